@@ -1,0 +1,42 @@
+// Renders an error with the line of the user's text it is about and carets under the place.
+#include "core/error.hpp"
+
+#include <algorithm>
+
+namespace impipe {
+namespace {
+
+// Columns are counted in code points, so that the caret stands under what the user typed.
+int display_width(std::string_view text) {
+  return static_cast<int>(std::count_if(text.begin(), text.end(),
+                                        [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
+Error error_at(std::string_view text, Span span, std::string_view message,
+               std::string_view origin) {
+  const int size = static_cast<int>(text.size());
+  const int begin = std::clamp(span.begin, 0, size);
+  const int end = std::clamp(span.end, begin, size);
+  const std::string_view before = text.substr(0, begin);
+  const size_t newline = before.rfind('\n');
+  const size_t line_begin = newline == std::string_view::npos ? 0 : newline + 1;
+  const size_t line_end = std::min(text.find('\n', begin), text.size());
+  const auto line_number = 1 + std::count(before.begin(), before.end(), '\n');
+  std::string line(text.substr(line_begin, line_end - line_begin));
+  // Tabs and other control characters would move the caret: each is shown as one space.
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  const int column = display_width(text.substr(line_begin, begin - line_begin));
+  const size_t marked_end = std::clamp<size_t>(end, begin, line_end);
+  const int carets = std::max(1, display_width(text.substr(begin, marked_end - begin)));
+  std::string out(origin);
+  out += ":" + std::to_string(line_number) + ":" + std::to_string(column + 1) + ": ";
+  out += message;
+  out += "\n  " + line + "\n  " + std::string(column, ' ') + std::string(carets, '^');
+  return Error(out, ExitCode::usage);
+}
+
+}  // namespace impipe

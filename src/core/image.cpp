@@ -1,0 +1,145 @@
+// Planes and the allocator behind them, which keeps freed memory for the next image: a fresh
+// mapping costs a page fault every 4 KiB, more than most operators take for those bytes.
+#include "core/image.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace impipe {
+namespace {
+
+constexpr std::int64_t row_alignment = 64;
+// Vector code may read up to this far past the last pixel.
+constexpr std::int64_t tail_padding = 64;
+
+class RecyclingAllocator {
+ public:
+  std::byte* take(std::int64_t bytes) {
+    const std::int64_t size = size_class(bytes);
+    {
+      std::lock_guard lock(mutex_);
+      now_ += size;
+      peak_ = std::max(peak_, now_);
+      auto& list = free_[size];
+      if (!list.empty()) {
+        std::byte* block = list.back();
+        list.pop_back();
+        kept_ -= size;
+        return block;
+      }
+    }
+    void* block = std::aligned_alloc(4096, static_cast<size_t>(size));
+    if (block == nullptr) {
+      std::lock_guard lock(mutex_);
+      now_ -= size;
+    }
+    return static_cast<std::byte*>(block);
+  }
+
+  void give(std::byte* block, std::int64_t bytes) {
+    const std::int64_t size = size_class(bytes);
+    {
+      std::lock_guard lock(mutex_);
+      now_ -= size;
+      // Never keep more than was once needed at the same time.
+      if (kept_ + now_ + size <= peak_) {
+        free_[size].push_back(block);
+        kept_ += size;
+        return;
+      }
+    }
+    std::free(block);
+  }
+
+  MemoryUse use() {
+    std::lock_guard lock(mutex_);
+    return {now_, peak_};
+  }
+
+  void release() {
+    std::lock_guard lock(mutex_);
+    for (auto& [size, list] : free_) {
+      for (std::byte* block : list) std::free(block);
+      list.clear();
+    }
+    kept_ = 0;
+  }
+
+ private:
+  // Eight classes to a power of two, so that images of nearly equal size share memory and at most
+  // an eighth is wasted.
+  static std::int64_t size_class(std::int64_t bytes) {
+    std::int64_t step = 4096;
+    while (step * 16 < bytes) step *= 2;
+    return (bytes + step - 1) / step * step;
+  }
+
+  std::mutex mutex_;
+  std::map<std::int64_t, std::vector<std::byte*>> free_;
+  std::int64_t now_ = 0;
+  std::int64_t peak_ = 0;
+  std::int64_t kept_ = 0;
+};
+
+RecyclingAllocator& allocator() {
+  static auto* instance = new RecyclingAllocator;  // planes may outlive static destructors
+  return *instance;
+}
+
+}  // namespace
+
+std::string_view name_of(PixelClass c) {
+  switch (c) {
+    case PixelClass::logical: return "logical";
+    case PixelClass::uint8: return "uint8";
+    case PixelClass::uint16: return "uint16";
+    case PixelClass::single: return "single";
+  }
+  return "?";
+}
+
+std::string to_string(Size size) {
+  return std::to_string(size.width) + "x" + std::to_string(size.height);
+}
+
+std::string to_string(const ImageType& type) {
+  std::string out(name_of(type.cls));
+  out += " x" + std::to_string(type.channels);
+  if (type.alpha) out += " + alpha";
+  if (type.white == 0) return out + ", no white";
+  std::string white = std::to_string(type.white);
+  white.erase(white.find_last_not_of('0') + 1);
+  if (white.back() == '.') white.pop_back();
+  return out + ", white " + white;
+}
+
+Plane::Plane(PixelClass cls, int channels, Size size) : cls_(cls), channels_(channels), size_(size) {
+  const std::int64_t bytes = row_bytes();
+  stride_ = (bytes + row_alignment - 1) / row_alignment * row_alignment;
+  // A stride of a large power of two would map a column of rows to one cache set.
+  if (stride_ >= 1024 && (stride_ & (stride_ - 1)) == 0) stride_ += row_alignment;
+  const std::int64_t total = stride_ * size.height + tail_padding;
+  std::byte* block = allocator().take(total);
+  if (block == nullptr) {
+    throw Error("out of memory: an image of " + to_string(size) + " needs " +
+                    std::to_string(total >> 20) + " MiB",
+                ExitCode::file_failed);
+  }
+  data_ = std::shared_ptr<std::byte>(block,
+                                     [total](std::byte* p) { allocator().give(p, total); });
+}
+
+HostImage::HostImage(const ImageType& image_type, Size size)
+    : type(image_type), pixels(type.cls, type.channels, size) {
+  if (type.alpha) alpha = Plane(type.cls, 1, size);
+}
+
+MemoryUse plane_memory() { return allocator().use(); }
+void release_plane_memory() { allocator().release(); }
+
+}  // namespace impipe
