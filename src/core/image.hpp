@@ -34,7 +34,7 @@ std::string to_string(Size size);  // "640x480", width first
 struct ImageType {
   PixelClass cls = PixelClass::uint8;
   int channels = 1;      // 1 or 3, alpha not counted
-  bool alpha = false;    // straight alpha, of the same class
+  bool alpha = false;    // straight alpha, in a plane of its own; keeps the class it was read in
   double white = 255.0;  // the value that displays as white; 0 when there is none (distances, labels)
   bool operator==(const ImageType&) const = default;
 };
@@ -80,7 +80,7 @@ class Plane {
 struct HostImage {
   ImageType type;
   Plane pixels;
-  Plane alpha;  // empty unless type.alpha
+  Plane alpha;  // empty unless type.alpha; may have another class than the pixels
 
   HostImage() = default;
   HostImage(const ImageType& image_type, Size size);

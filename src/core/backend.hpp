@@ -1,0 +1,94 @@
+// The interface of a backend: devices, memory, kernels and queues. Typed, small, no source text.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/image.hpp"
+#include "core/kernel_spec.hpp"
+#include "core/thread_pool.hpp"
+
+namespace impipe {
+
+struct DeviceInfo {
+  std::string id;    // "cpu", "cuda:0", "opencl:1"
+  std::string name;  // of the processor or card
+  std::string driver;
+  std::int64_t memory = 0;  // bytes
+  bool usable = true;
+  std::string why_not;  // what is missing and what to install, when not usable
+};
+
+// Pixels on a device: one plane of an image. Made by a Device, freed when the last owner lets go.
+class DevicePlane {
+ public:
+  virtual ~DevicePlane() = default;
+  virtual PixelClass cls() const = 0;
+  virtual int channels() const = 0;
+  virtual Size size() const = 0;
+};
+
+// An array of doubles on a device, [channels][values].
+class DeviceMeasure {
+ public:
+  virtual ~DeviceMeasure() = default;
+  virtual int channels() const = 0;
+  virtual std::int64_t values() const = 0;
+};
+
+// One of the two.
+struct DeviceValue {
+  std::shared_ptr<DevicePlane> plane;
+  std::shared_ptr<DeviceMeasure> measure;
+};
+
+// A prepared kernel. Immutable; used by any queue of its device, from several threads.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+};
+
+// One launch. `spec` has the kernel's key and this launch's argument values; `inputs` one a kernel
+// input; `outputs` one a kernel output, allocated by the caller.
+struct Launch {
+  const KernelSpec* spec = nullptr;
+  std::vector<DeviceValue> inputs;
+  std::vector<DeviceValue> outputs;
+};
+
+// One lane of work; used by one thread at a time. Work is done in the order in which it was given.
+class Queue {
+ public:
+  virtual ~Queue() = default;
+  // The plane's pixels on the device; the plane may be let go at once.
+  virtual std::shared_ptr<DevicePlane> upload(const Plane& plane) = 0;
+  virtual Plane download(const DevicePlane& plane) = 0;
+  // A plane or measurement for results, contents unspecified. Throws Error when memory is out.
+  virtual std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) = 0;
+  virtual std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) = 0;
+  virtual std::vector<double> download(const DeviceMeasure& measure) = 0;
+  virtual void run(const Kernel& kernel, const Launch& launch) = 0;
+  virtual void wait() = 0;
+  // Seconds on the device's clock since the queue was made, at this point of the lane's work.
+  virtual double time() = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const = 0;
+  // Throws Error (ExitCode::backend) when the kernel can't be made: our bug. Any thread.
+  virtual std::unique_ptr<Kernel> prepare(const KernelSpec& spec) = 0;
+  virtual std::unique_ptr<Queue> make_queue() = 0;
+};
+
+// A backend that was compiled in. The registry (backends/registry.hpp) has the list.
+struct Backend {
+  const char* name;
+  std::vector<DeviceInfo> (*devices)();
+  // index: into devices(). The pool outlives the device.
+  std::unique_ptr<Device> (*open)(int index, ThreadPool& pool);
+};
+
+}  // namespace impipe

@@ -1,0 +1,54 @@
+// Names, sizes and keys of kernels.
+#include "core/kernel_spec.hpp"
+
+#include <algorithm>
+
+namespace impipe {
+
+std::string_view name_of(Border border) {
+  switch (border) {
+    case Border::constant: return "constant";
+    case Border::replicate: return "replicate";
+    case Border::symmetric: return "symmetric";
+    case Border::circular: return "circular";
+    case Border::absent: return "absent";
+  }
+  return "?";
+}
+
+std::string_view name_of(const Primitive& primitive) {
+  static constexpr std::string_view names[] = {"point",  "permute",   "stencil", "separable", "extremum",
+                                               "rank",   "reduce",    "histogram", "select", "scalar"};
+  return names[primitive.index()];
+}
+
+bool Mask::full() const {
+  return std::all_of(cells.begin(), cells.end(), [](std::uint8_t c) { return c != 0; });
+}
+
+int Mask::count() const {
+  return static_cast<int>(std::count_if(cells.begin(), cells.end(),
+                                        [](std::uint8_t c) { return c != 0; }));
+}
+
+Footprint Stencil::footprint() const { return body != nullptr ? body->footprint : taps.footprint(); }
+
+Footprint Separable::footprint() const {
+  const Footprint r = row.footprint(), c = column.footprint();
+  return {r.left, r.right, c.up, c.down};
+}
+
+Size result_size(const Node& node, Size input) {
+  if (const auto* p = std::get_if<Permute>(&node.primitive); p != nullptr && p->transpose) {
+    return {input.height, input.width};
+  }
+  if (const auto* s = std::get_if<Stencil>(&node.primitive)) {
+    return {input.width + s->grow_x, input.height + s->grow_y};
+  }
+  if (const auto* s = std::get_if<Separable>(&node.primitive)) {
+    return {input.width + s->grow_x, input.height + s->grow_y};
+  }
+  return input;
+}
+
+}  // namespace impipe

@@ -1,0 +1,204 @@
+// Primitives and kernels: what a backend can run. A KernelSpec says everything a kernel's code
+// depends on and nothing else: classes, channels, bodies, footprints, borders, masks and the zero
+// pattern of weights, but no width, height or argument value.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/body.hpp"
+#include "core/image.hpp"
+
+namespace impipe {
+
+class Expression;  // core/expression.hpp: a user's own body
+
+// What a neighbourhood reads outside the image.
+enum class Border {
+  constant,   // a value, a launch argument: the node's last
+  replicate,  // the nearest pixel: aaa|abcd|ddd
+  symmetric,  // the mirror image, edge pixel included, as often as needed: cba|abcd|dcb
+  circular,   // the image repeated: bcd|abcd|abc
+  absent,     // nothing: such pixels take no part (morphology)
+};
+std::string_view name_of(Border border);
+
+// A set of offsets around the output pixel: at(dx, dy) is read for each cell that is set.
+struct Mask {
+  int width = 0, height = 0;
+  int origin_x = 0, origin_y = 0;      // the cell that lies on the output pixel
+  std::vector<std::uint8_t> cells;     // row major, 0 or 1
+  bool at(int x, int y) const { return cells[y * width + x] != 0; }
+  Footprint footprint() const { return {origin_x, width - 1 - origin_x, origin_y,
+                                        height - 1 - origin_y}; }
+  bool full() const;                   // every cell is set
+  int count() const;
+  bool operator==(const Mask&) const = default;
+};
+
+// P2P. With `lookup` the second input is a table, read at the pixel's code (intlut).
+struct Point {
+  const PointBody* body = nullptr;          // or
+  std::shared_ptr<const Expression> expression;  // variables: inputs in order, then coordinates
+  bool lookup = false;
+  bool in_double = false;  // computed in double whatever the classes (imlincomb of single)
+  // Across the channels of one pixel: the inputs r, g, b are the channels of the only image.
+  bool mixes_channels = false;
+  // args that differ from channel to channel come from measurements; see Argument.
+};
+
+// P2P, not sequential: out(x, y) = in at the place that flips and transposition send it to.
+// First the transposition (if any), then the flips of the result.
+struct Permute {
+  bool transpose = false;
+  bool flip_x = false, flip_y = false;
+  bool operator==(const Permute&) const = default;
+};
+
+// N2P. One of: a body, an expression in at(dx, dy), or a weighted sum over the mask's cells.
+// Weighted sum: acc = 0; for each set cell in row-major order acc = fma(weight, at, acc), float32;
+// the weights are the node's arguments, one a set cell.
+struct Stencil {
+  const StencilBody* body = nullptr;
+  std::shared_ptr<const Expression> expression;
+  Mask taps;
+  Border border = Border::constant;
+  // The output's size minus the input's, and the input place that lies under output (0, 0):
+  // full and valid convolution. 0 everywhere else.
+  int grow_x = 0, grow_y = 0;
+  int shift_x = 0, shift_y = 0;
+  Footprint footprint() const;
+};
+
+// N2P with a weight matrix of rank 1: rows first (taps left to right), then columns (top to
+// bottom), each an fma into 0. The row pass is an intermediate image of the input's size: outside
+// it the border rule is applied to its own values.
+// Arguments: the row weights of the set cells, the column weights of the set cells, (border value).
+struct Separable {
+  Mask row;     // height 1
+  Mask column;  // width 1
+  Border border = Border::constant;
+  int grow_x = 0, grow_y = 0;
+  int shift_x = 0, shift_y = 0;
+  Footprint footprint() const;
+};
+
+// N2P. Largest or smallest of the values under the mask, in the image's own class.
+// NaN is ignored; a window with nothing in it gives the class's lowest (largest) or highest value,
+// -inf or +inf for single.
+struct Extremum {
+  bool largest = true;
+  Mask mask;
+};
+
+// N2P. The rank-th smallest (0-based) of the values under the mask, in the image's own class; with
+// `average` the mean of that and the next, rounded half away once (medians of even windows).
+struct Rank {
+  Mask mask;
+  int rank = 0;
+  bool average = false;
+  Border border = Border::constant;
+};
+
+// R2S, an array of one value a channel. Sums are exact in 64 bits for integer classes and go over
+// 32x32 cells in double for single (docs/architecture.md, Numbers); min and max skip NaN.
+enum class ReduceKind { sum, squared_deviation /* from args[0] */, absolute_sum, min, max, user };
+struct Reduce {
+  ReduceKind kind = ReduceKind::sum;
+  std::shared_ptr<const Expression> expression;  // user: of acc and x; args[0] is the first acc
+};
+
+// R2V, an array of `bins` counts a channel.
+enum class BinRule {
+  centred,  // imhist: floor(v * (bins - 1) / white + 0.5), v clamped to [0, white]; NaN not counted
+  codes,    // one bin a code of an integer class
+  user,     // the expression gives the bin; outside [0, bins) not counted
+};
+struct Histogram {
+  BinRule rule = BinRule::centred;
+  int bins = 256;
+  std::shared_ptr<const Expression> expression;
+};
+
+// The values at given places of the sorted pixels of each channel: exact, single only.
+// Arguments: the 0-based places. An array of `places` values a channel.
+struct Select {
+  int places = 1;
+};
+
+// A small serial computation on measurements.
+struct Scalar {
+  const ScalarBody* body = nullptr;
+  int results = 1;  // values a channel
+};
+
+using Primitive = std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram,
+                               Select, Scalar>;
+std::string_view name_of(const Primitive& primitive);
+
+// Where a launch argument comes from.
+struct Argument {
+  enum class Source {
+    constant,    // value
+    measured,    // element of a measurement input of the step; of each channel's own when
+                 // per_channel (the result then differs from channel to channel)
+    width,       // of the node's first input
+    height,
+    pixels,      // width * height
+    rank_floor,  // floor(value * pixels), at most pixels - 1
+    rank_ceil,   // ceil(value * pixels) - 1, at least 0
+  };
+  Source source = Source::constant;
+  double value = 0;
+  int measure = 0;  // index into the step's measurement inputs or nodes, see Operand
+  int element = 0;
+  bool per_channel = false;
+  bool operator==(const Argument&) const = default;
+};
+
+// An image or measurement a node reads: an input of the kernel, or an earlier node's result.
+struct Operand {
+  bool external = true;
+  int index = 0;
+  bool operator==(const Operand&) const = default;
+};
+
+// One primitive inside a kernel.
+struct Node {
+  Primitive primitive;
+  std::vector<Operand> images;
+  std::vector<Operand> measures;     // Argument::measure indexes this list
+  std::vector<Argument> arguments;   // values are launch arguments, sources are part of the key
+  // The result: an image of this class and channels, or `values` doubles a channel.
+  bool is_measure = false;
+  PixelClass cls = PixelClass::uint8;
+  int channels = 1;
+  std::int64_t values = 0;
+  double white = 255;  // of the result, a launch argument; 0 when there is none
+};
+
+struct KernelInput {
+  bool is_measure = false;
+  PixelClass cls = PixelClass::uint8;
+  int channels = 1;
+  double white = 255;
+  std::int64_t values = 0;  // measurements: doubles a channel
+};
+
+// A kernel: nodes in an order in which each reads only earlier ones.
+struct KernelSpec {
+  std::vector<KernelInput> inputs;
+  std::vector<Node> nodes;
+  std::vector<int> outputs;  // nodes whose results leave the kernel
+
+  // Text that is equal for two specs exactly when they can share a kernel. Reads like the plan.
+  std::string key() const;
+};
+
+// The size of a node's result, given the size of its first image.
+Size result_size(const Node& node, Size input);
+
+}  // namespace impipe

@@ -1,0 +1,151 @@
+// An operator is data: its name, help, parameters, classes, and how it lowers to primitives. Help,
+// range checks, the reference manual, completions and the conformance walk read this description.
+#pragma once
+
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/plan.hpp"
+
+namespace impipe {
+
+inline constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+// What a parameter takes besides numbers and words.
+enum class Takes {
+  nothing,
+  kernel,      // a matrix, a named kernel (fspecial:gaussian,5,1.2) or @file
+  element,     // a structuring element: a 0/1 matrix, shape,args (disk,3) or @file
+  operand,     // one image by name, :a
+  operands,    // any number of images by name
+  expression,  // a quoted text, see core/expression.hpp
+};
+
+struct Parameter {
+  std::string_view name;  // the user's word, also in `key=value`
+  char letter = 0;        // `k7` is size=7; 0 when there is none
+  std::string_view help;  // one line, with the unit
+  int most_numbers = 0;   // how many numbers it takes; 0 when none
+  int least_numbers = 1;
+  bool integer = false;
+  bool odd = false;
+  double low = -unlimited, high = unlimited;      // each number's range, ends included
+  std::vector<std::string_view> words = {};       // the enumerated values it takes
+  Takes takes = Takes::nothing;
+  std::string_view fallback = "";                 // the default, as pipeline text; "" when unset
+  bool required = false;
+};
+
+struct Matrix {
+  int rows = 0, columns = 0;
+  std::vector<double> values;  // row major
+  bool operator==(const Matrix&) const = default;
+};
+
+// A checked value of a parameter. Which members are set follows from what was written.
+struct ParameterValue {
+  bool given = false;           // written by the user (a default is not)
+  Span span;                    // of the value in the pipeline's text
+  std::vector<double> numbers;  // `3,5`; the arguments of a named kernel or element
+  std::string word;             // an enumerated word; the name of a kernel or element
+  std::optional<Matrix> matrix;
+  std::string path;                   // @file, as written
+  std::vector<std::string> operands;  // names without the colon
+  std::string text;                   // an expression, unquoted
+};
+
+class PlanBuilder;
+struct Operator;
+
+// One use of an operator with its checked arguments: what `lower` and `make` read.
+class Call {
+ public:
+  Call(const Operator& op, std::map<std::string, ParameterValue, std::less<>> values,
+       std::string text, std::string origin, Span span)
+      : op_(&op), values_(std::move(values)), text_(std::move(text)),
+        origin_(std::move(origin)), span_(span) {}
+
+  const Operator& op() const { return *op_; }
+  Span span() const { return span_; }
+  bool given(std::string_view parameter) const { return value(parameter).given; }
+  // Set: given, or with a default.
+  bool has(std::string_view parameter) const;
+  const ParameterValue& value(std::string_view parameter) const;
+  double number(std::string_view parameter, int index = 0) const {
+    return value(parameter).numbers.at(index);
+  }
+  const std::vector<double>& numbers(std::string_view parameter) const {
+    return value(parameter).numbers;
+  }
+  const std::string& word(std::string_view parameter) const { return value(parameter).word; }
+
+  // Errors that show the stage, or the value of one parameter, in the user's text. The message is
+  // prefixed with the operator's name.
+  [[noreturn]] void fail(std::string_view message) const;
+  [[noreturn]] void fail(std::string_view parameter, std::string_view message) const;
+
+  // The pipeline's text, for errors inside an expression.
+  const std::string& text() const { return text_; }
+  const std::string& origin() const { return origin_; }
+
+ private:
+  const Operator* op_;
+  std::map<std::string, ParameterValue, std::less<>> values_;
+  std::string text_;
+  std::string origin_;
+  Span span_;
+};
+
+// A set of classes.
+struct Classes {
+  bool logical = true, uint8 = true, uint16 = true, single = true;
+  bool has(PixelClass c) const;
+};
+inline constexpr Classes any_class{};
+inline constexpr Classes no_logical{.logical = false};
+
+// An image or measurement of the plan being made.
+struct ImageValue {
+  ValueId id = -1;
+  ImageType type;
+};
+struct MeasureValue {
+  ValueId id = -1;
+  int channels = 1;
+  std::int64_t values = 0;  // a channel
+};
+
+struct Operator {
+  std::string_view name;
+  std::string_view help;      // one line
+  std::string_view category;  // point, geometry, filter, edge, morphology, statistics, source, …
+  std::vector<Parameter> parameters = {};
+  Classes classes = any_class;
+  // Defined on one channel: a colour image goes through rgb2gray first.
+  bool one_channel = false;
+  std::string_view details = "";   // meaning, formula and its source; several lines
+  std::string_view example = "";   // a pipeline
+  std::string_view accuracy = "";  // against the definition: "exact", "1e-6 relative"
+  std::string_view matlab = "";    // the MATLAB call, and where it differs
+  // Makes the operator's primitives and returns the image that goes on. Null for a source.
+  ImageValue (*lower)(const Call& call, PlanBuilder& plan) = nullptr;
+  // Sources: makes the image.
+  HostImage (*make)(const Call& call) = nullptr;
+};
+
+// Puts an operator in the catalogue; one static instance an operator.
+struct RegisterOperator {
+  explicit RegisterOperator(Operator op);
+};
+// All operators by name. Two parameters of one operator with the same letter or name, or two
+// operators with one name, end the program at first use with a message: our own mistake.
+const std::vector<Operator>& catalogue();
+const Operator* find_operator(std::string_view name);
+
+}  // namespace impipe

@@ -1,0 +1,73 @@
+// A Plan: typed steps for one kind of image. Lowering makes one with one primitive a step; fusion
+// makes one with fewer, larger steps. A value, compared and printed in tests.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/kernel_spec.hpp"
+
+namespace impipe {
+
+using ValueId = int;
+
+// An image or a measurement that some step makes. Value 0 is the input image; images named by
+// `:NAME` that come from --with are values too, with no producer.
+struct PlanValue {
+  bool is_measure = false;
+  ImageType type;           // images; alpha says that an alpha plane goes with it
+  int channels = 1;         // measurements
+  std::int64_t values = 0;  // measurements: doubles a channel
+};
+
+struct Step {
+  KernelSpec kernel;
+  std::vector<ValueId> inputs;   // one a kernel input
+  std::vector<ValueId> outputs;  // one a kernel output
+  std::vector<int> stages;       // the pipeline's stages it carries out, for reports
+  std::string apart;             // why it was not fused with the step before it; empty if nothing to say
+};
+
+// What happens to the alpha plane of the image, in step with the pixels.
+struct AlphaStep {
+  Node node;  // a Permute (or, for filters that change the size, a crop or zero padding)
+  int stage = 0;
+};
+
+// A second input: `:NAME` bound by --with.
+struct PlanOperand {
+  std::string name;
+  ValueId value = 0;
+};
+
+// A column of the report on stdout: a number of a measurement.
+struct PlanColumn {
+  std::string name;
+  ValueId value = 0;
+  int element = 0;
+  int channel = 0;
+};
+
+// `save TEMPLATE`: an intermediate image that is written.
+struct PlanSave {
+  std::string name_template;
+  ValueId value = 0;
+  int stage = 0;
+};
+
+struct Plan {
+  std::vector<PlanValue> values;
+  std::vector<Step> steps;
+  std::vector<AlphaStep> alpha;
+  std::vector<PlanOperand> operands;
+  std::vector<PlanColumn> columns;
+  std::vector<PlanSave> saves;
+  std::vector<std::string> notes;           // said once a run: "edge: colour image, rgb2gray applied"
+  ValueId result = 0;                       // the image at the end
+  bool writes_image = true;                 // false when the pipeline ends in a measurement
+  std::optional<ValueId> last_measurement;  // what -o X.npy saves then
+  // A result of one (name, rows x columns) shape for .npy; rows are values, columns channels.
+};
+
+}  // namespace impipe

@@ -1,0 +1,94 @@
+// What an operator's `lower` builds a plan with: one call a primitive.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/operator.hpp"
+
+namespace impipe {
+
+// A launch argument, while a plan is built.
+struct Arg {
+  Argument argument;
+  MeasureValue measure;  // when it is measured
+
+  Arg(double value) : argument{.value = value} {}  // NOLINT: a number is an argument
+  Arg(const Argument& a) : argument(a) {}          // NOLINT
+  // Element `element` of a measurement, channel 0's.
+  static Arg measured(MeasureValue m, int element);
+  // Element `element` of the measurement for each channel its own.
+  static Arg per_channel(MeasureValue m, int element);
+};
+
+// The result of an image primitive.
+struct Result {
+  PixelClass cls = PixelClass::uint8;
+  double white = 255;  // 0: none
+  int channels = 0;    // 0: as the first image
+};
+
+class PlanBuilder {
+ public:
+  // A plan for an input image of this type; operands are the images of --with by name.
+  PlanBuilder(const ImageType& input, const std::map<std::string, ImageType>& operands);
+
+  // --- the image that the pipeline carries
+  ImageValue current() const { return current_; }
+  void set_current(ImageValue image) { current_ = image; }
+  // An image kept with `as NAME` or bound by --with; throws through `call` when there is none.
+  ImageValue operand(const Call& call, std::string_view name) const;
+  void keep(std::string name, ImageValue image) { named_[std::move(name)] = image; }
+
+  // --- primitives; each adds one step
+  ImageValue point(const PointBody& body, std::vector<ImageValue> images, std::vector<Arg> args,
+                   Result result);
+  // The general form, for lookup, in_double, mixes_channels or an expression.
+  ImageValue point(Point point, std::vector<ImageValue> images, std::vector<Arg> args,
+                   Result result);
+  ImageValue permute(Permute permute, ImageValue image);
+  ImageValue stencil(Stencil stencil, ImageValue image, std::vector<Arg> args, Result result);
+  ImageValue separable(Separable separable, ImageValue image, std::vector<Arg> args,
+                       Result result);
+  ImageValue extremum(Extremum extremum, ImageValue image);
+  ImageValue rank(Rank rank, ImageValue image, std::vector<Arg> args);
+  MeasureValue reduce(Reduce reduce, ImageValue image, std::vector<Arg> args);
+  MeasureValue histogram(Histogram histogram, ImageValue image);
+  MeasureValue select(ImageValue image, std::vector<Arg> places);
+  // results: values a channel of the result; channels: 1, or as many as the inputs have (the body
+  // then runs once a channel, on that channel's values).
+  MeasureValue scalar(const ScalarBody& body, std::vector<MeasureValue> measures,
+                      std::vector<Arg> args, int results, int channels);
+
+  // Makes a measurement a part of the report: one column an element, named NAME, or NAME_1 … when
+  // there are several elements (none of those for more than 16: only -o saves them).
+  void report(std::string_view name, MeasureValue measure);
+
+  // --- alpha: what the primitive just done means for it
+  void drop_alpha() { current_.type.alpha = false; }
+
+  // Said once a run on stderr.
+  void note(std::string text);
+  // The stage that the following primitives belong to.
+  void begin_stage(int stage) { stage_ = stage; }
+  void save(std::string name_template);
+
+  Plan finish();
+
+ private:
+  ImageValue add_image(Primitive primitive, std::vector<ImageValue> images, std::vector<Arg> args,
+                       Result result);
+  MeasureValue add_measure(Primitive primitive, std::vector<ImageValue> images,
+                           std::vector<MeasureValue> measures, std::vector<Arg> args,
+                           std::int64_t values, int channels);
+
+  Plan plan_;
+  std::map<std::string, ImageValue, std::less<>> named_;
+  ImageValue current_;
+  int stage_ = 0;
+};
+
+}  // namespace impipe
