@@ -1,51 +1,86 @@
 // The vocabulary of bodies: the only functions a body may call, the same words in C++, CUDA C and
 // OpenCL C. Ternaries instead of fmin, round and friends, because compilers vectorise the former
-// and not the latter; every NaN rule is stated.
+// and not the latter. docs/decisions/0001-one-body-every-backend.md has the numbers.
+//
+// One NaN is as good as another: which NaN (sign, payload) comes out is not promised, everything
+// else is, bit for bit, on every backend (but for pow, exp, log and the trigonometric words).
 #pragma once
 
 #include <cstdint>
 
 #define IMPIPE_INLINE inline __attribute__((always_inline))
 
+// Words every dialect has as builtins: word, name of the builtin, number of arguments.
+#define IMPIPE_BUILTIN_WORDS(word)                                                                \
+  word(abs, fabs, 1) word(floor, floor, 1) word(ceil, ceil, 1) word(trunc, trunc, 1)              \
+      word(sqrt, sqrt, 1) word(fma, fma, 3) word(pow, pow, 2) word(exp, exp, 1) word(log, log, 1) \
+          word(sin, sin, 1) word(cos, cos, 1) word(tan, tan, 1) word(atan2, atan2, 2)
+
+// Words composed of those: name, parameters, text. Each may call the ones above it.
+//   min, max    the second argument unless the comparison holds: so for NaN, and of two zeros
+//   clamp       NaN stays NaN
+//   round_away  half away from zero, exact for every value (floor(x + 0.5) is not: it takes
+//               0.49999997f to 1); NaN stays NaN, a zero result is +0
+//   to_code     what a value becomes in an integer class with this largest code: NaN is 0
+#define IMPIPE_COMPOSED_WORDS(word)                                                                \
+  word(min, (real a, real b), { return a < b ? a : b; })                                           \
+      word(max, (real a, real b), { return a > b ? a : b; }) word(                                 \
+          clamp, (real x, real low, real high), { return x < low ? low : (x > high ? high : x); }) \
+          word(round_away, (real x), {                                                             \
+            const real whole = trunc(x);                                                           \
+            const real rest = x - whole;                                                           \
+            const real up = rest >= real(0.5) ? real(1) : real(0);                                 \
+            const real down = rest <= real(-0.5) ? real(1) : real(0);                              \
+            return whole + up - down;                                                              \
+          }) word(to_code, (real x, real largest), {                                               \
+            const real positive = x > real(0) ? x : real(0);                                       \
+            return round_away(positive < largest ? positive : largest);                            \
+          })
+
+#define IMPIPE_WORD_PARAMETERS_1(real) (real a)
+#define IMPIPE_WORD_PARAMETERS_2(real) (real a, real b)
+#define IMPIPE_WORD_PARAMETERS_3(real) (real a, real b, real c)
+#define IMPIPE_WORD_ARGUMENTS_1 (a)
+#define IMPIPE_WORD_ARGUMENTS_2 (a, b)
+#define IMPIPE_WORD_ARGUMENTS_3 (a, b, c)
+#define IMPIPE_BUILTIN_WORD(name, builtin, count)                    \
+  IMPIPE_INLINE float name IMPIPE_WORD_PARAMETERS_##count(float) {   \
+    return __builtin_##builtin##f IMPIPE_WORD_ARGUMENTS_##count;     \
+  }                                                                  \
+  IMPIPE_INLINE double name IMPIPE_WORD_PARAMETERS_##count(double) { \
+    return __builtin_##builtin IMPIPE_WORD_ARGUMENTS_##count;        \
+  }
+#define IMPIPE_COMPOSED_WORD(name, parameters, ...) IMPIPE_INLINE real name parameters __VA_ARGS__
+
 // Bodies live in this namespace too, so that these words hide the C library's.
 namespace impipe::bodies {
-
-// NaN rule of min and max: the second argument unless the comparison holds.
-#define IMPIPE_VOCABULARY(real, suffix)                                                      \
-  IMPIPE_INLINE real min(real a, real b) { return a < b ? a : b; }                           \
-  IMPIPE_INLINE real max(real a, real b) { return a > b ? a : b; }                           \
-  /* NaN stays NaN. */                                                                       \
-  IMPIPE_INLINE real clamp(real x, real low, real high) {                                    \
-    return x < low ? low : (x > high ? high : x);                                            \
-  }                                                                                          \
-  IMPIPE_INLINE real abs(real x) { return __builtin_fabs##suffix(x); }                       \
-  IMPIPE_INLINE real floor(real x) { return __builtin_floor##suffix(x); }                    \
-  IMPIPE_INLINE real ceil(real x) { return __builtin_ceil##suffix(x); }                      \
-  IMPIPE_INLINE real trunc(real x) { return __builtin_trunc##suffix(x); }                    \
-  IMPIPE_INLINE real sqrt(real x) { return __builtin_sqrt##suffix(x); }                      \
-  IMPIPE_INLINE real fma(real a, real b, real c) { return __builtin_fma##suffix(a, b, c); }  \
-  IMPIPE_INLINE real pow(real x, real y) { return __builtin_pow##suffix(x, y); }             \
-  IMPIPE_INLINE real exp(real x) { return __builtin_exp##suffix(x); }                        \
-  IMPIPE_INLINE real log(real x) { return __builtin_log##suffix(x); }                        \
-  IMPIPE_INLINE real sin(real x) { return __builtin_sin##suffix(x); }                        \
-  IMPIPE_INLINE real cos(real x) { return __builtin_cos##suffix(x); }                        \
-  IMPIPE_INLINE real tan(real x) { return __builtin_tan##suffix(x); }                        \
-  IMPIPE_INLINE real atan2(real y, real x) { return __builtin_atan2##suffix(y, x); }         \
-  /* Half away from zero; exact for every finite value. floor(x + 0.5) is not: it takes     \
-     0.49999997f to 1. */                                                                    \
-  IMPIPE_INLINE real round_away(real x) {                                                    \
-    const real whole = trunc(x);                                                             \
-    const real rest = x - whole;                                                             \
-    return whole + (rest >= real(0.5) ? real(1) : real(0)) -                                 \
-           (rest <= real(-0.5) ? real(1) : real(0));                                         \
-  }                                                                                          \
-  /* What a value becomes in an integer class with this largest code: NaN is 0. */           \
-  IMPIPE_INLINE real to_code(real x, real largest) {                                         \
-    const real positive = x > real(0) ? x : real(0);                                         \
-    return round_away(positive < largest ? positive : largest);                              \
-  }
-IMPIPE_VOCABULARY(float, f)
-IMPIPE_VOCABULARY(double, )
-#undef IMPIPE_VOCABULARY
-
+IMPIPE_BUILTIN_WORDS(IMPIPE_BUILTIN_WORD)
+#define real float
+IMPIPE_COMPOSED_WORDS(IMPIPE_COMPOSED_WORD)
+#undef real
+#define real double
+IMPIPE_COMPOSED_WORDS(IMPIPE_COMPOSED_WORD)
+#undef real
 }  // namespace impipe::bodies
+
+namespace impipe {
+
+// The words once more, for the run-time compilers: their dialects give `real` a meaning.
+struct BuiltinWord {
+  const char* name;
+  const char* builtin;  // the C99 and OpenCL name for double; CUDA C adds f for float
+  int arguments;
+};
+struct ComposedWord {
+  const char* name;
+  const char* parameters;  // "(real a, real b)"
+  const char* text;        // "{ return a < b ? a : b; }"
+};
+#define IMPIPE_BUILTIN_WORD_ROW(name, builtin, count) {#name, #builtin, count},
+#define IMPIPE_COMPOSED_WORD_ROW(name, parameters, ...) {#name, #parameters, #__VA_ARGS__},
+inline constexpr BuiltinWord builtin_words[] = {IMPIPE_BUILTIN_WORDS(IMPIPE_BUILTIN_WORD_ROW)};
+inline constexpr ComposedWord composed_words[] = {IMPIPE_COMPOSED_WORDS(IMPIPE_COMPOSED_WORD_ROW)};
+#undef IMPIPE_BUILTIN_WORD_ROW
+#undef IMPIPE_COMPOSED_WORD_ROW
+
+}  // namespace impipe

@@ -1,0 +1,227 @@
+// Tests that a body gives the same bits on every instruction set, and that the words of the
+// vocabulary do what their comments say about NaN, zeros and ties.
+#include "core/body.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace impipe::bodies {
+extern const PointBody word_min, word_max, word_clamp, word_abs, word_floor, word_ceil, word_trunc,
+    word_sqrt, word_fma, word_round_away, word_to_code, word_divide, word_multiply_add, word_choose,
+    scalar_pow, scalar_exp, scalar_log, scalar_sin, scalar_cos, scalar_tan, scalar_atan2;
+extern const StencilBody word_at;
+}  // namespace impipe::bodies
+
+namespace impipe {
+namespace {
+
+using namespace bodies;
+
+const PointBody* const words[] = {
+    &word_min,   &word_max,   &word_clamp,        &word_abs,     &word_floor,  &word_ceil,
+    &word_trunc, &word_sqrt,  &word_fma,          &word_to_code, &word_divide, &word_round_away,
+    &scalar_pow, &scalar_exp, &word_multiply_add, &word_choose,  &scalar_log,  &scalar_sin,
+    &scalar_cos, &scalar_tan, &scalar_atan2,
+};
+
+template <class real>
+auto bits(real value) {
+  using Bits = std::conditional_t<sizeof(real) == 4, std::uint32_t, std::uint64_t>;
+  if (std::isnan(value)) value = std::numeric_limits<real>::quiet_NaN();  // NaNs are not told apart
+  return std::bit_cast<Bits>(value);
+}
+
+// Zeros, denormals, infinities, NaN, rounding ties and their neighbours, then random bit patterns
+// and values of the size pixels have; in an order that depends on the seed.
+template <class real>
+std::vector<real> awkward_values(std::size_t count, unsigned seed) {
+  using Limits = std::numeric_limits<real>;
+  std::vector<real> values = {0,
+                              Limits::denorm_min(),
+                              Limits::min(),
+                              Limits::min() / 2,
+                              Limits::max(),
+                              Limits::infinity(),
+                              Limits::quiet_NaN(),
+                              real(1) / Limits::epsilon(),
+                              real(0.5) / Limits::epsilon()};
+  for (const double tie : {0.5, 1.5, 2.5, 3.5, 127.5, 254.5, 255.5, 65534.5, 8388607.5}) {
+    const real at = static_cast<real>(tie);
+    values.insert(values.end(), {at, std::nextafter(at, real(0)), std::nextafter(at, real(1e9))});
+  }
+  const std::size_t positive = values.size();
+  for (std::size_t i = 0; i < positive; ++i) values.push_back(-values[i]);
+  std::mt19937_64 random(seed);
+  while (values.size() < count) {
+    using Bits = decltype(bits(real()));
+    values.push_back(std::bit_cast<real>(static_cast<Bits>(random())));
+    values.push_back(static_cast<real>(static_cast<double>(random() % 80000) / 256 - 20));
+  }
+  std::shuffle(values.begin(), values.end(), random);
+  values.resize(count);
+  return values;
+}
+
+bool processor_has(CpuLevel level) {
+  if (level == CpuLevel::baseline) return true;
+  return level == CpuLevel::v3 ? __builtin_cpu_supports("x86-64-v3")
+                               : __builtin_cpu_supports("x86-64-v4");
+}
+
+template <class real>
+std::vector<real> run(const PointBody& body, CpuLevel level, std::size_t count,
+                      const std::vector<std::vector<real>>& inputs) {
+  const real parameters[] = {real(0.25), real(200.5)};
+  std::vector<const real*> rows;
+  for (const auto& input : inputs) rows.push_back(input.data());
+  std::vector<real> out(count + 1, real(-77));
+  const int index = static_cast<int>(level);
+  if constexpr (sizeof(real) == 4) {
+    body.rows_float[index](out.data(), rows.data(), static_cast<std::int64_t>(count), parameters);
+  } else {
+    body.rows_double[index](out.data(), rows.data(), static_cast<std::int64_t>(count), parameters);
+  }
+  EXPECT_EQ(out[count], real(-77)) << body.name << " writes past its row";
+  out.resize(count);
+  return out;
+}
+
+template <class real>
+void expect_equal_bits_on_every_level() {
+  constexpr std::size_t most = 5003;
+  const std::vector<std::vector<real>> inputs = {
+      awkward_values<real>(most, 1), awkward_values<real>(most, 2), awkward_values<real>(most, 3)};
+  for (const PointBody* body : words) {
+    for (const std::size_t count : {most, std::size_t{1}, std::size_t{37}}) {
+      const std::vector<real> expected = run(*body, CpuLevel::baseline, count, inputs);
+      for (const CpuLevel level : {CpuLevel::v3, CpuLevel::v4}) {
+        if (!processor_has(level)) continue;
+        const std::vector<real> got = run(*body, level, count, inputs);
+        for (std::size_t i = 0; i < count; ++i) {
+          ASSERT_EQ(bits(got[i]), bits(expected[i]))
+              << body->name << " level " << static_cast<int>(level) << " of " << inputs[0][i]
+              << ", " << inputs[1][i] << ", " << inputs[2][i] << ": " << got[i] << ", not "
+              << expected[i];
+        }
+      }
+    }
+  }
+}
+
+TEST(Body, GivesTheSameBitsOnEveryLevelInFloat) { expect_equal_bits_on_every_level<float>(); }
+TEST(Body, GivesTheSameBitsOnEveryLevelInDouble) { expect_equal_bits_on_every_level<double>(); }
+
+TEST(Body, StencilGivesTheSameBitsOnEveryLevelAndStep) {
+  constexpr std::int64_t count = 1001;
+  const float weight = 1.7f;
+  for (const std::int64_t step : {1, 3}) {
+    std::vector<std::vector<float>> image;
+    std::vector<const float*> rows;
+    for (unsigned k = 0; k < 3; ++k) image.push_back(awkward_values<float>(count + 2 * 3, k));
+    for (const auto& row : image) rows.push_back(row.data() + 3);
+    std::vector<float> expected(count), got(count);
+    word_at.rows[0](expected.data(), rows.data(), count, step, &weight);
+    for (const CpuLevel level : {CpuLevel::v3, CpuLevel::v4}) {
+      if (!processor_has(level)) continue;
+      word_at.rows[static_cast<int>(level)](got.data(), rows.data(), count, step, &weight);
+      for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(bits(got[i]), bits(expected[i])) << i;
+    }
+    const auto at = [&](int dx, int dy) {
+      return rows[static_cast<std::size_t>(dy + 1)][500 + dx * step];
+    };
+    const float across = std::fma(at(1, 0), weight, at(1, -1) + at(1, 1)) - at(-1, 0);
+    EXPECT_EQ(bits(expected[500]), bits(std::sqrt(std::fma(across, across, at(0, 1) * at(0, -1)))));
+  }
+}
+
+// One word against the C library, over awkward values; a zero's sign is compared as well.
+template <class real, class Reference>
+void expect_word(const PointBody& body, Reference reference) {
+  const std::size_t count = 20000;
+  const std::vector<std::vector<real>> inputs = {awkward_values<real>(count, 4),
+                                                 awkward_values<real>(count, 5),
+                                                 awkward_values<real>(count, 6)};
+  const std::vector<real> got = run(body, CpuLevel::baseline, count, inputs);
+  for (std::size_t i = 0; i < count; ++i) {
+    const real expected = reference(inputs[0][i], inputs[1][i], inputs[2][i]);
+    ASSERT_EQ(bits(got[i]), bits(expected))
+        << body.name << " of " << inputs[0][i] << ", " << inputs[1][i] << ", " << inputs[2][i];
+  }
+}
+
+template <class real>
+void expect_words_as_documented() {
+  expect_word<real>(word_abs, [](real x, real, real) { return std::abs(x); });
+  expect_word<real>(word_floor, [](real x, real, real) { return std::floor(x); });
+  expect_word<real>(word_ceil, [](real x, real, real) { return std::ceil(x); });
+  expect_word<real>(word_trunc, [](real x, real, real) { return std::trunc(x); });
+  expect_word<real>(word_sqrt, [](real x, real, real) { return std::sqrt(x); });
+  expect_word<real>(word_fma, [](real x, real y, real z) { return std::fma(x, y, z); });
+  expect_word<real>(word_round_away, [](real x, real, real) {
+    return std::round(x) == 0 ? real(0) : std::round(x);
+  });
+  expect_word<real>(word_to_code, [](real x, real, real) {  // the first parameter, 0.25, is largest
+    return std::isnan(x) ? real(0) : std::round(std::fmin(std::fmax(x, real(0)), real(0.25)));
+  });
+  expect_word<real>(word_clamp, [](real x, real, real) {
+    return std::isnan(x) ? x : std::fmin(std::fmax(x, real(0.25)), real(200.5));
+  });
+}
+
+TEST(Vocabulary, AgreesWithTheCLibraryInFloat) { expect_words_as_documented<float>(); }
+TEST(Vocabulary, AgreesWithTheCLibraryInDouble) { expect_words_as_documented<double>(); }
+
+TEST(Vocabulary, MinAndMaxTakeTheSecondUnlessTheComparisonHolds) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const struct {
+    float a, b, least, most;
+  } rows[] = {{1, 2, 1, 2},
+              {2, 1, 1, 2},
+              {nan, 3, 3, 3},
+              {3, nan, nan, nan},
+              {0.0f, -0.0f, -0.0f, -0.0f},
+              {-0.0f, 0.0f, 0.0f, 0.0f}};
+  for (const auto& row : rows) {
+    EXPECT_EQ(bits(bodies::min(row.a, row.b)), bits(row.least)) << row.a << ", " << row.b;
+    EXPECT_EQ(bits(bodies::max(row.a, row.b)), bits(row.most)) << row.a << ", " << row.b;
+  }
+}
+
+TEST(Vocabulary, ToCodeRoundsSaturatesAndMakesNanZero) {
+  const struct {
+    double value, code;
+  } rows[] = {{0.5, 1},  {0.49999999999999994, 0}, {254.5, 255},    {300, 255},    {-3, 0},
+              {-0.0, 0}, {std::nan(""), 0},        {INFINITY, 255}, {-INFINITY, 0}};
+  for (const auto& row : rows) {
+    EXPECT_EQ(bits(bodies::to_code(row.value, 255.0)), bits(row.code)) << row.value;
+  }
+}
+
+TEST(Vocabulary, KeepsItsTextForRunTimeCompilers) {
+  std::string names;
+  for (const ComposedWord& word : composed_words) names += std::string(word.name) + " ";
+  EXPECT_EQ(names, "min max clamp round_away to_code ");
+  EXPECT_STREQ(composed_words[0].parameters, "(real a, real b)");
+  EXPECT_STREQ(composed_words[0].text, "{ return a < b ? a : b; }");
+  EXPECT_STREQ(builtin_words[0].builtin, "fabs");
+}
+
+TEST(Body, KeepsItsTextAndNames) {
+  EXPECT_STREQ(word_clamp.text, "{ return clamp(x, low, high); }");
+  EXPECT_STREQ(word_clamp.input_names, "(x)");
+  EXPECT_STREQ(word_clamp.parameter_names, "(low, high)");
+  EXPECT_EQ(word_clamp.parameters, 2);
+  EXPECT_EQ(word_fma.inputs, 3);
+  EXPECT_EQ(word_at.footprint, (Footprint{1, 1, 1, 1}));
+}
+
+}  // namespace
+}  // namespace impipe
