@@ -19,6 +19,8 @@ struct PlanValue {
   ImageType type;           // images; alpha says that an alpha plane goes with it
   int channels = 1;         // measurements
   std::int64_t values = 0;  // measurements: doubles a channel
+  // Measurements: the image they were made from, whose size an Argument of a Scalar step means.
+  ValueId measured_image = 0;
 };
 
 struct Step {
@@ -53,7 +55,8 @@ struct PlanColumn {
 struct PlanSave {
   std::string name_template;
   ValueId value = 0;
-  int stage = 0;
+  bool alpha = false;
+  int stage = 0;  // the alpha steps of earlier stages apply
 };
 
 struct Plan {
@@ -66,8 +69,8 @@ struct Plan {
   std::vector<std::string> notes;           // said once a run: "edge: colour image, rgb2gray applied"
   ValueId result = 0;                       // the image at the end
   bool writes_image = true;                 // false when the pipeline ends in a measurement
-  std::optional<ValueId> last_measurement;  // what -o X.npy saves then
-  // A result of one (name, rows x columns) shape for .npy; rows are values, columns channels.
+  // What -o X.npy saves then, as an array of values x channels.
+  std::optional<ValueId> last_measurement;
 };
 
 }  // namespace impipe

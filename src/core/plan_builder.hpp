@@ -38,7 +38,8 @@ class PlanBuilder {
 
   // --- the image that the pipeline carries
   ImageValue current() const { return current_; }
-  void set_current(ImageValue image) { current_ = image; }
+  // The result of a stage.
+  void set_current(ImageValue image);
   // An image kept with `as NAME` or bound by --with; throws through `call` when there is none.
   ImageValue operand(const Call& call, std::string_view name) const;
   void keep(std::string name, ImageValue image) { named_[std::move(name)] = image; }
@@ -67,28 +68,35 @@ class PlanBuilder {
   // there are several elements (none of those for more than 16: only -o saves them).
   void report(std::string_view name, MeasureValue measure);
 
-  // --- alpha: what the primitive just done means for it
-  void drop_alpha() { current_.type.alpha = false; }
+  // The result of this stage has no alpha (one-channel results). Everything else keeps it: point
+  // operators and filters leave it untouched, a Permute moves it, a filter that changes the size
+  // crops it or pads it with 0.
+  void drop_alpha() { drops_alpha_ = true; }
 
   // Said once a run on stderr.
   void note(std::string text);
   // The stage that the following primitives belong to.
-  void begin_stage(int stage) { stage_ = stage; }
+  void begin_stage(int stage);
   void save(std::string name_template);
 
   Plan finish();
 
  private:
-  ImageValue add_image(Primitive primitive, std::vector<ImageValue> images, std::vector<Arg> args,
-                       Result result);
-  MeasureValue add_measure(Primitive primitive, std::vector<ImageValue> images,
-                           std::vector<MeasureValue> measures, std::vector<Arg> args,
+  ImageValue add_image(Primitive primitive, const std::vector<ImageValue>& images,
+                       const std::vector<Arg>& args, Result result);
+  MeasureValue add_measure(Primitive primitive, const std::vector<ImageValue>& images,
+                           const std::vector<MeasureValue>& measures, const std::vector<Arg>& args,
                            std::int64_t values, int channels);
+  Step& add_step(Primitive primitive, const std::vector<ImageValue>& images,
+                 const std::vector<MeasureValue>& measures, const std::vector<Arg>& args);
+  void carry_alpha(Primitive primitive);
 
   Plan plan_;
   std::map<std::string, ImageValue, std::less<>> named_;
   ImageValue current_;
   int stage_ = 0;
+  bool drops_alpha_ = false;
+  bool reported_ = false;  // this stage has
 };
 
 }  // namespace impipe

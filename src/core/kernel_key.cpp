@@ -1,0 +1,124 @@
+// The key of a kernel: everything its code depends on, as text that reads like the plan.
+#include "core/kernel_spec.hpp"
+
+namespace impipe {
+namespace {
+
+std::string mask_text(const Mask& mask) {
+  std::string out = std::to_string(mask.width) + "x" + std::to_string(mask.height) + "@" +
+                    std::to_string(mask.origin_x) + "," + std::to_string(mask.origin_y);
+  if (mask.full()) return out;
+  out += ":";
+  for (int y = 0; y < mask.height; ++y) {
+    if (y > 0) out += "/";
+    for (int x = 0; x < mask.width; ++x) out += mask.at(x, y) ? "1" : "0";
+  }
+  return out;
+}
+
+template <class Filter>
+std::string resize_text(const Filter& filter) {
+  if (filter.grow_x == 0 && filter.grow_y == 0 && filter.shift_x == 0 && filter.shift_y == 0) {
+    return "";
+  }
+  return " grow " + std::to_string(filter.grow_x) + "," + std::to_string(filter.grow_y) + " shift " +
+         std::to_string(filter.shift_x) + "," + std::to_string(filter.shift_y);
+}
+
+std::string border_text(Border border) { return " " + std::string(name_of(border)); }
+
+struct PrimitiveText {
+  std::string operator()(const Point& p) const {
+    std::string out = p.lookup ? "lookup" : p.body != nullptr ? p.body->name : "expression";
+    if (p.in_double) out += " in_double";
+    if (p.mixes_channels) out += " mixes_channels";
+    return out;
+  }
+  std::string operator()(const Permute& p) const {
+    std::string out = p.transpose ? "transpose" : "";
+    if (p.flip_x) out += " flip_x";
+    if (p.flip_y) out += " flip_y";
+    return out;
+  }
+  std::string operator()(const Stencil& s) const {
+    std::string out = s.body != nullptr ? s.body->name : "";
+    if (s.body == nullptr) out = (s.expression ? "expression " : "weights ") + mask_text(s.taps);
+    return out + border_text(s.border) + resize_text(s);
+  }
+  std::string operator()(const Separable& s) const {
+    return "row " + mask_text(s.row) + " column " + mask_text(s.column) + border_text(s.border) +
+           resize_text(s);
+  }
+  std::string operator()(const Extremum& e) const {
+    return (e.largest ? "max " : "min ") + mask_text(e.mask);
+  }
+  std::string operator()(const Rank& r) const {
+    return std::to_string(r.rank) + (r.average ? " average " : " of ") + mask_text(r.mask) +
+           border_text(r.border);
+  }
+  std::string operator()(const Reduce& r) const {
+    static constexpr const char* names[] = {"sum", "squared_deviation", "absolute_sum",
+                                            "min", "max",               "expression"};
+    return names[static_cast<int>(r.kind)];
+  }
+  std::string operator()(const Histogram& h) const {
+    static constexpr const char* names[] = {"centred", "codes", "expression"};
+    return std::string(names[static_cast<int>(h.rule)]) + " " + std::to_string(h.bins);
+  }
+  std::string operator()(const Select& s) const { return std::to_string(s.places); }
+  std::string operator()(const Scalar& s) const {
+    return std::string(s.body->name) + " " + std::to_string(s.results);
+  }
+};
+
+std::string argument_text(const Argument& a) {
+  static constexpr const char* names[] = {"c", "m", "width", "height", "pixels", "rank_floor",
+                                          "rank_ceil"};
+  std::string out = names[static_cast<int>(a.source)];
+  if (a.source == Argument::Source::measured) {
+    out += std::to_string(a.measure) + "." + std::to_string(a.element);
+    if (a.per_channel) out += "*";
+  }
+  return out;
+}
+
+std::string operand_text(const Operand& operand) {
+  return (operand.external ? "in" : "n") + std::to_string(operand.index);
+}
+
+}  // namespace
+
+std::string KernelSpec::key() const {
+  std::string out;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const KernelInput& input = inputs[i];
+    out += "in" + std::to_string(i) + ": ";
+    out += input.is_measure ? "measure " + std::to_string(input.values)
+                            : std::string(name_of(input.cls));
+    out += " x" + std::to_string(input.channels) + "\n";
+  }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
+    out += "n" + std::to_string(i) + ": " + std::string(name_of(node.primitive)) + " " +
+           std::visit(PrimitiveText{}, node.primitive) + " (";
+    bool comma = false;
+    const auto separate = [&] {
+      if (comma) out += ", ";
+      comma = true;
+    };
+    for (const Operand& image : node.images) separate(), out += operand_text(image);
+    for (const Operand& measure : node.measures) separate(), out += operand_text(measure);
+    out += ") [";
+    comma = false;
+    for (const Argument& argument : node.arguments) separate(), out += argument_text(argument);
+    out += "] -> ";
+    out += node.is_measure ? "measure " + std::to_string(node.values)
+                           : std::string(name_of(node.cls));
+    out += " x" + std::to_string(node.channels) + "\n";
+  }
+  out += "out:";
+  for (const int output : outputs) out += " n" + std::to_string(output);
+  return out;
+}
+
+}  // namespace impipe

@@ -1,0 +1,244 @@
+// Adds primitives to a plan, one step each, and keeps the types of what they make.
+#include "core/plan_builder.hpp"
+
+#include <algorithm>
+
+namespace impipe {
+namespace {
+
+// The same change of size for the alpha plane: one tap of weight 1, zeros outside.
+template <class Filter>
+Stencil crop_or_pad(const Filter& filter) {
+  return {.taps = {.width = 1, .height = 1, .cells = {1}},
+          .grow_x = filter.grow_x,
+          .grow_y = filter.grow_y,
+          .shift_x = filter.shift_x,
+          .shift_y = filter.shift_y};
+}
+
+}  // namespace
+
+Arg Arg::measured(MeasureValue m, int element) {
+  Arg arg{Argument{.source = Argument::Source::measured, .element = element}};
+  arg.measure = m;
+  return arg;
+}
+
+Arg Arg::per_channel(MeasureValue m, int element) {
+  Arg arg = measured(m, element);
+  arg.argument.per_channel = m.channels > 1;
+  return arg;
+}
+
+PlanBuilder::PlanBuilder(const ImageType& input, const std::map<std::string, ImageType>& operands) {
+  plan_.values.push_back({.type = input, .channels = input.channels});
+  current_ = {0, input};
+  for (const auto& [name, type] : operands) {
+    const ValueId id = static_cast<ValueId>(plan_.values.size());
+    plan_.values.push_back({.type = type, .channels = type.channels});
+    plan_.operands.push_back({name, id});
+    named_[name] = {id, type};
+  }
+}
+
+void PlanBuilder::begin_stage(int stage) {
+  stage_ = stage;
+  drops_alpha_ = false;
+  reported_ = false;
+}
+
+void PlanBuilder::set_current(ImageValue image) {
+  if (drops_alpha_) image.type.alpha = false;
+  if (image.id == current_.id) image.type.alpha = current_.type.alpha && !drops_alpha_;
+  current_ = image;
+}
+
+ImageValue PlanBuilder::operand(const Call& call, std::string_view name) const {
+  const auto it = named_.find(name);
+  if (it == named_.end()) {
+    call.fail("there is no image ':" + std::string(name) + "'; keep one with `as " +
+              std::string(name) + "`, or give --with " + std::string(name) + "=PATH");
+  }
+  ImageValue image = it->second;
+  image.type.alpha = false;  // an operand lends its pixels only
+  return image;
+}
+
+Step& PlanBuilder::add_step(Primitive primitive, const std::vector<ImageValue>& images,
+                            const std::vector<MeasureValue>& measures,
+                            const std::vector<Arg>& args) {
+  plan_.steps.emplace_back();
+  Step& step = plan_.steps.back();
+  step.stages = {stage_};
+  Node node;
+  node.primitive = std::move(primitive);
+  const auto input = [&](ValueId id) {
+    const auto it = std::find(step.inputs.begin(), step.inputs.end(), id);
+    if (it != step.inputs.end()) return static_cast<int>(it - step.inputs.begin());
+    const PlanValue& v = plan_.values.at(id);
+    step.kernel.inputs.push_back({.is_measure = v.is_measure,
+                                  .cls = v.type.cls,
+                                  .channels = v.channels,
+                                  .white = v.type.white,
+                                  .values = v.values});
+    step.inputs.push_back(id);
+    return static_cast<int>(step.inputs.size()) - 1;
+  };
+  for (const ImageValue& image : images) node.images.push_back({true, input(image.id)});
+  for (const MeasureValue& m : measures) node.measures.push_back({true, input(m.id)});
+  for (const Arg& arg : args) {
+    node.arguments.push_back(arg.argument);
+    if (arg.argument.source != Argument::Source::measured) continue;
+    const impipe::Operand operand{true, input(arg.measure.id)};
+    auto it = std::find(node.measures.begin(), node.measures.end(), operand);
+    if (it == node.measures.end()) it = node.measures.insert(it, operand);
+    node.arguments.back().measure = static_cast<int>(it - node.measures.begin());
+  }
+  step.kernel.nodes.push_back(std::move(node));
+  step.kernel.outputs = {0};
+  step.outputs = {static_cast<ValueId>(plan_.values.size())};
+  return step;
+}
+
+ImageValue PlanBuilder::add_image(Primitive primitive, const std::vector<ImageValue>& images,
+                                  const std::vector<Arg>& args, Result result) {
+  Node& node = add_step(std::move(primitive), images, {}, args).kernel.nodes.front();
+  ImageType type = images.front().type;
+  type.cls = result.cls;
+  type.white = result.white;
+  if (result.channels > 0) type.channels = result.channels;
+  node.cls = type.cls;
+  node.channels = type.channels;
+  node.white = type.white;
+  const ValueId id = static_cast<ValueId>(plan_.values.size());
+  plan_.values.push_back({.type = type, .channels = type.channels});
+  return {id, type};
+}
+
+MeasureValue PlanBuilder::add_measure(Primitive primitive, const std::vector<ImageValue>& images,
+                                      const std::vector<MeasureValue>& measures,
+                                      const std::vector<Arg>& args, std::int64_t values,
+                                      int channels) {
+  Node& node = add_step(std::move(primitive), images, measures, args).kernel.nodes.front();
+  node.is_measure = true;
+  node.cls = PixelClass::single;
+  node.channels = channels;
+  node.values = values;
+  node.white = 0;
+  ValueId measured = 0;
+  if (!images.empty()) {
+    measured = images.front().id;
+  } else if (!measures.empty()) {
+    measured = plan_.values.at(measures.front().id).measured_image;
+  }
+  const ValueId id = static_cast<ValueId>(plan_.values.size());
+  plan_.values.push_back(
+      {.is_measure = true, .channels = channels, .values = values, .measured_image = measured});
+  return {id, channels, values};
+}
+
+void PlanBuilder::carry_alpha(Primitive primitive) {
+  AlphaStep step{.stage = stage_};
+  step.node.primitive = std::move(primitive);
+  step.node.images = {{true, 0}};
+  if (std::holds_alternative<Stencil>(step.node.primitive)) {
+    step.node.arguments = {Argument{.value = 1}, Argument{.value = 0}};
+  }
+  plan_.alpha.push_back(std::move(step));
+}
+
+ImageValue PlanBuilder::point(const PointBody& body, std::vector<ImageValue> images,
+                              std::vector<Arg> args, Result result) {
+  return point(Point{.body = &body}, std::move(images), std::move(args), result);
+}
+
+ImageValue PlanBuilder::point(Point point, std::vector<ImageValue> images, std::vector<Arg> args,
+                              Result result) {
+  return add_image(std::move(point), images, args, result);
+}
+
+ImageValue PlanBuilder::permute(Permute permute, ImageValue image) {
+  if (image.type.alpha) carry_alpha(permute);
+  return add_image(permute, {image}, {},
+                   {.cls = image.type.cls, .white = image.type.white});
+}
+
+ImageValue PlanBuilder::stencil(Stencil stencil, ImageValue image, std::vector<Arg> args,
+                                Result result) {
+  if (image.type.alpha && (stencil.grow_x != 0 || stencil.grow_y != 0)) {
+    carry_alpha(crop_or_pad(stencil));
+  }
+  return add_image(std::move(stencil), {image}, args, result);
+}
+
+ImageValue PlanBuilder::separable(Separable separable, ImageValue image, std::vector<Arg> args,
+                                  Result result) {
+  if (image.type.alpha && (separable.grow_x != 0 || separable.grow_y != 0)) {
+    carry_alpha(crop_or_pad(separable));
+  }
+  return add_image(std::move(separable), {image}, args, result);
+}
+
+ImageValue PlanBuilder::extremum(Extremum extremum, ImageValue image) {
+  return add_image(std::move(extremum), {image}, {},
+                   {.cls = image.type.cls, .white = image.type.white});
+}
+
+ImageValue PlanBuilder::rank(Rank rank, ImageValue image, std::vector<Arg> args) {
+  return add_image(std::move(rank), {image}, args,
+                   {.cls = image.type.cls, .white = image.type.white});
+}
+
+MeasureValue PlanBuilder::reduce(Reduce reduce, ImageValue image, std::vector<Arg> args) {
+  return add_measure(std::move(reduce), {image}, {}, args, 1, image.type.channels);
+}
+
+MeasureValue PlanBuilder::histogram(Histogram histogram, ImageValue image) {
+  const int bins = histogram.bins;
+  return add_measure(std::move(histogram), {image}, {}, {}, bins, image.type.channels);
+}
+
+MeasureValue PlanBuilder::select(ImageValue image, std::vector<Arg> places) {
+  const int count = static_cast<int>(places.size());
+  return add_measure(Select{count}, {image}, {}, places, count, image.type.channels);
+}
+
+MeasureValue PlanBuilder::scalar(const ScalarBody& body, std::vector<MeasureValue> measures,
+                                 std::vector<Arg> args, int results, int channels) {
+  return add_measure(Scalar{&body, results}, {}, measures, args, results, channels);
+}
+
+void PlanBuilder::report(std::string_view name, MeasureValue measure) {
+  static constexpr const char* channel_names[] = {"_r", "_g", "_b"};
+  constexpr std::int64_t most_columns = 16;
+  plan_.last_measurement = measure.id;
+  reported_ = true;
+  if (measure.values > most_columns) return;
+  for (int c = 0; c < measure.channels; ++c) {
+    for (int e = 0; e < measure.values; ++e) {
+      std::string column(name);
+      if (measure.channels > 1) column += channel_names[c];
+      if (measure.values > 1) column += "_" + std::to_string(e + 1);
+      plan_.columns.push_back({column, measure.id, e, c});
+    }
+  }
+}
+
+void PlanBuilder::note(std::string text) {
+  if (std::find(plan_.notes.begin(), plan_.notes.end(), text) == plan_.notes.end()) {
+    plan_.notes.push_back(std::move(text));
+  }
+}
+
+void PlanBuilder::save(std::string name_template) {
+  plan_.saves.push_back({std::move(name_template), current_.id, current_.type.alpha, stage_});
+}
+
+Plan PlanBuilder::finish() {
+  plan_.result = current_.id;
+  plan_.values[current_.id].type.alpha = current_.type.alpha;
+  plan_.writes_image = !reported_;
+  return std::move(plan_);
+}
+
+}  // namespace impipe

@@ -1,0 +1,359 @@
+// Matches the arguments of one stage to its operator's parameters.
+#include "pipeline/arguments.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.hpp"
+#include "pipeline/parser.hpp"
+
+namespace impipe::pipeline {
+namespace {
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+std::string listed(const std::vector<std::string_view>& words) {
+  std::string out;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) out += i + 1 == words.size() ? " or " : ", ";
+    out += words[i];
+  }
+  return out;
+}
+
+bool takes_shape(const Parameter& p) {
+  return p.takes == Takes::kernel || p.takes == Takes::element;
+}
+
+bool has_word(const Parameter& p, std::string_view word) {
+  return std::find(p.words.begin(), p.words.end(), word) != p.words.end();
+}
+
+// What a parameter takes, for messages: "2 numbers from 0 to 1, or stretchlim".
+std::string expectation(const Parameter& p) {
+  std::string out;
+  if (p.most_numbers > 0) {
+    std::string what = p.odd ? "odd whole number" : p.integer ? "whole number" : "number";
+    if (p.most_numbers == 1) {
+      out = (what[0] == 'o' ? "an " : "a ") + what;
+    } else if (p.least_numbers == p.most_numbers) {
+      out = std::to_string(p.most_numbers) + " " + what + "s";
+    } else {
+      out = std::to_string(p.least_numbers) + " to " + std::to_string(p.most_numbers) + " " + what + "s";
+    }
+    if (std::isfinite(p.low) && std::isfinite(p.high)) {
+      out += " from " + number_text(p.low) + " to " + number_text(p.high);
+    } else if (std::isfinite(p.low)) {
+      out += " of " + number_text(p.low) + " or more";
+    } else if (std::isfinite(p.high)) {
+      out += " of " + number_text(p.high) + " or less";
+    }
+  }
+  const auto add = [&](std::string_view text) {
+    if (!out.empty()) out += ", or ";
+    out += text;
+  };
+  if (p.takes == Takes::kernel) add("a kernel ([1 2 1]/4, fspecial:gaussian,5,1.2 or @file)");
+  if (p.takes == Takes::element) add("a structuring element ([1 1; 0 1], disk,3 or @file)");
+  if (p.takes == Takes::operand || p.takes == Takes::operands) add("an image (:name)");
+  if (p.takes == Takes::expression) add("a quoted expression ('x + 1')");
+  if (!p.words.empty()) add(listed(p.words));
+  return out;
+}
+
+class Matcher {
+ public:
+  Matcher(const Script& script, const Stage& stage, const Operator& op)
+      : script_(script), stage_(stage), op_(op) {}
+
+  std::map<std::string, ParameterValue, std::less<>> run() {
+    for (const Argument& argument : stage_.arguments) {
+      if (argument.key.empty()) {
+        positional(argument);
+      } else {
+        assign(parameter_named(argument), argument.items, argument.value_span);
+      }
+    }
+    for (const Parameter& p : op_.parameters) {
+      if (const auto it = values_.find(p.name); it != values_.end()) {
+        check_count(p, it->second);
+      } else if (!p.fallback.empty()) {
+        set_default(p);
+      } else if (p.required) {
+        fail(stage_.span, std::string(p.name) + " is missing: " + expectation(p));
+      }
+    }
+    return std::move(values_);
+  }
+
+ private:
+  [[noreturn]] void fail(Span span, const std::string& message) const {
+    throw error_at(script_, span, std::string(op_.name) + ": " + message);
+  }
+
+  const Parameter& parameter_named(const Argument& argument) const {
+    std::vector<std::string> names;
+    for (const Parameter& p : op_.parameters) {
+      if (p.name == argument.key) return p;
+      names.emplace_back(p.name);
+    }
+    for (const Parameter& p : op_.parameters) {
+      if (p.letter != 0 && argument.key == std::string_view(&p.letter, 1)) return p;
+    }
+    if (names.empty()) fail(argument.span, "it takes no arguments");
+    std::string message = "there is no parameter " + quoted(argument.key);
+    const std::string near = did_you_mean(argument.key, names);
+    if (near.empty()) {
+      message += "; it has ";
+      for (size_t i = 0; i < names.size(); ++i) message += (i > 0 ? ", " : "") + names[i];
+    }
+    fail(argument.key_span, message + near);
+  }
+
+  bool unset(const Parameter& p) const { return !values_.contains(p.name); }
+
+  // The first parameter for which `fits`, or null.
+  template <class Fits>
+  const Parameter* first(Fits fits) const {
+    for (const Parameter& p : op_.parameters) {
+      if (fits(p)) return &p;
+    }
+    return nullptr;
+  }
+
+  void positional(const Argument& argument) {
+    const Item& head = argument.items.front();
+    const Parameter* target = nullptr;
+    if (const auto* letter = std::get_if<LetterNumber>(&head.value);
+        letter != nullptr && argument.items.size() == 1) {
+      target = first([&](const Parameter& p) { return p.letter == letter->letter; });
+      if (target != nullptr) {
+        if (!unset(*target)) fail(argument.span, std::string(target->name) + " is given twice");
+        add_number(*target, values_[std::string(target->name)], letter->value, argument.span);
+        values_[std::string(target->name)].given = true;
+        values_[std::string(target->name)].span = argument.span;
+        return;
+      }
+      target = first([&](const Parameter& p) { return unset(p) && has_word(p, letter->text); });
+      if (target == nullptr) {
+        fail(argument.span, "there is no parameter with the letter " +
+                                quoted(std::string_view(&letter->letter, 1)) + letters());
+      }
+    } else if (const auto* word = std::get_if<Word>(&head.value)) {
+      if (word->argument.empty() && argument.items.size() == 1) {
+        target = first([&](const Parameter& p) { return unset(p) && has_word(p, word->text); });
+      }
+      if (target == nullptr) {
+        target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
+      }
+      if (target == nullptr) unknown_word(argument, word->text);
+    } else if (std::holds_alternative<Number>(head.value) ||
+               std::holds_alternative<Range>(head.value)) {
+      // Single numbers fill a parameter that still has room; a list is one parameter's.
+      const bool single = argument.items.size() == 1 && std::holds_alternative<Number>(head.value);
+      target = first([&](const Parameter& p) {
+        return p.most_numbers > 0 && (unset(p) || (single && filling_ == &p && room(p)));
+      });
+      if (target != nullptr && single) {
+        filling_ = target;
+        ParameterValue& value = values_[std::string(target->name)];
+        add_numbers(*target, value, head);
+        if (!value.given) value.span = argument.span;
+        value.span.end = argument.span.end;
+        value.given = true;
+        return;
+      }
+    } else if (std::holds_alternative<Matrix>(head.value)) {
+      target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
+      if (target == nullptr) {
+        target = first([&](const Parameter& p) { return unset(p) && p.most_numbers > 0; });
+      }
+    } else if (std::holds_alternative<File>(head.value)) {
+      target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
+    } else if (std::holds_alternative<Quoted>(head.value)) {
+      target = first([&](const Parameter& p) { return unset(p) && p.takes == Takes::expression; });
+    } else if (std::holds_alternative<Operand>(head.value)) {
+      target = first([&](const Parameter& p) {
+        return p.takes == Takes::operands || (unset(p) && p.takes == Takes::operand);
+      });
+    }
+    if (target == nullptr) {
+      fail(argument.span, op_.parameters.empty()
+                              ? "it takes no arguments"
+                              : "no parameter is left for " + std::string(kind_of(head)) +
+                                    " (see `impipe ops " + std::string(op_.name) + "`)");
+    }
+    assign(*target, argument.items, argument.span);
+  }
+
+  std::string letters() const {
+    std::string out;
+    for (const Parameter& p : op_.parameters) {
+      if (p.letter == 0) continue;
+      out += out.empty() ? "; it has " : ", ";
+      out += p.letter;
+      out += " (" + std::string(p.name) + ")";
+    }
+    return out;
+  }
+
+  [[noreturn]] void unknown_word(const Argument& argument, const std::string& text) const {
+    std::vector<std::string> words;
+    for (const Parameter& p : op_.parameters) {
+      if (unset(p)) words.insert(words.end(), p.words.begin(), p.words.end());
+    }
+    for (const Parameter& p : op_.parameters) {
+      if (!unset(p) && has_word(p, text)) {
+        fail(argument.span, std::string(p.name) + " is given twice");
+      }
+      if (p.name == text) {
+        fail(argument.span, quoted(text) + " needs a value: " + text + "=" +
+                                (p.words.empty() ? std::string("…") : std::string(p.words[0])));
+      }
+    }
+    std::string message = "no parameter takes " + quoted(text);
+    const std::string near = did_you_mean(text, words);
+    if (near.empty() && !words.empty()) {
+      message += "; known words are " + listed({words.begin(), words.end()});
+    }
+    fail(argument.span, message + near);
+  }
+
+  bool room(const Parameter& p) const {
+    return static_cast<int>(values_.at(std::string(p.name)).numbers.size()) < p.most_numbers;
+  }
+
+  void assign(const Parameter& p, const std::vector<Item>& items, Span span) {
+    ParameterValue& value = values_[std::string(p.name)];
+    if (value.given && p.takes != Takes::operands) {
+      fail(span, std::string(p.name) + " is given twice");
+    }
+    if (!value.given) value.span = span;
+    value.span.end = span.end;
+    value.given = true;
+    for (const Item& item : items) add_item(p, value, item);
+  }
+
+  [[noreturn]] void mismatch(const Parameter& p, Span span) const {
+    fail(span, std::string(p.name) + " takes " + expectation(p));
+  }
+
+  void add_item(const Parameter& p, ParameterValue& value, const Item& item) {
+    if (std::holds_alternative<Number>(item.value) || std::holds_alternative<Range>(item.value)) {
+      // The arguments of a named shape, a number, or a word that is spelled as a number.
+      if (takes_shape(p) && !value.word.empty()) {
+        value.numbers.push_back(std::get<Number>(item.value).fraction());
+      } else if (p.most_numbers > 0) {
+        add_numbers(p, value, item);
+      } else if (const auto* n = std::get_if<Number>(&item.value);
+                 n != nullptr && has_word(p, number_text(n->value))) {
+        value.word = number_text(n->value);
+      } else {
+        mismatch(p, item.span);
+      }
+    } else if (const auto* word = std::get_if<Word>(&item.value)) {
+      add_word(p, value, *word, item.span);
+    } else if (const auto* letter = std::get_if<LetterNumber>(&item.value)) {
+      add_word(p, value, Word{letter->text, {}}, item.span);
+    } else if (const auto* matrix = std::get_if<Matrix>(&item.value)) {
+      if (takes_shape(p) && !value.matrix) {
+        value.matrix = impipe::Matrix{matrix->rows, matrix->columns, matrix->values()};
+      } else if (p.most_numbers > 0 && (matrix->rows == 1 || matrix->columns == 1)) {
+        for (const double number : matrix->values()) add_number(p, value, number, item.span);
+      } else {
+        mismatch(p, item.span);
+      }
+    } else if (const auto* file = std::get_if<File>(&item.value)) {
+      if (!takes_shape(p) || !value.path.empty()) mismatch(p, item.span);
+      value.path = file->path;
+    } else if (const auto* operand = std::get_if<Operand>(&item.value)) {
+      const bool fits = p.takes == Takes::operands ||
+                        (p.takes == Takes::operand && value.operands.empty());
+      if (!fits) mismatch(p, item.span);
+      value.operands.push_back(operand->name);
+    } else if (const auto* text = std::get_if<Quoted>(&item.value)) {
+      if (p.takes == Takes::expression && value.text.empty()) {
+        value.text = text->text;
+      } else {
+        add_word(p, value, Word{text->text, {}}, item.span);
+      }
+    }
+  }
+
+  void add_word(const Parameter& p, ParameterValue& value, const Word& word, Span span) {
+    if (!value.word.empty()) mismatch(p, span);
+    if (word.argument.empty() && has_word(p, word.text)) {
+      value.word = word.text;
+      return;
+    }
+    if (!takes_shape(p)) {
+      const std::vector<std::string> words(p.words.begin(), p.words.end());
+      fail(span, std::string(p.name) + " takes " + expectation(p) + ", not " + quoted(word.text) +
+                     did_you_mean(word.text, words));
+    }
+    // `disk,3`, `strel:disk,3` and `fspecial:gaussian,5` name the same kind of thing.
+    value.word = word.text;
+    if (!word.argument.empty()) {
+      const auto* inner = std::get_if<Word>(&word.argument.front().value);
+      const std::string_view maker = p.takes == Takes::kernel ? "fspecial" : "strel";
+      if (inner == nullptr || !inner->argument.empty() || word.text != maker) {
+        fail(span, std::string(p.name) + " takes " + expectation(p));
+      }
+      value.word = inner->text;
+    }
+  }
+
+  void add_numbers(const Parameter& p, ParameterValue& value, const Item& item) {
+    if (const auto* number = std::get_if<Number>(&item.value)) {
+      add_number(p, value, number->fraction(), item.span);
+      return;
+    }
+    for (const double number : std::get<Range>(item.value).values()) {
+      add_number(p, value, number, item.span);
+    }
+  }
+
+  void add_number(const Parameter& p, ParameterValue& value, double number, Span span) {
+    const std::string shown = number_text(number);
+    if (p.most_numbers == 0) mismatch(p, span);
+    if (static_cast<int>(value.numbers.size()) == p.most_numbers) {
+      fail(span, std::string(p.name) + " takes " + expectation(p) + ", " + shown + " is one too many");
+    }
+    const bool whole = !p.integer || number == std::floor(number);
+    const bool odd = !p.odd || std::fmod(std::fabs(number), 2) == 1;
+    if (number < p.low || number > p.high || !whole || !odd) {
+      fail(span, std::string(p.name) + " takes " + expectation(p) + ", not " + shown);
+    }
+    value.numbers.push_back(number);
+  }
+
+  void check_count(const Parameter& p, const ParameterValue& value) const {
+    const int count = static_cast<int>(value.numbers.size());
+    if (count == 0 || takes_shape(p) || count >= p.least_numbers) return;
+    fail(value.span, std::string(p.name) + " takes " + expectation(p) + ", not " +
+                         std::to_string(count));
+  }
+
+  void set_default(const Parameter& p) {
+    const Script script = parse("x " + std::string(p.name) + "=" + std::string(p.fallback));
+    ParameterValue value;
+    for (const Item& item : script.stages.front().arguments.front().items) add_item(p, value, item);
+    values_[std::string(p.name)] = std::move(value);
+  }
+
+  const Script& script_;
+  const Stage& stage_;
+  const Operator& op_;
+  std::map<std::string, ParameterValue, std::less<>> values_;
+  const Parameter* filling_ = nullptr;  // the parameter that single numbers go to
+};
+
+}  // namespace
+
+std::map<std::string, ParameterValue, std::less<>> match_arguments(const Script& script,
+                                                                   const Stage& stage,
+                                                                   const Operator& op) {
+  return Matcher(script, stage, op).run();
+}
+
+}  // namespace impipe::pipeline

@@ -1,0 +1,89 @@
+// Gives a Script its meaning.
+#include "pipeline/binder.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "core/text.hpp"
+#include "pipeline/arguments.hpp"
+
+namespace impipe::pipeline {
+namespace {
+
+std::vector<std::string> known_names() {
+  std::vector<std::string> names{"as", "save"};
+  for (const Operator& op : catalogue()) names.emplace_back(op.name);
+  return names;
+}
+
+// The single word of `as NAME` and `save TEMPLATE`; empty when it is anything else.
+std::string single_word(const Stage& stage) {
+  if (stage.arguments.size() != 1 || !stage.arguments[0].key.empty() ||
+      stage.arguments[0].items.size() != 1) {
+    return "";
+  }
+  const auto& item = stage.arguments[0].items[0].value;
+  if (const auto* word = std::get_if<Word>(&item); word != nullptr && word->argument.empty()) {
+    return word->text;
+  }
+  if (const auto* letter = std::get_if<LetterNumber>(&item)) return letter->text;
+  if (const auto* text = std::get_if<Quoted>(&item)) return text->text;
+  return "";
+}
+
+}  // namespace
+
+bool Pipeline::has_source() const {
+  return !stages.empty() && stages.front().call && stages.front().call->op().make != nullptr;
+}
+
+HostImage Pipeline::make_source() const {
+  const Call& call = *stages.front().call;
+  return call.op().make(call);
+}
+
+Pipeline bind(const Script& script) {
+  Pipeline pipeline{.text = script.text, .origin = script.origin};
+  std::set<std::string> kept;
+  for (const Stage& stage : script.stages) {
+    BoundStage bound{.span = stage.span, .text = print(stage)};
+    if (stage.name == "as") {
+      bound.keep_as = single_word(stage);
+      if (!is_name(bound.keep_as)) {
+        throw error_at(script, stage.span, "as takes one name, as in `as a`; `:a` then means that image");
+      }
+      kept.insert(bound.keep_as);
+    } else if (stage.name == "save") {
+      bound.save_template = single_word(stage);
+      if (bound.save_template.empty()) {
+        throw error_at(script, stage.span, "save takes one file name, as in `save steps/{stem}.png`");
+      }
+    } else {
+      const Operator* op = find_operator(stage.name);
+      if (op == nullptr) {
+        throw error_at(script, stage.name_span,
+                       "unknown operator '" + stage.name + "'" +
+                           did_you_mean(stage.name, known_names()));
+      }
+      if (op->make != nullptr && !pipeline.stages.empty() && op->lower == nullptr) {
+        throw error_at(script, stage.span,
+                       stage.name + " makes an image: it can only be the first stage");
+      }
+      bound.call.emplace(*op, match_arguments(script, stage, *op), script.text, script.origin,
+                         stage.span);
+      for (const Parameter& p : op->parameters) {
+        for (const std::string& name : bound.call->value(p.name).operands) {
+          const auto& needed = pipeline.operands;
+          if (!kept.contains(name) &&
+              std::find(needed.begin(), needed.end(), name) == needed.end()) {
+            pipeline.operands.push_back(name);
+          }
+        }
+      }
+    }
+    pipeline.stages.push_back(std::move(bound));
+  }
+  return pipeline;
+}
+
+}  // namespace impipe::pipeline

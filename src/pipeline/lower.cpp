@@ -1,0 +1,57 @@
+// Turns a Pipeline into a Plan: every operator adds its primitives.
+#include "pipeline/lower.hpp"
+
+#include "core/plan_builder.hpp"
+
+namespace impipe::pipeline {
+namespace {
+
+std::string classes_text(const Classes& classes) {
+  std::string out;
+  for (const PixelClass c :
+       {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    if (!classes.has(c)) continue;
+    if (!out.empty()) out += ", ";
+    out += name_of(c);
+  }
+  return out;
+}
+
+void lower_operator(const Call& call, PlanBuilder& builder, LowerOptions options) {
+  const Operator& op = call.op();
+  if (!op.classes.has(builder.current().type.cls)) {
+    call.fail("it is not defined for a " + std::string(name_of(builder.current().type.cls)) +
+              " image; it takes " + classes_text(op.classes));
+  }
+  if (op.one_channel && builder.current().type.channels > 1) {
+    if (options.strict) {
+      call.fail("it is defined for one channel and the image has colour; put rgb2gray before it");
+    }
+    const Operator& gray = *find_operator("rgb2gray");
+    const Call gray_call(gray, {}, call.text(), call.origin(), call.span());
+    builder.set_current(gray.lower(gray_call, builder));
+    builder.note(std::string(op.name) + ": colour images go through rgb2gray first");
+  }
+  builder.set_current(op.lower(call, builder));
+}
+
+}  // namespace
+
+Plan lower(const Pipeline& pipeline, const ImageType& input,
+           const std::map<std::string, ImageType>& operands, LowerOptions options) {
+  PlanBuilder builder(input, operands);
+  int index = 0;
+  for (const BoundStage& stage : pipeline.stages) {
+    builder.begin_stage(index++);
+    if (!stage.keep_as.empty()) {
+      builder.keep(stage.keep_as, builder.current());
+    } else if (!stage.save_template.empty()) {
+      builder.save(stage.save_template);
+    } else if (stage.call->op().lower != nullptr) {
+      lower_operator(*stage.call, builder, options);
+    }
+  }
+  return builder.finish();
+}
+
+}  // namespace impipe::pipeline

@@ -1,0 +1,21 @@
+// Turns a Pipeline into a Plan for one kind of image: typed steps, one primitive each.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "core/plan.hpp"
+#include "pipeline/pipeline.hpp"
+
+namespace impipe::pipeline {
+
+struct LowerOptions {
+  bool strict = false;  // a colour image for a one-channel operator is an error
+};
+
+// operands: the types of the images that --with binds, by name.
+// Throws Error with the place in the text when an operator is not defined for what reaches it.
+Plan lower(const Pipeline& pipeline, const ImageType& input,
+           const std::map<std::string, ImageType>& operands = {}, LowerOptions options = {});
+
+}  // namespace impipe::pipeline

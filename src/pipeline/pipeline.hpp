@@ -1,0 +1,34 @@
+// A Pipeline: operators with checked arguments, in order.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/operator.hpp"
+
+namespace impipe::pipeline {
+
+// One stage of the text: an operator, `as NAME` or `save TEMPLATE`.
+struct BoundStage {
+  std::optional<Call> call;   // an operator
+  std::string keep_as;        // `as NAME`
+  std::string save_template;  // `save TEMPLATE`
+  Span span;
+  std::string text;           // canonical, for reports
+};
+
+struct Pipeline {
+  std::string text;    // as written
+  std::string origin;  // where the text came from
+  std::vector<BoundStage> stages;
+  // Images that must come from --with: named by a stage before any `as` of that name.
+  std::vector<std::string> operands;
+
+  // The first stage makes the image: there are no inputs.
+  bool has_source() const;
+  // Makes the source's image. Only when has_source().
+  HostImage make_source() const;
+};
+
+}  // namespace impipe::pipeline
