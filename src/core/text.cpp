@@ -115,8 +115,12 @@ std::optional<std::size_t> invalid_utf8(std::string_view text) {
   };
   for (std::size_t i = 0; i < text.size();) {
     const unsigned lead = byte(i);
-    const int more = lead < 0x80 ? 0 : lead < 0xC2 ? -1 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2
-                   : lead < 0xF5 ? 3 : -1;
+    const int more = lead < 0x80   ? 0
+                     : lead < 0xC2 ? -1
+                     : lead < 0xE0 ? 1
+                     : lead < 0xF0 ? 2
+                     : lead < 0xF5 ? 3
+                                   : -1;
     if (more < 0) return i;
     for (int k = 1; k <= more; ++k) {
       if ((byte(i + k) & 0xC0) != 0x80) return i;

@@ -107,8 +107,9 @@ void Parser::check_text() {
   }
   if (const auto invalid = invalid_utf8(text_)) {
     std::string readable(text_);
-    std::replace_if(readable.begin() + static_cast<std::ptrdiff_t>(*invalid), readable.end(),
-                    [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+    std::replace_if(
+        readable.begin() + static_cast<std::ptrdiff_t>(*invalid), readable.end(),
+        [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
     throw error_at(readable, span(*invalid, *invalid + 1), "the text is not valid UTF-8", origin_);
   }
   for (std::size_t i = 0; i < text_.size(); ++i) {
@@ -120,9 +121,7 @@ void Parser::check_text() {
   }
 }
 
-void Parser::skip_comment() {
-  at_ = std::min(text_.find('\n', at_), text_.size());
-}
+void Parser::skip_comment() { at_ = std::min(text_.find('\n', at_), text_.size()); }
 
 void Parser::skip_space() {
   while (!at_end()) {
@@ -358,8 +357,7 @@ Item Parser::item(int depth) {
       } else if (text.ends_with('%') && is_number(text.substr(0, text.size() - 1))) {
         out.value = Number{number(begin, text.substr(0, text.size() - 1)), true};
       } else if (is_letter(text[0]) && is_number(text.substr(1)) && peek() != ':') {
-        out.value =
-            LetterNumber{text[0], number(begin + 1, text.substr(1)), std::string(text)};
+        out.value = LetterNumber{text[0], number(begin + 1, text.substr(1)), std::string(text)};
       } else {
         out.value = word(begin, text, depth);
       }
@@ -410,7 +408,8 @@ Stage Parser::stage() {
   out.name_span = span_from(begin);
   if (peek() == ':') fail_here("arguments are separated by spaces: '" + out.name + " key=value'");
   if (peek() == '(') fail_here("arguments are separated by spaces, without parentheses");
-  if (peek() == '=') fail(begin, at_ + 1, "an operator's name is missing before '" + out.name + "='");
+  if (peek() == '=')
+    fail(begin, at_ + 1, "an operator's name is missing before '" + out.name + "='");
   expect_separator();
   for (;;) {
     out.span = span_from(begin);

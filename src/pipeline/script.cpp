@@ -78,35 +78,32 @@ Error error_at(const Script& script, Span span, std::string_view message) {
 }
 
 std::string_view kind_of(const Item& item) {
-  return std::visit(Overloaded{[](const Number& number) {
-                                 return number.percent ? "a percentage" : "a number";
-                               },
-                               [](const Range&) { return "a range"; },
-                               [](const Word&) { return "a word"; },
-                               [](const Quoted&) { return "a quoted text"; },
-                               [](const Matrix&) { return "a matrix"; },
-                               [](const File&) { return "a file"; },
-                               [](const Operand&) { return "an image"; },
-                               [](const LetterNumber&) { return "a letter and a number"; }},
-                    item.value);
+  return std::visit(
+      Overloaded{[](const Number& number) { return number.percent ? "a percentage" : "a number"; },
+                 [](const Range&) { return "a range"; }, [](const Word&) { return "a word"; },
+                 [](const Quoted&) { return "a quoted text"; },
+                 [](const Matrix&) { return "a matrix"; }, [](const File&) { return "a file"; },
+                 [](const Operand&) { return "an image"; },
+                 [](const LetterNumber&) { return "a letter and a number"; }},
+      item.value);
 }
 
 std::string print(const Item& item) {
-  return std::visit(
-      Overloaded{[](const Number& number) {
-                   return number_text(number.value) + (number.percent ? "%" : "");
-                 },
-                 [](const Range& range) { return print_range(range); },
-                 [](const Word& word) {
-                   return word.argument.empty() ? word.text
-                                                : word.text + ":" + print(word.argument.front());
-                 },
-                 [](const Quoted& text) { return quoted(text.text); },
-                 [](const Matrix& matrix) { return print_matrix(matrix); },
-                 [](const File& file) { return print_file(file); },
-                 [](const Operand& operand) { return ":" + operand.name; },
-                 [](const LetterNumber& alias) { return alias.text; }},
-      item.value);
+  return std::visit(Overloaded{[](const Number& number) {
+                                 return number_text(number.value) + (number.percent ? "%" : "");
+                               },
+                               [](const Range& range) { return print_range(range); },
+                               [](const Word& word) {
+                                 return word.argument.empty()
+                                            ? word.text
+                                            : word.text + ":" + print(word.argument.front());
+                               },
+                               [](const Quoted& text) { return quoted(text.text); },
+                               [](const Matrix& matrix) { return print_matrix(matrix); },
+                               [](const File& file) { return print_file(file); },
+                               [](const Operand& operand) { return ":" + operand.name; },
+                               [](const LetterNumber& alias) { return alias.text; }},
+                    item.value);
 }
 
 std::string print(const Argument& argument) {

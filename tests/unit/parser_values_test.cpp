@@ -49,10 +49,10 @@ TEST(Parser, Numbers) {
     bool percent;
     double fraction;
   } table[] = {
-      {"7", 7, false, 7},          {"-0.5", -0.5, false, -0.5}, {"+3", 3, false, 3},
-      {".25", 0.25, false, 0.25},  {"5.", 5, false, 5},         {"1e3", 1000, false, 1000},
+      {"7", 7, false, 7},           {"-0.5", -0.5, false, -0.5}, {"+3", 3, false, 3},
+      {".25", 0.25, false, 0.25},   {"5.", 5, false, 5},         {"1e3", 1000, false, 1000},
       {"2.5E-1", 0.25, false, .25}, {"10%", 10, true, 0.1},      {"-2.5%", -2.5, true, -0.025},
-      {"1e+2", 100, false, 100},   {"007", 7, false, 7},
+      {"1e+2", 100, false, 100},    {"007", 7, false, 7},
   };
   for (const auto& row : table) {
     const Number number = value_of<Number>(row.text);
@@ -85,10 +85,30 @@ TEST(Parser, RangesCountAsMatlabDoes) {
 }
 
 TEST(Parser, Words) {
-  for (const char* text : {"prewitt", "floyd-steinberg", "out/{stem}.png", "in.%04d.exr", "a_b",
-                           "{dir}/{index:05}_{frame:04}.png", "k7abc", "inf", "-inf", "nan", "*",
-                           "img.#.tif", "~/x", "2024_x", "1.2.3", "-", "{{x}}", "größe", "5px",
-                           "a@2x", "e", "k", "0x10", "1e"}) {
+  for (const char* text : {"prewitt",
+                           "floyd-steinberg",
+                           "out/{stem}.png",
+                           "in.%04d.exr",
+                           "a_b",
+                           "{dir}/{index:05}_{frame:04}.png",
+                           "k7abc",
+                           "inf",
+                           "-inf",
+                           "nan",
+                           "*",
+                           "img.#.tif",
+                           "~/x",
+                           "2024_x",
+                           "1.2.3",
+                           "-",
+                           "{{x}}",
+                           "größe",
+                           "5px",
+                           "a@2x",
+                           "e",
+                           "k",
+                           "0x10",
+                           "1e"}) {
     const Word word = value_of<Word>(text);
     EXPECT_EQ(word.text, text);
     EXPECT_TRUE(word.argument.empty()) << text;
@@ -120,12 +140,10 @@ TEST(Parser, LettersWithNumbersKeepTheirText) {
     const char* text;
     char letter;
     double value;
-  } table[] = {{"k7", 'k', 7},      {"r-1", 'r', -1},   {"t0.1", 't', 0.1},
-               {"a01", 'a', 1},     {"s+2", 's', 2},    {"T.5", 'T', 0.5},
-               {"t1e-3", 't', 1e-3}};
+  } table[] = {{"k7", 'k', 7},  {"r-1", 'r', -1},  {"t0.1", 't', 0.1},  {"a01", 'a', 1},
+               {"s+2", 's', 2}, {"T.5", 'T', 0.5}, {"t1e-3", 't', 1e-3}};
   for (const auto& row : table) {
-    EXPECT_EQ(value_of<LetterNumber>(row.text),
-              (LetterNumber{row.letter, row.value, row.text}));
+    EXPECT_EQ(value_of<LetterNumber>(row.text), (LetterNumber{row.letter, row.value, row.text}));
   }
 }
 
