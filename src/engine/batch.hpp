@@ -1,0 +1,73 @@
+// Runs the work on many files: decoding, computing and encoding of different files overlap on a
+// fixed number of threads, with a bound on the files and bytes in flight.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/thread_pool.hpp"
+
+namespace impipe::engine {
+
+// What is done with a file, in this order.
+enum class Part { prepare, decode, compute, encode };
+std::string_view name_of(Part part);  // as errors name it: "decode" for the first two
+
+// The work on one file. Each part is called once, after the one before it has returned, from any
+// thread. A part that throws Error fails this file alone; the parts after it are not called.
+class FileWork {
+ public:
+  virtual ~FileWork() = default;
+  // Looks at the file's header. Returns the bytes that the parts hold at most at the same time;
+  // nothing when the file is to be skipped. May throw, as the other parts may.
+  virtual std::optional<std::int64_t> prepare() = 0;
+  virtual void decode() = 0;
+  // lane: of the thread, in [0, threads); no two parts run on one lane at the same time.
+  virtual void compute(int lane) = 0;
+  virtual void encode() = 0;
+  // Lets go of everything but what a report needs. Called once, after the last part or an error.
+  virtual void release() = 0;
+};
+
+struct FileEnd {
+  enum class State { done, skipped, failed };
+  State state = State::done;
+  Part part = Part::encode;  // that failed
+  std::string message;       // why
+};
+
+struct BatchOptions {
+  int threads = 1;
+  int in_flight = 2;                             // files between prepare and release
+  std::int64_t memory = std::int64_t{1} << 62;   // bytes in flight; one file may have more
+  bool fail_fast = false;                        // the first failure stops the batch
+  std::function<bool()> stop = [] { return false; };  // asked often; any thread
+};
+
+// Seconds that the threads spent, all together. wait: nothing to do; help: tiles of images that
+// another thread computes.
+struct BatchTimes {
+  double wall = 0, prepare = 0, decode = 0, compute = 0, encode = 0, help = 0, wait = 0;
+};
+
+struct BatchEnd {
+  std::int64_t done = 0, skipped = 0, failed = 0;
+  bool stopped = false;  // by `stop`, fail_fast or a report that returned false
+  BatchTimes times;
+};
+
+// `open` makes the work on file `index` (any thread, must not throw). `report` is called for each file in the order
+// of the indices, `tick` now and then, both on the calling thread; a report that returns false
+// stops the batch. When stopped nothing new starts, parts that run come to their end, and files
+// that are not done are not reported.
+BatchEnd run_batch(
+    std::int64_t count, const std::function<std::unique_ptr<FileWork>(std::int64_t)>& open,
+    const BatchOptions& options, ThreadPool& pool,
+    const std::function<bool(std::int64_t, FileWork&, const FileEnd&)>& report,
+    const std::function<void()>& tick = [] {});
+
+}  // namespace impipe::engine

@@ -1,0 +1,225 @@
+// The batch scheduler with made-up work: order, isolation of failures, bounds, and stopping.
+#include "engine/batch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "core/error.hpp"
+
+namespace impipe::engine {
+namespace {
+
+// What a made-up file does, and what all of them have seen.
+struct Ledger {
+  std::map<std::int64_t, Part> fails;
+  std::set<std::int64_t> skips;
+  std::int64_t bytes_each = 10;
+  int microseconds = 200;
+  std::atomic<int> in_flight{0}, most_in_flight{0}, encoded{0}, released{0}, computing[64] = {};
+  std::atomic<bool> lane_shared{false};
+  std::atomic<bool> stop{false};
+  std::int64_t stop_at = -1;
+};
+
+class MadeUp : public FileWork {
+ public:
+  MadeUp(Ledger& ledger, std::int64_t index) : ledger_(ledger), index_(index) {}
+  std::optional<std::int64_t> prepare() override {
+    step(Part::prepare);
+    if (ledger_.skips.count(index_)) return std::nullopt;
+    return ledger_.bytes_each;
+  }
+  void decode() override {
+    const int now = ++ledger_.in_flight;
+    holds_ = true;
+    int most = ledger_.most_in_flight;
+    while (now > most && !ledger_.most_in_flight.compare_exchange_weak(most, now)) {
+    }
+    step(Part::decode);
+  }
+  void compute(int lane) override {
+    if (++ledger_.computing[lane] > 1) ledger_.lane_shared = true;
+    step(Part::compute);
+    --ledger_.computing[lane];
+  }
+  void encode() override {
+    step(Part::encode);
+    ++ledger_.encoded;
+    if (index_ == ledger_.stop_at) ledger_.stop = true;
+  }
+  void release() override {
+    ++ledger_.released;
+    if (holds_) --ledger_.in_flight;
+  }
+
+ private:
+  void step(Part part) {
+    // The parts come in their order, each once.
+    EXPECT_EQ(static_cast<int>(part), next_++) << index_;
+    std::this_thread::sleep_for(std::chrono::microseconds(ledger_.microseconds));
+    const auto fails = ledger_.fails.find(index_);
+    if (fails != ledger_.fails.end() && fails->second == part) {
+      throw Error("broken", ExitCode::file_failed);
+    }
+  }
+  Ledger& ledger_;
+  std::int64_t index_;
+  int next_ = 0;
+  bool holds_ = false;
+};
+
+struct Told {
+  std::vector<std::int64_t> order;
+  std::map<std::int64_t, std::string> failures;
+  BatchEnd end;
+};
+
+Told run(Ledger& ledger, std::int64_t count, BatchOptions options) {
+  ThreadPool pool(0);
+  Told told;
+  options.stop = [&] { return ledger.stop.load(); };
+  told.end = run_batch(
+      count, [&](std::int64_t i) { return std::make_unique<MadeUp>(ledger, i); }, options, pool,
+      [&](std::int64_t index, FileWork&, const FileEnd& end) {
+        told.order.push_back(index);
+        if (end.state == FileEnd::State::failed) {
+          told.failures[index] = std::string(name_of(end.part)) + ": " + end.message;
+        }
+        return true;
+      });
+  return told;
+}
+
+TEST(Batch, ReportsInTheOrderOfTheInput) {
+  for (int threads : {1, 2, 7}) {
+    Ledger ledger;
+    const Told told = run(ledger, 100, {.threads = threads, .in_flight = threads + 1});
+    ASSERT_EQ(told.order.size(), 100u);
+    for (std::int64_t i = 0; i < 100; ++i) EXPECT_EQ(told.order[i], i);
+    EXPECT_EQ(told.end.done, 100);
+    EXPECT_EQ(ledger.encoded, 100);
+    EXPECT_EQ(ledger.released, 100);
+    EXPECT_FALSE(ledger.lane_shared);
+    EXPECT_FALSE(told.end.stopped);
+  }
+}
+
+TEST(Batch, NoFilesIsNoWork) {
+  Ledger ledger;
+  EXPECT_EQ(run(ledger, 0, {.threads = 3}).end.done, 0);
+}
+
+TEST(Batch, AFailureInAnyPartFailsThatFileAlone) {
+  Ledger ledger;
+  ledger.fails = {{3, Part::prepare}, {8, Part::decode}, {11, Part::encode}};
+  ledger.skips = {5, 29};
+  const Told told = run(ledger, 30, {.threads = 3, .in_flight = 4});
+  EXPECT_EQ(told.failures, (std::map<std::int64_t, std::string>{
+                               {3, "decode: broken"}, {8, "decode: broken"},
+                               {11, "encode: broken"}}));
+  EXPECT_EQ(told.order.size(), 30u);
+  EXPECT_EQ(told.end.failed, 3);
+  EXPECT_EQ(told.end.skipped, 2);
+  EXPECT_EQ(told.end.done, 25);
+  EXPECT_EQ(ledger.released, 30);
+}
+
+TEST(Batch, AFailureInComputeIsNamed) {
+  Ledger ledger;
+  ledger.fails = {{0, Part::compute}};
+  const Told told = run(ledger, 1, {.threads = 1});
+  EXPECT_EQ(told.failures, (std::map<std::int64_t, std::string>{{0, "compute: broken"}}));
+}
+
+TEST(Batch, FailFastStopsAndStillReportsTheFailure) {
+  Ledger ledger;
+  ledger.fails = {{4, Part::decode}};
+  const Told told = run(ledger, 1000, {.threads = 2, .in_flight = 3, .fail_fast = true});
+  EXPECT_EQ(told.failures, (std::map<std::int64_t, std::string>{{4, "decode: broken"}}));
+  EXPECT_LT(told.end.done, 20);
+  EXPECT_TRUE(told.end.stopped);
+}
+
+TEST(Batch, BoundsTheFilesInFlight) {
+  Ledger ledger;
+  run(ledger, 60, {.threads = 6, .in_flight = 3});
+  EXPECT_LE(ledger.most_in_flight, 3);
+  EXPECT_GE(ledger.most_in_flight, 2);
+}
+
+TEST(Batch, BoundsTheBytesInFlight) {
+  Ledger ledger;
+  run(ledger, 60, {.threads = 6, .in_flight = 8, .memory = 29});
+  EXPECT_LE(ledger.most_in_flight, 2);
+  // One file alone may have more than the bound.
+  Ledger huge;
+  const Told told = run(huge, 20, {.threads = 6, .in_flight = 8, .memory = 5});
+  EXPECT_EQ(huge.most_in_flight, 1);
+  EXPECT_EQ(told.end.done, 20);
+}
+
+TEST(Batch, StopsWhenAskedAndLetsGoOfEverything) {
+  Ledger ledger;
+  ledger.stop_at = 10;
+  const Told told = run(ledger, 10'000, {.threads = 3, .in_flight = 4});
+  EXPECT_TRUE(told.end.stopped);
+  EXPECT_LT(told.end.done, 30);
+  EXPECT_GE(told.end.done, 10);
+}
+
+TEST(Batch, AReportThatReturnsFalseStops) {
+  Ledger ledger;
+  ThreadPool pool(0);
+  int told = 0;
+  const BatchEnd end = run_batch(
+      10'000, [&](std::int64_t i) { return std::make_unique<MadeUp>(ledger, i); },
+      {.threads = 2, .in_flight = 3}, pool,
+      [&](std::int64_t, FileWork&, const FileEnd&) { return ++told < 5; });
+  EXPECT_EQ(told, 5);
+  EXPECT_TRUE(end.stopped);
+}
+
+// One file's loop over tiles is shared by the threads that have no file of their own.
+class Tiled : public FileWork {
+ public:
+  Tiled(ThreadPool& pool, std::mutex& mutex, std::set<std::thread::id>& threads)
+      : pool_(pool), mutex_(mutex), threads_(threads) {}
+  std::optional<std::int64_t> prepare() override { return 1; }
+  void decode() override {}
+  void compute(int) override {
+    pool_.for_each(64, [&](std::int64_t) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::lock_guard lock(mutex_);
+      threads_.insert(std::this_thread::get_id());
+    });
+  }
+  void encode() override {}
+  void release() override {}
+
+ private:
+  ThreadPool& pool_;
+  std::mutex& mutex_;
+  std::set<std::thread::id>& threads_;
+};
+
+TEST(Batch, IdleThreadsHelpWithTheTilesOfARunningImage) {
+  ThreadPool pool(0);
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  const BatchEnd end = run_batch(
+      1, [&](std::int64_t) { return std::make_unique<Tiled>(pool, mutex, threads); },
+      {.threads = 4, .in_flight = 5}, pool,
+      [](std::int64_t, FileWork&, const FileEnd&) { return true; });
+  EXPECT_EQ(end.done, 1);
+  EXPECT_EQ(threads.size(), 4u);
+  EXPECT_GT(end.times.help, 0.01);
+}
+
+}  // namespace
+}  // namespace impipe::engine
