@@ -1,0 +1,74 @@
+// Bytes of a file by offset, whether the file is in memory or on disk: what the header parsers read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <unistd.h>
+
+#include "core/error.hpp"
+
+namespace impipe::io {
+
+class ByteSource {
+ public:
+  explicit ByteSource(std::span<const std::byte> bytes)
+      : bytes_(bytes), size_(static_cast<std::int64_t>(bytes.size())) {}
+  ByteSource(int file, std::int64_t size) : file_(file), size_(size) {}
+
+  std::int64_t size() const { return size_; }
+
+  // Up to `count` bytes from `offset`; fewer at the end of the file.
+  std::string read_some(std::int64_t offset, std::int64_t count) const {
+    if (offset < 0 || offset >= size_ || count <= 0) return {};
+    count = std::min(count, size_ - offset);
+    if (file_ < 0) {
+      return std::string(reinterpret_cast<const char*>(bytes_.data()) + offset,
+                         static_cast<size_t>(count));
+    }
+    std::string out(static_cast<size_t>(count), '\0');
+    const ssize_t got = pread(file_, out.data(), out.size(), offset);
+    out.resize(got < 0 ? 0 : static_cast<size_t>(got));
+    return out;
+  }
+
+  // Exactly `count` bytes, or an Error saying that the file is truncated.
+  std::string read(std::int64_t offset, std::int64_t count) const {
+    std::string out = read_some(offset, count);
+    if (static_cast<std::int64_t>(out.size()) != count) {
+      throw Error("truncated: the header ends at byte " + std::to_string(size_),
+                  ExitCode::file_failed);
+    }
+    return out;
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  int file_ = -1;
+  std::int64_t size_ = 0;
+};
+
+// An unsigned number of up to 8 bytes at `at`; 0 when the text is too short for it.
+inline std::uint64_t number_at(const std::string& text, size_t at, int bytes, bool big_endian) {
+  if (at + static_cast<size_t>(bytes) > text.size()) return 0;
+  std::uint64_t value = 0;
+  for (int i = 0; i < bytes; ++i) {
+    const auto byte = static_cast<unsigned char>(text[at + static_cast<size_t>(i)]);
+    value |= std::uint64_t{byte} << (8 * (big_endian ? bytes - 1 - i : i));
+  }
+  return value;
+}
+inline std::uint64_t big_at(const std::string& t, size_t at, int n) {
+  return number_at(t, at, n, true);
+}
+inline std::uint64_t little_at(const std::string& t, size_t at, int n) {
+  return number_at(t, at, n, false);
+}
+
+[[noreturn]] inline void fail(const std::string& reason) {
+  throw Error(reason, ExitCode::file_failed);
+}
+
+}  // namespace impipe::io

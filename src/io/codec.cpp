@@ -1,0 +1,240 @@
+// Pictures as files: reads, recognises, decodes and encodes them, by the built-in formats or the
+// codec module.
+#include "io/codec.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+
+#include "io/headers.hpp"
+#include "io/module.hpp"
+#include "io/orient.hpp"
+
+namespace impipe::io {
+namespace {
+
+// The largest side: above it the codecs' 32-bit sizes would overflow.
+constexpr std::int64_t max_side = (std::int64_t{1} << 24) - 1;
+
+class OpenFile {
+ public:
+  explicit OpenFile(const std::filesystem::path& path)
+      : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (file_ >= 0) return;
+    const int error = errno;
+    fail(error == ENOENT   ? "no such file"
+         : error == EACCES ? "permission denied"
+                           : std::string(std::strerror(error)));
+  }
+  ~OpenFile() { close(file_); }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  int get() const { return file_; }
+
+ private:
+  int file_;
+};
+
+// The first bytes, printable, for "not an image (starts with '…')".
+std::string shown(std::span<const std::byte> bytes) {
+  std::string out;
+  for (size_t i = 0; i < std::min<size_t>(bytes.size(), 8); ++i) {
+    const auto c = static_cast<unsigned char>(bytes[i]);
+    if (c >= 0x20 && c < 0x7f) {
+      out += static_cast<char>(c);
+    } else {
+      constexpr const char* digits = "0123456789abcdef";
+      out += {'\\', 'x', digits[c >> 4], digits[c & 15]};
+    }
+  }
+  return out;
+}
+
+Format sniff_or_fail(std::span<const std::byte> head) {
+  if (head.empty()) fail("empty file");
+  const auto format = sniff(head);
+  if (!format) fail("not an image (starts with '" + shown(head) + "')");
+  return *format;
+}
+
+// Reads until `out` is full or the file ends; returns the number of bytes.
+size_t read_fully(int file, std::byte* out, size_t count) {
+  size_t done = 0;
+  while (done < count) {
+    const ssize_t got = read(file, out + done, count - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail(errno == EISDIR ? "is a directory" : std::string(std::strerror(errno)));
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return done;
+}
+
+ImageInfo probe_source(const ByteSource& source) {
+  const std::string head = source.read_some(0, 16);
+  ImageInfo info;
+  const Format format = sniff_or_fail(std::as_bytes(std::span(head)));
+  try {
+    switch (format) {
+      case Format::png: info = png_header(source); break;
+      case Format::jpeg: info = jpeg_header(source); break;
+      case Format::tiff: info = tiff_header(source); break;
+      case Format::bmp: info = bmp_header(source); break;
+      case Format::webp: info = webp_header(source); break;
+      case Format::exr: info = exr_header(source); break;
+      case Format::pnm:
+      case Format::pfm: info = pnm_header(source).info; break;
+      case Format::npy: info = npy_header(source).info; break;
+    }
+  } catch (const Error& error) {
+    const std::string_view what = error.what();
+    if (!what.starts_with("truncated: ")) throw;
+    fail("truncated " + std::string(name_of(format)) + std::string(what.substr(9)));
+  }
+  if (info.stored.width <= 0 || info.stored.height <= 0) {
+    fail(std::string(name_of(format)) + " without pixels (" + to_string(info.stored) + ")");
+  }
+  if (info.stored.width > max_side || info.stored.height > max_side) {
+    fail("too large: a side of " + to_string(info.stored) + " exceeds " +
+         std::to_string(max_side) + " pixels");
+  }
+  return info;
+}
+
+HostImage make_image(const ImageType& type, Size size) { return HostImage(type, size); }
+
+// "PPPPPPPPPPPPGRAY…": the colour space that a profile is for.
+bool profile_fits(const Bytes& icc, int channels) {
+  if (icc.size() < 20) return false;
+  const std::string_view space(reinterpret_cast<const char*>(icc.data()) + 16, 4);
+  return space == (channels == 1 ? "GRAY" : "RGB ");
+}
+
+}  // namespace
+
+Bytes read_picture(const std::filesystem::path& path) {
+  const OpenFile file(path);
+  struct stat status = {};
+  if (fstat(file.get(), &status) != 0) fail(std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) fail("is a directory");
+  if (!S_ISREG(status.st_mode)) return read_picture(file.get());
+  std::byte head[16];
+  const size_t head_bytes = read_fully(file.get(), head, sizeof head);
+  sniff_or_fail({head, head_bytes});
+  Bytes bytes(std::max(static_cast<size_t>(status.st_size), head_bytes));
+  std::copy_n(head, head_bytes, bytes.data());
+  const size_t rest =
+      read_fully(file.get(), bytes.data() + head_bytes, bytes.size() - head_bytes);
+  bytes.resize(head_bytes + rest);  // the file may have shrunk meanwhile
+  return bytes;
+}
+
+Bytes read_picture(int file_descriptor) {
+  Bytes bytes(1 << 16);
+  size_t done = read_fully(file_descriptor, bytes.data(), 16);
+  sniff_or_fail({bytes.data(), done});
+  for (;;) {
+    const size_t got = read_fully(file_descriptor, bytes.data() + done, bytes.size() - done);
+    if (got == 0) break;
+    done += got;
+    if (done == bytes.size()) bytes.resize(2 * bytes.size());
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
+bool is_picture(const std::filesystem::path& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return false;
+  std::byte head[16];
+  const ssize_t got = read(file, head, sizeof head);
+  close(file);
+  return got > 0 && sniff({head, static_cast<size_t>(got)}).has_value();
+}
+
+ImageInfo probe(std::span<const std::byte> bytes) { return probe_source(ByteSource(bytes)); }
+
+ImageInfo probe(const std::filesystem::path& path) {
+  const OpenFile file(path);
+  struct stat status = {};
+  if (fstat(file.get(), &status) != 0) fail(std::strerror(errno));
+  if (S_ISDIR(status.st_mode)) fail("is a directory");
+  return probe_source(ByteSource(file.get(), status.st_size));
+}
+
+Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
+  Decoded out;
+  out.info = probe(bytes);
+  if (out.info.stored.pixels() > options.max_pixels) {
+    fail("too many pixels: " + to_string(out.info.stored) + " is more than the limit of " +
+         std::to_string(options.max_pixels) + " (--max-pixels)");
+  }
+  const Format format = out.info.format;
+  if (format == Format::npy) {
+    out.image = decode_npy(bytes);
+  } else if (format == Format::pnm || format == Format::pfm) {
+    out.image = decode_pnm(bytes);
+  } else {
+    out.image = codec_module(format).decode(bytes, out.info, make_image);
+    out.info.type = out.image.type;
+    if (options.metadata && traits(format).metadata) {
+      out.metadata = codec_module(format).read_metadata(bytes, format);
+    }
+    out.image = orient(std::move(out.image), out.info.orientation);
+  }
+  return out;
+}
+
+Encoded encode(const HostImage& image, const Metadata& metadata, Format format, PixelClass cls,
+               const EncodeOptions& options) {
+  if (nearest_class(format, cls) != cls) {
+    fail(std::string(name_of(format)) + " cannot hold " + std::string(name_of(cls)) + " pixels");
+  }
+  // Integer planes go to .npy as they are; elsewhere an integer file promises a white.
+  const bool raw = format == Format::npy && cls == image.type.cls;
+  if (image.type.white == 0 && cls != PixelClass::single && !raw) {
+    fail("cannot write " + std::string(name_of(format)) + " of class " +
+         std::string(name_of(cls)) +
+         ": a distance or label image has no white; add `mat2gray`, or write .npy, .tif or .pfm");
+  }
+  Encoded out;
+  HostImage ready = raw ? image : convert(image, cls, &out.clipped);
+  if (ready.type.alpha && !traits(format).alpha) {
+    ready.type.alpha = false;
+    ready.alpha = Plane();
+    out.alpha_dropped = true;
+  }
+  if (ready.type.alpha && cls == PixelClass::logical && format != Format::npy) {
+    // No format has 1-bit pixels beside an alpha.
+    ready = convert(ready, PixelClass::uint8);
+  }
+  switch (format) {
+    case Format::npy: out.bytes = encode_npy(ready); break;
+    case Format::pnm:
+      if (ready.type.channels == 3 && cls == PixelClass::logical) {
+        ready = convert(ready, PixelClass::uint8);
+      }
+      out.bytes = encode_pnm(ready);
+      break;
+    case Format::pfm: out.bytes = encode_pfm(ready); break;
+    default: {
+      if (ready.type.channels == 3 && cls == PixelClass::logical) {
+        ready = convert(ready, PixelClass::uint8);
+      }
+      out.bytes = codec_module(format).encode(ready, format, options);
+      Metadata kept = metadata;
+      if (!profile_fits(kept.icc, ready.type.channels)) kept.icc.clear();
+      if (traits(format).metadata && !kept.empty()) {
+        out.bytes = codec_module(format).add_metadata(std::move(out.bytes), format, kept, ready.size());
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace impipe::io

@@ -1,0 +1,98 @@
+// Pictures as files: reading, recognising, decoding and encoding them. Every function may be called
+// from several threads at once. Errors give the reason alone ("truncated PNG: …"); the caller, who
+// knows the path, puts it in front.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/image.hpp"
+#include "io/format.hpp"
+#include "io/metadata.hpp"
+
+namespace impipe::io {
+
+using Bytes = std::vector<std::byte>;
+
+// What the header of a file says; no pixel is looked at.
+struct ImageInfo {
+  Format format = Format::png;
+  ImageType type;       // of the decoded image
+  Size stored;          // as stored; `size()` is as decoded
+  int orientation = 1;  // EXIF: 1 to 8, applied by decode
+  bool lossy = false;   // stored with loss: JPEG, most WebP
+  std::string detail;   // "8-bit palette, interlaced", for `impipe info`
+  Size size() const {
+    return orientation >= 5 ? Size{stored.height, stored.width} : stored;
+  }
+  // Memory of the decoded image.
+  std::int64_t decoded_bytes() const {
+    return stored.pixels() * (type.channels + (type.alpha ? 1 : 0)) * bytes_of(type.cls);
+  }
+};
+
+// The whole of a picture file. Looks at the first bytes before it reads the rest, so that a huge
+// file that is no picture costs nothing. Throws Error (file_failed): "no such file", "is a
+// directory", "permission denied", "empty file", "not an image (starts with '…')".
+Bytes read_picture(const std::filesystem::path& path);
+Bytes read_picture(int file_descriptor);  // stdin and pipes: up to the end
+// Whether the content of a file is a picture; false also for what cannot be read.
+bool is_picture(const std::filesystem::path& path);
+
+ImageInfo probe(std::span<const std::byte> bytes);
+ImageInfo probe(const std::filesystem::path& path);  // reads only the header
+
+struct DecodeOptions {
+  // More pixels than this is an error, found before anything is allocated.
+  std::int64_t max_pixels = std::int64_t{1} << 30;
+  bool metadata = true;  // false: leave Decoded::metadata empty (--strip)
+};
+
+struct Decoded {
+  HostImage image;
+  Metadata metadata;
+  ImageInfo info;
+};
+// Channels are red, green, blue; alpha is straight; the EXIF orientation is applied.
+Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options = {});
+
+struct EncodeOptions {
+  int quality = 95;  // of JPEG and lossy WebP
+  bool lossy_webp = false;
+};
+
+struct Encoded {
+  Bytes bytes;
+  std::int64_t clipped = 0;     // values outside 0 … white, or not a number
+  bool alpha_dropped = false;   // the format holds none
+};
+// Converts the image to `cls` (which the format must hold, see output_type) and encodes it.
+// Throws Error when an image without a white goes to an integer class.
+Encoded encode(const HostImage& image, const Metadata& metadata, Format format, PixelClass cls,
+               const EncodeOptions& options = {});
+
+// What an image is written as.
+struct OutputType {
+  Format format = Format::png;
+  PixelClass cls = PixelClass::uint8;
+  bool operator==(const OutputType&) const = default;
+};
+// The rule of the outputs: the input's format and depth, unless asked otherwise. `input` is null for
+// a source. `wanted` is from --format or the output's extension, `wanted_class` from -d.
+OutputType output_type(const ImageInfo* input, const ImageType& result,
+                       std::optional<Format> wanted = {},
+                       std::optional<PixelClass> wanted_class = {});
+
+// Converts by the rules of im2uint8, im2uint16 and im2single, relative to white: white goes to the
+// white of the class. To logical: whatever is not 0 is true. Adds to `clipped` the values that were
+// saturated.
+HostImage convert(const HostImage& image, PixelClass cls, std::int64_t* clipped = nullptr);
+
+// An .npy file of doubles, in C order; shape as numpy says it: {n}, {rows, columns}.
+Bytes encode_npy(std::span<const double> values, std::span<const std::int64_t> shape);
+
+}  // namespace impipe::io

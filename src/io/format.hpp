@@ -1,0 +1,45 @@
+// The picture formats: how each is recognised, named, and what it can hold.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/image.hpp"
+
+namespace impipe::io {
+
+enum class Format { png, jpeg, tiff, bmp, webp, exr, pnm, pfm, npy };
+
+// What reads and writes a format: the program itself, the codec module (libpng, libjpeg, libtiff,
+// libwebp), or OpenCV's module, which takes ten times as long to load.
+enum class Codec { program, module, opencv };
+
+// One row of the table of formats.
+struct FormatTraits {
+  Format format;
+  std::string_view name;        // as in messages: "PNG"
+  std::string_view extensions;  // separated by spaces, the usual one first: "jpg jpeg"
+  Codec codec;
+  bool one_bit, eight, sixteen, floats;
+  bool alpha;
+  bool metadata;  // can carry EXIF, ICC or XMP
+  bool lossy;     // JPEG; a WebP may be
+};
+const FormatTraits& traits(Format format);
+std::span<const FormatTraits> all_formats();
+inline std::string_view name_of(Format format) { return traits(format).name; }
+
+// By content, never by name. Enough are the first 16 bytes.
+std::optional<Format> sniff(std::span<const std::byte> bytes);
+// "png", ".PNG" and "photo.png" alike; nothing for an unknown extension.
+std::optional<Format> format_of_extension(std::string_view name);
+// The extension that says what was written: "jpg"; "pbm", "pgm" or "ppm" by what an image holds.
+std::string_view extension_for(Format format, PixelClass cls, int channels);
+
+// The class among those that the format holds that is nearest to the wanted one.
+PixelClass nearest_class(Format format, PixelClass wanted);
+
+}  // namespace impipe::io

@@ -1,0 +1,68 @@
+// Finds and opens the codec modules at the first picture that needs it.
+#include "io/module.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "core/error.hpp"
+
+namespace impipe::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+// IMPIPE_CODEC names the folder of the modules.
+std::vector<fs::path> places(const std::string& file_name) {
+  if (const char* given = std::getenv("IMPIPE_CODEC"); given != nullptr && *given != '\0') {
+    return {fs::path(given) / file_name};
+  }
+  std::error_code error;
+  const fs::path exe_dir = fs::read_symlink("/proc/self/exe", error).parent_path();
+  return {exe_dir / ".." / "lib" / "impipe" / file_name, exe_dir / file_name,
+          // The build tree: beside src/cli and tests lies src/io.
+          exe_dir / ".." / "io" / file_name, exe_dir / ".." / "src" / "io" / file_name};
+}
+
+const CodecModule& open_module(const std::string& file_name) {
+  std::string looked;
+  for (const fs::path& path : places(file_name)) {
+    std::error_code error;
+    const fs::path clean = path.lexically_normal();
+    looked += "\n  " + clean.string();
+    if (!fs::exists(clean, error)) continue;
+    // Deferred binding: most files need few of the libraries' functions.
+    void* library = dlopen(clean.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    if (library == nullptr) {
+      throw Error("the codec module cannot be loaded: " + std::string(dlerror()),
+                  ExitCode::file_failed);
+    }
+    const auto open = reinterpret_cast<OpenCodec>(dlsym(library, open_codec_symbol));
+    const CodecModule* module = open == nullptr ? nullptr : open(codec_version);
+    if (module == nullptr) {
+      throw Error("the codec module " + clean.string() +
+                      " belongs to another version of impipe (this is " + codec_version + ")",
+                  ExitCode::file_failed);
+    }
+    return *module;
+  }
+  throw Error("the codec module " + file_name + " was not found; looked at" + looked +
+                  "\nset IMPIPE_CODEC to its folder",
+              ExitCode::file_failed);
+}
+
+}  // namespace
+
+const CodecModule& codec_module(Format format) {
+  // A throw leaves the static to be tried again.
+  if (traits(format).codec == Codec::opencv) {
+    static const CodecModule& opencv = open_module("impipe_codec_opencv.so");
+    return opencv;
+  }
+  static const CodecModule& module = open_module("impipe_codec.so");
+  return module;
+}
+
+}  // namespace impipe::io

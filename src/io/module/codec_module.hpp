@@ -1,0 +1,44 @@
+// The border between the program and the codec module, a shared library that holds everything that
+// needs a picture library (and so costs start-up time). Both are built together: the version string
+// must be equal.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/image.hpp"
+#include "io/codec.hpp"
+
+namespace impipe::io {
+
+// Makes the image to decode into. The program's own function, so that planes come from its
+// allocator and the module needs none.
+using MakeImage = HostImage (*)(const ImageType& type, Size size);
+
+// Any function may be called from several threads at once. Errors carry the reason alone.
+class CodecModule {
+ public:
+  virtual ~CodecModule() = default;
+
+  // Decodes pixels as stored: the orientation is not applied. `info` is what probe said.
+  virtual HostImage decode(std::span<const std::byte> bytes, const ImageInfo& info,
+                           MakeImage make_image) const = 0;
+  // The image is of a class that the format holds, its white that of the class (or none).
+  virtual Bytes encode(const HostImage& image, Format format,
+                       const EncodeOptions& options) const = 0;
+  // EXIF (its orientation set to 1), ICC and XMP; what cannot be read is left out.
+  virtual Metadata read_metadata(std::span<const std::byte> bytes, Format format) const = 0;
+  // The same file with the metadata in it; the size goes into its EXIF fields.
+  virtual Bytes add_metadata(Bytes file, Format format, const Metadata& metadata,
+                             Size size) const = 0;
+};
+
+// The one symbol of the module: null when `version` is not the module's own.
+using OpenCodec = const CodecModule* (*)(const char* version);
+inline constexpr const char* open_codec_symbol = "impipe_open_codec";
+
+// What must agree between the program and the module; IMPIPE_VERSION comes from the build.
+inline constexpr const char* codec_version = IMPIPE_VERSION " codec 1";
+
+}  // namespace impipe::io

@@ -1,0 +1,56 @@
+// One pair of functions for each format that the codec module knows.
+#pragma once
+
+#include "io/byte_source.hpp"
+#include "io/module/codec_module.hpp"
+
+namespace impipe::io {
+
+using InputBytes = std::span<const std::byte>;
+
+// The module links nothing of core; hence its own "640x480".
+inline std::string text_of(Size size) {
+  return std::to_string(size.width) + "x" + std::to_string(size.height);
+}
+// The library's own idea of the header must be ours: the planes were made from ours.
+inline void check_header(bool agrees, const char* format) {
+  if (!agrees) fail(std::string("damaged ") + format + ": contradictory headers");
+}
+
+HostImage decode_png(InputBytes bytes, const ImageInfo& info, MakeImage make_image);
+HostImage decode_jpeg(InputBytes bytes, const ImageInfo& info, MakeImage make_image);
+HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_image);
+HostImage decode_webp(InputBytes bytes, const ImageInfo& info, MakeImage make_image);
+
+Bytes encode_png(const HostImage& image);
+Bytes encode_jpeg(const HostImage& image, int quality);
+Bytes encode_tiff(const HostImage& image);
+Bytes encode_webp(const HostImage& image, const EncodeOptions& options);
+
+// Splits `count` pixels with alpha last into the rows of an image, or joins them. T is the pixel's
+// word; `colours` is 1 or 3.
+template <class T>
+void split_alpha(const T* from, T* pixels, T* alpha, std::int64_t count, int colours) {
+  if (colours == 1) {
+    for (std::int64_t x = 0; x < count; ++x) {
+      pixels[x] = from[2 * x];
+      alpha[x] = from[2 * x + 1];
+    }
+    return;
+  }
+  for (std::int64_t x = 0; x < count; ++x) {
+    pixels[3 * x] = from[4 * x];
+    pixels[3 * x + 1] = from[4 * x + 1];
+    pixels[3 * x + 2] = from[4 * x + 2];
+    alpha[x] = from[4 * x + 3];
+  }
+}
+template <class T>
+void join_alpha(const T* pixels, const T* alpha, T* to, std::int64_t count, int colours) {
+  for (std::int64_t x = 0; x < count; ++x) {
+    for (int c = 0; c < colours; ++c) *to++ = *pixels++;
+    *to++ = alpha[x];
+  }
+}
+
+}  // namespace impipe::io

@@ -1,0 +1,137 @@
+// JPEG through libjpeg-turbo. Its errors are thrown through its frames, as in png.cpp.
+#include <cstdio>  // jpeglib.h needs FILE
+
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include <cstdlib>
+
+#include "io/module/codecs.hpp"
+
+namespace impipe::io {
+namespace {
+
+std::string message_of(j_common_ptr info) {
+  char text[JMSG_LENGTH_MAX] = {};
+  info->err->format_message(info, text);
+  return text;
+}
+
+[[noreturn]] void on_error(j_common_ptr info) { fail("damaged JPEG: " + message_of(info)); }
+
+// libjpeg goes on after a warning with grey pixels; only the harmless ones are let pass.
+void on_message(j_common_ptr info, int level) {
+  if (level >= 0) return;
+  switch (info->err->msg_code) {
+    case JWRN_EXTRANEOUS_DATA:
+    case JWRN_ADOBE_XFORM:
+    case JWRN_JFIF_MAJOR:
+    case JWRN_TOO_MUCH_DATA:
+    case JWRN_BOGUS_PROGRESSION: return;
+    case JWRN_JPEG_EOF:
+    case JWRN_HIT_MARKER: fail("truncated JPEG: " + message_of(info));
+    default: on_error(info);
+  }
+}
+void on_output(j_common_ptr) {}
+
+jpeg_error_mgr error_handlers() {
+  jpeg_error_mgr handlers = {};
+  jpeg_std_error(&handlers);
+  handlers.error_exit = on_error;
+  handlers.emit_message = on_message;
+  handlers.output_message = on_output;
+  return handlers;
+}
+
+struct Decompressor {
+  jpeg_error_mgr handlers = error_handlers();
+  jpeg_decompress_struct jpeg = {};
+  Decompressor() {
+    jpeg.err = &handlers;
+    jpeg_create_decompress(&jpeg);
+  }
+  ~Decompressor() { jpeg_destroy_decompress(&jpeg); }
+  Decompressor(const Decompressor&) = delete;
+  Decompressor& operator=(const Decompressor&) = delete;
+};
+
+struct Compressor {
+  jpeg_error_mgr handlers = error_handlers();
+  jpeg_compress_struct jpeg = {};
+  unsigned char* buffer = nullptr;  // from malloc, as jpeg_mem_dest wants it
+  unsigned long bytes = 0;
+  Compressor() {
+    jpeg.err = &handlers;
+    jpeg_create_compress(&jpeg);
+  }
+  ~Compressor() {
+    jpeg_destroy_compress(&jpeg);
+    std::free(buffer);
+  }
+  Compressor(const Compressor&) = delete;
+  Compressor& operator=(const Compressor&) = delete;
+};
+
+// Ink to light. Adobe writes its CMYK inverted: 255 is no ink.
+void cmyk_to_rgb(const JSAMPLE* from, std::uint8_t* to, std::int64_t count, bool inverted) {
+  for (std::int64_t x = 0; x < count; ++x) {
+    const int black = inverted ? from[4 * x + 3] : 255 - from[4 * x + 3];
+    for (int c = 0; c < 3; ++c) {
+      const int ink = inverted ? from[4 * x + c] : 255 - from[4 * x + c];
+      to[3 * x + c] = static_cast<std::uint8_t>((ink * black * 2 + 255) / 510);
+    }
+  }
+}
+
+}  // namespace
+
+HostImage decode_jpeg(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
+  Decompressor d;
+  jpeg_mem_src(&d.jpeg, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  jpeg_read_header(&d.jpeg, TRUE);
+  const bool four = d.jpeg.num_components == 4;
+  d.jpeg.out_color_space = four                        ? JCS_CMYK
+                           : d.jpeg.num_components == 1 ? JCS_GRAYSCALE
+                                                        : JCS_RGB;
+  jpeg_start_decompress(&d.jpeg);
+  check_header(d.jpeg.output_width == info.stored.width &&
+                   d.jpeg.output_height == info.stored.height &&
+                   (d.jpeg.output_components == 1) == (info.type.channels == 1),
+               "JPEG");
+  HostImage image = make_image(info.type, info.stored);
+  std::vector<JSAMPLE> inks(four ? 4 * static_cast<size_t>(info.stored.width) : 0);
+  while (d.jpeg.output_scanline < d.jpeg.output_height) {
+    JSAMPLE* out = image.pixels.row_as<JSAMPLE>(d.jpeg.output_scanline);
+    JSAMPROW row = four ? inks.data() : out;
+    jpeg_read_scanlines(&d.jpeg, &row, 1);
+    if (four) cmyk_to_rgb(inks.data(), out, info.stored.width, d.jpeg.saw_Adobe_marker != 0);
+  }
+  jpeg_finish_decompress(&d.jpeg);
+  return image;
+}
+
+Bytes encode_jpeg(const HostImage& image, int quality) {
+  const Size size = image.size();
+  if (size.width > JPEG_MAX_DIMENSION || size.height > JPEG_MAX_DIMENSION) {
+    fail("JPEG cannot hold " + text_of(size) + " (at most 65500 pixels a side)");
+  }
+  Compressor c;
+  jpeg_mem_dest(&c.jpeg, &c.buffer, &c.bytes);
+  c.jpeg.image_width = static_cast<JDIMENSION>(size.width);
+  c.jpeg.image_height = static_cast<JDIMENSION>(size.height);
+  c.jpeg.input_components = image.type.channels;
+  c.jpeg.in_color_space = image.type.channels == 3 ? JCS_RGB : JCS_GRAYSCALE;
+  jpeg_set_defaults(&c.jpeg);
+  jpeg_set_quality(&c.jpeg, quality, TRUE);
+  jpeg_start_compress(&c.jpeg, TRUE);
+  while (c.jpeg.next_scanline < c.jpeg.image_height) {
+    auto* row = const_cast<JSAMPLE*>(image.pixels.row_as<JSAMPLE>(c.jpeg.next_scanline));
+    jpeg_write_scanlines(&c.jpeg, &row, 1);
+  }
+  jpeg_finish_compress(&c.jpeg);
+  const auto* begin = reinterpret_cast<const std::byte*>(c.buffer);
+  return Bytes(begin, begin + c.bytes);
+}
+
+}  // namespace impipe::io

@@ -1,0 +1,174 @@
+// PNG through libpng. Its errors are thrown through its frames, which the system's C libraries
+// allow: they are compiled with unwind tables.
+#include <png.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "io/module/codecs.hpp"
+
+namespace impipe::io {
+namespace {
+
+struct Input {
+  InputBytes bytes;
+  size_t at = 0;
+};
+
+[[noreturn]] void on_error(png_structp, png_const_charp message) {
+  fail("damaged PNG: " + std::string(message));
+}
+void on_warning(png_structp, png_const_charp) {}
+
+void read_input(png_structp png, png_bytep to, size_t count) {
+  auto& input = *static_cast<Input*>(png_get_io_ptr(png));
+  if (count > input.bytes.size() - input.at) {
+    fail("truncated PNG: it ends at byte " + std::to_string(input.bytes.size()));
+  }
+  std::memcpy(to, input.bytes.data() + input.at, count);
+  input.at += count;
+}
+
+class Reader {
+ public:
+  explicit Reader(InputBytes bytes) : input_{bytes} {
+    png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, nullptr, on_error, on_warning);
+    info_ = png_create_info_struct(png_);
+    png_set_read_fn(png_, &input_, read_input);
+    png_set_user_limits(png_, 0x7fffffff, 0x7fffffff);  // the caller has looked at the size
+    // Profiles are carried over, not looked into.
+    png_set_option(png_, PNG_SKIP_sRGB_CHECK_PROFILE, PNG_OPTION_ON);
+  }
+  ~Reader() { png_destroy_read_struct(&png_, &info_, nullptr); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  png_structp png() const { return png_; }
+  png_infop info() const { return info_; }
+
+ private:
+  Input input_;
+  png_structp png_ = nullptr;
+  png_infop info_ = nullptr;
+};
+
+class Writer {
+ public:
+  explicit Writer(Bytes& out) {
+    png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, on_error, on_warning);
+    info_ = png_create_info_struct(png_);
+    png_set_write_fn(
+        png_, &out,
+        [](png_structp png, png_bytep from, size_t count) {
+          auto& bytes = *static_cast<Bytes*>(png_get_io_ptr(png));
+          const auto* begin = reinterpret_cast<const std::byte*>(from);
+          bytes.insert(bytes.end(), begin, begin + count);
+        },
+        [](png_structp) {});
+  }
+  ~Writer() { png_destroy_write_struct(&png_, &info_); }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+  png_structp png() const { return png_; }
+  png_infop info() const { return info_; }
+
+ private:
+  png_structp png_ = nullptr;
+  png_infop info_ = nullptr;
+};
+
+}  // namespace
+
+HostImage decode_png(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
+  const Reader reader(bytes);
+  png_structp png = reader.png();
+  png_read_info(png, reader.info());
+  HostImage image = make_image(info.type, info.stored);
+  if (info.type.cls == PixelClass::logical) {
+    png_set_packing(png);  // one byte a pixel, 0 or 1
+  } else {
+    png_set_expand(png);  // palette to colours, transparency to alpha, few bits to 8
+  }
+  png_set_swap(png);
+  const int passes = png_set_interlace_handling(png);
+  png_read_update_info(png, reader.info());
+  const int channels = info.type.channels + (info.type.alpha ? 1 : 0);
+  check_header(png_get_channels(png, reader.info()) == channels &&
+                   png_get_image_width(png, reader.info()) == info.stored.width &&
+                   png_get_image_height(png, reader.info()) == info.stored.height &&
+                   (png_get_bit_depth(png, reader.info()) == 16) ==
+                       (info.type.cls == PixelClass::uint16),
+               "PNG");
+  if (!info.type.alpha) {
+    for (int pass = 0; pass < passes; ++pass) {
+      for (std::int64_t y = 0; y < info.stored.height; ++y) {
+        png_read_row(png, image.pixels.row_as<png_byte>(y), nullptr);
+      }
+    }
+  } else {
+    // One row is enough unless the passes of an interlaced file add to what is there.
+    const std::int64_t height = info.stored.height;
+    const auto row_bytes = static_cast<size_t>(png_get_rowbytes(png, reader.info()));
+    std::vector<png_byte> joined(row_bytes * (passes > 1 ? static_cast<size_t>(height) : 1));
+    const auto row_at = [&](std::int64_t y) {
+      return joined.data() + (passes > 1 ? static_cast<size_t>(y) * row_bytes : 0);
+    };
+    for (int pass = 0; pass < passes; ++pass) {
+      for (std::int64_t y = 0; y < height; ++y) {
+        png_read_row(png, row_at(y), nullptr);
+        if (pass + 1 < passes) continue;
+        if (info.type.cls == PixelClass::uint16) {
+          split_alpha(reinterpret_cast<const std::uint16_t*>(row_at(y)),
+                      image.pixels.row_as<std::uint16_t>(y), image.alpha.row_as<std::uint16_t>(y),
+                      info.stored.width, info.type.channels);
+        } else {
+          split_alpha(row_at(y), image.pixels.row_as<png_byte>(y),
+                      image.alpha.row_as<png_byte>(y), info.stored.width, info.type.channels);
+        }
+      }
+    }
+  }
+  png_read_end(png, nullptr);  // a file without its end is truncated
+  return image;
+}
+
+Bytes encode_png(const HostImage& image) {
+  const Size size = image.size();
+  const bool one_bit = image.type.cls == PixelClass::logical;
+  const bool wide = image.type.cls == PixelClass::uint16;
+  const int colour = (image.type.channels == 3 ? PNG_COLOR_MASK_COLOR : 0) |
+                     (image.type.alpha ? PNG_COLOR_MASK_ALPHA : 0);
+  Bytes out;
+  const Writer writer(out);
+  png_structp png = writer.png();
+  png_set_user_limits(png, 0x7fffffff, 0x7fffffff);
+  png_set_IHDR(png, writer.info(), static_cast<png_uint_32>(size.width),
+               static_cast<png_uint_32>(size.height), one_bit ? 1 : wide ? 16 : 8, colour,
+               PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+  png_set_compression_level(png, 1);
+  png_set_compression_strategy(png, one_bit ? Z_DEFAULT_STRATEGY : Z_RLE);
+  png_set_filter(png, 0, one_bit ? PNG_FILTER_NONE : PNG_FILTER_SUB);
+  png_write_info(png, writer.info());
+  if (one_bit) png_set_packing(png);
+  png_set_swap(png);
+  const auto row_words = static_cast<size_t>(size.width) * (image.type.channels + 1u);
+  std::vector<png_byte> joined(image.type.alpha ? row_words * (wide ? 2 : 1) : 0);
+  for (std::int64_t y = 0; y < size.height; ++y) {
+    if (!image.type.alpha) {
+      png_write_row(png, image.pixels.row_as<png_byte>(y));
+    } else if (wide) {
+      join_alpha(image.pixels.row_as<std::uint16_t>(y), image.alpha.row_as<std::uint16_t>(y),
+                 reinterpret_cast<std::uint16_t*>(joined.data()), size.width,
+                 image.type.channels);
+      png_write_row(png, joined.data());
+    } else {
+      join_alpha(image.pixels.row_as<png_byte>(y), image.alpha.row_as<png_byte>(y), joined.data(),
+                 size.width, image.type.channels);
+      png_write_row(png, joined.data());
+    }
+  }
+  png_write_end(png, nullptr);
+  return out;
+}
+
+}  // namespace impipe::io

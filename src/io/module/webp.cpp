@@ -1,0 +1,89 @@
+// WebP through libwebp: lossless to the last bit unless asked otherwise.
+#include <webp/decode.h>
+#include <webp/encode.h>
+
+#include "io/module/codecs.hpp"
+
+namespace impipe::io {
+
+HostImage decode_webp(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
+  WebPDecoderConfig config;
+  WebPInitDecoderConfig(&config);
+  HostImage image = make_image(info.type, info.stored);
+  const auto width = static_cast<size_t>(info.stored.width);
+  const auto height = static_cast<size_t>(info.stored.height);
+  std::vector<std::uint8_t> joined(info.type.alpha ? 4 * width * height : 0);
+  config.output.is_external_memory = 1;
+  config.output.colorspace = info.type.alpha ? MODE_RGBA : MODE_RGB;
+  WebPRGBABuffer& target = config.output.u.RGBA;
+  if (info.type.alpha) {
+    target = {joined.data(), static_cast<int>(4 * width), joined.size()};
+  } else {
+    target = {image.pixels.row_as<std::uint8_t>(0), static_cast<int>(image.pixels.stride()),
+              static_cast<size_t>(image.pixels.stride()) * height};
+  }
+  const VP8StatusCode status = WebPDecode(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                          bytes.size(), &config);
+  if (status == VP8_STATUS_NOT_ENOUGH_DATA || status == VP8_STATUS_SUSPENDED) {
+    fail("truncated WebP: it ends at byte " + std::to_string(bytes.size()));
+  }
+  if (status != VP8_STATUS_OK) fail("damaged WebP: decoder status " + std::to_string(status));
+  for (size_t y = 0; info.type.alpha && y < height; ++y) {
+    const auto row = static_cast<std::int64_t>(y);
+    split_alpha(joined.data() + 4 * width * y, image.pixels.row_as<std::uint8_t>(row),
+                image.alpha.row_as<std::uint8_t>(row), info.stored.width, 3);
+  }
+  return image;
+}
+
+Bytes encode_webp(const HostImage& image, const EncodeOptions& options) {
+  const Size size = image.size();
+  if (size.width > WEBP_MAX_DIMENSION || size.height > WEBP_MAX_DIMENSION) {
+    fail("WebP cannot hold " + text_of(size) + " (at most 16383 pixels a side)");
+  }
+  // WebP knows no grey: one channel is written three times.
+  const int channels = image.type.alpha ? 4 : 3;
+  const auto row_bytes = static_cast<size_t>(size.width * channels);
+  std::vector<std::uint8_t> joined(row_bytes * static_cast<size_t>(size.height));
+  std::uint8_t* to = joined.data();
+  for (std::int64_t y = 0; y < size.height; ++y) {
+    const auto* pixels = image.pixels.row_as<std::uint8_t>(y);
+    for (std::int64_t x = 0; x < size.width; ++x) {
+      for (int c = 0; c < 3; ++c) {
+        *to++ = image.type.channels == 3 ? pixels[3 * x + c] : pixels[x];
+      }
+      if (image.type.alpha) *to++ = image.alpha.row_as<std::uint8_t>(y)[x];
+    }
+  }
+  WebPConfig config;
+  WebPConfigInit(&config);
+  config.quality = static_cast<float>(options.quality);
+  if (!options.lossy_webp) {
+    WebPConfigLosslessPreset(&config, 1);  // 0 is fastest, 9 smallest
+    config.exact = 1;                      // colours under full transparency stay
+  }
+  struct Picture : WebPPicture {
+    Picture() { WebPPictureInit(this); }
+    ~Picture() { WebPPictureFree(this); }
+  } picture;
+  picture.use_argb = options.lossy_webp ? 0 : 1;
+  picture.width = static_cast<int>(size.width);
+  picture.height = static_cast<int>(size.height);
+  Bytes out;
+  picture.custom_ptr = &out;
+  picture.writer = [](const std::uint8_t* data, size_t bytes, const WebPPicture* p) {
+    auto& target = *static_cast<Bytes*>(p->custom_ptr);
+    const auto* begin = reinterpret_cast<const std::byte*>(data);
+    target.insert(target.end(), begin, begin + bytes);
+    return 1;
+  };
+  const int stride = static_cast<int>(row_bytes);
+  const int imported = image.type.alpha ? WebPPictureImportRGBA(&picture, joined.data(), stride)
+                                        : WebPPictureImportRGB(&picture, joined.data(), stride);
+  if (imported == 0 || WebPEncode(&config, &picture) == 0) {
+    fail("WebP encoder error " + std::to_string(picture.error_code));
+  }
+  return out;
+}
+
+}  // namespace impipe::io

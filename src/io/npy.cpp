@@ -1,0 +1,202 @@
+// NumPy's .npy files, read and written without the codec module.
+#include <bit>
+#include <cstring>
+
+#include "io/headers.hpp"
+
+namespace impipe::io {
+namespace {
+
+// The value of a key of the header's Python dictionary, as text up to the end of the value.
+std::string value_of(const std::string& header, const std::string& key) {
+  const size_t at = header.find("'" + key + "'");
+  if (at == header.npos) fail("damaged NPY: its header has no '" + key + "'");
+  const size_t colon = header.find(':', at);
+  const size_t begin = header.find_first_not_of(' ', std::min(colon, header.size() - 1) + 1);
+  if (colon == header.npos || begin == header.npos) fail("damaged NPY: its header ends early");
+  const size_t end = header[begin] == '(' ? header.find(')', begin) + 1
+                                          : header.find_first_of(",}", begin);
+  return header.substr(begin, end - begin);
+}
+
+std::vector<std::int64_t> shape_of(const std::string& text) {
+  std::vector<std::int64_t> shape;
+  std::int64_t number = -1;
+  for (char c : text) {
+    if (c >= '0' && c <= '9') {
+      if (number > (std::int64_t{1} << 50)) fail("damaged NPY: its shape is " + text);
+      number = std::max<std::int64_t>(number, 0) * 10 + (c - '0');
+    } else {
+      if (number >= 0) shape.push_back(number);
+      number = -1;
+    }
+  }
+  return shape;
+}
+
+template <class Word>
+Word word_at(const std::byte* from, bool swap) {
+  Word word;
+  std::memcpy(&word, from, sizeof word);
+  if (!swap) return word;
+  if constexpr (sizeof(Word) == 2) return __builtin_bswap16(word);
+  if constexpr (sizeof(Word) == 4) return __builtin_bswap32(word);
+  if constexpr (sizeof(Word) == 8) return __builtin_bswap64(word);
+  return word;
+}
+
+void store(Plane& plane, std::int64_t y, std::int64_t x, const std::byte* from,
+           const NpyHeader& h) {
+  switch (h.item_bytes) {
+    case 1: {
+      const auto value = static_cast<std::uint8_t>(*from);
+      plane.row_as<std::uint8_t>(y)[x] = h.kind == 'b' ? value != 0 : value;
+      return;
+    }
+    case 2:
+      plane.row_as<std::uint16_t>(y)[x] = word_at<std::uint16_t>(from, h.big_endian);
+      return;
+    case 4:
+      plane.row_as<float>(y)[x] = std::bit_cast<float>(word_at<std::uint32_t>(from, h.big_endian));
+      return;
+    default:
+      plane.row_as<float>(y)[x] = static_cast<float>(
+          std::bit_cast<double>(word_at<std::uint64_t>(from, h.big_endian)));
+  }
+}
+
+Bytes npy_begin(const std::string& type, const std::string& shape, std::int64_t data_bytes) {
+  std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + shape +
+                       "), }";
+  // The pixels begin at a multiple of 64 bytes.
+  header.append(63 - (10 + header.size()) % 64, ' ');
+  header += '\n';
+  const std::string head = std::string("\x93NUMPY\x01\x00", 8) +
+                           static_cast<char>(header.size() & 0xff) +
+                           static_cast<char>(header.size() >> 8) + header;
+  Bytes out;
+  out.reserve(head.size() + static_cast<size_t>(data_bytes));
+  const auto* begin = reinterpret_cast<const std::byte*>(head.data());
+  out.insert(out.end(), begin, begin + head.size());
+  return out;
+}
+
+}  // namespace
+
+NpyHeader npy_header(const ByteSource& source) {
+  const std::string head = source.read(0, 12);
+  const int version = head[6];
+  const int length_bytes = version == 1 ? 2 : 4;
+  const auto length = static_cast<std::int64_t>(little_at(head, 8, length_bytes));
+  if (version < 1 || version > 3 || length > (1 << 20)) fail("damaged NPY: unknown version");
+  const std::string header = source.read(8 + length_bytes, length);
+  NpyHeader out;
+  out.data = 8 + length_bytes + length;
+  const std::string type = value_of(header, "descr");
+  const bool known = type.size() == 5 && (type[2] == 'b' || type[2] == 'u' || type[2] == 'f');
+  out.kind = known ? type[2] : '?';
+  out.item_bytes = known ? type[3] - '0' : 0;
+  out.big_endian = known && type[1] == '>';
+  PixelClass cls;
+  if (out.kind == 'b' && out.item_bytes == 1) {
+    cls = PixelClass::logical;
+  } else if (out.kind == 'u' && (out.item_bytes == 1 || out.item_bytes == 2)) {
+    cls = out.item_bytes == 1 ? PixelClass::uint8 : PixelClass::uint16;
+  } else if (out.kind == 'f' && (out.item_bytes == 4 || out.item_bytes == 8)) {
+    cls = PixelClass::single;
+  } else {
+    fail("NPY of type " + type + " is not supported (bool, uint8, uint16, float32 and float64 are)");
+  }
+  out.fortran_order = value_of(header, "fortran_order").starts_with("True");
+  const std::string shape_text = value_of(header, "shape");
+  const std::vector<std::int64_t> shape = shape_of(shape_text);
+  if (shape.empty() || shape.size() > 3 || (shape.size() == 3 && (shape[2] < 1 || shape[2] > 4))) {
+    fail("NPY of shape " + shape_text + " is no image (H x W, or H x W x 1 to 4, is)");
+  }
+  out.channels = shape.size() == 3 ? static_cast<int>(shape[2]) : 1;
+  out.info.format = Format::npy;
+  out.info.stored = shape.size() == 1 ? Size{shape[0], 1} : Size{shape[1], shape[0]};
+  out.info.type = {.cls = cls,
+                   .channels = out.channels >= 3 ? 3 : 1,
+                   .alpha = out.channels % 2 == 0,
+                   .white = class_max(cls)};
+  out.info.detail = depth_text(cls == PixelClass::logical ? 1 : 8 * out.item_bytes,
+                               out.kind == 'f') +
+                    (out.fortran_order ? ", Fortran order" : "");
+  return out;
+}
+
+HostImage decode_npy(std::span<const std::byte> bytes) {
+  const NpyHeader h = npy_header(ByteSource(bytes));
+  const Size size = h.info.stored;
+  const std::int64_t needs = size.pixels() * h.channels * h.item_bytes;
+  const std::int64_t has = static_cast<std::int64_t>(bytes.size()) - h.data;
+  if (has < needs) {
+    fail("truncated NPY: " + std::to_string(has) + " bytes of pixels, " + std::to_string(needs) +
+         " needed");
+  }
+  HostImage image(h.info.type, size);
+  const std::byte* data = bytes.data() + h.data;
+  const int colours = image.type.channels;
+  // Distances, in items, between neighbours along each axis.
+  const std::int64_t dx = h.fortran_order ? size.height : h.channels;
+  const std::int64_t dy = h.fortran_order ? 1 : size.width * h.channels;
+  const std::int64_t dc = h.fortran_order ? size.pixels() : 1;
+  const bool plain = !h.fortran_order && !h.big_endian && !image.type.alpha && h.kind != 'b' &&
+                     h.item_bytes == bytes_of(image.type.cls);
+  for (std::int64_t y = 0; y < size.height; ++y) {
+    if (plain) {
+      std::memcpy(image.pixels.row(y), data + y * image.pixels.row_bytes(),
+                  static_cast<size_t>(image.pixels.row_bytes()));
+      continue;
+    }
+    for (std::int64_t x = 0; x < size.width; ++x) {
+      const std::byte* from = data + (y * dy + x * dx) * h.item_bytes;
+      for (int c = 0; c < colours; ++c) {
+        store(image.pixels, y, x * colours + c, from + c * dc * h.item_bytes, h);
+      }
+      if (image.type.alpha) store(image.alpha, y, x, from + colours * dc * h.item_bytes, h);
+    }
+  }
+  return image;
+}
+
+Bytes encode_npy(const HostImage& image) {
+  constexpr const char* types[] = {"|b1", "|u1", "<u2", "<f4"};
+  const Size size = image.size();
+  const int colours = image.type.channels;
+  const int channels = colours + (image.type.alpha ? 1 : 0);
+  const auto item = static_cast<size_t>(bytes_of(image.type.cls));
+  std::string shape = std::to_string(size.height) + ", " + std::to_string(size.width);
+  if (channels > 1) shape += ", " + std::to_string(channels);
+  Bytes out = npy_begin(types[static_cast<int>(image.type.cls)], shape,
+                        size.pixels() * channels * static_cast<std::int64_t>(item));
+  for (std::int64_t y = 0; y < size.height; ++y) {
+    const std::byte* row = image.pixels.row(y);
+    if (!image.type.alpha) {
+      out.insert(out.end(), row, row + image.pixels.row_bytes());
+      continue;
+    }
+    const std::byte* alpha = image.alpha.row(y);
+    const size_t pixel = item * static_cast<size_t>(colours);
+    for (std::int64_t x = 0; x < size.width; ++x) {
+      out.insert(out.end(), row, row + pixel);
+      out.insert(out.end(), alpha, alpha + item);
+      row += pixel;
+      alpha += item;
+    }
+  }
+  return out;
+}
+
+Bytes encode_npy(std::span<const double> values, std::span<const std::int64_t> shape) {
+  std::string text;
+  for (std::int64_t n : shape) text += std::to_string(n) + (shape.size() == 1 ? "," : ", ");
+  if (shape.size() > 1) text.resize(text.size() - 2);
+  Bytes out = npy_begin("<f8", text, static_cast<std::int64_t>(values.size_bytes()));
+  const auto* begin = reinterpret_cast<const std::byte*>(values.data());
+  out.insert(out.end(), begin, begin + values.size_bytes());
+  return out;
+}
+
+}  // namespace impipe::io

@@ -1,0 +1,235 @@
+// PBM, PGM, PPM and PFM files, read and written without the codec module.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "io/headers.hpp"
+
+namespace impipe::io {
+namespace {
+
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+// The words of a header: separated by white space, '#' begins a comment up to the end of the line.
+class Words {
+ public:
+  explicit Words(std::string text) : text_(std::move(text)), at_(2) {}
+
+  std::string next(const char* what) {
+    while (at_ < text_.size() && (is_space(text_[at_]) || text_[at_] == '#')) {
+      if (text_[at_] == '#') at_ = std::min(text_.find('\n', at_), text_.size());
+      if (at_ < text_.size()) ++at_;
+    }
+    const size_t begin = at_;
+    while (at_ < text_.size() && !is_space(text_[at_])) ++at_;
+    if (begin == at_) fail(std::string("truncated PNM: its header has no ") + what);
+    return text_.substr(begin, at_ - begin);
+  }
+
+  std::int64_t next_number(const char* what) {
+    const std::string word = next(what);
+    const bool digits = std::all_of(word.begin(), word.end(),
+                                    [](char c) { return c >= '0' && c <= '9'; });
+    if (!digits || word.size() > 10) fail("damaged PNM: '" + word + "' is no " + what);
+    return std::stoll(word);
+  }
+
+  // The pixels begin after one character of white space.
+  std::int64_t data() const { return static_cast<std::int64_t>(at_) + 1; }
+
+ private:
+  std::string text_;
+  size_t at_;
+};
+
+[[noreturn]] void fail_short(const char* format, std::int64_t has, std::int64_t needs) {
+  fail(std::string("truncated ") + format + ": " + std::to_string(std::max<std::int64_t>(has, 0)) +
+       " bytes of pixels, " + std::to_string(needs) + " needed");
+}
+
+// One sample of a plain (text) file.
+class PlainSamples {
+ public:
+  PlainSamples(std::span<const std::byte> bytes, std::int64_t at, bool bits)
+      : text_(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
+        at_(static_cast<size_t>(at)),
+        bits_(bits) {}
+
+  int next() {
+    while (at_ < text_.size() && (is_space(text_[at_]) || text_[at_] == '#')) {
+      if (text_[at_] == '#') at_ = std::min(text_.find('\n', at_), text_.size() - 1);
+      ++at_;
+    }
+    if (at_ >= text_.size()) fail("truncated PNM: the text ends before the last pixel");
+    int value = 0;
+    const size_t begin = at_;
+    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9' && value < 65536) {
+      value = value * 10 + (text_[at_++] - '0');
+      if (bits_) break;  // the bits of P1 need no space between them
+    }
+    if (at_ == begin) fail(std::string("damaged PNM: '") + text_[at_] + "' is no pixel");
+    return value;
+  }
+
+ private:
+  std::string_view text_;
+  size_t at_;
+  bool bits_;
+};
+
+HostImage decode_pfm(std::span<const std::byte> bytes, const PnmHeader& header) {
+  HostImage image(header.info.type, header.info.stored);
+  const std::int64_t row_bytes = image.pixels.row_bytes();
+  const std::int64_t rows = header.info.stored.height;
+  const std::int64_t has = static_cast<std::int64_t>(bytes.size()) - header.data;
+  if (has < row_bytes * rows) fail_short("PFM", has, row_bytes * rows);
+  for (std::int64_t y = 0; y < rows; ++y) {  // stored from the bottom up
+    std::byte* row = image.pixels.row(rows - 1 - y);
+    std::memcpy(row, bytes.data() + header.data + y * row_bytes, static_cast<size_t>(row_bytes));
+    if (!header.little_endian) {
+      auto* words = reinterpret_cast<std::uint32_t*>(row);
+      for (std::int64_t i = 0; i < row_bytes / 4; ++i) words[i] = __builtin_bswap32(words[i]);
+    }
+  }
+  return image;
+}
+
+void append(Bytes& out, const std::string& text) {
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  out.insert(out.end(), begin, begin + text.size());
+}
+
+}  // namespace
+
+PnmHeader pnm_header(const ByteSource& source) {
+  Words words(source.read_some(0, 4096));
+  PnmHeader header;
+  header.kind = source.read(1, 1)[0];
+  const bool is_float = header.kind == 'f' || header.kind == 'F';
+  ImageInfo& info = header.info;
+  info.format = is_float ? Format::pfm : Format::pnm;
+  info.stored.width = words.next_number("width");
+  info.stored.height = words.next_number("height");
+  const bool bits = header.kind == '1' || header.kind == '4';
+  const bool colour = header.kind == '3' || header.kind == '6' || header.kind == 'F';
+  PixelClass cls = PixelClass::logical;
+  if (is_float) {
+    header.little_endian = words.next("scale").starts_with('-');
+    cls = PixelClass::single;
+    info.detail = depth_text(32, true);
+  } else if (!bits) {
+    header.maxval = words.next_number("largest value");
+    if (header.maxval < 1 || header.maxval > 65535) {
+      fail("damaged PNM: the largest value is " + std::to_string(header.maxval));
+    }
+    cls = header.maxval > 255 ? PixelClass::uint16 : PixelClass::uint8;
+    info.detail = depth_text(header.maxval > 255 ? 16 : 8);
+  } else {
+    info.detail = depth_text(1);
+  }
+  info.type = {.cls = cls, .channels = colour ? 3 : 1, .alpha = false, .white = class_max(cls)};
+  if (header.kind <= '3') info.detail += ", plain";
+  header.data = words.data();
+  return header;
+}
+
+HostImage decode_pnm(std::span<const std::byte> bytes) {
+  const PnmHeader header = pnm_header(ByteSource(bytes));
+  if (header.info.format == Format::pfm) return decode_pfm(bytes, header);
+  const Size size = header.info.stored;
+  HostImage image(header.info.type, size);
+  const std::int64_t samples = size.width * image.type.channels;
+  const bool bits = image.type.cls == PixelClass::logical;
+  const bool wide = image.type.cls == PixelClass::uint16;
+  const std::int64_t full = wide ? 65535 : 255;
+  const auto scaled = [&](std::int64_t v) {
+    v = std::min(v, header.maxval);
+    return header.maxval == full ? v : (v * full * 2 + header.maxval) / (header.maxval * 2);
+  };
+  if (header.kind <= '3') {
+    PlainSamples plain(bytes, header.data, bits);
+    for (std::int64_t y = 0; y < size.height; ++y) {
+      for (std::int64_t x = 0; x < samples; ++x) {
+        const int value = plain.next();
+        if (wide) {
+          image.pixels.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(scaled(value));
+        } else {
+          image.pixels.row_as<std::uint8_t>(y)[x] =
+              static_cast<std::uint8_t>(bits ? value == 0 : scaled(value));
+        }
+      }
+    }
+    return image;
+  }
+  const std::int64_t row_bytes = bits ? (samples + 7) / 8 : image.pixels.row_bytes();
+  const std::int64_t has = static_cast<std::int64_t>(bytes.size()) - header.data;
+  if (has < row_bytes * size.height) fail_short("PNM", has, row_bytes * size.height);
+  for (std::int64_t y = 0; y < size.height; ++y) {
+    const auto* from =
+        reinterpret_cast<const std::uint8_t*>(bytes.data()) + header.data + y * row_bytes;
+    if (bits) {  // a set bit is black
+      auto* row = image.pixels.row_as<std::uint8_t>(y);
+      for (std::int64_t x = 0; x < samples; ++x) row[x] = ((from[x / 8] >> (7 - x % 8)) & 1) == 0;
+    } else if (wide) {
+      auto* row = image.pixels.row_as<std::uint16_t>(y);
+      for (std::int64_t x = 0; x < samples; ++x) {
+        row[x] = static_cast<std::uint16_t>(scaled(from[2 * x] << 8 | from[2 * x + 1]));
+      }
+    } else if (header.maxval == 255) {
+      std::memcpy(image.pixels.row(y), from, static_cast<size_t>(row_bytes));
+    } else {
+      auto* row = image.pixels.row_as<std::uint8_t>(y);
+      for (std::int64_t x = 0; x < samples; ++x) row[x] = static_cast<std::uint8_t>(scaled(from[x]));
+    }
+  }
+  return image;
+}
+
+Bytes encode_pnm(const HostImage& image) {
+  const PixelClass cls = image.type.cls;
+  const bool bits = cls == PixelClass::logical;
+  const Size size = image.size();
+  std::string head = bits ? "P4\n" : image.type.channels == 3 ? "P6\n" : "P5\n";
+  head += std::to_string(size.width) + " " + std::to_string(size.height) + "\n";
+  if (!bits) head += cls == PixelClass::uint16 ? "65535\n" : "255\n";
+  Bytes out;
+  const std::int64_t row_bytes = bits ? (size.width + 7) / 8 : image.pixels.row_bytes();
+  out.reserve(head.size() + static_cast<size_t>(row_bytes * size.height));
+  append(out, head);
+  for (std::int64_t y = 0; y < size.height; ++y) {
+    if (cls == PixelClass::uint8) {
+      out.insert(out.end(), image.pixels.row(y), image.pixels.row(y) + row_bytes);
+      continue;
+    }
+    const size_t begin = out.size();
+    out.resize(begin + static_cast<size_t>(row_bytes));
+    auto* to = reinterpret_cast<std::uint8_t*>(out.data() + begin);
+    if (bits) {
+      const auto* row = image.pixels.row_as<std::uint8_t>(y);
+      for (std::int64_t x = 0; x < size.width; ++x) {
+        if (row[x] == 0) to[x / 8] |= static_cast<std::uint8_t>(0x80 >> (x % 8));
+      }
+    } else {
+      const auto* row = image.pixels.row_as<std::uint16_t>(y);
+      for (std::int64_t x = 0; x < row_bytes / 2; ++x) {
+        to[2 * x] = static_cast<std::uint8_t>(row[x] >> 8);
+        to[2 * x + 1] = static_cast<std::uint8_t>(row[x]);
+      }
+    }
+  }
+  return out;
+}
+
+Bytes encode_pfm(const HostImage& image) {
+  const Size size = image.size();
+  Bytes out;
+  append(out, std::string(image.type.channels == 3 ? "PF\n" : "Pf\n") +
+                  std::to_string(size.width) + " " + std::to_string(size.height) + "\n-1.0\n");
+  out.reserve(out.size() + static_cast<size_t>(image.pixels.row_bytes() * size.height));
+  for (std::int64_t y = size.height - 1; y >= 0; --y) {
+    out.insert(out.end(), image.pixels.row(y), image.pixels.row(y) + image.pixels.row_bytes());
+  }
+  return out;
+}
+
+}  // namespace impipe::io
