@@ -12,7 +12,9 @@ build_packages=(
   g++ cmake ninja-build ccache            # compiler and build
   libcli11-dev libspdlog-dev libfmt-dev   # arguments, logs, text
   nlohmann-json3-dev libexiv2-dev         # reports, metadata
-  libopencv-imgcodecs-dev                 # decoding and encoding
+  libpng-dev libjpeg-dev libtiff-dev      # decoding and encoding
+  libwebp-dev zlib1g-dev libdeflate-dev
+  libopencv-imgcodecs-dev                 # decoding and encoding of BMP and EXR
   ocl-icd-opencl-dev opencl-headers       # OpenCL loader and headers
 )
 python_packages=(python3 python3-numpy python3-pil)    # sample pictures, contact sheet, oracle
