@@ -66,6 +66,7 @@ struct Plan {
   std::vector<PlanOperand> operands;
   std::vector<PlanColumn> columns;
   std::vector<PlanSave> saves;
+  std::vector<ImageType> stage_types;      // of the current image after each stage
   std::vector<std::string> notes;           // said once a run: "edge: colour image, rgb2gray applied"
   ValueId result = 0;                       // the image at the end
   bool writes_image = true;                 // false when the pipeline ends in a measurement

@@ -40,6 +40,7 @@ void lower_operator(const Call& call, PlanBuilder& builder, LowerOptions options
 Plan lower(const Pipeline& pipeline, const ImageType& input,
            const std::map<std::string, ImageType>& operands, LowerOptions options) {
   PlanBuilder builder(input, operands);
+  std::vector<ImageType> stage_types;
   int index = 0;
   for (const BoundStage& stage : pipeline.stages) {
     builder.begin_stage(index++);
@@ -50,8 +51,11 @@ Plan lower(const Pipeline& pipeline, const ImageType& input,
     } else if (stage.call->op().lower != nullptr) {
       lower_operator(*stage.call, builder, options);
     }
+    stage_types.push_back(builder.current().type);
   }
-  return builder.finish();
+  Plan plan = builder.finish();
+  plan.stage_types = std::move(stage_types);
+  return plan;
 }
 
 }  // namespace impipe::pipeline

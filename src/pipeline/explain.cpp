@@ -1,0 +1,135 @@
+// Says in words what a plan does: stages, types, steps, barriers and bytes moved.
+#include "pipeline/explain.hpp"
+
+#include <fmt/format.h>
+
+#include "core/text.hpp"
+
+namespace impipe::pipeline {
+namespace {
+
+std::string size_text(const Mask& mask) { return fmt::format("{}x{}", mask.width, mask.height); }
+
+struct Words {
+  std::string operator()(const Point& p) const {
+    return p.lookup ? "lookup" : p.body != nullptr ? p.body->name : "expression";
+  }
+  std::string operator()(const Permute& p) const {
+    std::string out = p.transpose ? "transpose" : "";
+    if (p.flip_x) out += out.empty() ? "flip x" : ", flip x";
+    if (p.flip_y) out += out.empty() ? "flip y" : ", flip y";
+    return out;
+  }
+  std::string operator()(const Stencil& s) const {
+    const std::string what = s.body != nullptr ? s.body->name
+                             : s.expression    ? "expression"
+                                               : size_text(s.taps);
+    return what + border(s.border);
+  }
+  std::string operator()(const Separable& s) const {
+    return fmt::format("{}x{}{}", s.row.width, s.column.height, border(s.border));
+  }
+  std::string operator()(const Extremum& e) const {
+    return fmt::format("{} {}{}", e.largest ? "max" : "min", size_text(e.mask),
+                       e.mask.full() ? "" : " mask");
+  }
+  std::string operator()(const Rank& r) const {
+    return fmt::format("{} of {}{}", r.rank + 1, size_text(r.mask), border(r.border));
+  }
+  std::string operator()(const Reduce& r) const {
+    static constexpr const char* names[] = {"sum", "squared deviation", "absolute sum",
+                                            "min", "max",               "expression"};
+    return names[static_cast<int>(r.kind)];
+  }
+  std::string operator()(const Histogram& h) const { return fmt::format("{} bins", h.bins); }
+  std::string operator()(const Select& s) const { return fmt::format("{} places", s.places); }
+  std::string operator()(const Scalar& s) const { return s.body->name; }
+
+  static std::string border(Border b) { return " " + std::string(name_of(b)); }
+};
+
+std::string describe(const Node& node) {
+  return std::string(name_of(node.primitive)) + " " + std::visit(Words{}, node.primitive);
+}
+
+std::string value_name(const Plan& plan, ValueId value) {
+  if (value == 0) return "the input";
+  for (const PlanOperand& operand : plan.operands) {
+    if (operand.value == value) return ":" + operand.name;
+  }
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    for (const ValueId output : plan.steps[s].outputs) {
+      if (output == value) return fmt::format("step {}", s + 1);
+    }
+  }
+  return "?";
+}
+
+double total_bytes(const Plan& plan) {
+  double total = 0;
+  for (const Step& step : plan.steps) total += bytes_per_pixel(step);
+  return total;
+}
+
+}  // namespace
+
+double bytes_per_pixel(const Step& step) {
+  double bytes = 0;
+  for (const KernelInput& input : step.kernel.inputs) {
+    if (!input.is_measure) bytes += input.channels * bytes_of(input.cls);
+  }
+  for (const int output : step.kernel.outputs) {
+    const Node& node = step.kernel.nodes[output];
+    if (!node.is_measure) bytes += node.channels * bytes_of(node.cls);
+  }
+  return bytes;
+}
+
+std::string describe(const Step& step) {
+  std::string images, measures;
+  for (size_t i = 0; i < step.kernel.nodes.size(); ++i) {
+    const Node& node = step.kernel.nodes[i];
+    std::string& out = node.is_measure ? measures : images;
+    if (!out.empty()) out += " + ";
+    out += describe(node);
+  }
+  if (images.empty() || measures.empty()) return images + measures;
+  return images + " -> " + measures;
+}
+
+std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfused) {
+  std::string out = fmt::format("input: {}\n\nstages:\n", to_string(plan.values[0].type));
+  size_t widest = 0;
+  for (const BoundStage& stage : pipeline.stages) widest = std::max(widest, stage.text.size());
+  widest = std::min<size_t>(widest, 48);
+  for (size_t s = 0; s < pipeline.stages.size(); ++s) {
+    out += fmt::format("  {:2}  {:<{}}  {}\n", s + 1, pipeline.stages[s].text, widest,
+                       to_string(plan.stage_types[s]));
+  }
+  out += "\nsteps:\n";
+  if (plan.steps.empty()) out += "  none: the image goes through as it is\n";
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    const Step& step = plan.steps[s];
+    out += fmt::format("  {:2}  {}\n", s + 1, describe(step));
+    std::string reads, stages;
+    for (const ValueId input : step.inputs) {
+      if (!reads.empty()) reads += ", ";
+      reads += value_name(plan, input);
+    }
+    for (const int stage : step.stages) {
+      if (!stages.empty()) stages += ", ";
+      stages += std::to_string(stage + 1);
+    }
+    out += fmt::format("      for stage {}; reads {}; {} bytes a pixel\n", stages,
+                       reads.empty() ? "nothing" : reads, number_text(bytes_per_pixel(step)));
+    if (!step.apart.empty()) out += fmt::format("      apart, because {}\n", step.apart);
+  }
+  out += fmt::format("\n{} steps instead of {}; {} bytes a pixel instead of {}\n", plan.steps.size(),
+                     unfused.steps.size(), number_text(total_bytes(plan)),
+                     number_text(total_bytes(unfused)));
+  if (!plan.writes_image) out += "the pipeline ends in a measurement: no image is written\n";
+  for (const std::string& note : plan.notes) out += "note: " + note + "\n";
+  return out;
+}
+
+}  // namespace impipe::pipeline

@@ -1,0 +1,310 @@
+// Fuses the primitives of a Plan into few steps.
+//
+// The one question is which values are stored. A stored value is a step's output; every other image
+// is computed inside each step that reads it. Measurements are always stored; the reductions that
+// make them join the step that makes or reads their image.
+#include "pipeline/fuse.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "pipeline/cost.hpp"
+
+namespace impipe::pipeline {
+namespace {
+
+const Node& node_of(const Step& step) { return step.kernel.nodes.front(); }
+
+template <class T>
+bool is(const Node& node) {
+  return std::holds_alternative<T>(node.primitive);
+}
+bool is_sink(const Node& node) {
+  return is<Reduce>(node) || is<Histogram>(node) || is<Select>(node);
+}
+
+Border border_of(const Node& node) {
+  if (const auto* s = std::get_if<Stencil>(&node.primitive)) return s->border;
+  if (const auto* s = std::get_if<Separable>(&node.primitive)) return s->border;
+  if (const auto* r = std::get_if<Rank>(&node.primitive)) return r->border;
+  return Border::constant;
+}
+
+Footprint sum(const Footprint& a, const Footprint& b) {
+  return {a.left + b.left, a.right + b.right, a.up + b.up, a.down + b.down};
+}
+Footprint hull(const Footprint& a, const Footprint& b) {
+  return {std::max(a.left, b.left), std::max(a.right, b.right), std::max(a.up, b.up),
+          std::max(a.down, b.down)};
+}
+
+// Which values of a plan somebody reads, directly or not.
+std::set<ValueId> live_values(const Plan& plan) {
+  std::set<ValueId> live;
+  if (plan.writes_image) live.insert(plan.result);
+  for (const PlanSave& save : plan.saves) live.insert(save.value);
+  for (const PlanColumn& column : plan.columns) live.insert(column.value);
+  if (plan.last_measurement) live.insert(*plan.last_measurement);
+  for (auto step = plan.steps.rbegin(); step != plan.steps.rend(); ++step) {
+    if (live.contains(step->outputs.front())) live.insert(step->inputs.begin(), step->inputs.end());
+  }
+  return live;
+}
+
+class Fuser {
+ public:
+  explicit Fuser(const Plan& plan) : plan_(plan), producer_(plan.values.size(), -1) {
+    for (size_t s = 0; s < plan_.steps.size(); ++s) {
+      producer_[plan_.steps[s].outputs.front()] = static_cast<int>(s);
+    }
+  }
+
+  Plan run() {
+    choose_stored();
+    Plan fused = plan_;
+    fused.steps.clear();
+    for (const std::vector<int>& members : group_roots()) fused.steps.push_back(build(members));
+    return fused;
+  }
+
+ private:
+  const Step& step(int index) const { return plan_.steps[index]; }
+  ValueId output(int index) const { return step(index).outputs.front(); }
+
+  // Why the producer's result can't be an intermediate of this reader; empty when it can.
+  std::string obstacle(int producer, int reader) const {
+    const Node& from = node_of(step(producer));
+    const Node& to = node_of(step(reader));
+    if (is<Select>(to)) return "select reads its image several times";
+    if (border_of(to) == Border::circular) return "a circular border needs the whole image";
+    const bool moves = is<Permute>(from) || is<Permute>(to);
+    if (moves && !(is<Point>(from) || is<Point>(to))) {
+      return "a permutation fuses with point stages only";
+    }
+    if (const auto* point = std::get_if<Point>(&to.primitive); point != nullptr && point->lookup) {
+      const int table = to.images[1].index;
+      if (step(reader).inputs[table] == output(producer)) return "a table is read as a whole";
+    }
+    return "";
+  }
+
+  // The cost of a value and of everything it would be computed from inside one kernel.
+  double chain_cost(int index) const {
+    double cost = cost_of(node_of(step(index)));
+    for (const ValueId input : step(index).inputs) {
+      const int p = producer_[input];
+      if (p < 0 || plan_.values[input].is_measure || !obstacle(p, index).empty()) continue;
+      cost += chain_cost(p);
+    }
+    return cost;
+  }
+
+  // How many reductions stand one behind the other before this step.
+  int depth(int s) const {
+    int deepest = 0;
+    for (const ValueId input : step(s).inputs) {
+      const int p = producer_[input];
+      if (p >= 0) deepest = std::max(deepest, depth(p) + (is_sink(node_of(step(p))) ? 1 : 0));
+    }
+    return deepest;
+  }
+
+  // Reductions of one image that don't wait for each other share a kernel: the first stands for all.
+  int first_alike(int s) const {
+    const ValueId image = step(s).inputs[node_of(step(s)).images.front().index];
+    for (int other = 0; other < s; ++other) {
+      const Node& node = node_of(step(other));
+      if (is_sink(node) && step(other).inputs[node.images.front().index] == image &&
+          depth(other) == depth(s)) {
+        return other;
+      }
+    }
+    return s;
+  }
+
+  // Goes from the last step to the first: whether a value is stored depends on its readers.
+  void choose_stored() {
+    const std::set<ValueId> live = live_values(plan_);
+    std::map<ValueId, std::vector<int>> readers;
+    for (size_t s = 0; s < plan_.steps.size(); ++s) {
+      if (!live.contains(output(s))) continue;
+      for (const ValueId input : step(s).inputs) readers[input].push_back(static_cast<int>(s));
+    }
+    for (int s = static_cast<int>(plan_.steps.size()) - 1; s >= 0; --s) {
+      const ValueId value = output(s);
+      if (!live.contains(value)) continue;
+      const Node& node = node_of(step(s));
+      if (node.is_measure) {
+        roots_[value] = {is_sink(node) ? first_alike(s) : s};
+        continue;
+      }
+      std::string reason;
+      if ((plan_.writes_image && value == plan_.result) ||
+          std::any_of(plan_.saves.begin(), plan_.saves.end(),
+                      [&](const PlanSave& save) { return save.value == value; })) {
+        reason = "its result is written";
+      }
+      std::set<int> roots;
+      Footprint halo;
+      for (const int reader : readers[value]) {
+        if (reason.empty()) reason = obstacle(s, reader);
+        const ValueId read_as = output(reader);
+        roots.insert(roots_[read_as].begin(), roots_[read_as].end());
+        const Footprint beyond = stored_.contains(read_as) ? Footprint{} : halo_[read_as];
+        halo = hull(halo, sum(beyond, footprint_of(node_of(step(reader)))));
+      }
+      if (reason.empty()) {
+        const Recomputation r{chain_cost(s), static_cast<int>(roots.size()), halo};
+        if (!better_recomputed(r, cost_of_storing(node))) {
+          reason = roots.size() > 1 ? std::to_string(roots.size()) +
+                                          " steps read it, and storing is cheaper than computing "
+                                          "it again"
+                                    : "computing its halo again costs more than storing";
+        }
+      }
+      if (reason.empty()) {
+        roots_[value] = roots;
+        halo_[value] = halo;
+      } else {
+        stored_[value] = reason;
+        roots_[value] = {s};
+      }
+    }
+  }
+
+  bool is_root(int s) const {
+    const ValueId value = output(s);
+    return roots_.contains(value) && (plan_.values[value].is_measure || stored_.contains(value));
+  }
+
+  // Whether step `s` needs, directly or not, a result of one of `others`.
+  bool depends(int s, const std::vector<int>& others) const {
+    for (const ValueId input : step(s).inputs) {
+      const int p = producer_[input];
+      if (p < 0) continue;
+      if (std::find(others.begin(), others.end(), p) != others.end() || depends(p, others)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Whether all measurements that `s` reads, directly or through unstored images, are made by
+  // steps before `place`.
+  bool ready_at(int s, int place) const {
+    for (const ValueId input : step(s).inputs) {
+      const int p = producer_[input];
+      if (p < 0) continue;
+      if (plan_.values[input].is_measure || stored_.contains(input)) {
+        if (p >= place && p != place) return false;
+      } else if (!ready_at(p, place)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // The steps of the fused plan: each a list of roots, in an order that respects dependencies.
+  std::vector<std::vector<int>> group_roots() const {
+    std::vector<std::vector<int>> groups;
+    for (int s = 0; s < static_cast<int>(plan_.steps.size()); ++s) {
+      if (!is_root(s)) continue;
+      const Node& node = node_of(step(s));
+      bool joined = false;
+      if (is_sink(node) && !is<Select>(node)) {
+        const ValueId image = step(s).inputs[node.images.front().index];
+        for (std::vector<int>& group : groups) {
+          const Node& first = node_of(step(group.front()));
+          if (is<Select>(first)) continue;
+          const bool makes_it = output(group.front()) == image;
+          const bool reads_it = is_sink(first) &&
+                                step(group.front()).inputs[first.images.front().index] == image;
+          if (!makes_it && !reads_it) continue;
+          std::vector<int> sinks(group.begin() + (makes_it ? 1 : 0), group.end());
+          if (depends(s, sinks) || !ready_at(s, group.front())) continue;
+          group.push_back(s);
+          joined = true;
+          break;
+        }
+      }
+      if (!joined) groups.push_back({s});
+    }
+    return groups;
+  }
+
+  Step build(const std::vector<int>& members) const {
+    Step fused;
+    std::map<ValueId, int> place;  // unstored or member value -> node index
+    std::set<int> stages;
+    for (const int member : members) {
+      add_node(member, members, fused, place, stages);
+      fused.kernel.outputs.push_back(place.at(output(member)));
+      fused.outputs.push_back(output(member));
+    }
+    fused.stages.assign(stages.begin(), stages.end());
+    fused.apart = why_apart(fused);
+    return fused;
+  }
+
+  int external(ValueId value, Step& fused) const {
+    const auto it = std::find(fused.inputs.begin(), fused.inputs.end(), value);
+    if (it != fused.inputs.end()) return static_cast<int>(it - fused.inputs.begin());
+    const PlanValue& v = plan_.values[value];
+    fused.kernel.inputs.push_back({v.is_measure, v.type.cls, v.channels, v.type.white, v.values});
+    fused.inputs.push_back(value);
+    return static_cast<int>(fused.inputs.size()) - 1;
+  }
+
+  void add_node(int s, const std::vector<int>& members, Step& fused,
+                std::map<ValueId, int>& place, std::set<int>& stages) const {
+    if (place.contains(output(s))) return;
+    Node node = node_of(step(s));
+    const auto resolve = [&](Operand& operand) {
+      const ValueId value = step(s).inputs[operand.index];
+      const int p = producer_[value];
+      const bool member = p >= 0 && std::find(members.begin(), members.end(), p) != members.end();
+      const bool inside = p >= 0 && !plan_.values[value].is_measure &&
+                          (member || !stored_.contains(value));
+      if (inside) {
+        add_node(p, members, fused, place, stages);
+        operand = {false, place.at(value)};
+      } else {
+        operand = {true, external(value, fused)};
+      }
+    };
+    for (Operand& image : node.images) resolve(image);
+    for (Operand& measure : node.measures) resolve(measure);
+    place[output(s)] = static_cast<int>(fused.kernel.nodes.size());
+    stages.insert(step(s).stages.begin(), step(s).stages.end());
+    fused.kernel.nodes.push_back(std::move(node));
+  }
+
+  std::string why_apart(const Step& fused) const {
+    std::string barrier;
+    for (const ValueId input : fused.inputs) {
+      if (const auto it = stored_.find(input); it != stored_.end()) return it->second;
+      if (plan_.values[input].is_measure) barrier = "it needs a measurement of the whole image";
+    }
+    return barrier;
+  }
+
+  const Plan& plan_;
+  std::vector<int> producer_;
+  std::map<ValueId, std::string> stored_;      // images: value -> why
+  std::map<ValueId, std::set<int>> roots_;     // the roots whose kernels compute the value
+  std::map<ValueId, Footprint> halo_;          // of unstored images
+};
+
+}  // namespace
+
+Plan fuse(const Plan& plan) { return Fuser(plan).run(); }
+
+Plan without_unread(const Plan& plan) {
+  const std::set<ValueId> live = live_values(plan);
+  Plan out = plan;
+  std::erase_if(out.steps, [&](const Step& s) { return !live.contains(s.outputs.front()); });
+  return out;
+}
+
+}  // namespace impipe::pipeline
