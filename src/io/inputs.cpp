@@ -1,0 +1,286 @@
+// The inputs of a run: files, folders, globs, frame ranges and lists of files, as one ordered list.
+#include "io/inputs.hpp"
+
+#include <glob.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <set>
+#include <unordered_set>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "io/codec.hpp"
+
+namespace impipe::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What tells two folders apart, however they are reached.
+using FolderId = std::pair<dev_t, ino_t>;
+std::optional<FolderId> folder_id(const fs::path& path) {
+  struct stat status = {};
+  if (path.empty() || stat(path.c_str(), &status) != 0) return {};
+  return FolderId{status.st_dev, status.st_ino};
+}
+
+class Collector {
+ public:
+  Collector(InputList& list, const InputOptions& options) : list_(list), options_(options) {
+    output_ = folder_id(options.output_folder);
+    for (const Input& input : list.inputs) seen_.insert(input.path.lexically_normal().string());
+  }
+
+  void add(Input input) {
+    if (seen_.insert(input.path.lexically_normal().string()).second) {
+      list_.inputs.push_back(std::move(input));
+    }
+  }
+
+  // The pictures of a folder; `relative` is where it lies below the argument.
+  void add_folder(const fs::path& root) {
+    std::vector<Input> found;
+    const std::int64_t skipped_before = list_.skipped;
+    const size_t unreadable_before = list_.unreadable.size();
+    std::set<FolderId> above;
+    walk(root, {}, above, found);
+    std::sort(found.begin(), found.end(),
+              [](const Input& a, const Input& b) { return a.relative < b.relative; });
+    if (found.empty() && list_.unreadable.size() == unreadable_before) {
+      const std::int64_t skipped = list_.skipped - skipped_before;
+      list_.unmatched.push_back(
+          {root.string(), "no picture in the folder '" + root.string() + "'" +
+                              (skipped > 0 ? " (" + std::to_string(skipped) + " other files)" : "") +
+                              (options_.recursive ? "" : "; -r looks into its folders")});
+    }
+    for (Input& input : found) add(std::move(input));
+  }
+
+ private:
+  // `above` holds the folders on the way down: meeting one again is a loop of symbolic links.
+  void walk(const fs::path& folder, const fs::path& relative, std::set<FolderId>& above,
+            std::vector<Input>& found) {
+    const auto id = folder_id(folder);
+    if (id && !above.insert(*id).second) return;
+    std::error_code error;
+    fs::directory_iterator at(folder, error);
+    for (const fs::directory_iterator end; !error && at != end; at.increment(error)) {
+      const fs::path name = at->path().filename();
+      if (name.native().starts_with('.')) continue;
+      std::error_code ignored;
+      if (at->is_directory(ignored)) {
+        if (!options_.recursive) continue;
+        if (output_ && folder_id(at->path()) == output_) continue;
+        walk(at->path(), relative / name, above, found);
+      } else if (format_of_extension(name.native()) || is_picture(at->path())) {
+        found.push_back({.path = at->path(), .relative = relative / name});
+      } else {
+        ++list_.skipped;
+      }
+    }
+    if (error) list_.unreadable.push_back({folder.string(), error.message()});
+    if (id) above.erase(*id);
+  }
+
+  InputList& list_;
+  const InputOptions& options_;
+  std::optional<FolderId> output_;
+  std::unordered_set<std::string> seen_;
+};
+
+bool is_glob(std::string_view text) { return text.find_first_of("*?[") != text.npos; }
+
+// The folders of a pattern in front of its first special character: what is below is mirrored.
+fs::path fixed_folder(const std::string& pattern) {
+  const std::string fixed = pattern.substr(0, pattern.find_first_of("*?["));
+  const size_t slash = fixed.rfind('/');
+  return slash == fixed.npos ? fs::path() : fs::path(fixed.substr(0, slash + 1));
+}
+
+void add_glob(Collector& collector, InputList& list, const std::string& pattern) {
+  glob_t matches = {};
+  std::vector<std::string> names;
+  if (glob(pattern.c_str(), GLOB_NOSORT, nullptr, &matches) == 0) {
+    names.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+  }
+  globfree(&matches);
+  std::sort(names.begin(), names.end());
+  if (names.empty()) {
+    list.unmatched.push_back({pattern, "no file matches '" + pattern + "'"});
+    return;
+  }
+  const fs::path root = fixed_folder(pattern);
+  for (const std::string& name : names) {
+    std::error_code ignored;
+    if (fs::is_directory(name, ignored)) {
+      collector.add_folder(name);
+    } else {
+      collector.add({.path = name, .relative = fs::path(name).lexically_relative(root.empty() ? "." : root)});
+    }
+  }
+}
+
+void add_frames(Collector& collector, InputList& list, const std::string& text,
+                const FrameRange& range) {
+  std::vector<Input> frames;
+  bool any = false;
+  for (const std::int64_t frame : range.frames) {
+    std::string digits = std::to_string(std::abs(frame));
+    const auto wanted = static_cast<size_t>(range.digits);
+    if (digits.size() < wanted) digits.insert(0, wanted - digits.size(), '0');
+    if (frame < 0) digits.insert(0, "-");
+    Input input{.path = range.before + digits + range.after, .frame = frame};
+    input.relative = input.path.filename();
+    std::error_code ignored;
+    input.missing_frame = !fs::exists(input.path, ignored);
+    any = any || !input.missing_frame;
+    frames.push_back(std::move(input));
+  }
+  if (!any) {
+    list.unmatched.push_back({text, "no frame of '" + text + "' exists"});
+    return;
+  }
+  for (Input& input : frames) collector.add(std::move(input));
+}
+
+std::optional<std::int64_t> take_number(std::string_view& text) {
+  size_t length = text.starts_with('-') ? 1 : 0;
+  while (length < text.size() && is_digit(text[length])) ++length;
+  const std::string number(text.substr(0, length));
+  if (number.empty() || number == "-" || length > 12) return {};
+  text.remove_prefix(length);
+  return std::stoll(number);
+}
+
+bool take(std::string_view& text, char c) {
+  if (!text.starts_with(c)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+}  // namespace
+
+std::optional<FrameRange> parse_frame_range(std::string_view text) {
+  // Back from the placeholder over the characters of a list of ranges.
+  size_t mark = text.find_first_of("#@%");
+  for (; mark != text.npos; mark = text.find_first_of("#@%", mark + 1)) {
+    size_t begin = mark;
+    while (begin > 0 && (is_digit(text[begin - 1]) ||
+                         std::strchr("-x,", text[begin - 1]) != nullptr)) {
+      --begin;
+    }
+    // A separator that belongs to the name: "shot-1-10#.exr", "pix10-20#.exr".
+    while (begin < mark && !is_digit(text[begin]) &&
+           !(text[begin] == '-' && (begin == 0 || text[begin - 1] == '.'))) {
+      ++begin;
+    }
+    if (begin == mark) continue;
+    FrameRange range;
+    range.before = text.substr(0, begin);
+    std::string_view numbers = text.substr(begin, mark - begin);
+    std::string_view rest = text.substr(mark);
+    bool good = true;
+    bool ranged = false;
+    while (good && !numbers.empty()) {
+      const auto first = take_number(numbers);
+      std::optional<std::int64_t> last = first;
+      std::optional<std::int64_t> step = 1;
+      if (take(numbers, '-')) last = take_number(numbers), ranged = true;
+      if (take(numbers, 'x')) step = take_number(numbers);
+      good = first && last && step && *step > 0 && *last - *first < 1000000;
+      for (std::int64_t f = good ? *first : 1; good && f <= *last; f += *step) {
+        range.frames.push_back(f);
+      }
+      if (!numbers.empty()) good = good && take(numbers, ',') && !numbers.empty();
+    }
+    if (!good || !ranged || range.frames.empty()) continue;
+    if (take(rest, '%')) {
+      const bool zero = take(rest, '0');
+      const auto width = rest.starts_with('d') ? std::optional<std::int64_t>(1) : take_number(rest);
+      if (!width || *width < 1 || *width > 20 || !take(rest, 'd')) continue;
+      range.digits = zero ? static_cast<int>(*width) : 1;
+    } else {
+      range.digits = 0;
+      while (rest.starts_with('#') || rest.starts_with('@')) {
+        range.digits += rest[0] == '#' ? 4 : 1;
+        rest.remove_prefix(1);
+      }
+    }
+    range.after = rest;
+    return range;
+  }
+  return {};
+}
+
+InputList list_inputs(std::span<const std::string> arguments, const InputOptions& options) {
+  InputList list;
+  Collector collector(list, options);
+  for (const std::string& argument : arguments) {
+    std::error_code ignored;
+    const fs::file_status status = fs::status(argument, ignored);
+    if (argument == "-") {
+      collector.add({.path = "-", .relative = "stdin", .named = true, .is_stdin = true});
+    } else if (fs::is_directory(status)) {
+      collector.add_folder(argument);
+    } else if (fs::exists(status)) {
+      collector.add({.path = argument, .relative = fs::path(argument).filename(), .named = true});
+    } else if (const auto range = parse_frame_range(argument)) {
+      add_frames(collector, list, argument, *range);
+    } else if (is_glob(argument)) {
+      add_glob(collector, list, argument);
+    } else {
+      collector.add({.path = argument, .relative = fs::path(argument).filename(), .named = true});
+    }
+  }
+  return list;
+}
+
+std::vector<std::string> read_names(const std::string& list, bool nul_separated) {
+  std::ifstream file;
+  if (list != "-") {
+    file.open(list, std::ios::binary);
+    if (!file) {
+      throw Error("cannot read the list '" + list + "': " + std::strerror(errno), ExitCode::usage);
+    }
+  }
+  std::istream& in = list == "-" ? std::cin : file;
+  std::vector<std::string> names;
+  for (std::string name; std::getline(in, name, nul_separated ? '\0' : '\n');) {
+    if (!nul_separated && name.ends_with('\r')) name.pop_back();
+    if (!name.empty()) names.push_back(name);
+  }
+  if (in.bad()) {
+    throw Error("cannot read the list '" + list + "': " + std::strerror(errno), ExitCode::usage);
+  }
+  return names;
+}
+
+void add_names(InputList& list, std::span<const std::string> names) {
+  const InputOptions options;
+  Collector collector(list, options);
+  for (const std::string& name : names) {
+    const fs::path path(name);
+    const fs::path normal = path.lexically_normal();
+    const bool keeps_folders = path.is_relative() && !normal.native().starts_with("..");
+    collector.add(
+        {.path = path, .relative = keeps_folders ? normal : path.filename(), .named = true});
+  }
+}
+
+bool in_shard(const fs::path& relative, int index, int count) {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a
+  for (const char c : relative.generic_string()) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  }
+  hash ^= hash >> 32;  // the low bits of FNV alone are poor
+  return hash % static_cast<std::uint64_t>(count) == static_cast<std::uint64_t>(index - 1);
+}
+
+}  // namespace impipe::io

@@ -1,0 +1,65 @@
+// The inputs of a run: files, folders, globs, frame ranges and lists of files, as one ordered list.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace impipe::io {
+
+struct Input {
+  std::filesystem::path path;      // as it is opened; "-" is stdin
+  std::filesystem::path relative;  // below the folder it was found in: mirrored, and hashed by shards
+  bool named = false;              // given by the user, not found by us
+  bool is_stdin = false;
+  std::optional<std::int64_t> frame;  // of a frame range
+  bool missing_frame = false;         // the range asks for it and there is no such file
+};
+
+struct InputOptions {
+  bool recursive = false;               // -r
+  std::filesystem::path output_folder;  // left out when it lies inside an input folder; may be empty
+};
+
+struct InputProblem {
+  std::string subject;  // the argument or folder
+  std::string reason;   // a whole message without the subject's name in front
+};
+
+struct InputList {
+  std::vector<Input> inputs;  // no path twice
+  std::int64_t skipped = 0;   // files in folders that are no pictures
+  std::vector<InputProblem> unmatched;   // arguments that stand for no file at all
+  std::vector<InputProblem> unreadable;  // folders that could not be read: each counts as a failure
+};
+
+// A file of an argument's literal name wins over its meaning as a pattern. Files in a folder are
+// taken in the order of their names: those with the extension of a known format, unseen, so that a
+// broken one is reported, and others whose content is a picture. Hidden files are left out. A named
+// file that does not exist is listed all the same; to read it will fail.
+InputList list_inputs(std::span<const std::string> arguments, const InputOptions& options = {});
+
+// The names in a --files-from list: lines, or parts that end in NUL. Throws Error when the list
+// cannot be read. "-" is stdin.
+std::vector<std::string> read_names(const std::string& list, bool nul_separated);
+// The names in such a list become inputs as they are; relative ones keep their folders.
+void add_names(InputList& list, std::span<const std::string> names);
+
+// "in.1-100x2#.exr" and the like: what stands before and after the numbers, how many digits they
+// have at least ('#' 4, '@' 1, %04d 4), and the numbers in order.
+struct FrameRange {
+  std::string before;
+  std::string after;
+  int digits = 1;
+  std::vector<std::int64_t> frames;
+};
+std::optional<FrameRange> parse_frame_range(std::string_view text);
+
+// Whether shard `index` (from 1) of `count` has this file; the same on every machine.
+bool in_shard(const std::filesystem::path& relative, int index, int count);
+
+}  // namespace impipe::io

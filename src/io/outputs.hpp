@@ -1,0 +1,74 @@
+// Where results go: what -o means, and the name of every output before any work is done.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/codec.hpp"
+#include "io/inputs.hpp"
+
+namespace impipe::io {
+
+// What a template's fields stand for.
+struct NameFields {
+  std::filesystem::path input;  // {dir} {stem} {name}
+  std::string extension;        // {ext}, without a point
+  std::int64_t index = 1;       // {index}: from 1, in the order of the inputs
+  std::optional<std::int64_t> frame;
+};
+
+// "out/{stem}_{index:05}.png", taken apart. `{{` and `}}` are braces.
+class NameTemplate {
+ public:
+  // Throws Error with a caret for an unknown field or a lone brace. `origin` names the option.
+  static NameTemplate parse(std::string_view text, std::string_view origin = "-o");
+
+  // Throws Error when {frame} is asked for and the input is none.
+  std::string expand(const NameFields& fields) const;
+  // Whether different inputs can get different names.
+  bool has_fields() const;
+  const std::string& text() const { return text_; }
+
+ private:
+  enum class Field { none, dir, stem, name, ext, index, frame };
+  struct Part {
+    Field field = Field::none;
+    std::string literal;
+    int digits = 0;  // filled up with zeros to this width
+  };
+  std::string text_;
+  std::vector<Part> parts_;
+};
+
+// What -o, --in-place and --format say.
+struct OutputTarget {
+  enum class Kind { folder, name_template, standard_output, in_place };
+  Kind kind = Kind::folder;
+  std::filesystem::path folder;             // of Kind::folder
+  std::optional<NameTemplate> name;         // of Kind::name_template
+  std::optional<Format> format;             // --format, else the template's extension
+};
+// `output` is the text after -o, empty when there is none (then in_place must be set). A folder,
+// unless it has a brace or a known extension and is not an existing folder.
+OutputTarget parse_target(const std::string& output, bool in_place = false,
+                          std::optional<Format> format = {});
+
+// The extension (no point) for an output of this type: the input's own spelling when it fits.
+std::string output_extension(const std::filesystem::path& input, OutputType type, int channels);
+
+// The output of each input, in their order; `extensions` are from output_extension, one each.
+// Standard output is "-". Throws Error (usage) when two inputs would get one output, a template
+// without a field has several inputs, or an output is an input and in_place was not asked for.
+std::vector<std::filesystem::path> plan_outputs(std::span<const Input> inputs,
+                                                std::span<const std::string> extensions,
+                                                const OutputTarget& target);
+
+// Makes the folder and looks whether files can be made in it. Throws Error (usage).
+void prepare_folder(const std::filesystem::path& folder);
+
+}  // namespace impipe::io
