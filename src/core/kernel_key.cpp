@@ -1,4 +1,5 @@
 // The key of a kernel: everything its code depends on, as text that reads like the plan.
+#include "core/expression.hpp"
 #include "core/kernel_spec.hpp"
 
 namespace impipe {
@@ -27,9 +28,18 @@ std::string resize_text(const Filter& filter) {
 
 std::string border_text(Border border) { return " " + std::string(name_of(border)); }
 
+// The variables are listed: their order says which input each one is.
+std::string expression_text(const Expression& expression) {
+  std::string out = "'" + print_expression(expression) + "' of";
+  for (const std::string& name : expression.variables()) out += " " + name;
+  return out;
+}
+
 struct PrimitiveText {
   std::string operator()(const Point& p) const {
-    std::string out = p.lookup ? "lookup" : p.body != nullptr ? p.body->name : "expression";
+    std::string out = p.lookup         ? "lookup"
+                      : p.body != nullptr ? p.body->name
+                                          : expression_text(*p.expression);
     if (p.in_double) out += " in_double";
     if (p.mixes_channels) out += " mixes_channels";
     return out;
@@ -41,8 +51,9 @@ struct PrimitiveText {
     return out;
   }
   std::string operator()(const Stencil& s) const {
-    std::string out = s.body != nullptr ? s.body->name : "";
-    if (s.body == nullptr) out = (s.expression ? "expression " : "weights ") + mask_text(s.taps);
+    std::string out = s.body != nullptr ? s.body->name
+                      : s.expression    ? expression_text(*s.expression) + " " + mask_text(s.taps)
+                                        : "weights " + mask_text(s.taps);
     return out + border_text(s.border) + resize_text(s);
   }
   std::string operator()(const Separable& s) const {
@@ -58,12 +69,14 @@ struct PrimitiveText {
   }
   std::string operator()(const Reduce& r) const {
     static constexpr const char* names[] = {"sum", "squared_deviation", "absolute_sum",
-                                            "min", "max",               "expression"};
-    return names[static_cast<int>(r.kind)];
+                                            "min", "max"};
+    return r.expression ? expression_text(*r.expression) : names[static_cast<int>(r.kind)];
   }
   std::string operator()(const Histogram& h) const {
-    static constexpr const char* names[] = {"centred", "codes", "expression"};
-    return std::string(names[static_cast<int>(h.rule)]) + " " + std::to_string(h.bins);
+    return (h.expression                     ? expression_text(*h.expression)
+            : h.rule == BinRule::centred ? "centred"
+                                         : "codes") +
+           " " + std::to_string(h.bins);
   }
   std::string operator()(const Select& s) const { return std::to_string(s.places); }
   std::string operator()(const Scalar& s) const {
