@@ -108,7 +108,7 @@ void ExpressionParser::fail_unexpected() const {
 
 void ExpressionParser::advance() {
   int at = after_;
-  while (at < size() && (text_[at] == ' ' || text_[at] == '\t')) ++at;
+  while (at < size() && std::string_view(" \t\r\n").find(text_[at]) != std::string_view::npos) ++at;
   const std::string_view rest = text_.substr(at);
   std::size_t length = 0;
   token_ = {};
@@ -128,8 +128,10 @@ void ExpressionParser::advance() {
     if (length == 0) {
       length = 1;  // with the rest of its UTF-8 sequence
       while (length < rest.size() && (rest[length] & 0xC0) == 0x80) ++length;
+      const bool control = static_cast<unsigned char>(rest[0]) < 0x20 || rest[0] == 0x7F;
       fail({at, at + static_cast<int>(length)},
-           "'" + std::string(rest.substr(0, length)) + "' has no meaning in an expression");
+           (control ? "a control character" : "'" + std::string(rest.substr(0, length)) + "'") +
+               " has no meaning in an expression");
     }
   }
   token_.text = rest.substr(0, length);

@@ -168,7 +168,7 @@ std::string Parser::quoted() {
   const std::size_t begin = at_;
   const char quote = peek();
   std::string out;
-  for (++at_; !at_end() && peek() != '\n'; ++at_) {
+  for (++at_; !at_end() && peek() != '\n' && peek() != '\r'; ++at_) {
     if (peek() == quote) {
       if (at_ + 1 == text_.size() || text_[at_ + 1] != quote) {
         ++at_;
