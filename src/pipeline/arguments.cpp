@@ -143,7 +143,8 @@ class Matcher {
       if (word->argument.empty() && argument.items.size() == 1) {
         target = first([&](const Parameter& p) { return unset(p) && has_word(p, word->text); });
       }
-      if (target == nullptr) {
+      const bool taken = first([&](const Parameter& p) { return has_word(p, word->text); }) != nullptr;
+      if (target == nullptr && !taken) {
         target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
       }
       if (target == nullptr) unknown_word(argument, word->text);
