@@ -20,9 +20,9 @@ IMPIPE_POINT_BODY(expression_greater_equal, (x, y), (), { return x >= y ? real(1
 IMPIPE_POINT_BODY(expression_equal, (x, y), (), { return x == y ? real(1) : real(0); })
 IMPIPE_POINT_BODY(expression_not_equal, (x, y), (), { return x != y ? real(1) : real(0); })
 IMPIPE_POINT_BODY(expression_and, (x, y), (),
-                  { return (x != real(0)) & (y != real(0)) ? real(1) : real(0); })
+                  { return ((x != real(0)) & (y != real(0))) ? real(1) : real(0); })
 IMPIPE_POINT_BODY(expression_or, (x, y), (),
-                  { return (x != real(0)) | (y != real(0)) ? real(1) : real(0); })
+                  { return ((x != real(0)) | (y != real(0))) ? real(1) : real(0); })
 IMPIPE_POINT_BODY(expression_select, (c, x, y), (), { return c != real(0) ? x : y; })
 IMPIPE_POINT_BODY(expression_min, (x, y), (), { return min(x, y); })
 IMPIPE_POINT_BODY(expression_max, (x, y), (), { return max(x, y); })
