@@ -240,12 +240,13 @@ Matrix Parser::matrix() {
 
 // What may follow a matrix: '/' and a number.
 double Parser::divisor() {
-  std::size_t slash = at_;
-  while (slash < text_.size() && (text_[slash] == ' ' || text_[slash] == '\t')) ++slash;
+  const std::size_t close = at_;
+  skip_space();
+  const std::size_t slash = std::exchange(at_, close);
   if (slash == text_.size() || text_[slash] != '/') return 1;
   if (slash > at_) {
-    const char next = slash + 1 < text_.size() ? text_[slash + 1] : ' ';
-    if (!is_digit(next) && !is_space(next)) return 1;  // the next argument is a path
+    const std::string_view next = run(slash).substr(1);
+    if (!next.empty() && !is_digit(next[0])) return 1;  // the next argument is a path
     fail(slash, slash + 1, "no space may stand between ']' and '/'");
   }
   const std::size_t begin = at_ + 1;

@@ -155,12 +155,15 @@ TEST(ParserError, QuotesAndMatrices) {
       {"a [1]/x", 6, 2, "a number is missing after ']/'"},
       {"a [1]/0", 7, 1, "a matrix cannot be divided by 0"},
       {"a [1] / 9", 7, 1, "no space may stand between ']' and '/'"},
+      {"a [1] /|b", 7, 1, "no space may stand between ']' and '/'"},
       {"a [1] /9", 7, 1, "no space may stand between ']' and '/'"},
       {"a [1e999]", 4, 5, "'1e999' does not fit a double-precision number"},
       {"a [1]2", 6, 1, "a space is missing before '2'"},
       {"a [1][2]", 6, 1, "a space is missing before '['"},
   };
   for (const Row& row : table) check(row);
+  EXPECT_EQ(error_of("a [1]\n/10"),
+            "pipeline:2:1: no space may stand between ']' and '/'\n  /10\n  ^");
   EXPECT_EQ(error_of("a 'b\nc'"),
             "pipeline:1:3: the quote is not closed on its line\n  a 'b\n    ^");
 }
