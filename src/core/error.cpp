@@ -8,9 +8,15 @@ namespace {
 
 // Columns are counted in code points, so that the caret stands under what the user typed.
 int display_width(std::string_view text) {
-  return static_cast<int>(std::count_if(text.begin(), text.end(),
-                                        [](char c) { return (c & 0xC0) != 0x80; }));
+  return static_cast<int>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
+
+// A long line is shown in part: so many characters before the place, and from it on.
+constexpr int shown_before = 60;
+constexpr int shown_after = 100;
+
+bool starts_character(char c) { return (c & 0xC0) != 0x80; }
 
 }  // namespace
 
@@ -24,18 +30,32 @@ Error error_at(std::string_view text, Span span, std::string_view message,
   const size_t line_begin = newline == std::string_view::npos ? 0 : newline + 1;
   const size_t line_end = std::min(text.find('\n', begin), text.size());
   const auto line_number = 1 + std::count(before.begin(), before.end(), '\n');
-  std::string line(text.substr(line_begin, line_end - line_begin));
+  size_t shown_begin = begin;
+  for (int n = 0; n < shown_before && shown_begin > line_begin;) {
+    n += starts_character(text[--shown_begin]);
+  }
+  size_t shown_end = begin;
+  for (int n = 0; shown_end < line_end; ++shown_end) {
+    n += starts_character(text[shown_end]);
+    if (n > shown_after) break;
+  }
+  const std::string_view ellipsis = "\xE2\x80\xA6";
+  std::string line(shown_begin > line_begin ? ellipsis : "");
+  line += text.substr(shown_begin, shown_end - shown_begin);
+  if (shown_end < line_end) line += ellipsis;
   // Tabs and other control characters would move the caret: each is shown as one space.
   for (char& c : line) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }
   const int column = display_width(text.substr(line_begin, begin - line_begin));
-  const size_t marked_end = std::clamp<size_t>(end, begin, line_end);
+  const int indent = display_width(text.substr(shown_begin, begin - shown_begin)) +
+                     (shown_begin > line_begin ? 1 : 0);
+  const size_t marked_end = std::clamp<size_t>(end, begin, shown_end);
   const int carets = std::max(1, display_width(text.substr(begin, marked_end - begin)));
   std::string out(origin);
   out += ":" + std::to_string(line_number) + ":" + std::to_string(column + 1) + ": ";
   out += message;
-  out += "\n  " + line + "\n  " + std::string(column, ' ') + std::string(carets, '^');
+  out += "\n  " + line + "\n  " + std::string(indent, ' ') + std::string(carets, '^');
   return Error(out, ExitCode::usage);
 }
 

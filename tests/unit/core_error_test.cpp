@@ -31,5 +31,16 @@ TEST(ErrorAt, CountsCodePointsAndHidesTabs) {
                "      ^");
 }
 
+TEST(ErrorAt, ShowsPartOfALongLine) {
+  const std::string before(500, 'x'), after(500, 'y');
+  const Error e = error_at(before + "é!" + after, {500, 503}, "bad");
+  EXPECT_EQ(std::string(e.what()), "pipeline:1:501: bad\n  …" + std::string(60, 'x') + "é!" +
+                                       std::string(98, 'y') + "…\n  " + std::string(61, ' ') +
+                                       "^^");
+  const Error whole = error_at(before + after, {0, 1000}, "bad");
+  EXPECT_EQ(std::string(whole.what()), "pipeline:1:1: bad\n  " + std::string(100, 'x') + "…\n  " +
+                                           std::string(100, '^'));
+}
+
 }  // namespace
 }  // namespace impipe
