@@ -51,7 +51,12 @@ void keep_what_is_carried(Exiv2::ExifData& exif) {
     entry = structure || other_picture ? exif.erase(entry) : std::next(entry);
   }
   const auto orientation = exif.findKey(Exiv2::ExifKey("Exif.Image.Orientation"));
-  if (orientation != exif.end()) *orientation = std::uint16_t{1};
+  if (orientation == exif.end()) return;
+  if (exif.count() == 1) {
+    exif.clear();  // it said nothing else
+  } else {
+    *orientation = std::uint16_t{1};
+  }
 }
 
 std::string upright_xmp(const std::string& packet) {
@@ -61,7 +66,8 @@ std::string upright_xmp(const std::string& packet) {
   const auto entry = xmp.findKey(Exiv2::XmpKey("Xmp.tiff.Orientation"));
   if (entry != xmp.end()) xmp.erase(entry);
   std::string out;
-  return Exiv2::XmpParser::encode(out, xmp) == 0 ? out : std::string();
+  constexpr std::uint16_t format = Exiv2::XmpParser::useCompactFormat;
+  return Exiv2::XmpParser::encode(out, xmp, format, 1) == 0 ? out : std::string();
 }
 
 void append_big(Bytes& out, std::uint32_t value) {

@@ -63,10 +63,12 @@ struct CloseTiff {
 using TiffFile = std::unique_ptr<TIFF, CloseTiff>;
 
 [[noreturn]] void fail_tiff(const Memory& memory, const char* otherwise) {
-  const std::string& text = memory.complaint.empty() ? otherwise : memory.complaint;
+  std::string text = memory.complaint.empty() ? otherwise : memory.complaint;
   const bool short_file = text.find("Read error") != text.npos ||
                           text.find("Not enough data") != text.npos ||
                           text.find("got") != text.npos;
+  // "Read error at scanline 4294967295; got 19 bytes, expected 35": the number tells nothing.
+  if (const size_t detail = text.find("; got"); detail != text.npos) text.erase(0, detail + 2);
   fail((short_file ? "truncated TIFF: " : "damaged TIFF: ") + text);
 }
 

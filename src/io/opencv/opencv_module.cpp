@@ -1,8 +1,11 @@
 // The second codec module: BMP and EXR through OpenCV, whose many libraries take long to load.
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
+#include <mutex>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
+#include <streambuf>
 
 #include "io/byte_source.hpp"
 #include "io/module/codec_module.hpp"
@@ -40,6 +43,30 @@ void to_bgra(const HostImage& image, cv::Mat& mat) {
   }
 }
 
+// OpenCV reports broken files on std::cerr; only cli prints. Silent while any of these lives.
+class SilentCerr {
+ public:
+  SilentCerr() {
+    const std::lock_guard lock(mutex_);
+    if (users_++ == 0) before_ = std::cerr.rdbuf(&nowhere_);
+  }
+  ~SilentCerr() {
+    const std::lock_guard lock(mutex_);
+    if (--users_ == 0) std::cerr.rdbuf(before_);
+  }
+  SilentCerr(const SilentCerr&) = delete;
+  SilentCerr& operator=(const SilentCerr&) = delete;
+
+ private:
+  struct Nowhere : std::streambuf {
+    int overflow(int c) override { return c; }
+  };
+  static inline std::mutex mutex_;
+  static inline int users_ = 0;
+  static inline std::streambuf* before_ = nullptr;
+  static inline Nowhere nowhere_;
+};
+
 class OpenCv final : public CodecModule {
  public:
   OpenCv() {
@@ -59,6 +86,7 @@ class OpenCv final : public CodecModule {
     const cv::Mat file(1, static_cast<int>(bytes.size()), CV_8U,
                        const_cast<std::byte*>(bytes.data()));
     cv::Mat mat;
+    const SilentCerr silent;
     try {
       mat = cv::imdecode(file, cv::IMREAD_UNCHANGED);
     } catch (const cv::Exception& error) {
@@ -93,6 +121,7 @@ class OpenCv final : public CodecModule {
       to_bgra<std::uint8_t>(image, mat);
     }
     std::vector<uchar> out;
+    const SilentCerr silent;
     const std::string name(format == Format::bmp ? ".bmp" : ".exr");
     try {
       if (!cv::imencode(name, mat, out)) fail("OpenCV cannot write " + name);

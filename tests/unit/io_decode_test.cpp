@@ -1,0 +1,300 @@
+// Decoding: every kind of file in tests/data/io (made by other programs, see make.py there), and
+// the whole message for every way in which a file can be broken.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <functional>
+
+#include "core/error.hpp"
+#include "io/codec.hpp"
+
+namespace impipe::io {
+namespace {
+
+const std::filesystem::path data = IMPIPE_TEST_DATA "/io";
+
+Decoded decode_file(const std::string& name, const DecodeOptions& options = {}) {
+  return decode(read_picture(data / name), options);
+}
+
+// The formula of make.py.
+int sample(std::int64_t x, std::int64_t y, int c) {
+  return static_cast<int>((37 * x + 91 * y + 53 * c + 11) % 256);
+}
+
+double value_at(const Plane& plane, std::int64_t x, std::int64_t y, int c) {
+  const std::int64_t i = x * plane.channels() + c;
+  switch (plane.cls()) {
+    case PixelClass::uint16: return plane.row_as<std::uint16_t>(y)[i];
+    case PixelClass::single: return plane.row_as<float>(y)[i];
+    default: return plane.row_as<std::uint8_t>(y)[i];
+  }
+}
+
+// What a picture should hold at x, y, channel; alpha is the channel after the colours.
+using Expected = std::function<double(std::int64_t, std::int64_t, int)>;
+
+double in_class(PixelClass cls, std::int64_t x, int v) {
+  switch (cls) {
+    case PixelClass::logical: return v > 127;
+    case PixelClass::uint8: return v;
+    case PixelClass::uint16: return std::max<double>(v * 257 - static_cast<double>(x), 0);
+    case PixelClass::single: return static_cast<float>(v) / 255.0f;
+  }
+  return 0;
+}
+
+void expect_pixels(const std::string& name, const HostImage& image, const Expected& expected,
+                   double tolerance = 0) {
+  double worst = 0;
+  const int channels = image.type.channels;
+  for (std::int64_t y = 0; y < image.size().height; ++y) {
+    for (std::int64_t x = 0; x < image.size().width; ++x) {
+      for (int c = 0; c < channels + (image.type.alpha ? 1 : 0); ++c) {
+        const double value =
+            c < channels ? value_at(image.pixels, x, y, c) : value_at(image.alpha, x, y, 0);
+        worst = std::max(worst, std::abs(value - expected(x, y, c)));
+      }
+    }
+  }
+  EXPECT_LE(worst, tolerance) << name;
+}
+
+TEST(Decode, ExactFormats) {
+  struct Row {
+    const char* file;
+    const char* type;
+    const char* detail;
+  };
+  const Row rows[] = {
+      {"gray8.png", "uint8 x1, white 255", "8-bit"},
+      {"rgb8.png", "uint8 x3, white 255", "8-bit"},
+      {"rgba8.png", "uint8 x3 + alpha, white 255", "8-bit"},
+      {"gray_alpha8.png", "uint8 x1 + alpha, white 255", "8-bit"},
+      {"gray16.png", "uint16 x1, white 65535", "16-bit"},
+      {"rgb16.png", "uint16 x3, white 65535", "16-bit"},
+      {"rgba16.png", "uint16 x3 + alpha, white 65535", "16-bit"},
+      {"gray_alpha16.png", "uint16 x1 + alpha, white 65535", "16-bit"},
+      {"bit1.png", "logical x1, white 1", "1-bit"},
+      {"interlaced.png", "uint8 x3, white 255", "8-bit palette, interlaced"},
+      {"interlaced_alpha.png", "uint8 x3 + alpha, white 255", "8-bit palette, interlaced"},
+      {"rgb8.tif", "uint8 x3, white 255", "8-bit"},
+      {"gray8.tif", "uint8 x1, white 255", "8-bit"},
+      {"gray16.tif", "uint16 x1, white 65535", "16-bit"},
+      {"rgb16.tif", "uint16 x3, white 65535", "16-bit"},
+      {"float.tif", "single x1, white 1", "32-bit float"},
+      {"bit1.tif", "logical x1, white 1", "1-bit"},
+      {"rgba8.tif", "uint8 x3 + alpha, white 255", "8-bit"},
+      {"tiled.tif", "uint8 x3, white 255", "8-bit"},
+      {"planar.tif", "uint8 x3, white 255", "8-bit"},
+      {"gray8.bmp", "uint8 x1, white 255", "8-bit palette"},
+      {"rgb8.bmp", "uint8 x3, white 255", "24-bit"},
+      {"rgb8.webp", "uint8 x3, white 255", "lossless"},
+      {"rgba8.webp", "uint8 x3 + alpha, white 255", "lossless"},
+      {"plain.pgm", "uint8 x1, white 255", "8-bit, plain"},
+      {"plain.ppm", "uint8 x3, white 255", "8-bit, plain"},
+      {"plain.pbm", "logical x1, white 1", "1-bit, plain"},
+      {"raw.pbm", "logical x1, white 1", "1-bit"},
+      {"raw.pgm", "uint8 x1, white 255", "8-bit"},
+      {"raw.ppm", "uint8 x3, white 255", "8-bit"},
+      {"raw16.pgm", "uint16 x1, white 65535", "16-bit"},
+      {"little.pfm", "single x1, white 1", "32-bit float"},
+      {"big.pfm", "single x3, white 1", "32-bit float"},
+      {"rgb.exr", "single x3, white 1", "float"},
+      {"gray.exr", "single x1, white 1", "float"},
+      {"gray8.npy", "uint8 x1, white 255", "8-bit"},
+      {"version2.npy", "uint8 x1, white 255", "8-bit"},
+      {"rgb8.npy", "uint8 x3, white 255", "8-bit"},
+      {"rgba8.npy", "uint8 x3 + alpha, white 255", "8-bit"},
+      {"gray_alpha8.npy", "uint8 x1 + alpha, white 255", "8-bit"},
+      {"one_channel.npy", "uint8 x1, white 255", "8-bit"},
+      {"gray16_big.npy", "uint16 x1, white 65535", "16-bit"},
+      {"float32.npy", "single x1, white 1", "32-bit float"},
+      {"float64_big.npy", "single x1, white 1", "64-bit float"},
+      {"bool.npy", "logical x1, white 1", "1-bit"},
+      {"fortran.npy", "uint8 x3, white 255", "8-bit, Fortran order"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.file);
+    const Decoded decoded = decode_file(row.file);
+    const ImageInfo header = probe(data / row.file);
+    EXPECT_EQ(to_string(decoded.image.type), row.type);
+    EXPECT_EQ(header.type, decoded.image.type) << "probe promised something else";
+    EXPECT_EQ(header.size(), decoded.image.size());
+    EXPECT_EQ(decoded.info.detail, row.detail);
+    EXPECT_EQ(decoded.image.size(), (Size{7, 5}));
+    const PixelClass cls = decoded.image.type.cls;
+    expect_pixels(row.file, decoded.image, [&](auto x, auto y, int c) {
+      return in_class(cls, x, sample(x, y, c));
+    });
+  }
+}
+
+TEST(Decode, FewBitsPalettesAndTransparency) {
+  expect_pixels("gray4.png", decode_file("gray4.png").image,
+                [](auto x, auto y, int) { return (sample(x, y, 0) >> 4) * 17; });
+  expect_pixels("maxval100.pgm", decode_file("maxval100.pgm").image,
+                [](auto x, auto, int) { return x == 0 ? 0 : x == 1 ? 128 : 255; });
+  expect_pixels("row.npy", decode_file("row.npy").image,
+                [](auto x, auto y, int) { return sample(x, y, 0); });
+  const int colours[4][4] = {{0, 0, 0, 0}, {255, 0, 0, 128}, {0, 255, 0, 255}, {10, 20, 30, 255}};
+  for (const char* name : {"palette.png", "palette_trns.png", "palette.tif"}) {
+    const HostImage image = decode_file(name).image;
+    EXPECT_EQ(image.type.alpha, std::string(name) == "palette_trns.png");
+    expect_pixels(name, image,
+                  [&](auto x, auto y, int c) { return colours[sample(x, y, 0) % 4][c]; });
+  }
+  expect_pixels("gray_trns.png", decode_file("gray_trns.png").image, [](auto x, auto y, int c) {
+    return c == 0 ? sample(x, y, 0) : sample(x, y, 0) == sample(0, 0, 0) ? 0 : 255;
+  });
+}
+
+TEST(Decode, AssociatedAlphaBecomesStraight) {
+  const HostImage image = decode_file("associated.tif").image;
+  ASSERT_TRUE(image.type.alpha);
+  for (std::int64_t y = 0; y < 5; ++y) {
+    for (std::int64_t x = 0; x < 7; ++x) {
+      const int alpha = sample(x, y, 3);
+      EXPECT_EQ(image.alpha.row_as<std::uint8_t>(y)[x], alpha);
+      if (alpha == 0) continue;
+      for (int c = 0; c < 3; ++c) {
+        // Stored was the product, rounded to 8 bits.
+        EXPECT_NEAR(image.pixels.row_as<std::uint8_t>(y)[3 * x + c], sample(x, y, c),
+                    0.5 + 127.5 / alpha);
+      }
+    }
+  }
+}
+
+// make.py's smooth picture.
+double ramp(std::int64_t x, std::int64_t y, int c) {
+  const int first = static_cast<int>((4 * x + 5 * y) % 256);
+  return c == 0 ? first : c == 1 ? 255 - first : first / 2 + 64;
+}
+
+TEST(Decode, LossyFormatsAndInks) {
+  struct Row {
+    const char* file;
+    const char* detail;
+    double tolerance;
+  };
+  const Row rows[] = {{"gray.jpg", "8-bit", 4},        {"rgb.jpg", "8-bit", 6},
+                      {"progressive.jpg", "8-bit, progressive", 6},
+                      {"cmyk.jpg", "8-bit CMYK", 10},  {"cmyk.tif", "8-bit CMYK", 2},
+                      {"lossy.webp", "lossy", 20}};
+  for (const Row& row : rows) {
+    const Decoded decoded = decode_file(row.file);
+    EXPECT_EQ(decoded.info.detail, row.detail);
+    EXPECT_EQ(decoded.info.lossy, std::string(row.file) != "cmyk.tif");
+    EXPECT_EQ(decoded.image.size(), (Size{32, 24}));
+    expect_pixels(row.file, decoded.image, ramp, row.tolerance);
+  }
+}
+
+TEST(Decode, EveryOrientationComesOutUpright) {
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    for (const char* kind : {"png", "tif", "webp", "jpg"}) {
+      const std::string name = "orient" + std::to_string(orientation) + "." + kind;
+      const Decoded decoded = decode_file(name);
+      EXPECT_EQ(decoded.info.orientation, orientation) << name;
+      EXPECT_EQ(probe(data / name).size(), decoded.image.size()) << name;
+      const bool jpeg = std::string(kind) == "jpg";
+      ASSERT_EQ(decoded.image.size(), (jpeg ? Size{32, 24} : Size{7, 5})) << name;
+      if (jpeg) {
+        expect_pixels(name, decoded.image, ramp, 4);
+      } else {  // WebP has an alpha plane, which turns too
+        expect_pixels(name, decoded.image, [](auto x, auto y, int c) { return sample(x, y, c); });
+      }
+    }
+  }
+}
+
+TEST(Decode, BrokenFilesSayWhy) {
+  struct Row {
+    const char* file;
+    const char* message;
+  };
+  const Row rows[] = {
+      {"broken_half.png", "truncated PNG: it ends at byte 55"},
+      {"broken_no_end.png", "truncated PNG: it ends at byte 81"},
+      {"broken_header.png", "truncated PNG: the header ends at byte 9"},
+      {"broken_crc.png", "damaged PNG: IDAT: incorrect data check"},
+      {"broken_half.jpg", "truncated JPEG: Premature end of JPEG file"},
+      {"broken_no_end.jpg", "truncated JPEG: Premature end of JPEG file"},
+      {"broken_header.jpg", "truncated JPEG: the header ends at byte 86"},
+      {"broken_half.tif", "truncated TIFF: the header ends at byte 97"},
+      {"broken_data.tif", "truncated TIFF: got 19 bytes, expected 35"},
+      {"broken_half.bmp", "truncated BMP: 121 bytes, 174 needed"},
+      {"broken_half.webp", "truncated WebP: it ends at byte 36"},
+      {"broken_half.exr", "damaged EXR: it cannot be decoded"},
+      {"broken_half.ppm", "truncated PNM: 70 bytes of pixels, 105 needed"},
+      {"broken_half.pgm", "truncated PNM: the text ends before the last pixel"},
+      {"broken_half.pfm", "truncated PFM: 94 bytes of pixels, 140 needed"},
+      {"broken_half.npy", "truncated NPY: 81 bytes of pixels, 105 needed"},
+      {"empty.png", "empty file"},
+      {"garbage.png", "not an image (starts with '\\x05N\\x97\\xe0)r\\xbb\\x04')"},
+      {"text.png", "not an image (starts with 'hello, I')"},
+      {"missing.png", "no such file"},
+      {".", "is a directory"},
+      {"int32.npy",
+       "NPY of type '<i4' is not supported (bool, uint8, uint16, float32 and float64 are)"},
+      {"four_d.npy", "NPY of shape (1, 2, 2, 1) is no image (H x W, or H x W x 1 to 4, is)"},
+      {"bomb.png",
+       "too many pixels: 100000x100000 is more than the limit of 1073741824 (--max-pixels)"},
+      {"bomb.npy",
+       "too many pixels: 4000000x4000000 is more than the limit of 1073741824 (--max-pixels)"},
+      {"wide.pgm", "too large: a side of 99999999x1 exceeds 16777215 pixels"},
+  };
+  for (const Row& row : rows) {
+    const std::int64_t peak = plane_memory().peak;
+    testing::internal::CaptureStderr();
+    try {
+      decode_file(row.file);
+      ADD_FAILURE() << row.file << " was decoded";
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()), row.message) << row.file;
+      EXPECT_EQ(error.code(), ExitCode::file_failed) << row.file;
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << row.file;
+    EXPECT_LT(plane_memory().peak - peak, 1 << 20) << row.file;
+  }
+}
+
+TEST(Decode, EveryPrefixOfAFileIsAnErrorAndNeverACrash) {
+  for (const char* name : {"rgb8.png", "interlaced_alpha.png", "gray.jpg", "rgb8.tif", "tiled.tif",
+                           "bit1.tif", "rgba8.webp", "rgb8.bmp", "raw.ppm", "rgb8.npy"}) {
+    const Bytes whole = read_picture(data / name);
+    for (size_t length = 16; length < whole.size(); length += 1 + whole.size() / 97) {
+      const std::span<const std::byte> part(whole.data(), length);
+      EXPECT_THROW(
+          {
+            const Decoded decoded = decode(part);
+            // TIFF and WebP may end in bytes that the picture does not need.
+            if (decoded.image.size() == probe(whole).size() &&
+                (decoded.info.format == Format::tiff || decoded.info.format == Format::webp)) {
+              throw Error("complete", ExitCode::file_failed);
+            }
+          },
+          Error)
+          << name << ", " << length << " bytes";
+    }
+  }
+}
+
+TEST(Decode, TheLimitOfPixelsIsExact) {
+  EXPECT_NO_THROW(decode_file("rgb8.png", {.max_pixels = 35}));
+  EXPECT_THROW(decode_file("rgb8.png", {.max_pixels = 34}), Error);
+}
+
+TEST(Decode, ContentDecidesNotTheName) {
+  EXPECT_FALSE(is_picture(data / "text.png"));
+  EXPECT_FALSE(is_picture(data / "empty.png"));
+  EXPECT_FALSE(is_picture(data / "missing.png"));
+  EXPECT_FALSE(is_picture(data));
+  EXPECT_TRUE(is_picture(data / "rgb8.png"));
+  EXPECT_TRUE(is_picture(data / "maxval100.pgm"));
+}
+
+}  // namespace
+}  // namespace impipe::io
