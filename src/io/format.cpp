@@ -14,12 +14,12 @@ constexpr std::array<FormatTraits, 9> table{{
     {Format::png,  "PNG",  "png",                   Codec::module,    true,  true,  true,  false, true,  true,  false},
     {Format::jpeg, "JPEG", "jpg jpeg jpe jfif",     Codec::module,    false, true,  false, false, false, true,  true},
     {Format::tiff, "TIFF", "tif tiff",              Codec::module,    true,  true,  true,  true,  true,  true,  false},
-    {Format::bmp,  "BMP",  "bmp dib",               Codec::opencv,    false, true,  false, false, true,  false, false},
+    {Format::bmp,  "BMP",  "bmp dib",               Codec::opencv,    false, true,  false, false, false, false, false},
     {Format::webp, "WebP", "webp",                  Codec::module,    false, true,  false, false, true,  true,  false},
     {Format::exr,  "EXR",  "exr",                   Codec::opencv,    false, false, false, true,  true,  false, false},
-    {Format::pnm,  "PNM",  "pgm ppm pbm pnm",       Codec::program,    true,  true,  true,  false, false, false, false},
-    {Format::pfm,  "PFM",  "pfm",                   Codec::program,    false, false, false, true,  false, false, false},
-    {Format::npy,  "NPY",  "npy",                   Codec::program,    true,  true,  true,  true,  true,  false, false},
+    {Format::pnm,  "PNM",  "pgm ppm pbm pnm",       Codec::program,   true,  true,  true,  false, false, false, false},
+    {Format::pfm,  "PFM",  "pfm",                   Codec::program,   false, false, false, true,  false, false, false},
+    {Format::npy,  "NPY",  "npy",                   Codec::program,   true,  true,  true,  true,  true,  false, false},
 }};
 // clang-format on
 

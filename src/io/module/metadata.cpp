@@ -1,12 +1,14 @@
-// EXIF, ICC and XMP through exiv2, and the chunks of PNG written directly (exiv2 writes EXIF into a
-// text chunk that few programs read).
+// EXIF, ICC and XMP through exiv2; into PNG as chunks (exiv2 writes EXIF as a text chunk that few
+// programs read) and into WebP through libwebpmux (exiv2 0.27 spoils its header).
 #include "io/module/metadata.hpp"
 
+#include <webp/mux.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <cstring>
 #include <exiv2/exiv2.hpp>
+#include <memory>
 #include <mutex>
 
 namespace impipe::io {
@@ -106,6 +108,26 @@ Bytes with_png_chunks(const Bytes& file, const Metadata& metadata, const Bytes& 
   return out;
 }
 
+Bytes with_webp_chunks(const Bytes& file, const Metadata& metadata, const Bytes& exif) {
+  const auto data_of = [](const auto& text) {
+    return WebPData{reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+  };
+  const WebPData whole = data_of(file);
+  const std::unique_ptr<WebPMux, void (*)(WebPMux*)> mux(WebPMuxCreate(&whole, 0), WebPMuxDelete);
+  if (mux == nullptr) return file;
+  const auto set = [&](const char* kind, const WebPData& data) {
+    if (data.size > 0) WebPMuxSetChunk(mux.get(), kind, &data, 0);
+  };
+  set("ICCP", data_of(metadata.icc));
+  set("EXIF", data_of(exif));
+  set("XMP ", data_of(metadata.xmp));
+  WebPData joined = {};
+  if (WebPMuxAssemble(mux.get(), &joined) != WEBP_MUX_OK) return file;
+  Bytes out = to_bytes(joined.bytes, joined.size);
+  WebPDataClear(&joined);
+  return out;
+}
+
 // The EXIF block with the size of the picture it now belongs to.
 Exiv2::ExifData exif_for(const Metadata& metadata, Size size) {
   Exiv2::ExifData exif;
@@ -154,6 +176,7 @@ Bytes write_exiv2(Bytes file, Format format, const Metadata& metadata, Size size
     Exiv2::ExifData exif;
     if (!metadata.exif.empty()) exif = exif_for(metadata, size);
     if (format == Format::png) return with_png_chunks(file, metadata, encoded(exif));
+    if (format == Format::webp) return with_webp_chunks(file, metadata, encoded(exif));
     const auto image = Exiv2::ImageFactory::open(as_exiv2(file.data()),
                                                  static_cast<long>(file.size()));
     image->readMetadata();

@@ -181,7 +181,7 @@ exif = Image.Exif()
 exif[271] = "Maker"
 exif[272] = "Model 7"
 exif[274] = 6
-exif.get_ifd(0x8769)[0x9003] = "2024:05:06 07:08:09"
+exif[0x8769] = {0x9003: "2024:05:06 07:08:09"}
 xmp = (b'<?xpacket begin="\xef\xbb\xbf" id="W5M0MpCehiHzreSzNTczkc9d"?>'
        b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf='
        b'"http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" '
