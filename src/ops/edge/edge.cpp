@@ -1,0 +1,230 @@
+// edge: logical images of edges, by gradient (sobel, prewitt, roberts) or by zero crossings (log,
+// zerocross).
+#include <cmath>
+
+#include "ops/filter/correlate.hpp"
+#include "ops/filter/fspecial.hpp"
+#include "ops/images.hpp"
+
+// The squared gradient S: h is the upper minus the lower side, v the left minus the right one.
+// scale: 1 for uint8, where S is an exact integer; 1 / (sum|K|)^2 for values on the unit scale.
+IMPIPE_STENCIL_BODY(edge_sobel_both, (1, 1, 1, 1), (scale), {
+  const real h = (at(-1, -1) + real(2) * at(0, -1) + at(1, -1)) -
+                 (at(-1, 1) + real(2) * at(0, 1) + at(1, 1));
+  const real v = (at(-1, -1) + real(2) * at(-1, 0) + at(-1, 1)) -
+                 (at(1, -1) + real(2) * at(1, 0) + at(1, 1));
+  return (h * h + v * v) * scale;
+})
+IMPIPE_STENCIL_BODY(edge_sobel_horizontal, (1, 1, 1, 1), (scale), {
+  const real h = (at(-1, -1) + real(2) * at(0, -1) + at(1, -1)) -
+                 (at(-1, 1) + real(2) * at(0, 1) + at(1, 1));
+  return h * h * scale;
+})
+IMPIPE_STENCIL_BODY(edge_sobel_vertical, (1, 1, 1, 1), (scale), {
+  const real v = (at(-1, -1) + real(2) * at(-1, 0) + at(-1, 1)) -
+                 (at(1, -1) + real(2) * at(1, 0) + at(1, 1));
+  return v * v * scale;
+})
+IMPIPE_STENCIL_BODY(edge_prewitt_both, (1, 1, 1, 1), (scale), {
+  const real h = (at(-1, -1) + at(0, -1) + at(1, -1)) -
+                 (at(-1, 1) + at(0, 1) + at(1, 1));
+  const real v = (at(-1, -1) + at(-1, 0) + at(-1, 1)) -
+                 (at(1, -1) + at(1, 0) + at(1, 1));
+  return (h * h + v * v) * scale;
+})
+IMPIPE_STENCIL_BODY(edge_prewitt_horizontal, (1, 1, 1, 1), (scale), {
+  const real h = (at(-1, -1) + at(0, -1) + at(1, -1)) -
+                 (at(-1, 1) + at(0, 1) + at(1, 1));
+  return h * h * scale;
+})
+IMPIPE_STENCIL_BODY(edge_prewitt_vertical, (1, 1, 1, 1), (scale), {
+  const real v = (at(-1, -1) + at(-1, 0) + at(-1, 1)) -
+                 (at(1, -1) + at(1, 0) + at(1, 1));
+  return v * v * scale;
+})
+IMPIPE_STENCIL_BODY(edge_roberts, (0, 1, 0, 1), (scale), {
+  const real g1 = at(0, 0) - at(1, 1);
+  const real g2 = at(1, 0) - at(0, 1);
+  return (g1 * g1 + g2 * g2) * scale;
+})
+
+// Stronger than the threshold, and than both neighbours across or along; 0 outside the image.
+// Neighbours that are not above the threshold are weaker anyway.
+IMPIPE_STENCIL_BODY(edge_thinned, (1, 1, 1, 1), (threshold), {
+  const real s = at(0, 0);
+  const bool across = s > at(-1, 0) && s > at(1, 0);
+  const bool along = s > at(0, -1) && s > at(0, 1);
+  return s > threshold && (across || along) ? real(1) : real(0);
+})
+IMPIPE_POINT_BODY(edge_not_thinned, (s), (threshold),
+                  { return s > threshold ? real(1) : real(0); })
+
+// A response that is large enough, not negative, and next to a negative one; 0 outside the image.
+IMPIPE_STENCIL_BODY(edge_zero_crossing, (1, 1, 1, 1), (threshold), {
+  const real f = at(0, 0);
+  const bool crossing = at(-1, 0) < real(0) || at(1, 0) < real(0) || at(0, -1) < real(0) ||
+                        at(0, 1) < real(0);
+  return f > threshold && f >= real(0) && crossing ? real(1) : real(0);
+})
+
+// in: a sum over the image; args: a factor, the pixels, and 1 when S is an integer: S > t is then
+// S > floor(t), which float32 holds exactly.
+IMPIPE_SCALAR_BODY(edge_threshold, {
+  const double threshold = args[0] * in[0] / args[1];
+  out[0] = args[2] > 0 ? floor(threshold) : threshold;
+})
+
+namespace impipe::ops {
+namespace {
+
+struct Method {
+  std::string_view name;
+  double weights;                  // sum|K|
+  double factor;                   // of the mean, for the default threshold
+  const StencilBody& both;
+  const StencilBody* horizontal;
+  const StencilBody* vertical;
+};
+constexpr Method methods[] = {
+    {"sobel", 8, 4, bodies::edge_sobel_both, &bodies::edge_sobel_horizontal,
+     &bodies::edge_sobel_vertical},
+    {"prewitt", 6, 4, bodies::edge_prewitt_both, &bodies::edge_prewitt_horizontal,
+     &bodies::edge_prewitt_vertical},
+    {"roberts", 2, 6, bodies::edge_roberts, nullptr, nullptr},
+};
+
+constexpr Argument pixels{.source = Argument::Source::pixels};
+
+ImageValue gradient_edges(const Call& call, PlanBuilder& plan, const Method& method) {
+  const ImageValue input = plan.current();
+  const bool exact = input.type.cls == PixelClass::uint8;
+  const ImageValue image = exact ? input : to_unit_single(plan, input);
+  const std::string& direction = call.word("direction");
+  const StencilBody* body = &method.both;
+  if (direction != "both") {
+    body = direction == "horizontal" ? method.horizontal : method.vertical;
+    if (body == nullptr) call.fail("direction", "direction goes with sobel and prewitt only");
+  }
+  // What S of the definition is multiplied with here.
+  const double unit = exact ? std::pow(image.type.white * method.weights, 2) : 1;
+  const ImageValue strength =
+      plan.stencil({.body = body, .border = Border::replicate}, image,
+                   {exact ? 1 : 1 / (method.weights * method.weights)},
+                   {.cls = PixelClass::single, .white = 0});
+  Arg threshold = 0.0;
+  if (call.numbers("thresh").empty()) {
+    const MeasureValue sum = plan.reduce({.kind = ReduceKind::sum}, strength, {});
+    threshold = Arg::measured(plan.scalar(bodies::edge_threshold, {sum},
+                                          {method.factor, pixels, exact ? 1.0 : 0.0}, 1, 1),
+                              0);
+  } else {
+    const double t = std::pow(call.number("thresh"), 2) * unit;
+    threshold = exact ? std::floor(t) : t;
+  }
+  const ParameterValue& thinning = call.value("thinning");
+  const bool thin = thinning.numbers.empty() ? thinning.word == "thinning"
+                                             : thinning.numbers.front() != 0;
+  if (!thin) return plan.point(bodies::edge_not_thinned, {strength}, {threshold}, logical_result);
+  return plan.stencil({.body = &bodies::edge_thinned}, strength, {threshold, 0.0},
+                      logical_result);
+}
+
+ImageValue zero_crossings(const Call& call, PlanBuilder& plan, const Matrix& kernel,
+                          double factor) {
+  const ImageValue response =
+      correlate(plan, to_unit_single(plan, plan.current()), rotated_half(kernel),
+                {.result = {.cls = PixelClass::single, .white = 0}});
+  Arg threshold = 0.0;
+  if (call.numbers("thresh").empty()) {
+    const MeasureValue sum = plan.reduce({.kind = ReduceKind::absolute_sum}, response, {});
+    threshold = Arg::measured(
+        plan.scalar(bodies::edge_threshold, {sum}, {factor, pixels, 0.0}, 1, 1), 0);
+  } else {
+    threshold = call.number("thresh");
+  }
+  return plan.stencil({.body = &bodies::edge_zero_crossing}, response, {threshold, 0.0},
+                      logical_result);
+}
+
+ImageValue lower_edge(const Call& call, PlanBuilder& plan) {
+  need_white(call, plan.current());
+  plan.drop_alpha();
+  const std::string& name = call.word("method");
+  for (const Method& method : methods) {
+    if (method.name != name) continue;
+    for (const std::string_view other : {"sigma", "filter"}) {
+      if (call.given(other)) {
+        call.fail(other, std::string(other) + " does not go with " + name);
+      }
+    }
+    return gradient_edges(call, plan, method);
+  }
+  for (const std::string_view other : {"direction", "thinning"}) {
+    if (call.given(other)) call.fail(other, std::string(other) + " does not go with " + name);
+  }
+  if (name == "zerocross") {
+    if (call.given("sigma")) call.fail("sigma", "sigma does not go with zerocross");
+    if (!call.has("filter")) call.fail("zerocross needs a kernel: filter=fspecial:log,9,1.5");
+    return zero_crossings(call, plan, kernel_argument(call, "filter"), 1);
+  }
+  if (call.given("filter")) call.fail("filter", "filter does not go with log");
+  const double sigma = call.has("sigma") ? call.number("sigma") : 2;
+  const int side = 2 * static_cast<int>(std::ceil(3 * sigma)) + 1;
+  return zero_crossings(call, plan, log_kernel(side, side, sigma), 0.75);
+}
+
+const RegisterOperator edge_operator{{
+    .name = "edge",
+    .help = "logical image of the edges: sobel, prewitt, roberts, log or zerocross",
+    .category = "edge",
+    .parameters = {{.name = "method",
+                    .help = "the gradient or zero crossings looked for",
+                    .words = {"sobel", "prewitt", "roberts", "log", "zerocross"},
+                    .fallback = "sobel"},
+                   {.name = "thresh",
+                    .letter = 't',
+                    .help = "strength of an edge on the unit scale; auto: from the mean strength",
+                    .most_numbers = 1,
+                    .low = 0,
+                    .high = 1e6,
+                    .words = {"auto"},
+                    .fallback = "auto"},
+                   {.name = "direction",
+                    .help = "edges that sobel and prewitt look for",
+                    .words = {"both", "horizontal", "vertical"},
+                    .fallback = "both"},
+                   {.name = "thinning",
+                    .help = "thinning (1): only the ridge of an edge; nothinning (0): all of it",
+                    .most_numbers = 1,
+                    .integer = true,
+                    .low = 0,
+                    .high = 1,
+                    .words = {"thinning", "nothinning"},
+                    .fallback = "thinning"},
+                   {.name = "sigma",
+                    .letter = 's',
+                    .help = "of log's gaussian, in pixels; 2 when not given",
+                    .most_numbers = 1,
+                    .low = 0.1,
+                    .high = 20},
+                   {.name = "filter", .help = "zerocross's kernel", .takes = Takes::kernel}},
+    .classes = no_logical,
+    .one_channel = true,
+    .details =
+        "On x / white, edge pixels repeated outside. With K = fspecial(method) / sum|K|:\n"
+        "S = corr(K)^2 + corr(K')^2 (horizontal and vertical: one of the two); an edge is where\n"
+        "S > t^2, and with thinning S is also strictly above both neighbours in its row or both in\n"
+        "its column. auto: t^2 = 4 mean(S). roberts: S from the two diagonal differences, halved;\n"
+        "t^2 = 6 mean(S). uint8 is computed in exact integers.\n"
+        "log, zerocross: f = conv2(x, K, same), zeros outside; an edge is where f > t, f >= 0 and one\n"
+        "of the 4 neighbours is negative. auto: t = 0.75 mean|f| for log, mean|f| for zerocross. log's\n"
+        "kernel has side 2 ceil(3 sigma) + 1.",
+    .example = "imadjust | conv2 k7 | edge prewitt",
+    .accuracy = "uint8 sobel, prewitt, roberts: exact; others: pixels at float32 ties",
+    .matlab = "edge(A,method,thresh,direction) (MATLAB thins by the gradient's direction and makes "
+              "log's kernel zero-sum: other pixels at some edges)",
+    .lower = lower_edge,
+}};
+
+}  // namespace
+}  // namespace impipe::ops

@@ -1,0 +1,159 @@
+// Weighted filters as stencil and separable primitives.
+#include "ops/filter/correlate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ops/filter/fspecial.hpp"
+#include "ops/images.hpp"
+#include "ops/matrix_file.hpp"
+
+namespace impipe::ops {
+namespace {
+
+int anchor(int length) { return (length - 1) / 2; }
+
+// The cells where the kernel is not 0.
+Mask taps_of(const Matrix& kernel) {
+  Mask mask{.width = kernel.columns,
+            .height = kernel.rows,
+            .origin_x = anchor(kernel.columns),
+            .origin_y = anchor(kernel.rows),
+            .cells = {}};
+  for (const double weight : kernel.values) mask.cells.push_back(weight != 0 ? 1 : 0);
+  return mask;
+}
+
+void append_weights(std::vector<Arg>& args, const std::vector<double>& weights) {
+  for (const double weight : weights) {
+    if (weight != 0) args.push_back(weight);
+  }
+}
+
+// How the size changes along one dimension, and which input place lies under the first output.
+struct Change {
+  int grow = 0, shift = 0;
+};
+Change change(Extent extent, int length) {
+  switch (extent) {
+    case Extent::same: return {};
+    case Extent::full: return {length - 1, anchor(length) - (length - 1)};
+    case Extent::valid: return {1 - length, anchor(length)};
+  }
+  return {};
+}
+
+ImageValue one_pass(PlanBuilder& plan, const ImageValue& image, const Matrix& kernel,
+                    const Correlation& how) {
+  const Change x = change(how.extent, kernel.columns), y = change(how.extent, kernel.rows);
+  std::vector<Arg> args;
+  append_weights(args, kernel.values);
+  if (how.border == Border::constant) args.push_back(how.border_value);
+  return plan.stencil({.taps = taps_of(kernel),
+                       .border = how.border,
+                       .grow_x = x.grow,
+                       .grow_y = y.grow,
+                       .shift_x = x.shift,
+                       .shift_y = y.shift},
+                      image, args, how.result);
+}
+
+// Rows, then columns.
+ImageValue two_passes(PlanBuilder& plan, const ImageValue& image, const RankOne& factors,
+                      const Correlation& how) {
+  const Matrix row{1, static_cast<int>(factors.row.size()), factors.row};
+  const Matrix column{static_cast<int>(factors.column.size()), 1, factors.column};
+  if (how.extent == Extent::full) {
+    // The row pass is larger than the image, so it is a step of its own.
+    Correlation first = how;
+    first.result = {.cls = PixelClass::single, .white = image.type.white};
+    return one_pass(plan, one_pass(plan, image, row, first), column, how);
+  }
+  const Change x = change(how.extent, row.columns), y = change(how.extent, column.rows);
+  std::vector<Arg> args;
+  append_weights(args, row.values);
+  append_weights(args, column.values);
+  if (how.border == Border::constant) args.push_back(how.border_value);
+  return plan.separable({.row = taps_of(row),
+                         .column = taps_of(column),
+                         .border = how.border,
+                         .grow_x = x.grow,
+                         .grow_y = y.grow,
+                         .shift_x = x.shift,
+                         .shift_y = y.shift},
+                        image, args, how.result);
+}
+
+}  // namespace
+
+Extent extent_named(std::string_view name) {
+  return name == "full" ? Extent::full : name == "valid" ? Extent::valid : Extent::same;
+}
+
+ImageValue correlate(PlanBuilder& plan, const ImageValue& image, const Matrix& kernel,
+                     const Correlation& how) {
+  // A row pass does not keep a constant border other than 0.
+  const bool border_fits = how.border != Border::constant || how.border_value == 0;
+  if (border_fits) {
+    if (const auto factors = rank_one(kernel)) return two_passes(plan, image, *factors, how);
+  }
+  return one_pass(plan, image, kernel, how);
+}
+
+Matrix rotated_half(const Matrix& kernel) {
+  Matrix out = kernel;
+  std::reverse(out.values.begin(), out.values.end());
+  return out;
+}
+
+std::optional<RankOne> rank_one(const Matrix& kernel) {
+  const auto largest = std::max_element(
+      kernel.values.begin(), kernel.values.end(),
+      [](double a, double b) { return std::fabs(a) < std::fabs(b); });
+  if (largest == kernel.values.end() || *largest == 0) return std::nullopt;
+  const auto place = static_cast<int>(largest - kernel.values.begin());
+  const int pivot_row = place / kernel.columns, pivot_column = place % kernel.columns;
+  RankOne out;
+  for (int i = 0; i < kernel.rows; ++i) {
+    out.column.push_back(kernel.values[i * kernel.columns + pivot_column]);
+  }
+  for (int j = 0; j < kernel.columns; ++j) {
+    out.row.push_back(kernel.values[pivot_row * kernel.columns + j] / *largest);
+  }
+  // Far below the rounding of float32, far above that of the kernel's own values.
+  const double tolerance = 1e-12 * std::fabs(*largest);
+  int taps = 0;
+  for (int i = 0; i < kernel.rows; ++i) {
+    for (int j = 0; j < kernel.columns; ++j) {
+      const double value = kernel.values[i * kernel.columns + j];
+      const double product = out.column[i] * out.row[j];
+      // Zeros must agree exactly: they say which pixels are read.
+      if ((value == 0) != (out.column[i] == 0 || out.row[j] == 0)) return std::nullopt;
+      if (std::fabs(value - product) > tolerance) return std::nullopt;
+      taps += value != 0;
+    }
+  }
+  const auto used = [](const std::vector<double>& v) {
+    return static_cast<int>(v.size() - std::count(v.begin(), v.end(), 0.0));
+  };
+  if (taps <= used(out.row) + used(out.column)) return std::nullopt;  // one pass reads less
+  return out;
+}
+
+Matrix kernel_argument(const Call& call, std::string_view parameter) {
+  const ParameterValue& value = call.value(parameter);
+  if (value.matrix) return *value.matrix;
+  if (!value.path.empty()) return read_matrix_file(call, parameter);
+  return named_kernel(call, parameter, value.word, value.numbers);
+}
+
+BorderArgument border_argument(const Call& call, std::string_view parameter, PixelClass cls) {
+  const std::string& word = call.word(parameter);
+  if (word == "replicate") return {Border::replicate, 0};
+  if (word == "symmetric") return {Border::symmetric, 0};
+  if (word == "circular") return {Border::circular, 0};
+  if (word == "zeros") return {Border::constant, 0};
+  return {Border::constant, cast_to(cls, call.number(parameter))};
+}
+
+}  // namespace impipe::ops

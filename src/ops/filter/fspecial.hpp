@@ -1,0 +1,30 @@
+// The kernels of fspecial, as Octave's image package defines them.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/operator.hpp"
+
+namespace impipe::ops {
+
+Matrix average_kernel(int rows, int columns);
+Matrix gaussian_kernel(int rows, int columns, double sigma);
+Matrix laplacian_kernel(double alpha);
+Matrix unsharp_kernel(double alpha);
+Matrix sobel_kernel();
+Matrix prewitt_kernel();
+Matrix log_kernel(int rows, int columns, double sigma);
+Matrix disk_kernel(int radius);
+Matrix motion_kernel(int length, double degrees);
+
+// The names of the kernels above without `_kernel`.
+const std::vector<std::string_view>& kernel_types();
+
+// `gaussian,5,1.2`: the type with its arguments in the order of fspecial, defaults for those that
+// are missing. A size is one number (a square) or two (rows, columns). Errors show `parameter`.
+Matrix named_kernel(const Call& call, std::string_view parameter, std::string_view type,
+                    std::span<const double> arguments);
+
+}  // namespace impipe::ops

@@ -1,0 +1,61 @@
+// Checks of an operator's images, and the scaling that several operators begin with.
+#include "ops/images.hpp"
+
+#include "core/text.hpp"
+
+IMPIPE_POINT_BODY(unit_scaled, (x), (white), { return x / white; })
+
+namespace impipe::ops {
+namespace {
+
+std::string described(const ImageType& type) {
+  const std::string cls(name_of(type.cls));
+  if (type.white == 0) return cls + " without a white";
+  return cls + " with white " + number_text(type.white);
+}
+
+std::string channels(const ImageType& type) {
+  return type.channels == 1 ? "1 channel" : std::to_string(type.channels) + " channels";
+}
+
+}  // namespace
+
+void need_white(const Call& call, const ImageValue& image) {
+  if (image.type.white != 0) return;
+  call.fail("the image has no white to scale by; use mat2gray first");
+}
+
+ImageValue matching_operand(const Call& call, const PlanBuilder& plan, std::string_view name) {
+  const ImageType current = plan.current().type;
+  const ImageValue operand = plan.operand(call, name);
+  if (operand.type.white != current.white) {
+    call.fail("the current image is " + described(current) + ", :" + std::string(name) + " is " +
+              described(operand.type));
+  }
+  if (operand.type.channels != current.channels) {
+    call.fail("the current image has " + channels(current) + ", :" + std::string(name) + " has " +
+              channels(operand.type));
+  }
+  return operand;
+}
+
+PixelClass class_named(std::string_view name) {
+  for (const PixelClass c : {PixelClass::logical, PixelClass::uint8, PixelClass::uint16}) {
+    if (name_of(c) == name) return c;
+  }
+  return PixelClass::single;
+}
+
+double cast_to(PixelClass cls, double value) {
+  if (cls == PixelClass::single) return value;
+  if (cls == PixelClass::logical) return value != 0 ? 1 : 0;
+  return bodies::to_code(value, class_max(cls));
+}
+
+ImageValue to_unit_single(PlanBuilder& plan, const ImageValue& image) {
+  if (image.type.cls == PixelClass::single && image.type.white == 1) return image;
+  return plan.point(bodies::unit_scaled, {image}, {image.type.white},
+                    {.cls = PixelClass::single, .white = 1});
+}
+
+}  // namespace impipe::ops

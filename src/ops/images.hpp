@@ -1,0 +1,34 @@
+// What operators ask of the images they are given: a white, a matching operand; and the result
+// types they make from them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/plan_builder.hpp"
+
+namespace impipe::ops {
+
+// A result with this image's class and white.
+inline Result like(const ImageValue& image) {
+  return {.cls = image.type.cls, .white = image.type.white};
+}
+inline constexpr Result logical_result{.cls = PixelClass::logical, .white = 1};
+
+// Fails when the image has no white (distances, projections, labels): "[0,1]" then means nothing.
+void need_white(const Call& call, const ImageValue& image);
+
+// The image `:name`, which must have the white and the channels of the current one.
+ImageValue matching_operand(const Call& call, const PlanBuilder& plan, std::string_view name);
+
+// The names of the classes, for `class=`.
+PixelClass class_named(std::string_view name);
+
+// What a number becomes in this class: rounded half away from zero and saturated, NaN is 0;
+// logical: whether it is not 0.
+double cast_to(PixelClass cls, double value);
+
+// x / white as single with white 1; the image itself when that changes nothing.
+ImageValue to_unit_single(PlanBuilder& plan, const ImageValue& image);
+
+}  // namespace impipe::ops

@@ -1,0 +1,17 @@
+// Reads a matrix from a text file: `conv2 @kernel.txt`.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/operator.hpp"
+
+namespace impipe::ops {
+
+// One row a line, numbers separated by blanks, commas or semicolons; what follows a '#' and empty
+// lines are left out. `name` stands in messages. Throws Error.
+Matrix parse_matrix(std::string_view text, const std::string& name);
+// The file's matrix; errors show `parameter` in the pipeline.
+Matrix read_matrix_file(const Call& call, std::string_view parameter);
+
+}  // namespace impipe::ops

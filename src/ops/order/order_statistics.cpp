@@ -1,0 +1,90 @@
+// ordfilt2 and medfilt2: a value at a rank of each neighbourhood.
+#include <algorithm>
+
+#include "ops/filter/correlate.hpp"
+#include "ops/images.hpp"
+#include "ops/morphology/element.hpp"
+
+namespace impipe::ops {
+namespace {
+
+ImageValue ranked(const Call& call, PlanBuilder& plan, Rank rank) {
+  const ImageValue image = plan.current();
+  const BorderArgument outside = border_argument(call, "pad", image.type.cls);
+  rank.border = outside.border;
+  std::vector<Arg> args;
+  if (outside.border == Border::constant) args.push_back(outside.value);
+  return plan.rank(std::move(rank), image, args);
+}
+
+const Parameter pad{
+    .name = "pad",
+    .help = "outside the image: zeros, a number, replicate, symmetric or circular; these values take "
+            "part in the order",
+    .most_numbers = 1,
+    .words = {"zeros", "replicate", "symmetric", "circular"},
+    .fallback = "zeros"};
+
+const RegisterOperator ordfilt2_operator{{
+    .name = "ordfilt2",
+    .help = "the nth smallest value under a mask",
+    .category = "order",
+    .parameters = {{.name = "nth",
+                    .letter = 'n',
+                    .help = "place in ascending order, from 1; beyond the mask's count: the largest",
+                    .most_numbers = 1,
+                    .integer = true,
+                    .low = 1,
+                    .high = 1e6,
+                    .required = true},
+                   {.name = "domain",
+                    .help = "the mask: a 0/1 matrix, rectangle,m,n or another element, or @file",
+                    .takes = Takes::element,
+                    .required = true},
+                   pad},
+    .details = "The cell floor((k-1)/2) of the mask lies on the output pixel; the mask is not turned.\n"
+               "The class stays.",
+    .example = "ordfilt2 9 square,3",
+    .accuracy = "exact",
+    .matlab = "ordfilt2(A,nth,domain,pad) (same; no additive offsets)",
+    .lower = [](const Call& call, PlanBuilder& plan) {
+      const Mask mask = element_argument(call, "domain");
+      const int nth = static_cast<int>(call.number("nth"));
+      if (nth > mask.count()) {
+        plan.note("ordfilt2: nth " + std::to_string(nth) + " is more than the " +
+                  std::to_string(mask.count()) + " values under the mask; the largest is taken");
+      }
+      return ranked(call, plan, {.mask = mask, .rank = std::min(nth, mask.count()) - 1});
+    },
+}};
+
+const RegisterOperator medfilt2_operator{{
+    .name = "medfilt2",
+    .help = "median of a rectangular neighbourhood",
+    .category = "order",
+    .parameters = {{.name = "size",
+                    .letter = 'k',
+                    .help = "rows,columns of the neighbourhood; one number: a square",
+                    .most_numbers = 2,
+                    .integer = true,
+                    .low = 1,
+                    .high = 255,
+                    .fallback = "3,3"},
+                   pad},
+    .details = "The middle value; of an even number of values the mean of the middle two, rounded half\n"
+               "away from zero. Zeros outside by default: corners go dark, as in MATLAB.",
+    .example = "medfilt2 k5 symmetric",
+    .accuracy = "exact",
+    .matlab = "medfilt2(A,[m n],padopt) (same)",
+    .lower = [](const Call& call, PlanBuilder& plan) {
+      const std::vector<double>& size = call.numbers("size");
+      const Mask mask = rectangle_element(static_cast<int>(size.front()),
+                                          static_cast<int>(size.back()));
+      const int count = mask.count();
+      return ranked(call, plan,
+                    {.mask = mask, .rank = (count - 1) / 2, .average = count % 2 == 0});
+    },
+}};
+
+}  // namespace
+}  // namespace impipe::ops

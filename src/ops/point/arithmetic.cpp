@@ -1,0 +1,120 @@
+// imadd, imsubtract, immultiply, imdivide, imabsdiff: arithmetic with an image or a number.
+#include "ops/images.hpp"
+
+IMPIPE_POINT_BODY(imadd, (x, y), (), { return x + y; })
+IMPIPE_POINT_BODY(imadd_number, (x), (y), { return x + y; })
+IMPIPE_POINT_BODY(imsubtract, (x, y), (), { return x - y; })
+IMPIPE_POINT_BODY(imsubtract_number, (x), (y), { return x - y; })
+IMPIPE_POINT_BODY(immultiply, (x, y), (), { return x * y; })
+IMPIPE_POINT_BODY(immultiply_number, (x), (y), { return x * y; })
+IMPIPE_POINT_BODY(imdivide, (x, y), (), { return x / y; })
+IMPIPE_POINT_BODY(imdivide_number, (x), (y), { return x / y; })
+IMPIPE_POINT_BODY(imabsdiff, (x, y), (), { return abs(x - y); })
+IMPIPE_POINT_BODY(imabsdiff_number, (x), (y), { return abs(x - y); })
+
+namespace impipe::ops {
+namespace {
+
+ImageValue combine(const Call& call, PlanBuilder& plan, const PointBody& with_image,
+                   const PointBody& with_number) {
+  const ImageValue image = plan.current();
+  const ParameterValue& other = call.value("with");
+  // An integer result is rounded from double, whatever the other image's class.
+  Point point{.body = &with_number, .in_double = is_integer(image.type.cls)};
+  if (other.operands.empty()) {
+    return plan.point(point, {image}, {other.numbers.front()}, like(image));
+  }
+  point.body = &with_image;
+  return plan.point(point, {image, matching_operand(call, plan, other.operands.front())}, {},
+                    like(image));
+}
+
+Parameter with(std::string_view help) {
+  return {.name = "with",
+          .help = help,
+          .most_numbers = 1,
+          .takes = Takes::operand,
+          .required = true};
+}
+
+constexpr std::string_view details =
+    "In the image's own units. Integer classes: in double, rounded half away from zero, saturated\n"
+    "(0/0 is 0); single: in float32.";
+
+const RegisterOperator imadd_operator{{
+    .name = "imadd",
+    .help = "add an image or a number",
+    .category = "point",
+    .parameters = {with("the image (:name) or number to add")},
+    .classes = no_logical,
+    .details = details,
+    .example = "imadd 20",
+    .accuracy = "exact",
+    .matlab = "imadd(A,B) (same)",
+    .lower = [](const Call& call, PlanBuilder& plan) {
+      return combine(call, plan, bodies::imadd, bodies::imadd_number);
+    },
+}};
+
+const RegisterOperator imsubtract_operator{{
+    .name = "imsubtract",
+    .help = "subtract an image or a number",
+    .category = "point",
+    .parameters = {with("the image (:name) or number to subtract")},
+    .classes = no_logical,
+    .details = details,
+    .example = "as a | imerode disk,3 | imsubtract :a",
+    .accuracy = "exact",
+    .matlab = "imsubtract(A,B) (same)",
+    .lower = [](const Call& call, PlanBuilder& plan) {
+      return combine(call, plan, bodies::imsubtract, bodies::imsubtract_number);
+    },
+}};
+
+const RegisterOperator immultiply_operator{{
+    .name = "immultiply",
+    .help = "multiply by an image or a number",
+    .category = "point",
+    .parameters = {with("the image (:name) or number to multiply by")},
+    .classes = no_logical,
+    .details = details,
+    .example = "immultiply 1.5",
+    .accuracy = "exact",
+    .matlab = "immultiply(A,B) (same)",
+    .lower = [](const Call& call, PlanBuilder& plan) {
+      return combine(call, plan, bodies::immultiply, bodies::immultiply_number);
+    },
+}};
+
+const RegisterOperator imdivide_operator{{
+    .name = "imdivide",
+    .help = "divide by an image or a number",
+    .category = "point",
+    .parameters = {with("the image (:name) or number to divide by")},
+    .classes = no_logical,
+    .details = details,
+    .example = "imdivide 2",
+    .accuracy = "exact",
+    .matlab = "imdivide(A,B) (same)",
+    .lower = [](const Call& call, PlanBuilder& plan) {
+      return combine(call, plan, bodies::imdivide, bodies::imdivide_number);
+    },
+}};
+
+const RegisterOperator imabsdiff_operator{{
+    .name = "imabsdiff",
+    .help = "absolute difference from an image or a number",
+    .category = "point",
+    .parameters = {with("the image (:name) or number to compare with")},
+    .classes = no_logical,
+    .details = details,
+    .example = "as a | medfilt2 | imabsdiff :a",
+    .accuracy = "exact",
+    .matlab = "imabsdiff(A,B) (same)",
+    .lower = [](const Call& call, PlanBuilder& plan) {
+      return combine(call, plan, bodies::imabsdiff, bodies::imabsdiff_number);
+    },
+}};
+
+}  // namespace
+}  // namespace impipe::ops

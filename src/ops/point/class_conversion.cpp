@@ -1,0 +1,75 @@
+// im2uint8, im2uint16, im2single, im2double: the class changes, what is white stays white.
+#include "ops/images.hpp"
+
+IMPIPE_POINT_BODY(im2int, (x), (scale), { return x * scale; })
+
+namespace impipe::ops {
+namespace {
+
+ImageValue to_integer(const Call& call, PlanBuilder& plan, PixelClass cls) {
+  const ImageValue image = plan.current();
+  need_white(call, image);
+  const double white = class_max(cls);
+  if (image.type.cls == cls && image.type.white == white) return image;
+  return plan.point(bodies::im2int, {image}, {white / image.type.white},
+                    {.cls = cls, .white = white});
+}
+
+ImageValue to_single(const Call& call, PlanBuilder& plan) {
+  need_white(call, plan.current());
+  return to_unit_single(plan, plan.current());
+}
+
+const RegisterOperator im2uint8_operator{{
+    .name = "im2uint8",
+    .help = "convert to uint8, white to 255",
+    .category = "point",
+    .details = "x / white * 255, rounded half away from zero, saturated, NaN is 0.\n"
+               "From uint16: x / 257 rounded. From single the product is formed in float32.",
+    .example = "im2uint8",
+    .accuracy = "exact",
+    .matlab = "im2uint8(A) (same)",
+    .lower = [](const Call& call, PlanBuilder& plan) {
+      return to_integer(call, plan, PixelClass::uint8);
+    },
+}};
+
+const RegisterOperator im2uint16_operator{{
+    .name = "im2uint16",
+    .help = "convert to uint16, white to 65535",
+    .category = "point",
+    .details = "x / white * 65535, rounded half away from zero, saturated, NaN is 0.\n"
+               "From uint8: x * 257. From single the product is formed in float32.",
+    .example = "im2uint16",
+    .accuracy = "exact",
+    .matlab = "im2uint16(A) (same)",
+    .lower = [](const Call& call, PlanBuilder& plan) {
+      return to_integer(call, plan, PixelClass::uint16);
+    },
+}};
+
+const RegisterOperator im2single_operator{{
+    .name = "im2single",
+    .help = "convert to single, white to 1",
+    .category = "point",
+    .details = "x / white in float32, correctly rounded.",
+    .example = "im2single | conv2 k7",
+    .accuracy = "exact",
+    .matlab = "im2single(A) (same)",
+    .lower = to_single,
+}};
+
+const RegisterOperator im2double_operator{{
+    .name = "im2double",
+    .help = "convert to single, white to 1 (the same as im2single)",
+    .category = "point",
+    .details = "x / white in float32, correctly rounded. There is no class double here; the name is\n"
+               "kept for pipelines that come from MATLAB.",
+    .example = "im2double | edge sobel",
+    .accuracy = "6e-8 relative to the double result",
+    .matlab = "im2double(A) (there in double)",
+    .lower = to_single,
+}};
+
+}  // namespace
+}  // namespace impipe::ops

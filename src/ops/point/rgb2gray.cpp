@@ -1,0 +1,36 @@
+// rgb2gray: the luminance of a colour image.
+#include "ops/images.hpp"
+
+// On the unit scale, as the definition is.
+IMPIPE_POINT_BODY(rgb2gray, (r, g, b), (white), {
+  return (real(0.298936) * (r / white) + real(0.587043) * (g / white) +
+          real(0.114021) * (b / white)) *
+         white;
+})
+
+namespace impipe::ops {
+namespace {
+
+const RegisterOperator rgb2gray_operator{{
+    .name = "rgb2gray",
+    .help = "luminance; a gray image passes through",
+    .category = "point",
+    .details = "0.298936 R + 0.587043 G + 0.114021 B. Integer classes: in double on the unit\n"
+               "scale, then rounded; single: in float32, not clamped.\n"
+               "Operators defined on one channel (edge, imbinarize, graythresh ...) apply it to\n"
+               "colour images themselves.",
+    .example = "rgb2gray",
+    .accuracy = "exact for integer classes, 2e-7 of white for single",
+    .matlab = "rgb2gray(A) (weights with more digits: 8-bit results differ at near ties only)",
+    .lower = [](const Call& call, PlanBuilder& plan) {
+      const ImageValue image = plan.current();
+      if (image.type.channels == 1) return image;
+      need_white(call, image);
+      return plan.point(Point{.body = &bodies::rgb2gray, .mixes_channels = true}, {image},
+                        {image.type.white},
+                        {.cls = image.type.cls, .white = image.type.white, .channels = 1});
+    },
+}};
+
+}  // namespace
+}  // namespace impipe::ops

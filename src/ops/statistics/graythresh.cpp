@@ -1,0 +1,92 @@
+// graythresh: Otsu's threshold.
+#include "ops/images.hpp"
+#include "ops/statistics/otsu.hpp"
+
+// in: a histogram h with one bin a code. The between-class variance of a cut before bin t is
+// s(t) = (b/N) (w/N) (mb - mw)^2; the result T is the mean of all t - 1 where s is largest, 0 when s
+// is nowhere defined. args: the code of white; 0, or the image's white when the codes are not its
+// own values.
+IMPIPE_SCALAR_BODY(otsu, {
+  const int bins = (int)count[0];
+  double total = 0;
+  double moment = 0;
+  for (int i = 0; i < bins; ++i) {
+    total += in[i];
+    moment += i * in[i];
+  }
+  double best = -1;
+  double places = 0;
+  double sum_of_places = 0;
+  double below = 0;
+  double moment_below = 0;
+  for (int t = 1; t < bins; ++t) {
+    below += in[t - 1];
+    moment_below += (t - 1) * in[t - 1];
+    const double above = total - below;
+    if (below > 0 && above > 0) {
+      const double apart = moment_below / below - (moment - moment_below) / above;
+      const double s = (below / total) * (above / total) * (apart * apart);
+      if (s > best) {
+        best = s;
+        places = 0;
+        sum_of_places = 0;
+      }
+      if (s == best) {
+        places += 1;
+        sum_of_places += t - 1;
+      }
+    }
+  }
+  const double threshold = places > 0 ? sum_of_places / places : 0.0;
+  out[0] = threshold / args[0];
+  out[1] = args[1] > 0 ? out[0] * args[1] : threshold;
+})
+
+// in: the two values of `otsu`.
+IMPIPE_SCALAR_BODY(otsu_level, { out[0] = in[0]; })
+
+IMPIPE_POINT_BODY(otsu_code, (x), (scale), { return x * scale; })
+
+namespace impipe::ops {
+
+MeasureValue otsu_threshold(PlanBuilder& plan, const ImageValue& image) {
+  const bool is_single = image.type.cls == PixelClass::single;
+  ImageValue codes = image;
+  double largest = class_max(image.type.cls);
+  if (is_single) {
+    largest = 255;
+    codes = plan.point(bodies::otsu_code, {image}, {largest / image.type.white},
+                       {.cls = PixelClass::uint8, .white = largest});
+  }
+  const MeasureValue h = plan.histogram(
+      {.rule = BinRule::codes, .bins = static_cast<int>(largest) + 1}, codes);
+  return plan.scalar(bodies::otsu, {h},
+                     {is_single ? largest : image.type.white, is_single ? image.type.white : 0.0},
+                     2, 1);
+}
+
+namespace {
+
+const RegisterOperator graythresh_operator{{
+    .name = "graythresh",
+    .help = "Otsu's threshold, on the unit scale",
+    .category = "statistics",
+    .classes = no_logical,
+    .one_channel = true,
+    .details = "The threshold that maximises the variance between the two classes, from a histogram\n"
+               "with one bin a code (256 for uint8, 65536 for uint16; single goes through im2uint8).\n"
+               "Where several thresholds are equally good, their mean. A constant image: 0.",
+    .example = "graythresh",
+    .accuracy = "exact",
+    .matlab = "graythresh(A) (always 256 bins there: uint16 differs by less than 1/255)",
+    .lower = [](const Call& call, PlanBuilder& plan) {
+      const ImageValue image = plan.current();
+      need_white(call, image);
+      const MeasureValue both = otsu_threshold(plan, image);
+      plan.report("graythresh", plan.scalar(bodies::otsu_level, {both}, {}, 1, 1));
+      return image;
+    },
+}};
+
+}  // namespace
+}  // namespace impipe::ops

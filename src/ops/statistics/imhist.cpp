@@ -1,0 +1,42 @@
+// imhist: how many pixels have which value.
+#include "ops/images.hpp"
+
+namespace impipe::ops {
+namespace {
+
+ImageValue lower_imhist(const Call& call, PlanBuilder& plan) {
+  const ImageValue image = plan.current();
+  need_white(call, image);
+  const bool logical = image.type.cls == PixelClass::logical;
+  const int bins = call.has("bins") ? static_cast<int>(call.number("bins")) : logical ? 2 : 256;
+  const bool codes = image.type.cls != PixelClass::single && !logical &&
+                     bins == class_max(image.type.cls) + 1 &&
+                     image.type.white == class_max(image.type.cls);
+  plan.report("imhist", plan.histogram({.rule = codes ? BinRule::codes : BinRule::centred,
+                                        .bins = bins},
+                                       image));
+  return image;
+}
+
+const RegisterOperator imhist_operator{{
+    .name = "imhist",
+    .help = "histogram, a column of counts for each channel (-o NAME.npy saves it)",
+    .category = "statistics",
+    .parameters = {{.name = "bins",
+                    .letter = 'n',
+                    .help = "number of bins; 256 when not given, 2 for logical",
+                    .most_numbers = 1,
+                    .integer = true,
+                    .low = 1,
+                    .high = 65536}},
+    .details = "bin = floor(v (n-1) / white + 0.5) with v clamped to [0, white]: the bins are centred\n"
+               "on k white / (n-1), so the two at the ends are half as wide. NaN is not counted.\n"
+               "Up to 16 bins are columns of the report; any number is saved with -o '{stem}.npy'.",
+    .example = "imhist 16",
+    .accuracy = "exact",
+    .matlab = "imhist(A,n) (same; MATLAB counts NaN as 0)",
+    .lower = lower_imhist,
+}};
+
+}  // namespace
+}  // namespace impipe::ops

@@ -1,0 +1,157 @@
+// mean2, std2, sum, min, max: one number an image, or one a channel.
+#include "ops/images.hpp"
+
+// Across the channels.
+IMPIPE_SCALAR_BODY(total_of_channels, {
+  double total = 0;
+  for (int c = 0; c < (int)count[0]; ++c) total += in[c];
+  out[0] = total;
+})
+// NaN is skipped: a channel without other values has NaN.
+IMPIPE_SCALAR_BODY(least_of_channels, {
+  out[0] = in[0];
+  for (int c = 1; c < (int)count[0]; ++c) {
+    if (in[c] < out[0] || out[0] != out[0]) out[0] = in[c];
+  }
+})
+IMPIPE_SCALAR_BODY(largest_of_channels, {
+  out[0] = in[0];
+  for (int c = 1; c < (int)count[0]; ++c) {
+    if (in[c] > out[0] || out[0] != out[0]) out[0] = in[c];
+  }
+})
+// args: the pixels of a channel.
+IMPIPE_SCALAR_BODY(mean_of_sums, {
+  double total = 0;
+  for (int c = 0; c < (int)count[0]; ++c) total += in[c];
+  out[0] = total / (args[0] * count[0]);
+})
+// in: sums of squared deviations; the sample's standard deviation, 0 for one value.
+IMPIPE_SCALAR_BODY(deviation_of_sums, {
+  double total = 0;
+  for (int c = 0; c < (int)count[0]; ++c) total += in[c];
+  const double values = args[0] * count[0];
+  out[0] = values > 1 ? sqrt(total / (values - 1)) : 0.0;
+})
+
+namespace impipe::ops {
+namespace {
+
+constexpr Argument pixels{.source = Argument::Source::pixels};
+
+// How many numbers the report has: one, or one a channel.
+int columns(const Call& call, const ImageValue& image) {
+  return call.word("columns") == "each" ? image.type.channels : 1;
+}
+
+MeasureValue reduced(PlanBuilder& plan, const ImageValue& image, ReduceKind kind,
+                     const ScalarBody& across, int channels) {
+  const MeasureValue m = plan.reduce({.kind = kind}, image, {});
+  if (m.channels == channels) return m;
+  return plan.scalar(across, {m}, {}, 1, 1);
+}
+
+ImageValue lower_mean2(const Call& call, PlanBuilder& plan) {
+  const ImageValue image = plan.current();
+  const MeasureValue sums = plan.reduce({.kind = ReduceKind::sum}, image, {});
+  plan.report("mean2",
+              plan.scalar(bodies::mean_of_sums, {sums}, {pixels}, 1, columns(call, image)));
+  return image;
+}
+
+ImageValue lower_std2(const Call& call, PlanBuilder& plan) {
+  const ImageValue image = plan.current();
+  const int channels = columns(call, image);
+  const MeasureValue sums = plan.reduce({.kind = ReduceKind::sum}, image, {});
+  const MeasureValue mean = plan.scalar(bodies::mean_of_sums, {sums}, {pixels}, 1, channels);
+  const MeasureValue squares = plan.reduce(
+      {.kind = ReduceKind::squared_deviation}, image,
+      {channels > 1 ? Arg::per_channel(mean, 0) : Arg::measured(mean, 0)});
+  plan.report("std2",
+              plan.scalar(bodies::deviation_of_sums, {squares}, {pixels}, 1, channels));
+  return image;
+}
+
+const Parameter which_columns{.name = "columns",
+                              .help = "image: one number over all channels; each: one a channel",
+                              .words = {"image", "each"},
+                              .fallback = "image"};
+
+const RegisterOperator mean2_operator{{
+    .name = "mean2",
+    .help = "mean of all values",
+    .category = "statistics",
+    .parameters = {which_columns},
+    .details = "The sum over the number of values, in double, on the image's own scale. The image goes\n"
+               "on unchanged; the number becomes a column of the report.",
+    .example = "mean2 | std2",
+    .accuracy = "exact sum for integer classes; 1e-15 relative to the sum of |x| for single",
+    .matlab = "mean2(A) (same)",
+    .lower = lower_mean2,
+}};
+
+const RegisterOperator std2_operator{{
+    .name = "std2",
+    .help = "standard deviation of all values",
+    .category = "statistics",
+    .parameters = {which_columns},
+    .details = "sqrt(sum((x - mean)^2) / (N - 1)) in double, in two passes; 0 for one value.",
+    .example = "std2 each",
+    .accuracy = "1e-14 relative",
+    .matlab = "std2(A) (same)",
+    .lower = lower_std2,
+}};
+
+const RegisterOperator sum_operator{{
+    .name = "sum",
+    .help = "sum of all values",
+    .category = "statistics",
+    .parameters = {which_columns},
+    .details = "Exact in 64 bits for integer classes, in double for single.",
+    .example = "imbinarize | sum",
+    .accuracy = "exact for integer classes; 1e-15 relative to the sum of |x| for single",
+    .matlab = "sum(A(:)) (there single for single)",
+    .lower = [](const Call& call, PlanBuilder& plan) {
+      const ImageValue image = plan.current();
+      plan.report("sum", reduced(plan, image, ReduceKind::sum, bodies::total_of_channels,
+                                 columns(call, image)));
+      return image;
+    },
+}};
+
+const RegisterOperator min_operator{{
+    .name = "min",
+    .help = "smallest value",
+    .category = "statistics",
+    .parameters = {which_columns},
+    .details = "NaN is skipped; NaN when there is nothing else.",
+    .example = "min | max",
+    .accuracy = "exact",
+    .matlab = "min(A(:)) (same)",
+    .lower = [](const Call& call, PlanBuilder& plan) {
+      const ImageValue image = plan.current();
+      plan.report("min", reduced(plan, image, ReduceKind::min, bodies::least_of_channels,
+                                 columns(call, image)));
+      return image;
+    },
+}};
+
+const RegisterOperator max_operator{{
+    .name = "max",
+    .help = "largest value",
+    .category = "statistics",
+    .parameters = {which_columns},
+    .details = "NaN is skipped; NaN when there is nothing else.",
+    .example = "min | max",
+    .accuracy = "exact",
+    .matlab = "max(A(:)) (same)",
+    .lower = [](const Call& call, PlanBuilder& plan) {
+      const ImageValue image = plan.current();
+      plan.report("max", reduced(plan, image, ReduceKind::max, bodies::largest_of_channels,
+                                 columns(call, image)));
+      return image;
+    },
+}};
+
+}  // namespace
+}  // namespace impipe::ops

@@ -1,0 +1,92 @@
+// stretchlim: limits between which an image's values lie but for a part at each end.
+#include "ops/images.hpp"
+#include "ops/statistics/histogram_limits.hpp"
+
+// in: a histogram with one bin a code; args: low_part, high_part, white.
+IMPIPE_SCALAR_BODY(limits_from_codes, {
+  const int bins = (int)count[0];
+  double total = 0;
+  for (int i = 0; i < bins; ++i) total += in[i];
+  const double low_place = min(floor(args[0] * total), total - 1);
+  const double high_place = max(ceil(args[1] * total) - 1, 0.0);
+  double seen = 0;
+  int low = -1;
+  int high = -1;
+  for (int i = 0; i < bins; ++i) {
+    seen += in[i];
+    if (low < 0 && seen > low_place) low = i;
+    if (high < 0 && seen > high_place) high = i;
+  }
+  out[0] = clamp(low / args[2], 0.0, 1.0);
+  out[1] = clamp(high / args[2], 0.0, 1.0);
+  if (out[0] == out[1]) {
+    out[0] = 0;
+    out[1] = 1;
+  }
+})
+
+// in: the two values; args: white.
+IMPIPE_SCALAR_BODY(limits_from_values, {
+  out[0] = clamp(in[0] / args[0], 0.0, 1.0);
+  out[1] = clamp(in[1] / args[0], 0.0, 1.0);
+  if (out[0] == out[1]) {
+    out[0] = 0;
+    out[1] = 1;
+  }
+})
+
+namespace impipe::ops {
+
+MeasureValue stretch_limits(PlanBuilder& plan, const ImageValue& image, double low_part,
+                            double high_part) {
+  const int channels = image.type.channels;
+  if (image.type.cls == PixelClass::single) {
+    const MeasureValue values = plan.select(
+        image, {Argument{.source = Argument::Source::rank_floor, .value = low_part},
+                Argument{.source = Argument::Source::rank_ceil, .value = high_part}});
+    return plan.scalar(bodies::limits_from_values, {values}, {image.type.white}, 2, channels);
+  }
+  const int bins = static_cast<int>(class_max(image.type.cls)) + 1;
+  const MeasureValue codes = plan.histogram({.rule = BinRule::codes, .bins = bins}, image);
+  return plan.scalar(bodies::limits_from_codes, {codes},
+                     {low_part, high_part, image.type.white}, 2, channels);
+}
+
+std::pair<double, double> tolerance_parts(const Call& call) {
+  const std::vector<double>& tol = call.numbers("tol");
+  const double low = tol[0];
+  const double high = tol.size() > 1 ? tol[1] : 1 - tol[0];
+  if (low > high) call.fail("tol", "the first part of tol must not be above the second");
+  return {low, high};
+}
+
+namespace {
+
+const RegisterOperator stretchlim_operator{{
+    .name = "stretchlim",
+    .help = "limits for imadjust that cut a part of the pixels at each end",
+    .category = "statistics",
+    .parameters = {{.name = "tol",
+                    .help = "parts of the pixels below and above, low,high; t means t,1-t",
+                    .most_numbers = 2,
+                    .low = 0,
+                    .high = 1,
+                    .fallback = "0.01,0.99"}},
+    .classes = no_logical,
+    .details = "For each channel, with the N pixels sorted: low = s[floor(tol1 N)],\n"
+               "high = s[ceil(tol2 N) - 1] (from 0), on the unit scale and clamped to [0,1];\n"
+               "[0,1] when they are equal. Two numbers a channel. single: exact, by selection.",
+    .example = "stretchlim tol=0.02",
+    .accuracy = "exact",
+    .matlab = "stretchlim(A,tol) (same for integer classes; MATLAB rounds single to k/255)",
+    .lower = [](const Call& call, PlanBuilder& plan) {
+      const ImageValue image = plan.current();
+      need_white(call, image);
+      const auto [low, high] = tolerance_parts(call);
+      plan.report("stretchlim", stretch_limits(plan, image, low, high));
+      return image;
+    },
+}};
+
+}  // namespace
+}  // namespace impipe::ops
