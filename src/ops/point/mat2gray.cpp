@@ -49,7 +49,7 @@ const RegisterOperator mat2gray_operator{{
     .details = "(x - low) / (high - low) in float32, clamped to [0,1]; low and high are the smallest\n"
                "and the largest value over all channels, NaN skipped. A constant image is clamped\n"
                "to [0,1]. This is what makes distances, projections and kernels displayable.",
-    .example = "fspecial log,15,2 | mat2gray",
+    .example = "fspecial log size=15 sigma=2 | mat2gray",
     .accuracy = "6e-8",
     .matlab = "mat2gray(A,[low high]) (there in double)",
     .lower = lower_mat2gray,
