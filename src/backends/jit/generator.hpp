@@ -1,0 +1,101 @@
+// Makes kernel text for the GPU backends: KernelSpec -> Program, and Program -> what to launch.
+//
+// Both runtimes use it in the same way:
+//   prepare(spec)  program = generate(spec, dialect, tuning); compile program.source; look up each
+//                  of program.entries.
+//   run(launch)    plan = program.launch({…}); get plan.scratch; for each pass in order launch its
+//                  entry with these kernel parameters: one pointer a buffer of pass.buffers, then
+//                  plan.parameters, a struct by value.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/kernel_spec.hpp"
+
+namespace impipe::jit {
+
+enum class Dialect { opencl, cuda };
+
+// Rows of a plane on a device start at multiples of this many bytes, and so do planes. Kernels may
+// read and write what lies between the end of a row and the next row.
+inline constexpr std::int64_t row_alignment = 128;
+
+// Bytes from one row of a plane to the next, on a device.
+std::int64_t row_bytes(PixelClass cls, int channels, Size size);
+
+// What differs between vendors: numbers, a row a vendor. No row without a measurement or a source.
+struct Tuning {
+  const char* vendor = "generic";
+  int group = 128;                       // work-items (threads) of a group
+  std::int64_t local_bytes = 32 * 1024;  // local (shared) memory a group may take
+  int parameter_bytes = 960;             // of the by-value struct; the rest goes through a buffer
+  int load_bytes = 16;                   // of the widest load and store
+  int wave = 32;                         // work-items that run together
+  int groups_at_once = 512;              // groups of a reduction over the whole image
+};
+// `vendor`: of the device, as its driver says it. IMPIPE_VENDOR=amd|intel|nvidia|generic overrides.
+Tuning tuning_for(std::string_view vendor, Dialect dialect);
+
+// An image or measurement that enters or leaves a launch.
+struct ValueShape {
+  Size size;                // images
+  std::int64_t stride = 0;  // images: bytes from row to row
+};
+
+struct LaunchValues {
+  const KernelSpec* spec = nullptr;      // of the same key, with this launch's argument values
+  std::span<const ValueShape> inputs;    // one a kernel input
+  std::span<const ValueShape> outputs;   // one a kernel output
+};
+
+// Memory a launch needs for itself, on the device, aligned as planes are.
+struct Scratch {
+  std::int64_t bytes = 0;
+  bool cleared = false;             // zeros before the first pass
+  std::vector<std::byte> contents;  // copied to its start before the first pass
+};
+
+struct Buffer {
+  enum class Kind { input, output, scratch } kind = Kind::input;
+  int index = 0;  // of the kernel's inputs, outputs, or LaunchPlan::scratch
+  bool operator==(const Buffer&) const = default;
+};
+
+// CUDA: grid and block; no dynamic shared memory. OpenCL: global size = groups * group.
+struct LaunchShape {
+  std::array<std::int64_t, 3> groups{1, 1, 1};
+  std::array<int, 3> group{1, 1, 1};
+};
+
+struct Pass {
+  int entry = 0;  // into Program::entries
+  LaunchShape shape;
+  std::vector<Buffer> buffers;
+};
+
+struct LaunchPlan {
+  std::vector<std::byte> parameters;
+  std::vector<Scratch> scratch;
+  std::vector<Pass> passes;
+};
+
+struct Program {
+  std::string source;                // complete, compiles alone
+  std::vector<std::string> entries;  // names of the kernels in it
+  std::function<LaunchPlan(const LaunchValues&)> launch;  // any thread
+};
+
+// Throws Error (ExitCode::backend) for a spec it can't express: our bug.
+Program generate(const KernelSpec& spec, Dialect dialect, const Tuning& tuning);
+
+// What the compilers are given beside the text.
+std::vector<std::string> compiler_options(Dialect dialect);
+
+}  // namespace impipe::jit
