@@ -1,0 +1,47 @@
+// The values of a node's launch arguments.
+#include "backends/cpu/arguments.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+double value_of(const Argument& argument, std::span<const MeasureView> measures, Size size,
+                int channel) {
+  const double pixels = static_cast<double>(size.pixels());
+  switch (argument.source) {
+    case Argument::Source::constant: return argument.value;
+    case Argument::Source::width: return static_cast<double>(size.width);
+    case Argument::Source::height: return static_cast<double>(size.height);
+    case Argument::Source::pixels: return pixels;
+    case Argument::Source::rank_floor:
+      return std::min(std::floor(argument.value * pixels), pixels - 1);
+    case Argument::Source::rank_ceil:
+      return std::max(std::ceil(argument.value * pixels) - 1, 0.0);
+    case Argument::Source::measured: break;
+  }
+  const MeasureView& m = measures[argument.measure];
+  const int from = argument.per_channel ? std::min(channel, m.channels - 1) : 0;
+  return m.data[from * m.values + argument.element];
+}
+
+}  // namespace
+
+Arguments evaluate_arguments(const Node& node, std::span<const MeasureView> measures, Size size) {
+  const bool differ =
+      node.channels > 1 && std::any_of(node.arguments.begin(), node.arguments.end(),
+                                       [](const Argument& a) { return a.per_channel; });
+  Arguments out;
+  for (int c = 0; c < (differ ? node.channels : 1); ++c) {
+    std::vector<double> values;
+    for (const Argument& a : node.arguments) values.push_back(value_of(a, measures, size, c));
+    out.channels_float.emplace_back(values.begin(), values.end());
+    out.channels.push_back(std::move(values));
+  }
+  return out;
+}
+
+}  // namespace impipe::cpu

@@ -1,0 +1,31 @@
+// Tables over all codes of an integer class: what a point operator with one integer input is.
+#pragma once
+
+#include <vector>
+
+#include "backends/cpu/arguments.hpp"
+#include "backends/cpu/region.hpp"
+
+namespace impipe::cpu {
+
+// One table, or one a channel, from the codes of `from` to values of `to`.
+struct CodeTable {
+  PixelClass from = PixelClass::uint8;
+  PixelClass to = PixelClass::uint8;
+  std::vector<std::vector<std::byte>> channels;
+
+  const std::byte* of(int channel) const {
+    return channels[channels.size() > 1 ? channel : 0].data();
+  }
+};
+
+std::int64_t codes_of(PixelClass cls);
+
+// second after first; second.from is first.to, an integer class.
+CodeTable composed(const CodeTable& first, const CodeTable& second);
+
+// n elements, `channels` of them a pixel, starting with channel 0.
+void apply_table(const CodeTable& table, std::byte* out, const std::byte* in, int channels,
+                 std::int64_t n, CpuLevel level);
+
+}  // namespace impipe::cpu

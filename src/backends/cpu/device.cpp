@@ -1,0 +1,140 @@
+// The CPU as a backend: device memory is host memory, so planes are shared and never copied.
+#include "backends/cpu/device.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <string>
+
+#include "backends/cpu/level.hpp"
+#include "backends/cpu/step.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+class CpuPlane final : public DevicePlane {
+ public:
+  explicit CpuPlane(Plane pixels) : plane(std::move(pixels)) {}
+  PixelClass cls() const override { return plane.cls(); }
+  int channels() const override { return plane.channels(); }
+  Size size() const override { return plane.size(); }
+  Plane plane;
+};
+
+class CpuMeasure final : public DeviceMeasure {
+ public:
+  CpuMeasure(int channels, std::int64_t values)
+      : numbers(static_cast<std::size_t>(channels) * values), channels_(channels),
+        values_(values) {}
+  int channels() const override { return channels_; }
+  std::int64_t values() const override { return values_; }
+  std::vector<double> numbers;
+
+ private:
+  int channels_;
+  std::int64_t values_;
+};
+
+// Everything a launch needs is in its spec; a kernel is the promise that it was checked.
+class CpuKernel final : public Kernel {};
+
+StepValue step_value(const DeviceValue& value) {
+  StepValue out;
+  if (value.plane) out.plane = &static_cast<CpuPlane&>(*value.plane).plane;
+  if (value.measure) out.measure = &static_cast<CpuMeasure&>(*value.measure).numbers;
+  return out;
+}
+
+class CpuQueue final : public Queue {
+ public:
+  CpuQueue(ThreadPool& pool, ScratchPool& scratches, CpuLevel level)
+      : pool_(pool), scratches_(scratches), level_(level) {}
+
+  std::shared_ptr<DevicePlane> upload(const Plane& plane) override {
+    return std::make_shared<CpuPlane>(plane);
+  }
+  Plane download(const DevicePlane& plane) override {
+    return static_cast<const CpuPlane&>(plane).plane;
+  }
+  std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) override {
+    return std::make_shared<CpuPlane>(Plane(cls, channels, size));
+  }
+  std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) override {
+    return std::make_shared<CpuMeasure>(channels, values);
+  }
+  std::vector<double> download(const DeviceMeasure& measure) override {
+    return static_cast<const CpuMeasure&>(measure).numbers;
+  }
+
+  void run(const Kernel&, const Launch& launch) override {
+    std::vector<StepValue> inputs, outputs;
+    for (const DeviceValue& value : launch.inputs) inputs.push_back(step_value(value));
+    for (const DeviceValue& value : launch.outputs) outputs.push_back(step_value(value));
+    run_step(*launch.spec, inputs, outputs, pool_, scratches_, level_);
+  }
+
+  void wait() override {}  // run returns when the work is done
+
+  double time() override {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  ThreadPool& pool_;
+  ScratchPool& scratches_;
+  CpuLevel level_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(info, line)) {
+    if (line.rfind("model name", 0) != 0) continue;
+    const std::size_t colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "processor";
+}
+
+DeviceInfo describe(CpuLevel level) {
+  DeviceInfo info;
+  info.id = "cpu";
+  info.name = processor_name();
+  info.driver = std::string("instruction set ") + name_of(level);
+  info.memory = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGE_SIZE);
+  return info;
+}
+
+class CpuDevice final : public Device {
+ public:
+  CpuDevice(CpuLevel level, ThreadPool& pool)
+      : info_(describe(level)), pool_(pool), level_(level) {}
+  const DeviceInfo& info() const override { return info_; }
+  std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override {
+    check_runnable(spec);
+    return std::make_unique<CpuKernel>();
+  }
+  std::unique_ptr<Queue> make_queue() override {
+    return std::make_unique<CpuQueue>(pool_, scratches_, level_);
+  }
+
+ private:
+  DeviceInfo info_;
+  ThreadPool& pool_;
+  CpuLevel level_;
+  ScratchPool scratches_;
+};
+
+}  // namespace
+
+std::vector<DeviceInfo> devices() { return {describe(cpu_level())}; }
+
+std::unique_ptr<Device> open(int, ThreadPool& pool) { return open_at(cpu_level(), pool); }
+
+std::unique_ptr<Device> open_at(CpuLevel level, ThreadPool& pool) {
+  return std::make_unique<CpuDevice>(level, pool);
+}
+
+}  // namespace impipe::cpu

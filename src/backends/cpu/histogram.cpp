@@ -1,0 +1,195 @@
+// Histograms: integer images count their codes, and the bins are made of those at the end.
+#include <cmath>
+
+#include "backends/cpu/code_table.hpp"
+#include "backends/cpu/rows.hpp"
+#include "backends/cpu/sink.hpp"
+#include "core/row_evaluator.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+// The bin of each value, not yet checked to lie in [0, bins); a negative number or NaN is none.
+class Bins {
+ public:
+  Bins(const Histogram& histogram, const SinkImage& image, CpuLevel level)
+      : histogram_(histogram), white_(image.white > 0 ? image.white : class_max(image.cls)) {
+    if (histogram.rule == BinRule::user) {
+      evaluator_ = std::make_unique<RowEvaluator<double>>(*histogram.expression, level);
+      scaled_ = image.white;
+    }
+  }
+
+  // Places get the bin, -1 where there is none.
+  void find(std::int32_t* places, const double* values, std::int64_t n) {
+    const double bins = histogram_.bins;
+    if (histogram_.rule == BinRule::user) {
+      bin_.resize(n);
+      white_row_.assign(n, scaled_);
+      std::vector<const double*> inputs;
+      for (const std::string& name : histogram_.expression->variables()) {
+        inputs.push_back(name == "white" ? white_row_.data() : values);
+      }
+      evaluator_->run(bin_.data(), inputs, n);
+      for (std::int64_t i = 0; i < n; ++i) places[i] = checked(std::floor(bin_[i]), bins);
+      return;
+    }
+    if (histogram_.rule == BinRule::codes) {
+      for (std::int64_t i = 0; i < n; ++i) places[i] = checked(values[i], bins);
+      return;
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double v = bodies::clamp(values[i], 0.0, white_);
+      places[i] = checked(std::floor(v * (bins - 1) / white_ + 0.5), bins);
+    }
+  }
+
+ private:
+  static std::int32_t checked(double bin, double bins) {
+    return bin >= 0 && bin < bins ? static_cast<std::int32_t>(bin) : -1;
+  }
+
+  const Histogram& histogram_;
+  double white_;
+  double scaled_ = 0;
+  std::unique_ptr<RowEvaluator<double>> evaluator_;
+  std::vector<double> bin_, white_row_;
+};
+
+template <class T>
+void count_codes(std::uint32_t* counts, const std::byte* row, std::int64_t n, int step) {
+  const T* in = reinterpret_cast<const T*>(row);
+  for (std::int64_t i = 0; i < n; ++i) ++counts[in[i * step]];
+}
+
+// Four tables in turn: equal neighbours don't wait for each other's count.
+void count_bytes(std::uint32_t* counts, const std::byte* row, std::int64_t n) {
+  const std::uint8_t* in = reinterpret_cast<const std::uint8_t*>(row);
+  std::int64_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    ++counts[in[i]];
+    ++counts[256 + in[i + 1]];
+    ++counts[512 + in[i + 2]];
+    ++counts[768 + in[i + 3]];
+  }
+  for (; i < n; ++i) ++counts[in[i]];
+}
+
+class CodeHistogram final : public Sink {
+ public:
+  CodeHistogram(const Histogram& histogram, const SinkImage& image, int workers, CpuLevel level)
+      : histogram_(histogram), image_(image), level_(level), codes_(codes_of(image.cls)),
+        counts_(workers) {}
+
+  void take(const TileImage& image, const Region& region, std::int64_t, int worker,
+            Scratch&) override {
+    const int channels = image_.channels;
+    const std::int64_t tables = bytes() == 1 ? 4 * 256 : codes_;
+    std::vector<std::uint64_t>& total = counts_[worker];
+    if (total.empty()) total.resize(codes_ * channels);
+    std::vector<std::uint32_t>& counts = local(tables);
+    for (int c = 0; c < channels; ++c) {
+      std::fill(counts.begin(), counts.end(), 0);
+      for (std::int64_t y = region.y0; y < region.y1; ++y) {
+        const std::byte* row = image.at(region.x0, y) + c * bytes();
+        if (bytes() == 2) {
+          count_codes<std::uint16_t>(counts.data(), row, region.width(), channels);
+        } else if (channels == 1) {
+          count_bytes(counts.data(), row, region.width());
+        } else {
+          count_codes<std::uint8_t>(counts.data(), row, region.width(), channels);
+        }
+      }
+      for (std::int64_t k = 0; k < tables; ++k) {
+        const std::int64_t code = bytes() == 1 ? k % 256 : k;
+        if (code < codes_) total[c * codes_ + code] += counts[k];
+      }
+    }
+  }
+
+  std::vector<double> finish() override {
+    std::vector<double> values(codes_);
+    for (std::int64_t k = 0; k < codes_; ++k) values[k] = static_cast<double>(k);
+    std::vector<std::int32_t> bin(codes_);
+    Bins(histogram_, image_, level_).find(bin.data(), values.data(), codes_);
+    std::vector<double> out(static_cast<std::size_t>(histogram_.bins) * image_.channels);
+    for (const std::vector<std::uint64_t>& counts : counts_) {
+      if (counts.empty()) continue;
+      for (int c = 0; c < image_.channels; ++c) {
+        for (std::int64_t k = 0; k < codes_; ++k) {
+          if (bin[k] < 0) continue;
+          out[static_cast<std::int64_t>(c) * histogram_.bins + bin[k]] +=
+              static_cast<double>(counts[c * codes_ + k]);
+        }
+      }
+    }
+    return out;
+  }
+
+ private:
+  int bytes() const { return bytes_of(image_.cls); }
+  static std::vector<std::uint32_t>& local(std::int64_t n) {
+    thread_local std::vector<std::uint32_t> counts;
+    counts.resize(n);
+    return counts;
+  }
+
+  const Histogram& histogram_;
+  SinkImage image_;
+  CpuLevel level_;
+  std::int64_t codes_;
+  std::vector<std::vector<std::uint64_t>> counts_;  // [workers][channels][codes]
+};
+
+class ValueHistogram final : public Sink {
+ public:
+  ValueHistogram(const Histogram& histogram, const SinkImage& image, int workers, CpuLevel level)
+      : histogram_(histogram), image_(image), level_(level), counts_(workers) {}
+
+  void take(const TileImage& image, const Region& region, std::int64_t, int worker,
+            Scratch& scratch) override {
+    const ScratchScope scope(scratch);
+    std::vector<std::uint64_t>& counts = counts_[worker];
+    if (counts.empty()) {
+      counts.resize(static_cast<std::size_t>(histogram_.bins) * image_.channels);
+    }
+    const std::int64_t n = region.width() * image_.channels;
+    double* values = scratch.take<double>(n);
+    std::int32_t* places = scratch.take<std::int32_t>(n);
+    Bins bins(histogram_, image_, level_);
+    for (std::int64_t y = region.y0; y < region.y1; ++y) {
+      load_row(values, image.at(region.x0, y), image_.cls, n, level_);
+      bins.find(places, values, n);
+      for (std::int64_t i = 0; i < n; ++i) {
+        if (places[i] >= 0) ++counts[i % image_.channels * histogram_.bins + places[i]];
+      }
+    }
+  }
+
+  std::vector<double> finish() override {
+    std::vector<double> out(static_cast<std::size_t>(histogram_.bins) * image_.channels);
+    for (const std::vector<std::uint64_t>& counts : counts_) {
+      for (std::size_t i = 0; i < counts.size(); ++i) out[i] += static_cast<double>(counts[i]);
+    }
+    return out;
+  }
+
+ private:
+  const Histogram& histogram_;
+  SinkImage image_;
+  CpuLevel level_;
+  std::vector<std::vector<std::uint64_t>> counts_;  // [workers][channels][bins]
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> make_histogram(const Node& node, const SinkImage& image, int workers,
+                                     CpuLevel level) {
+  const Histogram& histogram = std::get<Histogram>(node.primitive);
+  if (is_integer(image.cls)) {
+    return std::make_unique<CodeHistogram>(histogram, image, workers, level);
+  }
+  return std::make_unique<ValueHistogram>(histogram, image, workers, level);
+}
+
+}  // namespace impipe::cpu

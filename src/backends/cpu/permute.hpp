@@ -1,0 +1,13 @@
+// Flips and transposition of a tile.
+#pragma once
+
+#include "backends/cpu/neighbourhood.hpp"
+#include "backends/cpu/region.hpp"
+
+namespace impipe::cpu {
+
+// Makes the rectangle `region` of the result.
+void run_permute(const Permute& permute, const TileImage& in, const Region& region, TileOut out,
+                 CpuLevel level);
+
+}  // namespace impipe::cpu

@@ -1,0 +1,74 @@
+// Point nodes: rows of pixels through a body, an expression or a table.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "backends/cpu/arguments.hpp"
+#include "backends/cpu/code_table.hpp"
+#include "backends/cpu/region.hpp"
+#include "backends/cpu/scratch.hpp"
+#include "core/row_evaluator.hpp"
+
+namespace impipe::cpu {
+
+// What a point node reads: the class and channels of each image, the white of the first.
+struct PointInputs {
+  std::vector<PixelClass> classes;
+  std::vector<int> channels;
+  double white = 0;
+};
+
+// A point node of one launch. Immutable; used by all threads.
+class PointProgram {
+ public:
+  PointProgram(const Node& node, const Arguments& arguments, const PointInputs& inputs, Size size,
+               CpuLevel level);
+
+  // Evaluators of an expression: one thread's own.
+  struct State {
+    std::unique_ptr<RowEvaluator<float>> single;
+    std::unique_ptr<RowEvaluator<double>> in_double;
+  };
+
+  // Pixels [x, x + n) of row y. in: the images' rows at pixel x.
+  void run(std::byte* out, std::span<const std::byte* const> in, std::int64_t x, std::int64_t y,
+           std::int64_t n, State& state, Scratch& scratch) const;
+
+  // The table over all codes of the only input, when there can be one: one integer input whose
+  // channels don't mix, an integer result, nothing that depends on the place.
+  std::optional<CodeTable> table(State& state, Scratch& scratch) const;
+
+ private:
+  // Where an input row of the body or a variable of the expression comes from.
+  struct Binding {
+    enum class Kind { image, column, row, width, height, white } kind = Kind::image;
+    int image = 0;
+    int channel = -1;  // -1: the one being computed
+  };
+  template <class real>
+  struct Rows;
+  template <class real>
+  void run_as(std::byte* out, std::span<const std::byte* const> in, std::int64_t x, std::int64_t y,
+              std::int64_t n, State& state, Scratch& scratch) const;
+  template <class real>
+  void evaluate(real* out, std::span<const real* const> rows, std::int64_t n, int channel,
+                State& state) const;
+  template <class real>
+  void fill_place(real* out, const Binding& binding, std::int64_t x, std::int64_t y,
+                  std::int64_t n, int step) const;
+
+  const Point* point_;
+  const Arguments* arguments_;
+  PointInputs inputs_;
+  PixelClass cls_;
+  int channels_;
+  Size size_;
+  CpuLevel level_;
+  std::vector<Binding> bindings_;
+  bool in_double_ = false;
+  bool planar_ = false;  // channels are computed one by one
+};
+
+}  // namespace impipe::cpu

@@ -1,0 +1,381 @@
+// Reductions: exact sums of integers, 32x32 cells of doubles for the rest.
+#include <limits>
+
+#include "backends/cpu/level.hpp"
+#include "backends/cpu/rows.hpp"
+#include "backends/cpu/sink.hpp"
+#include "core/row_evaluator.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+// Sums of each channel of a row of codes; n < 2^16 so that 32 bits are enough for 16-bit codes.
+template <class T>
+IMPIPE_INLINE void add_codes_body(const void* in, std::int64_t n, int channels,
+                                  std::int64_t* sums) {
+  const T* __restrict a = static_cast<const T*>(in);
+  if (channels == 1) {
+    std::uint32_t sum = 0;
+    for (std::int64_t i = 0; i < n; ++i) sum += a[i];
+    sums[0] += sum;
+  } else {
+    std::uint32_t r = 0, g = 0, b = 0;
+    for (std::int64_t i = 0; i + 2 < n; i += 3) {
+      r += a[i];
+      g += a[i + 1];
+      b += a[i + 2];
+    }
+    sums[0] += r;
+    sums[1] += g;
+    sums[2] += b;
+  }
+}
+IMPIPE_CPU_KERNEL(add_codes, (const void* in, std::int64_t n, int channels, std::int64_t* sums),
+                  (in, n, channels, sums))
+constexpr std::int64_t add_codes_most = 65535;  // a multiple of 3
+
+// best[i] becomes the smaller or larger of itself and in[i]; NaN gives way.
+template <class T, bool largest>
+IMPIPE_INLINE void extremes(T* __restrict best, const T* __restrict in, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const bool better = largest ? in[i] > best[i] : in[i] < best[i];
+    best[i] = (better | (best[i] != best[i])) ? in[i] : best[i];
+  }
+}
+template <class T>
+IMPIPE_INLINE void lower_body(void* best, const void* in, std::int64_t n) {
+  extremes<T, false>(static_cast<T*>(best), static_cast<const T*>(in), n);
+}
+template <class T>
+IMPIPE_INLINE void raise_body(void* best, const void* in, std::int64_t n) {
+  extremes<T, true>(static_cast<T*>(best), static_cast<const T*>(in), n);
+}
+IMPIPE_CPU_KERNEL(lower, (void* best, const void* in, std::int64_t n), (best, in, n))
+IMPIPE_CPU_KERNEL(raise, (void* best, const void* in, std::int64_t n), (best, in, n))
+
+template <class T>
+IMPIPE_INLINE void add_values_body(double* __restrict sums, const void* in, const double*,
+                                   std::int64_t n) {
+  const T* __restrict a = static_cast<const T*>(in);
+  for (std::int64_t i = 0; i < n; ++i) sums[i] += static_cast<double>(a[i]);
+}
+template <class T>
+IMPIPE_INLINE void add_absolutes_body(double* __restrict sums, const void* in, const double*,
+                                      std::int64_t n) {
+  const T* __restrict a = static_cast<const T*>(in);
+  for (std::int64_t i = 0; i < n; ++i) sums[i] += bodies::abs(static_cast<double>(a[i]));
+}
+template <class T>
+IMPIPE_INLINE void add_deviations_body(double* __restrict sums, const void* in,
+                                       const double* __restrict from, std::int64_t n) {
+  const T* __restrict a = static_cast<const T*>(in);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double d = static_cast<double>(a[i]) - from[i];
+    sums[i] += d * d;
+  }
+}
+IMPIPE_CPU_KERNEL(add_values,
+                  (double* sums, const void* in, const double* from, std::int64_t n),
+                  (sums, in, from, n))
+IMPIPE_CPU_KERNEL(add_absolutes,
+                  (double* sums, const void* in, const double* from, std::int64_t n),
+                  (sums, in, from, n))
+IMPIPE_CPU_KERNEL(add_deviations,
+                  (double* sums, const void* in, const double* from, std::int64_t n),
+                  (sums, in, from, n))
+
+using AddRow = void (*)(double*, const void*, const double*, std::int64_t);
+
+AddRow add_row_of(ReduceKind kind, PixelClass cls, CpuLevel level) {
+  const int l = static_cast<int>(level);
+  const auto pick = [&](auto* u8, auto* u16, auto* f32) {
+    return cls == PixelClass::single ? f32[l] : cls == PixelClass::uint16 ? u16[l] : u8[l];
+  };
+  using u8 = std::uint8_t;
+  using u16 = std::uint16_t;
+  if (kind == ReduceKind::sum) return pick(add_values<u8>, add_values<u16>, add_values<float>);
+  if (kind == ReduceKind::absolute_sum) {
+    return pick(add_absolutes<u8>, add_absolutes<u16>, add_absolutes<float>);
+  }
+  return pick(add_deviations<u8>, add_deviations<u16>, add_deviations<float>);
+}
+
+// Exact sums of integer codes.
+class CodeSum final : public Sink {
+ public:
+  CodeSum(const SinkImage& image, std::int64_t tiles, CpuLevel level)
+      : image_(image), level_(level), sums_(tiles * 3, 0) {}
+
+  void take(const TileImage& image, const Region& region, std::int64_t tile, int,
+            Scratch&) override {
+    const int l = static_cast<int>(level_);
+    const std::int64_t n = region.width() * image_.channels;
+    for (std::int64_t y = region.y0; y < region.y1; ++y) {
+      const std::byte* row = image.at(region.x0, y);
+      for (std::int64_t i = 0; i < n; i += add_codes_most) {
+        const std::int64_t m = std::min(add_codes_most, n - i);
+        const std::byte* from = row + i * bytes_of(image_.cls);
+        (image_.cls == PixelClass::uint16 ? add_codes<std::uint16_t> : add_codes<std::uint8_t>)[l](
+            from, m, image_.channels, &sums_[tile * 3]);
+      }
+    }
+  }
+
+  std::vector<double> finish() override {
+    std::vector<double> out;
+    for (int c = 0; c < image_.channels; ++c) {
+      std::int64_t sum = 0;
+      for (std::size_t i = c; i < sums_.size(); i += 3) sum += sums_[i];
+      out.push_back(static_cast<double>(sum));
+    }
+    return out;
+  }
+
+ private:
+  SinkImage image_;
+  CpuLevel level_;
+  std::vector<std::int64_t> sums_;  // [tiles][3]
+};
+
+// The smallest or largest value; NaN is skipped unless there is nothing else.
+class Extreme final : public Sink {
+ public:
+  Extreme(bool largest, const SinkImage& image, std::int64_t tiles, CpuLevel level)
+      : largest_(largest), image_(image), level_(level),
+        best_(tiles * 3, std::numeric_limits<double>::quiet_NaN()) {}
+
+  void take(const TileImage& image, const Region& region, std::int64_t tile, int,
+            Scratch& scratch) override {
+    if (image_.cls == PixelClass::single) {
+      take_as<float>(image, region, tile, scratch);
+    } else if (image_.cls == PixelClass::uint16) {
+      take_as<std::uint16_t>(image, region, tile, scratch);
+    } else {
+      take_as<std::uint8_t>(image, region, tile, scratch);
+    }
+  }
+
+  std::vector<double> finish() override {
+    std::vector<double> out;
+    for (int c = 0; c < image_.channels; ++c) {
+      double best = best_[c];
+      for (std::size_t i = c; i < best_.size(); i += 3) include(best, best_[i]);
+      out.push_back(best);
+    }
+    return out;
+  }
+
+ private:
+  void include(double& best, double value) const {
+    if ((largest_ ? value > best : value < best) || best != best) best = value;
+  }
+
+  template <class T>
+  void take_as(const TileImage& image, const Region& region, std::int64_t tile,
+               Scratch& scratch) {
+    const ScratchScope scope(scratch);
+    const std::int64_t n = region.width() * image_.channels;
+    T* best = scratch.take<T>(n);
+    const T* first = reinterpret_cast<const T*>(image.at(region.x0, region.y0));
+    std::copy(first, first + n, best);
+    const auto update = (largest_ ? raise<T> : lower<T>)[static_cast<int>(level_)];
+    for (std::int64_t y = region.y0 + 1; y < region.y1; ++y) {
+      update(best, image.at(region.x0, y), n);
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+      include(best_[tile * 3 + i % image_.channels], static_cast<double>(best[i]));
+    }
+  }
+
+  bool largest_;
+  SinkImage image_;
+  CpuLevel level_;
+  std::vector<double> best_;  // [tiles][3]
+};
+
+// What a channel's cells hold, in row-major order of the cells.
+class Cells {
+ public:
+  explicit Cells(const SinkImage& image)
+      : across_((image.size.width + cell_side - 1) / cell_side),
+        count_(across_ * ((image.size.height + cell_side - 1) / cell_side)),
+        values_(count_ * image.channels) {}
+  double& at(int channel, std::int64_t x, std::int64_t y) {
+    return values_[channel * count_ + y / cell_side * across_ + x / cell_side];
+  }
+  double* of(int channel) { return values_.data() + channel * count_; }
+  std::int64_t count() const { return count_; }
+
+ private:
+  std::int64_t across_, count_;
+  std::vector<double> values_;
+};
+
+// Sums in double, cell by cell.
+class CellSum final : public Sink {
+ public:
+  CellSum(ReduceKind kind, const Arguments& arguments, const SinkImage& image, CpuLevel level)
+      : image_(image), cells_(image), add_(add_row_of(kind, image.cls, level)) {
+    if (kind == ReduceKind::squared_deviation) {
+      for (int c = 0; c < image.channels; ++c) from_.push_back(arguments.of(c).at(0));
+    }
+  }
+
+  void take(const TileImage& image, const Region& region, std::int64_t, int,
+            Scratch& scratch) override {
+    const ScratchScope scope(scratch);
+    const int channels = image_.channels;
+    const std::int64_t n = region.width() * channels;
+    double* sums = scratch.take<double>(n);
+    double* from = nullptr;
+    if (!from_.empty()) {
+      from = scratch.take<double>(n);
+      for (std::int64_t i = 0; i < n; ++i) from[i] = from_[i % channels];
+    }
+    for (std::int64_t y0 = region.y0; y0 < region.y1; y0 += cell_side) {
+      std::fill_n(sums, n, 0.0);
+      for (std::int64_t y = y0; y < std::min(y0 + cell_side, region.y1); ++y) {
+        add_(sums, image.at(region.x0, y), from, n);
+      }
+      for (std::int64_t x0 = 0; x0 < region.width(); x0 += cell_side) {
+        const std::int64_t columns = std::min(cell_side, region.width() - x0);
+        for (int c = 0; c < channels; ++c) {
+          double column[cell_side];
+          for (std::int64_t x = 0; x < columns; ++x) column[x] = sums[(x0 + x) * channels + c];
+          cells_.at(c, region.x0 + x0, y0) = pairwise_sum(column, columns);
+        }
+      }
+    }
+  }
+
+  std::vector<double> finish() override {
+    std::vector<double> out;
+    for (int c = 0; c < image_.channels; ++c) {
+      out.push_back(pairwise_sum(cells_.of(c), cells_.count()));
+    }
+    return out;
+  }
+
+ private:
+  SinkImage image_;
+  Cells cells_;
+  AddRow add_;
+  std::vector<double> from_;  // a channel
+};
+
+// A user's expression of acc and x, in the order of the cells.
+class UserFold final : public Sink {
+ public:
+  UserFold(const Expression& expression, const Arguments& arguments, const SinkImage& image,
+           CpuLevel level)
+      : expression_(expression), image_(image), cells_(image), level_(level) {
+    for (int c = 0; c < image.channels; ++c) first_.push_back(arguments.of(c).at(0));
+  }
+
+  void take(const TileImage& image, const Region& region, std::int64_t, int,
+            Scratch& scratch) override {
+    const ScratchScope scope(scratch);
+    RowEvaluator<double> evaluator(expression_, level_);
+    const int channels = image_.channels;
+    const std::int64_t n = region.width() * channels;
+    double* acc = scratch.take<double>(n);
+    double* next = scratch.take<double>(n);
+    double* value = scratch.take<double>(n);
+    for (std::int64_t y0 = region.y0; y0 < region.y1; y0 += cell_side) {
+      for (std::int64_t i = 0; i < n; ++i) acc[i] = first_[i % channels];
+      for (std::int64_t y = y0; y < std::min(y0 + cell_side, region.y1); ++y) {
+        load_row(value, image.at(region.x0, y), image_.cls, n, level_);
+        combine(evaluator, next, acc, value, n);
+        std::swap(acc, next);
+      }
+      for (std::int64_t x0 = 0; x0 < region.width(); x0 += cell_side) {
+        const std::int64_t columns = std::min(cell_side, region.width() - x0);
+        for (int c = 0; c < channels; ++c) {
+          double column[cell_side];
+          for (std::int64_t x = 0; x < columns; ++x) column[x] = acc[(x0 + x) * channels + c];
+          cells_.at(c, region.x0 + x0, y0) = fold(evaluator, column, columns);
+        }
+      }
+    }
+  }
+
+  std::vector<double> finish() override {
+    RowEvaluator<double> evaluator(expression_, level_);
+    std::vector<double> out;
+    for (int c = 0; c < image_.channels; ++c) {
+      out.push_back(fold(evaluator, cells_.of(c), cells_.count()));
+    }
+    return out;
+  }
+
+ private:
+  void combine(RowEvaluator<double>& evaluator, double* out, const double* acc, const double* x,
+               std::int64_t n) const {
+    std::vector<const double*> inputs;
+    std::vector<double> white;
+    for (const std::string& name : expression_.variables()) {
+      if (name == "white" && white.empty()) white.assign(n, image_.white);
+      inputs.push_back(name == "acc" ? acc : name == "white" ? white.data() : x);
+    }
+    evaluator.run(out, inputs, n);
+  }
+
+  // In pairs; what has no partner goes on as it is.
+  double fold(RowEvaluator<double>& evaluator, double* values, std::int64_t n) const {
+    std::vector<double> even, odd, next;
+    while (n > 1) {
+      const std::int64_t pairs = n / 2;
+      even.resize(pairs);
+      odd.resize(pairs);
+      next.resize(pairs);
+      for (std::int64_t i = 0; i < pairs; ++i) {
+        even[i] = values[2 * i];
+        odd[i] = values[2 * i + 1];
+      }
+      combine(evaluator, next.data(), even.data(), odd.data(), pairs);
+      if (n % 2 != 0) values[pairs] = values[n - 1];
+      std::copy(next.begin(), next.end(), values);
+      n = pairs + n % 2;
+    }
+    return values[0];
+  }
+
+  const Expression& expression_;
+  SinkImage image_;
+  Cells cells_;
+  CpuLevel level_;
+  std::vector<double> first_;  // a channel
+};
+
+}  // namespace
+
+double pairwise_sum(double* values, std::int64_t n) {
+  if (n == 0) return 0;
+  while (n > 1) {
+    const std::int64_t pairs = n / 2;
+    for (std::int64_t i = 0; i < pairs; ++i) values[i] = values[2 * i] + values[2 * i + 1];
+    if (n % 2 != 0) values[pairs] = values[n - 1];
+    n = pairs + n % 2;
+  }
+  return values[0];
+}
+
+std::unique_ptr<Sink> make_reduce(const Node& node, const Arguments& arguments,
+                                  const SinkImage& image, std::int64_t tiles, CpuLevel level) {
+  const Reduce& reduce = std::get<Reduce>(node.primitive);
+  switch (reduce.kind) {
+    case ReduceKind::min:
+    case ReduceKind::max:
+      return std::make_unique<Extreme>(reduce.kind == ReduceKind::max, image, tiles, level);
+    case ReduceKind::user:
+      return std::make_unique<UserFold>(*reduce.expression, arguments, image, level);
+    case ReduceKind::sum:
+    case ReduceKind::absolute_sum:
+      if (is_integer(image.cls)) return std::make_unique<CodeSum>(image, tiles, level);
+      break;
+    case ReduceKind::squared_deviation: break;
+  }
+  return std::make_unique<CellSum>(reduce.kind, arguments, image, level);
+}
+
+}  // namespace impipe::cpu

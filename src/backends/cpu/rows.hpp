@@ -1,0 +1,31 @@
+// Rows of pixels as rows of numbers, and back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/body.hpp"
+#include "core/image.hpp"
+
+namespace impipe::cpu {
+
+// real is float or double. n counts elements.
+template <class real>
+void load_row(real* out, const std::byte* in, PixelClass cls, std::int64_t n, CpuLevel level);
+
+// Integer classes: rounded half away from zero and saturated, NaN is 0; logical: value != 0;
+// single: converted.
+template <class real>
+void store_row(std::byte* out, const real* in, PixelClass cls, std::int64_t n, CpuLevel level);
+
+// out[i] = in[i * step]
+template <class real>
+void gather_row(real* out, const real* in, std::int64_t step, std::int64_t n, CpuLevel level);
+// out[i * step] = in[i]
+template <class real>
+void scatter_row(real* out, const real* in, std::int64_t step, std::int64_t n, CpuLevel level);
+
+// n values, each the code of a pixel of this class.
+void fill_elements(std::byte* out, PixelClass cls, double value, std::int64_t n);
+
+}  // namespace impipe::cpu

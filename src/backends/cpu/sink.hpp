@@ -1,0 +1,45 @@
+// Sinks: nodes that take an image a tile at a time and end in a measurement.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backends/cpu/arguments.hpp"
+#include "backends/cpu/region.hpp"
+#include "backends/cpu/scratch.hpp"
+#include "core/body.hpp"
+
+namespace impipe::cpu {
+
+// Cells of float reductions; tiles start at multiples of it.
+inline constexpr std::int64_t cell_side = 32;
+
+// What a sink is made for.
+struct SinkImage {
+  PixelClass cls = PixelClass::uint8;
+  int channels = 1;
+  Size size;
+  double white = 0;
+};
+
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  // Takes the pixels of one tile, which starts at a multiple of a cell in both directions. Called
+  // from several threads with distinct `tile` numbers; `worker` numbers distinct threads' work.
+  virtual void take(const TileImage& image, const Region& region, std::int64_t tile, int worker,
+                    Scratch& scratch) = 0;
+  // The measurement, [channels][values], when all tiles were taken.
+  virtual std::vector<double> finish() = 0;
+};
+
+// For a Reduce or Histogram node. tiles, workers: how many there are at most.
+std::unique_ptr<Sink> make_reduce(const Node& node, const Arguments& arguments,
+                                  const SinkImage& image, std::int64_t tiles, CpuLevel level);
+std::unique_ptr<Sink> make_histogram(const Node& node, const SinkImage& image, int workers,
+                                     CpuLevel level);
+
+// The sum of values in pairs, (v0 + v1) + (v2 + v3) ..., as if padded with zeros to a power of two.
+double pairwise_sum(double* values, std::int64_t n);
+
+}  // namespace impipe::cpu

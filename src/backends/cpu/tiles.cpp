@@ -1,0 +1,52 @@
+// Into which tiles an image is cut.
+#include "backends/cpu/tiles.hpp"
+
+#include "backends/cpu/sink.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+// Equal parts of at most `most`, multiples of a cell.
+std::int64_t part(std::int64_t length, std::int64_t most) {
+  const std::int64_t parts = (length + most - 1) / most;
+  const std::int64_t each = (length + parts - 1) / parts;
+  return (each + cell_side - 1) / cell_side * cell_side;
+}
+
+}  // namespace
+
+Region TileGrid::region(std::int64_t tile) const {
+  const std::int64_t x = tile % across() * width, y = tile / across() * height;
+  return {x, y, std::min(x + width, image.width), std::min(y + height, image.height)};
+}
+
+TileGrid tiles_for(const KernelSpec& spec, Size size, int threads) {
+  std::int64_t halo_x = 0, halo_y = 0;
+  int channels = 1;
+  bool transposes = false;
+  for (const Node& node : spec.nodes) {
+    const Footprint f = reach_of(node).footprint;
+    halo_x += f.left + f.right;
+    halo_y += f.up + f.down;
+    if (!node.is_measure) channels = std::max(channels, node.channels);
+    const auto* permute = std::get_if<Permute>(&node.primitive);
+    transposes = transposes || (permute != nullptr && permute->transpose);
+  }
+  std::int64_t width = 4096 / channels, height = cell_side;
+  if (transposes) {
+    width = height = 256;
+  } else if (halo_x + halo_y > 0) {
+    // A halo costs at most about an eighth in each direction.
+    width = std::max<std::int64_t>(512 / channels, 8 * halo_x);
+    height = std::max<std::int64_t>(64, 8 * halo_y);
+  }
+  TileGrid grid{size, part(size.width, std::max(width, cell_side)), part(size.height, height)};
+  // Every thread gets several, so that uneven ones balance.
+  constexpr std::int64_t tiles_per_thread = 4;
+  while (threads > 1 && grid.count() < threads * tiles_per_thread && grid.height > cell_side) {
+    grid.height = part(size.height, grid.height - cell_side);
+  }
+  return grid;
+}
+
+}  // namespace impipe::cpu

@@ -1,0 +1,24 @@
+// The list of backends: one line each.
+#include "backends/registry.hpp"
+
+#include "backends/cpu/device.hpp"
+
+namespace impipe::backends {
+namespace {
+
+constexpr Backend all[] = {
+    {"cpu", cpu::devices, cpu::open},
+};
+
+}  // namespace
+
+std::span<const Backend> registry() { return all; }
+
+const Backend* find_backend(std::string_view name) {
+  for (const Backend& backend : all) {
+    if (backend.name == name) return &backend;
+  }
+  return nullptr;
+}
+
+}  // namespace impipe::backends
