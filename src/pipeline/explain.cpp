@@ -94,7 +94,9 @@ std::string describe(const Step& step) {
     out += describe(node);
   }
   if (images.empty() || measures.empty()) return images + measures;
-  return images + " -> " + measures;
+  bool stored = false;
+  for (const int output : step.kernel.outputs) stored |= !step.kernel.nodes[output].is_measure;
+  return images + (stored ? " -> the image + " : " -> ") + measures;
 }
 
 std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfused) {

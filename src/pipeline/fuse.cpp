@@ -52,6 +52,41 @@ std::set<ValueId> live_values(const Plan& plan) {
   return live;
 }
 
+// Steps that compute the same from the same become one: `mean2 | std2` sums once.
+Plan without_repeats(const Plan& plan) {
+  Plan out = plan;
+  std::vector<ValueId> same(plan.values.size());
+  for (size_t v = 0; v < same.size(); ++v) same[v] = static_cast<ValueId>(v);
+  out.steps.clear();
+  std::vector<std::string> keys;
+  for (Step step : plan.steps) {
+    for (ValueId& input : step.inputs) input = same[input];
+    const std::string key = step.kernel.key();
+    const Node& node = node_of(step);
+    const auto repeats = [&](size_t s) {
+      const Step& other = out.steps[s];
+      const PlanValue& value = plan.values[step.outputs.front()];
+      return keys[s] == key && other.inputs == step.inputs &&
+             node_of(other).arguments == node.arguments && node_of(other).white == node.white &&
+             plan.values[other.outputs.front()].measured_image == value.measured_image;
+    };
+    size_t s = 0;
+    while (s < out.steps.size() && !repeats(s)) ++s;
+    if (s < out.steps.size()) {
+      same[step.outputs.front()] = out.steps[s].outputs.front();
+      continue;
+    }
+    out.steps.push_back(std::move(step));
+    keys.push_back(key);
+  }
+  out.result = same[out.result];
+  for (PlanSave& save : out.saves) save.value = same[save.value];
+  for (PlanColumn& column : out.columns) column.value = same[column.value];
+  if (out.last_measurement) out.last_measurement = same[*out.last_measurement];
+  for (PlanValue& value : out.values) value.measured_image = same[value.measured_image];
+  return out;
+}
+
 class Fuser {
  public:
   explicit Fuser(const Plan& plan) : plan_(plan), producer_(plan.values.size(), -1) {
@@ -298,7 +333,10 @@ class Fuser {
 
 }  // namespace
 
-Plan fuse(const Plan& plan) { return Fuser(plan).run(); }
+Plan fuse(const Plan& plan) {
+  const Plan once = without_repeats(plan);
+  return Fuser(once).run();
+}
 
 Plan without_unread(const Plan& plan) {
   const std::set<ValueId> live = live_values(plan);

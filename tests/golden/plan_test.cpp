@@ -1,0 +1,136 @@
+// Plans as text: what `impipe plan` says about types, steps, barriers and bytes.
+#include <gtest/gtest.h>
+
+#include "pipeline/binder.hpp"
+#include "pipeline/explain.hpp"
+#include "pipeline/fuse.hpp"
+#include "pipeline/lower.hpp"
+#include "pipeline/parser.hpp"
+
+namespace impipe::pipeline {
+namespace {
+
+constexpr ImageType gray8{};
+constexpr ImageType colour8{.channels = 3};
+constexpr ImageType gray_single{.cls = PixelClass::single, .white = 1};
+
+std::string explained(const char* text, const ImageType& type) {
+  const Pipeline pipeline = bind(parse(text));
+  const Plan plan = lower(pipeline, type);
+  return explain(pipeline, fuse(plan), without_unread(plan));
+}
+
+// The steps alone: one line each, with the stages, what it reads, and why it stands apart.
+std::string steps(const char* text, const ImageType& type) {
+  std::string out;
+  for (const Step& step : fuse(lower(bind(parse(text)), type)).steps) {
+    out += describe(step);
+    if (!step.apart.empty()) out += "  [" + step.apart + "]";
+    out += "\n";
+  }
+  return out;
+}
+
+TEST(Explain, TheWholeText) {
+  EXPECT_EQ(explained("imadjust 0.1,0.9 | conv2 k7 | edge prewitt t0.1 nothinning", colour8),
+            R"(input: uint8 x3, white 255
+
+stages:
+   1  imadjust 0.1,0.9              uint8 x3, white 255
+   2  conv2 k7                      single x3, white 255
+   3  edge prewitt t0.1 nothinning  logical x1, white 1
+
+steps:
+   1  point imadjust_linear + separable 7x7 constant + point rgb2gray + point unit_scaled + stencil edge_prewitt_both replicate + point edge_not_thinned
+      for stage 1, 2, 3; reads the input; 4 bytes a pixel
+
+1 steps instead of 6; 4 bytes a pixel instead of 58
+note: edge: colour images go through rgb2gray first
+)");
+}
+
+TEST(Explain, AMeasurementAtTheEndWritesNoImage) {
+  EXPECT_EQ(explained("imcomplement | mean2", gray8),
+            R"(input: uint8 x1, white 255
+
+stages:
+   1  imcomplement  uint8 x1, white 255
+   2  mean2         uint8 x1, white 255
+
+steps:
+   1  point imcomplement -> reduce sum
+      for stage 1, 2; reads the input; 1 bytes a pixel
+   2  scalar mean_of_sums
+      for stage 2; reads step 1; 0 bytes a pixel
+      apart, because it needs a measurement of the whole image
+
+2 steps instead of 3; 1 bytes a pixel instead of 3
+the pipeline ends in a measurement: no image is written
+)");
+}
+
+struct Golden {
+  const char* pipeline;
+  ImageType type;
+  const char* steps;
+};
+class FusionTest : public testing::TestWithParam<Golden> {};
+
+TEST_P(FusionTest, Steps) {
+  EXPECT_EQ(steps(GetParam().pipeline, GetParam().type), GetParam().steps);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Golden, FusionTest,
+    testing::Values(
+        Golden{"imcomplement", gray8, "point imcomplement\n"},
+        // Ten point stages: one kernel.
+        Golden{"imcomplement | imcomplement | imadjust 0.1,0.9 | imcomplement | imadjust 0.2,0.7 | "
+               "imcomplement | imadjust 0,1 0.1,0.8 | imcomplement | imadjust 0.1,0.9 | imcomplement",
+               gray8,
+               "point imcomplement + point imcomplement + point imadjust_linear + point "
+               "imcomplement + point imadjust_linear + point imcomplement + point imadjust_linear "
+               "+ point imcomplement + point imadjust_linear + point imcomplement\n"},
+        Golden{"transpose | imcomplement | fliplr", gray8,
+               "permute transpose + point imcomplement + permute flip x\n"},
+        Golden{"imopen disk,5", gray8, "extremum min 11x11 mask + extremum max 11x11 mask\n"},
+        // A halo that costs more than storing.
+        Golden{"imopen square,101", gray8,
+               "extremum min 101x101\n"
+               "extremum max 101x101  [computing its halo again costs more than storing]\n"},
+        Golden{"imfilter [1 1 1;1 1 2;1 1 1]/10 circular | imfilter [1 1 1;1 1 2;1 1 1]/10 circular",
+               gray_single,
+               "stencil 3x3 circular\n"
+               "stencil 3x3 circular  [a circular border needs the whole image]\n"},
+        Golden{"medfilt2 | transpose", gray8,
+               "rank 5 of 3x3 constant\n"
+               "permute transpose  [a permutation fuses with point stages only]\n"},
+        // What is computed twice is computed once, and reductions of one image share a step.
+        Golden{"mean2 | sum | min", gray8,
+               "reduce sum + reduce min\n"
+               "scalar mean_of_sums  [it needs a measurement of the whole image]\n"},
+        Golden{"as a | imdilate square,3 | imlincomb 1 -1 :a", gray8,
+               "extremum max 3x3 + point imlincomb_2\n"},
+        // Nobody reads the first complement. The second is read before and after the barrier.
+        Golden{"as a | imcomplement | imlincomb 0 1 :a | imcomplement | as b | mean2 | medfilt2 | "
+               "imabsdiff :b",
+               gray8,
+               "point imcomplement + point imlincomb_2 + point imcomplement -> the image + reduce "
+               "sum\n"
+               "scalar mean_of_sums  [it needs a measurement of the whole image]\n"
+               "rank 5 of 3x3 constant + point imabsdiff  [2 steps read it, and storing is cheaper "
+               "than computing it again]\n"},
+        // The threshold needs the gradient's mean; the gradient itself is cheap and computed twice.
+        Golden{"edge sobel", gray8,
+               "stencil edge_sobel_both replicate -> reduce sum\n"
+               "scalar edge_threshold  [it needs a measurement of the whole image]\n"
+               "stencil edge_sobel_both replicate + stencil edge_thinned constant  [it needs a "
+               "measurement of the whole image]\n"},
+        Golden{"graythresh | imbinarize", gray8,
+               "histogram 256 bins\n"
+               "scalar otsu  [it needs a measurement of the whole image]\n"
+               "scalar otsu_level  [it needs a measurement of the whole image]\n"
+               "point above  [it needs a measurement of the whole image]\n"}));
+
+}  // namespace
+}  // namespace impipe::pipeline
