@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "io/bits.hpp"
 #include "io/headers.hpp"
 
 namespace impipe::io {
@@ -169,7 +170,8 @@ HostImage decode_pnm(std::span<const std::byte> bytes) {
         reinterpret_cast<const std::uint8_t*>(bytes.data()) + header.data + y * row_bytes;
     if (bits) {  // a set bit is black
       auto* row = image.pixels.row_as<std::uint8_t>(y);
-      for (std::int64_t x = 0; x < samples; ++x) row[x] = ((from[x / 8] >> (7 - x % 8)) & 1) == 0;
+      unpack_bits(from, row, samples);
+      for (std::int64_t x = 0; x < samples; ++x) row[x] ^= 1;
     } else if (wide) {
       auto* row = image.pixels.row_as<std::uint16_t>(y);
       for (std::int64_t x = 0; x < samples; ++x) {
@@ -206,9 +208,8 @@ Bytes encode_pnm(const HostImage& image) {
     auto* to = reinterpret_cast<std::uint8_t*>(out.data() + begin);
     if (bits) {
       const auto* row = image.pixels.row_as<std::uint8_t>(y);
-      for (std::int64_t x = 0; x < size.width; ++x) {
-        if (row[x] == 0) to[x / 8] |= static_cast<std::uint8_t>(0x80 >> (x % 8));
-      }
+      pack_bits(row, to, size.width);
+      for (std::int64_t i = 0; i < row_bytes; ++i) to[i] = static_cast<std::uint8_t>(~to[i]);
     } else {
       const auto* row = image.pixels.row_as<std::uint16_t>(y);
       for (std::int64_t x = 0; x < row_bytes / 2; ++x) {

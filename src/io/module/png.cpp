@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "io/module/codecs.hpp"
+#include "io/module/png_direct.hpp"
 
 namespace impipe::io {
 namespace {
@@ -80,6 +81,7 @@ class Writer {
 }  // namespace
 
 HostImage decode_png(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
+  if (auto image = decode_png_directly(bytes, info, make_image)) return std::move(*image);
   const Reader reader(bytes);
   png_structp png = reader.png();
   png_read_info(png, reader.info());
@@ -133,6 +135,7 @@ HostImage decode_png(InputBytes bytes, const ImageInfo& info, MakeImage make_ima
 }
 
 Bytes encode_png(const HostImage& image) {
+  if (Bytes direct = encode_png_directly(image); !direct.empty()) return direct;
   const Size size = image.size();
   const bool one_bit = image.type.cls == PixelClass::logical;
   const bool wide = image.type.cls == PixelClass::uint16;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 
+#include "io/bits.hpp"
 #include "io/module/codecs.hpp"
 
 namespace impipe::io {
@@ -181,6 +182,11 @@ void unpack_row(const std::uint8_t* row, const Layout& l, HostImage& image, std:
     std::memcpy(image.pixels.row(y) + x0 * pixel, row, static_cast<size_t>(count * pixel));
     return;
   }
+  if (image.type.cls == PixelClass::logical && stride == 1 &&
+      l.photometric == PHOTOMETRIC_MINISBLACK && x0 % 8 == 0) {
+    unpack_bits(row, image.pixels.row_as<std::uint8_t>(y) + x0, count);
+    return;
+  }
   switch (image.type.cls) {
     case PixelClass::single: return unpack<float>(row, l, image, x0, y, count, sample, stride);
     case PixelClass::uint16:
@@ -349,11 +355,7 @@ Bytes encode_tiff(const HostImage& image) {
   std::vector<std::uint8_t> row(static_cast<size_t>(row_bytes));
   for (std::int64_t y = 0; y < size.height; ++y) {
     if (one_bit) {
-      std::fill(row.begin(), row.end(), std::uint8_t{0});
-      const auto* pixels = image.pixels.row_as<std::uint8_t>(y);
-      for (std::int64_t x = 0; x < size.width; ++x) {
-        if (pixels[x] != 0) row[static_cast<size_t>(x / 8)] |= static_cast<std::uint8_t>(0x80 >> (x % 8));
-      }
+      pack_bits(image.pixels.row_as<std::uint8_t>(y), row.data(), size.width);
     } else if (!image.type.alpha) {
       std::memcpy(row.data(), image.pixels.row(y), row.size());  // libtiff changes what it is given
     } else if (cls == PixelClass::single) {
