@@ -1,4 +1,5 @@
-// Rows of 1-bit pixels, eight to a byte with the first in the highest bit, to and from one byte each.
+// Rows of 1-bit pixels, eight to a byte with the first in the highest bit, to and from one byte
+// each.
 #pragma once
 
 #include <array>

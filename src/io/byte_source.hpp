@@ -1,12 +1,13 @@
-// Bytes of a file by offset, whether the file is in memory or on disk: what the header parsers read.
+// Bytes of a file by offset, whether the file is in memory or on disk: what the header parsers
+// read.
 #pragma once
 
+#include <unistd.h>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
-#include <unistd.h>
 
 #include "core/error.hpp"
 

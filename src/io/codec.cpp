@@ -81,15 +81,31 @@ ImageInfo probe_source(const ByteSource& source) {
   const Format format = sniff_or_fail(std::as_bytes(std::span(head)));
   try {
     switch (format) {
-      case Format::png: info = png_header(source); break;
-      case Format::jpeg: info = jpeg_header(source); break;
-      case Format::tiff: info = tiff_header(source); break;
-      case Format::bmp: info = bmp_header(source); break;
-      case Format::webp: info = webp_header(source); break;
-      case Format::exr: info = exr_header(source); break;
+      case Format::png:
+        info = png_header(source);
+        break;
+      case Format::jpeg:
+        info = jpeg_header(source);
+        break;
+      case Format::tiff:
+        info = tiff_header(source);
+        break;
+      case Format::bmp:
+        info = bmp_header(source);
+        break;
+      case Format::webp:
+        info = webp_header(source);
+        break;
+      case Format::exr:
+        info = exr_header(source);
+        break;
       case Format::pnm:
-      case Format::pfm: info = pnm_header(source).info; break;
-      case Format::npy: info = npy_header(source).info; break;
+      case Format::pfm:
+        info = pnm_header(source).info;
+        break;
+      case Format::npy:
+        info = npy_header(source).info;
+        break;
     }
   } catch (const Error& error) {
     const std::string_view what = error.what();
@@ -100,10 +116,23 @@ ImageInfo probe_source(const ByteSource& source) {
     fail(std::string(name_of(format)) + " without pixels (" + to_string(info.stored) + ")");
   }
   if (info.stored.width > max_side || info.stored.height > max_side) {
-    fail("too large: a side of " + to_string(info.stored) + " exceeds " +
-         std::to_string(max_side) + " pixels");
+    fail("too large: a side of " + to_string(info.stored) + " exceeds " + std::to_string(max_side) +
+         " pixels");
   }
   return info;
+}
+
+// The image with its alpha, which may have kept another class, in the class of the pixels.
+HostImage with_alpha_of(HostImage image, PixelClass cls) {
+  if (!image.type.alpha || image.alpha.cls() == cls) return image;
+  HostImage alpha;
+  alpha.type = {.cls = image.alpha.cls(),
+                .channels = 1,
+                .alpha = false,
+                .white = class_max(image.alpha.cls())};
+  alpha.pixels = image.alpha;
+  image.alpha = convert(alpha, cls).pixels;
+  return image;
 }
 
 HostImage make_image(const ImageType& type, Size size) { return HostImage(type, size); }
@@ -128,8 +157,7 @@ Bytes read_picture(const std::filesystem::path& path) {
   sniff_or_fail({head, head_bytes});
   Bytes bytes(std::max(static_cast<size_t>(status.st_size), head_bytes));
   std::copy_n(head, head_bytes, bytes.data());
-  const size_t rest =
-      read_fully(file.get(), bytes.data() + head_bytes, bytes.size() - head_bytes);
+  const size_t rest = read_fully(file.get(), bytes.data() + head_bytes, bytes.size() - head_bytes);
   bytes.resize(head_bytes + rest);  // the file may have shrunk meanwhile
   return bytes;
 }
@@ -198,12 +226,11 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
   // Integer planes go to .npy as they are; elsewhere an integer file promises a white.
   const bool raw = format == Format::npy && cls == image.type.cls;
   if (image.type.white == 0 && cls != PixelClass::single && !raw) {
-    fail("cannot write " + std::string(name_of(format)) + " of class " +
-         std::string(name_of(cls)) +
+    fail("cannot write " + std::string(name_of(format)) + " of class " + std::string(name_of(cls)) +
          ": a distance or label image has no white; add `mat2gray`, or write .npy, .tif or .pfm");
   }
   Encoded out;
-  HostImage ready = raw ? image : convert(image, cls, &out.clipped);
+  HostImage ready = raw ? with_alpha_of(image, cls) : convert(image, cls, &out.clipped);
   if (ready.type.alpha && !traits(format).alpha) {
     ready.type.alpha = false;
     ready.alpha = Plane();
@@ -214,14 +241,18 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
     ready = convert(ready, PixelClass::uint8);
   }
   switch (format) {
-    case Format::npy: out.bytes = encode_npy(ready); break;
+    case Format::npy:
+      out.bytes = encode_npy(ready);
+      break;
     case Format::pnm:
       if (ready.type.channels == 3 && cls == PixelClass::logical) {
         ready = convert(ready, PixelClass::uint8);
       }
       out.bytes = encode_pnm(ready);
       break;
-    case Format::pfm: out.bytes = encode_pfm(ready); break;
+    case Format::pfm:
+      out.bytes = encode_pfm(ready);
+      break;
     default: {
       if (ready.type.channels == 3 && cls == PixelClass::logical) {
         ready = convert(ready, PixelClass::uint8);
@@ -230,7 +261,8 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       Metadata kept = metadata;
       if (!profile_fits(kept.icc, ready.type.channels)) kept.icc.clear();
       if (traits(format).metadata && !kept.empty()) {
-        out.bytes = codec_module(format).add_metadata(std::move(out.bytes), format, kept, ready.size());
+        out.bytes =
+            codec_module(format).add_metadata(std::move(out.bytes), format, kept, ready.size());
       }
     }
   }

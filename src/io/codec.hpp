@@ -1,6 +1,6 @@
-// Pictures as files: reading, recognising, decoding and encoding them. Every function may be called
-// from several threads at once. Errors give the reason alone ("truncated PNG: …"); the caller, who
-// knows the path, puts it in front.
+// Pictures as files: reading, recognising, decoding and encoding them. Every function may be
+// called from several threads at once. Errors give the reason alone ("truncated PNG: …"); the
+// caller, who knows the path, puts it in front.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,7 @@ struct ImageInfo {
   int orientation = 1;  // EXIF: 1 to 8, applied by decode
   bool lossy = false;   // stored with loss: JPEG, most WebP
   std::string detail;   // "8-bit palette, interlaced", for `impipe info`
-  Size size() const {
-    return orientation >= 5 ? Size{stored.height, stored.width} : stored;
-  }
+  Size size() const { return orientation >= 5 ? Size{stored.height, stored.width} : stored; }
   // Memory of the decoded image.
   std::int64_t decoded_bytes() const {
     return stored.pixels() * (type.channels + (type.alpha ? 1 : 0)) * bytes_of(type.cls);
@@ -67,8 +65,8 @@ struct EncodeOptions {
 
 struct Encoded {
   Bytes bytes;
-  std::int64_t clipped = 0;     // values outside 0 … white, or not a number
-  bool alpha_dropped = false;   // the format holds none
+  std::int64_t clipped = 0;    // values outside 0 … white, or not a number
+  bool alpha_dropped = false;  // the format holds none
 };
 // Converts the image to `cls` (which the format must hold, see output_type) and encodes it.
 // Throws Error when an image without a white goes to an integer class.
@@ -81,15 +79,15 @@ struct OutputType {
   PixelClass cls = PixelClass::uint8;
   bool operator==(const OutputType&) const = default;
 };
-// The rule of the outputs: the input's format and depth, unless asked otherwise. `input` is null for
-// a source. `wanted` is from --format or the output's extension, `wanted_class` from -d.
+// The rule of the outputs: the input's format and depth, unless asked otherwise. `input` is null
+// for a source. `wanted` is from --format or the output's extension, `wanted_class` from -d.
 OutputType output_type(const ImageInfo* input, const ImageType& result,
                        std::optional<Format> wanted = {},
                        std::optional<PixelClass> wanted_class = {});
 
 // Converts by the rules of im2uint8, im2uint16 and im2single, relative to white: white goes to the
 // white of the class. To logical: whatever is not 0 is true. Adds to `clipped` the values that were
-// saturated.
+// saturated. Alpha, of whatever class it was read in, goes to the full range of the class.
 HostImage convert(const HostImage& image, PixelClass cls, std::int64_t* clipped = nullptr);
 
 // An .npy file of doubles, in C order; shape as numpy says it: {n}, {rows, columns}.

@@ -1,4 +1,5 @@
-// Conversion between pixel classes relative to white, and the rule for what an output is written as.
+// Conversion between pixel classes relative to white, and the rule for what an output is written
+// as.
 #include <cmath>
 #include <cstring>
 
@@ -81,18 +82,27 @@ void to_logical(const Plane& from, Plane& to) {
 template <class From>
 void convert_from(const Plane& from, Plane& to, double white, std::int64_t& clipped) {
   switch (to.cls()) {
-    case PixelClass::logical: return to_logical<From>(from, to);
-    case PixelClass::single: return to_single<From>(from, to, white);
-    default: return to_integers<From>(from, to, {white, class_max(to.cls())}, clipped);
+    case PixelClass::logical:
+      return to_logical<From>(from, to);
+    case PixelClass::single:
+      return to_single<From>(from, to, white);
+    default:
+      return to_integers<From>(from, to, {white, class_max(to.cls())}, clipped);
   }
 }
 
 Plane convert_plane(const Plane& from, PixelClass cls, double white, std::int64_t& clipped) {
   Plane to(cls, from.channels(), from.size());
   switch (from.cls()) {
-    case PixelClass::uint16: convert_from<std::uint16_t>(from, to, white, clipped); break;
-    case PixelClass::single: convert_from<float>(from, to, white, clipped); break;
-    default: convert_from<std::uint8_t>(from, to, white, clipped); break;
+    case PixelClass::uint16:
+      convert_from<std::uint16_t>(from, to, white, clipped);
+      break;
+    case PixelClass::single:
+      convert_from<float>(from, to, white, clipped);
+      break;
+    default:
+      convert_from<std::uint8_t>(from, to, white, clipped);
+      break;
   }
   return to;
 }
@@ -109,15 +119,11 @@ HostImage convert(const HostImage& image, PixelClass cls, std::int64_t* clipped)
   if (!keeps_class || (white != 0 && white != class_max(cls))) {
     out.pixels = convert_plane(image.pixels, cls, white, outside);
   }
-  if (image.type.alpha) {
-    // Alpha is on the scale of its own plane: white of the image when both are single.
-    const double opaque = image.alpha.cls() == PixelClass::single
-                              ? (white == 0 ? 1.0 : white)
-                              : class_max(image.alpha.cls());
+  // Alpha keeps the class it was read in, whatever the pixels became; it is never rescaled by
+  // white.
+  if (image.type.alpha && image.alpha.cls() != cls) {
     std::int64_t ignored = 0;
-    if (image.alpha.cls() != cls || opaque != class_max(cls)) {
-      out.alpha = convert_plane(image.alpha, cls, opaque, ignored);
-    }
+    out.alpha = convert_plane(image.alpha, cls, class_max(image.alpha.cls()), ignored);
   }
   if (clipped != nullptr) *clipped += outside;
   return out;

@@ -9,17 +9,19 @@ namespace impipe::io {
 namespace {
 
 // clang-format off
+using enum Format;
+using enum Codec;
 constexpr std::array<FormatTraits, 9> table{{
-    // format       name    extensions              codec            1-bit  8      16     float  alpha  meta   lossy
-    {Format::png,  "PNG",  "png",                   Codec::module,    true,  true,  true,  false, true,  true,  false},
-    {Format::jpeg, "JPEG", "jpg jpeg jpe jfif",     Codec::module,    false, true,  false, false, false, true,  true},
-    {Format::tiff, "TIFF", "tif tiff",              Codec::module,    true,  true,  true,  true,  true,  true,  false},
-    {Format::bmp,  "BMP",  "bmp dib",               Codec::opencv,    false, true,  false, false, false, false, false},
-    {Format::webp, "WebP", "webp",                  Codec::module,    false, true,  false, false, true,  true,  false},
-    {Format::exr,  "EXR",  "exr",                   Codec::opencv,    false, false, false, true,  true,  false, false},
-    {Format::pnm,  "PNM",  "pgm ppm pbm pnm",       Codec::program,   true,  true,  true,  false, false, false, false},
-    {Format::pfm,  "PFM",  "pfm",                   Codec::program,   false, false, false, true,  false, false, false},
-    {Format::npy,  "NPY",  "npy",                   Codec::program,   true,  true,  true,  true,  true,  false, false},
+    // name, extensions                 codec    1-bit  8      16     float  alpha  meta   lossy
+    {png,  "PNG",  "png",               module,  true,  true,  true,  false, true,  true,  false},
+    {jpeg, "JPEG", "jpg jpeg jpe jfif", module,  false, true,  false, false, false, true,  true},
+    {tiff, "TIFF", "tif tiff",          module,  true,  true,  true,  true,  true,  true,  false},
+    {bmp,  "BMP",  "bmp dib",           opencv,  false, true,  false, false, false, false, false},
+    {webp, "WebP", "webp",              module,  false, true,  false, false, true,  true,  false},
+    {exr,  "EXR",  "exr",               opencv,  false, false, false, true,  true,  false, false},
+    {pnm,  "PNM",  "pgm ppm pbm pnm",   program, true,  true,  true,  false, false, false, false},
+    {pfm,  "PFM",  "pfm",               program, false, false, false, true,  false, false, false},
+    {npy,  "NPY",  "npy",               program, true,  true,  true,  true,  true,  false, false},
 }};
 // clang-format on
 
@@ -36,7 +38,8 @@ std::optional<Format> sniff(std::span<const std::byte> bytes) {
   if (head.starts_with("\xff\xd8\xff"sv)) return Format::jpeg;
   if (head.starts_with("II*\0"sv) || head.starts_with("MM\0*"sv)) return Format::tiff;
   if (head.starts_with("II+\0"sv) || head.starts_with("MM\0+"sv)) return Format::tiff;  // BigTIFF
-  if (head.starts_with("RIFF"sv) && head.substr(std::min<size_t>(8, head.size())).starts_with("WEBP"))
+  if (head.starts_with("RIFF"sv) &&
+      head.substr(std::min<size_t>(8, head.size())).starts_with("WEBP"))
     return Format::webp;
   if (head.starts_with("\x76\x2f\x31\x01"sv)) return Format::exr;
   if (head.starts_with("\x93NUMPY"sv)) return Format::npy;
@@ -75,7 +78,8 @@ std::optional<Format> format_of_extension(std::string_view name) {
 }
 
 std::string_view extension_for(Format format, PixelClass cls, int channels) {
-  if (format == Format::pnm) return channels == 3 ? "ppm" : cls == PixelClass::logical ? "pbm" : "pgm";
+  if (format == Format::pnm)
+    return channels == 3 ? "ppm" : cls == PixelClass::logical ? "pbm" : "pgm";
   const std::string_view all = traits(format).extensions;
   return all.substr(0, all.find(' '));
 }
@@ -86,7 +90,8 @@ PixelClass nearest_class(Format format, PixelClass wanted) {
     case PixelClass::logical:
       if (t.one_bit) return PixelClass::logical;
       return t.eight ? PixelClass::uint8 : PixelClass::single;
-    case PixelClass::uint8: return t.eight ? PixelClass::uint8 : PixelClass::single;
+    case PixelClass::uint8:
+      return t.eight ? PixelClass::uint8 : PixelClass::single;
     case PixelClass::uint16:
       if (t.sixteen) return PixelClass::uint16;
       return t.floats ? PixelClass::single : PixelClass::uint8;

@@ -36,11 +36,12 @@ void visit_tiff(const ByteSource& source, Visit visit) {
   const auto number = [&](const std::string& t, size_t at, int n) {
     return number_at(t, at, n, big_endian);
   };
-  const auto directory = static_cast<std::int64_t>(
-      big_tiff ? number(source.read(8, 8), 0, 8) : number(head, 4, 4));
+  const auto directory =
+      static_cast<std::int64_t>(big_tiff ? number(source.read(8, 8), 0, 8) : number(head, 4, 4));
   const int count_bytes = big_tiff ? 8 : 2;
   const std::uint64_t count = number(source.read(directory, count_bytes), 0, count_bytes);
-  if (count > 4096) fail("damaged TIFF: its directory claims " + std::to_string(count) + " entries");
+  if (count > 4096)
+    fail("damaged TIFF: its directory claims " + std::to_string(count) + " entries");
   const int entry_bytes = big_tiff ? 20 : 12;
   const std::string entries =
       source.read(directory + count_bytes, static_cast<std::int64_t>(count) * entry_bytes);
@@ -52,15 +53,15 @@ void visit_tiff(const ByteSource& source, Visit visit) {
     entry.count = number(entries, at + 4, big_tiff ? 8 : 4);
     const size_t value_at = at + (big_tiff ? 12 : 8);
     const size_t inline_bytes = big_tiff ? 8 : 4;
-    const std::uint64_t bytes =
-        std::min<std::uint64_t>(entry.count, 64) *
-        static_cast<std::uint64_t>(tiff_type_bytes(entry.type));
+    const std::uint64_t bytes = std::min<std::uint64_t>(entry.count, 64) *
+                                static_cast<std::uint64_t>(tiff_type_bytes(entry.type));
     if (entry.count * static_cast<std::uint64_t>(tiff_type_bytes(entry.type)) <= inline_bytes) {
       entry.values = entries.substr(value_at, inline_bytes);
     } else {
       const auto offset = number(entries, value_at, static_cast<int>(inline_bytes));
-      entry.values = source.read_some(static_cast<std::int64_t>(offset),
-                                      static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, 64)));
+      entry.values =
+          source.read_some(static_cast<std::int64_t>(offset),
+                           static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, 64)));
     }
     visit(number(entries, at, 2), entry);
   }
@@ -113,9 +114,9 @@ ImageInfo png_header(const ByteSource& source) {
   }
   const bool alpha = colour == 4 || colour == 6 || transparency;
   const int channels = (colour & 2) != 0 ? 3 : 1;
-  const PixelClass cls = bits == 16                              ? PixelClass::uint16
+  const PixelClass cls = bits == 16                           ? PixelClass::uint16
                          : bits == 1 && colour == 0 && !alpha ? PixelClass::logical
-                                                                 : PixelClass::uint8;
+                                                              : PixelClass::uint8;
   info.type = type_of(cls, channels, alpha);
   info.detail = depth_text(bits) + (colour == 3 ? " palette" : "") +
                 (big_at(head, 28, 1) != 0 ? ", interlaced" : "");
@@ -158,24 +159,43 @@ ImageInfo tiff_header(const ByteSource& source) {
   std::uint64_t compression = 1;
   visit_tiff(source, [&](std::uint64_t tag, const TiffEntry& entry) {
     switch (tag) {
-      case 256: info.stored.width = static_cast<std::int64_t>(entry.at()); break;
-      case 257: info.stored.height = static_cast<std::int64_t>(entry.at()); break;
-      case 258: bits = entry.at(); break;
-      case 259: compression = entry.at(); break;
-      case 262: photometric = entry.at(); break;
-      case 274: info.orientation = valid_orientation(entry.at()); break;
-      case 277: samples = entry.at(); break;
-      case 338: extra = entry.count; break;
-      case 339: sample_format = entry.at(); break;
-      default: break;
+      case 256:
+        info.stored.width = static_cast<std::int64_t>(entry.at());
+        break;
+      case 257:
+        info.stored.height = static_cast<std::int64_t>(entry.at());
+        break;
+      case 258:
+        bits = entry.at();
+        break;
+      case 259:
+        compression = entry.at();
+        break;
+      case 262:
+        photometric = entry.at();
+        break;
+      case 274:
+        info.orientation = valid_orientation(entry.at());
+        break;
+      case 277:
+        samples = entry.at();
+        break;
+      case 338:
+        extra = entry.count;
+        break;
+      case 339:
+        sample_format = entry.at();
+        break;
+      default:
+        break;
     }
   });
   const bool palette = photometric == 3;
   const bool grey = photometric <= 1;
   const bool is_float = sample_format == 3;
   const bool converted = !palette && !grey && photometric != 2;  // CMYK, YCbCr, Lab
-  const PixelClass cls = is_float ? PixelClass::single
-                         : bits == 1 && samples == 1 && grey ? PixelClass::logical
+  const PixelClass cls = is_float                               ? PixelClass::single
+                         : bits == 1 && samples == 1 && grey    ? PixelClass::logical
                          : bits == 16 && !palette && !converted ? PixelClass::uint16
                                                                 : PixelClass::uint8;
   if (sample_format == 2) fail("TIFF with signed samples is not supported");
@@ -187,7 +207,9 @@ ImageInfo tiff_header(const ByteSource& source) {
   info.type = type_of(cls, grey ? 1 : 3, alpha);
   info.lossy = compression == 7 && !grey;
   info.detail = depth_text(static_cast<int>(bits), is_float) + (palette ? " palette" : "") +
-                (photometric == 5 ? " CMYK" : photometric == 6 ? " YCbCr" : "");
+                (photometric == 5   ? " CMYK"
+                 : photometric == 6 ? " YCbCr"
+                                    : "");
   return info;
 }
 

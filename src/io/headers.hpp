@@ -21,10 +21,10 @@ int exif_orientation(const std::string& exif);
 
 struct PnmHeader {
   ImageInfo info;
-  char kind = '5';           // the character after P
-  std::int64_t maxval = 1;   // of PFM: unused
+  char kind = '5';             // the character after P
+  std::int64_t maxval = 1;     // of PFM: unused
   bool little_endian = false;  // of PFM
-  std::int64_t data = 0;     // offset of the pixels
+  std::int64_t data = 0;       // offset of the pixels
 };
 PnmHeader pnm_header(const ByteSource& source);
 

@@ -56,9 +56,10 @@ class Collector {
     if (found.empty() && list_.unreadable.size() == unreadable_before) {
       const std::int64_t skipped = list_.skipped - skipped_before;
       list_.unmatched.push_back(
-          {root.string(), "no picture in the folder '" + root.string() + "'" +
-                              (skipped > 0 ? " (" + std::to_string(skipped) + " other files)" : "") +
-                              (options_.recursive ? "" : "; -r looks into its folders")});
+          {root.string(),
+           "no picture in the folder '" + root.string() + "'" +
+               (skipped > 0 ? " (" + std::to_string(skipped) + " other files)" : "") +
+               (options_.recursive ? "" : "; -r looks into its folders")});
     }
     for (Input& input : found) add(std::move(input));
   }
@@ -122,7 +123,8 @@ void add_glob(Collector& collector, InputList& list, const std::string& pattern)
     if (fs::is_directory(name, ignored)) {
       collector.add_folder(name);
     } else {
-      collector.add({.path = name, .relative = fs::path(name).lexically_relative(root.empty() ? "." : root)});
+      collector.add(
+          {.path = name, .relative = fs::path(name).lexically_relative(root.empty() ? "." : root)});
     }
   }
 }
@@ -172,8 +174,8 @@ std::optional<FrameRange> parse_frame_range(std::string_view text) {
   size_t mark = text.find_first_of("#@%");
   for (; mark != text.npos; mark = text.find_first_of("#@%", mark + 1)) {
     size_t begin = mark;
-    while (begin > 0 && (is_digit(text[begin - 1]) ||
-                         std::strchr("-x,", text[begin - 1]) != nullptr)) {
+    while (begin > 0 &&
+           (is_digit(text[begin - 1]) || std::strchr("-x,", text[begin - 1]) != nullptr)) {
       --begin;
     }
     // A separator that belongs to the name: "shot-1-10#.exr", "pix10-20#.exr".

@@ -12,17 +12,19 @@
 namespace impipe::io {
 
 struct Input {
-  std::filesystem::path path;      // as it is opened; "-" is stdin
-  std::filesystem::path relative;  // below the folder it was found in: mirrored, and hashed by shards
-  bool named = false;              // given by the user, not found by us
+  std::filesystem::path path;  // as it is opened; "-" is stdin
+  std::filesystem::path
+      relative;        // below the folder it was found in: mirrored, and hashed by shards
+  bool named = false;  // given by the user, not found by us
   bool is_stdin = false;
   std::optional<std::int64_t> frame;  // of a frame range
   bool missing_frame = false;         // the range asks for it and there is no such file
 };
 
 struct InputOptions {
-  bool recursive = false;               // -r
-  std::filesystem::path output_folder;  // left out when it lies inside an input folder; may be empty
+  bool recursive = false;  // -r
+  std::filesystem::path
+      output_folder;  // left out when it lies inside an input folder; may be empty
 };
 
 struct InputProblem {
@@ -31,8 +33,8 @@ struct InputProblem {
 };
 
 struct InputList {
-  std::vector<Input> inputs;  // no path twice
-  std::int64_t skipped = 0;   // files in folders that are no pictures
+  std::vector<Input> inputs;             // no path twice
+  std::int64_t skipped = 0;              // files in folders that are no pictures
   std::vector<InputProblem> unmatched;   // arguments that stand for no file at all
   std::vector<InputProblem> unreadable;  // folders that could not be read: each counts as a failure
 };

@@ -14,8 +14,8 @@ std::string value_of(const std::string& header, const std::string& key) {
   const size_t colon = header.find(':', at);
   const size_t begin = header.find_first_not_of(' ', std::min(colon, header.size() - 1) + 1);
   if (colon == header.npos || begin == header.npos) fail("damaged NPY: its header ends early");
-  const size_t end = header[begin] == '(' ? header.find(')', begin) + 1
-                                          : header.find_first_of(",}", begin);
+  const size_t end =
+      header[begin] == '(' ? header.find(')', begin) + 1 : header.find_first_of(",}", begin);
   return header.substr(begin, end - begin);
 }
 
@@ -60,14 +60,14 @@ void store(Plane& plane, std::int64_t y, std::int64_t x, const std::byte* from,
       plane.row_as<float>(y)[x] = std::bit_cast<float>(word_at<std::uint32_t>(from, h.big_endian));
       return;
     default:
-      plane.row_as<float>(y)[x] = static_cast<float>(
-          std::bit_cast<double>(word_at<std::uint64_t>(from, h.big_endian)));
+      plane.row_as<float>(y)[x] =
+          static_cast<float>(std::bit_cast<double>(word_at<std::uint64_t>(from, h.big_endian)));
   }
 }
 
 Bytes npy_begin(const std::string& type, const std::string& shape, std::int64_t data_bytes) {
-  std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + shape +
-                       "), }";
+  std::string header =
+      "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   // The pixels begin at a multiple of 64 bytes.
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
@@ -105,7 +105,8 @@ NpyHeader npy_header(const ByteSource& source) {
   } else if (out.kind == 'f' && (out.item_bytes == 4 || out.item_bytes == 8)) {
     cls = PixelClass::single;
   } else {
-    fail("NPY of type " + type + " is not supported (bool, uint8, uint16, float32 and float64 are)");
+    fail("NPY of type " + type +
+         " is not supported (bool, uint8, uint16, float32 and float64 are)");
   }
   out.fortran_order = value_of(header, "fortran_order").starts_with("True");
   const std::string shape_text = value_of(header, "shape");
@@ -120,9 +121,9 @@ NpyHeader npy_header(const ByteSource& source) {
                    .channels = out.channels >= 3 ? 3 : 1,
                    .alpha = out.channels % 2 == 0,
                    .white = class_max(cls)};
-  out.info.detail = depth_text(cls == PixelClass::logical ? 1 : 8 * out.item_bytes,
-                               out.kind == 'f') +
-                    (out.fortran_order ? ", Fortran order" : "");
+  out.info.detail =
+      depth_text(cls == PixelClass::logical ? 1 : 8 * out.item_bytes, out.kind == 'f') +
+      (out.fortran_order ? ", Fortran order" : "");
   return out;
 }
 

@@ -109,16 +109,26 @@ std::string NameTemplate::expand(const NameFields& fields) const {
   std::string out;
   for (const Part& part : parts_) {
     switch (part.field) {
-      case Field::none: out += part.literal; break;
+      case Field::none:
+        out += part.literal;
+        break;
       case Field::dir: {
         const fs::path folder = fields.input.parent_path();
         out += folder.empty() ? "." : folder.string();
         break;
       }
-      case Field::stem: out += fields.input.stem().string(); break;
-      case Field::name: out += fields.input.filename().string(); break;
-      case Field::ext: out += fields.extension; break;
-      case Field::index: out += padded(fields.index, part.digits); break;
+      case Field::stem:
+        out += fields.input.stem().string();
+        break;
+      case Field::name:
+        out += fields.input.filename().string();
+        break;
+      case Field::ext:
+        out += fields.extension;
+        break;
+      case Field::index:
+        out += padded(fields.index, part.digits);
+        break;
       case Field::frame:
         if (!fields.frame) {
           throw Error("'" + text_ + "' has {frame}, but '" + fields.input.string() +
@@ -146,7 +156,8 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
     return {.kind = Kind::in_place, .folder = {}, .name = {}, .format = {}};
   }
   if (output.empty()) throw Error("no output: -o FOLDER, -o TEMPLATE, -o - or --in-place");
-  if (output == "-") return {.kind = Kind::standard_output, .folder = {}, .name = {}, .format = format};
+  if (output == "-")
+    return {.kind = Kind::standard_output, .folder = {}, .name = {}, .format = format};
   std::error_code ignored;
   const bool brace = output.find_first_of("{}") != output.npos;
   const fs::path last = fs::path(output).filename();
@@ -154,7 +165,9 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
   if (!brace && (!known || fs::is_directory(output, ignored))) {
     return {.kind = Kind::folder, .folder = output, .name = {}, .format = format};
   }
-  OutputTarget target{.kind = Kind::name_template, .folder = {}, .name = NameTemplate::parse(output),
+  OutputTarget target{.kind = Kind::name_template,
+                      .folder = {},
+                      .name = NameTemplate::parse(output),
                       .format = format};
   if (!target.format && known) target.format = format_of_extension(last.native());
   return target;
@@ -185,8 +198,12 @@ std::vector<fs::path> plan_outputs(std::span<const Input> inputs,
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
     switch (target.kind) {
-      case Kind::standard_output: outputs.emplace_back("-"); break;
-      case Kind::in_place: outputs.push_back(input.path); break;
+      case Kind::standard_output:
+        outputs.emplace_back("-");
+        break;
+      case Kind::in_place:
+        outputs.push_back(input.path);
+        break;
       case Kind::folder: {
         fs::path name = input.relative;
         // What follows the last point of "scan.v2" is no extension of ours: it stays.
@@ -196,11 +213,11 @@ std::vector<fs::path> plan_outputs(std::span<const Input> inputs,
         break;
       }
       case Kind::name_template:
-        outputs.emplace_back(target.name->expand(
-            {.input = input.is_stdin ? fs::path("stdin") : input.path,
-             .extension = extensions[i],
-             .index = static_cast<std::int64_t>(i) + 1,
-             .frame = input.frame}));
+        outputs.emplace_back(
+            target.name->expand({.input = input.is_stdin ? fs::path("stdin") : input.path,
+                                 .extension = extensions[i],
+                                 .index = static_cast<std::int64_t>(i) + 1,
+                                 .frame = input.frame}));
         break;
     }
   }

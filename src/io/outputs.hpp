@@ -49,9 +49,9 @@ class NameTemplate {
 struct OutputTarget {
   enum class Kind { folder, name_template, standard_output, in_place };
   Kind kind = Kind::folder;
-  std::filesystem::path folder;             // of Kind::folder
-  std::optional<NameTemplate> name;         // of Kind::name_template
-  std::optional<Format> format;             // --format, else the template's extension
+  std::filesystem::path folder;      // of Kind::folder
+  std::optional<NameTemplate> name;  // of Kind::name_template
+  std::optional<Format> format;      // --format, else the template's extension
 };
 // `output` is the text after -o, empty when there is none (then in_place must be set). A folder,
 // unless it has a brace or a known extension and is not an existing folder.

@@ -29,8 +29,8 @@ class Words {
 
   std::int64_t next_number(const char* what) {
     const std::string word = next(what);
-    const bool digits = std::all_of(word.begin(), word.end(),
-                                    [](char c) { return c >= '0' && c <= '9'; });
+    const bool digits =
+        std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (!digits || word.size() > 10) fail("damaged PNM: '" + word + "' is no " + what);
     return std::stoll(word);
   }
@@ -181,7 +181,8 @@ HostImage decode_pnm(std::span<const std::byte> bytes) {
       std::memcpy(image.pixels.row(y), from, static_cast<size_t>(row_bytes));
     } else {
       auto* row = image.pixels.row_as<std::uint8_t>(y);
-      for (std::int64_t x = 0; x < samples; ++x) row[x] = static_cast<std::uint8_t>(scaled(from[x]));
+      for (std::int64_t x = 0; x < samples; ++x)
+        row[x] = static_cast<std::uint8_t>(scaled(from[x]));
     }
   }
   return image;
@@ -224,8 +225,8 @@ Bytes encode_pnm(const HostImage& image) {
 Bytes encode_pfm(const HostImage& image) {
   const Size size = image.size();
   Bytes out;
-  append(out, std::string(image.type.channels == 3 ? "PF\n" : "Pf\n") +
-                  std::to_string(size.width) + " " + std::to_string(size.height) + "\n-1.0\n");
+  append(out, std::string(image.type.channels == 3 ? "PF\n" : "Pf\n") + std::to_string(size.width) +
+                  " " + std::to_string(size.height) + "\n-1.0\n");
   out.reserve(out.size() + static_cast<size_t>(image.pixels.row_bytes() * size.height));
   for (std::int64_t y = size.height - 1; y >= 0; --y) {
     out.insert(out.end(), image.pixels.row(y), image.pixels.row(y) + image.pixels.row_bytes());

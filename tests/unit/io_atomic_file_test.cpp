@@ -96,7 +96,8 @@ TEST_F(AtomicFileTest, ErrorsNameTheFileAndTheReason) {
   std::ofstream(root_ / "file") << "x";
   const std::string below = (root_ / "file/a").string();
   EXPECT_EQ(error_of(below), "cannot write '" + below + "': Not a directory");
-  EXPECT_EQ(error_of("/proc/impipe-test"), "cannot write '/proc/impipe-test': No such file or directory");
+  EXPECT_EQ(error_of("/proc/impipe-test"),
+            "cannot write '/proc/impipe-test': No such file or directory");
   EXPECT_EQ(names(), "file folder");
 }
 
@@ -108,8 +109,8 @@ TEST_F(AtomicFileTest, AFileThatDoesNotFitLeavesNothing) {
     const rlimit limit{1 << 16, 1 << 16};
     setrlimit(RLIMIT_FSIZE, &limit);
     const std::string target = (root_ / "a").string();
-    _exit(error_of(target, std::string(1 << 20, 'x')) == "cannot write '" + target +
-                                                             "': File too large"
+    _exit(error_of(target, std::string(1 << 20, 'x')) ==
+                  "cannot write '" + target + "': File too large"
               ? 0
               : 1);
   }
@@ -138,8 +139,8 @@ TEST_F(AtomicFileTest, TemporariesOfDeadProcessesAreSwept) {
   std::ofstream(root_ / ".impipe-00000001-1-00000001.tmp") << "another machine's";
   std::ofstream(root_ / "a.tmp") << "the user's";
   EXPECT_EQ(sweep_stale_temporaries(root_), 1);
-  EXPECT_EQ(names(), ".impipe-00000001-1-00000001.tmp " + alive.temporary().filename().string() +
-                         " a.tmp");
+  EXPECT_EQ(names(),
+            ".impipe-00000001-1-00000001.tmp " + alive.temporary().filename().string() + " a.tmp");
   EXPECT_EQ(sweep_stale_temporaries(root_ / "none"), 0);
 }
 

@@ -26,9 +26,12 @@ int sample(std::int64_t x, std::int64_t y, int c) {
 double value_at(const Plane& plane, std::int64_t x, std::int64_t y, int c) {
   const std::int64_t i = x * plane.channels() + c;
   switch (plane.cls()) {
-    case PixelClass::uint16: return plane.row_as<std::uint16_t>(y)[i];
-    case PixelClass::single: return plane.row_as<float>(y)[i];
-    default: return plane.row_as<std::uint8_t>(y)[i];
+    case PixelClass::uint16:
+      return plane.row_as<std::uint16_t>(y)[i];
+    case PixelClass::single:
+      return plane.row_as<float>(y)[i];
+    default:
+      return plane.row_as<std::uint8_t>(y)[i];
   }
 }
 
@@ -37,10 +40,14 @@ using Expected = std::function<double(std::int64_t, std::int64_t, int)>;
 
 double in_class(PixelClass cls, std::int64_t x, int v) {
   switch (cls) {
-    case PixelClass::logical: return v > 127;
-    case PixelClass::uint8: return v;
-    case PixelClass::uint16: return std::max<double>(v * 257 - static_cast<double>(x), 0);
-    case PixelClass::single: return static_cast<float>(v) / 255.0f;
+    case PixelClass::logical:
+      return v > 127;
+    case PixelClass::uint8:
+      return v;
+    case PixelClass::uint16:
+      return std::max<double>(v * 257 - static_cast<double>(x), 0);
+    case PixelClass::single:
+      return static_cast<float>(v) / 255.0f;
   }
   return 0;
 }
@@ -125,17 +132,17 @@ TEST(Decode, ExactFormats) {
     EXPECT_EQ(decoded.info.detail, row.detail);
     EXPECT_EQ(decoded.image.size(), (Size{7, 5}));
     const PixelClass cls = decoded.image.type.cls;
-    expect_pixels(row.file, decoded.image, [&](auto x, auto y, int c) {
-      return in_class(cls, x, sample(x, y, c));
-    });
+    expect_pixels(row.file, decoded.image,
+                  [&](auto x, auto y, int c) { return in_class(cls, x, sample(x, y, c)); });
   }
 }
 
 TEST(Decode, FewBitsPalettesAndTransparency) {
   expect_pixels("gray4.png", decode_file("gray4.png").image,
                 [](auto x, auto y, int) { return (sample(x, y, 0) >> 4) * 17; });
-  expect_pixels("maxval100.pgm", decode_file("maxval100.pgm").image,
-                [](auto x, auto, int) { return x == 0 ? 0 : x == 1 ? 128 : 255; });
+  expect_pixels("maxval100.pgm", decode_file("maxval100.pgm").image, [](auto x, auto, int) {
+    return x == 0 ? 0 : x == 1 ? 128 : 255;
+  });
   expect_pixels("row.npy", decode_file("row.npy").image,
                 [](auto x, auto y, int) { return sample(x, y, 0); });
   const int colours[4][4] = {{0, 0, 0, 0}, {255, 0, 0, 128}, {0, 255, 0, 255}, {10, 20, 30, 255}};
@@ -179,9 +186,11 @@ TEST(Decode, LossyFormatsAndInks) {
     const char* detail;
     double tolerance;
   };
-  const Row rows[] = {{"gray.jpg", "8-bit", 4},        {"rgb.jpg", "8-bit", 6},
+  const Row rows[] = {{"gray.jpg", "8-bit", 4},
+                      {"rgb.jpg", "8-bit", 6},
                       {"progressive.jpg", "8-bit, progressive", 6},
-                      {"cmyk.jpg", "8-bit CMYK", 10},  {"cmyk.tif", "8-bit CMYK", 2},
+                      {"cmyk.jpg", "8-bit CMYK", 10},
+                      {"cmyk.tif", "8-bit CMYK", 2},
                       {"lossy.webp", "lossy", 20}};
   for (const Row& row : rows) {
     const Decoded decoded = decode_file(row.file);

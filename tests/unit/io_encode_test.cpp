@@ -22,12 +22,18 @@ HostImage image_of(const ImageType& type, Size size) {
       for (std::int64_t i = 0; i < size.width * plane.channels(); ++i) {
         const auto v = static_cast<int>((37 * i + 91 * y + salt) % 256);
         switch (plane.cls()) {
-          case PixelClass::logical: plane.row_as<std::uint8_t>(y)[i] = v > 127; break;
-          case PixelClass::uint8: plane.row_as<std::uint8_t>(y)[i] = static_cast<std::uint8_t>(v); break;
+          case PixelClass::logical:
+            plane.row_as<std::uint8_t>(y)[i] = v > 127;
+            break;
+          case PixelClass::uint8:
+            plane.row_as<std::uint8_t>(y)[i] = static_cast<std::uint8_t>(v);
+            break;
           case PixelClass::uint16:
             plane.row_as<std::uint16_t>(y)[i] = static_cast<std::uint16_t>(v * 257 - (v > 0));
             break;
-          case PixelClass::single: plane.row_as<float>(y)[i] = static_cast<float>(v) / 255.0f; break;
+          case PixelClass::single:
+            plane.row_as<float>(y)[i] = static_cast<float>(v) / 255.0f;
+            break;
         }
       }
     }
@@ -55,16 +61,16 @@ HostImage row_of(const std::vector<float>& values, double white) {
 
 TEST(Encode, LosslessFormatsGiveTheSamePixelsBack) {
   for (const FormatTraits& format : all_formats()) {
-    for (const PixelClass cls : {PixelClass::logical, PixelClass::uint8, PixelClass::uint16,
-                                 PixelClass::single}) {
+    for (const PixelClass cls :
+         {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
       for (const int channels : {1, 3}) {
         for (const bool alpha : {false, true}) {
           // Widths around whole bytes of 1-bit pixels, and single rows and columns.
           for (const Size size : {Size{1, 1}, Size{1, 9}, Size{8, 1}, Size{31, 17}}) {
             if (format.lossy || nearest_class(format.format, cls) != cls) continue;
             if (alpha && !format.alpha) continue;
-            const ImageType type{.cls = cls, .channels = channels, .alpha = alpha,
-                                 .white = class_max(cls)};
+            const ImageType type{
+                .cls = cls, .channels = channels, .alpha = alpha, .white = class_max(cls)};
             SCOPED_TRACE(std::string(format.name) + " " + to_string(type) + " " + to_string(size));
             const HostImage image = image_of(type, size);
             const Encoded file = encode(image, {}, format.format, cls);
@@ -74,7 +80,8 @@ TEST(Encode, LosslessFormatsGiveTheSamePixelsBack) {
             EXPECT_EQ(back.info.format, format.format);
             // Where a format has no 1-bit pixels of this kind they come back as 0 and 255, and
             // where it knows no grey a grey comes back three times.
-            HostImage expected = back.image.type.cls == cls ? image : convert(image, PixelClass::uint8);
+            HostImage expected =
+                back.image.type.cls == cls ? image : convert(image, PixelClass::uint8);
             if (back.image.type.channels != channels) {
               EXPECT_TRUE(format.format == Format::webp || alpha) << to_string(back.image.type);
               for (std::int64_t y = 0; y < size.height; ++y) {
@@ -82,7 +89,8 @@ TEST(Encode, LosslessFormatsGiveTheSamePixelsBack) {
                   const auto bytes = static_cast<size_t>(bytes_of(expected.type.cls));
                   ASSERT_EQ(std::memcmp(back.image.pixels.row(y) + static_cast<size_t>(i) * bytes,
                                         expected.pixels.row(y) + static_cast<size_t>(i / 3) * bytes,
-                                        bytes), 0);
+                                        bytes),
+                            0);
                 }
               }
             } else {
@@ -100,10 +108,12 @@ TEST(Encode, LosslessFormatsGiveTheSamePixelsBack) {
 }
 
 TEST(Encode, OneBitWhereTheFormatHasIt) {
-  const HostImage mask = image_of({.cls = PixelClass::logical, .channels = 1, .alpha = false,
-                                   .white = 1}, {31, 17});
-  for (const auto& [format, detail] : {std::pair{Format::png, "1-bit"}, {Format::tiff, "1-bit"},
-                                       {Format::pnm, "1-bit"}, {Format::npy, "1-bit"}}) {
+  const HostImage mask =
+      image_of({.cls = PixelClass::logical, .channels = 1, .alpha = false, .white = 1}, {31, 17});
+  for (const auto& [format, detail] : {std::pair{Format::png, "1-bit"},
+                                       {Format::tiff, "1-bit"},
+                                       {Format::pnm, "1-bit"},
+                                       {Format::npy, "1-bit"}}) {
     EXPECT_EQ(probe(encode(mask, {}, format, PixelClass::logical).bytes).detail, detail);
   }
 }
@@ -123,7 +133,8 @@ TEST(Encode, JpegIsCloseAndDropsAlpha) {
   const HostImage back = decode(good.bytes).image;
   for (std::int64_t y = 0; y < 48; ++y) {
     for (std::int64_t i = 0; i < 64 * 3; ++i) {
-      ASSERT_NEAR(back.pixels.row_as<std::uint8_t>(y)[i], image.pixels.row_as<std::uint8_t>(y)[i], 8);
+      ASSERT_NEAR(back.pixels.row_as<std::uint8_t>(y)[i], image.pixels.row_as<std::uint8_t>(y)[i],
+                  8);
     }
   }
 }
@@ -131,9 +142,8 @@ TEST(Encode, JpegIsCloseAndDropsAlpha) {
 TEST(Encode, SingleIsRoundedHalfAwayAndSaturated) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float inf = std::numeric_limits<float>::infinity();
-  const HostImage image =
-      row_of({-3, -0.4f, 0, 0.5f, 1.5f, 2.5f, 254.49f, 254.5f, 255.4f, 255.5f, 300, nan, inf, -inf},
-             255);
+  const HostImage image = row_of(
+      {-3, -0.4f, 0, 0.5f, 1.5f, 2.5f, 254.49f, 254.5f, 255.4f, 255.5f, 300, nan, inf, -inf}, 255);
   const Encoded file = encode(image, {}, Format::png, PixelClass::uint8);
   const HostImage back = decode(file.bytes).image;
   const int expected[] = {0, 0, 0, 1, 2, 3, 254, 255, 255, 255, 255, 0, 255, 0};
@@ -173,6 +183,30 @@ TEST(Encode, AnImageWithoutWhiteNeedsAFloatFormat) {
   EXPECT_TRUE(equal(back.pixels, distances.pixels)) << "values as they are";
 }
 
+TEST(Convert, AlphaOfAnotherClassGoesToTheFullRange) {
+  // A filter's result: single with white 255, beside the alpha that was read.
+  HostImage image = row_of({0, 255}, 255);
+  image.type.alpha = true;
+  image.alpha = Plane(PixelClass::uint8, 1, {2, 1});
+  image.alpha.row_as<std::uint8_t>(0)[0] = 51;
+  image.alpha.row_as<std::uint8_t>(0)[1] = 255;
+  const HostImage png = decode(encode(image, {}, Format::png, PixelClass::uint16).bytes).image;
+  EXPECT_EQ(png.alpha.row_as<std::uint16_t>(0)[0], 51 * 257);
+  for (const Format format : {Format::npy, Format::tiff}) {
+    const HostImage back = decode(encode(image, {}, format, PixelClass::single).bytes).image;
+    EXPECT_EQ(back.alpha.row_as<float>(0)[0], 0.2f);
+    EXPECT_EQ(back.alpha.row_as<float>(0)[1], 1.0f);
+  }
+  // And a picture of floats that became integers.
+  HostImage bytes({.cls = PixelClass::uint8, .channels = 1, .alpha = true, .white = 255}, {1, 1});
+  *bytes.pixels.row_as<std::uint8_t>(0) = 7;
+  bytes.alpha = Plane(PixelClass::single, 1, {1, 1});
+  *bytes.alpha.row_as<float>(0) = 0.5f;
+  const HostImage back = decode(encode(bytes, {}, Format::png, PixelClass::uint8).bytes).image;
+  EXPECT_EQ(*back.pixels.row_as<std::uint8_t>(0), 7);
+  EXPECT_EQ(*back.alpha.row_as<std::uint8_t>(0), 128);
+}
+
 TEST(Convert, TheRulesOfTheIm2Functions) {
   struct Row {
     PixelClass from;
@@ -184,13 +218,27 @@ TEST(Convert, TheRulesOfTheIm2Functions) {
              s = PixelClass::single;
   // semantics.md 2.1
   const Row rows[] = {
-      {b, 128, 255, w, 128 * 257}, {w, 128, 65535, b, 0},    {w, 129, 65535, b, 1},
-      {w, 385, 65535, b, 1},       {w, 386, 65535, b, 2},    {w, 65535, 65535, b, 255},
-      {l, 1, 1, b, 255},           {l, 1, 1, w, 65535},      {l, 1, 1, s, 1},
-      {b, 51, 255, s, 51 / 255.0f}, {w, 1, 65535, s, 1 / 65535.0f}, {s, 0.5, 1, b, 128},
-      {s, 0.5, 1, w, 32768},       {s, 127.5, 255, w, 32768}, {s, 65535, 65535, b, 255},
-      {s, 128.5, 65535, b, 1},     {s, 0.25, 1, l, 1},       {b, 0, 255, l, 0},
-      {b, 1, 255, l, 1},           {s, 51, 255, s, 0.2f},    {w, 100, 255, w, 25700},
+      {b, 128, 255, w, 128 * 257},
+      {w, 128, 65535, b, 0},
+      {w, 129, 65535, b, 1},
+      {w, 385, 65535, b, 1},
+      {w, 386, 65535, b, 2},
+      {w, 65535, 65535, b, 255},
+      {l, 1, 1, b, 255},
+      {l, 1, 1, w, 65535},
+      {l, 1, 1, s, 1},
+      {b, 51, 255, s, 51 / 255.0f},
+      {w, 1, 65535, s, 1 / 65535.0f},
+      {s, 0.5, 1, b, 128},
+      {s, 0.5, 1, w, 32768},
+      {s, 127.5, 255, w, 32768},
+      {s, 65535, 65535, b, 255},
+      {s, 128.5, 65535, b, 1},
+      {s, 0.25, 1, l, 1},
+      {b, 0, 255, l, 0},
+      {b, 1, 255, l, 1},
+      {s, 51, 255, s, 0.2f},
+      {w, 100, 255, w, 25700},
   };
   for (const Row& row : rows) {
     HostImage image({.cls = row.from, .channels = 1, .alpha = false, .white = row.white}, {1, 1});
@@ -198,8 +246,11 @@ TEST(Convert, TheRulesOfTheIm2Functions) {
       case PixelClass::uint16:
         *image.pixels.row_as<std::uint16_t>(0) = static_cast<std::uint16_t>(row.value);
         break;
-      case PixelClass::single: *image.pixels.row_as<float>(0) = static_cast<float>(row.value); break;
-      default: *image.pixels.row_as<std::uint8_t>(0) = static_cast<std::uint8_t>(row.value);
+      case PixelClass::single:
+        *image.pixels.row_as<float>(0) = static_cast<float>(row.value);
+        break;
+      default:
+        *image.pixels.row_as<std::uint8_t>(0) = static_cast<std::uint8_t>(row.value);
     }
     const HostImage out = convert(image, row.to);
     const double value = row.to == PixelClass::uint16   ? *out.pixels.row_as<std::uint16_t>(0)
@@ -234,12 +285,12 @@ TEST(OutputType, KeepsTheInputsFormatAndDepth) {
   };
   const Row rows[] = {
       {&png8, b, 255, {}, {}, {Format::png, b}},
-      {&png8, s, 255, {}, {}, {Format::png, b}},       // a filter's result
+      {&png8, s, 255, {}, {}, {Format::png, b}},  // a filter's result
       {&png16, s, 65535, {}, {}, {Format::png, w}},
-      {&png1, s, 1, {}, {}, {Format::png, b}},         // 1 bit would lose it
-      {&png8, w, 65535, {}, {}, {Format::png, w}},     // im2uint16 was asked for
+      {&png1, s, 1, {}, {}, {Format::png, b}},      // 1 bit would lose it
+      {&png8, w, 65535, {}, {}, {Format::png, w}},  // im2uint16 was asked for
       {&png8, l, 1, {}, {}, {Format::png, l}},
-      {&jpeg, l, 1, {}, {}, {Format::png, l}},         // loss would spoil a mask
+      {&jpeg, l, 1, {}, {}, {Format::png, l}},  // loss would spoil a mask
       {&jpeg, s, 255, {}, {}, {Format::jpeg, b}},
       {&jpeg, w, 65535, {}, {}, {Format::jpeg, b}},
       {&jpeg, l, 1, Format::jpeg, {}, {Format::jpeg, b}},
@@ -247,7 +298,7 @@ TEST(OutputType, KeepsTheInputsFormatAndDepth) {
       {&lossy, l, 1, {}, {}, {Format::png, l}},
       {&tiff_float, s, 1, {}, {}, {Format::tiff, s}},
       {&tiff8, s, 255, {}, {}, {Format::tiff, b}},
-      {&png8, s, 0, {}, {}, {Format::png, w}},         // no white: encode refuses it
+      {&png8, s, 0, {}, {}, {Format::png, w}},  // no white: encode refuses it
       {&tiff8, s, 0, {}, {}, {Format::tiff, s}},
       {&png8, s, 0, Format::npy, {}, {Format::npy, s}},
       {&npy8, s, 255, {}, {}, {Format::npy, s}},
@@ -260,7 +311,7 @@ TEST(OutputType, KeepsTheInputsFormatAndDepth) {
       {&png8, b, 255, Format::jpeg, w, {Format::jpeg, b}},
       {&jpeg, b, 255, {}, l, {Format::png, l}},
       {&png8, b, 255, Format::tiff, s, {Format::tiff, s}},
-      {nullptr, s, 1, {}, {}, {Format::png, b}},       // a source such as phantom
+      {nullptr, s, 1, {}, {}, {Format::png, b}},  // a source such as phantom
       {nullptr, s, 1, Format::npy, {}, {Format::npy, s}},
       {nullptr, s, 1, Format::tiff, {}, {Format::tiff, b}},
   };
@@ -304,8 +355,8 @@ TEST(Metadata, IsCarriedToFormatsThatHoldItUpright) {
 
 TEST(Metadata, AColourProfileIsNotGivenToAGreyImage) {
   const Decoded source = decode(read_picture(data / "metadata.jpg"));
-  const HostImage grey = image_of({.cls = PixelClass::uint8, .channels = 1, .alpha = false,
-                                   .white = 255}, {9, 9});
+  const HostImage grey =
+      image_of({.cls = PixelClass::uint8, .channels = 1, .alpha = false, .white = 255}, {9, 9});
   const Decoded back = decode(encode(grey, source.metadata, Format::png, PixelClass::uint8).bytes);
   EXPECT_TRUE(back.metadata.icc.empty());
   EXPECT_FALSE(back.metadata.exif.empty());

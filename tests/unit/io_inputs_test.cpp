@@ -55,15 +55,16 @@ class Inputs : public testing::Test {
 TEST_F(Inputs, AFolderGivesItsPicturesByNameAndSkipsTheRest) {
   put("in/b.png");
   put("in/a.pgm");
-  put("in/broken.jpg", "");         // the extension is known: to be reported, not skipped
-  put("in/no_extension");           // the content is known
-  put("in/notes.txt", "some text"); // neither
+  put("in/broken.jpg", "");          // the extension is known: to be reported, not skipped
+  put("in/no_extension");            // the content is known
+  put("in/notes.txt", "some text");  // neither
   put("in/.hidden.png");
   put("in/.impipe-0-1-2.tmp");
   put("in/deeper/c.png");
   const InputList found = list({"in"});
-  EXPECT_EQ(text(found), "in/a.pgm>a.pgm in/b.png>b.png in/broken.jpg>broken.jpg "
-                         "in/no_extension>no_extension");
+  EXPECT_EQ(text(found),
+            "in/a.pgm>a.pgm in/b.png>b.png in/broken.jpg>broken.jpg "
+            "in/no_extension>no_extension");
   EXPECT_EQ(found.skipped, 1);
   EXPECT_FALSE(found.inputs[0].named);
   EXPECT_EQ(text(list({"in"}, true)),
@@ -76,8 +77,7 @@ TEST_F(Inputs, TheOutputFolderInsideTheInputIsLeftOut) {
   put("in/out/a.png");
   put("in/other/a.png");
   EXPECT_EQ(text(list({"in"}, true, "in/out")), "in/a.png>a.png in/other/a.png>other/a.png");
-  EXPECT_EQ(text(list({"in"}, true, "in/../in/out/")),
-            "in/a.png>a.png in/other/a.png>other/a.png");
+  EXPECT_EQ(text(list({"in"}, true, "in/../in/out/")), "in/a.png>a.png in/other/a.png>other/a.png");
 }
 
 TEST_F(Inputs, LoopsOfSymbolicLinksEnd) {
@@ -101,8 +101,7 @@ TEST_F(Inputs, GlobsMirrorWhatIsBelowTheirFixedFolder) {
   put("shots/s1/x.png");
   put("shots/s2/x.png");
   put("shots/s2/y.jpg");
-  EXPECT_EQ(text(list({"shots/*/x.png"})),
-            "shots/s1/x.png>s1/x.png shots/s2/x.png>s2/x.png");
+  EXPECT_EQ(text(list({"shots/*/x.png"})), "shots/s1/x.png>s1/x.png shots/s2/x.png>s2/x.png");
   put("odd[1].png");
   put("odd1.png");
   EXPECT_EQ(text(list({"odd[1].png"})), "odd[1].png>odd[1].png") << "a literal file wins";
@@ -141,8 +140,9 @@ TEST_F(Inputs, FrameRangesListMissingFrames) {
   put("in.0001.exr");
   put("in.0003.exr");
   const InputList found = list({"in.1-3#.exr"});
-  EXPECT_EQ(text(found), "in.0001.exr>in.0001.exr in.0002.exr>in.0002.exr(missing) "
-                         "in.0003.exr>in.0003.exr");
+  EXPECT_EQ(text(found),
+            "in.0001.exr>in.0001.exr in.0002.exr>in.0002.exr(missing) "
+            "in.0003.exr>in.0003.exr");
   EXPECT_EQ(found.inputs[2].frame, 3);
   put("in.1-3#.exr");
   EXPECT_EQ(text(list({"in.1-3#.exr"})), "in.1-3#.exr>in.1-3#.exr") << "a literal file wins";
@@ -154,13 +154,20 @@ TEST_F(Inputs, FrameRangeSpellings) {
     const char* expected;  // before|numbers|digits|after, or nothing
   };
   const Row rows[] = {
-      {"in.1-5#.exr", "in.|1 2 3 4 5|4|.exr"},     {"in.1-3%04d.exr", "in.|1 2 3|4|.exr"},
-      {"in.1-3%d.exr", "in.|1 2 3|1|.exr"},        {"in.1-9x4@@@.exr", "in.|1 5 9|3|.exr"},
-      {"a/b_10-12##.png", "a/b_|10 11 12|8|.png"}, {"in.1-2,8-9#.png", "in.|1 2 8 9|4|.png"},
-      {"in.-2-1#.png", "in.|-2 -1 0 1|4|.png"},    {"in.7#.png", ""},
-      {"plain.png", ""},                           {"50%.png", ""},
-      {"c#.png", ""},                              {"in.5-1#.png", ""},
-      {"in.1-3x0#.png", ""},                       {"in.1-3%s.png", ""},
+      {"in.1-5#.exr", "in.|1 2 3 4 5|4|.exr"},
+      {"in.1-3%04d.exr", "in.|1 2 3|4|.exr"},
+      {"in.1-3%d.exr", "in.|1 2 3|1|.exr"},
+      {"in.1-9x4@@@.exr", "in.|1 5 9|3|.exr"},
+      {"a/b_10-12##.png", "a/b_|10 11 12|8|.png"},
+      {"in.1-2,8-9#.png", "in.|1 2 8 9|4|.png"},
+      {"in.-2-1#.png", "in.|-2 -1 0 1|4|.png"},
+      {"in.7#.png", ""},
+      {"plain.png", ""},
+      {"50%.png", ""},
+      {"c#.png", ""},
+      {"in.5-1#.png", ""},
+      {"in.1-3x0#.png", ""},
+      {"in.1-3%s.png", ""},
       {"shot-1-3#.png", "shot-|1 2 3|4|.png"},
   };
   for (const Row& row : rows) {

@@ -25,7 +25,8 @@ std::string error_of(const std::function<void()>& act) {
 }
 
 Input input(const std::string& path, const std::string& relative = {}) {
-  return {.path = path, .relative = relative.empty() ? fs::path(path).filename() : fs::path(relative)};
+  return {.path = path,
+          .relative = relative.empty() ? fs::path(path).filename() : fs::path(relative)};
 }
 
 TEST(NameTemplate, Fields) {
@@ -78,11 +79,15 @@ TEST(OutputTarget, WhatTheOptionMeans) {
     std::optional<Format> format;
   };
   const Row rows[] = {
-      {"edges/", Kind::folder, {}},       {"edges", Kind::folder, {}},
-      {"v1.2", Kind::folder, {}},         {"out.png", Kind::name_template, Format::png},
+      {"edges/", Kind::folder, {}},
+      {"edges", Kind::folder, {}},
+      {"v1.2", Kind::folder, {}},
+      {"out.png", Kind::name_template, Format::png},
       {"OUT.TIFF", Kind::name_template, Format::tiff},
-      {"{stem}", Kind::name_template, {}}, {"{stem}.npy", Kind::name_template, Format::npy},
-      {"a.png/", Kind::folder, {}},       {"-", Kind::standard_output, {}},
+      {"{stem}", Kind::name_template, {}},
+      {"{stem}.npy", Kind::name_template, Format::npy},
+      {"a.png/", Kind::folder, {}},
+      {"-", Kind::standard_output, {}},
   };
   for (const Row& row : rows) {
     const OutputTarget target = parse_target(row.text);
@@ -100,8 +105,9 @@ TEST(PlanOutputs, FoldersMirrorTheInputTree) {
   const std::vector<Input> inputs{input("in/a.png", "a.png"), input("in/s/b.JPG", "s/b.JPG"),
                                   input("in/scan.v2", "scan.v2"), input("-", "stdin")};
   const std::vector<std::string> extensions{"png", "JPG", "png", "png"};
-  EXPECT_EQ(plan_outputs(inputs, extensions, parse_target("out")),
-            (std::vector<fs::path>{"out/a.png", "out/s/b.JPG", "out/scan.v2.png", "out/stdin.png"}));
+  EXPECT_EQ(
+      plan_outputs(inputs, extensions, parse_target("out")),
+      (std::vector<fs::path>{"out/a.png", "out/s/b.JPG", "out/scan.v2.png", "out/stdin.png"}));
   EXPECT_EQ(plan_outputs(inputs, extensions, parse_target("-")),
             (std::vector<fs::path>{"-", "-", "-", "-"}));
   EXPECT_EQ(plan_outputs(std::span(inputs).first(2), extensions, parse_target("{index:02}.{ext}")),
@@ -133,7 +139,8 @@ TEST(PlanOutputs, AnInputIsNeverReplacedUnasked) {
   const char* message =
       "the output of 'x/a.png' would replace the input 'x/a.png'; choose another -o, or --in-place";
   EXPECT_EQ(error_of([&] { plan_outputs(inputs, extensions, parse_target("x")); }), message);
-  EXPECT_EQ(error_of([&] { plan_outputs(inputs, extensions, parse_target("./y/../x/")); }), message);
+  EXPECT_EQ(error_of([&] { plan_outputs(inputs, extensions, parse_target("./y/../x/")); }),
+            message);
   EXPECT_EQ(error_of([&] { plan_outputs(inputs, extensions, parse_target("{dir}/{name}")); }),
             message);
   EXPECT_EQ(plan_outputs(inputs, extensions, parse_target("", true)),
@@ -150,8 +157,9 @@ TEST(PlanOutputs, ASymbolicLinkToAFolderIsThatFolder) {
   fs::create_directory_symlink("real", root / "link");
   const std::vector<Input> inputs{input((root / "real/a.png").string())};
   const std::vector<std::string> extensions{"png"};
-  EXPECT_NE(error_of([&] { plan_outputs(inputs, extensions, parse_target((root / "link").string())); }),
-            "no error");
+  EXPECT_NE(
+      error_of([&] { plan_outputs(inputs, extensions, parse_target((root / "link").string())); }),
+      "no error");
   fs::remove_all(root);
 }
 

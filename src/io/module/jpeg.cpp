@@ -27,10 +27,13 @@ void on_message(j_common_ptr info, int level) {
     case JWRN_ADOBE_XFORM:
     case JWRN_JFIF_MAJOR:
     case JWRN_TOO_MUCH_DATA:
-    case JWRN_BOGUS_PROGRESSION: return;
+    case JWRN_BOGUS_PROGRESSION:
+      return;
     case JWRN_JPEG_EOF:
-    case JWRN_HIT_MARKER: fail("truncated JPEG: " + message_of(info));
-    default: on_error(info);
+    case JWRN_HIT_MARKER:
+      fail("truncated JPEG: " + message_of(info));
+    default:
+      on_error(info);
   }
 }
 void on_output(j_common_ptr) {}
@@ -91,9 +94,7 @@ HostImage decode_jpeg(InputBytes bytes, const ImageInfo& info, MakeImage make_im
   jpeg_mem_src(&d.jpeg, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
   jpeg_read_header(&d.jpeg, TRUE);
   const bool four = d.jpeg.num_components == 4;
-  d.jpeg.out_color_space = four                        ? JCS_CMYK
-                           : d.jpeg.num_components == 1 ? JCS_GRAYSCALE
-                                                        : JCS_RGB;
+  d.jpeg.out_color_space = four ? JCS_CMYK : d.jpeg.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
   jpeg_start_decompress(&d.jpeg);
   check_header(d.jpeg.output_width == info.stored.width &&
                    d.jpeg.output_height == info.stored.height &&

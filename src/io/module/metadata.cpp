@@ -37,9 +37,9 @@ std::mutex& exiv2_mutex() {
 
 // Tags that say how the pixels of a TIFF file are stored: they are the writer's business.
 constexpr std::uint16_t structure_tags[] = {
-    254, 255, 256, 257, 258, 259, 262, 263, 266, 273, 277, 278, 279, 280, 281, 284, 292, 293,
-    297, 301, 317, 318, 319, 320, 321, 322, 323, 324, 325, 330, 338, 339, 340, 341, 347,
-    512, 513, 514, 515, 517, 518, 519, 520, 521, 529, 530, 531, 532, 700, 34675};
+    254, 255, 256, 257, 258, 259, 262, 263, 266, 273, 277, 278, 279, 280, 281, 284,  292,
+    293, 297, 301, 317, 318, 319, 320, 321, 322, 323, 324, 325, 330, 338, 339, 340,  341,
+    347, 512, 513, 514, 515, 517, 518, 519, 520, 521, 529, 530, 531, 532, 700, 34675};
 
 void keep_what_is_carried(Exiv2::ExifData& exif) {
   Exiv2::ExifThumb(exif).erase();
@@ -73,7 +73,8 @@ std::string upright_xmp(const std::string& packet) {
 }
 
 void append_big(Bytes& out, std::uint32_t value) {
-  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::byte>(value >> shift));
+  for (int shift = 24; shift >= 0; shift -= 8)
+    out.push_back(static_cast<std::byte>(value >> shift));
 }
 
 void append_chunk(Bytes& out, const char* kind, const std::string& before, const std::byte* data,
@@ -83,9 +84,9 @@ void append_chunk(Bytes& out, const char* kind, const std::string& before, const
   for (const char* c = kind; *c != '\0'; ++c) out.push_back(static_cast<std::byte>(*c));
   for (char c : before) out.push_back(static_cast<std::byte>(c));
   out.insert(out.end(), data, data + count);
-  append_big(out, static_cast<std::uint32_t>(
-                      crc32(0, reinterpret_cast<const Bytef*>(out.data() + begin),
-                            static_cast<uInt>(out.size() - begin))));
+  append_big(out,
+             static_cast<std::uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(out.data() + begin),
+                                              static_cast<uInt>(out.size() - begin))));
 }
 
 Bytes with_png_chunks(const Bytes& file, const Metadata& metadata, const Bytes& exif) {
@@ -154,8 +155,8 @@ Metadata read_exiv2(std::span<const std::byte> bytes) {
   Metadata out;
   const std::lock_guard lock(exiv2_mutex());
   try {
-    const auto image = Exiv2::ImageFactory::open(as_exiv2(bytes.data()),
-                                                 static_cast<long>(bytes.size()));
+    const auto image =
+        Exiv2::ImageFactory::open(as_exiv2(bytes.data()), static_cast<long>(bytes.size()));
     image->readMetadata();
     Exiv2::ExifData& exif = image->exifData();
     keep_what_is_carried(exif);
@@ -177,13 +178,12 @@ Bytes write_exiv2(Bytes file, Format format, const Metadata& metadata, Size size
     if (!metadata.exif.empty()) exif = exif_for(metadata, size);
     if (format == Format::png) return with_png_chunks(file, metadata, encoded(exif));
     if (format == Format::webp) return with_webp_chunks(file, metadata, encoded(exif));
-    const auto image = Exiv2::ImageFactory::open(as_exiv2(file.data()),
-                                                 static_cast<long>(file.size()));
+    const auto image =
+        Exiv2::ImageFactory::open(as_exiv2(file.data()), static_cast<long>(file.size()));
     image->readMetadata();
     for (const auto& entry : exif) image->exifData()[entry.key()] = entry.value();
     if (!metadata.icc.empty()) {
-      Exiv2::DataBuf profile(as_exiv2(metadata.icc.data()),
-                             static_cast<long>(metadata.icc.size()));
+      Exiv2::DataBuf profile(as_exiv2(metadata.icc.data()), static_cast<long>(metadata.icc.size()));
       image->setIccProfile(profile);
     }
     if (!metadata.xmp.empty()) {

@@ -95,12 +95,12 @@ HostImage decode_png(InputBytes bytes, const ImageInfo& info, MakeImage make_ima
   const int passes = png_set_interlace_handling(png);
   png_read_update_info(png, reader.info());
   const int channels = info.type.channels + (info.type.alpha ? 1 : 0);
-  check_header(png_get_channels(png, reader.info()) == channels &&
-                   png_get_image_width(png, reader.info()) == info.stored.width &&
-                   png_get_image_height(png, reader.info()) == info.stored.height &&
-                   (png_get_bit_depth(png, reader.info()) == 16) ==
-                       (info.type.cls == PixelClass::uint16),
-               "PNG");
+  check_header(
+      png_get_channels(png, reader.info()) == channels &&
+          png_get_image_width(png, reader.info()) == info.stored.width &&
+          png_get_image_height(png, reader.info()) == info.stored.height &&
+          (png_get_bit_depth(png, reader.info()) == 16) == (info.type.cls == PixelClass::uint16),
+      "PNG");
   if (!info.type.alpha) {
     for (int pass = 0; pass < passes; ++pass) {
       for (std::int64_t y = 0; y < info.stored.height; ++y) {
@@ -124,8 +124,8 @@ HostImage decode_png(InputBytes bytes, const ImageInfo& info, MakeImage make_ima
                       image.pixels.row_as<std::uint16_t>(y), image.alpha.row_as<std::uint16_t>(y),
                       info.stored.width, info.type.channels);
         } else {
-          split_alpha(row_at(y), image.pixels.row_as<png_byte>(y),
-                      image.alpha.row_as<png_byte>(y), info.stored.width, info.type.channels);
+          split_alpha(row_at(y), image.pixels.row_as<png_byte>(y), image.alpha.row_as<png_byte>(y),
+                      info.stored.width, info.type.channels);
         }
       }
     }
@@ -146,8 +146,11 @@ Bytes encode_png(const HostImage& image) {
   png_structp png = writer.png();
   png_set_user_limits(png, 0x7fffffff, 0x7fffffff);
   png_set_IHDR(png, writer.info(), static_cast<png_uint_32>(size.width),
-               static_cast<png_uint_32>(size.height), one_bit ? 1 : wide ? 16 : 8, colour,
-               PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+               static_cast<png_uint_32>(size.height),
+               one_bit ? 1
+               : wide  ? 16
+                       : 8,
+               colour, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_set_compression_level(png, 1);
   png_set_compression_strategy(png, one_bit ? Z_DEFAULT_STRATEGY : Z_RLE);
   png_set_filter(png, 0, one_bit ? PNG_FILTER_NONE : PNG_FILTER_SUB);
@@ -161,8 +164,7 @@ Bytes encode_png(const HostImage& image) {
       png_write_row(png, image.pixels.row_as<png_byte>(y));
     } else if (wide) {
       join_alpha(image.pixels.row_as<std::uint16_t>(y), image.alpha.row_as<std::uint16_t>(y),
-                 reinterpret_cast<std::uint16_t*>(joined.data()), size.width,
-                 image.type.channels);
+                 reinterpret_cast<std::uint16_t*>(joined.data()), size.width, image.type.channels);
       png_write_row(png, joined.data());
     } else {
       join_alpha(image.pixels.row_as<png_byte>(y), image.alpha.row_as<png_byte>(y), joined.data(),

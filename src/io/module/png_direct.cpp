@@ -25,8 +25,8 @@ int paeth_of(int a, int b, int c) {
 // Undoes the filter of one row of `count` bytes; `to` may be `from`. `above` is the row before, all
 // zeros for the first. `pixel` is the distance to the pixel on the left, in bytes.
 template <int pixel>
-bool unfilter_row(int filter, const std::uint8_t* from, std::uint8_t* to,
-                  const std::uint8_t* above, std::int64_t count) {
+bool unfilter_row(int filter, const std::uint8_t* from, std::uint8_t* to, const std::uint8_t* above,
+                  std::int64_t count) {
   std::uint8_t left[pixel] = {};
   switch (filter) {
     case none:
@@ -40,7 +40,8 @@ bool unfilter_row(int filter, const std::uint8_t* from, std::uint8_t* to,
       }
       return true;
     case up:
-      for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<std::uint8_t>(from[i] + above[i]);
+      for (std::int64_t i = 0; i < count; ++i)
+        to[i] = static_cast<std::uint8_t>(from[i] + above[i]);
       return true;
     case average:
       for (std::int64_t i = 0; i < count; i += pixel) {
@@ -62,7 +63,8 @@ bool unfilter_row(int filter, const std::uint8_t* from, std::uint8_t* to,
       }
       return true;
     }
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -70,12 +72,18 @@ using Unfilter = bool (*)(int, const std::uint8_t*, std::uint8_t*, const std::ui
                           std::int64_t);
 Unfilter unfilter_for(std::int64_t pixel_bytes) {
   switch (pixel_bytes) {
-    case 1: return unfilter_row<1>;
-    case 2: return unfilter_row<2>;
-    case 3: return unfilter_row<3>;
-    case 4: return unfilter_row<4>;
-    case 6: return unfilter_row<6>;
-    default: return unfilter_row<8>;
+    case 1:
+      return unfilter_row<1>;
+    case 2:
+      return unfilter_row<2>;
+    case 3:
+      return unfilter_row<3>;
+    case 4:
+      return unfilter_row<4>;
+    case 6:
+      return unfilter_row<6>;
+    default:
+      return unfilter_row<8>;
   }
 }
 
@@ -130,7 +138,8 @@ void swap_words(const std::uint8_t* from, std::uint16_t* to, std::int64_t count)
 }
 
 void append_big(Bytes& out, std::uint32_t value) {
-  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<std::byte>(value >> shift));
+  for (int shift = 24; shift >= 0; shift -= 8)
+    out.push_back(static_cast<std::byte>(value >> shift));
 }
 
 // Appends the length, the kind, `count` bytes written by `fill` and the checksum.
@@ -149,8 +158,8 @@ void append_chunk(Bytes& out, const char* kind, size_t count, Fill fill) {
 }
 
 // Stores the differences of one row of `count` bytes.
-void filter_row(Filter filter, const std::uint8_t* row, const std::uint8_t* above,
-                std::uint8_t* to, std::int64_t count, std::int64_t pixel) {
+void filter_row(Filter filter, const std::uint8_t* row, const std::uint8_t* above, std::uint8_t* to,
+                std::int64_t count, std::int64_t pixel) {
   switch (filter) {
     case sub:
       std::copy_n(row, pixel, to);
@@ -171,11 +180,13 @@ void filter_row(Filter filter, const std::uint8_t* row, const std::uint8_t* abov
         to[i] = static_cast<std::uint8_t>(row[i] - ((row[i - pixel] + above[i]) >> 1));
       }
       return;
-    default: std::copy_n(row, count, to);
+    default:
+      std::copy_n(row, count, to);
   }
 }
 
-// Rows of an image as a PNG file has them: big-endian words, alpha beside the colours, 1-bit packed.
+// Rows of an image as a PNG file has them: big-endian words, alpha beside the colours, 1-bit
+// packed.
 class StoredRows {
  public:
   explicit StoredRows(const HostImage& image)
@@ -183,7 +194,8 @@ class StoredRows {
         one_bit_(image.type.cls == PixelClass::logical),
         wide_(image.type.cls == PixelClass::uint16),
         channels_(image.type.channels + (image.type.alpha ? 1 : 0)) {
-    if (wide_ && image.type.alpha) words_.resize(static_cast<size_t>(image.size().width * channels_));
+    if (wide_ && image.type.alpha)
+      words_.resize(static_cast<size_t>(image.size().width * channels_));
   }
 
   std::int64_t pixel_bytes() const { return one_bit_ ? 1 : channels_ * (wide_ ? 2 : 1); }

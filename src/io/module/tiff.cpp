@@ -42,8 +42,9 @@ tmsize_t write_memory(thandle_t handle, void* from, tmsize_t count) {
 }
 toff_t seek_memory(thandle_t handle, toff_t offset, int from) {
   auto& memory = *static_cast<Memory*>(handle);
-  memory.at = from == SEEK_SET ? offset : from == SEEK_CUR ? memory.at + offset
-                                                          : memory.size() + offset;
+  memory.at = from == SEEK_SET   ? offset
+              : from == SEEK_CUR ? memory.at + offset
+                                 : memory.size() + offset;
   return memory.at;
 }
 int close_memory(thandle_t) { return 0; }
@@ -188,10 +189,12 @@ void unpack_row(const std::uint8_t* row, const Layout& l, HostImage& image, std:
     return;
   }
   switch (image.type.cls) {
-    case PixelClass::single: return unpack<float>(row, l, image, x0, y, count, sample, stride);
+    case PixelClass::single:
+      return unpack<float>(row, l, image, x0, y, count, sample, stride);
     case PixelClass::uint16:
       return unpack<std::uint16_t>(row, l, image, x0, y, count, sample, stride);
-    default: return unpack<std::uint8_t>(row, l, image, x0, y, count, sample, stride);
+    default:
+      return unpack<std::uint8_t>(row, l, image, x0, y, count, sample, stride);
   }
 }
 
@@ -246,8 +249,8 @@ void read_converted(TIFF* tiff, const Memory& memory, HostImage& image) {
   std::vector<std::uint32_t> raster(static_cast<size_t>(size.pixels()));
   // Asked for the file's own orientation, it turns nothing: that is done later, for all formats.
   if (TIFFReadRGBAImageOriented(tiff, static_cast<std::uint32_t>(size.width),
-                                static_cast<std::uint32_t>(size.height), raster.data(),
-                                orientation, 1) == 0) {
+                                static_cast<std::uint32_t>(size.height), raster.data(), orientation,
+                                1) == 0) {
     fail_tiff(memory, "its colours cannot be converted");
   }
   for (std::int64_t y = 0; y < size.height; ++y) {
@@ -293,16 +296,16 @@ HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_im
   const Layout l = layout_of(tiff);
   const bool plain = l.photometric <= PHOTOMETRIC_RGB || l.photometric == PHOTOMETRIC_PALETTE;
   const int needed = info.type.channels + (info.type.alpha ? 1 : 0);
-  const bool depth_fits = l.format == SAMPLEFORMAT_IEEEFP
-                              ? l.bits == 16 || l.bits == 32 || l.bits == 64
-                              : l.bits == 1 || l.bits == 2 || l.bits == 4 || l.bits == 8 ||
-                                    l.bits == 16;
-  check_header(width == info.stored.width && height == info.stored.height && depth_fits &&
-                   (l.photometric == PHOTOMETRIC_PALETTE ? l.bits <= 8
-                                                         : !plain || l.samples >= needed) &&
-                   (info.type.cls != PixelClass::uint16 || l.bits == 16) &&
-                   (info.type.cls == PixelClass::single) == (l.format == SAMPLEFORMAT_IEEEFP),
-               "TIFF");
+  const bool depth_fits =
+      l.format == SAMPLEFORMAT_IEEEFP
+          ? l.bits == 16 || l.bits == 32 || l.bits == 64
+          : l.bits == 1 || l.bits == 2 || l.bits == 4 || l.bits == 8 || l.bits == 16;
+  check_header(
+      width == info.stored.width && height == info.stored.height && depth_fits &&
+          (l.photometric == PHOTOMETRIC_PALETTE ? l.bits <= 8 : !plain || l.samples >= needed) &&
+          (info.type.cls != PixelClass::uint16 || l.bits == 16) &&
+          (info.type.cls == PixelClass::single) == (l.format == SAMPLEFORMAT_IEEEFP),
+      "TIFF");
   HostImage image = make_image(info.type, info.stored);
   if (!plain) {
     read_converted(tiff, memory, image);
@@ -313,9 +316,15 @@ HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_im
   }
   if (image.type.alpha && l.extra == EXTRASAMPLE_ASSOCALPHA) {
     switch (image.type.cls) {
-      case PixelClass::single: unassociate<float>(image); break;
-      case PixelClass::uint16: unassociate<std::uint16_t>(image); break;
-      default: unassociate<std::uint8_t>(image); break;
+      case PixelClass::single:
+        unassociate<float>(image);
+        break;
+      case PixelClass::uint16:
+        unassociate<std::uint16_t>(image);
+        break;
+      default:
+        unassociate<std::uint8_t>(image);
+        break;
     }
   }
   return image;
@@ -348,10 +357,10 @@ Bytes encode_tiff(const HostImage& image) {
   if (is_integer(cls) && !one_bit) TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
   // Strips of about 256 KiB: readers need not hold the whole picture.
   const std::int64_t row_bytes = size.width * channels * bytes_of(cls);
-  TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP,
-               static_cast<std::uint32_t>(std::clamp<std::int64_t>(
-                   (std::int64_t{256} << 10) / std::max<std::int64_t>(row_bytes, 1), 1,
-                   size.height)));
+  TIFFSetField(
+      tiff, TIFFTAG_ROWSPERSTRIP,
+      static_cast<std::uint32_t>(std::clamp<std::int64_t>(
+          (std::int64_t{256} << 10) / std::max<std::int64_t>(row_bytes, 1), 1, size.height)));
   std::vector<std::uint8_t> row(static_cast<size_t>(row_bytes));
   for (std::int64_t y = 0; y < size.height; ++y) {
     if (one_bit) {

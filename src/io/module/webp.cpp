@@ -22,8 +22,8 @@ HostImage decode_webp(InputBytes bytes, const ImageInfo& info, MakeImage make_im
     target = {image.pixels.row_as<std::uint8_t>(0), static_cast<int>(image.pixels.stride()),
               static_cast<size_t>(image.pixels.stride()) * height};
   }
-  const VP8StatusCode status = WebPDecode(reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                                          bytes.size(), &config);
+  const VP8StatusCode status =
+      WebPDecode(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), &config);
   if (status == VP8_STATUS_NOT_ENOUGH_DATA || status == VP8_STATUS_SUSPENDED) {
     fail("truncated WebP: it ends at byte " + std::to_string(bytes.size()));
   }

@@ -156,8 +156,8 @@ class OpenCv final : public CodecModule {
 }  // namespace
 }  // namespace impipe::io
 
-extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule*
-impipe_open_codec(const char* version) {
+extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
+    const char* version) {
   static const impipe::io::OpenCv open_cv;
   return std::strcmp(version, impipe::io::codec_version) == 0 ? &open_cv : nullptr;
 }
