@@ -1,0 +1,51 @@
+// Runs a Program on one image.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/program.hpp"
+
+namespace impipe::engine {
+
+// What a program reads: the image, and those of --with by name.
+struct Material {
+  HostImage image;
+  std::map<std::string, HostImage> operands;
+};
+
+// A measurement on the host: [channels][values].
+struct Measurement {
+  int channels = 1;
+  std::int64_t values = 0;
+  std::vector<double> numbers;
+};
+
+struct Outcome {
+  HostImage image;                // empty pixels unless the plan writes an image
+  std::vector<double> columns;    // one a column of the plan
+  Measurement last_measurement;   // empty when there is none
+  std::vector<HostImage> saves;   // one a save of the plan
+  std::vector<double> step_seconds;  // one a step, when timed
+  std::vector<double> step_bytes;    // that each step must read and write, when timed
+  double transfer_seconds = 0;       // when timed
+};
+
+// Where a queue's kernels come from, by key.
+using KernelSource = std::function<std::shared_ptr<const Kernel>(const KernelSpec&)>;
+
+struct ExecuteOptions {
+  bool timed = false;
+  // Asked between steps; true ends the work with an Error.
+  std::function<bool()> stop = [] { return false; };
+};
+
+// Values are let go as soon as nobody reads them. Throws Error (file_failed) for unequal sizes,
+// empty results and lack of memory.
+Outcome execute(const Program& program, Material material, Queue& queue,
+                const KernelSource& kernels, const ExecuteOptions& options = {});
+
+}  // namespace impipe::engine

@@ -1,0 +1,42 @@
+// The second inputs of a pipeline: what `--with b=PATH` means for each file.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/codec.hpp"
+
+namespace impipe::engine {
+
+// One `--with NAME=PATH`. A file serves all inputs and is decoded once; in a folder the partner of
+// an input has its relative path, with any known extension. Any thread.
+class Operand {
+ public:
+  // Throws Error (usage) when there is nothing at the path.
+  Operand(std::string name, std::filesystem::path path);
+
+  const std::string& name() const { return name_; }
+  // Throws Error (file_failed) when there is none.
+  std::filesystem::path partner(const std::filesystem::path& relative) const;
+  ImageType type(const std::filesystem::path& partner) const;
+  HostImage decode(const std::filesystem::path& partner, const io::DecodeOptions& options);
+
+ private:
+  std::string name_;
+  std::filesystem::path path_;
+  bool is_folder_ = false;
+  std::mutex mutex_;
+  HostImage shared_;  // of a file
+};
+
+// The operands of texts "NAME=PATH". Throws Error (usage) for a text of another form, for names
+// that the pipeline does not use (`wanted`), and for wanted ones that are not given.
+std::vector<std::unique_ptr<Operand>> parse_operands(std::span<const std::string> texts,
+                                                     std::span<const std::string> wanted);
+
+}  // namespace impipe::engine

@@ -1,0 +1,160 @@
+// Decodes, computes and encodes one picture.
+#include "engine/picture.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "core/error.hpp"
+#include "io/atomic_file.hpp"
+
+namespace impipe::engine {
+namespace {
+
+constexpr std::uint64_t fnv_offset = 0xcbf29ce484222325;
+constexpr std::uint64_t fnv_prime = 0x100000001b3;
+
+void hash_plane(std::uint64_t& hash, const Plane& plane) {
+  const auto mix = [&](std::uint64_t byte) { hash = (hash ^ byte) * fnv_prime; };
+  mix(static_cast<std::uint64_t>(plane.cls()));
+  mix(static_cast<std::uint64_t>(plane.channels()));
+  for (const std::int64_t side : {plane.size().width, plane.size().height}) {
+    for (int shift = 0; shift < 64; shift += 8) mix(static_cast<std::uint64_t>(side) >> shift & 255);
+  }
+  for (std::int64_t y = 0; y < plane.size().height; ++y) {
+    const std::byte* row = plane.row(y);
+    for (std::int64_t i = 0; i < plane.row_bytes(); ++i) mix(static_cast<std::uint64_t>(row[i]));
+  }
+}
+
+HostImage black_image(const io::ImageInfo& info) {
+  HostImage image(info.type, info.size());
+  for (Plane* plane : {&image.pixels, &image.alpha}) {
+    for (std::int64_t y = 0; !plane->empty() && y < info.size().height; ++y) {
+      std::memset(plane->row(y), 0, static_cast<size_t>(plane->row_bytes()));
+    }
+  }
+  return image;
+}
+
+}  // namespace
+
+std::string pixel_hash(const HostImage& image) {
+  std::uint64_t hash = fnv_offset;
+  hash_plane(hash, image.pixels);
+  if (!image.alpha.empty()) hash_plane(hash, image.alpha);
+  return fmt::format("{:016x}", hash);
+}
+
+bool PictureWork::is_wanted() const {
+  const std::filesystem::path& output = picture_.output;
+  if (output.empty() || output == "-") return true;
+  std::error_code error;
+  if (settings_.no_clobber && std::filesystem::exists(output, error)) return false;
+  if (!settings_.update) return true;
+  std::vector<std::filesystem::path> sources = picture_.partners;
+  if (!picture_.input.is_stdin) sources.push_back(picture_.input.path);
+  return !io::is_up_to_date(output, sources);
+}
+
+std::optional<std::int64_t> PictureWork::prepare() {
+  if (!picture_.failure.empty()) throw Error(picture_.failure, ExitCode::file_failed);
+  if (!is_wanted()) return std::nullopt;
+  const Plan& plan = picture_.program->plan;
+  const std::int64_t pixels = picture_.info.size().pixels();
+  std::error_code error;
+  const auto file_bytes = std::filesystem::file_size(picture_.input.path, error);
+  // The device's planes hold the input too; the encoded result is no larger than its pixels.
+  const double a_pixel = picture_.program->bytes_per_pixel + (picture_.info.type.alpha ? 4 : 0) +
+                         2 * bytes_per_pixel(plan.values[plan.result]);
+  return static_cast<std::int64_t>(a_pixel * static_cast<double>(pixels)) +
+         (error ? 0 : static_cast<std::int64_t>(file_bytes));
+}
+
+void PictureWork::decode() {
+  if (!settings_.source.pixels.empty()) {
+    material_.image = settings_.source;
+  } else if (picture_.input.missing_frame) {
+    material_.image = black_image(picture_.info);
+  } else {
+    io::Bytes bytes = picture_.input.is_stdin ? std::move(picture_.bytes)
+                                              : io::read_picture(picture_.input.path);
+    io::Decoded decoded = io::decode(bytes, settings_.decode);
+    material_.image = std::move(decoded.image);
+    metadata_ = std::move(decoded.metadata);
+  }
+  for (size_t i = 0; i < settings_.operands.size(); ++i) {
+    Operand& operand = *settings_.operands[i];
+    HostImage image = operand.decode(picture_.partners[i], settings_.decode);
+    picture_.partner_types[operand.name()] = image.type;
+    material_.operands[operand.name()] = std::move(image);
+  }
+}
+
+void PictureWork::compute(int lane) {
+  // What was decoded decides, should a file have changed since its header was read.
+  picture_.program = settings_.session->program(material_.image.type, picture_.partner_types);
+  outcome_ = execute(
+      *picture_.program, std::move(material_), *settings_.queues[static_cast<size_t>(lane)],
+      [&](const KernelSpec& spec) { return settings_.session->kernel(spec); },
+      {.timed = settings_.timed, .stop = settings_.stop});
+  material_ = {};
+  if (settings_.timed) {
+    settings_.step_times.add(*picture_.program, settings_.stage_texts, outcome_);
+  }
+  result_.values = outcome_.columns;
+}
+
+// values x channels, as MATLAB has a column a channel; one dimension for one channel.
+io::Bytes PictureWork::encode_measurement() const {
+  const Measurement& m = outcome_.last_measurement;
+  if (m.channels == 1) return io::encode_npy(m.numbers, std::vector<std::int64_t>{m.values});
+  std::vector<double> rows;
+  rows.reserve(m.numbers.size());
+  for (std::int64_t v = 0; v < m.values; ++v) {
+    for (int c = 0; c < m.channels; ++c) {
+      rows.push_back(m.numbers[static_cast<size_t>(c * m.values + v)]);
+    }
+  }
+  return io::encode_npy(rows, std::vector<std::int64_t>{m.values, m.channels});
+}
+
+void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
+  if (path == "-") {
+    result_.bytes = std::move(bytes);  // told in the order of the inputs
+  } else if (!settings_.dry_run) {
+    io::write_file(path, bytes);
+  }
+}
+
+void PictureWork::encode() {
+  const Plan& plan = picture_.program->plan;
+  if (settings_.hash && plan.writes_image) result_.hash = pixel_hash(outcome_.image);
+  for (size_t i = 0; i < picture_.saves.size(); ++i) {
+    const io::OutputType type =
+        io::output_type(&picture_.info, outcome_.saves[i].type,
+                        io::format_of_extension(picture_.saves[i].native()));
+    io::Encoded encoded =
+        io::encode(outcome_.saves[i], metadata_, type.format, type.cls, settings_.encode);
+    result_.clipped += encoded.clipped;
+    write(picture_.saves[i], std::move(encoded.bytes));
+    outcome_.saves[i] = {};
+  }
+  if (picture_.output.empty()) return;
+  if (!plan.writes_image) return write(picture_.output, encode_measurement());
+  io::Encoded encoded = io::encode(outcome_.image, metadata_, picture_.output_type.format,
+                                   picture_.output_type.cls, settings_.encode);
+  outcome_.image = {};
+  result_.clipped += encoded.clipped;
+  result_.alpha_dropped = encoded.alpha_dropped;
+  write(picture_.output, std::move(encoded.bytes));
+}
+
+void PictureWork::release() {
+  material_ = {};
+  outcome_ = {};
+  metadata_ = {};
+  picture_.bytes = {};
+}
+
+}  // namespace impipe::engine

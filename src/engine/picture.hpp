@@ -1,0 +1,92 @@
+// The work on one picture file, as a batch runs it.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/batch.hpp"
+#include "engine/operands.hpp"
+#include "engine/profile.hpp"
+#include "engine/session.hpp"
+#include "io/codec.hpp"
+#include "io/inputs.hpp"
+
+namespace impipe::engine {
+
+// One input with all that is settled before the batch starts.
+struct Picture {
+  io::Input input;
+  io::ImageInfo info;
+  io::Bytes bytes;                              // of stdin, which is read only once
+  std::vector<std::filesystem::path> partners;  // one an operand
+  std::map<std::string, ImageType> partner_types;
+  std::shared_ptr<const Program> program;
+  io::OutputType output_type;
+  std::filesystem::path output;  // "-": stdout; empty when nothing is written
+  std::vector<std::filesystem::path> saves;  // one a save of the plan
+  std::string failed_stage;      // not empty: what came before failed, with `failure`
+  std::string failure;
+};
+
+// What all pictures of a run share.
+struct PictureSettings {
+  Session* session = nullptr;
+  std::vector<std::unique_ptr<Operand>> operands;
+  std::vector<std::unique_ptr<Queue>> queues;  // one a lane
+  HostImage source;                            // of a pipeline that makes its own image
+  io::DecodeOptions decode;
+  io::EncodeOptions encode;
+  bool dry_run = false;
+  bool update = false;
+  bool no_clobber = false;
+  bool hash = false;
+  bool timed = false;
+  std::vector<std::string> stage_texts;
+  std::function<bool()> stop;
+  StepTimes step_times;
+};
+
+// What stays of the work for the report.
+struct PictureResult {
+  std::vector<double> values;
+  std::string hash;
+  io::Bytes bytes;  // the encoded result that goes to stdout
+  std::int64_t clipped = 0;
+  bool alpha_dropped = false;
+};
+
+class PictureWork : public FileWork {
+ public:
+  PictureWork(Picture& picture, PictureSettings& settings)
+      : picture_(picture), settings_(settings) {}
+
+  std::optional<std::int64_t> prepare() override;
+  void decode() override;
+  void compute(int lane) override;
+  void encode() override;
+  void release() override;
+
+  const Picture& picture() const { return picture_; }
+  const PictureResult& result() const { return result_; }
+
+ private:
+  bool is_wanted() const;
+  void write(const std::filesystem::path& path, io::Bytes bytes);
+  io::Bytes encode_measurement() const;
+
+  Picture& picture_;
+  PictureSettings& settings_;
+  Material material_;
+  io::Metadata metadata_;
+  Outcome outcome_;
+  PictureResult result_;
+};
+
+// FNV-1a, 64 bits, of the class, channels, size and pixels: 16 hexadecimal digits. Equal images have
+// equal hashes, whatever the format of their files.
+std::string pixel_hash(const HostImage& image);
+
+}  // namespace impipe::engine

@@ -1,0 +1,157 @@
+// Sizes, lifetimes and memory of a plan's values.
+#include "engine/program.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "core/error.hpp"
+
+namespace impipe::engine {
+namespace {
+
+// The names that `as` and --with gave to values.
+std::vector<std::string> names_of_values(const pipeline::Pipeline& pipeline, const Plan& lowered) {
+  std::vector<std::string> names(lowered.values.size());
+  for (const PlanOperand& operand : lowered.operands) names[operand.value] = ":" + operand.name;
+  for (size_t stage = 0; stage < pipeline.stages.size(); ++stage) {
+    if (pipeline.stages[stage].keep_as.empty()) continue;
+    // What the pipeline carries there: the last image that an earlier stage made.
+    ValueId current = 0;
+    for (const Step& step : lowered.steps) {
+      if (step.stages.front() >= static_cast<int>(stage)) break;
+      if (!lowered.values[step.outputs.front()].is_measure) current = step.outputs.front();
+    }
+    names[current] = ":" + pipeline.stages[stage].keep_as;
+  }
+  return names;
+}
+
+// Values that are read after the last step.
+std::set<ValueId> results_of(const Plan& plan) {
+  std::set<ValueId> results;
+  if (plan.writes_image) results.insert(plan.result);
+  for (const PlanSave& save : plan.saves) results.insert(save.value);
+  for (const PlanColumn& column : plan.columns) results.insert(column.value);
+  if (plan.last_measurement) results.insert(*plan.last_measurement);
+  return results;
+}
+
+std::vector<std::vector<ValueId>> lifetimes(const Plan& plan) {
+  std::vector<std::vector<ValueId>> dead_after(plan.steps.size());
+  std::set<ValueId> read_later = results_of(plan);
+  for (size_t s = plan.steps.size(); s-- > 0;) {
+    const Step& step = plan.steps[s];
+    for (const std::vector<ValueId>& ids : {step.inputs, step.outputs}) {
+      for (const ValueId id : ids) {
+        if (read_later.insert(id).second) dead_after[s].push_back(id);
+      }
+    }
+  }
+  return dead_after;
+}
+
+double most_bytes(const Plan& plan, const std::vector<std::vector<ValueId>>& dead_after) {
+  std::set<ValueId> live = {0};
+  for (const PlanOperand& operand : plan.operands) live.insert(operand.value);
+  const auto bytes = [&] {
+    double sum = 0;
+    for (const ValueId id : live) sum += bytes_per_pixel(plan.values[id]);
+    return sum;
+  };
+  double most = bytes();
+  for (size_t s = 0; s < plan.steps.size(); ++s) {
+    live.insert(plan.steps[s].outputs.begin(), plan.steps[s].outputs.end());
+    most = std::max(most, bytes());
+    for (const ValueId id : dead_after[s]) live.erase(id);
+  }
+  return most;
+}
+
+std::vector<SizedArgument> take_sized_arguments(const Plan& plan, Step& step) {
+  std::vector<SizedArgument> sized;
+  for (size_t n = 0; n < step.kernel.nodes.size(); ++n) {
+    Node& node = step.kernel.nodes[n];
+    if (!std::holds_alternative<Scalar>(node.primitive)) continue;
+    // Measurements are always stored: the node is an output of its step.
+    const auto& outputs = step.kernel.outputs;
+    const auto output = std::find(outputs.begin(), outputs.end(), static_cast<int>(n));
+    const ValueId made = step.outputs[static_cast<size_t>(output - outputs.begin())];
+    for (size_t a = 0; a < node.arguments.size(); ++a) {
+      Argument& argument = node.arguments[a];
+      if (argument.source == Argument::Source::constant ||
+          argument.source == Argument::Source::measured) {
+        continue;
+      }
+      sized.push_back({n, a, argument, plan.values[made].measured_image});
+      argument = Argument{};
+    }
+  }
+  return sized;
+}
+
+// "imlincomb: the current image is 640x480, :a is 320x240"
+[[noreturn]] void fail_unequal(const Program& program, const Step& step, ValueId first,
+                               ValueId second, const std::vector<Size>& sizes) {
+  const auto called = [&](ValueId id, const char* otherwise) {
+    return program.value_names[id].empty() ? std::string(otherwise) : program.value_names[id];
+  };
+  throw Error(program.operators[step.stages.front()] + ": " + called(first, "the current image") +
+                  " is " + to_string(sizes[first]) + ", " + called(second, "the current image") +
+                  " is " + to_string(sizes[second]),
+              ExitCode::file_failed);
+}
+
+}  // namespace
+
+int bytes_per_pixel(const PlanValue& value) {
+  if (value.is_measure) return 0;
+  return value.type.channels * bytes_of(value.type.cls);
+}
+
+Program make_program(const pipeline::Pipeline& pipeline, Plan lowered, Plan plan) {
+  Program program;
+  program.value_names = names_of_values(pipeline, lowered);
+  for (const pipeline::BoundStage& stage : pipeline.stages) {
+    program.operators.emplace_back(stage.call ? stage.call->op().name : std::string_view());
+  }
+  program.dead_after = lifetimes(plan);
+  program.bytes_per_pixel = most_bytes(plan, program.dead_after);
+  program.lowered = std::move(lowered);
+  program.plan = std::move(plan);
+  for (Step& step : program.plan.steps) {
+    program.sized.push_back(take_sized_arguments(program.plan, step));
+  }
+  return program;
+}
+
+std::vector<Size> sizes_of(const Program& program, Size input,
+                           const std::map<std::string, Size>& operands) {
+  const Plan& plan = program.lowered;
+  std::vector<Size> sizes(plan.values.size());
+  sizes[0] = input;
+  for (const PlanOperand& operand : plan.operands) sizes[operand.value] = operands.at(operand.name);
+  for (const Step& step : plan.steps) {
+    const Node& node = step.kernel.nodes.front();
+    const ValueId made = step.outputs.front();
+    if (node.images.empty()) {
+      sizes[made] = sizes[plan.values[made].measured_image];
+      continue;
+    }
+    const auto* point = std::get_if<Point>(&node.primitive);
+    const size_t compared = point != nullptr && point->lookup ? 1 : node.images.size();
+    const ValueId first = step.inputs[node.images.front().index];
+    for (size_t i = 1; i < compared; ++i) {
+      const ValueId other = step.inputs[node.images[i].index];
+      if (!(sizes[other] == sizes[first])) fail_unequal(program, step, first, other, sizes);
+    }
+    sizes[made] = node.is_measure ? sizes[first] : result_size(node, sizes[first]);
+    if (sizes[made].width < 1 || sizes[made].height < 1) {
+      throw Error(program.operators[step.stages.front()] + ": the image is only " +
+                      to_string(sizes[first]) + ", so that nothing is left of it",
+                  ExitCode::file_failed);
+    }
+  }
+  return sizes;
+}
+
+}  // namespace impipe::engine

@@ -1,0 +1,47 @@
+// A Program: a plan made ready to run on a device, and what it needs for images of given sizes.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/backend.hpp"
+#include "core/plan.hpp"
+#include "pipeline/pipeline.hpp"
+
+namespace impipe::engine {
+
+// An argument of a Scalar node that means the size of the image that was measured. The node has no
+// image of its own: in the plan the argument is a constant, whose value each run sets.
+struct SizedArgument {
+  size_t node = 0;
+  size_t place = 0;
+  Argument argument;  // as lowered
+  ValueId image = 0;
+};
+
+struct Program {
+  Plan lowered;  // one primitive a step: what sizes and errors are told from
+  Plan plan;     // the steps that run; its values have the ids of `lowered`
+  std::vector<std::shared_ptr<const Kernel>> kernels;  // one a step of `plan`
+  std::vector<std::vector<ValueId>> dead_after;        // one a step: values nobody reads later
+  std::vector<std::vector<SizedArgument>> sized;       // one a step
+  std::vector<std::string> operators;                  // one a stage of the pipeline
+  std::vector<std::string> value_names;  // one a value: ":a" when the user named it, or empty
+  // Bytes on the device at most at the same time, a pixel of the input image.
+  double bytes_per_pixel = 0;
+};
+
+// Everything but the kernels.
+Program make_program(const pipeline::Pipeline& pipeline, Plan lowered, Plan plan);
+
+// The sizes of all values: of an image its own, of a measurement that of the image it was made
+// from. Throws Error for operands of unequal size and for empty results.
+std::vector<Size> sizes_of(const Program& program, Size input,
+                           const std::map<std::string, Size>& operands);
+
+// Bytes that a plane of this value has for each of its pixels.
+int bytes_per_pixel(const PlanValue& value);
+
+}  // namespace impipe::engine

@@ -1,0 +1,45 @@
+// What a run tells while it goes on.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace impipe::engine {
+
+// How a file ended.
+struct FileReport {
+  enum class State { done, skipped, failed };
+  State state = State::done;
+  std::int64_t index = 0;         // from 0, in the order of the inputs
+  std::filesystem::path input;    // as opened; a source's name when there is no input
+  std::filesystem::path output;   // empty when none is written
+  std::string stage;              // failed: "decode", "plan", "compute", "encode"
+  std::string message;            // failed: why
+  std::vector<std::string> columns;  // names of the measurements
+  std::vector<double> values;        // one a column
+  std::string hash;                  // of the result's pixels, with --hash
+  std::span<const std::byte> bytes;  // the encoded result, when it goes to stdout
+  std::int64_t clipped = 0;          // values that the output's class cannot hold
+};
+
+// All calls come from the thread that called `run`.
+class Progress {
+ public:
+  virtual ~Progress() = default;
+  // Before the first file.
+  virtual void begin(std::int64_t files) = 0;
+  // In the order of the inputs. False when results cannot be told any more: the run stops.
+  virtual bool file(const FileReport& report) = 0;
+  // Something the user should know, once a run.
+  virtual void note(const std::string& text) = 0;
+  // For -v.
+  virtual void detail(const std::string& text) = 0;
+  // Now and then, also when nothing has happened.
+  virtual void tick() = 0;
+};
+
+}  // namespace impipe::engine

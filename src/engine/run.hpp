@@ -1,0 +1,65 @@
+// The main job: a pipeline over files.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "engine/profile.hpp"
+#include "engine/progress.hpp"
+#include "engine/session.hpp"
+#include "io/codec.hpp"
+
+namespace impipe::engine {
+
+enum class MissingFrame { error, skip, black };
+
+struct RunOptions {
+  DeviceChoice device;
+  SessionOptions session;
+
+  std::vector<std::string> inputs;
+  bool recursive = false;
+  std::string files_from;        // a list of inputs, "-" is stdin
+  bool nul_separated = false;
+  MissingFrame missing_frame = MissingFrame::error;
+  std::vector<std::string> with;  // "b=masks/"
+  int shard_index = 1, shard_count = 1;
+  std::int64_t max_pixels = std::int64_t{1} << 30;
+
+  std::string output;  // empty: none
+  bool in_place = false;
+  std::optional<io::Format> format;
+  std::optional<PixelClass> cls;
+  int quality = 95;
+  bool strip = false;
+  bool dry_run = false;
+  bool update = false;
+  bool no_clobber = false;
+  bool hash = false;
+
+  int threads = 1;
+  std::int64_t memory = 0;  // bytes in flight; 0: half of what the machine has
+  bool fail_fast = false;
+  bool profile = false;
+  std::function<bool()> stop = [] { return false; };
+  double start_up = 0;  // seconds that passed before `run`, for the profile
+};
+
+struct RunEnd {
+  std::int64_t done = 0, skipped = 0, failed = 0;
+  bool stopped = false;
+  bool nothing_found = false;  // arguments that matched nothing, and no other input
+  std::int64_t clipped_values = 0, clipped_files = 0;
+  std::optional<Profile> profile;
+};
+
+// Throws Error for whatever makes the whole run impossible; a file's own trouble is reported.
+RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress);
+
+// Half of the memory that this process may use.
+std::int64_t default_memory();
+
+}  // namespace impipe::engine

@@ -1,0 +1,37 @@
+// Programs by image type and kernels by key, each made once.
+#include "engine/session.hpp"
+
+#include "pipeline/fuse.hpp"
+#include "pipeline/lower.hpp"
+
+namespace impipe::engine {
+
+Session::Session(pipeline::Pipeline pipeline, OpenDevice device, SessionOptions options)
+    : pipeline_(std::move(pipeline)), device_(std::move(device)), options_(options) {}
+
+std::shared_ptr<const Program> Session::program(
+    const ImageType& input, const std::map<std::string, ImageType>& operands) {
+  std::string types = to_string(input);
+  for (const auto& [name, type] : operands) types += "; " + name + ": " + to_string(type);
+  std::lock_guard lock(programs_mutex_);
+  std::shared_ptr<const Program>& known = programs_[types];
+  if (!known) {
+    Plan lowered = pipeline::lower(pipeline_, input, operands, {.strict = options_.strict});
+    Plan plan = options_.fuse ? pipeline::fuse(lowered) : pipeline::without_unread(lowered);
+    auto made = std::make_shared<Program>(
+        make_program(pipeline_, std::move(lowered), std::move(plan)));
+    for (const Step& step : made->plan.steps) made->kernels.push_back(kernel(step.kernel));
+    known = std::move(made);
+  }
+  return known;
+}
+
+std::shared_ptr<const Kernel> Session::kernel(const KernelSpec& spec) {
+  const std::string key = spec.key();
+  std::lock_guard lock(kernels_mutex_);
+  std::shared_ptr<const Kernel>& known = kernels_[key];
+  if (!known) known = device_.device->prepare(spec);
+  return known;
+}
+
+}  // namespace impipe::engine
