@@ -6,11 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
 #include "engine/profile.hpp"
 #include "engine/progress.hpp"
 #include "engine/session.hpp"
-#include "io/codec.hpp"
 
 namespace impipe::engine {
 
@@ -31,8 +29,8 @@ struct RunOptions {
 
   std::string output;  // empty: none
   bool in_place = false;
-  std::optional<io::Format> format;
-  std::optional<PixelClass> cls;
+  std::string format;  // an extension; empty: the output's, else the input's
+  std::optional<PixelClass> cls;  // of the outputs
   int quality = 95;
   bool strip = false;
   bool dry_run = false;
@@ -58,6 +56,9 @@ struct RunEnd {
 
 // Throws Error for whatever makes the whole run impossible; a file's own trouble is reported.
 RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress);
+
+// Removes temporary files that are being written. For signal handlers.
+void remove_temporaries() noexcept;
 
 // Half of the memory that this process may use.
 std::int64_t default_memory();

@@ -1,0 +1,148 @@
+// Finds the command that is meant, reads its arguments and runs it.
+#include "cli/app.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include "cli/help.hpp"
+#include "cli/signals.hpp"
+#include "cli/standard_output.hpp"
+#include "core/error.hpp"
+#include "core/operator.hpp"
+#include "core/text.hpp"
+
+namespace impipe::cli {
+namespace {
+
+std::vector<std::string> visible_names(const CommandSet& commands) {
+  std::vector<std::string> names;
+  for (const auto& command : commands.all()) {
+    if (!command->hidden) names.push_back(command->app->get_name());
+  }
+  return names;
+}
+
+// `impipe PIPELINE …` is `impipe run PIPELINE …`; a lone word that is neither a command nor an
+// operator is more likely a mistyped command than a pipeline when a command's name is near.
+void insert_run(std::vector<std::string>& arguments, const CommandSet& commands) {
+  const std::string& first = arguments.front();
+  if (commands.find(first) != nullptr) return;
+  if (is_name(first) && find_operator(first) == nullptr) {
+    const std::string near = nearest(first, visible_names(commands));
+    std::vector<std::string_view> operators;
+    for (const Operator& op : catalogue()) operators.push_back(op.name);
+    if (!near.empty() && nearest(first, operators).empty()) {
+      throw Error("there is no command or operator '" + first + "'; did you mean 'impipe " + near +
+                  "'?");
+    }
+  }
+  arguments.insert(arguments.begin(), "run");
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+[[noreturn]] void fail_unknown_option(const Command& command, const std::string& text) {
+  const std::string name = text.substr(0, text.find('='));
+  const std::vector<std::string> known = option_names(*command.app);
+  std::string hint = name.starts_with("--") ? did_you_mean(name, known) : "";
+  if (hint.empty()) hint = "; see impipe " + command.app->get_name() + " --help";
+  throw Error("unknown option '" + name + "'" + hint);
+}
+
+// CLI11's words, made to look like ours.
+[[noreturn]] void fail_parse(const Command& command, const CLI::ParseError& error) {
+  std::string message = error.what();
+  const size_t newline = message.find('\n');
+  if (newline != std::string::npos) message.resize(newline);
+  throw Error(message + "; see impipe " + command.app->get_name() + " --help");
+}
+
+}  // namespace
+
+CommandSet::CommandSet() : root_("impipe", "impipe") {
+  root_.set_help_flag("");
+  add_run(*this);
+  add_plan(*this);
+  add_ops(*this);
+  add_devices(*this);
+  add_bench(*this);
+  add_diff(*this);
+  add_info(*this);
+  add_cache(*this);
+  add_completions(*this);
+  add_man(*this);
+}
+
+const Command* CommandSet::find(const std::string& name) const {
+  const auto found = std::find_if(commands_.begin(), commands_.end(),
+                                  [&](const auto& c) { return c->app->get_name() == name; });
+  return found == commands_.end() ? nullptr : found->get();
+}
+
+Command& CommandSet::add(const std::string& name) {
+  commands_.push_back(std::make_unique<Command>());
+  Command& command = *commands_.back();
+  command.app = root_.add_subcommand(name);
+  command.app->set_help_flag("");
+  command.app->add_flag("-h,--help", "This text");
+  command.app->allow_extras();  // so that unknown options get our message
+  return command;
+}
+
+std::string variable_of(const std::string& names) {
+  std::string out = "IMPIPE_";
+  for (const char c : names.substr(names.find("--") + 2)) {
+    if (c == ',') break;
+    out += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return out;
+}
+
+CLI::Option* flag(CLI::App* app, const std::string& names, bool& target, const std::string& help) {
+  return app->add_flag(names, target, help)->envname(variable_of(names));
+}
+
+int run_app(std::vector<std::string> arguments) {
+  install_signal_handlers();
+  if (arguments.empty()) {
+    throw Error("no pipeline given\n\n" + main_help());
+  }
+  if (arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+    write_stdout(main_help());
+    return 0;
+  }
+  if (arguments[0] == "--version" || arguments[0] == "-V") {
+    const auto verbose = [](const std::string& a) { return a == "--verbose" || a == "-v"; };
+    write_stdout(version_text(std::any_of(arguments.begin(), arguments.end(), verbose)));
+    return 0;
+  }
+  CommandSet commands;
+  insert_run(arguments, commands);
+  const Command& command = *commands.find(arguments.front());
+  if (std::any_of(arguments.begin(), arguments.end(),
+                  [](const std::string& a) { return a == "--help" || a == "-h"; })) {
+    write_stdout(command_help(command));
+    return 0;
+  }
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
+  try {
+    commands.root().parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    fail_parse(command, error);
+  }
+  for (const std::string& extra : command.app->remaining()) {
+    if (extra.size() > 1 && extra[0] == '-') fail_unknown_option(command, extra);
+    throw Error("unexpected argument '" + extra + "'; see impipe " + command.app->get_name() +
+                " --help");
+  }
+  return command.run();
+}
+
+}  // namespace impipe::cli

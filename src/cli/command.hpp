@@ -1,0 +1,65 @@
+// A command of the program: what it is called, what it takes and what it does. Help, completions
+// and the manual page are made from the same description.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace impipe::cli {
+
+struct Command {
+  std::string usage;     // "impipe diff A B"
+  std::string summary;   // one line
+  std::string examples;  // lines of shell; may be empty
+  bool hidden = false;   // left out of help and completions
+  CLI::App* app = nullptr;
+  std::function<int()> run;  // returns the exit code
+};
+
+// All commands, each with its flags.
+class CommandSet {
+ public:
+  CommandSet();
+  CLI::App& root() { return root_; }
+  const std::vector<std::unique_ptr<Command>>& all() const { return commands_; }
+  const Command* find(const std::string& name) const;
+
+  // Adds a command; its flags follow with `flag` and `option`.
+  Command& add(const std::string& name);
+
+ private:
+  CLI::App root_;
+  std::vector<std::unique_ptr<Command>> commands_;
+};
+
+// Every flag can also be set with IMPIPE_ and its long name, in capitals: IMPIPE_MAX_PIXELS.
+// names: "-o,--output". Whatever `target` holds before is the default.
+template <class T>
+CLI::Option* option(CLI::App* app, const std::string& names, T& target, const std::string& value,
+                    const std::string& help);
+CLI::Option* flag(CLI::App* app, const std::string& names, bool& target, const std::string& help);
+// "IMPIPE_OUTPUT" for "-o,--output".
+std::string variable_of(const std::string& names);
+
+template <class T>
+CLI::Option* option(CLI::App* app, const std::string& names, T& target, const std::string& value,
+                    const std::string& help) {
+  return app->add_option(names, target, help)->envname(variable_of(names))->type_name(value);
+}
+
+// The commands, one file each.
+void add_run(CommandSet& commands);
+void add_plan(CommandSet& commands);
+void add_ops(CommandSet& commands);
+void add_devices(CommandSet& commands);
+void add_bench(CommandSet& commands);
+void add_diff(CommandSet& commands);
+void add_info(CommandSet& commands);
+void add_cache(CommandSet& commands);
+void add_completions(CommandSet& commands);
+void add_man(CommandSet& commands);
+
+}  // namespace impipe::cli

@@ -1,0 +1,60 @@
+// impipe diff: whether two pictures are the same, within limits.
+#include <fmt/format.h>
+
+#include "cli/command.hpp"
+#include "cli/standard_output.hpp"
+#include "core/error.hpp"
+#include "engine/inspect.hpp"
+
+namespace impipe::cli {
+namespace {
+
+struct DiffFlags {
+  std::vector<std::string> files;
+  engine::DifferenceOptions limits;
+  bool quiet = false;
+};
+
+int show_difference(const DiffFlags& flags) {
+  if (flags.files.size() != 2) throw Error("diff takes two files: impipe diff A B");
+  const engine::Difference d =
+      engine::compare_files(flags.files[0], flags.files[1], flags.limits);
+  std::string out;
+  if (!d.unlike.empty()) {
+    out = "not alike: " + d.unlike + "\n";
+  } else {
+    out = fmt::format("mean {:.6g}  rms {:.6g}  max {:.6g}", d.mean, d.rms, d.max);
+    if (d.max > 0) out += fmt::format(" at ({}, {}) channel {}", d.max_x, d.max_y, d.max_channel);
+    out += fmt::format("\n{} of {} pixels ({:.4g} %) differ by more than {:g}\n{}\n", d.failing,
+                       d.pixels,
+                       d.pixels > 0 ? 100.0 * static_cast<double>(d.failing) /
+                                          static_cast<double>(d.pixels)
+                                    : 0.0,
+                       flags.limits.fail, d.same ? "same" : "different");
+  }
+  if (!flags.quiet) write_stdout(out);
+  return static_cast<int>(d.same ? ExitCode::ok : ExitCode::file_failed);
+}
+
+}  // namespace
+
+void add_diff(CommandSet& commands) {
+  Command& command = commands.add("diff");
+  command.usage = "impipe diff A B";
+  command.summary = "Compare two pictures; exit 1 when they differ";
+  command.examples =
+      "impipe diff a.png b.png\n"
+      "impipe diff a.png b.png --fail 0.004 --failpercent 1 --hardfail 0.1\n";
+  auto flags = std::make_shared<DiffFlags>();
+  CLI::App* app = command.app;
+  app->add_option("files", flags->files, "Two files")->type_name("");
+  option(app, "--fail", flags->limits.fail, "X",
+         "A pixel fails when it differs by more than X, a fraction of white (default 1e-6)");
+  option(app, "--failpercent", flags->limits.fail_percent, "P",
+         "So many percent of the pixels may fail (default 0)");
+  option(app, "--hardfail", flags->limits.hard_fail, "X", "No pixel may differ by more than X");
+  flag(app, "-q,--quiet", flags->quiet, "Print nothing");
+  command.run = [flags] { return show_difference(*flags); };
+}
+
+}  // namespace impipe::cli

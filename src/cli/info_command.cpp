@@ -1,0 +1,71 @@
+// impipe info: what is in a picture file.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/standard_output.hpp"
+#include "core/error.hpp"
+#include "engine/inspect.hpp"
+
+namespace impipe::cli {
+namespace {
+
+struct InfoFlags {
+  std::vector<std::string> files;
+  bool json = false;
+};
+
+std::string line_of(const std::string& file, const engine::FileFacts& facts) {
+  std::string line = fmt::format("{}: {}, {}, {}", file, facts.format, to_string(facts.size),
+                                 to_string(facts.type));
+  if (!facts.detail.empty()) line += ", " + facts.detail;
+  if (facts.orientation != 1) line += fmt::format(", orientation {}", facts.orientation);
+  return line + "\n";
+}
+
+std::string json_of(const std::string& file, const engine::FileFacts& facts) {
+  const nlohmann::ordered_json json{{"file", file},
+                                    {"format", facts.format},
+                                    {"width", facts.size.width},
+                                    {"height", facts.size.height},
+                                    {"class", name_of(facts.type.cls)},
+                                    {"channels", facts.type.channels},
+                                    {"alpha", facts.type.alpha},
+                                    {"white", facts.type.white},
+                                    {"orientation", facts.orientation},
+                                    {"detail", facts.detail}};
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+int show_info(const InfoFlags& flags) {
+  if (flags.files.empty()) throw Error("no file given: impipe info FILE...");
+  bool failed = false;
+  for (const std::string& file : flags.files) {
+    try {
+      const engine::FileFacts facts = engine::inspect(file);
+      write_stdout(flags.json ? json_of(file, facts) : line_of(file, facts));
+    } catch (const Error& error) {
+      if (std::string_view(error.what()).starts_with("stdout: ")) throw;
+      std::fprintf(stderr, "impipe: %s: %s\n", file.c_str(), error.what());
+      failed = true;
+    }
+  }
+  return static_cast<int>(failed ? ExitCode::file_failed : ExitCode::ok);
+}
+
+}  // namespace
+
+void add_info(CommandSet& commands) {
+  Command& command = commands.add("info");
+  command.usage = "impipe info FILE...";
+  command.summary = "Say what is in a picture file";
+  auto flags = std::make_shared<InfoFlags>();
+  command.app->add_option("files", flags->files, "Files")->type_name("");
+  flag(command.app, "--json", flags->json, "As JSON lines");
+  command.run = [flags] { return show_info(*flags); };
+}
+
+}  // namespace impipe::cli

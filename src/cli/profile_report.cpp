@@ -1,0 +1,74 @@
+// Writes a profile as a table and as JSON.
+#include "cli/profile_report.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace impipe::cli {
+namespace {
+
+double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+constexpr double giga = 1e9;
+
+}  // namespace
+
+std::string profile_text(const engine::Profile& p) {
+  std::string out;
+  const auto add = [&](auto&&... args) { fmt::format_to(std::back_inserter(out), args...); };
+  add("profile: {} files, {} threads, {:.3f} s; thread seconds:\n", p.files, p.threads,
+      p.start_up + p.times.wall);
+  const auto line = [&](const char* name, double seconds) {
+    add("  {:<12} {:>9.4f} s  {:>5.1f} %\n", name, seconds, percent(seconds, p.total()));
+  };
+  line("start-up", p.start_up);
+  line("headers", p.times.prepare);
+  line("decode", p.times.decode);
+  line("compute", p.times.compute);
+  line("help", p.times.help);
+  line("encode", p.times.encode);
+  line("wait", p.times.wait);
+  line("unaccounted", p.unaccounted());
+  add("compute, by step (floor: moving its bytes at {:.1f} GB/s, this machine's copying speed):\n",
+      p.copy_speed / giga);
+  for (const engine::StepProfile& step : p.steps) {
+    add("  {:>9.4f} s  {:>6.1f} GB/s  {:>5.1f} % of the floor's speed  {}  [{}]\n", step.seconds,
+        step.seconds > 0 ? step.bytes / step.seconds / giga : 0, percent(step.floor, step.seconds),
+        step.name, step.kernel);
+  }
+  add("  {:>9.4f} s  transfer to and from the device\n", p.transfer);
+  add("memory of pictures at most: {:.1f} MiB\n",
+      static_cast<double>(p.peak_memory) / (1 << 20));
+  return out;
+}
+
+std::string profile_json(const engine::Profile& p) {
+  nlohmann::ordered_json json{{"files", p.files},
+                              {"threads", p.threads},
+                              {"wall_s", p.start_up + p.times.wall},
+                              {"thread_s", p.total()},
+                              {"start_up_s", p.start_up},
+                              {"headers_s", p.times.prepare},
+                              {"decode_s", p.times.decode},
+                              {"compute_s", p.times.compute},
+                              {"help_s", p.times.help},
+                              {"encode_s", p.times.encode},
+                              {"wait_s", p.times.wait},
+                              {"unaccounted_s", p.unaccounted()},
+                              {"transfer_s", p.transfer},
+                              {"copy_bytes_per_s", p.copy_speed},
+                              {"peak_picture_bytes", p.peak_memory},
+                              {"steps", nlohmann::ordered_json::array()}};
+  for (const engine::StepProfile& step : p.steps) {
+    json["steps"].push_back({{"stages", step.name},
+                             {"kernel", step.kernel},
+                             {"runs", step.runs},
+                             {"seconds", step.seconds},
+                             {"bytes", step.bytes},
+                             {"floor_s", step.floor}});
+  }
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace impipe::cli

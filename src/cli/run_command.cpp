@@ -1,0 +1,186 @@
+// impipe run: the main job.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+
+#include "cli/command.hpp"
+#include "cli/pipeline_argument.hpp"
+#include "cli/profile_report.hpp"
+#include "cli/run_reporter.hpp"
+#include "cli/signals.hpp"
+#include "cli/values.hpp"
+#include "core/error.hpp"
+#include "engine/run.hpp"
+
+namespace impipe::cli {
+namespace {
+
+// What the flags say, as text where a value is more than that.
+struct RunFlags {
+  std::vector<std::string> arguments;
+  std::string pipeline_file;
+  engine::RunOptions run;
+  std::string missing_frame = "error", shard, max_pixels, memory, cls, progress = "auto", profile;
+  int threads = 0;
+  bool no_fuse = false, no_header = false, verbose = false, quiet = false;
+  std::string errors;
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+
+void add_flags(CLI::App* app, RunFlags& f) {
+  engine::RunOptions& run = f.run;
+  app->add_option("arguments", f.arguments, "PIPELINE and inputs")->type_name("");
+
+  option(app, "-f,--file", f.pipeline_file, "FILE", "Read the pipeline from a file")
+      ->group("Pipeline");
+  option(app, "--with", run.with, "NAME=PATH",
+         "A second input: a file for all, or a folder paired by relative path")
+      ->group("Pipeline")->expected(1)->take_all();
+  flag(app, "--strict", run.session.strict, "An implicit rgb2gray is an error")->group("Pipeline");
+  flag(app, "--no-fuse", f.no_fuse, "Run each operator on its own; results are the same")
+      ->group("Pipeline");
+
+  flag(app, "-r,--recursive", run.recursive, "Take folders with all that is below them")
+      ->group("Inputs");
+  option(app, "--files-from", run.files_from, "LIST", "Take the names in a list; - is stdin")
+      ->group("Inputs");
+  flag(app, "-0,--null", run.nul_separated, "Names in the list end in NUL")->group("Inputs");
+  option(app, "--missingfile", f.missing_frame, "error|skip|black", "For frames that do not exist")
+      ->group("Inputs");
+  option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")->group("Inputs");
+  option(app, "--max-pixels", f.max_pixels, "N", "Refuse larger pictures (default 1073M)")
+      ->group("Inputs");
+
+  option(app, "-o,--output", run.output, "PATH",
+         "Folder, file, template such as 'out/{stem}.png', or - for stdout")
+      ->group("Outputs");
+  flag(app, "--in-place", run.in_place, "Replace the inputs")->group("Outputs");
+  option(app, "--format", run.format, "EXT", "Write this format")->group("Outputs");
+  option(app, "-d,--depth", f.cls, "CLASS", "Write this class: logical, uint8, uint16, single")
+      ->group("Outputs");
+  option(app, "--quality", run.quality, "Q", "Of JPEG and lossy WebP, 1 to 100 (default 95)")
+      ->check(CLI::Range(1, 100))->group("Outputs");
+  flag(app, "--strip", run.strip, "Leave metadata out")->group("Outputs");
+  flag(app, "-n,--dry-run", run.dry_run, "Compute, but write nothing")->group("Outputs");
+  flag(app, "-u,--update", run.update, "Skip outputs that are newer than their inputs")
+      ->group("Outputs");
+  flag(app, "--no-clobber", run.no_clobber, "Skip outputs that exist")->group("Outputs");
+  flag(app, "--hash", run.hash, "Print a hash of each result's pixels")->group("Outputs");
+  flag(app, "--no-header", f.no_header, "Print no header line above measurements")
+      ->group("Outputs");
+
+  option(app, "-j,--threads", f.threads, "N", "Threads (default: all cores)")->group("Running");
+  option(app, "--memory", f.memory, "SIZE", "Memory for pictures in flight (default: half)")
+      ->group("Running");
+  option(app, "--backend", run.device.backend, "NAME", "auto, or a backend of impipe devices")
+      ->group("Running");
+  option(app, "--device", run.device.device, "ID", "A device of impipe devices")->group("Running");
+  flag(app, "--fail-fast", run.fail_fast, "Stop at the first failure")->group("Running");
+  option(app, "--errors", f.errors, "FILE", "Write failures to a file, as JSON lines")
+      ->group("Running");
+
+  option(app, "--progress", f.progress, "auto|lines|json|none", "How to show progress on stderr")
+      ->group("Reports");
+  app->add_flag("--profile{text}", f.profile, "Say where the time went: --profile or --profile=json")
+      ->envname("IMPIPE_PROFILE")->group("Reports");
+  flag(app, "-v,--verbose", f.verbose, "Say more")->group("Reports");
+  flag(app, "-q,--quiet", f.quiet, "Say nothing but failures")->group("Reports");
+}
+
+engine::RunOptions options_of(RunFlags& f) {
+  engine::RunOptions run = f.run;
+  run.missing_frame = static_cast<engine::MissingFrame>(
+      parse_choice("--missingfile", f.missing_frame, {"error", "skip", "black"}));
+  if (!f.shard.empty()) {
+    const Shard shard = parse_shard(f.shard);
+    run.shard_index = shard.index;
+    run.shard_count = shard.count;
+  }
+  if (!f.max_pixels.empty()) run.max_pixels = parse_amount("--max-pixels", f.max_pixels, 1000);
+  if (!f.memory.empty()) run.memory = parse_amount("--memory", f.memory, 1024);
+  if (!f.cls.empty()) run.cls = parse_class("-d", f.cls);
+  run.threads = parse_threads(f.threads);
+  run.session.fuse = !f.no_fuse;
+  run.profile = !f.profile.empty();
+  run.stop = [] { return stop_signal() != 0; };
+  return run;
+}
+
+// Lines at the end: stops, failures and clipping.
+void summarise(const engine::RunEnd& end, RunReporter& reporter, double seconds) {
+  reporter.clear_line();
+  if (end.clipped_files > 0) {
+    reporter.note(fmt::format("{} values in {} {} were outside 0 to white and were clipped",
+                              grouped(end.clipped_values), grouped(end.clipped_files),
+                              end.clipped_files == 1 ? "file" : "files"));
+  }
+  if (reporter.files() < 2) return;
+  if (end.failed > 0) {
+    reporter.note(fmt::format("{} of {} files failed", grouped(end.failed),
+                              grouped(reporter.files())));
+  }
+  reporter.detail(fmt::format("{} files done, {} skipped, {} failed in {:.2f} s",
+                              grouped(end.done), grouped(end.skipped), grouped(end.failed),
+                              seconds));
+}
+
+int run_pipeline(RunFlags& f) {
+  pipeline::Pipeline pipeline = take_pipeline(f.arguments, f.pipeline_file);
+  f.run.inputs = f.arguments;
+  engine::RunOptions options = options_of(f);
+  const std::vector<std::string> modes = {"auto", "lines", "json", "none"};
+  ReporterOptions reporting{
+      .progress = static_cast<ProgressMode>(parse_choice("--progress", f.progress, modes)),
+      .header = !f.no_header,
+      .verbose = f.verbose && !f.quiet,
+      .quiet = f.quiet,
+      .errors_file = f.errors};
+  const bool profile_as_json =
+      !f.profile.empty() && parse_choice("--profile", f.profile, {"text", "json"}) == 1;
+  if (!pipeline.has_source() && options.inputs.empty() && options.files_from.empty()) {
+    throw Error("no input given: impipe PIPELINE INPUT... -o OUTPUT; inputs are files, folders, "
+                "globs, frame ranges and - for stdin");
+  }
+  RunReporter reporter(reporting);
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - f.start).count();
+  };
+  let_running_work_end(true);
+  const engine::RunEnd end = engine::run(std::move(pipeline), options, reporter);
+  let_running_work_end(false);
+  summarise(end, reporter, seconds());
+  if (end.profile) {
+    std::fputs((profile_as_json ? profile_json(*end.profile) : profile_text(*end.profile)).c_str(),
+               stderr);
+  }
+  if (const int signal = stop_signal(); signal != 0) {
+    throw Error(fmt::format("stopped by {}: {} of {} files are done",
+                            signal == 2 ? "SIGINT" : "SIGTERM", grouped(end.done),
+                            grouped(reporter.files())),
+                static_cast<ExitCode>(128 + signal));
+  }
+  if (!reporter.output_failure().empty()) {
+    throw Error(reporter.output_failure(), ExitCode::file_failed);
+  }
+  if (end.nothing_found) throw Error("no argument matched any picture", ExitCode::nothing_found);
+  return static_cast<int>(end.failed > 0 ? ExitCode::file_failed : ExitCode::ok);
+}
+
+}  // namespace
+
+void add_run(CommandSet& commands) {
+  Command& command = commands.add("run");
+  command.usage = "impipe [run] PIPELINE INPUT... -o OUTPUT";
+  command.summary = "Run a pipeline over files";
+  command.examples =
+      "impipe 'imadjust | conv2 k7 | edge prewitt' photos/ -o edges/\n"
+      "impipe 'imgaussfilt 2' in.1-100#.exr -o 'out/{stem}.exr'\n"
+      "impipe 'mean2 | std2' *.png > statistics.tsv\n"
+      "impipe 'imlincomb 0.5 0.5 :b' a/ --with b=b/ -o mixed/\n";
+  auto flags = std::make_shared<RunFlags>();
+  add_flags(command.app, *flags);
+  command.run = [flags] { return run_pipeline(*flags); };
+}
+
+}  // namespace impipe::cli

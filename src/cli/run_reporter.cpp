@@ -1,0 +1,191 @@
+// Rows of measurements, failures, and the line that shows how far the run is.
+#include "cli/run_reporter.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "cli/standard_output.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+
+namespace impipe::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using State = engine::FileReport::State;
+
+constexpr auto redraw_interval = std::chrono::milliseconds(100);
+
+// File names may hold any byte; invalid UTF-8 is replaced.
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// A tab or a line's end in a name would break the table.
+std::string cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\t') {
+      out += "\\t";
+    } else if (c == '\n') {
+      out += "\\n";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+const char* word_of(State state) {
+  switch (state) {
+    case State::done: return "done";
+    case State::skipped: return "skipped";
+    case State::failed: return "failed";
+  }
+  return "?";
+}
+
+}  // namespace
+
+std::string grouped(std::int64_t number) {
+  std::string text = std::to_string(number);
+  for (std::int64_t at = static_cast<std::int64_t>(text.size()) - 3; at > 0; at -= 3) {
+    text.insert(static_cast<size_t>(at), ",");
+  }
+  return text;
+}
+
+RunReporter::RunReporter(const ReporterOptions& options) : options_(options) {
+  draws_ = options.progress == ProgressMode::automatic && !options.quiet && stderr_is_terminal();
+  if (options.errors_file.empty()) return;
+  errors_.open(options.errors_file, std::ios::binary);
+  if (!errors_) throw Error("--errors " + options.errors_file + ": " + std::strerror(errno));
+}
+
+void RunReporter::begin(std::int64_t files) {
+  files_ = files;
+  start_ = std::chrono::steady_clock::now();
+  if (options_.progress == ProgressMode::json) say(dump(Json{{"event", "begin"}, {"files", files}}));
+}
+
+bool RunReporter::file(const engine::FileReport& report) {
+  ++ended_;
+  if (report.state == State::failed) {
+    ++failed_;
+    tell_failure(report);
+  } else {
+    try {
+      if (!report.bytes.empty()) write_stdout(report.bytes);
+      if (report.state == State::done) write_row(report);
+    } catch (const Error& error) {
+      output_failure_ = error.what();
+      return false;
+    }
+  }
+  tell_end(report);
+  draw();
+  return true;
+}
+
+void RunReporter::tell_failure(const engine::FileReport& report) {
+  clear_line();
+  const std::string input = report.input.string();
+  say("impipe: " + input + ": " + report.stage + ": " + report.message);
+  if (!errors_.is_open()) return;
+  errors_ << dump(Json{{"file", input}, {"stage", report.stage}, {"message", report.message}})
+          << std::endl;  // at once: somebody may be reading along
+  if (!errors_) {
+    say("impipe: --errors " + options_.errors_file + ": cannot write: " + std::strerror(errno));
+    errors_.close();
+  }
+}
+
+void RunReporter::tell_end(const engine::FileReport& report) {
+  if (options_.progress == ProgressMode::json) {
+    Json json{{"event", "file"},
+              {"file", report.input.string()},
+              {"state", word_of(report.state)},
+              {"index", report.index}};
+    if (!report.output.empty()) json["output"] = report.output.string();
+    if (report.state == State::failed) {
+      json["stage"] = report.stage;
+      json["message"] = report.message;
+    }
+    if (report.clipped > 0) json["clipped"] = report.clipped;
+    say(dump(json));
+  } else if (options_.progress == ProgressMode::lines && report.state != State::failed) {
+    std::string line = fmt::format("[{}/{}] {}", ended_, files_, report.input.string());
+    if (!report.output.empty()) line += " -> " + report.output.string();
+    if (report.state == State::skipped) line += " (skipped)";
+    say(line);
+  } else if (options_.verbose && report.state == State::skipped) {
+    detail(report.output.string() + " is there already: skipped");
+  }
+  if (options_.verbose && report.clipped > 0) {
+    detail(report.output.string() + ": " + grouped(report.clipped) + " values were clipped");
+  }
+}
+
+void RunReporter::write_row(const engine::FileReport& report) {
+  std::vector<std::string> columns = report.columns;
+  if (!report.hash.empty()) columns.push_back("hash");
+  if (columns.empty()) return;
+  clear_line();
+  std::string text;
+  // Images of another kind may have other columns, as one for each channel.
+  if (options_.header && columns != header_) {
+    text = "file";
+    for (const std::string& column : columns) text += "\t" + column;
+    text += "\n";
+    header_ = columns;
+  }
+  text += cell(report.input.string());
+  for (const double value : report.values) text += "\t" + number_text(value);
+  if (!report.hash.empty()) text += "\t" + report.hash;
+  write_stdout(text + "\n");
+}
+
+void RunReporter::note(const std::string& text) {
+  if (options_.quiet) return;
+  clear_line();
+  say("impipe: " + text);
+}
+
+void RunReporter::detail(const std::string& text) {
+  if (options_.verbose) note(text);
+}
+
+void RunReporter::say(const std::string& line) {
+  clear_line();
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+void RunReporter::tick() { draw(); }
+
+void RunReporter::clear_line() {
+  if (drawn_) std::fputs("\r\x1b[K", stderr);
+  drawn_ = false;
+}
+
+void RunReporter::draw() {
+  if (!draws_ || files_ < 2) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_drawn_ < redraw_interval) return;
+  last_drawn_ = now;
+  const double seconds = std::chrono::duration<double>(now - start_).count();
+  const double rate = seconds > 0 ? static_cast<double>(ended_) / seconds : 0;
+  std::string line = fmt::format("{} of {} files, {:.1f} files/s", grouped(ended_),
+                                 grouped(files_), rate);
+  if (failed_ > 0) line += fmt::format(", {} failed", grouped(failed_));
+  if (rate > 0) {
+    line += fmt::format(", {:.0f} s left", static_cast<double>(files_ - ended_) / rate);
+  }
+  std::fprintf(stderr, "\r%s\x1b[K", line.c_str());
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+}  // namespace impipe::cli

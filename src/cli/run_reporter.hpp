@@ -1,0 +1,62 @@
+// What `impipe run` says: results on stdout, everything else on stderr.
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/progress.hpp"
+
+namespace impipe::cli {
+
+enum class ProgressMode { automatic, lines, json, none };
+
+struct ReporterOptions {
+  ProgressMode progress = ProgressMode::automatic;
+  bool header = true;
+  bool verbose = false;
+  bool quiet = false;
+  std::string errors_file;  // empty: none
+};
+
+class RunReporter : public engine::Progress {
+ public:
+  // Throws Error (usage) when the errors file cannot be made.
+  explicit RunReporter(const ReporterOptions& options);
+
+  void begin(std::int64_t files) override;
+  bool file(const engine::FileReport& report) override;
+  void note(const std::string& text) override;
+  void detail(const std::string& text) override;
+  void tick() override;
+
+  // Takes away the line that shows the progress.
+  void clear_line();
+  std::int64_t files() const { return files_; }
+  // Why results could not be written, when `file` has returned false.
+  const std::string& output_failure() const { return output_failure_; }
+
+ private:
+  void tell_failure(const engine::FileReport& report);
+  void tell_end(const engine::FileReport& report);
+  void write_row(const engine::FileReport& report);
+  void say(const std::string& line);
+  void draw();
+
+  ReporterOptions options_;
+  std::ofstream errors_;
+  bool draws_ = false;
+  bool drawn_ = false;
+  std::int64_t files_ = 0, ended_ = 0, failed_ = 0;
+  std::vector<std::string> header_;  // the columns of the header line written last
+  std::chrono::steady_clock::time_point start_, last_drawn_;
+  std::string output_failure_;
+};
+
+// "12,345"
+std::string grouped(std::int64_t number);
+
+}  // namespace impipe::cli

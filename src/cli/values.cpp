@@ -1,0 +1,73 @@
+// Reads amounts, shards, classes and choices.
+#include "cli/values.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <thread>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+
+namespace impipe::cli {
+
+std::int64_t parse_amount(const std::string& flag, const std::string& text, std::int64_t kilo) {
+  constexpr double most = 9e18;
+  const std::string_view units = "KMGT";
+  std::string number = text;
+  double scale = 1;
+  if (!number.empty()) {
+    const char last = static_cast<char>(number.back() & ~0x20);  // capital
+    const size_t unit = units.find(last);
+    if (unit != units.npos) {
+      number.pop_back();
+      for (size_t i = 0; i <= unit; ++i) scale *= static_cast<double>(kilo);
+    }
+  }
+  const std::optional<double> value = is_number(number) ? number_value(number) : std::nullopt;
+  if (!value || *value <= 0 || *value * scale > most) {
+    throw Error(flag + ": '" + text + "' is not an amount such as 512M or 2G");
+  }
+  return static_cast<std::int64_t>(*value * scale);
+}
+
+Shard parse_shard(const std::string& text) {
+  Shard shard;
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, shard.index);
+  if (first.ec == std::errc() && first.ptr != end && *first.ptr == '/') {
+    const auto second = std::from_chars(first.ptr + 1, end, shard.count);
+    if (second.ec == std::errc() && second.ptr == end && shard.index >= 1 &&
+        shard.index <= shard.count) {
+      return shard;
+    }
+  }
+  throw Error("--shard: '" + text + "' is not I/N with I from 1 to N, such as 2/8");
+}
+
+int parse_choice(const std::string& flag, const std::string& text,
+                 const std::vector<std::string>& words) {
+  const auto found = std::find(words.begin(), words.end(), text);
+  if (found != words.end()) return static_cast<int>(found - words.begin());
+  std::string known;
+  for (const std::string& word : words) known += (known.empty() ? "" : ", ") + word;
+  throw Error(flag + ": '" + text + "' is none of " + known + did_you_mean(text, words));
+}
+
+PixelClass parse_class(const std::string& flag, const std::string& text) {
+  constexpr PixelClass classes[] = {PixelClass::logical, PixelClass::uint8, PixelClass::uint16,
+                                    PixelClass::single};
+  std::vector<std::string> words;
+  for (const PixelClass c : classes) words.emplace_back(name_of(c));
+  return classes[parse_choice(flag, text, words)];
+}
+
+int parse_threads(int wanted) {
+  constexpr int most = 1024;
+  if (wanted < 0 || wanted > most) {
+    throw Error("-j: " + std::to_string(wanted) + " is not a number of threads from 0 (all cores) to " +
+                std::to_string(most));
+  }
+  return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+}  // namespace impipe::cli

@@ -1,0 +1,30 @@
+// Values of flags that are more than a text or a number.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/image.hpp"
+
+namespace impipe::cli {
+
+// "512M", "2G", "1.5G", "1000000"; a K is `kilo`. Throws Error naming the flag.
+std::int64_t parse_amount(const std::string& flag, const std::string& text, std::int64_t kilo);
+
+// "2/8". Throws Error.
+struct Shard {
+  int index = 1, count = 1;
+};
+Shard parse_shard(const std::string& text);
+
+PixelClass parse_class(const std::string& flag, const std::string& text);
+
+// The place of `text` in `words`. Throws Error with the nearest word.
+int parse_choice(const std::string& flag, const std::string& text,
+                 const std::vector<std::string>& words);
+
+// As many threads as the process may use for 0, else the number itself. Throws Error.
+int parse_threads(int wanted);
+
+}  // namespace impipe::cli

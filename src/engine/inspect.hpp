@@ -1,0 +1,42 @@
+// What a picture file holds, and how two of them differ.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/image.hpp"
+
+namespace impipe::engine {
+
+struct FileFacts {
+  std::string format;  // "PNG"
+  ImageType type;      // of the decoded image
+  Size size;
+  int orientation = 1;  // EXIF, 1 to 8
+  std::string detail;   // "8-bit palette, interlaced"
+};
+// Throws Error (file_failed) with the reason alone.
+FileFacts inspect(const std::filesystem::path& path);
+
+struct DifferenceOptions {
+  // Differences are fractions of white, where the images have one.
+  double fail = 1e-6;       // a larger difference makes a pixel a failing one
+  double fail_percent = 0;  // so many percent of the pixels may fail
+  double hard_fail = -1;    // no pixel may differ by more; negative: no such limit
+};
+
+struct Difference {
+  std::string unlike;  // not empty: why they cannot be compared ("640x480 and 320x240")
+  double mean = 0, rms = 0, max = 0;
+  std::int64_t max_x = 0, max_y = 0;
+  int max_channel = 0;  // 3 or 1 is alpha: the one after the colours
+  std::int64_t pixels = 0, failing = 0;
+  bool same = true;  // within the limits
+};
+// NaN equals NaN, and is infinitely far from any number.
+Difference compare(const HostImage& a, const HostImage& b, const DifferenceOptions& options);
+Difference compare_files(const std::filesystem::path& a, const std::filesystem::path& b,
+                         const DifferenceOptions& options);
+
+}  // namespace impipe::engine

@@ -1,0 +1,403 @@
+// The main job: lists the inputs, settles every output before any work, runs the batch.
+#include "engine/run.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "engine/picture.hpp"
+#include "io/atomic_file.hpp"
+#include "io/inputs.hpp"
+#include "io/outputs.hpp"
+
+namespace impipe::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The files of a run and what is known of them before the batch.
+struct Work {
+  std::vector<Picture> pictures;
+  std::int64_t skipped = 0;      // missing frames that are left out
+  std::vector<io::InputProblem> unmatched;
+};
+
+Work list_work(const RunOptions& options, const pipeline::Pipeline& pipeline,
+               const io::OutputTarget* target, Progress& progress) {
+  Work work;
+  if (pipeline.has_source()) {
+    if (!options.inputs.empty() || !options.files_from.empty()) {
+      throw Error("the pipeline makes its own image, with " +
+                  std::string(pipeline.stages.front().call->op().name) +
+                  ", and takes no inputs");
+    }
+    Picture picture;
+    picture.input.path = picture.input.relative = pipeline.stages.front().call->op().name;
+    work.pictures.push_back(std::move(picture));
+    return work;
+  }
+  io::InputOptions input_options{.recursive = options.recursive, .output_folder = {}};
+  if (target != nullptr && target->kind == io::OutputTarget::Kind::folder) {
+    input_options.output_folder = target->folder;
+  }
+  io::InputList list = io::list_inputs(options.inputs, input_options);
+  if (!options.files_from.empty()) {
+    io::add_names(list, io::read_names(options.files_from, options.nul_separated));
+  }
+  if (list.skipped > 0) {
+    progress.detail(std::to_string(list.skipped) + " files are no pictures and were skipped");
+  }
+  work.unmatched = std::move(list.unmatched);
+  for (io::Input& input : list.inputs) {
+    if (input.missing_frame && options.missing_frame == MissingFrame::skip) {
+      ++work.skipped;
+      continue;
+    }
+    Picture picture;
+    picture.input = std::move(input);
+    work.pictures.push_back(std::move(picture));
+  }
+  for (const io::InputProblem& problem : list.unreadable) {
+    Picture picture;
+    picture.input.path = picture.input.relative = problem.subject;
+    picture.failed_stage = "list";
+    picture.failure = problem.reason;
+    work.pictures.push_back(std::move(picture));
+  }
+  return work;
+}
+
+std::string known_extensions() {
+  std::string known;
+  for (const io::FormatTraits& format : io::all_formats()) {
+    if (!known.empty()) known += ", ";
+    known += format.extensions.substr(0, format.extensions.find(' '));
+  }
+  return known;
+}
+
+void fail(Picture& picture, const char* stage, const Error& error) {
+  picture.failed_stage = stage;
+  picture.failure = error.what();
+}
+
+// Reads headers on several threads: on a network folder each costs a round trip.
+void probe_all(std::vector<Picture>& pictures, const RunOptions& options,
+               const PictureSettings& settings, ThreadPool& pool) {
+  const bool black = options.missing_frame == MissingFrame::black;
+  const auto probe = [&](std::int64_t i) {
+    Picture& picture = pictures[static_cast<size_t>(i)];
+    if (!picture.failure.empty() || options.stop()) return;
+    try {
+      if (!settings.source.pixels.empty()) {
+        picture.info.type = settings.source.type;
+        picture.info.stored = settings.source.size();
+      } else if (picture.input.is_stdin) {
+        picture.bytes = io::read_picture(STDIN_FILENO);
+        picture.info = io::probe(picture.bytes);
+      } else if (!picture.input.missing_frame || !black) {
+        picture.info = io::probe(picture.input.path);
+      }
+      for (const auto& operand : settings.operands) {
+        picture.partners.push_back(operand->partner(picture.input.relative));
+        picture.partner_types[operand->name()] = operand->type(picture.partners.back());
+      }
+    } catch (const Error& error) {
+      fail(picture, "decode", error);
+    }
+  };
+  pool.for_each(static_cast<std::int64_t>(pictures.size()), probe);
+  if (!black) return;
+  const auto model = std::find_if(pictures.begin(), pictures.end(), [](const Picture& p) {
+    return !p.input.missing_frame && p.failure.empty();
+  });
+  for (Picture& picture : pictures) {
+    if (!picture.input.missing_frame || !picture.failure.empty()) continue;
+    if (model == pictures.end()) {
+      fail(picture, "decode", Error("no frame of the range exists, so that its size is unknown"));
+    } else {
+      picture.info = model->info;
+    }
+  }
+}
+
+// The programs of all types there are. When the pipeline fits no picture at all, for one and the
+// same reason, that is the pipeline's fault.
+void plan_all(std::vector<Picture>& pictures, Session& session, Progress& progress) {
+  std::set<std::string> notes;
+  std::string reason;
+  bool all_failed = true;
+  for (Picture& picture : pictures) {
+    if (!picture.failure.empty()) continue;
+    try {
+      picture.program = session.program(picture.info.type, picture.partner_types);
+      all_failed = false;
+      for (const std::string& note : picture.program->plan.notes) {
+        if (notes.insert(note).second) progress.note(note);
+      }
+    } catch (const Error& error) {
+      if (error.code() == ExitCode::backend) throw;
+      fail(picture, "plan", error);
+      all_failed = all_failed && (reason.empty() || reason == picture.failure);
+      reason = picture.failure;
+    }
+  }
+  if (all_failed && !reason.empty()) throw Error(reason);
+}
+
+const Picture* first_planned(const std::vector<Picture>& pictures) {
+  const auto found = std::find_if(pictures.begin(), pictures.end(),
+                                  [](const Picture& p) { return p.program != nullptr; });
+  return found == pictures.end() ? nullptr : &*found;
+}
+
+// The operator that ends the pipeline, for messages.
+std::string last_operator(const pipeline::Pipeline& pipeline) {
+  for (auto stage = pipeline.stages.rbegin(); stage != pipeline.stages.rend(); ++stage) {
+    if (stage->call) return std::string(stage->call->op().name);
+  }
+  return "";
+}
+
+void check_target(const io::OutputTarget* target, const Plan& plan,
+                  const pipeline::Pipeline& pipeline, const RunOptions& options) {
+  if (plan.writes_image) {
+    if (target == nullptr && !options.dry_run && !options.hash) {
+      throw Error("the result is an image, and nothing says where it goes: give -o FOLDER, "
+                  "-o FILE.png, -o - for stdout, or --in-place");
+    }
+  } else if (target != nullptr && target->format != io::Format::npy) {
+    throw Error("the pipeline ends in " + last_operator(pipeline) +
+                ", a measurement: there is no image to write; leave -o out, or write the numbers "
+                "with -o '{stem}.npy'");
+  }
+}
+
+void name_outputs(std::vector<Picture>& pictures, const io::OutputTarget& target,
+                  const RunOptions& options) {
+  std::vector<io::Input> inputs;
+  std::vector<std::string> extensions;
+  for (Picture& picture : pictures) {
+    inputs.push_back(picture.input);
+    std::string extension = picture.input.path.extension().string();
+    if (!extension.empty()) extension.erase(0, 1);
+    if (picture.program) {
+      const Plan& plan = picture.program->plan;
+      const bool has_file = !picture.input.relative.empty() && picture.info.stored.width > 0;
+      const io::ImageInfo* info = has_file ? &picture.info : nullptr;
+      std::optional<io::Format> wanted = target.format;
+      if (target.kind == io::OutputTarget::Kind::in_place) wanted = picture.info.format;
+      if (plan.writes_image) {
+        const ImageType& type = plan.values[plan.result].type;
+        picture.output_type = io::output_type(info, type, wanted, options.cls);
+        extension = io::output_extension(picture.input.path, picture.output_type, type.channels);
+      } else {
+        picture.output_type = {io::Format::npy, PixelClass::single};
+        extension = "npy";
+      }
+    }
+    extensions.push_back(std::move(extension));
+  }
+  const std::vector<fs::path> outputs = io::plan_outputs(inputs, extensions, target);
+  for (size_t i = 0; i < pictures.size(); ++i) pictures[i].output = outputs[i];
+}
+
+// Where `save TEMPLATE` writes, for each picture; no two writes may share a name.
+void name_saves(std::vector<Picture>& pictures) {
+  std::set<fs::path> taken;
+  for (const Picture& picture : pictures) {
+    if (!picture.output.empty() && picture.output != "-") taken.insert(picture.output);
+  }
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    Picture& picture = pictures[i];
+    if (!picture.program) continue;
+    for (const PlanSave& save : picture.program->plan.saves) {
+      const auto format = io::format_of_extension(save.name_template);
+      std::string extension(io::extension_for(picture.info.format, picture.info.type.cls,
+                                              picture.info.type.channels));
+      if (format) {
+        extension = io::extension_for(*format, picture.info.type.cls, picture.info.type.channels);
+      }
+      const fs::path path =
+          io::NameTemplate::parse(save.name_template, "save")
+              .expand({.input = picture.input.path,
+                       .extension = extension,
+                       .index = static_cast<std::int64_t>(i) + 1,
+                       .frame = picture.input.frame});
+      if (!taken.insert(path).second) {
+        throw Error("save: two results would be written to '" + path.string() +
+                    "'; use a field such as {stem}");
+      }
+      picture.saves.push_back(path);
+    }
+  }
+}
+
+FileReport report_of(std::int64_t index, const PictureWork& work, const FileEnd& end) {
+  const Picture& picture = work.picture();
+  FileReport report;
+  report.index = index;
+  report.input = picture.input.path;
+  report.output = picture.output;
+  switch (end.state) {
+    case FileEnd::State::done: break;
+    case FileEnd::State::skipped: report.state = FileReport::State::skipped; return report;
+    case FileEnd::State::failed:
+      report.state = FileReport::State::failed;
+      report.stage = picture.failed_stage.empty() ? name_of(end.part) : picture.failed_stage;
+      report.message = end.message;
+      return report;
+  }
+  for (const PlanColumn& column : picture.program->plan.columns) {
+    report.columns.push_back(column.name);
+  }
+  report.values = work.result().values;
+  report.hash = work.result().hash;
+  report.bytes = work.result().bytes;
+  report.clipped = work.result().clipped;
+  return report;
+}
+
+Profile make_profile(const RunOptions& options, const BatchEnd& batch,
+                     const PictureSettings& settings) {
+  Profile profile;
+  profile.threads = options.threads;
+  profile.files = batch.done;
+  profile.start_up = options.start_up;
+  profile.times = batch.times;
+  profile.transfer = settings.step_times.transfer();
+  profile.steps = settings.step_times.steps();
+  profile.peak_memory = plane_memory().peak;
+  profile.copy_speed = measure_copy_speed(options.threads);
+  // Each of several images in flight has its share of the memory's speed; one alone has all of it.
+  const double images = std::max<double>(1, std::min<double>(options.threads,
+                                                             static_cast<double>(batch.done)));
+  for (StepProfile& step : profile.steps) step.floor = step.bytes / (profile.copy_speed / images);
+  return profile;
+}
+
+void prepare_outputs(const io::OutputTarget* target, const RunOptions& options) {
+  if (target == nullptr || options.dry_run) return;
+  if (target->kind != io::OutputTarget::Kind::folder) return;
+  io::prepare_folder(target->folder);
+  io::sweep_stale_temporaries(target->folder);
+}
+
+}  // namespace
+
+void remove_temporaries() noexcept { io::remove_temporaries(); }
+
+std::int64_t default_memory() {
+  std::int64_t bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  // In a container the control group's limit counts; "max" does not read as a number.
+  for (const char* path : {"/sys/fs/cgroup/memory.max",
+                           "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    std::int64_t limit = 0;
+    if (std::ifstream(path) >> limit && limit > 0) bytes = std::min(bytes, limit);
+  }
+  return bytes / 2;
+}
+
+RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress) {
+  std::optional<io::Format> format;
+  if (!options.format.empty()) {
+    format = io::format_of_extension(options.format);
+    if (!format) {
+      throw Error("--format: '" + options.format + "' is no known format; there are " +
+                  known_extensions());
+    }
+  }
+  std::optional<io::OutputTarget> target;
+  if (!options.output.empty() || options.in_place) {
+    target = io::parse_target(options.output, options.in_place, format);
+  }
+  const io::OutputTarget* where = target ? &*target : nullptr;
+  PictureSettings settings;
+  settings.operands = parse_operands(options.with, pipeline.operands);
+  settings.decode = {.max_pixels = options.max_pixels, .metadata = !options.strip};
+  settings.encode = {.quality = options.quality};
+  settings.dry_run = options.dry_run;
+  settings.update = options.update;
+  settings.no_clobber = options.no_clobber;
+  settings.hash = options.hash;
+  settings.timed = options.profile;
+  settings.stop = options.stop;
+  for (const pipeline::BoundStage& stage : pipeline.stages) {
+    settings.stage_texts.push_back(stage.text);
+  }
+  if (pipeline.has_source()) settings.source = pipeline.make_source();
+
+  ThreadPool pool(0);  // the batch's threads are its helpers
+  Session session(std::move(pipeline), open_device(options.device, pool), options.session);
+  settings.session = &session;
+  progress.detail("device " + session.device().id + ", " + session.device().name + " (" +
+                  session.why() + ")");
+  for (int lane = 0; lane < options.threads; ++lane) {
+    settings.queues.push_back(session.make_queue());
+  }
+
+  Work work = list_work(options, session.pipeline(), where, progress);
+  RunEnd end;
+  for (const io::InputProblem& problem : work.unmatched) {
+    progress.note(problem.subject + ": " + problem.reason);
+  }
+  end.skipped = work.skipped;
+  if (work.pictures.empty()) {
+    end.nothing_found = work.skipped == 0;
+    return end;
+  }
+  {
+    ThreadPool probing(options.threads - 1);
+    probe_all(work.pictures, options, settings, probing);
+  }
+  plan_all(work.pictures, session, progress);
+  if (const Picture* planned = first_planned(work.pictures)) {
+    check_target(where, planned->program->plan, session.pipeline(), options);
+  }
+  if (target) name_outputs(work.pictures, *target, options);
+  name_saves(work.pictures);
+  prepare_outputs(where, options);
+  if (options.shard_count > 1) {
+    std::erase_if(work.pictures, [&](const Picture& picture) {
+      return !io::in_shard(picture.input.relative, options.shard_index, options.shard_count);
+    });
+  }
+
+  const std::int64_t memory = options.memory > 0 ? options.memory : default_memory();
+  progress.detail(std::to_string(options.threads) + " threads, at most " +
+                  std::to_string(memory >> 20) + " MiB in flight");
+  const BatchOptions batch_options{.threads = options.threads,
+                                   .in_flight = options.threads + std::max(1, options.threads / 4),
+                                   .memory = memory,
+                                   .fail_fast = options.fail_fast,
+                                   .stop = options.stop};
+  progress.begin(static_cast<std::int64_t>(work.pictures.size()));
+  bool said_alpha = false;
+  const BatchEnd batch = run_batch(
+      static_cast<std::int64_t>(work.pictures.size()),
+      [&](std::int64_t i) {
+        return std::make_unique<PictureWork>(work.pictures[static_cast<size_t>(i)], settings);
+      },
+      batch_options, pool,
+      [&](std::int64_t index, FileWork& file, const FileEnd& file_end) {
+        const auto& picture = static_cast<const PictureWork&>(file);
+        const FileReport report = report_of(index, picture, file_end);
+        end.clipped_values += report.clipped;
+        end.clipped_files += report.clipped > 0 ? 1 : 0;
+        if (picture.result().alpha_dropped && !std::exchange(said_alpha, true)) {
+          progress.note(report.output.string() + ": the format holds no alpha, which is dropped");
+        }
+        return progress.file(report);
+      },
+      [&] { progress.tick(); });
+  end.done = batch.done;
+  end.skipped += batch.skipped;
+  end.failed = batch.failed;
+  end.stopped = batch.stopped;
+  if (options.profile) end.profile = make_profile(options, batch, settings);
+  return end;
+}
+
+}  // namespace impipe::engine
