@@ -1,0 +1,18 @@
+// Words about operators, from their descriptions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/operator.hpp"
+
+namespace impipe::cli {
+
+// "conv2 [kernel] [size=N] …": how it is written.
+std::string usage_of(const Operator& op);
+// "odd whole number from 1 to 101", "same, full or valid", "an image, :a": what a parameter takes.
+std::string takes_of(const Parameter& parameter);
+// The operators by category, categories in the order of their names.
+std::vector<std::pair<std::string, std::vector<const Operator*>>> operators_by_category();
+
+}  // namespace impipe::cli

@@ -1,0 +1,135 @@
+// impipe ops: the operators, or one of them in full.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "cli/operator_text.hpp"
+#include "cli/standard_output.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+
+namespace impipe::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct OpsFlags {
+  std::string name;
+  bool json = false;
+};
+
+std::string list_text() {
+  std::string out;
+  size_t width = 0;
+  for (const Operator& op : catalogue()) width = std::max(width, op.name.size());
+  for (const auto& [category, operators] : operators_by_category()) {
+    out += category + "\n";
+    for (const Operator* op : operators) {
+      fmt::format_to(std::back_inserter(out), "  {:<{}}  {}\n", op->name, width, op->help);
+    }
+    out += "\n";
+  }
+  return out + "impipe ops NAME shows one in full.\n";
+}
+
+void add_parameters(std::string& out, const Operator& op) {
+  size_t width = 0;
+  for (const Parameter& p : op.parameters) width = std::max(width, p.name.size());
+  for (const Parameter& p : op.parameters) {
+    fmt::format_to(std::back_inserter(out), "  {:<{}}  {}", p.name, width, p.help);
+    std::string facts = takes_of(p);
+    if (p.letter != 0) facts += fmt::format("; also {0}N, as in {0}7", p.letter);
+    if (p.required) facts += "; required";
+    if (!p.fallback.empty()) facts += "; default " + std::string(p.fallback);
+    fmt::format_to(std::back_inserter(out), "\n  {:<{}}  ({})\n", "", width, facts);
+  }
+}
+
+std::string classes_text(const Classes& classes) {
+  std::string out;
+  for (const PixelClass c :
+       {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    if (classes.has(c)) out += (out.empty() ? "" : ", ") + std::string(name_of(c));
+  }
+  return out;
+}
+
+std::string full_text(const Operator& op) {
+  std::string out = std::string(op.name) + ": " + std::string(op.help) + "\n\n";
+  out += "  " + usage_of(op) + "\n\n";
+  if (!op.parameters.empty()) {
+    add_parameters(out, op);
+    out += "\n";
+  }
+  if (!op.details.empty()) out += std::string(op.details) + "\n\n";
+  const auto add = [&](const char* name, std::string_view text) {
+    if (!text.empty()) fmt::format_to(std::back_inserter(out), "{:<10}{}\n", name, text);
+  };
+  add("category", op.category);
+  if (op.make == nullptr) add("classes", classes_text(op.classes));
+  if (op.one_channel) add("channels", "one: a colour image goes through rgb2gray first");
+  add("accuracy", op.accuracy);
+  add("MATLAB", op.matlab);
+  add("example", op.example);
+  return out;
+}
+
+Json json_of(const Operator& op) {
+  Json parameters = Json::array();
+  for (const Parameter& p : op.parameters) {
+    Json json{{"name", p.name}, {"help", p.help}, {"takes", takes_of(p)}};
+    if (p.letter != 0) json["letter"] = std::string(1, p.letter);
+    if (!p.words.empty()) json["words"] = p.words;
+    if (p.most_numbers > 0) json["numbers"] = {p.least_numbers, p.most_numbers};
+    if (p.low != -unlimited) json["low"] = p.low;
+    if (p.high != unlimited) json["high"] = p.high;
+    if (!p.fallback.empty()) json["default"] = p.fallback;
+    json["required"] = p.required;
+    parameters.push_back(std::move(json));
+  }
+  return {{"name", op.name},         {"help", op.help},
+          {"category", op.category}, {"parameters", std::move(parameters)},
+          {"classes", classes_text(op.classes)},
+          {"one_channel", op.one_channel},
+          {"source", op.make != nullptr},
+          {"details", op.details},   {"example", op.example},
+          {"accuracy", op.accuracy}, {"matlab", op.matlab}};
+}
+
+int show_operators(const OpsFlags& flags) {
+  if (flags.name.empty()) {
+    if (!flags.json) {
+      write_stdout(list_text());
+      return 0;
+    }
+    Json all = Json::array();
+    for (const Operator& op : catalogue()) all.push_back(json_of(op));
+    write_stdout(all.dump(2) + "\n");
+    return 0;
+  }
+  const Operator* op = find_operator(flags.name);
+  if (op == nullptr) {
+    std::vector<std::string> names;
+    for (const Operator& known : catalogue()) names.emplace_back(known.name);
+    throw Error("there is no operator '" + flags.name + "'" + did_you_mean(flags.name, names));
+  }
+  write_stdout(flags.json ? json_of(*op).dump(2) + "\n" : full_text(*op));
+  return 0;
+}
+
+}  // namespace
+
+void add_ops(CommandSet& commands) {
+  Command& command = commands.add("ops");
+  command.usage = "impipe ops [NAME]";
+  command.summary = "List the operators, or show one in full";
+  auto flags = std::make_shared<OpsFlags>();
+  command.app->add_option("name", flags->name, "An operator")->type_name("");
+  flag(command.app, "--json", flags->json, "As JSON");
+  command.run = [flags] { return show_operators(*flags); };
+}
+
+}  // namespace impipe::cli
