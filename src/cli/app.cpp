@@ -1,6 +1,7 @@
 // Finds the command that is meant, reads its arguments and runs it.
 #include "cli/app.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 
@@ -91,7 +92,7 @@ Command& CommandSet::add(const std::string& name) {
   Command& command = *commands_.back();
   command.app = root_.add_subcommand(name);
   command.app->set_help_flag("");
-  command.app->add_flag("-h,--help", "This text");
+  command.app->add_flag("-h,--help", command.wants_help, "This text");
   command.app->allow_extras();  // so that unknown options get our message
   return command;
 }

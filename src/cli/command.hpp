@@ -15,6 +15,7 @@ struct Command {
   std::string summary;   // one line
   std::string examples;  // lines of shell; may be empty
   bool hidden = false;   // left out of help and completions
+  bool wants_help = false;
   CLI::App* app = nullptr;
   std::function<int()> run;  // returns the exit code
 };

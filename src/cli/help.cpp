@@ -65,7 +65,7 @@ std::string command_help(const Command& command) {
     }
   }
   for (const std::string& group : command.app->get_groups()) {
-    const std::vector<const CLI::Option*> options =
+    const std::vector<CLI::Option*> options =
         command.app->get_options([&](const CLI::Option* option) {
           return option->get_group() == group && !option->get_lnames().empty();
         });

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <set>
+#include <utility>
 
 #include "engine/picture.hpp"
 #include "io/atomic_file.hpp"
