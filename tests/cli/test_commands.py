@@ -1,0 +1,139 @@
+"""Help, version, the small commands, and the exit codes of usage errors."""
+import json
+import os
+import unittest
+
+from program import ProgramTest, ramp
+
+COMMANDS = ["run", "plan", "ops", "devices", "bench", "diff", "info", "completions"]
+
+
+class Commands(ProgramTest):
+    def test_help_names_every_command_and_goes_to_stdout(self):
+        result = self.impipe("--help")
+        self.assertEqual(result.err, "")
+        for command in COMMANDS:
+            self.assertRegex(result.out, rf"(?m)^\s+(impipe )?{command}\b")
+
+    def test_help_names_the_flags_of_a_run(self):
+        shown = self.impipe("--help").out + self.impipe("run", "--help").out
+        for flag in """--output --recursive --files-from --with --depth --format --strip --in-place
+                --no-clobber --fail-fast --errors --shard --jobs --memory --max-pixels --progress
+                --profile --no-fuse --backend --strict --no-header""".split():
+            self.assertIn(flag, shown)
+
+    def test_version(self):
+        self.assertRegex(self.impipe("--version").out, r"^impipe \d+\.\d+\.\d+\n$")
+
+    def test_ops_lists_operators_and_describes_one(self):
+        listed = self.impipe("ops").out
+        for name in "imadjust conv2 edge imdilate medfilt2 mean2 imhist transpose phantom".split():
+            self.assertRegex(listed, rf"(?m)^\s*{name}\b")
+        described = self.impipe("ops", "imadjust").out
+        for word in ["in", "out", "gamma"]:
+            self.assertRegex(described, rf"\b{word}\b")
+
+    def test_ops_of_an_unknown_name_suggests_one(self):
+        result = self.impipe("ops", "imajust", code=2)
+        self.assertIn("imadjust", result.err)
+
+    def test_plan_touches_no_file(self):
+        result = self.impipe("plan", "imadjust | conv2 k7 | edge prewitt")
+        for name in ["imadjust", "conv2", "edge"]:
+            self.assertIn(name, result.out)
+        self.assertEqual(self.tree(), [])
+
+    def test_info_says_size_class_and_channels(self):
+        self.picture("a.png", ramp(40, 60))
+        said = self.impipe("info", "a.png").out
+        for word in ["60", "40", "uint8"]:
+            self.assertIn(word, said)
+
+    def test_diff_of_equal_and_different_pictures(self):
+        self.picture("a.png", ramp())
+        self.picture("b.png", ramp())
+        self.picture("c.png", 255 - ramp())
+        self.impipe("diff", "a.png", "b.png", code=0)
+        self.impipe("diff", "a.png", "c.png", code=1)
+
+    def test_devices_lists_the_cpu(self):
+        self.assertIn("cpu", self.impipe("devices").out)
+
+    def test_bench_speaks_json(self):
+        said = self.impipe("bench", "--json", "--size", 64, "--class", "uint8", "-j", 1, "imadjust")
+        row = json.loads(said.out)["results"][0]
+        self.assertGreater(row["median_ms"], 0)
+        self.assertLessEqual(row["min_ms"], row["median_ms"])
+
+    def test_completions_name_operators_and_flags(self):
+        for shell in ["bash", "zsh", "fish"]:
+            said = self.impipe("completions", shell).out
+            self.assertIn("imadjust", said, shell)
+            self.assertIn("recursive", said, shell)
+        self.impipe("completions", "tcsh", code=2)
+
+    def test_a_pipeline_file_with_comments(self):
+        self.picture("in/a.png")
+        self.write("p.impipe", "# darker\nimadjust 0.1 0.9\n| imcomplement  # and negative\n")
+        self.impipe("-f", "p.impipe", "in", "-o", "out")
+        self.assertEqual(self.tree("out"), ["a.png"])
+
+
+class UsageErrors(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.picture("in/a.png")
+
+    def test_no_arguments(self):
+        self.assertIn("--help", self.impipe(code=2).err)
+
+    def test_unknown_option(self):
+        self.assertIn("--colour", self.impipe("imadjust", "in", "-o", "out", "--colour", code=2).err)
+
+    def test_pipeline_error_shows_the_place_and_the_nearest_name(self):
+        result = self.impipe("imadjust | conv3 k7", "in", "-o", "out", code=2)
+        self.assertEqual(result.err.splitlines()[1:3],
+                         ["  imadjust | conv3 k7", "             ^~~~~"], result)
+        self.assertIn("conv2", result.err)
+        self.assertNotIn("out", os.listdir(self.folder))
+
+    def test_values_that_cannot_be(self):
+        for arguments in [["-j", "many"], ["--shard", "3/2"], ["--shard", "x"], ["--memory", "lots"],
+                          ["-d", "uint12"], ["--format", "docx"], ["--progress", "loud"]]:
+            with self.subTest(arguments):
+                result = self.impipe("imadjust", "in", "-o", "out", *arguments, code=2)
+                self.assertNotEqual(result.err, "")
+        self.assertNotIn("out", os.listdir(self.folder))
+
+    def test_a_pipeline_that_writes_pictures_needs_an_output(self):
+        self.assertIn("-o", self.impipe("imadjust", "in", code=2).err)
+
+    def test_unusable_output_root(self):
+        self.write("out", "a file")
+        self.assertIn("out", self.impipe("imadjust", "in", "-o", "out", code=2).err)
+
+    def test_a_backend_that_is_not_there(self):
+        result = self.impipe("imadjust", "in", "-o", "out", "--backend", "cuda", code=4,
+                             env={"CUDA_VISIBLE_DEVICES": ""})
+        self.assertIn("cuda", result.err)
+        self.assertNotIn("out", os.listdir(self.folder))
+
+    def test_nothing_found(self):
+        os.mkdir(self.path("empty"))
+        for inputs in [["empty"], ["in/*.tif"], ["in/x.1-5#.png"]]:
+            with self.subTest(inputs):
+                self.impipe("imadjust", *inputs, "-o", "out", code=3)
+
+    def test_a_named_file_that_is_missing_fails_and_the_rest_is_done(self):
+        result = self.impipe("imadjust", "in/a.png", "in/b.png", "-o", "out", code=1)
+        self.assertIn("in/b.png", result.err)
+        self.assertEqual(self.tree("out"), ["a.png"])
+
+    def test_an_environment_variable_stands_for_a_flag(self):
+        self.picture("out/a.png", ramp() * 0)
+        self.impipe("imcomplement", "in", "-o", "out", env={"IMPIPE_NO_CLOBBER": "1"})
+        self.assertEqual(self.pixels("out/a.png").max(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

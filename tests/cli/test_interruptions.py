@@ -1,0 +1,122 @@
+"""Signals, a full disk, a read-only folder and a closed stdout: a clear message, the right code,
+and no partial file."""
+import os
+import resource
+import signal
+import subprocess
+import unittest
+
+from PIL import Image
+from program import PROGRAM, ProgramTest, colour, ramp, without_root_rights
+
+
+class Interrupted(ProgramTest):
+    def check_results_are_whole(self):
+        names = self.tree("out")
+        for name in names:
+            self.assertRegex(name, r"^\d\d\.png$")
+            with Image.open(self.path("out", name)) as picture:
+                picture.load()
+        return names
+
+    def interrupt(self, number, code):
+        for i in range(60):
+            self.picture(f"in/{i:02}.png", ramp(500, 600, i % 3))
+        run = self.start("medfilt2 9", "in", "-o", "out", "-j", "2")
+        self.wait_for(lambda: os.path.isdir(self.path("out")) and len(self.tree("out")) > 1,
+                      "a result")
+        run.send_signal(number)
+        _, err = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, code, err)
+        self.assertIn(b"interrupted" if number == signal.SIGINT else b"terminated", err)
+        self.assertIn(len(self.check_results_are_whole()), range(1, 60))
+
+    def test_sigint(self):
+        self.interrupt(signal.SIGINT, 130)
+
+    def test_sigterm(self):
+        self.interrupt(signal.SIGTERM, 143)
+
+    def test_a_killed_run_leaves_no_result_that_is_not_whole(self):
+        for i in range(40):
+            self.picture(f"in/{i:02}.png", ramp(500, 600, i % 3))
+        run = self.start("medfilt2 9", "in", "-o", "out", "-j", "2")
+        self.wait_for(lambda: os.path.isdir(self.path("out")) and len(self.tree("out")) > 1,
+                      "a result")
+        run.kill()
+        run.communicate()
+        for name in [n for n in os.listdir(self.path("out")) if not n.startswith(".")]:
+            with Image.open(self.path("out", name)) as picture:
+                picture.load()
+        self.impipe("imcomplement", "in", "-o", "out")
+        self.assertEqual(len(self.check_results_are_whole()), 40)  # and the stale ones are swept
+
+
+class NoRoom(ProgramTest):
+    def limited(self):
+        # Writing more than the limit fails as on a full disk, instead of killing the process.
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    def test_a_file_that_cannot_be_written_whole_is_not_there(self):
+        self.picture("in/a.png", ramp(20, 20))
+        self.picture("in/big.png", ramp(300, 300))
+        result = self.impipe("imcomplement", "in", "-o", "out", code=1, preexec_fn=self.limited)
+        self.assertRegex(result.err, r"in/big\.png'?: encode: .*(too large|No space)")
+        self.assertEqual(self.tree("out"), ["a.png"])
+
+    def test_full_disk(self):
+        os.mkdir(self.path("out"))
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs",
+                                  self.path("out")], capture_output=True).returncode == 0
+        self.picture("in/a.png", ramp(20, 20))
+        self.picture("in/big.png", ramp(500, 500))
+        try:
+            result = self.impipe("imcomplement", "in", "-o", "out", code=1,
+                                 preexec_fn=None if mounted else self.limited)
+            self.assertRegex(result.err, r"in/big\.png'?: encode: .*(No space|too large)")
+            self.assertEqual(self.tree("out"), ["a.png"])
+        finally:
+            if mounted:
+                subprocess.run(["umount", self.path("out")], check=True)
+
+    def test_read_only_output(self):
+        self.picture("in/a.png")
+        os.mkdir(self.path("out"), 0o555)
+        result = self.impipe("imcomplement", "in", "-o", "out", code=2, wrap=without_root_rights)
+        self.assertRegex(result.err, r"out.*ermission")
+        self.assertEqual(self.tree("out"), [])
+
+    def test_a_full_device_behind_stdout(self):
+        for arguments in [["mean2", "in"], ["imcomplement", "in/a.png", "-o", "-"]]:
+            with self.subTest(arguments), open("/dev/full", "w", encoding="ascii") as full:
+                self.picture("in/a.png")
+                run = self.start(*arguments, stdout=full)
+                _, err = run.communicate(timeout=60)
+                self.assertEqual(run.returncode, 1, err)
+                self.assertIn(b"stdout", err)
+                self.assertIn(b"No space left on device", err)
+
+    def test_closed_stdout(self):
+        for i in range(20):
+            self.picture(f"in/{i}.png", colour(30, 30, i))
+        for arguments in [["mean2", "in"], ["imcomplement", "in/1.png", "-o", "-"], ["ops"]]:
+            with self.subTest(arguments):
+                reader, writer = os.pipe()
+                os.close(reader)
+                run = self.start(*arguments, stdout=writer)
+                os.close(writer)
+                _, err = run.communicate(timeout=60)
+                self.assertEqual(run.returncode, 1, err)
+                self.assertIn(b"stdout", err)
+                self.assertIn(b"Broken pipe", err)
+
+    def test_no_stdout_at_all(self):
+        self.picture("in/a.png")
+        command = f"exec {PROGRAM} imcomplement in -o out >&-"
+        subprocess.run(["sh", "-c", command], cwd=self.folder, check=True)
+        self.assertEqual(self.tree("out"), ["a.png"])
+
+
+if __name__ == "__main__":
+    unittest.main()

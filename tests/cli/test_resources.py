@@ -1,0 +1,53 @@
+"""Memory that does not grow with the number of files, and a profile that adds up."""
+import json
+import os
+import unittest
+
+from program import LONG, ProgramTest, ramp
+
+CHAIN = "imadjust | conv2 k7 | edge prewitt"
+
+
+class Memory(ProgramTest):
+    def test_peak_does_not_grow_with_the_number_of_files(self):
+        many = 2000 if LONG else 400
+        first = self.picture("few/0000.png", ramp(512, 512))
+        os.mkdir(self.path("many"))
+        for i in range(many):
+            os.link(first, self.path(f"many/{i:04}.png"))
+        for i in range(1, 20):
+            os.link(first, self.path(f"few/{i:04}.png"))
+        # The higher of two: when the queues are full is a matter of luck over 20 files.
+        few = max(self.peak_memory(CHAIN, "few", "-o", "out", "-j", 2) for _ in range(2))
+        all_of_them = self.peak_memory(CHAIN, "many", "-o", "out2", "-j", 2)
+        self.assertEqual(len(self.tree("out2")), many)
+        self.assertLess(all_of_them, few * 1.05)
+
+    def test_a_small_memory_limit_is_kept_and_all_is_done(self):
+        for i in range(12):
+            self.picture(f"in/{i}.png", ramp(1500, 1500, i % 2))
+        free = self.peak_memory(CHAIN, "in", "-o", "out", "-j", 8)
+        tight = self.peak_memory(CHAIN, "in", "-o", "out2", "-j", 8, "--memory", "24M")
+        self.assertEqual(self.tree("out2"), self.tree("out"))
+        self.assertLess(tight, free)
+
+
+class Profile(ProgramTest):
+    def test_it_adds_up(self):
+        for i in range(10):
+            self.picture(f"in/{i}.png", ramp(900, 1200, i % 3))
+        said = self.impipe(CHAIN, "in", "-o", "out", "-j", 2, "--profile=json")
+        self.assertEqual(said.out, "")
+        profile = json.loads(said.err[said.err.index("{"):said.err.rindex("}") + 1])
+        self.assertLess(profile["unaccounted"], 0.05)
+        self.assertEqual(profile["files"], 10)
+
+    def test_it_names_the_steps(self):
+        self.picture("in/a.png", ramp(300, 300))
+        said = self.impipe(CHAIN, "in", "-o", "out", "--profile").err
+        for word in ["decode", "encode", "wait", "unaccounted", "GB/s", "conv2", "edge"]:
+            self.assertIn(word, said)
+
+
+if __name__ == "__main__":
+    unittest.main()
