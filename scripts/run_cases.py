@@ -234,7 +234,7 @@ def main():
     except OSError as error:
         print(f"run_cases: {error}", file=sys.stderr)
         return 2
-    patterns = [p for text in options.match for p in text.replace(",", " ").split()]
+    patterns = [p for text in options.match for p in re.split(r"[,;\s]+", text) if p]
     if patterns:
         cases = [case for case in cases
                  if any(fnmatch.fnmatchcase(name, p) for p in patterns

@@ -18,7 +18,7 @@ class Commands(ProgramTest):
     def test_help_names_the_flags_of_a_run(self):
         shown = self.impipe("--help").out + self.impipe("run", "--help").out
         for flag in """--output --recursive --files-from --with --depth --format --strip --in-place
-                --no-clobber --fail-fast --errors --shard --jobs --memory --max-pixels --progress
+                --no-clobber --fail-fast --errors --shard --threads --memory --max-pixels --progress
                 --profile --no-fuse --backend --strict --no-header""".split():
             self.assertIn(flag, shown)
 

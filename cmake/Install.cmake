@@ -1,0 +1,21 @@
+# What `cmake --install` puts beside the program and its codec modules: the man page and the
+# completions, made at build time by the program itself from its operator descriptions.
+set(made_dir ${PROJECT_BINARY_DIR}/share)
+set(made_files "")
+function(impipe_made_by_program file destination)
+  add_custom_command(OUTPUT ${made_dir}/${file}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${made_dir}
+    COMMAND $<TARGET_FILE:impipe> ${ARGN} > ${made_dir}/${file}
+    DEPENDS impipe VERBATIM)
+  install(FILES ${made_dir}/${file} DESTINATION ${destination})
+  set(made_files ${made_files} ${made_dir}/${file} PARENT_SCOPE)
+endfunction()
+
+impipe_made_by_program(impipe.1 ${CMAKE_INSTALL_MANDIR}/man1 man)
+impipe_made_by_program(impipe ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+                       completions bash)
+impipe_made_by_program(_impipe ${CMAKE_INSTALL_DATADIR}/zsh/site-functions completions zsh)
+impipe_made_by_program(impipe.fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+                       completions fish)
+add_custom_target(impipe_share ALL DEPENDS ${made_files})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

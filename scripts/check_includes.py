@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Checks that no folder of src/ includes what the table in docs/architecture.md does not allow it.
+
+    check_includes.py [ROOT]         ROOT: the repository; by default the one this script is in
+    check_includes.py --self-test    breaks the rules in a copy of its own and expects to see it
+
+Also: only cli prints, so <iostream> and print calls belong there; and spdlog is wrapped by one
+header of core. Exit 1 when a rule is broken.
+"""
+import os
+import re
+import sys
+import tempfile
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
+PRINTING = re.compile(r"\bstd::(cout|cerr|clog)\s*<<|\b(?:fmt|std)::print(?:ln)?\(|(?<![\w:])f?printf\(")
+
+# What the words of the table's second column allow, as prefixes of quoted includes.
+PHRASES = {
+    "core": ["core/"], "pipeline": ["pipeline/"], "io": ["io/"], "engine": ["engine/"],
+    "backends/jit": ["backends/jit/"],
+    "the ops catalogue": ["core/operator.hpp", "ops/catalogue.hpp"],
+    "the catalogue": ["core/operator.hpp", "ops/catalogue.hpp"],
+    "the backend registry": ["backends/registry.hpp"],
+    "the registry": ["backends/registry.hpp"],
+    "standard library": [], "spdlog in one header": ["<spdlog"], "its own SDK": ["<SDK"],
+    "OpenCV": ["<OpenCV"], "the picture libraries": ["<pictures"], "CLI11": ["<CLI11"],
+}
+# Libraries by the start of their headers' names. fmt and nlohmann-json may be used outside core.
+LIBRARIES = {
+    "opencv2/": "<OpenCV", "CLI/": "<CLI11", "spdlog/": "<spdlog", "fmt/": "<text",
+    "nlohmann/": "<text", "CL/": "<SDK", "cuda": "<SDK", "nvrtc": "<SDK", "cufft": "<SDK",
+    "png.h": "<pictures", "jpeglib.h": "<pictures", "jerror.h": "<pictures",
+    "tiff": "<pictures", "webp/": "<pictures", "zlib.h": "<pictures", "exiv2/": "<pictures",
+}
+
+
+def read_table(path):
+    """{folder: allowed prefixes} from the table headed `| folder | may include | ...`."""
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    start = next((i for i, line in enumerate(lines)
+                  if line.startswith("| folder | may include |")), None)
+    if start is None:
+        raise SystemExit(f"{path}: no table of includes")
+    table = {}
+    for line in lines[start + 2:]:
+        if not line.startswith("|"):
+            break
+        folder, allowed = [cell.strip() for cell in line.split("|")[1:3]]
+        prefixes = [f"{folder}/"] if folder != "backends/x" else []
+        for phrase in re.split(r",\s*|\s+and\s+", allowed):
+            if phrase not in PHRASES:
+                raise SystemExit(f"{path}: '{phrase}' of the row '{folder}' means nothing to me")
+            prefixes += PHRASES[phrase]
+        table[folder] = prefixes
+    return table
+
+
+def allowed_for(table, relative):
+    """Prefixes that src/<relative> may include."""
+    parts = relative.split(os.sep)
+    if parts[0] != "backends":
+        return table.get(parts[0])
+    if len(parts) == 2:  # the registry, which knows every backend
+        return ["core/", "backends/", "<text"]
+    return [*table["backends/x"], f"backends/{parts[1]}/"]
+
+
+def name_of_library(header):
+    return next((name for start, name in LIBRARIES.items() if header.startswith(start)), None)
+
+
+def problems_of_file(table, relative, text):
+    allowed = allowed_for(table, relative)
+    if allowed is None:
+        yield "is in a folder that the table does not have"
+        return
+    folder = relative.split(os.sep)[0]
+    if folder != "core":
+        allowed = [*allowed, "<text"]
+    for kind, header in INCLUDE.findall(text):
+        if kind == "<":
+            library = name_of_library(header)
+            if library is not None and library not in allowed:
+                yield f"includes <{header}>"
+        elif not any(header == a or (a.endswith("/") and header.startswith(a)) for a in allowed):
+            yield f'includes "{header}"'
+    code = re.sub(r"//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", "", text)
+    if folder != "cli" and PRINTING.search(code):
+        yield f"prints: {PRINTING.search(code).group(0)}; only cli does"
+
+
+def check(root):
+    """All broken rules, as lines."""
+    table = read_table(os.path.join(root, "docs", "architecture.md"))
+    source = os.path.join(root, "src")
+    found, logging_headers = [], []
+    for folder, _, names in sorted(os.walk(source)):
+        for name in sorted(names):
+            if not name.endswith((".cpp", ".hpp", ".cu", ".cuh", ".cl", ".clh")):
+                continue
+            path = os.path.join(folder, name)
+            relative = os.path.relpath(path, source)
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            found += [f"src/{relative} {problem}"
+                      for problem in problems_of_file(table, relative, text)]
+            if re.search(r"#\s*include\s*<spdlog/", text):
+                logging_headers.append(relative)
+    if len([name for name in logging_headers if name.endswith(".hpp")]) > 1:
+        found.append("spdlog is in more than one header: " + ", ".join(logging_headers))
+    return found
+
+
+def self_test(root):
+    """Each row: a file that breaks a rule, and what must be said; or nothing, for one that does
+    not."""
+    rows = [
+        ("core/a.cpp", '#include "io/codec.hpp"', 'includes "io/codec.hpp"'),
+        ("core/a.hpp", "#include <fmt/format.h>", "includes <fmt/format.h>"),
+        ("ops/a.cpp", '#include "backends/cpu/device.hpp"', 'includes "backends/cpu/device.hpp"'),
+        ("ops/point/a.cpp", '#include "pipeline/plan.hpp"', 'includes "pipeline/plan.hpp"'),
+        ("pipeline/a.cpp", '#include "ops/images.hpp"', 'includes "ops/images.hpp"'),
+        ("io/a.cpp", '#include "engine/batch.hpp"', 'includes "engine/batch.hpp"'),
+        ("engine/a.cpp", "#include <opencv2/core.hpp>", "includes <opencv2/core.hpp>"),
+        ("engine/a.cpp", '#include "cli/run.hpp"', 'includes "cli/run.hpp"'),
+        ("engine/a.cpp", '#include "backends/cpu/device.hpp"', "backends/cpu/device.hpp"),
+        ("cli/a.cpp", "#include <CL/cl.h>", "includes <CL/cl.h>"),
+        ("backends/cuda/a.cpp", '#include "backends/opencl/a.hpp"', "backends/opencl/a.hpp"),
+        ("pipeline/a.cpp", 'void f() { std::cout << "x"; }', "only cli does"),
+        ("engine/a.cpp", 'void f() { printf("x"); }', "only cli does"),
+        ("new_folder/a.cpp", "", "the table does not have"),
+        ("backends/cuda/a.cpp", "#include <cuda.h>\n#include \"backends/jit/a.hpp\"", None),
+        ("backends/registry.cpp", '#include "backends/cuda/device.hpp"', None),
+        ("cli/a.cpp", '#include <CLI/CLI.hpp>\nvoid f() { printf("x"); }', None),
+        ("engine/a.cpp", '#include "backends/registry.hpp"\n// std::cout is for cli', None),
+    ]
+    failed = 0
+    for relative, text, expected in rows:
+        with tempfile.TemporaryDirectory() as copy:
+            os.makedirs(os.path.join(copy, "docs"))
+            os.symlink(os.path.join(root, "docs", "architecture.md"),
+                       os.path.join(copy, "docs", "architecture.md"))
+            path = os.path.join(copy, "src", relative)
+            os.makedirs(os.path.dirname(path))
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+            said = check(copy)
+        right = not said if expected is None else len(said) == 1 and expected in said[0]
+        if not right:
+            failed += 1
+            print(f"self-test: {relative} with {text!r}: expected {expected!r}, said {said}")
+    print(f"self-test: {len(rows) - failed} of {len(rows)} rows as expected")
+    return 1 if failed else 0
+
+
+def main():
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test(root)
+    found = check(os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else root)
+    print("\n".join(found) if found else "check_includes: every include is allowed")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
