@@ -1,0 +1,269 @@
+// Largest and smallest values under a mask, tile by tile.
+#include "backends/cpu/extremum.hpp"
+
+#include <algorithm>
+
+#include "backends/cpu/extremum_rows.hpp"
+#include "backends/cpu/neighbourhood.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+// Windows of up to this many rows are combined directly, two output rows at a time.
+constexpr int most_direct_rows = most_sources;
+// What the columns pass and the runs of an input keep at hand, in bytes: within a level 2 cache.
+constexpr std::int64_t strip_bytes = 1024;
+constexpr std::int64_t ring_bytes = 128 << 10;
+
+template <class T>
+struct Tile {
+  const ExtremumRows<T>& ops;
+  std::vector<const T*> rows;  // at the first pixel under the mask's bounding rectangle
+  std::int64_t width, height;  // of the result
+  int channels;
+  T* out;
+  std::int64_t out_stride;  // in elements
+  T* out_row(std::int64_t y) const { return out + y * out_stride; }
+};
+
+// dst row y = the extremum of the rows y to y + length - 1, n elements from `begin`.
+template <class T>
+void columns(const ExtremumRows<T>& ops, const std::vector<const T*>& rows, std::int64_t begin,
+             std::int64_t n, std::int64_t height, int length, T* dst, std::int64_t stride,
+             T* so_far) {
+  std::vector<const T*> at(rows.size());
+  for (std::size_t y = 0; y < rows.size(); ++y) at[y] = rows[y] + begin;
+  dst += begin;
+  if (length <= most_direct_rows) {
+    std::int64_t y = 0;
+    for (; length > 1 && y + 2 <= height; y += 2) {
+      ops.combine_pair(dst + y * stride, dst + (y + 1) * stride, &at[y], length, n);
+    }
+    for (; y < height; ++y) ops.combine(dst + y * stride, &at[y], length, n);
+    return;
+  }
+  // van Herk and Gil-Werman: a block of `length` output rows shares the row b = last of its first
+  // window; upwards from it the rows are folded into the results, downwards into so_far.
+  for (std::int64_t b = 0; b < height; b += length) {
+    const std::int64_t count = std::min<std::int64_t>(length, height - b);
+    ops.combine(dst + (b + count - 1) * stride, &at[b + count - 1],
+                static_cast<int>(length - count + 1), n);
+    for (std::int64_t y = b + count - 2; y >= b; --y) {
+      const T* two[] = {at[y], dst + (y + 1) * stride};
+      ops.combine(dst + y * stride, two, 2, n);
+    }
+    std::fill(so_far, so_far + n, ops.nothing);
+    for (std::int64_t y = b + 1; y < b + count; ++y) {
+      ops.fold(dst + y * stride, so_far, at[y + length - 1], n);
+    }
+  }
+}
+
+// out[i] = the extremum of in[i + j * channels], j < the last pass's `to`; n elements.
+template <class T>
+void along_row(const ExtremumRows<T>& ops, const std::vector<WindowPass>& passes, const T* in,
+               T* out, std::int64_t n, int channels, T* const* between) {
+  const int length = passes.back().to;
+  const T* sources[most_sources];
+  for (std::size_t p = 0; p < passes.size(); ++p) {
+    const WindowPass& pass = passes[p];
+    const bool last = p + 1 == passes.size();
+    T* to = last ? out : between[p % 2];
+    for (std::size_t j = 0; j < pass.offsets.size(); ++j) {
+      sources[j] = in + static_cast<std::int64_t>(pass.offsets[j]) * channels;
+    }
+    ops.combine(to, sources, static_cast<int>(pass.offsets.size()),
+                n + static_cast<std::int64_t>(length - pass.to) * channels);
+    in = to;
+  }
+}
+
+template <class T>
+void run_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& scratch) {
+  const std::int64_t n = tile.width * tile.channels;
+  const std::int64_t wide = n + static_cast<std::int64_t>(plan.width - 1) * tile.channels;
+  const std::vector<WindowPass> passes = window_passes(plan.width);
+  T* const between[] = {scratch.take<T>(wide), scratch.take<T>(wide)};
+  if (plan.height == 1) {
+    for (std::int64_t y = 0; y < tile.height; ++y) {
+      along_row(tile.ops, passes, tile.rows[y], tile.out_row(y), n, tile.channels, between);
+    }
+    return;
+  }
+  const bool direct = plan.width == 1;
+  const std::int64_t stride = direct ? tile.out_stride : (wide + 63) / 64 * 64;
+  T* tall = direct ? tile.out : scratch.take<T>(stride * tile.height);
+  const std::int64_t strip = strip_bytes / static_cast<std::int64_t>(sizeof(T));
+  for (std::int64_t x = 0; x < wide; x += strip) {
+    columns(tile.ops, tile.rows, x, std::min(strip, wide - x), tile.height, plan.height, tall,
+            stride, between[0]);
+  }
+  if (direct) return;
+  for (std::int64_t y = 0; y < tile.height; ++y) {
+    along_row(tile.ops, passes, tall + y * stride, tile.out_row(y), n, tile.channels, between);
+  }
+}
+
+// The extrema of all runs of one row: targets[l] gets those of lengths[l]; `pixels` starting
+// places for a run of one pixel, length - 1 fewer for a longer one. By doubling.
+template <class T>
+void runs_of_row(const ExtremumRows<T>& ops, const std::vector<int>& lengths, const T* in,
+                 std::int64_t pixels, int channels, T* const* targets, T* const* between) {
+  std::size_t next = 0;
+  while (next < lengths.size() && lengths[next] == 1) ++next;
+  const T* power_row = in;
+  int turn = 0;
+  for (int power = 2; next < lengths.size(); power *= 2) {
+    const bool wanted = lengths[next] == power;
+    T* doubled = wanted ? targets[next] : between[turn];
+    turn = 1 - turn;
+    const T* halves[] = {power_row, power_row + static_cast<std::int64_t>(power / 2) * channels};
+    ops.combine(doubled, halves, 2, (pixels - power + 1) * channels);
+    power_row = doubled;
+    if (wanted) ++next;
+    for (; next < lengths.size() && lengths[next] < 2 * power; ++next) {
+      const int length = lengths[next];
+      const T* ends[] = {power_row,
+                         power_row + static_cast<std::int64_t>(length - power) * channels};
+      ops.combine(targets[next], ends, 2, (pixels - length + 1) * channels);
+    }
+  }
+}
+
+// Columns [x0, x0 + width) of the tile.
+template <class T>
+void run_runs_strip(const ExtremumPlan& plan, const Tile<T>& tile, std::int64_t x0,
+                    std::int64_t width, Scratch& scratch) {
+  const ScratchScope scope(scratch);
+  const std::int64_t pixels = width + plan.width - 1;
+  const std::int64_t stride = (pixels * tile.channels + 63) / 64 * 64;
+  const std::size_t kinds = plan.lengths.size();
+  const std::int64_t slots = plan.height;
+  T* ring = scratch.take<T>(stride * slots * static_cast<std::int64_t>(kinds));
+  T* const between[] = {scratch.take<T>(stride), scratch.take<T>(stride)};
+  const auto slot = [&](std::size_t kind, std::int64_t y) {
+    return ring + (static_cast<std::int64_t>(kind) * slots + y % slots) * stride;
+  };
+  std::vector<std::size_t> kind_of(plan.runs.size());
+  for (std::size_t r = 0; r < plan.runs.size(); ++r) {
+    kind_of[r] = static_cast<std::size_t>(
+        std::lower_bound(plan.lengths.begin(), plan.lengths.end(), plan.runs[r].length) -
+        plan.lengths.begin());
+  }
+  std::vector<T*> targets(kinds);
+  std::vector<const T*> sources(plan.runs.size());
+  for (std::int64_t y_in = 0; y_in < tile.height + plan.height - 1; ++y_in) {
+    for (std::size_t k = 0; k < kinds; ++k) targets[k] = slot(k, y_in);
+    runs_of_row(tile.ops, plan.lengths, tile.rows[y_in] + x0 * tile.channels, pixels,
+                tile.channels, targets.data(), between);
+    const std::int64_t y = y_in - (plan.height - 1);
+    if (y < 0) continue;
+    for (std::size_t r = 0; r < plan.runs.size(); ++r) {
+      const MaskRun& run = plan.runs[r];
+      const std::int64_t row = y + run.y - plan.top;
+      const T* values = run.length == 1 ? tile.rows[row] + x0 * tile.channels
+                                        : slot(kind_of[r], row);
+      sources[r] = values + static_cast<std::int64_t>(run.x - plan.left) * tile.channels;
+    }
+    tile.ops.combine(tile.out_row(y) + x0 * tile.channels, sources.data(),
+                     static_cast<int>(sources.size()), width * tile.channels);
+  }
+}
+
+template <class T>
+void run_runs(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& scratch) {
+  const std::int64_t a_column = static_cast<std::int64_t>(plan.lengths.size()) * plan.height *
+                                tile.channels * static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t strip = std::max<std::int64_t>(ring_bytes / a_column, 2 * plan.width + 64);
+  for (std::int64_t x = 0; x < tile.width; x += strip) {
+    run_runs_strip(plan, tile, x, std::min(strip, tile.width - x), scratch);
+  }
+}
+
+template <class T>
+void run_class(const Extremum& extremum, PixelClass cls, const RowsView& in, TileOut out,
+               Scratch& scratch, CpuLevel level) {
+  const ScratchScope scope(scratch);
+  const ExtremumPlan plan = plan_extremum(extremum.mask);
+  Tile<T> tile{.ops = extremum_rows<T>(extremum.largest, level),
+               .rows = {},
+               .width = in.width,
+               .height = in.height,
+               .channels = in.channels,
+               .out = reinterpret_cast<T*>(out.data),
+               .out_stride = out.stride / static_cast<std::int64_t>(sizeof(T))};
+  if (plan.method == ExtremumPlan::Method::nothing) {
+    const T nothing = cls == PixelClass::logical && !extremum.largest ? T{1} : tile.ops.nothing;
+    for (std::int64_t y = 0; y < tile.height; ++y) {
+      std::fill_n(tile.out_row(y), tile.width * tile.channels, nothing);
+    }
+    return;
+  }
+  const std::int64_t shift =
+      static_cast<std::int64_t>(plan.left - extremum.mask.origin_x) * in.channels;
+  for (std::int64_t y = 0; y < in.height + plan.height - 1; ++y) {
+    tile.rows.push_back(reinterpret_cast<const T*>(in.rows[y + plan.top]) + shift);
+  }
+  if (plan.method == ExtremumPlan::Method::rectangle) {
+    run_rectangle(plan, tile, scratch);
+  } else {
+    run_runs(plan, tile, scratch);
+  }
+}
+
+}  // namespace
+
+ExtremumPlan plan_extremum(const Mask& mask) {
+  ExtremumPlan plan;
+  int right = 0, bottom = 0;
+  for (int y = 0; y < mask.height; ++y) {
+    for (int x = 0; x < mask.width; ++x) {
+      if (!mask.at(x, y)) continue;
+      MaskRun run{.y = y, .x = x, .length = 0};
+      for (; x < mask.width && mask.at(x, y); ++x) ++run.length;
+      plan.left = plan.runs.empty() ? run.x : std::min(plan.left, run.x);
+      right = std::max(right, x);
+      bottom = y + 1;
+      plan.runs.push_back(run);
+      plan.lengths.push_back(run.length);
+    }
+  }
+  if (plan.runs.empty()) return plan;
+  plan.top = plan.runs.front().y;
+  plan.width = right - plan.left;
+  plan.height = bottom - plan.top;
+  std::sort(plan.lengths.begin(), plan.lengths.end());
+  plan.lengths.erase(std::unique(plan.lengths.begin(), plan.lengths.end()), plan.lengths.end());
+  const bool rectangle = static_cast<int>(plan.runs.size()) == plan.height &&
+                         plan.lengths.size() == 1 && plan.lengths[0] == plan.width;
+  plan.method = rectangle ? ExtremumPlan::Method::rectangle : ExtremumPlan::Method::runs;
+  return plan;
+}
+
+std::vector<WindowPass> window_passes(int length) {
+  std::vector<WindowPass> passes;
+  int from = 1;
+  // A pass over four places costs about as much as two of two, with half the stores.
+  while ((length + from - 1) / from > most_sources) {
+    passes.push_back({.from = from, .to = 4 * from, .offsets = {0, from, 2 * from, 3 * from}});
+    from *= 4;
+  }
+  WindowPass last{.from = from, .to = length, .offsets = {}};
+  for (int offset = 0; offset + from < length; offset += from) last.offsets.push_back(offset);
+  last.offsets.push_back(length - from);
+  passes.push_back(last);
+  return passes;
+}
+
+void run_extremum(const Extremum& extremum, PixelClass cls, const RowsView& in, TileOut out,
+                  Scratch& scratch, CpuLevel level) {
+  switch (cls) {
+    case PixelClass::logical:
+    case PixelClass::uint8: return run_class<std::uint8_t>(extremum, cls, in, out, scratch, level);
+    case PixelClass::uint16:
+      return run_class<std::uint16_t>(extremum, cls, in, out, scratch, level);
+    case PixelClass::single: return run_class<float>(extremum, cls, in, out, scratch, level);
+  }
+}
+
+}  // namespace impipe::cpu

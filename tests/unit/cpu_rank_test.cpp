@@ -1,0 +1,195 @@
+// Rank filters on the CPU against the naive one, for every method, class and instruction set.
+#include "backends/cpu/rank.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "backends/cpu/rank_network.hpp"
+#include "support/masks.hpp"
+#include "support/reference/order.hpp"
+#include "support/tile_case.hpp"
+
+namespace impipe::testing {
+namespace {
+
+using cpu::RankMethod;
+using reference::Pixels;
+
+// Different at different places, so that reading the wrong one shows.
+double outside(std::int64_t x, std::int64_t y, int c) {
+  return static_cast<double>((x * 7 + y * 3 + c + 1000) % 2);
+}
+
+template <class T>
+Pixels fast(const Rank& rank, PixelClass cls, const Pixels& in, CpuLevel level) {
+  cpu::Scratch scratch;
+  return run_tile<T>(in, rank.mask, outside, [&](const cpu::RowsView& view, cpu::TileOut out) {
+    cpu::run_rank(rank, cls, view, out, scratch, level);
+  });
+}
+
+Pixels fast(const Rank& rank, PixelClass cls, const Pixels& in, CpuLevel level) {
+  switch (cls) {
+    case PixelClass::uint16: return fast<std::uint16_t>(rank, cls, in, level);
+    case PixelClass::single: return fast<float>(rank, cls, in, level);
+    default: return fast<std::uint8_t>(rank, cls, in, level);
+  }
+}
+
+// One random image of this size through every instruction set.
+void check(std::mt19937& random, const Rank& rank, std::int64_t width, std::int64_t height) {
+  const auto cls = static_cast<PixelClass>(random() % 4);
+  const int channels = random() % 3 == 0 ? 3 : 1;
+  const Pixels in = random_pixels(random, cls, width, height, channels, false);
+  const Pixels expected = reference::rank_filter(in, rank.mask, rank.rank, rank.average,
+                                                 cls != PixelClass::single, outside);
+  for (const CpuLevel level : levels_here()) {
+    EXPECT_EQ(differences(fast(rank, cls, in, level), expected), 0)
+        << name_of(cls) << " x" << channels << ", " << width << "x" << height << ", rank "
+        << rank.rank << (rank.average ? " averaged" : "") << ", level "
+        << static_cast<int>(level) << ", mask " << describe(rank.mask);
+  }
+}
+
+std::int64_t size_up_to(std::mt19937& random, int most) {
+  return 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(most));
+}
+
+Rank median(const Mask& mask) {
+  const int cells = mask.count();
+  return {.mask = mask, .rank = (cells - 1) / 2, .average = cells % 2 == 0,
+          .border = Border::constant};
+}
+
+// Any rank of the mask.
+Rank any_rank(std::mt19937& random, const Mask& mask) {
+  Rank rank{.mask = mask, .rank = 0, .average = false, .border = Border::constant};
+  rank.rank = static_cast<int>(random() % static_cast<unsigned>(mask.count()));
+  rank.average = random() % 2 == 0 && rank.rank + 1 < mask.count();
+  return rank;
+}
+
+TEST(CpuRank, MediansAndRanksOfRectangles) {
+  std::mt19937 random(1);
+  for (int w = 1; w <= 9; ++w) {
+    for (int h = 1; h <= 9; ++h) {
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        const std::int64_t width = size_up_to(random, 70), height = size_up_to(random, 12);
+        check(random, median(rectangle(w, h)), width, height);
+        check(random, any_rank(random, rectangle(w, h)), width, height);
+      }
+    }
+  }
+}
+
+TEST(CpuRank, TheCommonMedians) {
+  std::mt19937 random(2);
+  for (const int side : {3, 5}) {
+    for (std::int64_t width = 1; width <= 70; ++width) {
+      check(random, median(rectangle(side, side)), width, size_up_to(random, 9));
+    }
+    check(random, median(rectangle(side, side)), 1200, 3);
+  }
+}
+
+TEST(CpuRank, LargeWindows) {
+  std::mt19937 random(3);
+  for (const int side : {10, 15, 31}) {
+    check(random, median(rectangle(side, side)), 33, 17);
+    check(random, any_rank(random, rectangle(side, 3)), 70, 9);
+    check(random, any_rank(random, rectangle(3, side)), 70, 9);
+    check(random, any_rank(random, disk(side / 2)), 40, 11);
+  }
+}
+
+TEST(CpuRank, DisksDiamondsAndRandomMasks) {
+  std::mt19937 random(4);
+  for (int r = 1; r <= 7; ++r) {
+    check(random, median(disk(r)), size_up_to(random, 70), size_up_to(random, 9));
+    check(random, median(diamond(r)), size_up_to(random, 70), size_up_to(random, 9));
+  }
+  for (int repeat = 0; repeat < 400; ++repeat) {
+    const Mask mask = random_mask(random, static_cast<int>(size_up_to(random, 10)),
+                                  static_cast<int>(size_up_to(random, 10)),
+                                  0.1 * static_cast<double>(1 + random() % 10));
+    if (mask.count() == 0) continue;
+    check(random, any_rank(random, mask), size_up_to(random, 70), size_up_to(random, 6));
+  }
+}
+
+TEST(RankMethod, FollowsTheMask) {
+  EXPECT_EQ(cpu::rank_method(rectangle(3, 3)), RankMethod::columns);
+  EXPECT_EQ(cpu::rank_method(rectangle(7, 7)), RankMethod::columns);
+  EXPECT_EQ(cpu::rank_method(rectangle(9, 1)), RankMethod::network);
+  EXPECT_EQ(cpu::rank_method(disk(3)), RankMethod::network);
+  EXPECT_EQ(cpu::rank_method(rectangle(15, 15)), RankMethod::histogram);
+  EXPECT_EQ(cpu::rank_method(disk(7)), RankMethod::histogram);
+}
+
+template <class T>
+void apply(const cpu::SelectionNetwork& network, std::vector<T>& wires) {
+  for (const cpu::Exchange& e : network.exchanges) {
+    const auto low = static_cast<std::size_t>(e.low), high = static_cast<std::size_t>(e.high);
+    const T a = wires[low], b = wires[high];
+    if (e.keep_low) wires[low] = std::min(a, b);
+    if (e.keep_high) wires[high] = std::max(a, b);
+  }
+}
+
+// By the 0-1 principle a network that sorts every list of zeros and ones sorts everything.
+TEST(RankNetwork, SortsEveryListOfZerosAndOnes) {
+  for (int n = 1; n <= 12; ++n) {
+    const cpu::SelectionNetwork network = cpu::sorting_network(n);
+    for (unsigned bits = 0; bits < 1u << n; ++bits) {
+      std::vector<int> wires;
+      for (int i = 0; i < n; ++i) wires.push_back(static_cast<int>(bits >> i & 1));
+      apply(network, wires);
+      std::vector<int> result;
+      for (const int wire : network.results) {
+        result.push_back(wires[static_cast<std::size_t>(wire)]);
+      }
+      ASSERT_TRUE(std::is_sorted(result.begin(), result.end())) << n << " wires, " << bits;
+    }
+  }
+}
+
+// Sorted lists of zeros and ones are told by how many ones each has: all of them are tried.
+TEST(RankNetwork, SelectsFromSortedListsOfZerosAndOnes) {
+  for (int lists = 1; lists <= 5; ++lists) {
+    for (int length = 1; length <= 5; ++length) {
+      const int cells = lists * length;
+      for (int rank = 0; rank < cells; ++rank) {
+        const int last = std::min(rank + 1, cells - 1);
+        const cpu::SelectionNetwork network =
+            cpu::selection_network(lists, length, rank, last);
+        std::vector<int> ones(static_cast<std::size_t>(lists), 0);
+        for (bool more = true; more;) {
+          std::vector<int> wires;
+          for (const int count : ones) {
+            for (int i = 0; i < length; ++i) wires.push_back(i >= length - count);
+          }
+          apply(network, wires);
+          const int zeros = cells - std::accumulate(ones.begin(), ones.end(), 0);
+          for (int r = rank; r <= last; ++r) {
+            const int wire = network.results[static_cast<std::size_t>(r - rank)];
+            ASSERT_EQ(wires[static_cast<std::size_t>(wire)], r >= zeros ? 1 : 0)
+                << lists << " lists of " << length << ", rank " << r;
+          }
+          more = false;
+          for (int& count : ones) {
+            if (++count <= length) {
+              more = true;
+              break;
+            }
+            count = 0;
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace impipe::testing
