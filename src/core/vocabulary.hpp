@@ -10,74 +10,95 @@
 
 #define IMPIPE_INLINE inline __attribute__((always_inline))
 
+// clang-format off
 // Words every dialect has as builtins: word, name of the builtin, number of arguments.
-#define IMPIPE_BUILTIN_WORDS(word)                                                                \
-  word(abs, fabs, 1) word(floor, floor, 1) word(ceil, ceil, 1) word(trunc, trunc, 1)              \
-      word(sqrt, sqrt, 1) word(fma, fma, 3) word(pow, pow, 2) word(exp, exp, 1) word(log, log, 1) \
-          word(sin, sin, 1) word(cos, cos, 1) word(tan, tan, 1) word(atan2, atan2, 2)
+#define IMPIPE_BUILTIN_WORDS(word) \
+  word(abs, fabs, 1)               \
+  word(floor, floor, 1)            \
+  word(ceil, ceil, 1)              \
+  word(trunc, trunc, 1)            \
+  word(sqrt, sqrt, 1)              \
+  word(fma, fma, 3)                \
+  word(pow, pow, 2)                \
+  word(exp, exp, 1)                \
+  word(log, log, 1)                \
+  word(sin, sin, 1)                \
+  word(cos, cos, 1)                \
+  word(tan, tan, 1)                \
+  word(atan2, atan2, 2)
 
-// Words composed of those: name, parameters, text. Each may call the ones above it.
+// Words composed of those: name, number of parameters, their names, text. Each may call the ones
+// above it.
 //   min, max    the second argument unless the comparison holds: so for NaN, and of two zeros
 //   clamp       NaN stays NaN
 //   round_away  half away from zero, exact for every value (floor(x + 0.5) is not: it takes
 //               0.49999997f to 1); NaN stays NaN, a zero result is +0
 //   to_code     what a value becomes in an integer class with this largest code: NaN is 0
-#define IMPIPE_COMPOSED_WORDS(word)                                                                \
-  word(min, (real a, real b), { return a < b ? a : b; })                                           \
-      word(max, (real a, real b), { return a > b ? a : b; }) word(                                 \
-          clamp, (real x, real low, real high), { return x < low ? low : (x > high ? high : x); }) \
-          word(round_away, (real x), {                                                             \
-            const real whole = trunc(x);                                                           \
-            const real rest = x - whole;                                                           \
-            const real up = rest >= real(0.5) ? real(1) : real(0);                                 \
-            const real down = rest <= real(-0.5) ? real(1) : real(0);                              \
-            return whole + up - down;                                                              \
-          }) word(to_code, (real x, real largest), {                                               \
-            const real positive = x > real(0) ? x : real(0);                                       \
-            return round_away(positive < largest ? positive : largest);                            \
-          })
+#define IMPIPE_COMPOSED_WORDS(word)                                 \
+  word(min, 2, (a, b), { return a < b ? a : b; })                   \
+  word(max, 2, (a, b), { return a > b ? a : b; })                   \
+  word(clamp, 3, (x, low, high), {                                  \
+    return x < low ? low : (x > high ? high : x);                   \
+  })                                                                \
+  word(round_away, 1, (x), {                                        \
+    const real whole = trunc(x);                                    \
+    const real rest = x - whole;                                    \
+    const real up = rest >= real(0.5) ? real(1) : real(0);          \
+    const real down = rest <= real(-0.5) ? real(1) : real(0);       \
+    return whole + up - down;                                       \
+  })                                                                \
+  word(to_code, 2, (x, largest), {                                  \
+    const real positive = x > real(0) ? x : real(0);                \
+    return round_away(positive < largest ? positive : largest);     \
+  })
+// clang-format on
 
-#define IMPIPE_WORD_PARAMETERS_1(real) (real a)
-#define IMPIPE_WORD_PARAMETERS_2(real) (real a, real b)
-#define IMPIPE_WORD_PARAMETERS_3(real) (real a, real b, real c)
-#define IMPIPE_WORD_ARGUMENTS_1 (a)
-#define IMPIPE_WORD_ARGUMENTS_2 (a, b)
-#define IMPIPE_WORD_ARGUMENTS_3 (a, b, c)
-#define IMPIPE_BUILTIN_WORD(name, builtin, count)                    \
-  IMPIPE_INLINE float name IMPIPE_WORD_PARAMETERS_##count(float) {   \
-    return __builtin_##builtin##f IMPIPE_WORD_ARGUMENTS_##count;     \
-  }                                                                  \
-  IMPIPE_INLINE double name IMPIPE_WORD_PARAMETERS_##count(double) { \
-    return __builtin_##builtin IMPIPE_WORD_ARGUMENTS_##count;        \
+#define IMPIPE_CALL(macro, ...) macro(__VA_ARGS__)
+#define IMPIPE_NAMES(...) __VA_ARGS__
+#define IMPIPE_TYPED_1(type, a) (type a)
+#define IMPIPE_TYPED_2(type, a, b) (type a, type b)
+#define IMPIPE_TYPED_3(type, a, b, c) (type a, type b, type c)
+#define IMPIPE_ARGUMENTS_1 a
+#define IMPIPE_ARGUMENTS_2 a, b
+#define IMPIPE_ARGUMENTS_3 a, b, c
+#define IMPIPE_BUILTIN_WORD(name, builtin, count)                                                 \
+  IMPIPE_INLINE float name IMPIPE_CALL(IMPIPE_TYPED_##count, float, IMPIPE_ARGUMENTS_##count) {   \
+    return __builtin_##builtin##f(IMPIPE_ARGUMENTS_##count);                                      \
+  }                                                                                               \
+  IMPIPE_INLINE double name IMPIPE_CALL(IMPIPE_TYPED_##count, double, IMPIPE_ARGUMENTS_##count) { \
+    return __builtin_##builtin(IMPIPE_ARGUMENTS_##count);                                         \
   }
-#define IMPIPE_COMPOSED_WORD(name, parameters, ...) IMPIPE_INLINE real name parameters __VA_ARGS__
+#define IMPIPE_COMPOSED_WORD(name, count, names, ...)                                       \
+  IMPIPE_INLINE float name IMPIPE_CALL(IMPIPE_TYPED_##count, float, IMPIPE_NAMES names) {   \
+    using real [[maybe_unused]] = float;                                                    \
+    __VA_ARGS__                                                                             \
+  }                                                                                         \
+  IMPIPE_INLINE double name IMPIPE_CALL(IMPIPE_TYPED_##count, double, IMPIPE_NAMES names) { \
+    using real [[maybe_unused]] = double;                                                   \
+    __VA_ARGS__                                                                             \
+  }
 
 // Bodies live in this namespace too, so that these words hide the C library's.
 namespace impipe::bodies {
 IMPIPE_BUILTIN_WORDS(IMPIPE_BUILTIN_WORD)
-#define real float
 IMPIPE_COMPOSED_WORDS(IMPIPE_COMPOSED_WORD)
-#undef real
-#define real double
-IMPIPE_COMPOSED_WORDS(IMPIPE_COMPOSED_WORD)
-#undef real
 }  // namespace impipe::bodies
 
 namespace impipe {
 
-// The words once more, for the run-time compilers: their dialects give `real` a meaning.
+// The words once more, for the run-time compilers.
 struct BuiltinWord {
   const char* name;
-  const char* builtin;  // the C99 and OpenCL name for double; CUDA C adds f for float
+  const char* builtin;  // overloaded for float and double in OpenCL C and CUDA C
   int arguments;
 };
 struct ComposedWord {
   const char* name;
-  const char* parameters;  // "(real a, real b)"
+  const char* parameters;  // "(a, b)"
   const char* text;        // "{ return a < b ? a : b; }"
 };
 #define IMPIPE_BUILTIN_WORD_ROW(name, builtin, count) {#name, #builtin, count},
-#define IMPIPE_COMPOSED_WORD_ROW(name, parameters, ...) {#name, #parameters, #__VA_ARGS__},
+#define IMPIPE_COMPOSED_WORD_ROW(name, count, names, ...) {#name, #names, #__VA_ARGS__},
 inline constexpr BuiltinWord builtin_words[] = {IMPIPE_BUILTIN_WORDS(IMPIPE_BUILTIN_WORD_ROW)};
 inline constexpr ComposedWord composed_words[] = {IMPIPE_COMPOSED_WORDS(IMPIPE_COMPOSED_WORD_ROW)};
 #undef IMPIPE_BUILTIN_WORD_ROW

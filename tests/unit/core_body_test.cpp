@@ -209,7 +209,7 @@ TEST(Vocabulary, KeepsItsTextForRunTimeCompilers) {
   std::string names;
   for (const ComposedWord& word : composed_words) names += std::string(word.name) + " ";
   EXPECT_EQ(names, "min max clamp round_away to_code ");
-  EXPECT_STREQ(composed_words[0].parameters, "(real a, real b)");
+  EXPECT_STREQ(composed_words[0].parameters, "(a, b)");
   EXPECT_STREQ(composed_words[0].text, "{ return a < b ? a : b; }");
   EXPECT_STREQ(builtin_words[0].builtin, "fabs");
 }
