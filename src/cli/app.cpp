@@ -106,6 +106,9 @@ std::string variable_of(const std::string& names) {
   return out;
 }
 
+CLI::Validator in_range(int low, int high) { return CLI::Range(low, high).description(""); }
+CLI::Validator one_or_three() { return CLI::IsMember({1, 3}).description(""); }
+
 CLI::Option* flag(CLI::App* app, const std::string& names, bool& target, const std::string& help) {
   return app->add_flag(names, target, help)->envname(variable_of(names));
 }

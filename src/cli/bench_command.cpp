@@ -66,13 +66,13 @@ void add_bench(CommandSet& commands) {
   CLI::App* app = command.app;
   app->add_option("pipelines", flags->pipelines, "Pipelines")->type_name("");
   option(app, "--size", flags->size, "N", "Side of the made image (default 2048)")
-      ->check(CLI::Range(1, 65536));
+      ->check(in_range(1, 65536));
   option(app, "--class", flags->cls, "CLASS", "Of the made image (default uint8)");
   option(app, "--channels", flags->options.channels, "N", "Of the made image: 1 or 3")
-      ->check(CLI::IsMember({1, 3}));
+      ->check(one_or_three());
   option(app, "--input", flags->options.input, "FILE", "A picture instead of the made image");
   option(app, "--repeat", flags->options.repeat, "N", "Runs (default: about a second's)")
-      ->check(CLI::Range(1, 1000000));
+      ->check(in_range(1, 1000000));
   option(app, "-j,--threads", flags->threads, "N", "Threads (default: all cores)");
   option(app, "--backend", flags->options.device.backend, "NAME", "auto, or a backend");
   option(app, "--device", flags->options.device.device, "ID", "A device of impipe devices");

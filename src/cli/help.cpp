@@ -13,7 +13,7 @@ namespace impipe::cli {
 namespace {
 
 // The column in which explanations start, unless a flag is longer.
-constexpr int help_column = 30;
+constexpr size_t help_column = 30;
 
 std::string flag_text(const CLI::Option& option) {
   std::string text;
@@ -72,7 +72,9 @@ std::string command_help(const Command& command) {
     if (options.empty()) continue;
     out += "\n" + group + ":\n";
     for (const CLI::Option* option : options) {
-      fmt::format_to(std::back_inserter(out), "  {:<{}} {}\n", flag_text(*option), help_column,
+      std::string text = flag_text(*option);
+      if (text.size() > help_column) text += "\n" + std::string(help_column + 2, ' ');
+      fmt::format_to(std::back_inserter(out), "  {:<{}} {}\n", text, help_column,
                      option->get_description());
     }
   }

@@ -66,7 +66,7 @@ void add_plan(CommandSet& commands) {
   option(app, "-f,--file", flags->pipeline_file, "FILE", "Read the pipeline from a file");
   option(app, "--class", flags->cls, "CLASS", "Of the image, when no input is given");
   option(app, "--channels", flags->channels, "N", "Of the image: 1 or 3")
-      ->check(CLI::IsMember({1, 3}));
+      ->check(one_or_three());
   flag(app, "--alpha", flags->alpha, "The image has alpha");
   flag(app, "--strict", flags->strict, "An implicit rgb2gray is an error");
   flag(app, "--no-fuse", flags->no_fuse, "Show the plan without fusion");

@@ -25,7 +25,6 @@ struct RunFlags {
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
   std::string errors;
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
 void add_flags(CLI::App* app, RunFlags& f) {
@@ -60,7 +59,7 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "-d,--depth", f.cls, "CLASS", "Write this class: logical, uint8, uint16, single")
       ->group("Outputs");
   option(app, "--quality", run.quality, "Q", "Of JPEG and lossy WebP, 1 to 100 (default 95)")
-      ->check(CLI::Range(1, 100))->group("Outputs");
+      ->check(in_range(1, 100))->group("Outputs");
   flag(app, "--strip", run.strip, "Leave metadata out")->group("Outputs");
   flag(app, "-n,--dry-run", run.dry_run, "Compute, but write nothing")->group("Outputs");
   flag(app, "-u,--update", run.update, "Skip outputs that are newer than their inputs")
@@ -144,7 +143,7 @@ int run_pipeline(RunFlags& f) {
   }
   RunReporter reporter(reporting);
   const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - f.start).count();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - options.start).count();
   };
   let_running_work_end(true);
   const engine::RunEnd end = engine::run(std::move(pipeline), options, reporter);

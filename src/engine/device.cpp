@@ -47,7 +47,8 @@ OpenDevice open_device(const DeviceChoice& choice, ThreadPool& pool) {
     why = "--device " + choice.device;
   } else if (name == "auto") {
     name = "cpu";
-    why = "auto: the only backend of this build that is fast without a transfer";
+    why = backends::registry().size() == 1 ? "auto: the only backend of this build"
+                                           : "auto: the pictures are in its memory already";
   }
   const Backend& backend = find_backend(name);
   const std::vector<DeviceInfo> devices = backend.devices();

@@ -48,7 +48,9 @@ Work list_work(const RunOptions& options, const pipeline::Pipeline& pipeline,
     io::add_names(list, io::read_names(options.files_from, options.nul_separated));
   }
   if (list.skipped > 0) {
-    progress.detail(std::to_string(list.skipped) + " files are no pictures and were skipped");
+    progress.detail(list.skipped == 1
+                        ? "1 file is no picture and was skipped"
+                        : std::to_string(list.skipped) + " files are no pictures and were skipped");
   }
   work.unmatched = std::move(list.unmatched);
   for (io::Input& input : list.inputs) {
@@ -261,12 +263,12 @@ FileReport report_of(std::int64_t index, const PictureWork& work, const FileEnd&
   return report;
 }
 
-Profile make_profile(const RunOptions& options, const BatchEnd& batch,
+Profile make_profile(const RunOptions& options, double start_up, const BatchEnd& batch,
                      const PictureSettings& settings) {
   Profile profile;
   profile.threads = options.threads;
   profile.files = batch.done;
-  profile.start_up = options.start_up;
+  profile.start_up = start_up;
   profile.times = batch.times;
   profile.transfer = settings.step_times.transfer();
   profile.steps = settings.step_times.steps();
@@ -342,7 +344,7 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   Work work = list_work(options, session.pipeline(), where, progress);
   RunEnd end;
   for (const io::InputProblem& problem : work.unmatched) {
-    progress.note(problem.subject + ": " + problem.reason);
+    progress.note(problem.reason);
   }
   end.skipped = work.skipped;
   if (work.pictures.empty()) {
@@ -374,6 +376,7 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
                                    .memory = memory,
                                    .fail_fast = options.fail_fast,
                                    .stop = options.stop};
+  const std::chrono::duration<double> start_up = std::chrono::steady_clock::now() - options.start;
   progress.begin(static_cast<std::int64_t>(work.pictures.size()));
   bool said_alpha = false;
   const BatchEnd batch = run_batch(
@@ -397,7 +400,7 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   end.skipped += batch.skipped;
   end.failed = batch.failed;
   end.stopped = batch.stopped;
-  if (options.profile) end.profile = make_profile(options, batch, settings);
+  if (options.profile) end.profile = make_profile(options, start_up.count(), batch, settings);
   return end;
 }
 

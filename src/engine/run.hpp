@@ -1,6 +1,7 @@
 // The main job: a pipeline over files.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -43,7 +44,8 @@ struct RunOptions {
   bool fail_fast = false;
   bool profile = false;
   std::function<bool()> stop = [] { return false; };
-  double start_up = 0;  // seconds that passed before `run`, for the profile
+  // When the program started, for the profile.
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
 };
 
 struct RunEnd {
