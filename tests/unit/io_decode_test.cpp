@@ -2,9 +2,13 @@
 // the whole message for every way in which a file can be broken.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <future>
+#include <random>
 
 #include "core/error.hpp"
 #include "io/codec.hpp"
@@ -289,6 +293,63 @@ TEST(Decode, EveryPrefixOfAFileIsAnErrorAndNeverACrash) {
           << name << ", " << length << " bytes";
     }
   }
+}
+
+std::vector<std::filesystem::path> all_files() {
+  std::vector<std::filesystem::path> out;
+  for (const auto& entry : std::filesystem::directory_iterator(data)) {
+    if (is_picture(entry.path())) out.push_back(entry.path());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+TEST(Decode, DamagedFilesGiveAnErrorOrAPictureOfTheSizePromised) {
+  std::mt19937 random(2024);
+  const char* times = std::getenv("IMPIPE_TEST_MUTATIONS");  // more of them, by hand
+  const int mutations = times != nullptr ? std::atoi(times) : 10;
+  for (const auto& path : all_files()) {
+    const Bytes whole = read_picture(path);
+    for (int i = 0; i < mutations; ++i) {
+      Bytes damaged = whole;
+      for (int change = 0; change <= i % 4; ++change) {
+        const size_t at = i % 3 == 0 ? random() % std::min<size_t>(damaged.size(), 64)
+                                     : random() % damaged.size();
+        damaged[at] = static_cast<std::byte>(i % 2 == 0 ? random() : 0xff);
+      }
+      try {
+        const Decoded decoded = decode(damaged, {.max_pixels = 1 << 20});
+        EXPECT_EQ(decoded.image.size(), probe(damaged).size()) << path;
+      } catch (const Error&) {  // anything else thrown fails the test
+      }
+    }
+  }
+}
+
+TEST(Decode, ThreadsDoNotDisturbEachOther) {
+  const auto sums = [] {
+    std::vector<double> out;
+    for (const auto& path : all_files()) {
+      double sum = -1;
+      try {
+        const Decoded decoded = decode(read_picture(path));
+        const HostImage& image = decoded.image;
+        sum = static_cast<double>(decoded.metadata.exif.size() + decoded.metadata.icc.size());
+        for (std::int64_t y = 0; y < image.size().height; ++y) {
+          for (std::int64_t x = 0; x < image.size().width; ++x) {
+            sum += value_at(image.pixels, x, y, 0) * static_cast<double>(x + 7 * y);
+          }
+        }
+      } catch (const Error&) {
+      }
+      out.push_back(sum);
+    }
+    return out;
+  };
+  const std::vector<double> alone = sums();
+  std::vector<std::future<std::vector<double>>> others;
+  for (int i = 0; i < 4; ++i) others.push_back(std::async(std::launch::async, sums));
+  for (auto& other : others) EXPECT_EQ(other.get(), alone);
 }
 
 TEST(Decode, TheLimitOfPixelsIsExact) {

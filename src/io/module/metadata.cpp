@@ -165,6 +165,7 @@ Metadata read_exiv2(std::span<const std::byte> bytes) {
       out.icc = to_bytes(profile->pData_, static_cast<size_t>(profile->size_));
     }
     out.xmp = upright_xmp(image->xmpPacket());
+    Exiv2::XmpProperties::unregisterNs();  // what the packet registered would never be freed
   } catch (const Exiv2::AnyError&) {
     // Damaged metadata does not spoil a picture: what was read so far is carried.
   }
