@@ -1,0 +1,331 @@
+// Collects the parts of a program: parameters, buffers, functions, kernels and their launches.
+#include "backends/jit/builder.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/jit/dialect.hpp"
+#include "backends/jit/text.hpp"
+#include "core/error.hpp"
+
+namespace impipe::jit {
+namespace {
+
+int bytes_of(ParameterType type) {
+  return type == ParameterType::int64 || type == ParameterType::float64 ? 8 : 4;
+}
+
+const char* name_of(ParameterType type) {
+  static constexpr const char* names[] = {"long", "double", "float", "int"};
+  return names[static_cast<int>(type)];
+}
+
+void put(std::vector<std::byte>& out, ParameterType type, double value) {
+  const auto append = [&](auto typed) {
+    const std::size_t at = out.size();
+    out.resize(at + sizeof typed);
+    std::memcpy(out.data() + at, &typed, sizeof typed);
+  };
+  switch (type) {
+    case ParameterType::int64: return append(static_cast<std::int64_t>(value));
+    case ParameterType::float64: return append(value);
+    case ParameterType::float32: return append(static_cast<float>(value));
+    case ParameterType::int32: return append(static_cast<std::int32_t>(value));
+  }
+}
+
+}  // namespace
+
+Builder::Builder(const KernelSpec& spec, Dialect dialect, const Tuning& tuning)
+    : spec_(std::make_shared<KernelSpec>(spec)), dialect_(dialect), tuning_(tuning) {}
+
+void Builder::fail(const std::string& why) const {
+  throw Error("a kernel can't be generated: " + why + "\n" + spec_->key(), ExitCode::backend);
+}
+
+PixelClass Builder::cls(const Operand& operand) const {
+  return operand.external ? spec_->inputs[operand.index].cls : node(operand.index).cls;
+}
+int Builder::channels(const Operand& operand) const {
+  return operand.external ? spec_->inputs[operand.index].channels : node(operand.index).channels;
+}
+std::int64_t Builder::values(const Operand& operand) const {
+  return operand.external ? spec_->inputs[operand.index].values : node(operand.index).values;
+}
+std::string Builder::name(const Operand& operand) {
+  return (operand.external ? "in" : "n") + std::to_string(operand.index);
+}
+
+// --- parameters
+
+std::string Builder::parameter(ParameterType type, const std::string& name, ParameterValue value) {
+  return array(type, name, 1, std::move(value));
+}
+
+std::string Builder::array(ParameterType type, const std::string& name, int count,
+                           ParameterValue value) {
+  const auto same = [&](const auto& known) { return known.name == name; };
+  if (std::any_of(fields_.begin(), fields_.end(), same)) return "given->" + name;
+  if (std::any_of(buffers_.begin(), buffers_.end(), same)) return "buffers->" + name;
+  const int bytes = bytes_of(type) * count;
+  if (count > 1 && field_bytes_ + bytes > tuning_.parameter_bytes / 2) {
+    const int index = static_cast<int>(scratches_.size());
+    const std::string text =
+        scratch(name, name_of(type), [bytes](const LaunchContext&) { return bytes; });
+    ScratchPlan& plan = scratches_[static_cast<std::size_t>(index)];
+    plan.type = type;
+    plan.count = count;
+    plan.contents = std::move(value);
+    return text;
+  }
+  field_bytes_ += bytes;
+  fields_.push_back({type, name, count, std::move(value)});
+  return "given->" + name;
+}
+
+std::string Builder::width(const Operand& operand) {
+  return parameter(ParameterType::int32, name(operand) + "_width",
+                   [operand](const LaunchContext& at, int) {
+                     return static_cast<double>(at.size_of(operand).width);
+                   });
+}
+
+std::string Builder::height(const Operand& operand) {
+  return parameter(ParameterType::int32, name(operand) + "_height",
+                   [operand](const LaunchContext& at, int) {
+                     return static_cast<double>(at.size_of(operand).height);
+                   });
+}
+
+std::string Builder::white(const Operand& operand, const std::string& real) {
+  const bool single = real == "float";
+  return parameter(single ? ParameterType::float32 : ParameterType::float64,
+                   name(operand) + "_white" + (single ? "" : "_double"),
+                   [operand](const LaunchContext& at, int) { return at.white_of(operand); });
+}
+
+std::string Builder::argument(int n, int index, const std::string& label, const std::string& real,
+                              const std::string& channel) {
+  const Node& from = node(n);
+  const Argument& argument = from.arguments.at(static_cast<std::size_t>(index));
+  if (argument.source == Argument::Source::measured) {
+    const Operand& m = from.measures.at(static_cast<std::size_t>(argument.measure));
+    const bool own = argument.per_channel && from.channels > 1 && channels(m) > 1;
+    const std::string place = own ? channel + " * " + std::to_string(values(m)) + " + " : "";
+    const std::string text = measure(m) + "[" + place + std::to_string(argument.element) + "]";
+    return real == "float" ? "(float)" + text : text;
+  }
+  const bool single = real == "float";
+  return parameter(single ? ParameterType::float32 : ParameterType::float64,
+                   "n" + std::to_string(n) + "_" + label,
+                   [n, index](const LaunchContext& at, int) { return at.argument(n, index); });
+}
+
+// --- buffers
+
+std::string Builder::buffer(const std::string& name, const std::string& type, Buffer place,
+                            bool written) {
+  using_.insert(name);
+  const auto known = std::find_if(buffers_.begin(), buffers_.end(),
+                                  [&](const NamedBuffer& b) { return b.name == name; });
+  if (known == buffers_.end()) buffers_.push_back({name, type, place, written});
+  return "buffers->" + name;
+}
+
+std::string Builder::scratch(const std::string& name, const std::string& type,
+                             BytesFunction bytes, bool cleared) {
+  const Buffer place{Buffer::Kind::scratch, static_cast<int>(scratches_.size())};
+  const auto known = std::find_if(buffers_.begin(), buffers_.end(),
+                                  [&](const NamedBuffer& b) { return b.name == name; });
+  if (known == buffers_.end()) {
+    scratches_.push_back({.bytes = std::move(bytes), .cleared = cleared});
+  }
+  return buffer(name, type, place, true);
+}
+
+std::string Builder::measure(const Operand& operand) {
+  if (operand.external) {
+    return buffer(name(operand), "double", {Buffer::Kind::input, operand.index}, false);
+  }
+  for (std::size_t i = 0; i < spec_->outputs.size(); ++i) {
+    if (spec_->outputs[i] == operand.index) {
+      return buffer(name(operand), "double", {Buffer::Kind::output, static_cast<int>(i)}, true);
+    }
+  }
+  const std::int64_t bytes = 8 * channels(operand) * values(operand);
+  return scratch(name(operand), "double", [bytes](const LaunchContext&) { return bytes; });
+}
+
+std::string Builder::pixel(const std::string& name, const std::string& pointer, PixelClass cls,
+                           int channels, ParameterValue stride_bytes) {
+  const int bytes = impipe::bytes_of(cls);
+  const std::string stride = parameter(
+      ParameterType::int64, name + "_stride",
+      [bytes, stride_bytes = std::move(stride_bytes)](const LaunchContext& at, int i) {
+        return stride_bytes(at, i) / bytes;
+      });
+  const std::string x = channels == 1 ? "x" : "x * " + std::to_string(channels) + " + c";
+  return pointer + "[y * " + stride + " + " + x + "]";
+}
+
+std::string Builder::scratch_plane(const std::string& name, PixelClass cls, int channels,
+                                   std::function<Size(const LaunchContext&)> size) {
+  const std::string pointer =
+      scratch(name, type_of(cls), [cls, channels, size](const LaunchContext& at) {
+        return row_bytes(cls, channels, size(at)) * size(at).height;
+      });
+  return pixel(name, pointer, cls, channels, [cls, channels, size](const LaunchContext& at, int) {
+    return static_cast<double>(row_bytes(cls, channels, size(at)));
+  });
+}
+
+// --- functions
+
+void Builder::load_function(const Operand& input) {
+  const std::string n = name(input);
+  if (uses_.contains(n)) return;
+  const std::set<std::string> outer = std::exchange(using_, {});
+  const int index = input.index;
+  const std::string pointer =
+      buffer(n, type_of(cls(input)), {Buffer::Kind::input, index}, false);
+  const std::string place =
+      pixel(n, pointer, cls(input), channels(input), [index](const LaunchContext& at, int) {
+        return static_cast<double>(at.stride_of_input(index));
+      });
+  function(n, "FUNCTION " + type_of(cls(input)) + " " + n +
+                  "(GIVEN, const int x, const int y, const int c) {\n  return " + place +
+                  ";\n}\n");
+  using_ = outer;
+}
+
+std::string Builder::call(const std::string& name, const std::string& x, const std::string& y,
+                          const std::string& c) {
+  const auto& used = uses_.at(name);
+  using_.insert(used.begin(), used.end());
+  return name + "(GIVE, " + x + ", " + y + ", " + c + ")";
+}
+
+std::string Builder::value(const Operand& operand, const std::string& x, const std::string& y,
+                           const std::string& c) {
+  if (operand.external) load_function(operand);
+  return call(name(operand), x, y, channels(operand) == 1 ? "0" : c);
+}
+
+void Builder::function(const std::string& name, const std::string& text) {
+  functions_ += "\n" + text;
+  uses_[name] = std::exchange(using_, {});
+}
+
+// --- kernels
+
+void Builder::kernel(const std::string& name, int items, const std::string& text,
+                     ShapeFunction shape) {
+  std::string signature, members;
+  std::vector<Buffer> places;
+  // The struct's members are all buffers of the program; those added later stay zero.
+  for (const NamedBuffer& b : buffers_) {
+    const bool used = using_.contains(b.name);
+    members += (members.empty() ? "" : ", ") + (used ? b.name : "0");
+    if (!used) continue;
+    signature += std::string("GLOBAL ") + (b.written ? "" : "const ") + b.type + "* RESTRICT " +
+                 b.name + ", ";
+    places.push_back(b.place);
+  }
+  const std::string count = std::to_string(items);
+  functions_ += "\nKERNEL(" + count + ") void " + name + "(" + signature + "PARAMETERS) {\n";
+  if (!members.empty()) {
+    functions_ += "  const struct Buffers all_buffers = {" + members + "};\n" +
+                  "  const struct Buffers* buffers = &all_buffers;\n";
+  }
+  functions_ += "  const struct Parameters* given = &all_parameters;\n" + text + "}\n";
+  using_.clear();
+  passes_.push_back({static_cast<int>(entries_.size()), std::move(shape), std::move(places)});
+  entries_.push_back(name);
+}
+
+void Builder::pixel_kernel(const std::string& name, const std::string& width,
+                           const std::string& height,
+                           std::function<Size(const LaunchContext&)> size,
+                           const std::string& text) {
+  constexpr int across = 32;
+  const int down = tuning_.group / across;
+  const std::string d = std::to_string(down);
+  kernel(name, across * down,
+         "  const int x = GROUP_X * 32 + ITEM % 32;\n  const int y = GROUP_Y * " + d +
+             " + ITEM / 32;\n  if (x >= " + width + " || y >= " + height + ") return;\n" + text,
+         [size = std::move(size), down](const LaunchContext& at) {
+           const Size s = size(at);
+           return LaunchShape{{(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
+                              {across * down, 1, 1}};
+         });
+}
+
+// --- the program
+
+std::vector<std::byte> Builder::packed(const std::vector<Field>& fields, const LaunchContext& at) {
+  std::vector<std::byte> out;
+  for (const Field& field : fields) {
+    for (int i = 0; i < field.count; ++i) put(out, field.type, field.value(at, i));
+  }
+  out.resize((out.size() + 7) / 8 * 8);
+  return out;
+}
+
+struct Builder::Launcher {
+  std::shared_ptr<const KernelSpec> spec;
+  std::vector<Field> fields;
+  std::vector<ScratchPlan> scratches;
+  std::vector<PassPlan> passes;
+
+  LaunchPlan operator()(const LaunchValues& values) const {
+    const LaunchContext at(values);
+    LaunchPlan plan;
+    plan.parameters = packed(fields, at);
+    for (const ScratchPlan& s : scratches) {
+      Scratch made{s.bytes(at), s.cleared, {}};
+      for (int i = 0; i < s.count; ++i) put(made.contents, s.type, s.contents(at, i));
+      plan.scratch.push_back(std::move(made));
+    }
+    for (const PassPlan& pass : passes) {
+      const LaunchShape shape = pass.shape(at);
+      if (shape.groups[0] <= 0 || shape.groups[1] <= 0 || shape.groups[2] <= 0) continue;
+      plan.passes.push_back({pass.entry, shape, pass.buffers});
+    }
+    return plan;
+  }
+};
+
+Program Builder::finish() {
+  // 8-byte members first, so that no compiler puts gaps in the struct.
+  std::stable_sort(fields_.begin(), fields_.end(),
+                   [](const Field& a, const Field& b) { return a.type < b.type; });
+  if (fields_.empty()) parameter(ParameterType::int64, "unused", [](const auto&, int) { return 0.0; });
+  std::string text = "// impipe: generated from the plan\n//\n" + commented(spec_->key()) +
+                     prelude(dialect_) + "\nstruct Parameters {\n";
+  int bytes = 0;
+  for (const Field& field : fields_) {
+    text += std::string("  ") + name_of(field.type) + " " + field.name +
+            (field.count > 1 ? "[" + std::to_string(field.count) + "]" : "") + ";\n";
+    bytes += bytes_of(field.type) * field.count;
+  }
+  if (bytes % 8 != 0) text += "  int padding;\n";
+  text += "};\n";
+  if (!buffers_.empty()) {
+    text += "struct Buffers {\n";
+    for (const NamedBuffer& b : buffers_) {
+      text += std::string("  GLOBAL ") + (b.written ? "" : "const ") + b.type + "* " + b.name + ";\n";
+    }
+    text += "};\n";
+  }
+  text +=
+      "#define GIVEN const struct Buffers* buffers, const struct Parameters* given\n"
+      "#define GIVE buffers, given\n" +
+      functions_;
+  Program program;
+  program.source = std::move(text);
+  program.entries = entries_;
+  program.launch = Launcher{spec_, fields_, scratches_, passes_};
+  return program;
+}
+
+}  // namespace impipe::jit

@@ -1,0 +1,139 @@
+// Collects the parts of a program: parameters, buffers, functions, kernels and their launches.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backends/jit/generator.hpp"
+
+namespace impipe::jit {
+
+// A launch, with the sizes that follow from its inputs'.
+class LaunchContext {
+ public:
+  explicit LaunchContext(const LaunchValues& values);
+  const KernelSpec& spec() const { return *values_.spec; }
+  Size size_of(const Operand& operand) const;
+  // Bytes from row to row of an input, or of a node that is an output.
+  std::int64_t stride_of_input(int input) const { return values_.inputs[input].stride; }
+  std::int64_t stride_of_output(int output) const { return values_.outputs[output].stride; }
+  // The value of an argument that is not measured.
+  double argument(int node, int index) const;
+  double white_of(const Operand& operand) const;
+
+ private:
+  LaunchValues values_;
+  std::vector<Size> sizes_;  // one a node
+  Size first_;               // of the first image
+};
+
+// Element `element` of a parameter.
+using ParameterValue = std::function<double(const LaunchContext&, int element)>;
+using ShapeFunction = std::function<LaunchShape(const LaunchContext&)>;
+using BytesFunction = std::function<std::int64_t(const LaunchContext&)>;
+
+enum class ParameterType { int64, float64, float32, int32 };
+
+class Builder {
+ public:
+  Builder(const KernelSpec& spec, Dialect dialect, const Tuning& tuning);
+
+  const KernelSpec& spec() const { return *spec_; }
+  const Tuning& tuning() const { return tuning_; }
+  const Node& node(int n) const { return spec_->nodes[static_cast<std::size_t>(n)]; }
+  PixelClass cls(const Operand& operand) const;
+  int channels(const Operand& operand) const;
+  std::int64_t values(const Operand& operand) const;  // of a measurement
+  // "in0", "n2": the value's name, of its buffer and of the function that gives its pixels.
+  static std::string name(const Operand& operand);
+
+  // --- parameters: text that reads the value
+  std::string parameter(ParameterType type, const std::string& name, ParameterValue value);
+  // An array: text that is followed by [index]. Large ones go through a buffer.
+  std::string array(ParameterType type, const std::string& name, int count, ParameterValue value);
+  std::string width(const Operand& operand);
+  std::string height(const Operand& operand);
+  std::string white(const Operand& operand, const std::string& real);
+  // Argument `index` of node `n` as a `real`. `channel`: text of the channel computed.
+  std::string argument(int n, int index, const std::string& label, const std::string& real,
+                       const std::string& channel);
+
+  // --- buffers: text of the pointer. `type` is that of the elements.
+  std::string buffer(const std::string& name, const std::string& type, Buffer place, bool written);
+  std::string scratch(const std::string& name, const std::string& type, BytesFunction bytes,
+                      bool cleared = false);
+  std::string measure(const Operand& operand);  // of doubles
+  // Makes `name` a plane that kernels can load from and store to: text of the pixel at x, y, c.
+  std::string pixel(const std::string& name, const std::string& pointer, PixelClass cls,
+                    int channels, ParameterValue stride_bytes);
+  std::string scratch_plane(const std::string& name, PixelClass cls, int channels,
+                            std::function<Size(const LaunchContext&)> size);
+
+  // --- functions; a function uses the buffers whose text was asked for since the last one
+  // "name(GIVE, x, y, c)" for a function that was written, or for an input.
+  std::string call(const std::string& name, const std::string& x, const std::string& y,
+                   const std::string& c);
+  // The value of an operand's pixel; c is the channel of a reader.
+  std::string value(const Operand& operand, const std::string& x, const std::string& y,
+                    const std::string& c);
+  void function(const std::string& name, const std::string& text);
+  void body(const std::string& text) { functions_ += text; }
+
+  // --- kernels, launched in the order in which they are added
+  void kernel(const std::string& name, int items, const std::string& text, ShapeFunction shape);
+  // One work-item a pixel of an image of that size: x and y are defined in `text`.
+  void pixel_kernel(const std::string& name, const std::string& width, const std::string& height,
+                    std::function<Size(const LaunchContext&)> size, const std::string& text);
+
+  Program finish();
+
+  [[noreturn]] void fail(const std::string& why) const;
+
+ private:
+  struct Field {
+    ParameterType type;
+    std::string name;
+    int count;
+    ParameterValue value;
+  };
+  struct NamedBuffer {
+    std::string name, type;
+    Buffer place;
+    bool written;
+  };
+  struct ScratchPlan {
+    BytesFunction bytes;
+    bool cleared = false;
+    ParameterType type = ParameterType::float32;  // of contents
+    int count = 0;
+    ParameterValue contents;
+  };
+  struct PassPlan {
+    int entry;
+    ShapeFunction shape;
+    std::vector<Buffer> buffers;
+  };
+  struct Launcher;
+
+  void load_function(const Operand& input);
+  static std::vector<std::byte> packed(const std::vector<Field>& fields, const LaunchContext& at);
+
+  std::shared_ptr<const KernelSpec> spec_;
+  Dialect dialect_;
+  Tuning tuning_;
+  std::vector<Field> fields_;
+  int field_bytes_ = 0;
+  std::vector<NamedBuffer> buffers_;
+  std::vector<ScratchPlan> scratches_;
+  std::string functions_;
+  std::map<std::string, std::set<std::string>> uses_;  // function -> buffers
+  std::set<std::string> using_;                        // by what is being written
+  std::vector<std::string> entries_;
+  std::vector<PassPlan> passes_;
+};
+
+}  // namespace impipe::jit

@@ -1,0 +1,144 @@
+// What stands above every kernel: the dialect's own words, the vocabulary of bodies, the classes.
+#include "backends/jit/dialect.hpp"
+
+#include "backends/jit/text.hpp"
+#include "core/vocabulary.hpp"
+
+namespace impipe::jit {
+namespace {
+
+constexpr const char* opencl_words = R"(
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL FP_CONTRACT OFF
+#define FUNCTION static inline
+#define KERNEL(items) __kernel __attribute__((reqd_work_group_size(items, 1, 1)))
+#define PARAMETERS const struct Parameters all_parameters
+#define GLOBAL __global
+#define LOCAL __local
+#define RESTRICT restrict
+#define GROUP_X ((int)get_group_id(0))
+#define GROUP_Y ((int)get_group_id(1))
+#define GROUPS_X ((int)get_num_groups(0))
+#define ITEM ((int)get_local_id(0))
+#define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
+#define GLOBAL_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define ADD_LOCAL(place, value) atomic_add(place, value)
+#define ADD_GLOBAL(place, value) atomic_add(place, value)
+#define FLOAT_BITS(value) as_uint(value)
+#define BITS_FLOAT(bits) as_float(bits)
+)";
+
+constexpr const char* cuda_words = R"(
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+#define FUNCTION static __device__ __forceinline__
+#define KERNEL(items) extern "C" __global__ __launch_bounds__(items)
+#define PARAMETERS const __grid_constant__ struct Parameters all_parameters
+#define GLOBAL
+#define LOCAL __shared__
+#define RESTRICT __restrict__
+#define GROUP_X ((int)blockIdx.x)
+#define GROUP_Y ((int)blockIdx.y)
+#define GROUPS_X ((int)gridDim.x)
+#define ITEM ((int)threadIdx.x)
+#define BARRIER __syncthreads()
+#define GLOBAL_BARRIER __syncthreads()
+#define ADD_LOCAL(place, value) atomicAdd(place, value)
+#define ADD_GLOBAL(place, value) atomicAdd(place, value)
+#define FLOAT_BITS(value) __float_as_uint(value)
+#define BITS_FLOAT(bits) __uint_as_float(bits)
+)";
+
+// `real(0.5)` is a cast: a macro with parameters leaves the type `real` alone. A word means the
+// function of REAL, the type of the body it stands in.
+constexpr const char* body_words = R"(
+#define real(value) ((real)(value))
+#define PASTE2(a, b) a##b
+#define PASTE(a, b) PASTE2(a, b)
+#define WORD(name) PASTE(name, REAL)
+#define abs(a) fabs(a)
+#define min(a, b) WORD(min_)(a, b)
+#define max(a, b) WORD(max_)(a, b)
+#define clamp(x, low, high) WORD(clamp_)(x, low, high)
+#define round_away(x) WORD(round_away_)(x)
+#define to_code(x, largest) WORD(to_code_)(x, largest)
+)";
+
+// How values become pixels: rounded half away from zero, saturated, NaN is 0.
+constexpr const char* class_words = R"(
+FUNCTION uchar logical_from_float(const float v) { return v != 0.0f ? 1 : 0; }
+FUNCTION uchar logical_from_double(const double v) { return v != 0.0 ? 1 : 0; }
+FUNCTION uchar uint8_from_float(const float v) { return (uchar)(int)to_code_float(v, 255.0f); }
+FUNCTION uchar uint8_from_double(const double v) { return (uchar)(int)to_code_double(v, 255.0); }
+FUNCTION ushort uint16_from_float(const float v) { return (ushort)(int)to_code_float(v, 65535.0f); }
+FUNCTION ushort uint16_from_double(const double v) { return (ushort)(int)to_code_double(v, 65535.0); }
+FUNCTION float single_from_float(const float v) { return v; }
+FUNCTION float single_from_double(const double v) { return (float)v; }
+
+FUNCTION int smaller(const int a, const int b) { return a < b ? a : b; }
+FUNCTION int larger(const int a, const int b) { return a > b ? a : b; }
+// Where a place outside [0, n) is read.
+FUNCTION int replicate(const int i, const int n) { return i < 0 ? 0 : i < n ? i : n - 1; }
+FUNCTION int circular(const int i, const int n) {
+  const int rest = i % n;
+  return rest < 0 ? rest + n : rest;
+}
+FUNCTION int symmetric(const int i, const int n) {
+  if (i >= 0 && i < n) return i;
+  const int rest = circular(i, 2 * n);
+  return rest < n ? rest : 2 * n - 1 - rest;
+}
+// Unsigned keys in the order of the values; NaN is the last.
+FUNCTION uint key_of_single(const float v) {
+  const uint bits = FLOAT_BITS(v);
+  return v != v ? 0xffffffffu : (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
+}
+FUNCTION float single_of_key(const uint key) {
+  return BITS_FLOAT((key & 0x80000000u) != 0 ? key & 0x7fffffffu : ~key);
+}
+)";
+
+}  // namespace
+
+std::string type_of(PixelClass cls) {
+  return cls == PixelClass::single ? "float" : cls == PixelClass::uint16 ? "ushort" : "uchar";
+}
+
+std::string body_function(const std::string& name, const std::string& real,
+                          const std::string& first, const std::vector<std::string>& parameters,
+                          const std::string& body) {
+  std::vector<std::string> typed;
+  if (!first.empty()) typed.push_back(first);
+  for (const std::string& p : parameters) typed.push_back("const " + real + " " + p);
+  std::string inside = body;
+  // The braces of the body itself go.
+  const std::size_t open = inside.find('{'), close = inside.rfind('}');
+  if (open != std::string::npos) inside = inside.substr(open + 1, close - open - 1);
+  const std::size_t from = inside.find_first_not_of(' ');
+  const std::size_t to = inside.find_last_not_of(' ');
+  inside = from == std::string::npos ? "" : inside.substr(from, to - from + 1);
+  return "#undef REAL\n#define REAL " + real + "\nFUNCTION " + real + " " + name + "(" +
+         joined(typed) + ") " + formatted("{ typedef " + real + " real; " + inside + " }") + "\n";
+}
+
+std::string prelude(Dialect dialect) {
+  std::string text = dialect == Dialect::opencl ? opencl_words : cuda_words;
+  text += body_words;
+  for (const std::string real : {"float", "double"}) {
+    for (const ComposedWord& word : composed_words) {
+      text += body_function(std::string(word.name) + "_" + real, real, "",
+                            names_in(word.parameters), word.text);
+    }
+  }
+  return text + class_words;
+}
+
+std::vector<std::string> compiler_options(Dialect dialect) {
+  if (dialect == Dialect::opencl) {
+    return {"-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt"};
+  }
+  return {"--std=c++17", "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false"};
+}
+
+}  // namespace impipe::jit

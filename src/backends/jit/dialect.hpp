@@ -1,0 +1,21 @@
+// What stands above every kernel: the dialect's own words, the vocabulary of bodies, the classes.
+#pragma once
+
+#include <string>
+
+#include "backends/jit/generator.hpp"
+
+namespace impipe::jit {
+
+std::string prelude(Dialect dialect);
+
+// "uchar", "ushort", "float": a pixel of the class in memory.
+std::string type_of(PixelClass cls);
+
+// static inline REAL NAME(FIRST, const REAL a, ...) { typedef REAL real; BODY }. `first`: the
+// parameters before those of type `real`; may be empty.
+std::string body_function(const std::string& name, const std::string& real,
+                          const std::string& first, const std::vector<std::string>& parameters,
+                          const std::string& body);
+
+}  // namespace impipe::jit

@@ -1,0 +1,112 @@
+// Makes the program of a kernel: which nodes are stored, and which are computed where they are read.
+#include "backends/jit/generator.hpp"
+
+#include <algorithm>
+
+#include "backends/jit/dialect.hpp"
+#include "backends/jit/nodes.hpp"
+
+namespace impipe::jit {
+namespace {
+
+template <class T>
+bool is(const Node& node) {
+  return std::holds_alternative<T>(node.primitive);
+}
+
+bool reads_around(const Node& node) {
+  return is<Stencil>(node) || is<Separable>(node) || is<Extremum>(node) || is<Rank>(node) ||
+         is<Select>(node);
+}
+
+class Generator {
+ public:
+  Generator(const KernelSpec& spec, Dialect dialect, const Tuning& tuning)
+      : to_(spec, dialect, tuning) {}
+
+  Program run() {
+    const int count = static_cast<int>(to_.spec().nodes.size());
+    for (int n = 0; n < count; ++n) {
+      const Node& node = to_.node(n);
+      if (is<Reduce>(node)) write_reduce(to_, n);
+      else if (is<Histogram>(node)) write_histogram(to_, n);
+      else if (is<Select>(node)) write_select(to_, n);
+      else if (is<Scalar>(node)) write_scalar(to_, n);
+      else if (stored(n)) store(n);
+      else write_pixel(n, Builder::name({false, n}));
+    }
+    return to_.finish();
+  }
+
+ private:
+  int output_of(int n) const {
+    const auto& outputs = to_.spec().outputs;
+    const auto it = std::find(outputs.begin(), outputs.end(), n);
+    return it == outputs.end() ? -1 : static_cast<int>(it - outputs.begin());
+  }
+
+  // Whether the node's pixels go through memory: an output, or read more than once a pixel.
+  bool stored(int n) const {
+    if (output_of(n) >= 0) return true;
+    int readers = 0;
+    for (const Node& node : to_.spec().nodes) {
+      for (const Operand& image : node.images) {
+        if (image != Operand{false, n}) continue;
+        ++readers;
+        if (reads_around(node)) return true;
+        const auto* point = std::get_if<Point>(&node.primitive);
+        if (point != nullptr && point->mixes_channels && reads_around(to_.node(n))) return true;
+      }
+    }
+    return readers > 1 && reads_around(to_.node(n));
+  }
+
+  void write_pixel(int n, const std::string& name) {
+    const Node& node = to_.node(n);
+    if (is<Point>(node)) write_point(to_, n, name);
+    else if (is<Permute>(node)) write_permute(to_, n, name);
+    else if (is<Stencil>(node)) write_stencil(to_, n, name);
+    else if (is<Separable>(node)) write_separable(to_, n, name);
+    else if (is<Extremum>(node)) write_extremum(to_, n, name);
+    else write_rank(to_, n, name);
+  }
+
+  std::string place(int n) {
+    const Node& node = to_.node(n);
+    const std::string name = Builder::name({false, n});
+    const int output = output_of(n);
+    if (output < 0) {
+      return to_.scratch_plane(name, node.cls, node.channels,
+                               [n](const LaunchContext& at) { return at.size_of({false, n}); });
+    }
+    const std::string pointer =
+        to_.buffer(name, type_of(node.cls), {Buffer::Kind::output, output}, true);
+    return to_.pixel(name, pointer, node.cls, node.channels,
+                     [output](const LaunchContext& at, int) {
+                       return static_cast<double>(at.stride_of_output(output));
+                     });
+  }
+
+  void store(int n) {
+    const Node& node = to_.node(n);
+    const Operand self{false, n};
+    const std::string name = Builder::name(self);
+    write_pixel(n, name + "_value");
+    const std::string value = to_.call(name + "_value", "x", "y", "c");
+    to_.pixel_kernel("store_" + name, to_.width(self), to_.height(self),
+                     [self](const LaunchContext& at) { return at.size_of(self); },
+                     "  for (int c = 0; c < " + std::to_string(node.channels) + "; ++c) " +
+                         place(n) + " = " + value + ";\n");
+    to_.function(name, value_header(type_of(node.cls), name) + "  return " + place(n) + ";\n}\n");
+  }
+
+  Builder to_;
+};
+
+}  // namespace
+
+Program generate(const KernelSpec& spec, Dialect dialect, const Tuning& tuning) {
+  return Generator(spec, dialect, tuning).run();
+}
+
+}  // namespace impipe::jit

@@ -1,0 +1,219 @@
+// Stencil, separable and extremum nodes as text.
+#include "backends/jit/dialect.hpp"
+#include "backends/jit/nodes.hpp"
+#include "backends/jit/text.hpp"
+#include "core/expression.hpp"
+#include "core/text.hpp"
+
+namespace impipe::jit {
+namespace {
+
+std::string shifted(const std::string& place, int by) {
+  if (by == 0) return place;
+  return place + (by < 0 ? " - " : " + ") + std::to_string(std::abs(by));
+}
+
+// The value outside the image: the node's last argument.
+std::string outside_value(Builder& to, int n, Border border) {
+  const Node& node = to.node(n);
+  if (border != Border::constant || node.arguments.empty()) return "0.0f";
+  return to.argument(n, static_cast<int>(node.arguments.size()) - 1, "outside", "float", "0");
+}
+
+// The weights of a node's arguments [first, first + count) as floats.
+std::string weights(Builder& to, int n, const std::string& label, int first, int count) {
+  for (int i = 0; i < count; ++i) {
+    const Argument& argument = to.node(n).arguments.at(static_cast<std::size_t>(first + i));
+    if (argument.source == Argument::Source::measured) to.fail("a weight is measured");
+  }
+  const std::string text =
+      to.array(ParameterType::float32, "n" + std::to_string(n) + "_" + label, count,
+               [n, first](const LaunchContext& at, int i) { return at.argument(n, first + i); });
+  return count == 1 && text.starts_with("given->") ? "(&" + text + ")" : text;
+}
+
+std::string weighted_sum(const Mask& mask, const std::string& weight, const std::string& at) {
+  return "  float sum = 0.0f;\n" +
+         for_each_cell(mask, "sum = fma(" + weight + "[k], " + at + ", sum);");
+}
+
+void write_stencil_body(Builder& to, int n, const std::string& name, const std::string& at,
+                        const std::string& x, const std::string& y) {
+  const Node& node = to.node(n);
+  const Stencil& stencil = std::get<Stencil>(node.primitive);
+  std::vector<std::string> parameters, arguments;
+  std::string text, body_name;
+  const std::string tap = to.call(at, "at_x + (dx)", "at_y + (dy)", "at_c");
+  if (stencil.body != nullptr) {
+    body_name = name + "_" + stencil.body->name;
+    int index = 0;
+    for (const std::string& label : names_in(stencil.body->parameter_names)) {
+      parameters.push_back(label);
+      arguments.push_back(to.argument(n, index++, label, "float", "c"));
+    }
+    text = stencil.body->text;
+  } else {
+    body_name = name + "_expression";
+    for (const std::string& v : stencil.expression->variables()) {
+      parameters.push_back("v_" + v);
+      arguments.push_back(v == "x"        ? to.call(at, x, y, "c")
+                          : v == "col"    ? "(float)x"
+                          : v == "row"    ? "(float)y"
+                          : v == "width"  ? "(float)" + to.width(node.images[0])
+                          : v == "height" ? "(float)" + to.height(node.images[0])
+                                          : to.white(node.images[0], "float"));
+    }
+    text = "return " + expression_body(*stencil.expression, parameters) + ";";
+  }
+  to.body("\n#undef at\n#define at(dx, dy) " + tap + "\n" +
+          body_function(body_name, "float", "GIVEN, const int at_x, const int at_y, const int at_c",
+                        parameters, text));
+  std::string all = "GIVE, " + x + ", " + y + ", c";
+  for (const std::string& argument : arguments) all += ", " + argument;
+  to.function(name, value_header(type_of(node.cls), name) + "  return " +
+                        converted(node.cls, "float", body_name + "(" + all + ")") + ";\n}\n");
+}
+
+}  // namespace
+
+std::string for_each_cell(const Mask& mask, const std::string& step) {
+  if (mask.full()) {
+    return "  for (int cell_y = 0, k = 0; cell_y < " + std::to_string(mask.height) +
+           "; ++cell_y) {\n    for (int cell_x = 0; cell_x < " + std::to_string(mask.width) +
+           "; ++cell_x, ++k) {\n      const int dx = " + shifted("cell_x", -mask.origin_x) +
+           ", dy = " + shifted("cell_y", -mask.origin_y) + ";\n      " + step + "\n    }\n  }\n";
+  }
+  // Runs of set cells, row by row.
+  std::string out = "  int k = 0;\n";
+  for (int y = 0; y < mask.height; ++y) {
+    for (int x = 0; x < mask.width;) {
+      int end = x;
+      while (end < mask.width && mask.at(end, y)) ++end;
+      if (end > x) {
+        out += "  for (int dx = " + std::to_string(x - mask.origin_x) + "; dx < " +
+               std::to_string(end - mask.origin_x) + "; ++dx, ++k) {\n    const int dy = " +
+               std::to_string(y - mask.origin_y) + ";\n    " + step + "\n  }\n";
+      }
+      x = end > x ? end : x + 1;
+    }
+  }
+  return out;
+}
+
+void write_border(Builder& to, const std::string& name, const std::string& type,
+                  const std::string& value, Border border, const std::string& outside,
+                  const std::string& width, const std::string& height, bool wide, bool tall) {
+  std::string text = "FUNCTION " + type + " " + name + "(GIVEN, int x, int y, const int c) {\n";
+  if (border == Border::constant || border == Border::absent) {
+    std::vector<std::string> tests;
+    if (wide) tests.push_back("x < 0 || x >= " + width);
+    if (tall) tests.push_back("y < 0 || y >= " + height);
+    text += "  if (" + joined(tests, " || ") + ") return " + outside + ";\n";
+  } else {
+    const std::string rule(name_of(border));
+    if (wide) text += "  x = " + rule + "(x, " + width + ");\n";
+    if (tall) text += "  y = " + rule + "(y, " + height + ");\n";
+  }
+  to.function(name, text + "  return " + value + ";\n}\n");
+}
+
+void write_stencil(Builder& to, int n, const std::string& name) {
+  const Node& node = to.node(n);
+  const Stencil& stencil = std::get<Stencil>(node.primitive);
+  const Operand& image = node.images[0];
+  const std::string at = name + "_at";
+  write_border(to, at, "float", to.value(image, "x", "y", "c"), stencil.border,
+               outside_value(to, n, stencil.border), to.width(image), to.height(image));
+  const std::string x = shifted("x", stencil.shift_x), y = shifted("y", stencil.shift_y);
+  if (stencil.body != nullptr || stencil.expression != nullptr) {
+    return write_stencil_body(to, n, name, at, x, y);
+  }
+  const std::string w = weights(to, n, "weights", 0, stencil.taps.count());
+  const std::string tap = to.call(at, x + " + dx", y + " + dy", "c");
+  to.function(name, value_header(type_of(node.cls), name) + weighted_sum(stencil.taps, w, tap) +
+                        "  return " + converted(node.cls, "float", "sum") + ";\n}\n");
+}
+
+void write_separable(Builder& to, int n, const std::string& name) {
+  const Node& node = to.node(n);
+  const Separable& separable = std::get<Separable>(node.primitive);
+  const Operand image = node.images[0];
+  const int channels = to.channels(image);
+  const std::string outside = outside_value(to, n, separable.border);
+  // The row pass: an image of the result's width and the input's height, of floats.
+  const std::string at = name + "_at", rows = name + "_rows";
+  write_border(to, at, "float", to.value(image, "x", "y", "c"), separable.border, outside,
+               to.width(image), to.height(image), true, false);
+  const std::string row_weights =
+      weights(to, n, "row_weights", 0, separable.row.count());
+  const std::string row_tap =
+      to.call(at, shifted("x", separable.shift_x) + " + dx", "y + dy", "c");
+  to.function(rows + "_value",
+              value_header("float", rows + "_value") +
+                  weighted_sum(separable.row, row_weights, row_tap) + "  return sum;\n}\n");
+  const auto size = [n, image](const LaunchContext& at_launch) {
+    return Size{at_launch.size_of({false, n}).width, at_launch.size_of(image).height};
+  };
+  const std::string value = to.call(rows + "_value", "x", "y", "c");
+  const std::string place = to.scratch_plane(rows, PixelClass::single, channels, size);
+  to.pixel_kernel("store_" + rows, to.width({false, n}), to.height(image), size,
+                  "  for (int c = 0; c < " + std::to_string(channels) + "; ++c) " + place + " = " +
+                      value + ";\n");
+  // The column pass, over the row pass's own values.
+  const std::string read = to.scratch_plane(rows, PixelClass::single, channels, size);
+  write_border(to, rows + "_at", "float", read, separable.border,
+               outside_value(to, n, separable.border), to.width({false, n}), to.height(image),
+               false, true);
+  const std::string column_weights =
+      weights(to, n, "column_weights", separable.row.count(), separable.column.count());
+  const std::string column_tap =
+      to.call(rows + "_at", "x", shifted("y", separable.shift_y) + " + dy", "c");
+  to.function(name, value_header(type_of(node.cls), name) +
+                        weighted_sum(separable.column, column_weights, column_tap) + "  return " +
+                        converted(node.cls, "float", "sum") + ";\n}\n");
+}
+
+void write_extremum(Builder& to, int n, const std::string& name) {
+  const Node& node = to.node(n);
+  const Extremum& extremum = std::get<Extremum>(node.primitive);
+  const Operand image = node.images[0];
+  const std::string type = type_of(node.cls);
+  const std::string nothing =
+      node.cls == PixelClass::single ? (extremum.largest ? "-INFINITY" : "INFINITY")
+      : extremum.largest             ? "0"
+                                     : std::to_string(static_cast<int>(class_max(node.cls)));
+  const std::string sign = extremum.largest ? ">" : "<";
+  const auto fold = [&](const Mask& mask, const std::string& at) {
+    return "  " + type + " best = " + nothing + ";\n" +
+           for_each_cell(mask, "const " + type + " v = " + at + "; if (v " + sign +
+                                   " best) best = v;") +
+           "  return best;\n";
+  };
+  const std::string at = name + "_at";
+  write_border(to, at, type, to.value(image, "x", "y", "c"), Border::absent, nothing,
+               to.width(image), to.height(image));
+  const std::string tap = to.call(at, "x + dx", "y + dy", "c");
+  const Mask& mask = extremum.mask;
+  if (!mask.full() || mask.width == 1 || mask.height == 1 || mask.count() <= 9) {
+    to.function(name, value_header(type, name) + fold(mask, tap) + "}\n");
+    return;
+  }
+  // A rectangle: rows, then columns.
+  const Mask row{mask.width, 1, mask.origin_x, 0, std::vector<std::uint8_t>(mask.width, 1)};
+  const Mask column{1, mask.height, 0, mask.origin_y, std::vector<std::uint8_t>(mask.height, 1)};
+  const std::string rows = name + "_rows";
+  to.function(rows + "_value", value_header(type, rows + "_value") + fold(row, tap) + "}\n");
+  const auto size = [image](const LaunchContext& at_launch) { return at_launch.size_of(image); };
+  const std::string value = to.call(rows + "_value", "x", "y", "c");
+  const std::string place = to.scratch_plane(rows, node.cls, node.channels, size);
+  to.pixel_kernel("store_" + rows, to.width(image), to.height(image), size,
+                  "  for (int c = 0; c < " + std::to_string(node.channels) + "; ++c) " + place +
+                      " = " + value + ";\n");
+  const std::string read = to.scratch_plane(rows, node.cls, node.channels, size);
+  write_border(to, rows + "_at", type, read, Border::absent, nothing, to.width(image),
+               to.height(image), false, true);
+  const std::string column_tap = to.call(rows + "_at", "x", "y + dy", "c");
+  to.function(name, value_header(type, name) + fold(column, column_tap) + "}\n");
+}
+
+}  // namespace impipe::jit

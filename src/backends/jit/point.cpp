@@ -1,0 +1,99 @@
+// Point and permute nodes as text.
+#include <algorithm>
+
+#include "backends/jit/dialect.hpp"
+#include "backends/jit/nodes.hpp"
+#include "backends/jit/text.hpp"
+#include "core/expression.hpp"
+
+namespace impipe::jit {
+namespace {
+
+void write_lookup(Builder& to, int n, const std::string& name) {
+  const Node& node = to.node(n);
+  const Operand& table = node.images[1];
+  if (!table.external) to.fail("a table is made inside it");
+  const std::string row = to.width(table) + " * " + std::to_string(to.channels(table));
+  const std::string code = to.value(node.images[0], "x", "y", "c");
+  const std::string entry = to.value(table, "place / channels", "code / row", "place % channels");
+  to.function(name, value_header(type_of(node.cls), name) + "  const int code = " + code +
+                        ";\n  const int row = " + row + ";\n  const int channels = " +
+                        std::to_string(to.channels(table)) +
+                        ";\n  const int place = code % row;\n  return " + entry + ";\n}\n");
+}
+
+}  // namespace
+
+std::string converted(PixelClass cls, const std::string& real, const std::string& value) {
+  return std::string(name_of(cls)) + "_from_" + real + "(" + value + ")";
+}
+
+std::string value_header(const std::string& type, const std::string& name) {
+  return "FUNCTION " + type + " " + name + "(GIVEN, const int x, const int y, const int c) {\n";
+}
+
+void write_point(Builder& to, int n, const std::string& name) {
+  const Node& node = to.node(n);
+  const Point& point = std::get<Point>(node.primitive);
+  if (point.lookup) return write_lookup(to, n, name);
+  const bool in_double =
+      point.in_double || (is_integer(node.cls) &&
+                          std::all_of(node.images.begin(), node.images.end(),
+                                      [&](const Operand& i) { return is_integer(to.cls(i)); }));
+  const std::string real = in_double ? "double" : "float";
+  const auto cast = [&](const std::string& text) { return "(" + real + ")" + text; };
+  const auto pixel = [&](const Operand& image, int channel) {
+    const int c = std::min(channel, to.channels(image) - 1);
+    return cast(to.value(image, "x", "y", channel < 0 ? "c" : std::to_string(c)));
+  };
+  std::vector<std::string> parameters, arguments;
+  std::string text, body_name;
+  if (point.expression != nullptr) {
+    body_name = name + "_expression";
+    std::size_t next = point.mixes_channels ? 1 : 0;
+    for (const std::string& v : point.expression->variables()) {
+      parameters.push_back("v_" + v);
+      if (v == "col") arguments.push_back(cast("x"));
+      else if (v == "row") arguments.push_back(cast("y"));
+      else if (v == "width") arguments.push_back(cast(to.width({false, n})));
+      else if (v == "height") arguments.push_back(cast(to.height({false, n})));
+      else if (v == "white") arguments.push_back(to.white(node.images[0], real));
+      else if (point.mixes_channels && (v == "r" || v == "g" || v == "b"))
+        arguments.push_back(pixel(node.images[0], v == "r" ? 0 : v == "g" ? 1 : 2));
+      else if (point.mixes_channels && v == "x") arguments.push_back(pixel(node.images[0], -1));
+      else arguments.push_back(pixel(node.images[next++], -1));
+    }
+    text = "return " + expression_body(*point.expression, parameters) + ";";
+  } else {
+    body_name = name + "_" + point.body->name;
+    for (const std::string& input : names_in(point.body->input_names)) {
+      const int i = static_cast<int>(parameters.size());
+      parameters.push_back(input);
+      arguments.push_back(point.mixes_channels ? pixel(node.images[0], i)
+                                               : pixel(node.images[i], -1));
+    }
+    int index = 0;
+    for (const std::string& label : names_in(point.body->parameter_names)) {
+      parameters.push_back(label);
+      arguments.push_back(to.argument(n, index++, label, real, "c"));
+    }
+    text = point.body->text;
+  }
+  to.body("\n" + body_function(body_name, real, "", parameters, text));
+  to.function(name, value_header(type_of(node.cls), name) + "  return " +
+                        converted(node.cls, real, body_name + "(" + joined(arguments) + ")") +
+                        ";\n}\n");
+}
+
+void write_permute(Builder& to, int n, const std::string& name) {
+  const Node& node = to.node(n);
+  const Permute& permute = std::get<Permute>(node.primitive);
+  const Operand self{false, n};
+  std::string x = permute.flip_x ? to.width(self) + " - 1 - x" : "x";
+  std::string y = permute.flip_y ? to.height(self) + " - 1 - y" : "y";
+  if (permute.transpose) std::swap(x, y);
+  const std::string value = to.value(node.images[0], x, y, "c");
+  to.function(name, value_header(type_of(node.cls), name) + "  return " + value + ";\n}\n");
+}
+
+}  // namespace impipe::jit
