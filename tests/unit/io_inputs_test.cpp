@@ -212,11 +212,11 @@ TEST_F(Inputs, ShardsShareOutEveryFileOnce) {
   for (const int count : counts) EXPECT_NEAR(count, 1000, 120);
 }
 
-TEST_F(Inputs, ThousandsOfFilesAreQuick) {
-  for (int i = 0; i < 5000; ++i) put("in/" + std::to_string(i) + ".pgm");
+TEST_F(Inputs, AThousandFilesAreQuick) {
+  for (int i = 0; i < 1000; ++i) put("in/" + std::to_string(i) + ".pgm");
   const auto begin = std::chrono::steady_clock::now();
-  EXPECT_EQ(list({"in"}).inputs.size(), 5000u);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+  EXPECT_EQ(list({"in"}).inputs.size(), 1000u);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(400));
 }
 
 }  // namespace
