@@ -120,12 +120,14 @@ TEST(CpuRank, DisksDiamondsAndRandomMasks) {
 }
 
 TEST(RankMethod, FollowsTheMask) {
-  EXPECT_EQ(cpu::rank_method(rectangle(3, 3)), RankMethod::columns);
-  EXPECT_EQ(cpu::rank_method(rectangle(7, 7)), RankMethod::columns);
-  EXPECT_EQ(cpu::rank_method(rectangle(9, 1)), RankMethod::network);
-  EXPECT_EQ(cpu::rank_method(disk(3)), RankMethod::network);
-  EXPECT_EQ(cpu::rank_method(rectangle(15, 15)), RankMethod::histogram);
-  EXPECT_EQ(cpu::rank_method(disk(7)), RankMethod::histogram);
+  EXPECT_EQ(cpu::rank_method(median(rectangle(3, 3))), RankMethod::median_3x3);
+  EXPECT_EQ(cpu::rank_method(median(rectangle(5, 5))), RankMethod::median_5x5);
+  EXPECT_EQ(cpu::rank_method({.mask = rectangle(3, 3), .rank = 3}), RankMethod::columns);
+  EXPECT_EQ(cpu::rank_method(median(rectangle(7, 7))), RankMethod::columns);
+  EXPECT_EQ(cpu::rank_method(median(rectangle(9, 1))), RankMethod::network);
+  EXPECT_EQ(cpu::rank_method(median(disk(3))), RankMethod::network);
+  EXPECT_EQ(cpu::rank_method(median(rectangle(15, 15))), RankMethod::histogram);
+  EXPECT_EQ(cpu::rank_method(median(disk(7))), RankMethod::histogram);
 }
 
 template <class T>
@@ -163,7 +165,9 @@ TEST(RankNetwork, SelectsFromSortedListsOfZerosAndOnes) {
       for (int rank = 0; rank < cells; ++rank) {
         const int last = std::min(rank + 1, cells - 1);
         const cpu::SelectionNetwork network =
-            cpu::selection_network(lists, length, rank, last);
+            cpu::selection_network(
+            std::vector<int>(static_cast<std::size_t>(lists), length), rank, last,
+            rank % 2 == 0 ? cpu::MergeOrder::shortest : cpu::MergeOrder::as_given);
         std::vector<int> ones(static_cast<std::size_t>(lists), 0);
         for (bool more = true; more;) {
           std::vector<int> wires;

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/neighbourhood.hpp"
 #include "backends/cpu/rank_histogram.hpp"
+#include "backends/cpu/rank_median.hpp"
 #include "backends/cpu/rank_network.hpp"
 #include "backends/cpu/rank_rows.hpp"
 
@@ -99,7 +100,8 @@ void run_network(const Rank& rank, RankMethod method, const RowsView& in, TileOu
         sources.push_back(rows + wire * stride + static_cast<std::int64_t>(i) * in.channels);
       }
     }
-    selection = selection_network(mask.width, mask.height, rank.rank, last);
+    selection = selection_network(std::vector<int>(static_cast<std::size_t>(mask.width), mask.height),
+                                  rank.rank, last, MergeOrder::shortest);
   } else {
     for (int j = 0; j < mask.height; ++j) {
       for (int i = 0; i < mask.width; ++i) {
@@ -107,7 +109,8 @@ void run_network(const Rank& rank, RankMethod method, const RowsView& in, TileOu
         sources.push_back(rows + j * stride + static_cast<std::int64_t>(i) * in.channels);
       }
     }
-    selection = selection_network(static_cast<int>(sources.size()), 1, rank.rank, last);
+    selection = selection_network(std::vector<int>(sources.size(), 1), rank.rank, last,
+                                  MergeOrder::shortest);
   }
   windows.append(selection, sources, std::vector<T*>(sources.size(), nullptr), scratch);
 
@@ -124,9 +127,29 @@ void run_network(const Rank& rank, RankMethod method, const RowsView& in, TileOu
 }
 
 template <class T>
+void run_square_median(const Rank& rank, const RowsView& in, TileOut out, Scratch& scratch,
+                       const MedianRows<T>& ops) {
+  const ScratchScope scope(scratch);
+  const int side = rank.mask.width;
+  const std::int64_t n = in.width * in.channels;
+  const std::int64_t left = static_cast<std::int64_t>(rank.mask.origin_x) * in.channels;
+  T* work = scratch.take<T>(median_work(side, n, in.channels));
+  const T* rows[5];
+  for (std::int64_t y = 0; y < in.height; ++y) {
+    for (int j = 0; j < side; ++j) rows[j] = reinterpret_cast<const T*>(in.rows[y + j]) - left;
+    T* to = reinterpret_cast<T*>(out.data + y * out.stride);
+    (side == 3 ? ops.median_3x3 : ops.median_5x5)(to, rows, n, in.channels, work);
+  }
+}
+
+template <class T>
 void run_class(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,
                CpuLevel level) {
-  const RankMethod method = rank_method(rank.mask);
+  const RankMethod method = rank_method(rank);
+  if (method == RankMethod::median_3x3 || method == RankMethod::median_5x5) {
+    run_square_median<T>(rank, in, out, scratch, median_rows<T>(level));
+    return;
+  }
   if (method == RankMethod::histogram) {
     run_rank_histogram(rank, cls, in, out, scratch);
     return;
@@ -137,8 +160,14 @@ void run_class(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out
 
 }  // namespace
 
-RankMethod rank_method(const Mask& mask) {
-  if (mask.count() > most_network_cells) return RankMethod::histogram;
+RankMethod rank_method(const Rank& rank) {
+  const Mask& mask = rank.mask;
+  const int cells = mask.count();
+  if (mask.full() && mask.width == mask.height && !rank.average && rank.rank == cells / 2) {
+    if (mask.width == 3) return RankMethod::median_3x3;
+    if (mask.width == 5) return RankMethod::median_5x5;
+  }
+  if (cells > most_network_cells) return RankMethod::histogram;
   return mask.full() && mask.height > 1 ? RankMethod::columns : RankMethod::network;
 }
 

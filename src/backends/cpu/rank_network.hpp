@@ -83,17 +83,23 @@ constexpr SelectionNetwork sorting_network(int n) {
   return network;
 }
 
-// Of `lists` sorted lists of `length` wires each, list j on wires j * length and up: the wires of
-// the ranks first to last (0-based).
-constexpr SelectionNetwork selection_network(int lists, int length, int first, int last) {
+// How lists are put together: neighbours first to last, or the two shortest at a time. The former
+// suits one long list followed by ever shorter ones, the latter equal ones.
+enum class MergeOrder { as_given, shortest };
+
+// Of sorted lists of these lengths on consecutive wires: the wires of the ranks first to last
+// (0-based) of all their values.
+constexpr SelectionNetwork selection_network(const std::vector<int>& lengths, int first, int last,
+                                             MergeOrder order) {
   SelectionNetwork network;
   std::vector<network::Wires> sorted;
-  for (int j = 0; j < lists; ++j) {
+  int wires = 0;
+  for (const int length : lengths) {
     network::Wires list;
-    for (int i = 0; i < length; ++i) list.push_back(j * length + i);
+    for (int i = 0; i < length; ++i) list.push_back(wires++);
     sorted.push_back(list);
   }
-  int left = lists * length;  // wires that may still hold a result
+  int left = wires;  // values that may still be a result
   // Entry i of a list of m has at least i values below it and m - 1 - i above it.
   const auto trim = [&](network::Wires& list) {
     const int size = static_cast<int>(list.size());
@@ -106,8 +112,7 @@ constexpr SelectionNetwork selection_network(int lists, int length, int first, i
   };
   for (network::Wires& list : sorted) trim(list);
   while (sorted.size() > 1) {
-    // The two shortest, so that most of the work is done on short lists.
-    for (std::size_t k = 0; k < 2; ++k) {
+    for (std::size_t k = 0; order == MergeOrder::shortest && k < 2; ++k) {
       std::size_t shortest = k;
       for (std::size_t i = k + 1; i < sorted.size(); ++i) {
         if (sorted[i].size() < sorted[shortest].size()) shortest = i;
@@ -119,12 +124,12 @@ constexpr SelectionNetwork selection_network(int lists, int length, int first, i
     network::Wires both = network::merge(sorted[0], sorted[1], network.exchanges);
     sorted.erase(sorted.begin(), sorted.begin() + 2);
     trim(both);
-    sorted.push_back(both);
+    sorted.insert(order == MergeOrder::shortest ? sorted.end() : sorted.begin(), both);
   }
   for (int rank = first; rank <= last; ++rank) {
     network.results.push_back(sorted[0][static_cast<std::size_t>(rank)]);
   }
-  network::prune(network, lists * length);
+  network::prune(network, wires);
   return network;
 }
 

@@ -1,0 +1,24 @@
+// Medians of 3x3 and 5x5 windows, row by row: networks known to the compiler, so that their values
+// stay in registers. Sorted columns, and sorted pairs of columns, are shared by neighbouring windows.
+#pragma once
+
+#include <cstdint>
+
+#include "core/body.hpp"
+
+namespace impipe::cpu {
+
+// rows: 3 or 5, at the first value under the first window; step: the channels. n results; work:
+// median_work values.
+template <class T>
+struct MedianRows {
+  void (*median_3x3)(T* out, const T* const* rows, std::int64_t n, std::int64_t step, T* work);
+  void (*median_5x5)(T* out, const T* const* rows, std::int64_t n, std::int64_t step, T* work);
+};
+
+template <class T>
+const MedianRows<T>& median_rows(CpuLevel level);
+
+std::int64_t median_work(int side, std::int64_t n, std::int64_t step);
+
+}  // namespace impipe::cpu
