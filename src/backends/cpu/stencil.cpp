@@ -26,18 +26,21 @@ TapPlaces places_of(const Mask& mask, int channels) {
   return out;
 }
 
-// Rows of results: straight into the output when it is single, else through a row of floats.
-class ResultRow {
+// Rows of results: straight into the output when it is single, else through rows of floats.
+class ResultRows {
  public:
-  ResultRow(const Node& node, TileOut out, std::int64_t n, Scratch& scratch, CpuLevel level)
-      : cls_(node.cls), out_(out), n_(n), level_(level) {
-    if (cls_ != PixelClass::single) row_ = scratch.take<float>(n);
+  ResultRows(PixelClass cls, TileOut out, std::int64_t n, int rows, Scratch& scratch,
+             CpuLevel level)
+      : cls_(cls), out_(out), n_(n), level_(level) {
+    if (cls == PixelClass::single) return;
+    for (int k = 0; k < rows; ++k) own_[k] = scratch.take<float>(n);
   }
-  float* begin(std::int64_t y) {
-    return row_ != nullptr ? row_ : reinterpret_cast<float*>(out_.data + y * out_.stride);
+  // Where row y goes, the k-th of those being made.
+  float* begin(std::int64_t y, int k = 0) {
+    return own_[k] != nullptr ? own_[k] : reinterpret_cast<float*>(out_.data + y * out_.stride);
   }
-  void end(std::int64_t y) {
-    if (row_ != nullptr) store_row(out_.data + y * out_.stride, row_, cls_, n_, level_);
+  void end(std::int64_t y, int k = 0) {
+    if (own_[k] != nullptr) store_row(out_.data + y * out_.stride, own_[k], cls_, n_, level_);
   }
 
  private:
@@ -45,8 +48,64 @@ class ResultRow {
   TileOut out_;
   std::int64_t n_;
   CpuLevel level_;
-  float* row_ = nullptr;
+  float* own_[dense_rows] = {};
 };
+
+// Makes rows of a weighted sum over a mask, from the first to the last; rows of the view are asked
+// for shortly before they are read.
+class WeightedRows {
+ public:
+  // view row 0 is the mask's first row at output row 0; rows point at the output's first pixel.
+  WeightedRows(const Mask& mask, const float* weights, RowView& view, int channels,
+               std::int64_t n, Scratch& scratch, CpuLevel level)
+      : mask_(mask), weights_(weights), view_(view), channels_(channels), n_(n), level_(level),
+        rows_(scratch.take<const float*>(view.height())) {
+    if (mask.full()) return;
+    places_ = places_of(mask, channels);
+    taps_ = scratch.take<const float*>(static_cast<std::int64_t>(places_.row.size()));
+  }
+
+  // Rows y to y + count - 1, where count is 1 or dense_rows, into to[0] ...
+  void make(std::int64_t y, int count, float* const* to) {
+    const std::int64_t shift = mask_.full() ? mask_.origin_x * channels_ : 0;
+    for (; known_ < y + count + mask_.height - 1; ++known_) {
+      rows_[known_] = view_.float_row(known_) - shift;
+    }
+    if (mask_.full()) {
+      dense_sum(to, count, rows_ + y, weights_, mask_.width, mask_.height, channels_, n_, level_);
+      return;
+    }
+    const int taps = static_cast<int>(places_.row.size());
+    for (int k = 0; k < count; ++k) {
+      for (int t = 0; t < taps; ++t) taps_[t] = rows_[y + k + places_.row[t]] + places_.offset[t];
+      sparse_sum(to[k], taps_, weights_, taps, n_, level_);
+    }
+  }
+
+ private:
+  const Mask& mask_;
+  const float* weights_;
+  RowView& view_;
+  int channels_;
+  std::int64_t n_;
+  CpuLevel level_;
+  const float** rows_;
+  std::int64_t known_ = 0;  // rows_ up to here are set
+  TapPlaces places_;
+  const float** taps_ = nullptr;
+};
+
+// All rows of a weighted sum, in the node's class.
+void store_weighted(WeightedRows& rows, ResultRows& result, std::int64_t height) {
+  for (std::int64_t y = 0; y < height;) {
+    const int count = y + dense_rows <= height ? dense_rows : 1;
+    float* to[dense_rows] = {};
+    for (int k = 0; k < count; ++k) to[k] = result.begin(y + k, k);
+    rows.make(y, count, to);
+    for (int k = 0; k < count; ++k) result.end(y + k, k);
+    y += count;
+  }
+}
 
 // Fills the rows of an expression's variables and taps.
 class ExpressionRows {
@@ -110,16 +169,26 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
   const ScratchScope scope(scratch);
   const Stencil& stencil = std::get<Stencil>(node.primitive);
   const Reach reach = reach_of(node);
-  const float* const* rows =
-      float_rows(in, reach.under(region), reach.footprint.left,
-                 {stencil.border, arguments.last()}, scratch, level);
   const int channels = in.channels;
   const std::int64_t n = region.width() * channels;
-  ResultRow result(node, out, n, scratch, level);
+  RowView view(in, reach.under(region), reach.footprint.left, {stencil.border, arguments.last()},
+               PixelClass::single, scratch, level);
+  if (stencil.body == nullptr && stencil.expression == nullptr) {
+    ResultRows result(node.cls, out, n, dense_rows, scratch, level);
+    WeightedRows rows(stencil.taps, arguments.float_of(0).data(), view, channels, n, scratch,
+                      level);
+    store_weighted(rows, result, region.height());
+    return;
+  }
+  ResultRows result(node.cls, out, n, 1, scratch, level);
+  const std::int64_t reads = view.height() - region.height() + 1;  // rows a result row reads
+  auto** rows = scratch.take<const float*>(view.height());
+  for (std::int64_t i = 0; i + 1 < reads; ++i) rows[i] = view.float_row(i);
   if (stencil.body != nullptr) {
     const StencilRow body = stencil.body->rows[static_cast<int>(level)];
     float* one = arguments.differ() ? scratch.take<float>(n) : nullptr;
     for (std::int64_t y = 0; y < region.height(); ++y) {
+      rows[y + reads - 1] = view.float_row(y + reads - 1);
       float* to = result.begin(y);
       if (!arguments.differ()) {
         body(to, rows + y, n, channels, arguments.float_of(0).data());
@@ -131,25 +200,14 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
       }
       result.end(y);
     }
-  } else if (stencil.expression != nullptr) {
-    if (state == nullptr) {
-      state = std::make_unique<RowEvaluator<float>>(*stencil.expression, level);
-    }
-    ExpressionRows inputs(stencil, region, channels, white, in.size, scratch);
-    for (std::int64_t y = 0; y < region.height(); ++y) {
-      state->run(result.begin(y), inputs.at(rows + y, y), n);
-      result.end(y);
-    }
-  } else {
-    const TapPlaces places = places_of(stencil.taps, channels);
-    const int count = static_cast<int>(places.row.size());
-    auto** taps = scratch.take<const float*>(count);
-    const float* weights = arguments.float_of(0).data();
-    for (std::int64_t y = 0; y < region.height(); ++y) {
-      for (int t = 0; t < count; ++t) taps[t] = rows[y + places.row[t]] + places.offset[t];
-      weighted_sum(result.begin(y), taps, weights, count, n, level);
-      result.end(y);
-    }
+    return;
+  }
+  if (state == nullptr) state = std::make_unique<RowEvaluator<float>>(*stencil.expression, level);
+  ExpressionRows inputs(stencil, region, channels, white, in.size, scratch);
+  for (std::int64_t y = 0; y < region.height(); ++y) {
+    rows[y + reads - 1] = view.float_row(y + reads - 1);
+    state->run(result.begin(y), inputs.at(rows + y, y), n);
+    result.end(y);
   }
 }
 
@@ -160,46 +218,51 @@ void run_separable(const Node& node, const Arguments& arguments, const TileImage
   const Reach reach = reach_of(node);
   const int channels = in.channels;
   const std::int64_t n = region.width() * channels;
-  const TapPlaces row_places = places_of(separable.row, channels);
-  const TapPlaces column_places = places_of(separable.column, channels);
-  const int row_count = static_cast<int>(row_places.row.size());
-  const int column_count = static_cast<int>(column_places.row.size());
   const std::vector<float>& weights = arguments.float_of(0);
   const Outside outside{separable.border, arguments.last()};
 
-  // The row pass, over the rows of the input that the column pass reads; the intermediate image
-  // has the output's width and the input's height.
+  // The row pass makes an intermediate image of the output's width and the input's height: those
+  // rows of it that the column pass reads, a few at a time, shortly before they are read.
   const Region wanted = reach.under(region);
   const Region rows_read = inside({0, wanted.y0, 1, wanted.y1}, {1, in.size.height},
                                   separable.border);
-  TileImage intermediate;
-  intermediate.region = {region.x0, rows_read.y0, region.x1, rows_read.y1};
-  intermediate.size = {in.size.width + separable.grow_x, in.size.height};
-  intermediate.cls = PixelClass::single;
-  intermediate.channels = channels;
-  if (!intermediate.region.empty()) {
-    const float* const* rows =
-        float_rows(in, {wanted.x0, rows_read.y0, wanted.x1, rows_read.y1}, reach.footprint.left,
-                   outside, scratch, level);
-    intermediate.stride = (n * 4 + 63) / 64 * 64;
-    std::byte* data = scratch.take<std::byte>(intermediate.stride * rows_read.height());
-    intermediate.data = data;
-    auto** taps = scratch.take<const float*>(row_count);
-    for (std::int64_t y = 0; y < rows_read.height(); ++y) {
-      for (int t = 0; t < row_count; ++t) taps[t] = rows[y] + row_places.offset[t];
-      weighted_sum(reinterpret_cast<float*>(data + y * intermediate.stride), taps, weights.data(),
-                   row_count, n, level);
+  const Region made{region.x0, rows_read.y0, region.x1, rows_read.y1};
+  const std::int64_t stride = (n * 4 + 63) / 64 * 64;
+  std::byte* data = scratch.take<std::byte>(stride * made.height());
+  const TileImage intermediate{data, stride, made, {in.size.width + separable.grow_x,
+                               in.size.height}, PixelClass::single, channels};
+  RowView input(in, {wanted.x0, made.y0, wanted.x1, made.y1}, reach.footprint.left, outside,
+                PixelClass::single, scratch, level);
+  WeightedRows row_pass(separable.row, weights.data(), input, channels, n, scratch, level);
+  std::int64_t done = 0;
+  const auto make_rows_to = [&](std::int64_t end) {
+    while (done < std::min(end, made.height())) {
+      const int count = done + dense_rows <= made.height() ? dense_rows : 1;
+      float* to[dense_rows] = {};
+      for (int k = 0; k < count; ++k) {
+        to[k] = reinterpret_cast<float*>(data + (done + k) * stride);
+      }
+      row_pass.make(done, count, to);
+      done += count;
     }
-  }
+  };
 
-  const float* const* rows = float_rows(intermediate, {region.x0, wanted.y0, region.x1, wanted.y1},
-                                        0, outside, scratch, level);
-  ResultRow result(node, out, n, scratch, level);
-  auto** taps = scratch.take<const float*>(column_count);
-  for (std::int64_t y = 0; y < region.height(); ++y) {
-    for (int t = 0; t < column_count; ++t) taps[t] = rows[y + column_places.row[t]];
-    weighted_sum(result.begin(y), taps, weights.data() + row_count, column_count, n, level);
-    result.end(y);
+  RowView view(intermediate, {region.x0, wanted.y0, region.x1, wanted.y1}, 0, outside,
+               PixelClass::single, scratch, level);
+  WeightedRows column_pass(separable.column, weights.data() + separable.row.count(), view,
+                           channels, n, scratch, level);
+  ResultRows result(node.cls, out, n, dense_rows, scratch, level);
+  for (std::int64_t y = 0; y < region.height();) {
+    const int count = y + dense_rows <= region.height() ? dense_rows : 1;
+    // Borders fold rows back by at most what lies outside.
+    const Region read = inside({0, wanted.y0, 1, wanted.y0 + y + count + separable.column.height - 1},
+                               {1, in.size.height}, separable.border);
+    make_rows_to(read.y1 - made.y0);
+    float* to[dense_rows] = {};
+    for (int k = 0; k < count; ++k) to[k] = result.begin(y + k, k);
+    column_pass.make(y, count, to);
+    for (int k = 0; k < count; ++k) result.end(y + k, k);
+    y += count;
   }
 }
 

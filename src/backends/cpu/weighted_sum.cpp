@@ -1,37 +1,101 @@
-// Weighted sums over taps: blocks of accumulators that stay in registers while the taps go by.
+// Weighted sums over taps: blocks of results that stay in registers while the taps go by. Four rows
+// at a time, because a loaded vector then serves four results and loads no longer are the limit.
 #include "backends/cpu/weighted_sum.hpp"
 
-#include "backends/cpu/level.hpp"
+#if defined(__x86_64__) && !defined(__clang__)
+#include <immintrin.h>
+#endif
 
 namespace impipe::cpu {
 namespace {
 
-template <class...>
-IMPIPE_INLINE void sum_taps_body(float* __restrict out, const float* const* taps,
-                                 const float* __restrict weights, int count, std::int64_t n) {
-  constexpr int block = 128;
-  for (std::int64_t i = 0; i < n; i += block) {
-    float acc[block];
-    const std::int64_t m = n - i < block ? n - i : block;
-    for (std::int64_t k = 0; k < m; ++k) acc[k] = 0;
-    for (int t = 0; t < count; ++t) {
-      const float* __restrict tap = taps[t] + i;
-      const float w = weights[t];
-      for (std::int64_t k = 0; k < m; ++k) acc[k] = bodies::fma(w, tap[k], acc[k]);
-    }
-    for (std::int64_t k = 0; k < m; ++k) out[i + k] = acc[k];
-  }
-}
-IMPIPE_CPU_KERNEL(sum_taps,
-                  (float* out, const float* const* taps, const float* weights, int count,
-                   std::int64_t n),
-                  (out, taps, weights, count, n))
+namespace baseline {
+#define LEVEL_TARGET
+#define Vec float
+#define WIDTH 1
+#define VECTORS 2
+#define LOAD(p) (*(p))
+#define STORE(p, v) (*(p) = (v))
+#define SET(x) (x)
+#define FMA(a, b, c) __builtin_fmaf(a, b, c)
+#define KEEP(v) static_cast<void>(v)
+#include "backends/cpu/weighted_rows.inc"
+#undef LEVEL_TARGET
+#undef Vec
+#undef WIDTH
+#undef VECTORS
+#undef LOAD
+#undef STORE
+#undef SET
+#undef FMA
+#undef KEEP
+}  // namespace baseline
+
+#if defined(__x86_64__) && !defined(__clang__)
+namespace v3 {
+#define LEVEL_TARGET IMPIPE_TARGET_v3
+#define Vec __m256
+#define WIDTH 8
+#define VECTORS 2
+#define LOAD(p) _mm256_loadu_ps(p)
+#define STORE(p, v) _mm256_storeu_ps(p, v)
+#define SET(x) _mm256_set1_ps(x)
+#define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define KEEP(v) __asm__("" : "+x"(v))
+#include "backends/cpu/weighted_rows.inc"
+#undef LEVEL_TARGET
+#undef Vec
+#undef WIDTH
+#undef VECTORS
+#undef LOAD
+#undef STORE
+#undef SET
+#undef FMA
+#undef KEEP
+}  // namespace v3
+
+namespace v4 {
+#define LEVEL_TARGET IMPIPE_TARGET_v4
+#define Vec __m512
+#define WIDTH 16
+#define VECTORS 4
+#define LOAD(p) _mm512_loadu_ps(p)
+#define STORE(p, v) _mm512_storeu_ps(p, v)
+#define SET(x) _mm512_set1_ps(x)
+#define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define KEEP(v) __asm__("" : "+v"(v))
+#include "backends/cpu/weighted_rows.inc"
+#undef LEVEL_TARGET
+#undef Vec
+#undef WIDTH
+#undef VECTORS
+#undef LOAD
+#undef STORE
+#undef SET
+#undef FMA
+#undef KEEP
+}  // namespace v4
+#else
+namespace v3 = baseline;
+namespace v4 = baseline;
+#endif
 
 }  // namespace
 
-void weighted_sum(float* out, const float* const* taps, const float* weights, int count,
-                  std::int64_t n, CpuLevel level) {
-  sum_taps<>[static_cast<int>(level)](out, taps, weights, count, n);
+void sparse_sum(float* out, const float* const* taps, const float* weights, int count,
+                std::int64_t n, CpuLevel level) {
+  constexpr decltype(&baseline::sparse_row) rows[] = {baseline::sparse_row, v3::sparse_row,
+                                                      v4::sparse_row};
+  rows[static_cast<int>(level)](out, taps, weights, count, n);
+}
+
+void dense_sum(float* const* out, int rows, const float* const* in, const float* weights,
+               int width, int height, std::int64_t step, std::int64_t n, CpuLevel level) {
+  using Dense = decltype(&baseline::dense_one);
+  constexpr Dense one[] = {baseline::dense_one, v3::dense_one, v4::dense_one};
+  constexpr Dense four[] = {baseline::dense_four, v3::dense_four, v4::dense_four};
+  (rows == dense_rows ? four : one)[static_cast<int>(level)](out, in, weights, width, height, step,
+                                                             n);
 }
 
 }  // namespace impipe::cpu

@@ -1,4 +1,5 @@
-// Weighted sums over taps: what convolution is.
+// Weighted sums over taps: what convolution is. Each result is a chain of fma into 0, taps in
+// row-major order.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,17 @@
 
 namespace impipe::cpu {
 
-// out[i] = fma over the taps in order into 0: weights[k] * taps[k][i].
-void weighted_sum(float* out, const float* const* taps, const float* weights, int count,
-                  std::int64_t n, CpuLevel level);
+// One row, any taps: out[i] = sum of weights[t] * taps[t][i].
+void sparse_sum(float* out, const float* const* taps, const float* weights, int count,
+                std::int64_t n, CpuLevel level);
+
+// Output rows at which dense_sum is fastest.
+inline constexpr int dense_rows = 4;
+
+// `rows` rows (1 or dense_rows) over a full rectangle of taps: weights [height][width]; in[r] for
+// r < rows + height - 1 points at the leftmost tap of output row 0's row r; step elements lie
+// between taps.
+void dense_sum(float* const* out, int rows, const float* const* in, const float* weights,
+               int width, int height, std::int64_t step, std::int64_t n, CpuLevel level);
 
 }  // namespace impipe::cpu
