@@ -39,6 +39,8 @@ PLAIN = set(POINT + PERMUTATION + MORPHOLOGY + ORDER + MEASUREMENT)
 RESPELLED_OPERATORS = {"im2double": "im2single"}
 # Operators that Octave's cases feed with im2double(A) and that do not convert by themselves.
 CONVERTED_FIRST = {"imgradient", "imgradientxy"}
+# Parameters that take an input as numbers (@FILE); others take it as an image (:name).
+MATRIX_PARAMETERS = {"kernel", "se", "domain"}
 CASE_TIMEOUT = 120  # seconds; far beyond any case
 
 
@@ -120,8 +122,13 @@ def quoted(path):
     return "'" + path.replace("'", "''") + "'"
 
 
+def name_of(index):
+    """What an input is called in the pipeline: the second one is b."""
+    return "abcdefgh"[index]
+
+
 def write_matrix(array, path):
-    """A matrix or look-up table as text, one row a line, for `lut=@FILE` and `kernel=@FILE`."""
+    """A matrix as text, one row a line, for `kernel=@FILE`."""
     np.savetxt(path, np.atleast_2d(array), fmt="%.17g")
 
 
@@ -137,7 +144,7 @@ class Case:
 
     def command(self, program, work):
         """Arguments of the program, and the file it will write. `work` is a folder for our own."""
-        stages, arguments, used = [], [], set()
+        stages, arguments, partners, used = [], [], [], set()
         for key, value in split_params(self.row.get("params") or ""):
             reference = re.fullmatch(r"input(\d+)", value)
             if reference:
@@ -145,9 +152,13 @@ class Case:
                 if index >= len(self.inputs):
                     raise CaseError(f"{value}: the row has {len(self.inputs)} inputs")
                 used.add(index)
-                path = os.path.join(work, f"{self.id}.{key}.txt")
-                write_matrix(np.load(self.inputs[index]), path)
-                arguments.append(f"{key}=@{quoted(path)}")
+                if key in MATRIX_PARAMETERS:
+                    path = os.path.join(work, f"{self.id}.{key}.txt")
+                    write_matrix(np.load(self.inputs[index]), path)
+                    arguments.append(f"{key}=@{quoted(path)}")
+                else:
+                    arguments.append(f"{key}=:{name_of(index)}")
+                    partners += ["--with", f"{name_of(index)}={self.inputs[index]}"]
             elif key == "input":
                 made_by = value.partition("(")[0]
                 angles = [p for p in split_params(self.row["params"]) if p[0] == "theta"]
@@ -158,12 +169,11 @@ class Case:
         if self.op in CONVERTED_FIRST and self.input_class() not in ("single", "double"):
             stages.append("im2single")
         # Images beyond the first go in by name, in the table's order.
-        operands, partners = [], []
+        operands = []
         for index in range(1, len(self.inputs)):
             if index not in used:
-                name = "abcdefgh"[index]
-                operands.append(f":{name}")
-                partners += ["--with", f"{name}={self.inputs[index]}"]
+                operands.append(f":{name_of(index)}")
+                partners += ["--with", f"{name_of(index)}={self.inputs[index]}"]
         stages.append(" ".join([RESPELLED_OPERATORS.get(self.op, self.op)] + operands + arguments))
 
         output = os.path.join(work, f"{self.id}.npy")

@@ -101,7 +101,7 @@ class Outputs(ProgramTest):
         self.picture("in/sub/b.png")
         rows = {
             "t1/{stem}_edge.png": ["a_edge.png", "b_edge.png"],
-            "t2/{dir}/{name}": ["a.png", "sub/b.png"],
+            "t2/{dir}/{name}": ["in/a.png", "in/sub/b.png"],
             "t3/{index:05}.{ext}": ["00000.png", "00001.png"],
             "t4/{{{stem}}}.tif": ["{a}.tif", "{b}.tif"],
         }
