@@ -80,6 +80,8 @@ class Collector {
         if (!options_.recursive) continue;
         if (output_ && folder_id(at->path()) == output_) continue;
         walk(at->path(), relative / name, above, found);
+      } else if (at->exists(ignored) && !at->is_regular_file(ignored)) {
+        ++list_.skipped;  // a pipe or device: to read it could wait for ever
       } else if (format_of_extension(name.native()) || is_picture(at->path())) {
         found.push_back({.path = at->path(), .relative = relative / name});
       } else {

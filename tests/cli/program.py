@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(ROOT, "scripts"))
 PROGRAM = os.path.abspath(os.environ.get("IMPIPE", os.path.join(ROOT, "build/ci/src/cli/impipe")))
 LONG = bool(os.environ.get("IMPIPE_LONG_TESTS"))
 SANITIZED = bool(os.environ.get("IMPIPE_SANITIZED"))
-RUN_TIMEOUT = 300  # seconds; sanitizer builds are slow
+RUN_TIMEOUT = 100  # seconds; sanitizer builds are slow
 
 
 class Result:
@@ -146,7 +146,11 @@ class ProgramTest(unittest.TestCase):
         if stdin is not None:
             options["stdin"] = subprocess.PIPE
         process = self.start(command=command, env=env, **options)
-        out, err = process.communicate(stdin, timeout=RUN_TIMEOUT)
+        try:
+            out, err = process.communicate(stdin, timeout=RUN_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
         out, err = out or b"", (err or b"").decode(errors="replace")
         result = Result(process.returncode, out if binary else out.decode(errors="replace"), err, 0)
         if code is not None:
@@ -162,10 +166,12 @@ class ProgramTest(unittest.TestCase):
         self.assertEqual(process.returncode, 0)
         return usage.ru_maxrss
 
-    def wait_for(self, condition, what, seconds=60):
-        end = time.monotonic() + seconds
-        while not condition():
-            self.assertLess(time.monotonic(), end, f"waited too long for {what}")
+    def wait_for_results(self, run, count, folder="out"):
+        """Waits until a run that goes on has written some results."""
+        end = time.monotonic() + RUN_TIMEOUT
+        while not (os.path.isdir(self.path(folder)) and len(self.tree(folder)) >= count):
+            self.assertIsNone(run.poll(), "the run ended early")
+            self.assertLess(time.monotonic(), end)
             time.sleep(0.002)
 
 

@@ -1,7 +1,6 @@
 """One broken file among good ones is named with its stage, the others are done, and exit is 1."""
 import json
 import os
-import stat
 import unittest
 
 import numpy as np
@@ -73,7 +72,7 @@ class BrokenFiles(ProgramTest):
             self.picture(f"in/p{i:02}.png", ramp(700, 900, i % 3))
         self.picture("in/zz.png")
         run = self.start("medfilt2 9", "in", "-o", "out", "-j", "1")
-        self.wait_for(lambda: os.path.isdir(self.path("out")) and self.tree("out"), "a result")
+        self.wait_for_results(run, 1)
         os.remove(last)
         _, err = run.communicate(timeout=100)
         self.assertEqual(run.returncode, 1, err)
@@ -92,11 +91,10 @@ class BrokenFiles(ProgramTest):
         np.save(self.path("in/bad.npy"), np.zeros((4, 4), np.complex128))
         self.fails("in/bad.npy")
 
-    def test_a_pipe_without_a_writer_is_no_picture(self):
+    def test_a_pipe_in_a_folder_is_no_picture(self):
         os.mkfifo(self.path("in/bad.png"))
-        self.assertTrue(stat.S_ISFIFO(os.stat(self.path("in/bad.png")).st_mode))
-        result = self.impipe("imcomplement", "in", "-o", "out", code=None)
-        self.assertEqual(self.tree("out"), GOOD, result)
+        self.impipe("imcomplement", "in", "-o", "out")
+        self.assertEqual(self.tree("out"), GOOD)
 
     def test_a_result_that_cannot_be_made_fails_in_compute(self):
         self.picture("in/other.png", ramp(7, 7))

@@ -23,8 +23,7 @@ class Interrupted(ProgramTest):
         for i in range(60):
             self.picture(f"in/{i:02}.png", ramp(500, 600, i % 3))
         run = self.start("medfilt2 9", "in", "-o", "out", "-j", "2")
-        self.wait_for(lambda: os.path.isdir(self.path("out")) and len(self.tree("out")) > 1,
-                      "a result")
+        self.wait_for_results(run, 2)
         run.send_signal(number)
         _, err = run.communicate(timeout=60)
         self.assertEqual(run.returncode, code, err)
@@ -43,8 +42,7 @@ class Interrupted(ProgramTest):
         for i in range(40):
             self.picture(f"in/{i:02}.png", ramp(500, 600, i % 3))
         run = self.start("medfilt2 9", "in", "-o", "out", "-j", "2")
-        self.wait_for(lambda: os.path.isdir(self.path("out")) and len(self.tree("out")) > 1,
-                      "a result")
+        self.wait_for_results(run, 2)
         run.kill()
         run.communicate()
         for name in [n for n in os.listdir(self.path("out")) if not n.startswith(".")]:
