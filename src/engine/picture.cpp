@@ -46,24 +46,30 @@ std::string pixel_hash(const HostImage& image) {
   return fmt::format("{:016x}", hash);
 }
 
+const std::map<std::string, ImageType>& Picture::partner_types() const {
+  static const std::map<std::string, ImageType> none;
+  return partners ? partners->types : none;
+}
+
 bool PictureWork::is_wanted() const {
-  const std::filesystem::path& output = picture_.output;
+  const std::string& output = picture_.output;
   if (output.empty() || output == "-") return true;
   std::error_code error;
   if (settings_.no_clobber && std::filesystem::exists(output, error)) return false;
   if (!settings_.update) return true;
-  std::vector<std::filesystem::path> sources = picture_.partners;
-  if (!picture_.input.is_stdin) sources.push_back(picture_.input.path);
+  std::vector<std::filesystem::path> sources;
+  if (picture_.partners) sources = picture_.partners->paths;
+  if (!picture_.is_stdin) sources.emplace_back(picture_.path);
   return !io::is_up_to_date(output, sources);
 }
 
 std::optional<std::int64_t> PictureWork::prepare() {
-  if (!picture_.failure.empty()) throw Error(picture_.failure, ExitCode::file_failed);
+  if (picture_.failure) throw Error(picture_.failure->message, ExitCode::file_failed);
   if (!is_wanted()) return std::nullopt;
   const Plan& plan = picture_.program->plan;
   const std::int64_t pixels = picture_.info.size().pixels();
   std::error_code error;
-  const auto file_bytes = std::filesystem::file_size(picture_.input.path, error);
+  const auto file_bytes = std::filesystem::file_size(picture_.path, error);
   // The device's planes hold the input too; the encoded result is no larger than its pixels.
   const double a_pixel = picture_.program->bytes_per_pixel + (picture_.info.type.alpha ? 4 : 0) +
                          2 * bytes_per_pixel(plan.values[plan.result]);
@@ -74,26 +80,26 @@ std::optional<std::int64_t> PictureWork::prepare() {
 void PictureWork::decode() {
   if (!settings_.source.pixels.empty()) {
     material_.image = settings_.source;
-  } else if (picture_.input.missing_frame) {
+  } else if (picture_.missing_frame) {
     material_.image = black_image(picture_.info);
   } else {
-    io::Bytes bytes = picture_.input.is_stdin ? std::move(picture_.bytes)
-                                              : io::read_picture(picture_.input.path);
+    io::Bytes bytes = picture_.is_stdin ? std::move(settings_.standard_input)
+                                              : io::read_picture(picture_.path);
     io::Decoded decoded = io::decode(bytes, settings_.decode);
     material_.image = std::move(decoded.image);
     metadata_ = std::move(decoded.metadata);
   }
   for (size_t i = 0; i < settings_.operands.size(); ++i) {
     Operand& operand = *settings_.operands[i];
-    HostImage image = operand.decode(picture_.partners[i], settings_.decode);
-    picture_.partner_types[operand.name()] = image.type;
+    HostImage image = operand.decode(picture_.partners->paths[i], settings_.decode);
+    picture_.partners->types[operand.name()] = image.type;
     material_.operands[operand.name()] = std::move(image);
   }
 }
 
 void PictureWork::compute(int lane) {
   // What was decoded decides, should a file have changed since its header was read.
-  picture_.program = settings_.session->program(material_.image.type, picture_.partner_types);
+  picture_.program = settings_.session->program(material_.image.type, picture_.partner_types());
   outcome_ = execute(
       *picture_.program, std::move(material_), *settings_.queues[static_cast<size_t>(lane)],
       [&](const KernelSpec& spec) { return settings_.session->kernel(spec); },
@@ -154,7 +160,6 @@ void PictureWork::release() {
   material_ = {};
   outcome_ = {};
   metadata_ = {};
-  picture_.bytes = {};
 }
 
 }  // namespace impipe::engine

@@ -16,19 +16,31 @@
 
 namespace impipe::engine {
 
-// One input with all that is settled before the batch starts.
+// What is settled for one input before the batch starts. There may be millions: it is kept small.
 struct Picture {
-  io::Input input;
+  // What came before the batch failed.
+  struct Failure {
+    std::string stage;
+    std::string message;
+  };
+  // The images that --with gives it.
+  struct Partners {
+    std::vector<std::filesystem::path> paths;  // one an operand
+    std::map<std::string, ImageType> types;
+  };
+
+  std::string path;  // as it is opened
+  bool is_stdin = false;
+  bool missing_frame = false;
   io::ImageInfo info;
-  io::Bytes bytes;                              // of stdin, which is read only once
-  std::vector<std::filesystem::path> partners;  // one an operand
-  std::map<std::string, ImageType> partner_types;
+  std::unique_ptr<Partners> partners;  // null without operands
+  std::unique_ptr<Failure> failure;
   std::shared_ptr<const Program> program;
   io::OutputType output_type;
-  std::filesystem::path output;  // "-": stdout; empty when nothing is written
+  std::string output;  // "-": stdout; empty when nothing is written
   std::vector<std::filesystem::path> saves;  // one a save of the plan
-  std::string failed_stage;      // not empty: what came before failed, with `failure`
-  std::string failure;
+
+  const std::map<std::string, ImageType>& partner_types() const;
 };
 
 // What all pictures of a run share.
@@ -37,6 +49,7 @@ struct PictureSettings {
   std::vector<std::unique_ptr<Operand>> operands;
   std::vector<std::unique_ptr<Queue>> queues;  // one a lane
   HostImage source;                            // of a pipeline that makes its own image
+  io::Bytes standard_input;                     // which is read only once
   io::DecodeOptions decode;
   io::EncodeOptions encode;
   bool dry_run = false;

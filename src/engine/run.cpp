@@ -1,6 +1,7 @@
 // The main job: lists the inputs, settles every output before any work, runs the batch.
 #include "engine/run.hpp"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,10 +21,15 @@ namespace fs = std::filesystem;
 
 // The files of a run and what is known of them before the batch.
 struct Work {
-  std::vector<Picture> pictures;
+  std::vector<io::Input> inputs;
+  std::vector<Picture> pictures;  // one an input
   std::int64_t skipped = 0;      // missing frames that are left out
   std::vector<io::InputProblem> unmatched;
 };
+
+void fail(Picture& picture, const char* stage, const Error& error) {
+  picture.failure = std::make_unique<Picture::Failure>(Picture::Failure{stage, error.what()});
+}
 
 Work list_work(const RunOptions& options, const pipeline::Pipeline& pipeline,
                const io::OutputTarget* target, Progress& progress) {
@@ -34,9 +40,10 @@ Work list_work(const RunOptions& options, const pipeline::Pipeline& pipeline,
                   std::string(pipeline.stages.front().call->op().name) +
                   ", and takes no inputs");
     }
-    Picture picture;
-    picture.input.path = picture.input.relative = pipeline.stages.front().call->op().name;
-    work.pictures.push_back(std::move(picture));
+    const std::string name(pipeline.stages.front().call->op().name);
+    work.inputs.push_back({.path = name, .relative = name});
+    work.pictures.resize(1);
+    work.pictures.front().path = name;
     return work;
   }
   io::InputOptions input_options{.recursive = options.recursive, .output_folder = {}};
@@ -53,21 +60,22 @@ Work list_work(const RunOptions& options, const pipeline::Pipeline& pipeline,
                         : std::to_string(list.skipped) + " files are no pictures and were skipped");
   }
   work.unmatched = std::move(list.unmatched);
-  for (io::Input& input : list.inputs) {
-    if (input.missing_frame && options.missing_frame == MissingFrame::skip) {
-      ++work.skipped;
-      continue;
-    }
-    Picture picture;
-    picture.input = std::move(input);
-    work.pictures.push_back(std::move(picture));
+  work.inputs = std::move(list.inputs);
+  if (options.missing_frame == MissingFrame::skip) {
+    work.skipped = static_cast<std::int64_t>(
+        std::erase_if(work.inputs, [](const io::Input& input) { return input.missing_frame; }));
   }
+  const size_t readable = work.inputs.size();
   for (const io::InputProblem& problem : list.unreadable) {
-    Picture picture;
-    picture.input.path = picture.input.relative = problem.subject;
-    picture.failed_stage = "list";
-    picture.failure = problem.reason;
-    work.pictures.push_back(std::move(picture));
+    work.inputs.push_back({.path = problem.subject, .relative = problem.subject});
+  }
+  work.pictures.resize(work.inputs.size());
+  for (size_t i = 0; i < work.inputs.size(); ++i) {
+    Picture& picture = work.pictures[i];
+    picture.path = work.inputs[i].path.string();
+    picture.is_stdin = work.inputs[i].is_stdin;
+    picture.missing_frame = work.inputs[i].missing_frame;
+    if (i >= readable) fail(picture, "list", Error(list.unreadable[i - readable].reason));
   }
   return work;
 }
@@ -81,31 +89,29 @@ std::string known_extensions() {
   return known;
 }
 
-void fail(Picture& picture, const char* stage, const Error& error) {
-  picture.failed_stage = stage;
-  picture.failure = error.what();
-}
-
 // Reads headers on several threads: on a network folder each costs a round trip.
-void probe_all(std::vector<Picture>& pictures, const RunOptions& options,
-               const PictureSettings& settings, ThreadPool& pool) {
+void probe_all(Work& work, const RunOptions& options, PictureSettings& settings,
+               ThreadPool& pool) {
+  std::vector<Picture>& pictures = work.pictures;
   const bool black = options.missing_frame == MissingFrame::black;
   const auto probe = [&](std::int64_t i) {
     Picture& picture = pictures[static_cast<size_t>(i)];
-    if (!picture.failure.empty() || options.stop()) return;
+    if (picture.failure || options.stop()) return;
     try {
       if (!settings.source.pixels.empty()) {
         picture.info.type = settings.source.type;
         picture.info.stored = settings.source.size();
-      } else if (picture.input.is_stdin) {
-        picture.bytes = io::read_picture(STDIN_FILENO);
-        picture.info = io::probe(picture.bytes);
-      } else if (!picture.input.missing_frame || !black) {
-        picture.info = io::probe(picture.input.path);
+      } else if (picture.is_stdin) {
+        settings.standard_input = io::read_picture(STDIN_FILENO);
+        picture.info = io::probe(settings.standard_input);
+      } else if (!picture.missing_frame || !black) {
+        picture.info = io::probe(picture.path);
       }
+      if (!settings.operands.empty()) picture.partners = std::make_unique<Picture::Partners>();
       for (const auto& operand : settings.operands) {
-        picture.partners.push_back(operand->partner(picture.input.relative));
-        picture.partner_types[operand->name()] = operand->type(picture.partners.back());
+        std::vector<fs::path>& paths = picture.partners->paths;
+        paths.push_back(operand->partner(work.inputs[static_cast<size_t>(i)].relative));
+        picture.partners->types[operand->name()] = operand->type(paths.back());
       }
     } catch (const Error& error) {
       fail(picture, "decode", error);
@@ -114,10 +120,10 @@ void probe_all(std::vector<Picture>& pictures, const RunOptions& options,
   pool.for_each(static_cast<std::int64_t>(pictures.size()), probe);
   if (!black) return;
   const auto model = std::find_if(pictures.begin(), pictures.end(), [](const Picture& p) {
-    return !p.input.missing_frame && p.failure.empty();
+    return !p.missing_frame && !p.failure;
   });
   for (Picture& picture : pictures) {
-    if (!picture.input.missing_frame || !picture.failure.empty()) continue;
+    if (!picture.missing_frame || picture.failure) continue;
     if (model == pictures.end()) {
       fail(picture, "decode", Error("no frame of the range exists, so that its size is unknown"));
     } else {
@@ -133,9 +139,9 @@ void plan_all(std::vector<Picture>& pictures, Session& session, Progress& progre
   std::string reason;
   bool all_failed = true;
   for (Picture& picture : pictures) {
-    if (!picture.failure.empty()) continue;
+    if (picture.failure) continue;
     try {
-      picture.program = session.program(picture.info.type, picture.partner_types);
+      picture.program = session.program(picture.info.type, picture.partner_types());
       all_failed = false;
       for (const std::string& note : picture.program->plan.notes) {
         if (notes.insert(note).second) progress.note(note);
@@ -143,8 +149,8 @@ void plan_all(std::vector<Picture>& pictures, Session& session, Progress& progre
     } catch (const Error& error) {
       if (error.code() == ExitCode::backend) throw;
       fail(picture, "plan", error);
-      all_failed = all_failed && (reason.empty() || reason == picture.failure);
-      reason = picture.failure;
+      all_failed = all_failed && (reason.empty() || reason == picture.failure->message);
+      reason = picture.failure->message;
     }
   }
   if (all_failed && !reason.empty()) throw Error(reason);
@@ -178,24 +184,23 @@ void check_target(const io::OutputTarget* target, const Plan& plan,
   }
 }
 
-void name_outputs(std::vector<Picture>& pictures, const io::OutputTarget& target,
-                  const RunOptions& options) {
-  std::vector<io::Input> inputs;
+void name_outputs(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
+                  const io::OutputTarget& target, const RunOptions& options, bool is_source) {
   std::vector<std::string> extensions;
-  for (Picture& picture : pictures) {
-    inputs.push_back(picture.input);
-    std::string extension = picture.input.path.extension().string();
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    Picture& picture = pictures[i];
+    std::string extension = inputs[i].path.extension().string();
     if (!extension.empty()) extension.erase(0, 1);
     if (picture.program) {
       const Plan& plan = picture.program->plan;
-      const bool has_file = !picture.input.relative.empty() && picture.info.stored.width > 0;
+      const bool has_file = !is_source;
       const io::ImageInfo* info = has_file ? &picture.info : nullptr;
       std::optional<io::Format> wanted = target.format;
       if (target.kind == io::OutputTarget::Kind::in_place) wanted = picture.info.format;
       if (plan.writes_image) {
         const ImageType& type = plan.values[plan.result].type;
         picture.output_type = io::output_type(info, type, wanted, options.cls);
-        extension = io::output_extension(picture.input.path, picture.output_type, type.channels);
+        extension = io::output_extension(inputs[i].path, picture.output_type, type.channels);
       } else {
         picture.output_type = {io::Format::npy, PixelClass::single};
         extension = "npy";
@@ -204,12 +209,12 @@ void name_outputs(std::vector<Picture>& pictures, const io::OutputTarget& target
     extensions.push_back(std::move(extension));
   }
   const std::vector<fs::path> outputs = io::plan_outputs(inputs, extensions, target);
-  for (size_t i = 0; i < pictures.size(); ++i) pictures[i].output = outputs[i];
+  for (size_t i = 0; i < pictures.size(); ++i) pictures[i].output = outputs[i].string();
 }
 
 // Where `save TEMPLATE` writes, for each picture; no two writes may share a name.
-void name_saves(std::vector<Picture>& pictures) {
-  std::set<fs::path> taken;
+void name_saves(std::span<const io::Input> inputs, std::vector<Picture>& pictures) {
+  std::set<std::string> taken;
   for (const Picture& picture : pictures) {
     if (!picture.output.empty() && picture.output != "-") taken.insert(picture.output);
   }
@@ -225,11 +230,11 @@ void name_saves(std::vector<Picture>& pictures) {
       }
       const fs::path path =
           io::NameTemplate::parse(save.name_template, "save")
-              .expand({.input = picture.input.path,
+              .expand({.input = inputs[i].path,
                        .extension = extension,
                        .index = static_cast<std::int64_t>(i) + 1,
-                       .frame = picture.input.frame});
-      if (!taken.insert(path).second) {
+                       .frame = inputs[i].frame});
+      if (!taken.insert(path.string()).second) {
         throw Error("save: two results would be written to '" + path.string() +
                     "'; use a field such as {stem}");
       }
@@ -242,14 +247,14 @@ FileReport report_of(std::int64_t index, const PictureWork& work, const FileEnd&
   const Picture& picture = work.picture();
   FileReport report;
   report.index = index;
-  report.input = picture.input.path;
+  report.input = picture.path;
   report.output = picture.output;
   switch (end.state) {
     case FileEnd::State::done: break;
     case FileEnd::State::skipped: report.state = FileReport::State::skipped; return report;
     case FileEnd::State::failed:
       report.state = FileReport::State::failed;
-      report.stage = picture.failed_stage.empty() ? name_of(end.part) : picture.failed_stage;
+      report.stage = picture.failure ? picture.failure->stage : std::string(name_of(end.part));
       report.message = end.message;
       return report;
   }
@@ -288,6 +293,22 @@ void prepare_outputs(const io::OutputTarget* target, const RunOptions& options) 
   io::sweep_stale_temporaries(target->folder);
 }
 
+// Buffers of files and results come and go on all threads. From a heap they would leave holes that
+// grow over thousands of files; mapped on their own, each goes back to the system when it is freed.
+void map_large_buffers() {
+#ifdef __GLIBC__
+  constexpr int large = 128 * 1024;
+  mallopt(M_MMAP_THRESHOLD, large);
+#endif
+}
+
+// The tables that found names used twice were many times larger than what stays of them.
+void return_free_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
 }  // namespace
 
 void remove_temporaries() noexcept { io::remove_temporaries(); }
@@ -304,6 +325,7 @@ std::int64_t default_memory() {
 }
 
 RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress) {
+  map_large_buffers();
   std::optional<io::Format> format;
   if (!options.format.empty()) {
     format = io::format_of_extension(options.format);
@@ -353,21 +375,28 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   }
   {
     ThreadPool probing(options.threads - 1);
-    probe_all(work.pictures, options, settings, probing);
+    probe_all(work, options, settings, probing);
   }
   plan_all(work.pictures, session, progress);
   if (const Picture* planned = first_planned(work.pictures)) {
     check_target(where, planned->program->plan, session.pipeline(), options);
   }
-  if (target) name_outputs(work.pictures, *target, options);
-  name_saves(work.pictures);
+  if (target) name_outputs(work.inputs, work.pictures, *target, options,
+                           session.pipeline().has_source());
+  name_saves(work.inputs, work.pictures);
   prepare_outputs(where, options);
   if (options.shard_count > 1) {
-    std::erase_if(work.pictures, [&](const Picture& picture) {
-      return !io::in_shard(picture.input.relative, options.shard_index, options.shard_count);
-    });
+    std::vector<Picture> mine;
+    for (size_t i = 0; i < work.pictures.size(); ++i) {
+      if (io::in_shard(work.inputs[i].relative, options.shard_index, options.shard_count)) {
+        mine.push_back(std::move(work.pictures[i]));
+      }
+    }
+    work.pictures = std::move(mine);
   }
 
+  work.inputs = {};
+  return_free_memory();
   const std::int64_t memory = options.memory > 0 ? options.memory : default_memory();
   progress.detail(std::to_string(options.threads) + " threads, at most " +
                   std::to_string(memory >> 20) + " MiB in flight");
