@@ -103,6 +103,11 @@ struct ExpressionNames {
   bool taps = false;               // at(dx, dy) is allowed
 };
 
+// The names of an expression of pixels: the value in each channel, the channels of the pixel, its
+// place and the image. Others are images.
+inline constexpr std::string_view pixel_names[] = {"x",   "r",     "g",      "b",    "col",
+                                                   "row", "width", "height", "white"};
+
 // Where an expression stands: `span` of `text`, with its quotes if it has some.
 struct ExpressionPlace {
   std::string_view text;

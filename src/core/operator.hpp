@@ -38,6 +38,7 @@ struct Parameter {
   double low = -unlimited, high = unlimited;      // each number's range, ends included
   std::vector<std::string_view> words = {};       // the enumerated values it takes
   Takes takes = Takes::nothing;
+  bool names_images = false;  // an expression's names that are not of pixels are images
   std::string_view fallback = "";                 // the default, as pipeline text; "" when unset
   bool required = false;
 };

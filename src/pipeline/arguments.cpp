@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/expression.hpp"
 #include "core/text.hpp"
 #include "pipeline/parser.hpp"
 
@@ -275,10 +276,24 @@ class Matcher {
     } else if (const auto* text = std::get_if<Quoted>(&item.value)) {
       if (p.takes == Takes::expression && value.text.empty()) {
         value.text = text->text;
+        if (p.names_images) value.operands = images_named(*text, item.span);
       } else {
         add_word(p, value, Word{text->text, {}}, item.span);
       }
     }
+  }
+
+  // The images that an expression names.
+  std::vector<std::string> images_named(const Quoted& text, Span span) const {
+    const std::vector<std::string> known(std::begin(pixel_names), std::end(pixel_names));
+    const Expression expression =
+        parse_expression(text.text, {.known = known, .others = true},
+                         {.text = script_.text, .span = span, .origin = script_.origin});
+    std::vector<std::string> out;
+    for (const std::string& name : expression.variables()) {
+      if (std::find(known.begin(), known.end(), name) == known.end()) out.push_back(name);
+    }
+    return out;
   }
 
   void add_word(const Parameter& p, ParameterValue& value, const Word& word, Span span) {

@@ -9,6 +9,7 @@
 namespace impipe::ops {
 namespace {
 
+const std::vector<std::string> channels{"x", "r", "g", "b"};
 const std::vector<std::string> places{"col", "row", "width", "height", "white"};
 
 Expression expression_of(const Call& call, std::vector<std::string> names, bool others,
@@ -36,16 +37,13 @@ Result result_of(const Call& call, const ImageValue& image) {
 // The expression's variables are the images in order, then places. `x` stands for the current image
 // in each channel; r, g, b are channels of the same image.
 ImageValue lower_map(const Call& call, PlanBuilder& plan) {
-  const std::vector<std::string> own{"x", "r", "g", "b"};
-  std::vector<std::string> known = own;
-  known.insert(known.end(), places.begin(), places.end());
-  const Expression expression = expression_of(call, known, true, false);
+  const Expression expression =
+      expression_of(call, {std::begin(pixel_names), std::end(pixel_names)}, true, false);
   const bool mixes = expression.uses("r") || expression.uses("g") || expression.uses("b");
   std::vector<ImageValue> images{plan.current()};
   std::vector<std::string> variables{"x"};
-  if (mixes) variables = own;
-  for (const std::string& name : expression.variables()) {
-    if (is_one_of(name, known)) continue;
+  if (mixes) variables = channels;
+  for (const std::string& name : call.value("expr").operands) {
     images.push_back(matching_operand(call, plan, name));
     variables.push_back(name);
   }
@@ -131,7 +129,12 @@ const RegisterOperator map_operator{{
     .name = "map",
     .help = "your own point operator: an expression of the pixel",
     .category = "point",
-    .parameters = {expr, result_class},
+    .parameters = {{.name = "expr",
+                    .help = "the expression, in quotes",
+                    .takes = Takes::expression,
+                    .names_images = true,
+                    .required = true},
+                   result_class},
     .details = "x is the pixel's value in each channel (raw: 0 to 255 for uint8), r g b its channels;\n"
                "col row width height white; any other name is an image, kept with `as` or given with\n"
                "--with. An expression of r, g and b without x makes a one-channel image.\n"

@@ -1,0 +1,63 @@
+// Runs a pipeline's text on an image on the CPU.
+#include "support/pipeline_runner.hpp"
+
+#include "core/thread_pool.hpp"
+#include "engine/executor.hpp"
+#include "engine/session.hpp"
+#include "pipeline/binder.hpp"
+#include "pipeline/parser.hpp"
+
+namespace impipe::test {
+namespace {
+
+// Two threads, so that work is split whatever machine the tests run on.
+ThreadPool& pool() {
+  static ThreadPool threads(1);
+  return threads;
+}
+
+Ran run(const pipeline::Pipeline& pipeline, const HostImage& image,
+        const std::map<std::string, HostImage>& operands, const RunOptions& options) {
+  engine::Session session(pipeline, engine::open_device({.backend = "cpu"}, pool()),
+                          {.fuse = options.fuse, .strict = options.strict});
+  std::map<std::string, ImageType> types;
+  for (const std::string& name : pipeline.operands) types[name] = operands.at(name).type;
+  const auto program = session.program(image.type, types);
+  engine::Material material{.image = image, .operands = {}};
+  for (const std::string& name : pipeline.operands) {
+    material.operands[name] = operands.at(name);
+  }
+  const auto queue = session.make_queue();
+  engine::Outcome outcome =
+      engine::execute(*program, std::move(material), *queue,
+                      [&](const KernelSpec& spec) { return session.kernel(spec); });
+  Ran out{.image = std::move(outcome.image), .names = {}, .columns = std::move(outcome.columns),
+          .measurement = std::move(outcome.last_measurement.numbers),
+          .steps = static_cast<int>(program->plan.steps.size())};
+  for (const PlanColumn& column : program->plan.columns) out.names.push_back(column.name);
+  return out;
+}
+
+}  // namespace
+
+Ran run(std::string_view text, const HostImage& image,
+        const std::map<std::string, HostImage>& operands, const RunOptions& options) {
+  return run(pipeline::bind(pipeline::parse(text)), image, operands, options);
+}
+
+Ran run(std::string_view text, const RunOptions& options) {
+  const pipeline::Pipeline pipeline = pipeline::bind(pipeline::parse(text));
+  return run(pipeline, pipeline.make_source(), {}, options);
+}
+
+std::string error_of(std::string_view text, const HostImage& image,
+                     const std::map<std::string, HostImage>& operands, const RunOptions& options) {
+  try {
+    run(text, image, operands, options);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace impipe::test

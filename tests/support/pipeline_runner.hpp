@@ -1,0 +1,37 @@
+// Runs a pipeline's text on an image on the CPU, as the program does: parse, bind, lower, fuse,
+// execute.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/image.hpp"
+
+namespace impipe::test {
+
+struct Ran {
+  HostImage image;                 // no pixels when the pipeline ends in a measurement
+  std::vector<std::string> names;  // of the columns
+  std::vector<double> columns;
+  std::vector<double> measurement;  // the last one, [channels][values]
+  int steps = 0;
+};
+
+struct RunOptions {
+  bool fuse = true;
+  bool strict = false;
+};
+
+Ran run(std::string_view text, const HostImage& image,
+        const std::map<std::string, HostImage>& operands = {}, const RunOptions& options = {});
+// Of a pipeline that starts with a source.
+Ran run(std::string_view text, const RunOptions& options = {});
+
+// The text of the error that `run` throws; empty when it does not.
+std::string error_of(std::string_view text, const HostImage& image,
+                     const std::map<std::string, HostImage>& operands = {},
+                     const RunOptions& options = {});
+
+}  // namespace impipe::test
