@@ -82,6 +82,32 @@ struct PrimitiveText {
   std::string operator()(const Scalar& s) const {
     return std::string(s.body->name) + " " + std::to_string(s.results);
   }
+  std::string operator()(const Distance& d) const {
+    static constexpr const char* names[] = {"euclidean", "cityblock", "chessboard",
+                                            "quasi_euclidean"};
+    return std::string(names[static_cast<int>(d.metric)]) + (d.index ? " index" : "");
+  }
+  std::string operator()(const Project& p) const { return std::to_string(p.angles) + " angles"; }
+  std::string operator()(const Backproject& b) const {
+    static constexpr const char* names[] = {"none",   "ram_lak", "shepp_logan",
+                                            "cosine", "hamming", "hann"};
+    return std::to_string(b.angles) + " angles " + names[static_cast<int>(b.filter)] +
+           (b.linear ? " linear" : " nearest");
+  }
+  std::string operator()(const Diffuse&) const { return "floyd_steinberg"; }
+  std::string operator()(const Label& l) const {
+    static constexpr const char* names[] = {"components", "maxima", "minima", "reconstruct",
+                                            "reach"};
+    return std::string(names[static_cast<int>(l.kind)]) + " " + std::to_string(l.connectivity);
+  }
+  std::string operator()(const Resample& r) const {
+    static constexpr const char* methods[] = {"nearest", "bilinear", "bicubic"};
+    return std::string(r.kind == Resample::Kind::resize ? "resize " : "affine ") +
+           methods[static_cast<int>(r.method)] + (r.antialias ? " antialias" : "");
+  }
+  std::string operator()(const Window& w) const {
+    return std::string(name_of(w.border)) + (w.grow ? " grow" : "");
+  }
 };
 
 std::string argument_text(const Argument& a) {

@@ -17,9 +17,16 @@ std::string_view name_of(Border border) {
 }
 
 std::string_view name_of(const Primitive& primitive) {
-  static constexpr std::string_view names[] = {"point",  "permute",   "stencil", "separable", "extremum",
-                                               "rank",   "reduce",    "histogram", "select", "scalar"};
+  static constexpr std::string_view names[] = {
+      "point",  "permute",  "stencil", "separable", "extremum", "rank",    "reduce", "histogram", "select",
+      "scalar", "distance", "project", "backproject", "diffuse", "label", "resample", "window"};
+  static_assert(std::size(names) == std::variant_size_v<Primitive>);
   return names[primitive.index()];
+}
+
+bool stands_alone(const Primitive& primitive) {
+  return std::holds_alternative<Select>(primitive) ||
+         primitive.index() >= Primitive(Distance{}).index();
 }
 
 bool Mask::full() const {

@@ -135,9 +135,69 @@ struct Scalar {
   int results = 1;  // values a channel
 };
 
-using Primitive = std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram,
-                               Select, Scalar>;
+// --- Primitives that read their image as a whole and are kernels of their own ---
+
+// Distance of every pixel to the nearest one that is not 0 (semantics.md 7.4), or with `index` the
+// 1-based column-major index of that pixel. Result: single without white.
+struct Distance {
+  enum class Metric { euclidean, cityblock, chessboard, quasi_euclidean };
+  Metric metric = Metric::euclidean;
+  bool index = false;
+};
+
+// The Radon transform, and its inverse (semantics.md 8.1, 8.2). Arguments: one angle in degrees a
+// column of the projection. Result: single without white, one column an angle.
+struct Project {
+  int angles = 0;
+};
+struct Backproject {
+  enum class Filter { none, ram_lak, shepp_logan, cosine, hamming, hann };
+  Filter filter = Filter::ram_lak;
+  bool linear = true;  // interpolation: linear, or nearest
+  int angles = 0;      // arguments: the angles in degrees, scaling, the result's side (0: from the input)
+};
+
+// Error diffusion after Floyd and Steinberg, in double (semantics.md 8.4). Result: logical.
+struct Diffuse {};
+
+// Connected sets of pixels.
+struct Label {
+  enum class Kind {
+    components,   // bwlabel: numbers from 1 in column-major order of each component's first pixel
+    maxima,       // regional maxima: logical
+    minima,
+    reconstruct,  // images: marker, mask: the largest image under the mask that the marker reaches
+    reach,        // images: seeds, passable, direction: canny's hysteresis
+  };
+  Kind kind = Kind::components;
+  int connectivity = 8;  // 4 or 8
+};
+
+// A picture of another size or place, each output pixel from a few input pixels.
+struct Resample {
+  enum class Kind { resize, affine };
+  enum class Method { nearest, bilinear, bicubic };
+  Kind kind = Kind::resize;
+  Method method = Method::bicubic;
+  bool antialias = true;
+  // Arguments. resize: output width and height (0: from the scale), scale in x and in y.
+  // affine: output width and height (0: the input's), then a b c d e f of
+  // (x, y) = (a u + b v + c, d u + e v + f), the input place of output (u, v); the fill value.
+};
+
+// A part of the image, or the image with a frame. Arguments: the input place that lies under output
+// (0, 0), output width and height, and with `grow` the pixels added instead of the width and height.
+struct Window {
+  Border border = Border::constant;  // constant: the value is the last argument
+  bool grow = false;
+};
+
+using Primitive =
+    std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select, Scalar,
+                 Distance, Project, Backproject, Diffuse, Label, Resample, Window>;
 std::string_view name_of(const Primitive& primitive);
+// Reads and makes its image as a whole: never shares a kernel with another node.
+bool stands_alone(const Primitive& primitive);
 
 // Where a launch argument comes from.
 struct Argument {

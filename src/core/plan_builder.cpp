@@ -189,6 +189,11 @@ ImageValue PlanBuilder::rank(Rank rank, ImageValue image, std::vector<Arg> args)
                    {.cls = image.type.cls, .white = image.type.white});
 }
 
+ImageValue PlanBuilder::whole(Primitive primitive, std::vector<ImageValue> images,
+                              std::vector<Arg> args, Result result) {
+  return add_image(std::move(primitive), images, args, result);
+}
+
 MeasureValue PlanBuilder::reduce(Reduce reduce, ImageValue image, std::vector<Arg> args) {
   return add_measure(std::move(reduce), {image}, {}, args, 1, image.type.channels);
 }

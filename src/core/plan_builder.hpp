@@ -56,6 +56,9 @@ class PlanBuilder {
                        Result result);
   ImageValue extremum(Extremum extremum, ImageValue image);
   ImageValue rank(Rank rank, ImageValue image, std::vector<Arg> args);
+  // Primitives that stand alone: Distance, Project, Diffuse, Label, Resample, …
+  ImageValue whole(Primitive primitive, std::vector<ImageValue> images, std::vector<Arg> args,
+                   Result result);
   MeasureValue reduce(Reduce reduce, ImageValue image, std::vector<Arg> args);
   MeasureValue histogram(Histogram histogram, ImageValue image);
   MeasureValue select(ImageValue image, std::vector<Arg> places);

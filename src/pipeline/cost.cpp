@@ -39,6 +39,12 @@ struct Cost {
   double operator()(const Histogram&) const { return 4; }
   double operator()(const Select&) const { return 20; }
   double operator()(const Scalar&) const { return 0; }
+  double operator()(const Window&) const { return 2; }
+  // Those that stand alone are never computed twice.
+  template <class Whole>
+  double operator()(const Whole&) const {
+    return 100;
+  }
 };
 
 }  // namespace

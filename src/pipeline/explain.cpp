@@ -44,6 +44,24 @@ struct Words {
   std::string operator()(const Histogram& h) const { return fmt::format("{} bins", h.bins); }
   std::string operator()(const Select& s) const { return fmt::format("{} places", s.places); }
   std::string operator()(const Scalar& s) const { return s.body->name; }
+  std::string operator()(const Distance& d) const {
+    static constexpr const char* names[] = {"euclidean", "cityblock", "chessboard",
+                                            "quasi-euclidean"};
+    return names[static_cast<int>(d.metric)];
+  }
+  std::string operator()(const Project& p) const { return fmt::format("{} angles", p.angles); }
+  std::string operator()(const Backproject& b) const { return fmt::format("{} angles", b.angles); }
+  std::string operator()(const Diffuse&) const { return "floyd-steinberg"; }
+  std::string operator()(const Label& l) const {
+    static constexpr const char* names[] = {"components", "maxima", "minima", "reconstruct",
+                                            "reach"};
+    return fmt::format("{} {}-connected", names[static_cast<int>(l.kind)], l.connectivity);
+  }
+  std::string operator()(const Resample& r) const {
+    static constexpr const char* methods[] = {"nearest", "bilinear", "bicubic"};
+    return methods[static_cast<int>(r.method)];
+  }
+  std::string operator()(const Window& w) const { return std::string(name_of(w.border)); }
 
   static std::string border(Border b) { return " " + std::string(name_of(b)); }
 };

@@ -111,9 +111,14 @@ class Fuser {
   std::string obstacle(int producer, int reader) const {
     const Node& from = node_of(step(producer));
     const Node& to = node_of(step(reader));
-    if (is<Select>(to)) return "select reads its image several times";
+    for (const Node* node : {&to, &from}) {
+      if (stands_alone(node->primitive)) {
+        return std::string(name_of(node->primitive)) + " works on a whole image";
+      }
+    }
     if (border_of(to) == Border::circular) return "a circular border needs the whole image";
-    const bool moves = is<Permute>(from) || is<Permute>(to);
+    const bool moves =
+        is<Permute>(from) || is<Permute>(to) || is<Window>(from) || is<Window>(to);
     if (moves && !(is<Point>(from) || is<Point>(to))) {
       return "a permutation fuses with point stages only";
     }
