@@ -1,0 +1,127 @@
+// The command line as a whole: commands, unknown words, and what is said about them.
+#include "cli/app.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cli/command.hpp"
+#include "cli/run_reporter.hpp"
+#include "core/error.hpp"
+
+namespace impipe::cli {
+namespace {
+
+std::string message(const std::vector<std::string>& arguments, ExitCode code = ExitCode::usage) {
+  try {
+    run_app(arguments);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(CommandLine, WrongUseIsExplained) {
+  struct Row {
+    std::vector<std::string> arguments;
+    const char* message;
+  };
+  const Row rows[] = {
+      {{"plna", "imadjust"},
+       "there is no command or operator 'plna'; did you mean 'impipe plan'?"},
+      {{"edge", "x", "--foramt", "png"}, "unknown option '--foramt'; did you mean '--format'?"},
+      {{"plan", "edge", "--clas=uint8"}, "unknown option '--clas'; did you mean '--class'?"},
+      {{"edge", "x", "-Z"}, "unknown option '-Z'; see impipe run --help"},
+      {{"edge"},
+       "no input given: impipe PIPELINE INPUT... -o OUTPUT; inputs are files, folders, globs, "
+       "frame ranges and - for stdin"},
+      {{"/", "-o", "x"},
+       "the pipeline comes first, but '/' is a folder: impipe PIPELINE / -o OUTPUT"},
+      {{"plan"}, "no pipeline given: impipe PIPELINE INPUT... -o OUTPUT"},
+      {{"plan", "edge", "a", "b"}, "plan takes one input, whose kind counts"},
+      {{"diff", "a"}, "diff takes two files: impipe diff A B"},
+      {{"info"}, "no file given: impipe info FILE..."},
+      {{"bench"}, "no pipeline given: impipe bench PIPELINE..."},
+      {{"cache"}, "cache takes one of path, list, clear"},
+      {{"cache", "warn"}, "cache: 'warn' is none of path, list, clear"},
+      {{"completions", "bsh"},
+       "completions: 'bsh' is none of bash, zsh, fish; did you mean 'bash'?"},
+      {{"ops", "conv"}, "there is no operator 'conv'; did you mean 'conv2'?"},
+      {{"ops", "a", "b"}, "unexpected argument 'b'; see impipe ops --help"},
+      {{"edge", "x", "--quality", "101"},
+       "--quality: Value 101 not in range 1 to 100; see impipe run --help"},
+      {{"-f", "/nowhere.txt", "x"}, "-f /nowhere.txt: No such file or directory"},
+  };
+  for (const Row& row : rows) EXPECT_EQ(message(row.arguments), row.message) << row.arguments[0];
+}
+
+TEST(CommandLine, AMistypedOperatorIsNotTakenForACommand) {
+  EXPECT_EQ(message({"edgee", "x", "-o", "y"}),
+            "pipeline:1:1: unknown operator 'edgee'; did you mean 'edge'?\n  edgee\n  ^^^^^");
+}
+
+TEST(CommandLine, EveryFlagHasAVariable) {
+  EXPECT_EQ(variable_of("-o,--output"), "IMPIPE_OUTPUT");
+  EXPECT_EQ(variable_of("--max-pixels"), "IMPIPE_MAX_PIXELS");
+  const CommandSet commands;
+  for (const auto& command : commands.all()) {
+    for (const CLI::Option* option : command->app->get_options()) {
+      if (option->get_lnames().empty() || option->get_lnames()[0] == "help") continue;
+      EXPECT_EQ(option->get_envname(), variable_of("--" + option->get_lnames()[0]));
+      EXPECT_FALSE(option->get_description().empty());
+    }
+  }
+}
+
+TEST(Reporter, FailuresAreWrittenAsJsonLines) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("impipe-errors-" + std::to_string(getpid()));
+  {
+    RunReporter reporter({.progress = ProgressMode::none, .errors_file = path.string()});
+    engine::FileReport report;
+    report.state = engine::FileReport::State::failed;
+    report.input = "in/\"a\".png";
+    report.stage = "decode";
+    report.message = "empty file";
+    testing::internal::CaptureStderr();
+    EXPECT_TRUE(reporter.file(report));
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "impipe: in/\"a\".png: decode: empty file\n");
+  }
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  EXPECT_EQ(line, R"({"file":"in/\"a\".png","stage":"decode","message":"empty file"})");
+  std::filesystem::remove(path);
+}
+
+TEST(Reporter, RowsHaveAHeaderForEachSetOfColumns) {
+  RunReporter reporter({.progress = ProgressMode::none});
+  engine::FileReport report;
+  testing::internal::CaptureStdout();
+  report.input = "a\tb.png";
+  report.columns = {"mean2"};
+  report.values = {0.1};
+  reporter.file(report);
+  report.input = "c.png";
+  report.values = {1e300};
+  reporter.file(report);
+  report.columns = {"mean2_r", "mean2_g"};
+  report.values = {1, 2.5};
+  reporter.file(report);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+            "file\tmean2\na\\tb.png\t0.1\nc.png\t1e+300\nfile\tmean2_r\tmean2_g\nc.png\t1\t2.5\n");
+}
+
+TEST(Numbers, AreGrouped) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1000), "1,000");
+  EXPECT_EQ(grouped(1234567), "1,234,567");
+}
+
+}  // namespace
+}  // namespace impipe::cli

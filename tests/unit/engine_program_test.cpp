@@ -1,0 +1,180 @@
+// Sizes, messages, lifetimes and results of programs, run on the CPU.
+#include "engine/program.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "core/error.hpp"
+#include "engine/executor.hpp"
+#include "engine/session.hpp"
+#include "pipeline/binder.hpp"
+#include "pipeline/parser.hpp"
+
+namespace impipe::engine {
+namespace {
+
+pipeline::Pipeline bound(const char* text) { return pipeline::bind(pipeline::parse(text)); }
+
+HostImage image_of(Size size, std::vector<int> values) {
+  HostImage image(ImageType{}, size);
+  for (std::int64_t y = 0; y < size.height; ++y) {
+    for (std::int64_t x = 0; x < size.width; ++x) {
+      image.pixels.row_as<std::uint8_t>(y)[x] =
+          static_cast<std::uint8_t>(values[static_cast<size_t>(y * size.width + x)]);
+    }
+  }
+  return image;
+}
+
+HostImage flat(Size size, int value) {
+  return image_of(size, std::vector<int>(static_cast<size_t>(size.pixels()), value));
+}
+
+std::vector<int> codes(const Plane& plane) {
+  std::vector<int> out;
+  for (std::int64_t y = 0; y < plane.size().height; ++y) {
+    for (std::int64_t x = 0; x < plane.size().width; ++x) {
+      out.push_back(plane.row_as<std::uint8_t>(y)[x]);
+    }
+  }
+  return out;
+}
+
+class Programs : public testing::Test {
+ protected:
+  Outcome run(const char* text, Material material, SessionOptions options = {},
+              ExecuteOptions execution = {}) {
+    Session session(bound(text), open_device({}, pool_), options);
+    std::map<std::string, ImageType> types;
+    for (const auto& [name, image] : material.operands) types[name] = image.type;
+    program_ = session.program(material.image.type, types);
+    const auto queue = session.make_queue();
+    return execute(*program_, std::move(material), *queue,
+                   [&](const KernelSpec& spec) { return session.kernel(spec); }, execution);
+  }
+
+  std::string message(const char* text, Material material) {
+    try {
+      run(text, std::move(material));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::file_failed);
+      return error.what();
+    }
+    return "no error";
+  }
+
+  ThreadPool pool_{1};
+  std::shared_ptr<const Program> program_;
+};
+
+TEST_F(Programs, RunAChain) {
+  const Outcome outcome = run("imcomplement | fliplr", {image_of({3, 1}, {10, 20, 30}), {}});
+  EXPECT_EQ(codes(outcome.image.pixels), (std::vector<int>{225, 235, 245}));
+}
+
+TEST_F(Programs, UnequalOperandsAreNamed) {
+  EXPECT_EQ(message("imlincomb 0.5 0.5 :a", {flat({6, 4}, 1), {{"a", flat({3, 2}, 1)}}}),
+            "imlincomb: the current image is 6x4, :a is 3x2");
+  EXPECT_EQ(message("as a | conv2 [1 2; 3 4] full | imlincomb 1 1 :a", {flat({6, 4}, 1), {}}),
+            "imlincomb: the current image is 7x5, :a is 6x4");
+  EXPECT_EQ(message("as a | transpose | imlincomb 1 1 :a", {flat({6, 4}, 1), {}}),
+            "imlincomb: the current image is 4x6, :a is 6x4");
+}
+
+TEST_F(Programs, AnEmptyResultIsAnError) {
+  EXPECT_EQ(message("conv2 [1 1 1; 1 1 1; 1 1 1] valid", {flat({2, 5}, 1), {}}),
+            "conv2: the image is only 2x5, so that nothing is left of it");
+}
+
+TEST_F(Programs, MeasurementsAreColumnsAndTheLastIsKept) {
+  const Outcome outcome = run("mean2 | max", {image_of({2, 2}, {1, 2, 3, 10}), {}});
+  EXPECT_EQ(outcome.columns, (std::vector<double>{4, 10}));
+  EXPECT_TRUE(outcome.image.pixels.empty());
+  EXPECT_EQ(outcome.last_measurement.numbers, (std::vector<double>{10}));
+}
+
+// The mean divides by the pixels of the image that was measured, not of the one that came in.
+TEST_F(Programs, SizesOfAScalarAreThoseOfTheMeasuredImage) {
+  const Outcome outcome =
+      run("conv2 [1 1 1; 1 1 1; 1 1 1] valid | mean2", {flat({5, 4}, 2), {}});
+  EXPECT_EQ(outcome.columns, (std::vector<double>{18}));
+}
+
+TEST_F(Programs, AlphaGoesAlong) {
+  ImageType type;
+  type.alpha = true;
+  HostImage image(type, {2, 1});
+  const std::uint8_t pixels[] = {10, 20}, alphas[] = {1, 2};
+  std::memcpy(image.pixels.row(0), pixels, 2);
+  std::memcpy(image.alpha.row(0), alphas, 2);
+  const Outcome turned = run("imcomplement | transpose | flipud", {image, {}});
+  EXPECT_EQ(codes(turned.image.pixels), (std::vector<int>{235, 245}));
+  EXPECT_EQ(codes(turned.image.alpha), (std::vector<int>{2, 1}));
+  EXPECT_EQ(turned.image.alpha.size(), (Size{1, 2}));
+  const Outcome padded = run("conv2 [0 0 1] full", {image, {}});
+  EXPECT_EQ(codes(padded.image.alpha), (std::vector<int>{0, 1, 2, 0}));
+  EXPECT_TRUE(run("im2bw 0.5", {image, {}}).image.alpha.empty());
+}
+
+TEST_F(Programs, SavesAreIntermediates) {
+  const Outcome outcome =
+      run("imcomplement | save 'x.png' | fliplr", {image_of({2, 1}, {10, 20}), {}});
+  ASSERT_EQ(outcome.saves.size(), 1u);
+  EXPECT_EQ(codes(outcome.saves[0].pixels), (std::vector<int>{245, 235}));
+  EXPECT_EQ(codes(outcome.image.pixels), (std::vector<int>{235, 245}));
+}
+
+TEST_F(Programs, ValuesAreLetGoAfterTheirLastReader) {
+  run("as a | transpose | transpose | imlincomb 1 1 :a", {flat({2, 2}, 1), {}}, {.fuse = false});
+  ASSERT_EQ(program_->dead_after.size(), 3u);
+  EXPECT_EQ(program_->dead_after[0], (std::vector<ValueId>{}));     // the input is read as :a
+  EXPECT_EQ(program_->dead_after[1], (std::vector<ValueId>{1}));
+  EXPECT_EQ(program_->dead_after[2], (std::vector<ValueId>{2, 0}));
+  EXPECT_EQ(program_->bytes_per_pixel, 3);
+}
+
+TEST_F(Programs, AStopEndsTheWorkBetweenSteps) {
+  EXPECT_THROW(run("mean2", {flat({2, 2}, 1), {}}, {}, {.stop = [] { return true; }}), Error);
+}
+
+TEST_F(Programs, TimesAreOneAStep) {
+  const Outcome outcome =
+      run("imcomplement | mean2", {flat({64, 64}, 1), {}}, {.fuse = false}, {.timed = true});
+  EXPECT_EQ(outcome.step_seconds.size(), program_->plan.steps.size());
+  EXPECT_EQ(outcome.step_bytes[0], 2 * 64 * 64);
+}
+
+TEST(Devices, UnknownOnesAreExitFour) {
+  ThreadPool pool(0);
+  const auto message = [&](DeviceChoice choice) {
+    try {
+      open_device(choice, pool);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::backend);
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(message({.backend = "cppu"}),
+            "--backend: there is no backend 'cppu' in this build, which has auto, cpu; did you "
+            "mean 'cpu'?");
+  EXPECT_EQ(message({.device = "cpu:7"}), "--device: there is no device 'cpu:7'; cpu has cpu");
+  EXPECT_EQ(open_device({.device = "cpu"}, pool).why, "--device cpu");
+}
+
+TEST(SessionPrograms, AreMadeOnceATypeAndKernelsOnceAKey) {
+  ThreadPool pool(0);
+  Session session(bound("imadjust 0.1 0.9"), open_device({}, pool), {});
+  const ImageType gray;
+  ImageType deep = gray;
+  deep.cls = PixelClass::uint16;
+  deep.white = 65535;
+  EXPECT_EQ(session.program(gray, {}), session.program(gray, {}));
+  EXPECT_NE(session.program(gray, {}), session.program(deep, {}));
+  const KernelSpec& spec = session.program(gray, {})->plan.steps[0].kernel;
+  EXPECT_EQ(session.kernel(spec), session.program(gray, {})->kernels[0]);
+}
+
+}  // namespace
+}  // namespace impipe::engine
