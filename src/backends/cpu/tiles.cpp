@@ -37,7 +37,7 @@ TileGrid tiles_for(const KernelSpec& spec, Size size, int threads) {
     width = height = 256;
   } else if (halo_x + halo_y > 0) {
     // A halo costs at most about an eighth in each direction.
-    width = std::max<std::int64_t>(512 / channels, 8 * halo_x);
+    width = std::max<std::int64_t>(2048 / channels, 8 * halo_x);
     height = std::max<std::int64_t>(64, 8 * halo_y);
   }
   TileGrid grid{size, part(size.width, std::max(width, cell_side)), part(size.height, height)};

@@ -2,9 +2,7 @@
 // at a time, because a loaded vector then serves four results and loads no longer are the limit.
 #include "backends/cpu/weighted_sum.hpp"
 
-#if defined(__x86_64__) && !defined(__clang__)
-#include <immintrin.h>
-#endif
+#include "backends/cpu/intrinsics.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -31,7 +29,7 @@ namespace baseline {
 #undef KEEP
 }  // namespace baseline
 
-#if defined(__x86_64__) && !defined(__clang__)
+#if IMPIPE_HAS_INTRINSICS
 namespace v3 {
 #define LEVEL_TARGET IMPIPE_TARGET_v3
 #define Vec __m256
