@@ -1,7 +1,10 @@
 // Tables over all codes of an integer class, and their application to rows.
 #include "backends/cpu/code_table.hpp"
 
-#include <cstring>
+#include <optional>
+
+#include "backends/cpu/intrinsics.hpp"
+#include "backends/cpu/level.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -13,6 +16,115 @@ void look_up(std::byte* out, const std::byte* in, const std::byte* table, std::i
   const Out* __restrict t = reinterpret_cast<const Out*>(table);
   Out* __restrict b = reinterpret_cast<Out*>(out);
   for (std::int64_t i = first; i < n; i += step) b[i] = t[a[i]];
+}
+
+#if IMPIPE_HAS_INTRINSICS
+// Bytes through a table in registers: two look-ups among 128 values each, chosen by the top bit.
+IMPIPE_TARGET_VBMI void look_up_vbmi(std::uint8_t* out, const std::uint8_t* in,
+                                     const std::uint8_t* table, std::int64_t n) {
+  const __m512i t0 = _mm512_loadu_si512(table), t1 = _mm512_loadu_si512(table + 64);
+  const __m512i t2 = _mm512_loadu_si512(table + 128), t3 = _mm512_loadu_si512(table + 192);
+  const auto codes = [&](__m512i v) IMPIPE_TARGET_VBMI {
+    const __m512i low = _mm512_permutex2var_epi8(t0, v, t1);
+    const __m512i high = _mm512_permutex2var_epi8(t2, v, t3);
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(v), low, high);
+  };
+  std::int64_t i = 0;
+  for (; i + 64 <= n; i += 64) _mm512_storeu_si512(out + i, codes(_mm512_loadu_si512(in + i)));
+  for (; i < n; ++i) out[i] = table[in[i]];
+}
+
+// The same with a table for each of three channels.
+IMPIPE_TARGET_VBMI void look_up_three_vbmi(std::uint8_t* out, const std::uint8_t* in,
+                                           const std::uint8_t* const* tables, std::int64_t n) {
+  __m512i t[3][4];
+  for (int c = 0; c < 3; ++c) {
+    for (int k = 0; k < 4; ++k) t[c][k] = _mm512_loadu_si512(tables[c] + 64 * k);
+  }
+  constexpr std::uint64_t every_third = 0x9249249249249249;  // bits 0, 3, 6 ... 63
+  std::int64_t i = 0;
+  // Element i + k has channel (i + k) % 3; 64 % 3 is 1, so the pattern moves on by one.
+  for (; i + 64 <= n; i += 64) {
+    const __m512i v = _mm512_loadu_si512(in + i);
+    const __mmask64 top = _mm512_movepi8_mask(v);
+    __m512i codes = _mm512_setzero_si512();
+    for (int c = 0; c < 3; ++c) {
+      const __m512i low = _mm512_permutex2var_epi8(t[c][0], v, t[c][1]);
+      const __m512i high = _mm512_permutex2var_epi8(t[c][2], v, t[c][3]);
+      const int shift = static_cast<int>((c + 3 - i % 3) % 3);
+      codes = _mm512_mask_blend_epi8(every_third << shift, codes,
+                                     _mm512_mask_blend_epi8(top, low, high));
+    }
+    _mm512_storeu_si512(out + i, codes);
+  }
+  for (; i < n; ++i) out[i] = tables[i % 3][in[i]];
+}
+
+// Bytes through sixteen tables of sixteen: each answers for the codes that it has and gives 0 for
+// the others, since a look-up with the top bit set is 0 and 0x70 + 16 sets it.
+IMPIPE_TARGET_v3 void look_up_v3(std::uint8_t* out, const std::uint8_t* in,
+                                 const std::uint8_t* table, std::int64_t n) {
+  const __m256i sixteen = _mm256_set1_epi8(16), others = _mm256_set1_epi8(0x70);
+  std::int64_t i = 0;
+  for (; i + 32 <= n; i += 32) {
+    __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + i));
+    __m256i codes = _mm256_setzero_si256();
+    for (int k = 0; k < 16; ++k) {
+      const __m256i part = _mm256_broadcastsi128_si256(
+          _mm_loadu_si128(reinterpret_cast<const __m128i*>(table + 16 * k)));
+      codes = _mm256_or_si256(codes, _mm256_shuffle_epi8(part, _mm256_adds_epu8(v, others)));
+      v = _mm256_sub_epi8(v, sixteen);
+    }
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), codes);
+  }
+  for (; i < n; ++i) out[i] = table[in[i]];
+}
+
+bool has_vbmi() {
+  static const bool has = __builtin_cpu_supports("avx512vbmi");
+  return has;
+}
+#endif
+
+// out = in > last ? high : low
+template <class...>
+IMPIPE_INLINE void step_body(std::uint8_t* __restrict out, const std::uint8_t* __restrict in,
+                             std::uint8_t last, std::uint8_t low, std::uint8_t high,
+                             std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] > last ? high : low;
+}
+IMPIPE_CPU_KERNEL(step,
+                  (std::uint8_t* out, const std::uint8_t* in, std::uint8_t last, std::uint8_t low,
+                   std::uint8_t high, std::int64_t n),
+                  (out, in, last, low, high, n))
+
+// Whether a table has two values, one up to a code and one above; that code.
+std::optional<int> last_before_step(const std::uint8_t* table) {
+  int last = 0;
+  while (last < 255 && table[last + 1] == table[0]) ++last;
+  for (int k = last + 1; k < 256; ++k) {
+    if (table[k] != table[255]) return std::nullopt;
+  }
+  return last;
+}
+
+// A table of bytes for bytes, the fastest way here.
+void look_up_bytes(std::uint8_t* out, const std::uint8_t* in, const std::uint8_t* table,
+                   std::int64_t n, CpuLevel level) {
+#if IMPIPE_HAS_INTRINSICS
+  if (level == CpuLevel::v4 && has_vbmi()) return look_up_vbmi(out, in, table, n);
+#endif
+  if (const std::optional<int> last = last_before_step(table)) {
+    step<>[static_cast<int>(level)](out, in, static_cast<std::uint8_t>(*last), table[0],
+                                    table[255], n);
+    return;
+  }
+#if IMPIPE_HAS_INTRINSICS
+  if (level != CpuLevel::baseline) return look_up_v3(out, in, table, n);
+#endif
+  look_up<std::uint8_t, std::uint8_t>(reinterpret_cast<std::byte*>(out),
+                                      reinterpret_cast<const std::byte*>(in),
+                                      reinterpret_cast<const std::byte*>(table), 0, 1, n);
 }
 
 using LookUp = void (*)(std::byte*, const std::byte*, const std::byte*, std::int64_t, std::int64_t,
@@ -30,6 +142,10 @@ LookUp look_up_of(PixelClass from, PixelClass to) {
 
 }  // namespace
 
+std::size_t table_values(PixelClass cls) {
+  return bytes_of(cls) == 1 ? 256 : 65536;
+}
+
 std::int64_t codes_of(PixelClass cls) { return static_cast<std::int64_t>(class_max(cls)) + 1; }
 
 CodeTable composed(const CodeTable& first, const CodeTable& second) {
@@ -37,7 +153,7 @@ CodeTable composed(const CodeTable& first, const CodeTable& second) {
   const std::int64_t n = codes_of(first.from);
   const std::size_t tables = std::max(first.channels.size(), second.channels.size());
   for (std::size_t c = 0; c < tables; ++c) {
-    std::vector<std::byte>& table = out.channels.emplace_back(n * bytes_of(second.to));
+    std::vector<std::byte>& table = out.channels.emplace_back(table_values(first.from) * bytes_of(second.to));
     look_up_of(first.to, second.to)(table.data(), first.of(static_cast<int>(c)),
                                     second.of(static_cast<int>(c)), 0, 1, n);
   }
@@ -46,7 +162,20 @@ CodeTable composed(const CodeTable& first, const CodeTable& second) {
 
 void apply_table(const CodeTable& table, std::byte* out, const std::byte* in, int channels,
                  std::int64_t n, CpuLevel level) {
-  (void)level;
+  const bool bytes = bytes_of(table.from) == 1 && bytes_of(table.to) == 1;
+  const auto* from = reinterpret_cast<const std::uint8_t*>(in);
+  auto* to = reinterpret_cast<std::uint8_t*>(out);
+  if (bytes && table.channels.size() == 1) {
+    look_up_bytes(to, from, reinterpret_cast<const std::uint8_t*>(table.of(0)), n, level);
+    return;
+  }
+#if IMPIPE_HAS_INTRINSICS
+  if (bytes && channels == 3 && level == CpuLevel::v4 && has_vbmi()) {
+    const std::uint8_t* tables[3];
+    for (int c = 0; c < 3; ++c) tables[c] = reinterpret_cast<const std::uint8_t*>(table.of(c));
+    return look_up_three_vbmi(to, from, tables, n);
+  }
+#endif
   const LookUp function = look_up_of(table.from, table.to);
   if (table.channels.size() == 1) {
     function(out, in, table.of(0), 0, 1, n);

@@ -20,6 +20,8 @@ struct CodeTable {
 };
 
 std::int64_t codes_of(PixelClass cls);
+// How many values a table has room for: all that the bits of a pixel can hold.
+std::size_t table_values(PixelClass cls);
 
 // second after first; second.from is first.to, an integer class.
 CodeTable composed(const CodeTable& first, const CodeTable& second);

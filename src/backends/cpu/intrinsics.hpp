@@ -7,6 +7,8 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #include <immintrin.h>
+// x86-64-v4 and the byte permutations that its later processors have.
+#define IMPIPE_TARGET_VBMI __attribute__((target("arch=x86-64-v4,avx512vbmi")))
 #else
 #define IMPIPE_HAS_INTRINSICS 0
 #endif

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "backends/cpu/float_proof.hpp"
 #include "backends/cpu/rows.hpp"
 
 namespace impipe::cpu {
@@ -48,6 +49,11 @@ PointProgram::PointProgram(const Node& node, const Arguments& arguments, const P
     for (int c = 0; c < point_->body->inputs; ++c) bindings_.push_back({.image = 0, .channel = c});
   } else {
     for (int i = 0; i < point_->body->inputs; ++i) bindings_.push_back({.image = i});
+  }
+  if (in_double_ && inputs.classes.size() == 2 && point_->body != nullptr &&
+      !point_->mixes_channels && !arguments.differ()) {
+    in_double_ = !float_is_exact(*point_->body, arguments.of(0), inputs.classes[0],
+                                 inputs.classes[1], cls_, size.pixels() * channels_, level_);
   }
   planar_ = arguments.differ() || point_->mixes_channels;
   for (const int channels : inputs.channels) planar_ = planar_ || channels != channels_;
@@ -102,52 +108,54 @@ void PointProgram::run_as(std::byte* out, std::span<const std::byte* const> in, 
   const ScratchScope scope(scratch);
   const std::size_t inputs = bindings_.size();
   const std::size_t images = inputs_.classes.size();
-  auto** rows = scratch.take<const real*>(static_cast<std::int64_t>(inputs));
-  auto** loaded = scratch.take<real*>(static_cast<std::int64_t>(images));
-  auto** own = scratch.take<real*>(static_cast<std::int64_t>(inputs));
   const int step = planar_ ? 1 : channels_;
+  constexpr int most_channels = 3;
+  auto** rows = scratch.take<const real*>(static_cast<std::int64_t>(inputs));
+  auto** loaded = scratch.take<real*>(static_cast<std::int64_t>(images) * most_channels);
+  auto** places = scratch.take<real*>(static_cast<std::int64_t>(inputs));
   for (std::size_t i = 0; i < images; ++i) {
-    loaded[i] = scratch.take<real>(chunk * inputs_.channels[i]);
+    // Planar: a row a channel; else one row of interleaved numbers.
+    real* row = scratch.take<real>(chunk * inputs_.channels[i]);
+    for (int c = 0; c < inputs_.channels[i]; ++c) {
+      loaded[i * most_channels + c] = row + (planar_ ? c * chunk : 0);
+    }
   }
   for (std::size_t i = 0; i < inputs; ++i) {
-    own[i] = scratch.take<real>(chunk * step);
+    if (bindings_[i].kind != Binding::Kind::image) places[i] = scratch.take<real>(chunk * step);
   }
   real* result = scratch.take<real>(chunk * channels_);
-  real* plane = planar_ ? scratch.take<real>(chunk) : nullptr;
+  real* planes[most_channels] = {result};
+  for (int c = 0; planar_ && channels_ > 1 && c < channels_; ++c) {
+    planes[c] = scratch.take<real>(chunk);
+  }
   const std::int64_t out_pixel = bytes_of(cls_) * channels_;
   for (std::int64_t at = 0; at < n; at += chunk) {
     const std::int64_t count = std::min(chunk, n - at);
     for (std::size_t i = 0; i < images; ++i) {
-      const std::int64_t pixel = bytes_of(inputs_.classes[i]) * inputs_.channels[i];
-      load_row(loaded[i], in[i] + at * pixel, inputs_.classes[i], count * inputs_.channels[i],
-               level_);
+      const int channels = inputs_.channels[i];
+      const std::byte* from = in[i] + at * bytes_of(inputs_.classes[i]) * channels;
+      real** to = loaded + i * most_channels;
+      if (planar_ && channels == most_channels) {
+        split_row(to, from, inputs_.classes[i], count, level_);
+      } else {
+        load_row(to[0], from, inputs_.classes[i], count * channels, level_);
+      }
     }
-    const auto bind = [&](int channel) {
+    for (int c = 0; c < (planar_ ? channels_ : 1); ++c) {
       for (std::size_t i = 0; i < inputs; ++i) {
         const Binding& b = bindings_[i];
-        rows[i] = own[i];
-        if (b.kind != Binding::Kind::image) {
-          fill_place(own[i], b, x + at, y, count, step);
-        } else if (!planar_ || inputs_.channels[b.image] == 1) {
-          rows[i] = loaded[b.image];
+        if (b.kind == Binding::Kind::image) {
+          const int channel = std::min(b.channel < 0 ? c : b.channel,
+                                       inputs_.channels[b.image] - 1);
+          rows[i] = loaded[b.image * most_channels + channel];
         } else {
-          const int channels = inputs_.channels[b.image];
-          const int c = std::min(b.channel < 0 ? channel : b.channel, channels - 1);
-          gather_row(own[i], loaded[b.image] + c, channels, count, level_);
+          fill_place(places[i], b, x + at, y, count, step);
+          rows[i] = places[i];
         }
       }
-    };
-    if (!planar_) {
-      bind(0);
-      evaluate<real>(result, {rows, inputs}, count * channels_, 0, state);
-    } else {
-      for (int c = 0; c < channels_; ++c) {
-        bind(c);
-        real* to = channels_ == 1 ? result : plane;
-        evaluate<real>(to, {rows, inputs}, count, c, state);
-        if (channels_ > 1) scatter_row(result + c, plane, channels_, count, level_);
-      }
+      evaluate<real>(planes[c], {rows, inputs}, count * step, c, state);
     }
+    if (planar_ && channels_ > 1) merge_row<real>(result, planes, count, level_);
     store_row(out + at * out_pixel, result, cls_, count * channels_, level_);
   }
 }
@@ -190,7 +198,7 @@ std::optional<CodeTable> PointProgram::table(State& state, Scratch& scratch) con
     one.channels_ = 1;
     one.inputs_.channels = {1};
     one.planar_ = false;
-    std::vector<std::byte>& table = out.channels.emplace_back(codes * bytes_of(cls_));
+    std::vector<std::byte>& table = out.channels.emplace_back(table_values(from) * bytes_of(cls_));
     const std::byte* row = all.data();
     one.run(table.data(), {&row, 1}, 0, 0, codes, state, scratch);
   }

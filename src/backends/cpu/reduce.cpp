@@ -1,6 +1,7 @@
 // Reductions: exact sums of integers, 32x32 cells of doubles for the rest.
 #include <limits>
 
+#include "backends/cpu/intrinsics.hpp"
 #include "backends/cpu/level.hpp"
 #include "backends/cpu/rows.hpp"
 #include "backends/cpu/sink.hpp"
@@ -30,6 +31,37 @@ IMPIPE_INLINE void add_codes_body(const void* in, std::int64_t n, int channels,
     sums[2] += b;
   }
 }
+#if IMPIPE_HAS_INTRINSICS
+// Sums of eight bytes at once.
+IMPIPE_TARGET_v4 std::int64_t sum_bytes_v4(const std::uint8_t* in, std::int64_t n) {
+  const __m512i zero = _mm512_setzero_si512();
+  __m512i a = zero, b = zero;
+  std::int64_t i = 0;
+  for (; i + 128 <= n; i += 128) {
+    a = _mm512_add_epi64(a, _mm512_sad_epu8(_mm512_loadu_si512(in + i), zero));
+    b = _mm512_add_epi64(b, _mm512_sad_epu8(_mm512_loadu_si512(in + i + 64), zero));
+  }
+  std::int64_t sum = _mm512_reduce_add_epi64(_mm512_add_epi64(a, b));
+  for (; i < n; ++i) sum += in[i];
+  return sum;
+}
+IMPIPE_TARGET_v3 std::int64_t sum_bytes_v3(const std::uint8_t* in, std::int64_t n) {
+  const __m256i zero = _mm256_setzero_si256();
+  __m256i a = zero, b = zero;
+  const auto* from = reinterpret_cast<const __m256i*>(in);
+  std::int64_t i = 0;
+  for (; i + 64 <= n; i += 64, from += 2) {
+    a = _mm256_add_epi64(a, _mm256_sad_epu8(_mm256_loadu_si256(from), zero));
+    b = _mm256_add_epi64(b, _mm256_sad_epu8(_mm256_loadu_si256(from + 1), zero));
+  }
+  a = _mm256_add_epi64(a, b);
+  std::int64_t sum = _mm256_extract_epi64(a, 0) + _mm256_extract_epi64(a, 1) +
+                     _mm256_extract_epi64(a, 2) + _mm256_extract_epi64(a, 3);
+  for (; i < n; ++i) sum += in[i];
+  return sum;
+}
+#endif
+
 IMPIPE_CPU_KERNEL(add_codes, (const void* in, std::int64_t n, int channels, std::int64_t* sums),
                   (in, n, channels, sums))
 constexpr std::int64_t add_codes_most = 65535;  // a multiple of 3
@@ -53,51 +85,63 @@ IMPIPE_INLINE void raise_body(void* best, const void* in, std::int64_t n) {
 IMPIPE_CPU_KERNEL(lower, (void* best, const void* in, std::int64_t n), (best, in, n))
 IMPIPE_CPU_KERNEL(raise, (void* best, const void* in, std::int64_t n), (best, in, n))
 
-template <class T>
-IMPIPE_INLINE void add_values_body(double* __restrict sums, const void* in, const double*,
-                                   std::int64_t n) {
-  const T* __restrict a = static_cast<const T*>(in);
-  for (std::int64_t i = 0; i < n; ++i) sums[i] += static_cast<double>(a[i]);
-}
-template <class T>
-IMPIPE_INLINE void add_absolutes_body(double* __restrict sums, const void* in, const double*,
-                                      std::int64_t n) {
-  const T* __restrict a = static_cast<const T*>(in);
-  for (std::int64_t i = 0; i < n; ++i) sums[i] += bodies::abs(static_cast<double>(a[i]));
-}
-template <class T>
-IMPIPE_INLINE void add_deviations_body(double* __restrict sums, const void* in,
-                                       const double* __restrict from, std::int64_t n) {
-  const T* __restrict a = static_cast<const T*>(in);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double d = static_cast<double>(a[i]) - from[i];
-    sums[i] += d * d;
+struct Identity {
+  static IMPIPE_INLINE double of(double v, double) { return v; }
+};
+struct Absolute {
+  static IMPIPE_INLINE double of(double v, double) { return bodies::abs(v); }
+};
+struct SquaredDeviation {
+  static IMPIPE_INLINE double of(double v, double from) { return (v - from) * (v - from); }
+};
+
+// Adds up columns in double, downward.
+template <class T, class Map>
+IMPIPE_INLINE void add_columns_body(double* __restrict sums, const std::byte* in,
+                                    std::int64_t stride, std::int64_t rows,
+                                    const double* __restrict from, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) sums[i] = 0;
+  for (std::int64_t y = 0; y < rows; ++y) {
+    const T* __restrict row = reinterpret_cast<const T*>(in + y * stride);
+    for (std::int64_t i = 0; i < n; ++i) {
+      sums[i] += Map::of(static_cast<double>(row[i]), from[i]);
+    }
   }
 }
-IMPIPE_CPU_KERNEL(add_values,
-                  (double* sums, const void* in, const double* from, std::int64_t n),
-                  (sums, in, from, n))
-IMPIPE_CPU_KERNEL(add_absolutes,
-                  (double* sums, const void* in, const double* from, std::int64_t n),
-                  (sums, in, from, n))
-IMPIPE_CPU_KERNEL(add_deviations,
-                  (double* sums, const void* in, const double* from, std::int64_t n),
-                  (sums, in, from, n))
+// values[i] = values[2i] + values[2i + 1]
+template <class...>
+IMPIPE_INLINE void add_pairs_body(double* values, std::int64_t pairs) {
+  constexpr int block = 8;  // read before it is written: the results lie among the values
+  std::int64_t i = 0;
+  for (; i + block <= pairs; i += block) {
+    double sums[block];
+    for (int k = 0; k < block; ++k) sums[k] = values[2 * (i + k)] + values[2 * (i + k) + 1];
+    for (int k = 0; k < block; ++k) values[i + k] = sums[k];
+  }
+  for (; i < pairs; ++i) values[i] = values[2 * i] + values[2 * i + 1];
+}
+IMPIPE_CPU_KERNEL(add_pairs, (double* values, std::int64_t pairs), (values, pairs))
 
-using AddRow = void (*)(double*, const void*, const double*, std::int64_t);
+IMPIPE_CPU_KERNEL(add_columns,
+                  (double* sums, const std::byte* in, std::int64_t stride, std::int64_t rows,
+                   const double* from, std::int64_t n),
+                  (sums, in, stride, rows, from, n))
 
-AddRow add_row_of(ReduceKind kind, PixelClass cls, CpuLevel level) {
+using AddColumns = void (*)(double*, const std::byte*, std::int64_t, std::int64_t, const double*,
+                            std::int64_t);
+
+template <class Map>
+AddColumns add_columns_for(PixelClass cls, int level) {
+  if (cls == PixelClass::single) return add_columns<float, Map>[level];
+  if (cls == PixelClass::uint16) return add_columns<std::uint16_t, Map>[level];
+  return add_columns<std::uint8_t, Map>[level];
+}
+
+AddColumns add_columns_of(ReduceKind kind, PixelClass cls, CpuLevel level) {
   const int l = static_cast<int>(level);
-  const auto pick = [&](auto* u8, auto* u16, auto* f32) {
-    return cls == PixelClass::single ? f32[l] : cls == PixelClass::uint16 ? u16[l] : u8[l];
-  };
-  using u8 = std::uint8_t;
-  using u16 = std::uint16_t;
-  if (kind == ReduceKind::sum) return pick(add_values<u8>, add_values<u16>, add_values<float>);
-  if (kind == ReduceKind::absolute_sum) {
-    return pick(add_absolutes<u8>, add_absolutes<u16>, add_absolutes<float>);
-  }
-  return pick(add_deviations<u8>, add_deviations<u16>, add_deviations<float>);
+  if (kind == ReduceKind::sum) return add_columns_for<Identity>(cls, l);
+  if (kind == ReduceKind::absolute_sum) return add_columns_for<Absolute>(cls, l);
+  return add_columns_for<SquaredDeviation>(cls, l);
 }
 
 // Exact sums of integer codes.
@@ -112,6 +156,13 @@ class CodeSum final : public Sink {
     const std::int64_t n = region.width() * image_.channels;
     for (std::int64_t y = region.y0; y < region.y1; ++y) {
       const std::byte* row = image.at(region.x0, y);
+#if IMPIPE_HAS_INTRINSICS
+      if (image_.channels == 1 && bytes_of(image_.cls) == 1 && level_ != CpuLevel::baseline) {
+        const auto* bytes = reinterpret_cast<const std::uint8_t*>(row);
+        sums_[tile * 3] += level_ == CpuLevel::v4 ? sum_bytes_v4(bytes, n) : sum_bytes_v3(bytes, n);
+        continue;
+      }
+#endif
       for (std::int64_t i = 0; i < n; i += add_codes_most) {
         const std::int64_t m = std::min(add_codes_most, n - i);
         const std::byte* from = row + i * bytes_of(image_.cls);
@@ -215,9 +266,10 @@ class Cells {
 class CellSum final : public Sink {
  public:
   CellSum(ReduceKind kind, const Arguments& arguments, const SinkImage& image, CpuLevel level)
-      : image_(image), cells_(image), add_(add_row_of(kind, image.cls, level)) {
+      : image_(image), cells_(image), level_(level), add_(add_columns_of(kind, image.cls, level)),
+        from_(image.channels, 0.0) {
     if (kind == ReduceKind::squared_deviation) {
-      for (int c = 0; c < image.channels; ++c) from_.push_back(arguments.of(c).at(0));
+      for (int c = 0; c < image.channels; ++c) from_[c] = arguments.of(c).at(0);
     }
   }
 
@@ -226,23 +278,27 @@ class CellSum final : public Sink {
     const ScratchScope scope(scratch);
     const int channels = image_.channels;
     const std::int64_t n = region.width() * channels;
-    double* sums = scratch.take<double>(n);
-    double* from = nullptr;
-    if (!from_.empty()) {
-      from = scratch.take<double>(n);
-      for (std::int64_t i = 0; i < n; ++i) from[i] = from_[i % channels];
-    }
+    const std::int64_t padded = (region.width() + cell_side - 1) / cell_side * cell_side;
+    double* sums = scratch.take<double>(std::max(n, padded));
+    double* columns = scratch.take<double>(padded);
+    double* from = scratch.take<double>(n);
+    if (channels == 1) std::fill_n(from, n, from_[0]);
+    else for (std::int64_t i = 0; i < n; ++i) from[i] = from_[i % channels];
     for (std::int64_t y0 = region.y0; y0 < region.y1; y0 += cell_side) {
-      std::fill_n(sums, n, 0.0);
-      for (std::int64_t y = y0; y < std::min(y0 + cell_side, region.y1); ++y) {
-        add_(sums, image.at(region.x0, y), from, n);
-      }
-      for (std::int64_t x0 = 0; x0 < region.width(); x0 += cell_side) {
-        const std::int64_t columns = std::min(cell_side, region.width() - x0);
-        for (int c = 0; c < channels; ++c) {
-          double column[cell_side];
-          for (std::int64_t x = 0; x < columns; ++x) column[x] = sums[(x0 + x) * channels + c];
-          cells_.at(c, region.x0 + x0, y0) = pairwise_sum(column, columns);
+      add_(sums, image.at(region.x0, y0), image.stride, std::min(cell_side, region.y1 - y0), from, n);
+      for (int c = 0; c < channels; ++c) {
+        // The columns of a row of cells, the last cell padded with zeros; then all cells' pairs.
+        double* values = sums;
+        if (channels > 1) {
+          values = columns;
+          gather_row(values, sums + c, channels, region.width());
+        }
+        for (std::int64_t x = region.width(); x < padded; ++x) values[x] = 0;
+        for (std::int64_t pairs = padded / 2; pairs >= padded / cell_side; pairs /= 2) {
+          add_pairs<>[static_cast<int>(level_)](values, pairs);
+        }
+        for (std::int64_t k = 0; k < padded / cell_side; ++k) {
+          cells_.at(c, region.x0 + k * cell_side, y0) = values[k];
         }
       }
     }
@@ -259,7 +315,8 @@ class CellSum final : public Sink {
  private:
   SinkImage image_;
   Cells cells_;
-  AddRow add_;
+  CpuLevel level_;
+  AddColumns add_;
   std::vector<double> from_;  // a channel
 };
 
