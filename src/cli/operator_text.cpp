@@ -65,4 +65,13 @@ std::vector<std::pair<std::string, std::vector<const Operator*>>> operators_by_c
   return {sorted.begin(), sorted.end()};
 }
 
+std::string classes_text(const Classes& classes) {
+  std::string out;
+  for (const PixelClass c :
+       {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    if (classes.has(c)) out += (out.empty() ? "" : ", ") + std::string(name_of(c));
+  }
+  return out;
+}
+
 }  // namespace impipe::cli

@@ -15,4 +15,7 @@ std::string takes_of(const Parameter& parameter);
 // The operators by category, categories in the order of their names.
 std::vector<std::pair<std::string, std::vector<const Operator*>>> operators_by_category();
 
+// "uint8, uint16, single"
+std::string classes_text(const Classes& classes);
+
 }  // namespace impipe::cli

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/operator_reference.hpp"
 #include "cli/operator_text.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
@@ -19,6 +20,7 @@ using Json = nlohmann::ordered_json;
 struct OpsFlags {
   std::string name;
   bool json = false;
+  bool markdown = false;
 };
 
 std::string list_text() {
@@ -46,15 +48,6 @@ void add_parameters(std::string& out, const Operator& op) {
     if (!p.fallback.empty()) facts += "; default " + std::string(p.fallback);
     fmt::format_to(std::back_inserter(out), "\n  {:<{}}  ({})\n", "", width, facts);
   }
-}
-
-std::string classes_text(const Classes& classes) {
-  std::string out;
-  for (const PixelClass c :
-       {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
-    if (classes.has(c)) out += (out.empty() ? "" : ", ") + std::string(name_of(c));
-  }
-  return out;
 }
 
 std::string full_text(const Operator& op) {
@@ -100,6 +93,10 @@ Json json_of(const Operator& op) {
 }
 
 int show_operators(const OpsFlags& flags) {
+  if (flags.markdown) {
+    write_stdout(operator_reference());
+    return 0;
+  }
   if (flags.name.empty()) {
     if (!flags.json) {
       write_stdout(list_text());
@@ -129,6 +126,7 @@ void add_ops(CommandSet& commands) {
   auto flags = std::make_shared<OpsFlags>();
   command.app->add_option("name", flags->name, "An operator")->type_name("");
   flag(command.app, "--json", flags->json, "As JSON");
+  flag(command.app, "--markdown", flags->markdown, "All of them, as docs/operators.md has them");
   command.run = [flags] { return show_operators(*flags); };
 }
 
