@@ -2,12 +2,14 @@
 #include "backends/registry.hpp"
 
 #include "backends/cpu/device.hpp"
+#include "backends/cuda/device.hpp"
 
 namespace impipe::backends {
 namespace {
 
 constexpr Backend all[] = {
     {"cpu", cpu::devices, cpu::open},
+    {"cuda", cuda::devices, cuda::open},
 };
 
 }  // namespace

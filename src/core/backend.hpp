@@ -5,11 +5,19 @@
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
 #include "core/image.hpp"
 #include "core/kernel_spec.hpp"
 #include "core/thread_pool.hpp"
 
 namespace impipe {
+
+// The memory of a device is out, even after what was kept for reuse was given back. The engine
+// then does the image on the CPU.
+class OutOfDeviceMemory : public Error {
+ public:
+  explicit OutOfDeviceMemory(const std::string& message) : Error(message, ExitCode::backend) {}
+};
 
 struct DeviceInfo {
   std::string id;    // "cpu", "cuda:0", "opencl:1"
@@ -64,7 +72,7 @@ class Queue {
   // The plane's pixels on the device; the plane may be let go at once.
   virtual std::shared_ptr<DevicePlane> upload(const Plane& plane) = 0;
   virtual Plane download(const DevicePlane& plane) = 0;
-  // A plane or measurement for results, contents unspecified. Throws Error when memory is out.
+  // A plane or measurement for results, contents unspecified. Throws OutOfDeviceMemory.
   virtual std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) = 0;
   virtual std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) = 0;
   virtual std::vector<double> download(const DeviceMeasure& measure) = 0;

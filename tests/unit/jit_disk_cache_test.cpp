@@ -75,11 +75,12 @@ TEST_F(DiskCacheTest, GivesBackWhatWasStored) {
 TEST_F(DiskCacheTest, EverythingThatDecidesABinaryIsPartOfItsKey) {
   DiskCache cache(folder_);
   cache.store(key, bytes("cubin"), "");
-  const std::string CacheKey::*parts[] = {&CacheKey::source, &CacheKey::options, &CacheKey::compiler,
-                                          &CacheKey::device, &CacheKey::driver};
+  std::string CacheKey::*const parts[] = {&CacheKey::source, &CacheKey::options,
+                                          &CacheKey::compiler, &CacheKey::device,
+                                          &CacheKey::driver};
   for (const auto part : parts) {
     CacheKey other = key;
-    const_cast<std::string&>(other.*part) += "x";
+    other.*part += "x";
     EXPECT_EQ(text(cache.load(other)), "(nothing)") << other.*part;
   }
   EXPECT_TRUE(cache.take_warnings().empty());

@@ -83,7 +83,8 @@ std::string file_name(const CacheKey& key) {
 // A descriptor that is closed when it goes.
 class File {
  public:
-  File(const fs::path& path, int flags) : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+  File(const fs::path& path, int flags)
+      : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
   ~File() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
@@ -191,7 +192,9 @@ std::vector<Found> files_in(const fs::path& folder) {
   return found;
 }
 
-std::string error_text(int code) { return std::error_code(code, std::generic_category()).message(); }
+std::string error_text(int code) {
+  return std::error_code(code, std::generic_category()).message();
+}
 
 }  // namespace
 

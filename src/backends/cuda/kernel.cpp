@@ -1,0 +1,64 @@
+// Generates, compiles and loads kernels.
+#include "backends/cuda/kernel.hpp"
+
+#include "backends/cuda/compile.hpp"
+#include "backends/jit/binaries.hpp"
+#include "core/error.hpp"
+
+namespace impipe::cuda {
+namespace {
+
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (c == '\n') c = ' ';
+  }
+  return text;
+}
+
+}  // namespace
+
+CudaKernel::CudaKernel(const KernelSpec& spec, std::shared_ptr<const DeviceContext> context,
+                       int capability, const std::string& driver_version)
+    : context_(std::move(context)),
+      program_(jit::generate(spec, jit::Dialect::cuda,
+                             jit::tuning_for("nvidia", jit::Dialect::cuda))) {
+  std::vector<std::string> options = jit::compiler_options(jit::Dialect::cuda);
+  options.push_back(arch_option(capability));
+  const std::string title = one_line(spec.key());
+  jit::BinaryRequest request{.key = {}, .title = title, .extension = "cu"};
+  request.key.source = program_.source;
+  for (const std::string& option : options) {
+    if (!option.starts_with("-arch=")) request.key.options += option + " ";
+  }
+  request.key.compiler = compiler_name();
+  request.key.device = "sm_" + std::to_string(capability);
+  request.key.driver = driver_version;
+  jit::with_binary(
+      request, [&] { return compile(program_.source, options); },
+      [&](std::span<const std::byte> binary) {
+        // PTX is a text, which must end in a zero.
+        std::vector<std::byte> text(binary.begin(), binary.end());
+        text.push_back(std::byte{0});
+        return load(text.data());
+      });
+}
+
+CudaKernel::~CudaKernel() {
+  if (module_ == nullptr) return;
+  context_->use();
+  driver().api.module_unload(module_);
+}
+
+bool CudaKernel::load(const void* binary) {
+  context_->use();
+  if (driver().api.module_load(&module_, binary) != 0) return false;
+  entries_.clear();
+  for (const std::string& name : program_.entries) {
+    Function function = nullptr;
+    if (driver().api.module_function(&function, module_, name.c_str()) != 0) return false;
+    entries_.push_back(function);
+  }
+  return true;
+}
+
+}  // namespace impipe::cuda

@@ -1,0 +1,35 @@
+// A KernelSpec that was generated, compiled and loaded.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/memory.hpp"
+#include "backends/jit/generator.hpp"
+
+namespace impipe::cuda {
+
+class CudaKernel final : public Kernel {
+ public:
+  // capability: 90 for compute capability 9.0. driver_version: part of the cache's key.
+  CudaKernel(const KernelSpec& spec, std::shared_ptr<const DeviceContext> context, int capability,
+             const std::string& driver_version);
+  ~CudaKernel() override;
+
+  jit::LaunchPlan plan(const jit::LaunchValues& values) const { return program_.launch(values); }
+  Function entry(int index) const { return entries_[static_cast<std::size_t>(index)]; }
+  const std::string& entry_name(int index) const {
+    return program_.entries[static_cast<std::size_t>(index)];
+  }
+
+ private:
+  bool load(const void* binary);
+
+  std::shared_ptr<const DeviceContext> context_;
+  jit::Program program_;
+  Module module_ = nullptr;
+  std::vector<Function> entries_;
+};
+
+}  // namespace impipe::cuda

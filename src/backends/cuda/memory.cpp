@@ -1,0 +1,42 @@
+// Contexts and memory through the driver.
+#include "backends/cuda/memory.hpp"
+
+#include "core/error.hpp"
+
+namespace impipe::cuda {
+
+DeviceContext::DeviceContext(DeviceNumber device) : device_(device) {
+  check(driver().api.context_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
+}
+
+DeviceContext::~DeviceContext() { driver().api.context_release(device_); }
+
+void DeviceContext::use() const { check(driver().api.context_set(context_), "cuCtxSetCurrent"); }
+
+std::shared_ptr<jit::MemoryPool> make_pool(std::shared_ptr<const DeviceContext> context,
+                                           const std::string& device) {
+  jit::MemorySource source;
+  source.device = device;
+  source.allocate = [context](std::int64_t bytes) -> std::uint64_t {
+    context->use();
+    DevicePointer pointer = 0;
+    const Result result =
+        driver().api.memory_allocate(&pointer, static_cast<std::size_t>(bytes));
+    if (result != error_out_of_memory) check(result, "cuMemAlloc");
+    return result == 0 ? pointer : 0;
+  };
+  source.free = [context](std::uint64_t pointer) {
+    // Not checked: this may run while an error is on its way.
+    context->use();
+    driver().api.memory_free(pointer);
+  };
+  return jit::MemoryPool::make(std::move(source), jit::memory_cap());
+}
+
+PinnedMemory::PinnedMemory(std::size_t bytes) : bytes_(bytes) {
+  check(driver().api.host_allocate(&data_, bytes, 0), "cuMemHostAlloc");
+}
+
+PinnedMemory::~PinnedMemory() { driver().api.host_free(data_); }
+
+}  // namespace impipe::cuda

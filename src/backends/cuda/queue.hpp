@@ -1,0 +1,69 @@
+// A lane of work on a CUDA device: a stream, its staging buffers and its clock.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "backends/cuda/kernel.hpp"
+#include "backends/cuda/memory.hpp"
+#include "core/backend.hpp"
+
+namespace impipe::cuda {
+
+// An event, destroyed when it goes.
+class OwnedEvent {
+ public:
+  explicit OwnedEvent(unsigned flags);
+  ~OwnedEvent();
+  OwnedEvent(const OwnedEvent&) = delete;
+  OwnedEvent& operator=(const OwnedEvent&) = delete;
+  Event get() const { return event_; }
+
+ private:
+  Event event_ = nullptr;
+};
+
+class CudaQueue final : public Queue {
+ public:
+  CudaQueue(std::shared_ptr<const DeviceContext> context, std::shared_ptr<jit::MemoryPool> memory,
+            ThreadPool& pool);
+  ~CudaQueue() override;
+
+  std::shared_ptr<DevicePlane> upload(const Plane& plane) override;
+  Plane download(const DevicePlane& plane) override;
+  std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) override;
+  std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) override;
+  std::vector<double> download(const DeviceMeasure& measure) override;
+  void run(const Kernel& kernel, const Launch& launch) override;
+  void wait() override;
+  double time() override;
+
+ private:
+  // Pinned memory, and when the device has done with it.
+  struct Staging {
+    std::unique_ptr<PinnedMemory> memory;
+    OwnedEvent done;
+    Staging();
+  };
+  // The next of the two, free and at least that large.
+  Staging& staging(std::size_t bytes);
+  std::shared_ptr<CudaPlane> new_plane(PixelClass cls, int channels, Size size);
+  void copy_in(DevicePointer to, std::span<const std::byte> bytes);
+  // Calls copy_row(y) for each row, on several threads when that pays.
+  template <class CopyRow>
+  void for_rows(std::int64_t first, std::int64_t count, std::int64_t row_bytes, CopyRow copy_row);
+
+  std::shared_ptr<const DeviceContext> context_;
+  std::shared_ptr<jit::MemoryPool> memory_;
+  ThreadPool& pool_;
+  int lane_;
+  Stream stream_ = nullptr;
+  std::optional<OwnedEvent> start_, now_;
+  std::array<std::optional<Staging>, 2> staging_;
+  std::size_t next_staging_ = 0;
+};
+
+}  // namespace impipe::cuda
