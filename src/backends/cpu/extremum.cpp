@@ -26,7 +26,9 @@ struct Tile {
   T* out_row(std::int64_t y) const { return out + y * out_stride; }
 };
 
-// dst row y = the extremum of the rows y to y + length - 1, n elements from `begin`.
+// dst row y = the extremum of the rows y to y + length - 1, n elements from `begin`; for length > 1.
+// van Herk and Gil-Werman: a block of `length` output rows shares the last row of its first window;
+// upwards from it the rows are folded into the results, downwards into so_far.
 template <class T>
 void columns(const ExtremumRows<T>& ops, const std::vector<const T*>& rows, std::int64_t begin,
              std::int64_t n, std::int64_t height, int length, T* dst, std::int64_t stride,
@@ -34,16 +36,6 @@ void columns(const ExtremumRows<T>& ops, const std::vector<const T*>& rows, std:
   std::vector<const T*> at(rows.size());
   for (std::size_t y = 0; y < rows.size(); ++y) at[y] = rows[y] + begin;
   dst += begin;
-  if (length <= most_direct_rows) {
-    std::int64_t y = 0;
-    for (; length > 1 && y + 2 <= height; y += 2) {
-      ops.combine_pair(dst + y * stride, dst + (y + 1) * stride, &at[y], length, n);
-    }
-    for (; y < height; ++y) ops.combine(dst + y * stride, &at[y], length, n);
-    return;
-  }
-  // van Herk and Gil-Werman: a block of `length` output rows shares the row b = last of its first
-  // window; upwards from it the rows are folded into the results, downwards into so_far.
   for (std::int64_t b = 0; b < height; b += length) {
     const std::int64_t count = std::min<std::int64_t>(length, height - b);
     ops.combine(dst + (b + count - 1) * stride, &at[b + count - 1],
@@ -78,18 +70,43 @@ void along_row(const ExtremumRows<T>& ops, const std::vector<WindowPass>& passes
   }
 }
 
+// Few rows: combined directly, two output rows at a time, while they are in the first cache.
 template <class T>
-void run_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& scratch) {
+void run_low_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& scratch) {
+  const ScratchScope scope(scratch);
   const std::int64_t n = tile.width * tile.channels;
   const std::int64_t wide = n + static_cast<std::int64_t>(plan.width - 1) * tile.channels;
   const std::vector<WindowPass> passes = window_passes(plan.width);
   T* const between[] = {scratch.take<T>(wide), scratch.take<T>(wide)};
-  if (plan.height == 1) {
-    for (std::int64_t y = 0; y < tile.height; ++y) {
-      along_row(tile.ops, passes, tile.rows[y], tile.out_row(y), n, tile.channels, between);
+  T* const tall[] = {scratch.take<T>(wide), scratch.take<T>(wide)};
+  for (std::int64_t y = 0; y < tile.height; y += 2) {
+    const bool pair = y + 1 < tile.height;
+    const T* from[] = {tile.rows[y], pair ? tile.rows[y + 1] : nullptr};
+    if (plan.height > 1) {
+      T* const to0 = plan.width == 1 ? tile.out_row(y) : tall[0];
+      T* const to1 = plan.width == 1 ? tile.out_row(y + 1) : tall[1];
+      if (pair) {
+        tile.ops.combine_pair(to0, to1, &tile.rows[y], plan.height, wide);
+      } else {
+        tile.ops.combine(to0, &tile.rows[y], plan.height, wide);
+      }
+      from[0] = to0;
+      from[1] = to1;
     }
-    return;
+    if (plan.width == 1 && plan.height > 1) continue;
+    for (int k = 0; k <= (pair ? 1 : 0); ++k) {
+      along_row(tile.ops, passes, from[k], tile.out_row(y + k), n, tile.channels, between);
+    }
   }
+}
+
+template <class T>
+void run_tall_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& scratch) {
+  const ScratchScope scope(scratch);
+  const std::int64_t n = tile.width * tile.channels;
+  const std::int64_t wide = n + static_cast<std::int64_t>(plan.width - 1) * tile.channels;
+  const std::vector<WindowPass> passes = window_passes(plan.width);
+  T* const between[] = {scratch.take<T>(wide), scratch.take<T>(wide)};
   const bool direct = plan.width == 1;
   const std::int64_t stride = direct ? tile.out_stride : (wide + 63) / 64 * 64;
   T* tall = direct ? tile.out : scratch.take<T>(stride * tile.height);
@@ -205,7 +222,8 @@ void run_class(const Extremum& extremum, PixelClass cls, const RowsView& in, Til
     tile.rows.push_back(reinterpret_cast<const T*>(in.rows[y + plan.top]) + shift);
   }
   if (plan.method == ExtremumPlan::Method::rectangle) {
-    run_rectangle(plan, tile, scratch);
+    plan.height <= most_direct_rows ? run_low_rectangle(plan, tile, scratch)
+                                    : run_tall_rectangle(plan, tile, scratch);
   } else {
     run_runs(plan, tile, scratch);
   }

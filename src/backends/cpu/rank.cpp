@@ -100,8 +100,8 @@ void run_network(const Rank& rank, RankMethod method, const RowsView& in, TileOu
         sources.push_back(rows + wire * stride + static_cast<std::int64_t>(i) * in.channels);
       }
     }
-    selection = selection_network(std::vector<int>(static_cast<std::size_t>(mask.width), mask.height),
-                                  rank.rank, last, MergeOrder::shortest);
+    const std::vector<int> lengths(static_cast<std::size_t>(mask.width), mask.height);
+    selection = selection_network(lengths, rank.rank, last, MergeOrder::shortest);
   } else {
     for (int j = 0; j < mask.height; ++j) {
       for (int i = 0; i < mask.width; ++i) {
