@@ -54,10 +54,11 @@ inline reference::Pixels random_pixels(std::mt19937& random, PixelClass cls, std
   return pixels;
 }
 
-// `outside(x, y, c)` gives the values round the image; `kernel(view, out)` runs the tile.
+// `outside(x, y, c)` gives the values round the image; `kernel(view, out)` runs the tile. With
+// `absent` the view leaves out what is to the left and right of the image.
 template <class T, class Outside, class Kernel>
 reference::Pixels run_tile(const reference::Pixels& in, const Mask& mask, Outside outside,
-                           Kernel kernel) {
+                           Kernel kernel, bool absent = false) {
   const Footprint reach = mask.footprint();
   const std::int64_t wide = in.width + reach.left + reach.right;
   const std::int64_t tall = in.height + reach.up + reach.down;
@@ -69,13 +70,15 @@ reference::Pixels run_tile(const reference::Pixels& in, const Mask& mask, Outsid
     for (std::int64_t x = 0; x < wide; ++x) {
       for (int c = 0; c < in.channels; ++c) {
         const std::int64_t from_x = x - reach.left, from_y = y - reach.up;
+        if (absent && (from_x < 0 || from_x >= in.width)) continue;
         const bool inside =
             from_x >= 0 && from_x < in.width && from_y >= 0 && from_y < in.height;
         row.push_back(
             static_cast<T>(inside ? in.at(from_x, from_y, c) : outside(from_x, from_y, c)));
       }
     }
-    starts.push_back(reinterpret_cast<const std::byte*>(row.data() + reach.left * in.channels));
+    starts.push_back(reinterpret_cast<const std::byte*>(
+        row.data() + (absent ? 0 : reach.left * in.channels)));
   }
   const std::int64_t guard = 5, stride = in.width * in.channels + guard;
   const T canary = static_cast<T>(77);
@@ -83,7 +86,9 @@ reference::Pixels run_tile(const reference::Pixels& in, const Mask& mask, Outsid
   kernel(cpu::RowsView{.rows = starts.data(),
                        .width = in.width,
                        .height = in.height,
-                       .channels = in.channels},
+                       .channels = in.channels,
+                       .absent_left = absent ? reach.left : 0,
+                       .absent_right = absent ? reach.right : 0},
          cpu::TileOut{.data = reinterpret_cast<std::byte*>(result.data()),
                       .stride = stride * static_cast<std::int64_t>(sizeof(T))});
   reference::Pixels out = in;

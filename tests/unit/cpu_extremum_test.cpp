@@ -14,21 +14,24 @@ using cpu::MaskRun;
 using reference::Pixels;
 
 template <class T>
-Pixels fast(const Extremum& extremum, PixelClass cls, const Pixels& in, CpuLevel level) {
+Pixels fast(const Extremum& extremum, PixelClass cls, const Pixels& in, CpuLevel level,
+            bool absent = false) {
   cpu::Scratch scratch;
   const double nothing = nothing_of(cls, extremum.largest);
   return run_tile<T>(
       in, extremum.mask, [&](std::int64_t, std::int64_t, int) { return nothing; },
       [&](const cpu::RowsView& view, cpu::TileOut out) {
         cpu::run_extremum(extremum, cls, view, out, scratch, level);
-      });
+      },
+      absent);
 }
 
-Pixels fast(const Extremum& extremum, PixelClass cls, const Pixels& in, CpuLevel level) {
+Pixels fast(const Extremum& extremum, PixelClass cls, const Pixels& in, CpuLevel level,
+            bool absent = false) {
   switch (cls) {
-    case PixelClass::uint16: return fast<std::uint16_t>(extremum, cls, in, level);
-    case PixelClass::single: return fast<float>(extremum, cls, in, level);
-    default: return fast<std::uint8_t>(extremum, cls, in, level);
+    case PixelClass::uint16: return fast<std::uint16_t>(extremum, cls, in, level, absent);
+    case PixelClass::single: return fast<float>(extremum, cls, in, level, absent);
+    default: return fast<std::uint8_t>(extremum, cls, in, level, absent);
   }
 }
 
@@ -40,11 +43,13 @@ void check(std::mt19937& random, const Mask& mask, std::int64_t width, std::int6
   const Pixels in = random_pixels(random, cls, width, height, channels, true);
   const Pixels expected =
       reference::extremum(in, mask, extremum.largest, nothing_of(cls, extremum.largest));
+  const bool absent = random() % 2 == 0;
   for (const CpuLevel level : levels_here()) {
-    EXPECT_EQ(differences(fast(extremum, cls, in, level), expected), 0)
+    EXPECT_EQ(differences(fast(extremum, cls, in, level, absent), expected), 0)
         << name_of(cls) << " x" << channels << ", " << width << "x" << height << ", "
-        << (extremum.largest ? "largest" : "smallest") << ", level " << static_cast<int>(level)
-        << ", mask " << describe(mask);
+        << (extremum.largest ? "largest" : "smallest")
+        << (absent ? ", sides absent" : "") << ", level "
+        << static_cast<int>(level) << ", mask " << describe(mask);
   }
 }
 

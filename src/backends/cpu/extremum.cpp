@@ -12,7 +12,7 @@ namespace {
 // Windows of up to this many rows are combined directly, two output rows at a time.
 constexpr int most_direct_rows = most_sources;
 // What the columns pass and the runs of an input keep at hand, in bytes: within a level 2 cache.
-constexpr std::int64_t strip_bytes = 1024;
+constexpr std::int64_t strip_bytes = 4096;
 constexpr std::int64_t ring_bytes = 128 << 10;
 
 template <class T>
@@ -21,33 +21,38 @@ struct Tile {
   std::vector<const T*> rows;  // at the first pixel under the mask's bounding rectangle
   std::int64_t width, height;  // of the result
   int channels;
+  std::int64_t absent_left, absent_right;  // elements at the rows' ends that are not there
+  T nothing;  // what takes no part
   T* out;
   std::int64_t out_stride;  // in elements
   T* out_row(std::int64_t y) const { return out + y * out_stride; }
 };
 
-// dst row y = the extremum of the rows y to y + length - 1, n elements from `begin`; for length > 1.
-// van Herk and Gil-Werman: a block of `length` output rows shares the last row of its first window;
-// upwards from it the rows are folded into the results, downwards into so_far.
+// Fills the ends of a row of `wide` elements that have nothing above or below them.
 template <class T>
-void columns(const ExtremumRows<T>& ops, const std::vector<const T*>& rows, std::int64_t begin,
-             std::int64_t n, std::int64_t height, int length, T* dst, std::int64_t stride,
-             T* so_far) {
-  std::vector<const T*> at(rows.size());
-  for (std::size_t y = 0; y < rows.size(); ++y) at[y] = rows[y] + begin;
-  dst += begin;
-  for (std::int64_t b = 0; b < height; b += length) {
-    const std::int64_t count = std::min<std::int64_t>(length, height - b);
-    ops.combine(dst + (b + count - 1) * stride, &at[b + count - 1],
-                static_cast<int>(length - count + 1), n);
-    for (std::int64_t y = b + count - 2; y >= b; --y) {
-      const T* two[] = {at[y], dst + (y + 1) * stride};
-      ops.combine(dst + y * stride, two, 2, n);
-    }
-    std::fill(so_far, so_far + n, ops.nothing);
-    for (std::int64_t y = b + 1; y < b + count; ++y) {
-      ops.fold(dst + y * stride, so_far, at[y + length - 1], n);
-    }
+T* with_ends(const Tile<T>& tile, T* row, std::int64_t wide) {
+  std::fill_n(row, tile.absent_left, tile.nothing);
+  std::fill_n(row + wide - tile.absent_right, tile.absent_right, tile.nothing);
+  return row;
+}
+
+// dst row i = the extremum of the rows at[i] to at[i + length - 1], length > 1, for i < count <=
+// length; n elements from `begin`. van Herk and Gil-Werman: the last row of the first window is in
+// all of them; upwards from it the rows are folded into the results, downwards into so_far.
+template <class T>
+void columns(const ExtremumRows<T>& ops, std::vector<const T*> at, std::int64_t begin,
+             std::int64_t n, std::int64_t count, int length, T* const* rows, T* so_far) {
+  for (const T*& row : at) row += begin;
+  const auto dst = [&](std::int64_t i) { return rows[i] + begin; };
+  ops.combine(dst(count - 1), &at[static_cast<std::size_t>(count - 1)],
+              static_cast<int>(length - count + 1), n);
+  for (std::int64_t i = count - 2; i >= 0; --i) {
+    const T* two[] = {at[static_cast<std::size_t>(i)], dst(i + 1)};
+    ops.combine(dst(i), two, 2, n);
+  }
+  std::fill(so_far, so_far + n, ops.nothing);
+  for (std::int64_t i = 1; i < count; ++i) {
+    ops.fold(dst(i), so_far, at[static_cast<std::size_t>(i + length - 1)], n);
   }
 }
 
@@ -73,51 +78,70 @@ void along_row(const ExtremumRows<T>& ops, const std::vector<WindowPass>& passes
 // Few rows: combined directly, two output rows at a time, while they are in the first cache.
 template <class T>
 void run_low_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& scratch) {
-  const ScratchScope scope(scratch);
   const std::int64_t n = tile.width * tile.channels;
   const std::int64_t wide = n + static_cast<std::int64_t>(plan.width - 1) * tile.channels;
+  const std::int64_t there = wide - tile.absent_left - tile.absent_right;
   const std::vector<WindowPass> passes = window_passes(plan.width);
   T* const between[] = {scratch.take<T>(wide), scratch.take<T>(wide)};
-  T* const tall[] = {scratch.take<T>(wide), scratch.take<T>(wide)};
+  T* const tall[] = {with_ends(tile, scratch.take<T>(wide), wide),
+                     with_ends(tile, scratch.take<T>(wide), wide)};
+  const bool only_rows = plan.height == 1 && there == wide;
+  const bool only_columns = plan.width == 1 && !only_rows;
+  std::vector<const T*> rows = tile.rows;
+  for (const T*& row : rows) row += tile.absent_left;
   for (std::int64_t y = 0; y < tile.height; y += 2) {
-    const bool pair = y + 1 < tile.height;
-    const T* from[] = {tile.rows[y], pair ? tile.rows[y + 1] : nullptr};
-    if (plan.height > 1) {
-      T* const to0 = plan.width == 1 ? tile.out_row(y) : tall[0];
-      T* const to1 = plan.width == 1 ? tile.out_row(y + 1) : tall[1];
-      if (pair) {
-        tile.ops.combine_pair(to0, to1, &tile.rows[y], plan.height, wide);
-      } else {
-        tile.ops.combine(to0, &tile.rows[y], plan.height, wide);
-      }
-      from[0] = to0;
-      from[1] = to1;
+    const int count = y + 1 < tile.height ? 2 : 1;
+    const T* from[2];
+    T* to[2];
+    for (int k = 0; k < count; ++k) {
+      from[k] = only_rows ? tile.rows[y + k] : tall[k];
+      T* row = only_columns ? with_ends(tile, tile.out_row(y + k), wide) : tall[k];
+      to[k] = row + tile.absent_left;
     }
-    if (plan.width == 1 && plan.height > 1) continue;
-    for (int k = 0; k <= (pair ? 1 : 0); ++k) {
+    if (!only_rows && plan.height > 1 && count == 2) {
+      tile.ops.combine_pair(to[0], to[1], &rows[y], plan.height, there);
+    } else if (!only_rows) {
+      for (int k = 0; k < count; ++k) tile.ops.combine(to[k], &rows[y + k], plan.height, there);
+    }
+    if (only_columns) continue;
+    for (int k = 0; k < count; ++k) {
       along_row(tile.ops, passes, from[k], tile.out_row(y + k), n, tile.channels, between);
     }
   }
 }
 
+// Many rows: as many output rows at a time as the window has rows.
 template <class T>
 void run_tall_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& scratch) {
-  const ScratchScope scope(scratch);
   const std::int64_t n = tile.width * tile.channels;
   const std::int64_t wide = n + static_cast<std::int64_t>(plan.width - 1) * tile.channels;
   const std::vector<WindowPass> passes = window_passes(plan.width);
   T* const between[] = {scratch.take<T>(wide), scratch.take<T>(wide)};
-  const bool direct = plan.width == 1;
-  const std::int64_t stride = direct ? tile.out_stride : (wide + 63) / 64 * 64;
-  T* tall = direct ? tile.out : scratch.take<T>(stride * tile.height);
-  const std::int64_t strip = strip_bytes / static_cast<std::int64_t>(sizeof(T));
-  for (std::int64_t x = 0; x < wide; x += strip) {
-    columns(tile.ops, tile.rows, x, std::min(strip, wide - x), tile.height, plan.height, tall,
-            stride, between[0]);
+  const bool only_columns = plan.width == 1;
+  const std::int64_t block = std::min<std::int64_t>(plan.height, tile.height);
+  std::vector<T*> tall;
+  for (std::int64_t i = 0; i < block && !only_columns; ++i) {
+    tall.push_back(with_ends(tile, scratch.take<T>(wide), wide));
   }
-  if (direct) return;
-  for (std::int64_t y = 0; y < tile.height; ++y) {
-    along_row(tile.ops, passes, tall + y * stride, tile.out_row(y), n, tile.channels, between);
+  const std::int64_t end = wide - tile.absent_right;
+  const std::int64_t strip = strip_bytes / static_cast<std::int64_t>(sizeof(T));
+  for (std::int64_t y = 0; y < tile.height; y += block) {
+    const std::int64_t count = std::min(block, tile.height - y);
+    if (only_columns) {
+      tall.clear();
+      for (std::int64_t i = 0; i < count; ++i) {
+        tall.push_back(with_ends(tile, tile.out_row(y + i), wide));
+      }
+    }
+    const auto first = tile.rows.begin() + y;
+    const std::vector<const T*> rows(first, first + count + plan.height - 1);
+    for (std::int64_t x = tile.absent_left; x < end; x += strip) {
+      columns(tile.ops, rows, x, std::min(strip, end - x), count, plan.height, tall.data(),
+              between[0]);
+    }
+    for (std::int64_t i = 0; i < count && !only_columns; ++i) {
+      along_row(tile.ops, passes, tall[i], tile.out_row(y + i), n, tile.channels, between);
+    }
   }
 }
 
@@ -167,19 +191,39 @@ void run_runs_strip(const ExtremumPlan& plan, const Tile<T>& tile, std::int64_t 
         std::lower_bound(plan.lengths.begin(), plan.lengths.end(), plan.runs[r].length) -
         plan.lengths.begin());
   }
+  // Elements of this strip's rows that are not there; if there are any, it works on copies.
+  const std::int64_t all = pixels * tile.channels;
+  const std::int64_t before =
+      std::clamp<std::int64_t>(tile.absent_left - x0 * tile.channels, 0, all);
+  const std::int64_t beyond = std::clamp<std::int64_t>(
+      tile.absent_right - (tile.width - x0 - width) * tile.channels, 0, all - before);
+  const bool copies = before + beyond > 0;
+  std::vector<const T*> rows;
+  std::vector<T*> copied;
+  for (std::int64_t i = 0; copies && i < slots; ++i) {
+    copied.push_back(scratch.take<T>(stride));
+    std::fill_n(copied.back(), pixels * tile.channels, tile.nothing);
+  }
+  for (std::size_t y = 0; y < tile.rows.size(); ++y) {
+    rows.push_back(copies ? copied[y % copied.size()] : tile.rows[y] + x0 * tile.channels);
+  }
   std::vector<T*> targets(kinds);
   std::vector<const T*> sources(plan.runs.size());
   for (std::int64_t y_in = 0; y_in < tile.height + plan.height - 1; ++y_in) {
     for (std::size_t k = 0; k < kinds; ++k) targets[k] = slot(k, y_in);
-    runs_of_row(tile.ops, plan.lengths, tile.rows[y_in] + x0 * tile.channels, pixels,
-                tile.channels, targets.data(), between);
+    const std::int64_t there = all - before - beyond;
+    if (copies && there > 0) {
+      std::copy_n(tile.rows[y_in] + x0 * tile.channels + before, there,
+                  copied[static_cast<std::size_t>(y_in % slots)] + before);
+    }
+    runs_of_row(tile.ops, plan.lengths, rows[y_in], pixels, tile.channels, targets.data(),
+                between);
     const std::int64_t y = y_in - (plan.height - 1);
     if (y < 0) continue;
     for (std::size_t r = 0; r < plan.runs.size(); ++r) {
       const MaskRun& run = plan.runs[r];
       const std::int64_t row = y + run.y - plan.top;
-      const T* values = run.length == 1 ? tile.rows[row] + x0 * tile.channels
-                                        : slot(kind_of[r], row);
+      const T* values = run.length == 1 ? rows[row] : slot(kind_of[r], row);
       sources[r] = values + static_cast<std::int64_t>(run.x - plan.left) * tile.channels;
     }
     tile.ops.combine(tile.out_row(y) + x0 * tile.channels, sources.data(),
@@ -202,22 +246,32 @@ void run_class(const Extremum& extremum, PixelClass cls, const RowsView& in, Til
                Scratch& scratch, CpuLevel level) {
   const ScratchScope scope(scratch);
   const ExtremumPlan plan = plan_extremum(extremum.mask);
-  Tile<T> tile{.ops = extremum_rows<T>(extremum.largest, level),
+  const ExtremumRows<T>& ops = extremum_rows<T>(extremum.largest, level);
+  Tile<T> tile{.ops = ops,
                .rows = {},
                .width = in.width,
                .height = in.height,
                .channels = in.channels,
+               .absent_left = 0,
+               .absent_right = 0,
+               .nothing = cls == PixelClass::logical && !extremum.largest ? T{1} : ops.nothing,
                .out = reinterpret_cast<T*>(out.data),
                .out_stride = out.stride / static_cast<std::int64_t>(sizeof(T))};
   if (plan.method == ExtremumPlan::Method::nothing) {
-    const T nothing = cls == PixelClass::logical && !extremum.largest ? T{1} : tile.ops.nothing;
     for (std::int64_t y = 0; y < tile.height; ++y) {
-      std::fill_n(tile.out_row(y), tile.width * tile.channels, nothing);
+      std::fill_n(tile.out_row(y), tile.width * tile.channels, tile.nothing);
     }
     return;
   }
-  const std::int64_t shift =
-      static_cast<std::int64_t>(plan.left - extremum.mask.origin_x) * in.channels;
+  const Footprint reach = extremum.mask.footprint();
+  const std::int64_t shift = static_cast<std::int64_t>(plan.left - reach.left) * in.channels;
+  // The bounding rectangle may reach less far than the mask.
+  const int right = extremum.mask.width - plan.left - plan.width;
+  const std::int64_t wide = tile.width + plan.width - 1;
+  tile.absent_left = std::clamp<std::int64_t>(in.absent_left - plan.left, 0, wide) * in.channels;
+  tile.absent_right =
+      std::clamp<std::int64_t>(in.absent_right - right, 0, wide - tile.absent_left / in.channels) *
+      in.channels;
   for (std::int64_t y = 0; y < in.height + plan.height - 1; ++y) {
     tile.rows.push_back(reinterpret_cast<const T*>(in.rows[y + plan.top]) + shift);
   }

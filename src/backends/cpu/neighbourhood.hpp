@@ -21,6 +21,10 @@ struct RowsView {
   std::int64_t width = 0;  // of the tile, in pixels
   std::int64_t height = 0;
   int channels = 1;  // interleaved
+  // Pixels at either end of every row that are not there, because they lie outside the image: an
+  // extremum leaves them out; a rank filter needs all of them.
+  std::int64_t absent_left = 0;
+  std::int64_t absent_right = 0;
 };
 
 // Where a tile goes: height rows of width * channels elements.
