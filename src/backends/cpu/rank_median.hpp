@@ -1,5 +1,5 @@
-// Medians of 3x3 and 5x5 windows, row by row, by networks known to the compiler, so that values stay
-// in registers. Sorted columns and sorted pairs of columns are shared by neighbouring windows.
+// Medians of 3x3 and 5x5 windows, row by row, by networks that the compiler knows: values stay in
+// registers. Sorted columns and sorted pairs of columns are shared by neighbouring windows.
 #pragma once
 
 #include <cstdint>

@@ -328,9 +328,16 @@ class StepRun {
       Outside outside{reach.border, arguments_[n].last()};
       const auto* extremum = std::get_if<Extremum>(&what.primitive);
       if (extremum != nullptr) outside.value = nothing_of(what.cls, extremum->largest);
-      const RowsView view{native_rows(in, reach.under(region), reach.footprint.left, outside,
-                                      scratch),
-                          region.width(), region.height(), in.channels};
+      const Region wanted = reach.under(region);
+      Region there = wanted;
+      if (extremum != nullptr) {  // it needs no copies of rows that end at the image's sides
+        there.x0 = std::max<std::int64_t>(wanted.x0, 0);
+        there.x1 = std::min(wanted.x1, in.size.width);
+      }
+      const int left = static_cast<int>(region.x0 - there.x0);
+      const RowsView view{native_rows(in, there, left, outside, scratch), region.width(),
+                          region.height(), in.channels, there.x0 - wanted.x0,
+                          wanted.x1 - there.x1};
       if (extremum != nullptr) {
         run_extremum(*extremum, what.cls, view, out, scratch, level_);
       } else {
