@@ -3,6 +3,7 @@
 
 #include "backends/cpu/device.hpp"
 #include "backends/cuda/device.hpp"
+#include "backends/opencl/device.hpp"
 
 namespace impipe::backends {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 constexpr Backend all[] = {
     {"cpu", cpu::devices, cpu::open},
     {"cuda", cuda::devices, cuda::open},
+    {"opencl", opencl::devices, opencl::open},
 };
 
 }  // namespace

@@ -225,10 +225,10 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
   // The struct's members are all buffers of the program; those added later stay zero.
   for (const NamedBuffer& b : buffers_) {
     const bool used = using_.contains(b.name);
-    members += (members.empty() ? "" : ", ") + (used ? b.name : "0");
+    members += std::string(members.empty() ? "" : ", ") + (used ? b.name + "_buffer" : "0");
     if (!used) continue;
     signature += std::string("GLOBAL ") + (b.written ? "" : "const ") + b.type + "* RESTRICT " +
-                 b.name + ", ";
+                 b.name + "_buffer, ";
     places.push_back(b.place);
   }
   const std::string count = std::to_string(items);

@@ -57,6 +57,10 @@ constexpr const char* body_words = R"(
 #define PASTE2(a, b) a##b
 #define PASTE(a, b) PASTE2(a, b)
 #define WORD(name) PASTE(name, REAL)
+#undef abs
+#undef min
+#undef max
+#undef clamp
 #define abs(a) fabs(a)
 #define min(a, b) WORD(min_)(a, b)
 #define max(a, b) WORD(max_)(a, b)

@@ -68,7 +68,8 @@ class Generator {
     else if (is<Stencil>(node)) write_stencil(to_, n, name);
     else if (is<Separable>(node)) write_separable(to_, n, name);
     else if (is<Extremum>(node)) write_extremum(to_, n, name);
-    else write_rank(to_, n, name);
+    else if (is<Rank>(node)) write_rank(to_, n, name);
+    else to_.fail(std::string(name_of(node.primitive)) + " has no kernel for this backend");
   }
 
   std::string place(int n) {

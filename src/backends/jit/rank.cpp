@@ -45,7 +45,7 @@ void write_rank(Builder& to, int n, const std::string& name) {
   std::string result = place(rank.rank);
   if (rank.average) {
     const std::string next = place(rank.rank + 1);
-    result = single ? "(float)(((double)" + result + " + (double)" + next + ") * 0.5)"
+    result = single ? "(" + result + " + " + next + ") / 2.0f"
                     : "(" + result + " + " + next + " + 1u) / 2u";
   }
   to.function(name, value_header(type_of(node.cls), name) + "  return (" + type_of(node.cls) +

@@ -1,0 +1,29 @@
+// Kernels: generated text, compiled by the device's driver.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "backends/jit/generator.hpp"
+#include "backends/opencl/loader.hpp"
+#include "core/backend.hpp"
+
+namespace impipe::opencl {
+
+class OpenClKernel final : public Kernel {
+ public:
+  // Throws Error with the compiler's log.
+  OpenClKernel(cl_context context, cl_device_id device, const KernelSpec& spec,
+               const jit::Tuning& tuning);
+  ~OpenClKernel() override;
+
+  jit::Program program;
+  std::vector<cl_kernel> entries;   // one a program.entries
+  mutable std::mutex mutex;         // arguments are part of a cl_kernel: one launch at a time
+
+ private:
+  void build(cl_context context, cl_device_id device);
+  cl_program built_ = nullptr;
+};
+
+}  // namespace impipe::opencl

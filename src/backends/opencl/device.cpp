@@ -1,0 +1,143 @@
+// OpenCL devices as a backend: those of all platforms that the loader knows.
+#include "backends/opencl/device.hpp"
+
+#include "backends/opencl/queue.hpp"
+#include "core/error.hpp"
+
+namespace impipe::opencl {
+namespace {
+
+struct Found {
+  cl_platform_id platform;
+  cl_device_id device;
+};
+
+std::vector<Found> find_devices() {
+  std::vector<Found> found;
+  const Calls* cl = calls();
+  if (cl == nullptr) return found;
+  cl_uint platforms = 0;
+  if (cl->clGetPlatformIDs(0, nullptr, &platforms) != CL_SUCCESS) return found;
+  std::vector<cl_platform_id> all(platforms);
+  if (platforms == 0 || cl->clGetPlatformIDs(platforms, all.data(), nullptr) != CL_SUCCESS) {
+    return found;
+  }
+  for (const cl_platform_id platform : all) {
+    cl_uint count = 0;
+    if (cl->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS) continue;
+    std::vector<cl_device_id> devices(count);
+    cl->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr);
+    for (const cl_device_id device : devices) found.push_back({platform, device});
+  }
+  return found;
+}
+
+std::string text_of(cl_device_id device, cl_device_info what) {
+  std::size_t size = 0;
+  if (calls()->clGetDeviceInfo(device, what, 0, nullptr, &size) != CL_SUCCESS || size == 0) return "";
+  std::string text(size, '\0');
+  calls()->clGetDeviceInfo(device, what, size, text.data(), nullptr);
+  text.resize(text.find('\0') == std::string::npos ? size : text.find('\0'));
+  return text;
+}
+
+template <class T>
+T number_of(cl_device_id device, cl_device_info what) {
+  T value{};
+  calls()->clGetDeviceInfo(device, what, sizeof value, &value, nullptr);
+  return value;
+}
+
+std::string platform_name(cl_platform_id platform) {
+  char name[256] = "";
+  calls()->clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr);
+  return name;
+}
+
+// Why results could differ from the other backends'; empty when they can't.
+std::string why_not(cl_device_id device) {
+  if (number_of<cl_bool>(device, CL_DEVICE_AVAILABLE) == CL_FALSE) return "it is not available";
+  if (number_of<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) == CL_FALSE) {
+    return "its driver has no compiler";
+  }
+  if (text_of(device, CL_DEVICE_EXTENSIONS).find("cl_khr_fp64") == std::string::npos) {
+    return "it has no double precision (cl_khr_fp64)";
+  }
+  const auto single = number_of<cl_device_fp_config>(device, CL_DEVICE_SINGLE_FP_CONFIG);
+  if ((single & CL_FP_DENORM) == 0) return "it has no denormal floats";
+  if ((single & CL_FP_FMA) == 0) return "it has no fused multiply-add";
+  if ((single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) == 0) {
+    return "its division and square root are not correctly rounded";
+  }
+  return "";
+}
+
+DeviceInfo describe(const Found& found, std::size_t index) {
+  DeviceInfo info;
+  info.id = "opencl:" + std::to_string(index);
+  info.name = text_of(found.device, CL_DEVICE_NAME);
+  info.driver = platform_name(found.platform) + " " + text_of(found.device, CL_DRIVER_VERSION);
+  info.memory =
+      static_cast<std::int64_t>(number_of<cl_ulong>(found.device, CL_DEVICE_GLOBAL_MEM_SIZE));
+  info.why_not = why_not(found.device);
+  info.usable = info.why_not.empty();
+  return info;
+}
+
+class OpenClDevice final : public Device {
+ public:
+  OpenClDevice(const Found& found, DeviceInfo info) : device_(found.device), info_(std::move(info)) {
+    cl_int code = CL_SUCCESS;
+    context_ = calls()->clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code);
+    check(code, "clCreateContext");
+    tuning_ = jit::tuning_for(text_of(device_, CL_DEVICE_VENDOR), jit::Dialect::opencl);
+    tuning_.local_bytes = std::min<std::int64_t>(
+        tuning_.local_bytes,
+        static_cast<std::int64_t>(number_of<cl_ulong>(device_, CL_DEVICE_LOCAL_MEM_SIZE)));
+  }
+  ~OpenClDevice() override { calls()->clReleaseContext(context_); }
+
+  const DeviceInfo& info() const override { return info_; }
+  std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override {
+    return std::make_unique<OpenClKernel>(context_, device_, spec, tuning_);
+  }
+  std::unique_ptr<Queue> make_queue() override {
+    // Half of the device's memory may lie in reserve.
+    return std::make_unique<OpenClQueue>(context_, device_, info_.id, info_.memory / 2);
+  }
+
+ private:
+  cl_device_id device_;
+  DeviceInfo info_;
+  cl_context context_ = nullptr;
+  jit::Tuning tuning_;
+};
+
+}  // namespace
+
+std::vector<DeviceInfo> devices() {
+  std::vector<DeviceInfo> out;
+  const std::vector<Found> found = find_devices();
+  for (std::size_t i = 0; i < found.size(); ++i) out.push_back(describe(found[i], i));
+  if (!out.empty()) return out;
+  DeviceInfo none;
+  none.id = "opencl";
+  none.name = "OpenCL";
+  none.usable = false;
+  none.why_not = calls() == nullptr ? loader_problem()
+                                    : "no OpenCL driver is installed; the one of your device is "
+                                      "needed (pocl-opencl-icd for the processor)";
+  return {none};
+}
+
+std::unique_ptr<Device> open(int index, ThreadPool&) {
+  const std::vector<Found> found = find_devices();
+  if (index < 0 || static_cast<std::size_t>(index) >= found.size()) {
+    throw Error("there is no device opencl:" + std::to_string(index), ExitCode::backend);
+  }
+  DeviceInfo info = describe(found[static_cast<std::size_t>(index)], static_cast<std::size_t>(index));
+  if (!info.usable) throw Error(info.id + " can't be used: " + info.why_not, ExitCode::backend);
+  return std::make_unique<OpenClDevice>(found[static_cast<std::size_t>(index)], std::move(info));
+}
+
+}  // namespace impipe::opencl

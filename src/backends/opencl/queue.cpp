@@ -1,0 +1,158 @@
+// One lane of work on an OpenCL device.
+#include "backends/opencl/queue.hpp"
+
+namespace impipe::opencl {
+namespace {
+
+// What a buffer of a launch is: the plane's or measurement's memory.
+PooledMemory& memory_of(const DeviceValue& value) {
+  if (value.plane) return static_cast<OpenClPlane&>(*value.plane).memory;
+  return static_cast<OpenClMeasure&>(*value.measure).memory;
+}
+
+jit::ValueShape shape_of(const DeviceValue& value) {
+  if (!value.plane) return {};
+  const auto& plane = static_cast<const OpenClPlane&>(*value.plane);
+  return {plane.size(), plane.stride()};
+}
+
+}  // namespace
+
+OpenClQueue::OpenClQueue(cl_context context, cl_device_id device, const std::string& id,
+                         std::int64_t memory_cap)
+    : context_(context), pool_(std::make_shared<Pool>(context, id, memory_cap)) {
+  cl_int code = CL_SUCCESS;
+  queue_ = calls()->clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &code);
+  check(code, "clCreateCommandQueue");
+  start_ = clock();
+}
+
+OpenClQueue::~OpenClQueue() {
+  calls()->clFinish(queue_);
+  calls()->clReleaseCommandQueue(queue_);
+}
+
+std::shared_ptr<DevicePlane> OpenClQueue::allocate(PixelClass cls, int channels, Size size) {
+  return std::make_shared<OpenClPlane>(pool_, cls, channels, size);
+}
+
+std::shared_ptr<DeviceMeasure> OpenClQueue::allocate_measure(int channels, std::int64_t values) {
+  return std::make_shared<OpenClMeasure>(pool_, channels, values);
+}
+
+std::shared_ptr<DevicePlane> OpenClQueue::upload(const Plane& plane) {
+  auto made = std::make_shared<OpenClPlane>(pool_, plane.cls(), plane.channels(), plane.size());
+  if (plane.size().pixels() == 0) return made;
+  const std::size_t origin[3] = {0, 0, 0};
+  const std::size_t region[3] = {static_cast<std::size_t>(plane.row_bytes()),
+                                 static_cast<std::size_t>(plane.size().height), 1};
+  check(calls()->clEnqueueWriteBufferRect(queue_, made->memory.get(), CL_TRUE, origin, origin,
+                                          region, static_cast<std::size_t>(made->stride()), 0,
+                                          static_cast<std::size_t>(plane.stride()), 0,
+                                          plane.row(0), 0, nullptr, nullptr),
+        "an upload");
+  return made;
+}
+
+Plane OpenClQueue::download(const DevicePlane& plane) {
+  const auto& from = static_cast<const OpenClPlane&>(plane);
+  Plane made(plane.cls(), plane.channels(), plane.size());
+  if (plane.size().pixels() == 0) return made;
+  const std::size_t origin[3] = {0, 0, 0};
+  const std::size_t region[3] = {static_cast<std::size_t>(made.row_bytes()),
+                                 static_cast<std::size_t>(plane.size().height), 1};
+  check(calls()->clEnqueueReadBufferRect(queue_, from.memory.get(), CL_TRUE, origin, origin,
+                                         region, static_cast<std::size_t>(from.stride()), 0,
+                                         static_cast<std::size_t>(made.stride()), 0, made.row(0), 0,
+                                         nullptr, nullptr),
+        "a download");
+  return made;
+}
+
+std::vector<double> OpenClQueue::download(const DeviceMeasure& measure) {
+  std::vector<double> out(static_cast<std::size_t>(measure.channels() * measure.values()));
+  if (out.empty()) return out;
+  check(calls()->clEnqueueReadBuffer(queue_,
+                                     static_cast<const OpenClMeasure&>(measure).memory.get(),
+                                     CL_TRUE, 0, out.size() * sizeof(double), out.data(), 0,
+                                     nullptr, nullptr),
+        "a download");
+  return out;
+}
+
+void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
+  const Calls& cl = *calls();
+  const auto& compiled = static_cast<const OpenClKernel&>(kernel);
+  std::vector<jit::ValueShape> inputs, outputs;
+  for (const DeviceValue& value : launch.inputs) inputs.push_back(shape_of(value));
+  for (const DeviceValue& value : launch.outputs) outputs.push_back(shape_of(value));
+  const jit::LaunchPlan plan = compiled.program.launch({launch.spec, inputs, outputs});
+
+  std::vector<PooledMemory> pooled;
+  std::vector<Memory> filled;
+  std::vector<cl_mem> scratch;
+  for (const jit::Scratch& s : plan.scratch) {
+    if (!s.contents.empty()) {
+      cl_int code = CL_SUCCESS;
+      filled.emplace_back(cl.clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                            s.contents.size(),
+                                            const_cast<std::byte*>(s.contents.data()), &code));
+      check(code, "a buffer of constants");
+      scratch.push_back(filled.back().get());
+      continue;
+    }
+    pooled.emplace_back(pool_, s.bytes);
+    scratch.push_back(pooled.back().get());
+    if (!s.cleared || s.bytes == 0) continue;
+    const cl_uchar zero = 0;
+    check(cl.clEnqueueFillBuffer(queue_, scratch.back(), &zero, 1, 0,
+                                 static_cast<std::size_t>(s.bytes), 0, nullptr, nullptr),
+          "a fill");
+  }
+  for (const DeviceValue& value : launch.inputs) memory_of(value).used_by(*pool_);
+  for (const DeviceValue& value : launch.outputs) memory_of(value).used_by(*pool_);
+
+  std::lock_guard lock(compiled.mutex);
+  for (const jit::Pass& pass : plan.passes) {
+    const cl_kernel entry = compiled.entries[static_cast<std::size_t>(pass.entry)];
+    cl_uint place = 0;
+    for (const jit::Buffer& buffer : pass.buffers) {
+      const std::size_t i = static_cast<std::size_t>(buffer.index);
+      const cl_mem memory = buffer.kind == jit::Buffer::Kind::input ? memory_of(launch.inputs[i]).get()
+                            : buffer.kind == jit::Buffer::Kind::output
+                                ? memory_of(launch.outputs[i]).get()
+                                : scratch[i];
+      check(cl.clSetKernelArg(entry, place++, sizeof memory, &memory), "clSetKernelArg");
+    }
+    check(cl.clSetKernelArg(entry, place, plan.parameters.size(), plan.parameters.data()),
+          "clSetKernelArg");
+    std::size_t global[3], local[3];
+    for (int i = 0; i < 3; ++i) {
+      local[i] = static_cast<std::size_t>(pass.shape.group[i]);
+      global[i] = static_cast<std::size_t>(pass.shape.groups[i]) * local[i];
+    }
+    check(cl.clEnqueueNDRangeKernel(queue_, entry, 3, nullptr, global, local, 0, nullptr, nullptr),
+          "the launch of " + compiled.program.entries[static_cast<std::size_t>(pass.entry)]);
+  }
+  check(cl.clFlush(queue_), "clFlush");
+}
+
+void OpenClQueue::wait() { check(calls()->clFinish(queue_), "clFinish"); }
+
+double OpenClQueue::clock() {
+  const Calls& cl = *calls();
+  cl_event event = nullptr;
+  check(cl.clEnqueueMarkerWithWaitList(queue_, 0, nullptr, &event), "a marker");
+  cl_ulong end = 0;
+  cl_int code = cl.clWaitForEvents(1, &event);
+  if (code == CL_SUCCESS) {
+    code = cl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr);
+  }
+  cl.clReleaseEvent(event);
+  check(code, "a time");
+  return static_cast<double>(end) * 1e-9;
+}
+
+double OpenClQueue::time() { return clock() - start_; }
+
+}  // namespace impipe::opencl

@@ -1,0 +1,35 @@
+// One lane of work on an OpenCL device.
+#pragma once
+
+#include <memory>
+
+#include "backends/opencl/compile.hpp"
+#include "backends/opencl/memory.hpp"
+
+namespace impipe::opencl {
+
+class OpenClQueue final : public Queue {
+ public:
+  OpenClQueue(cl_context context, cl_device_id device, const std::string& id,
+              std::int64_t memory_cap);
+  ~OpenClQueue() override;
+
+  std::shared_ptr<DevicePlane> upload(const Plane& plane) override;
+  Plane download(const DevicePlane& plane) override;
+  std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) override;
+  std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) override;
+  std::vector<double> download(const DeviceMeasure& measure) override;
+  void run(const Kernel& kernel, const Launch& launch) override;
+  void wait() override;
+  double time() override;
+
+ private:
+  double clock();  // seconds on the device's clock, when the work given so far is done
+
+  cl_context context_;
+  std::shared_ptr<Pool> pool_;
+  cl_command_queue queue_ = nullptr;
+  double start_ = 0;
+};
+
+}  // namespace impipe::opencl

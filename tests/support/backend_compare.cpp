@@ -1,0 +1,194 @@
+// Runs a kernel of the table on two devices and compares every bit of the results.
+#include "support/backend_compare.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+
+IMPIPE_SCALAR_BODY(compare_ramp, {
+  const int n = (int)args[0];
+  for (int i = 0; i < n; ++i) out[i] = in[0] / 100.0 + 0.6 * i / n;
+})
+
+namespace impipe::testing {
+namespace {
+
+Plane random_plane(PixelClass cls, int channels, Size size, std::mt19937& random) {
+  Plane plane(cls, channels, size);
+  std::uniform_real_distribution<float> unit(-0.1f, 1.1f);
+  for (std::int64_t y = 0; y < size.height; ++y) {
+    for (std::int64_t i = 0; i < size.width * channels; ++i) {
+      switch (cls) {
+        case PixelClass::logical: plane.row_as<std::uint8_t>(y)[i] = random() % 2; break;
+        case PixelClass::uint8: plane.row_as<std::uint8_t>(y)[i] = random() % 256; break;
+        case PixelClass::uint16:
+          plane.row_as<std::uint16_t>(y)[i] = static_cast<std::uint16_t>(random() % 65536);
+          break;
+        case PixelClass::single: plane.row_as<float>(y)[i] = unit(random); break;
+      }
+    }
+  }
+  return plane;
+}
+
+// A measurement for an input, other values in each channel. There is no upload of measurements: a
+// sum and a scalar node make it.
+std::shared_ptr<DeviceMeasure> measured_input(const KernelInput& input, Device& device,
+                                              Queue& queue) {
+  Plane plane(PixelClass::uint8, input.channels, {1, 1});
+  for (int c = 0; c < input.channels; ++c) plane.row_as<std::uint8_t>(0)[c] = 10 + 5 * c;
+  Node sum{.primitive = Reduce{},
+           .images = {{true, 0}},
+           .is_measure = true,
+           .cls = PixelClass::single,
+           .channels = input.channels,
+           .values = 1};
+  Node ramp{.primitive = Scalar{&bodies::compare_ramp, static_cast<int>(input.values)},
+            .measures = {{false, 0}},
+            .arguments = {{.value = static_cast<double>(input.values)}},
+            .is_measure = true,
+            .cls = PixelClass::single,
+            .channels = input.channels,
+            .values = input.values};
+  const KernelSpec spec{{{.channels = input.channels}}, {sum, ramp}, {1}};
+  const std::unique_ptr<Kernel> kernel = device.prepare(spec);
+  auto made = queue.allocate_measure(input.channels, input.values);
+  queue.run(*kernel, {&spec, {{.plane = queue.upload(plane)}}, {{.measure = made}}});
+  return made;
+}
+
+bool same_number(double a, double b) { return a == b || (a != a && b != b); }
+
+bool same_float(const std::byte* a, const std::byte* b) {
+  float x, y;
+  std::memcpy(&x, a, 4);
+  std::memcpy(&y, b, 4);
+  return std::memcmp(a, b, 4) == 0 || (x != x && y != y);
+}
+
+std::string compare_planes(const Plane& a, const Plane& b) {
+  const int bytes = bytes_of(a.cls());
+  for (std::int64_t y = 0; y < a.size().height; ++y) {
+    for (std::int64_t i = 0; i < a.size().width * a.channels(); ++i) {
+      const std::byte* x = a.row(y) + i * bytes;
+      const std::byte* z = b.row(y) + i * bytes;
+      const bool same = a.cls() == PixelClass::single
+                            ? same_float(x, z)
+                            : std::memcmp(x, z, static_cast<std::size_t>(bytes)) == 0;
+      if (same) continue;
+      std::ostringstream out;
+      out.precision(9);
+      out << "pixel (" << i / a.channels() << ", " << y << ") channel " << i % a.channels() << ": ";
+      if (a.cls() == PixelClass::single) {
+        out << a.row_as<float>(y)[i] << " expected, " << b.row_as<float>(y)[i] << " found";
+      } else if (bytes == 2) {
+        out << a.row_as<std::uint16_t>(y)[i] << " expected, " << b.row_as<std::uint16_t>(y)[i]
+            << " found";
+      } else {
+        out << static_cast<int>(*x) << " expected, " << static_cast<int>(*z) << " found";
+      }
+      return out.str();
+    }
+  }
+  return "";
+}
+
+// Which inputs are tables for a look-up.
+bool is_table(const KernelSpec& spec, int input) {
+  for (const Node& node : spec.nodes) {
+    const auto* point = std::get_if<Point>(&node.primitive);
+    if (point != nullptr && point->lookup && node.images[1] == Operand{true, input}) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Comparison::Comparison(const SpecCase& spec, Device& expected, Device& tested)
+    : spec_(spec.spec), expected_(prepare(expected)), tested_(prepare(tested)) {}
+
+Comparison::Side Comparison::prepare(Device& device) const {
+  Side side{device, device.prepare(spec_), device.make_queue(), {}};
+  for (const KernelInput& input : spec_.inputs) {
+    side.measures.push_back(input.is_measure ? measured_input(input, device, *side.queue) : nullptr);
+  }
+  return side;
+}
+
+Comparison::Results Comparison::run(Side& side, const std::vector<Plane>& planes) const {
+  Queue& queue = *side.queue;
+  Launch launch{.spec = &spec_};
+  for (std::size_t i = 0; i < spec_.inputs.size(); ++i) {
+    launch.inputs.push_back({.measure = side.measures[i]});
+    if (!spec_.inputs[i].is_measure) launch.inputs.back().plane = queue.upload(planes[i]);
+  }
+  std::vector<Size> sizes;
+  for (const Node& node : spec_.nodes) {
+    Size size;
+    if (!node.images.empty()) {
+      const Operand& first = node.images[0];
+      size = result_size(node, first.external ? planes[first.index].size() : sizes[first.index]);
+    }
+    sizes.push_back(size);
+  }
+  for (const int output : spec_.outputs) {
+    const Node& node = spec_.nodes[output];
+    if (node.is_measure) {
+      launch.outputs.push_back({.measure = queue.allocate_measure(node.channels, node.values)});
+    } else {
+      launch.outputs.push_back({.plane = queue.allocate(node.cls, node.channels, sizes[output])});
+    }
+  }
+  queue.run(*side.kernel, launch);
+  Results results;
+  for (const DeviceValue& value : launch.outputs) {
+    results.planes.push_back(value.plane ? queue.download(*value.plane) : Plane());
+    results.measures.push_back(value.measure ? queue.download(*value.measure)
+                                             : std::vector<double>());
+  }
+  return results;
+}
+
+std::string Comparison::difference(Size size, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<Plane> planes;
+  for (std::size_t i = 0; i < spec_.inputs.size(); ++i) {
+    const KernelInput& input = spec_.inputs[i];
+    const Size own = is_table(spec_, static_cast<int>(i)) ? Size{32, 8} : size;
+    planes.push_back(input.is_measure ? Plane()
+                                      : random_plane(input.cls, input.channels, own, random));
+  }
+  const Results a = run(expected_, planes), b = run(tested_, planes);
+  for (std::size_t i = 0; i < a.planes.size(); ++i) {
+    if (!a.planes[i].empty()) {
+      const std::string found = compare_planes(a.planes[i], b.planes[i]);
+      if (!found.empty()) return "output " + std::to_string(i) + ", " + found;
+    }
+    for (std::size_t k = 0; k < a.measures[i].size(); ++k) {
+      if (same_number(a.measures[i][k], b.measures[i][k])) continue;
+      std::ostringstream out;
+      out.precision(17);
+      out << "output " << i << ", value " << k << ": " << a.measures[i][k] << " expected, "
+          << b.measures[i][k] << " found";
+      return out.str();
+    }
+  }
+  return "";
+}
+
+std::unique_ptr<Device> device_of(const Backend& backend, ThreadPool& pool) {
+  const std::vector<DeviceInfo> devices = backend.devices();
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i].usable) return backend.open(static_cast<int>(i), pool);
+  }
+  const char* required = std::getenv("IMPIPE_REQUIRE_BACKEND");
+  if (required != nullptr && std::string(required).find(backend.name) != std::string::npos) {
+    throw std::runtime_error(std::string(backend.name) + " is required: " +
+                             (devices.empty() ? "no device" : devices.front().why_not));
+  }
+  return nullptr;
+}
+
+}  // namespace impipe::testing

@@ -1,0 +1,41 @@
+// Runs a kernel of the table on two devices and compares every bit of the results.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/backend.hpp"
+#include "support/kernel_specs.hpp"
+
+namespace impipe::testing {
+
+class Comparison {
+ public:
+  Comparison(const SpecCase& spec, Device& expected, Device& tested);
+  // Empty when the results are equal (NaN equals NaN), else what differs first.
+  std::string difference(Size size, unsigned seed);
+
+ private:
+  struct Side {
+    Device& device;
+    std::unique_ptr<Kernel> kernel;
+    std::unique_ptr<Queue> queue;
+    std::vector<std::shared_ptr<DeviceMeasure>> measures;  // one an input that is one
+  };
+  struct Results {
+    std::vector<Plane> planes;  // one an output, empty for measurements
+    std::vector<std::vector<double>> measures;
+  };
+  Side prepare(Device& device) const;
+  Results run(Side& side, const std::vector<Plane>& planes) const;
+
+  const KernelSpec& spec_;
+  Side expected_, tested_;
+};
+
+// The first usable device of a backend; null when there is none. Throws std::runtime_error then if
+// IMPIPE_REQUIRE_BACKEND names the backend.
+std::unique_ptr<Device> device_of(const Backend& backend, ThreadPool& pool);
+
+}  // namespace impipe::testing

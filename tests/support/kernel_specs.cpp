@@ -1,0 +1,331 @@
+// A table of kernels: every primitive with every class, 1 and 3 channels and every border, and
+// fused chains.
+#include "support/kernel_specs.hpp"
+
+#include "core/expression.hpp"
+#include "support/masks.hpp"
+
+IMPIPE_POINT_BODY(table_adjust, (x), (low, high, white), {
+  const real v = clamp(x / white, low, high);
+  return (v - low) / (high - low) * white;
+})
+IMPIPE_POINT_BODY(table_blend, (x, y), (k), { return k * x - y / real(3); })
+IMPIPE_POINT_BODY(table_gray, (r, g, b), (),
+                  { return real(0.25) * r + real(0.5) * g + real(0.25) * b; })
+IMPIPE_POINT_BODY(table_above, (x), (threshold), { return x > threshold ? real(1) : real(0); })
+IMPIPE_POINT_BODY(table_scale, (x), (k), { return x * k; })
+IMPIPE_STENCIL_BODY(table_gradient, (1, 1, 1, 1), (scale), {
+  const real h = (at(-1, -1) + at(0, -1) + at(1, -1)) - (at(-1, 1) + at(0, 1) + at(1, 1));
+  const real v = (at(-1, -1) + at(-1, 0) + at(-1, 1)) - (at(1, -1) + at(1, 0) + at(1, 1));
+  return sqrt(h * h + v * v) * scale;
+})
+IMPIPE_STENCIL_BODY(table_difference, (0, 2, 1, 0), (), { return at(2, 0) - at(0, -1); })
+IMPIPE_SCALAR_BODY(table_range, {
+  double low = in[0];
+  double high = in[0];
+  const int n = (int)count[0];
+  for (int i = 1; i < n; ++i) {
+    low = min(low, in[i]);
+    high = max(high, in[i]);
+  }
+  out[0] = low;
+  out[1] = high + args[0];
+})
+IMPIPE_SCALAR_BODY(table_mean, { out[0] = in[0] / args[0] + floor(args[1]); })
+
+namespace impipe::testing {
+namespace {
+
+constexpr PixelClass classes[] = {PixelClass::logical, PixelClass::uint8, PixelClass::uint16,
+                                  PixelClass::single};
+constexpr Border borders[] = {Border::constant, Border::replicate, Border::symmetric,
+                              Border::circular};
+
+double white_of(PixelClass cls) { return class_max(cls); }
+
+KernelInput image(PixelClass cls, int channels) {
+  return {.cls = cls, .channels = channels, .white = white_of(cls)};
+}
+KernelInput measure(std::int64_t values, int channels) {
+  return {.is_measure = true, .channels = channels, .values = values};
+}
+Operand input(int index) { return {true, index}; }
+Operand result(int node) { return {false, node}; }
+Argument number(double value) { return {.value = value}; }
+Argument measured(int element, bool per_channel) {
+  return {.source = Argument::Source::measured, .element = element, .per_channel = per_channel};
+}
+
+Node node(Primitive primitive, std::vector<Operand> images, std::vector<Argument> arguments,
+          PixelClass cls, int channels) {
+  return {.primitive = std::move(primitive),
+          .images = std::move(images),
+          .arguments = std::move(arguments),
+          .cls = cls,
+          .channels = channels,
+          .white = white_of(cls)};
+}
+Node sink(Primitive primitive, Operand from, std::vector<Argument> arguments, int channels,
+          std::int64_t values) {
+  Node made = node(std::move(primitive), {from}, std::move(arguments), PixelClass::single, channels);
+  made.is_measure = true;
+  made.values = values;
+  return made;
+}
+
+std::shared_ptr<const Expression> expression(const char* text, bool taps = false) {
+  return std::make_shared<Expression>(parse_expression(
+      text, {.known = {"x", "r", "g", "b", "col", "row", "width", "height", "white", "acc", "other"},
+             .others = true,
+             .taps = taps}));
+}
+
+std::vector<Argument> weights(int count, bool with_border) {
+  std::vector<Argument> out;
+  for (int i = 0; i < count; ++i) out.push_back(number((i % 5 - 1.25) / count));
+  if (with_border) out.push_back(number(0.5));
+  return out;
+}
+
+class Table {
+ public:
+  std::vector<SpecCase> cases;
+
+  void add(const std::string& name, std::vector<KernelInput> inputs, std::vector<Node> nodes,
+           std::vector<int> outputs = {}, int least = 1) {
+    if (outputs.empty()) outputs = {static_cast<int>(nodes.size()) - 1};
+    cases.push_back({name, {std::move(inputs), std::move(nodes), std::move(outputs)}, least});
+  }
+
+  void add_points(PixelClass cls, int channels, const std::string& of) {
+    const double w = white_of(cls);
+    add("point adjust" + of, {image(cls, channels)},
+        {node(Point{.body = &bodies::table_adjust}, {input(0)},
+              {number(0.1), number(0.85), number(w)}, cls, channels)});
+    add("point blend with one channel" + of, {image(cls, channels), image(PixelClass::uint8, 1)},
+        {node(Point{.body = &bodies::table_blend}, {input(0), input(1)}, {number(1.5)}, cls,
+              channels)});
+    add("point expression" + of, {image(cls, channels)},
+        {node(Point{.expression = expression("x > white / 2 ? x - col : max(x, row) + width / 7")},
+              {input(0)}, {}, cls, channels)});
+    Node own = node(Point{.body = &bodies::table_adjust}, {input(0)},
+                    {measured(0, true), measured(1, true), number(w)}, PixelClass::uint16, channels);
+    own.measures = {input(1)};
+    add("point measured" + of, {image(cls, channels), measure(2, channels)}, {own});
+    if (channels == 3) {
+      add("point gray" + of, {image(cls, 3)},
+          {node(Point{.body = &bodies::table_gray, .mixes_channels = true}, {input(0)}, {}, cls, 1)});
+      add("point swap" + of, {image(cls, 3)},
+          {node(Point{.expression = expression("(x + g) / 2 - b"), .mixes_channels = true},
+                {input(0)}, {}, cls, 3)});
+    }
+    if (cls == PixelClass::single) {
+      add("point in double" + of, {image(cls, channels)},
+          {node(Point{.body = &bodies::table_scale, .in_double = true}, {input(0)}, {number(0.3)},
+                cls, channels)});
+    }
+    if (cls == PixelClass::uint8) {
+      add("point to logical" + of, {image(cls, channels)},
+          {node(Point{.body = &bodies::table_above}, {input(0)}, {number(99.5)},
+                PixelClass::logical, channels)});
+    }
+  }
+
+  void add_permutes(PixelClass cls, int channels, const std::string& of) {
+    add("permute transpose" + of, {image(cls, channels)},
+        {node(Permute{.transpose = true}, {input(0)}, {}, cls, channels)});
+    add("permute quarter" + of, {image(cls, channels)},
+        {node(Permute{.transpose = true, .flip_x = true}, {input(0)}, {}, cls, channels)});
+    add("permute half" + of, {image(cls, channels)},
+        {node(Permute{.flip_x = true, .flip_y = true}, {input(0)}, {}, cls, channels)});
+  }
+
+  void add_bordered(PixelClass cls, int channels, Border border, const std::string& of) {
+    const bool value = border == Border::constant;
+    const Mask taps = border == Border::replicate ? disk(2) : rectangle(5, 3);
+    add("stencil weights" + of, {image(cls, channels)},
+        {node(Stencil{.taps = taps, .border = border}, {input(0)}, weights(taps.count(), value), cls,
+              channels)});
+    add("separable" + of, {image(cls, channels)},
+        {node(Separable{.row = rectangle(5, 1), .column = rectangle(1, 7), .border = border},
+              {input(0)}, weights(12, value), cls, channels)});
+    const Mask window = border == Border::symmetric ? diamond(2) : rectangle(3, 3);
+    std::vector<Argument> outside;
+    if (value) outside.push_back(number(cls == PixelClass::single ? 0.25 : 1));
+    const bool average = border == Border::circular;
+    add("rank" + of, {image(cls, channels)},
+        {node(Rank{.mask = window, .rank = 3, .average = average, .border = border}, {input(0)},
+              outside, cls, channels)});
+    if (cls == PixelClass::uint16) return;  // the rest of a stencil does not depend on the class
+    add("stencil body" + of, {image(cls, channels)},
+        {node(Stencil{.body = &bodies::table_gradient, .border = border}, {input(0)},
+              value ? std::vector{number(0.5), number(2)} : std::vector{number(0.5)},
+              PixelClass::single, channels)});
+    if (channels == 3) return;
+    Mask reach = rectangle(5, 3);
+    add("stencil expression" + of, {image(cls, channels)},
+        {node(Stencil{.expression = expression("(at(-2, 0) + at(2, 1) - x) / 3 + col / width", true),
+                      .taps = reach,
+                      .border = border},
+              {input(0)}, value ? std::vector{number(1)} : std::vector<Argument>{}, cls, channels)});
+  }
+
+  void add_extrema(PixelClass cls, int channels, const std::string& of) {
+    add("extremum 3x3" + of, {image(cls, channels)},
+        {node(Extremum{.largest = false, .mask = rectangle(3, 3)}, {input(0)}, {}, cls, channels)});
+    add("extremum 15x7" + of, {image(cls, channels)},
+        {node(Extremum{.largest = true, .mask = rectangle(15, 7)}, {input(0)}, {}, cls, channels)});
+    add("extremum disk" + of, {image(cls, channels)},
+        {node(Extremum{.largest = channels == 1, .mask = disk(3)}, {input(0)}, {}, cls, channels)});
+  }
+
+  void add_measurements(PixelClass cls, int channels, const std::string& of) {
+    // Reductions of one image share a kernel.
+    std::vector<Node> reductions;
+    for (const ReduceKind kind : {ReduceKind::sum, ReduceKind::absolute_sum, ReduceKind::min,
+                                  ReduceKind::max, ReduceKind::squared_deviation}) {
+      std::vector<Argument> arguments;
+      if (kind == ReduceKind::squared_deviation) arguments.push_back(number(0.375));
+      reductions.push_back(sink(Reduce{.kind = kind}, input(0), arguments, channels, 1));
+    }
+    add("reduce" + of, {image(cls, channels)}, reductions, {0, 1, 2, 3, 4});
+    add("reduce user" + of, {image(cls, channels)},
+        {sink(Reduce{.kind = ReduceKind::user, .expression = expression("acc * 0.5 + x / white")},
+              input(0), {number(0.25)}, channels, 1)});
+    std::vector<Node> histograms = {
+        sink(Histogram{.rule = BinRule::centred, .bins = 64}, input(0), {}, channels, 64),
+        sink(Histogram{.rule = BinRule::user, .bins = 20, .expression = expression("x / white * 25 - 2")},
+             input(0), {}, channels, 20)};
+    if (is_integer(cls)) {
+      const int codes = static_cast<int>(white_of(cls)) + 1;
+      histograms.push_back(
+          sink(Histogram{.rule = BinRule::codes, .bins = codes}, input(0), {}, channels, codes));
+    }
+    std::vector<int> outputs = {0, 1};
+    if (is_integer(cls)) outputs.push_back(2);
+    add("histogram" + of, {image(cls, channels)}, histograms, outputs);
+    if (cls == PixelClass::single) {
+      add("select" + of, {image(cls, channels)},
+          {sink(Select{.places = 2}, input(0),
+                {{.source = Argument::Source::rank_floor, .value = 0.1},
+                 {.source = Argument::Source::rank_ceil, .value = 0.9}},
+                channels, 2)});
+    }
+  }
+
+  void add_sizes(PixelClass cls, int channels, const std::string& of) {
+    const Mask mask = rectangle(4, 3);
+    add("stencil full" + of, {image(cls, channels)},
+        {node(Stencil{.taps = mask, .grow_x = 3, .grow_y = 2, .shift_x = -2, .shift_y = -1},
+              {input(0)}, weights(12, true), PixelClass::single, channels)});
+    add("stencil valid" + of, {image(cls, channels)},
+        {node(Stencil{.taps = mask, .grow_x = -3, .grow_y = -2, .shift_x = 1, .shift_y = 1},
+              {input(0)}, weights(12, true), PixelClass::single, channels)},
+        {}, 4);
+    add("separable full" + of, {image(cls, channels)},
+        {node(Separable{.row = rectangle(3, 1),
+                        .column = rectangle(1, 5),
+                        .grow_x = 2,
+                        .grow_y = 4,
+                        .shift_x = -1,
+                        .shift_y = -2},
+              {input(0)}, weights(8, true), PixelClass::single, channels)});
+  }
+
+  void add_others() {
+    add("point lookup", {image(PixelClass::uint8, 3), image(PixelClass::uint16, 1)},
+        {node(Point{.lookup = true}, {input(0), input(1)}, {}, PixelClass::uint16, 3)});
+    add("stencil body to one side", {image(PixelClass::uint8, 1)},
+        {node(Stencil{.body = &bodies::table_difference, .border = Border::replicate}, {input(0)},
+              {}, PixelClass::single, 1)});
+    add("stencil of many weights", {image(PixelClass::uint8, 1)},
+        {node(Stencil{.taps = rectangle(31, 29), .border = Border::symmetric}, {input(0)},
+              weights(31 * 29, false), PixelClass::single, 1)});
+    for (const int channels : {1, 3}) {
+      Node range = sink(Scalar{&bodies::table_range, 2}, input(0), {number(0.5)}, channels, 2);
+      range.images.clear();
+      range.measures = {input(0)};
+      add("scalar x" + std::to_string(channels), {measure(5, 3)}, {range});
+    }
+    Node mean = sink(Scalar{&bodies::table_mean, 1}, result(0),
+                     {{.source = Argument::Source::constant, .value = 12}, number(1.5)}, 1, 1);
+    mean.images.clear();
+    mean.measures = {result(0)};
+    add("scalar of a sum", {image(PixelClass::uint8, 1)},
+        {sink(Reduce{}, input(0), {}, 1, 1), mean}, {0, 1});
+  }
+
+  // Chains as fusion makes them.
+  void add_chains(PixelClass cls, int channels, const std::string& of) {
+    const double w = white_of(cls);
+    const Node adjust = node(Point{.body = &bodies::table_adjust}, {input(0)},
+                             {number(0.1), number(0.85), number(w)}, cls, channels);
+    const auto scale = [&](int from) {
+      return node(Point{.body = &bodies::table_scale}, {result(from)}, {number(0.75)}, cls, channels);
+    };
+    const auto above = [&](int from) {
+      return node(Point{.body = &bodies::table_above}, {result(from)}, {number(w / 3)},
+                  PixelClass::logical, channels);
+    };
+    const auto gradient = [&](Operand from) {
+      return node(Stencil{.body = &bodies::table_gradient, .border = Border::replicate}, {from},
+                  {number(0.5)}, PixelClass::single, channels);
+    };
+    const Mask square = rectangle(7, 7);
+    const Node filter = node(Stencil{.taps = square, .border = Border::symmetric}, {result(0)},
+                             weights(49, false), cls, channels);
+    add("chain points" + of, {image(cls, channels)}, {adjust, scale(0), above(1)});
+    add("chain point stencil point" + of, {image(cls, channels)},
+        {adjust, gradient(result(0)), above(1)});
+    add("chain two stencils" + of, {image(cls, channels)},
+        {adjust, filter, gradient(result(1)), above(2)});
+    add("chain extremum difference" + of, {image(cls, channels)},
+        {node(Extremum{.largest = true, .mask = disk(2)}, {input(0)}, {}, cls, channels),
+         node(Point{.body = &bodies::table_blend}, {result(0), input(0)}, {number(1)}, cls,
+              channels)});
+    add("chain separable rank" + of, {image(cls, channels)},
+        {node(Separable{.row = rectangle(5, 1), .column = rectangle(1, 5),
+                        .border = Border::replicate},
+              {input(0)}, weights(10, false), cls, channels),
+         node(Rank{.mask = rectangle(3, 3), .rank = 4, .border = Border::symmetric}, {result(0)}, {},
+              cls, channels)});
+    add("chain map reduce" + of, {image(cls, channels)},
+        {adjust, sink(Reduce{}, result(0), {}, channels, 1),
+         sink(Histogram{.bins = 32}, result(0), {}, channels, 32)},
+        {1, 2});
+    add("chain image and its sum" + of, {image(cls, channels)},
+        {gradient(input(0)), sink(Reduce{}, result(0), {}, channels, 1)}, {0, 1});
+  }
+};
+
+std::vector<SpecCase> make_table() {
+  Table table;
+  for (const PixelClass cls : classes) {
+    for (const int channels : {1, 3}) {
+      const std::string of = " " + std::string(name_of(cls)) + " x" + std::to_string(channels);
+      table.add_points(cls, channels, of);
+      table.add_permutes(cls, channels, of);
+      for (const Border border : borders) {
+        table.add_bordered(cls, channels, border, of + " " + std::string(name_of(border)));
+      }
+      table.add_extrema(cls, channels, of);
+      table.add_measurements(cls, channels, of);
+    }
+  }
+  table.add_sizes(PixelClass::uint8, 1, " uint8 x1");
+  table.add_sizes(PixelClass::single, 3, " single x3");
+  table.add_others();
+  table.add_chains(PixelClass::uint8, 1, " uint8 x1");
+  table.add_chains(PixelClass::uint8, 3, " uint8 x3");
+  table.add_chains(PixelClass::single, 1, " single x1");
+  return table.cases;
+}
+
+}  // namespace
+
+const std::vector<SpecCase>& kernel_specs() {
+  static const std::vector<SpecCase> table = make_table();
+  return table;
+}
+
+}  // namespace impipe::testing

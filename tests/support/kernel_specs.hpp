@@ -1,0 +1,22 @@
+// A table of kernels: every primitive with every class, 1 and 3 channels and every border, and
+// fused chains. Backends are compared over it, and compilers are fed with it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/kernel_spec.hpp"
+
+namespace impipe::testing {
+
+struct SpecCase {
+  std::string name;
+  KernelSpec spec;
+  // The smallest width and height that it makes sense for (valid convolutions need some).
+  int least = 1;
+};
+
+// At most 300.
+const std::vector<SpecCase>& kernel_specs();
+
+}  // namespace impipe::testing

@@ -1,0 +1,79 @@
+// The generator's text: every primitive is in the table, and every kernel of it can be read.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "backends/jit/generator.hpp"
+#include "support/kernel_specs.hpp"
+
+namespace impipe::testing {
+namespace {
+
+TEST(KernelTable, HasEveryPrimitiveWithEveryClassAndBorder) {
+  EXPECT_LE(kernel_specs().size(), 300u);
+  std::set<std::string> primitives, keys, class_and_channels;
+  std::set<Border> borders;
+  int chains = 0;
+  for (const SpecCase& c : kernel_specs()) {
+    chains += c.name.starts_with("chain") ? 1 : 0;
+    EXPECT_TRUE(keys.insert(c.spec.key()).second) << c.name << " is there twice";
+    for (const Node& node : c.spec.nodes) {
+      const std::string name(name_of(node.primitive));
+      primitives.insert(name);
+      if (node.images.empty()) continue;
+      const KernelInput& input = c.spec.inputs.front();
+      class_and_channels.insert(name + " " + std::string(name_of(input.cls)) + " x" +
+                                std::to_string(input.channels));
+      if (const auto* s = std::get_if<Stencil>(&node.primitive)) borders.insert(s->border);
+    }
+  }
+  EXPECT_EQ(primitives, (std::set<std::string>{"point", "permute", "stencil", "separable",
+                                               "extremum", "rank", "reduce", "histogram", "select",
+                                               "scalar"}));
+  EXPECT_GE(chains, 20);
+  EXPECT_EQ(borders.size(), 4u);
+  for (const char* primitive :
+       {"point", "permute", "stencil", "separable", "extremum", "rank", "reduce", "histogram"}) {
+    for (const char* type : {"logical", "uint8", "uint16", "single"}) {
+      for (const char* channels : {" x1", " x3"}) {
+        const std::string wanted = std::string(primitive) + " " + type + channels;
+        EXPECT_TRUE(class_and_channels.contains(wanted)) << wanted;
+      }
+    }
+  }
+}
+
+TEST(Generator, HeadsTheTextWithThePlan) {
+  const SpecCase& c = kernel_specs().front();
+  const jit::Program program = jit::generate(c.spec, jit::Dialect::opencl, {});
+  const std::string head =
+      "// impipe: generated from the plan\n//\n// in0: logical x1\n"
+      "// n0: point table_adjust (in0) [c, c, c] -> logical x1\n// out: n0\n";
+  EXPECT_EQ(program.source.substr(0, head.size()), head);
+  // A body stands on lines of its own.
+  const std::string body =
+      "{\n  typedef double real;\n  const real v = clamp(x / white, low, high);\n"
+      "  return (v - low) / (high - low) * white;\n}\n";
+  EXPECT_NE(program.source.find(body), std::string::npos) << program.source;
+  EXPECT_EQ(program.entries, std::vector<std::string>{"store_n0"});
+}
+
+TEST(Generator, MakesTheSameTextForEqualKeys) {
+  SpecCase c = kernel_specs().front();
+  const std::string before = jit::generate(c.spec, jit::Dialect::cuda, {}).source;
+  c.spec.nodes[0].arguments[0].value = 0.375;
+  EXPECT_EQ(jit::generate(c.spec, jit::Dialect::cuda, {}).source, before);
+}
+
+TEST(Tuning, IsARowAVendor) {
+  const auto vendor = [](std::string_view name) {
+    return std::string(jit::tuning_for(name, jit::Dialect::opencl).vendor);
+  };
+  EXPECT_EQ(vendor("NVIDIA Corporation"), "nvidia");
+  EXPECT_EQ(vendor("Advanced Micro Devices, Inc."), "amd");
+  EXPECT_EQ(vendor("Intel(R) Corporation"), "intel");
+  EXPECT_EQ(vendor("The pocl project"), "generic");
+}
+
+}  // namespace
+}  // namespace impipe::testing

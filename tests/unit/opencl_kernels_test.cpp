@@ -1,0 +1,48 @@
+// Every kernel of the table on OpenCL has the CPU's bits.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include "backends/cpu/device.hpp"
+#include "backends/opencl/device.hpp"
+#include "support/backend_compare.hpp"
+
+namespace impipe::testing {
+namespace {
+
+constexpr Backend opencl_backend{"opencl", opencl::devices, opencl::open};
+
+constexpr Size sizes[] = {{1, 1}, {1, 40}, {37, 1}, {31, 17}, {70, 45}};
+
+TEST(OpenClKernels, HaveTheBitsOfTheCpu) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  const char* only = std::getenv("IMPIPE_TEST_SPEC");
+  // Where OpenCL is required the whole table runs, elsewhere a quarter: compilers are slow.
+  const char* required = std::getenv("IMPIPE_REQUIRE_BACKEND");
+  const bool all = only != nullptr ||
+                   (required != nullptr && std::string(required).find("opencl") != std::string::npos);
+  int number = 0;
+  for (const SpecCase& spec : kernel_specs()) {
+    if (!all && number++ % 4 != 0) continue;
+    if (only != nullptr && spec.name.find(only) == std::string::npos) continue;
+    try {
+      Comparison comparison(spec, *cpu, *device);
+      for (const Size size : sizes) {
+        if (std::min(size.width, size.height) < spec.least) continue;
+        const std::string found = comparison.difference(size, 7);
+        EXPECT_EQ(found, "") << spec.name << " at " << to_string(size);
+        if (!found.empty()) break;
+      }
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << spec.name << ": " << e.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace impipe::testing
