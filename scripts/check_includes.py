@@ -13,7 +13,8 @@ import sys
 import tempfile
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
-PRINTING = re.compile(r"\bstd::(cout|cerr|clog)\s*<<|\b(?:fmt|std)::print(?:ln)?\(|(?<![\w:])f?printf\(")
+PRINTING = re.compile(r"\bstd::(cout|cerr|clog)\s*<<|\b(?:fmt|std)::print(?:ln)?\("
+                      r"|(?<![\w:])f?printf\(")
 
 # What the words of the table's second column allow, as prefixes of quoted includes.
 PHRASES = {

@@ -62,7 +62,8 @@ def compare(expected, actual, tolerance=0.0, bad_share=0.0, cap=np.inf, classes=
     worst = float(difference.max())
     matches = (bad.sum() <= bad_share * want.size + 1e-9 and worst <= max(cap, tolerance)
                and (bad_share > 0 or not misplaced.any()))
-    message = f"largest difference {worst:.6g}, {int(bad.sum())} of {want.size} beyond {tolerance:g}"
+    message = (f"largest difference {worst:.6g}, "
+               f"{int(bad.sum())} of {want.size} beyond {tolerance:g}")
     if misplaced.any():
         message += f", {int(misplaced.sum())} NaN or Inf misplaced"
     if not matches:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes photograph-like sample pictures: gradients, shapes, texture and noise; always the same ones.
+"""Makes photograph-like sample pictures: gradients, shapes, texture, noise; always the same ones.
 
     make_samples.py DIR
 
@@ -125,7 +125,8 @@ def leaves(rng, width, height):
         u = ((x - cx) * np.cos(turn) + (y - cy) * np.sin(turn)) / long
         v = (-(x - cx) * np.sin(turn) + (y - cy) * np.cos(turn)) / (0.4 * long)
         inside = np.clip((1 - u * u - np.abs(v)) * long / 6, 0, 1)
-        veins = np.exp(-(v * 12) ** 2) + 0.5 * np.exp(-(((u * 6 + np.abs(v) * 2) % 1 - 0.5) * 9) ** 2)
+        side_veins = np.exp(-(((u * 6 + np.abs(v) * 2) % 1 - 0.5) * 9) ** 2)
+        veins = np.exp(-(v * 12) ** 2) + 0.5 * side_veins
         tone = np.array([0.25, 0.5, 0.15]) * (0.6 + 0.7 * rng.random()) + 0.1 * rng.random(3)
         leaf = tone * (1 + 0.35 * v + 0.35 * veins)[..., None]
         scene = scene * (1 - inside[..., None]) + leaf * inside[..., None]

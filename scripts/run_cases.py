@@ -162,7 +162,7 @@ class Case:
             elif key == "input":
                 made_by = value.partition("(")[0]
                 angles = [p for p in split_params(self.row["params"]) if p[0] == "theta"]
-                stages.append(" ".join([made_by] + [f"{k}={respell_value(k, v)}" for k, v in angles]))
+                stages.append(" ".join([made_by, *(f"{k}={respell_value(k, v)}" for k, v in angles)]))
             else:
                 arguments.append(f"{key}={respell_value(key, value)}")
 

@@ -88,7 +88,8 @@ class UsageErrors(ProgramTest):
         self.assertIn("--help", self.impipe(code=2).err)
 
     def test_unknown_option(self):
-        self.assertIn("--colour", self.impipe("imadjust", "in", "-o", "out", "--colour", code=2).err)
+        result = self.impipe("imadjust", "in", "-o", "out", "--colour", code=2)
+        self.assertIn("unknown option '--colour'", result.err)
 
     def test_pipeline_error_shows_the_place_and_the_nearest_name(self):
         result = self.impipe("imadjust | conv3 k7", "in", "-o", "out", code=2)
@@ -99,8 +100,8 @@ class UsageErrors(ProgramTest):
         self.assertNotIn("out", os.listdir(self.folder))
 
     def test_values_that_cannot_be(self):
-        for arguments in [["-j", "many"], ["--shard", "3/2"], ["--shard", "x"], ["--memory", "lots"],
-                          ["-d", "uint12"], ["--format", "docx"], ["--progress", "loud"]]:
+        for arguments in [["-j", "many"], ["--shard", "3/2"], ["--shard", "x"],
+                          ["--memory", "lots"], ["-d", "uint12"], ["--format", "docx"], ["--progress", "loud"]]:
             with self.subTest(arguments):
                 result = self.impipe("imadjust", "in", "-o", "out", *arguments, code=2)
                 self.assertNotEqual(result.err, "")
