@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <vector>
 
 namespace impipe {
@@ -105,7 +106,11 @@ std::optional<double> number_value(std::string_view text) {
 
 std::string number_text(double value) {
   std::array<char, 32> buffer;
-  const auto result = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  char* const end = buffer.data() + buffer.size();
+  // 1000000 rather than 1e+06, as far as every digit of a whole number is one of the value's.
+  const bool plain = std::fabs(value) < 1e15 && value == std::floor(value);
+  const auto result = plain ? std::to_chars(buffer.data(), end, value, std::chars_format::fixed)
+                            : std::to_chars(buffer.data(), end, value);
   return std::string(buffer.data(), result.ptr);
 }
 

@@ -1,4 +1,5 @@
 // Sizes, messages, lifetimes and results of programs, run on the CPU.
+#include "backends/registry.hpp"
 #include "engine/program.hpp"
 
 #include <gtest/gtest.h>
@@ -156,9 +157,10 @@ TEST(Devices, UnknownOnesAreExitFour) {
     }
     return std::string("no error");
   };
-  EXPECT_EQ(message({.backend = "cppu"}),
-            "--backend: there is no backend 'cppu' in this build, which has auto, cpu; did you "
-            "mean 'cpu'?");
+  std::string names = "auto";
+  for (const Backend& backend : backends::registry()) names += ", " + std::string(backend.name);
+  EXPECT_EQ(message({.backend = "cppu"}), "--backend: there is no backend 'cppu' in this build, "
+                                          "which has " + names + "; did you mean 'cpu'?");
   EXPECT_EQ(message({.device = "cpu:7"}), "--device: there is no device 'cpu:7'; cpu has cpu");
   EXPECT_EQ(open_device({.device = "cpu"}, pool).why, "--device cpu");
 }
