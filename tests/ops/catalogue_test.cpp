@@ -1,0 +1,284 @@
+// Walks over the catalogue: every operator is described fully, works on every class it is defined
+// for at awkward sizes and at the ends of its parameters' ranges, and fuses without changing a bit.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "core/operator.hpp"
+#include "core/text.hpp"
+#include "pipeline/binder.hpp"
+#include "pipeline/lower.hpp"
+#include "pipeline/parser.hpp"
+#include "support/pipeline_runner.hpp"
+#include "support/test_image.hpp"
+
+namespace impipe {
+namespace {
+
+constexpr PixelClass classes[] = {PixelClass::logical, PixelClass::uint8, PixelClass::uint16,
+                                  PixelClass::single};
+
+// How an operator is used in the walk; :b is an image like the current one, :lut a table for it.
+const std::map<std::string_view, std::vector<std::string>> uses{
+    {"conv2", {"k7", "k4 full", "[1 2 3; 0 -1 0; 0 0 -4]", "fspecial:gaussian,5,1.2 valid"}},
+    {"edge", {"", "prewitt nothinning", "roberts", "sobel t0.1 vertical", "log",
+              "zerocross filter=fspecial:log,9,1.5"}},
+    {"gamma", {"0.5"}},
+    {"graythresh", {""}},
+    {"histogram", {"'x / 4' bins=64"}},
+    {"im2bw", {"", "graythresh"}},
+    {"imabsdiff", {":b", "3"}},
+    {"imadd", {":b", "3"}},
+    {"imadjust", {"", "0.1,0.9", "in=0.2,0.7 out=1,0 gamma=0.5"}},
+    {"imbinarize", {"", "0.3"}},
+    {"imbothat", {"disk,2"}},
+    {"imclose", {"line,7,20"}},
+    {"imcomplement", {""}},
+    {"imdilate", {"square,3", "[1 0 0; 0 1 0; 0 1 1]", "disk,7"}},
+    {"imdivide", {":b", "3"}},
+    {"imerode", {"square,3", "rectangle,31,2", "octagon,3"}},
+    {"imfilter", {"fspecial:average,3", "[1 2; 3 4]/10 circular", "fspecial:sobel replicate",
+                  "[1 2 3; 0 -1 0; 0 0 -4] symmetric conv", "[1 2 1]/4 size=full"}},
+    {"imgaussfilt", {"", "1.4"}},
+    {"imgradient", {"", "prewitt direction", "central", "intermediate", "roberts"}},
+    {"imgradmorph", {"rectangle,3,7"}},
+    {"imhist", {"", "16"}},
+    {"imlincomb", {"0.5", "1 -1 :b add=3", "0.5 0.25 0.25 :b :b class=single"}},
+    {"immultiply", {":b", "1.5"}},
+    {"imopen", {"diamond,2"}},
+    {"imsubtract", {":b", "3"}},
+    {"imtophat", {"square,5"}},
+    {"intlut", {":lut"}},
+    {"map", {"'x / 2'", "'(r + g) / 2'", "'max(x, b2) + col' class=single"}},
+    {"mat2gray", {"", "10,20"}},
+    {"max", {"", "each"}},
+    {"mean2", {"", "each"}},
+    {"medfilt2", {"", "k5 symmetric", "2,4 circular"}},
+    {"min", {"", "each"}},
+    {"ordfilt2", {"7 rectangle,3,5", "1 disk,2 replicate"}},
+    {"reduce", {"'max(acc, x)'"}},
+    {"rot90", {"", "2", "-1"}},
+    {"std2", {"", "each"}},
+    {"stencil", {"'at(1,0) - at(-1,0)'", "'x + at(0,2)' circular"}},
+    {"stretchlim", {"", "tol=0.2"}},
+    {"sum", {"", "each"}},
+};
+// Those without arguments.
+const std::vector<std::string> plain{""};
+
+const std::vector<std::string>* uses_of(const Operator& op) {
+  const auto it = uses.find(op.name);
+  if (it != uses.end()) return &it->second;
+  return op.parameters.empty() ? &plain : nullptr;
+}
+
+HostImage with_alpha(HostImage image) {
+  image.type.alpha = true;
+  const HostImage alpha = test::test_image(PixelClass::uint8, 1, image.size(), 77);
+  image.alpha = alpha.pixels;
+  return image;
+}
+
+std::map<std::string, HostImage> operands_for(const HostImage& image) {
+  const PixelClass cls = image.type.cls;
+  const HostImage other = test::test_image(cls, image.type.channels, image.size(), 55);
+  const int codes = static_cast<int>(class_max(cls)) + 1;
+  return {{"b", other}, {"b2", other}, {"lut", test::test_image(cls, 1, {codes, 1}, 56)}};
+}
+
+// The same image with other bytes between its rows.
+HostImage padded(const HostImage& image, int byte) {
+  HostImage out(image.type, image.size());
+  out.type = image.type;
+  const auto fill = [&](Plane& to, const Plane& from) {
+    for (std::int64_t y = 0; y < from.size().height; ++y) {
+      std::memcpy(to.row(y), from.row(y), static_cast<size_t>(from.row_bytes()));
+      if (y + 1 < from.size().height) {
+        std::memset(to.row(y) + from.row_bytes(), byte,
+                    static_cast<size_t>(to.stride() - from.row_bytes()));
+      }
+    }
+  };
+  fill(out.pixels, image.pixels);
+  if (image.type.alpha) {
+    out.alpha = Plane(image.alpha.cls(), 1, image.size());
+    fill(out.alpha, image.alpha);
+  }
+  return out;
+}
+
+bool nothing_left(const Error& error) {
+  return std::string_view(error.what()).find("nothing is left of it") != std::string_view::npos;
+}
+
+// One use on one image, alone and between neighbours that fuse with it.
+void check_use(const std::string& stage, const HostImage& image) {
+  const auto operands = operands_for(image);
+  const std::string where = "`" + stage + "` on " + test::describe(image);
+  for (const std::string& text : {stage, "imcomplement | " + stage + " | map 'x + 1'"}) {
+    test::Ran fused;
+    try {
+      fused = test::run(text, padded(image, 0x00), operands);
+    } catch (const Error& error) {
+      EXPECT_TRUE(nothing_left(error)) << where << ": " << error.what();
+      continue;
+    }
+    const test::Ran apart = test::run(text, padded(image, 0xFF), operands, {.fuse = false});
+    EXPECT_LE(fused.steps, apart.steps) << where;
+    ASSERT_EQ(fused.columns.size(), apart.columns.size()) << where;
+    if (!fused.columns.empty()) {
+      EXPECT_EQ(0, std::memcmp(fused.columns.data(), apart.columns.data(),
+                               fused.columns.size() * sizeof(double))) << where;
+    }
+    EXPECT_EQ(fused.measurement.size(), apart.measurement.size()) << where;
+    if (fused.image.pixels.empty()) {
+      EXPECT_TRUE(apart.image.pixels.empty()) << where;
+      EXPECT_FALSE(fused.measurement.empty()) << where;
+      continue;
+    }
+    EXPECT_EQ(test::difference(fused.image, apart.image), "") << where << " in `" << text << "`";
+    if (fused.image.type.alpha) {
+      EXPECT_EQ(fused.image.alpha.size(), fused.image.size()) << where;
+    }
+  }
+}
+
+TEST(Catalogue, EveryOperatorIsDescribedFully) {
+  const std::vector<std::string_view> categories{"point",      "geometry",   "filter", "edge",
+                                                 "morphology", "order",      "statistics",
+                                                 "source"};
+  for (const Operator& op : catalogue()) {
+    EXPECT_TRUE(is_name(op.name)) << op.name;
+    EXPECT_NE(std::find(categories.begin(), categories.end(), op.category), categories.end())
+        << op.name << ": " << op.category;
+    for (const std::string_view text : {op.help, op.details, op.example, op.accuracy, op.matlab}) {
+      EXPECT_FALSE(text.empty()) << op.name;
+    }
+    EXPECT_EQ(op.help.find('\n'), std::string_view::npos) << op.name;
+    EXPECT_NE((op.lower == nullptr), (op.make == nullptr)) << op.name;
+    for (const Parameter& p : op.parameters) {
+      const std::string what = std::string(op.name) + " " + std::string(p.name);
+      EXPECT_TRUE(is_name(p.name)) << what;
+      EXPECT_FALSE(p.help.empty()) << what;
+      EXPECT_FALSE(p.required && !p.fallback.empty()) << what;
+      EXPECT_TRUE(p.most_numbers > 0 || !p.words.empty() || p.takes != Takes::nothing) << what;
+      EXPECT_LE(p.low, p.high) << what;
+    }
+  }
+}
+
+TEST(Catalogue, EveryExampleRuns) {
+  const HostImage image = test::test_image(PixelClass::uint8, 3, {40, 30}, 3);
+  const auto table = test::test_image(PixelClass::uint8, 1, {256, 1}, 4);
+  for (const Operator& op : catalogue()) {
+    const std::string text(op.example);
+    EXPECT_NE(text.find(op.name), std::string::npos) << op.name << ": " << text;
+    try {
+      if (pipeline::bind(pipeline::parse(text)).has_source()) {
+        test::run(text);
+      } else {
+        test::run(text, image, {{"curve", table}});
+      }
+    } catch (const Error& error) {
+      ADD_FAILURE() << error.what();
+    }
+  }
+}
+
+TEST(Catalogue, EveryOperatorOnEveryClassAndSize) {
+  const Size sizes[] = {{1, 1}, {1, 17}, {17, 1}, {31, 17}};
+  std::uint64_t seed = 0;
+  for (const Operator& op : catalogue()) {
+    if (op.make != nullptr) continue;
+    const auto* list = uses_of(op);
+    ASSERT_NE(list, nullptr) << op.name << " has no row in the table of this test";
+    for (const std::string& arguments : *list) {
+      const std::string stage =
+          std::string(op.name) + (arguments.empty() ? "" : " " + arguments);
+      for (const PixelClass cls : classes) {
+        for (const int channels : {1, 3}) {
+          for (const Size size : sizes) {
+            const HostImage image =
+                with_alpha(test::test_image(cls, channels, size, ++seed));
+            if (op.classes.has(cls)) {
+              check_use(stage, image);
+            } else if (size == sizes[0]) {
+              const std::string error = test::error_of(stage, image, operands_for(image));
+              EXPECT_NE(error.find(std::string(op.name) + ": it is not defined for a " +
+                                   std::string(name_of(cls)) + " image"), std::string::npos)
+                  << stage << ": " << error;
+            }
+          }
+        }
+      }
+    }
+    const std::string first =
+        std::string(op.name) + (list->front().empty() ? "" : " " + list->front());
+    if (op.classes.uint8) {
+      check_use(first, test::test_image(PixelClass::uint8, 1, {640, 480}, ++seed));
+    }
+  }
+}
+
+// Values, white and NaN of single images beyond what a file usually holds.
+TEST(Catalogue, SpecialValuesAreTheSameFused) {
+  for (const Operator& op : catalogue()) {
+    if (op.make != nullptr || !op.classes.single) continue;
+    if (op.name == "ordfilt2" || op.name == "medfilt2") continue;  // NaN has no place in an order
+    for (const std::string& arguments : *uses_of(op)) {
+      check_use(std::string(op.name) + (arguments.empty() ? "" : " " + arguments),
+                test::test_image_with_specials(1, {31, 17}, 12));
+    }
+  }
+}
+
+// `name=value` for both ends of each range, with what else the operator then needs.
+TEST(Catalogue, BothEndsOfEveryRange) {
+  const std::map<std::string, std::string> with{
+      {"edge sigma", "log"},         {"imadjust tol", ""},       {"constant value", ""},
+      {"ordfilt2 nth", "square,3"},  {"stencil radius", "'x'"},  {"reduce init", "'max(acc, x)'"},
+      {"histogram bins", "'x'"},     {"fspecial size", "gaussian"}, {"fspecial sigma", "log"},
+      {"fspecial radius", "disk"},   {"fspecial len", "motion theta=30"},
+      {"fspecial alpha", "unsharp"}, {"noise size", ""}};
+  const HostImage image = test::test_image(PixelClass::uint8, 1, {31, 17}, 5);
+  for (const Operator& op : catalogue()) {
+    for (const Parameter& p : op.parameters) {
+      if (p.most_numbers == 0 || !std::isfinite(p.low) || !std::isfinite(p.high)) continue;
+      if (op.make != nullptr && (p.name == "size" && op.name != "fspecial")) continue;  // huge
+      const auto it = with.find(std::string(op.name) + " " + std::string(p.name));
+      for (const double end : {p.low, p.high}) {
+        std::string text(op.name);
+        if (it != with.end() && !it->second.empty()) text += " " + it->second;
+        text += " " + std::string(p.name) + "=" + number_text(end);
+        for (int i = 1; i < p.most_numbers; ++i) text += "," + number_text(end);
+        if (op.name == "constant" ) text += " value=0.5";
+        try {
+          if (op.make != nullptr) {
+            test::run(text + " | imcomplement | imcomplement");
+          } else {
+            test::run(text, image);
+          }
+        } catch (const Error& error) {
+          const bool no_white = op.name == "fspecial" &&
+                                std::string_view(error.what()).find("mat2gray") !=
+                                    std::string_view::npos;
+          EXPECT_TRUE(no_white) << text << ": " << error.what();
+        }
+        // Just outside there is an error that names the range.
+        const double step = p.odd ? 2 : p.integer ? 1 : 0.001 * std::max(1.0, std::fabs(end));
+        const double outside = end == p.low ? end - step : end + step;
+        std::string beyond(op.name);
+        beyond += " " + std::string(p.name) + "=" + number_text(outside);
+        const std::string message = test::error_of(beyond, image);
+        EXPECT_NE(message.find(std::string(p.name) + " takes "), std::string::npos)
+            << beyond << ": " << message;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace impipe
