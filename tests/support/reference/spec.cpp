@@ -8,8 +8,6 @@
 #include <functional>
 #include <limits>
 
-#include "core/error.hpp"
-
 namespace impipe::testing {
 namespace {
 
@@ -120,11 +118,6 @@ class Evaluation {
     }
   }
 
-  // Those that work on a whole image have references of their own.
-  template <class WholeImage>
-  void make(const WholeImage& primitive, SpecResult&) const {
-    throw Error("there is no reference for " + std::string(name_of(Primitive(primitive))));
-  }
   void make(const Point& point, SpecResult& result) const {
     bool in_double = point.in_double || is_integer(node_->cls);
     for (const Operand& o : node_->images) {
