@@ -10,6 +10,7 @@
 
 IMPIPE_POINT_BODY(test_stretch, (x), (gain, offset), { return x * gain + offset; })
 IMPIPE_POINT_BODY(test_blend, (x, y), (k), { return x * k + y * (real(1) - k); })
+IMPIPE_POINT_BODY(test_sum, (x, y), (k1, k2, add), { return k1 * x + k2 * y + add; })
 IMPIPE_POINT_BODY(test_gray, (r, g, b), (), {
   return real(0.25) * r + real(0.5) * g + real(0.25) * b;
 })
@@ -122,6 +123,54 @@ TEST(CpuStep, PointsOfTwoImages) {
       check({"blend", b.finish({out})});
       std::get<Point>(b.last().primitive).in_double = true;
       check({"blend in double", b.finish({})});
+    }
+  }
+}
+
+// Large enough for the shortcuts that were tried for all codes to be taken; every pair of codes.
+TEST(CpuStep, SumsOfTwoByteImagesAreThoseOfDouble) {
+  SpecImage a{uint8, 1, 640, 512, {}}, c = a;
+  for (std::int64_t y = 0; y < a.height; ++y) {
+    for (std::int64_t x = 0; x < a.width; ++x) {
+      a.values.push_back(static_cast<double>(x % 256));
+      c.values.push_back(static_cast<double>(y % 256));
+    }
+  }
+  const std::vector<std::vector<double>> sums{{0.6, 0.4, 3},  {0.5, 0.5, 0},    {1, -1, 0},
+                                              {0.3, 0.7, 0},  {-1.5, 2.25, 20}, {100, -99, 0},
+                                              {300, -299, 7}, {1e-9, 1, 0.5},   {NAN, 1, 0}};
+  for (const std::vector<double>& sum : sums) {
+    SpecBuilder b;
+    const Operand x = b.input(uint8, 1), y = b.input(uint8, 1);
+    const KernelSpec spec =
+        b.finish({b.add(Point{.body = &bodies::test_sum}, {x, y}, sum, uint8, 1)});
+    const std::vector<SpecResult> inputs{{a, {}}, {c, {}}};
+    const SpecResult expected = evaluate_spec(spec, inputs)[0];
+    for (const CpuLevel level : usable_levels()) {
+      EXPECT_EQ(difference(run_spec(spec, inputs, level, 1)[0], expected), "")
+          << sum[0] << " " << sum[1] << " " << sum[2];
+    }
+  }
+}
+
+TEST(CpuStep, RoundingIsHalfAwayNextToEveryHalf) {
+  SpecImage in{single, 1, 6, 65536, {}};
+  for (int k = 0; k < 65536; ++k) {
+    const float half = static_cast<float>(k) + 0.5f;
+    for (const float v : {half, std::nextafterf(half, 0), std::nextafterf(half, 1e9f),
+                          static_cast<float>(k), -half, static_cast<float>(k) * 1e9f}) {
+      in.values.push_back(v);
+    }
+  }
+  for (const PixelClass to : {uint8, uint16}) {
+    SpecBuilder b;
+    const Operand image = b.input(single, 1);
+    const KernelSpec spec =
+        b.finish({b.add(Point{.body = &bodies::test_stretch}, {image}, {1, 0}, to, 1)});
+    const std::vector<SpecResult> inputs{{in, {}}};
+    const SpecResult expected = evaluate_spec(spec, inputs)[0];
+    for (const CpuLevel level : usable_levels()) {
+      EXPECT_EQ(difference(run_spec(spec, inputs, level, 1)[0], expected), "");
     }
   }
 }

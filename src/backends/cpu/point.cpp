@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "backends/cpu/float_proof.hpp"
+#include "backends/cpu/exact_shortcut.hpp"
 #include "backends/cpu/rows.hpp"
 
 namespace impipe::cpu {
@@ -52,11 +52,15 @@ PointProgram::PointProgram(const Node& node, const Arguments& arguments, const P
   }
   if (in_double_ && inputs.classes.size() == 2 && point_->body != nullptr &&
       !point_->mixes_channels && !arguments.differ()) {
-    in_double_ = !float_is_exact(*point_->body, arguments.of(0), inputs.classes[0],
-                                 inputs.classes[1], cls_, size.pixels() * channels_, level_);
+    const ExactShortcut shortcut =
+        exact_shortcut(*point_->body, arguments.of(0), inputs.classes[0], inputs.classes[1], cls_,
+                       size.pixels() * channels_, level_);
+    in_double_ = !shortcut.single;
+    fixed_ = shortcut.fixed;
   }
   planar_ = arguments.differ() || point_->mixes_channels;
   for (const int channels : inputs.channels) planar_ = planar_ || channels != channels_;
+  if (planar_) fixed_.reset();
 }
 
 template <class real>
@@ -162,7 +166,11 @@ void PointProgram::run_as(std::byte* out, std::span<const std::byte* const> in, 
 
 void PointProgram::run(std::byte* out, std::span<const std::byte* const> in, std::int64_t x,
                        std::int64_t y, std::int64_t n, State& state, Scratch& scratch) const {
-  if (in_double_) {
+  if (fixed_) {
+    run_fixed_sum(*fixed_, reinterpret_cast<std::uint8_t*>(out),
+                  reinterpret_cast<const std::uint8_t*>(in[0]),
+                  reinterpret_cast<const std::uint8_t*>(in[1]), n * channels_, level_);
+  } else if (in_double_) {
     run_as<double>(out, in, x, y, n, state, scratch);
   } else {
     run_as<float>(out, in, x, y, n, state, scratch);

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/arguments.hpp"
 #include "backends/cpu/code_table.hpp"
+#include "backends/cpu/fixed_sum.hpp"
 #include "backends/cpu/region.hpp"
 #include "backends/cpu/scratch.hpp"
 #include "core/row_evaluator.hpp"
@@ -48,8 +49,6 @@ class PointProgram {
     int channel = -1;  // -1: the one being computed
   };
   template <class real>
-  struct Rows;
-  template <class real>
   void run_as(std::byte* out, std::span<const std::byte* const> in, std::int64_t x, std::int64_t y,
               std::int64_t n, State& state, Scratch& scratch) const;
   template <class real>
@@ -68,6 +67,7 @@ class PointProgram {
   CpuLevel level_;
   std::vector<Binding> bindings_;
   bool in_double_ = false;
+  std::optional<FixedSum> fixed_;  // gives the same codes
   bool planar_ = false;  // channels are computed one by one
 };
 

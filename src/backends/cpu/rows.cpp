@@ -127,6 +127,23 @@ IMPIPE_TARGET_v4 void store_codes_v4(std::uint16_t* out, const double* in, std::
   for (; i < n; ++i) out[i] = code_of<double, std::uint16_t>(in[i]);
 }
 
+IMPIPE_TARGET_v4 void load_bytes_v4(float* out, const std::uint8_t* in, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i));
+    _mm512_storeu_ps(out + i, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(codes)));
+  }
+  for (; i < n; ++i) out[i] = in[i];
+}
+IMPIPE_TARGET_v3 void load_bytes_v3(float* out, const std::uint8_t* in, std::int64_t n) {
+  std::int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    const __m128i codes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(in + i));
+    _mm256_storeu_ps(out + i, _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(codes)));
+  }
+  for (; i < n; ++i) out[i] = in[i];
+}
+
 IMPIPE_TARGET_v3 inline __m256i codes_v3(const float* in, __m256 largest) {
   const __m256 v = _mm256_min_ps(_mm256_max_ps(_mm256_loadu_ps(in), _mm256_setzero_ps()), largest);
   return _mm256_cvttps_epi32(_mm256_add_ps(v, _mm256_set1_ps(below_half(0.0f))));
@@ -189,6 +206,13 @@ void fill(std::byte* out, T value, std::int64_t n) {
 template <class real>
 void load_row(real* out, const std::byte* in, PixelClass cls, std::int64_t n, CpuLevel level) {
   const int l = static_cast<int>(level);
+#if IMPIPE_HAS_INTRINSICS
+  if constexpr (sizeof(real) == sizeof(float)) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(in);
+    if (bytes_of(cls) == 1 && level == CpuLevel::v4) return load_bytes_v4(out, bytes, n);
+    if (bytes_of(cls) == 1 && level == CpuLevel::v3) return load_bytes_v3(out, bytes, n);
+  }
+#endif
   switch (cls) {
     case PixelClass::logical:
     case PixelClass::uint8: return load<std::uint8_t, real>[l](in, out, n);
