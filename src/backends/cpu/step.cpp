@@ -444,6 +444,9 @@ void check_runnable(const KernelSpec& spec) {
     for (const Operand& operand : node.measures) {
       if (!operand.external && !is<Scalar>(node)) fail("an image waits for a measurement");
     }
+    if (stands_alone(node.primitive)) {
+      fail("there is none for " + std::string(name_of(node.primitive)));
+    }
     const auto* point = std::get_if<Point>(&node.primitive);
     if (point != nullptr && point->lookup && !node.images.at(1).external) {
       fail("a table is made inside it");
