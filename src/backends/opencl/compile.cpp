@@ -1,17 +1,83 @@
 // Kernels: generated text, compiled by the device's driver.
 #include "backends/opencl/compile.hpp"
 
+#include "backends/jit/binaries.hpp"
 #include "core/error.hpp"
 
 namespace impipe::opencl {
+namespace {
 
-OpenClKernel::OpenClKernel(cl_context context, cl_device_id device, const KernelSpec& spec,
-                           const jit::Tuning& tuning)
+std::string options() {
+  std::string text;
+  for (const std::string& option : jit::compiler_options(jit::Dialect::opencl)) {
+    text += (text.empty() ? "" : " ") + option;
+  }
+  return text;
+}
+
+// Empty when the driver gives none.
+std::vector<std::byte> binary_of(cl_program program) {
+  std::size_t size = 0;
+  if (calls()->clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) !=
+      CL_SUCCESS) {
+    return {};
+  }
+  std::vector<std::byte> binary(size);
+  auto* bytes = reinterpret_cast<unsigned char*>(binary.data());
+  if (calls()->clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, nullptr) !=
+      CL_SUCCESS) {
+    return {};
+  }
+  return binary;
+}
+
+// The nodes' primitives: what a person would look for.
+std::string title_of(const KernelSpec& spec) {
+  std::string text;
+  for (const Node& node : spec.nodes) {
+    text += (text.empty() ? "" : " | ") + std::string(name_of(node.primitive));
+  }
+  return text;
+}
+
+}  // namespace
+
+OpenClKernel::OpenClKernel(cl_context context, cl_device_id device, const DeviceInfo& info,
+                           const KernelSpec& spec, const jit::Tuning& tuning)
     : program(jit::generate(spec, jit::Dialect::opencl, tuning)) {
-  build(context, device);
+  const Calls& cl = *calls();
+  std::string log;
+  const auto compile = [&] {
+    const char* text = program.source.c_str();
+    cl_int code = CL_SUCCESS;
+    const cl_program made = cl.clCreateProgramWithSource(context, 1, &text, nullptr, &code);
+    check(code, "clCreateProgramWithSource");
+    if (!build(device, made, log)) {
+      throw Error("opencl: a kernel does not compile:\n" + log + "\n" + program.source,
+                  ExitCode::backend);
+    }
+    return binary_of(built_);
+  };
+  const auto load = [&](std::span<const std::byte> binary) {
+    if (built_ != nullptr) return true;  // it was made from this program a moment ago
+    const std::size_t size = binary.size();
+    const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
+    cl_int code = CL_SUCCESS;
+    const cl_program made =
+        cl.clCreateProgramWithBinary(context, 1, &device, &size, &bytes, nullptr, &code);
+    return code == CL_SUCCESS && build(device, made, log);
+  };
+  jit::with_binary({.key = {.source = program.source,
+                            .options = options(),
+                            .compiler = info.driver,
+                            .device = info.name,
+                            .driver = info.driver},
+                    .title = title_of(spec),
+                    .extension = "cl"},
+                   compile, load);
   for (const std::string& name : program.entries) {
     cl_int code = CL_SUCCESS;
-    entries.push_back(calls()->clCreateKernel(built_, name.c_str(), &code));
+    entries.push_back(cl.clCreateKernel(built_, name.c_str(), &code));
     check(code, "the kernel " + name);
   }
 }
@@ -21,24 +87,18 @@ OpenClKernel::~OpenClKernel() {
   if (built_ != nullptr) calls()->clReleaseProgram(built_);
 }
 
-void OpenClKernel::build(cl_context context, cl_device_id device) {
+bool OpenClKernel::build(cl_device_id device, cl_program made, std::string& log) {
   const Calls& cl = *calls();
-  std::string options;
-  for (const std::string& option : jit::compiler_options(jit::Dialect::opencl)) {
-    options += (options.empty() ? "" : " ") + option;
+  if (cl.clBuildProgram(made, 1, &device, options().c_str(), nullptr, nullptr) == CL_SUCCESS) {
+    built_ = made;
+    return true;
   }
-  const char* text = program.source.c_str();
-  cl_int code = CL_SUCCESS;
-  built_ = cl.clCreateProgramWithSource(context, 1, &text, nullptr, &code);
-  check(code, "clCreateProgramWithSource");
-  code = cl.clBuildProgram(built_, 1, &device, options.c_str(), nullptr, nullptr);
-  if (code == CL_SUCCESS) return;
   std::size_t size = 0;
-  cl.clGetProgramBuildInfo(built_, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
-  std::string log(size, '\0');
-  cl.clGetProgramBuildInfo(built_, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
-  throw Error("opencl: a kernel does not compile:\n" + log + "\n" + program.source,
-              ExitCode::backend);
+  cl.clGetProgramBuildInfo(made, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+  log.resize(size);
+  cl.clGetProgramBuildInfo(made, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
+  cl.clReleaseProgram(made);
+  return false;
 }
 
 }  // namespace impipe::opencl

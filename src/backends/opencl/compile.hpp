@@ -13,8 +13,8 @@ namespace impipe::opencl {
 class OpenClKernel final : public Kernel {
  public:
   // Throws Error with the compiler's log.
-  OpenClKernel(cl_context context, cl_device_id device, const KernelSpec& spec,
-               const jit::Tuning& tuning);
+  OpenClKernel(cl_context context, cl_device_id device, const DeviceInfo& info,
+               const KernelSpec& spec, const jit::Tuning& tuning);
   ~OpenClKernel() override;
 
   jit::Program program;
@@ -22,7 +22,8 @@ class OpenClKernel final : public Kernel {
   mutable std::mutex mutex;         // arguments are part of a cl_kernel: one launch at a time
 
  private:
-  void build(cl_context context, cl_device_id device);
+  // Whether the driver takes it.
+  bool build(cl_device_id device, cl_program made, std::string& log);
   cl_program built_ = nullptr;
 };
 

@@ -99,7 +99,7 @@ class OpenClDevice final : public Device {
 
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override {
-    return std::make_unique<OpenClKernel>(context_, device_, spec, tuning_);
+    return std::make_unique<OpenClKernel>(context_, device_, info_, spec, tuning_);
   }
   std::unique_ptr<Queue> make_queue() override {
     // Half of the device's memory may lie in reserve.
