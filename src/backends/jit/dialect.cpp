@@ -46,6 +46,8 @@ typedef unsigned int uint;
 #define GLOBAL_BARRIER __syncthreads()
 #define ADD_LOCAL(place, value) atomicAdd(place, value)
 #define ADD_GLOBAL(place, value) atomicAdd(place, value)
+#define INFINITY __int_as_float(0x7f800000)
+#define NAN __int_as_float(0x7fffffff)
 #define FLOAT_BITS(value) __float_as_uint(value)
 #define BITS_FLOAT(bits) __uint_as_float(bits)
 )";
