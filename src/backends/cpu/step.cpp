@@ -444,7 +444,7 @@ void check_runnable(const KernelSpec& spec) {
     for (const Operand& operand : node.measures) {
       if (!operand.external && !is<Scalar>(node)) fail("an image waits for a measurement");
     }
-    if (stands_alone(node.primitive)) {
+    if (stands_alone(node.primitive) && !is<Select>(node)) {
       fail("there is none for " + std::string(name_of(node.primitive)));
     }
     const auto* point = std::get_if<Point>(&node.primitive);
