@@ -96,7 +96,7 @@ TEST(CpuRank, TheCommonMedians) {
 
 TEST(CpuRank, LargeWindows) {
   std::mt19937 random(3);
-  for (const int side : {10, 15, 31}) {
+  for (const int side : {10, 15, 17, 31}) {
     check(random, median(rectangle(side, side)), 33, 17);
     check(random, any_rank(random, rectangle(side, 3)), 70, 9);
     check(random, any_rank(random, rectangle(3, side)), 70, 9);
@@ -126,7 +126,8 @@ TEST(RankMethod, FollowsTheMask) {
   EXPECT_EQ(cpu::rank_method(median(rectangle(7, 7))), RankMethod::columns);
   EXPECT_EQ(cpu::rank_method(median(rectangle(9, 1))), RankMethod::network);
   EXPECT_EQ(cpu::rank_method(median(disk(3))), RankMethod::network);
-  EXPECT_EQ(cpu::rank_method(median(rectangle(15, 15))), RankMethod::histogram);
+  EXPECT_EQ(cpu::rank_method(median(rectangle(15, 15))), RankMethod::columns);
+  EXPECT_EQ(cpu::rank_method(median(rectangle(17, 17))), RankMethod::histogram);
   EXPECT_EQ(cpu::rank_method(median(disk(7))), RankMethod::histogram);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/neighbourhood.hpp"
+#include "backends/cpu/rank_columns.hpp"
 #include "backends/cpu/rank_histogram.hpp"
 #include "backends/cpu/rank_median.hpp"
 #include "backends/cpu/rank_network.hpp"
@@ -14,23 +15,29 @@
 namespace impipe::cpu {
 namespace {
 
-// Beyond this many cells a histogram is cheaper than a network.
+// Beyond this many cells a histogram is cheaper than a network; for full rectangles, whose windows
+// share most of theirs, beyond so many.
 constexpr int most_network_cells = 49;
+constexpr int most_columns_cells = 15 * 15;
+// What an interpreted network works on at a time: longer rows leave the first cache, shorter ones
+// pay more for each step.
+constexpr int chunk_bytes = 512;
 
-// The steps of a network on chunks.
+// The steps of networks on rows of a chunk and what its windows reach.
 template <class T>
 struct ChunkProgram {
-  static constexpr std::int64_t chunk = network_chunk_bytes / static_cast<int>(sizeof(T));
+  static constexpr std::int64_t block = step_block_bytes / static_cast<int>(sizeof(T));
+  std::int64_t stride = 0;  // of the rows it takes from the scratch
   std::vector<ChunkStep> steps;
-  std::vector<const T*> results;
 
-  // at[i]: the chunk on wire i at first, which is never written; own[i]: where values of wire i
-  // go, taken from the scratch when null.
-  void append(const SelectionNetwork& network, std::vector<const T*> at, std::vector<T*> own,
-              Scratch& scratch) {
+  // Appends a network on n values a wire; gives the rows of its results. at[i]: wire i at first,
+  // which is never written; own[i]: where wire i goes, taken from the scratch when null.
+  std::vector<const T*> append(const SelectionNetwork& network, std::vector<const T*> at,
+                               std::vector<T*> own, std::int64_t n, Scratch& scratch) {
+    const int blocks = static_cast<int>((n + block - 1) / block);
     const auto place = [&](int wire) {
       T*& p = own[static_cast<std::size_t>(wire)];
-      if (p == nullptr) p = scratch.take<T>(chunk);
+      if (p == nullptr) p = scratch.take<T>(stride);
       at[static_cast<std::size_t>(wire)] = p;
       return p;
     };
@@ -39,10 +46,12 @@ struct ChunkProgram {
                      .b = at[static_cast<std::size_t>(exchange.high)]};
       if (exchange.keep_low) step.low = place(exchange.low);
       if (exchange.keep_high) step.high = place(exchange.high);
+      step.blocks = blocks;
       steps.push_back(step);
     }
-    results.clear();
+    std::vector<const T*> results;
     for (const int wire : network.results) results.push_back(at[static_cast<std::size_t>(wire)]);
+    return results;
   }
 
   void run(const RankRows<T>& ops) const {
@@ -73,54 +82,81 @@ void store(const Rank& rank, const RankRows<T>& ops, const std::vector<const T*>
   }
 }
 
+// The program of a full rectangle, on loaded rows, which it overwrites; gives its results' rows.
+template <class T>
+std::vector<const T*> append_columns(const Rank& rank, int last, int channels, std::int64_t chunk,
+                                     T* rows, ChunkProgram<T>& program, Scratch& scratch) {
+  const Mask& mask = rank.mask;
+  const auto network = kept_columns_network(mask.width, mask.height, rank.rank, last);
+  std::vector<T*> own;
+  for (int j = 0; j < mask.height; ++j) own.push_back(rows + j * program.stride);
+  std::vector<std::vector<const T*>> lists;  // one a level, for the window's first column
+  const auto append_at = [&](std::vector<const T*>& to, int level, int column) {
+    for (const T* row : lists[static_cast<std::size_t>(level)]) {
+      to.push_back(row + static_cast<std::int64_t>(column) * channels);
+    }
+  };
+  for (int k = 0; k < static_cast<int>(network->merges.size()); ++k) {
+    std::vector<const T*> from(own.begin(), own.end());
+    if (k > 0) {
+      from.clear();
+      append_at(from, k - 1, 0);
+      append_at(from, k - 1, 1 << (k - 1));
+      own.assign(from.size(), nullptr);
+    }
+    const std::int64_t n = chunk + static_cast<std::int64_t>(mask.width - (1 << k)) * channels;
+    lists.push_back(program.append(network->merges[static_cast<std::size_t>(k)], from, own, n,
+                                   scratch));
+  }
+  std::vector<const T*> from;
+  int column = 0;
+  for (const int level : network->parts) {
+    append_at(from, level, column);
+    column += 1 << level;
+  }
+  own.assign(from.size(), nullptr);
+  return program.append(network->selection, from, own, chunk, scratch);
+}
+
+// The program of any other mask.
+template <class T>
+std::vector<const T*> append_cells(const Rank& rank, int last, int channels, std::int64_t chunk,
+                                   const T* rows, ChunkProgram<T>& program, Scratch& scratch) {
+  const Mask& mask = rank.mask;
+  std::vector<const T*> from;
+  for (int j = 0; j < mask.height; ++j) {
+    for (int i = 0; i < mask.width; ++i) {
+      if (!mask.at(i, j)) continue;
+      from.push_back(rows + j * program.stride + static_cast<std::int64_t>(i) * channels);
+    }
+  }
+  const SelectionNetwork selection = selection_network(std::vector<int>(from.size(), 1), rank.rank,
+                                                       last, MergeOrder::shortest);
+  return program.append(selection, from, std::vector<T*>(from.size(), nullptr), chunk, scratch);
+}
+
 template <class T>
 void run_network(const Rank& rank, RankMethod method, const RowsView& in, TileOut out,
                  Scratch& scratch, const RankRows<T>& ops) {
-  constexpr std::int64_t chunk = ChunkProgram<T>::chunk;
   const Mask& mask = rank.mask;
+  const std::int64_t chunk = chunk_bytes / static_cast<std::int64_t>(sizeof(T));
   const std::int64_t reach = static_cast<std::int64_t>(mask.width - 1) * in.channels;
-  // The reach is worked on in whole chunks too.
-  const std::int64_t stride = (chunk + reach + chunk - 1) / chunk * chunk;
-  T* rows = scratch.take<T>(stride * mask.height);
-  std::fill(rows, rows + stride * mask.height, T{});
+  // Whole blocks are worked on, at places moved by less than the reach.
+  ChunkProgram<T> program{.stride = chunk + reach + 2 * ChunkProgram<T>::block, .steps = {}};
+  T* rows = scratch.take<T>(program.stride * mask.height);
+  std::fill_n(rows, program.stride * mask.height, T{});
   const int last = rank.rank + (rank.average ? 1 : 0);
-
-  ChunkProgram<T> columns, windows;
-  std::vector<const T*> sources;  // one a wire of the windows' network
-  SelectionNetwork selection;
-  if (method == RankMethod::columns) {
-    const SelectionNetwork sorting = sorting_network(mask.height);
-    for (std::int64_t x = 0; x < chunk + reach; x += chunk) {
-      std::vector<T*> own;
-      for (int j = 0; j < mask.height; ++j) own.push_back(rows + j * stride + x);
-      columns.append(sorting, {own.begin(), own.end()}, own, scratch);
-    }
-    for (int i = 0; i < mask.width; ++i) {
-      for (const int wire : sorting.results) {
-        sources.push_back(rows + wire * stride + static_cast<std::int64_t>(i) * in.channels);
-      }
-    }
-    const std::vector<int> lengths(static_cast<std::size_t>(mask.width), mask.height);
-    selection = selection_network(lengths, rank.rank, last, MergeOrder::shortest);
-  } else {
-    for (int j = 0; j < mask.height; ++j) {
-      for (int i = 0; i < mask.width; ++i) {
-        if (!mask.at(i, j)) continue;
-        sources.push_back(rows + j * stride + static_cast<std::int64_t>(i) * in.channels);
-      }
-    }
-    selection = selection_network(std::vector<int>(sources.size(), 1), rank.rank, last,
-                                  MergeOrder::shortest);
-  }
-  windows.append(selection, sources, std::vector<T*>(sources.size(), nullptr), scratch);
+  const std::vector<const T*> results =
+      method == RankMethod::columns
+          ? append_columns(rank, last, in.channels, chunk, rows, program, scratch)
+          : append_cells(rank, last, in.channels, chunk, rows, program, scratch);
 
   const std::int64_t n = in.width * in.channels;
   for (std::int64_t y = 0; y < in.height; ++y) {
     for (std::int64_t x = 0; x < n; x += chunk) {
-      load_rows(rank, in, y, x, chunk, rows, stride);
-      columns.run(ops);
-      windows.run(ops);
-      store(rank, ops, windows.results, reinterpret_cast<T*>(out.data + y * out.stride) + x,
+      load_rows(rank, in, y, x, chunk, rows, program.stride);
+      program.run(ops);
+      store(rank, ops, results, reinterpret_cast<T*>(out.data + y * out.stride) + x,
             std::min(chunk, n - x));
     }
   }
@@ -167,8 +203,8 @@ RankMethod rank_method(const Rank& rank) {
     if (mask.width == 3) return RankMethod::median_3x3;
     if (mask.width == 5) return RankMethod::median_5x5;
   }
-  if (cells > most_network_cells) return RankMethod::histogram;
-  return mask.full() && mask.height > 1 ? RankMethod::columns : RankMethod::network;
+  if (mask.full() && mask.height > 1 && cells <= most_columns_cells) return RankMethod::columns;
+  return cells <= most_network_cells ? RankMethod::network : RankMethod::histogram;
 }
 
 void run_rank(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,

@@ -8,13 +8,10 @@ namespace impipe::cpu {
 enum class RankMethod {
   median_3x3,  // of the full square; compiled networks
   median_5x5,
-  columns,    // full rectangles: columns sorted once and shared by the windows that hold them
+  columns,    // full rectangles: sorted columns are shared by the windows that hold them
   network,    // a selection network on the cells
   histogram,  // a histogram of codes that follows the window
 };
 RankMethod rank_method(const Rank& rank);
-
-// Values that an interpreted network works on at a time, in bytes.
-inline constexpr int network_chunk_bytes = 512;
 
 }  // namespace impipe::cpu

@@ -1,31 +1,36 @@
 // The row operations of a rank filter: packed minima and maxima of the image's own class.
 #include "backends/cpu/rank_rows.hpp"
 
-#include "backends/cpu/rank.hpp"
-
 namespace impipe::cpu {
 namespace {
 
 template <class T>
 IMPIPE_INLINE void run_steps(const ChunkStep* steps, int count) {
-  constexpr int n = network_chunk_bytes / static_cast<int>(sizeof(T));
+  constexpr int n = step_block_bytes / static_cast<int>(sizeof(T));
   for (int s = 0; s < count; ++s) {
     const T* a = static_cast<const T*>(steps[s].a);
     const T* b = static_cast<const T*>(steps[s].b);
     T* low = static_cast<T*>(steps[s].low);
     T* high = static_cast<T*>(steps[s].high);
-    if (high == nullptr) {
+    // Whole blocks, so that the compiler needs no code for remainders.
+    for (int block = 0; block < steps[s].blocks; ++block, a += n, b += n) {
+      if (high == nullptr) {
 #pragma GCC ivdep
-      for (int i = 0; i < n; ++i) low[i] = a[i] < b[i] ? a[i] : b[i];
-    } else if (low == nullptr) {
+        for (int i = 0; i < n; ++i) low[i] = a[i] < b[i] ? a[i] : b[i];
+        low += n;
+      } else if (low == nullptr) {
 #pragma GCC ivdep
-      for (int i = 0; i < n; ++i) high[i] = a[i] < b[i] ? b[i] : a[i];
-    } else {
+        for (int i = 0; i < n; ++i) high[i] = a[i] < b[i] ? b[i] : a[i];
+        high += n;
+      } else {
 #pragma GCC ivdep
-      for (int i = 0; i < n; ++i) {
-        const T x = a[i], y = b[i];
-        low[i] = x < y ? x : y;
-        high[i] = x < y ? y : x;
+        for (int i = 0; i < n; ++i) {
+          const T x = a[i], y = b[i];
+          low[i] = x < y ? x : y;
+          high[i] = x < y ? y : x;
+        }
+        low += n;
+        high += n;
       }
     }
   }
