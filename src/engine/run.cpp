@@ -395,7 +395,7 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
     work.pictures = std::move(mine);
   }
 
-  work.inputs = {};
+  work.inputs = std::vector<io::Input>();
   return_free_memory();
   const std::int64_t memory = options.memory > 0 ? options.memory : default_memory();
   progress.detail(std::to_string(options.threads) + " threads, at most " +
