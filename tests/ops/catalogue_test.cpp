@@ -23,6 +23,7 @@ constexpr PixelClass classes[] = {PixelClass::logical, PixelClass::uint8, PixelC
 
 // How an operator is used in the walk; :b is an image like the current one, :lut a table for it.
 const std::map<std::string_view, std::vector<std::string>> uses{
+    {"bwdist", {"", "cityblock index", "chessboard", "quasi-euclidean"}},
     {"conv2", {"k7", "k4 full", "[1 2 3; 0 -1 0; 0 0 -4]", "fspecial:gaussian,5,1.2 valid"}},
     {"edge", {"", "prewitt nothinning", "roberts", "sobel t0.1 vertical", "log",
               "zerocross filter=fspecial:log,9,1.5"}},
@@ -149,7 +150,7 @@ void check_use(const std::string& stage, const HostImage& image) {
 TEST(Catalogue, EveryOperatorIsDescribedFully) {
   const std::vector<std::string_view> categories{"point",      "geometry",   "filter", "edge",
                                                  "morphology", "order",      "statistics",
-                                                 "source"};
+                                                 "transform",  "source"};
   for (const Operator& op : catalogue()) {
     EXPECT_TRUE(is_name(op.name)) << op.name;
     EXPECT_NE(std::find(categories.begin(), categories.end(), op.category), categories.end())

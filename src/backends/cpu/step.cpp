@@ -16,6 +16,7 @@
 #include "backends/cpu/sink.hpp"
 #include "backends/cpu/stencil.hpp"
 #include "backends/cpu/tiles.hpp"
+#include "backends/cpu/whole_image.hpp"
 #include "core/error.hpp"
 
 namespace impipe::cpu {
@@ -56,6 +57,12 @@ class StepRun {
     find_sizes();
     for (std::size_t n = 0; n < count_; ++n) {
       if (!is<Scalar>(node(n))) prepare_node(n);
+    }
+    if (count_ == 1 && stands_alone(node(0).primitive) && !node(0).is_measure) {
+      std::vector<const Plane*> images;
+      for (const Operand& operand : node(0).images) images.push_back(inputs_[operand.index].plane);
+      run_whole_image(node(0), arguments_[0], images, *outputs_[0], pool_, level_);
+      return;
     }
     // Results of one size share a pass over the tiles.
     std::vector<Size> sizes;
@@ -444,7 +451,7 @@ void check_runnable(const KernelSpec& spec) {
     for (const Operand& operand : node.measures) {
       if (!operand.external && !is<Scalar>(node)) fail("an image waits for a measurement");
     }
-    if (stands_alone(node.primitive) && !is<Select>(node)) {
+    if (stands_alone(node.primitive) && !is<Select>(node) && !runs_whole_image(node.primitive)) {
       fail("there is none for " + std::string(name_of(node.primitive)));
     }
     const auto* point = std::get_if<Point>(&node.primitive);

@@ -1,0 +1,20 @@
+// Runs the primitives that read and make their image as a whole: one call each.
+#include "backends/cpu/whole_image.hpp"
+
+#include "backends/cpu/distance.hpp"
+
+namespace impipe::cpu {
+
+bool runs_whole_image(const Primitive& primitive) {
+  return std::holds_alternative<Distance>(primitive);
+}
+
+void run_whole_image(const Node& node, const Arguments&, const std::vector<const Plane*>& images,
+                     Plane& out, ThreadPool& pool, CpuLevel level) {
+  const Plane& in = *images.front();
+  if (const auto* distance = std::get_if<Distance>(&node.primitive)) {
+    run_distance(*distance, in, out, pool, level);
+  }
+}
+
+}  // namespace impipe::cpu

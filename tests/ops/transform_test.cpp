@@ -1,0 +1,102 @@
+// Distance transform, dithering and projections against naive references.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "support/pipeline_runner.hpp"
+#include "support/reference/transform.hpp"
+#include "support/test_image.hpp"
+
+namespace impipe {
+namespace {
+
+using reference::Image;
+using test::run;
+
+// A logical image in which a part of the pixels is set, at least `least` of them.
+Image scattered(int rows, int columns, double part, int least, std::uint64_t seed) {
+  Image image(PixelClass::logical, 1, rows, columns, 1);
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> uniform;
+  for (double& v : image.values) v = uniform(random) < part;
+  for (int i = 0; i < least; ++i) image.values[random() % image.values.size()] = 1;
+  return image;
+}
+
+void expect_distances(const Image& image, const std::string& metric) {
+  for (const bool index : {false, true}) {
+    const std::string text = "bwdist " + metric + (index ? " index" : "");
+    EXPECT_EQ(test::difference(reference::bwdist(image, metric, index),
+                               run(text, reference::to_host(image)).image), "")
+        << text << " of " << image.columns << "x" << image.rows;
+  }
+}
+
+const char* const metrics[] = {"euclidean", "cityblock", "chessboard", "quasi-euclidean"};
+
+TEST(Bwdist, IsBruteForceOnEverySizeAndDensity) {
+  const Size sizes[] = {{1, 1},   {1, 40}, {40, 1},  {15, 33}, {16, 16},
+                        {17, 31}, {63, 5}, {64, 65}, {7, 129}, {130, 18}};
+  std::uint64_t seed = 7;
+  for (const char* metric : metrics) {
+    for (const Size size : sizes) {
+      for (const double part : {0.0, 0.003, 0.05, 0.5, 0.98, 1.0}) {
+        expect_distances(scattered(static_cast<int>(size.height), static_cast<int>(size.width), part,
+                                   0, ++seed), metric);
+      }
+    }
+  }
+}
+
+TEST(Bwdist, IsBruteForceOnLongImages) {
+  std::uint64_t seed = 70;
+  for (const char* metric : metrics) {
+    expect_distances(scattered(70, 9000, 0, 5, ++seed), metric);
+    expect_distances(scattered(9000, 70, 0, 5, ++seed), metric);
+  }
+  expect_distances(scattered(70, 9000, 0, 60, 1), "euclidean");
+  expect_distances(scattered(9000, 70, 0, 60, 2), "euclidean");
+}
+
+// Squares beyond 31 bits: another kind of number inside.
+TEST(Bwdist, LongerThanTheRootOfIntegers) {
+  for (const int length : {46000, 70000}) {
+    Image row(PixelClass::logical, 1, 1, length, 1);
+    row.at(0, 0) = row.at(0, length - 3) = 1;
+    expect_distances(row, "euclidean");
+    Image column(PixelClass::logical, 1, length, 1, 1);
+    column.at(length - 1, 0) = 1;
+    expect_distances(column, "euclidean");
+  }
+}
+
+TEST(Bwdist, AnyClassAndNotZeroIsSet) {
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    Image image = scattered(37, 53, 0.02, 1, 3);
+    image.cls = cls;
+    image.white = class_max(cls);
+    const double value = cls == PixelClass::single ? -0.25 : cls == PixelClass::uint16 ? 256 : 2;
+    for (double& v : image.values) v *= value;
+    expect_distances(image, "euclidean");
+  }
+}
+
+// A distance is 0 exactly on the set, and neighbours differ by at most 1 across a side.
+TEST(Bwdist, IsADistance) {
+  const Image image = scattered(200, 300, 0.001, 1, 11);
+  const Image d = reference::from_host(run("bwdist", reference::to_host(image)).image);
+  for (int r = 0; r < d.rows; ++r) {
+    for (int c = 0; c < d.columns; ++c) {
+      ASSERT_EQ(d.at(r, c) == 0, image.at(r, c) != 0);
+      const double left = d.at(r, std::max(c - 1, 0)), over = d.at(std::max(r - 1, 0), c);
+      ASSERT_LE(std::abs(d.at(r, c) - left), 1 + 1e-4);
+      ASSERT_LE(std::abs(d.at(r, c) - over), 1 + 1e-4);
+    }
+  }
+  const HostImage turned = run("transpose | bwdist | transpose", reference::to_host(image)).image;
+  EXPECT_EQ(test::difference(d, turned), "");
+}
+
+}  // namespace
+}  // namespace impipe

@@ -1,0 +1,15 @@
+// Distance transform, dithering and projections as semantics 7.4 and 8 define them, naively.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "support/reference/image.hpp"
+
+namespace impipe::reference {
+
+// 7.4, one channel, against every pixel that is set. index: of several nearest pixels the one in the
+// leftmost column, there the one nearest in row, the upper of two; 1-based down the columns.
+Image bwdist(const Image& a, std::string_view metric, bool index);
+
+}  // namespace impipe::reference
