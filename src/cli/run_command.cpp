@@ -145,7 +145,6 @@ int run_pipeline(RunFlags& f) {
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - options.start).count();
   };
-  let_running_work_end(true);
   const engine::RunEnd end = engine::run(std::move(pipeline), options, reporter);
   let_running_work_end(false);
   summarise(end, reporter, seconds());

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "cli/signals.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -66,6 +67,7 @@ RunReporter::RunReporter(const ReporterOptions& options) : options_(options) {
 }
 
 void RunReporter::begin(std::int64_t files) {
+  let_running_work_end(true);  // from here on there are results that could be half done
   files_ = files;
   start_ = std::chrono::steady_clock::now();
   if (options_.progress == ProgressMode::json) say(dump(Json{{"event", "begin"}, {"files", files}}));
