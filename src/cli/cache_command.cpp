@@ -39,13 +39,17 @@ std::vector<fs::directory_entry> cached_files(const fs::path& folder) {
 }
 
 int manage_cache(const std::string& action) {
-  const int choice = action.empty() ? 0 : 1 + parse_choice("cache", action, {"path", "list", "clear"});
+  const int choice =
+      action.empty() ? 0 : 1 + parse_choice("cache", action, {"path", "list", "clear"});
   const fs::path folder = cache_folder();
   std::string out;
   std::error_code error;
   switch (choice) {
-    case 0: throw Error("cache takes one of path, list, clear");
-    case 1: out = folder.string() + "\n"; break;
+    case 0:
+      throw Error("cache takes one of path, list, clear");
+    case 1:
+      out = folder.string() + "\n";
+      break;
     case 2:
       for (const fs::directory_entry& file : cached_files(folder)) {
         fmt::format_to(std::back_inserter(out), "{:>10}  {}\n", file.file_size(error),

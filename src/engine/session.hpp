@@ -57,7 +57,7 @@ class Session {
   OpenDevice device_;
   SessionOptions options_;
   std::mutex programs_mutex_, kernels_mutex_;
-  std::map<std::string, std::shared_ptr<const Program>> programs_;  // by the types' text
+  std::map<std::string, std::shared_ptr<const Program>> programs_;          // by the types' text
   std::unordered_map<std::string, std::shared_ptr<const Kernel>> kernels_;  // by KernelSpec::key
 };
 
