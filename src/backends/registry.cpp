@@ -3,6 +3,7 @@
 
 #include "backends/cpu/device.hpp"
 #include "backends/cuda/device.hpp"
+#include "backends/jit/memory_pool.hpp"
 #include "backends/opencl/device.hpp"
 
 namespace impipe::backends {
@@ -23,6 +24,11 @@ const Backend* find_backend(std::string_view name) {
     if (backend.name == name) return &backend;
   }
   return nullptr;
+}
+
+void configure(const Settings& settings) {
+  jit::set_memory_cap(settings.gpu_memory);
+  if (!settings.dump_folder.empty()) jit::dump_kernels_to(settings.dump_folder);
 }
 
 }  // namespace impipe::backends

@@ -1,73 +1,74 @@
 // impipe cache: the folder with compiled kernels of the GPU backends.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <iterator>
 
 #include "cli/command.hpp"
+#include "cli/pipeline_argument.hpp"
 #include "cli/standard_output.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
+#include "engine/kernel_cache.hpp"
 
 namespace impipe::cli {
 namespace {
 
-namespace fs = std::filesystem;
+struct CacheFlags {
+  std::vector<std::string> arguments;
+  engine::DeviceChoice device;
+  std::string cls;
+  int channels = 0;
+  bool no_fuse = false;
+};
 
-fs::path cache_folder() {
-  if (const char* folder = std::getenv("IMPIPE_CACHE_DIR"); folder && *folder) return folder;
-  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder && *folder) {
-    return fs::path(folder) / "impipe";
-  }
-  if (const char* home = std::getenv("HOME"); home && *home) {
-    return fs::path(home) / ".cache" / "impipe";
-  }
-  throw Error("there is no folder for the cache: set IMPIPE_CACHE_DIR");
-}
-
-std::vector<fs::directory_entry> cached_files(const fs::path& folder) {
-  std::vector<fs::directory_entry> files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
-       at.increment(error)) {
-    if (at->is_regular_file(error)) files.push_back(*at);
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-int manage_cache(const std::string& action) {
-  const int choice =
-      action.empty() ? 0 : 1 + parse_choice("cache", action, {"path", "list", "clear"});
-  const fs::path folder = cache_folder();
+std::string list_text() {
   std::string out;
-  std::error_code error;
-  switch (choice) {
-    case 0:
-      throw Error("cache takes one of path, list, clear");
-    case 1:
-      out = folder.string() + "\n";
-      break;
-    case 2:
-      for (const fs::directory_entry& file : cached_files(folder)) {
-        fmt::format_to(std::back_inserter(out), "{:>10}  {}\n", file.file_size(error),
-                       file.path().lexically_relative(folder).string());
-      }
-      break;
-    default: {
-      size_t removed = 0;
-      for (const fs::directory_entry& file : cached_files(folder)) {
-        if (!fs::remove(file.path(), error)) {
-          throw Error(file.path().string() + ": " + error.message(), ExitCode::file_failed);
-        }
-        ++removed;
-      }
-      out = fmt::format("{} files removed\n", removed);
+  for (const auto& entry : engine::list_cache(engine::cache_folder())) {
+    fmt::format_to(std::back_inserter(out), "{:>10}  {}  {}\n", entry.bytes,
+                   entry.file.stem().string().substr(0, 8),
+                   entry.title.empty() ? "(damaged or another program's)" : entry.title);
+  }
+  return out;
+}
+
+// Kernels for all kinds of images, or for those that the flags name.
+std::string warm_text(CacheFlags& flags) {
+  engine::WarmOptions options{.device = flags.device, .session = {}, .types = {}};
+  options.session.fuse = !flags.no_fuse;
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    for (const int channels : {1, 3}) {
+      if (!flags.cls.empty() && cls != parse_class("--class", flags.cls)) continue;
+      if (flags.channels != 0 && channels != flags.channels) continue;
+      options.types.push_back({.cls = cls, .channels = channels, .white = class_max(cls)});
     }
   }
-  write_stdout(out);
+  const engine::WarmEnd end = engine::warm_cache(take_pipeline(flags.arguments, ""), options);
+  std::string out;
+  for (const std::string& warning : end.warnings) out += warning + "\n";
+  return out + fmt::format("{}: compiled {}, cached {}, {:.1f} ms\n", end.device,
+                           end.counts.compiled, end.counts.cached, 1e3 * end.counts.seconds);
+}
+
+int manage_cache(CacheFlags& flags) {
+  if (flags.arguments.empty()) throw Error("cache takes one of path, list, clear, warm PIPELINE");
+  const int action =
+      parse_choice("cache", flags.arguments.front(), {"path", "list", "clear", "warm"});
+  flags.arguments.erase(flags.arguments.begin());
+  const size_t wanted = action == 3 ? 1 : 0;
+  if (flags.arguments.size() != wanted) {
+    throw Error(wanted == 1 ? "cache warm takes a pipeline" : "cache: too many arguments");
+  }
+  if (engine::cache_folder().empty()) {
+    throw Error("there is no folder for the cache: set IMPIPE_CACHE_DIR");
+  }
+  switch (action) {
+    case 0: write_stdout(engine::cache_folder().string() + "\n"); break;
+    case 1: write_stdout(list_text()); break;
+    case 2:
+      write_stdout(fmt::format("{} files removed\n", engine::clear_cache(engine::cache_folder())));
+      break;
+    default: write_stdout(warm_text(flags));
+  }
   return 0;
 }
 
@@ -75,11 +76,21 @@ int manage_cache(const std::string& action) {
 
 void add_cache(CommandSet& commands) {
   Command& command = commands.add("cache");
-  command.usage = "impipe cache path|list|clear";
-  command.summary = "Show or empty the folder of compiled kernels (IMPIPE_CACHE_DIR)";
-  auto action = std::make_shared<std::string>();
-  command.app->add_option("action", *action, "path, list or clear")->type_name("");
-  command.run = [action] { return manage_cache(*action); };
+  command.usage = "impipe cache path|list|clear|warm PIPELINE";
+  command.summary = "Show, empty or fill the folder of compiled kernels (IMPIPE_CACHE_DIR)";
+  command.examples =
+      "impipe cache warm 'imadjust | conv2 k7 | edge prewitt' --device cuda:0 --class uint8\n";
+  auto flags = std::make_shared<CacheFlags>();
+  CLI::App* app = command.app;
+  app->add_option("action", flags->arguments, "path, list, clear, or warm and a pipeline")
+      ->type_name("");
+  option(app, "--backend", flags->device.backend, "NAME", "Whose kernels to make (warm)");
+  option(app, "--device", flags->device.device, "ID", "Whose kernels to make (warm)");
+  option(app, "--class", flags->cls, "CLASS", "Of the images (warm; default: each class)");
+  option(app, "--channels", flags->channels, "N", "Of the images: 1 or 3 (warm; default: both)")
+      ->check(one_or_three());
+  flag(app, "--no-fuse", flags->no_fuse, "As for run (warm)");
+  command.run = [flags] { return manage_cache(*flags); };
 }
 
 }  // namespace impipe::cli

@@ -12,14 +12,15 @@ namespace impipe::cli {
 namespace {
 
 int list_devices(bool as_json) {
-  const std::vector<DeviceInfo> devices = engine::all_devices();
+  const std::vector<engine::DeviceReport> reports = engine::report_devices();
   if (as_json) {
     auto json = nlohmann::ordered_json::array();
-    for (const DeviceInfo& device : devices) {
+    for (const auto& [device, copy_speed] : reports) {
       json.push_back({{"id", device.id},
                       {"name", device.name},
                       {"driver", device.driver},
                       {"memory", device.memory},
+                      {"copy_bytes_per_s", copy_speed},
                       {"usable", device.usable},
                       {"why_not", device.why_not}});
     }
@@ -27,13 +28,14 @@ int list_devices(bool as_json) {
     return 0;
   }
   std::string out;
-  for (const DeviceInfo& device : devices) {
-    fmt::format_to(std::back_inserter(out), "{:<10} {}", device.id, device.name);
+  for (const auto& [device, copy_speed] : reports) {
+    const auto to = std::back_inserter(out);
+    fmt::format_to(to, "{:<10} {}", device.id, device.name);
     if (device.memory > 0) {
-      fmt::format_to(std::back_inserter(out), ", {:.1f} GiB",
-                     static_cast<double>(device.memory) / (1 << 30));
+      fmt::format_to(to, ", {:.1f} GiB", static_cast<double>(device.memory) / (1 << 30));
     }
     if (!device.driver.empty()) out += ", " + device.driver;
+    if (copy_speed > 0) fmt::format_to(to, ", copies at {:.0f} GB/s", copy_speed / 1e9);
     if (!device.usable) out += "\n           not usable: " + device.why_not;
     out += "\n";
   }

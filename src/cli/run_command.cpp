@@ -19,7 +19,7 @@ namespace {
 // What the flags say, as text where a value is more than that.
 struct RunFlags {
   std::vector<std::string> arguments;
-  std::string pipeline_file;
+  std::string pipeline_file, gpu_memory;
   engine::RunOptions run;
   std::string missing_frame = "error", shard, max_pixels, memory, cls, progress = "auto", profile;
   int threads = 0;
@@ -35,9 +35,7 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Pipeline");
   option(app, "--with", run.with, "NAME=PATH",
          "A second input: a file for all, or a folder paired by relative path")
-      ->group("Pipeline")
-      ->expected(1)
-      ->take_all();
+      ->group("Pipeline")->expected(1)->take_all();
   flag(app, "--strict", run.session.strict, "An implicit rgb2gray is an error")->group("Pipeline");
   flag(app, "--no-fuse", f.no_fuse, "Run each operator on its own; results are the same")
       ->group("Pipeline");
@@ -61,8 +59,7 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "-d,--depth", f.cls, "CLASS", "Write this class: logical, uint8, uint16, single")
       ->group("Outputs");
   option(app, "--quality", run.quality, "Q", "Of JPEG and lossy WebP, 1 to 100 (default 95)")
-      ->check(in_range(1, 100))
-      ->group("Outputs");
+      ->check(in_range(1, 100))->group("Outputs");
   flag(app, "--strip", run.strip, "Leave metadata out")->group("Outputs");
   flag(app, "-n,--dry-run", run.dry_run, "Compute, but write nothing")->group("Outputs");
   flag(app, "-u,--update", run.update, "Skip outputs that are newer than their inputs")
@@ -78,15 +75,17 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--backend", run.device.backend, "NAME", "auto, or a backend of impipe devices")
       ->group("Running");
   option(app, "--device", run.device.device, "ID", "A device of impipe devices")->group("Running");
+  option(app, "--gpu-mem", f.gpu_memory, "SIZE", "Use at most so much of a GPU's memory")
+      ->group("Running");
   flag(app, "--fail-fast", run.fail_fast, "Stop at the first failure")->group("Running");
   option(app, "--errors", f.errors, "FILE", "Write failures to a file, as JSON lines")
       ->group("Running");
 
   option(app, "--progress", f.progress, "auto|lines|json|none", "How to show progress on stderr")
       ->group("Reports");
-  app->add_flag("--profile{text}", f.profile,
-                "Say where the time went: --profile or --profile=json")
-      ->envname("IMPIPE_PROFILE")
+  app->add_flag("--profile{text}", f.profile, "Say where the time went: --profile or --profile=json")
+      ->envname("IMPIPE_PROFILE")->group("Reports");
+  option(app, "--dump-kernels", run.dump_kernels, "DIR", "Write the text of a GPU's kernels")
       ->group("Reports");
   flag(app, "-v,--verbose", f.verbose, "Say more")->group("Reports");
   flag(app, "-q,--quiet", f.quiet, "Say nothing but failures")->group("Reports");
@@ -103,6 +102,9 @@ engine::RunOptions options_of(RunFlags& f) {
   }
   if (!f.max_pixels.empty()) run.max_pixels = parse_amount("--max-pixels", f.max_pixels, 1000);
   if (!f.memory.empty()) run.memory = parse_amount("--memory", f.memory, 1024);
+  if (!f.gpu_memory.empty()) {
+    run.gpu_memory = parse_amount("--gpu-mem", f.gpu_memory, 1024);
+  }
   if (!f.cls.empty()) run.cls = parse_class("-d", f.cls);
   run.threads = parse_threads(f.threads);
   run.session.fuse = !f.no_fuse;
@@ -121,11 +123,12 @@ void summarise(const engine::RunEnd& end, RunReporter& reporter, double seconds)
   }
   if (reporter.files() < 2) return;
   if (end.failed > 0) {
-    reporter.note(
-        fmt::format("{} of {} files failed", grouped(end.failed), grouped(reporter.files())));
+    reporter.note(fmt::format("{} of {} files failed", grouped(end.failed),
+                              grouped(reporter.files())));
   }
-  reporter.detail(fmt::format("{} files done, {} skipped, {} failed in {:.2f} s", grouped(end.done),
-                              grouped(end.skipped), grouped(end.failed), seconds));
+  reporter.detail(fmt::format("{} files done, {} skipped, {} failed in {:.2f} s",
+                              grouped(end.done), grouped(end.skipped), grouped(end.failed),
+                              seconds));
 }
 
 int run_pipeline(RunFlags& f) {
@@ -142,14 +145,14 @@ int run_pipeline(RunFlags& f) {
   const bool profile_as_json =
       !f.profile.empty() && parse_choice("--profile", f.profile, {"text", "json"}) == 1;
   if (!pipeline.has_source() && options.inputs.empty() && options.files_from.empty()) {
-    throw Error(
-        "no input given: impipe PIPELINE INPUT... -o OUTPUT; inputs are files, folders, "
-        "globs, frame ranges and - for stdin");
+    throw Error("no input given: impipe PIPELINE INPUT... -o OUTPUT; inputs are files, folders, "
+                "globs, frame ranges and - for stdin");
   }
   RunReporter reporter(reporting);
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - options.start).count();
   };
+  let_running_work_end(true);
   const engine::RunEnd end = engine::run(std::move(pipeline), options, reporter);
   let_running_work_end(false);
   summarise(end, reporter, seconds());
@@ -158,10 +161,10 @@ int run_pipeline(RunFlags& f) {
                stderr);
   }
   if (const int signal = stop_signal(); signal != 0) {
-    throw Error(
-        fmt::format("stopped by {}: {} of {} files are done", signal == 2 ? "SIGINT" : "SIGTERM",
-                    grouped(end.done), grouped(reporter.files())),
-        static_cast<ExitCode>(128 + signal));
+    throw Error(fmt::format("stopped by {}: {} of {} files are done",
+                            signal == 2 ? "SIGINT" : "SIGTERM", grouped(end.done),
+                            grouped(reporter.files())),
+                static_cast<ExitCode>(128 + signal));
   }
   if (!reporter.output_failure().empty()) {
     throw Error(reporter.output_failure(), ExitCode::file_failed);

@@ -24,6 +24,7 @@ struct DeviceInfo {
   std::string name;  // of the processor or card
   std::string driver;
   std::int64_t memory = 0;  // bytes
+  bool is_gpu = false;      // auto takes no other device than these and the cpu
   bool usable = true;
   std::string why_not;  // what is missing and what to install, when not usable
 };
@@ -89,6 +90,9 @@ class Device {
   // Throws Error (ExitCode::backend) when the kernel can't be made: our bug. Any thread.
   virtual std::unique_ptr<Kernel> prepare(const KernelSpec& spec) = 0;
   virtual std::unique_ptr<Queue> make_queue() = 0;
+  // Bytes a second, read plus written, of a copy within the device's memory, measured now; 0 when
+  // that is not known. For reports.
+  virtual double measure_copy() { return 0; }
 };
 
 // A backend that was compiled in. The registry (backends/registry.hpp) has the list.

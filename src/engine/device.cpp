@@ -1,9 +1,14 @@
 // Chooses the device to work on.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <thread>
 
 #include "backends/registry.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "engine/parity.hpp"
+#include "engine/profile.hpp"
 #include "engine/session.hpp"
 
 namespace impipe::engine {
@@ -28,7 +33,87 @@ bool is_named(const DeviceInfo& info, const std::string& wanted) {
   return info.id == wanted || (colon != std::string::npos && info.id.substr(colon + 1) == wanted);
 }
 
+// The first GPU that can be used and works as the CPU does; else why each can't.
+struct FoundGpu {
+  std::unique_ptr<Device> device;
+  std::string why_none;
+};
+FoundGpu find_gpu(ThreadPool& pool) {
+  FoundGpu found;
+  const auto leave_out = [&](const DeviceInfo& info, const std::string& why) {
+    found.why_none += (found.why_none.empty() ? "" : "; ") + info.id + ": " + why;
+  };
+  for (const Backend& backend : backends::registry()) {
+    if (std::string_view(backend.name) == "cpu") continue;
+    const std::vector<DeviceInfo> devices = backend.devices();
+    for (size_t i = 0; i < devices.size(); ++i) {
+      if (!devices[i].usable) {
+        leave_out(devices[i], devices[i].why_not);
+        continue;
+      }
+      if (!devices[i].is_gpu) continue;
+      try {
+        auto device = backend.open(static_cast<int>(i), pool);
+        const std::string wrong = parity_failure(*device, pool);
+        if (wrong.empty()) {
+          found.device = std::move(device);
+          return found;
+        }
+        leave_out(devices[i], "it gets " + wrong + " wrong");
+      } catch (const Error& error) {
+        leave_out(devices[i], error.what());
+      }
+    }
+  }
+  if (found.why_none.empty()) found.why_none = "this build has none";
+  return found;
+}
+
+std::string seconds_text(double seconds) {
+  return seconds < 0.1 ? fmt::format("{:.2g} ms", 1e3 * seconds) : fmt::format("{:.2g} s", seconds);
+}
+
+std::unique_ptr<Device> open_cpu(ThreadPool& pool) {
+  return backends::find_backend("cpu")->open(0, pool);
+}
+
+// For a device that was asked for by name: it is used all the same.
+OpenDevice probed(std::unique_ptr<Device> device, std::string why, ThreadPool& pool) {
+  OpenDevice open{std::move(device), std::move(why), "", &pool};
+  const DeviceInfo& info = open.device->info();
+  if (info.id == "cpu") return open;
+  const std::string wrong = parity_failure(*open.device, pool);
+  if (!wrong.empty()) {
+    open.warning = info.id + " (" + info.name + ", " + info.driver + ") gets " + wrong +
+                   " wrong: its results differ from the CPU's";
+  }
+  return open;
+}
+
 }  // namespace
+
+bool is_automatic(const DeviceChoice& choice) {
+  return choice.backend == "auto" && choice.device.empty();
+}
+
+OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool) {
+  const CostModel model;
+  const double cpu = work.cpu_seconds(model, threads), gpu = work.gpu_seconds(model, threads);
+  if (cpu <= gpu) {
+    return {open_cpu(pool),
+            fmt::format("about {} of work, and a GPU would take {}, its start included",
+                        seconds_text(cpu), seconds_text(gpu)),
+            "", &pool};
+  }
+  FoundGpu found = find_gpu(pool);
+  if (found.device) {
+    return {std::move(found.device),
+            fmt::format("about {} of work, for which the CPU would take {}", seconds_text(gpu),
+                        seconds_text(cpu)),
+            "", &pool};
+  }
+  return {open_cpu(pool), "no GPU can be used: " + found.why_none, "", &pool};
+}
 
 std::vector<DeviceInfo> all_devices() {
   std::vector<DeviceInfo> all;
@@ -36,6 +121,34 @@ std::vector<DeviceInfo> all_devices() {
     for (DeviceInfo& info : backend.devices()) all.push_back(std::move(info));
   }
   return all;
+}
+
+std::vector<DeviceReport> report_devices() {
+  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  ThreadPool pool(threads - 1);
+  std::vector<DeviceReport> reports;
+  for (const Backend& backend : backends::registry()) {
+    const std::vector<DeviceInfo> devices = backend.devices();
+    for (size_t i = 0; i < devices.size(); ++i) {
+      DeviceReport report{.info = devices[i]};
+      if (report.info.id == "cpu") {
+        report.copy_speed = measure_copy_speed(threads);
+      } else if (report.info.usable) {
+        try {
+          const auto device = backend.open(static_cast<int>(i), pool);
+          report.copy_speed = device->measure_copy();
+          const std::string wrong = parity_failure(*device, pool);
+          report.info.usable = wrong.empty();
+          if (!wrong.empty()) report.info.why_not = "it gets " + wrong + " wrong";
+        } catch (const Error& error) {
+          report.info.usable = false;
+          report.info.why_not = error.what();
+        }
+      }
+      reports.push_back(std::move(report));
+    }
+  }
+  return reports;
 }
 
 OpenDevice open_device(const DeviceChoice& choice, ThreadPool& pool) {
@@ -47,8 +160,7 @@ OpenDevice open_device(const DeviceChoice& choice, ThreadPool& pool) {
     why = "--device " + choice.device;
   } else if (name == "auto") {
     name = "cpu";
-    why = backends::registry().size() == 1 ? "auto: the only backend of this build"
-                                           : "auto: the pictures are in its memory already";
+    why = "auto";
   }
   const Backend& backend = find_backend(name);
   const std::vector<DeviceInfo> devices = backend.devices();
@@ -57,7 +169,7 @@ OpenDevice open_device(const DeviceChoice& choice, ThreadPool& pool) {
     const DeviceInfo& info = devices[i];
     ids += (ids.empty() ? "" : ", ") + info.id;
     if (!choice.device.empty() && !is_named(info, choice.device)) continue;
-    if (info.usable) return {backend.open(static_cast<int>(i), pool), why};
+    if (info.usable) return probed(backend.open(static_cast<int>(i), pool), why, pool);
     if (!choice.device.empty() || i + 1 == devices.size()) {
       throw Error("--backend " + name + ": " + info.id + " cannot be used: " + info.why_not,
                   ExitCode::backend);

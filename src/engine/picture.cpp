@@ -19,9 +19,7 @@ void hash_plane(std::uint64_t& hash, const Plane& plane) {
   mix(static_cast<std::uint64_t>(plane.cls()));
   mix(static_cast<std::uint64_t>(plane.channels()));
   for (const std::int64_t side : {plane.size().width, plane.size().height}) {
-    for (int shift = 0; shift < 64; shift += 8) {
-      mix(static_cast<std::uint64_t>(side) >> shift & 255);
-    }
+    for (int shift = 0; shift < 64; shift += 8) mix(static_cast<std::uint64_t>(side) >> shift & 255);
   }
   for (std::int64_t y = 0; y < plane.size().height; ++y) {
     const std::byte* row = plane.row(y);
@@ -85,8 +83,8 @@ void PictureWork::decode() {
   } else if (picture_.missing_frame) {
     material_.image = black_image(picture_.info);
   } else {
-    io::Bytes bytes =
-        picture_.is_stdin ? std::move(settings_.standard_input) : io::read_picture(picture_.path);
+    io::Bytes bytes = picture_.is_stdin ? std::move(settings_.standard_input)
+                                              : io::read_picture(picture_.path);
     io::Decoded decoded = io::decode(bytes, settings_.decode);
     material_.image = std::move(decoded.image);
     metadata_ = std::move(decoded.metadata);
@@ -99,13 +97,28 @@ void PictureWork::decode() {
   }
 }
 
-void PictureWork::compute(int lane) {
+void PictureWork::compute_on(Session& session, Queue& queue, Material material) {
   // What was decoded decides, should a file have changed since its header was read.
-  picture_.program = settings_.session->program(material_.image.type, picture_.partner_types());
-  outcome_ =
-      execute(*picture_.program, std::move(material_), *settings_.queues[static_cast<size_t>(lane)],
-              [&](const KernelSpec& spec) { return settings_.session->kernel(spec); },
-              {.timed = settings_.timed, .stop = settings_.stop});
+  picture_.program = session.program(material.image.type, picture_.partner_types());
+  outcome_ = execute(
+      *picture_.program, std::move(material), queue,
+      [&](const KernelSpec& spec) { return session.kernel(spec); },
+      {.timed = settings_.timed, .stop = settings_.stop});
+}
+
+void PictureWork::compute(int lane) {
+  Session& session = *settings_.session;
+  Queue& queue = *settings_.queues[static_cast<size_t>(lane)];
+  if (session.device().id == "cpu") {
+    compute_on(session, queue, std::move(material_));
+  } else {
+    try {
+      compute_on(session, queue, material_);
+    } catch (const OutOfDeviceMemory& error) {
+      Session& cpu = session.on_cpu(error);
+      compute_on(cpu, *cpu.make_queue(), std::move(material_));
+    }
+  }
   material_ = {};
   if (settings_.timed) {
     settings_.step_times.add(*picture_.program, settings_.stage_texts, outcome_);

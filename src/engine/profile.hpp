@@ -17,17 +17,19 @@ struct StepProfile {
   std::string kernel;  // its primitives
   std::int64_t runs = 0;
   double seconds = 0;
-  double bytes = 0;  // that must be read and written
-  double floor = 0;  // seconds that moving those bytes takes at this machine's copying speed
+  double bytes = 0;    // that must be read and written
+  double floor = 0;    // seconds that moving those bytes takes at this machine's copying speed
 };
 
 struct Profile {
   int threads = 1;
   std::int64_t files = 0;
-  double start_up = 0;           // seconds before the batch, on one thread
-  BatchTimes times;              // seconds of all threads together
-  double transfer = 0;           // part of compute: host to device and back
-  double copy_speed = 0;         // bytes a second, read plus written, all threads together
+  double start_up = 0;  // seconds before the batch, on one thread
+  BatchTimes times;     // seconds of all threads together
+  int compiled = 0, cached = 0;  // kernels of a GPU: made now, found in the cache
+  double compile = 0;   // seconds for these, part of the start-up
+  double transfer = 0;  // part of compute: host to device and back
+  double copy_speed = 0;  // bytes a second, read plus written, all threads together
   std::int64_t peak_memory = 0;  // bytes of all planes at the same time
   std::vector<StepProfile> steps;
 

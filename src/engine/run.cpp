@@ -9,10 +9,14 @@
 #include <set>
 #include <utility>
 
+#include "backends/registry.hpp"
 #include "engine/picture.hpp"
+#include "engine/work_cost.hpp"
 #include "io/atomic_file.hpp"
 #include "io/inputs.hpp"
 #include "io/outputs.hpp"
+#include "pipeline/fuse.hpp"
+#include "pipeline/lower.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -23,7 +27,7 @@ namespace fs = std::filesystem;
 struct Work {
   std::vector<io::Input> inputs;
   std::vector<Picture> pictures;  // one an input
-  std::int64_t skipped = 0;       // missing frames that are left out
+  std::int64_t skipped = 0;      // missing frames that are left out
   std::vector<io::InputProblem> unmatched;
 };
 
@@ -37,7 +41,8 @@ Work list_work(const RunOptions& options, const pipeline::Pipeline& pipeline,
   if (pipeline.has_source()) {
     if (!options.inputs.empty() || !options.files_from.empty()) {
       throw Error("the pipeline makes its own image, with " +
-                  std::string(pipeline.stages.front().call->op().name) + ", and takes no inputs");
+                  std::string(pipeline.stages.front().call->op().name) +
+                  ", and takes no inputs");
     }
     const std::string name(pipeline.stages.front().call->op().name);
     work.inputs.push_back({.path = name, .relative = name});
@@ -89,7 +94,8 @@ std::string known_extensions() {
 }
 
 // Reads headers on several threads: on a network folder each costs a round trip.
-void probe_all(Work& work, const RunOptions& options, PictureSettings& settings, ThreadPool& pool) {
+void probe_all(Work& work, const RunOptions& options, PictureSettings& settings,
+               ThreadPool& pool) {
   std::vector<Picture>& pictures = work.pictures;
   const bool black = options.missing_frame == MissingFrame::black;
   const auto probe = [&](std::int64_t i) {
@@ -117,8 +123,9 @@ void probe_all(Work& work, const RunOptions& options, PictureSettings& settings,
   };
   pool.for_each(static_cast<std::int64_t>(pictures.size()), probe);
   if (!black) return;
-  const auto model = std::find_if(pictures.begin(), pictures.end(),
-                                  [](const Picture& p) { return !p.missing_frame && !p.failure; });
+  const auto model = std::find_if(pictures.begin(), pictures.end(), [](const Picture& p) {
+    return !p.missing_frame && !p.failure;
+  });
   for (Picture& picture : pictures) {
     if (!picture.missing_frame || picture.failure) continue;
     if (model == pictures.end()) {
@@ -127,6 +134,38 @@ void probe_all(Work& work, const RunOptions& options, PictureSettings& settings,
       picture.info = model->info;
     }
   }
+}
+
+// What the run is to compute. Pictures that the pipeline does not fit count for nothing here; the
+// reason is told when they are planned.
+WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline& pipeline,
+                 const SessionOptions& options) {
+  struct Alike {
+    const Picture* picture = nullptr;
+    double pixels = 0, images = 0;
+  };
+  std::map<std::string, Alike> groups;
+  for (const Picture& picture : pictures) {
+    if (picture.failure) continue;
+    std::string types = to_string(picture.info.type);
+    for (const auto& [name, type] : picture.partner_types()) types += ";" + to_string(type);
+    Alike& group = groups[types];
+    group.picture = &picture;
+    group.pixels += static_cast<double>(picture.info.size().pixels());
+    ++group.images;
+  }
+  WorkCost cost;
+  for (const auto& [types, group] : groups) {
+    try {
+      const Plan lowered =
+          pipeline::lower(pipeline, group.picture->info.type, group.picture->partner_types(),
+                          {.strict = options.strict});
+      cost.add(options.fuse ? pipeline::fuse(lowered) : pipeline::without_unread(lowered),
+               group.pixels, group.images);
+    } catch (const Error&) {
+    }
+  }
+  return cost;
 }
 
 // The programs of all types there are. When the pipeline fits no picture at all, for one and the
@@ -171,9 +210,8 @@ void check_target(const io::OutputTarget* target, const Plan& plan,
                   const pipeline::Pipeline& pipeline, const RunOptions& options) {
   if (plan.writes_image) {
     if (target == nullptr && !options.dry_run && !options.hash) {
-      throw Error(
-          "the result is an image, and nothing says where it goes: give -o FOLDER, "
-          "-o FILE.png, -o - for stdout, or --in-place");
+      throw Error("the result is an image, and nothing says where it goes: give -o FOLDER, "
+                  "-o FILE.png, -o - for stdout, or --in-place");
     }
   } else if (target != nullptr && target->format != io::Format::npy) {
     throw Error("the pipeline ends in " + last_operator(pipeline) +
@@ -226,11 +264,12 @@ void name_saves(std::span<const io::Input> inputs, std::vector<Picture>& picture
       if (format) {
         extension = io::extension_for(*format, picture.info.type.cls, picture.info.type.channels);
       }
-      const fs::path path = io::NameTemplate::parse(save.name_template, "save")
-                                .expand({.input = inputs[i].path,
-                                         .extension = extension,
-                                         .index = static_cast<std::int64_t>(i) + 1,
-                                         .frame = inputs[i].frame});
+      const fs::path path =
+          io::NameTemplate::parse(save.name_template, "save")
+              .expand({.input = inputs[i].path,
+                       .extension = extension,
+                       .index = static_cast<std::int64_t>(i) + 1,
+                       .frame = inputs[i].frame});
       if (!taken.insert(path.string()).second) {
         throw Error("save: two results would be written to '" + path.string() +
                     "'; use a field such as {stem}");
@@ -247,11 +286,8 @@ FileReport report_of(std::int64_t index, const PictureWork& work, const FileEnd&
   report.input = picture.path;
   report.output = picture.output;
   switch (end.state) {
-    case FileEnd::State::done:
-      break;
-    case FileEnd::State::skipped:
-      report.state = FileReport::State::skipped;
-      return report;
+    case FileEnd::State::done: break;
+    case FileEnd::State::skipped: report.state = FileReport::State::skipped; return report;
     case FileEnd::State::failed:
       report.state = FileReport::State::failed;
       report.stage = picture.failure ? picture.failure->stage : std::string(name_of(end.part));
@@ -278,10 +314,14 @@ Profile make_profile(const RunOptions& options, double start_up, const BatchEnd&
   profile.transfer = settings.step_times.transfer();
   profile.steps = settings.step_times.steps();
   profile.peak_memory = plane_memory().peak;
+  const jit::CompileCounts compiled = backends::compile_counts();
+  profile.compiled = compiled.compiled;
+  profile.cached = compiled.cached;
+  profile.compile = compiled.seconds;
   profile.copy_speed = measure_copy_speed(options.threads);
   // Each of several images in flight has its share of the memory's speed; one alone has all of it.
-  const double images =
-      std::max<double>(1, std::min<double>(options.threads, static_cast<double>(batch.done)));
+  const double images = std::max<double>(1, std::min<double>(options.threads,
+                                                             static_cast<double>(batch.done)));
   for (StepProfile& step : profile.steps) step.floor = step.bytes / (profile.copy_speed / images);
   return profile;
 }
@@ -316,8 +356,8 @@ void remove_temporaries() noexcept { io::remove_temporaries(); }
 std::int64_t default_memory() {
   std::int64_t bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   // In a container the control group's limit counts; "max" does not read as a number.
-  for (const char* path :
-       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+  for (const char* path : {"/sys/fs/cgroup/memory.max",
+                           "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     std::int64_t limit = 0;
     if (std::ifstream(path) >> limit && limit > 0) bytes = std::min(bytes, limit);
   }
@@ -355,15 +395,10 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   if (pipeline.has_source()) settings.source = pipeline.make_source();
 
   ThreadPool pool(0);  // the batch's threads are its helpers
-  Session session(std::move(pipeline), open_device(options.device, pool), options.session);
-  settings.session = &session;
-  progress.detail("device " + session.device().id + ", " + session.device().name + " (" +
-                  session.why() + ")");
-  for (int lane = 0; lane < options.threads; ++lane) {
-    settings.queues.push_back(session.make_queue());
-  }
-
-  Work work = list_work(options, session.pipeline(), where, progress);
+  OpenDevice device;
+  backends::configure({.gpu_memory = options.gpu_memory, .dump_folder = options.dump_kernels});
+  if (!is_automatic(options.device)) device = open_device(options.device, pool);
+  Work work = list_work(options, pipeline, where, progress);
   RunEnd end;
   for (const io::InputProblem& problem : work.unmatched) {
     progress.note(problem.reason);
@@ -377,12 +412,23 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
     ThreadPool probing(options.threads - 1);
     probe_all(work, options, settings, probing);
   }
+  if (!device.device) {
+    const WorkCost cost = cost_of(work.pictures, pipeline, options.session);
+    device = choose_device(cost, options.threads, pool);
+  }
+  progress.detail(device.device->info().id + ": " + device.why);
+  if (!device.warning.empty()) progress.note(device.warning);
+  Session session(std::move(pipeline), std::move(device), options.session);
+  settings.session = &session;
+  for (int lane = 0; lane < options.threads; ++lane) {
+    settings.queues.push_back(session.make_queue());
+  }
   plan_all(work.pictures, session, progress);
   if (const Picture* planned = first_planned(work.pictures)) {
     check_target(where, planned->program->plan, session.pipeline(), options);
   }
-  if (target)
-    name_outputs(work.inputs, work.pictures, *target, options, session.pipeline().has_source());
+  if (target) name_outputs(work.inputs, work.pictures, *target, options,
+                           session.pipeline().has_source());
   name_saves(work.inputs, work.pictures);
   prepare_outputs(where, options);
   if (options.shard_count > 1) {
@@ -408,6 +454,9 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   const std::chrono::duration<double> start_up = std::chrono::steady_clock::now() - options.start;
   progress.begin(static_cast<std::int64_t>(work.pictures.size()));
   bool said_alpha = false;
+  const auto pass_on_warnings = [&] {
+    for (const std::string& warning : session.take_warnings()) progress.note(warning);
+  };
   const BatchEnd batch = run_batch(
       static_cast<std::int64_t>(work.pictures.size()),
       [&](std::int64_t i) {
@@ -424,7 +473,11 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
         }
         return progress.file(report);
       },
-      [&] { progress.tick(); });
+      [&] {
+        pass_on_warnings();
+        progress.tick();
+      });
+  pass_on_warnings();
   end.done = batch.done;
   end.skipped += batch.skipped;
   end.failed = batch.failed;

@@ -21,7 +21,7 @@ struct RunOptions {
 
   std::vector<std::string> inputs;
   bool recursive = false;
-  std::string files_from;  // a list of inputs, "-" is stdin
+  std::string files_from;        // a list of inputs, "-" is stdin
   bool nul_separated = false;
   MissingFrame missing_frame = MissingFrame::error;
   std::vector<std::string> with;  // "b=masks/"
@@ -30,7 +30,7 @@ struct RunOptions {
 
   std::string output;  // empty: none
   bool in_place = false;
-  std::string format;             // an extension; empty: the output's, else the input's
+  std::string format;  // an extension; empty: the output's, else the input's
   std::optional<PixelClass> cls;  // of the outputs
   int quality = 95;
   bool strip = false;
@@ -41,6 +41,8 @@ struct RunOptions {
 
   int threads = 1;
   std::int64_t memory = 0;  // bytes in flight; 0: half of what the machine has
+  std::int64_t gpu_memory = 0;  // bytes of device memory at most; 0: what there is
+  std::string dump_kernels;     // a folder for the kernels' texts; empty: none
   bool fail_fast = false;
   bool profile = false;
   std::function<bool()> stop = [] { return false; };

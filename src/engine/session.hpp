@@ -11,6 +11,7 @@
 #include "core/backend.hpp"
 #include "engine/executor.hpp"
 #include "engine/program.hpp"
+#include "engine/work_cost.hpp"
 #include "pipeline/pipeline.hpp"
 
 namespace impipe::engine {
@@ -24,12 +25,27 @@ struct DeviceChoice {
 struct OpenDevice {
   std::unique_ptr<Device> device;
   std::string why;
+  std::string warning;  // that the device does not compute as the CPU does
+  ThreadPool* pool = nullptr;
 };
-// Throws Error: usage for unknown names, backend when what was asked for can't be used.
+// Throws Error (backend) for unknown names and when what was asked for can't be used.
 OpenDevice open_device(const DeviceChoice& choice, ThreadPool& pool);
+
+// Whether the choice is left to what there is to do.
+bool is_automatic(const DeviceChoice& choice);
+// The CPU, or a GPU when that would be faster, works as the CPU does and is there. No GPU is
+// touched for work that is shorter than its start.
+OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool);
 
 // The devices of all backends that were compiled in.
 std::vector<DeviceInfo> all_devices();
+
+struct DeviceReport {
+  DeviceInfo info;            // not usable either when its parity probe failed
+  double copy_speed = 0;      // bytes a second, read plus written; 0: not measured
+};
+// All devices, each opened, probed and measured.
+std::vector<DeviceReport> report_devices();
 
 struct SessionOptions {
   bool fuse = true;
@@ -52,12 +68,20 @@ class Session {
   std::unique_ptr<Queue> make_queue() { return device_.device->make_queue(); }
   std::shared_ptr<const Kernel> kernel(const KernelSpec& spec);
 
+  // The same pipeline on the CPU, for images that the device has no memory for; made when it is
+  // first asked for. Throws `reason` when IMPIPE_REQUIRE_BACKEND names the device's backend.
+  Session& on_cpu(const OutOfDeviceMemory& reason);
+  // What the user should know, since the last call.
+  std::vector<std::string> take_warnings();
+
  private:
   pipeline::Pipeline pipeline_;
   OpenDevice device_;
   SessionOptions options_;
-  std::mutex programs_mutex_, kernels_mutex_;
-  std::map<std::string, std::shared_ptr<const Program>> programs_;          // by the types' text
+  std::mutex programs_mutex_, kernels_mutex_, cpu_mutex_;
+  std::unique_ptr<Session> cpu_;
+  std::vector<std::string> warnings_;
+  std::map<std::string, std::shared_ptr<const Program>> programs_;  // by the types' text
   std::unordered_map<std::string, std::shared_ptr<const Kernel>> kernels_;  // by KernelSpec::key
 };
 

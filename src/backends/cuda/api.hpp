@@ -47,6 +47,7 @@ inline constexpr unsigned event_without_time = 2;
   X(host_free, "cuMemFreeHost", (void*))                                                          \
   X(copy_to_device, "cuMemcpyHtoDAsync_v2", (DevicePointer, const void*, std::size_t, Stream))    \
   X(copy_to_host, "cuMemcpyDtoHAsync_v2", (void*, DevicePointer, std::size_t, Stream))            \
+  X(copy, "cuMemcpyDtoDAsync_v2", (DevicePointer, DevicePointer, std::size_t, Stream))            \
   X(fill, "cuMemsetD8Async", (DevicePointer, unsigned char, std::size_t, Stream))                 \
   X(stream_create, "cuStreamCreate", (Stream*, unsigned))                                         \
   X(stream_destroy, "cuStreamDestroy_v2", (Stream))                                               \

@@ -43,6 +43,7 @@ DeviceInfo describe(int index) {
   DeviceNumber device = 0;
   check(driver().api.device_get(&device, index), "cuDeviceGet");
   DeviceInfo info;
+  info.is_gpu = true;
   info.id = "cuda:" + std::to_string(index);
   std::array<char, 256> name{};
   check(driver().api.device_name(name.data(), static_cast<int>(name.size()), device),
@@ -85,6 +86,9 @@ class CudaDevice final : public Device {
   }
   std::unique_ptr<Queue> make_queue() override {
     return std::make_unique<CudaQueue>(context_, memory_, pool_);
+  }
+  double measure_copy() override {
+    return CudaQueue(context_, memory_, pool_).measure_copy();
   }
 
  private:

@@ -245,6 +245,22 @@ void CudaQueue::wait() {
   check(driver().api.stream_wait(stream_), "cuStreamSynchronize");
 }
 
+double CudaQueue::measure_copy() {
+  // Beyond any cache; the best of a few runs.
+  constexpr std::size_t bytes = std::size_t{256} << 20;
+  constexpr int runs = 5;
+  context_->use();
+  const jit::Block from = memory_->allocate(bytes, lane_), to = memory_->allocate(bytes, lane_);
+  double best = 0;
+  for (int run = 0; run <= runs; ++run) {
+    const double start = time();
+    check(driver().api.copy(to.handle(), from.handle(), bytes, stream_), "cuMemcpyDtoDAsync");
+    const double took = time() - start;
+    if (run > 0) best = std::max(best, 2.0 * bytes / took);  // the first one warms up
+  }
+  return best;
+}
+
 double CudaQueue::time() {
   context_->use();
   check(driver().api.event_record(now_->get(), stream_), "cuEventRecord");

@@ -40,6 +40,8 @@ class CudaQueue final : public Queue {
   void run(const Kernel& kernel, const Launch& launch) override;
   void wait() override;
   double time() override;
+  // See Device.
+  double measure_copy();
 
  private:
   // Pinned memory, and when the device has done with it.

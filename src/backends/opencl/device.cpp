@@ -79,6 +79,9 @@ DeviceInfo describe(const Found& found, std::size_t index) {
   info.driver = platform_name(found.platform) + " " + text_of(found.device, CL_DRIVER_VERSION);
   info.memory =
       static_cast<std::int64_t>(number_of<cl_ulong>(found.device, CL_DEVICE_GLOBAL_MEM_SIZE));
+  cl_device_type type = 0;
+  calls()->clGetDeviceInfo(found.device, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
+  info.is_gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
   info.why_not = why_not(found.device);
   info.usable = info.why_not.empty();
   return info;

@@ -52,8 +52,8 @@ Memory Pool::take(std::int64_t bytes) {
     free_.clear();
     kept_ = 0;
   }
-  throw Error(device_ + ": out of memory: no " + std::to_string(size) + " bytes are left",
-              ExitCode::backend);
+  throw OutOfDeviceMemory(device_ + ": out of memory: no " + std::to_string(size) +
+                          " bytes are left");
 }
 
 void Pool::give(Memory memory, std::int64_t bytes) {

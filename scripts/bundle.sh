@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# Makes impipe-VERSION-linux-x86_64.tar.xz: the program, its codec modules and the libraries these
+# need, to be unpacked and run anywhere on a Linux with glibc 2.36 and libstdc++ 12 or later.
+#
+#   scripts/bundle.sh [--build DIR] [--output DIR] [--no-opencv] [--tests] [--check]
+#
+# --build      a build folder to take the program from; by default one is made in build/release
+# --output     where the archive goes; by default the build folder
+# --no-opencv  without the module for BMP and EXR and its 130 libraries
+# --tests      with unit_tests and the scripts of scripts/gpu.sh, for a machine without a compiler
+# --check      unpacks the archive in an empty folder and runs it with an empty environment
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+. scripts/setup.sh
+
+build='' output='' opencv=1 tests='' check=''
+while [ $# -gt 0 ]; do
+  case $1 in
+    --build | --output)
+      [ $# -gt 1 ] || { echo "bundle.sh: $1 takes a folder" >&2; exit 2; }
+      declare "${1#--}=$2"
+      shift
+      ;;
+    --no-opencv) opencv='' ;;
+    --tests) tests=1 ;;
+    --check) check=1 ;;
+    -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+    *) echo "bundle.sh: unknown argument $1" >&2; exit 2 ;;
+  esac
+  shift
+done
+
+setup_install patchelf xz-utils
+if [ -z "$build" ]; then
+  setup_main build
+  setup_build release
+  build=build/release
+fi
+version=$("$build/src/cli/impipe" --version | awk '{print $2; exit}')
+name=impipe-$version-linux-x86_64
+output=${output:-$build}
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+root=$stage/$name
+mkdir -p "$root/bin" "$root/lib/impipe/libraries"
+
+modules=("$build/src/io/impipe_codec.so")
+[ -z "$opencv" ] || modules+=("$build/src/io/impipe_codec_opencv.so")
+programs=("$build/src/cli/impipe")
+[ -z "$tests" ] || programs+=("$build/tests/unit_tests")
+install -s "${programs[@]}" "$root/bin"
+install -s "${modules[@]}" "$root/lib/impipe"
+
+# Everything they need but the C and C++ libraries and what belongs to drivers.
+ldd "${programs[@]}" "${modules[@]}" | awk '/=> \//{print $3}' | sort -u |
+  grep -Ev '/(ld-linux|libc|libm|libdl|librt|libpthread|libresolv|libstdc\+\+|libgcc_s)[.-]' |
+  grep -Ev '/(libcuda|libnvrtc|libOpenCL)' >"$stage/needed" || true
+while read -r library; do
+  install -m 644 "$(readlink -f "$library")" "$root/lib/impipe/libraries/$(basename "$library")"
+done <"$stage/needed"
+# DT_RUNPATH is not inherited: each file says itself where the others are.
+for file in "$root"/bin/*; do patchelf --set-rpath '$ORIGIN/../lib/impipe/libraries' "$file"; done
+for file in "$root"/lib/impipe/*.so; do patchelf --set-rpath '$ORIGIN/libraries' "$file"; done
+for file in "$root"/lib/impipe/libraries/*; do patchelf --set-rpath '$ORIGIN' "$file"; done
+
+cp LICENSE README.md "$root"
+if [ -n "$tests" ]; then
+  mkdir -p "$root/tests" "$root/scripts"
+  cp -r tests/data "$root/tests"
+  cp scripts/{gpu.sh,run_cases.py,compare_arrays.py} "$root/scripts"
+fi
+{
+  echo "Libraries in lib/impipe/libraries, from packages of $(. /etc/os-release; echo "$PRETTY_NAME")."
+  while read -r library; do
+    dpkg-query -S "*/$(basename "$(readlink -f "$library")")" 2>/dev/null | cut -d: -f1 || true
+  done <"$stage/needed" | sort -u | while read -r package; do
+    printf '\n==== %s %s\n\n' "$package" "$(dpkg-query -W -f '${Version}' "$package" 2>/dev/null)"
+    cat "/usr/share/doc/$package/copyright" 2>/dev/null || true
+  done
+} >"$root/THIRD-PARTY-NOTICES"
+
+mkdir -p "$output"
+archive=$(cd "$output" && pwd)/$name.tar.xz
+tar -C "$stage" --owner=0 --group=0 --sort=name -cf - "$name" | xz -T0 -6 >"$archive"
+bytes=$(stat -c %s "$archive")
+echo "$archive: $((bytes / 1000000)) MB, $(wc -l <"$stage/needed") libraries"
+[ "$bytes" -lt 60000000 ] || { echo "bundle.sh: larger than 60 MB" >&2; exit 1; }
+
+if [ -n "$check" ]; then
+  there=$stage/elsewhere
+  mkdir "$there"
+  tar -C "$there" -xf "$archive"
+  impipe=$there/$name/bin/impipe
+  cp tests/data/io/{rgb.jpg,gray8.png,gray16.tif,rgb8.webp} "$there"
+  [ -z "$opencv" ] || cp tests/data/io/{rgb.exr,gray8.bmp} "$there"
+  (cd "$there" && env -i "$impipe" 'imgaussfilt 1 | imcomplement' ./*.[a-z]* -o out/)
+  for picture in "$there"/*.*; do
+    [ -f "$picture" ] || continue
+    if [ "$(env -i "$impipe" 'imgaussfilt 1 | imcomplement' "$picture" --hash)" != \
+      "$("$build/src/cli/impipe" 'imgaussfilt 1 | imcomplement' "$picture" --hash)" ]; then
+      echo "bundle.sh: $(basename "$picture") comes out different" >&2
+      exit 1
+    fi
+  done
+  # No library may come from elsewhere but the C and C++ ones.
+  if env -i LD_LIBRARY_PATH= ldd "$there/$name"/bin/impipe "$there/$name"/lib/impipe/*.so |
+    grep -E 'not found' >&2; then
+    exit 1
+  fi
+  echo "bundle.sh: $(find "$there/out" -type f | wc -l) pictures done in an empty environment"
+fi

@@ -1,0 +1,39 @@
+// Fills the cache.
+#include "engine/kernel_cache.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "core/error.hpp"
+
+namespace impipe::engine {
+
+WarmEnd warm_cache(pipeline::Pipeline pipeline, const WarmOptions& options) {
+  ThreadPool pool(std::max(0, static_cast<int>(std::thread::hardware_concurrency()) - 1));
+  DeviceChoice choice = options.device;
+  if (is_automatic(choice)) {
+    const std::vector<DeviceInfo> devices = all_devices();
+    const auto gpu = std::find_if(devices.begin(), devices.end(), [](const DeviceInfo& info) {
+      return info.usable && info.is_gpu;
+    });
+    if (gpu == devices.end()) {
+      throw Error("cache warm: there is no GPU that can be used; see impipe devices",
+                  ExitCode::backend);
+    }
+    choice.device = gpu->id;
+  }
+  Session session(std::move(pipeline), open_device(choice, pool), options.session);
+  pool.for_each(static_cast<std::int64_t>(options.types.size()), [&](std::int64_t i) {
+    const ImageType& type = options.types[static_cast<size_t>(i)];
+    std::map<std::string, ImageType> operands;
+    for (const std::string& name : session.pipeline().operands) operands[name] = type;
+    try {
+      session.program(type, operands);
+    } catch (const Error& error) {
+      if (error.code() == ExitCode::backend) throw;  // others: not defined for this type
+    }
+  });
+  return {session.device().id, backends::compile_counts(), session.take_warnings()};
+}
+
+}  // namespace impipe::engine

@@ -1,0 +1,32 @@
+// The cache of compiled kernels, as the commands see it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/registry.hpp"
+#include "engine/session.hpp"
+
+namespace impipe::engine {
+
+using jit::cache_folder;
+using jit::clear_cache;
+using jit::list_cache;
+
+struct WarmOptions {
+  DeviceChoice device;  // auto: the first GPU that can be used
+  SessionOptions session;
+  std::vector<ImageType> types;  // that kernels are made for
+};
+
+struct WarmEnd {
+  std::string device;
+  jit::CompileCounts counts;
+  std::vector<std::string> warnings;  // that the cache can't be written, say
+};
+
+// Makes a pipeline's kernels without running them. Types that the pipeline is not defined for are
+// left out. Throws Error (backend) when there is no GPU.
+WarmEnd warm_cache(pipeline::Pipeline pipeline, const WarmOptions& options);
+
+}  // namespace impipe::engine

@@ -1,0 +1,135 @@
+// The parity probe: five short pipelines on both devices, and a comparison of every bit.
+#include "engine/parity.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <span>
+
+#include "backends/registry.hpp"
+#include "engine/executor.hpp"
+#include "pipeline/binder.hpp"
+#include "pipeline/fuse.hpp"
+#include "pipeline/lower.hpp"
+#include "pipeline/parser.hpp"
+
+namespace impipe::engine {
+namespace {
+
+// Raised when the probe or the way kernels are made changes, so that old verdicts do not count.
+constexpr const char* version = "parity probe 1";
+
+enum class Values { codes, ordinary, denormal, large_codes };
+
+struct Probe {
+  const char* name;
+  const char* pipeline;
+  PixelClass cls;
+  Size size;
+  Values values;
+};
+
+constexpr Probe probes[] = {
+    // Every second code times a half lies between two integers.
+    {"rounding", "imlincomb 0.5", PixelClass::uint8, {256, 4}, Values::codes},
+    {"division and square root", "map '1 / x + sqrt(abs(x)) / 3'", PixelClass::single, {512, 64},
+     Values::ordinary},
+    {"fma and contraction", "map 'x * x - 0.1 * x' | imfilter [1 2 3; 4 5 6; 7 8 10]/46",
+     PixelClass::single, {512, 64}, Values::ordinary},
+    {"denormals", "map 'x * 0.5 + x'", PixelClass::single, {512, 4}, Values::denormal},
+    // The sum is about 2^36.
+    {"64-bit sums", "sum", PixelClass::uint16, {1024, 1024}, Values::large_codes},
+};
+
+template <class T, class Make>
+void fill(Plane& plane, Make make) {
+  std::uint32_t state = 1;
+  for (std::int64_t y = 0; y < plane.size().height; ++y) {
+    T* row = plane.row_as<T>(y);
+    for (std::int64_t x = 0; x < plane.size().width; ++x) {
+      state = state * 1664525u + 1013904223u;
+      row[x] = make(x, state >> 8);  // 24 random bits
+    }
+  }
+}
+
+HostImage image_for(const Probe& probe) {
+  HostImage image({.cls = probe.cls, .white = class_max(probe.cls)}, probe.size);
+  switch (probe.values) {
+    case Values::codes:
+      fill<std::uint8_t>(image.pixels, [](std::int64_t x, std::uint32_t) {
+        return static_cast<std::uint8_t>(x);
+      });
+      break;
+    case Values::large_codes:
+      fill<std::uint16_t>(image.pixels, [](std::int64_t, std::uint32_t bits) {
+        return static_cast<std::uint16_t>(65535 - bits % 7);
+      });
+      break;
+    case Values::ordinary:
+      fill<float>(image.pixels, [](std::int64_t, std::uint32_t bits) {
+        return std::ldexp(static_cast<float>(bits) - 8e6f, -20);
+      });
+      break;
+    case Values::denormal:
+      fill<float>(image.pixels,
+                  [](std::int64_t, std::uint32_t bits) { return std::bit_cast<float>(bits >> 2); });
+      break;
+  }
+  return image;
+}
+
+Outcome compute(const Probe& probe, Device& device) {
+  const pipeline::Pipeline pipeline = pipeline::bind(pipeline::parse(probe.pipeline));
+  HostImage image = image_for(probe);
+  Plan lowered = pipeline::lower(pipeline, image.type);
+  Plan plan = pipeline::fuse(lowered);
+  Program program = make_program(pipeline, std::move(lowered), std::move(plan));
+  for (const Step& step : program.plan.steps) {
+    program.kernels.push_back(device.prepare(step.kernel));
+  }
+  const auto queue = device.make_queue();
+  const KernelSource none = [&](const KernelSpec& spec) {
+    return std::shared_ptr<const Kernel>(device.prepare(spec));
+  };
+  return execute(program, {.image = std::move(image), .operands = {}}, *queue, none);
+}
+
+bool same_bits(const Outcome& a, const Outcome& b) {
+  const Plane &p = a.image.pixels, &q = b.image.pixels;
+  if (p.empty() != q.empty() || a.columns.size() != b.columns.size()) return false;
+  for (std::size_t i = 0; i < a.columns.size(); ++i) {
+    if (std::bit_cast<std::uint64_t>(a.columns[i]) != std::bit_cast<std::uint64_t>(b.columns[i])) {
+      return false;
+    }
+  }
+  for (std::int64_t y = 0; !p.empty() && y < p.size().height; ++y) {
+    if (std::memcmp(p.row(y), q.row(y), static_cast<std::size_t>(p.row_bytes())) != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string parity_failure(Device& device, ThreadPool& pool) {
+  jit::CacheKey key;
+  key.source = version;
+  for (const Probe& probe : probes) key.source += std::string("\n") + probe.pipeline;
+  key.device = device.info().id + " " + device.info().name;
+  key.driver = device.info().driver;
+  if (const auto known = backends::disk_cache().load(key)) {
+    return {reinterpret_cast<const char*>(known->data()), known->size()};
+  }
+  const auto cpu = backends::find_backend("cpu")->open(0, pool);
+  std::string wrong;
+  for (const Probe& probe : probes) {
+    if (same_bits(compute(probe, *cpu), compute(probe, device))) continue;
+    wrong += (wrong.empty() ? "" : ", ") + std::string(probe.name);
+  }
+  backends::disk_cache().store(key, std::as_bytes(std::span(wrong)),
+                               "verdict on " + key.device + ", " + key.driver +
+                                   (wrong.empty() ? ": the CPU's bits" : ": wrong " + wrong));
+  return wrong;
+}
+
+}  // namespace impipe::engine

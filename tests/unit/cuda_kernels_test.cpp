@@ -1,0 +1,65 @@
+// Every kernel of the table on CUDA has the CPU's bits. Left out where there is no GPU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "backends/cpu/device.hpp"
+#include "backends/cuda/device.hpp"
+#include "support/backend_compare.hpp"
+
+namespace impipe::testing {
+namespace {
+
+constexpr Backend cuda_backend{"cuda", cuda::devices, cuda::open};
+
+constexpr Size sizes[] = {{1, 1}, {1, 40}, {37, 1}, {31, 17}, {70, 45}, {1003, 777}};
+
+TEST(CudaKernels, HaveTheBitsOfTheCpu) {
+  ThreadPool pool(3);
+  const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  const char* only = std::getenv("IMPIPE_TEST_SPEC");
+  for (const SpecCase& spec : kernel_specs()) {
+    if (only != nullptr && spec.name.find(only) == std::string::npos) continue;
+    try {
+      Comparison comparison(spec, *cpu, *device);
+      for (const Size size : sizes) {
+        if (std::min(size.width, size.height) < spec.least) continue;
+        const std::string found = comparison.difference(size, 7);
+        EXPECT_EQ(found, "") << spec.name << " at " << to_string(size);
+        if (!found.empty()) break;
+      }
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << spec.name << ": " << e.what();
+    }
+  }
+}
+
+TEST(CudaTransfers, BringBackWhatWasSent) {
+  ThreadPool pool(3);
+  const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
+  const auto queue = device->make_queue();
+  // From less than a piece of the staging memory to several, rows of all alignments.
+  for (const Size size : {Size{1, 1}, Size{127, 3}, Size{129, 1}, Size{5000, 4000}}) {
+    Plane plane(PixelClass::uint16, 3, size);
+    unsigned state = 1;
+    for (std::int64_t y = 0; y < size.height; ++y) {
+      for (std::int64_t x = 0; x < 3 * size.width; ++x) {
+        state = state * 1664525u + 1013904223u;
+        plane.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(state >> 16);
+      }
+    }
+    const auto sent = queue->upload(plane);
+    const Plane back = queue->download(*sent);
+    for (std::int64_t y = 0; y < size.height; ++y) {
+      ASSERT_TRUE(std::equal(plane.row(y), plane.row(y) + plane.row_bytes(), back.row(y)))
+          << to_string(size) << ", row " << y;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace impipe::testing
