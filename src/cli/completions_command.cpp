@@ -87,11 +87,11 @@ std::string bash_text(const Visible& commands) {
     for (const FlagText& flag : flags_of(*command)) {
       flags.insert(flags.end(), flag.names.begin(), flag.names.end());
       if (!flag.takes_value) continue;
-      const std::string then = !flag.choices.empty()
-                                   ? "COMPREPLY=($(compgen -W '" + join(flag.choices, " ") +
-                                         "' -- \"$cur\")); return"
-                               : flag.takes_file ? "COMPREPLY=($(compgen -f -- \"$cur\")); return"
-                                                 : "COMPREPLY=(); return";
+      const std::string then =
+          !flag.choices.empty()
+              ? "COMPREPLY=($(compgen -W '" + join(flag.choices, " ") + "' -- \"$cur\")); return"
+          : flag.takes_file ? "COMPREPLY=($(compgen -f -- \"$cur\")); return"
+                            : "COMPREPLY=(); return";
       for (const std::string& flag_name : flag.names) {
         values += "    " + name + ":" + flag_name + ") " + then + ";;\n";
       }
@@ -102,16 +102,20 @@ std::string bash_text(const Visible& commands) {
   return R"(# bash completion for impipe; made by `impipe completions bash`
 _impipe() {
   local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=run flags words
-  local operators=')" + join(operator_names(), " ") + R"('
-  local commands=')" + join(names, " ") + R"('
+  local operators=')" +
+         join(operator_names(), " ") + R"('
+  local commands=')" +
+         join(names, " ") + R"('
   COMPREPLY=()
   if [[ $COMP_CWORD -gt 1 && " $commands " == *" ${COMP_WORDS[1]} "* ]]; then
     command=${COMP_WORDS[1]}
   fi
   case "$command:$prev" in
-)" + values + R"(  esac
+)" + values +
+         R"(  esac
   case "$command" in
-)" + join(per_command, "\n") + R"(
+)" + join(per_command, "\n") +
+         R"(
   esac
   if [[ $cur == -* ]]; then
     COMPREPLY=($(compgen -W "$flags" -- "$cur"))
@@ -186,7 +190,8 @@ std::string zsh_text(const Visible& commands) {
   }
   return R"(#compdef impipe
 # zsh completion for impipe; made by `impipe completions zsh`
-_impipe_operators=()" + join(operator_names(), " ") + R"()
+_impipe_operators=()" +
+         join(operator_names(), " ") + R"()
 
 _impipe_pipeline() {
   # The operator after the last '|' of the pipeline.
@@ -198,7 +203,8 @@ _impipe_pipeline() {
 _impipe() {
   local -a commands
   commands=(
-)" + descriptions + R"(  )
+)" + descriptions +
+         R"(  )
   local command=run
   if (( CURRENT > 2 )) && [[ -n ${commands[(r)$words[2]:*]} ]]; then
     command=$words[2]
@@ -210,7 +216,8 @@ _impipe() {
     return
   fi
   case $command in
-)" + cases + R"(  esac
+)" + cases +
+         R"(  esac
 }
 
 if [[ $funcstack[1] == _impipe ]]; then
@@ -295,8 +302,8 @@ void add_completions(CommandSet& commands) {
   command.app->add_option("shell", *shell, "bash, zsh or fish")->type_name("");
   command.run = [shell, &commands] {
     const std::function<std::string(const Visible&)> texts[] = {bash_text, zsh_text, fish_text};
-    write_stdout(texts[parse_choice("completions", *shell, {"bash", "zsh", "fish"})](
-        visible(commands)));
+    write_stdout(
+        texts[parse_choice("completions", *shell, {"bash", "zsh", "fish"})](visible(commands)));
     return 0;
   };
 }

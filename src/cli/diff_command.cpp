@@ -17,20 +17,17 @@ struct DiffFlags {
 
 int show_difference(const DiffFlags& flags) {
   if (flags.files.size() != 2) throw Error("diff takes two files: impipe diff A B");
-  const engine::Difference d =
-      engine::compare_files(flags.files[0], flags.files[1], flags.limits);
+  const engine::Difference d = engine::compare_files(flags.files[0], flags.files[1], flags.limits);
   std::string out;
   if (!d.unlike.empty()) {
     out = "not alike: " + d.unlike + "\n";
   } else {
     out = fmt::format("mean {:.6g}  rms {:.6g}  max {:.6g}", d.mean, d.rms, d.max);
     if (d.max > 0) out += fmt::format(" at ({}, {}) channel {}", d.max_x, d.max_y, d.max_channel);
-    out += fmt::format("\n{} of {} pixels ({:.4g} %) differ by more than {:g}\n{}\n", d.failing,
-                       d.pixels,
-                       d.pixels > 0 ? 100.0 * static_cast<double>(d.failing) /
-                                          static_cast<double>(d.pixels)
-                                    : 0.0,
-                       flags.limits.fail, d.same ? "same" : "different");
+    out += fmt::format(
+        "\n{} of {} pixels ({:.4g} %) differ by more than {:g}\n{}\n", d.failing, d.pixels,
+        d.pixels > 0 ? 100.0 * static_cast<double>(d.failing) / static_cast<double>(d.pixels) : 0.0,
+        flags.limits.fail, d.same ? "same" : "different");
   }
   if (!flags.quiet) write_stdout(out);
   return static_cast<int>(d.same ? ExitCode::ok : ExitCode::file_failed);

@@ -37,14 +37,17 @@ void add_flags(std::string& out, const Command& command) {
 
 std::string manual(const CommandSet& commands) {
   std::string out = ".TH IMPIPE 1 \"\" \"impipe " IMPIPE_VERSION "\" \"User Commands\"\n";
-  out += ".SH NAME\nimpipe \\- pipelines of MATLAB\\-style image operators over files and folders\n";
+  out +=
+      ".SH NAME\n"
+      "impipe \\- pipelines of MATLAB\\-style image operators over files and folders\n";
   out += ".SH SYNOPSIS\n";
   for (const auto& command : commands.all()) {
     if (!command->hidden) out += ".B " + plain(command->usage) + "\n.br\n";
   }
-  out += ".SH DESCRIPTION\nA pipeline is a text such as \\fBimadjust | conv2 k7 | edge prewitt\\fR."
-         " It is compiled: neighbouring operators become one pass over the image. Inputs are files,"
-         " folders, globs, frame ranges (in.1\\-100#.exr) and \\- for stdin.\n";
+  out +=
+      ".SH DESCRIPTION\nA pipeline is a text such as \\fBimadjust | conv2 k7 | edge prewitt\\fR."
+      " It is compiled: neighbouring operators become one pass over the image. Inputs are files,"
+      " folders, globs, frame ranges (in.1\\-100#.exr) and \\- for stdin.\n";
   for (const auto& command : commands.all()) {
     if (command->hidden) continue;
     out += ".SH " + plain(command->app->get_name()) + "\n" + plain(command->summary) + ".\n";
@@ -60,8 +63,9 @@ std::string manual(const CommandSet& commands) {
       out += ".TP\n\\fB" + plain(usage_of(*op)) + "\\fR\n" + plain(op->help) + "\n";
     }
   }
-  out += ".SH ENVIRONMENT\nEvery flag has a variable: \\-\\-max\\-pixels is IMPIPE_MAX_PIXELS."
-         " IMPIPE_CACHE_DIR is the folder of compiled kernels.\n";
+  out +=
+      ".SH ENVIRONMENT\nEvery flag has a variable: \\-\\-max\\-pixels is IMPIPE_MAX_PIXELS."
+      " IMPIPE_CACHE_DIR is the folder of compiled kernels.\n";
   out += ".SH EXIT STATUS\n";
   const std::pair<const char*, const char*> codes[] = {
       {"0", "done; skipped files count as done"},

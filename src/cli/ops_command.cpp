@@ -83,13 +83,17 @@ Json json_of(const Operator& op) {
     json["required"] = p.required;
     parameters.push_back(std::move(json));
   }
-  return {{"name", op.name},         {"help", op.help},
-          {"category", op.category}, {"parameters", std::move(parameters)},
+  return {{"name", op.name},
+          {"help", op.help},
+          {"category", op.category},
+          {"parameters", std::move(parameters)},
           {"classes", classes_text(op.classes)},
           {"one_channel", op.one_channel},
           {"source", op.make != nullptr},
-          {"details", op.details},   {"example", op.example},
-          {"accuracy", op.accuracy}, {"matlab", op.matlab}};
+          {"details", op.details},
+          {"example", op.example},
+          {"accuracy", op.accuracy},
+          {"matlab", op.matlab}};
 }
 
 int show_operators(const OpsFlags& flags) {

@@ -45,8 +45,7 @@ int show_plan(PlanFlags& flags) {
   std::map<std::string, ImageType> operands;
   for (const std::string& name : pipeline.operands) operands[name] = type;
   const Plan lowered = pipeline::lower(pipeline, type, operands, {.strict = flags.strict});
-  const Plan plan =
-      flags.no_fuse ? pipeline::without_unread(lowered) : pipeline::fuse(lowered);
+  const Plan plan = flags.no_fuse ? pipeline::without_unread(lowered) : pipeline::fuse(lowered);
   write_stdout(pipeline::explain(pipeline, plan, lowered));
   return 0;
 }
@@ -65,8 +64,7 @@ void add_plan(CommandSet& commands) {
   app->add_option("arguments", flags->arguments, "PIPELINE and one input")->type_name("");
   option(app, "-f,--file", flags->pipeline_file, "FILE", "Read the pipeline from a file");
   option(app, "--class", flags->cls, "CLASS", "Of the image, when no input is given");
-  option(app, "--channels", flags->channels, "N", "Of the image: 1 or 3")
-      ->check(one_or_three());
+  option(app, "--channels", flags->channels, "N", "Of the image: 1 or 3")->check(one_or_three());
   flag(app, "--alpha", flags->alpha, "The image has alpha");
   flag(app, "--strict", flags->strict, "An implicit rgb2gray is an error");
   flag(app, "--no-fuse", flags->no_fuse, "Show the plan without fusion");

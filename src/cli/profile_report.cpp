@@ -17,10 +17,11 @@ constexpr double giga = 1e9;
 std::string profile_text(const engine::Profile& p) {
   std::string out;
   const auto to = std::back_inserter(out);
-  fmt::format_to(to, "profile: {} files, {} threads, {:.3f} s; thread seconds:\n", p.files, p.threads,
-      p.start_up + p.times.wall);
+  fmt::format_to(to, "profile: {} files, {} threads, {:.3f} s; thread seconds:\n", p.files,
+                 p.threads, p.start_up + p.times.wall);
   const auto line = [&](const char* name, double seconds) {
-    fmt::format_to(to, "  {:<12} {:>9.4f} s  {:>5.1f} %\n", name, seconds, percent(seconds, p.total()));
+    fmt::format_to(to, "  {:<12} {:>9.4f} s  {:>5.1f} %\n", name, seconds,
+                   percent(seconds, p.total()));
   };
   line("start-up", p.start_up);
   line("headers", p.times.prepare);
@@ -30,12 +31,14 @@ std::string profile_text(const engine::Profile& p) {
   line("encode", p.times.encode);
   line("wait", p.times.wait);
   line("unaccounted", p.unaccounted());
-  fmt::format_to(to, "compute, by step (floor: moving its bytes at {:.1f} GB/s, this machine's copying speed):\n",
+  fmt::format_to(
+      to,
+      "compute, by step (floor: moving its bytes at {:.1f} GB/s, this machine's copying speed):\n",
       p.copy_speed / giga);
   for (const engine::StepProfile& step : p.steps) {
-    fmt::format_to(to, "  {:>9.4f} s  {:>6.1f} GB/s  {:>5.1f} % of the floor's speed  {}  [{}]\n", step.seconds,
-        step.seconds > 0 ? step.bytes / step.seconds / giga : 0, percent(step.floor, step.seconds),
-        step.name, step.kernel);
+    fmt::format_to(to, "  {:>9.4f} s  {:>6.1f} GB/s  {:>5.1f} % of the floor's speed  {}  [{}]\n",
+                   step.seconds, step.seconds > 0 ? step.bytes / step.seconds / giga : 0,
+                   percent(step.floor, step.seconds), step.name, step.kernel);
   }
   fmt::format_to(to, "  {:>9.4f} s  transfer to and from the device\n", p.transfer);
   if (p.compiled + p.cached > 0) {
@@ -43,7 +46,7 @@ std::string profile_text(const engine::Profile& p) {
                    1e3 * p.compile);
   }
   fmt::format_to(to, "memory of pictures at most: {:.1f} MiB\n",
-      static_cast<double>(p.peak_memory) / (1 << 20));
+                 static_cast<double>(p.peak_memory) / (1 << 20));
   return out;
 }
 

@@ -35,7 +35,9 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Pipeline");
   option(app, "--with", run.with, "NAME=PATH",
          "A second input: a file for all, or a folder paired by relative path")
-      ->group("Pipeline")->expected(1)->take_all();
+      ->group("Pipeline")
+      ->expected(1)
+      ->take_all();
   flag(app, "--strict", run.session.strict, "An implicit rgb2gray is an error")->group("Pipeline");
   flag(app, "--no-fuse", f.no_fuse, "Run each operator on its own; results are the same")
       ->group("Pipeline");
@@ -59,7 +61,8 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "-d,--depth", f.cls, "CLASS", "Write this class: logical, uint8, uint16, single")
       ->group("Outputs");
   option(app, "--quality", run.quality, "Q", "Of JPEG and lossy WebP, 1 to 100 (default 95)")
-      ->check(in_range(1, 100))->group("Outputs");
+      ->check(in_range(1, 100))
+      ->group("Outputs");
   flag(app, "--strip", run.strip, "Leave metadata out")->group("Outputs");
   flag(app, "-n,--dry-run", run.dry_run, "Compute, but write nothing")->group("Outputs");
   flag(app, "-u,--update", run.update, "Skip outputs that are newer than their inputs")
@@ -123,12 +126,11 @@ void summarise(const engine::RunEnd& end, RunReporter& reporter, double seconds)
   }
   if (reporter.files() < 2) return;
   if (end.failed > 0) {
-    reporter.note(fmt::format("{} of {} files failed", grouped(end.failed),
-                              grouped(reporter.files())));
+    reporter.note(
+        fmt::format("{} of {} files failed", grouped(end.failed), grouped(reporter.files())));
   }
-  reporter.detail(fmt::format("{} files done, {} skipped, {} failed in {:.2f} s",
-                              grouped(end.done), grouped(end.skipped), grouped(end.failed),
-                              seconds));
+  reporter.detail(fmt::format("{} files done, {} skipped, {} failed in {:.2f} s", grouped(end.done),
+                              grouped(end.skipped), grouped(end.failed), seconds));
 }
 
 int run_pipeline(RunFlags& f) {
@@ -145,14 +147,14 @@ int run_pipeline(RunFlags& f) {
   const bool profile_as_json =
       !f.profile.empty() && parse_choice("--profile", f.profile, {"text", "json"}) == 1;
   if (!pipeline.has_source() && options.inputs.empty() && options.files_from.empty()) {
-    throw Error("no input given: impipe PIPELINE INPUT... -o OUTPUT; inputs are files, folders, "
-                "globs, frame ranges and - for stdin");
+    throw Error(
+        "no input given: impipe PIPELINE INPUT... -o OUTPUT; inputs are files, folders, "
+        "globs, frame ranges and - for stdin");
   }
   RunReporter reporter(reporting);
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - options.start).count();
   };
-  let_running_work_end(true);
   const engine::RunEnd end = engine::run(std::move(pipeline), options, reporter);
   let_running_work_end(false);
   summarise(end, reporter, seconds());
@@ -161,10 +163,10 @@ int run_pipeline(RunFlags& f) {
                stderr);
   }
   if (const int signal = stop_signal(); signal != 0) {
-    throw Error(fmt::format("stopped by {}: {} of {} files are done",
-                            signal == 2 ? "SIGINT" : "SIGTERM", grouped(end.done),
-                            grouped(reporter.files())),
-                static_cast<ExitCode>(128 + signal));
+    throw Error(
+        fmt::format("stopped by {}: {} of {} files are done", signal == 2 ? "SIGINT" : "SIGTERM",
+                    grouped(end.done), grouped(reporter.files())),
+        static_cast<ExitCode>(128 + signal));
   }
   if (!reporter.output_failure().empty()) {
     throw Error(reporter.output_failure(), ExitCode::file_failed);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "cli/signals.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -41,9 +42,12 @@ std::string cell(const std::string& text) {
 
 const char* word_of(State state) {
   switch (state) {
-    case State::done: return "done";
-    case State::skipped: return "skipped";
-    case State::failed: return "failed";
+    case State::done:
+      return "done";
+    case State::skipped:
+      return "skipped";
+    case State::failed:
+      return "failed";
   }
   return "?";
 }
@@ -66,9 +70,12 @@ RunReporter::RunReporter(const ReporterOptions& options) : options_(options) {
 }
 
 void RunReporter::begin(std::int64_t files) {
+  let_running_work_end(true);  // from here on there are results that could be half done
   files_ = files;
   start_ = std::chrono::steady_clock::now();
-  if (options_.progress == ProgressMode::json) say(dump(Json{{"event", "begin"}, {"files", files}}));
+  if (options_.progress == ProgressMode::json) {
+    say(dump(Json{{"event", "begin"}, {"files", files}}));
+  }
 }
 
 bool RunReporter::file(const engine::FileReport& report) {
@@ -177,8 +184,8 @@ void RunReporter::draw() {
   last_drawn_ = now;
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const double rate = seconds > 0 ? static_cast<double>(ended_) / seconds : 0;
-  std::string line = fmt::format("{} of {} files, {:.1f} files/s", grouped(ended_),
-                                 grouped(files_), rate);
+  std::string line =
+      fmt::format("{} of {} files, {:.1f} files/s", grouped(ended_), grouped(files_), rate);
   if (failed_ > 0) line += fmt::format(", {} failed", grouped(failed_));
   if (rate > 0) {
     line += fmt::format(", {:.0f} s left", static_cast<double>(files_ - ended_) / rate);

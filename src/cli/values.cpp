@@ -64,8 +64,8 @@ PixelClass parse_class(const std::string& flag, const std::string& text) {
 int parse_threads(int wanted) {
   constexpr int most = 1024;
   if (wanted < 0 || wanted > most) {
-    throw Error("-j: " + std::to_string(wanted) + " is not a number of threads from 0 (all cores) to " +
-                std::to_string(most));
+    throw Error("-j: " + std::to_string(wanted) +
+                " is not a number of threads from 0 (all cores) to " + std::to_string(most));
   }
   return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }

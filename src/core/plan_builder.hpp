@@ -71,6 +71,8 @@ class PlanBuilder {
   // there are several elements (none of those for more than 16: only -o saves them).
   void report(std::string_view name, MeasureValue measure);
 
+  bool reported() const { return reported_; }  // this stage has
+
   // The result of this stage has no alpha (one-channel results). Everything else keeps it: point
   // operators and filters leave it untouched, a Permute moves it, a filter that changes the size
   // crops it or pads it with 0.
@@ -99,7 +101,7 @@ class PlanBuilder {
   ImageValue current_;
   int stage_ = 0;
   bool drops_alpha_ = false;
-  bool reported_ = false;  // this stage has
+  bool reported_ = false;
 };
 
 }  // namespace impipe

@@ -60,6 +60,8 @@ class Batch {
     for (std::thread& t : threads) t.join();
     pool_.set_wake({});
     end_.times.wall = seconds_since(start);
+    // Before a thread runs and after it has left, it waits.
+    end_.times.wait += options_.threads * end_.times.wall - served_;
     return end_;
   }
 
@@ -108,9 +110,15 @@ class Batch {
       ended_.erase(found);
       lock.unlock();
       switch (ended.end.state) {
-        case FileEnd::State::done: ++end_.done; break;
-        case FileEnd::State::skipped: ++end_.skipped; break;
-        case FileEnd::State::failed: ++end_.failed; break;
+        case FileEnd::State::done:
+          ++end_.done;
+          break;
+        case FileEnd::State::skipped:
+          ++end_.skipped;
+          break;
+        case FileEnd::State::failed:
+          ++end_.failed;
+          break;
       }
       if (!report(next - 1, *ended.work, ended.end)) {
         stop();
@@ -120,8 +128,8 @@ class Batch {
   }
 
   bool fits(const File& file) const {
-    return in_flight_ == 0 || (in_flight_ < options_.in_flight &&
-                               bytes_ + file.bytes <= options_.memory);
+    return in_flight_ == 0 ||
+           (in_flight_ < options_.in_flight && bytes_ + file.bytes <= options_.memory);
   }
 
   static File take_first(std::deque<File>& queue) {
@@ -160,6 +168,7 @@ class Batch {
 
   void serve(int lane) {
     BatchTimes times;
+    const auto begin = Clock::now();
     std::unique_lock lock(mutex_);
     while (true) {
       Job job = choose();
@@ -193,6 +202,7 @@ class Batch {
     end_.times.encode += times.encode;
     end_.times.help += times.help;
     end_.times.wait += times.wait;
+    served_ += seconds_since(begin);
     wake();
     reported_.notify_all();
   }
@@ -271,6 +281,7 @@ class Batch {
   std::int64_t bytes_ = 0;
   std::int64_t events_ = 0;
   int in_flight_ = 0, preparing_ = 0, running_ = 0;
+  double served_ = 0;  // seconds between the start and the end of all threads
   bool stopping_ = false;
   BatchEnd end_;
 };
@@ -280,9 +291,12 @@ class Batch {
 std::string_view name_of(Part part) {
   switch (part) {
     case Part::prepare:
-    case Part::decode: return "decode";
-    case Part::compute: return "compute";
-    case Part::encode: return "encode";
+    case Part::decode:
+      return "decode";
+    case Part::compute:
+      return "compute";
+    case Part::encode:
+      return "encode";
   }
   return "?";
 }

@@ -42,14 +42,14 @@ struct FileEnd {
 
 struct BatchOptions {
   int threads = 1;
-  int in_flight = 2;                             // files between prepare and release
-  std::int64_t memory = std::int64_t{1} << 62;   // bytes in flight; one file may have more
-  bool fail_fast = false;                        // the first failure stops the batch
+  int in_flight = 2;                                  // files between prepare and release
+  std::int64_t memory = std::int64_t{1} << 62;        // bytes in flight; one file may have more
+  bool fail_fast = false;                             // the first failure stops the batch
   std::function<bool()> stop = [] { return false; };  // asked often; any thread
 };
 
-// Seconds that the threads spent, all together. wait: nothing to do; help: tiles of images that
-// another thread computes.
+// Seconds that the threads spent, all together. wait: nothing to do, or not yet or no more there;
+// help: tiles of images that another thread computes.
 struct BatchTimes {
   double wall = 0, prepare = 0, decode = 0, compute = 0, encode = 0, help = 0, wait = 0;
 };
@@ -60,10 +60,10 @@ struct BatchEnd {
   BatchTimes times;
 };
 
-// `open` makes the work on file `index` (any thread, must not throw). `report` is called for each file in the order
-// of the indices, `tick` now and then, both on the calling thread; a report that returns false
-// stops the batch. When stopped nothing new starts, parts that run come to their end, and files
-// that are not done are not reported.
+// `open` makes the work on file `index` (any thread, must not throw). `report` is called for each
+// file in the order of the indices, `tick` now and then, both on the calling thread; a report that
+// returns false stops the batch. When stopped nothing new starts, parts that run come to their end,
+// and files that are not done are not reported.
 BatchEnd run_batch(
     std::int64_t count, const std::function<std::unique_ptr<FileWork>(std::int64_t)>& open,
     const BatchOptions& options, ThreadPool& pool,

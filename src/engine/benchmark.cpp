@@ -35,10 +35,9 @@ void fill_row(T* row, std::int64_t y, Size size, int channels, double white, std
 }
 
 HostImage make_image(const BenchmarkOptions& options, std::uint32_t seed) {
-  HostImage image({.cls = options.cls,
-                   .channels = options.channels,
-                   .white = class_max(options.cls)},
-                  options.size);
+  HostImage image(
+      {.cls = options.cls, .channels = options.channels, .white = class_max(options.cls)},
+      options.size);
   std::uint32_t state = seed;
   for (std::int64_t y = 0; y < options.size.height; ++y) {
     switch (options.cls) {
@@ -104,8 +103,7 @@ BenchmarkResult benchmark(pipeline::Pipeline pipeline, const BenchmarkOptions& o
   }
   std::sort(times.begin(), times.end());
   const size_t half = times.size() / 2;
-  const double median =
-      times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
+  const double median = times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
   return {median, times.front(), static_cast<int>(times.size())};
 }
 

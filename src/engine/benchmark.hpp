@@ -17,7 +17,7 @@ struct BenchmarkOptions {
   int channels = 1;
   std::string input;  // a picture file instead of the made one
   int threads = 1;
-  int repeat = 0;     // runs; 0: as many as fit into about a second, at least 5
+  int repeat = 0;  // runs; 0: as many as fit into about a second, at least 5
 };
 
 struct BenchmarkResult {

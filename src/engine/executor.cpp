@@ -14,15 +14,19 @@ namespace {
 double sized_value(const Argument& argument, Size size) {
   const auto pixels = static_cast<double>(size.pixels());
   switch (argument.source) {
-    case Argument::Source::width: return static_cast<double>(size.width);
-    case Argument::Source::height: return static_cast<double>(size.height);
-    case Argument::Source::pixels: return pixels;
+    case Argument::Source::width:
+      return static_cast<double>(size.width);
+    case Argument::Source::height:
+      return static_cast<double>(size.height);
+    case Argument::Source::pixels:
+      return pixels;
     case Argument::Source::rank_floor:
       return std::min(std::floor(argument.value * pixels), pixels - 1);
     case Argument::Source::rank_ceil:
       return std::max(std::ceil(argument.value * pixels) - 1, 0.0);
     case Argument::Source::constant:
-    case Argument::Source::measured: break;
+    case Argument::Source::measured:
+      break;
   }
   return argument.value;
 }
@@ -43,8 +47,8 @@ Plane carry_alpha(const Plan& plan, int stage, const Plane& alpha, Queue& queue,
     spec.outputs = {0};
     auto made = queue.allocate(alpha.cls(), 1, result_size(step.node, carried->size()));
     const auto kernel = kernels(spec);
-    queue.run(*kernel, {.spec = &spec, .inputs = {{carried, nullptr}},
-                        .outputs = {{made, nullptr}}});
+    queue.run(*kernel,
+              {.spec = &spec, .inputs = {{carried, nullptr}}, .outputs = {{made, nullptr}}});
     carried = std::move(made);
   }
   return carried ? queue.download(*carried) : alpha;
@@ -54,8 +58,12 @@ class Execution {
  public:
   Execution(const Program& program, Queue& queue, const KernelSource& kernels,
             const ExecuteOptions& options)
-      : program_(program), plan_(program.plan), queue_(queue), kernels_(kernels),
-        options_(options), values_(plan_.values.size()) {}
+      : program_(program),
+        plan_(program.plan),
+        queue_(queue),
+        kernels_(kernels),
+        options_(options),
+        values_(plan_.values.size()) {}
 
   Outcome run(Material material) {
     std::map<std::string, Size> operand_sizes;
@@ -166,8 +174,7 @@ class Execution {
     }
     if (plan_.writes_image) {
       const auto stages = static_cast<int>(program_.operators.size());
-      outcome_.image =
-          image_of(plan_.result, plan_.values[plan_.result].type.alpha, stages, alpha);
+      outcome_.image = image_of(plan_.result, plan_.values[plan_.result].type.alpha, stages, alpha);
     }
   }
 

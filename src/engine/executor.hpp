@@ -25,10 +25,10 @@ struct Measurement {
 };
 
 struct Outcome {
-  HostImage image;                // empty pixels unless the plan writes an image
-  std::vector<double> columns;    // one a column of the plan
-  Measurement last_measurement;   // empty when there is none
-  std::vector<HostImage> saves;   // one a save of the plan
+  HostImage image;                   // empty pixels unless the plan writes an image
+  std::vector<double> columns;       // one a column of the plan
+  Measurement last_measurement;      // empty when there is none
+  std::vector<HostImage> saves;      // one a save of the plan
   std::vector<double> step_seconds;  // one a step, when timed
   std::vector<double> step_bytes;    // that each step must read and write, when timed
   double transfer_seconds = 0;       // when timed

@@ -12,9 +12,12 @@ namespace {
 
 double value_at(const Plane& plane, std::int64_t y, std::int64_t i) {
   switch (plane.cls()) {
-    case PixelClass::uint16: return plane.row_as<std::uint16_t>(y)[i];
-    case PixelClass::single: return plane.row_as<float>(y)[i];
-    default: return plane.row_as<std::uint8_t>(y)[i];
+    case PixelClass::uint16:
+      return plane.row_as<std::uint16_t>(y)[i];
+    case PixelClass::single:
+      return plane.row_as<float>(y)[i];
+    default:
+      return plane.row_as<std::uint8_t>(y)[i];
   }
 }
 
@@ -96,8 +99,8 @@ Difference compare(const HostImage& a, const HostImage& b, const DifferenceOptio
   const double percent =
       out.pixels == 0 ? 0
                       : 100.0 * static_cast<double>(out.failing) / static_cast<double>(out.pixels);
-  out.same = percent <= options.fail_percent &&
-             (options.hard_fail < 0 || out.max <= options.hard_fail);
+  out.same =
+      percent <= options.fail_percent && (options.hard_fail < 0 || out.max <= options.hard_fail);
   return out;
 }
 

@@ -9,8 +9,7 @@
 namespace impipe::engine {
 namespace fs = std::filesystem;
 
-Operand::Operand(std::string name, fs::path path)
-    : name_(std::move(name)), path_(std::move(path)) {
+Operand::Operand(std::string name, fs::path path) : name_(std::move(name)), path_(std::move(path)) {
   std::error_code error;
   is_folder_ = fs::is_directory(path_, error);
   if (!is_folder_ && !fs::exists(path_, error)) {

@@ -19,7 +19,9 @@ void hash_plane(std::uint64_t& hash, const Plane& plane) {
   mix(static_cast<std::uint64_t>(plane.cls()));
   mix(static_cast<std::uint64_t>(plane.channels()));
   for (const std::int64_t side : {plane.size().width, plane.size().height}) {
-    for (int shift = 0; shift < 64; shift += 8) mix(static_cast<std::uint64_t>(side) >> shift & 255);
+    for (int shift = 0; shift < 64; shift += 8) {
+      mix(static_cast<std::uint64_t>(side) >> shift & 255);
+    }
   }
   for (std::int64_t y = 0; y < plane.size().height; ++y) {
     const std::byte* row = plane.row(y);
@@ -83,8 +85,8 @@ void PictureWork::decode() {
   } else if (picture_.missing_frame) {
     material_.image = black_image(picture_.info);
   } else {
-    io::Bytes bytes = picture_.is_stdin ? std::move(settings_.standard_input)
-                                              : io::read_picture(picture_.path);
+    io::Bytes bytes =
+        picture_.is_stdin ? std::move(settings_.standard_input) : io::read_picture(picture_.path);
     io::Decoded decoded = io::decode(bytes, settings_.decode);
     material_.image = std::move(decoded.image);
     metadata_ = std::move(decoded.metadata);

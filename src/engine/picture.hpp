@@ -37,7 +37,7 @@ struct Picture {
   std::unique_ptr<Failure> failure;
   std::shared_ptr<const Program> program;
   io::OutputType output_type;
-  std::string output;  // "-": stdout; empty when nothing is written
+  std::string output;                        // "-": stdout; empty when nothing is written
   std::vector<std::filesystem::path> saves;  // one a save of the plan
 
   const std::map<std::string, ImageType>& partner_types() const;
@@ -49,7 +49,7 @@ struct PictureSettings {
   std::vector<std::unique_ptr<Operand>> operands;
   std::vector<std::unique_ptr<Queue>> queues;  // one a lane
   HostImage source;                            // of a pipeline that makes its own image
-  io::Bytes standard_input;                     // which is read only once
+  io::Bytes standard_input;                    // which is read only once
   io::DecodeOptions decode;
   io::EncodeOptions encode;
   bool dry_run = false;
@@ -99,8 +99,8 @@ class PictureWork : public FileWork {
   PictureResult result_;
 };
 
-// FNV-1a, 64 bits, of the class, channels, size and pixels: 16 hexadecimal digits. Equal images have
-// equal hashes, whatever the format of their files.
+// FNV-1a, 64 bits, of the class, channels, size and pixels: 16 hexadecimal digits. Equal images
+// have equal hashes, whatever the format of their files.
 std::string pixel_hash(const HostImage& image);
 
 }  // namespace impipe::engine

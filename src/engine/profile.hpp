@@ -17,8 +17,8 @@ struct StepProfile {
   std::string kernel;  // its primitives
   std::int64_t runs = 0;
   double seconds = 0;
-  double bytes = 0;    // that must be read and written
-  double floor = 0;    // seconds that moving those bytes takes at this machine's copying speed
+  double bytes = 0;  // that must be read and written
+  double floor = 0;  // seconds that moving those bytes takes at this machine's copying speed
 };
 
 struct Profile {

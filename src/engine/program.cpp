@@ -101,6 +101,19 @@ std::vector<SizedArgument> take_sized_arguments(const Plan& plan, Step& step) {
               ExitCode::file_failed);
 }
 
+// A look-up table has one value a code.
+void check_table(const Program& program, const Step& step, ValueId table,
+                 const std::vector<Size>& sizes) {
+  const PixelClass cls = program.lowered.values[table].type.cls;
+  const auto codes = static_cast<std::int64_t>(class_max(cls)) + 1;
+  if (sizes[table].pixels() == codes) return;
+  const std::string& name = program.value_names[table];
+  throw Error(program.operators[step.stages.front()] + ": the table" +
+                  (name.empty() ? "" : " " + name) + " is " + to_string(sizes[table]) + ", a " +
+                  std::string(name_of(cls)) + " image needs " + std::to_string(codes) + " values",
+              ExitCode::file_failed);
+}
+
 }  // namespace
 
 int bytes_per_pixel(const PlanValue& value) {
@@ -143,6 +156,9 @@ std::vector<Size> sizes_of(const Program& program, Size input,
     for (size_t i = 1; i < compared; ++i) {
       const ValueId other = step.inputs[node.images[i].index];
       if (!(sizes[other] == sizes[first])) fail_unequal(program, step, first, other, sizes);
+    }
+    if (point != nullptr && point->lookup) {
+      check_table(program, step, step.inputs[node.images[1].index], sizes);
     }
     sizes[made] = node.is_measure ? sizes[first] : result_size(node, sizes[first]);
     if (sizes[made].width < 1 || sizes[made].height < 1) {

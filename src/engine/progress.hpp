@@ -14,11 +14,11 @@ namespace impipe::engine {
 struct FileReport {
   enum class State { done, skipped, failed };
   State state = State::done;
-  std::int64_t index = 0;         // from 0, in the order of the inputs
-  std::filesystem::path input;    // as opened; a source's name when there is no input
-  std::filesystem::path output;   // empty when none is written
-  std::string stage;              // failed: "decode", "plan", "compute", "encode"
-  std::string message;            // failed: why
+  std::int64_t index = 0;            // from 0, in the order of the inputs
+  std::filesystem::path input;       // as opened; a source's name when there is no input
+  std::filesystem::path output;      // empty when none is written
+  std::string stage;                 // failed: "decode", "plan", "compute", "encode"
+  std::string message;               // failed: why
   std::vector<std::string> columns;  // names of the measurements
   std::vector<double> values;        // one a column
   std::string hash;                  // of the result's pixels, with --hash

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 struct Work {
   std::vector<io::Input> inputs;
   std::vector<Picture> pictures;  // one an input
-  std::int64_t skipped = 0;      // missing frames that are left out
+  std::int64_t skipped = 0;       // missing frames that are left out
   std::vector<io::InputProblem> unmatched;
 };
 
@@ -41,8 +41,7 @@ Work list_work(const RunOptions& options, const pipeline::Pipeline& pipeline,
   if (pipeline.has_source()) {
     if (!options.inputs.empty() || !options.files_from.empty()) {
       throw Error("the pipeline makes its own image, with " +
-                  std::string(pipeline.stages.front().call->op().name) +
-                  ", and takes no inputs");
+                  std::string(pipeline.stages.front().call->op().name) + ", and takes no inputs");
     }
     const std::string name(pipeline.stages.front().call->op().name);
     work.inputs.push_back({.path = name, .relative = name});
@@ -94,8 +93,7 @@ std::string known_extensions() {
 }
 
 // Reads headers on several threads: on a network folder each costs a round trip.
-void probe_all(Work& work, const RunOptions& options, PictureSettings& settings,
-               ThreadPool& pool) {
+void probe_all(Work& work, const RunOptions& options, PictureSettings& settings, ThreadPool& pool) {
   std::vector<Picture>& pictures = work.pictures;
   const bool black = options.missing_frame == MissingFrame::black;
   const auto probe = [&](std::int64_t i) {
@@ -123,9 +121,8 @@ void probe_all(Work& work, const RunOptions& options, PictureSettings& settings,
   };
   pool.for_each(static_cast<std::int64_t>(pictures.size()), probe);
   if (!black) return;
-  const auto model = std::find_if(pictures.begin(), pictures.end(), [](const Picture& p) {
-    return !p.missing_frame && !p.failure;
-  });
+  const auto model = std::find_if(pictures.begin(), pictures.end(),
+                                  [](const Picture& p) { return !p.missing_frame && !p.failure; });
   for (Picture& picture : pictures) {
     if (!picture.missing_frame || picture.failure) continue;
     if (model == pictures.end()) {
@@ -210,8 +207,9 @@ void check_target(const io::OutputTarget* target, const Plan& plan,
                   const pipeline::Pipeline& pipeline, const RunOptions& options) {
   if (plan.writes_image) {
     if (target == nullptr && !options.dry_run && !options.hash) {
-      throw Error("the result is an image, and nothing says where it goes: give -o FOLDER, "
-                  "-o FILE.png, -o - for stdout, or --in-place");
+      throw Error(
+          "the result is an image, and nothing says where it goes: give -o FOLDER, "
+          "-o FILE.png, -o - for stdout, or --in-place");
     }
   } else if (target != nullptr && target->format != io::Format::npy) {
     throw Error("the pipeline ends in " + last_operator(pipeline) +
@@ -264,12 +262,11 @@ void name_saves(std::span<const io::Input> inputs, std::vector<Picture>& picture
       if (format) {
         extension = io::extension_for(*format, picture.info.type.cls, picture.info.type.channels);
       }
-      const fs::path path =
-          io::NameTemplate::parse(save.name_template, "save")
-              .expand({.input = inputs[i].path,
-                       .extension = extension,
-                       .index = static_cast<std::int64_t>(i) + 1,
-                       .frame = inputs[i].frame});
+      const fs::path path = io::NameTemplate::parse(save.name_template, "save")
+                                .expand({.input = inputs[i].path,
+                                         .extension = extension,
+                                         .index = static_cast<std::int64_t>(i) + 1,
+                                         .frame = inputs[i].frame});
       if (!taken.insert(path.string()).second) {
         throw Error("save: two results would be written to '" + path.string() +
                     "'; use a field such as {stem}");
@@ -286,8 +283,11 @@ FileReport report_of(std::int64_t index, const PictureWork& work, const FileEnd&
   report.input = picture.path;
   report.output = picture.output;
   switch (end.state) {
-    case FileEnd::State::done: break;
-    case FileEnd::State::skipped: report.state = FileReport::State::skipped; return report;
+    case FileEnd::State::done:
+      break;
+    case FileEnd::State::skipped:
+      report.state = FileReport::State::skipped;
+      return report;
     case FileEnd::State::failed:
       report.state = FileReport::State::failed;
       report.stage = picture.failure ? picture.failure->stage : std::string(name_of(end.part));
@@ -320,8 +320,8 @@ Profile make_profile(const RunOptions& options, double start_up, const BatchEnd&
   profile.compile = compiled.seconds;
   profile.copy_speed = measure_copy_speed(options.threads);
   // Each of several images in flight has its share of the memory's speed; one alone has all of it.
-  const double images = std::max<double>(1, std::min<double>(options.threads,
-                                                             static_cast<double>(batch.done)));
+  const double images =
+      std::max<double>(1, std::min<double>(options.threads, static_cast<double>(batch.done)));
   for (StepProfile& step : profile.steps) step.floor = step.bytes / (profile.copy_speed / images);
   return profile;
 }
@@ -356,8 +356,8 @@ void remove_temporaries() noexcept { io::remove_temporaries(); }
 std::int64_t default_memory() {
   std::int64_t bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   // In a container the control group's limit counts; "max" does not read as a number.
-  for (const char* path : {"/sys/fs/cgroup/memory.max",
-                           "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+  for (const char* path :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
     std::int64_t limit = 0;
     if (std::ifstream(path) >> limit && limit > 0) bytes = std::min(bytes, limit);
   }
@@ -427,8 +427,8 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   if (const Picture* planned = first_planned(work.pictures)) {
     check_target(where, planned->program->plan, session.pipeline(), options);
   }
-  if (target) name_outputs(work.inputs, work.pictures, *target, options,
-                           session.pipeline().has_source());
+  if (target)
+    name_outputs(work.inputs, work.pictures, *target, options, session.pipeline().has_source());
   name_saves(work.inputs, work.pictures);
   prepare_outputs(where, options);
   if (options.shard_count > 1) {

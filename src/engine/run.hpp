@@ -21,7 +21,7 @@ struct RunOptions {
 
   std::vector<std::string> inputs;
   bool recursive = false;
-  std::string files_from;        // a list of inputs, "-" is stdin
+  std::string files_from;  // a list of inputs, "-" is stdin
   bool nul_separated = false;
   MissingFrame missing_frame = MissingFrame::error;
   std::vector<std::string> with;  // "b=masks/"
@@ -30,7 +30,7 @@ struct RunOptions {
 
   std::string output;  // empty: none
   bool in_place = false;
-  std::string format;  // an extension; empty: the output's, else the input's
+  std::string format;             // an extension; empty: the output's, else the input's
   std::optional<PixelClass> cls;  // of the outputs
   int quality = 95;
   bool strip = false;

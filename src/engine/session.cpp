@@ -13,8 +13,8 @@ namespace impipe::engine {
 Session::Session(pipeline::Pipeline pipeline, OpenDevice device, SessionOptions options)
     : pipeline_(std::move(pipeline)), device_(std::move(device)), options_(options) {}
 
-std::shared_ptr<const Program> Session::program(
-    const ImageType& input, const std::map<std::string, ImageType>& operands) {
+std::shared_ptr<const Program> Session::program(const ImageType& input,
+                                                const std::map<std::string, ImageType>& operands) {
   std::string types = to_string(input);
   for (const auto& [name, type] : operands) types += "; " + name + ": " + to_string(type);
   std::lock_guard lock(programs_mutex_);
@@ -22,8 +22,8 @@ std::shared_ptr<const Program> Session::program(
   if (!known) {
     Plan lowered = pipeline::lower(pipeline_, input, operands, {.strict = options_.strict});
     Plan plan = options_.fuse ? pipeline::fuse(lowered) : pipeline::without_unread(lowered);
-    auto made = std::make_shared<Program>(
-        make_program(pipeline_, std::move(lowered), std::move(plan)));
+    auto made =
+        std::make_shared<Program>(make_program(pipeline_, std::move(lowered), std::move(plan)));
     for (const Step& step : made->plan.steps) made->kernels.push_back(kernel(step.kernel));
     known = std::move(made);
   }

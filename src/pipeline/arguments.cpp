@@ -166,7 +166,12 @@ class Matcher {
         return;
       }
     } else if (std::holds_alternative<Matrix>(head.value)) {
-      target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
+      if (std::get<Matrix>(head.value).rows == 0) {
+        target = first([&](const Parameter& p) { return unset(p) && has_word(p, "[]"); });
+      }
+      if (target == nullptr) {
+        target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
+      }
       if (target == nullptr) {
         target = first([&](const Parameter& p) { return unset(p) && p.most_numbers > 0; });
       }
@@ -258,7 +263,10 @@ class Matcher {
     } else if (const auto* letter = std::get_if<LetterNumber>(&item.value)) {
       add_word(p, value, Word{letter->text, {}}, item.span);
     } else if (const auto* matrix = std::get_if<Matrix>(&item.value)) {
-      if (takes_shape(p) && !value.matrix) {
+      if (matrix->rows == 0) {  // a word of its own: `imadjust [] [] 0.5`
+        if (!has_word(p, "[]")) fail(item.span, "the matrix is empty");
+        value.word = "[]";
+      } else if (takes_shape(p) && !value.matrix) {
         value.matrix = impipe::Matrix{matrix->rows, matrix->columns, matrix->values()};
       } else if (p.most_numbers > 0 && (matrix->rows == 1 || matrix->columns == 1)) {
         for (const double number : matrix->values()) add_number(p, value, number, item.span);

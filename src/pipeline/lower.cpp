@@ -23,6 +23,7 @@ void lower_operator(const Call& call, PlanBuilder& builder, LowerOptions options
     call.fail("it is not defined for a " + std::string(name_of(builder.current().type.cls)) +
               " image; it takes " + classes_text(op.classes));
   }
+  const ImageValue given = builder.current();
   if (op.one_channel && builder.current().type.channels > 1) {
     if (options.strict) {
       call.fail("it is defined for one channel and the image has colour; put rgb2gray before it");
@@ -32,7 +33,10 @@ void lower_operator(const Call& call, PlanBuilder& builder, LowerOptions options
     builder.set_current(gray.lower(gray_call, builder));
     builder.note(std::string(op.name) + ": colour images go through rgb2gray first");
   }
-  builder.set_current(op.lower(call, builder));
+  const ImageValue seen = builder.current();
+  const ImageValue made = op.lower(call, builder);
+  // What only measures hands the image on as it was given.
+  builder.set_current(builder.reported() && made.id == seen.id ? given : made);
 }
 
 }  // namespace

@@ -210,9 +210,8 @@ Matrix Parser::matrix() {
       if (after_comma) fail_here("a number is missing after ','");
       if (in_row) {
         end_row(out, row_begin, row_end);
-      } else if (c == ';' || (c == ']' && (out.rows == 0 || after_semicolon))) {
-        fail_here(out.rows == 0 && c == ']' ? "the matrix is empty"
-                                            : "a row of the matrix is empty");
+      } else if (c == ';' || (c == ']' && after_semicolon)) {
+        fail_here("a row of the matrix is empty");
       }
       if (c != '\n' || in_row) after_semicolon = c == ';';
       in_row = false;

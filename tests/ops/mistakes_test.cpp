@@ -55,6 +55,11 @@ const Row rows[] = {
      "same\n"
      "  intlut :sixteen\n"
      "         ^^^^^^^^"},
+    {"intlut :gray", uint8, "intlut: the table :gray is 4x3, a uint8 image needs 256 values"},
+    {"imadjust gamma=[]", uint8,
+     "pipeline:1:16: imadjust: the matrix is empty\n"
+     "  imadjust gamma=[]\n"
+     "                 ^^"},
     {"intlut :colour", uint8,
      "pipeline:1:8: intlut: the table :colour must have one channel\n"
      "  intlut :colour\n"
@@ -144,7 +149,8 @@ TEST(Mistakes, AreToldWhole) {
   for (const Row& row : rows) {
     const HostImage image = test::test_image(row.cls, 1, {4, 3}, 1);
     EXPECT_EQ(test::error_of(row.text, image,
-                             {{"sixteen", test::test_image(PixelClass::uint16, 1, {4, 3}, 2)},
+                             {{"gray", image},
+                              {"sixteen", test::test_image(PixelClass::uint16, 1, {4, 3}, 2)},
                               {"colour", test::test_image(PixelClass::uint8, 3, {4, 3}, 3)}}),
               row.error);
   }

@@ -164,6 +164,12 @@ TEST(Graythresh, IsOtsusThreshold) {
   }
 }
 
+TEST(Graythresh, HandsTheColourImageOn) {
+  const HostImage image = test::test_image(PixelClass::uint8, 3, {31, 17}, 4);
+  EXPECT_EQ(test::difference(run("imcomplement", image).image,
+                             run("graythresh | imcomplement", image).image), "");
+}
+
 // Two values with nothing between: the middle of the plateau.
 TEST(Graythresh, AGapGivesItsMiddle) {
   Image a(PixelClass::uint8, 255, 1, 4, 1);

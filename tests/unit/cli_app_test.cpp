@@ -30,8 +30,7 @@ TEST(CommandLine, WrongUseIsExplained) {
     const char* message;
   };
   const Row rows[] = {
-      {{"plna", "imadjust"},
-       "there is no command or operator 'plna'; did you mean 'impipe plan'?"},
+      {{"plna", "imadjust"}, "there is no command or operator 'plna'; did you mean 'impipe plan'?"},
       {{"edge", "x", "--foramt", "png"}, "unknown option '--foramt'; did you mean '--format'?"},
       {{"plan", "edge", "--clas=uint8"}, "unknown option '--clas'; did you mean '--class'?"},
       {{"edge", "x", "-Z"}, "unknown option '-Z'; see impipe run --help"},
@@ -77,8 +76,8 @@ TEST(CommandLine, EveryFlagHasAVariable) {
 }
 
 TEST(Reporter, FailuresAreWrittenAsJsonLines) {
-  const auto path = std::filesystem::temp_directory_path() /
-                    ("impipe-errors-" + std::to_string(getpid()));
+  const auto path =
+      std::filesystem::temp_directory_path() / ("impipe-errors-" + std::to_string(getpid()));
   {
     RunReporter reporter({.progress = ProgressMode::none, .errors_file = path.string()});
     engine::FileReport report;
@@ -88,8 +87,7 @@ TEST(Reporter, FailuresAreWrittenAsJsonLines) {
     report.message = "empty file";
     testing::internal::CaptureStderr();
     EXPECT_TRUE(reporter.file(report));
-    EXPECT_EQ(testing::internal::GetCapturedStderr(),
-              "impipe: in/\"a\".png: decode: empty file\n");
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "impipe: in/\"a\".png: decode: empty file\n");
   }
   std::ifstream file(path);
   std::string line;

@@ -41,7 +41,9 @@ TEST(Shards, AreCountedFromOne) {
 
 TEST(Choices, SuggestTheNearest) {
   EXPECT_EQ(parse_choice("--progress", "json", {"auto", "json"}), 1);
-  EXPECT_EQ(message([] { parse_choice("--progress", "jsno", {"auto", "json"}); }),
+  EXPECT_EQ(message([] {
+              parse_choice("--progress", "jsno", {"auto", "json"});
+            }),
             "--progress: 'jsno' is none of auto, json; did you mean 'json'?");
   EXPECT_EQ(parse_class("-d", "uint16"), PixelClass::uint16);
   EXPECT_EQ(message([] { parse_class("-d", "half"); }),

@@ -120,9 +120,9 @@ TEST(Batch, AFailureInAnyPartFailsThatFileAlone) {
   ledger.fails = {{3, Part::prepare}, {8, Part::decode}, {11, Part::encode}};
   ledger.skips = {5, 29};
   const Told told = run(ledger, 30, {.threads = 3, .in_flight = 4});
-  EXPECT_EQ(told.failures, (std::map<std::int64_t, std::string>{
-                               {3, "decode: broken"}, {8, "decode: broken"},
-                               {11, "encode: broken"}}));
+  EXPECT_EQ(told.failures,
+            (std::map<std::int64_t, std::string>{
+                {3, "decode: broken"}, {8, "decode: broken"}, {11, "encode: broken"}}));
   EXPECT_EQ(told.order.size(), 30u);
   EXPECT_EQ(told.end.failed, 3);
   EXPECT_EQ(told.end.skipped, 2);

@@ -51,8 +51,9 @@ class Programs : public testing::Test {
     for (const auto& [name, image] : material.operands) types[name] = image.type;
     program_ = session.program(material.image.type, types);
     const auto queue = session.make_queue();
-    return execute(*program_, std::move(material), *queue,
-                   [&](const KernelSpec& spec) { return session.kernel(spec); }, execution);
+    return execute(
+        *program_, std::move(material), *queue,
+        [&](const KernelSpec& spec) { return session.kernel(spec); }, execution);
   }
 
   std::string message(const char* text, Material material) {
@@ -97,8 +98,7 @@ TEST_F(Programs, MeasurementsAreColumnsAndTheLastIsKept) {
 
 // The mean divides by the pixels of the image that was measured, not of the one that came in.
 TEST_F(Programs, SizesOfAScalarAreThoseOfTheMeasuredImage) {
-  const Outcome outcome =
-      run("conv2 [1 1 1; 1 1 1; 1 1 1] valid | mean2", {flat({5, 4}, 2), {}});
+  const Outcome outcome = run("conv2 [1 1 1; 1 1 1; 1 1 1] valid | mean2", {flat({5, 4}, 2), {}});
   EXPECT_EQ(outcome.columns, (std::vector<double>{18}));
 }
 
@@ -129,7 +129,7 @@ TEST_F(Programs, SavesAreIntermediates) {
 TEST_F(Programs, ValuesAreLetGoAfterTheirLastReader) {
   run("as a | transpose | transpose | imlincomb 1 1 :a", {flat({2, 2}, 1), {}}, {.fuse = false});
   ASSERT_EQ(program_->dead_after.size(), 3u);
-  EXPECT_EQ(program_->dead_after[0], (std::vector<ValueId>{}));     // the input is read as :a
+  EXPECT_EQ(program_->dead_after[0], (std::vector<ValueId>{}));  // the input is read as :a
   EXPECT_EQ(program_->dead_after[1], (std::vector<ValueId>{1}));
   EXPECT_EQ(program_->dead_after[2], (std::vector<ValueId>{2, 0}));
   EXPECT_EQ(program_->bytes_per_pixel, 3);
@@ -159,8 +159,10 @@ TEST(Devices, UnknownOnesAreExitFour) {
   };
   std::string names = "auto";
   for (const Backend& backend : backends::registry()) names += ", " + std::string(backend.name);
-  EXPECT_EQ(message({.backend = "cppu"}), "--backend: there is no backend 'cppu' in this build, "
-                                          "which has " + names + "; did you mean 'cpu'?");
+  EXPECT_EQ(message({.backend = "cppu"}),
+            "--backend: there is no backend 'cppu' in this build, "
+            "which has " +
+                names + "; did you mean 'cpu'?");
   EXPECT_EQ(message({.device = "cpu:7"}), "--device: there is no device 'cpu:7'; cpu has cpu");
   EXPECT_EQ(open_device({.device = "cpu"}, pool).why, "--device cpu");
 }

@@ -56,7 +56,8 @@ class Runs : public testing::Test {
   static void write_pgm(const fs::path& path, int width, int height, int code) {
     fs::create_directories(fs::absolute(path).parent_path());
     std::ofstream file(path, std::ios::binary);
-    file << "P5\n" << width << " " << height << "\n255\n"
+    file << "P5\n"
+         << width << " " << height << "\n255\n"
          << std::string(static_cast<size_t>(width * height), static_cast<char>(code));
   }
   static int first_code(const fs::path& path) {
@@ -123,28 +124,38 @@ TEST_F(Runs, WhatMustNotStart) {
     const char* message;
   };
   const Row rows[] = {
-      {"imcomplement", {.inputs = in},
+      {"imcomplement",
+       {.inputs = in},
        "the result is an image, and nothing says where it goes: give -o FOLDER, -o FILE.png, -o - "
        "for stdout, or --in-place"},
-      {"mean2", {.inputs = in, .output = "out"},
+      {"mean2",
+       {.inputs = in, .output = "out"},
        "the pipeline ends in mean2, a measurement: there is no image to write; leave -o out, or "
        "write the numbers with -o '{stem}.npy'"},
-      {"phantom 8", {.inputs = in, .output = "x.pgm"},
+      {"phantom 8",
+       {.inputs = in, .output = "x.pgm"},
        "the pipeline makes its own image, with phantom, and takes no inputs"},
-      {"imcomplement", {.inputs = in, .output = "out", .format = "docx"},
+      {"imcomplement",
+       {.inputs = in, .output = "out", .format = "docx"},
        "--format: 'docx' is no known format; there are png, jpg, tif, bmp, webp, exr, pgm, pfm, "
        "npy"},
-      {"imlincomb 1 1 :b", {.inputs = in, .output = "out"},
+      {"imlincomb 1 1 :b",
+       {.inputs = in, .output = "out"},
        "the pipeline reads an image ':b': give --with b=PATH, or keep one with `as b`"},
-      {"imlincomb 1 1 :b", {.inputs = in, .with = {"c=in"}, .output = "out"},
+      {"imlincomb 1 1 :b",
+       {.inputs = in, .with = {"c=in"}, .output = "out"},
        "--with c: the pipeline reads no image ':c'"},
-      {"imlincomb 1 1 :b", {.inputs = in, .with = {"b"}, .output = "out"},
+      {"imlincomb 1 1 :b",
+       {.inputs = in, .with = {"b"}, .output = "out"},
        "--with: 'b' is not NAME=PATH"},
-      {"imlincomb 1 1 :b", {.inputs = in, .with = {"b=gone"}, .output = "out"},
+      {"imlincomb 1 1 :b",
+       {.inputs = in, .with = {"b=gone"}, .output = "out"},
        "--with b: gone: no such file or folder"},
-      {"imlincomb 1 1 :b", {.inputs = in, .with = {"b=in", "b=in"}, .output = "out"},
+      {"imlincomb 1 1 :b",
+       {.inputs = in, .with = {"b=in", "b=in"}, .output = "out"},
        "--with b: given twice"},
-      {"save x.pgm | imcomplement", {.inputs = in, .output = "out"},
+      {"save x.pgm | imcomplement",
+       {.inputs = in, .output = "out"},
        "save: two results would be written to 'x.pgm'; use a field such as {stem}"},
   };
   for (const Row& row : rows) {
@@ -189,9 +200,9 @@ TEST_F(Runs, SkipsWhatIsThere) {
 
 TEST_F(Runs, ADryRunWritesNothing) {
   write_pgm("in/a.pgm", 4, 3, 7);
-  EXPECT_EQ(run("imcomplement | save s.pgm", {.inputs = {"in"}, .output = "out", .dry_run = true})
-                .done,
-            1);
+  EXPECT_EQ(
+      run("imcomplement | save s.pgm", {.inputs = {"in"}, .output = "out", .dry_run = true}).done,
+      1);
   EXPECT_FALSE(fs::exists("out"));
   EXPECT_FALSE(fs::exists("s.pgm"));
 }
@@ -209,8 +220,8 @@ TEST_F(Runs, StdoutGetsTheResultsInOrder) {
 TEST_F(Runs, ShardsShareTheFilesAndTheirNumbers) {
   for (int i = 0; i < 12; ++i) write_pgm("in/" + std::to_string(100 + i) + ".pgm", 1, 1, i);
   for (int shard = 1; shard <= 3; ++shard) {
-    run("imcomplement", {.inputs = {"in"}, .shard_index = shard, .shard_count = 3,
-                         .output = "out/{index}.pgm"});
+    run("imcomplement",
+        {.inputs = {"in"}, .shard_index = shard, .shard_count = 3, .output = "out/{index}.pgm"});
   }
   EXPECT_EQ(recorder_.reports.size(), 12u);
   for (int i = 0; i < 12; ++i) {
@@ -222,8 +233,9 @@ TEST_F(Runs, PartnersArePairedByName) {
   write_pgm("in/sub/a.pgm", 4, 3, 7);
   write_pgm("in/b.pgm", 4, 3, 7);
   write_pgm("other/sub/a.pnm", 4, 3, 5);
-  const RunEnd end = run("imlincomb 1 1 :b", {.inputs = {"in"}, .recursive = true,
-                                              .with = {"b=other"}, .output = "out"});
+  const RunEnd end =
+      run("imlincomb 1 1 :b",
+          {.inputs = {"in"}, .recursive = true, .with = {"b=other"}, .output = "out"});
   EXPECT_EQ(end.done, 1);
   EXPECT_EQ(first_code("out/sub/a.pgm"), 12);
   ASSERT_EQ(recorder_.reports.size(), 2u);
@@ -271,9 +283,8 @@ TEST_F(Runs, NothingFoundIsSaid) {
 TEST_F(Runs, AStopLeavesWholeFilesOnly) {
   for (int i = 0; i < 200; ++i) write_pgm("in/" + std::to_string(i) + ".pgm", 64, 64, 3);
   std::atomic<int> asked{0};
-  const RunEnd end =
-      run("imcomplement",
-          {.inputs = {"in"}, .output = "out", .stop = [&] { return ++asked > 400; }});
+  const RunEnd end = run(
+      "imcomplement", {.inputs = {"in"}, .output = "out", .stop = [&] { return ++asked > 400; }});
   EXPECT_TRUE(end.stopped);
   EXPECT_LT(end.done, 200);
   for (const auto& entry : fs::directory_iterator("out")) EXPECT_EQ(first_code(entry.path()), 252);

@@ -138,7 +138,6 @@ TEST(ParserError, QuotesAndMatrices) {
       {"a 'b''", 3, 1, "the quote is not closed on its line"},
       {"a \"b'", 3, 1, "the quote is not closed on its line"},
       {"a 'b'c", 6, 1, "a space is missing before 'c'"},
-      {"a []", 4, 1, "the matrix is empty"},
       {"a [1 2", 3, 1, "the matrix has no closing ']'"},
       {"a [1 2 | b", 3, 1, "the matrix has no closing ']'"},
       {"a [1 2;]", 8, 1, "a row of the matrix is empty"},

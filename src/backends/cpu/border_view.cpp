@@ -8,7 +8,7 @@
 namespace impipe::cpu {
 namespace {
 
-// Rows are far apart in memory, so the processor doesn't guess the next one by itself.
+// Rows of a tile are far apart in memory, so the processor doesn't guess the next one by itself.
 void fetch_ahead(const std::byte* from, std::int64_t bytes) {
   constexpr std::int64_t line = 64;
   for (std::int64_t i = 0; i < bytes; i += line) __builtin_prefetch(from + i);

@@ -77,27 +77,28 @@ IMPIPE_CPU_KERNEL(split, (const void* in, void* r, void* g, void* b, std::int64_
 IMPIPE_CPU_KERNEL(merge, (void* out, const void* r, const void* g, const void* b, std::int64_t n),
                   (out, r, g, b, n))
 #if IMPIPE_HAS_INTRINSICS
-// What the compiler makes of the loops above for these is three times as slow.
+// What the compiler makes of the loops above for these is three times as slow. Numbers beyond 2^31
+// become 0x80000000, which saturates like every large one.
 IMPIPE_TARGET_v4 void store_codes_v4(std::uint8_t* out, const float* in, std::int64_t n) {
-  const __m512 zero = _mm512_setzero_ps(), largest = _mm512_set1_ps(255.0f);
+  const __m512 zero = _mm512_setzero_ps();
   const __m512 half = _mm512_set1_ps(below_half(0.0f));
   std::int64_t i = 0;
   for (; i + 16 <= n; i += 16) {
-    const __m512 v = _mm512_min_ps(_mm512_max_ps(_mm512_loadu_ps(in + i), zero), largest);
+    const __m512 v = _mm512_max_ps(_mm512_loadu_ps(in + i), zero);
     const __m512i code = _mm512_cvttps_epi32(_mm512_add_ps(v, half));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm512_cvtepi32_epi8(code));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm512_cvtusepi32_epi8(code));
   }
   for (; i < n; ++i) out[i] = code_of<float, std::uint8_t>(in[i]);
 }
 
 IMPIPE_TARGET_v4 void store_codes_v4(std::uint16_t* out, const float* in, std::int64_t n) {
-  const __m512 zero = _mm512_setzero_ps(), largest = _mm512_set1_ps(65535.0f);
+  const __m512 zero = _mm512_setzero_ps();
   const __m512 half = _mm512_set1_ps(below_half(0.0f));
   std::int64_t i = 0;
   for (; i + 16 <= n; i += 16) {
-    const __m512 v = _mm512_min_ps(_mm512_max_ps(_mm512_loadu_ps(in + i), zero), largest);
+    const __m512 v = _mm512_max_ps(_mm512_loadu_ps(in + i), zero);
     const __m512i code = _mm512_cvttps_epi32(_mm512_add_ps(v, half));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm512_cvtepi32_epi16(code));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm512_cvtusepi32_epi16(code));
   }
   for (; i < n; ++i) out[i] = code_of<float, std::uint16_t>(in[i]);
 }

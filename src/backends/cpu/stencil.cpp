@@ -3,6 +3,7 @@
 
 #include "backends/cpu/border_view.hpp"
 #include "backends/cpu/rows.hpp"
+#include "backends/cpu/short_row.hpp"
 #include "backends/cpu/weighted_sum.hpp"
 
 namespace impipe::cpu {
@@ -105,6 +106,12 @@ void store_weighted(WeightedRows& rows, ResultRows& result, std::int64_t height)
     for (int k = 0; k < count; ++k) result.end(y + k, k);
     y += count;
   }
+}
+
+bool is_code(double value, PixelClass cls) {
+  return cls == PixelClass::single ||
+         (value >= 0 && value <= class_max(cls) && value == static_cast<double>(
+                                                                static_cast<int>(value)));
 }
 
 // Fills the rows of an expression's variables and taps.
@@ -231,18 +238,28 @@ void run_separable(const Node& node, const Arguments& arguments, const TileImage
   std::byte* data = scratch.take<std::byte>(stride * made.height());
   const TileImage intermediate{data, stride, made, {in.size.width + separable.grow_x,
                                in.size.height}, PixelClass::single, channels};
+  // A border value that is no code needs rows of floats.
+  const bool short_row = separable.row.full() &&
+                         has_short_row_sum(in.cls, separable.row.width, channels, n, level) &&
+                         (separable.border != Border::constant || is_code(outside.value, in.cls));
   RowView input(in, {wanted.x0, made.y0, wanted.x1, made.y1}, reach.footprint.left, outside,
-                PixelClass::single, scratch, level);
+                short_row ? in.cls : PixelClass::single, scratch, level);
   WeightedRows row_pass(separable.row, weights.data(), input, channels, n, scratch, level);
   std::int64_t done = 0;
   const auto make_rows_to = [&](std::int64_t end) {
     while (done < std::min(end, made.height())) {
-      const int count = done + dense_rows <= made.height() ? dense_rows : 1;
       float* to[dense_rows] = {};
+      const int count = short_row || done + dense_rows > made.height() ? 1 : dense_rows;
       for (int k = 0; k < count; ++k) {
         to[k] = reinterpret_cast<float*>(data + (done + k) * stride);
       }
-      row_pass.make(done, count, to);
+      if (short_row) {
+        short_row_sum(to[0],
+                      input.row(done) - reach.footprint.left * channels * bytes_of(in.cls),
+                      in.cls, weights.data(), separable.row.width, channels, n);
+      } else {
+        row_pass.make(done, count, to);
+      }
       done += count;
     }
   };

@@ -39,7 +39,7 @@ ImageValue adjust(PlanBuilder& plan, const Limits& in, double low_out, double hi
 // Two numbers, or [] for 0,1.
 std::pair<double, double> limits(const Call& call, std::string_view parameter) {
   const std::vector<double>& numbers = call.numbers(parameter);
-  if (numbers.empty()) return {0, 1};
+  if (call.word(parameter) == "[]") return {0, 1};
   return {numbers[0], numbers[1]};
 }
 
@@ -77,7 +77,7 @@ const RegisterOperator imadjust_operator{{
                     .least_numbers = 2,
                     .low = 0,
                     .high = 1,
-                    .words = {"stretchlim"},
+                    .words = {"stretchlim", "[]"},
                     .fallback = "stretchlim"},
                    {.name = "out",
                     .help = "output range low,high on the unit scale; high,low inverts; []: 0,1",
@@ -85,6 +85,7 @@ const RegisterOperator imadjust_operator{{
                     .least_numbers = 2,
                     .low = 0,
                     .high = 1,
+                    .words = {"[]"},
                     .fallback = "0,1"},
                    {.name = "gamma",
                     .letter = 'g',
