@@ -10,7 +10,8 @@
 namespace impipe::pipeline {
 
 struct LowerOptions {
-  bool strict = false;  // a colour image for a one-channel operator is an error
+  bool strict = false;  // a colour image for a one-channel operator is an error, and a gray one
+                        // for rgb2gray
 };
 
 // operands: the types of the images that --with binds, by name.

@@ -62,6 +62,7 @@ const std::map<std::string_view, std::vector<std::string>> uses{
     {"ordfilt2", {"7 rectangle,3,5", "1 disk,2 replicate"}},
     {"reduce", {"'max(acc, x)'"}},
     {"rot90", {"", "2", "-1"}},
+    {"stats", {"", "each"}},
     {"std2", {"", "each"}},
     {"stencil", {"'at(1,0) - at(-1,0)'", "'x + at(0,2)' circular"}},
     {"stretchlim", {"", "tol=0.2"}},

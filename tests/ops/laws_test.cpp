@@ -40,6 +40,14 @@ const Law laws[] = {
      numbers},
     {"as a | imcomplement | imadd :a", "map 'white + 0 * x'", {uint8, uint16}},
     {"imlincomb 2 add=-3", "immultiply 2 | imlincomb 1 add=-3", {single}},
+    // A single image with white 255 is the uint8 image it was made from
+    {"conv2 [1] | im2uint8", "rot90 0", {uint8}},
+    {"conv2 [1] | im2single", "im2single", {uint8, uint16}},
+    {"conv2 [1] | imcomplement | im2uint8", "imcomplement", {uint8}},
+    {"rgb2gray | conv2 [1] | imbinarize 0.4", "imbinarize 0.4", {uint8, uint16}},
+    {"rgb2gray | conv2 [1] | imbinarize", "imbinarize", {uint8}},
+    {"conv2 [1] | imadjust in=0,1 out=1,0 | im2uint8", "imcomplement", {uint8}},
+    {"conv2 [1] | mat2gray", "mat2gray", {uint8, uint16}},
     {"rgb2gray | imcomplement | imcomplement", "rgb2gray", integers},
     // Morphology
     {"imerode disk,3", "imcomplement | imdilate disk,3 | imcomplement", integers},

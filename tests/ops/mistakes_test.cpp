@@ -156,6 +156,18 @@ TEST(Mistakes, AreToldWhole) {
   }
 }
 
+TEST(Mistakes, StrictRefusesImplicitGray) {
+  const HostImage gray = test::test_image(uint8, 1, {4, 3}, 1);
+  const HostImage colour = test::test_image(uint8, 3, {4, 3}, 1);
+  EXPECT_EQ(test::error_of("edge", gray, {}, {.strict = true}), "");
+  EXPECT_EQ(test::error_of("rgb2gray", colour, {}, {.strict = true}), "");
+  EXPECT_EQ(test::error_of("edge", colour, {}, {.strict = true}),
+            "pipeline:1:1: edge: it is defined for one channel and the image has colour; put "
+            "rgb2gray before it\n  edge\n  ^^^^");
+  EXPECT_EQ(test::error_of("rgb2gray", gray, {}, {.strict = true}),
+            "pipeline:1:1: rgb2gray: the image is gray already\n  rgb2gray\n  ^^^^^^^^");
+}
+
 TEST(Mistakes, OfSources) {
   const std::pair<const char*, const char*> sources[] = {
       {"fspecial gaussian radius=3",

@@ -87,6 +87,22 @@ TEST(Measurements, OfTheImageAndOfEachChannel) {
   }
 }
 
+TEST(Stats, IsTheFiveOfThem) {
+  for (const int channels : {1, 3}) {
+    const HostImage image = test::test_image(PixelClass::uint16, channels, {70, 45}, 9);
+    for (const std::string each : {"", " each"}) {
+      const test::Ran all = run("stats" + each, image);
+      const test::Ran one_by_one = run("min" + each + " | max" + each + " | sum" + each +
+                                           " | mean2" + each + " | std2" + each, image);
+      EXPECT_EQ(all.columns, one_by_one.columns);
+      EXPECT_EQ(all.names, one_by_one.names);
+    }
+  }
+  // What the definition of each says is tested above; here that none is missing.
+  EXPECT_EQ(run("stats", test::test_image(PixelClass::uint8, 1, {9, 9}, 1)).names,
+            (std::vector<std::string>{"min", "max", "sum", "mean2", "std2"}));
+}
+
 TEST(Measurements, ExtremesSkipNaNAndSumsDoNot) {
   for (const int channels : {1, 3}) {
     const HostImage image = test::test_image_with_specials(channels, {31, 17}, 3);

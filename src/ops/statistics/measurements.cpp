@@ -1,4 +1,4 @@
-// mean2, std2, sum, min, max: one number an image, or one a channel.
+// mean2, std2, sum, min, max and all of them together (stats): one number an image, or one a channel.
 #include "ops/images.hpp"
 
 // Across the channels.
@@ -51,11 +51,22 @@ MeasureValue reduced(PlanBuilder& plan, const ImageValue& image, ReduceKind kind
   return plan.scalar(across, {m}, {}, 1, 1);
 }
 
+MeasureValue mean(PlanBuilder& plan, MeasureValue sums, int channels) {
+  return plan.scalar(bodies::mean_of_sums, {sums}, {pixels}, 1, channels);
+}
+
+MeasureValue deviation(PlanBuilder& plan, const ImageValue& image, MeasureValue means,
+                       int channels) {
+  const MeasureValue squares = plan.reduce(
+      {.kind = ReduceKind::squared_deviation}, image,
+      {channels > 1 ? Arg::per_channel(means, 0) : Arg::measured(means, 0)});
+  return plan.scalar(bodies::deviation_of_sums, {squares}, {pixels}, 1, channels);
+}
+
 ImageValue lower_mean2(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const MeasureValue sums = plan.reduce({.kind = ReduceKind::sum}, image, {});
-  plan.report("mean2",
-              plan.scalar(bodies::mean_of_sums, {sums}, {pixels}, 1, columns(call, image)));
+  plan.report("mean2", mean(plan, sums, columns(call, image)));
   return image;
 }
 
@@ -63,12 +74,26 @@ ImageValue lower_std2(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const int channels = columns(call, image);
   const MeasureValue sums = plan.reduce({.kind = ReduceKind::sum}, image, {});
-  const MeasureValue mean = plan.scalar(bodies::mean_of_sums, {sums}, {pixels}, 1, channels);
-  const MeasureValue squares = plan.reduce(
-      {.kind = ReduceKind::squared_deviation}, image,
-      {channels > 1 ? Arg::per_channel(mean, 0) : Arg::measured(mean, 0)});
-  plan.report("std2",
-              plan.scalar(bodies::deviation_of_sums, {squares}, {pixels}, 1, channels));
+  plan.report("std2", deviation(plan, image, mean(plan, sums, channels), channels));
+  return image;
+}
+
+ImageValue lower_stats(const Call& call, PlanBuilder& plan) {
+  const ImageValue image = plan.current();
+  const int channels = columns(call, image);
+  const MeasureValue least =
+      reduced(plan, image, ReduceKind::min, bodies::least_of_channels, channels);
+  const MeasureValue largest =
+      reduced(plan, image, ReduceKind::max, bodies::largest_of_channels, channels);
+  const MeasureValue sums = plan.reduce({.kind = ReduceKind::sum}, image, {});
+  const MeasureValue means = mean(plan, sums, channels);
+  plan.report("min", least);
+  plan.report("max", largest);
+  plan.report("sum", channels == sums.channels
+                         ? sums
+                         : plan.scalar(bodies::total_of_channels, {sums}, {}, 1, 1));
+  plan.report("mean2", means);
+  plan.report("std2", deviation(plan, image, means, channels));
   return image;
 }
 
@@ -151,6 +176,19 @@ const RegisterOperator max_operator{{
                                  columns(call, image)));
       return image;
     },
+}};
+
+const RegisterOperator stats_operator{{
+    .name = "stats",
+    .help = "min, max, sum, mean2 and std2 together",
+    .category = "statistics",
+    .parameters = {which_columns},
+    .details = "The same numbers as the five operators, as five columns. min, max and sum share one\n"
+               "pass over the image; std2 is a second one, about the mean.",
+    .example = "stats each",
+    .accuracy = "as min, max, sum, mean2 and std2",
+    .matlab = "[min(A(:)) max(A(:)) sum(A(:)) mean2(A) std2(A)]",
+    .lower = lower_stats,
 }};
 
 }  // namespace
