@@ -101,6 +101,9 @@ struct Backend {
   std::vector<DeviceInfo> (*devices)();
   // index: into devices(). The pool outlives the device.
   std::unique_ptr<Device> (*open)(int index, ThreadPool& pool);
+  // False when it surely has no GPU; asked by `auto` before devices(), which may load a driver of
+  // many megabytes. Cheap: looks at files only.
+  bool (*may_have_gpu)();
 };
 
 }  // namespace impipe

@@ -44,7 +44,7 @@ FoundGpu find_gpu(ThreadPool& pool) {
     found.why_none += (found.why_none.empty() ? "" : "; ") + info.id + ": " + why;
   };
   for (const Backend& backend : backends::registry()) {
-    if (std::string_view(backend.name) == "cpu") continue;
+    if (!backend.may_have_gpu()) continue;
     const std::vector<DeviceInfo> devices = backend.devices();
     for (size_t i = 0; i < devices.size(); ++i) {
       if (!devices[i].usable) {
@@ -65,7 +65,7 @@ FoundGpu find_gpu(ThreadPool& pool) {
       }
     }
   }
-  if (found.why_none.empty()) found.why_none = "this build has none";
+  if (found.why_none.empty()) found.why_none = "this machine has none";
   return found;
 }
 

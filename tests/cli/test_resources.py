@@ -11,7 +11,7 @@ CHAIN = "imadjust | conv2 k7 | edge prewitt"
 class Memory(ProgramTest):
     def test_peak_does_not_grow_with_the_number_of_files(self):
         many = 2000 if LONG else 400
-        first = self.picture("few/0000.png", ramp(512, 512))
+        first = self.picture("few/0000.png", ramp(1024, 1024))
         os.mkdir(self.path("many"))
         for i in range(many):
             os.link(first, self.path(f"many/{i:04}.png"))
