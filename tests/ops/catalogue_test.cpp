@@ -25,6 +25,7 @@ constexpr PixelClass classes[] = {PixelClass::logical, PixelClass::uint8, PixelC
 const std::map<std::string_view, std::vector<std::string>> uses{
     {"bwdist", {"", "cityblock index", "chessboard", "quasi-euclidean"}},
     {"conv2", {"k7", "k4 full", "[1 2 3; 0 -1 0; 0 0 -4]", "fspecial:gaussian,5,1.2 valid"}},
+    {"dither", {""}},
     {"edge", {"", "prewitt nothinning", "roberts", "sobel t0.1 vertical", "log",
               "zerocross filter=fspecial:log,9,1.5"}},
     {"gamma", {"0.5"}},

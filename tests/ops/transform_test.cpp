@@ -42,8 +42,8 @@ TEST(Bwdist, IsBruteForceOnEverySizeAndDensity) {
   for (const char* metric : metrics) {
     for (const Size size : sizes) {
       for (const double part : {0.0, 0.003, 0.05, 0.5, 0.98, 1.0}) {
-        expect_distances(scattered(static_cast<int>(size.height), static_cast<int>(size.width), part,
-                                   0, ++seed), metric);
+        const int rows = static_cast<int>(size.height), columns = static_cast<int>(size.width);
+        expect_distances(scattered(rows, columns, part, 0, ++seed), metric);
       }
     }
   }
@@ -96,6 +96,40 @@ TEST(Bwdist, IsADistance) {
   }
   const HostImage turned = run("transpose | bwdist | transpose", reference::to_host(image)).image;
   EXPECT_EQ(test::difference(d, turned), "");
+}
+
+TEST(Dither, IsTheRasterLoop) {
+  const Size sizes[] = {{1, 1},   {1, 40},  {70, 1},   {2, 2},    {16, 15}, {15, 16},  {31, 17},
+                        {33, 32}, {64, 33}, {225, 48}, {227, 40}, {256, 9}, {1025, 70}};
+  std::uint64_t seed = 30;
+  for (const PixelClass cls : {PixelClass::logical, PixelClass::uint8, PixelClass::uint16,
+                               PixelClass::single}) {
+    for (const Size size : sizes) {
+      const HostImage image = test::test_image(cls, 1, size, ++seed);
+      EXPECT_EQ(test::difference(reference::dither(reference::from_host(image)),
+                                 run("dither", image).image), "")
+          << test::describe(image);
+    }
+  }
+}
+
+// A picture large enough for several threads to chase one another, again and again.
+TEST(Dither, IsTheRasterLoopOnManyThreads) {
+  const HostImage image = test::test_image(PixelClass::uint8, 1, {1500, 700}, 8);
+  const Image expected = reference::dither(reference::from_host(image));
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_EQ(test::difference(expected, run("dither floyd-steinberg", image).image), "");
+  }
+}
+
+// White other than the class's: conv2 of a uint8 image is single with white 255.
+TEST(Dither, ScalesByWhite) {
+  const HostImage image = test::test_image(PixelClass::uint8, 1, {60, 40}, 9);
+  EXPECT_EQ(test::difference(run("dither", image).image, run("conv2 [1] | dither", image).image),
+            "");
+  const std::string error = test::error_of("bwdist | dither", image);
+  EXPECT_NE(error.find("dither: the image has no white to scale by; use mat2gray first"),
+            std::string::npos) << error;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Distance transforms: nearest set rows of each column, a band of rows at a time, then each row from
-// those of its columns.
+// Distance transforms: nearest set rows of each column, a band of rows at a time, then each row
+// from those of its columns.
 #include "backends/cpu/distance.hpp"
 
 #include <algorithm>

@@ -22,8 +22,8 @@ struct BandRows {
 using MarkBand = void (*)(const BandRows& band, std::uint8_t* first, std::uint8_t* last);
 MarkBand mark_band(PixelClass cls, CpuLevel level);
 
-// Of each pixel of a band the nearest set row, the upper one of two, as rows of int32. above, below:
-// the nearest set rows of each column over and under the band; y0: the band's first row.
+// Of each pixel of a band the nearest set row, the upper one of two, as rows of int32. above,
+// below: the nearest set rows of each column over and under the band; y0: the band's first row.
 struct NearestRows {
   const std::int32_t* above = nullptr;
   const std::int32_t* below = nullptr;

@@ -1,19 +1,23 @@
 // Runs the primitives that read and make their image as a whole: one call each.
 #include "backends/cpu/whole_image.hpp"
 
+#include "backends/cpu/diffuse.hpp"
 #include "backends/cpu/distance.hpp"
 
 namespace impipe::cpu {
 
 bool runs_whole_image(const Primitive& primitive) {
-  return std::holds_alternative<Distance>(primitive);
+  return std::holds_alternative<Distance>(primitive) || std::holds_alternative<Diffuse>(primitive);
 }
 
-void run_whole_image(const Node& node, const Arguments&, const std::vector<const Plane*>& images,
-                     Plane& out, ThreadPool& pool, CpuLevel level) {
+void run_whole_image(const Node& node, const Arguments& arguments,
+                     const std::vector<const Plane*>& images, Plane& out, ThreadPool& pool,
+                     CpuLevel level) {
   const Plane& in = *images.front();
   if (const auto* distance = std::get_if<Distance>(&node.primitive)) {
     run_distance(*distance, in, out, pool, level);
+  } else if (std::holds_alternative<Diffuse>(node.primitive)) {
+    run_diffuse(in, arguments.of(0)[0], out, pool, level);
   }
 }
 

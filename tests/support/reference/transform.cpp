@@ -45,4 +45,25 @@ Image bwdist(const Image& a, std::string_view metric, bool index) {
   return out;
 }
 
+Image dither(const Image& a) {
+  Image out(PixelClass::logical, 1, a.rows, a.columns, 1);
+  std::vector<double> w = a.values;
+  for (double& v : w) v /= a.white;
+  const auto add = [&](int r, int c, double error) {
+    if (a.inside(r, c)) w[static_cast<size_t>(r) * a.columns + c] += error;
+  };
+  for (int r = 0; r < a.rows; ++r) {
+    for (int c = 0; c < a.columns; ++c) {
+      const double value = w[static_cast<size_t>(r) * a.columns + c];
+      out.at(r, c) = value >= 0.5;
+      const double e = value - out.at(r, c);
+      add(r, c + 1, e * 7 / 16);
+      add(r + 1, c - 1, e * 3 / 16);
+      add(r + 1, c, e * 5 / 16);
+      add(r + 1, c + 1, e * 1 / 16);
+    }
+  }
+  return out;
+}
+
 }  // namespace impipe::reference

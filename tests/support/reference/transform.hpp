@@ -8,8 +8,10 @@
 
 namespace impipe::reference {
 
-// 7.4, one channel, against every pixel that is set. index: of several nearest pixels the one in the
+// 7.4, one channel, against every pixel that is set. index: of several nearest pixels one in the
 // leftmost column, there the one nearest in row, the upper of two; 1-based down the columns.
 Image bwdist(const Image& a, std::string_view metric, bool index);
+// 8.4: the raster loop.
+Image dither(const Image& a);
 
 }  // namespace impipe::reference
