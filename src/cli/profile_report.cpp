@@ -33,7 +33,7 @@ std::string profile_text(const engine::Profile& p) {
   line("unaccounted", p.unaccounted());
   fmt::format_to(
       to,
-      "compute, by step (floor: moving its bytes at {:.1f} GB/s, this machine's copying speed):\n",
+      "compute, by step (floor: moving its bytes at {:.1f} GB/s, the device's copying speed):\n",
       p.copy_speed / giga);
   for (const engine::StepProfile& step : p.steps) {
     fmt::format_to(to, "  {:>9.4f} s  {:>6.1f} GB/s  {:>5.1f} % of the floor's speed  {}  [{}]\n",

@@ -18,7 +18,7 @@ struct StepProfile {
   std::int64_t runs = 0;
   double seconds = 0;
   double bytes = 0;  // that must be read and written
-  double floor = 0;  // seconds that moving those bytes takes at this machine's copying speed
+  double floor = 0;  // seconds that moving those bytes takes at the device's copying speed
 };
 
 struct Profile {

@@ -318,7 +318,7 @@ Profile make_profile(const RunOptions& options, double start_up, const BatchEnd&
   profile.compiled = compiled.compiled;
   profile.cached = compiled.cached;
   profile.compile = compiled.seconds;
-  profile.copy_speed = measure_copy_speed(options.threads);
+  profile.copy_speed = settings.session->measure_copy(options.threads);
   // Each of several images in flight has its share of the memory's speed; one alone has all of it.
   const double images =
       std::max<double>(1, std::min<double>(options.threads, static_cast<double>(batch.done)));

@@ -2,9 +2,11 @@
 #include "engine/session.hpp"
 
 #include <cstdlib>
+#include <exception>
 #include <utility>
 
 #include "backends/registry.hpp"
+#include "engine/profile.hpp"
 #include "pipeline/fuse.hpp"
 #include "pipeline/lower.hpp"
 
@@ -24,18 +26,45 @@ std::shared_ptr<const Program> Session::program(const ImageType& input,
     Plan plan = options_.fuse ? pipeline::fuse(lowered) : pipeline::without_unread(lowered);
     auto made =
         std::make_shared<Program>(make_program(pipeline_, std::move(lowered), std::move(plan)));
-    for (const Step& step : made->plan.steps) made->kernels.push_back(kernel(step.kernel));
+    made->kernels = kernels_of(made->plan);
     known = std::move(made);
   }
   return known;
 }
 
+// A GPU's compiler takes a tenth of a second a kernel: they are made side by side.
+std::vector<std::shared_ptr<const Kernel>> Session::kernels_of(const Plan& plan) {
+  const auto policy = device().id == "cpu" ? std::launch::deferred : std::launch::async;
+  std::vector<std::future<std::shared_ptr<const Kernel>>> made;
+  for (const Step& step : plan.steps) {
+    made.push_back(std::async(policy, [this, &step] { return kernel(step.kernel); }));
+  }
+  std::vector<std::shared_ptr<const Kernel>> kernels;
+  for (auto& one : made) kernels.push_back(one.get());
+  return kernels;
+}
+
 std::shared_ptr<const Kernel> Session::kernel(const KernelSpec& spec) {
   const std::string key = spec.key();
-  std::lock_guard lock(kernels_mutex_);
-  std::shared_ptr<const Kernel>& known = kernels_[key];
-  if (!known) known = device_.device->prepare(spec);
-  return known;
+  std::promise<std::shared_ptr<const Kernel>> promise;
+  std::unique_lock lock(kernels_mutex_);
+  const auto [place, is_new] = kernels_.try_emplace(key);
+  if (is_new) place->second = promise.get_future().share();
+  const std::shared_future<std::shared_ptr<const Kernel>> kernel = place->second;
+  lock.unlock();
+  if (is_new) {
+    try {
+      promise.set_value(device_.device->prepare(spec));
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+    }
+  }
+  return kernel.get();
+}
+
+double Session::measure_copy(int threads) {
+  const double measured = device_.device->measure_copy();
+  return measured > 0 ? measured : measure_copy_speed(threads);
 }
 
 Session& Session::on_cpu(const OutOfDeviceMemory& reason) {

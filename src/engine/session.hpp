@@ -1,6 +1,7 @@
 // A session: one pipeline on one device, with the kernels and programs made so far.
 #pragma once
 
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -59,6 +60,8 @@ class Session {
 
   const pipeline::Pipeline& pipeline() const { return pipeline_; }
   const DeviceInfo& device() const { return device_.device->info(); }
+  // See Device; of the CPU what this machine's threads copy together.
+  double measure_copy(int threads);
   const std::string& why() const { return device_.why; }
 
   // The program for images of this type, with its kernels; made at most once a type.
@@ -75,6 +78,8 @@ class Session {
   std::vector<std::string> take_warnings();
 
  private:
+  std::vector<std::shared_ptr<const Kernel>> kernels_of(const Plan& plan);
+
   pipeline::Pipeline pipeline_;
   OpenDevice device_;
   SessionOptions options_;
@@ -82,7 +87,8 @@ class Session {
   std::unique_ptr<Session> cpu_;
   std::vector<std::string> warnings_;
   std::map<std::string, std::shared_ptr<const Program>> programs_;  // by the types' text
-  std::unordered_map<std::string, std::shared_ptr<const Kernel>> kernels_;  // by KernelSpec::key
+  // By KernelSpec::key; a kernel is made by the first who asks, the others wait for it.
+  std::unordered_map<std::string, std::shared_future<std::shared_ptr<const Kernel>>> kernels_;
 };
 
 }  // namespace impipe::engine

@@ -59,6 +59,24 @@ class Commands(ProgramTest):
     def test_devices_lists_the_cpu(self):
         self.assertIn("cpu", self.impipe("devices").out)
 
+    def test_the_cache_is_listed_and_cleared(self):
+        env = {"IMPIPE_CACHE_DIR": self.path("cache")}
+        self.assertEqual(self.impipe("cache", "path", env=env).out, self.path("cache") + "\n")
+        self.assertEqual(self.impipe("cache", "list", env=env).out, "")
+        os.mkdir(self.path("cache"))
+        for name in ("a.kernel", "notes.txt"):
+            with open(self.path("cache", name), "w", encoding="utf-8") as file:
+                file.write("mine")
+        self.assertEqual(self.impipe("cache", "list", env=env).out,
+                         "         4  a  (damaged or another program's)\n")
+        self.assertEqual(self.impipe("cache", "clear", env=env).out, "1 files removed\n")
+        self.assertEqual(os.listdir(self.path("cache")), ["notes.txt"])
+
+    def test_verbose_says_why_this_device(self):
+        self.picture("a.png", ramp())
+        run = self.impipe("-v", "imcomplement", "a.png", "--hash")
+        self.assertRegex(run.err, "impipe: cpu: about .* of work, and a GPU would take 0.25 s")
+
     def test_bench_speaks_json(self):
         said = self.impipe("bench", "--json", "--size", 64, "--class", "uint8", "-j", 1, "imadjust")
         row = json.loads(said.out)["results"][0]

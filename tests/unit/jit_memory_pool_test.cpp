@@ -2,14 +2,13 @@
 #include "backends/jit/memory_pool.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cstdlib>
+#include <map>
 #include <optional>
 #include <set>
 
 #include "core/backend.hpp"
+#include "support/fresh_process.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -118,17 +117,8 @@ TEST(MemoryPool, EverythingGoesBackWithTheLastBlock) {
 
 // In a process of its own: the count is the process's.
 TEST(MemoryPool, AFailureCanBeInjected) {
-  const pid_t child = fork();
-  if (child == 0) {
-    setenv("IMPIPE_TEST_FAIL_ALLOC", "2", 1);
-    // The unit tests before this one have counted requests; a fresh program is needed for that.
-    execl("/proc/self/exe", "unit_tests", "--gtest_filter=MemoryPoolInjected.*",
-          "--gtest_also_run_disabled_tests", nullptr);
-    _exit(127);
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(impipe::testing::run_in_fresh_process("MemoryPoolInjected.*", {{"IMPIPE_TEST_FAIL_ALLOC", "2"}}),
+            0);
 }
 
 TEST(MemoryPoolInjected, DISABLED_TheSecondRequestFailsAndFreesWhatIsKept) {

@@ -22,7 +22,6 @@ inline constexpr Result error_out_of_memory = 2;
 inline constexpr int attribute_compute_major = 75;
 inline constexpr int attribute_compute_minor = 76;
 inline constexpr unsigned stream_non_blocking = 1;
-inline constexpr unsigned event_blocking_sync = 1;
 inline constexpr unsigned event_without_time = 2;
 
 // X(member, name in the library, parameters)

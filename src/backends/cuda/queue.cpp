@@ -40,7 +40,7 @@ OwnedEvent::OwnedEvent(unsigned flags) {
 }
 OwnedEvent::~OwnedEvent() { driver().api.event_destroy(event_); }
 
-CudaQueue::Staging::Staging() : done(event_without_time | event_blocking_sync) {}
+CudaQueue::Staging::Staging() : done(event_without_time) {}
 
 CudaQueue::CudaQueue(std::shared_ptr<const DeviceContext> context,
                      std::shared_ptr<jit::MemoryPool> memory, ThreadPool& pool)

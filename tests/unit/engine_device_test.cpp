@@ -1,0 +1,138 @@
+// Which device auto takes, and whether devices compute as the CPU does.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "backends/registry.hpp"
+#include "engine/parity.hpp"
+#include "engine/session.hpp"
+#include "engine/work_cost.hpp"
+#include "pipeline/binder.hpp"
+#include "pipeline/fuse.hpp"
+#include "pipeline/lower.hpp"
+#include "pipeline/parser.hpp"
+#include "support/fresh_process.hpp"
+
+namespace impipe::engine {
+namespace {
+
+Plan plan_of(const char* text) {
+  const pipeline::Pipeline pipeline = pipeline::bind(pipeline::parse(text));
+  return pipeline::fuse(pipeline::lower(pipeline, ImageType{}));
+}
+
+TEST(WorkCosts, AreSumsOverStepsAndImages) {
+  const Plan plan = plan_of("imgaussfilt 2");
+  WorkCost one, three;
+  one.add(plan, 1e6, 1);
+  three.add(plan, 3e6, 3);
+  EXPECT_DOUBLE_EQ(three.units, 3 * one.units);
+  EXPECT_EQ(one.transfer_bytes, 2e6);  // a byte in and a byte out for each pixel
+  EXPECT_EQ(three.launches, 3);
+  EXPECT_EQ(three.kernels, 1);  // made once
+  const CostModel model;
+  EXPECT_DOUBLE_EQ(three.cpu_seconds(model, 1), 4 * three.cpu_seconds(model, 4));
+  // Nothing to do still costs the start.
+  EXPECT_EQ(WorkCost().gpu_seconds(model, 4), model.gpu_start);
+}
+
+TEST(WorkCosts, AMeasurementBringsNoImageBack) {
+  WorkCost cost;
+  cost.add(plan_of("mean2"), 1e6, 1);
+  EXPECT_EQ(cost.transfer_bytes, 1e6);
+}
+
+TEST(Automatic, ShortWorkStaysOnTheCpuAndTouchesNoGpu) {
+  ThreadPool pool(0);
+  WorkCost cost;
+  cost.add(plan_of("imcomplement"), 1e6, 1);
+  const OpenDevice chosen = choose_device(cost, 4, pool);
+  EXPECT_EQ(chosen.device->info().id, "cpu");
+  EXPECT_EQ(chosen.why,
+            "about 0.037 ms of work, and a GPU would take 0.25 s, its start included");
+}
+
+TEST(Automatic, LongWorkGoesToAGpuWhereThereIsOne) {
+  ThreadPool pool(0);
+  WorkCost cost;
+  cost.add(plan_of("medfilt2 9 9"), 1e12, 1000);
+  const OpenDevice chosen = choose_device(cost, 4, pool);
+  bool has_gpu = false;
+  for (const DeviceInfo& info : all_devices()) has_gpu = has_gpu || (info.usable && info.is_gpu);
+  if (has_gpu) {
+    EXPECT_NE(chosen.device->info().id, "cpu") << chosen.why;
+  } else {
+    EXPECT_EQ(chosen.device->info().id, "cpu");
+    EXPECT_TRUE(chosen.why.starts_with("no GPU can be used: cuda:0: ")) << chosen.why;
+  }
+}
+
+// A device that gives the CPU's results but for the images of one class.
+class WrongDevice : public Device {
+ public:
+  WrongDevice(std::unique_ptr<Device> good, PixelClass wrong, bool repaired = false)
+      : good_(std::move(good)), wrong_(wrong), repaired_(repaired), info_(good_->info()) {
+    info_.id = "wrong:" + std::string(name_of(wrong));
+  }
+  const DeviceInfo& info() const override { return info_; }
+  std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override { return good_->prepare(spec); }
+  std::unique_ptr<Queue> make_queue() override {
+    return repaired_ ? good_->make_queue()
+                     : std::make_unique<WrongQueue>(good_->make_queue(), wrong_);
+  }
+
+ private:
+  struct WrongQueue : Queue {
+    WrongQueue(std::unique_ptr<Queue> q, PixelClass c) : good(std::move(q)), wrong(c) {}
+    std::shared_ptr<DevicePlane> upload(const Plane& plane) override { return good->upload(plane); }
+    Plane download(const DevicePlane& plane) override {
+      Plane out = good->download(plane);
+      if (out.cls() == wrong) *out.row(out.size().height - 1) ^= std::byte{1};
+      return out;
+    }
+    std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) override {
+      return good->allocate(cls, channels, size);
+    }
+    std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t n) override {
+      return good->allocate_measure(channels, n);
+    }
+    std::vector<double> download(const DeviceMeasure& m) override { return good->download(m); }
+    void run(const Kernel& kernel, const Launch& launch) override { good->run(kernel, launch); }
+    void wait() override { good->wait(); }
+    double time() override { return good->time(); }
+    std::unique_ptr<Queue> good;
+    PixelClass wrong;
+  };
+  std::unique_ptr<Device> good_;
+  PixelClass wrong_;
+  bool repaired_;
+  DeviceInfo info_;
+};
+
+// In a process of its own, since the cache is the process's.
+TEST(Parity, IsProbedOnceADevice) {
+  char folder[] = "/tmp/impipe-parity-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  EXPECT_EQ(impipe::testing::run_in_fresh_process("ParityInFreshCache.*", {{"IMPIPE_CACHE_DIR", folder}}),
+            0);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ParityInFreshCache, DISABLED_AWrongBitIsNamedAndRemembered) {
+  ThreadPool pool(0);
+  const auto cpu = [&] { return backends::find_backend("cpu")->open(0, pool); };
+  EXPECT_EQ(parity_failure(*cpu(), pool), "");
+  WrongDevice wrong(cpu(), PixelClass::uint8);
+  EXPECT_EQ(parity_failure(wrong, pool), "rounding");
+  WrongDevice floats(cpu(), PixelClass::single);
+  EXPECT_EQ(parity_failure(floats, pool),
+            "division and square root, fma and contraction, denormals");
+  // A device of the same name and driver is not tried again.
+  WrongDevice repaired(cpu(), PixelClass::uint8, /*repaired=*/true);
+  EXPECT_EQ(parity_failure(repaired, pool), "rounding");
+  EXPECT_EQ(jit::list_cache(jit::cache_folder()).size(), 3u);
+}
+
+}  // namespace
+}  // namespace impipe::engine
