@@ -114,7 +114,8 @@ class WrongDevice : public Device {
 TEST(Parity, IsProbedOnceADevice) {
   char folder[] = "/tmp/impipe-parity-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
-  EXPECT_EQ(impipe::testing::run_in_fresh_process("ParityInFreshCache.*", {{"IMPIPE_CACHE_DIR", folder}}),
+  EXPECT_EQ(impipe::testing::run_in_fresh_process("ParityInFreshCache.*",
+                                                  {{"IMPIPE_CACHE_DIR", folder}}),
             0);
   std::filesystem::remove_all(folder);
 }

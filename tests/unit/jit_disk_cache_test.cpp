@@ -252,7 +252,8 @@ TEST_F(DiskCacheTest, ClearTakesNothingThatIsNotTheCaches) {
 
 // In a process of its own: the process's cache, its counts and the dump folder are global.
 TEST_F(DiskCacheTest, ABinaryIsCompiledOnceAndARefusedOneAgain) {
-  EXPECT_EQ(impipe::testing::run_in_fresh_process("Binaries.*", {{"IMPIPE_CACHE_DIR", folder_.string()}}),
+  EXPECT_EQ(impipe::testing::run_in_fresh_process("Binaries.*",
+                                                  {{"IMPIPE_CACHE_DIR", folder_.string()}}),
             0);
 }
 

@@ -117,7 +117,8 @@ TEST(MemoryPool, EverythingGoesBackWithTheLastBlock) {
 
 // In a process of its own: the count is the process's.
 TEST(MemoryPool, AFailureCanBeInjected) {
-  EXPECT_EQ(impipe::testing::run_in_fresh_process("MemoryPoolInjected.*", {{"IMPIPE_TEST_FAIL_ALLOC", "2"}}),
+  EXPECT_EQ(impipe::testing::run_in_fresh_process("MemoryPoolInjected.*",
+                                                  {{"IMPIPE_TEST_FAIL_ALLOC", "2"}}),
             0);
 }
 
