@@ -287,6 +287,26 @@ TEST(CpuStep, SeparablesOfEveryBorder) {
   }
 }
 
+// Bytes to bytes have a way of their own: rows of 1 to 9 taps, columns that four rows share or not,
+// border values that are codes or not.
+TEST(CpuStep, SeparablesOfGrayBytes) {
+  for (const Border border : borders) {
+    for (const int taps : {1, 2, 7, 9}) {
+      for (const double outside : {12.0, 0.5}) {
+        for (const PixelClass cls : {uint8, logical}) {
+          SpecBuilder b;
+          const Operand in = b.input(cls, 1);
+          const Operand out = b.add(
+              Separable{.row = rectangle(taps, 1, taps / 2, 0),
+                        .column = rectangle(1, 10 - taps, 0, (9 - taps) / 2), .border = border},
+              {in}, weights(10, cls == uint8 ? outside : 1.0), uint8, 1);
+          check({"gray bytes " + std::string(name_of(border)), b.finish({out})});
+        }
+      }
+    }
+  }
+}
+
 TEST(CpuStep, FullAndValidConvolution) {
   for (const bool full : {true, false}) {
     const int grow = full ? 4 : -4, shift = full ? -2 : 2;

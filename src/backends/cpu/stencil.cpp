@@ -3,6 +3,7 @@
 
 #include "backends/cpu/border_view.hpp"
 #include "backends/cpu/rows.hpp"
+#include "backends/cpu/separable_bytes.hpp"
 #include "backends/cpu/short_row.hpp"
 #include "backends/cpu/weighted_sum.hpp"
 
@@ -220,6 +221,7 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
 
 void run_separable(const Node& node, const Arguments& arguments, const TileImage& in,
                    const Region& region, TileOut out, Scratch& scratch, CpuLevel level) {
+  if (run_separable_bytes(node, arguments, in, region, out, scratch, level)) return;
   const ScratchScope scope(scratch);
   const Separable& separable = std::get<Separable>(node.primitive);
   const Reach reach = reach_of(node);
