@@ -156,27 +156,55 @@ std::string Builder::measure(const Operand& operand) {
   return scratch(name(operand), "double", [bytes](const LaunchContext&) { return bytes; });
 }
 
-std::string Builder::pixel(const std::string& name, const std::string& pointer, PixelClass cls,
-                           int channels, ParameterValue stride_bytes) {
+std::string PlaneText::pixel() const {
+  const std::string x = channels == 1 ? "x" : "x * " + std::to_string(channels) + " + c";
+  return pointer + "[y * " + stride + " + " + x + "]";
+}
+
+PlaneText Builder::plane_text(const std::string& name, const std::string& pointer, PixelClass cls,
+                              int channels, ParameterValue stride_bytes) {
   const int bytes = impipe::bytes_of(cls);
   const std::string stride = parameter(
       ParameterType::int64, name + "_stride",
       [bytes, stride_bytes = std::move(stride_bytes)](const LaunchContext& at, int i) {
         return stride_bytes(at, i) / bytes;
       });
-  const std::string x = channels == 1 ? "x" : "x * " + std::to_string(channels) + " + c";
-  return pointer + "[y * " + stride + " + " + x + "]";
+  return {pointer, stride, channels};
 }
 
-std::string Builder::scratch_plane(const std::string& name, PixelClass cls, int channels,
-                                   std::function<Size(const LaunchContext&)> size) {
+PlaneText Builder::scratch_plane(const std::string& name, PixelClass cls, int channels,
+                                 std::function<Size(const LaunchContext&)> size) {
   const std::string pointer =
       scratch(name, type_of(cls), [cls, channels, size](const LaunchContext& at) {
         return row_bytes(cls, channels, size(at)) * size(at).height;
       });
-  return pixel(name, pointer, cls, channels, [cls, channels, size](const LaunchContext& at, int) {
-    return static_cast<double>(row_bytes(cls, channels, size(at)));
-  });
+  return plane_text(name, pointer, cls, channels,
+                    [cls, channels, size](const LaunchContext& at, int) {
+                      return static_cast<double>(row_bytes(cls, channels, size(at)));
+                    });
+}
+
+int Builder::output_of(int n) const {
+  const auto it = std::find(spec_->outputs.begin(), spec_->outputs.end(), n);
+  return it == spec_->outputs.end() ? -1 : static_cast<int>(it - spec_->outputs.begin());
+}
+
+PlaneText Builder::plane(const Operand& operand) {
+  const std::string n = name(operand);
+  const int index = operand.external ? operand.index : output_of(operand.index);
+  if (!operand.external && index < 0) {
+    return scratch_plane(n, cls(operand), channels(operand),
+                         [operand](const LaunchContext& at) { return at.size_of(operand); });
+  }
+  const bool input = operand.external;
+  const std::string pointer =
+      buffer(n, type_of(cls(operand)),
+             {input ? Buffer::Kind::input : Buffer::Kind::output, index}, !input);
+  return plane_text(n, pointer, cls(operand), channels(operand),
+                    [input, index](const LaunchContext& at, int) {
+                      return static_cast<double>(input ? at.stride_of_input(index)
+                                                       : at.stride_of_output(index));
+                    });
 }
 
 // --- functions
@@ -185,13 +213,7 @@ void Builder::load_function(const Operand& input) {
   const std::string n = name(input);
   if (uses_.contains(n)) return;
   const std::set<std::string> outer = std::exchange(using_, {});
-  const int index = input.index;
-  const std::string pointer =
-      buffer(n, type_of(cls(input)), {Buffer::Kind::input, index}, false);
-  const std::string place =
-      pixel(n, pointer, cls(input), channels(input), [index](const LaunchContext& at, int) {
-        return static_cast<double>(at.stride_of_input(index));
-      });
+  const std::string place = plane(input).pixel();
   function(n, "FUNCTION " + type_of(cls(input)) + " " + n +
                   "(GIVEN, const int x, const int y, const int c) {\n  return " + place +
                   ";\n}\n");
@@ -216,10 +238,14 @@ void Builder::function(const std::string& name, const std::string& text) {
   uses_[name] = std::exchange(using_, {});
 }
 
+void Builder::body_once(const std::string& name, const std::string& text) {
+  if (bodies_.insert(name).second) body(text);
+}
+
 // --- kernels
 
 void Builder::kernel(const std::string& name, int items, const std::string& text,
-                     ShapeFunction shape) {
+                     ShapeFunction shape, int groups) {
   std::string signature, members;
   std::vector<Buffer> places;
   // The struct's members are all buffers of the program; those added later stay zero.
@@ -232,7 +258,7 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
     places.push_back(b.place);
   }
   const std::string count = std::to_string(items);
-  functions_ += "\nKERNEL(" + count + ") void " + name + "(" + signature + "PARAMETERS) {\n";
+  functions_ += "\nKERNEL" + (groups == 0 ? "(" + count : "_DENSE(" + count + ", " + std::to_string(groups)) + ") void " + name + "(" + signature + "PARAMETERS) {\n";
   if (!members.empty()) {
     functions_ += "  const struct Buffers all_buffers = {" + members + "};\n" +
                   "  const struct Buffers* buffers = &all_buffers;\n";

@@ -38,6 +38,15 @@ using BytesFunction = std::function<std::int64_t(const LaunchContext&)>;
 
 enum class ParameterType { int64, float64, float32, int32 };
 
+// The text that reads or writes a plane.
+struct PlaneText {
+  std::string pointer, stride;  // of elements; elements from row to row
+  int channels = 1;
+  // Of x, y and c that stand around it.
+  std::string pixel() const;
+  std::string row(const std::string& y) const { return pointer + " + " + y + " * " + stride; }
+};
+
 class Builder {
  public:
   Builder(const KernelSpec& spec, Dialect dialect, const Tuning& tuning);
@@ -67,11 +76,11 @@ class Builder {
   std::string scratch(const std::string& name, const std::string& type, BytesFunction bytes,
                       bool cleared = false);
   std::string measure(const Operand& operand);  // of doubles
-  // Makes `name` a plane that kernels can load from and store to: text of the pixel at x, y, c.
-  std::string pixel(const std::string& name, const std::string& pointer, PixelClass cls,
-                    int channels, ParameterValue stride_bytes);
-  std::string scratch_plane(const std::string& name, PixelClass cls, int channels,
-                            std::function<Size(const LaunchContext&)> size);
+  PlaneText scratch_plane(const std::string& name, PixelClass cls, int channels,
+                          std::function<Size(const LaunchContext&)> size);
+  // Of an input, or of a node that is stored.
+  PlaneText plane(const Operand& operand);
+  int output_of(int n) const;  // -1 when the node is none
 
   // --- functions; a function uses the buffers whose text was asked for since the last one
   // "name(GIVE, x, y, c)" for a function that was written, or for an input.
@@ -82,9 +91,14 @@ class Builder {
                     const std::string& c);
   void function(const std::string& name, const std::string& text);
   void body(const std::string& text) { functions_ += text; }
+  // The same unless there is a function of that name.
+  void body_once(const std::string& name, const std::string& text);
+  bool has_function(const std::string& name) const { return uses_.contains(name); }
 
   // --- kernels, launched in the order in which they are added
-  void kernel(const std::string& name, int items, const std::string& text, ShapeFunction shape);
+  // groups: how many should fit on a processor at once, which limits the registers; 0: any.
+  void kernel(const std::string& name, int items, const std::string& text, ShapeFunction shape,
+              int groups = 0);
   // One work-item a pixel of an image of that size: x and y are defined in `text`.
   void pixel_kernel(const std::string& name, const std::string& width, const std::string& height,
                     std::function<Size(const LaunchContext&)> size, const std::string& text);
@@ -120,6 +134,8 @@ class Builder {
   struct Launcher;
 
   void load_function(const Operand& input);
+  PlaneText plane_text(const std::string& name, const std::string& pointer, PixelClass cls,
+                       int channels, ParameterValue stride_bytes);
   static std::vector<std::byte> packed(const std::vector<Field>& fields, const LaunchContext& at);
 
   std::shared_ptr<const KernelSpec> spec_;
@@ -131,6 +147,7 @@ class Builder {
   std::vector<ScratchPlan> scratches_;
   std::string functions_;
   std::map<std::string, std::set<std::string>> uses_;  // function -> buffers
+  std::set<std::string> bodies_;
   std::set<std::string> using_;                        // by what is being written
   std::vector<std::string> entries_;
   std::vector<PassPlan> passes_;

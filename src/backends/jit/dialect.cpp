@@ -2,6 +2,7 @@
 #include "backends/jit/dialect.hpp"
 
 #include "backends/jit/text.hpp"
+#include "backends/jit/wide_access.hpp"
 #include "core/vocabulary.hpp"
 
 namespace impipe::jit {
@@ -12,6 +13,7 @@ constexpr const char* opencl_words = R"(
 #pragma OPENCL FP_CONTRACT OFF
 #define FUNCTION static inline
 #define KERNEL(items) __kernel __attribute__((reqd_work_group_size(items, 1, 1)))
+#define KERNEL_DENSE(items, groups) KERNEL(items)
 #define PARAMETERS const struct Parameters all_parameters
 #define GLOBAL __global
 #define LOCAL __local
@@ -34,6 +36,7 @@ typedef unsigned short ushort;
 typedef unsigned int uint;
 #define FUNCTION static __device__ __forceinline__
 #define KERNEL(items) extern "C" __global__ __launch_bounds__(items)
+#define KERNEL_DENSE(items, groups) extern "C" __global__ __launch_bounds__(items, groups)
 #define PARAMETERS const __grid_constant__ struct Parameters all_parameters
 #define GLOBAL
 #define LOCAL __shared__
@@ -82,6 +85,16 @@ FUNCTION ushort uint16_from_double(const double v) { return (ushort)(int)to_code
 FUNCTION float single_from_float(const float v) { return v; }
 FUNCTION float single_from_double(const double v) { return (float)v; }
 
+FUNCTION void order_int(int* a, int* b) {
+  const int low = *a < *b ? *a : *b;
+  *b = *a < *b ? *b : *a;
+  *a = low;
+}
+FUNCTION void order_float(float* a, float* b) {
+  const float low = fmin(*a, *b);
+  *b = fmax(*a, *b);
+  *a = low;
+}
 FUNCTION int smaller(const int a, const int b) { return a < b ? a : b; }
 FUNCTION int larger(const int a, const int b) { return a > b ? a : b; }
 // Where a place outside [0, n) is read.
@@ -137,7 +150,7 @@ std::string prelude(Dialect dialect) {
                             names_in(word.parameters), word.text);
     }
   }
-  return text + class_words;
+  return text + class_words + wide_access_functions();
 }
 
 std::vector<std::string> compiler_options(Dialect dialect) {

@@ -2,7 +2,9 @@
 #include "backends/jit/generator.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "backends/jit/block.hpp"
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
 
@@ -32,22 +34,18 @@ class Generator {
       else if (is<Histogram>(node)) write_histogram(to_, n);
       else if (is<Select>(node)) write_select(to_, n);
       else if (is<Scalar>(node)) write_scalar(to_, n);
-      else if (stored(n)) store(n);
+      else if (is<Separable>(node)) write_rows(n);
+      if (node.is_measure) continue;
+      if (stored(n)) store(n);
       else write_pixel(n, Builder::name({false, n}));
     }
     return to_.finish();
   }
 
  private:
-  int output_of(int n) const {
-    const auto& outputs = to_.spec().outputs;
-    const auto it = std::find(outputs.begin(), outputs.end(), n);
-    return it == outputs.end() ? -1 : static_cast<int>(it - outputs.begin());
-  }
-
   // Whether the node's pixels go through memory: an output, or read more than once a pixel.
   bool stored(int n) const {
-    if (output_of(n) >= 0) return true;
+    if (to_.output_of(n) >= 0) return true;
     int readers = 0;
     for (const Node& node : to_.spec().nodes) {
       for (const Operand& image : node.images) {
@@ -67,41 +65,49 @@ class Generator {
     else if (is<Permute>(node)) write_permute(to_, n, name);
     else if (is<Stencil>(node)) write_stencil(to_, n, name);
     else if (is<Separable>(node)) write_separable(to_, n, name);
-    else if (is<Extremum>(node)) write_extremum(to_, n, name);
+    else if (is<Extremum>(node))
+      write_extremum(to_, n, name, !blocks_ || !fits_block(to_, is_stored_, n));
     else if (is<Rank>(node)) write_rank(to_, n, name);
     else to_.fail(std::string(name_of(node.primitive)) + " has no kernel for this backend");
   }
 
-  std::string place(int n) {
-    const Node& node = to_.node(n);
-    const std::string name = Builder::name({false, n});
-    const int output = output_of(n);
-    if (output < 0) {
-      return to_.scratch_plane(name, node.cls, node.channels,
-                               [n](const LaunchContext& at) { return at.size_of({false, n}); });
+  void write_rows(int n) {
+    if (blocks_ && fits_block_rows(to_, n)) {
+      write_block_rows(to_, is_stored_, n);
+    } else {
+      write_separable_rows(to_, n);
     }
-    const std::string pointer =
-        to_.buffer(name, type_of(node.cls), {Buffer::Kind::output, output}, true);
-    return to_.pixel(name, pointer, node.cls, node.channels,
-                     [output](const LaunchContext& at, int) {
-                       return static_cast<double>(at.stride_of_output(output));
-                     });
   }
 
   void store(int n) {
     const Node& node = to_.node(n);
     const Operand self{false, n};
     const std::string name = Builder::name(self);
+    if (blocks_ && fits_block(to_, is_stored_, n)) {
+      write_block_kernel(to_, is_stored_, n);
+      load_function(n);
+      return;
+    }
     write_pixel(n, name + "_value");
     const std::string value = to_.call(name + "_value", "x", "y", "c");
     to_.pixel_kernel("store_" + name, to_.width(self), to_.height(self),
                      [self](const LaunchContext& at) { return at.size_of(self); },
                      "  for (int c = 0; c < " + std::to_string(node.channels) + "; ++c) " +
-                         place(n) + " = " + value + ";\n");
-    to_.function(name, value_header(type_of(node.cls), name) + "  return " + place(n) + ";\n}\n");
+                         to_.plane(self).pixel() + " = " + value + ";\n");
+    load_function(n);
+  }
+
+  void load_function(int n) {
+    const Operand self{false, n};
+    const std::string name = Builder::name(self);
+    to_.function(name, value_header(type_of(to_.node(n).cls), name) + "  return " +
+                           to_.plane(self).pixel() + ";\n}\n");
   }
 
   Builder to_;
+  // One pixel a work-item everywhere: what the fast kernels are compared with.
+  bool blocks_ = std::getenv("IMPIPE_JIT_STAGED") == nullptr;
+  IsStored is_stored_ = [this](int n) { return stored(n); };
 };
 
 }  // namespace

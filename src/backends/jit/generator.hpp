@@ -38,6 +38,7 @@ struct Tuning {
   int parameter_bytes = 960;             // of the by-value struct; the rest goes through a buffer
   int load_bytes = 16;                   // of the widest load and store
   int wave = 32;                         // work-items that run together
+  bool unroll = true;                    // loops over blocks: registers hold them; processors don't mind
   int groups_at_once = 512;              // groups of a reduction over the whole image
 };
 // `vendor`: of the device, as its driver says it. IMPIPE_VENDOR=amd|intel|nvidia|generic overrides.

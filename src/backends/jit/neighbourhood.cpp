@@ -13,14 +13,19 @@ std::string shifted(const std::string& place, int by) {
   return place + (by < 0 ? " - " : " + ") + std::to_string(std::abs(by));
 }
 
-// The value outside the image: the node's last argument.
+std::string weighted_sum(const Mask& mask, const std::string& weight, const std::string& at) {
+  return "  float sum = 0.0f;\n" +
+         for_each_cell(mask, "sum = fma(" + weight + "[k], " + at + ", sum);");
+}
+
+}  // namespace
+
 std::string outside_value(Builder& to, int n, Border border) {
   const Node& node = to.node(n);
   if (border != Border::constant || node.arguments.empty()) return "0.0f";
   return to.argument(n, static_cast<int>(node.arguments.size()) - 1, "outside", "float", "0");
 }
 
-// The weights of a node's arguments [first, first + count) as floats.
 std::string weights(Builder& to, int n, const std::string& label, int first, int count) {
   for (int i = 0; i < count; ++i) {
     const Argument& argument = to.node(n).arguments.at(static_cast<std::size_t>(first + i));
@@ -32,20 +37,14 @@ std::string weights(Builder& to, int n, const std::string& label, int first, int
   return count == 1 && text.starts_with("given->") ? "(&" + text + ")" : text;
 }
 
-std::string weighted_sum(const Mask& mask, const std::string& weight, const std::string& at) {
-  return "  float sum = 0.0f;\n" +
-         for_each_cell(mask, "sum = fma(" + weight + "[k], " + at + ", sum);");
-}
-
-void write_stencil_body(Builder& to, int n, const std::string& name, const std::string& at,
-                        const std::string& x, const std::string& y) {
+std::vector<std::string> write_stencil_function(Builder& to, int n, const std::string& name,
+                                                const std::string& first, const std::string& at,
+                                                const std::string& centre) {
   const Node& node = to.node(n);
   const Stencil& stencil = std::get<Stencil>(node.primitive);
   std::vector<std::string> parameters, arguments;
-  std::string text, body_name;
-  const std::string tap = to.call(at, "at_x + (dx)", "at_y + (dy)", "at_c");
+  std::string text;
   if (stencil.body != nullptr) {
-    body_name = name + "_" + stencil.body->name;
     int index = 0;
     for (const std::string& label : names_in(stencil.body->parameter_names)) {
       parameters.push_back(label);
@@ -53,10 +52,9 @@ void write_stencil_body(Builder& to, int n, const std::string& name, const std::
     }
     text = stencil.body->text;
   } else {
-    body_name = name + "_expression";
     for (const std::string& v : stencil.expression->variables()) {
       parameters.push_back("v_" + v);
-      arguments.push_back(v == "x"        ? to.call(at, x, y, "c")
+      arguments.push_back(v == "x"        ? centre
                           : v == "col"    ? "(float)x"
                           : v == "row"    ? "(float)y"
                           : v == "width"  ? "(float)" + to.width(node.images[0])
@@ -65,16 +63,10 @@ void write_stencil_body(Builder& to, int n, const std::string& name, const std::
     }
     text = "return " + expression_body(*stencil.expression, parameters) + ";";
   }
-  to.body("\n#undef at\n#define at(dx, dy) " + tap + "\n" +
-          body_function(body_name, "float", "GIVEN, const int at_x, const int at_y, const int at_c",
-                        parameters, text));
-  std::string all = "GIVE, " + x + ", " + y + ", c";
-  for (const std::string& argument : arguments) all += ", " + argument;
-  to.function(name, value_header(type_of(node.cls), name) + "  return " +
-                        converted(node.cls, "float", body_name + "(" + all + ")") + ";\n}\n");
+  to.body("\n#undef at\n#define at(dx, dy) " + at + "\n" +
+          body_function(name, "float", first, parameters, text));
+  return arguments;
 }
-
-}  // namespace
 
 std::string for_each_cell(const Mask& mask, const std::string& step) {
   if (mask.full()) {
@@ -126,7 +118,18 @@ void write_stencil(Builder& to, int n, const std::string& name) {
                outside_value(to, n, stencil.border), to.width(image), to.height(image));
   const std::string x = shifted("x", stencil.shift_x), y = shifted("y", stencil.shift_y);
   if (stencil.body != nullptr || stencil.expression != nullptr) {
-    return write_stencil_body(to, n, name, at, x, y);
+    const std::string body = name + (stencil.body != nullptr ? "_" + std::string(stencil.body->name)
+                                                             : "_expression");
+    const std::string tap = to.call(at, "at_x + (dx)", "at_y + (dy)", "at_c");
+    const std::string centre = to.call(at, x, y, "c");
+    std::string all = "GIVE, " + x + ", " + y + ", c";
+    for (const std::string& argument : write_stencil_function(
+             to, n, body, "GIVEN, const int at_x, const int at_y, const int at_c", tap, centre)) {
+      all += ", " + argument;
+    }
+    to.function(name, value_header(type_of(node.cls), name) + "  return " +
+                          converted(node.cls, "float", body + "(" + all + ")") + ";\n}\n");
+    return;
   }
   const std::string w = weights(to, n, "weights", 0, stencil.taps.count());
   const std::string tap = to.call(at, x + " + dx", y + " + dy", "c");
@@ -134,14 +137,13 @@ void write_stencil(Builder& to, int n, const std::string& name) {
                         "  return " + converted(node.cls, "float", "sum") + ";\n}\n");
 }
 
-void write_separable(Builder& to, int n, const std::string& name) {
+void write_separable_rows(Builder& to, int n) {
   const Node& node = to.node(n);
   const Separable& separable = std::get<Separable>(node.primitive);
   const Operand image = node.images[0];
   const int channels = to.channels(image);
   const std::string outside = outside_value(to, n, separable.border);
-  // The row pass: an image of the result's width and the input's height, of floats.
-  const std::string at = name + "_at", rows = name + "_rows";
+  const std::string rows = Builder::name({false, n}) + "_rows", at = rows + "_from";
   write_border(to, at, "float", to.value(image, "x", "y", "c"), separable.border, outside,
                to.width(image), to.height(image), true, false);
   const std::string row_weights =
@@ -155,12 +157,23 @@ void write_separable(Builder& to, int n, const std::string& name) {
     return Size{at_launch.size_of({false, n}).width, at_launch.size_of(image).height};
   };
   const std::string value = to.call(rows + "_value", "x", "y", "c");
-  const std::string place = to.scratch_plane(rows, PixelClass::single, channels, size);
+  const std::string place = to.scratch_plane(rows, PixelClass::single, channels, size).pixel();
   to.pixel_kernel("store_" + rows, to.width({false, n}), to.height(image), size,
                   "  for (int c = 0; c < " + std::to_string(channels) + "; ++c) " + place + " = " +
                       value + ";\n");
+}
+
+void write_separable(Builder& to, int n, const std::string& name) {
+  const Node& node = to.node(n);
+  const Separable& separable = std::get<Separable>(node.primitive);
+  const Operand image = node.images[0];
+  const int channels = to.channels(image);
+  const std::string rows = Builder::name({false, n}) + "_rows";
+  const auto size = [n, image](const LaunchContext& at_launch) {
+    return Size{at_launch.size_of({false, n}).width, at_launch.size_of(image).height};
+  };
   // The column pass, over the row pass's own values.
-  const std::string read = to.scratch_plane(rows, PixelClass::single, channels, size);
+  const std::string read = to.scratch_plane(rows, PixelClass::single, channels, size).pixel();
   write_border(to, rows + "_at", "float", read, separable.border,
                outside_value(to, n, separable.border), to.width({false, n}), to.height(image),
                false, true);
@@ -173,7 +186,7 @@ void write_separable(Builder& to, int n, const std::string& name) {
                         converted(node.cls, "float", "sum") + ";\n}\n");
 }
 
-void write_extremum(Builder& to, int n, const std::string& name) {
+void write_extremum(Builder& to, int n, const std::string& name, bool two_passes) {
   const Node& node = to.node(n);
   const Extremum& extremum = std::get<Extremum>(node.primitive);
   const Operand image = node.images[0];
@@ -194,7 +207,7 @@ void write_extremum(Builder& to, int n, const std::string& name) {
                to.width(image), to.height(image));
   const std::string tap = to.call(at, "x + dx", "y + dy", "c");
   const Mask& mask = extremum.mask;
-  if (!mask.full() || mask.width == 1 || mask.height == 1 || mask.count() <= 9) {
+  if (!two_passes || !mask.full() || mask.width == 1 || mask.height == 1 || mask.count() <= 9) {
     to.function(name, value_header(type, name) + fold(mask, tap) + "}\n");
     return;
   }
@@ -205,11 +218,11 @@ void write_extremum(Builder& to, int n, const std::string& name) {
   to.function(rows + "_value", value_header(type, rows + "_value") + fold(row, tap) + "}\n");
   const auto size = [image](const LaunchContext& at_launch) { return at_launch.size_of(image); };
   const std::string value = to.call(rows + "_value", "x", "y", "c");
-  const std::string place = to.scratch_plane(rows, node.cls, node.channels, size);
+  const std::string place = to.scratch_plane(rows, node.cls, node.channels, size).pixel();
   to.pixel_kernel("store_" + rows, to.width(image), to.height(image), size,
                   "  for (int c = 0; c < " + std::to_string(node.channels) + "; ++c) " + place +
                       " = " + value + ";\n");
-  const std::string read = to.scratch_plane(rows, node.cls, node.channels, size);
+  const std::string read = to.scratch_plane(rows, node.cls, node.channels, size).pixel();
   write_border(to, rows + "_at", type, read, Border::absent, nothing, to.width(image),
                to.height(image), false, true);
   const std::string column_tap = to.call(rows + "_at", "x", "y + dy", "c");

@@ -1,6 +1,10 @@
 // The text of each primitive: a function that gives one pixel, or the kernels of a measurement.
 #pragma once
 
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "backends/jit/builder.hpp"
 
 namespace impipe::jit {
@@ -9,8 +13,12 @@ namespace impipe::jit {
 void write_point(Builder& to, int n, const std::string& name);
 void write_permute(Builder& to, int n, const std::string& name);
 void write_stencil(Builder& to, int n, const std::string& name);
+// The column pass; reads the plane nN_rows.
 void write_separable(Builder& to, int n, const std::string& name);
-void write_extremum(Builder& to, int n, const std::string& name);
+// The kernel of the row pass: an image of the result's width and the input's height, of floats.
+void write_separable_rows(Builder& to, int n);
+// two_passes: rows and then columns, where the mask is a rectangle.
+void write_extremum(Builder& to, int n, const std::string& name, bool two_passes);
 void write_rank(Builder& to, int n, const std::string& name);
 
 // The kernels that make node n's measurement.
@@ -18,6 +26,25 @@ void write_reduce(Builder& to, int n);
 void write_histogram(Builder& to, int n);
 void write_select(Builder& to, int n);
 void write_scalar(Builder& to, int n);
+
+// The text of a pixel of `image` in channel `c` at the place that stands around it.
+using PixelText = std::function<std::string(const Operand& image, const std::string& c)>;
+
+// Whether point node n is computed in double.
+bool in_double(const Builder& to, int n);
+// The text of point node n's pixel (not a look-up), from those of its images; x, y and c stand
+// around it. Writes the body.
+std::string point_value(Builder& to, int n, const PixelText& pixel);
+
+// The value outside the image as a float: the node's last argument.
+std::string outside_value(Builder& to, int n, Border border);
+// The arguments [first, first + count) of node n, which are weights, as an array of floats.
+std::string weights(Builder& to, int n, const std::string& label, int first, int count);
+// The body or expression of stencil node n as a function NAME(first, ...), with at(dx, dy) as
+// defined. Returns the arguments that come after those of `first`. `centre`: the pixel itself.
+std::vector<std::string> write_stencil_function(Builder& to, int n, const std::string& name,
+                                                const std::string& first, const std::string& at,
+                                                const std::string& centre);
 
 // "uint8_from_float(v)": `value`, a `real`, as a pixel of the class.
 std::string converted(PixelClass cls, const std::string& real, const std::string& value);

@@ -32,19 +32,23 @@ std::string value_header(const std::string& type, const std::string& name) {
   return "FUNCTION " + type + " " + name + "(GIVEN, const int x, const int y, const int c) {\n";
 }
 
-void write_point(Builder& to, int n, const std::string& name) {
+bool in_double(const Builder& to, int n) {
+  const Node& node = to.node(n);
+  return std::get<Point>(node.primitive).in_double ||
+         (is_integer(node.cls) &&
+          std::all_of(node.images.begin(), node.images.end(),
+                      [&](const Operand& image) { return is_integer(to.cls(image)); }));
+}
+
+std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
   const Node& node = to.node(n);
   const Point& point = std::get<Point>(node.primitive);
-  if (point.lookup) return write_lookup(to, n, name);
-  const bool in_double =
-      point.in_double || (is_integer(node.cls) &&
-                          std::all_of(node.images.begin(), node.images.end(),
-                                      [&](const Operand& i) { return is_integer(to.cls(i)); }));
-  const std::string real = in_double ? "double" : "float";
+  const std::string name = Builder::name({false, n});
+  const std::string real = in_double(to, n) ? "double" : "float";
   const auto cast = [&](const std::string& text) { return "(" + real + ")" + text; };
   const auto pixel = [&](const Operand& image, int channel) {
     const int c = std::min(channel, to.channels(image) - 1);
-    return cast(to.value(image, "x", "y", channel < 0 ? "c" : std::to_string(c)));
+    return cast(pixel_text(image, channel < 0 ? "c" : std::to_string(c)));
   };
   std::vector<std::string> parameters, arguments;
   std::string text, body_name;
@@ -79,10 +83,17 @@ void write_point(Builder& to, int n, const std::string& name) {
     }
     text = point.body->text;
   }
-  to.body("\n" + body_function(body_name, real, "", parameters, text));
-  to.function(name, value_header(type_of(node.cls), name) + "  return " +
-                        converted(node.cls, real, body_name + "(" + joined(arguments) + ")") +
-                        ";\n}\n");
+  to.body_once(body_name, "\n" + body_function(body_name, real, "", parameters, text));
+  return converted(node.cls, real, body_name + "(" + joined(arguments) + ")");
+}
+
+void write_point(Builder& to, int n, const std::string& name) {
+  const Node& node = to.node(n);
+  if (std::get<Point>(node.primitive).lookup) return write_lookup(to, n, name);
+  const std::string value = point_value(to, n, [&](const Operand& image, const std::string& c) {
+    return to.value(image, "x", "y", c);
+  });
+  to.function(name, value_header(type_of(node.cls), name) + "  return " + value + ";\n}\n");
 }
 
 void write_permute(Builder& to, int n, const std::string& name) {

@@ -17,7 +17,7 @@ namespace {
 // intel:   sub-groups of 16 and 16-byte block loads: Intel's OpenCL optimisation guide for
 //          integrated graphics.
 constexpr Tuning rows[] = {
-    {.vendor = "generic"},
+    {.vendor = "generic", .unroll = false},
     {.vendor = "nvidia", .group = 128, .local_bytes = 48 * 1024, .load_bytes = 16, .wave = 32,
      .groups_at_once = 396},
     {.vendor = "amd", .group = 256, .local_bytes = 32 * 1024, .load_bytes = 16, .wave = 64,

@@ -1,0 +1,21 @@
+// Wide loads and stores of pixels, as kernel text.
+#pragma once
+
+#include <string>
+
+#include "core/image.hpp"
+
+namespace impipe::jit {
+
+// The functions load_N and store_N of bytes, shorts and floats.
+std::string wide_access_functions();
+
+// Text that loads (stores) `count` elements between `memory` + offset and `array` + offset, whose
+// place in memory is a multiple of the largest power of two (at most `widest`) that divides
+// `count` * bytes and `offset` * bytes. Each line begins with `indent`.
+std::string wide_load(PixelClass cls, const std::string& memory, const std::string& array,
+                      int offset, int count, int widest, const std::string& indent);
+std::string wide_store(PixelClass cls, const std::string& memory, const std::string& array,
+                       int count, int widest, const std::string& indent);
+
+}  // namespace impipe::jit
