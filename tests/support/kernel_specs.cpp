@@ -2,6 +2,8 @@
 // fused chains.
 #include "support/kernel_specs.hpp"
 
+#include <cstdlib>
+
 #include "core/expression.hpp"
 #include "support/masks.hpp"
 
@@ -326,6 +328,20 @@ std::vector<SpecCase> make_table() {
 const std::vector<SpecCase>& kernel_specs() {
   static const std::vector<SpecCase> table = make_table();
   return table;
+}
+
+std::vector<SpecCase> chosen_specs() {
+  const char* table = std::getenv("IMPIPE_TEST_TABLE");
+  const char* only = std::getenv("IMPIPE_TEST_SPEC");
+  const bool all = table != nullptr && std::string(table) == "all";
+  std::vector<SpecCase> chosen;
+  for (std::size_t i = 0; i < kernel_specs().size(); ++i) {
+    const SpecCase& c = kernel_specs()[i];
+    if (only != nullptr ? c.name.find(only) != std::string::npos : all || i % 4 == 0) {
+      chosen.push_back(c);
+    }
+  }
+  return chosen;
 }
 
 }  // namespace impipe::testing

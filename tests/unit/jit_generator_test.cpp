@@ -43,6 +43,14 @@ TEST(KernelTable, HasEveryPrimitiveWithEveryClassAndBorder) {
   }
 }
 
+TEST(KernelTable, EveryPrimitiveIsAmongTheChosen) {
+  std::set<std::string> primitives;
+  for (const SpecCase& c : chosen_specs()) {
+    for (const Node& node : c.spec.nodes) primitives.insert(std::string(name_of(node.primitive)));
+  }
+  EXPECT_EQ(primitives.size(), 10u);
+}
+
 TEST(Generator, HeadsTheTextWithThePlan) {
   const SpecCase& c = kernel_specs().front();
   const jit::Program program = jit::generate(c.spec, jit::Dialect::opencl, {});

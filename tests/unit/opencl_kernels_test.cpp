@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <iostream>
 
 #include "backends/cpu/device.hpp"
 #include "backends/opencl/device.hpp"
@@ -21,15 +19,7 @@ TEST(OpenClKernels, HaveTheBitsOfTheCpu) {
   const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
   if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
   const std::unique_ptr<Device> cpu = cpu::open(0, pool);
-  const char* only = std::getenv("IMPIPE_TEST_SPEC");
-  // Where OpenCL is required the whole table runs, elsewhere a quarter: compilers are slow.
-  const char* required = std::getenv("IMPIPE_REQUIRE_BACKEND");
-  const bool all = only != nullptr ||
-                   (required != nullptr && std::string(required).find("opencl") != std::string::npos);
-  int number = 0;
-  for (const SpecCase& spec : kernel_specs()) {
-    if (!all && number++ % 4 != 0) continue;
-    if (only != nullptr && spec.name.find(only) == std::string::npos) continue;
+  for (const SpecCase& spec : chosen_specs()) {
     try {
       Comparison comparison(spec, *cpu, *device);
       for (const Size size : sizes) {
