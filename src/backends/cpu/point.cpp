@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "backends/cpu/exact_shortcut.hpp"
+#include "backends/cpu/luminance.hpp"
 #include "backends/cpu/rows.hpp"
 
 namespace impipe::cpu {
@@ -58,6 +59,9 @@ PointProgram::PointProgram(const Node& node, const Arguments& arguments, const P
     in_double_ = !shortcut.single;
     fixed_ = shortcut.fixed;
   }
+  luminance_ = point_->body != nullptr && point_->mixes_channels && !point_->in_double &&
+               !arguments.differ() && inputs.channels.at(0) == 3 &&
+               has_luminance(*point_->body, inputs.classes[0], cls_, arguments.of(0), level_);
   planar_ = arguments.differ() || point_->mixes_channels;
   for (const int channels : inputs.channels) planar_ = planar_ || channels != channels_;
   if (planar_) fixed_.reset();
@@ -170,6 +174,8 @@ void PointProgram::run(std::byte* out, std::span<const std::byte* const> in, std
     run_fixed_sum(*fixed_, reinterpret_cast<std::uint8_t*>(out),
                   reinterpret_cast<const std::uint8_t*>(in[0]),
                   reinterpret_cast<const std::uint8_t*>(in[1]), n * channels_, level_);
+  } else if (luminance_) {
+    run_luminance(out, in[0], cls_, n, *point_->body, arguments_->of(0), level_);
   } else if (in_double_) {
     run_as<double>(out, in, x, y, n, state, scratch);
   } else {

@@ -68,6 +68,7 @@ class PointProgram {
   std::vector<Binding> bindings_;
   bool in_double_ = false;
   std::optional<FixedSum> fixed_;  // gives the same codes
+  bool luminance_ = false;
   bool planar_ = false;  // channels are computed one by one
 };
 

@@ -1,0 +1,21 @@
+// The body rgb2gray, which every colour image passes on its way to edge, graythresh and others.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/body.hpp"
+#include "core/image.hpp"
+
+namespace impipe::cpu {
+
+// Whether run_luminance gives what this body gives: from and to are the classes of its image and
+// of its result, args its arguments.
+bool has_luminance(const PointBody& body, PixelClass from, PixelClass to,
+                   const std::vector<double>& args, CpuLevel level);
+
+// n pixels of three interleaved channels to one.
+void run_luminance(std::byte* out, const std::byte* in, PixelClass cls, std::int64_t n,
+                   const PointBody& body, const std::vector<double>& args, CpuLevel level);
+
+}  // namespace impipe::cpu

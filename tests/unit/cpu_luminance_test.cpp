@@ -1,0 +1,135 @@
+// rgb2gray's own kernel against its body: equal bits for all bytes, and for words near ties.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "backends/cpu/luminance.hpp"
+#include "backends/cpu/rows.hpp"
+#include "support/spec_case.hpp"
+
+namespace impipe::bodies {
+extern const PointBody rgb2gray;
+}
+
+namespace impipe::testing {
+namespace {
+
+using cpu::has_luminance;
+using cpu::run_luminance;
+
+bool usable(PixelClass cls) {
+  return has_luminance(bodies::rgb2gray, cls, cls, {class_max(cls)}, usable_levels().back());
+}
+
+// The body over the pixels, in `real`, stored as the class.
+template <class real, class T>
+std::vector<T> by_body(const std::vector<T>& pixels, PixelClass cls) {
+  const auto n = static_cast<std::int64_t>(pixels.size() / 3);
+  std::vector<real> channels[3], result(n);
+  for (int c = 0; c < 3; ++c) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      channels[c].push_back(static_cast<real>(pixels[3 * i + c]));
+    }
+  }
+  const real* rows[] = {channels[0].data(), channels[1].data(), channels[2].data()};
+  const real white = static_cast<real>(class_max(cls));
+  std::vector<T> out(n);
+  if constexpr (sizeof(real) == sizeof(double)) {
+    bodies::rgb2gray.rows_double[0](result.data(), rows, n, &white);
+  } else {
+    bodies::rgb2gray.rows_float[0](result.data(), rows, n, &white);
+  }
+  cpu::store_row(reinterpret_cast<std::byte*>(out.data()), result.data(), cls, n,
+                 CpuLevel::baseline);
+  return out;
+}
+
+template <class T>
+std::vector<T> by_kernel(std::vector<T> pixels, PixelClass cls) {
+  const std::size_t n = pixels.size() / 3;
+  std::vector<T> out(n);
+  run_luminance(reinterpret_cast<std::byte*>(out.data()),
+                reinterpret_cast<const std::byte*>(pixels.data()), cls,
+                static_cast<std::int64_t>(n), bodies::rgb2gray, {class_max(cls)},
+                usable_levels().back());
+  return out;
+}
+
+TEST(CpuLuminance, AllTriplesOfBytes) {
+  if (!usable(PixelClass::uint8)) GTEST_SKIP();
+  for (int r = 0; r < 256; ++r) {
+    std::vector<std::uint8_t> pixels;
+    for (int g = 0; g < 256; ++g) {
+      for (int b = 0; b < 256; ++b) {
+        for (const int v : {r, g, b}) pixels.push_back(static_cast<std::uint8_t>(v));
+      }
+    }
+    ASSERT_EQ(by_kernel(pixels, PixelClass::uint8), (by_body<double>(pixels, PixelClass::uint8)))
+        << "red " << r;
+  }
+}
+
+// The weights are millionths, so that 500000 modulo a million is a tie.
+TEST(CpuLuminance, WordsAtAndNearTies) {
+  if (!usable(PixelClass::uint16)) GTEST_SKIP();
+  std::mt19937 random(3);
+  std::vector<std::uint16_t> pixels;
+  const auto code = [&] { return static_cast<std::int64_t>(random() % 65536); };
+  int ties = 0;
+  for (int k = 0; k < 2000; ++k) {
+    const std::int64_t r = code(), b = code();
+    for (std::int64_t g = 0; g < 65536; ++g) {
+      const std::int64_t off = (298936 * r + 587043 * g + 114021 * b) % 1000000 - 500000;
+      if (std::abs(off) > 3) continue;
+      ties += off == 0;
+      for (const std::int64_t v : {r, g, b}) pixels.push_back(static_cast<std::uint16_t>(v));
+    }
+    for (int c = 0; c < 3; ++c) pixels.push_back(static_cast<std::uint16_t>(code()));
+  }
+  ASSERT_GT(ties, 50);
+  EXPECT_EQ(by_kernel(pixels, PixelClass::uint16), (by_body<double>(pixels, PixelClass::uint16)));
+}
+
+TEST(CpuLuminance, SingleOfEveryKind) {
+  if (!usable(PixelClass::single)) GTEST_SKIP();
+  std::mt19937 random(4);
+  std::vector<float> pixels;
+  const float inf = std::numeric_limits<float>::infinity();
+  const float special[] = {0.0f, -0.0f, inf, -inf, std::nanf(""), 1e-42f, 3e38f, 1.0f};
+  for (const float r : special) {
+    for (const float g : special) {
+      for (const float b : special) pixels.insert(pixels.end(), {r, g, b});
+    }
+  }
+  for (int k = 0; k < 30000; ++k) pixels.push_back(static_cast<float>(random()) * 0x1p-32f);
+  const std::vector<float> got = by_kernel(pixels, PixelClass::single);
+  const std::vector<float> expected = by_body<float>(pixels, PixelClass::single);
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const bool both_nan = std::isnan(got[i]) && std::isnan(expected[i]);
+    ASSERT_TRUE(both_nan || std::memcmp(&got[i], &expected[i], sizeof(float)) == 0)
+        << i << ": " << got[i] << " instead of " << expected[i];
+  }
+}
+
+TEST(CpuLuminance, ShortRows) {
+  if (!usable(PixelClass::uint8)) GTEST_SKIP();
+  for (int n = 0; n < 70; ++n) {
+    std::vector<std::uint8_t> bytes;
+    std::vector<std::uint16_t> words;
+    std::vector<float> floats;
+    for (int i = 0; i < 3 * n; ++i) {
+      bytes.push_back(static_cast<std::uint8_t>(i * 37));
+      words.push_back(static_cast<std::uint16_t>(i * 9377));
+      floats.push_back(static_cast<float>(i) / 7);
+    }
+    EXPECT_EQ(by_kernel(bytes, PixelClass::uint8), (by_body<double>(bytes, PixelClass::uint8)));
+    EXPECT_EQ(by_kernel(words, PixelClass::uint16), (by_body<double>(words, PixelClass::uint16)));
+    EXPECT_EQ(by_kernel(floats, PixelClass::single), (by_body<float>(floats, PixelClass::single)));
+  }
+}
+
+}  // namespace
+}  // namespace impipe::testing
