@@ -63,22 +63,22 @@ IMPIPE_TARGET_v4 inline __attribute__((always_inline)) __m512d channel_of_words(
 
 IMPIPE_TARGET_v4 void luminance_v4(std::uint8_t* out, const std::uint8_t* in, std::int64_t n,
                                    const Exact& exact) {
-  // Four roundings of numbers up to 255, of the weights and of the sums, and one of the sum with a
-  // half: less than 255 * 5 / 2^24. The body's own error is below 1e-12.
-  const __m512 near = _mm512_set1_ps(0.5f - 0x1p-13f);
+  // Eight roundings of numbers up to 255, of the weights and of the sums with a half: less than
+  // 256 * 8 / 2^25. The body's own error is below 1e-12.
+  const __m512 near = _mm512_set1_ps(0x1p-13f);
   const __m512 half = _mm512_set1_ps(0.5f);
   std::int64_t i = 0;
   constexpr std::int64_t read = 22;  // pixels in 64 bytes, rounded up
   for (; i + read <= n; i += 16) {
     const __m512i quarters = in_quarters(_mm512_loadu_si512(in + 3 * i));
-    __m512 sum = _mm512_mul_ps(channel_of_bytes<0>(quarters), _mm512_set1_ps(red));
+    __m512 sum = _mm512_fmadd_ps(channel_of_bytes<0>(quarters), _mm512_set1_ps(red), half);
     sum = _mm512_fmadd_ps(channel_of_bytes<1>(quarters), _mm512_set1_ps(green), sum);
     sum = _mm512_fmadd_ps(channel_of_bytes<2>(quarters), _mm512_set1_ps(blue), sum);
-    sum = _mm512_add_ps(sum, half);
     const __m512i code = _mm512_cvttps_epi32(sum);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm512_cvtepi32_epi8(code));
-    const __m512 rest = _mm512_sub_ps(sum, _mm512_cvtepi32_ps(code));
-    if (_mm512_cmp_ps_mask(_mm512_abs_ps(_mm512_sub_ps(rest, half)), near, _CMP_GT_OQ) != 0) {
+    // How far the nearest whole number is, on which the code changes.
+    const __m512 off = _mm512_abs_ps(_mm512_reduce_ps(sum, _MM_FROUND_TO_NEAREST_INT));
+    if (_mm512_cmp_ps_mask(off, near, _CMP_LT_OQ) != 0) {
       run_exactly(out + i, in + 3 * i, 16, exact);
     }
   }
@@ -87,21 +87,20 @@ IMPIPE_TARGET_v4 void luminance_v4(std::uint8_t* out, const std::uint8_t* in, st
 
 IMPIPE_TARGET_v4 void luminance_v4(std::uint16_t* out, const std::uint16_t* in, std::int64_t n,
                                    const Exact& exact) {
-  // Far more than the error of either sum, 65535 * 10 / 2^53.
-  const __m512d near = _mm512_set1_pd(0.5 - 1e-9);
+  // Far more than the error of either sum, 65536 * 10 / 2^53.
+  const __m512d near = _mm512_set1_pd(1e-9);
   const __m512d half = _mm512_set1_pd(0.5);
   std::int64_t i = 0;
   constexpr std::int64_t read = 11;  // pixels in 64 bytes, rounded up
   for (; i + read <= n; i += 8) {
     const __m512i quarters = in_quarters(_mm512_loadu_si512(in + 3 * i));
-    __m512d sum = _mm512_mul_pd(channel_of_words<0>(quarters), _mm512_set1_pd(red));
+    __m512d sum = _mm512_fmadd_pd(channel_of_words<0>(quarters), _mm512_set1_pd(red), half);
     sum = _mm512_fmadd_pd(channel_of_words<1>(quarters), _mm512_set1_pd(green), sum);
     sum = _mm512_fmadd_pd(channel_of_words<2>(quarters), _mm512_set1_pd(blue), sum);
-    sum = _mm512_add_pd(sum, half);
     const __m256i code = _mm512_cvttpd_epi32(sum);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm256_cvtepi32_epi16(code));
-    const __m512d rest = _mm512_sub_pd(sum, _mm512_cvtepi32_pd(code));
-    if (_mm512_cmp_pd_mask(_mm512_abs_pd(_mm512_sub_pd(rest, half)), near, _CMP_GT_OQ) != 0) {
+    const __m512d off = _mm512_abs_pd(_mm512_reduce_pd(sum, _MM_FROUND_TO_NEAREST_INT));
+    if (_mm512_cmp_pd_mask(off, near, _CMP_LT_OQ) != 0) {
       run_exactly(out + i, in + 3 * i, 8, exact);
     }
   }
