@@ -2,6 +2,8 @@
 #include "core/kernel_spec.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 namespace impipe {
 
@@ -54,6 +56,19 @@ Size result_size(const Node& node, Size input) {
   }
   if (const auto* s = std::get_if<Separable>(&node.primitive)) {
     return {input.width + s->grow_x, input.height + s->grow_y};
+  }
+  if (const auto* project = std::get_if<Project>(&node.primitive)) {
+    const double diagonal = std::sqrt(static_cast<double>(input.width) * input.width +
+                                      static_cast<double>(input.height) * input.height);
+    return {project->angles, 2 * static_cast<std::int64_t>(std::ceil(diagonal / 2 + 1)) + 1};
+  }
+  if (std::holds_alternative<Backproject>(node.primitive)) {
+    std::int64_t side = static_cast<std::int64_t>(node.arguments.back().value);
+    if (side == 0) {
+      const double rows = static_cast<double>(input.height);
+      side = 2 * static_cast<std::int64_t>(std::floor(rows / (2 * std::numbers::sqrt2)));
+    }
+    return {side, side};
   }
   return input;
 }

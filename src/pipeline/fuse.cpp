@@ -256,7 +256,7 @@ class Fuser {
         const ValueId image = step(s).inputs[node.images.front().index];
         for (std::vector<int>& group : groups) {
           const Node& first = node_of(step(group.front()));
-          if (is<Select>(first)) continue;
+          if (stands_alone(first.primitive)) continue;
           const bool makes_it = output(group.front()) == image;
           const bool reads_it = is_sink(first) &&
                                 step(group.front()).inputs[first.images.front().index] == image;

@@ -61,6 +61,7 @@ const std::map<std::string_view, std::vector<std::string>> uses{
     {"medfilt2", {"", "k5 symmetric", "2,4 circular"}},
     {"min", {"", "each"}},
     {"ordfilt2", {"7 rectangle,3,5", "1 disk,2 replicate"}},
+    {"radon", {"0:10:179", "theta=30"}},
     {"reduce", {"'max(acc, x)'"}},
     {"rot90", {"", "2", "-1"}},
     {"stats", {"", "each"}},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include "support/pipeline_runner.hpp"
 #include "support/reference/transform.hpp"
@@ -130,6 +131,56 @@ TEST(Dither, ScalesByWhite) {
   const std::string error = test::error_of("bwdist | dither", image);
   EXPECT_NE(error.find("dither: the image has no white to scale by; use mat2gray first"),
             std::string::npos) << error;
+}
+
+std::vector<double> range(double first, double step, int count) {
+  std::vector<double> out;
+  for (int i = 0; i < count; ++i) out.push_back(first + step * i);
+  return out;
+}
+
+TEST(Radon, IsItsDefinition) {
+  const Size sizes[] = {{1, 1}, {1, 9}, {12, 1}, {2, 2}, {8, 8}, {37, 53}, {64, 15}, {9, 200}};
+  const std::pair<const char*, std::vector<double>> angles[] = {
+      {"radon 0:7:179", range(0, 7, 26)},
+      {"radon 0,45,90,135,180,225,270,315,-30,720.5",
+       {0, 45, 90, 135, 180, 225, 270, 315, -30, 720.5}},
+      {"radon 44.9:0.05:45.1", range(44.9, 0.05, 5)},
+      {"radon theta=90", {90}}};
+  std::uint64_t seed = 50;
+  for (const PixelClass cls : {PixelClass::logical, PixelClass::uint8, PixelClass::uint16,
+                               PixelClass::single}) {
+    for (const Size size : sizes) {
+      const HostImage image = test::test_image(cls, 1, size, ++seed);
+      for (const auto& [text, degrees] : angles) {
+        const Image expected = reference::radon(reference::from_host(image), degrees);
+        double largest = 0;
+        for (const double v : expected.values) largest = std::max(largest, std::abs(v));
+        EXPECT_EQ(test::difference(expected, run(text, image).image, 1e-7 * largest), "")
+            << text << " of " << test::describe(image);
+      }
+    }
+  }
+}
+
+TEST(Radon, EveryColumnSumsToTheImage) {
+  const HostImage image = test::test_image(PixelClass::uint16, 1, {301, 122}, 3);
+  double sum = 0;
+  for (const double v : reference::from_host(image).values) sum += v;
+  const Image projected = reference::from_host(run("radon", image).image);
+  ASSERT_EQ(projected.columns, 180);
+  for (int t = 0; t < projected.columns; ++t) {
+    double column = 0;
+    for (int r = 0; r < projected.rows; ++r) column += projected.at(r, t);
+    EXPECT_NEAR(column, sum, 1e-6 * sum) << t;
+  }
+}
+
+TEST(Radon, TheSameBytesEveryTime) {
+  const HostImage image = test::test_image(PixelClass::single, 1, {200, 130}, 4);
+  const HostImage once = run("radon 0:0.5:179.5", image).image;
+  EXPECT_EQ(once.size(), (Size{360, 243}));
+  EXPECT_EQ(test::difference(once, run("radon 0:0.5:179.5", image).image), "");
 }
 
 }  // namespace

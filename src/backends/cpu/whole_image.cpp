@@ -3,11 +3,13 @@
 
 #include "backends/cpu/diffuse.hpp"
 #include "backends/cpu/distance.hpp"
+#include "backends/cpu/project.hpp"
 
 namespace impipe::cpu {
 
 bool runs_whole_image(const Primitive& primitive) {
-  return std::holds_alternative<Distance>(primitive) || std::holds_alternative<Diffuse>(primitive);
+  return std::holds_alternative<Distance>(primitive) ||
+         std::holds_alternative<Diffuse>(primitive) || std::holds_alternative<Project>(primitive);
 }
 
 void run_whole_image(const Node& node, const Arguments& arguments,
@@ -18,6 +20,8 @@ void run_whole_image(const Node& node, const Arguments& arguments,
     run_distance(*distance, in, out, pool, level);
   } else if (std::holds_alternative<Diffuse>(node.primitive)) {
     run_diffuse(in, arguments.of(0)[0], out, pool, level);
+  } else if (std::holds_alternative<Project>(node.primitive)) {
+    run_project(arguments.of(0), in, out, pool, level);
   }
 }
 

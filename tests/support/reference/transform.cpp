@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <numbers>
 #include <tuple>
 
 namespace impipe::reference {
@@ -61,6 +62,28 @@ Image dither(const Image& a) {
       add(r + 1, c - 1, e * 3 / 16);
       add(r + 1, c, e * 5 / 16);
       add(r + 1, c + 1, e * 1 / 16);
+    }
+  }
+  return out;
+}
+
+Image radon(const Image& a, const std::vector<double>& degrees) {
+  const int rows = a.rows, columns = a.columns;
+  const double xc = (rows + 1) / 2, yc = (columns + 1) / 2;
+  const int b = static_cast<int>(std::ceil(std::hypot(rows, columns) / 2 + 1));
+  Image out(PixelClass::single, 0, 2 * b + 1, static_cast<int>(degrees.size()), 1);
+  for (int t = 0; t < out.columns; ++t) {
+    const double s = std::sin(degrees[t] * std::numbers::pi / 180);
+    const double c = std::cos(degrees[t] * std::numbers::pi / 180);
+    for (int i = 0; i < 2 * rows; ++i) {
+      for (int j = 0; j < 2 * columns; ++j) {
+        const double x = 0.75 - xc + i / 2.0, y = 0.75 - yc + j / 2.0;
+        const double p = -s * x + c * y + b;
+        const int k = static_cast<int>(std::floor(p));
+        const double w = a.at(i / 2, j / 2) / 4;
+        out.at(k, t) += (1 - (p - k)) * w;
+        if (k + 1 < out.rows) out.at(k + 1, t) += (p - k) * w;
+      }
     }
   }
   return out;

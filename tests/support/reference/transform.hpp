@@ -13,5 +13,7 @@ namespace impipe::reference {
 Image bwdist(const Image& a, std::string_view metric, bool index);
 // 8.4: the raster loop.
 Image dither(const Image& a);
+// 8.1
+Image radon(const Image& a, const std::vector<double>& degrees);
 
 }  // namespace impipe::reference
