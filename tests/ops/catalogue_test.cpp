@@ -54,6 +54,7 @@ const std::map<std::string_view, std::vector<std::string>> uses{
     {"imsubtract", {":b", "3"}},
     {"imtophat", {"square,5"}},
     {"intlut", {":lut"}},
+    {"iradon", {"", "7.5 nearest hann", "none size=9"}},
     {"map", {"'x / 2'", "'(r + g) / 2'", "'max(x, b2) + col' class=single"}},
     {"mat2gray", {"", "10,20"}},
     {"max", {"", "each"}},

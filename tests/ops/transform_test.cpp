@@ -183,5 +183,66 @@ TEST(Radon, TheSameBytesEveryTime) {
   EXPECT_EQ(test::difference(once, run("radon 0:0.5:179.5", image).image), "");
 }
 
+void expect_iradon(const HostImage& projections, const std::string& arguments,
+                   const std::vector<double>& degrees, const reference::IradonOptions& options) {
+  const Image expected = reference::iradon(reference::from_host(projections), degrees, options);
+  double largest = 0;
+  for (const double v : expected.values) largest = std::max(largest, std::abs(v));
+  EXPECT_EQ(test::difference(expected, run("iradon " + arguments, projections).image,
+                             1e-6 * largest), "")
+      << arguments << " of " << test::describe(projections);
+}
+
+// Angles that hardly ever hit the middle between two samples, where nearest could go either way.
+TEST(Iradon, IsItsDefinition) {
+  const std::string list = "3.3:11.7:179";
+  const std::vector<double> degrees = range(3.3, 11.7, 16);
+  std::uint64_t seed = 90;
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    for (const std::int64_t rows : {7, 23, 64, 69}) {
+      const HostImage image = test::test_image(cls, 1, {16, rows}, ++seed);
+      expect_iradon(image, list, degrees, {});
+      expect_iradon(image, list + " nearest none", degrees,
+                    {.interp = "nearest", .filter = "none"});
+      for (const char* filter : {"shepp-logan", "cosine", "hamming", "hann"}) {
+        expect_iradon(image, list + " " + filter, degrees, {.filter = filter});
+        expect_iradon(image, list + " scaling=0.6 size=31 " + filter, degrees,
+                      {.filter = filter, .scaling = 0.6, .side = 31});
+      }
+    }
+  }
+}
+
+TEST(Iradon, EverySideMeetsItsSamples) {
+  const HostImage image = test::test_image(PixelClass::single, 1, {5, 9}, 2);
+  for (int side = 1; side < 45; ++side) {
+    expect_iradon(image, "theta=0,45,90,135,-45 size=" + std::to_string(side),
+                  {0, 45, 90, 135, -45}, {.side = side});
+  }
+}
+
+TEST(Iradon, AnglesThatAreNotListed) {
+  const HostImage image = test::test_image(PixelClass::single, 1, {12, 40}, 3);
+  expect_iradon(image, "", range(0, 15, 12), {});
+  expect_iradon(image, "7.5", range(0, 7.5, 12), {});
+  const std::string error = test::error_of("iradon 0:10:170", image);
+  EXPECT_EQ(error, "iradon: 18 angles for 12 projections, the columns of the image");
+}
+
+// A soft blob comes back from its projections.
+TEST(Iradon, UndoesRadon) {
+  Image blob(PixelClass::single, 1, 64, 64, 1);
+  for (int r = 0; r < 64; ++r) {
+    for (int c = 0; c < 64; ++c) {
+      blob.at(r, c) = std::exp(-(std::pow(r - 25, 2) + std::pow(c - 36, 2)) / 60);
+    }
+  }
+  const Image back = reference::from_host(
+      run("radon 0:179 | iradon 0:179 size=64", reference::to_host(blob)).image);
+  for (int r = 0; r < 64; ++r) {
+    for (int c = 0; c < 64; ++c) EXPECT_NEAR(back.at(r, c), blob.at(r, c), 0.03) << r << " " << c;
+  }
+}
+
 }  // namespace
 }  // namespace impipe

@@ -1,6 +1,7 @@
 // Runs the primitives that read and make their image as a whole: one call each.
 #include "backends/cpu/whole_image.hpp"
 
+#include "backends/cpu/backproject.hpp"
 #include "backends/cpu/diffuse.hpp"
 #include "backends/cpu/distance.hpp"
 #include "backends/cpu/project.hpp"
@@ -9,7 +10,8 @@ namespace impipe::cpu {
 
 bool runs_whole_image(const Primitive& primitive) {
   return std::holds_alternative<Distance>(primitive) ||
-         std::holds_alternative<Diffuse>(primitive) || std::holds_alternative<Project>(primitive);
+         std::holds_alternative<Diffuse>(primitive) || std::holds_alternative<Project>(primitive) ||
+         std::holds_alternative<Backproject>(primitive);
 }
 
 void run_whole_image(const Node& node, const Arguments& arguments,
@@ -22,6 +24,8 @@ void run_whole_image(const Node& node, const Arguments& arguments,
     run_diffuse(in, arguments.of(0)[0], out, pool, level);
   } else if (std::holds_alternative<Project>(node.primitive)) {
     run_project(arguments.of(0), in, out, pool, level);
+  } else if (const auto* back = std::get_if<Backproject>(&node.primitive)) {
+    run_backproject(*back, arguments.of(0), in, out, pool);
   }
 }
 

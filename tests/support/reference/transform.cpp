@@ -89,4 +89,78 @@ Image radon(const Image& a, const std::vector<double>& degrees) {
   return out;
 }
 
+namespace {
+
+// The response before the transform's order: index i of 0 .. n - 1 is frequency i - n / 2.
+double centred_response(int i, int n, const IradonOptions& options) {
+  const double f = (i - n / 2.0) / (n / 2.0);  // -1 .. 1
+  if (std::abs(f) > options.scaling) return 0;
+  const double at = n / 2.0 * (1 + f / options.scaling);
+  double window = 1;
+  const double turn = 2 * std::numbers::pi / (n - 1);
+  if (options.filter == "hann") window = 0.5 - 0.5 * std::cos(turn * at);
+  if (options.filter == "hamming") window = 0.54 - 0.46 * std::cos(turn * at);
+  if (options.filter == "cosine") window = std::sin(std::numbers::pi * at / n);
+  const double x = std::numbers::pi * std::abs(f) / options.scaling / 2;
+  if (options.filter == "shepp-logan" && x != 0) window = std::sin(x) / x;
+  return std::abs(f) * window;
+}
+
+// real(ifft(fft(samples, n) .* response)), as far as the samples go
+std::vector<double> filtered(const std::vector<double>& samples, const IradonOptions& options) {
+  if (options.filter == "none") return samples;
+  const int rows = static_cast<int>(samples.size());
+  int n = 2;
+  while (n < 2 * rows) n *= 2;
+  std::vector<double> cosine(n), sine(n), out(rows);
+  for (int i = 0; i < n; ++i) {
+    cosine[i] = std::cos(2 * std::numbers::pi * i / n);
+    sine[i] = std::sin(2 * std::numbers::pi * i / n);
+  }
+  for (int k = 0; k < n; ++k) {
+    double re = 0, im = 0;
+    for (int i = 0; i < rows; ++i) {
+      re += samples[i] * cosine[static_cast<long>(k) * i % n];
+      im -= samples[i] * sine[static_cast<long>(k) * i % n];
+    }
+    const double response = centred_response((k + n / 2) % n, n, options) / n;
+    for (int i = 0; i < rows; ++i) {
+      const long at = static_cast<long>(k) * i % n;
+      out[i] += response * (re * cosine[at] - im * sine[at]);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Image iradon(const Image& a, const std::vector<double>& degrees, const IradonOptions& options) {
+  const int n = options.side > 0 ? options.side
+                                 : 2 * static_cast<int>(a.rows / (2 * std::sqrt(2.0)));
+  const int needed = static_cast<int>(std::ceil(n * std::sqrt(2.0))) + 1;
+  const int pad = a.rows < needed ? (needed - a.rows + 1) / 2 : 0;
+  const int length = a.rows + 2 * pad, centre = (n + 1) / 2;
+  Image out(PixelClass::single, 0, n, n, 1);
+  for (int t = 0; t < a.columns; ++t) {
+    std::vector<double> column;
+    for (int r = 0; r < a.rows; ++r) column.push_back(a.at(r, t));
+    column = filtered(column, options);
+    column.insert(column.begin(), pad, 0.0);
+    column.insert(column.end(), pad + 1, 0.0);
+    const double c = std::cos(degrees[t] * std::numbers::pi / 180);
+    const double s = std::sin(degrees[t] * std::numbers::pi / 180);
+    for (int r = 0; r < n; ++r) {
+      for (int q = 0; q < n; ++q) {
+        const double u = (q - centre + 1) * c + (n - 1 - r - centre) * s + length / 2;
+        const int k = static_cast<int>(std::floor(u));
+        out.at(r, q) += options.interp == "nearest"
+                            ? column.at(static_cast<int>(std::floor(u + 0.5)))
+                            : column.at(k) * (1 - (u - k)) + column.at(k + 1) * (u - k);
+      }
+    }
+  }
+  for (double& v : out.values) v *= std::numbers::pi / (2 * a.columns);
+  return out;
+}
+
 }  // namespace impipe::reference

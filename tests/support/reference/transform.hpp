@@ -15,5 +15,13 @@ Image bwdist(const Image& a, std::string_view metric, bool index);
 Image dither(const Image& a);
 // 8.1
 Image radon(const Image& a, const std::vector<double>& degrees);
+// 8.2; one angle a column; side 0: from the rows. Fourier transforms as sums.
+struct IradonOptions {
+  std::string_view interp = "linear";
+  std::string_view filter = "ram-lak";
+  double scaling = 1;
+  int side = 0;
+};
+Image iradon(const Image& a, const std::vector<double>& degrees, const IradonOptions& options);
 
 }  // namespace impipe::reference

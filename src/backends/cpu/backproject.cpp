@@ -1,0 +1,157 @@
+// The inverse Radon transform: filters each projection by its Fourier transform, then smears all of
+// them back along their rays.
+#include "backends/cpu/backproject.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <complex>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "backends/cpu/fft.hpp"
+#include "core/error.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+using Filter = Backproject::Filter;
+using std::numbers::pi;
+
+// The window's value at frequency s of -length/2 .. length/2 - 1, stretched to [-scaling, scaling].
+double window(Filter filter, double s, double length) {
+  const double place = length / 2 + s;
+  switch (filter) {
+    case Filter::hann: return 0.5 - 0.5 * std::cos(2 * pi * place / (length - 1));
+    case Filter::hamming: return 0.54 - 0.46 * std::cos(2 * pi * place / (length - 1));
+    case Filter::cosine: return std::sin(pi * place / length);
+    case Filter::shepp_logan: {
+      const double x = pi * std::abs(s) / length;
+      return x == 0 ? 1 : std::sin(x) / x;
+    }
+    case Filter::ram_lak:
+    case Filter::none: break;
+  }
+  return 1;
+}
+
+// The filter's response to each of `length` frequencies. Only the even part of a response acts on
+// the real part of the result; hann's and hamming's windows have an odd part too.
+std::vector<double> response_of(Filter filter, std::int64_t length, double scaling) {
+  const double n = static_cast<double>(length);
+  std::vector<double> response(static_cast<std::size_t>(length));
+  for (std::int64_t k = 0; k < length; ++k) {
+    const double s = static_cast<double>(k < length / 2 ? k : k - length);
+    if (std::abs(s) > scaling * n / 2) continue;
+    response[k] = std::abs(s) / (n / 2) * window(filter, s / scaling, n);
+  }
+  std::vector<double> even(response.size());
+  for (std::int64_t k = 0; k < length; ++k) {
+    even[k] = (response[k] + response[(length - k) % length]) / 2;
+  }
+  return even;
+}
+
+// Projections as rows of doubles, with zeros on both sides and one more behind.
+struct Projections {
+  std::int64_t count = 0, length = 0;
+  std::vector<double> values;
+  double* row(std::int64_t i) { return values.data() + i * (length + 1); }
+  const double* row(std::int64_t i) const { return values.data() + i * (length + 1); }
+};
+
+double pixel(const Plane& in, std::int64_t x, std::int64_t y) {
+  switch (in.cls()) {
+    case PixelClass::single: return in.row_as<float>(y)[x];
+    case PixelClass::uint16: return in.row_as<std::uint16_t>(y)[x];
+    default: return in.row_as<std::uint8_t>(y)[x];
+  }
+}
+
+// length: at least the input's height; the samples stand in the middle.
+Projections filtered(const Backproject& what, double scaling, const Plane& in,
+                     std::int64_t length, ThreadPool& pool) {
+  const std::int64_t rows = in.size().height;
+  Projections out{in.size().width, length};
+  out.values.resize(static_cast<std::size_t>(out.count * (length + 1)));
+  const std::int64_t before = (length - rows) / 2;
+  const std::int64_t fft_length =
+      2 * static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(rows)));
+  const Fft fft(fft_length);
+  const std::vector<double> response = response_of(what.filter, fft_length, scaling);
+  // Two at a time, as real and imaginary parts: the response is real and even.
+  pool.for_each((out.count + 1) / 2, [&](std::int64_t pair) {
+    const std::int64_t first = 2 * pair, second = std::min(first + 1, out.count - 1);
+    std::vector<std::complex<double>> data(static_cast<std::size_t>(fft_length));
+    for (std::int64_t y = 0; y < rows; ++y) data[y] = {pixel(in, first, y), pixel(in, second, y)};
+    if (what.filter != Filter::none) {
+      fft.forward(data);
+      for (std::int64_t k = 0; k < fft_length; ++k) data[k] *= response[k];
+      fft.inverse(data);
+    }
+    for (std::int64_t y = 0; y < rows; ++y) {
+      out.row(first)[before + y] = data[y].real();
+      if (second != first) out.row(second)[before + y] = data[y].imag();
+    }
+  });
+  return out;
+}
+
+std::vector<double> angles_of(std::span<const double> given, std::int64_t columns) {
+  if (given.size() > 1 && static_cast<std::int64_t>(given.size()) != columns) {
+    throw Error("iradon: " + std::to_string(given.size()) + " angles for " +
+                    std::to_string(columns) + " projections, the columns of the image",
+                ExitCode::file_failed);
+  }
+  std::vector<double> radians;
+  for (std::int64_t k = 0; k < columns; ++k) {
+    const double degrees = given.empty()       ? 180.0 * static_cast<double>(k) /
+                                                     static_cast<double>(columns)
+                           : given.size() == 1 ? given[0] * static_cast<double>(k)
+                                               : given[k];
+    radians.push_back(degrees * pi / 180);
+  }
+  return radians;
+}
+
+}  // namespace
+
+void run_backproject(const Backproject& what, std::span<const double> arguments, const Plane& in,
+                     Plane& out, ThreadPool& pool) {
+  const std::vector<double> angles =
+      angles_of(arguments.first(static_cast<std::size_t>(what.angles)), in.size().width);
+  const double scaling = arguments[static_cast<std::size_t>(what.angles)];
+  const std::int64_t side = out.size().width, rows = in.size().height;
+  // So long that every ray through the result meets a sample.
+  const std::int64_t needed =
+      static_cast<std::int64_t>(std::ceil(static_cast<double>(side) * std::numbers::sqrt2)) + 1;
+  const std::int64_t length = rows + std::max<std::int64_t>(0, (needed - rows + 1) / 2) * 2;
+  const Projections projections = filtered(what, scaling, in, length, pool);
+
+  const std::int64_t middle = (side + 1) / 2;
+  const double scale = pi / (2 * static_cast<double>(angles.size()));
+  pool.for_each(side, [&](std::int64_t row) {
+    const double y = static_cast<double>(side - 1 - row - middle);
+    std::vector<double> sums(static_cast<std::size_t>(side));
+    for (std::size_t a = 0; a < angles.size(); ++a) {
+      const double* samples = projections.row(static_cast<std::int64_t>(a));
+      const double c = std::cos(angles[a]);
+      const double start = y * std::sin(angles[a]) + static_cast<double>(length / 2);
+      for (std::int64_t x = 0; x < side; ++x) {
+        const double place = start + static_cast<double>(x - middle + 1) * c;
+        if (what.linear) {
+          const std::int64_t at = static_cast<std::int64_t>(place);
+          const double part = place - static_cast<double>(at);
+          sums[x] += samples[at] + (samples[at + 1] - samples[at]) * part;
+        } else {
+          sums[x] += samples[static_cast<std::int64_t>(place + 0.5)];
+        }
+      }
+    }
+    float* result = out.row_as<float>(row);
+    for (std::int64_t x = 0; x < side; ++x) result[x] = static_cast<float>(sums[x] * scale);
+  });
+}
+
+}  // namespace impipe::cpu

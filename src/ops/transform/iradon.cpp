@@ -1,0 +1,75 @@
+// iradon: the image whose sums along parallel rays are given.
+#include "ops/images.hpp"
+
+namespace impipe::ops {
+namespace {
+
+using Filter = Backproject::Filter;
+
+Filter filter_named(std::string_view name) {
+  if (name == "none") return Filter::none;
+  if (name == "shepp-logan") return Filter::shepp_logan;
+  if (name == "cosine") return Filter::cosine;
+  if (name == "hamming") return Filter::hamming;
+  if (name == "hann") return Filter::hann;
+  return Filter::ram_lak;
+}
+
+ImageValue lower_iradon(const Call& call, PlanBuilder& plan) {
+  plan.drop_alpha();
+  Backproject what{filter_named(call.word("filter")), call.word("interp") == "linear"};
+  std::vector<Arg> arguments;
+  if (call.has("theta")) {
+    arguments.assign(call.numbers("theta").begin(), call.numbers("theta").end());
+  }
+  what.angles = static_cast<int>(arguments.size());
+  arguments.emplace_back(call.number("scaling"));
+  arguments.emplace_back(call.has("size") ? call.number("size") : 0.0);
+  return plan.whole(what, {plan.current()}, arguments, {.cls = PixelClass::single, .white = 0});
+}
+
+const RegisterOperator iradon_operator{{
+    .name = "iradon",
+    .help = "the image from its sums along parallel rays, by filtered back projection",
+    .category = "transform",
+    .parameters =
+        {{.name = "theta",
+          .letter = 't',
+          .help = "the angles of the columns in degrees; one number d: 0, d, 2d, ...; 180 k / n "
+                  "when not given",
+          .most_numbers = 100000},
+         {.name = "interp",
+          .help = "between samples: linear or nearest",
+          .words = {"linear", "nearest"},
+          .fallback = "linear"},
+         {.name = "filter",
+          .help = "the window on the ramp |f|: ram-lak has none; none: no filtering",
+          .words = {"ram-lak", "shepp-logan", "cosine", "hamming", "hann", "none"},
+          .fallback = "ram-lak"},
+         {.name = "scaling",
+          .help = "the part of the frequencies that passes; the window is compressed to it",
+          .most_numbers = 1,
+          .low = 0.001,
+          .high = 1,
+          .fallback = "1"},
+         {.name = "size",
+          .letter = 's',
+          .help = "side of the result in pixels; 2 floor(rows / (2 sqrt 2)) when not given",
+          .most_numbers = 1,
+          .integer = true,
+          .low = 1}},
+    .one_channel = true,
+    .details =
+        "Each column is filtered by its Fourier transform of twice the next power of two: |f|, 1\n"
+        "at the highest frequency, times the window. Every pixel (x, y) of the result then takes\n"
+        "from each column the sample at x cos(theta) + y sin(theta); the sum is scaled by pi / (2 n).\n"
+        "In double; the result is single and has no white.",
+    .example = "radon | iradon | mat2gray",
+    .accuracy = "1e-6 of the largest value",
+    .matlab = "iradon(P,theta,interp,filter,scaling,size) (MATLAB's ramp has a mean: about 1 % "
+              "apart)",
+    .lower = lower_iradon,
+}};
+
+}  // namespace
+}  // namespace impipe::ops
