@@ -138,7 +138,8 @@ TEST(CpuStep, SumsOfTwoByteImagesAreThoseOfDouble) {
   }
   const std::vector<std::vector<double>> sums{{0.6, 0.4, 3},  {0.5, 0.5, 0},    {1, -1, 0},
                                               {0.3, 0.7, 0},  {-1.5, 2.25, 20}, {100, -99, 0},
-                                              {300, -299, 7}, {1e-9, 1, 0.5},   {NAN, 1, 0}};
+                                              {300, -299, 7}, {1e-9, 1, 0.5},   {NAN, 1, 0},
+                                              {0.5, 0.3, 0},  {0.1, 0.9, 0},    {-0.3, -0.5, 200}};
   for (const std::vector<double>& sum : sums) {
     SpecBuilder b;
     const Operand x = b.input(uint8, 1), y = b.input(uint8, 1);

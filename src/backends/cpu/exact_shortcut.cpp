@@ -37,14 +37,22 @@ ExactShortcut try_all(const Trial& trial) {
     trial.body->rows_double[level](exact.data(), rows, n, trial.args.data());
   };
   ExactShortcut out{.fixed = std::nullopt, .single = true};
+  std::vector<FixedSum> sums;  // those that were right so far
   if (trial.result == PixelClass::uint8 && trial.first == PixelClass::uint8 &&
       trial.second == PixelClass::uint8) {
     in_double(255);
     const double at_first = exact[0];
     in_double(0);
-    out.fixed = fixed_sum_through(exact[0], at_first, exact[255]);
+    // Ties all go up, or all down, by rounding errors that rounded weights don't have: the sum
+    // moved by as much as 255 of both, half a unit off, can be.
+    if (const auto sum = fixed_sum_through(exact[0], at_first, exact[255])) {
+      for (const int moved : {0, 256, -256}) {
+        sums.push_back(*sum);
+        sums.back().offset += moved;
+      }
+    }
   }
-  for (std::int64_t k = 0; k < codes_of(trial.first) && (out.single || out.fixed); ++k) {
+  for (std::int64_t k = 0; k < codes_of(trial.first) && (out.single || !sums.empty()); ++k) {
     in_double(k);
     store_row(codes.data(), exact.data(), trial.result, n, trial.level);
     if (out.single) {
@@ -53,11 +61,15 @@ ExactShortcut try_all(const Trial& trial) {
       store_row(fast_codes.data(), fast.data(), trial.result, n, trial.level);
       out.single = codes == fast_codes;
     }
-    for (std::int64_t i = 0; out.fixed && i < n; ++i) {
-      const std::uint8_t code = out.fixed->code(static_cast<int>(k), static_cast<int>(i));
-      if (static_cast<std::uint8_t>(codes[i]) != code) out.fixed.reset();
-    }
+    std::erase_if(sums, [&](const FixedSum& sum) {
+      for (std::int64_t i = 0; i < n; ++i) {
+        const std::uint8_t code = sum.code(static_cast<int>(k), static_cast<int>(i));
+        if (static_cast<std::uint8_t>(codes[i]) != code) return true;
+      }
+      return false;
+    });
   }
+  if (!sums.empty()) out.fixed = sums.front();
   return out;
 }
 
