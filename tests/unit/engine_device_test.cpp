@@ -53,6 +53,15 @@ TEST(Automatic, ShortWorkStaysOnTheCpuAndTouchesNoGpu) {
             "about 0.037 ms of work, and a GPU would take 0.25 s, its start included");
 }
 
+TEST(Automatic, WhatNoGpuCanDoStaysOnTheCpu) {
+  ThreadPool pool(0);
+  WorkCost cost;
+  cost.add(plan_of("imbinarize 0.5 | bwdist"), 1e12, 1000);
+  const OpenDevice chosen = choose_device(cost, 4, pool);
+  EXPECT_EQ(chosen.device->info().id, "cpu");
+  EXPECT_EQ(chosen.why, "distance has no GPU kernel");
+}
+
 TEST(Automatic, LongWorkGoesToAGpuWhereThereIsOne) {
   ThreadPool pool(0);
   WorkCost cost;
