@@ -11,12 +11,13 @@
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/text.hpp"
 #include "backends/jit/wide_access.hpp"
+#include "core/expression.hpp"
 
 namespace impipe::jit {
 namespace {
 
 // Values of a window that registers hold.
-constexpr int most_window = 200;
+constexpr int most_window = 112;
 constexpr int most_taps = 49;
 constexpr int most_runs = 24;
 constexpr int most_ranked = 25;
@@ -107,10 +108,11 @@ struct BlockSize {
 // The largest block whose window registers hold; nothing when there is none.
 std::optional<BlockSize> block_size(const Parts& parts) {
   const Footprint& f = parts.reach;
-  if (!parts.around) return BlockSize{16 / parts.bytes, 1};
+  if (!parts.around) return BlockSize{16 / parts.bytes, 4};
   const int r = std::max({f.left, f.right, f.up, f.down});
   std::vector<BlockSize> sizes = {{4, 8}, {8, 4}, {4, 4}, {8, 2}, {4, 2}, {8, 1}, {4, 1}};
   if (f.up == 0 && f.down == 0) sizes = {{8, 4}, {8, 2}, {8, 1}, {4, 1}};
+  else if (f.left == 0 && f.right == 0) sizes = {{4, 8}, {4, 4}, {2, 8}, {1, 16}};
   else if (parts.bytes == 4 && r == 1) sizes.insert(sizes.begin(), {4, 4});
   else if (parts.bytes < 4 && r == 1) sizes.insert(sizes.begin(), {8, 8});
   for (const BlockSize size : sizes) {
@@ -135,12 +137,35 @@ std::optional<BlockSize> row_block_size(const Builder& to, int n) {
   return block_size({true, 4, to.channels(image), {f.left, f.right, 0, 0}, true});
 }
 
+// The image of codes that a node is a function of, code by code: unary points above one plane of
+// bytes. Nothing for others.
+std::optional<Operand> coded_by(const Builder& to, const IsStored& stored, const Operand& operand) {
+  if (operand.external || stored(operand.index)) {
+    const PixelClass cls = to.cls(operand);
+    const bool bytes = cls == PixelClass::uint8 || cls == PixelClass::logical;
+    return bytes ? std::optional(operand) : std::nullopt;
+  }
+  const Node& node = to.node(operand.index);
+  const Point* point = as<Point>(node);
+  if (point == nullptr || node.images.size() != 1 || point->lookup || point->mixes_channels ||
+      to.channels(node.images[0]) != node.channels) {
+    return std::nullopt;
+  }
+  const auto own = [](const Argument& a) { return a.per_channel; };
+  if (std::any_of(node.arguments.begin(), node.arguments.end(), own)) return std::nullopt;
+  if (point->expression != nullptr &&
+      (point->expression->uses("col") || point->expression->uses("row"))) {
+    return std::nullopt;
+  }
+  return coded_by(to, stored, node.images[0]);
+}
+
 class BlockWriter {
  public:
   BlockWriter(Builder& to, IsStored stored, BlockSize size, const Operand& sized)
       : to_(to), stored_(std::move(stored)), px_(size.px), py_(size.py), sized_(sized) {}
 
-  // The array with the block of an operand: [py][px][channels].
+  // The array with a row of the block of an operand: [px][channels].
   std::string centre(const Operand& operand) {
     const std::string name = "b_" + Builder::name(operand);
     if (!made_.insert(name).second) return name;
@@ -179,7 +204,7 @@ class BlockWriter {
     const std::string px = std::to_string(px_), py = std::to_string(py_);
     const std::string width = to_.width(sized_);
     const auto number = [](int i) { return std::to_string(i); };
-    std::string text = "  const int x0 = (GROUP_X * 32 + ITEM % 32) * " + px +
+    std::string text = tables_ + "  const int x0 = (GROUP_X * 32 + ITEM % 32) * " + px +
                        ";\n  const int y0 = (GROUP_Y * " + number(down) + " + ITEM / 32) * " + py +
                        ";\n  if (x0 >= " + width + " || y0 >= " + height + ") return;\n" +
                        "  const int whole = x0 + " + px + " <= " + width + ";\n";
@@ -189,14 +214,13 @@ class BlockWriter {
               number(reach_.up) + " && y0 + " + number(py_ + reach_.down) + " <= " + height + ";\n";
     }
     text += text_ + loop("r", py_) + "{\n    const int y = y0 + r;\n    if (y >= " + height +
-            ") continue;\n    GLOBAL " + type_of(cls) + "* const row = " + plane.row("y") +
-            " + (long)x0 * " + number(plane.channels) + ";\n    if (whole) {\n" +
-            wide_store(cls, "row", "(" + array + " + r * " + number(row) + ")", row,
-                       to_.tuning().load_bytes, "      ") +
+            ") continue;\n" + row_text_ + "    GLOBAL " + type_of(cls) + "* const row = " +
+            plane.row("y") + " + (long)x0 * " + number(plane.channels) +
+            ";\n    if (whole) {\n" +
+            wide_store(cls, "row", array, row, to_.tuning().load_bytes, "      ") +
             "    } else {\n" + loop("i", px_) + "for (int c = 0; c < " + number(plane.channels) +
             "; ++c) {\n        if (x0 + i < " + width + ") row[i * " + number(plane.channels) +
-            " + c] = " + array + "[r * " + number(row) + " + i * " + number(plane.channels) +
-            " + c];\n      }\n    }\n  }\n";
+            " + c] = " + array + "[i * " + number(plane.channels) + " + c];\n      }\n    }\n  }\n";
     const int block_x = across * px_, block_y = down * py_, items = across * down;
     to_.kernel(name, items, text,
                [size = std::move(size), block_x, block_y, items](const LaunchContext& at) {
@@ -220,12 +244,12 @@ class BlockWriter {
     return std::string(to_.tuning().unroll ? "#pragma unroll\n" : "") + "  for (int " + variable +
            " = 0; " + variable + " < " + std::to_string(count) + "; ++" + variable + ") ";
   }
-  // Loops over the block's pixels and channels with r, i, c and k, the place in the block's array.
+  // Loops over the pixels and channels of the block's row r, with x, c and k, the place in the
+  // row's array.
   std::string for_each_pixel(int channels, const std::string& step) const {
     const std::string c = std::to_string(channels);
-    return loop("r", py_) + "{\n" + loop("i", px_) + "{\n" + loop("c", channels) +
-           "{\n      const int k = (r * " + std::to_string(px_) + " + i) * " + c + " + c;\n      " +
-           step + "\n  }\n  }\n  }\n";
+    return loop("i", px_) + "{\n" + loop("c", channels) + "{\n      const int k = i * " + c +
+           " + c;\n      " + step + "\n  }\n  }\n";
   }
   static bool names_place(const Node& node) {
     const auto* point = as<Point>(node);
@@ -235,34 +259,76 @@ class BlockWriter {
   void load_centre(const Operand& operand, const std::string& name) {
     const int channels = to_.channels(operand), row = px_ * channels;
     const PixelClass cls = to_.cls(operand);
-    const std::string r = std::to_string(row), c = std::to_string(channels);
-    text_ += "  " + type_of(cls) + " " + name + "[" + std::to_string(row * py_) + "];\n" +
-             loop("r", py_) + "{\n    const int y = smaller(y0 + r, " + to_.height(sized_) +
-             " - 1);\n    GLOBAL const " + type_of(cls) + "* const row = " +
-             to_.plane(operand).row("y") + ";\n    if (whole) {\n" +
-             wide_load(cls, "(row + (long)x0 * " + c + ")", "(" + name + " + r * " + r + ")", 0,
-                       row, to_.tuning().load_bytes, "      ") +
-             "    } else {\n" + loop("i", px_) + "for (int c = 0; c < " + c +
-             "; ++c) {\n        " + name + "[r * " + r + " + i * " + c +
-             " + c] = row[smaller(x0 + i, " + to_.width(sized_) + " - 1) * " + c +
-             " + c];\n      }\n    }\n  }\n";
+    const std::string c = std::to_string(channels), from = "from_" + name;
+    row_text_ += "  " + type_of(cls) + " " + name + "[" + std::to_string(row) + "];\n" +
+                 "    GLOBAL const " + type_of(cls) + "* const " + from + " = " +
+                 to_.plane(operand).row("y") + ";\n    if (whole) {\n" +
+                 wide_load(cls, "(" + from + " + (long)x0 * " + c + ")", name, 0, row,
+                           to_.tuning().load_bytes, "      ") +
+                 "    } else {\n" + loop("i", px_) + "for (int c = 0; c < " + c +
+                 "; ++c) {\n        " + name + "[i * " + c + " + c] = " + from +
+                 "[smaller(x0 + i, " + to_.width(sized_) + " - 1) * " + c + " + c];\n      }\n    }\n";
+  }
+
+  // Node n's pixel for the code ITEM of its source.
+  std::string code_value(int n, const Operand& source) {
+    return point_value(to_, n, [&](const Operand& image, const std::string&) {
+      return image == source ? "(" + type_of(to_.cls(source)) + ")ITEM"
+                             : code_value(image.index, source);
+    });
+  }
+
+  // The kernel that makes the table of node n, and its copy in local memory; returns its name.
+  std::string table(int n, const Operand& source) {
+    const std::string name = "table_" + Builder::name({false, n});
+    if (!made_.insert(name).second) return name;
+    const Node& node = to_.node(n);
+    const std::string type = type_of(node.cls);
+    const int codes = to_.cls(source) == PixelClass::logical ? 2 : 256;
+    const auto memory = [&] {
+      return to_.scratch(name, type, [](const LaunchContext&) { return std::int64_t{1024}; });
+    };
+    const std::set<std::string> outer = to_.suspend();
+    const std::string entry = code_value(n, source);
+    const std::string count = std::to_string(codes);
+    to_.kernel("make_" + name, codes, "  " + memory() + "[ITEM] = " + entry + ";\n",
+               [codes](const LaunchContext&) {
+                 return LaunchShape{{1, 1, 1}, {codes, 1, 1}};
+               });
+    to_.resume(outer);
+    tables_ += "  LOCAL " + type + " " + name + "[" + count + "];\n  for (int i = ITEM; i < " +
+               count + "; i += " + std::to_string(to_.tuning().group) + ") " + name + "[i] = " +
+               memory() + "[i];\n  BARRIER;\n";
+    return name;
+  }
+
+  // The source and table of node n, where a table is what makes it.
+  std::optional<Operand> tabled(int n) const {
+    return as<Point>(to_.node(n)) != nullptr ? coded_by(to_, stored_, {false, n}) : std::nullopt;
   }
 
   void point_centre(int n, const std::string& name) {
     const Node& node = to_.node(n);
+    if (const std::optional<Operand> source = tabled(n)) {
+      const std::string from = centre(*source);
+      row_text_ += "  " + type_of(node.cls) + " " + name + "[" +
+                   std::to_string(px_ * node.channels) + "];\n" +
+                   for_each_pixel(node.channels,
+                                  name + "[k] = " + table(n, *source) + "[" + from + "[k]];");
+      return;
+    }
     for (const Operand& image : node.images) centre(image);
-    const std::string px = std::to_string(px_);
     const std::string value =
         point_value(to_, n, [&](const Operand& image, const std::string& c) {
           const int channels = to_.channels(image);
           if (channels == node.channels && c == "c") return centre(image) + "[k]";
-          return centre(image) + "[(r * " + px + " + i) * " + std::to_string(channels) + " + " +
+          return centre(image) + "[i * " + std::to_string(channels) + " + " +
                  (channels == 1 ? "0" : c) + "]";
         });
-    text_ += "  " + type_of(node.cls) + " " + name + "[" +
-             std::to_string(px_ * py_ * node.channels) + "];\n" +
+    row_text_ += "  " + type_of(node.cls) + " " + name + "[" +
+                 std::to_string(px_ * node.channels) + "];\n" +
              for_each_pixel(node.channels,
-                            (names_place(node) ? "const int x = x0 + i, y = y0 + r;\n      " : "") +
+                            (names_place(node) ? "const int x = x0 + i;\n      " : "") +
                                 name + "[k] = " + value + ";");
   }
 
@@ -292,6 +358,12 @@ class BlockWriter {
     }
     const int n = operand.index;
     const Node& node = to_.node(n);
+    if (const std::optional<Operand> source = tabled(n)) {
+      const std::string codes = raw_window(*source, w, f, text);
+      text += declared + loop("k", w.rows * w.width) + name + "[k] = " + table(n, *source) + "[" +
+              codes + "[k]];\n";
+      return name;
+    }
     std::vector<std::string> from;
     for (const Operand& image : node.images) from.push_back(raw_window(image, w, f, text));
     const std::string value =
@@ -371,7 +443,7 @@ class BlockWriter {
                place_in(w, x - mask.origin_x, y - mask.origin_y, mask.origin_y) + "], sum);\n";
       }
     }
-    text_ += "  " + type + " " + name + "[" + std::to_string(px_ * py_ * channels) + "];\n" +
+    row_text_ += "  " + type + " " + name + "[" + std::to_string(px_ * channels) + "];\n" +
              for_each_pixel(channels, sum + "      " + name + "[k] = " +
                                           converted(cls, "float", "sum") + ";");
   }
@@ -412,10 +484,10 @@ class BlockWriter {
       all += ", " + argument;
     }
     const auto* stencil = as<Stencil>(node);
-    text_ += "  " + type_of(node.cls) + " " + name + "[" +
-             std::to_string(px_ * py_ * node.channels) + "];\n" +
+    row_text_ += "  " + type_of(node.cls) + " " + name + "[" +
+                 std::to_string(px_ * node.channels) + "];\n" +
              for_each_pixel(node.channels,
-                            (stencil->expression ? "const int x = x0 + i, y = y0 + r;\n      "
+                            (stencil->expression ? "const int x = x0 + i;\n      "
                                                  : "") +
                                 name + "[k] = " +
                                 converted(node.cls, "float", body + "(" + all + ")") + ";");
@@ -491,8 +563,8 @@ class BlockWriter {
       fold += "      best = " + better + "(best, " + of_length[run.length] + "[" +
               place_in(w, run.x, run.y, f.up) + "]);\n";
     }
-    text_ += "  " + type_of(node.cls) + " " + name + "[" +
-             std::to_string(px_ * py_ * node.channels) + "];\n" +
+    row_text_ += "  " + type_of(node.cls) + " " + name + "[" +
+                 std::to_string(px_ * node.channels) + "];\n" +
              for_each_pixel(node.channels,
                             fold + "      " + name + "[k] = (" + type_of(node.cls) + ")best;");
   }
@@ -554,8 +626,8 @@ class BlockWriter {
     const std::string result = !rank.average ? a
                                : single      ? "(" + a + " + " + b + ") / 2.0f"
                                              : "(" + a + " + " + b + " + 1) / 2";
-    text_ += "  " + type_of(node.cls) + " " + name + "[" +
-             std::to_string(px_ * py_ * node.channels) + "];\n" +
+    row_text_ += "  " + type_of(node.cls) + " " + name + "[" +
+                 std::to_string(px_ * node.channels) + "];\n" +
              for_each_pixel(node.channels, text + "      " + name + "[k] = (" +
                                                type_of(node.cls) + ")(" + result + ");");
   }
@@ -564,7 +636,9 @@ class BlockWriter {
   IsStored stored_;
   int px_, py_;
   Operand sized_;  // a value of the result's size
-  std::string text_;
+  std::string tables_;    // their copies in local memory
+  std::string text_;      // the windows
+  std::string row_text_;  // what each row r of the block is made of
   std::set<std::string> made_;
   bool interior_ = false;
   Footprint reach_;

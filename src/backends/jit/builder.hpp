@@ -1,11 +1,13 @@
 // Collects the parts of a program: parameters, buffers, functions, kernels and their launches.
 #pragma once
 
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/jit/generator.hpp"
@@ -53,6 +55,8 @@ class Builder {
 
   const KernelSpec& spec() const { return *spec_; }
   const Tuning& tuning() const { return tuning_; }
+  // False where every kernel makes one pixel a work-item: what the fast ones are compared with.
+  bool fast() const { return fast_; }
   const Node& node(int n) const { return spec_->nodes[static_cast<std::size_t>(n)]; }
   PixelClass cls(const Operand& operand) const;
   int channels(const Operand& operand) const;
@@ -94,6 +98,10 @@ class Builder {
   // The same unless there is a function of that name.
   void body_once(const std::string& name, const std::string& text);
   bool has_function(const std::string& name) const { return uses_.contains(name); }
+
+  // What is written between the two has buffers of its own: a kernel that another one needs first.
+  std::set<std::string> suspend() { return std::exchange(using_, {}); }
+  void resume(const std::set<std::string>& outer) { using_.insert(outer.begin(), outer.end()); }
 
   // --- kernels, launched in the order in which they are added
   // groups: how many should fit on a processor at once, which limits the registers; 0: any.
@@ -141,6 +149,7 @@ class Builder {
   std::shared_ptr<const KernelSpec> spec_;
   Dialect dialect_;
   Tuning tuning_;
+  bool fast_ = std::getenv("IMPIPE_JIT_STAGED") == nullptr;
   std::vector<Field> fields_;
   int field_bytes_ = 0;
   std::vector<NamedBuffer> buffers_;

@@ -17,6 +17,7 @@ constexpr const char* opencl_words = R"(
 #define PARAMETERS const struct Parameters all_parameters
 #define GLOBAL __global
 #define LOCAL __local
+#define IN_LOCAL __local
 #define RESTRICT restrict
 #define GROUP_X ((int)get_group_id(0))
 #define GROUP_Y ((int)get_group_id(1))
@@ -26,6 +27,8 @@ constexpr const char* opencl_words = R"(
 #define GLOBAL_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define ADD_LOCAL(place, value) atomic_add(place, value)
 #define ADD_GLOBAL(place, value) atomic_add(place, value)
+#define POSITIVE(value) ((value) > 0.0f ? (value) : 0.0f)
+#define FLOOR_CODE(value) ((uint)(value))
 #define FLOAT_BITS(value) as_uint(value)
 #define BITS_FLOAT(bits) as_float(bits)
 )";
@@ -40,6 +43,7 @@ typedef unsigned int uint;
 #define PARAMETERS const __grid_constant__ struct Parameters all_parameters
 #define GLOBAL
 #define LOCAL __shared__
+#define IN_LOCAL
 #define RESTRICT __restrict__
 #define GROUP_X ((int)blockIdx.x)
 #define GROUP_Y ((int)blockIdx.y)
@@ -51,6 +55,9 @@ typedef unsigned int uint;
 #define ADD_GLOBAL(place, value) atomicAdd(place, value)
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)
+#define POSITIVE(value) fmaxf(value, 0.0f)
+// Rounded down to a whole number in the mantissa: cheaper than a conversion.
+#define FLOOR_CODE(value) (__float_as_uint(__fadd_rd(value, 8388608.0f)) & 0x7fffffu)
 #define FLOAT_BITS(value) __float_as_uint(value)
 #define BITS_FLOAT(bits) __uint_as_float(bits)
 )";
@@ -78,9 +85,13 @@ constexpr const char* body_words = R"(
 constexpr const char* class_words = R"(
 FUNCTION uchar logical_from_float(const float v) { return v != 0.0f ? 1 : 0; }
 FUNCTION uchar logical_from_double(const double v) { return v != 0.0 ? 1 : 0; }
-FUNCTION uchar uint8_from_float(const float v) { return (uchar)(int)to_code_float(v, 255.0f); }
+// round_away of what is not negative: the largest float below a half takes exactly the halves up.
+FUNCTION uint code_from_float(const float v, const float largest) {
+  return FLOOR_CODE(fmin(POSITIVE(v), largest) + 0.49999997f);
+}
+FUNCTION uchar uint8_from_float(const float v) { return (uchar)code_from_float(v, 255.0f); }
 FUNCTION uchar uint8_from_double(const double v) { return (uchar)(int)to_code_double(v, 255.0); }
-FUNCTION ushort uint16_from_float(const float v) { return (ushort)(int)to_code_float(v, 65535.0f); }
+FUNCTION ushort uint16_from_float(const float v) { return (ushort)code_from_float(v, 65535.0f); }
 FUNCTION ushort uint16_from_double(const double v) { return (ushort)(int)to_code_double(v, 65535.0); }
 FUNCTION float single_from_float(const float v) { return v; }
 FUNCTION float single_from_double(const double v) { return (float)v; }

@@ -2,11 +2,11 @@
 #include "backends/jit/generator.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "backends/jit/block.hpp"
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
+#include "backends/jit/permute.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -66,13 +66,13 @@ class Generator {
     else if (is<Stencil>(node)) write_stencil(to_, n, name);
     else if (is<Separable>(node)) write_separable(to_, n, name);
     else if (is<Extremum>(node))
-      write_extremum(to_, n, name, !blocks_ || !fits_block(to_, is_stored_, n));
+      write_extremum(to_, n, name, !to_.fast() || !fits_block(to_, is_stored_, n));
     else if (is<Rank>(node)) write_rank(to_, n, name);
     else to_.fail(std::string(name_of(node.primitive)) + " has no kernel for this backend");
   }
 
   void write_rows(int n) {
-    if (blocks_ && fits_block_rows(to_, n)) {
+    if (to_.fast() && fits_block_rows(to_, n)) {
       write_block_rows(to_, is_stored_, n);
     } else {
       write_separable_rows(to_, n);
@@ -83,7 +83,12 @@ class Generator {
     const Node& node = to_.node(n);
     const Operand self{false, n};
     const std::string name = Builder::name(self);
-    if (blocks_ && fits_block(to_, is_stored_, n)) {
+    if (to_.fast() && fits_tiles(to_, is_stored_, n)) {
+      write_transpose_kernel(to_, n);
+      load_function(n);
+      return;
+    }
+    if (to_.fast() && fits_block(to_, is_stored_, n)) {
       write_block_kernel(to_, is_stored_, n);
       load_function(n);
       return;
@@ -105,8 +110,6 @@ class Generator {
   }
 
   Builder to_;
-  // One pixel a work-item everywhere: what the fast kernels are compared with.
-  bool blocks_ = std::getenv("IMPIPE_JIT_STAGED") == nullptr;
   IsStored is_stored_ = [this](int n) { return stored(n); };
 };
 

@@ -18,8 +18,7 @@ constexpr const char* stream_kernel = R"(  LOCAL $type parts[$items];
   for (int c = 0; c < $channels; ++c) {
     $type total = $first;
     for (int y = GROUP_X; y < $height; y += GROUPS_X) {
-      for (int x = ITEM; x < $width; x += $items) total = $combine(total, ($type)$value);
-    }
+$row    }
     parts[ITEM] = total;
     for (int step = $items / 2; step > 0; step /= 2) {
       BARRIER;
@@ -28,6 +27,24 @@ constexpr const char* stream_kernel = R"(  LOCAL $type parts[$items];
     if (ITEM == 0) $parts[c * $groups + GROUP_X] = parts[0];
     BARRIER;
   }
+)";
+
+constexpr const char* narrow_row = R"(      for (int x = ITEM; x < $width; x += $items) total = $combine(total, ($type)$value);
+)";
+
+// Of a plane: many values a load, combined as they are before they join the total.
+constexpr const char* wide_row = R"(      GLOBAL const $pixel* const row = $plane;
+$unroll      for (int x = ITEM * $wide; x < $width; x += $items * $wide) {
+        if (x + $wide <= $width) {
+          $pixel v[$wide];
+          load_16_$pixel(row + x, v);
+          $part part = v[0];
+$unroll_all          for (int k = 1; k < $wide; ++k) part = $combine_parts(part, v[k]);
+          total = $combine(total, ($type)part);
+        } else {
+          for (int k = x; k < $width; ++k) total = $combine(total, ($type)row[k]);
+        }
+      }
 )";
 
 constexpr const char* stream_end_kernel = R"(  LOCAL $type parts[$items];
@@ -54,7 +71,7 @@ constexpr const char* cells_kernel = R"(  LOCAL double columns[$items];
   for (int c = 0; c < $channels; ++c) {
     double total = $first;
     if (x < $width) {
-      for (int y = GROUP_Y * 32; y < last; ++y) {
+$unroll      for (int y = GROUP_Y * 32; y < last; ++y) {
         const double v = (double)$value;
         total = $map;
       }
@@ -98,6 +115,29 @@ void write_stream(Builder& to, int n, bool sum, const std::string& combine) {
   const std::string first = sum ? "0" : "NAN";
   to.function(name + "_combine", "FUNCTION " + type + " " + name + "_combine(const " + type +
                                      " a, const " + type + " b) {\n  return " + combine + ";\n}\n");
+  const bool wide = to.fast() && image.external && channels == 1;
+  const std::string part = to.cls(image) == PixelClass::single ? "float" : sum ? "uint" : "int";
+  to.function(name + "_combine_parts", "FUNCTION " + part + " " + name + "_combine_parts(const " +
+                                           part + " a, const " + part + " b) {\n  return " +
+                                           combine + ";\n}\n");
+  const std::string unroll = to.tuning().unroll ? "#pragma unroll" : "";
+  const auto row = [&] {
+    const std::string text =
+        filled(wide ? wide_row : narrow_row,
+               {{"width", to.width(image)},
+                {"items", std::to_string(items)},
+                {"type", type},
+                {"combine", name + "_combine"},
+                {"value", wide ? "" : to.value(image, "x", "y", "c")},
+                {"pixel", type_of(to.cls(image))},
+                {"plane", wide ? to.plane(image).row("y") : ""},
+                {"wide", std::to_string(16 / bytes_of(to.cls(image)))},
+                {"part", part},
+                {"combine_parts", name + "_combine_parts"},
+                {"unroll", unroll.empty() ? "" : unroll + " 4\n"},
+                {"unroll_all", unroll.empty() ? "" : unroll + "\n"}});
+    return text;
+  };
   const int most = to.tuning().groups_at_once;
   const auto groups = [image, most](const LaunchContext& at) {
     return std::min<std::int64_t>(most, at.size_of(image).height);
@@ -119,7 +159,7 @@ void write_stream(Builder& to, int n, bool sum, const std::string& combine) {
                          {"height", to.height(image)},
                          {"width", to.width(image)},
                          {"combine", name + "_combine"},
-                         {"value", text == stream_kernel ? to.value(image, "x", "y", "c") : ""},
+                         {"row", text == stream_kernel ? row() : ""},
                          {"parts", parts()},
                          {"groups", groups_text},
                          {"out", text == stream_kernel ? "" : to.measure({false, n})}});
@@ -156,6 +196,7 @@ void write_cells(Builder& to, int n, const std::string& first, const std::string
                                   {"channels", std::to_string(channels)},
                                   {"first", first},
                                   {"value", to.value(image, "x", "y", "c")},
+                                  {"unroll", to.tuning().unroll ? "#pragma unroll 16\n" : ""},
                                   {"map", map},
                                   {"combine", combine("columns[ITEM]", "columns[ITEM + step]")},
                                   {"cells", cells()}}),

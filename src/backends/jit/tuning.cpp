@@ -19,7 +19,7 @@ namespace {
 constexpr Tuning rows[] = {
     {.vendor = "generic", .unroll = false},
     {.vendor = "nvidia", .group = 128, .local_bytes = 48 * 1024, .load_bytes = 16, .wave = 32,
-     .groups_at_once = 396},
+     .groups_at_once = 2112},
     {.vendor = "amd", .group = 256, .local_bytes = 32 * 1024, .load_bytes = 16, .wave = 64,
      .groups_at_once = 512},
     {.vendor = "intel", .group = 64, .local_bytes = 32 * 1024, .load_bytes = 16, .wave = 16,

@@ -48,6 +48,16 @@ std::string access(bool load, PixelClass cls, const std::string& memory, const s
                    int offset, int count, int widest, const std::string& indent) {
   int wide = widest;
   while ((count * bytes_of(cls)) % wide != 0 || (offset * bytes_of(cls)) % wide != 0) wide /= 2;
+  if (wide < 4) {
+    std::string single;
+    for (int i = offset; i < offset + count; ++i) {
+      const std::string at = "[" + std::to_string(i) + "]";
+      const std::string in_memory = "(" + memory + ")" + at, in_array = "(" + array + ")" + at;
+      single += indent + (load ? in_array : in_memory) + " = " + (load ? in_memory : in_array) +
+                ";\n";
+    }
+    return single;
+  }
   const std::string name = std::to_string(wide) + "_" + type_of(cls);
   std::string text;
   for (int i = offset; i < offset + count; i += wide / bytes_of(cls)) {
