@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, runs every test and ends with ctest's summary.
 #
-#   scripts/test.sh [--sanitize address|thread] [--long] [CTEST_ARGUMENT...]
+#   scripts/test.sh [--sanitize address|thread] [--long] [--oclgrind] [CTEST_ARGUMENT...]
 #
 # --sanitize builds in build/asan (address and undefined behaviour) or build/tsan.
+# --oclgrind runs the table of OpenCL kernels under Oclgrind and nothing else: no stray access, no
+#            race. IMPIPE_TEST_TABLE=all takes all kernels, IMPIPE_TEST_SPEC=TEXT some.
 # --long     runs the long forms too (2,000 files where 400 are the rule).
 # Anything else goes to ctest, such as -R cli. Exits with ctest's status.
 set -euo pipefail
@@ -11,6 +13,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/setup.sh
 
 preset=ci
+oclgrind=
 ctest_arguments=()
 while [ $# -gt 0 ]; do
   case $1 in
@@ -26,6 +29,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --long) export IMPIPE_LONG_TESTS=1 ;;
+    --oclgrind) oclgrind=1 ;;
     -h | --help)
       sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
       exit 0
@@ -37,4 +41,23 @@ done
 
 setup_main test
 setup_build "$preset" -DIMPIPE_PYTHON="$(setup_python)"
+if [ -n "$oclgrind" ]; then
+  library=$(find /usr/lib /usr/local/lib -name liboclgrind-rt-icd.so 2>/dev/null | head -n 1)
+  if [ -z "$library" ]; then
+    echo "test.sh: --oclgrind needs Oclgrind (Debian: apt-get install oclgrind)" >&2
+    exit 2
+  fi
+  # A folder of its own for the loader's list of drivers, the cache and the log.
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+  echo "$library" >"$folder/oclgrind.icd"
+  OCL_ICD_VENDORS=$folder IMPIPE_CACHE_DIR=$folder/cache OCLGRIND_LOG=$folder/log \
+    OCLGRIND_DATA_RACES=1 IMPIPE_TEST_ANY_DEVICE=1 IMPIPE_REQUIRE_BACKEND=opencl \
+    "build/$preset/tests/unit_tests" --gtest_filter='OpenClKernels.*'
+  if [ -s "$folder/log" ]; then
+    cat "$folder/log" >&2
+    exit 1
+  fi
+  exit 0
+fi
 exec ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)" "${ctest_arguments[@]}"

@@ -69,7 +69,8 @@ Node node(Primitive primitive, std::vector<Operand> images, std::vector<Argument
 }
 Node sink(Primitive primitive, Operand from, std::vector<Argument> arguments, int channels,
           std::int64_t values) {
-  Node made = node(std::move(primitive), {from}, std::move(arguments), PixelClass::single, channels);
+  Node made =
+      node(std::move(primitive), {from}, std::move(arguments), PixelClass::single, channels);
   made.is_measure = true;
   made.values = values;
   return made;
@@ -77,9 +78,10 @@ Node sink(Primitive primitive, Operand from, std::vector<Argument> arguments, in
 
 std::shared_ptr<const Expression> expression(const char* text, bool taps = false) {
   return std::make_shared<Expression>(parse_expression(
-      text, {.known = {"x", "r", "g", "b", "col", "row", "width", "height", "white", "acc", "other"},
-             .others = true,
-             .taps = taps}));
+      text,
+      {.known = {"x", "r", "g", "b", "col", "row", "width", "height", "white", "acc", "other"},
+       .others = true,
+       .taps = taps}));
 }
 
 std::vector<Argument> weights(int count, bool with_border) {
@@ -110,13 +112,15 @@ class Table {
     add("point expression" + of, {image(cls, channels)},
         {node(Point{.expression = expression("x > white / 2 ? x - col : max(x, row) + width / 7")},
               {input(0)}, {}, cls, channels)});
-    Node own = node(Point{.body = &bodies::table_adjust}, {input(0)},
-                    {measured(0, true), measured(1, true), number(w)}, PixelClass::uint16, channels);
+    Node own =
+        node(Point{.body = &bodies::table_adjust}, {input(0)},
+             {measured(0, true), measured(1, true), number(w)}, PixelClass::uint16, channels);
     own.measures = {input(1)};
     add("point measured" + of, {image(cls, channels), measure(2, channels)}, {own});
     if (channels == 3) {
       add("point gray" + of, {image(cls, 3)},
-          {node(Point{.body = &bodies::table_gray, .mixes_channels = true}, {input(0)}, {}, cls, 1)});
+          {node(Point{.body = &bodies::table_gray, .mixes_channels = true}, {input(0)}, {}, cls,
+                1)});
       add("point swap" + of, {image(cls, 3)},
           {node(Point{.expression = expression("(x + g) / 2 - b"), .mixes_channels = true},
                 {input(0)}, {}, cls, 3)});
@@ -146,8 +150,8 @@ class Table {
     const bool value = border == Border::constant;
     const Mask taps = border == Border::replicate ? disk(2) : rectangle(5, 3);
     add("stencil weights" + of, {image(cls, channels)},
-        {node(Stencil{.taps = taps, .border = border}, {input(0)}, weights(taps.count(), value), cls,
-              channels)});
+        {node(Stencil{.taps = taps, .border = border}, {input(0)}, weights(taps.count(), value),
+              cls, channels)});
     add("separable" + of, {image(cls, channels)},
         {node(Separable{.row = rectangle(5, 1), .column = rectangle(1, 7), .border = border},
               {input(0)}, weights(12, value), cls, channels)});
@@ -166,10 +170,11 @@ class Table {
     if (channels == 3) return;
     Mask reach = rectangle(5, 3);
     add("stencil expression" + of, {image(cls, channels)},
-        {node(Stencil{.expression = expression("(at(-2, 0) + at(2, 1) - x) / 3 + col / width", true),
-                      .taps = reach,
-                      .border = border},
-              {input(0)}, value ? std::vector{number(1)} : std::vector<Argument>{}, cls, channels)});
+        {node(
+            Stencil{.expression = expression("(at(-2, 0) + at(2, 1) - x) / 3 + col / width", true),
+                    .taps = reach,
+                    .border = border},
+            {input(0)}, value ? std::vector{number(1)} : std::vector<Argument>{}, cls, channels)});
   }
 
   void add_extrema(PixelClass cls, int channels, const std::string& of) {
@@ -196,8 +201,10 @@ class Table {
               input(0), {number(0.25)}, channels, 1)});
     std::vector<Node> histograms = {
         sink(Histogram{.rule = BinRule::centred, .bins = 64}, input(0), {}, channels, 64),
-        sink(Histogram{.rule = BinRule::user, .bins = 20, .expression = expression("x / white * 25 - 2")},
-             input(0), {}, channels, 20)};
+        sink(
+            Histogram{
+                .rule = BinRule::user, .bins = 20, .expression = expression("x / white * 25 - 2")},
+            input(0), {}, channels, 20)};
     if (is_integer(cls)) {
       const int codes = static_cast<int>(white_of(cls)) + 1;
       histograms.push_back(
@@ -263,7 +270,8 @@ class Table {
     const Node adjust = node(Point{.body = &bodies::table_adjust}, {input(0)},
                              {number(0.1), number(0.85), number(w)}, cls, channels);
     const auto scale = [&](int from) {
-      return node(Point{.body = &bodies::table_scale}, {result(from)}, {number(0.75)}, cls, channels);
+      return node(Point{.body = &bodies::table_scale}, {result(from)}, {number(0.75)}, cls,
+                  channels);
     };
     const auto above = [&](int from) {
       return node(Point{.body = &bodies::table_above}, {result(from)}, {number(w / 3)},
@@ -286,11 +294,12 @@ class Table {
          node(Point{.body = &bodies::table_blend}, {result(0), input(0)}, {number(1)}, cls,
               channels)});
     add("chain separable rank" + of, {image(cls, channels)},
-        {node(Separable{.row = rectangle(5, 1), .column = rectangle(1, 5),
-                        .border = Border::replicate},
-              {input(0)}, weights(10, false), cls, channels),
-         node(Rank{.mask = rectangle(3, 3), .rank = 4, .border = Border::symmetric}, {result(0)}, {},
-              cls, channels)});
+        {node(
+             Separable{
+                 .row = rectangle(5, 1), .column = rectangle(1, 5), .border = Border::replicate},
+             {input(0)}, weights(10, false), cls, channels),
+         node(Rank{.mask = rectangle(3, 3), .rank = 4, .border = Border::symmetric}, {result(0)},
+              {}, cls, channels)});
     add("chain map reduce" + of, {image(cls, channels)},
         {adjust, sink(Reduce{}, result(0), {}, channels, 1),
          sink(Histogram{.bins = 32}, result(0), {}, channels, 32)},

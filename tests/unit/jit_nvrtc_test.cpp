@@ -20,8 +20,8 @@ TEST(Nvrtc, CompilesTheTable) {
     for (const SpecCase& c : chosen_specs()) {
       std::vector<std::string> options = jit::compiler_options(jit::Dialect::cuda);
       options.push_back("-arch=" + arch);
-      const jit::Program program = jit::generate(
-          c.spec, jit::Dialect::cuda, jit::tuning_for("NVIDIA", jit::Dialect::cuda));
+      const jit::Program program =
+          jit::generate(c.spec, jit::Dialect::cuda, jit::tuning_for("NVIDIA", jit::Dialect::cuda));
       try {
         EXPECT_FALSE(cuda::compile(program.source, options).empty()) << c.name;
       } catch (const std::exception& e) {

@@ -27,10 +27,14 @@ void put(std::vector<std::byte>& out, ParameterType type, double value) {
     std::memcpy(out.data() + at, &typed, sizeof typed);
   };
   switch (type) {
-    case ParameterType::int64: return append(static_cast<std::int64_t>(value));
-    case ParameterType::float64: return append(value);
-    case ParameterType::float32: return append(static_cast<float>(value));
-    case ParameterType::int32: return append(static_cast<std::int32_t>(value));
+    case ParameterType::int64:
+      return append(static_cast<std::int64_t>(value));
+    case ParameterType::float64:
+      return append(value);
+    case ParameterType::float32:
+      return append(static_cast<float>(value));
+    case ParameterType::int32:
+      return append(static_cast<std::int32_t>(value));
   }
 }
 
@@ -132,8 +136,8 @@ std::string Builder::buffer(const std::string& name, const std::string& type, Bu
   return "buffers->" + name;
 }
 
-std::string Builder::scratch(const std::string& name, const std::string& type,
-                             BytesFunction bytes, bool cleared) {
+std::string Builder::scratch(const std::string& name, const std::string& type, BytesFunction bytes,
+                             bool cleared) {
   const Buffer place{Buffer::Kind::scratch, static_cast<int>(scratches_.size())};
   const auto known = std::find_if(buffers_.begin(), buffers_.end(),
                                   [&](const NamedBuffer& b) { return b.name == name; });
@@ -164,11 +168,11 @@ std::string PlaneText::pixel() const {
 PlaneText Builder::plane_text(const std::string& name, const std::string& pointer, PixelClass cls,
                               int channels, ParameterValue stride_bytes) {
   const int bytes = impipe::bytes_of(cls);
-  const std::string stride = parameter(
-      ParameterType::int64, name + "_stride",
-      [bytes, stride_bytes = std::move(stride_bytes)](const LaunchContext& at, int i) {
-        return stride_bytes(at, i) / bytes;
-      });
+  const std::string stride =
+      parameter(ParameterType::int64, name + "_stride",
+                [bytes, stride_bytes = std::move(stride_bytes)](const LaunchContext& at, int i) {
+                  return stride_bytes(at, i) / bytes;
+                });
   return {pointer, stride, channels};
 }
 
@@ -198,13 +202,12 @@ PlaneText Builder::plane(const Operand& operand) {
   }
   const bool input = operand.external;
   const std::string pointer =
-      buffer(n, type_of(cls(operand)),
-             {input ? Buffer::Kind::input : Buffer::Kind::output, index}, !input);
-  return plane_text(n, pointer, cls(operand), channels(operand),
-                    [input, index](const LaunchContext& at, int) {
-                      return static_cast<double>(input ? at.stride_of_input(index)
-                                                       : at.stride_of_output(index));
-                    });
+      buffer(n, type_of(cls(operand)), {input ? Buffer::Kind::input : Buffer::Kind::output, index},
+             !input);
+  return plane_text(
+      n, pointer, cls(operand), channels(operand), [input, index](const LaunchContext& at, int) {
+        return static_cast<double>(input ? at.stride_of_input(index) : at.stride_of_output(index));
+      });
 }
 
 // --- functions
@@ -215,8 +218,7 @@ void Builder::load_function(const Operand& input) {
   const std::set<std::string> outer = std::exchange(using_, {});
   const std::string place = plane(input).pixel();
   function(n, "FUNCTION " + type_of(cls(input)) + " " + n +
-                  "(GIVEN, const int x, const int y, const int c) {\n  return " + place +
-                  ";\n}\n");
+                  "(GIVEN, const int x, const int y, const int c) {\n  return " + place + ";\n}\n");
   using_ = outer;
 }
 
@@ -258,7 +260,9 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
     places.push_back(b.place);
   }
   const std::string count = std::to_string(items);
-  functions_ += "\nKERNEL" + (groups == 0 ? "(" + count : "_DENSE(" + count + ", " + std::to_string(groups)) + ") void " + name + "(" + signature + "PARAMETERS) {\n";
+  functions_ += "\nKERNEL" +
+                (groups == 0 ? "(" + count : "_DENSE(" + count + ", " + std::to_string(groups)) +
+                ") void " + name + "(" + signature + "PARAMETERS) {\n";
   if (!members.empty()) {
     functions_ += "  const struct Buffers all_buffers = {" + members + "};\n" +
                   "  const struct Buffers* buffers = &all_buffers;\n";
@@ -325,7 +329,8 @@ Program Builder::finish() {
   // 8-byte members first, so that no compiler puts gaps in the struct.
   std::stable_sort(fields_.begin(), fields_.end(),
                    [](const Field& a, const Field& b) { return a.type < b.type; });
-  if (fields_.empty()) parameter(ParameterType::int64, "unused", [](const auto&, int) { return 0.0; });
+  if (fields_.empty())
+    parameter(ParameterType::int64, "unused", [](const auto&, int) { return 0.0; });
   std::string text = "// impipe: generated from the plan\n//\n" + commented(spec_->key()) +
                      prelude(dialect_) + "\nstruct Parameters {\n";
   int bytes = 0;
@@ -339,7 +344,8 @@ Program Builder::finish() {
   if (!buffers_.empty()) {
     text += "struct Buffers {\n";
     for (const NamedBuffer& b : buffers_) {
-      text += std::string("  GLOBAL ") + (b.written ? "" : "const ") + b.type + "* " + b.name + ";\n";
+      text +=
+          std::string("  GLOBAL ") + (b.written ? "" : "const ") + b.type + "* " + b.name + ";\n";
     }
     text += "};\n";
   }

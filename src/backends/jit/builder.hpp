@@ -157,7 +157,7 @@ class Builder {
   std::string functions_;
   std::map<std::string, std::set<std::string>> uses_;  // function -> buffers
   std::set<std::string> bodies_;
-  std::set<std::string> using_;                        // by what is being written
+  std::set<std::string> using_;  // by what is being written
   std::vector<std::string> entries_;
   std::vector<PassPlan> passes_;
 };

@@ -92,7 +92,9 @@ FUNCTION uint code_from_float(const float v, const float largest) {
 FUNCTION uchar uint8_from_float(const float v) { return (uchar)code_from_float(v, 255.0f); }
 FUNCTION uchar uint8_from_double(const double v) { return (uchar)(int)to_code_double(v, 255.0); }
 FUNCTION ushort uint16_from_float(const float v) { return (ushort)code_from_float(v, 65535.0f); }
-FUNCTION ushort uint16_from_double(const double v) { return (ushort)(int)to_code_double(v, 65535.0); }
+FUNCTION ushort uint16_from_double(const double v) {
+  return (ushort)(int)to_code_double(v, 65535.0);
+}
 FUNCTION float single_from_float(const float v) { return v; }
 FUNCTION float single_from_double(const double v) { return (float)v; }
 

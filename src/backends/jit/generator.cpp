@@ -1,4 +1,5 @@
-// Makes the program of a kernel: which nodes are stored, and which are computed where they are read.
+// Makes the program of a kernel: which nodes are stored, and which are computed where they are
+// read.
 #include "backends/jit/generator.hpp"
 
 #include <algorithm>
@@ -30,14 +31,21 @@ class Generator {
     const int count = static_cast<int>(to_.spec().nodes.size());
     for (int n = 0; n < count; ++n) {
       const Node& node = to_.node(n);
-      if (is<Reduce>(node)) write_reduce(to_, n);
-      else if (is<Histogram>(node)) write_histogram(to_, n);
-      else if (is<Select>(node)) write_select(to_, n);
-      else if (is<Scalar>(node)) write_scalar(to_, n);
-      else if (is<Separable>(node)) write_rows(n);
+      if (is<Reduce>(node))
+        write_reduce(to_, n);
+      else if (is<Histogram>(node))
+        write_histogram(to_, n);
+      else if (is<Select>(node))
+        write_select(to_, n);
+      else if (is<Scalar>(node))
+        write_scalar(to_, n);
+      else if (is<Separable>(node))
+        write_rows(n);
       if (node.is_measure) continue;
-      if (stored(n)) store(n);
-      else write_pixel(n, Builder::name({false, n}));
+      if (stored(n))
+        store(n);
+      else
+        write_pixel(n, Builder::name({false, n}));
     }
     return to_.finish();
   }
@@ -61,14 +69,20 @@ class Generator {
 
   void write_pixel(int n, const std::string& name) {
     const Node& node = to_.node(n);
-    if (is<Point>(node)) write_point(to_, n, name);
-    else if (is<Permute>(node)) write_permute(to_, n, name);
-    else if (is<Stencil>(node)) write_stencil(to_, n, name);
-    else if (is<Separable>(node)) write_separable(to_, n, name);
+    if (is<Point>(node))
+      write_point(to_, n, name);
+    else if (is<Permute>(node))
+      write_permute(to_, n, name);
+    else if (is<Stencil>(node))
+      write_stencil(to_, n, name);
+    else if (is<Separable>(node))
+      write_separable(to_, n, name);
     else if (is<Extremum>(node))
       write_extremum(to_, n, name, !to_.fast() || !fits_block(to_, is_stored_, n));
-    else if (is<Rank>(node)) write_rank(to_, n, name);
-    else to_.fail(std::string(name_of(node.primitive)) + " has no kernel for this backend");
+    else if (is<Rank>(node))
+      write_rank(to_, n, name);
+    else
+      to_.fail(std::string(name_of(node.primitive)) + " has no kernel for this backend");
   }
 
   void write_rows(int n) {
@@ -95,10 +109,11 @@ class Generator {
     }
     write_pixel(n, name + "_value");
     const std::string value = to_.call(name + "_value", "x", "y", "c");
-    to_.pixel_kernel("store_" + name, to_.width(self), to_.height(self),
-                     [self](const LaunchContext& at) { return at.size_of(self); },
-                     "  for (int c = 0; c < " + std::to_string(node.channels) + "; ++c) " +
-                         to_.plane(self).pixel() + " = " + value + ";\n");
+    to_.pixel_kernel(
+        "store_" + name, to_.width(self), to_.height(self),
+        [self](const LaunchContext& at) { return at.size_of(self); },
+        "  for (int c = 0; c < " + std::to_string(node.channels) + "; ++c) " +
+            to_.plane(self).pixel() + " = " + value + ";\n");
     load_function(n);
   }
 

@@ -38,8 +38,8 @@ struct Tuning {
   int parameter_bytes = 960;             // of the by-value struct; the rest goes through a buffer
   int load_bytes = 16;                   // of the widest load and store
   int wave = 32;                         // work-items that run together
-  bool unroll = true;                    // loops over blocks: registers hold them; processors don't mind
-  int groups_at_once = 512;              // groups of a reduction over the whole image
+  bool unroll = true;        // loops over blocks: registers hold them; processors don't mind
+  int groups_at_once = 512;  // groups of a reduction over the whole image
 };
 // `vendor`: of the device, as its driver says it. IMPIPE_VENDOR=amd|intel|nvidia|generic overrides.
 Tuning tuning_for(std::string_view vendor, Dialect dialect);
@@ -51,9 +51,9 @@ struct ValueShape {
 };
 
 struct LaunchValues {
-  const KernelSpec* spec = nullptr;      // of the same key, with this launch's argument values
-  std::span<const ValueShape> inputs;    // one a kernel input
-  std::span<const ValueShape> outputs;   // one a kernel output
+  const KernelSpec* spec = nullptr;     // of the same key, with this launch's argument values
+  std::span<const ValueShape> inputs;   // one a kernel input
+  std::span<const ValueShape> outputs;  // one a kernel output
 };
 
 // Memory a launch needs for itself, on the device, aligned as planes are.
@@ -88,8 +88,8 @@ struct LaunchPlan {
 };
 
 struct Program {
-  std::string source;                // complete, compiles alone
-  std::vector<std::string> entries;  // names of the kernels in it
+  std::string source;                                     // complete, compiles alone
+  std::vector<std::string> entries;                       // names of the kernels in it
   std::function<LaunchPlan(const LaunchValues&)> launch;  // any thread
 };
 

@@ -64,17 +64,17 @@ std::string write_bin(Builder& to, int n) {
       parameters.push_back("v_" + v);
       arguments.push_back(v == "white" ? to.white(image, "double") : "v");
     }
-    to.body("\n" + body_function(name + "_expression", "double", "", parameters,
-                                 "return " + expression_body(*histogram.expression, parameters) +
-                                     ";"));
+    to.body("\n" +
+            body_function(name + "_expression", "double", "", parameters,
+                          "return " + expression_body(*histogram.expression, parameters) + ";"));
     bin = "floor(" + name + "_expression(" + joined(arguments) + "))";
   } else if (histogram.rule == BinRule::centred) {
     const double largest = class_max(to.cls(image));
-    const std::string white = to.parameter(
-        ParameterType::float64, Builder::name({false, n}) + "_white",
-        [image, largest](const LaunchContext& at, int) {
-          return at.white_of(image) > 0 ? at.white_of(image) : largest;
-        });
+    const std::string white =
+        to.parameter(ParameterType::float64, Builder::name({false, n}) + "_white",
+                     [image, largest](const LaunchContext& at, int) {
+                       return at.white_of(image) > 0 ? at.white_of(image) : largest;
+                     });
     bin = "floor(clamp_double(v, 0.0, " + white + ") * " + std::to_string(histogram.bins - 1) +
           ".0 / " + white + " + 0.5)";
   }
@@ -97,9 +97,9 @@ void write_histogram(Builder& to, int n) {
   const int counters = codes ? static_cast<int>(class_max(to.cls(image))) + 1 : histogram.bins;
   const std::string bin = write_bin(to, n);
   const auto counts = [&](const std::string& suffix, int count) {
-    return to.scratch(name + suffix, "uint",
-                      [=](const LaunchContext&) { return std::int64_t{4} * count * channels; },
-                      true);
+    return to.scratch(
+        name + suffix, "uint",
+        [=](const LaunchContext&) { return std::int64_t{4} * count * channels; }, true);
   };
   const std::string value = to.value(image, "x", "y", "c");
   const std::string place = codes ? "(int)" + value : bin + "(given, (double)" + value + ")";

@@ -83,8 +83,9 @@ std::string for_each_cell(const Mask& mask, const std::string& step) {
       while (end < mask.width && mask.at(end, y)) ++end;
       if (end > x) {
         out += "  for (int dx = " + std::to_string(x - mask.origin_x) + "; dx < " +
-               std::to_string(end - mask.origin_x) + "; ++dx, ++k) {\n    const int dy = " +
-               std::to_string(y - mask.origin_y) + ";\n    " + step + "\n  }\n";
+               std::to_string(end - mask.origin_x) +
+               "; ++dx, ++k) {\n    const int dy = " + std::to_string(y - mask.origin_y) +
+               ";\n    " + step + "\n  }\n";
       }
       x = end > x ? end : x + 1;
     }
@@ -118,8 +119,8 @@ void write_stencil(Builder& to, int n, const std::string& name) {
                outside_value(to, n, stencil.border), to.width(image), to.height(image));
   const std::string x = shifted("x", stencil.shift_x), y = shifted("y", stencil.shift_y);
   if (stencil.body != nullptr || stencil.expression != nullptr) {
-    const std::string body = name + (stencil.body != nullptr ? "_" + std::string(stencil.body->name)
-                                                             : "_expression");
+    const std::string body =
+        name + (stencil.body != nullptr ? "_" + std::string(stencil.body->name) : "_expression");
     const std::string tap = to.call(at, "at_x + (dx)", "at_y + (dy)", "at_c");
     const std::string centre = to.call(at, x, y, "c");
     std::string all = "GIVE, " + x + ", " + y + ", c";
@@ -146,13 +147,11 @@ void write_separable_rows(Builder& to, int n) {
   const std::string rows = Builder::name({false, n}) + "_rows", at = rows + "_from";
   write_border(to, at, "float", to.value(image, "x", "y", "c"), separable.border, outside,
                to.width(image), to.height(image), true, false);
-  const std::string row_weights =
-      weights(to, n, "row_weights", 0, separable.row.count());
-  const std::string row_tap =
-      to.call(at, shifted("x", separable.shift_x) + " + dx", "y + dy", "c");
-  to.function(rows + "_value",
-              value_header("float", rows + "_value") +
-                  weighted_sum(separable.row, row_weights, row_tap) + "  return sum;\n}\n");
+  const std::string row_weights = weights(to, n, "row_weights", 0, separable.row.count());
+  const std::string row_tap = to.call(at, shifted("x", separable.shift_x) + " + dx", "y + dy", "c");
+  to.function(rows + "_value", value_header("float", rows + "_value") +
+                                   weighted_sum(separable.row, row_weights, row_tap) +
+                                   "  return sum;\n}\n");
   const auto size = [n, image](const LaunchContext& at_launch) {
     return Size{at_launch.size_of({false, n}).width, at_launch.size_of(image).height};
   };
@@ -198,8 +197,8 @@ void write_extremum(Builder& to, int n, const std::string& name, bool two_passes
   const std::string sign = extremum.largest ? ">" : "<";
   const auto fold = [&](const Mask& mask, const std::string& at) {
     return "  " + type + " best = " + nothing + ";\n" +
-           for_each_cell(mask, "const " + type + " v = " + at + "; if (v " + sign +
-                                   " best) best = v;") +
+           for_each_cell(mask,
+                         "const " + type + " v = " + at + "; if (v " + sign + " best) best = v;") +
            "  return best;\n";
   };
   const std::string at = name + "_at";

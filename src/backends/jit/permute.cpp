@@ -69,23 +69,22 @@ void write_transpose_kernel(Builder& to, int n) {
   const Permute& permute = std::get<Permute>(node.primitive);
   const Operand self{false, n}, image = node.images[0];
   const PlaneText in = to.plane(image), out = to.plane(self);
-  const bool bytes = bytes_of(node.cls) == 1 && node.channels == 1 && !permute.flip_x &&
-                     !permute.flip_y;
+  const bool bytes =
+      bytes_of(node.cls) == 1 && node.channels == 1 && !permute.flip_x && !permute.flip_y;
   const int side = bytes ? 64 : 32, group = to.tuning().group;
-  const std::string text = filled(
-      bytes ? byte_tiles : pixel_tiles,
-      {{"type", type_of(node.cls)},
-       {"channels", std::to_string(node.channels)},
-       {"rows", std::to_string(group / (bytes ? 16 : 32))},
-       {"unroll", to.tuning().unroll ? "#pragma unroll\n" : ""},
-       {"in_width", to.width(image)},
-       {"in_height", to.height(image)},
-       {"in_row", in.row("from_y")},
-       {"width", to.width(self)},
-       {"height", to.height(self)},
-       {"to_x", permute.flip_x ? to.width(self) + " - 1 - x" : "x"},
-       {"to_y", permute.flip_y ? to.height(self) + " - 1 - y" : "y"},
-       {"out_row", bytes ? out.row("y") : out.row("to_y")}});
+  const std::string text = filled(bytes ? byte_tiles : pixel_tiles,
+                                  {{"type", type_of(node.cls)},
+                                   {"channels", std::to_string(node.channels)},
+                                   {"rows", std::to_string(group / (bytes ? 16 : 32))},
+                                   {"unroll", to.tuning().unroll ? "#pragma unroll\n" : ""},
+                                   {"in_width", to.width(image)},
+                                   {"in_height", to.height(image)},
+                                   {"in_row", in.row("from_y")},
+                                   {"width", to.width(self)},
+                                   {"height", to.height(self)},
+                                   {"to_x", permute.flip_x ? to.width(self) + " - 1 - x" : "x"},
+                                   {"to_y", permute.flip_y ? to.height(self) + " - 1 - y" : "y"},
+                                   {"out_row", bytes ? out.row("y") : out.row("to_y")}});
   to.kernel("store_" + Builder::name(self), group, text,
             [image, side, group](const LaunchContext& at) {
               const Size s = at.size_of(image);

@@ -17,8 +17,8 @@ void write_lookup(Builder& to, int n, const std::string& name) {
   const std::string code = to.value(node.images[0], "x", "y", "c");
   const std::string entry = to.value(table, "place / channels", "code / row", "place % channels");
   to.function(name, value_header(type_of(node.cls), name) + "  const int code = " + code +
-                        ";\n  const int row = " + row + ";\n  const int channels = " +
-                        std::to_string(to.channels(table)) +
+                        ";\n  const int row = " + row +
+                        ";\n  const int channels = " + std::to_string(to.channels(table)) +
                         ";\n  const int place = code % row;\n  return " + entry + ";\n}\n");
 }
 
@@ -57,15 +57,22 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
     std::size_t next = point.mixes_channels ? 1 : 0;
     for (const std::string& v : point.expression->variables()) {
       parameters.push_back("v_" + v);
-      if (v == "col") arguments.push_back(cast("x"));
-      else if (v == "row") arguments.push_back(cast("y"));
-      else if (v == "width") arguments.push_back(cast(to.width({false, n})));
-      else if (v == "height") arguments.push_back(cast(to.height({false, n})));
-      else if (v == "white") arguments.push_back(to.white(node.images[0], real));
+      if (v == "col")
+        arguments.push_back(cast("x"));
+      else if (v == "row")
+        arguments.push_back(cast("y"));
+      else if (v == "width")
+        arguments.push_back(cast(to.width({false, n})));
+      else if (v == "height")
+        arguments.push_back(cast(to.height({false, n})));
+      else if (v == "white")
+        arguments.push_back(to.white(node.images[0], real));
       else if (point.mixes_channels && (v == "r" || v == "g" || v == "b"))
         arguments.push_back(pixel(node.images[0], v == "r" ? 0 : v == "g" ? 1 : 2));
-      else if (point.mixes_channels && v == "x") arguments.push_back(pixel(node.images[0], -1));
-      else arguments.push_back(pixel(node.images[next++], -1));
+      else if (point.mixes_channels && v == "x")
+        arguments.push_back(pixel(node.images[0], -1));
+      else
+        arguments.push_back(pixel(node.images[next++], -1));
     }
     text = "return " + expression_body(*point.expression, parameters) + ";";
   } else {

@@ -29,7 +29,8 @@ $row    }
   }
 )";
 
-constexpr const char* narrow_row = R"(      for (int x = ITEM; x < $width; x += $items) total = $combine(total, ($type)$value);
+constexpr const char* narrow_row =
+    R"(      for (int x = ITEM; x < $width; x += $items) total = $combine(total, ($type)$value);
 )";
 
 // Of a plane: many values a load, combined as they are before they join the total.
@@ -91,7 +92,8 @@ $unroll      for (int y = GROUP_Y * 32; y < last; ++y) {
 )";
 
 // One group: the cells in pairs, in row-major order.
-constexpr const char* cells_end_kernel = R"(  const int count = (($width + 31) / 32) * (($height + 31) / 32);
+constexpr const char* cells_end_kernel =
+    R"(  const int count = (($width + 31) / 32) * (($height + 31) / 32);
   for (int c = 0; c < $channels; ++c) {
     GLOBAL double* cells = $cells + (long)c * count;
     for (long step = 1; step < count; step *= 2) {
@@ -122,30 +124,28 @@ void write_stream(Builder& to, int n, bool sum, const std::string& combine) {
                                            combine + ";\n}\n");
   const std::string unroll = to.tuning().unroll ? "#pragma unroll" : "";
   const auto row = [&] {
-    const std::string text =
-        filled(wide ? wide_row : narrow_row,
-               {{"width", to.width(image)},
-                {"items", std::to_string(items)},
-                {"type", type},
-                {"combine", name + "_combine"},
-                {"value", wide ? "" : to.value(image, "x", "y", "c")},
-                {"pixel", type_of(to.cls(image))},
-                {"plane", wide ? to.plane(image).row("y") : ""},
-                {"wide", std::to_string(16 / bytes_of(to.cls(image)))},
-                {"part", part},
-                {"combine_parts", name + "_combine_parts"},
-                {"unroll", unroll.empty() ? "" : unroll + " 4\n"},
-                {"unroll_all", unroll.empty() ? "" : unroll + "\n"}});
+    const std::string text = filled(wide ? wide_row : narrow_row,
+                                    {{"width", to.width(image)},
+                                     {"items", std::to_string(items)},
+                                     {"type", type},
+                                     {"combine", name + "_combine"},
+                                     {"value", wide ? "" : to.value(image, "x", "y", "c")},
+                                     {"pixel", type_of(to.cls(image))},
+                                     {"plane", wide ? to.plane(image).row("y") : ""},
+                                     {"wide", std::to_string(16 / bytes_of(to.cls(image)))},
+                                     {"part", part},
+                                     {"combine_parts", name + "_combine_parts"},
+                                     {"unroll", unroll.empty() ? "" : unroll + " 4\n"},
+                                     {"unroll_all", unroll.empty() ? "" : unroll + "\n"}});
     return text;
   };
   const int most = to.tuning().groups_at_once;
   const auto groups = [image, most](const LaunchContext& at) {
     return std::min<std::int64_t>(most, at.size_of(image).height);
   };
-  const std::string groups_text =
-      to.parameter(ParameterType::int32, name + "_groups", [groups](const LaunchContext& at, int) {
-        return static_cast<double>(groups(at));
-      });
+  const std::string groups_text = to.parameter(
+      ParameterType::int32, name + "_groups",
+      [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
   const auto parts = [&] {
     return to.scratch(name + "_parts", type, [groups, channels](const LaunchContext& at) {
       return groups(at) * 8 * channels;
@@ -171,8 +171,9 @@ void write_stream(Builder& to, int n, bool sum, const std::string& combine) {
   to.kernel(name + "_total", items, fill(stream_end_kernel), one_group);
 }
 
-void write_cells(Builder& to, int n, const std::string& first, const std::string& map,
-                 const std::function<std::string(const std::string&, const std::string&)>& combine) {
+void write_cells(
+    Builder& to, int n, const std::string& first, const std::string& map,
+    const std::function<std::string(const std::string&, const std::string&)>& combine) {
   const Node& node = to.node(n);
   const Operand image = node.images[0];
   const int channels = to.channels(image);
@@ -189,21 +190,21 @@ void write_cells(Builder& to, int n, const std::string& first, const std::string
     });
   };
   const std::string width = to.width(image), height = to.height(image);
-  to.kernel(name + "_cells_of_groups", items,
-            filled(cells_kernel, {{"items", std::to_string(items)},
-                                  {"width", width},
-                                  {"height", height},
-                                  {"channels", std::to_string(channels)},
-                                  {"first", first},
-                                  {"value", to.value(image, "x", "y", "c")},
-                                  {"unroll", to.tuning().unroll ? "#pragma unroll 16\n" : ""},
-                                  {"map", map},
-                                  {"combine", combine("columns[ITEM]", "columns[ITEM + step]")},
-                                  {"cells", cells()}}),
-            [=](const LaunchContext& at) {
-              return LaunchShape{{(across(at) * cell + items - 1) / items, down(at), 1},
-                                 {items, 1, 1}};
-            });
+  to.kernel(
+      name + "_cells_of_groups", items,
+      filled(cells_kernel, {{"items", std::to_string(items)},
+                            {"width", width},
+                            {"height", height},
+                            {"channels", std::to_string(channels)},
+                            {"first", first},
+                            {"value", to.value(image, "x", "y", "c")},
+                            {"unroll", to.tuning().unroll ? "#pragma unroll 16\n" : ""},
+                            {"map", map},
+                            {"combine", combine("columns[ITEM]", "columns[ITEM + step]")},
+                            {"cells", cells()}}),
+      [=](const LaunchContext& at) {
+        return LaunchShape{{(across(at) * cell + items - 1) / items, down(at), 1}, {items, 1, 1}};
+      });
   to.kernel(name + "_total", items,
             filled(cells_end_kernel, {{"items", std::to_string(items)},
                                       {"width", width},
@@ -242,8 +243,10 @@ void write_reduce(Builder& to, int n) {
   const bool codes = is_integer(to.cls(node.images[0]));
   const auto sum = [](const std::string& a, const std::string& b) { return a + " + " + b; };
   switch (reduce.kind) {
-    case ReduceKind::min: return write_stream(to, n, false, "b < a || a != a ? b : a");
-    case ReduceKind::max: return write_stream(to, n, false, "b > a || a != a ? b : a");
+    case ReduceKind::min:
+      return write_stream(to, n, false, "b < a || a != a ? b : a");
+    case ReduceKind::max:
+      return write_stream(to, n, false, "b > a || a != a ? b : a");
     case ReduceKind::sum:
       if (codes) return write_stream(to, n, true, "a + b");
       return write_cells(to, n, "0.0", "total + v", sum);
@@ -254,7 +257,8 @@ void write_reduce(Builder& to, int n) {
       const std::string from = to.argument(n, 0, "from", "double", "c");
       return write_cells(to, n, "0.0", "total + (v - " + from + ") * (v - " + from + ")", sum);
     }
-    case ReduceKind::user: return write_user_fold(to, n);
+    case ReduceKind::user:
+      return write_user_fold(to, n);
   }
 }
 

@@ -32,12 +32,13 @@ void write_scalar(Builder& to, int n) {
     // One channel takes everything; else each takes its own.
     const bool all = channels == 1 || has != channels;
     const std::int64_t count = to.values(m) * (all ? has : 1);
-    gather += filled("  for (int i = ITEM; i < $count; i += $items) in[$at + i] = $from[$own + i];\n",
-                     {{"count", std::to_string(count)},
-                      {"items", std::to_string(items)},
-                      {"at", std::to_string(total)},
-                      {"from", to.measure(m)},
-                      {"own", all ? "0" : "c * " + std::to_string(count)}});
+    gather +=
+        filled("  for (int i = ITEM; i < $count; i += $items) in[$at + i] = $from[$own + i];\n",
+               {{"count", std::to_string(count)},
+                {"items", std::to_string(items)},
+                {"at", std::to_string(total)},
+                {"from", to.measure(m)},
+                {"own", all ? "0" : "c * " + std::to_string(count)}});
     counts.push_back(std::to_string(count));
     total += count;
   }
@@ -57,20 +58,21 @@ void write_scalar(Builder& to, int n) {
   const std::int64_t bytes = std::max<std::int64_t>(total, 1) * channels * 8;
   const std::string in =
       to.scratch(name + "_in", "double", [bytes](const LaunchContext&) { return bytes; });
-  to.kernel(name + "_run", items,
-            filled(scalar_kernel, {{"in", in},
-                                   {"total", std::to_string(total)},
-                                   {"gather", gather},
-                                   {"inputs", std::to_string(std::max<std::size_t>(counts.size(), 1))},
-                                   {"counts", counts.empty() ? "0" : joined(counts)},
-                                   {"arguments", std::to_string(std::max<std::size_t>(values.size(), 1))},
-                                   {"values", values.empty() ? "0.0" : joined(values)},
-                                   {"body", body},
-                                   {"out", to.measure({false, n})},
-                                   {"results", std::to_string(node.values)}}),
-            [channels](const LaunchContext&) {
-              return LaunchShape{{channels, 1, 1}, {items, 1, 1}};
-            });
+  to.kernel(
+      name + "_run", items,
+      filled(scalar_kernel, {{"in", in},
+                             {"total", std::to_string(total)},
+                             {"gather", gather},
+                             {"inputs", std::to_string(std::max<std::size_t>(counts.size(), 1))},
+                             {"counts", counts.empty() ? "0" : joined(counts)},
+                             {"arguments", std::to_string(std::max<std::size_t>(values.size(), 1))},
+                             {"values", values.empty() ? "0.0" : joined(values)},
+                             {"body", body},
+                             {"out", to.measure({false, n})},
+                             {"results", std::to_string(node.values)}}),
+      [channels](const LaunchContext&) {
+        return LaunchShape{{channels, 1, 1}, {items, 1, 1}};
+      });
 }
 
 }  // namespace impipe::jit

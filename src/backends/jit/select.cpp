@@ -55,7 +55,8 @@ void write_select(Builder& to, int n) {
   const int channels = to.channels(image);
   const int wanted = channels * places;
   const auto state = [&](const std::string& suffix, const std::string& type, std::int64_t bytes) {
-    return to.scratch(name + suffix, type, [bytes](const LaunchContext&) { return bytes; }, true);
+    return to.scratch(
+        name + suffix, type, [bytes](const LaunchContext&) { return bytes; }, true);
   };
   // The place, clamped, of each channel: arguments are places.
   std::string first = "  long place_of[" + std::to_string(places) + "];\n";
@@ -67,21 +68,20 @@ void write_select(Builder& to, int n) {
   const int most = to.tuning().groups_at_once;
   for (int round = 0; round < 4; ++round) {
     const std::string shift = std::to_string(24 - 8 * round);
-    const std::string begins =
-        round == 0 ? "true" : "key >> " + std::to_string(32 - 8 * round) + " == begin >> " +
-                                  std::to_string(32 - 8 * round);
+    const std::string begins = round == 0 ? "true"
+                                          : "key >> " + std::to_string(32 - 8 * round) +
+                                                " == begin >> " + std::to_string(32 - 8 * round);
     to.kernel(name + "_count_" + std::to_string(round), items,
-              filled(count_kernel,
-                     {{"channels", std::to_string(channels)},
-                      {"places", std::to_string(places)},
-                      {"found", state("_found", "uint", 4 * wanted)},
-                      {"items", std::to_string(items)},
-                      {"width", to.width(image)},
-                      {"height", to.height(image)},
-                      {"value", to.value(image, "x", "y", "c")},
-                      {"begins", begins},
-                      {"shift", shift},
-                      {"counts", state("_counts", "uint", 4 * 256 * wanted)}}),
+              filled(count_kernel, {{"channels", std::to_string(channels)},
+                                    {"places", std::to_string(places)},
+                                    {"found", state("_found", "uint", 4 * wanted)},
+                                    {"items", std::to_string(items)},
+                                    {"width", to.width(image)},
+                                    {"height", to.height(image)},
+                                    {"value", to.value(image, "x", "y", "c")},
+                                    {"begins", begins},
+                                    {"shift", shift},
+                                    {"counts", state("_counts", "uint", 4 * 256 * wanted)}}),
               [image, most](const LaunchContext& at) {
                 return LaunchShape{{std::min<std::int64_t>(most, at.size_of(image).height), 1, 1},
                                    {items, 1, 1}};
@@ -100,7 +100,8 @@ void write_select(Builder& to, int n) {
     if (round == 0) text.insert(text.find('\n') + 1, first);
     // The arguments of the first round may be measured.
     for (const Argument& a : node.arguments) {
-      if (round == 0 && a.source == Argument::Source::measured) to.measure(node.measures[a.measure]);
+      if (round == 0 && a.source == Argument::Source::measured)
+        to.measure(node.measures[a.measure]);
     }
     to.kernel(name + "_choose_" + std::to_string(round), items, text,
               [wanted](const LaunchContext&) {

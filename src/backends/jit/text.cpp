@@ -48,7 +48,9 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 std::string formatted(std::string_view text) {
   std::string out;
   int depth = 0, round = 0;
-  const auto new_line = [&] { out += "\n" + std::string(static_cast<std::size_t>(2 * depth), ' '); };
+  const auto new_line = [&] {
+    out += "\n" + std::string(static_cast<std::size_t>(2 * depth), ' ');
+  };
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '(') ++round;

@@ -18,17 +18,30 @@ namespace {
 //          integrated graphics.
 constexpr Tuning rows[] = {
     {.vendor = "generic", .unroll = false},
-    {.vendor = "nvidia", .group = 128, .local_bytes = 48 * 1024, .load_bytes = 16, .wave = 32,
+    {.vendor = "nvidia",
+     .group = 128,
+     .local_bytes = 48 * 1024,
+     .load_bytes = 16,
+     .wave = 32,
      .groups_at_once = 2112},
-    {.vendor = "amd", .group = 256, .local_bytes = 32 * 1024, .load_bytes = 16, .wave = 64,
+    {.vendor = "amd",
+     .group = 256,
+     .local_bytes = 32 * 1024,
+     .load_bytes = 16,
+     .wave = 64,
      .groups_at_once = 512},
-    {.vendor = "intel", .group = 64, .local_bytes = 32 * 1024, .load_bytes = 16, .wave = 16,
+    {.vendor = "intel",
+     .group = 64,
+     .local_bytes = 32 * 1024,
+     .load_bytes = 16,
+     .wave = 16,
      .groups_at_once = 256},
 };
 
-bool contains(std::string_view text, std::string_view word) { 
+bool contains(std::string_view text, std::string_view word) {
   const auto equal = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
   };
   return std::search(text.begin(), text.end(), word.begin(), word.end(), equal) != text.end();
 }

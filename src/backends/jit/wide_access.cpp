@@ -17,8 +17,8 @@ std::string functions(PixelClass cls) {
   std::string text;
   for (const int wide : {4, 8, 16}) {
     const int words = wide / 4;
-    const std::string vector = std::string(bytes == 4 ? "float" : "uint") +
-                               (words == 1 ? "" : std::to_string(words));
+    const std::string vector =
+        std::string(bytes == 4 ? "float" : "uint") + (words == 1 ? "" : std::to_string(words));
     std::string load, store;
     for (int w = 0; w < words; ++w) {
       const std::string word = words == 1 ? "v" : std::string("v.") + parts[w];
@@ -26,11 +26,11 @@ std::string functions(PixelClass cls) {
       for (int k = 0; k < in_word; ++k) {
         const std::string element = std::to_string(w * in_word + k);
         const std::string shift = std::to_string(8 * bytes * k);
-        load += "  to[" + element + "] = " +
-                (bytes == 4 ? word : "(" + type + ")(" + word + " >> " + shift + ")") + ";\n";
-        packed += (k == 0 ? "" : " | ") +
-                  (bytes == 4 ? "from[" + element + "]"
-                              : "(uint)from[" + element + "] << " + shift);
+        load += "  to[" + element +
+                "] = " + (bytes == 4 ? word : "(" + type + ")(" + word + " >> " + shift + ")") +
+                ";\n";
+        packed += (k == 0 ? "" : " | ") + (bytes == 4 ? "from[" + element + "]"
+                                                      : "(uint)from[" + element + "] << " + shift);
       }
       store += "  " + word + " = " + packed + ";\n";
     }
@@ -38,8 +38,7 @@ std::string functions(PixelClass cls) {
     text += "FUNCTION void load_" + suffix + "(GLOBAL const " + type + "* from, " + type +
             "* to) {\n  const " + vector + " v = *(GLOBAL const " + vector + "*)from;\n" + load +
             "}\nFUNCTION void store_" + suffix + "(GLOBAL " + type + "* to, const " + type +
-            "* from) {\n  " + vector + " v;\n" + store + "  *(GLOBAL " + vector +
-            "*)to = v;\n}\n";
+            "* from) {\n  " + vector + " v;\n" + store + "  *(GLOBAL " + vector + "*)to = v;\n}\n";
   }
   return text;
 }
@@ -53,8 +52,8 @@ std::string access(bool load, PixelClass cls, const std::string& memory, const s
     for (int i = offset; i < offset + count; ++i) {
       const std::string at = "[" + std::to_string(i) + "]";
       const std::string in_memory = "(" + memory + ")" + at, in_array = "(" + array + ")" + at;
-      single += indent + (load ? in_array : in_memory) + " = " + (load ? in_memory : in_array) +
-                ";\n";
+      single +=
+          indent + (load ? in_array : in_memory) + " = " + (load ? in_memory : in_array) + ";\n";
     }
     return single;
   }

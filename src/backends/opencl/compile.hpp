@@ -18,8 +18,8 @@ class OpenClKernel final : public Kernel {
   ~OpenClKernel() override;
 
   jit::Program program;
-  std::vector<cl_kernel> entries;   // one a program.entries
-  mutable std::mutex mutex;         // arguments are part of a cl_kernel: one launch at a time
+  std::vector<cl_kernel> entries;  // one a program.entries
+  mutable std::mutex mutex;        // arguments are part of a cl_kernel: one launch at a time
 
  private:
   // Whether the driver takes it.

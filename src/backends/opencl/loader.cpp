@@ -15,12 +15,13 @@ struct Loader {
   Loader() {
     void* library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
-      problem = "there is no OpenCL loader (libOpenCL.so.1); install ocl-icd-libopencl1 and the "
-                "OpenCL driver of your device (pocl-opencl-icd for the processor)";
+      problem =
+          "there is no OpenCL loader (libOpenCL.so.1); install ocl-icd-libopencl1 and the "
+          "OpenCL driver of your device (pocl-opencl-icd for the processor)";
       return;
     }
-#define IMPIPE_OPENCL_LOAD(name)                                                  \
-  table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, #name));     \
+#define IMPIPE_OPENCL_LOAD(name)                                              \
+  table.name = reinterpret_cast<decltype(table.name)>(dlsym(library, #name)); \
   if (table.name == nullptr) problem = "the OpenCL loader has no " #name;
     IMPIPE_OPENCL_CALLS(IMPIPE_OPENCL_LOAD)
 #undef IMPIPE_OPENCL_LOAD
@@ -34,18 +35,30 @@ const Loader& loader() {
 
 const char* name_of_code(cl_int code) {
   switch (code) {
-    case CL_DEVICE_NOT_AVAILABLE: return "CL_DEVICE_NOT_AVAILABLE";
-    case CL_MEM_OBJECT_ALLOCATION_FAILURE: return "CL_MEM_OBJECT_ALLOCATION_FAILURE";
-    case CL_OUT_OF_RESOURCES: return "CL_OUT_OF_RESOURCES";
-    case CL_OUT_OF_HOST_MEMORY: return "CL_OUT_OF_HOST_MEMORY";
-    case CL_BUILD_PROGRAM_FAILURE: return "CL_BUILD_PROGRAM_FAILURE";
-    case CL_INVALID_VALUE: return "CL_INVALID_VALUE";
-    case CL_INVALID_BINARY: return "CL_INVALID_BINARY";
-    case CL_INVALID_KERNEL_ARGS: return "CL_INVALID_KERNEL_ARGS";
-    case CL_INVALID_ARG_SIZE: return "CL_INVALID_ARG_SIZE";
-    case CL_INVALID_WORK_GROUP_SIZE: return "CL_INVALID_WORK_GROUP_SIZE";
-    case CL_INVALID_BUFFER_SIZE: return "CL_INVALID_BUFFER_SIZE";
-    default: return nullptr;
+    case CL_DEVICE_NOT_AVAILABLE:
+      return "CL_DEVICE_NOT_AVAILABLE";
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
+      return "CL_MEM_OBJECT_ALLOCATION_FAILURE";
+    case CL_OUT_OF_RESOURCES:
+      return "CL_OUT_OF_RESOURCES";
+    case CL_OUT_OF_HOST_MEMORY:
+      return "CL_OUT_OF_HOST_MEMORY";
+    case CL_BUILD_PROGRAM_FAILURE:
+      return "CL_BUILD_PROGRAM_FAILURE";
+    case CL_INVALID_VALUE:
+      return "CL_INVALID_VALUE";
+    case CL_INVALID_BINARY:
+      return "CL_INVALID_BINARY";
+    case CL_INVALID_KERNEL_ARGS:
+      return "CL_INVALID_KERNEL_ARGS";
+    case CL_INVALID_ARG_SIZE:
+      return "CL_INVALID_ARG_SIZE";
+    case CL_INVALID_WORK_GROUP_SIZE:
+      return "CL_INVALID_WORK_GROUP_SIZE";
+    case CL_INVALID_BUFFER_SIZE:
+      return "CL_INVALID_BUFFER_SIZE";
+    default:
+      return nullptr;
   }
 }
 

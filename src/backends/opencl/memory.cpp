@@ -69,7 +69,10 @@ OpenClPlane::OpenClPlane(std::shared_ptr<Pool> pool, PixelClass cls, int channel
 
 OpenClPlane::OpenClPlane(std::shared_ptr<Pool> pool, PixelClass cls, int channels, Size size,
                          std::int64_t stride)
-    : memory(std::move(pool), stride * size.height), cls_(cls), channels_(channels), size_(size),
+    : memory(std::move(pool), stride * size.height),
+      cls_(cls),
+      channels_(channels),
+      size_(size),
       stride_(stride) {}
 
 }  // namespace impipe::opencl

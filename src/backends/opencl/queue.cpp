@@ -48,8 +48,8 @@ std::shared_ptr<DevicePlane> OpenClQueue::upload(const Plane& plane) {
                                  static_cast<std::size_t>(plane.size().height), 1};
   check(calls()->clEnqueueWriteBufferRect(queue_, made->memory.get(), CL_TRUE, origin, origin,
                                           region, static_cast<std::size_t>(made->stride()), 0,
-                                          static_cast<std::size_t>(plane.stride()), 0,
-                                          plane.row(0), 0, nullptr, nullptr),
+                                          static_cast<std::size_t>(plane.stride()), 0, plane.row(0),
+                                          0, nullptr, nullptr),
         "an upload");
   return made;
 }
@@ -61,8 +61,8 @@ Plane OpenClQueue::download(const DevicePlane& plane) {
   const std::size_t origin[3] = {0, 0, 0};
   const std::size_t region[3] = {static_cast<std::size_t>(made.row_bytes()),
                                  static_cast<std::size_t>(plane.size().height), 1};
-  check(calls()->clEnqueueReadBufferRect(queue_, from.memory.get(), CL_TRUE, origin, origin,
-                                         region, static_cast<std::size_t>(from.stride()), 0,
+  check(calls()->clEnqueueReadBufferRect(queue_, from.memory.get(), CL_TRUE, origin, origin, region,
+                                         static_cast<std::size_t>(from.stride()), 0,
                                          static_cast<std::size_t>(made.stride()), 0, made.row(0), 0,
                                          nullptr, nullptr),
         "a download");
@@ -72,10 +72,9 @@ Plane OpenClQueue::download(const DevicePlane& plane) {
 std::vector<double> OpenClQueue::download(const DeviceMeasure& measure) {
   std::vector<double> out(static_cast<std::size_t>(measure.channels() * measure.values()));
   if (out.empty()) return out;
-  check(calls()->clEnqueueReadBuffer(queue_,
-                                     static_cast<const OpenClMeasure&>(measure).memory.get(),
-                                     CL_TRUE, 0, out.size() * sizeof(double), out.data(), 0,
-                                     nullptr, nullptr),
+  check(calls()->clEnqueueReadBuffer(
+            queue_, static_cast<const OpenClMeasure&>(measure).memory.get(), CL_TRUE, 0,
+            out.size() * sizeof(double), out.data(), 0, nullptr, nullptr),
         "a download");
   return out;
 }
@@ -118,10 +117,10 @@ void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
     cl_uint place = 0;
     for (const jit::Buffer& buffer : pass.buffers) {
       const std::size_t i = static_cast<std::size_t>(buffer.index);
-      const cl_mem memory = buffer.kind == jit::Buffer::Kind::input ? memory_of(launch.inputs[i]).get()
-                            : buffer.kind == jit::Buffer::Kind::output
-                                ? memory_of(launch.outputs[i]).get()
-                                : scratch[i];
+      const cl_mem memory =
+          buffer.kind == jit::Buffer::Kind::input    ? memory_of(launch.inputs[i]).get()
+          : buffer.kind == jit::Buffer::Kind::output ? memory_of(launch.outputs[i]).get()
+                                                     : scratch[i];
       check(cl.clSetKernelArg(entry, place++, sizeof memory, &memory), "clSetKernelArg");
     }
     check(cl.clSetKernelArg(entry, place, plan.parameters.size(), plan.parameters.data()),

@@ -1,0 +1,212 @@
+// The text of neighbourhoods over the windows of a block.
+#include <algorithm>
+#include <map>
+
+#include "backends/jit/block_writer.hpp"
+#include "backends/jit/dialect.hpp"
+#include "backends/jit/nodes.hpp"
+#include "backends/jit/text.hpp"
+#include "backends/jit/wide_access.hpp"
+
+namespace impipe::jit {
+
+void BlockWriter::weighted(const std::string& name, const std::string& type, const Window& w,
+                           const Mask& mask, const std::string& weight, int channels,
+                           PixelClass cls) {
+  std::string sum = "float sum = 0.0f;\n";
+  int k = 0;
+  for (int y = 0; y < mask.height; ++y) {
+    for (int x = 0; x < mask.width; ++x) {
+      if (!mask.at(x, y)) continue;
+      sum += "      sum = fma(" + weight + "[" + std::to_string(k++) + "], " + w.array + "[" +
+             place_in(w, x - mask.origin_x, y - mask.origin_y, mask.origin_y) + "], sum);\n";
+    }
+  }
+  row_text_ += "  " + type + " " + name + "[" + std::to_string(px_ * channels) + "];\n" +
+               for_each_pixel(channels, sum + "      " + name +
+                                            "[k] = " + converted(cls, "float", "sum") + ";");
+}
+
+void BlockWriter::around(int n, const std::string& name) {
+  const Node& node = to_.node(n);
+  const std::string own = Builder::name({false, n});
+  const Operand image = node.images[0];
+  if (const auto* stencil = as<Stencil>(node)) {
+    const std::string edge = own + "_edge";
+    write_border(to_, edge, "float", to_.value(image, "x", "y", "c"), stencil->border,
+                 outside_value(to_, n, stencil->border), to_.width(image), to_.height(image));
+    const Window w = window(image, stencil->footprint(), "float", edge, "w_" + own);
+    if (stencil->body == nullptr && stencil->expression == nullptr) {
+      weighted(name, type_of(node.cls), w, stencil->taps,
+               weights(to_, n, "weights", 0, stencil->taps.count()), node.channels, node.cls);
+    } else {
+      stencil_body(n, name, w, stencil->footprint());
+    }
+  } else if (const auto* separable = as<Separable>(node)) {
+    columns(n, *separable, name);
+  } else if (const auto* extremum = as<Extremum>(node)) {
+    extremes(n, *extremum, name);
+  } else {
+    ranked(n, *as<Rank>(node), name);
+  }
+}
+
+void BlockWriter::stencil_body(int n, const std::string& name, const Window& w,
+                               const Footprint& f) {
+  const Node& node = to_.node(n);
+  const std::string body = Builder::name({false, n}) + "_in_window";
+  const std::string at = "at_place[(dy) * " + std::to_string(w.width) + " + (dx) * " +
+                         std::to_string(w.channels) + "]";
+  const std::string centre = w.array + "[" + place_in(w, 0, 0, f.up) + "]";
+  std::string all = w.array + " + " + place_in(w, 0, 0, f.up);
+  for (const std::string& argument :
+       write_stencil_function(to_, n, body, "const float* at_place", at, centre)) {
+    all += ", " + argument;
+  }
+  const auto* stencil = as<Stencil>(node);
+  row_text_ +=
+      "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_ * node.channels) + "];\n" +
+      for_each_pixel(node.channels,
+                     (stencil->expression ? "const int x = x0 + i;\n      " : "") + name +
+                         "[k] = " + converted(node.cls, "float", body + "(" + all + ")") + ";");
+}
+
+void BlockWriter::columns(int n, const Separable& separable, const std::string& name) {
+  const Node& node = to_.node(n);
+  const std::string rows = Builder::name({false, n}) + "_rows";
+  const std::string edge = Builder::name({false, n}) + "_column_edge";
+  const PlaneText plane = to_.scratch_plane(rows, PixelClass::single, node.channels, nullptr);
+  write_border(to_, edge, "float", plane.pixel(), separable.border,
+               outside_value(to_, n, separable.border), to_.width({false, n}),
+               to_.height(node.images[0]), true, true);
+  const Footprint f = separable.column.footprint();
+  Window w{"w_" + rows, py_ + f.up + f.down, px_ * node.channels, 0, node.channels};
+  interior_ = true;
+  reach_ = {reach_.left, reach_.right, std::max(reach_.up, f.up), std::max(reach_.down, f.down)};
+  to_.scratch_plane(rows, PixelClass::single, node.channels, nullptr);
+  text_ += "  float " + w.array + "[" + std::to_string(w.rows * w.width) +
+           "];\n  if (interior) {\n" + loop("r", w.rows) +
+           "{\n      GLOBAL const float* const row = " +
+           plane.row("(y0 + r - " + std::to_string(f.up) + ")") + " + (long)x0 * " +
+           std::to_string(w.channels) + ";\n" +
+           wide_load(PixelClass::single, "row",
+                     "(" + w.array + " + r * " + std::to_string(w.width) + ")", 0, w.width,
+                     to_.tuning().load_bytes, "      ") +
+           "    }\n  } else {\n" + loop("r", w.rows) + "{\n" + loop("i", px_) + "{\n" +
+           loop("c", w.channels) + "{\n        " + w.array + "[r * " + std::to_string(w.width) +
+           " + i * " + std::to_string(w.channels) +
+           " + c] = " + to_.call(edge, "x0 + i", "y0 + r - " + std::to_string(f.up), "c") +
+           ";\n  }\n  }\n  }\n  }\n";
+  weighted(name, type_of(node.cls), w, separable.column,
+           weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),
+           node.channels, node.cls);
+}
+
+void BlockWriter::extremes(int n, const Extremum& extremum, const std::string& name) {
+  const Node& node = to_.node(n);
+  const Operand image = node.images[0];
+  const bool single = node.cls == PixelClass::single;
+  const std::string type = single ? "float" : "int";
+  const std::string nothing = single ? (extremum.largest ? "-INFINITY" : "INFINITY")
+                              : extremum.largest
+                                  ? "0"
+                                  : std::to_string(static_cast<int>(class_max(node.cls)));
+  const std::string better = std::string(single             ? (extremum.largest ? "fmax" : "fmin")
+                                         : extremum.largest ? "larger"
+                                                            : "smaller");
+  const std::string own = Builder::name({false, n});
+  const std::string edge = own + "_edge";
+  write_border(to_, edge, type, to_.value(image, "x", "y", "c"), Border::absent, nothing,
+               to_.width(image), to_.height(image));
+  const Footprint f = extremum.mask.footprint();
+  const Window w = window(image, f, type, edge, "w_" + own);
+  const std::vector<Run> runs = runs_of(extremum.mask);
+  std::map<int, std::string> of_length = {{1, w.array}};
+  const int all = w.rows * w.width;
+  const auto make = [&](int length) {
+    while (!of_length.contains(length)) {
+      int known = std::prev(of_length.upper_bound(length))->first;
+      const int next = std::min(length, 2 * known);
+      const std::string array = "run" + std::to_string(next) + "_" + own;
+      const int count = all - (next - 1) * w.channels;
+      text_ += "  " + type + " " + array + "[" + std::to_string(all) + "];\n" + loop("k", count) +
+               array + "[k] = " + better + "(" + of_length[known] + "[k], " + of_length[known] +
+               "[k + " + std::to_string((next - known) * w.channels) + "]);\n";
+      of_length[next] = array;
+    }
+  };
+  std::string fold = type + " best = " + nothing + ";\n";
+  for (const Run& run : runs) {
+    make(run.length);
+    fold += "      best = " + better + "(best, " + of_length[run.length] + "[" +
+            place_in(w, run.x, run.y, f.up) + "]);\n";
+  }
+  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_ * node.channels) +
+               "];\n" +
+               for_each_pixel(node.channels,
+                              fold + "      " + name + "[k] = (" + type_of(node.cls) + ")best;");
+}
+
+void BlockWriter::ranked(int n, const Rank& rank, const std::string& name) {
+  const Node& node = to_.node(n);
+  const Operand image = node.images[0];
+  const bool single = node.cls == PixelClass::single;
+  const std::string type = single ? "float" : "int";
+  const std::string own = Builder::name({false, n});
+  std::string outside = "0";
+  if (rank.border == Border::constant && !node.arguments.empty()) {
+    const int last = static_cast<int>(node.arguments.size()) - 1;
+    outside = converted(node.cls, "double", to_.argument(n, last, "outside", "double", "0"));
+  }
+  const std::string edge = own + "_edge";
+  write_border(to_, edge, type, to_.value(image, "x", "y", "c"), rank.border, outside,
+               to_.width(image), to_.height(image));
+  const Footprint f = rank.mask.footprint();
+  const Window w = window(image, f, type, edge, "w_" + own);
+  const int count = rank.mask.count();
+  std::string text = type + " s[" + std::to_string(count) + "];\n";
+  int k = 0;
+  for (int y = 0; y < rank.mask.height; ++y) {
+    for (int x = 0; x < rank.mask.width; ++x) {
+      if (!rank.mask.at(x, y)) continue;
+      text += "      s[" + std::to_string(k++) + "] = " + w.array + "[" +
+              place_in(w, x - rank.mask.origin_x, y - rank.mask.origin_y, f.up) + "];\n";
+    }
+  }
+  std::vector<std::pair<int, int>> network;
+  for (int p = 1; p < count; p *= 2) {
+    for (int step = p; step >= 1; step /= 2) {
+      for (int j = step % p; j + step < count; j += 2 * step) {
+        for (int i = 0; i < step && i + j + step < count; ++i) {
+          if ((i + j) / (2 * p) == (i + j + step) / (2 * p)) {
+            network.emplace_back(i + j, i + j + step);
+          }
+        }
+      }
+    }
+  }
+  std::set<int> needed = {rank.rank};
+  if (rank.average) needed.insert(rank.rank + 1);
+  std::vector<std::pair<int, int>> kept;
+  for (auto it = network.rbegin(); it != network.rend(); ++it) {
+    if (!needed.contains(it->first) && !needed.contains(it->second)) continue;
+    needed.insert({it->first, it->second});
+    kept.push_back(*it);
+  }
+  const std::string order = single ? "order_float" : "order_int";
+  for (auto it = kept.rbegin(); it != kept.rend(); ++it) {
+    text += "      " + order + "(&s[" + std::to_string(it->first) + "], &s[" +
+            std::to_string(it->second) + "]);\n";
+  }
+  const std::string a = "s[" + std::to_string(rank.rank) + "]";
+  const std::string b = "s[" + std::to_string(rank.rank + 1) + "]";
+  const std::string result = !rank.average ? a
+                             : single      ? "(" + a + " + " + b + ") / 2.0f"
+                                           : "(" + a + " + " + b + " + 1) / 2";
+  row_text_ +=
+      "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_ * node.channels) + "];\n" +
+      for_each_pixel(node.channels,
+                     text + "      " + name + "[k] = (" + type_of(node.cls) + ")(" + result + ");");
+}
+
+}  // namespace impipe::jit

@@ -1,0 +1,279 @@
+// The text of a block's points, loads and windows, and of its kernel.
+#include "backends/jit/block_writer.hpp"
+
+#include <algorithm>
+
+#include "backends/jit/dialect.hpp"
+#include "backends/jit/nodes.hpp"
+#include "backends/jit/text.hpp"
+#include "backends/jit/wide_access.hpp"
+#include "core/expression.hpp"
+
+namespace impipe::jit {
+
+std::optional<Operand> coded_by(const Builder& to, const IsStored& stored, const Operand& operand) {
+  if (operand.external || stored(operand.index)) {
+    const PixelClass cls = to.cls(operand);
+    const bool bytes = cls == PixelClass::uint8 || cls == PixelClass::logical;
+    return bytes ? std::optional(operand) : std::nullopt;
+  }
+  const Node& node = to.node(operand.index);
+  const Point* point = as<Point>(node);
+  if (point == nullptr || node.images.size() != 1 || point->lookup || point->mixes_channels ||
+      to.channels(node.images[0]) != node.channels) {
+    return std::nullopt;
+  }
+  const auto own = [](const Argument& a) { return a.per_channel; };
+  if (std::any_of(node.arguments.begin(), node.arguments.end(), own)) return std::nullopt;
+  if (point->expression != nullptr &&
+      (point->expression->uses("col") || point->expression->uses("row"))) {
+    return std::nullopt;
+  }
+  return coded_by(to, stored, node.images[0]);
+}
+
+std::string BlockWriter::centre(const Operand& operand) {
+  const std::string name = "b_" + Builder::name(operand);
+  if (!made_.insert(name).second) return name;
+  if (operand.external || stored_(operand.index)) {
+    load_centre(operand, name);
+  } else if (as<Point>(to_.node(operand.index)) != nullptr) {
+    point_centre(operand.index, name);
+  } else {
+    around(operand.index, name);
+  }
+  return name;
+}
+
+std::string BlockWriter::row_pass(int n, const std::string& name) {
+  const Separable& separable = *as<Separable>(to_.node(n));
+  const Operand image = to_.node(n).images[0];
+  const std::string edge = Builder::name({false, n}) + "_row_edge";
+  write_border(to_, edge, "float", to_.value(image, "x", "y", "c"), separable.border,
+               outside_value(to_, n, separable.border), to_.width(image), to_.height(image), true,
+               false);
+  const Window w = window(image, separable.row.footprint(), "float", edge, "w_" + name);
+  weighted(name, "float", w, separable.row,
+           weights(to_, n, "row_weights", 0, separable.row.count()), to_.channels(image),
+           PixelClass::single);
+  return name;
+}
+
+void BlockWriter::kernel(const std::string& name, const std::string& array, const PlaneText& plane,
+                         PixelClass cls, std::function<Size(const LaunchContext&)> size,
+                         const std::string& height) {
+  constexpr int across = 32;
+  const int down = to_.tuning().group / across;
+  const int row = px_ * plane.channels;
+  const std::string px = std::to_string(px_), py = std::to_string(py_);
+  const std::string width = to_.width(sized_);
+  const auto number = [](int i) { return std::to_string(i); };
+  std::string text = tables_ + "  const int x0 = (GROUP_X * 32 + ITEM % 32) * " + px +
+                     ";\n  const int y0 = (GROUP_Y * " + number(down) + " + ITEM / 32) * " + py +
+                     ";\n  if (x0 >= " + width + " || y0 >= " + height + ") return;\n" +
+                     "  const int whole = x0 + " + px + " <= " + width + ";\n";
+  if (interior_) {
+    text += "  const int interior = x0 >= " + number(reach_left_) + " && x0 + " +
+            number(px_ + reach_.right) + " <= " + width + " &&\n      y0 >= " + number(reach_.up) +
+            " && y0 + " + number(py_ + reach_.down) + " <= " + height + ";\n";
+  }
+  text += text_ + loop("r", py_) + "{\n    const int y = y0 + r;\n    if (y >= " + height +
+          ") continue;\n" + row_text_ + "    GLOBAL " + type_of(cls) +
+          "* const row = " + plane.row("y") + " + (long)x0 * " + number(plane.channels) +
+          ";\n    if (whole) {\n" +
+          wide_store(cls, "row", array, row, to_.tuning().load_bytes, "      ") + "    } else {\n" +
+          loop("i", px_) + "for (int c = 0; c < " + number(plane.channels) +
+          "; ++c) {\n        if (x0 + i < " + width + ") row[i * " + number(plane.channels) +
+          " + c] = " + array + "[i * " + number(plane.channels) + " + c];\n      }\n    }\n  }\n";
+  const int block_x = across * px_, block_y = down * py_, items = across * down;
+  to_.kernel(
+      name, items, text,
+      [size = std::move(size), block_x, block_y, items](const LaunchContext& at) {
+        const Size s = size(at);
+        return LaunchShape{
+            {(s.width + block_x - 1) / block_x, (s.height + block_y - 1) / block_y, 1},
+            {items, 1, 1}};
+      },
+      interior_ ? 4 : 0);
+}
+
+std::string BlockWriter::loop(const std::string& variable, int count) const {
+  return std::string(to_.tuning().unroll ? "#pragma unroll\n" : "") + "  for (int " + variable +
+         " = 0; " + variable + " < " + std::to_string(count) + "; ++" + variable + ") ";
+}
+
+std::string BlockWriter::for_each_pixel(int channels, const std::string& step) const {
+  const std::string c = std::to_string(channels);
+  return loop("i", px_) + "{\n" + loop("c", channels) + "{\n      const int k = i * " + c +
+         " + c;\n      " + step + "\n  }\n  }\n";
+}
+
+bool BlockWriter::names_place(const Node& node) {
+  const auto* point = as<Point>(node);
+  return point != nullptr && point->expression != nullptr;
+}
+
+void BlockWriter::load_centre(const Operand& operand, const std::string& name) {
+  const int channels = to_.channels(operand), row = px_ * channels;
+  const PixelClass cls = to_.cls(operand);
+  const std::string c = std::to_string(channels), from = "from_" + name;
+  row_text_ += "  " + type_of(cls) + " " + name + "[" + std::to_string(row) + "];\n" +
+               "    GLOBAL const " + type_of(cls) + "* const " + from + " = " +
+               to_.plane(operand).row("y") + ";\n    if (whole) {\n" +
+               wide_load(cls, "(" + from + " + (long)x0 * " + c + ")", name, 0, row,
+                         to_.tuning().load_bytes, "      ") +
+               "    } else {\n" + loop("i", px_) + "for (int c = 0; c < " + c +
+               "; ++c) {\n        " + name + "[i * " + c + " + c] = " + from + "[smaller(x0 + i, " +
+               to_.width(sized_) + " - 1) * " + c + " + c];\n      }\n    }\n";
+}
+
+std::string BlockWriter::code_value(int n, const Operand& source) {
+  return point_value(to_, n, [&](const Operand& image, const std::string&) {
+    return image == source ? "(" + type_of(to_.cls(source)) + ")ITEM"
+                           : code_value(image.index, source);
+  });
+}
+
+std::string BlockWriter::table(int n, const Operand& source) {
+  const std::string name = "table_" + Builder::name({false, n});
+  if (!made_.insert(name).second) return name;
+  const Node& node = to_.node(n);
+  const std::string type = type_of(node.cls);
+  const int codes = to_.cls(source) == PixelClass::logical ? 2 : 256;
+  const auto memory = [&] {
+    return to_.scratch(name, type, [](const LaunchContext&) { return std::int64_t{1024}; });
+  };
+  const std::set<std::string> outer = to_.suspend();
+  const std::string entry = code_value(n, source);
+  const std::string count = std::to_string(codes);
+  to_.kernel("make_" + name, codes, "  " + memory() + "[ITEM] = " + entry + ";\n",
+             [codes](const LaunchContext&) {
+               return LaunchShape{{1, 1, 1}, {codes, 1, 1}};
+             });
+  to_.resume(outer);
+  tables_ += "  LOCAL " + type + " " + name + "[" + count + "];\n  for (int i = ITEM; i < " +
+             count + "; i += " + std::to_string(to_.tuning().group) + ") " + name +
+             "[i] = " + memory() + "[i];\n  BARRIER;\n";
+  return name;
+}
+
+std::optional<Operand> BlockWriter::tabled(int n) const {
+  return as<Point>(to_.node(n)) != nullptr ? coded_by(to_, stored_, {false, n}) : std::nullopt;
+}
+
+void BlockWriter::point_centre(int n, const std::string& name) {
+  const Node& node = to_.node(n);
+  if (const std::optional<Operand> source = tabled(n)) {
+    const std::string from = centre(*source);
+    row_text_ +=
+        "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_ * node.channels) + "];\n" +
+        for_each_pixel(node.channels, name + "[k] = " + table(n, *source) + "[" + from + "[k]];");
+    return;
+  }
+  for (const Operand& image : node.images) centre(image);
+  const std::string value = point_value(to_, n, [&](const Operand& image, const std::string& c) {
+    const int channels = to_.channels(image);
+    if (channels == node.channels && c == "c") return centre(image) + "[k]";
+    return centre(image) + "[i * " + std::to_string(channels) + " + " + (channels == 1 ? "0" : c) +
+           "]";
+  });
+  row_text_ +=
+      "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_ * node.channels) + "];\n" +
+      for_each_pixel(node.channels, (names_place(node) ? "const int x = x0 + i;\n      " : "") +
+                                        name + "[k] = " + value + ";");
+}
+
+std::string BlockWriter::raw_window(const Operand& operand, const Window& w, const Footprint& f,
+                                    std::string& text) {
+  const std::string name = "raw_" + Builder::name(operand);
+  const PixelClass cls = to_.cls(operand);
+  const std::string declared =
+      "    " + type_of(cls) + " " + name + "[" + std::to_string(w.rows * w.width) + "];\n";
+  if (operand.external || stored_(operand.index)) {
+    const int centre = px_ * w.channels;
+    const std::string to = "(" + name + " + r * " + std::to_string(w.width) + ")";
+    const int widest = to_.tuning().load_bytes;
+    text +=
+        declared + loop("r", w.rows) + "{\n      GLOBAL const " + type_of(cls) +
+        "* const row = " + to_.plane(operand).row("(y0 + r - " + std::to_string(f.up) + ")") +
+        " + (long)x0 * " + std::to_string(w.channels) + " - " + std::to_string(w.first) + ";\n" +
+        wide_load(cls, "row", to, 0, w.first, 4, "      ") +
+        // The block's own pixels are aligned more widely than the window's first.
+        wide_load(cls, "(row + " + std::to_string(w.first) + ")",
+                  "(" + to + " + " + std::to_string(w.first) + ")", 0, centre, widest, "      ") +
+        wide_load(cls, "row", to, w.first + centre, w.width - w.first - centre, 4, "      ") +
+        "    }\n";
+    return name;
+  }
+  const int n = operand.index;
+  const Node& node = to_.node(n);
+  if (const std::optional<Operand> source = tabled(n)) {
+    const std::string codes = raw_window(*source, w, f, text);
+    text += declared + loop("k", w.rows * w.width) + name + "[k] = " + table(n, *source) + "[" +
+            codes + "[k]];\n";
+    return name;
+  }
+  std::vector<std::string> from;
+  for (const Operand& image : node.images) from.push_back(raw_window(image, w, f, text));
+  const std::string value = point_value(to_, n, [&](const Operand& image, const std::string&) {
+    const auto it = std::find(node.images.begin(), node.images.end(), image);
+    return from[static_cast<std::size_t>(it - node.images.begin())] + "[k]";
+  });
+  text += declared + loop("k", w.rows * w.width) + name + "[k] = " + value + ";\n";
+  return name;
+}
+
+bool BlockWriter::simple_points(const Operand& operand, int channels) const {
+  if (to_.channels(operand) != channels) return false;
+  if (operand.external || stored_(operand.index)) return true;
+  const Node& node = to_.node(operand.index);
+  const Point& point = *as<Point>(node);
+  if (point.mixes_channels || names_place(node)) return false;
+  const auto own = [](const Argument& a) { return a.per_channel; };
+  if (channels > 1 && std::any_of(node.arguments.begin(), node.arguments.end(), own)) {
+    return false;
+  }
+  return std::all_of(node.images.begin(), node.images.end(),
+                     [&](const Operand& image) { return simple_points(image, channels); });
+}
+
+BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint& f,
+                                        const std::string& type, const std::string& edge,
+                                        const std::string& name) {
+  const int channels = to_.channels(operand);
+  const int bytes = bytes_of(to_.cls(operand));
+  const auto aligned = [&](int pixels) { return (pixels * channels * bytes + 3) / 4 * 4 / bytes; };
+  Window w{name, py_ + f.up + f.down, 0, aligned(f.left), channels};
+  w.width = w.first + px_ * channels + aligned(f.right);
+  const int left = f.left * channels;
+  interior_ = true;
+  reach_ = {std::max(reach_.left, f.left), std::max(reach_.right, f.right),
+            std::max(reach_.up, f.up), std::max(reach_.down, f.down)};
+  reach_left_ = std::max(reach_left_, (w.first + channels - 1) / channels);
+  text_ += "  " + type + " " + name + "[" + std::to_string(w.rows * w.width) + "];\n";
+  const std::string c = std::to_string(channels);
+  const std::string at_edge = loop("r", w.rows) + "{\n" + loop("i", px_ + f.left + f.right) +
+                              "{\n" + loop("c", channels) + "{\n        " + name + "[r * " +
+                              std::to_string(w.width) + " + " + std::to_string(w.first - left) +
+                              " + i * " + c + " + c] = " +
+                              to_.call(edge, "x0 + i - " + std::to_string(f.left),
+                                       "y0 + r - " + std::to_string(f.up), "c") +
+                              ";\n  }\n  }\n  }\n";
+  if (!simple_points(operand, channels)) {
+    text_ += at_edge;
+    return w;
+  }
+  std::string inside;
+  const std::string raw = raw_window(operand, w, f, inside);
+  inside += loop("k", w.rows * w.width) + name + "[k] = (" + type + ")" + raw + "[k];\n";
+  text_ += "  if (interior) {\n" + inside + "  } else {\n" + at_edge + "  }\n";
+  return w;
+}
+
+std::string BlockWriter::place_in(const Window& w, int dx, int dy, int up) {
+  return "(r + " + std::to_string(up + dy) + ") * " + std::to_string(w.width) + " + " +
+         std::to_string(w.first) + " + (i + " + std::to_string(dx) + ") * " +
+         std::to_string(w.channels) + " + c";
+}
+
+}  // namespace impipe::jit
