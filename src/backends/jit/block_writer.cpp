@@ -50,8 +50,7 @@ std::string BlockWriter::row_pass(int n, const std::string& name) {
   const Operand image = to_.node(n).images[0];
   const std::string edge = Builder::name({false, n}) + "_row_edge";
   write_border(to_, edge, "float", to_.value(image, "x", "y", "c"), separable.border,
-               outside_value(to_, n, separable.border), to_.width(image), to_.height(image), true,
-               false);
+               outside_value(to_, n, separable.border), to_.width(image), to_.height(image));
   const Window w = window(image, separable.row.footprint(), "float", edge, "w_" + name);
   weighted(name, "float", w, separable.row,
            weights(to_, n, "row_weights", 0, separable.row.count()), to_.channels(image),
