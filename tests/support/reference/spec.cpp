@@ -124,11 +124,11 @@ class Evaluation {
       in_double = in_double && (point.in_double || is_integer(of(o).image.cls));
     }
     each(result.image, [&](std::int64_t x, std::int64_t y, int c) -> double {
-      std::vector<double> values;
-      for (const Operand& o : node_->images) values.push_back(of(o).image.at(x, y, c));
       if (point.lookup) {
         return of(node_->images[1]).image.values[static_cast<std::size_t>(in_->at(x, y, c))];
       }
+      std::vector<double> values;
+      for (const Operand& o : node_->images) values.push_back(of(o).image.at(x, y, c));
       if (point.mixes_channels) values = {in_->at(x, y, 0), in_->at(x, y, 1), in_->at(x, y, 2)};
       if (in_double) {
         std::vector<const double*> rows;
