@@ -23,6 +23,7 @@ std::string cell(std::string_view text) {
 void add_operator(std::string& text, const Operator& op) {
   auto out = std::back_inserter(text);
   fmt::format_to(out, "### {}\n\n{}.\n\n    {}\n\n", op.name, op.help, usage_of(op));
+  fmt::format_to(out, "![{0}](images/operators/{0}.png)\n\n", op.name);
   if (!op.parameters.empty()) {
     text += "| parameter | meaning | takes | letter | default |\n|---|---|---|---|---|\n";
     for (const Parameter& p : op.parameters) {
@@ -51,7 +52,8 @@ void add_operator(std::string& text, const Operator& op) {
 std::string operator_reference() {
   std::string text =
       "# Operators\n\nMade by `scripts/make_reference.sh` from the operators' descriptions; "
-      "`impipe ops NAME` says the same.\n\n";
+      "`impipe ops NAME` says the same.\nThe pictures are each operator's example, before and after; a result without a white is "
+      "shown\nthrough `mat2gray`.\n\n";
   for (const auto& [category, operators] : operators_by_category()) {
     text += "- " + category + ":";
     for (const Operator* op : operators) fmt::format_to(std::back_inserter(text), " [{0}](#{0})", op->name);

@@ -63,7 +63,7 @@ const RegisterOperator imsubtract_operator{{
     .parameters = {with("the image (:name) or number to subtract")},
     .classes = no_logical,
     .details = details,
-    .example = "as a | imerode disk,3 | imsubtract :a",
+    .example = "as a | imdilate disk,3 | imsubtract :a",
     .accuracy = "exact",
     .matlab = "imsubtract(A,B) (same)",
     .lower = [](const Call& call, PlanBuilder& plan) {

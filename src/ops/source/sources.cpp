@@ -112,7 +112,7 @@ const RegisterOperator phantom_operator{{
                     .fallback = "256"},
                    class_parameter("single")},
     .details = "Ten ellipses (Toft 1996); the value of a pixel is that at its centre, 0 to 1.",
-    .example = "phantom 512 | edge sobel",
+    .example = "phantom 256",
     .accuracy = "exact",
     .matlab = "phantom(n) (same)",
     .make = make_phantom,
