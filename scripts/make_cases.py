@@ -1,0 +1,430 @@
+#!/usr/bin/env python3
+"""Makes a table of random cases for run_cases.py, expected results by scripts/definitions.py.
+
+    make_cases.py DIR [--seed S] [--count N] [--match OP]...
+
+N cases an operator, in DIR/cases.tsv with their files in DIR. The program has no part in them.
+"""
+import argparse
+import fnmatch
+import os
+import sys
+
+import numpy as np
+
+import definitions as d
+
+COLUMNS = ("id op params inputs expected class shape tol max_bad_frac tol_f32 max_bad_frac_f32 cap "
+           "kind").split()
+SIDES = [1, 2, 3, 5, 8, 15, 16, 17, 31, 32, 33, 40, 63, 64, 65, 70]
+BORDERS = ["replicate", "symmetric", "circular"]
+
+
+class Cases:
+    """Random inputs, and the table as it grows."""
+
+    def __init__(self, folder, seed):
+        self.folder, self.seed = folder, seed
+        self.rows = []
+
+    def begin(self, op, number):
+        self.op, self.number = op, number
+        self.rng = np.random.default_rng([self.seed, number, *op.encode()])
+
+    def pick(self, *choices):
+        return choices[self.rng.integers(len(choices))]
+
+    def real(self, low, high, digits=2):
+        return round(float(self.rng.uniform(low, high)), digits)
+
+    def size(self, least=1):
+        sides = [s for s in SIDES if s >= least]
+        return self.pick(*sides), self.pick(*sides)
+
+    def image(self, cls, size=None, channels=1, levels=None):
+        """Gradients, shapes and noise; few levels where plateaus are wanted."""
+        rows, columns = size or self.size()
+        y, x = np.mgrid[:rows, :columns] / max(rows, columns)
+        scene = np.zeros((rows, columns, channels))
+        for c in range(channels):
+            scene[..., c] = 0.3 + 0.4 * x * self.rng.random() + 0.2 * np.sin(9 * y * self.rng.random())
+            for _ in range(4):
+                cy, cx, r = self.rng.random(3) * (1, 1, 0.3)
+                scene[..., c][np.hypot(y - cy, x - cx) < r] = self.rng.random()
+        scene += self.rng.normal(0, self.pick(0, 0.03, 0.2), scene.shape)
+        scene = np.clip(scene, 0, 1)
+        if levels:
+            scene = np.floor(scene * levels) / levels
+        scene = scene if channels > 1 else scene[..., 0]
+        if cls == "logical":
+            return scene > self.real(0.2, 0.8)
+        return d.cast(scene * d.WHITE[cls], cls)
+
+    def matrix(self, rows, columns):
+        kernel = self.rng.integers(-3, 5, (rows, columns)).astype(float)
+        kernel[self.rng.random(kernel.shape) < 0.2] = 0
+        return kernel
+
+    def emit(self, params, inputs, expected, cls, kind):
+        """kind: exact, or (tolerance relative to the largest value, fraction that may be off)."""
+        name = f"{self.op}_{self.number}"
+        paths = []
+        for i, image in enumerate(inputs):
+            paths.append(f"inputs/{name}_{i}.npy")
+            np.save(os.path.join(self.folder, paths[-1]), image)
+        expected = np.asarray(expected)
+        np.save(os.path.join(self.folder, f"expected/{name}.npy"), expected)
+        tol = frac = tol32 = frac32 = 0
+        cap = "Inf"
+        if kind == "exact":
+            cap = 0
+        elif kind == "round":      # +-1 where the exact value lies at a tie
+            frac = frac32 = 0.03 + 6 / expected.size
+            cap = 1
+        elif kind == "frag":       # logical results of comparisons of floats
+            frac = frac32 = 0.01 + 2 / max(expected.size, 1)
+        else:
+            finite = np.abs(expected[np.isfinite(expected)].astype(np.float64))
+            scale = max(1e-3, finite.max() if finite.size else 0)
+            tol, tol32 = 1e-9 * scale, kind * scale
+        shape = "x".join(map(str, expected.shape))
+        self.rows.append([name, self.op, params or "-", ",".join(paths), f"expected/{name}.npy", cls,
+                          shape, tol, frac, tol32, frac32, cap, "float" if kind not in
+                          ("exact", "round", "frag") else kind])
+
+
+def text(values):
+    return ",".join(f"{v:g}" for v in values)
+
+
+def matrix_text(kernel, divisor=1):
+    inner = ";".join(text(row) for row in np.atleast_2d(kernel))
+    return f"[{inner}]" + (f"/{divisor:g}" if divisor != 1 else "")
+
+
+MAKERS = {}
+NOT_YET = {"imregionalmax", "imregionalmin", "histeq", "jointhist", "imresize"}
+
+
+def maker(*names):
+    def add(function):
+        for name in names:
+            MAKERS[name] = function
+        return function
+    return add
+
+
+@maker("imadjust")
+def adjust(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single"), channels=case.pick(1, 1, 3))
+    limits = case.pick(None, (case.real(0, 0.4), case.real(0.5, 1)))
+    out = case.pick((0.0, 1.0), (1.0, 0.0), (case.real(0, 0.3), case.real(0.6, 1)))
+    gamma = case.pick(1, 1, case.real(0.3, 2.5))
+    params = f"in={text(limits) if limits else 'stretchlim'};out={text(out)};gamma={gamma:g}"
+    case.emit(params, [a], d.imadjust(a, limits, out, gamma), d.class_of(a),
+              2e-6 if d.class_of(a) == "single" else "round")
+
+
+@maker("stretchlim")
+def limits_of(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single"))
+    low, high = case.real(0, 0.3), case.real(0.7, 1)
+    case.emit(f"tol={text((low, high))}", [a], np.array(d.stretchlim(a, low, high))[:, None], "double",
+              1e-6)
+
+
+@maker("imlincomb")
+def combine(case, op):
+    cls, size, channels = case.pick("uint8", "uint16", "single"), case.size(), case.pick(1, 3)
+    images = [case.image(cls, size, channels) for _ in range(case.pick(1, 2, 3, 4))]
+    weights = [case.real(-2, 2) for _ in images]
+    constant = case.pick(0, case.real(-20, 20))
+    total = np.zeros(images[0].shape)
+    for weight, image in zip(weights, images):
+        total = total + weight * image.astype(np.float64)
+    case.emit(f"k={text(weights)};add={constant:g}", images, d.cast(total + constant, cls), cls,
+              1e-6 if cls == "single" else "round")
+
+
+@maker("imadd", "imsubtract", "imabsdiff")
+def two_images(case, op):
+    cls, size, channels = case.pick("uint8", "uint16", "single"), case.size(), case.pick(1, 3)
+    a, b = case.image(cls, size, channels), case.image(cls, size, channels)
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    result = {"imadd": x + y, "imsubtract": x - y, "imabsdiff": np.abs(x - y)}[op]
+    case.emit("", [a, b], d.cast(result, cls), cls, 1e-6 if cls == "single" else "exact")
+
+
+@maker("im2bw")
+def binarize(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single"), channels=case.pick(1, 1, 3))
+    gray = d.rgb2gray(a) if a.ndim == 3 else a
+    level = case.pick(0.2, 0.4, 0.5, case.real(0, 1))
+    result = (gray > np.float32(level) if d.class_of(a) == "single"
+              else gray > np.floor(level * d.WHITE[d.class_of(a)]))
+    case.emit(f"level={level:g}", [a], result, "logical", "frag" if a.ndim == 3 else "exact")
+
+
+@maker("graythresh")
+def otsu(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single"), case.size(3))
+    case.emit("", [a], np.array([[d.graythresh(a)]]), "double", 1e-6)
+
+
+@maker("imcomplement")
+def complement(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single", "logical"), channels=case.pick(1, 3))
+    cls = d.class_of(a)
+    result = ~a if cls == "logical" else (d.WHITE[cls] - a.astype(np.float64))
+    case.emit("", [a], d.cast(result, cls), cls, 1e-6 if cls == "single" else "exact")
+
+
+@maker("rgb2gray")
+def gray_of(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single"), channels=3)
+    case.emit("", [a], d.rgb2gray(a), d.class_of(a), 1e-6 if a.dtype == np.float32 else "round")
+
+
+@maker("im2uint8", "im2uint16", "im2single")
+def converted(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single", "logical"), channels=case.pick(1, 3))
+    cls = op[3:] if op != "im2single" else "single"
+    if d.class_of(a) == "single":
+        a = (a * 1.4 - 0.2).astype(np.float32)
+    case.emit("", [a], d.convert(a, cls), cls, 1e-6 if cls == "single" else "exact")
+
+
+@maker("transpose", "fliplr", "flipud", "rot90")
+def moved(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single", "logical"), channels=case.pick(1, 3))
+    if a.dtype == bool and a.ndim == 3:
+        a = a[..., 0]
+    k = case.pick(-3, -2, -1, 0, 1, 2, 3, 5)
+    result = {"transpose": lambda: np.swapaxes(a, 0, 1), "fliplr": lambda: a[:, ::-1],
+              "flipud": lambda: a[::-1], "rot90": lambda: np.rot90(a, k)}[op]()
+    case.emit(f"k={k}" if op == "rot90" else "", [a], np.ascontiguousarray(result), d.class_of(a),
+              "exact")
+
+
+@maker("conv2")
+def convolved(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single", "logical"))
+    kernel = case.pick(case.matrix(case.pick(1, 2, 3, 4, 5, 7), case.pick(1, 2, 3, 5, 6, 7)),
+                       np.outer(case.matrix(1, 5), case.matrix(1, 4)))
+    shape = case.pick("same", "full", "valid")
+    if shape == "valid" and (a.shape[0] < kernel.shape[0] or a.shape[1] < kernel.shape[1]):
+        shape = "full"
+    if not kernel.any():
+        kernel[0, 0] = 1
+    case.emit(f"shape={shape};kernel={matrix_text(kernel)}", [a], d.conv2(a, kernel, shape),
+              "single" if a.dtype == np.float32 else "double", 1e-5)
+
+
+@maker("imfilter")
+def filtered(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single"), channels=case.pick(1, 1, 3))
+    kernel = case.matrix(case.pick(1, 2, 3, 5, 7, 9), case.pick(1, 2, 3, 4, 5, 9))
+    divisor = case.pick(1, 4, max(1, abs(kernel.sum())))
+    border, flip = case.pick(*BORDERS, 0, 0.5), case.pick(False, True)
+    params = (f"kernel={matrix_text(kernel, divisor)};boundary={border};"
+              f"mode={'conv' if flip else 'corr'};size=same")
+    exact = divisor == 1 and a.dtype != np.float32
+    case.emit(params, [a], d.imfilter(a, kernel / divisor, border, flip), d.class_of(a),
+              1e-5 if a.dtype == np.float32 else "exact" if exact else "round")
+
+
+@maker("imgaussfilt")
+def smoothed(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single"), channels=case.pick(1, 3))
+    sigma = case.pick(0.5, case.real(0.3, 4))
+    n = 2 * int(np.ceil(2 * sigma)) + 1
+    case.emit(f"sigma={sigma:g}", [a], d.imfilter(a, d.gaussian(n, n, sigma), "replicate", False),
+              d.class_of(a), 1e-5 if a.dtype == np.float32 else "round")
+
+
+@maker("imgradient")
+def gradient_of(case, op):
+    a = case.image("single")
+    method, x = case.pick("sobel", "prewitt", "central", "intermediate"), a.astype(np.float64)
+    k = {"central": np.array([[0.5], [0], [-0.5]]),
+         "intermediate": np.array([[1.0], [-1]])}.get(method, d.GRADIENTS.get(method))
+    size = np.hypot(d.conv2(x, k.T, "same"), d.conv2(x, k, "same"))
+    case.emit(f"method={method};out=magnitude", [a], size, "single", 1e-5)
+
+
+@maker("edge")
+def edges_of(case, op):
+    a = case.image(case.pick("uint8", "uint8", "uint16", "single"), case.size(5))
+    x, method = d.unit(a), case.pick("sobel", "prewitt", "roberts", "log", "zerocross")
+    thresh = case.pick(None, case.real(0.02, 0.3))
+    params = f"method={method};thresh={'auto' if thresh is None else thresh}"
+    if method in ("sobel", "prewitt", "roberts"):
+        direction, thin = case.pick("both", "horizontal", "vertical"), case.pick(0, 1)
+        if method != "roberts":
+            params += f";direction={direction}"
+        params += f";thinning={thin}"
+        result = d.edge_gradient(x, method, thresh, direction, thin)
+    elif method == "canny":
+        sigma = case.pick(1, 1.5, case.real(0.5, 2.5))
+        if thresh is not None:
+            thresh = case.pick((thresh,), (thresh, thresh + 0.2))
+            params = f"method=canny;thresh={text(thresh)}"
+        params += f";sigma={sigma:g}"
+        result = d.canny(x, thresh, sigma)
+    else:
+        sigma = case.real(0.6, 2.5)
+        k = d.laplacian_of_gaussian(2 * int(np.ceil(3 * sigma)) + 1, sigma)
+        if thresh is not None:
+            thresh /= 10
+            params = f"method={method};thresh={thresh}"
+        if method == "log":
+            params += f";sigma={sigma:g}"
+        else:
+            k = d.laplacian_of_gaussian(7, sigma)
+            params += f";filter=fspecial:log,7,{sigma:g}"
+        result = d.zero_crossings(x, k, thresh, 0.75 if method == "log" else 1.0)
+    case.emit(params, [a], result, "logical", "frag")
+
+
+@maker("ordfilt2")
+def ranked(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single", "logical"))
+    mask = (case.rng.random((case.pick(1, 2, 3, 4, 5, 9), case.pick(1, 3, 5, 6, 9))) < 0.6).astype(int)
+    mask[0, 0] = 1
+    nth, pad = int(case.rng.integers(1, mask.sum() + 1)), case.pick("zeros", *BORDERS)
+    case.emit(f"nth={nth};domain={matrix_text(mask)};pad={pad}", [a],
+              d.ordfilt2(a, nth, mask, "constant" if pad == "zeros" else pad), d.class_of(a), "exact")
+
+
+@maker("medfilt2")
+def median(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single", "logical"), channels=1)
+    m, n, pad = case.pick(1, 3, 5, 7, 15), case.pick(1, 3, 5, 9, 21), case.pick("zeros", "symmetric")
+    case.emit(f"size={m},{n};pad={pad}", [a],
+              d.ordfilt2(a, (m * n + 1) // 2, np.ones((m, n)), "constant" if pad == "zeros" else pad),
+              d.class_of(a), "exact")
+
+
+@maker("imdilate", "imerode", "imopen", "imclose", "imtophat", "imbothat", "imgradmorph")
+def morphed(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single", "logical"))
+    kind = case.pick("square", "rectangle", "disk", "diamond", "matrix")
+    if kind == "matrix":
+        mask = (case.rng.random((case.pick(1, 2, 3, 4, 7), case.pick(1, 2, 3, 5, 8))) < 0.5).astype(int)
+        mask[-1, 0] = 1
+        spelled = matrix_text(mask)
+    else:
+        sizes = [case.pick(1, 2, 3, 4, 5, 9) for _ in range(2 if kind == "rectangle" else 1)]
+        mask = d.element(kind, *sizes)
+        spelled = ",".join(map(str, [kind, *sizes] + ([0] if kind == "disk" else [])))
+    if a.dtype == bool and op == "imgradmorph":
+        a = a.astype(np.uint8) * 255
+    case.emit(f"se={spelled}", [a], d.morphology(op, a, mask), d.class_of(a),
+              2e-6 if a.dtype == np.float32 else "exact")
+
+
+@maker("imregionalmax", "imregionalmin")
+def extrema(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single"), levels=case.pick(None, 5, 12))
+    connectivity = case.pick(4, 8)
+    x = a.astype(np.float64) if op == "imregionalmax" else -a.astype(np.float64)
+    case.emit(f"conn={connectivity}", [a], d.regional_maxima(x.astype(np.float32), connectivity),
+              "logical", "exact")
+
+
+@maker("mean2", "std2", "sum", "min", "max")
+def measured(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single", "logical"), case.size(2))
+    x = a.astype(np.float64)
+    value = {"mean2": x.mean, "std2": lambda: x.std(ddof=1), "sum": x.sum, "min": x.min,
+             "max": x.max}[op]()
+    case.emit("", [a], np.array([[value]]), "single" if a.dtype == np.float32 else "double", 1e-6)
+
+
+@maker("imhist")
+def counted(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single"))
+    bins = case.pick(2, 7, 16, 64, 256, 300)
+    case.emit(f"bins={bins}", [a], d.imhist(a, bins)[:, None], "double",
+              "exact" if a.dtype != np.float32 else "round")
+
+
+@maker("histeq")
+def equalized(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single"), case.size(15))
+    n = case.pick(16, 64, 256)
+    case.emit(f"n={n}", [a], d.histeq(a, n), "double", 0.02)
+
+
+@maker("jointhist")
+def joint(case, op):
+    cls, size, bins = case.pick("uint8", "uint16"), case.size(), case.pick(2, 10, 32, 256)
+    a, b = case.image(cls, size), case.image(cls, size)
+    case.emit(f"bins={bins}", [a, b], d.jointhist(a, b, bins), "double", "exact")
+
+
+@maker("bwdist")
+def distances(case, op):
+    size = case.size()
+    a = case.rng.random(size) < case.pick(0.002, 0.02, 0.3)
+    metric = case.pick("euclidean", "cityblock", "chessboard", "quasi-euclidean")
+    case.emit(f"metric={metric}", [a], d.bwdist(a, metric), "single",
+              "exact" if metric in ("cityblock", "chessboard") else 1e-6)
+
+
+@maker("radon")
+def projected(case, op):
+    a = case.image(case.pick("uint8", "single"))
+    first, step, count = case.real(-90, 90), case.pick(1, 7.5, 30), case.pick(1, 5, 12)
+    angles = [first + step * i for i in range(count)]
+    case.emit(f"theta={','.join(repr(v) for v in angles)}", [a], d.radon(a, angles), "double", 1e-5)
+
+
+@maker("imresize")
+def resized(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single"), channels=case.pick(1, 1, 3))
+    method = case.pick("nearest", "bilinear", "bicubic")
+    if case.pick(True, False):
+        scale = case.pick(0.25, 0.5, 1.7, 2, 3, case.real(0.3, 2.5))
+        size = [int(np.ceil(scale * n)) for n in a.shape[:2]]
+        params, scales = f"scale={scale:g}", (scale, scale)
+    else:
+        size = [case.pick(1, 3, 17, 40, 90), case.pick(2, 9, 33, 70)]
+        params, scales = f"size={text(size)}", (size[0] / a.shape[0], size[1] / a.shape[1])
+    case.emit(params + f";method={method}", [a], d.imresize(a, size, scales, method), d.class_of(a),
+              "exact" if method == "nearest" else 1e-5 if a.dtype == np.float32 else "round")
+
+
+@maker("dither")
+def dithered(case, op):
+    a = case.image(case.pick("uint8", "uint16", "single"))
+    case.emit("method=floyd-steinberg", [a], d.dither(a), "logical", "exact")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=10, help="cases an operator")
+    parser.add_argument("--match", action="append", default=[], help="only these operators")
+    options = parser.parse_args()
+    for name in ("inputs", "expected"):
+        os.makedirs(os.path.join(options.folder, name), exist_ok=True)
+    cases = Cases(options.folder, options.seed)
+    for op, make in MAKERS.items():
+        if op in NOT_YET:
+            continue
+        if options.match and not any(fnmatch.fnmatchcase(op, p) for p in options.match):
+            continue
+        for number in range(options.count):
+            cases.begin(op, number)
+            make(cases, op)
+    with open(os.path.join(options.folder, "cases.tsv"), "w", encoding="utf-8") as table:
+        for row in [COLUMNS, *cases.rows]:
+            table.write("\t".join(map(str, row)) + "\n")
+    print(f"{len(cases.rows)} cases in {options.folder}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
