@@ -63,7 +63,6 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
                          const std::string& height) {
   constexpr int across = 32;
   const int down = to_.tuning().group / across;
-  const int row = px_ * plane.channels;
   const std::string px = std::to_string(px_), py = std::to_string(py_);
   const std::string width = to_.width(sized_);
   const auto number = [](int i) { return std::to_string(i); };
@@ -76,14 +75,7 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
             number(px_ + reach_.right) + " <= " + width + " &&\n      y0 >= " + number(reach_.up) +
             " && y0 + " + number(py_ + reach_.down) + " <= " + height + ";\n";
   }
-  text += text_ + loop("r", py_) + "{\n    const int y = y0 + r;\n    if (y >= " + height +
-          ") continue;\n" + row_text_ + "    GLOBAL " + type_of(cls) +
-          "* const row = " + plane.row("y") + " + (long)x0 * " + number(plane.channels) +
-          ";\n    if (whole) {\n" +
-          wide_store(cls, "row", array, row, to_.tuning().load_bytes, "      ") + "    } else {\n" +
-          loop("i", px_) + "for (int c = 0; c < " + number(plane.channels) +
-          "; ++c) {\n        if (x0 + i < " + width + ") row[i * " + number(plane.channels) +
-          " + c] = " + array + "[i * " + number(plane.channels) + " + c];\n      }\n    }\n  }\n";
+  text += text_ + rows_text(array, plane, cls, height);
   const int block_x = across * px_, block_y = down * py_, items = across * down;
   to_.kernel(
       name, items, text,
@@ -94,6 +86,19 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
             {items, 1, 1}};
       },
       interior_ ? 4 : 0);
+}
+
+std::string BlockWriter::rows_text(const std::string& array, const PlaneText& plane, PixelClass cls,
+                                   const std::string& height) const {
+  const std::string width = to_.width(sized_);
+  const auto number = [](int i) { return std::to_string(i); };
+  return loop("r", py_) + "{\n    const int y = y0 + r;\n    if (y >= " + height + ") continue;\n" +
+         row_text_ + "    GLOBAL " + type_of(cls) + "* const row = " + plane.row("y") +
+         " + (long)x0 * " + number(plane.channels) + ";\n    if (whole) {\n" +
+         wide_store(cls, "row", array, px_ * plane.channels, to_.tuning().load_bytes, "      ") +
+         "    } else {\n" + loop("i", px_) + "for (int c = 0; c < " + number(plane.channels) +
+         "; ++c) {\n        if (x0 + i < " + width + ") row[i * " + number(plane.channels) +
+         " + c] = " + array + "[i * " + number(plane.channels) + " + c];\n      }\n    }\n  }\n";
 }
 
 std::string BlockWriter::loop(const std::string& variable, int count) const {

@@ -46,7 +46,11 @@ class BlockWriter {
               PixelClass cls, std::function<Size(const LaunchContext&)> size,
               const std::string& height);
 
- private:
+ protected:
+  // The block's rows r, which start at x0, y0: made by row_text_ and stored from `array`.
+  std::string rows_text(const std::string& array, const PlaneText& plane, PixelClass cls,
+                        const std::string& height) const;
+
   // A neighbourhood of a block: [rows][width], whose element `first` is the block's first.
   struct Window {
     std::string array;

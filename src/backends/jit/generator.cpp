@@ -8,6 +8,7 @@
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/permute.hpp"
+#include "backends/jit/tile.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -30,7 +31,11 @@ class Generator {
   Program run() {
     const int count = static_cast<int>(to_.spec().nodes.size());
     for (int n = 0; n < count; ++n) {
+      tiled_.push_back(to_.fast() && !to_.node(n).is_measure && stored(n) ? tiled(n) : -1);
+    }
+    for (int n = 0; n < count; ++n) {
       const Node& node = to_.node(n);
+      if (only_in_tiles(n)) continue;
       if (is<Reduce>(node))
         write_reduce(to_, n);
       else if (is<Histogram>(node))
@@ -39,7 +44,7 @@ class Generator {
         write_select(to_, n);
       else if (is<Scalar>(node))
         write_scalar(to_, n);
-      else if (is<Separable>(node))
+      else if (is<Separable>(node) && tiled_[index(n)] < 0)
         write_rows(n);
       if (node.is_measure) continue;
       if (stored(n))
@@ -65,6 +70,30 @@ class Generator {
       }
     }
     return readers > 1 && reads_around(to_.node(n));
+  }
+
+  static std::size_t index(int n) { return static_cast<std::size_t>(n); }
+
+  // The node with two passes inside stored node n, if its kernel is to make both.
+  int tiled(int n) const {
+    const int inner = two_passes_of(to_, is_stored_, n);
+    const bool small =
+        inner >= 0 && is<Extremum>(to_.node(inner)) && fits_block(to_, is_stored_, n);
+    return small ? -1 : inner;
+  }
+
+  // Whether nothing reads the node but kernels of tiles that make it: it has two passes, or such a
+  // node before it.
+  bool only_in_tiles(int n) const {
+    const Node& node = to_.node(n);
+    if (node.is_measure || stored(n) || two_passes_of(to_, is_stored_, n) < 0) return false;
+    for (std::size_t r = index(n) + 1; r < to_.spec().nodes.size(); ++r) {
+      const Node& reader = to_.spec().nodes[r];
+      const bool reads = std::find(reader.images.begin(), reader.images.end(), Operand{false, n}) !=
+                         reader.images.end();
+      if (reads && tiled_[r] < 0 && !only_in_tiles(static_cast<int>(r))) return false;
+    }
+    return true;
   }
 
   void write_pixel(int n, const std::string& name) {
@@ -102,6 +131,11 @@ class Generator {
       load_function(n);
       return;
     }
+    if (tiled_[index(n)] >= 0) {
+      write_tile_kernel(to_, is_stored_, n, tiled_[index(n)]);
+      load_function(n);
+      return;
+    }
     if (to_.fast() && fits_block(to_, is_stored_, n)) {
       write_block_kernel(to_, is_stored_, n);
       load_function(n);
@@ -125,6 +159,7 @@ class Generator {
   }
 
   Builder to_;
+  std::vector<int> tiled_;  // one a node: what tiled() says
   IsStored is_stored_ = [this](int n) { return stored(n); };
 };
 

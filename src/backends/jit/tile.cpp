@@ -1,0 +1,353 @@
+// Rows, then columns in one kernel, with the row pass of a tile in local memory.
+//
+// The row pass is an image of its own: rows of the tile that lie outside the image get what the
+// border rule makes of the row pass's own values, which is the row pass of another row, or a
+// constant.
+#include "backends/jit/tile.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "backends/jit/block_writer.hpp"
+#include "backends/jit/dialect.hpp"
+#include "backends/jit/nodes.hpp"
+#include "backends/jit/text.hpp"
+#include "backends/jit/wide_access.hpp"
+
+namespace impipe::jit {
+namespace {
+
+// Values of a window that registers hold beside the sums.
+constexpr int most_window = 56;
+// Groups of a tile on a processor: 64 registers each, where there are 64 K of them.
+constexpr int tile_items = 256;
+constexpr int groups_at_once = 4;
+
+int multiple_of_4(int n) { return (n + 3) / 4 * 4; }
+
+// What the two passes of a node are.
+struct Passes {
+  Mask row, column;
+  Border border = Border::absent;
+  bool sums = false;  // weighted sums; else extrema
+
+  static std::optional<Passes> of(const Node& node) {
+    if (const auto* s = as<Separable>(node)) {
+      if (s->grow_x != 0 || s->grow_y != 0 || s->shift_x != 0 || s->shift_y != 0) return {};
+      return Passes{s->row, s->column, s->border, true};
+    }
+    const auto* e = as<Extremum>(node);
+    if (e == nullptr || node.cls != PixelClass::single || !e->mask.full()) return {};
+    const Mask& m = e->mask;
+    return Passes{{m.width, 1, m.origin_x, 0, std::vector<std::uint8_t>(m.width, 1)},
+                  {1, m.height, 0, m.origin_y, std::vector<std::uint8_t>(m.height, 1)},
+                  Border::absent,
+                  false};
+  }
+};
+
+// A tile: `across` work-items side by side make px pixels each, and py rows.
+struct TileSize {
+  int across = 0, px = 0, py = 0;
+  int row_px = 0;  // pixels a work-item makes in the row pass
+  int rows = 0;    // of the row pass
+  int down() const { return tile_items / across; }
+  int width() const { return across * px; }
+  int height() const { return down() * py; }
+};
+
+std::optional<TileSize> tile_size(const Builder& to, const Passes& passes, const Node& node) {
+  const int channels = node.channels;
+  const Footprint row = passes.row.footprint(), column = passes.column.footprint();
+  if (row.left < 0 || row.right < 0 || column.up < 0 || column.down < 0) return {};
+  TileSize size;
+  size.px = passes.sums ? 4 : 1;
+  size.across = (channels == 1 ? 64 : 32) / size.px;
+  // Bytes are converted for every window they are in: wide windows share that.
+  const bool narrow = bytes_of(to.cls(node.images[0])) < 4;
+  const int halo = multiple_of_4(row.left * channels) + multiple_of_4(row.right * channels);
+  size.row_px = channels == 1 && (narrow || !passes.sums) ? 8 : 4;
+  if (size.row_px * channels + halo > most_window) size.row_px = 4;
+  if (size.row_px * channels + halo > most_window) return {};
+  for (const int py : {16, 8, 6, 4, 2, 1}) {
+    size.py = py;
+    size.rows = size.height() + column.up + column.down;
+    const bool fits = passes.sums ? py * size.px * channels <= 32 && py <= 8
+                                  : py * channels <= 16 && py + column.up + column.down <= 48;
+    if (fits && std::int64_t{4} * size.rows * size.width() * channels <= to.tuning().local_bytes) {
+      return size;
+    }
+  }
+  return {};
+}
+
+class TileWriter : public BlockWriter {
+ public:
+  TileWriter(Builder& to, IsStored stored, int n, int inner, TileSize size, Passes passes)
+      : BlockWriter(to, std::move(stored), {size.row_px, 1}, {false, inner}),
+        n_(n),
+        inner_(inner),
+        size_(size),
+        passes_(std::move(passes)),
+        channels_(to.node(inner).channels) {}
+
+  void write() {
+    const std::string rows = row_phase();
+    px_ = size_.px;
+    py_ = size_.py;
+    const std::string columns = column_phase();
+    const Operand self{false, n_};
+    const std::string array = centre(self);
+    const std::string height = to_.height(self), width = to_.width(self);
+    const std::string text =
+        "  LOCAL float4 tile4[" + number(size_.rows * row_values() / 4) +
+        "];\n  IN_LOCAL float* const tile = (IN_LOCAL float*)tile4;\n" + tables_ +
+        "  const int tile_x = GROUP_X * " + number(size_.width()) + ", tile_y = GROUP_Y * " +
+        number(size_.height()) + ";\n" + rows + "  BARRIER;\n" +
+        "  const int x0 = tile_x + ITEM % " + number(size_.across) + " * " + number(px_) +
+        ", first_row = ITEM / " + number(size_.across) + " * " + number(py_) +
+        ";\n  const int y0 = tile_y + first_row;\n  if (x0 >= " + width + " || y0 >= " + height +
+        ") return;\n  const int whole = x0 + " + number(px_) + " <= " + width + ";\n" + columns +
+        rows_text(array, to_.plane(self), to_.node(n_).cls, height);
+    const TileSize size = size_;
+    to_.kernel(
+        "store_" + Builder::name(self), tile_items, text,
+        [self, size](const LaunchContext& at) {
+          const Size s = at.size_of(self);
+          return LaunchShape{{(s.width + size.width() - 1) / size.width(),
+                              (s.height + size.height() - 1) / size.height(), 1},
+                             {tile_items, 1, 1}};
+        },
+        groups_at_once);
+  }
+
+ private:
+  static std::string number(int i) { return std::to_string(i); }
+  int row_values() const { return size_.width() * channels_; }
+  std::string own() const { return Builder::name({false, inner_}); }
+  const Node& inner() const { return to_.node(inner_); }
+  bool largest() const { return as<Extremum>(inner())->largest; }
+  std::string better() const { return largest() ? "fmax" : "fmin"; }
+  std::string nothing() const { return largest() ? "-INFINITY" : "INFINITY"; }
+
+  // What stands outside the image, where that is a constant.
+  std::string outside() {
+    return passes_.sums ? outside_value(to_, inner_, passes_.border) : nothing();
+  }
+  bool constant_outside() const {
+    return passes_.border == Border::constant || passes_.border == Border::absent;
+  }
+
+  // The native pixels of an operand in the window of a row, which lies inside the image.
+  std::string raw_row(const Operand& operand, const Window& w, std::string& text) {
+    const std::string name = "raw_" + Builder::name(operand);
+    const PixelClass cls = to_.cls(operand);
+    const std::string declared =
+        "      " + type_of(cls) + " " + name + "[" + number(w.width) + "];\n";
+    if (operand.external || stored_(operand.index)) {
+      const int bytes = bytes_of(cls);
+      const int aligned =
+          std::gcd(to_.tuning().load_bytes, std::gcd(w.first * bytes, px_ * channels_ * bytes));
+      text += declared + "      GLOBAL const " + type_of(cls) + "* const from_" + name + " = " +
+              to_.plane(operand).row("y") + " + (long)x0 * " + number(channels_) + " - " +
+              number(w.first) + ";\n" +
+              wide_load(cls, "from_" + name, name, 0, w.width, aligned, "      ");
+      return name;
+    }
+    const int n = operand.index;
+    if (const std::optional<Operand> source = tabled(n)) {
+      const std::string codes = raw_row(*source, w, text);
+      text += declared + loop("k", w.width) + name + "[k] = " + table(n, *source) + "[" + codes +
+              "[k]];\n";
+      return name;
+    }
+    const Node& node = to_.node(n);
+    std::vector<std::string> from;
+    for (const Operand& image : node.images) from.push_back(raw_row(image, w, text));
+    const std::string value = point_value(to_, n, [&](const Operand& image, const std::string&) {
+      const auto it = std::find(node.images.begin(), node.images.end(), image);
+      return from[static_cast<std::size_t>(it - node.images.begin())] + "[k]";
+    });
+    text += declared + loop("k", w.width) + name + "[k] = " + value + ";\n";
+    return name;
+  }
+
+  // The row pass of the tile's rows into local memory.
+  std::string row_phase() {
+    const Operand image = inner().images[0];
+    const Footprint f = passes_.row.footprint();
+    const std::string width = to_.width(image), height = to_.height(image), c = number(channels_);
+    const std::string edge = own() + "_row_edge";
+    write_border(to_, edge, "float", to_.value(image, "x", "y", "c"), passes_.border, outside(),
+                 width, height, true, false);
+    const int values = px_ * channels_;
+    Window w{"w_" + own(), 1, 0, multiple_of_4(f.left * channels_), channels_};
+    w.width = w.first + values + multiple_of_4(f.right * channels_);
+    std::string window = "      float " + w.array + "[" + number(w.width) + "];\n";
+    const std::string at_edge =
+        loop("i", px_ + f.left + f.right) + "{\n" + loop("c", channels_) + w.array + "[" +
+        number(w.first - f.left * channels_) + " + i * " + c +
+        " + c] = " + to_.call(edge, "x0 + i - " + number(f.left), "y", "c") + ";\n      }\n";
+    if (simple_points(image, channels_)) {
+      std::string inside;
+      const std::string raw = raw_row(image, w, inside);
+      window += "      if (x0 * " + c + " >= " + number(w.first) + " && x0 + " +
+                number(px_ + f.right) + " <= " + width + ") {\n" + inside + loop("k", w.width) +
+                w.array + "[k] = (float)" + raw + "[k];\n      } else {\n" + at_edge + "      }\n";
+    } else {
+      window += at_edge;
+    }
+    if (passes_.sums) {
+      weighted("made", "float", w, passes_.row,
+               weights(to_, inner_, "row_weights", 0, passes_.row.count()), channels_,
+               PixelClass::single);
+      window += "      const int r = 0;\n" + std::exchange(row_text_, {});
+    } else {
+      window += "      float made[" + number(values) + "];\n" +
+                folds(w.array, w.width, w.first - f.left * channels_, channels_, passes_.row.width,
+                      values, "made", "row_");
+    }
+    const int lanes = row_values() / values;
+    std::string to_tile = "float4* const to = tile4 + (j * " + number(row_values()) + " + ITEM % " +
+                          number(lanes) + " * " + number(values) + ") / 4;\n";
+    for (int k = 0; k < values; k += 4) {
+      for (int i = 0; i < 4; ++i) {
+        to_tile +=
+            "      to[" + number(k / 4) + "]." + "xyzw"[i] + " = made[" + number(k + i) + "];\n";
+      }
+    }
+    to_tile = "      IN_LOCAL " + to_tile;
+    const int up = passes_.column.footprint().up, down = passes_.column.footprint().down;
+    std::string text =
+        std::string(to_.tuning().unroll ? "#pragma unroll 1\n" : "") + "  for (int j = ITEM / " +
+        number(lanes) + "; j < " + number(size_.rows) + "; j += " + number(tile_items / lanes) +
+        ") {\n    const int x0 = tile_x + ITEM % " + number(lanes) + " * " + number(px_) +
+        ", row_y = tile_y + j - " + number(up) + ";\n    if (x0 >= " + width +
+        " || row_y >= " + height + " + " + number(down) + ") continue;\n";
+    if (constant_outside()) {
+      const std::string value = outside();
+      return text + "    if (row_y < 0 || row_y >= " + height + ") {\n" + loop("k", values) +
+             "tile[j * " + number(row_values()) + " + ITEM % " + number(lanes) + " * " +
+             number(values) + " + k] = " + value + ";\n    } else {\n      const int y = row_y;\n" +
+             window + to_tile + "    }\n  }\n";
+    }
+    return text + "    {\n      const int y = " + std::string(name_of(passes_.border)) +
+           "(row_y, " + height + ");\n" + window + to_tile + "    }\n  }\n";
+  }
+
+  // Extrema of `length` values, `stride` apart, from `first` on of the array: each length from half
+  // of itself.
+  std::string folds(const std::string& array, int size, int first, int stride, int length,
+                    int count, const std::string& result, const std::string& prefix) const {
+    std::string text, from = array;
+    int known = 1;
+    while (known < length) {
+      const int next = std::min(length, 2 * known);
+      const bool last = next == length;
+      const std::string name = last ? result : prefix + number(next);
+      const int made = last ? count : size - first - (next - 1) * stride;
+      const int shift = from == array ? first : 0;
+      if (!last) text += "      float " + name + "[" + number(made) + "];\n";
+      text += loop("k", made) + name + "[k] = " + better() + "(" + from + "[k + " + number(shift) +
+              "], " + from + "[k + " + number(shift + (next - known) * stride) + "]);\n";
+      from = name;
+      known = next;
+    }
+    if (length == 1)
+      text += loop("k", count) + result + "[k] = " + array + "[k + " + number(first) + "];\n";
+    return text;
+  }
+
+  // The block's columns from local memory: rows of made_NAME, and how row r of it is a pixel.
+  std::string column_phase() {
+    const int values = px_ * channels_;
+    const std::string place = "first_row * " + number(row_values()) + " + ITEM % " +
+                              number(size_.across) + " * " + number(values);
+    const std::string name = "b_" + own(), sums = "made_" + own();
+    made_.insert(name);
+    row_text_ += "  " + type_of(inner().cls) + " " + name + "[" + number(values) + "];\n" +
+                 loop("k", values) + name + "[k] = " +
+                 converted(inner().cls, "float", sums + "[r * " + number(values) + " + k]") + ";\n";
+    const int rows = size_.py + passes_.column.height - 1;
+    std::string text = "  float " + sums + "[" + number(py_ * values) + "];\n";
+    if (!passes_.sums) {
+      const std::string window = "column_" + own();
+      return text + "  float " + window + "[" + number(rows * values) + "];\n" + loop("r", rows) +
+             "{\n" + loop("k", values) + window + "[r * " + number(values) + " + k] = tile[" +
+             place + " + r * " + number(row_values()) + " + k];\n  }\n" +
+             folds(window, rows * values, 0, values, passes_.column.height, py_ * values, sums,
+                   "column_");
+    }
+    text += loop("k", py_ * values) + sums +
+            "[k] = 0.0f;\n  IN_LOCAL const float4* const column = " + "tile4 + (" + place +
+            ") / 4;\n";
+    const std::string column_weights =
+        weights(to_, inner_, "column_weights", passes_.row.count(), passes_.column.count());
+    // Each row of the tile is a tap of every row of the block that is near.
+    std::vector<int> weight_of;
+    for (int y = 0, k = 0; y < passes_.column.height; ++y) {
+      weight_of.push_back(passes_.column.at(0, y) ? k++ : -1);
+    }
+    for (int row = 0; row < rows; ++row) {
+      text += "  {\n    float v[" + number(values) + "];\n";
+      for (int k = 0; k < values; ++k) {
+        if (k % 4 == 0) {
+          text += "    const float4 v" + number(k) + " = column[" +
+                  number((row * row_values() + k) / 4) + "];\n";
+        }
+        text += "    v[" + number(k) + "] = v" + number(k / 4 * 4) + "." + "xyzw"[k % 4] + ";\n";
+      }
+      for (int r = std::max(0, row - passes_.column.height + 1); r <= std::min(row, py_ - 1); ++r) {
+        const int weight = weight_of[static_cast<std::size_t>(row - r)];
+        if (weight < 0) continue;
+        text += "  " + loop("k", values) + sums + "[" + number(r * values) + " + k] = fma(" +
+                column_weights + "[" + number(weight) + "], v[k], " + sums + "[" +
+                number(r * values) + " + k]);\n";
+      }
+      text += "  }\n";
+    }
+    return text;
+  }
+
+  int n_, inner_;
+  TileSize size_;
+  Passes passes_;
+  int channels_;
+};
+
+constexpr int only_points = -2;
+
+int inner_of(const Builder& to, const IsStored& stored, const Operand& operand) {
+  if (operand.external || stored(operand.index)) return only_points;
+  const Node& node = to.node(operand.index);
+  if (const auto passes = Passes::of(node)) {
+    const bool alike = to.channels(node.images[0]) == node.channels;
+    return alike && tile_size(to, *passes, node) ? operand.index : -1;
+  }
+  const auto* point = as<Point>(node);
+  if (point == nullptr || point->lookup) return -1;
+  int found = only_points;
+  for (const Operand& image : node.images) {
+    const int inner = inner_of(to, stored, image);
+    if (inner == only_points || inner == found) continue;
+    if (found != only_points || inner < 0) return -1;
+    found = inner;
+  }
+  return found;
+}
+
+}  // namespace
+
+int two_passes_of(const Builder& to, const IsStored& stored, int n) {
+  const IsStored others = [&](int other) { return other != n && stored(other); };
+  return std::max(-1, inner_of(to, others, {false, n}));
+}
+
+void write_tile_kernel(Builder& to, const IsStored& stored, int n, int inner) {
+  const IsStored others = [&](int other) { return other != n && stored(other); };
+  const Passes passes = *Passes::of(to.node(inner));
+  TileWriter(to, others, n, inner, *tile_size(to, passes, to.node(inner)), passes).write();
+}
+
+}  // namespace impipe::jit
