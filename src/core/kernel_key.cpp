@@ -96,8 +96,8 @@ struct PrimitiveText {
   }
   std::string operator()(const Diffuse&) const { return "floyd_steinberg"; }
   std::string operator()(const Label& l) const {
-    static constexpr const char* names[] = {"components", "maxima", "minima", "reconstruct",
-                                            "reach"};
+    static constexpr const char* names[] = {"components", "large",       "holes", "maxima",
+                                            "minima",     "reconstruct", "reach"};
     return std::string(names[static_cast<int>(l.kind)]) + " " + std::to_string(l.connectivity);
   }
   std::string operator()(const Resample& r) const {

@@ -160,17 +160,22 @@ struct Backproject {
 // Error diffusion after Floyd and Steinberg, in double (semantics.md 8.4). Result: logical.
 struct Diffuse {};
 
-// Connected sets of pixels.
+// Connected sets of pixels. One channel; results are logical but for components and reconstruct.
 struct Label {
   enum class Kind {
     components,   // bwlabel: numbers from 1 in column-major order of each component's first pixel
-    maxima,       // regional maxima: logical
+    large,        // bwareaopen: the components of at least so many pixels; argument: how many
+    holes,        // imfill: the image, and what its border does not reach from outside; any class
+    maxima,       // connected equal pixels that have only smaller neighbours
     minima,
     reconstruct,  // images: marker, mask: the largest image under the mask that the marker reaches
-    reach,        // images: seeds, passable, direction: canny's hysteresis
+    // Canny's hysteresis. The image (uint8) has codes: 0 is no edge; 1 to 4 lead on to the two
+    // neighbours with dx = 0, with dx = dy, with dy = 0, with dx = -dy; 5 to 8 likewise, and are
+    // edges of themselves. Edges are those and what they lead to.
+    reach,
   };
   Kind kind = Kind::components;
-  int connectivity = 8;  // 4 or 8
+  int connectivity = 8;  // 4 or 8; of holes: of the background
 };
 
 // A picture of another size or place, each output pixel from a few input pixels.

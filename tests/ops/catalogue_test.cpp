@@ -23,11 +23,13 @@ constexpr PixelClass classes[] = {PixelClass::logical, PixelClass::uint8, PixelC
 
 // How an operator is used in the walk; :b is an image like the current one, :lut a table for it.
 const std::map<std::string_view, std::vector<std::string>> uses{
+    {"bwareaopen", {"3", "2 4"}},
     {"bwdist", {"", "cityblock index", "chessboard", "quasi-euclidean"}},
+    {"bwlabel", {"", "4"}},
     {"conv2", {"k7", "k4 full", "[1 2 3; 0 -1 0; 0 0 -4]", "fspecial:gaussian,5,1.2 valid"}},
     {"dither", {""}},
     {"edge", {"", "prewitt nothinning", "roberts", "sobel t0.1 vertical", "log",
-              "zerocross filter=fspecial:log,9,1.5"}},
+              "zerocross filter=fspecial:log,9,1.5", "canny", "canny 0.1,0.3 s1"}},
     {"gamma", {"0.5"}},
     {"graythresh", {""}},
     {"histogram", {"'x / 4' bins=64"}},
@@ -42,6 +44,7 @@ const std::map<std::string_view, std::vector<std::string>> uses{
     {"imdilate", {"square,3", "[1 0 0; 0 1 0; 0 1 1]", "disk,7"}},
     {"imdivide", {":b", "3"}},
     {"imerode", {"square,3", "rectangle,31,2", "octagon,3"}},
+    {"imfill", {"", "holes 8"}},
     {"imfilter", {"fspecial:average,3", "[1 2; 3 4]/10 circular", "fspecial:sobel replicate",
                   "[1 2 3; 0 -1 0; 0 0 -4] symmetric conv", "[1 2 1]/4 size=full"}},
     {"imgaussfilt", {"", "1.4"}},
@@ -51,6 +54,9 @@ const std::map<std::string_view, std::vector<std::string>> uses{
     {"imlincomb", {"0.5", "1 -1 :b add=3", "0.5 0.25 0.25 :b :b class=single"}},
     {"immultiply", {":b", "1.5"}},
     {"imopen", {"diamond,2"}},
+    {"imreconstruct", {":b", ":b 4"}},
+    {"imregionalmax", {"", "4", "strict", "4 strict"}},
+    {"imregionalmin", {"", "4 strict"}},
     {"imsubtract", {":b", "3"}},
     {"imtophat", {"square,5"}},
     {"intlut", {":lut"}},
@@ -244,6 +250,7 @@ TEST(Catalogue, SpecialValuesAreTheSameFused) {
 TEST(Catalogue, BothEndsOfEveryRange) {
   const std::map<std::string, std::string> with{
       {"edge sigma", "log"},         {"imadjust tol", ""},       {"constant value", ""},
+      {"edge thresh", "canny"},      {"bwareaopen conn", "3"},   {"imreconstruct conn", ":b"},
       {"ordfilt2 nth", "square,3"},  {"stencil radius", "'x'"},  {"reduce init", "'max(acc, x)'"},
       {"histogram bins", "'x'"},     {"fspecial size", "gaussian"}, {"fspecial sigma", "log"},
       {"fspecial radius", "disk"},   {"fspecial len", "motion theta=30"},
@@ -264,7 +271,7 @@ TEST(Catalogue, BothEndsOfEveryRange) {
           if (op.make != nullptr) {
             test::run(text + " | imcomplement | imcomplement");
           } else {
-            test::run(text, image);
+            test::run(text, image, operands_for(image));
           }
         } catch (const Error& error) {
           const bool no_white = op.name == "fspecial" &&

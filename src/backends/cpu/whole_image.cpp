@@ -4,6 +4,7 @@
 #include "backends/cpu/backproject.hpp"
 #include "backends/cpu/diffuse.hpp"
 #include "backends/cpu/distance.hpp"
+#include "backends/cpu/label.hpp"
 #include "backends/cpu/project.hpp"
 
 namespace impipe::cpu {
@@ -11,7 +12,7 @@ namespace impipe::cpu {
 bool runs_whole_image(const Primitive& primitive) {
   return std::holds_alternative<Distance>(primitive) ||
          std::holds_alternative<Diffuse>(primitive) || std::holds_alternative<Project>(primitive) ||
-         std::holds_alternative<Backproject>(primitive);
+         std::holds_alternative<Backproject>(primitive) || std::holds_alternative<Label>(primitive);
 }
 
 void run_whole_image(const Node& node, const Arguments& arguments,
@@ -26,6 +27,8 @@ void run_whole_image(const Node& node, const Arguments& arguments,
     run_project(arguments.of(0), in, out, pool, level);
   } else if (const auto* back = std::get_if<Backproject>(&node.primitive)) {
     run_backproject(*back, arguments.of(0), in, out, pool);
+  } else if (const auto* label = std::get_if<Label>(&node.primitive)) {
+    run_label(*label, arguments.last(), images, out, pool, level);
   }
 }
 

@@ -1,7 +1,8 @@
-// edge: logical images of edges, by gradient (sobel, prewitt, roberts) or by zero crossings (log,
-// zerocross).
+// edge: logical images of edges, by gradient (sobel, prewitt, roberts), by zero crossings (log,
+// zerocross) or by its ridges (canny).
 #include <cmath>
 
+#include "ops/edge/canny.hpp"
 #include "ops/filter/correlate.hpp"
 #include "ops/filter/fspecial.hpp"
 #include "ops/images.hpp"
@@ -150,6 +151,9 @@ ImageValue lower_edge(const Call& call, PlanBuilder& plan) {
   need_white(call, plan.current());
   plan.drop_alpha();
   const std::string& name = call.word("method");
+  if (name != "canny" && call.numbers("thresh").size() > 1) {
+    call.fail("thresh", "two thresholds go with canny only");
+  }
   for (const Method& method : methods) {
     if (method.name != name) continue;
     for (const std::string_view other : {"sigma", "filter"}) {
@@ -167,7 +171,11 @@ ImageValue lower_edge(const Call& call, PlanBuilder& plan) {
     if (!call.has("filter")) call.fail("zerocross needs a kernel: filter=fspecial:log,9,1.5");
     return zero_crossings(call, plan, kernel_argument(call, "filter"), 1);
   }
-  if (call.given("filter")) call.fail("filter", "filter does not go with log");
+  if (call.given("filter")) call.fail("filter", "filter does not go with " + name);
+  if (name == "canny") {
+    const double sigma = call.has("sigma") ? call.number("sigma") : std::sqrt(2.0);
+    return canny_edges(plan, to_unit_single(plan, plan.current()), call.numbers("thresh"), sigma);
+  }
   const double sigma = call.has("sigma") ? call.number("sigma") : 2;
   const int side = 2 * static_cast<int>(std::ceil(3 * sigma)) + 1;
   return zero_crossings(call, plan, log_kernel(side, side, sigma), 0.75);
@@ -175,16 +183,17 @@ ImageValue lower_edge(const Call& call, PlanBuilder& plan) {
 
 const RegisterOperator edge_operator{{
     .name = "edge",
-    .help = "logical image of the edges: sobel, prewitt, roberts, log or zerocross",
+    .help = "logical image of the edges: sobel, prewitt, roberts, log, zerocross or canny",
     .category = "edge",
     .parameters = {{.name = "method",
-                    .help = "the gradient or zero crossings looked for",
-                    .words = {"sobel", "prewitt", "roberts", "log", "zerocross"},
+                    .help = "the gradient, zero crossings or ridges looked for",
+                    .words = {"sobel", "prewitt", "roberts", "log", "zerocross", "canny"},
                     .fallback = "sobel"},
                    {.name = "thresh",
                     .letter = 't',
-                    .help = "strength of an edge on the unit scale; auto: from the mean strength",
-                    .most_numbers = 1,
+                    .help = "strength of an edge on the unit scale; auto: from the mean strength; canny: "
+                            "the upper, or the lower and the upper one, as parts of the largest",
+                    .most_numbers = 2,
                     .low = 0,
                     .high = 1e6,
                     .words = {"auto"},
@@ -203,7 +212,7 @@ const RegisterOperator edge_operator{{
                     .fallback = "thinning"},
                    {.name = "sigma",
                     .letter = 's',
-                    .help = "of log's gaussian, in pixels; 2 when not given",
+                    .help = "of the gaussian, in pixels; log: 2, canny: sqrt(2) when not given",
                     .most_numbers = 1,
                     .low = 0.1,
                     .high = 20},
@@ -218,11 +227,16 @@ const RegisterOperator edge_operator{{
         "t^2 = 6 mean(S). uint8 is computed in exact integers.\n"
         "log, zerocross: f = conv2(x, K, same), zeros outside; an edge is where f > t, f >= 0 and one\n"
         "of the 4 neighbours is negative. auto: t = 0.75 mean|f| for log, mean|f| for zerocross. log's\n"
-        "kernel has side 2 ceil(3 sigma) + 1.",
+        "kernel has side 2 ceil(3 sigma) + 1.\n"
+        "canny: the image smoothed by a gaussian of 8 ceil(sigma) taps, rows then columns; half the\n"
+        "differences of neighbours give the strength E and, to the nearest 45 degrees, its direction.\n"
+        "Ridges are strictly above both neighbours in that direction, not at the border. Those above\n"
+        "the upper threshold are edges; from an edge, its two neighbours across that direction are\n"
+        "edges if they are ridges above the lower one. auto: mean(E), and 0.4 of the upper.",
     .example = "imadjust | conv2 k7 | edge prewitt",
     .accuracy = "uint8 sobel, prewitt, roberts: exact; others: pixels at float32 ties",
     .matlab = "edge(A,method,thresh,direction) (MATLAB thins by the gradient's direction and makes "
-              "log's kernel zero-sum: other pixels at some edges)",
+              "log's kernel zero-sum, and has other canny thresholds: other pixels at some edges)",
     .lower = lower_edge,
 }};
 

@@ -1,0 +1,145 @@
+// Finds the runs of each row and joins them.
+#include "backends/cpu/components.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "core/error.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+constexpr std::int64_t least_rows = 32;  // of a strip
+constexpr std::int64_t strips_a_thread = 4;
+
+// Memory for `count` elements of `floats` * 4 bytes, from what images have left.
+Plane memory_for(std::int64_t count, int floats) {
+  return Plane(PixelClass::single, floats, {count, 1});
+}
+
+}  // namespace
+
+Components::Components(const BitPlane& set, const BitPlane* flags, Keep keep, int connectivity,
+                       ThreadPool& pool)
+    : set_(set), keep_(keep), reach_(connectivity == 8 ? 1 : 0) {
+  const Size size = set.size();
+  const std::int64_t most_runs = (size.width + 1) / 2;  // a row
+  if (most_runs * size.height > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error("the image is too large for finding its components: " + to_string(size),
+                ExitCode::file_failed);
+  }
+  const std::int64_t wanted = strips_a_thread * (pool.helpers() + 1);
+  const std::int64_t rows = std::max(least_rows, (size.height + wanted - 1) / wanted);
+  for (std::int64_t y = 0; y < size.height; y += rows) first_rows_.push_back(y);
+  first_rows_.push_back(size.height);
+  row_begin_.resize(static_cast<std::size_t>(size.height));
+  row_end_.resize(row_begin_.size());
+  run_memory_ = memory_for(most_runs * size.height, 2);
+  parent_memory_ = memory_for(most_runs * size.height, 1);
+  kept_memory_ = memory_for(most_runs * size.height, 2);
+  runs_ = run_memory_.row_as<Run>(0);
+  parent_ = parent_memory_.row_as<std::uint32_t>(0);
+  kept_ = kept_memory_.row_as<std::uint64_t>(0);
+  pool.for_each(strips(), [&](std::int64_t s) {
+    const std::int64_t y0 = first_row(s), y1 = first_row(s + 1);
+    for (std::int64_t y = y0; y < y1; ++y) {
+      find_runs(y, y == y0 ? static_cast<std::uint32_t>(y0 * most_runs) : row_end_[y - 1]);
+      mark_runs(flags, y);
+      if (y > y0) join_rows(y - 1, y, false);
+    }
+    // Roots come before the runs they stand for.
+    if (y0 == y1) return;
+    for (std::uint32_t i = row_begin_[y0]; i < row_end_[y1 - 1]; ++i) {
+      const std::uint32_t r = parent_[parent_[i]];
+      parent_[i] = r;
+      if (r != i) kept_[r] = both(kept_[r], kept_[i]);
+    }
+  });
+  for (std::int64_t s = 1; s < strips(); ++s) {
+    join_rows(first_row(s) - 1, first_row(s), true);
+  }
+  // Each joined root leads to its own straight away: that comes before it and has been here.
+  std::sort(joined_.begin(), joined_.end());
+  for (const std::uint32_t i : joined_) parent_[i] = parent_[parent_[i]];
+}
+
+void Components::find_runs(std::int64_t y, std::uint32_t at) {
+  const std::uint64_t* row = set_.row(y);
+  Run* begin = runs_ + at;
+  Run* end = begin;
+  std::uint64_t carry = 0;
+  std::int32_t x = 0;
+  for (std::int64_t w = 0; w < set_.words(); ++w, x += 64) {
+    const std::uint64_t bits = row[w], before = bits << 1 | carry;
+    std::uint64_t begins = bits & ~before, ends = ~bits & before;
+    carry = bits >> 63;
+    for (; begins != 0; begins &= begins - 1) begin++->begin = x + std::countr_zero(begins);
+    for (; ends != 0; ends &= ends - 1) end++->end = x + std::countr_zero(ends);
+  }
+  if (carry != 0) end->end = static_cast<std::int32_t>(set_.size().width);
+  row_begin_[y] = at;
+  row_end_[y] = static_cast<std::uint32_t>(begin - runs_);
+}
+
+void Components::mark_runs(const BitPlane* flags, std::int64_t y) {
+  for (std::uint32_t i = row_begin_[y]; i < row_end_[y]; ++i) {
+    const Run r = runs_[i];
+    parent_[i] = i;
+    switch (keep_) {
+      case Keep::first:
+        kept_[i] = static_cast<std::uint64_t>(r.begin * set_.size().height + y);
+        break;
+      case Keep::pixels:
+        kept_[i] = static_cast<std::uint64_t>(r.end - r.begin);
+        break;
+      case Keep::flag:
+        kept_[i] = any_bit(flags->row(y), r.begin, r.end) ? 1 : 0;
+        break;
+    }
+  }
+}
+
+std::uint64_t Components::both(std::uint64_t a, std::uint64_t b) const {
+  switch (keep_) {
+    case Keep::first: return std::min(a, b);
+    case Keep::pixels: return a + b;
+    case Keep::flag: break;
+  }
+  return a | b;
+}
+
+std::uint32_t Components::find(std::uint32_t i) {
+  while (parent_[i] != i) {
+    parent_[i] = parent_[parent_[i]];
+    i = parent_[i];
+  }
+  return i;
+}
+
+// The earlier root stands for both.
+void Components::join(std::uint32_t a, std::uint32_t b, bool combine) {
+  a = find(a);
+  b = find(b);
+  if (a == b) return;
+  if (a > b) std::swap(a, b);
+  parent_[b] = a;
+  if (!combine) return;
+  kept_[a] = both(kept_[a], kept_[b]);
+  joined_.push_back(b);
+}
+
+void Components::join_rows(std::int64_t over, std::int64_t under, bool combine) {
+  std::uint32_t j = row_begin_[over];
+  const std::uint32_t end = row_end_[over];
+  for (std::uint32_t i = row_begin_[under]; i < row_end_[under]; ++i) {
+    const std::int32_t from = runs_[i].begin - reach_, to = runs_[i].end + reach_;
+    while (j < end && runs_[j].end <= from) ++j;
+    // The last one that it touches may touch the next, too.
+    for (std::uint32_t k = j; k < end && runs_[k].begin < to; ++k) {
+      join(k, i, combine);
+    }
+  }
+}
+
+}  // namespace impipe::cpu

@@ -1,0 +1,67 @@
+// Connected components of a logical image, as a forest over the runs of its rows.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backends/cpu/bit_plane.hpp"
+#include "core/thread_pool.hpp"
+
+namespace impipe::cpu {
+
+// Columns [begin, end) of a row, all set, as far as they go.
+struct Run {
+  std::int32_t begin = 0, end = 0;
+};
+
+// Strips of rows are searched side by side, each row's runs joined to those of the row above; then
+// the strips are joined. Linear in the pixels, whatever the components look like.
+class Components {
+ public:
+  // What is known of each component.
+  enum class Keep {
+    first,   // the least of x * height + y of its pixels
+    pixels,  // how many it has
+    flag,    // 1 when one of its pixels is set in `flags`, too, else 0
+  };
+  // flags: of the same size, for Keep::flag only.
+  Components(const BitPlane& set, const BitPlane* flags, Keep keep, int connectivity,
+             ThreadPool& pool);
+
+  // Strips of rows, to share work by: strip s has rows [first_row(s), first_row(s + 1)).
+  std::int64_t strips() const { return static_cast<std::int64_t>(first_rows_.size()) - 1; }
+  std::int64_t first_row(std::int64_t strip) const { return first_rows_[strip]; }
+
+  // The runs of a row, from left to right, are [row_begin(y), row_end(y)).
+  std::uint32_t row_begin(std::int64_t y) const { return row_begin_[y]; }
+  std::uint32_t row_end(std::int64_t y) const { return row_end_[y]; }
+  const Run& run(std::uint32_t i) const { return runs_[i]; }
+  // The run that stands for run i's component: that of the strip's part of it leads there.
+  std::uint32_t root(std::uint32_t i) const { return parent_[parent_[i]]; }
+  // What is kept of the component that this root stands for.
+  std::uint64_t kept(std::uint32_t root) const { return kept_[root]; }
+  void keep(std::uint32_t root, std::uint64_t value) { kept_[root] = value; }
+
+ private:
+  void find_runs(std::int64_t y, std::uint32_t at);
+  void mark_runs(const BitPlane* flags, std::int64_t y);
+  // combine: what is kept of both, too, which inside a strip is done once for all its rows.
+  void join_rows(std::int64_t over, std::int64_t under, bool combine);
+  void join(std::uint32_t a, std::uint32_t b, bool combine);
+  std::uint32_t find(std::uint32_t i);
+  std::uint64_t both(std::uint64_t a, std::uint64_t b) const;
+
+  const BitPlane& set_;
+  Keep keep_;
+  std::int32_t reach_;  // columns beyond its own in which a run touches others: 1 or 0
+  std::vector<std::int64_t> first_rows_;
+  std::vector<std::uint32_t> row_begin_, row_end_;
+  // Of each run; a strip's begin where they would if all rows before it were as full as can be.
+  Plane run_memory_, parent_memory_, kept_memory_;
+  Run* runs_ = nullptr;
+  std::uint32_t* parent_ = nullptr;
+  std::uint64_t* kept_ = nullptr;
+  std::vector<std::uint32_t> joined_;  // roots of strips that others stand for
+};
+
+}  // namespace impipe::cpu

@@ -1,0 +1,103 @@
+// Canny's edges as Octave's image package finds them: semantics in the details of `edge`.
+#include "ops/edge/canny.hpp"
+
+#include <cmath>
+
+#include "ops/filter/correlate.hpp"
+#include "ops/filter/fspecial.hpp"
+#include "ops/images.hpp"
+
+IMPIPE_STENCIL_BODY(canny_strength, (1, 1, 1, 1), (), {
+  const real jx = (at(-1, 0) - at(1, 0)) * real(0.5);
+  const real jy = (at(0, -1) - at(0, 1)) * real(0.5);
+  return sqrt(jx * jx + jy * jy);
+})
+
+// Which of 0, 45, 90 and 135 degrees the gradient is nearest to, upwards being positive; the angles
+// between are 22.5 degrees off, whose tangent is sqrt(2) - 1.
+IMPIPE_STENCIL_BODY(canny_direction, (1, 1, 1, 1), (), {
+  const real jx = at(-1, 0) - at(1, 0);
+  const real jy = at(0, -1) - at(0, 1);
+  const real limit = real(0.41421356237309503);
+  const real diagonal = (jx > real(0)) == (jy > real(0)) ? real(3) : real(1);
+  const real steep = abs(jx) < limit * abs(jy) ? real(2) : diagonal;
+  return abs(jy) <= limit * abs(jx) ? real(0) : steep;
+})
+
+// For each direction whether the pixel is stronger than both neighbours: 1, 2, 4 and 8; and 16 when
+// it is strong. 0 where it is weak, and at the border: outside the image there is -1.
+IMPIPE_STENCIL_BODY(canny_ridges, (1, 1, 1, 1), (low, high), {
+  const real e = at(0, 0);
+  const bool inside = at(-1, 0) >= real(0) && at(1, 0) >= real(0) && at(0, -1) >= real(0) &&
+                      at(0, 1) >= real(0);
+  const real flat = e > at(-1, 0) && e > at(1, 0) ? real(1) : real(0);
+  const real rising = e > at(1, -1) && e > at(-1, 1) ? real(2) : real(0);
+  const real upright = e > at(0, -1) && e > at(0, 1) ? real(4) : real(0);
+  const real falling = e > at(-1, -1) && e > at(1, 1) ? real(8) : real(0);
+  const real strong = e > high ? real(16) : real(0);
+  const real ridges = flat + rising + upright + falling + strong;
+  return inside && (e > low || e > high) ? ridges : real(0);
+})
+
+// Whether it is a ridge in its own direction, as Label::Kind::reach wants it.
+IMPIPE_POINT_BODY(canny_code, (ridges, direction), (), {
+  const real one = direction < real(1) ? real(1) : real(2);
+  const real scale = direction < real(2) ? one : direction < real(3) ? real(4) : real(8);
+  const real rest = floor(ridges / scale);
+  const real strong = ridges >= real(16) ? real(5) : real(1);
+  return rest - real(2) * floor(rest * real(0.5)) > real(0) ? direction + strong : real(0);
+})
+
+// in: the largest strength and the sum of them; args: pixels, and the thresholds as parts of the
+// largest, the upper one -1 when it is to be the mean.
+IMPIPE_SCALAR_BODY(canny_thresholds, {
+  const double mean = in[1] / args[0];
+  out[0] = args[2] >= 0 ? args[1] * in[0] : 0.4 * mean;
+  out[1] = args[2] >= 0 ? args[2] * in[0] : mean;
+})
+
+namespace impipe::ops {
+namespace {
+
+constexpr Argument pixels{.source = Argument::Source::pixels};
+constexpr Result numbers{.cls = PixelClass::single, .white = 0};
+
+// Rows, then columns, with a gaussian of even length: the result is half a pixel up and left.
+ImageValue smoothed(PlanBuilder& plan, const ImageValue& image, double sigma) {
+  const int length = 8 * static_cast<int>(std::ceil(sigma));
+  const Matrix gaussian = gaussian_kernel(1, length, sigma);
+  const std::vector<std::uint8_t> cells(static_cast<std::size_t>(length), 1);
+  const int origin = (length - 1) / 2;
+  std::vector<Arg> weights(gaussian.values.begin(), gaussian.values.end());
+  weights.insert(weights.end(), gaussian.values.begin(), gaussian.values.end());
+  return plan.separable(
+      {.row = {.width = length, .height = 1, .origin_x = origin, .cells = cells},
+       .column = {.width = 1, .height = length, .origin_y = origin, .cells = cells},
+       .border = Border::replicate},
+      image, weights, numbers);
+}
+
+}  // namespace
+
+ImageValue canny_edges(PlanBuilder& plan, const ImageValue& image,
+                       const std::vector<double>& thresholds, double sigma) {
+  const ImageValue smooth = smoothed(plan, image, sigma);
+  const ImageValue strength = plan.stencil(
+      {.body = &bodies::canny_strength, .border = Border::replicate}, smooth, {}, numbers);
+  const ImageValue direction = plan.stencil(
+      {.body = &bodies::canny_direction, .border = Border::replicate}, smooth, {}, numbers);
+  const double high = thresholds.empty() ? -1 : thresholds.back();
+  const double low = thresholds.size() > 1 ? thresholds.front() : 0.4 * high;
+  const MeasureValue most = plan.reduce({.kind = ReduceKind::max}, strength, {});
+  const MeasureValue sum = plan.reduce({.kind = ReduceKind::sum}, strength, {});
+  const MeasureValue limits =
+      plan.scalar(bodies::canny_thresholds, {most, sum}, {pixels, low, high}, 2, 1);
+  const ImageValue ridges =
+      plan.stencil({.body = &bodies::canny_ridges}, strength,
+                   {Arg::measured(limits, 0), Arg::measured(limits, 1), -1.0}, numbers);
+  const ImageValue codes = plan.point(bodies::canny_code, {ridges, direction}, {},
+                                      {.cls = PixelClass::uint8, .white = 0});
+  return plan.whole(Label{Label::Kind::reach, 8}, {codes}, {}, logical_result);
+}
+
+}  // namespace impipe::ops
