@@ -332,10 +332,63 @@ def jointhist(a, b, n):
 
 # --- sets of pixels
 
-def regional_maxima(a, connectivity):
+def neighbours(connectivity):
     near = [(0, 1), (0, -1), (1, 0), (-1, 0)]
-    if connectivity == 8:
-        near += [(1, 1), (1, -1), (-1, 1), (-1, -1)]
+    return near + [(1, 1), (1, -1), (-1, 1), (-1, -1)] if connectivity == 8 else near
+
+
+def bwlabel(a, connectivity):
+    """1, 2, ... in the order of first pixels down the columns."""
+    labels, count = np.zeros(a.shape), 0
+    rows, columns = a.shape
+    for c, r in np.ndindex(columns, rows):
+        if not a[r, c] or labels[r, c]:
+            continue
+        count += 1
+        labels[r, c] = count
+        stack = [(r, c)]
+        while stack:
+            y, x = stack.pop()
+            for dy, dx in neighbours(connectivity):
+                v, u = y + dy, x + dx
+                if 0 <= v < rows and 0 <= u < columns and a[v, u] and not labels[v, u]:
+                    labels[v, u] = count
+                    stack.append((v, u))
+    return labels
+
+
+def bwareaopen(a, least, connectivity):
+    labels = bwlabel(a, connectivity).astype(int)
+    return (labels > 0) & (np.bincount(labels.reshape(-1))[labels] >= least)
+
+
+def imreconstruct(marker, mask, connectivity):
+    """Dilation under the mask until nothing changes."""
+    top = mask.astype(np.float64)
+    x = np.minimum(marker.astype(np.float64), top)
+    while True:
+        grown = x
+        for dy, dx in neighbours(connectivity):
+            grown = np.maximum(grown, shifted(x, dy, dx, "constant", -np.inf))
+        grown = np.minimum(grown, top)
+        if np.array_equal(grown, x):
+            return cast(x, class_of(mask))
+        x = grown
+
+
+def imfill_holes(a, connectivity):
+    """The complement, reconstructed from its frame."""
+    high = WHITE[class_of(a)]
+    mask = high - a.astype(np.float64)
+    marker = np.full(a.shape, -np.inf)
+    marker[[0, -1], :] = mask[[0, -1], :]
+    marker[:, [0, -1]] = mask[:, [0, -1]]
+    filled = imreconstruct(marker, mask, connectivity)
+    return cast(high - filled.astype(np.float64), class_of(a))
+
+
+def regional_maxima(a, connectivity):
+    near = neighbours(connectivity)
     x = a.astype(np.float64)
     rows, columns = x.shape
     seen, result = np.zeros(x.shape, bool), np.zeros(x.shape, bool)

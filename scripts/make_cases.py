@@ -103,7 +103,7 @@ def matrix_text(kernel, divisor=1):
 
 
 MAKERS = {}
-NOT_YET = {"imregionalmax", "imregionalmin", "histeq", "jointhist", "imresize"}
+NOT_YET = {"histeq", "jointhist", "imresize"}
 
 
 def maker(*names):
@@ -255,7 +255,7 @@ def gradient_of(case, op):
 @maker("edge")
 def edges_of(case, op):
     a = case.image(case.pick("uint8", "uint8", "uint16", "single"), case.size(5))
-    x, method = d.unit(a), case.pick("sobel", "prewitt", "roberts", "log", "zerocross")
+    x, method = d.unit(a), case.pick("sobel", "prewitt", "roberts", "log", "zerocross", "canny")
     thresh = case.pick(None, case.real(0.02, 0.3))
     params = f"method={method};thresh={'auto' if thresh is None else thresh}"
     if method in ("sobel", "prewitt", "roberts"):
@@ -330,6 +330,28 @@ def extrema(case, op):
     x = a.astype(np.float64) if op == "imregionalmax" else -a.astype(np.float64)
     case.emit(f"conn={connectivity}", [a], d.regional_maxima(x.astype(np.float32), connectivity),
               "logical", "exact")
+
+
+@maker("bwlabel", "bwareaopen")
+def components(case, op):
+    a = case.pick(case.image("logical"), case.rng.random(case.size()) < case.pick(0.2, 0.45, 0.7))
+    conn, least = case.pick(4, 8), case.pick(1, 2, 5, 40)
+    if op == "bwlabel":
+        case.emit(f"conn={conn}", [a], d.bwlabel(a, conn), "double", 1e-9)
+    else:
+        case.emit(f"least={least};conn={conn}", [a], d.bwareaopen(a, least, conn), "logical", "exact")
+
+
+@maker("imreconstruct", "imfill")
+def reached(case, op):
+    cls, size, conn = case.pick("uint8", "uint16", "logical"), case.size(), case.pick(4, 8)
+    mask = case.image(cls, size)
+    if op == "imfill":
+        case.emit(f"conn={conn}", [mask], d.imfill_holes(mask, conn), cls, "exact")
+        return
+    marker = np.where(case.rng.random(size) < 0.05, mask, 0).astype(mask.dtype)
+    case.emit(f"conn={conn};mask=input2", [marker, mask], d.imreconstruct(marker, mask, conn), cls,
+              "exact")
 
 
 @maker("mean2", "std2", "sum", "min", "max")
