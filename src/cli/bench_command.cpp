@@ -1,9 +1,7 @@
-// impipe bench: how fast pipelines run here, decoded pixels to result.
-#include <fmt/format.h>
-
-#include <iterator>
-#include <nlohmann/json.hpp>
-
+// impipe bench: how fast pipelines run here, on the device's clock and from decoded pixels to
+// result.
+#include "cli/bench_report.hpp"
+#include "cli/bench_suites.hpp"
 #include "cli/command.hpp"
 #include "cli/pipeline_argument.hpp"
 #include "cli/standard_output.hpp"
@@ -14,43 +12,128 @@
 namespace impipe::cli {
 namespace {
 
+constexpr int usual_size = 2048;
+constexpr const char* no_suite = "?";  // --suite without a name
+
 struct BenchFlags {
   std::vector<std::string> pipelines;
-  engine::BenchmarkOptions options;
-  std::string cls = "uint8";
-  int size = 2048;
+  engine::DeviceChoice device;
+  std::string suite, match;
+  std::string cls;
+  int size = 0;
+  int channels = 1;
+  std::string input;
+  int repeat = 0;
   int threads = 0;
   bool no_fuse = false;
   bool json = false;
 };
 
-int run_benchmarks(BenchFlags& flags) {
-  if (flags.pipelines.empty()) throw Error("no pipeline given: impipe bench PIPELINE...");
-  flags.options.size = {flags.size, flags.size};
-  flags.options.cls = parse_class("--class", flags.cls);
-  flags.options.threads = parse_threads(flags.threads);
-  flags.options.session.fuse = !flags.no_fuse;
-  auto results = nlohmann::ordered_json::array();
-  for (const std::string& text : flags.pipelines) {
-    std::vector<std::string> argument = {text};
-    const engine::BenchmarkResult result =
-        engine::benchmark(take_pipeline(argument, ""), flags.options);
-    if (flags.json) {
-      results.push_back({{"pipeline", text},
-                         {"median_ms", result.median_ms},
-                         {"min_ms", result.min_ms},
-                         {"runs", result.runs}});
-    } else {
-      write_stdout(fmt::format("{:10.3f} ms  (min {:.3f}, {} runs)  {}\n", result.median_ms,
-                               result.min_ms, result.runs, text));
+pipeline::Pipeline pipeline_of(const std::string& text) {
+  std::vector<std::string> argument = {text};
+  return take_pipeline(argument, "");
+}
+
+std::vector<SuiteRow> rows_of(const BenchFlags& flags) {
+  std::vector<SuiteRow> rows;
+  const bool has_class = !flags.cls.empty();
+  const PixelClass cls = has_class ? parse_class("--class", flags.cls) : PixelClass::uint8;
+  if (flags.suite.empty()) {
+    for (const std::string& text : flags.pipelines) {
+      rows.push_back({.name = text,
+                      .pipeline = text,
+                      .cls = cls,
+                      .size = flags.size > 0 ? flags.size : usual_size});
     }
+    return rows;
   }
-  if (flags.json) {
-    write_stdout(nlohmann::ordered_json{{"results", results}}.dump(
-                     -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-                 "\n");
+  for (SuiteRow& row : find_suite(flags.suite).rows()) {
+    if (has_class && row.cls != cls) continue;
+    if (row.name.find(flags.match) == std::string::npos) continue;
+    if (flags.size > 0 && flags.size != row.size) {
+      // What is to be reached at another size says nothing here.
+      row.size = flags.size;
+      if (row.bar.of == SuiteBar::Of::microseconds) row.bar = {};
+    }
+    rows.push_back(std::move(row));
+  }
+  if (rows.empty()) {
+    throw Error("the suite " + flags.suite + " has no such row; see impipe bench --suite " +
+                flags.suite + " without --class and --match");
+  }
+  return rows;
+}
+
+std::string with_size(std::string text, int size) {
+  constexpr std::string_view field = "{size}";
+  for (size_t at; (at = text.find(field)) != std::string::npos;) {
+    text.replace(at, field.size(), std::to_string(size));
+  }
+  return text;
+}
+
+engine::BenchmarkOptions options_of(const SuiteRow& row, const BenchFlags& flags) {
+  engine::BenchmarkOptions options{.session = {.fuse = !flags.no_fuse, .strict = false},
+                                   .size = {row.size, row.size},
+                                   .cls = row.cls,
+                                   .channels = flags.channels,
+                                   .input = flags.input,
+                                   .sources = {},
+                                   .wall = flags.suite.empty(),
+                                   .repeat = flags.repeat};
+  for (const auto& [name, text] : row.images) {
+    options.sources.emplace(name, pipeline_of(with_size(text, row.size)));
+  }
+  return options;
+}
+
+int list_suites() {
+  for (const Suite& suite : all_suites()) {
+    write_stdout(std::string(suite.name) + "  " + suite.summary + "\n");
   }
   return 0;
+}
+
+int run_benchmarks(const BenchFlags& flags) {
+  if (flags.suite == no_suite) return list_suites();
+  const bool suite = !flags.suite.empty();
+  if (!suite && flags.pipelines.empty()) {
+    throw Error("no pipeline given: impipe bench PIPELINE...");
+  }
+  if (suite && !flags.pipelines.empty()) {
+    throw Error("--suite brings its own pipelines: '" + flags.pipelines.front() +
+                "' is one too many");
+  }
+  const std::vector<SuiteRow> wanted = rows_of(flags);
+  std::vector<pipeline::Pipeline> pipelines;
+  std::vector<engine::BenchmarkOptions> options;
+  for (const SuiteRow& row : wanted) {
+    pipelines.push_back(pipeline_of(row.pipeline));
+    options.push_back(options_of(row, flags));
+  }
+  engine::Benchmark benchmark(flags.device, parse_threads(flags.threads));
+  std::vector<std::pair<const pipeline::Pipeline*, engine::BenchmarkOptions>> all;
+  for (size_t i = 0; i < wanted.size(); ++i) all.emplace_back(&pipelines[i], options[i]);
+  benchmark.prepare(all);
+  std::vector<BenchRow> rows;
+  bool failed = false;
+  if (!flags.json) write_stdout(bench_head(suite));
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    BenchRow row{.what = wanted[i], .result = {}, .error = {}, .measured = {}};
+    try {
+      row.result = benchmark.run(pipelines[i], options[i]);
+    } catch (const Error& error) {
+      // One row of a suite may be beyond a device; a pipeline that was asked for may not.
+      if (!suite) throw;
+      row.error = error.what();
+      failed = true;
+    }
+    rows.push_back(std::move(row));
+    compare_with_bar(rows);
+    if (!flags.json) write_stdout(bench_line(rows.back(), suite));
+  }
+  if (flags.json) write_stdout(bench_json(rows, flags.suite, benchmark));
+  return failed ? static_cast<int>(ExitCode::file_failed) : 0;
 }
 
 }  // namespace
@@ -58,24 +141,30 @@ int run_benchmarks(BenchFlags& flags) {
 void add_bench(CommandSet& commands) {
   Command& command = commands.add("bench");
   command.usage = "impipe bench PIPELINE...";
-  command.summary = "Time pipelines on an image in memory: decoded pixels to result";
+  command.summary =
+      "Time pipelines on an image in memory: the device's time, and decoded pixels to result";
   command.examples =
       "impipe bench 'medfilt2 5' 'imadjust | conv2 k7 | edge prewitt'\n"
-      "impipe bench --size 4096 --class uint16 -j 1 'imgaussfilt 2'\n";
+      "impipe bench --size 4096 --class uint16 -j 1 'imgaussfilt 2'\n"
+      "impipe bench --device cuda:0 --suite primitives --json\n";
   auto flags = std::make_shared<BenchFlags>();
   CLI::App* app = command.app;
   app->add_option("pipelines", flags->pipelines, "Pipelines")->type_name("");
+  option(app, "--suite", flags->suite, "NAME", "The rows of a suite; without NAME lists them")
+      ->expected(0, 1)
+      ->default_str(no_suite);
+  option(app, "--match", flags->match, "TEXT", "Of a suite the rows with TEXT in their names");
   option(app, "--size", flags->size, "N", "Side of the made image (default 2048)")
       ->check(in_range(1, 65536));
   option(app, "--class", flags->cls, "CLASS", "Of the made image (default uint8)");
-  option(app, "--channels", flags->options.channels, "N", "Of the made image: 1 or 3")
+  option(app, "--channels", flags->channels, "N", "Of the made image: 1 or 3")
       ->check(one_or_three());
-  option(app, "--input", flags->options.input, "FILE", "A picture instead of the made image");
-  option(app, "--repeat", flags->options.repeat, "N", "Runs (default: about a second's)")
+  option(app, "--input", flags->input, "FILE", "A picture instead of the made image");
+  option(app, "--repeat", flags->repeat, "N", "Runs to the result (default: about a second's)")
       ->check(in_range(1, 1000000));
   option(app, "-j,--threads", flags->threads, "N", "Threads (default: all cores)");
-  option(app, "--backend", flags->options.device.backend, "NAME", "auto, or a backend");
-  option(app, "--device", flags->options.device.device, "ID", "A device of impipe devices");
+  option(app, "--backend", flags->device.backend, "NAME", "auto, or a backend");
+  option(app, "--device", flags->device.device, "ID", "A device of impipe devices");
   flag(app, "--no-fuse", flags->no_fuse, "Run each operator on its own");
   flag(app, "--json", flags->json, "As JSON");
   command.run = [flags] { return run_benchmarks(*flags); };

@@ -1,6 +1,7 @@
 // The interface of a backend: devices, memory, kernels and queues. Typed, small, no source text.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -58,8 +59,14 @@ class Kernel {
   virtual ~Kernel() = default;
 };
 
-// One launch. `spec` has the kernel's key and this launch's argument values; `inputs` one a kernel
-// input; `outputs` one a kernel output, allocated by the caller.
+// What other kernels are measured against: nothing but 16-byte loads and stores.
+enum class Yardstick {
+  copy,  // the bytes of a plane, padding included, to a plane of the same class and size
+  read,  // the bytes of a plane; the output is a measurement of one value
+};
+
+// One launch. `spec` has the kernel's key and this launch's argument values, null for a Yardstick;
+// `inputs` one a kernel input; `outputs` one a kernel output, allocated by the caller.
 struct Launch {
   const KernelSpec* spec = nullptr;
   std::vector<DeviceValue> inputs;
@@ -78,9 +85,26 @@ class Queue {
   virtual std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) = 0;
   virtual std::vector<double> download(const DeviceMeasure& measure) = 0;
   virtual void run(const Kernel& kernel, const Launch& launch) = 0;
+  // Kernels that `run` has launched so far; a Kernel may take several.
+  std::int64_t launches() const { return launches_; }
   virtual void wait() = 0;
   // Seconds on the device's clock since the queue was made, at this point of the lane's work.
   virtual double time() = 0;
+  // Gives the same work to the lane `times` times over and returns the seconds that each took on
+  // the device's clock. GPUs: without the host's part, the launches back to back. `give` is called
+  // one or more times.
+  virtual std::vector<double> time_of(const std::function<void()>& give, int times) {
+    std::vector<double> seconds;
+    for (int i = 0; i < times; ++i) {
+      const double start = time();
+      give();
+      seconds.push_back(time() - start);
+    }
+    return seconds;
+  }
+
+ protected:
+  std::int64_t launches_ = 0;
 };
 
 class Device {
@@ -89,6 +113,7 @@ class Device {
   virtual const DeviceInfo& info() const = 0;
   // Throws Error (ExitCode::backend) when the kernel can't be made: our bug. Any thread.
   virtual std::unique_ptr<Kernel> prepare(const KernelSpec& spec) = 0;
+  virtual std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) = 0;
   virtual std::unique_ptr<Queue> make_queue() = 0;
   // Bytes a second, read plus written, of a copy within the device's memory, measured now; 0 when
   // that is not known. For reports.

@@ -1,11 +1,15 @@
-// Makes an image, runs the pipeline on it again and again, and takes the times.
+// Makes images, puts them on the device often enough that no cache holds them, and takes the times.
 #include "engine/benchmark.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
+#include "engine/made_image.hpp"
+#include "engine/profile.hpp"
 #include "io/codec.hpp"
 
 namespace impipe::engine {
@@ -17,43 +21,10 @@ double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-template <class T>
-void fill_row(T* row, std::int64_t y, Size size, int channels, double white, std::uint32_t& state) {
-  for (std::int64_t x = 0; x < size.width; ++x) {
-    const double u = static_cast<double>(x) / static_cast<double>(size.width);
-    const double v = static_cast<double>(y) / static_cast<double>(size.height);
-    for (int c = 0; c < channels; ++c) {
-      // Soft waves, a disk with a hard rim, and noise of a twentieth of the range.
-      double value = 0.35 + 0.2 * u + 0.15 * std::sin(25 * u + c) * std::cos(19 * v);
-      if ((u - 0.5) * (u - 0.5) + (v - 0.4) * (v - 0.4) < 0.04) value += 0.2;
-      state = state * 1664525u + 1013904223u;
-      value += 0.05 * (static_cast<double>(state >> 8) / (1 << 24) - 0.5);
-      value = std::clamp(value, 0.0, 1.0) * white;
-      row[x * channels + c] = static_cast<T>(std::is_integral_v<T> ? std::round(value) : value);
-    }
-  }
-}
-
-HostImage make_image(const BenchmarkOptions& options, std::uint32_t seed) {
-  HostImage image(
-      {.cls = options.cls, .channels = options.channels, .white = class_max(options.cls)},
-      options.size);
-  std::uint32_t state = seed;
-  for (std::int64_t y = 0; y < options.size.height; ++y) {
-    switch (options.cls) {
-      case PixelClass::uint16:
-        fill_row(image.pixels.row_as<std::uint16_t>(y), y, options.size, options.channels, 65535,
-                 state);
-        break;
-      case PixelClass::single:
-        fill_row(image.pixels.row_as<float>(y), y, options.size, options.channels, 1, state);
-        break;
-      default:
-        fill_row(image.pixels.row_as<std::uint8_t>(y), y, options.size, options.channels,
-                 class_max(options.cls), state);
-    }
-  }
-  return image;
+double median_of(std::vector<double>& sorted) {
+  std::sort(sorted.begin(), sorted.end());
+  const size_t half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
 HostImage read_image(const std::string& path) {
@@ -64,47 +35,270 @@ HostImage read_image(const std::string& path) {
   }
 }
 
+// What the buffers of a measurement have together at least: several times a GPU's cache.
+constexpr double footprint = 256 << 20;
+constexpr size_t most_places = 4096;
+
+size_t places_for(double bytes) {
+  return std::clamp<size_t>(static_cast<size_t>(std::ceil(footprint / std::max(bytes, 1.0))), 2,
+                            most_places);
+}
+
+constexpr std::int64_t yardstick_width = 16384;
+
 }  // namespace
 
-BenchmarkResult benchmark(pipeline::Pipeline pipeline, const BenchmarkOptions& options) {
+Benchmark::Benchmark(const DeviceChoice& choice, int threads)
+    : threads_(threads),
+      pool_(threads - 1),
+      device_(open_device(choice, pool_)),
+      queue_(device_.device->make_queue()),
+      copy_(device_.device->prepare_yardstick(Yardstick::copy)),
+      read_(device_.device->prepare_yardstick(Yardstick::read)) {
+  // The GPU's own way of copying may be slower than a kernel's.
+  constexpr double large = 512 << 20;
+  copy_speed_ = device().is_gpu ? large / yardstick_time(Yardstick::copy, large)
+                                : measure_copy_speed(threads_);
+}
+
+Session& Benchmark::session(const pipeline::Pipeline& pipeline, const SessionOptions& options) {
+  std::unique_ptr<Session>& known = sessions_[pipeline.text + (options.fuse ? "" : " --no-fuse")];
+  if (!known) {
+    known = std::make_unique<Session>(pipeline, OpenDevice{device_.device, device_.why, "", &pool_},
+                                      options);
+  }
+  return *known;
+}
+
+const HostImage& Benchmark::image(const std::string& name, std::uint32_t seed,
+                                  const BenchmarkOptions& options) {
+  const auto source = options.sources.find(name);
+  const std::string key = options.input + "\n" +
+                          (source != options.sources.end() ? source->second.text : "") + "\n" +
+                          std::to_string(seed);
+  const auto [place, is_new] = images_.try_emplace(key);
+  if (!is_new) return place->second;
+  HostImage& made = place->second;
+  if (source == options.sources.end()) {
+    made = options.input.empty()
+               ? make_natural_image(options.cls, options.channels, options.size, seed)
+               : read_image(options.input);
+    return made;
+  }
+  made = source->second.make_source();
+  Session cpu(source->second, open_device({.backend = "cpu", .device = {}}, pool_), {});
+  const auto program = cpu.program(made.type, {});
+  made = execute(*program, {.image = made, .operands = {}}, *cpu.make_queue(),
+                 [&](const KernelSpec& spec) { return cpu.kernel(spec); })
+             .image;
+  return made;
+}
+
+Material Benchmark::material(const pipeline::Pipeline& pipeline, const BenchmarkOptions& options) {
+  const std::string kind =
+      fmt::format("{} {} {}", name_of(options.cls), options.channels, to_string(options.size));
+  if (kind != kind_) {
+    places_.clear();
+    images_.clear();
+    kind_ = kind;
+  }
+  Material material;
+  std::uint32_t seed = 1;
+  if (pipeline.has_source()) {
+    HostImage& made = images_["made by " + pipeline.text];
+    if (made.pixels.empty()) made = pipeline.make_source();
+    material.image = made;
+  } else {
+    material.image = image("", seed, options);
+  }
+  for (const std::string& name : pipeline.operands) {
+    material.operands[name] = image(name, ++seed, options);
+  }
+  return material;
+}
+
+void Benchmark::prepare(
+    const std::vector<std::pair<const pipeline::Pipeline*, BenchmarkOptions>>& all) {
+  std::vector<std::future<void>> made;
+  for (const auto& [pipeline, options] : all) {
+    const ImageType type{.cls = options.cls,
+                         .channels = options.channels,
+                         .alpha = false,
+                         .white = class_max(options.cls)};
+    std::map<std::string, ImageType> operands;
+    for (const std::string& name : pipeline->operands) operands[name] = type;
+    made.push_back(std::async(std::launch::async, [=, &of = session(*pipeline, options.session)] {
+      try {
+        of.program(type, operands);
+      } catch (const Error&) {
+      }
+    }));
+  }
+}
+
+void Benchmark::copy(DevicePlane& to, DevicePlane& from) {
+  const auto value = [](DevicePlane& plane) {
+    // The queue has used the planes when they go.
+    return DeviceValue{{std::shared_ptr<DevicePlane>(), &plane}, nullptr};
+  };
+  queue_->run(*copy_, {.spec = nullptr, .inputs = {value(from)}, .outputs = {value(to)}});
+}
+
+std::vector<std::shared_ptr<DevicePlane>> Benchmark::places_of(const Plane& plane, size_t count) {
+  auto& places = places_[plane.row(0)];
+  while (places.size() < count) {
+    if (places.empty()) {
+      places.push_back(queue_->upload(plane));
+    } else {
+      places.push_back(queue_->allocate(plane.cls(), plane.channels(), plane.size()));
+      copy(*places.back(), *places.front());
+    }
+  }
+  return {places.begin(), places.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+Benchmark::Times Benchmark::time_of(const std::function<void(size_t)>& give, size_t places) {
+  constexpr double least_group = 2e-3, longest_group = 0.1, longest = 1;
+  constexpr int most_groups = 7, least_groups = 5;
+  // The first run takes memory and warms up.
+  size_t next = 0;
+  give(next++);
+  queue_->wait();
+  const double start = queue_->time();
+  give(next++);
+  const double once = std::max(queue_->time() - start, 1e-6);
+  // A GPU's group goes through all places, if that does not take too long.
+  const size_t turn = device().is_gpu ? places : 1;
+  const auto turns =
+      static_cast<size_t>(std::ceil(least_group / (once * static_cast<double>(turn))));
+  const auto most = static_cast<size_t>(std::max(1.0, longest_group / once));
+  const size_t runs = std::clamp<size_t>(turn * turns, 1, std::min(most, most_places));
+  const double group = once * static_cast<double>(runs);
+  const int groups = group * most_groups < longest ? most_groups : least_groups;
+  std::vector<double> seconds = queue_->time_of(
+      [&] {
+        for (size_t i = 0; i < runs; ++i) give(next++);
+      },
+      groups + 1);
+  seconds.erase(seconds.begin());
+  for (double& s : seconds) s /= static_cast<double>(runs);
+  const double median = median_of(seconds);
+  return {median, seconds.front(), groups};
+}
+
+double Benchmark::yardstick_time(Yardstick yardstick, double bytes) {
+  const bool copies = yardstick == Yardstick::copy;
+  const auto each = static_cast<std::int64_t>(copies ? bytes / 2 : bytes);
+  const Size size{yardstick_width,
+                  std::max<std::int64_t>(1, (each + yardstick_width - 1) / yardstick_width)};
+  const auto [known, is_new] = yardstick_times_.try_emplace({yardstick, size.height});
+  if (!is_new) return known->second;
+  const size_t places = places_for(bytes);
+  std::vector<DeviceValue> from(places), to(places);
+  for (size_t i = 0; i < places; ++i) {
+    from[i].plane = queue_->allocate(PixelClass::uint8, 1, size);
+    if (copies) {
+      to[i].plane = queue_->allocate(PixelClass::uint8, 1, size);
+    } else {
+      to[i].measure = queue_->allocate_measure(1, 1);
+    }
+  }
+  const Kernel& kernel = copies ? *copy_ : *read_;
+  return known->second = time_of(
+                             [&](size_t i) {
+                               queue_->run(kernel, {.spec = nullptr,
+                                                    .inputs = {from[i % places]},
+                                                    .outputs = {to[i % places]}});
+                             },
+                             places)
+                             .median;
+}
+
+void Benchmark::measure_wall(Session& session, const Program& program, const Material& material,
+                             int repeat, BenchmarkResult& result) {
   constexpr double budget_ms = 1000;
   constexpr int least_runs = 5, most_runs = 1000;
-  ThreadPool pool(options.threads - 1);
-  Session session(std::move(pipeline), open_device(options.device, pool), options.session);
-  const auto queue = session.make_queue();
-  Material material;
-  if (session.pipeline().has_source()) {
-    material.image = session.pipeline().make_source();
-  } else {
-    material.image = options.input.empty() ? make_image(options, 1) : read_image(options.input);
-  }
-  std::map<std::string, ImageType> types;
-  std::uint32_t seed = 2;
-  for (const std::string& name : session.pipeline().operands) {
-    material.operands[name] =
-        options.input.empty() ? make_image(options, seed++) : read_image(options.input);
-    types[name] = material.operands[name].type;
-  }
-  const auto program = session.program(material.image.type, types);
   const KernelSource kernels = [&](const KernelSpec& spec) { return session.kernel(spec); };
   // The first run warms caches and memory up and is not counted.
-  execute(*program, material, *queue, kernels);
+  execute(program, material, *queue_, kernels);
   std::vector<double> times;
   const auto begin = Clock::now();
-  const int runs = options.repeat > 0 ? options.repeat : most_runs;
+  const int runs = repeat > 0 ? repeat : most_runs;
   while (static_cast<int>(times.size()) < runs) {
     const auto start = Clock::now();
-    execute(*program, material, *queue, kernels);
+    execute(program, material, *queue_, kernels);
     times.push_back(milliseconds_since(start));
-    if (options.repeat == 0 && static_cast<int>(times.size()) >= least_runs &&
+    if (repeat == 0 && static_cast<int>(times.size()) >= least_runs &&
         milliseconds_since(begin) > budget_ms) {
       break;
     }
   }
-  std::sort(times.begin(), times.end());
-  const size_t half = times.size() / 2;
-  const double median = times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
-  return {median, times.front(), static_cast<int>(times.size())};
+  result.median_ms = median_of(times);
+  result.min_ms = times.front();
+  result.runs = static_cast<int>(times.size());
+}
+
+void Benchmark::measure_device(const Program& program, const Material& material,
+                               BenchmarkResult& result) {
+  const Plan& plan = program.plan;
+  std::map<std::string, Size> operand_sizes;
+  for (const auto& [name, image] : material.operands) operand_sizes[name] = image.size();
+  const std::vector<Size> sizes = sizes_of(program, material.image.size(), operand_sizes);
+  const std::vector<bool> read = values_read(plan);
+  std::map<ValueId, const Plane*> entering;
+  if (read[0]) entering[0] = &material.image.pixels;
+  for (const PlanOperand& operand : plan.operands) {
+    if (read[operand.value]) {
+      entering[operand.value] = &material.operands.at(operand.name).pixels;
+    }
+  }
+  const auto bytes_of_value = [&](ValueId id) {
+    return static_cast<double>(sizes[id].pixels() * bytes_per_pixel(plan.values[id]));
+  };
+  const bool makes_image = plan.writes_image && !entering.contains(plan.result);
+  for (const auto& [id, plane] : entering) result.bytes += bytes_of_value(id);
+  if (makes_image) result.bytes += bytes_of_value(plan.result);
+  const size_t places = places_for(result.bytes);
+  std::vector<std::vector<DeviceValue>> values(places,
+                                               std::vector<DeviceValue>(plan.values.size()));
+  for (const auto& [id, plane] : entering) {
+    const auto there = places_of(*plane, places);
+    for (size_t i = 0; i < places; ++i) values[i][id].plane = there[i];
+  }
+  for (size_t i = 0; i < places && makes_image; ++i) {
+    const ImageType& type = plan.values[plan.result].type;
+    values[i][plan.result].plane = queue_->allocate(type.cls, type.channels, sizes[plan.result]);
+  }
+  const auto give = [&](size_t i) {
+    std::vector<DeviceValue> live = values[i % places];
+    for (size_t s = 0; s < plan.steps.size(); ++s) {
+      launch_step(program, s, sizes, live, *queue_);
+      for (const ValueId id : program.dead_after[s]) live[id] = {};
+    }
+  };
+  const std::int64_t before = queue_->launches();
+  give(0);
+  result.launches = queue_->launches() - before;
+  const Times times = time_of(give, places);
+  result.device = times.median;
+  result.device_least = times.least;
+  result.groups = times.groups;
+  result.floor = result.bytes / copy_speed_;
+  result.yardstick = makes_image ? Yardstick::copy : Yardstick::read;
+  result.yardstick_time = yardstick_time(result.yardstick, result.bytes);
+}
+
+BenchmarkResult Benchmark::run(const pipeline::Pipeline& pipeline,
+                               const BenchmarkOptions& options) {
+  Session& of = session(pipeline, options.session);
+  const Material what = material(pipeline, options);
+  std::map<std::string, ImageType> types;
+  for (const auto& [name, image] : what.operands) types[name] = image.type;
+  const auto program = of.program(what.image.type, types);
+  BenchmarkResult result;
+  if (options.wall) measure_wall(of, *program, what, options.repeat, result);
+  measure_device(*program, what, result);
+  return result;
 }
 
 }  // namespace impipe::engine

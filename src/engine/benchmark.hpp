@@ -1,7 +1,9 @@
-// Times a pipeline on one image, from decoded pixels to the result in host memory.
+// Times pipelines on images in memory: their steps on the device's clock, and the way from decoded
+// pixels to the result in host memory.
 #pragma once
 
-#include <optional>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,24 +11,82 @@
 
 namespace impipe::engine {
 
+// The images of a measurement and how often.
 struct BenchmarkOptions {
-  DeviceChoice device;
   SessionOptions session;
   Size size = {2048, 2048};
   PixelClass cls = PixelClass::uint8;
   int channels = 1;
-  std::string input;  // a picture file instead of the made one
-  int threads = 1;
-  int repeat = 0;  // runs; 0: as many as fit into about a second, at least 5
+  std::string input;  // a picture file instead of the made image
+  // Pipelines that make an image of that name, "" for the input; otherwise it is
+  // make_natural_image.
+  std::map<std::string, pipeline::Pipeline> sources;
+  bool wall = true;  // measure decoded pixels to result too
+  int repeat = 0;    // runs of that; 0: as many as fit into about a second, at least 5
 };
 
 struct BenchmarkResult {
+  // Decoded pixels to result, on the host's clock.
   double median_ms = 0, min_ms = 0;
   int runs = 0;
+  // A run of all steps on images that are on the device, on its clock: the median and the least
+  // of `groups` groups of runs, seconds. Buffers rotate, so that no cache holds what is read.
+  double device = 0, device_least = 0;
+  int groups = 0;
+  std::int64_t launches = 0;  // kernels
+  // That must move: each image that enters is read, the one that leaves is written.
+  double bytes = 0;
+  double floor = 0;  // seconds: those bytes at the speed of a large copy
+  // Copying as many bytes in the same way or, when no image leaves, reading them; seconds.
+  Yardstick yardstick = Yardstick::copy;
+  double yardstick_time = 0;
 };
 
-// The made image is the same in every run: shapes, gradients and noise. Each image that the
-// pipeline wants from --with is another of the same kind.
-BenchmarkResult benchmark(pipeline::Pipeline pipeline, const BenchmarkOptions& options);
+// A device and images on it, for pipelines in turn. One thread.
+class Benchmark {
+ public:
+  Benchmark(const DeviceChoice& choice, int threads);
+
+  const DeviceInfo& device() const { return device_.device->info(); }
+  double copy_speed() const { return copy_speed_; }  // bytes a second, read plus written
+
+  // Throws Error.
+  BenchmarkResult run(const pipeline::Pipeline& pipeline, const BenchmarkOptions& options);
+  // Makes the pipelines' kernels, several at a time; errors come from `run`.
+  void prepare(const std::vector<std::pair<const pipeline::Pipeline*, BenchmarkOptions>>& all);
+
+ private:
+  // The median and the least of several groups of runs; seconds a run.
+  struct Times {
+    double median, least;
+    int groups;
+  };
+  Session& session(const pipeline::Pipeline& pipeline, const SessionOptions& options);
+  const HostImage& image(const std::string& name, std::uint32_t seed,
+                         const BenchmarkOptions& options);
+  Material material(const pipeline::Pipeline& pipeline, const BenchmarkOptions& options);
+  // The image's pixels on the device, in that many places.
+  std::vector<std::shared_ptr<DevicePlane>> places_of(const Plane& plane, size_t count);
+  void copy(DevicePlane& to, DevicePlane& from);
+  void measure_wall(Session& session, const Program& program, const Material& material, int repeat,
+                    BenchmarkResult& result);
+  void measure_device(const Program& program, const Material& material, BenchmarkResult& result);
+  double yardstick_time(Yardstick yardstick, double bytes);
+  // `give(i)` gives the work of a run to the queue; i counts on.
+  Times time_of(const std::function<void(size_t)>& give, size_t places);
+
+  int threads_;
+  ThreadPool pool_;
+  OpenDevice device_;
+  std::unique_ptr<Queue> queue_;
+  std::unique_ptr<Kernel> copy_, read_;
+  double copy_speed_;
+  std::map<std::string, std::unique_ptr<Session>> sessions_;  // by the pipeline's text
+  // Of the last measurement; kept while class, size and channels stay.
+  std::string kind_;
+  std::map<std::string, HostImage> images_;
+  std::map<const std::byte*, std::vector<std::shared_ptr<DevicePlane>>> places_;
+  std::map<std::pair<Yardstick, std::int64_t>, double> yardstick_times_;
+};
 
 }  // namespace impipe::engine

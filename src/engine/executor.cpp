@@ -76,7 +76,7 @@ class Execution {
     for (size_t s = 0; s < plan_.steps.size(); ++s) {
       if (options_.stop()) throw Error("stopped", ExitCode::file_failed);
       start = now();
-      launch(s);
+      launch_step(program_, s, sizes_, values_, queue_);
       if (options_.timed) {
         outcome_.step_seconds.push_back(now() - start);
         outcome_.step_bytes.push_back(bytes_moved(plan_.steps[s]));
@@ -103,43 +103,12 @@ class Execution {
   }
 
   void upload(Material material) {
-    std::vector<bool> read(plan_.values.size());
-    for (const Step& step : plan_.steps) {
-      for (const ValueId id : step.inputs) read[id] = true;
-    }
-    for (const PlanSave& save : plan_.saves) read[save.value] = true;
-    read[plan_.result] = read[plan_.result] || plan_.writes_image;
+    const std::vector<bool> read = values_read(plan_);
     if (read[0]) values_[0].plane = queue_.upload(material.image.pixels);
     for (const PlanOperand& operand : plan_.operands) {
       if (!read[operand.value]) continue;
       values_[operand.value].plane = queue_.upload(material.operands.at(operand.name).pixels);
     }
-  }
-
-  void launch(size_t s) {
-    const Step& step = plan_.steps[s];
-    Launch launch{.spec = &step.kernel};
-    for (const ValueId id : step.inputs) launch.inputs.push_back(values_[id]);
-    for (const ValueId id : step.outputs) {
-      const PlanValue& value = plan_.values[id];
-      DeviceValue& made = values_[id];
-      if (value.is_measure) {
-        made.measure = queue_.allocate_measure(value.channels, value.values);
-      } else {
-        made.plane = queue_.allocate(value.type.cls, value.type.channels, sizes_[id]);
-      }
-      launch.outputs.push_back(made);
-    }
-    KernelSpec sized;
-    if (!program_.sized[s].empty()) {
-      sized = step.kernel;
-      for (const SizedArgument& argument : program_.sized[s]) {
-        sized.nodes[argument.node].arguments[argument.place].value =
-            sized_value(argument.argument, sizes_[argument.image]);
-      }
-      launch.spec = &sized;
-    }
-    queue_.run(*program_.kernels[s], launch);
   }
 
   HostImage image_of(ValueId id, bool with_alpha, int stage, const Plane& alpha) {
@@ -189,6 +158,44 @@ class Execution {
 };
 
 }  // namespace
+
+std::vector<bool> values_read(const Plan& plan) {
+  std::vector<bool> read(plan.values.size());
+  for (const Step& step : plan.steps) {
+    for (const ValueId id : step.inputs) read[id] = true;
+  }
+  for (const PlanSave& save : plan.saves) read[save.value] = true;
+  read[plan.result] = read[plan.result] || plan.writes_image;
+  return read;
+}
+
+void launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
+                 std::vector<DeviceValue>& values, Queue& queue) {
+  const Plan& plan = program.plan;
+  const Step& what = plan.steps[step];
+  Launch launch{.spec = &what.kernel, .inputs = {}, .outputs = {}};
+  for (const ValueId id : what.inputs) launch.inputs.push_back(values[id]);
+  for (const ValueId id : what.outputs) {
+    const PlanValue& value = plan.values[id];
+    DeviceValue& made = values[id];
+    if (value.is_measure && !made.measure) {
+      made.measure = queue.allocate_measure(value.channels, value.values);
+    } else if (!value.is_measure && !made.plane) {
+      made.plane = queue.allocate(value.type.cls, value.type.channels, sizes[id]);
+    }
+    launch.outputs.push_back(made);
+  }
+  KernelSpec sized;
+  if (!program.sized[step].empty()) {
+    sized = what.kernel;
+    for (const SizedArgument& argument : program.sized[step]) {
+      sized.nodes[argument.node].arguments[argument.place].value =
+          sized_value(argument.argument, sizes[argument.image]);
+    }
+    launch.spec = &sized;
+  }
+  queue.run(*program.kernels[step], launch);
+}
 
 Outcome execute(const Program& program, Material material, Queue& queue,
                 const KernelSource& kernels, const ExecuteOptions& options) {

@@ -43,6 +43,14 @@ struct ExecuteOptions {
   std::function<bool()> stop = [] { return false; };
 };
 
+// Which values a run reads: their planes must be on the device before the first step.
+std::vector<bool> values_read(const Plan& plan);
+
+// Launches step `step`. Of `values`, one a value of the plan, its inputs are there; outputs that
+// are not are allocated. sizes: see sizes_of.
+void launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
+                 std::vector<DeviceValue>& values, Queue& queue);
+
 // Values are let go as soon as nobody reads them. Throws Error (file_failed) for unequal sizes,
 // empty results and lack of memory.
 Outcome execute(const Program& program, Material material, Queue& queue,

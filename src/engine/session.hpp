@@ -24,7 +24,7 @@ struct DeviceChoice {
 
 // A device that was opened, and why it was this one ("auto: the CPU, …").
 struct OpenDevice {
-  std::unique_ptr<Device> device;
+  std::shared_ptr<Device> device;  // sessions may share it
   std::string why;
   std::string warning;  // that the device does not compute as the CPU does
   ThreadPool* pool = nullptr;

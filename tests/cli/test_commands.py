@@ -82,6 +82,29 @@ class Commands(ProgramTest):
         row = json.loads(said.out)["results"][0]
         self.assertGreater(row["median_ms"], 0)
         self.assertLessEqual(row["min_ms"], row["median_ms"])
+        self.assertLessEqual(row["device_least_us"], row["device_us"])
+        self.assertGreaterEqual(row["groups"], 5)
+        # The histogram, its limits, the stretch; a gray byte in, a gray byte out.
+        self.assertEqual((row["launches"], row["bytes"]), (3, 2 * 64 * 64))
+        self.assertEqual(row["yardstick"], "copy")
+
+    def test_bench_measures_reductions_by_reading(self):
+        said = self.impipe("bench", "--json", "--size", 64, "--class", "single", "-j", 1, "mean2")
+        row = json.loads(said.out)["results"][0]
+        self.assertEqual((row["yardstick"], row["bytes"]), ("read", 4 * 64 * 64))
+
+    def test_bench_runs_the_rows_of_a_suite(self):
+        self.assertIn("primitives  ", self.impipe("bench", "--suite").out)
+        said = self.impipe("bench", "--suite", "primitives", "--match", "imhist", "--size", 64,
+                           "-j", 1, "--json")
+        rows = json.loads(said.out)["results"]
+        self.assertEqual([(row["name"], row["class"], row["size"]) for row in rows],
+                         [("imhist", "uint8", 64), ("imhist, constant", "uint8", 64),
+                          ("imhist", "uint16", 64)])
+        self.assertEqual(rows[0]["reached"], rows[0]["measured"] <= 1.3)
+        error = self.impipe("bench", "--suite", "primitve", code=2).err
+        self.assertEqual(error, "impipe: --suite: 'primitve' is none of primitives; did you mean "
+                                "'primitives'?\n")
 
     def test_completions_name_operators_and_flags(self):
         for shell in ["bash", "zsh", "fish"]:

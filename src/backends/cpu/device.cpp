@@ -3,8 +3,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstring>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "backends/cpu/level.hpp"
@@ -37,7 +41,32 @@ class CpuMeasure final : public DeviceMeasure {
 };
 
 // Everything a launch needs is in its spec; a kernel is the promise that it was checked.
-class CpuKernel final : public Kernel {};
+class CpuKernel final : public Kernel {
+ public:
+  explicit CpuKernel(std::optional<Yardstick> of = {}) : yardstick(of) {}
+  std::optional<Yardstick> yardstick;
+};
+
+// Some rows of a plane at a time, spread over the threads.
+void run_yardstick(Yardstick yardstick, const Plane& from, const StepValue& to, ThreadPool& pool) {
+  constexpr std::int64_t bytes_a_task = std::int64_t{1} << 20;
+  const std::int64_t height = from.size().height;
+  const std::int64_t rows = std::max<std::int64_t>(1, bytes_a_task / from.stride());
+  std::atomic<std::uint64_t> all = 0;
+  pool.for_each((height + rows - 1) / rows, [&](std::int64_t task) {
+    const std::int64_t y = task * rows;
+    const auto bytes = static_cast<std::size_t>(std::min(rows, height - y) * from.stride());
+    if (yardstick == Yardstick::copy) {
+      std::memcpy(to.plane->row(y), from.row(y), bytes);
+      return;
+    }
+    std::uint64_t mixed = 0;
+    const auto* words = reinterpret_cast<const std::uint64_t*>(from.row(y));
+    for (std::size_t i = 0; i < bytes / sizeof *words; ++i) mixed ^= words[i];
+    all.fetch_xor(mixed);
+  });
+  if (to.measure != nullptr) to.measure->front() = static_cast<double>(all.load());
+}
 
 StepValue step_value(const DeviceValue& value) {
   StepValue out;
@@ -67,10 +96,14 @@ class CpuQueue final : public Queue {
     return static_cast<const CpuMeasure&>(measure).numbers;
   }
 
-  void run(const Kernel&, const Launch& launch) override {
+  void run(const Kernel& kernel, const Launch& launch) override {
+    ++launches_;
     std::vector<StepValue> inputs, outputs;
     for (const DeviceValue& value : launch.inputs) inputs.push_back(step_value(value));
     for (const DeviceValue& value : launch.outputs) outputs.push_back(step_value(value));
+    if (const auto yardstick = static_cast<const CpuKernel&>(kernel).yardstick) {
+      return run_yardstick(*yardstick, *inputs.front().plane, outputs.front(), pool_);
+    }
     run_step(*launch.spec, inputs, outputs, pool_, scratches_, level_);
   }
 
@@ -115,6 +148,9 @@ class CpuDevice final : public Device {
   std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override {
     check_runnable(spec);
     return std::make_unique<CpuKernel>();
+  }
+  std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) override {
+    return std::make_unique<CpuKernel>(yardstick);
   }
   std::unique_ptr<Queue> make_queue() override {
     return std::make_unique<CpuQueue>(pool_, scratches_, level_);

@@ -16,6 +16,8 @@ using Module = struct ModuleHandle*;
 using Function = struct FunctionHandle*;
 using Stream = struct StreamHandle*;
 using Event = struct EventHandle*;
+using Graph = struct GraphHandle*;
+using GraphRun = struct GraphRunHandle*;
 using CompilerProgram = struct CompilerProgramHandle*;
 
 inline constexpr Result error_out_of_memory = 2;
@@ -23,6 +25,7 @@ inline constexpr int attribute_compute_major = 75;
 inline constexpr int attribute_compute_minor = 76;
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_without_time = 2;
+inline constexpr int capture_relaxed = 2;
 
 // X(member, name in the library, parameters)
 #define IMPIPE_CUDA_DRIVER(X)                                                                     \
@@ -56,6 +59,13 @@ inline constexpr unsigned event_without_time = 2;
   X(event_record, "cuEventRecord", (Event, Stream))                                               \
   X(event_wait, "cuEventSynchronize", (Event))                                                    \
   X(event_elapsed, "cuEventElapsedTime", (float*, Event, Event))                                  \
+  X(capture_begin, "cuStreamBeginCapture_v2", (Stream, int))                                      \
+  X(capture_end, "cuStreamEndCapture", (Stream, Graph*))                                          \
+  X(graph_prepare, "cuGraphInstantiateWithFlags", (GraphRun*, Graph, unsigned long long))         \
+  X(graph_upload, "cuGraphUpload", (GraphRun, Stream))                                            \
+  X(graph_launch, "cuGraphLaunch", (GraphRun, Stream))                                            \
+  X(graph_run_destroy, "cuGraphExecDestroy", (GraphRun))                                          \
+  X(graph_destroy, "cuGraphDestroy", (Graph))                                                     \
   X(launch, "cuLaunchKernel",                                                                     \
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,      \
      void**, void**))

@@ -8,6 +8,7 @@
 #include "backends/cuda/kernel.hpp"
 #include "backends/cuda/memory.hpp"
 #include "backends/cuda/queue.hpp"
+#include "backends/jit/yardstick.hpp"
 #include "core/error.hpp"
 
 namespace impipe::cuda {
@@ -82,7 +83,12 @@ class CudaDevice final : public Device {
   }
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override {
-    return std::make_unique<CudaKernel>(spec, context_, capability_, info_.driver);
+    return load(jit::generate(spec, jit::Dialect::cuda,
+                              jit::tuning_for("nvidia", jit::Dialect::cuda)),
+                spec.key());
+  }
+  std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) override {
+    return load(jit::yardstick(yardstick, jit::Dialect::cuda), "yardstick");
   }
   std::unique_ptr<Queue> make_queue() override {
     return std::make_unique<CudaQueue>(context_, memory_, pool_);
@@ -92,6 +98,11 @@ class CudaDevice final : public Device {
   }
 
  private:
+  std::unique_ptr<Kernel> load(jit::Program program, const std::string& title) const {
+    return std::make_unique<CudaKernel>(std::move(program), title, context_, capability_,
+                                        info_.driver);
+  }
+
   DeviceInfo info_;
   ThreadPool& pool_;
   int capability_ = 0;

@@ -1,4 +1,4 @@
-// Generates, compiles and loads kernels.
+// Compiles and loads kernels.
 #include "backends/cuda/kernel.hpp"
 
 #include "backends/cuda/compile.hpp"
@@ -17,15 +17,13 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
-CudaKernel::CudaKernel(const KernelSpec& spec, std::shared_ptr<const DeviceContext> context,
-                       int capability, const std::string& driver_version)
-    : context_(std::move(context)),
-      program_(jit::generate(spec, jit::Dialect::cuda,
-                             jit::tuning_for("nvidia", jit::Dialect::cuda))) {
+CudaKernel::CudaKernel(jit::Program program, const std::string& title,
+                       std::shared_ptr<const DeviceContext> context, int capability,
+                       const std::string& driver_version)
+    : context_(std::move(context)), program_(std::move(program)) {
   std::vector<std::string> options = jit::compiler_options(jit::Dialect::cuda);
   options.push_back(arch_option(capability));
-  const std::string title = one_line(spec.key());
-  jit::BinaryRequest request{.key = {}, .title = title, .extension = "cu"};
+  jit::BinaryRequest request{.key = {}, .title = one_line(title), .extension = "cu"};
   request.key.source = program_.source;
   for (const std::string& option : options) {
     if (!option.starts_with("-arch=")) request.key.options += option + " ";

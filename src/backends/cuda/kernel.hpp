@@ -1,4 +1,4 @@
-// A KernelSpec that was generated, compiled and loaded.
+// Generated text that was compiled and loaded.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,10 @@ namespace impipe::cuda {
 
 class CudaKernel final : public Kernel {
  public:
-  // capability: 90 for compute capability 9.0. driver_version: part of the cache's key.
-  CudaKernel(const KernelSpec& spec, std::shared_ptr<const DeviceContext> context, int capability,
+  // title: of the text, for people. capability: 90 for compute capability 9.0. driver_version:
+  // part of the cache's key.
+  CudaKernel(jit::Program program, const std::string& title,
+             std::shared_ptr<const DeviceContext> context, int capability,
              const std::string& driver_version);
   ~CudaKernel() override;
 

@@ -177,6 +177,12 @@ std::vector<double> CudaQueue::download(const DeviceMeasure& measure) {
 }
 
 void CudaQueue::copy_in(DevicePointer to, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  if (recording_) {
+    const auto& kept = recorded_.emplace_back(bytes.begin(), bytes.end());
+    check(driver().api.copy_to_device(to, kept.data(), kept.size(), stream_), "cuMemcpyHtoDAsync");
+    return;
+  }
   while (!bytes.empty()) {
     const std::size_t count = std::min(bytes.size(), largest_piece);
     Staging& piece = staging(count);
@@ -237,6 +243,7 @@ void CudaQueue::run(const Kernel& kernel, const Launch& launch) {
     check(driver().api.launch(compiled.entry(pass.entry), grid(0), grid(1), grid(2), block(0),
                               block(1), block(2), 0, stream_, parameters.data(), nullptr),
           ("launch of " + name).c_str());
+    ++launches_;
   }
 }
 
@@ -261,14 +268,59 @@ double CudaQueue::measure_copy() {
   return best;
 }
 
+double CudaQueue::seconds_between(const OwnedEvent& start, const OwnedEvent& end) const {
+  check(driver().api.event_wait(end.get()), "cuEventSynchronize");
+  float milliseconds = 0;
+  check(driver().api.event_elapsed(&milliseconds, start.get(), end.get()), "cuEventElapsedTime");
+  return milliseconds * 1e-3;
+}
+
 double CudaQueue::time() {
   context_->use();
   check(driver().api.event_record(now_->get(), stream_), "cuEventRecord");
-  check(driver().api.event_wait(now_->get()), "cuEventSynchronize");
-  float milliseconds = 0;
-  check(driver().api.event_elapsed(&milliseconds, start_->get(), now_->get()),
-        "cuEventElapsedTime");
-  return milliseconds * 1e-3;
+  return seconds_between(*start_, *now_);
+}
+
+std::vector<double> CudaQueue::time_of(const std::function<void()>& give, int times) {
+  context_->use();
+  const Driver& api = driver().api;
+  Graph graph = nullptr;
+  GraphRun run = nullptr;
+  const auto clean_up = [&] {
+    if (run != nullptr) api.graph_run_destroy(run);
+    if (graph != nullptr) api.graph_destroy(graph);
+    recording_ = false;
+    recorded_.clear();
+  };
+  std::vector<double> seconds;
+  try {
+    // Relaxed: what is given may take memory.
+    check(api.capture_begin(stream_, capture_relaxed), "cuStreamBeginCapture");
+    recording_ = true;
+    try {
+      give();
+    } catch (...) {
+      api.capture_end(stream_, &graph);
+      throw;
+    }
+    recording_ = false;
+    check(api.capture_end(stream_, &graph), "cuStreamEndCapture");
+    check(api.graph_prepare(&run, graph, 0), "cuGraphInstantiate");
+    check(api.graph_upload(run, stream_), "cuGraphUpload");
+    const OwnedEvent start(0u), end(0u);
+    for (int i = 0; i < times; ++i) {
+      wait();
+      check(api.event_record(start.get(), stream_), "cuEventRecord");
+      check(api.graph_launch(run, stream_), "cuGraphLaunch");
+      check(api.event_record(end.get(), stream_), "cuEventRecord");
+      seconds.push_back(seconds_between(start, end));
+    }
+  } catch (...) {
+    clean_up();
+    throw;
+  }
+  clean_up();
+  return seconds;
 }
 
 }  // namespace impipe::cuda

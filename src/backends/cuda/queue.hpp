@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -40,10 +42,13 @@ class CudaQueue final : public Queue {
   void run(const Kernel& kernel, const Launch& launch) override;
   void wait() override;
   double time() override;
+  // By a graph of the launches, started as one.
+  std::vector<double> time_of(const std::function<void()>& give, int times) override;
   // See Device.
   double measure_copy();
 
  private:
+  double seconds_between(const OwnedEvent& start, const OwnedEvent& end) const;
   // Pinned memory, and when the device has done with it.
   struct Staging {
     std::unique_ptr<PinnedMemory> memory;
@@ -66,6 +71,9 @@ class CudaQueue final : public Queue {
   std::optional<OwnedEvent> start_, now_;
   std::array<std::optional<Staging>, 2> staging_;
   std::size_t next_staging_ = 0;
+  // While a graph is recorded: what its copies read when it runs.
+  bool recording_ = false;
+  std::list<std::vector<std::byte>> recorded_;
 };
 
 }  // namespace impipe::cuda

@@ -31,20 +31,11 @@ std::vector<std::byte> binary_of(cl_program program) {
   return binary;
 }
 
-// The nodes' primitives: what a person would look for.
-std::string title_of(const KernelSpec& spec) {
-  std::string text;
-  for (const Node& node : spec.nodes) {
-    text += (text.empty() ? "" : " | ") + std::string(name_of(node.primitive));
-  }
-  return text;
-}
-
 }  // namespace
 
 OpenClKernel::OpenClKernel(cl_context context, cl_device_id device, const DeviceInfo& info,
-                           const KernelSpec& spec, const jit::Tuning& tuning)
-    : program(jit::generate(spec, jit::Dialect::opencl, tuning)) {
+                           jit::Program generated, const std::string& title)
+    : program(std::move(generated)) {
   const Calls& cl = *calls();
   std::string log;
   const auto compile = [&] {
@@ -72,7 +63,7 @@ OpenClKernel::OpenClKernel(cl_context context, cl_device_id device, const Device
                             .compiler = info.driver,
                             .device = info.name,
                             .driver = info.driver},
-                    .title = title_of(spec),
+                    .title = title,
                     .extension = "cl"},
                    compile, load);
   for (const std::string& name : program.entries) {

@@ -13,8 +13,9 @@ namespace impipe::opencl {
 class OpenClKernel final : public Kernel {
  public:
   // Throws Error with the compiler's log.
+  // title: what a person would look for in a list of kernels.
   OpenClKernel(cl_context context, cl_device_id device, const DeviceInfo& info,
-               const KernelSpec& spec, const jit::Tuning& tuning);
+               jit::Program generated, const std::string& title);
   ~OpenClKernel() override;
 
   jit::Program program;

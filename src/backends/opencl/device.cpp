@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "backends/jit/yardstick.hpp"
 #include "backends/opencl/queue.hpp"
 #include "core/error.hpp"
 
@@ -94,6 +95,15 @@ DeviceInfo describe(const Found& found, std::size_t index) {
   return info;
 }
 
+// The nodes' primitives: what a person would look for.
+std::string title_of(const KernelSpec& spec) {
+  std::string text;
+  for (const Node& node : spec.nodes) {
+    text += (text.empty() ? "" : " | ") + std::string(name_of(node.primitive));
+  }
+  return text;
+}
+
 class OpenClDevice final : public Device {
  public:
   OpenClDevice(const Found& found, DeviceInfo info)
@@ -110,11 +120,18 @@ class OpenClDevice final : public Device {
 
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override {
-    return std::make_unique<OpenClKernel>(context_, device_, info_, spec, tuning_);
+    return std::make_unique<OpenClKernel>(context_, device_, info_,
+                                          jit::generate(spec, jit::Dialect::opencl, tuning_),
+                                          title_of(spec));
+  }
+  std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) override {
+    return std::make_unique<OpenClKernel>(context_, device_, info_,
+                                          jit::yardstick(yardstick, jit::Dialect::opencl),
+                                          "yardstick");
   }
   std::unique_ptr<Queue> make_queue() override {
     // Half of the device's memory may lie in reserve.
-    return std::make_unique<OpenClQueue>(context_, device_, info_.id, info_.memory / 2);
+    return std::make_unique<OpenClQueue>(context_, device_, info_, info_.memory / 2);
   }
 
  private:

@@ -10,7 +10,8 @@ namespace impipe::opencl {
 
 class OpenClQueue final : public Queue {
  public:
-  OpenClQueue(cl_context context, cl_device_id device, const std::string& id,
+  // memory_cap: bytes kept for reuse at most.
+  OpenClQueue(cl_context context, cl_device_id device, const DeviceInfo& info,
               std::int64_t memory_cap);
   ~OpenClQueue() override;
 
@@ -22,11 +23,16 @@ class OpenClQueue final : public Queue {
   void run(const Kernel& kernel, const Launch& launch) override;
   void wait() override;
   double time() override;
+  // GPUs: all of it is queued while the device is kept busy.
+  std::vector<double> time_of(const std::function<void()>& give, int times) override;
 
  private:
+  cl_event mark();                      // a point in the lane's work
+  double time_at(cl_event mark) const;  // seconds on the device's clock, when it is reached
   double clock();  // seconds on the device's clock, when the work given so far is done
 
   cl_context context_;
+  bool is_gpu_;
   std::shared_ptr<Pool> pool_;
   cl_command_queue queue_ = nullptr;
   double start_ = 0;

@@ -1,0 +1,128 @@
+// What `impipe bench` prints, as a table and as JSON.
+#include "cli/bench_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace impipe::cli {
+namespace {
+
+double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+
+std::string_view class_name(PixelClass cls) {
+  return cls == PixelClass::single   ? "f32"
+         : cls == PixelClass::uint16 ? "u16"
+         : cls == PixelClass::uint8  ? "u8"
+                                     : "bit";
+}
+
+std::string bar_text(const SuiteBar& bar) {
+  switch (bar.of) {
+    case SuiteBar::Of::none:
+      return "-";
+    case SuiteBar::Of::yardstick:
+      return fmt::format("{} x", bar.limit);
+    case SuiteBar::Of::microseconds:
+      return fmt::format("{} us", bar.limit);
+    case SuiteBar::Of::row:
+      return fmt::format("{} {}", bar.limit, bar.name);
+  }
+  return "";
+}
+
+}  // namespace
+
+void compare_with_bar(std::vector<BenchRow>& rows) {
+  BenchRow& row = rows.back();
+  const engine::BenchmarkResult& result = row.result;
+  if (!row.error.empty()) return;
+  switch (row.what.bar.of) {
+    case SuiteBar::Of::none:
+      break;
+    case SuiteBar::Of::yardstick:
+      row.measured = ratio(result.device, result.yardstick_time);
+      break;
+    case SuiteBar::Of::microseconds:
+      row.measured = 1e6 * result.device;
+      break;
+    case SuiteBar::Of::row: {
+      const auto other = std::find_if(rows.begin(), rows.end(), [&](const BenchRow& r) {
+        return r.what.name == row.what.bar.name && r.what.cls == row.what.cls &&
+               r.what.size == row.what.size && r.error.empty();
+      });
+      if (other != rows.end()) row.measured = ratio(result.device, other->result.device);
+      break;
+    }
+  }
+}
+
+std::string bench_head(bool suite) {
+  const std::string head = "   device us    x copy   floor  launches     wall ms";
+  return suite ? head + "   bar               class  size  row\n" : head + "  pipeline\n";
+}
+
+std::string bench_line(const BenchRow& row, bool suite) {
+  const engine::BenchmarkResult& r = row.result;
+  std::string line;
+  if (!row.error.empty()) {
+    line = fmt::format("{:>12}{:>40}", "-", "");
+  } else {
+    line = fmt::format(
+        "{:12.2f} {:7.2f} {} {:5.1f} % {:8} {}", 1e6 * r.device, ratio(r.device, r.yardstick_time),
+        r.yardstick == Yardstick::read ? "r" : " ", 100 * ratio(r.floor, r.device), r.launches,
+        r.runs > 0 ? fmt::format("{:11.3f}", r.median_ms) : fmt::format("{:>11}", "-"));
+  }
+  if (suite) {
+    const char* verdict = !row.measured ? " " : row.reached() ? "+" : "MISSED";
+    line += fmt::format("   {:<10} {:<6} {:>5} {:>5}  {}", bar_text(row.what.bar), verdict,
+                        class_name(row.what.cls), row.what.size, row.what.name);
+  } else {
+    line += "  " + row.what.pipeline;
+  }
+  if (!row.error.empty()) line += ": " + row.error;
+  return line + "\n";
+}
+
+std::string bench_json(const std::vector<BenchRow>& rows, const std::string& suite,
+                       const engine::Benchmark& benchmark) {
+  nlohmann::ordered_json json;
+  if (!suite.empty()) json["suite"] = suite;
+  json["device"] = {{"id", benchmark.device().id},
+                    {"name", benchmark.device().name},
+                    {"driver", benchmark.device().driver}};
+  json["copy_bytes_per_s"] = benchmark.copy_speed();
+  json["results"] = nlohmann::ordered_json::array();
+  for (const BenchRow& row : rows) {
+    const engine::BenchmarkResult& r = row.result;
+    nlohmann::ordered_json one;
+    if (!suite.empty()) one["name"] = row.what.name;
+    one.update({{"pipeline", row.what.pipeline},
+                {"class", name_of(row.what.cls)},
+                {"size", row.what.size}});
+    if (!row.error.empty()) {
+      one["error"] = row.error;
+    } else {
+      one.update({{"device_us", 1e6 * r.device},
+                  {"device_least_us", 1e6 * r.device_least},
+                  {"groups", r.groups},
+                  {"launches", r.launches},
+                  {"bytes", r.bytes},
+                  {"floor_us", 1e6 * r.floor},
+                  {"share_of_floor", ratio(r.floor, r.device)},
+                  {"yardstick", r.yardstick == Yardstick::read ? "read" : "copy"},
+                  {"yardstick_us", 1e6 * r.yardstick_time},
+                  {"times_yardstick", ratio(r.device, r.yardstick_time)}});
+      if (r.runs > 0) {
+        one.update({{"median_ms", r.median_ms}, {"min_ms", r.min_ms}, {"runs", r.runs}});
+      }
+    }
+    if (row.what.bar.of != SuiteBar::Of::none) one["bar"] = bar_text(row.what.bar);
+    if (row.measured) one.update({{"measured", *row.measured}, {"reached", row.reached()}});
+    json["results"].push_back(std::move(one));
+  }
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace impipe::cli

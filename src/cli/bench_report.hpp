@@ -1,0 +1,31 @@
+// What `impipe bench` prints.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/bench_suites.hpp"
+#include "engine/benchmark.hpp"
+
+namespace impipe::cli {
+
+// A measured pipeline, of a suite or of the command line.
+struct BenchRow {
+  SuiteRow what;
+  engine::BenchmarkResult result;
+  std::string error;               // why there is no result
+  std::optional<double> measured;  // in the unit of the bar
+  bool reached() const { return measured && *measured <= what.bar.limit; }
+};
+
+// Compares the last of `rows` with its bar. The row it refers to may be missing.
+void compare_with_bar(std::vector<BenchRow>& rows);
+
+std::string bench_head(bool suite);
+// A line of the table, and its head.
+std::string bench_line(const BenchRow& row, bool suite);
+std::string bench_json(const std::vector<BenchRow>& rows, const std::string& suite,
+                       const engine::Benchmark& benchmark);
+
+}  // namespace impipe::cli

@@ -1,0 +1,25 @@
+// The list of suites.
+#include "cli/bench_suites.hpp"
+
+#include "cli/values.hpp"
+
+namespace impipe::cli {
+namespace {
+
+constexpr Suite all[] = {
+    {"primitives",
+     "every primitive on 8192x8192 and 2048x2048 images, with the time it is to reach",
+     primitive_rows},
+};
+
+}  // namespace
+
+std::span<const Suite> all_suites() { return all; }
+
+const Suite& find_suite(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Suite& suite : all) names.emplace_back(suite.name);
+  return all[parse_choice("--suite", name, names)];
+}
+
+}  // namespace impipe::cli
