@@ -41,6 +41,7 @@ struct PrimitiveText {
                       : p.body != nullptr ? p.body->name
                                           : expression_text(*p.expression);
     if (p.in_double) out += " in_double";
+    if (p.in_table) out += " in_table";
     if (p.mixes_channels) out += " mixes_channels";
     return out;
   }
@@ -106,7 +107,7 @@ struct PrimitiveText {
            methods[static_cast<int>(r.method)] + (r.antialias ? " antialias" : "");
   }
   std::string operator()(const Window& w) const {
-    return std::string(name_of(w.border)) + (w.grow ? " grow" : "");
+    return std::string(name_of(w.border));
   }
 };
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/placement.hpp"
+
 namespace impipe {
 
 std::string_view name_of(Border border) {
@@ -28,7 +30,8 @@ std::string_view name_of(const Primitive& primitive) {
 
 bool stands_alone(const Primitive& primitive) {
   return std::holds_alternative<Select>(primitive) ||
-         primitive.index() >= Primitive(Distance{}).index();
+         (primitive.index() >= Primitive(Distance{}).index() &&
+          !std::holds_alternative<Window>(primitive));
 }
 
 bool Mask::full() const {
@@ -51,6 +54,8 @@ Size result_size(const Node& node, Size input) {
   if (const auto* p = std::get_if<Permute>(&node.primitive); p != nullptr && p->transpose) {
     return {input.height, input.width};
   }
+  if (std::holds_alternative<Window>(node.primitive)) return window_place(node, input).size;
+  if (std::holds_alternative<Resample>(node.primitive)) return resampled_size(node, input);
   if (const auto* s = std::get_if<Stencil>(&node.primitive)) {
     return {input.width + s->grow_x, input.height + s->grow_y};
   }

@@ -45,6 +45,9 @@ struct Point {
   std::shared_ptr<const Expression> expression;  // variables: inputs in order, then coordinates
   bool lookup = false;
   bool in_double = false;  // computed in double whatever the classes (imlincomb of single)
+  // The body's value is a place in a measured table, rounded and clamped to its ends; the result is
+  // the value there. The last argument, which the body does not read, is the table's first element.
+  bool in_table = false;
   // Across the channels of one pixel: the inputs r, g, b are the channels of the only image.
   bool mixes_channels = false;
   // args that differ from channel to channel come from measurements; see Argument.
@@ -56,6 +59,13 @@ struct Permute {
   bool transpose = false;
   bool flip_x = false, flip_y = false;
   bool operator==(const Permute&) const = default;
+};
+
+// P2P, not sequential: a part of the image, or the image with a frame around it. Arguments: left,
+// width, top and height, each as a number of pixels and the part of the input's width or height that
+// is added to it, (border value); core/placement.hpp says what becomes of them.
+struct Window {
+  Border border = Border::constant;  // absent: what would lie outside the image is cut off
 };
 
 // N2P. One of: a body, an expression in at(dx, dy), or a weighted sum over the mask's cells.
@@ -185,17 +195,12 @@ struct Resample {
   Kind kind = Kind::resize;
   Method method = Method::bicubic;
   bool antialias = true;
-  // Arguments. resize: output width and height (0: from the scale), scale in x and in y.
-  // affine: output width and height (0: the input's), then a b c d e f of
-  // (x, y) = (a u + b v + c, d u + e v + f), the input place of output (u, v); the fill value.
+  // Arguments. resize: output width and height, scale in x and in y; each 0 when it follows from the
+  // others (core/placement.hpp). affine: output width and height (0: the input's), then a b c d e f of
+  // (x, y) = (a u + b v + c, d u + e v + f), the input place of output (u, v), 1 when both places are
+  // counted from the centres of their images (0: from pixel (0, 0)); the fill value.
 };
 
-// A part of the image, or the image with a frame. Arguments: the input place that lies under output
-// (0, 0), output width and height, and with `grow` the pixels added instead of the width and height.
-struct Window {
-  Border border = Border::constant;  // constant: the value is the last argument
-  bool grow = false;
-};
 
 using Primitive =
     std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select, Scalar,

@@ -72,6 +72,7 @@ struct Plan {
   bool writes_image = true;                 // false when the pipeline ends in a measurement
   // What -o X.npy saves then, as an array of values x channels.
   std::optional<ValueId> last_measurement;
+  int last_measurement_columns = 1;  // above 1: the values of a channel are a matrix of that many
 };
 
 }  // namespace impipe

@@ -137,13 +137,14 @@ MeasureValue PlanBuilder::add_measure(Primitive primitive, const std::vector<Ima
   return {id, channels, values};
 }
 
-void PlanBuilder::carry_alpha(Primitive primitive) {
+void PlanBuilder::carry_alpha(Primitive primitive, const std::vector<Arg>& args) {
   AlphaStep step{.stage = stage_};
   step.node.primitive = std::move(primitive);
   step.node.images = {{true, 0}};
   if (std::holds_alternative<Stencil>(step.node.primitive)) {
     step.node.arguments = {Argument{.value = 1}, Argument{.value = 0}};
   }
+  for (const Arg& arg : args) step.node.arguments.push_back(arg.argument);
   plan_.alpha.push_back(std::move(step));
 }
 
@@ -161,6 +162,15 @@ ImageValue PlanBuilder::permute(Permute permute, ImageValue image) {
   if (image.type.alpha) carry_alpha(permute);
   return add_image(permute, {image}, {},
                    {.cls = image.type.cls, .white = image.type.white});
+}
+
+ImageValue PlanBuilder::window(Window window, ImageValue image, std::vector<Arg> args) {
+  if (image.type.alpha) {
+    std::vector<Arg> moved = args;
+    if (window.border == Border::constant) moved.back() = 0;  // nothing is to be seen there
+    carry_alpha(window, moved);
+  }
+  return add_image(window, {image}, args, {.cls = image.type.cls, .white = image.type.white});
 }
 
 ImageValue PlanBuilder::stencil(Stencil stencil, ImageValue image, std::vector<Arg> args,
@@ -191,6 +201,11 @@ ImageValue PlanBuilder::rank(Rank rank, ImageValue image, std::vector<Arg> args)
 
 ImageValue PlanBuilder::whole(Primitive primitive, std::vector<ImageValue> images,
                               std::vector<Arg> args, Result result) {
+  if (const auto* resample = std::get_if<Resample>(&primitive); resample && images[0].type.alpha) {
+    std::vector<Arg> moved = args;
+    if (resample->kind == Resample::Kind::affine) moved.back() = 0;  // nothing is to be seen there
+    carry_alpha(primitive, moved);
+  }
   return add_image(std::move(primitive), images, args, result);
 }
 
@@ -213,10 +228,11 @@ MeasureValue PlanBuilder::scalar(const ScalarBody& body, std::vector<MeasureValu
   return add_measure(Scalar{&body, results}, {}, measures, args, results, channels);
 }
 
-void PlanBuilder::report(std::string_view name, MeasureValue measure) {
+void PlanBuilder::report(std::string_view name, MeasureValue measure, int matrix_columns) {
   static constexpr const char* channel_names[] = {"_r", "_g", "_b"};
   constexpr std::int64_t most_columns = 16;
   plan_.last_measurement = measure.id;
+  plan_.last_measurement_columns = matrix_columns;
   reported_ = true;
   if (measure.values > most_columns) return;
   for (int c = 0; c < measure.channels; ++c) {

@@ -51,6 +51,7 @@ class PlanBuilder {
   ImageValue point(Point point, std::vector<ImageValue> images, std::vector<Arg> args,
                    Result result);
   ImageValue permute(Permute permute, ImageValue image);
+  ImageValue window(Window window, ImageValue image, std::vector<Arg> args);
   ImageValue stencil(Stencil stencil, ImageValue image, std::vector<Arg> args, Result result);
   ImageValue separable(Separable separable, ImageValue image, std::vector<Arg> args,
                        Result result);
@@ -68,14 +69,15 @@ class PlanBuilder {
                       std::vector<Arg> args, int results, int channels);
 
   // Makes a measurement a part of the report: one column an element, named NAME, or NAME_1 … when
-  // there are several elements (none of those for more than 16: only -o saves them).
-  void report(std::string_view name, MeasureValue measure);
+  // there are several elements (none of those for more than 16: only -o saves them). The elements
+  // of a channel are saved as a matrix when it has more than one column.
+  void report(std::string_view name, MeasureValue measure, int matrix_columns = 1);
 
   bool reported() const { return reported_; }  // this stage has
 
   // The result of this stage has no alpha (one-channel results). Everything else keeps it: point
-  // operators and filters leave it untouched, a Permute moves it, a filter that changes the size
-  // crops it or pads it with 0.
+  // operators and filters leave it untouched, a Permute or a Window moves it, a filter that changes
+  // the size crops it or pads it with 0.
   void drop_alpha() { drops_alpha_ = true; }
 
   // Said once a run on stderr.
@@ -94,7 +96,7 @@ class PlanBuilder {
                            std::int64_t values, int channels);
   Step& add_step(Primitive primitive, const std::vector<ImageValue>& images,
                  const std::vector<MeasureValue>& measures, const std::vector<Arg>& args);
-  void carry_alpha(Primitive primitive);
+  void carry_alpha(Primitive primitive, const std::vector<Arg>& args = {});
 
   Plan plan_;
   std::map<std::string, ImageValue, std::less<>> named_;

@@ -136,7 +136,8 @@ class Execution {
     }
     if (plan_.last_measurement) {
       const PlanValue& value = plan_.values[*plan_.last_measurement];
-      outcome_.last_measurement = {value.channels, value.values, numbers(*plan_.last_measurement)};
+      outcome_.last_measurement = {value.channels, value.values, numbers(*plan_.last_measurement),
+                                   plan_.last_measurement_columns};
     }
     for (const PlanSave& save : plan_.saves) {
       outcome_.saves.push_back(image_of(save.value, save.alpha, save.stage, alpha));

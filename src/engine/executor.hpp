@@ -22,6 +22,7 @@ struct Measurement {
   int channels = 1;
   std::int64_t values = 0;
   std::vector<double> numbers;
+  int columns = 1;  // above 1: the values of a channel are a matrix, row by row
 };
 
 struct Outcome {

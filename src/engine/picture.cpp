@@ -128,10 +128,14 @@ void PictureWork::compute(int lane) {
   result_.values = outcome_.columns;
 }
 
-// values x channels, as MATLAB has a column a channel; one dimension for one channel.
+// values x channels, as MATLAB has a column a channel; one dimension for one channel. A matrix is
+// rows x columns (x channels).
 io::Bytes PictureWork::encode_measurement() const {
   const Measurement& m = outcome_.last_measurement;
-  if (m.channels == 1) return io::encode_npy(m.numbers, std::vector<std::int64_t>{m.values});
+  std::vector<std::int64_t> shape{m.values};
+  if (m.columns > 1) shape = {m.values / m.columns, m.columns};
+  if (m.channels == 1) return io::encode_npy(m.numbers, shape);
+  shape.push_back(m.channels);
   std::vector<double> rows;
   rows.reserve(m.numbers.size());
   for (std::int64_t v = 0; v < m.values; ++v) {
@@ -139,7 +143,7 @@ io::Bytes PictureWork::encode_measurement() const {
       rows.push_back(m.numbers[static_cast<size_t>(c * m.values + v)]);
     }
   }
-  return io::encode_npy(rows, std::vector<std::int64_t>{m.values, m.channels});
+  return io::encode_npy(rows, shape);
 }
 
 void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {

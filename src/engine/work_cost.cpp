@@ -13,7 +13,10 @@ void WorkCost::add(const Plan& plan, double pixels, double images_of_it) {
     for (const Node& node : step.kernel.nodes) {
       units += pipeline::cost_of(node) * pixels;
       // The primitives on whole images follow Scalar; the GPU backends make none of them yet.
-      if (node.primitive.index() > Primitive(Scalar{}).index()) cpu_only = name_of(node.primitive);
+      if (node.primitive.index() > Primitive(Scalar{}).index() &&
+          !std::holds_alternative<Window>(node.primitive)) {
+        cpu_only = name_of(node.primitive);
+      }
     }
   }
   launches += static_cast<double>(plan.steps.size()) * images_of_it;

@@ -61,7 +61,9 @@ struct Words {
     static constexpr const char* methods[] = {"nearest", "bilinear", "bicubic"};
     return methods[static_cast<int>(r.method)];
   }
-  std::string operator()(const Window& w) const { return std::string(name_of(w.border)); }
+  std::string operator()(const Window& w) const {
+    return w.border == Border::absent ? "inside" : std::string(name_of(w.border));
+  }
 
   static std::string border(Border b) { return " " + std::string(name_of(b)); }
 };

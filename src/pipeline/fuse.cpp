@@ -28,6 +28,7 @@ Border border_of(const Node& node) {
   if (const auto* s = std::get_if<Stencil>(&node.primitive)) return s->border;
   if (const auto* s = std::get_if<Separable>(&node.primitive)) return s->border;
   if (const auto* r = std::get_if<Rank>(&node.primitive)) return r->border;
+  if (const auto* w = std::get_if<Window>(&node.primitive)) return w->border;
   return Border::constant;
 }
 

@@ -27,6 +27,17 @@ const Law laws[] = {
     {"rot90 2", "fliplr | flipud", all},
     {"rot90 1", "transpose | flipud", all},
     {"transpose | fliplr", "flipud | transpose", all},
+    // Windows, sizes and maps
+    {"fliplr | impad 1,2,3,40 replicate", "impad 1,2,40,3 replicate | fliplr", all},
+    {"transpose | impad 70,2,3,4 symmetric", "impad 3,4,70,2 symmetric | transpose", all},
+    {"imcrop size=50,60 percent northwest | transpose",
+     "transpose | imcrop size=60,50 percent northwest", all},
+    {"imcrop 0,0,1000,1000", "rot90 0", all},
+    {"imresize 1", "rot90 0", all},
+    {"imresize 2 nearest | imresize 0.5 nearest", "rot90 0", all},
+    {"imresize 3 nearest | fliplr", "fliplr | imresize 3 nearest", all},
+    {"imwarp rotate=180", "rot90 2", all},
+    {"imwarp [1 0 0; 0 1 0]", "imwarp scale=1 nearest", all},
     // Point operators
     {"imcomplement | imcomplement", "rot90 0", integers},
     {"imadjust in=0,1", "rot90 0", {uint8, uint16}},

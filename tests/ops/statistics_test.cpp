@@ -7,6 +7,7 @@
 
 #include "support/pipeline_runner.hpp"
 #include "support/reference/filter.hpp"
+#include "support/reference/geometry.hpp"
 #include "support/reference/point.hpp"
 #include "support/test_image.hpp"
 
@@ -255,6 +256,53 @@ TEST(Histogram, CountsTheUsersBins) {
     if (bin >= 0 && bin < 10) ++expected[i % 3 * 10 + static_cast<size_t>(bin)];
   }
   EXPECT_EQ(run("histogram 'x / 20 - 1' bins=10", image).measurement, expected);
+}
+
+TEST(Histeq, IsThePartOfThePixelsUpToTheLevel) {
+  std::uint64_t seed = 20;
+  for (const PixelClass cls : classes) {
+    for (const int channels : {1, 3}) {
+      for (const Size size : sizes) {
+        const HostImage image = test::test_image(cls, channels, size, ++seed);
+        for (const int bins : {2, 64, 255, 256, 1000}) {
+          EXPECT_EQ(test::difference(reference::histeq(reference::from_host(image), bins),
+                                     run("histeq " + std::to_string(bins), image).image, 1e-7),
+                    "")
+              << bins << " of " << test::describe(image);
+        }
+      }
+    }
+  }
+}
+
+TEST(Histeq, OfAConstantImageIsOne) {
+  HostImage image({.cls = PixelClass::uint8}, {7, 5});
+  for (int y = 0; y < 5; ++y) std::fill_n(image.pixels.row_as<std::uint8_t>(y), 7, 93);
+  EXPECT_EQ(reference::from_host(run("histeq", image).image).values, std::vector<double>(35, 1.0));
+}
+
+TEST(Jointhist, CountsPairs) {
+  std::uint64_t seed = 60;
+  for (const PixelClass cls : {PixelClass::logical, PixelClass::uint8, PixelClass::uint16}) {
+    for (const int channels : {1, 3}) {
+      for (const Size size : sizes) {
+        const HostImage a = test::test_image(cls, channels, size, ++seed);
+        const HostImage b = test::test_image(cls, channels, size, ++seed);
+        for (const int bins : {1, 2, 7, 32, 256, 300}) {
+          EXPECT_EQ(run("jointhist :b " + std::to_string(bins), a, {{"b", b}}).measurement,
+                    reference::jointhist(reference::from_host(a), reference::from_host(b), bins))
+              << bins << " of " << test::describe(a);
+        }
+      }
+    }
+  }
+}
+
+TEST(Jointhist, OfManyPixels) {
+  const HostImage a = test::test_image(PixelClass::uint8, 1, {1500, 1100}, 3);
+  const HostImage b = test::test_image(PixelClass::uint8, 1, {1500, 1100}, 4);
+  EXPECT_EQ(run("jointhist :b", a, {{"b", b}}).measurement,
+            reference::jointhist(reference::from_host(a), reference::from_host(b), 256));
 }
 
 }  // namespace

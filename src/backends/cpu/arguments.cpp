@@ -41,6 +41,15 @@ Arguments evaluate_arguments(const Node& node, std::span<const MeasureView> meas
     out.channels_float.emplace_back(values.begin(), values.end());
     out.channels.push_back(std::move(values));
   }
+  if (const auto* point = std::get_if<Point>(&node.primitive); point != nullptr && point->in_table) {
+    const Argument& first = node.arguments.back();
+    const MeasureView& m = measures[first.measure];
+    for (int c = 0; c < (differ ? node.channels : 1); ++c) {
+      const int from = first.per_channel ? std::min(c, m.channels - 1) : 0;
+      out.tables.emplace_back(m.data + from * m.values + first.element,
+                              static_cast<std::size_t>(m.values - first.element));
+    }
+  }
   return out;
 }
 

@@ -20,6 +20,9 @@ struct Arguments {
   std::vector<std::vector<double>> channels;
   std::vector<std::vector<float>> channels_float;
 
+  // Point::in_table: the table, one for all channels or one a channel.
+  std::vector<std::span<const double>> tables;
+
   bool differ() const { return channels.size() > 1; }
   const std::vector<double>& of(int channel) const { return channels[differ() ? channel : 0]; }
   const std::vector<float>& float_of(int channel) const {

@@ -22,6 +22,16 @@ const std::vector<real>& arguments_of(const Arguments& arguments, int channel) {
   }
 }
 
+// Places, rounded and clamped to the table's ends, become the values there; NaN is the first place.
+template <class real>
+void look_up_places(real* values, std::int64_t n, std::span<const double> table) {
+  const real last = static_cast<real>(table.size() - 1);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const real place = bodies::to_code(values[i], last);
+    values[i] = static_cast<real>(table[static_cast<std::size_t>(place)]);
+  }
+}
+
 }  // namespace
 
 PointProgram::PointProgram(const Node& node, const Arguments& arguments, const PointInputs& inputs,
@@ -162,6 +172,10 @@ void PointProgram::run_as(std::byte* out, std::span<const std::byte* const> in, 
         }
       }
       evaluate<real>(planes[c], {rows, inputs}, count * step, c, state);
+      if (point_->in_table) {
+        const auto& tables = arguments_->tables;
+        look_up_places(planes[c], count * step, tables[tables.size() > 1 ? c : 0]);
+      }
     }
     if (planar_ && channels_ > 1) merge_row<real>(result, planes, count, level_);
     store_row(out + at * out_pixel, result, cls_, count * channels_, level_);
@@ -184,8 +198,9 @@ void PointProgram::run(std::byte* out, std::span<const std::byte* const> in, std
 }
 
 std::optional<CodeTable> PointProgram::table(State& state, Scratch& scratch) const {
-  if (inputs_.classes.size() != 1 || point_->mixes_channels || !is_integer(cls_) ||
-      !is_integer(inputs_.classes[0]) || inputs_.channels[0] != channels_) {
+  if (inputs_.classes.size() != 1 || point_->mixes_channels ||
+      !(is_integer(cls_) || point_->in_double) || !is_integer(inputs_.classes[0]) ||
+      inputs_.channels[0] != channels_) {
     return std::nullopt;
   }
   for (const Binding& b : bindings_) {
@@ -208,6 +223,9 @@ std::optional<CodeTable> PointProgram::table(State& state, Scratch& scratch) con
     Arguments arguments;
     arguments.channels = {arguments_->of(c)};
     arguments.channels_float = {arguments_->float_of(c)};
+    if (!arguments_->tables.empty()) {
+      arguments.tables = {arguments_->tables[arguments_->tables.size() > 1 ? c : 0]};
+    }
     one.arguments_ = &arguments;
     one.channels_ = 1;
     one.inputs_.channels = {1};

@@ -38,7 +38,7 @@ class PointProgram {
            std::int64_t n, State& state, Scratch& scratch) const;
 
   // The table over all codes of the only input, when there can be one: one integer input whose
-  // channels don't mix, an integer result, nothing that depends on the place.
+  // channels don't mix, computed in double, nothing that depends on the place.
   std::optional<CodeTable> table(State& state, Scratch& scratch) const;
 
  private:

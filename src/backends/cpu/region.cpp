@@ -1,6 +1,8 @@
 // Rectangles of an image, and what lies under them in the image that a node reads.
 #include "backends/cpu/region.hpp"
 
+#include "core/placement.hpp"
+
 namespace impipe::cpu {
 namespace {
 
@@ -89,7 +91,11 @@ Region read_region(const Node& node, const Region& out, Size size) {
   if (const auto* permute = std::get_if<Permute>(&node.primitive)) {
     return permuted(*permute, out, size);
   }
-  const Reach reach = reach_of(node);
+  Reach reach = reach_of(node);
+  if (const auto* window = std::get_if<Window>(&node.primitive)) {
+    const WindowPlace place = window_place(node, size);
+    reach = {.border = window->border, .shift_x = place.left, .shift_y = place.top};
+  }
   return inside(reach.under(out), size, reach.border);
 }
 

@@ -17,6 +17,7 @@
 #include "backends/cpu/stencil.hpp"
 #include "backends/cpu/tiles.hpp"
 #include "backends/cpu/whole_image.hpp"
+#include "backends/cpu/window.hpp"
 #include "core/error.hpp"
 
 namespace impipe::cpu {
@@ -324,6 +325,8 @@ class StepRun {
     const TileImage in = image_of(what.images[0], worker);
     if (const auto* permute = std::get_if<Permute>(&what.primitive)) {
       run_permute(*permute, in, region, out, level_);
+    } else if (is<Window>(what)) {
+      run_window(what, in, region, arguments_[n].last(), out);
     } else if (is<Stencil>(what)) {
       run_stencil(what, arguments_[n], in, region, white_of(what.images[0]), out,
                   worker.stencils[n], scratch, level_);

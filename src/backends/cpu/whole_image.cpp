@@ -6,13 +6,15 @@
 #include "backends/cpu/distance.hpp"
 #include "backends/cpu/label.hpp"
 #include "backends/cpu/project.hpp"
+#include "backends/cpu/resample.hpp"
 
 namespace impipe::cpu {
 
 bool runs_whole_image(const Primitive& primitive) {
   return std::holds_alternative<Distance>(primitive) ||
          std::holds_alternative<Diffuse>(primitive) || std::holds_alternative<Project>(primitive) ||
-         std::holds_alternative<Backproject>(primitive) || std::holds_alternative<Label>(primitive);
+         std::holds_alternative<Backproject>(primitive) ||
+         std::holds_alternative<Label>(primitive) || std::holds_alternative<Resample>(primitive);
 }
 
 void run_whole_image(const Node& node, const Arguments& arguments,
@@ -29,6 +31,8 @@ void run_whole_image(const Node& node, const Arguments& arguments,
     run_backproject(*back, arguments.of(0), in, out, pool);
   } else if (const auto* label = std::get_if<Label>(&node.primitive)) {
     run_label(*label, arguments.last(), images, out, pool, level);
+  } else if (std::holds_alternative<Resample>(node.primitive)) {
+    run_resample(node, in, arguments.last(), out, pool, level);
   }
 }
 

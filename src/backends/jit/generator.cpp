@@ -102,6 +102,8 @@ class Generator {
       write_point(to_, n, name);
     else if (is<Permute>(node))
       write_permute(to_, n, name);
+    else if (is<Window>(node))
+      write_window(to_, n, name);
     else if (is<Stencil>(node))
       write_stencil(to_, n, name);
     else if (is<Separable>(node))

@@ -12,6 +12,7 @@ namespace impipe::jit {
 // The function `name`(GIVE, x, y, c): node n's pixel, in its class.
 void write_point(Builder& to, int n, const std::string& name);
 void write_permute(Builder& to, int n, const std::string& name);
+void write_window(Builder& to, int n, const std::string& name);
 void write_stencil(Builder& to, int n, const std::string& name);
 // The column pass; reads the plane nN_rows.
 void write_separable(Builder& to, int n, const std::string& name);

@@ -1,10 +1,11 @@
-// Point and permute nodes as text.
+// Point, permute and window nodes as text.
 #include <algorithm>
 
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/text.hpp"
 #include "core/expression.hpp"
+#include "core/placement.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -112,6 +113,32 @@ void write_permute(Builder& to, int n, const std::string& name) {
   if (permute.transpose) std::swap(x, y);
   const std::string value = to.value(node.images[0], x, y, "c");
   to.function(name, value_header(type_of(node.cls), name) + "  return " + value + ";\n}\n");
+}
+
+void write_window(Builder& to, int n, const std::string& name) {
+  const Node& node = to.node(n);
+  const Operand image = node.images[0];
+  const Border border = std::get<Window>(node.primitive).border;
+  const auto place = [&](const std::string& which, std::int64_t WindowPlace::*from) {
+    return to.parameter(ParameterType::int32, Builder::name({false, n}) + "_" + which,
+                        [n, image, from](const LaunchContext& at, int) {
+                          const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+                          return static_cast<double>(window_place(now, at.size_of(image)).*from);
+                        });
+  };
+  const std::string x = "x + " + place("left", &WindowPlace::left);
+  const std::string y = "y + " + place("top", &WindowPlace::top);
+  if (border == Border::absent) {  // lies inside
+    to.function(name, value_header(type_of(node.cls), name) + "  return " +
+                          to.value(image, x, y, "c") + ";\n}\n");
+    return;
+  }
+  const std::string at = name + "_at";
+  const std::string outside = converted(node.cls, "float", outside_value(to, n, border));
+  write_border(to, at, type_of(node.cls), to.value(image, "x", "y", "c"), border, outside,
+               to.width(image), to.height(image));
+  to.function(name, value_header(type_of(node.cls), name) + "  return " + to.call(at, x, y, "c") +
+                        ";\n}\n");
 }
 
 }  // namespace impipe::jit

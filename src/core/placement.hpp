@@ -1,0 +1,57 @@
+// Where the pixels of a window or of a resampled image come from: one answer for all backends.
+#pragma once
+
+#include <vector>
+
+#include "core/kernel_spec.hpp"
+
+namespace impipe {
+
+// The input place that lies under output (0, 0) of a Window node, and the output's size.
+struct WindowPlace {
+  std::int64_t left = 0, top = 0;
+  Size size;
+};
+WindowPlace window_place(const Node& node, Size input);
+
+// The size of a Resample node's output.
+Size resampled_size(const Node& node, Size input);
+
+// One direction of a resize: `from` input pixels become `to`. Output k is the sum over t < taps, in
+// order, each an fma into 0, of weight(k, t) times input first(k) + t, mirrored at the ends (edge
+// pixel included); float32.
+struct ResizeAxis {
+  std::int64_t from = 1, to = 1;
+  double scale = 1;
+  double narrow = 1;  // below 1: the kernel is stretched by its inverse (antialiasing)
+  int before = 0;     // taps before the pixel at or above the place
+  int taps = 1;
+  // Output k is one input pixel: nearest, or a scale of 1.
+  bool copies = false;
+};
+struct ResizeAxes {
+  ResizeAxis x, y;
+};
+ResizeAxes resize_axes(const Node& node, Size input);
+
+// first: [to]; weights: [to][taps].
+struct ResizeTaps {
+  std::vector<std::int32_t> first;
+  std::vector<float> weights;
+};
+ResizeTaps resize_taps(Resample::Method method, const ResizeAxis& axis);
+
+// The same for the run-time compilers, all in double: first from k with (scale, before), copied
+// pixels from k with (scale, last pixel), weights from k and t with (scale, narrow, before).
+const PointBody& resize_first_body();
+const PointBody& resize_copied_body();
+const PointBody& resize_weight_body(Resample::Method method);
+
+// (x, y) = (a u + b v + c, d u + e v + f): the input place of output (u, v) of an affine Resample,
+// both counted from pixel (0, 0).
+struct AffinePlace {
+  double a = 1, b = 0, c = 0, d = 0, e = 1, f = 0;
+};
+AffinePlace affine_place(const Node& node, Size input);
+
+}  // namespace impipe

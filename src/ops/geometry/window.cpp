@@ -1,0 +1,135 @@
+// imcrop, impad: a part of the image, and the image with a frame around it.
+#include "ops/filter/correlate.hpp"
+#include "ops/images.hpp"
+
+namespace impipe::ops {
+namespace {
+
+// A number of pixels, and the part of the image's width or height that is added to it.
+struct Extent {
+  double pixels = 0, part = 0;
+};
+
+struct Direction {
+  Extent from, length;
+};
+
+std::vector<Arg> window_arguments(const Direction& x, const Direction& y) {
+  std::vector<Arg> out;
+  for (const Extent& e : {x.from, x.length, y.from, y.length}) {
+    out.emplace_back(e.pixels);
+    out.emplace_back(e.part);
+  }
+  return out;
+}
+
+ImageValue lower_imcrop(const Call& call, PlanBuilder& plan) {
+  if (call.given("rect") == call.given("size")) {
+    call.fail("it needs either rect=left,top,width,height or size=rows,columns");
+  }
+  const bool percent = call.word("units") == "percent";
+  const auto extent = [&](double value) {
+    return percent ? Extent{.part = value / 100} : Extent{.pixels = value};
+  };
+  Direction x, y;
+  if (call.given("rect")) {
+    if (call.given("at")) call.fail("at", "at is where a size lies; a rect has its own place");
+    const std::vector<double>& rect = call.numbers("rect");
+    if (rect[2] <= 0 || rect[3] <= 0) call.fail("rect", "width and height must be above 0");
+    x = {extent(rect[0]), extent(rect[2])};
+    y = {extent(rect[1]), extent(rect[3])};
+  } else {
+    const std::vector<double>& size = call.numbers("size");
+    if (size.front() <= 0 || size.back() <= 0) call.fail("size", "a size must be above 0");
+    x.length = extent(size.back());
+    y.length = extent(size.front());
+    const std::string& at = call.word("at");
+    // The part of what is left over that lies before the window.
+    const double before_x = at.ends_with("west") ? 0 : at.ends_with("east") ? 1 : 0.5;
+    const double before_y = at.starts_with("north") ? 0 : at.starts_with("south") ? 1 : 0.5;
+    x.from = {-before_x * x.length.pixels, before_x * (1 - x.length.part)};
+    y.from = {-before_y * y.length.pixels, before_y * (1 - y.length.part)};
+  }
+  return plan.window({.border = Border::absent}, plan.current(), window_arguments(x, y));
+}
+
+const RegisterOperator imcrop_operator{{
+    .name = "imcrop",
+    .help = "cut a rectangle out of the image",
+    .category = "geometry",
+    .parameters =
+        {{.name = "rect",
+          .help = "left,top,width,height: the rectangle, counted from 0 at the upper left",
+          .most_numbers = 4,
+          .least_numbers = 4,
+          .low = -1e6,
+          .high = 1e6},
+         {.name = "size",
+          .help = "rows,columns instead of a rectangle, placed by `at`; one number: a square",
+          .most_numbers = 2,
+          .low = 0,
+          .high = 1e6},
+         {.name = "at",
+          .help = "where a size lies: centre, or a side or corner by its point of the compass",
+          .words = {"centre", "north", "south", "west", "east", "northwest", "northeast",
+                    "southwest", "southeast"},
+          .fallback = "centre"},
+         {.name = "units",
+          .help = "of all numbers: pixels, or percent of the image's width and height",
+          .words = {"pixels", "percent"},
+          .fallback = "pixels"}},
+    .details =
+        "The pixels with left <= column < left + width, top <= row < top + height. What lies outside\n"
+        "the image is cut off; a rectangle with nothing of the image in it is an error. Places are\n"
+        "rounded down, sizes half up. Alpha is cropped too.",
+    .example = "imcrop size=128 at=centre",
+    .accuracy = "exact",
+    .matlab = "imcrop(A,rect) (there rect counts from 1 and has one pixel more each way: "
+              "9,19,101,51 here for its [10 20 100 50]; size=: centerCropWindow2d)",
+    .lower = lower_imcrop,
+}};
+
+ImageValue lower_impad(const Call& call, PlanBuilder& plan) {
+  const ImageValue image = plan.current();
+  const std::vector<double>& by = call.numbers("by");
+  if (by.size() == 3) {
+    call.fail("by", "it takes 1 number, 2 (rows,columns) or 4 (top,bottom,left,right)");
+  }
+  const double top = by[0], bottom = by.size() == 4 ? by[1] : by[0];
+  const double left = by.size() == 4 ? by[2] : by.back(), right = by.back();
+  const BorderArgument outside = border_argument(call, "boundary", image.type.cls);
+  std::vector<Arg> arguments = window_arguments({{-left}, {left + right, 1}},
+                                                {{-top}, {top + bottom, 1}});
+  if (outside.border == Border::constant) arguments.emplace_back(outside.value);
+  return plan.window({.border = outside.border}, image, arguments);
+}
+
+const RegisterOperator impad_operator{{
+    .name = "impad",
+    .help = "put a frame around the image (copyMakeBorder, padarray)",
+    .category = "geometry",
+    .parameters = {{.name = "by",
+                    .help = "pixels: all sides; rows,columns; or top,bottom,left,right",
+                    .most_numbers = 4,
+                    .integer = true,
+                    .low = 0,
+                    .high = 1e6,
+                    .required = true},
+                   {.name = "boundary",
+                    .help = "the frame: a number, replicate (aaa|abcd|ddd), symmetric "
+                            "(cba|abcd|dcb) or circular (bcd|abcd|abc)",
+                    .most_numbers = 1,
+                    .words = {"replicate", "symmetric", "circular"},
+                    .fallback = "0"}},
+    .details =
+        "The frame may be larger than the image: mirrors and repetitions go on. A number is in the\n"
+        "image's own units, rounded and saturated to its class, the same for every channel. Alpha is\n"
+        "framed by the same rule; around a number's frame it is 0.",
+    .example = "impad 16 symmetric",
+    .accuracy = "exact",
+    .matlab = "padarray(A,[rows columns],boundary) (same; OpenCV's copyMakeBorder with four numbers)",
+    .lower = lower_impad,
+}};
+
+}  // namespace
+}  // namespace impipe::ops
