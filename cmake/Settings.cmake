@@ -8,7 +8,7 @@ target_compile_options(impipe_settings INTERFACE -ffp-contract=off -fno-math-err
 target_include_directories(impipe_settings INTERFACE ${PROJECT_SOURCE_DIR}/src)
 if(IMPIPE_SANITIZE)
   target_compile_options(impipe_settings INTERFACE -fsanitize=${IMPIPE_SANITIZE}
-                                                   -fno-omit-frame-pointer -g)
+                                                   -fno-omit-frame-pointer -g1)
   target_link_options(impipe_settings INTERFACE -fsanitize=${IMPIPE_SANITIZE})
 endif()
 

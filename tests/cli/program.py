@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(ROOT, "scripts"))
 PROGRAM = os.path.abspath(os.environ.get("IMPIPE", os.path.join(ROOT, "build/ci/src/cli/impipe")))
 LONG = bool(os.environ.get("IMPIPE_LONG_TESTS"))
 SANITIZED = bool(os.environ.get("IMPIPE_SANITIZED"))
-RUN_TIMEOUT = 100  # seconds; sanitizer builds are slow
+RUN_TIMEOUT = 600 if SANITIZED else 100  # seconds; sanitizer builds are slow
 
 
 class Result:

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 from PIL import Image
-from program import PROGRAM, ProgramTest, colour, ramp, without_root_rights
+from program import PROGRAM, RUN_TIMEOUT, ProgramTest, colour, ramp, without_root_rights
 
 
 class Interrupted(ProgramTest):
@@ -25,7 +25,7 @@ class Interrupted(ProgramTest):
         run = self.start("medfilt2 9", "in", "-o", "out", "-j", "2")
         self.wait_for_results(run, 2)
         run.send_signal(number)
-        _, err = run.communicate(timeout=60)
+        _, err = run.communicate(timeout=RUN_TIMEOUT)
         self.assertEqual(run.returncode, code, err)
         done = len(self.check_results_are_whole())
         self.assertIn(done, range(1, 60))
@@ -92,7 +92,7 @@ class NoRoom(ProgramTest):
             with self.subTest(arguments), open("/dev/full", "w", encoding="ascii") as full:
                 self.picture("in/a.png")
                 run = self.start(*arguments, stdout=full)
-                _, err = run.communicate(timeout=60)
+                _, err = run.communicate(timeout=RUN_TIMEOUT)
                 self.assertEqual(run.returncode, 1, err)
                 self.assertIn(b"stdout", err)
                 self.assertIn(b"No space left on device", err)
@@ -106,7 +106,7 @@ class NoRoom(ProgramTest):
                 os.close(reader)
                 run = self.start(*arguments, stdout=writer)
                 os.close(writer)
-                _, err = run.communicate(timeout=60)
+                _, err = run.communicate(timeout=RUN_TIMEOUT)
                 self.assertEqual(run.returncode, 1, err)
                 self.assertIn(b"stdout", err)
                 self.assertIn(b"Broken pipe", err)
