@@ -186,6 +186,22 @@ class Table {
         {node(Extremum{.largest = channels == 1, .mask = disk(3)}, {input(0)}, {}, cls, channels)});
   }
 
+  // Networks that share columns, and two neighbourhoods in one kernel.
+  void add_shared(PixelClass cls, int channels, const std::string& of) {
+    std::vector<Argument> outside = {number(cls == PixelClass::single ? 0.25 : 1)};
+    add("rank 5x5" + of, {image(cls, channels)},
+        {node(Rank{.mask = rectangle(5, 5), .rank = 12}, {input(0)}, outside, cls, channels)});
+    add("rank 5x4" + of, {image(cls, channels)},
+        {node(Rank{.mask = rectangle(5, 4), .rank = 9, .average = true}, {input(0)}, outside, cls,
+              channels)});
+    const Mask tall = rectangle(3, 7);
+    add("chain extremum 3x7 gradient" + of, {image(cls, channels)},
+        {node(Extremum{.largest = true, .mask = tall}, {input(0)}, {}, cls, channels),
+         node(Extremum{.largest = false, .mask = tall}, {input(0)}, {}, cls, channels),
+         node(Point{.body = &bodies::table_blend}, {result(0), result(1)}, {number(1)}, cls,
+              channels)});
+  }
+
   void add_measurements(PixelClass cls, int channels, const std::string& of) {
     // Reductions of one image share a kernel.
     std::vector<Node> reductions;
@@ -325,6 +341,9 @@ std::vector<SpecCase> make_table() {
   }
   table.add_sizes(PixelClass::uint8, 1, " uint8 x1");
   table.add_sizes(PixelClass::single, 3, " single x3");
+  table.add_shared(PixelClass::uint8, 1, " uint8 x1");
+  table.add_shared(PixelClass::uint8, 3, " uint8 x3");
+  table.add_shared(PixelClass::single, 1, " single x1");
   table.add_others();
   table.add_chains(PixelClass::uint8, 1, " uint8 x1");
   table.add_chains(PixelClass::uint8, 3, " uint8 x3");

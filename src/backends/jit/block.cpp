@@ -11,6 +11,7 @@ namespace {
 
 // Values of a window that registers hold.
 constexpr int most_window = 112;
+constexpr int most_words = 96;
 constexpr int most_taps = 49;
 constexpr int most_runs = 24;
 constexpr int most_ranked = 25;
@@ -33,8 +34,11 @@ std::optional<Footprint> footprint_of(const Node& node) {
     return f;
   }
   if (const auto* r = as<Rank>(node)) {
-    if (r->mask.count() > most_ranked) return std::nullopt;
-    return r->mask.footprint();
+    const Footprint f = r->mask.footprint();
+    if (r->mask.count() > most_ranked || f.left < 0 || f.right < 0 || f.up < 0 || f.down < 0) {
+      return std::nullopt;
+    }
+    return f;
   }
   return std::nullopt;
 }
@@ -46,6 +50,8 @@ struct Parts {
   int channels = 1;  // most of a plane
   Footprint reach;   // of all neighbourhoods
   bool around = false;
+  bool lanes = true;  // every neighbourhood is of bytes that lanes can hold
+  int ranked = 0;     // most cells of a rank filter
 };
 
 void collect(const Builder& to, const IsStored& stored, const Operand& operand, bool inside,
@@ -65,6 +71,8 @@ void collect(const Builder& to, const IsStored& stored, const Operand& operand, 
     return;
   }
   parts.around = true;
+  parts.lanes = parts.lanes && takes_lanes(to, stored, operand.index);
+  if (const auto* rank = as<Rank>(node)) parts.ranked = std::max(parts.ranked, rank->mask.count());
   parts.reach = {std::max(parts.reach.left, f->left), std::max(parts.reach.right, f->right),
                  std::max(parts.reach.up, f->up), std::max(parts.reach.down, f->down)};
   if (const auto* e = as<Extremum>(node)) {
@@ -73,10 +81,25 @@ void collect(const Builder& to, const IsStored& stored, const Operand& operand, 
   if (as<Separable>(node) == nullptr) collect(to, stored, node.images[0], true, parts);
 }
 
+// The words around a block of bytes.
+int words_of(const BlockSize& size, const Parts& parts) {
+  const auto words = [&](int pixels) { return (pixels * parts.channels + 3) / 4; };
+  const Footprint& f = parts.reach;
+  return (words(f.left) + words(size.px) + words(f.right)) * (size.py + f.up + f.down);
+}
+
 // The largest block whose window registers hold; nothing when there is none.
 std::optional<BlockSize> block_size(const Parts& parts) {
   const Footprint& f = parts.reach;
   if (!parts.around) return BlockSize{16 / parts.bytes, 4};
+  if (parts.lanes) {
+    // A rank filter keeps its window beside its lists.
+    const int tallest = parts.ranked > 9 ? 8 : 16;
+    for (const BlockSize size :
+         {BlockSize{8, 16, true}, {8, 8, true}, {8, 4, true}, {4, 4, true}}) {
+      if (size.py <= tallest && words_of(size, parts) <= most_words) return size;
+    }
+  }
   const int r = std::max({f.left, f.right, f.up, f.down});
   std::vector<BlockSize> sizes = {{4, 8}, {8, 4}, {4, 4}, {8, 2}, {4, 2}, {8, 1}, {4, 1}};
   if (f.up == 0 && f.down == 0)
@@ -106,7 +129,11 @@ Parts parts_of(const Builder& to, const IsStored& stored, int n) {
 std::optional<BlockSize> row_block_size(const Builder& to, int n) {
   const Operand image = to.node(n).images[0];
   const Footprint f = as<Separable>(to.node(n))->row.footprint();
-  return block_size({true, 4, to.channels(image), {f.left, f.right, 0, 0}, true});
+  return block_size({.bytes = 4,
+                     .channels = to.channels(image),
+                     .reach = {f.left, f.right, 0, 0},
+                     .around = true,
+                     .lanes = false});
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ void BlockWriter::weighted(const std::string& name, const std::string& type, con
 }
 
 void BlockWriter::around(int n, const std::string& name) {
+  if (packed_) return around_lanes(n, name);
   const Node& node = to_.node(n);
   const std::string own = Builder::name({false, n});
   const Operand image = node.images[0];
@@ -145,68 +146,6 @@ void BlockWriter::extremes(int n, const Extremum& extremum, const std::string& n
                "];\n" +
                for_each_pixel(node.channels,
                               fold + "      " + name + "[k] = (" + type_of(node.cls) + ")best;");
-}
-
-void BlockWriter::ranked(int n, const Rank& rank, const std::string& name) {
-  const Node& node = to_.node(n);
-  const Operand image = node.images[0];
-  const bool single = node.cls == PixelClass::single;
-  const std::string type = single ? "float" : "int";
-  const std::string own = Builder::name({false, n});
-  std::string outside = "0";
-  if (rank.border == Border::constant && !node.arguments.empty()) {
-    const int last = static_cast<int>(node.arguments.size()) - 1;
-    outside = converted(node.cls, "double", to_.argument(n, last, "outside", "double", "0"));
-  }
-  const std::string edge = own + "_edge";
-  write_border(to_, edge, type, to_.value(image, "x", "y", "c"), rank.border, outside,
-               to_.width(image), to_.height(image));
-  const Footprint f = rank.mask.footprint();
-  const Window w = window(image, f, type, edge, "w_" + own);
-  const int count = rank.mask.count();
-  std::string text = type + " s[" + std::to_string(count) + "];\n";
-  int k = 0;
-  for (int y = 0; y < rank.mask.height; ++y) {
-    for (int x = 0; x < rank.mask.width; ++x) {
-      if (!rank.mask.at(x, y)) continue;
-      text += "      s[" + std::to_string(k++) + "] = " + w.array + "[" +
-              place_in(w, x - rank.mask.origin_x, y - rank.mask.origin_y, f.up) + "];\n";
-    }
-  }
-  std::vector<std::pair<int, int>> network;
-  for (int p = 1; p < count; p *= 2) {
-    for (int step = p; step >= 1; step /= 2) {
-      for (int j = step % p; j + step < count; j += 2 * step) {
-        for (int i = 0; i < step && i + j + step < count; ++i) {
-          if ((i + j) / (2 * p) == (i + j + step) / (2 * p)) {
-            network.emplace_back(i + j, i + j + step);
-          }
-        }
-      }
-    }
-  }
-  std::set<int> needed = {rank.rank};
-  if (rank.average) needed.insert(rank.rank + 1);
-  std::vector<std::pair<int, int>> kept;
-  for (auto it = network.rbegin(); it != network.rend(); ++it) {
-    if (!needed.contains(it->first) && !needed.contains(it->second)) continue;
-    needed.insert({it->first, it->second});
-    kept.push_back(*it);
-  }
-  const std::string order = single ? "order_float" : "order_int";
-  for (auto it = kept.rbegin(); it != kept.rend(); ++it) {
-    text += "      " + order + "(&s[" + std::to_string(it->first) + "], &s[" +
-            std::to_string(it->second) + "]);\n";
-  }
-  const std::string a = "s[" + std::to_string(rank.rank) + "]";
-  const std::string b = "s[" + std::to_string(rank.rank + 1) + "]";
-  const std::string result = !rank.average ? a
-                             : single      ? "(" + a + " + " + b + ") / 2.0f"
-                                           : "(" + a + " + " + b + " + 1) / 2";
-  row_text_ +=
-      "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_ * node.channels) + "];\n" +
-      for_each_pixel(node.channels,
-                     text + "      " + name + "[k] = (" + type_of(node.cls) + ")(" + result + ");");
 }
 
 }  // namespace impipe::jit

@@ -92,13 +92,22 @@ std::string BlockWriter::rows_text(const std::string& array, const PlaneText& pl
                                    const std::string& height) const {
   const std::string width = to_.width(sized_);
   const auto number = [](int i) { return std::to_string(i); };
+  const int row = px_ * plane.channels;
+  // Padding ends every row, so that whole blocks fit where their bytes divide it.
+  const bool as_words = in_words_.contains(array) && row_alignment % row == 0;
+  const std::string stored =
+      as_words
+          ? word_access(false, "row", "(" + in_words_.at(array) + " + r * " + number(row / 4) + ")",
+                        0, row, row, to_.tuning().load_bytes, "    ")
+          : "    if (whole) {\n" +
+                wide_store(cls, "row", array, row, to_.tuning().load_bytes, "      ") +
+                "    } else {\n" + loop("i", px_) + "for (int c = 0; c < " +
+                number(plane.channels) + "; ++c) {\n        if (x0 + i < " + width + ") row[i * " +
+                number(plane.channels) + " + c] = " + array + "[i * " + number(plane.channels) +
+                " + c];\n      }\n    }\n";
   return loop("r", py_) + "{\n    const int y = y0 + r;\n    if (y >= " + height + ") continue;\n" +
          row_text_ + "    GLOBAL " + type_of(cls) + "* const row = " + plane.row("y") +
-         " + (long)x0 * " + number(plane.channels) + ";\n    if (whole) {\n" +
-         wide_store(cls, "row", array, px_ * plane.channels, to_.tuning().load_bytes, "      ") +
-         "    } else {\n" + loop("i", px_) + "for (int c = 0; c < " + number(plane.channels) +
-         "; ++c) {\n        if (x0 + i < " + width + ") row[i * " + number(plane.channels) +
-         " + c] = " + array + "[i * " + number(plane.channels) + " + c];\n      }\n    }\n  }\n";
+         " + (long)x0 * " + number(plane.channels) + ";\n" + stored + "  }\n";
 }
 
 std::string BlockWriter::loop(const std::string& variable, int count) const {

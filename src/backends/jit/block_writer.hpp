@@ -1,6 +1,7 @@
 // Writes the text of a block kernel: wide loads, windows in registers, a row after the other.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,7 +25,12 @@ std::vector<Run> runs_of(const Mask& mask);
 
 struct BlockSize {
   int px = 0, py = 0;
+  bool packed = false;  // rows r and r + py/2 in the 16-bit lanes of a word
 };
+
+// Whether node n is made of bytes, in the lanes of words: the order of a plane's pixels is all it
+// depends on.
+bool takes_lanes(const Builder& to, const IsStored& stored, int n);
 
 // The image of codes that a node is a function of, code by code: unary points above one plane of
 // bytes. Nothing for others.
@@ -33,7 +39,12 @@ std::optional<Operand> coded_by(const Builder& to, const IsStored& stored, const
 class BlockWriter {
  public:
   BlockWriter(Builder& to, IsStored stored, BlockSize size, const Operand& sized)
-      : to_(to), stored_(std::move(stored)), px_(size.px), py_(size.py), sized_(sized) {}
+      : to_(to),
+        stored_(std::move(stored)),
+        px_(size.px),
+        py_(size.py),
+        packed_(size.packed),
+        sized_(sized) {}
 
   // The array with a row of the block of an operand: [px][channels].
   std::string centre(const Operand& operand);
@@ -105,17 +116,56 @@ class BlockWriter {
   // Runs of the mask's rows: each length from half of itself, for the whole window.
   void extremes(int n, const Extremum& extremum, const std::string& name);
 
-  // A sorting network (Batcher's odd-even merge) without the comparisons that nobody needs.
+  // The value outside the image of a rank filter, in the class of node n.
+  std::string outside_rank(int n, const Rank& rank);
   void ranked(int n, const Rank& rank, const std::string& name);
+
+  // How values are compared.
+  struct Order {
+    std::string type, sort, smaller, larger, mean;
+    std::string sort3 = "";  // of three values at once, where that is cheaper
+  };
+  // Text that makes `result` [px][channels] of the ranks of the windows of row r.
+  std::string ranks_of_row(const Rank& rank, const Window& w, const Order& order,
+                           const std::string& result, const std::string& own);
+  // The same by one network a window, and by sorted columns that neighbouring windows share.
+  std::string ranks_apart(const Rank& rank, const Window& w, const Order& order,
+                          const std::string& result);
+  std::string ranks_by_columns(const Rank& rank, const Window& w, const Order& order,
+                               const std::string& result, const std::string& own);
+
+  // --- bytes in the lanes of words
+  // The words around the block, row by row.
+  struct Words {
+    std::string array;
+    int rows = 0, width = 0;  // in words
+    int first = 0;            // the byte of a row that is the block's first
+  };
+  Words words_around(const Operand& operand, const Footprint& f, Border border,
+                     const std::string& fill, const std::string& own);
+  // A window of lanes: rows r and r + py/2 of the words.
+  Window lanes(const Operand& operand, const Footprint& f, Border border, const std::string& fill,
+               const std::string& own);
+  // Node n in lanes, then as words [py][px * channels / 4].
+  void around_lanes(int n, const std::string& name);
+  std::string extremes_of_lanes(const Extremum& extremum, const Window& w,
+                                const std::string& result, const std::string& own);
+  // The name of the array of the extremes of `length` elements side by side; `known`: those there
+  // are, by length.
+  std::string run_of_lanes(std::map<int, std::string>& known, int length, const Window& w,
+                           const std::string& better, const std::string& own);
 
   Builder& to_;
   IsStored stored_;
   int px_, py_;
+  bool packed_;
   Operand sized_;         // a value of the result's size
   std::string tables_;    // their copies in local memory
   std::string text_;      // the windows
   std::string row_text_;  // what each row r of the block is made of
   std::set<std::string> made_;
+  std::map<std::string, std::string> in_words_;  // arrays that are also there as words: those
+  std::string lanes_text_;                       // what makes row `row` of lanes
   bool interior_ = false;
   Footprint reach_;
   int reach_left_ = 0;  // pixels to the left that aligned loads reach

@@ -31,6 +31,28 @@ constexpr const char* opencl_words = R"(
 #define FLOOR_CODE(value) ((uint)(value))
 #define FLOAT_BITS(value) as_uint(value)
 #define BITS_FLOAT(bits) as_float(bits)
+#ifdef __NV_CL_C_VERSION
+static inline uint permuted_bytes(const uint a, const uint b, const uint places) {
+  uint found;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(found) : "r"(a), "r"(b), "r"(places));
+  return found;
+}
+#define BYTE_LANES(a, b, k) permuted_bytes(a, b, (k) * 0x1111u + 0x4400u)
+#define LOW_BYTES(a, b) permuted_bytes(a, b, 0x6240u)
+#define LOW_HALVES(a, b) permuted_bytes(a, b, 0x5410u)
+#define HIGH_HALVES(a, b) permuted_bytes(a, b, 0x7632u)
+#else
+#define BYTE_LANES(a, b, k) ((((a) >> (8 * (k))) & 255u) | ((((b) >> (8 * (k))) & 255u) << 16))
+#define LOW_BYTES(a, b) (((a) & 0xff00ffu) | (((b) & 0xff00ffu) << 8))
+#define LOW_HALVES(a, b) (((a) & 0xffffu) | ((b) << 16))
+#define HIGH_HALVES(a, b) (((a) >> 16) | ((b) & 0xffff0000u))
+#endif
+static inline uint smaller_lanes(const uint a, const uint b) {
+  return as_uint(min(as_ushort2(a), as_ushort2(b)));
+}
+static inline uint larger_lanes(const uint a, const uint b) {
+  return as_uint(max(as_ushort2(a), as_ushort2(b)));
+}
 )";
 
 constexpr const char* cuda_words = R"(
@@ -60,7 +82,17 @@ typedef unsigned int uint;
 #define FLOOR_CODE(value) (__float_as_uint(__fadd_rd(value, 8388608.0f)) & 0x7fffffu)
 #define FLOAT_BITS(value) __float_as_uint(value)
 #define BITS_FLOAT(bits) __uint_as_float(bits)
+#define BYTE_LANES(a, b, k) __byte_perm(a, b, (k) * 0x1111u + 0x4400u)
+#define LOW_BYTES(a, b) __byte_perm(a, b, 0x6240u)
+#define LOW_HALVES(a, b) __byte_perm(a, b, 0x5410u)
+#define HIGH_HALVES(a, b) __byte_perm(a, b, 0x7632u)
+#define smaller_lanes(a, b) __vminu2(a, b)
+#define larger_lanes(a, b) __vmaxu2(a, b)
 )";
+
+// Lanes: the 16-bit halves of a word, each with a byte of a pixel in its low half (the high half is
+// unspecified or 0; order holds). BYTE_LANES: byte k of a and byte k of b. LOW_BYTES: of the two
+// lanes of a and b, in turn. smaller_lanes, larger_lanes: lane by lane.
 
 // `real(0.5)` is a cast: a macro with parameters leaves the type `real` alone. A word means the
 // function of REAL, the type of the body it stands in.
@@ -108,6 +140,38 @@ FUNCTION void order_float(float* a, float* b) {
   *b = fmax(*a, *b);
   *a = low;
 }
+FUNCTION void order_lanes(uint* a, uint* b) {
+  const uint low = smaller_lanes(*a, *b);
+  *b = larger_lanes(*a, *b);
+  *a = low;
+}
+// An instruction finds the smallest of three; the middle one is what the others leave.
+FUNCTION void order_three_lanes(uint* a, uint* b, uint* c) {
+  const uint low = smaller_lanes(smaller_lanes(*a, *b), *c);
+  const uint high = larger_lanes(larger_lanes(*a, *b), *c);
+  *b = *a ^ *b ^ *c ^ low ^ high;
+  *a = low;
+  *c = high;
+}
+FUNCTION uint mean_lanes(const uint a, const uint b) {
+  return ((a & 0xff00ffu) + (b & 0xff00ffu) + 0x10001u) >> 1;
+}
+// Four pixels of two rows from their lanes.
+FUNCTION void rows_of_lanes(const uint* from, uint* upper, uint* lower) {
+  const uint a = LOW_BYTES(from[0], from[1]), b = LOW_BYTES(from[2], from[3]);
+  *upper = LOW_HALVES(a, b);
+  *lower = HIGH_HALVES(a, b);
+}
+// Ones where the four bytes at place `at` of a row of `count` bytes are inside.
+FUNCTION uint bytes_inside(const int at, const int count) {
+  return at < 0 || at >= count ? 0u
+         : count - at >= 4     ? 0xffffffffu
+                               : (1u << (8 * (count - at))) - 1u;
+}
+FUNCTION float smaller_float(const float a, const float b) { return fmin(a, b); }
+FUNCTION float larger_float(const float a, const float b) { return fmax(a, b); }
+FUNCTION float mean_float(const float a, const float b) { return (a + b) / 2.0f; }
+FUNCTION int mean_int(const int a, const int b) { return (a + b + 1) / 2; }
 FUNCTION int smaller(const int a, const int b) { return a < b ? a : b; }
 FUNCTION int larger(const int a, const int b) { return a > b ? a : b; }
 // Where a place outside [0, n) is read.

@@ -2,6 +2,7 @@
 #include "backends/jit/wide_access.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "backends/jit/dialect.hpp"
 
@@ -70,7 +71,23 @@ std::string access(bool load, PixelClass cls, const std::string& memory, const s
 }  // namespace
 
 std::string wide_access_functions() {
-  return functions(PixelClass::uint8) + functions(PixelClass::uint16) +
+  std::string words;
+  for (const int wide : {4, 8, 16}) {
+    const std::string vector = "uint" + (wide == 4 ? "" : std::to_string(wide / 4));
+    std::string load, store;
+    for (int w = 0; w < wide / 4; ++w) {
+      const std::string word = wide == 4 ? "v" : std::string("v.") + parts[w];
+      const std::string at = "[" + std::to_string(w) + "]";
+      load += "  to" + at + " = " + word + ";\n";
+      store += "  " + word + " = from" + at + ";\n";
+    }
+    const std::string name = std::to_string(wide) + "_bytes";
+    words += "FUNCTION void load_" + name + "(GLOBAL const uchar* from, uint* to) {\n  const " +
+             vector + " v = *(GLOBAL const " + vector + "*)from;\n" + load +
+             "}\nFUNCTION void store_" + name + "(GLOBAL uchar* to, const uint* from) {\n  " +
+             vector + " v;\n" + store + "  *(GLOBAL " + vector + "*)to = v;\n}\n";
+  }
+  return words + functions(PixelClass::uint8) + functions(PixelClass::uint16) +
          functions(PixelClass::single);
 }
 
@@ -82,6 +99,21 @@ std::string wide_load(PixelClass cls, const std::string& memory, const std::stri
 std::string wide_store(PixelClass cls, const std::string& memory, const std::string& array,
                        int count, int widest, const std::string& indent) {
   return access(false, cls, memory, array, 0, count, widest, indent);
+}
+
+std::string word_access(bool load, const std::string& memory, const std::string& array, int first,
+                        int last, int period, int widest, const std::string& indent) {
+  std::string text;
+  const int start = first;
+  while (first < last) {
+    int wide = widest;
+    while (first + wide > last || first % wide != 0 || period % wide != 0) wide /= 2;
+    text += indent + (load ? "load_" : "store_") + std::to_string(wide) + "_bytes(" + memory +
+            (first < 0 ? " - " : " + ") + std::to_string(std::abs(first)) + ", " + array + " + " +
+            std::to_string((first - start) / 4) + ");\n";
+    first += wide;
+  }
+  return text;
 }
 
 }  // namespace impipe::jit
