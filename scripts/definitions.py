@@ -308,7 +308,7 @@ def imhist(a, n):
 
 
 def histeq(a, n):
-    x = unit(a)
+    x = a.astype(np.float64)
     lo, hi = x.min(), x.max()
     v = np.clip(x, 0, 1) if hi == lo else (1 / (hi - lo)) * (x - lo)
     q = rha(v * (n - 1)).astype(int)

@@ -103,7 +103,6 @@ def matrix_text(kernel, divisor=1):
 
 
 MAKERS = {}
-NOT_YET = {"histeq", "jointhist", "imresize"}
 
 
 def maker(*names):
@@ -434,8 +433,6 @@ def main():
         os.makedirs(os.path.join(options.folder, name), exist_ok=True)
     cases = Cases(options.folder, options.seed)
     for op, make in MAKERS.items():
-        if op in NOT_YET:
-            continue
         if options.match and not any(fnmatch.fnmatchcase(op, p) for p in options.match):
             continue
         for number in range(options.count):
