@@ -7,16 +7,24 @@
 #include "pipeline/cost.hpp"
 
 namespace impipe::engine {
+namespace {
+
+template <class... T>
+bool is_one_of(const Primitive& primitive) {
+  return (std::holds_alternative<T>(primitive) || ...);
+}
+// What the GPU backends make no kernel of yet.
+bool is_cpu_only(const Primitive& primitive) {
+  return is_one_of<Project, Backproject, Label, Resample>(primitive);
+}
+
+}  // namespace
 
 void WorkCost::add(const Plan& plan, double pixels, double images_of_it) {
   for (const Step& step : plan.steps) {
     for (const Node& node : step.kernel.nodes) {
       units += pipeline::cost_of(node) * pixels;
-      // The primitives on whole images follow Scalar; the GPU backends make none of them yet.
-      if (node.primitive.index() > Primitive(Scalar{}).index() &&
-          !std::holds_alternative<Window>(node.primitive)) {
-        cpu_only = name_of(node.primitive);
-      }
+      if (is_cpu_only(node.primitive)) cpu_only = name_of(node.primitive);
     }
   }
   launches += static_cast<double>(plan.steps.size()) * images_of_it;

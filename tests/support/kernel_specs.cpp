@@ -280,6 +280,33 @@ class Table {
         {sink(Reduce{}, input(0), {}, 1, 1), mean}, {0, 1});
   }
 
+  // Every metric, with distances and with indices.
+  void add_distances() {
+    using Metric = Distance::Metric;
+    PixelClass cls = PixelClass::logical;
+    for (const Metric metric : {Metric::euclidean, Metric::cityblock, Metric::chessboard,
+                                Metric::quasi_euclidean}) {
+      for (const bool index : {false, true}) {
+        add("distance " + std::to_string(static_cast<int>(metric)) + (index ? " index " : " ") +
+                std::string(name_of(cls)),
+            {image(cls, 1)},
+            {node(Distance{metric, index}, {input(0)}, {}, PixelClass::single, 1)});
+        cls = cls == PixelClass::logical ? PixelClass::single : PixelClass::logical;
+      }
+    }
+    add("distance uint16", {image(PixelClass::uint16, 1)},
+        {node(Distance{}, {input(0)}, {}, PixelClass::single, 1)});
+    add("distance uint8", {image(PixelClass::uint8, 1)},
+        {node(Distance{}, {input(0)}, {}, PixelClass::single, 1)});
+  }
+
+  void add_diffusions() {
+    for (const PixelClass cls : classes) {
+      Node dither = node(Diffuse{}, {input(0)}, {number(white_of(cls))}, PixelClass::logical, 1);
+      add("diffuse " + std::string(name_of(cls)), {image(cls, 1)}, {dither});
+    }
+  }
+
   // Chains as fusion makes them.
   void add_chains(PixelClass cls, int channels, const std::string& of) {
     const double w = white_of(cls);
@@ -345,6 +372,8 @@ std::vector<SpecCase> make_table() {
   table.add_shared(PixelClass::uint8, 3, " uint8 x3");
   table.add_shared(PixelClass::single, 1, " single x1");
   table.add_others();
+  table.add_distances();
+  table.add_diffusions();
   table.add_chains(PixelClass::uint8, 1, " uint8 x1");
   table.add_chains(PixelClass::uint8, 3, " uint8 x3");
   table.add_chains(PixelClass::single, 1, " single x1");

@@ -1,5 +1,7 @@
-// Runs a pipeline's text on an image on the CPU.
+// Runs a pipeline's text on an image on the CPU, or on the backend that IMPIPE_TEST_BACKEND names.
 #include "support/pipeline_runner.hpp"
+
+#include <cstdlib>
 
 #include "core/thread_pool.hpp"
 #include "engine/executor.hpp"
@@ -16,9 +18,14 @@ ThreadPool& pool() {
   return threads;
 }
 
+std::string backend() {
+  const char* named = std::getenv("IMPIPE_TEST_BACKEND");
+  return named != nullptr ? named : "cpu";
+}
+
 Ran run(const pipeline::Pipeline& pipeline, const HostImage& image,
         const std::map<std::string, HostImage>& operands, const RunOptions& options) {
-  engine::Session session(pipeline, engine::open_device({.backend = "cpu"}, pool()),
+  engine::Session session(pipeline, engine::open_device({.backend = backend()}, pool()),
                           {.fuse = options.fuse, .strict = options.strict});
   std::map<std::string, ImageType> types;
   for (const std::string& name : pipeline.operands) types[name] = operands.at(name).type;

@@ -55,6 +55,7 @@ class Builder {
 
   const KernelSpec& spec() const { return *spec_; }
   const Tuning& tuning() const { return tuning_; }
+  Dialect dialect() const { return dialect_; }
   // False where every kernel makes one pixel a work-item: what the fast ones are compared with.
   bool fast() const { return fast_; }
   const Node& node(int n) const { return spec_->nodes[static_cast<std::size_t>(n)]; }

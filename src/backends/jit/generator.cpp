@@ -47,7 +47,11 @@ class Generator {
       else if (is<Separable>(node) && tiled_[index(n)] < 0)
         write_rows(n);
       if (node.is_measure) continue;
-      if (stored(n))
+      if (is<Distance>(node))
+        write_distance(to_, n);
+      else if (is<Diffuse>(node))
+        write_diffuse(to_, n);
+      else if (stored(n))
         store(n);
       else
         write_pixel(n, Builder::name({false, n}));

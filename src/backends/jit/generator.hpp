@@ -40,6 +40,8 @@ struct Tuning {
   int wave = 32;                         // work-items that run together
   bool unroll = true;        // loops over blocks: registers hold them; processors don't mind
   int groups_at_once = 512;  // groups of a reduction over the whole image
+  // Groups that may wait for what others of the same launch write (decisions/0014); 1: none may.
+  int waiting_groups = 1;
 };
 // `vendor`: of the device, as its driver says it. IMPIPE_VENDOR=amd|intel|nvidia|generic overrides.
 Tuning tuning_for(std::string_view vendor, Dialect dialect);

@@ -28,6 +28,10 @@ void write_histogram(Builder& to, int n);
 void write_select(Builder& to, int n);
 void write_scalar(Builder& to, int n);
 
+// The kernels that make node n's image of an input, which they read as a whole.
+void write_distance(Builder& to, int n);
+void write_diffuse(Builder& to, int n);
+
 // The text of a pixel of `image` in channel `c` at the place that stands around it.
 using PixelText = std::function<std::string(const Operand& image, const std::string& c)>;
 
