@@ -156,7 +156,7 @@ TEST(Radon, IsItsDefinition) {
         const Image expected = reference::radon(reference::from_host(image), degrees);
         double largest = 0;
         for (const double v : expected.values) largest = std::max(largest, std::abs(v));
-        EXPECT_EQ(test::difference(expected, run(text, image).image, 1e-7 * largest), "")
+        EXPECT_EQ(test::difference(expected, run(text, image).image, 1e-6 * largest), "")
             << text << " of " << test::describe(image);
       }
     }

@@ -3,55 +3,18 @@
 #include "backends/cpu/backproject.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <complex>
 #include <numbers>
-#include <string>
 #include <vector>
 
 #include "backends/cpu/fft.hpp"
-#include "core/error.hpp"
+#include "core/backprojection.hpp"
 
 namespace impipe::cpu {
 namespace {
 
 using Filter = Backproject::Filter;
-using std::numbers::pi;
-
-// The window's value at frequency s of -length/2 .. length/2 - 1, stretched to [-scaling, scaling].
-double window(Filter filter, double s, double length) {
-  const double place = length / 2 + s;
-  switch (filter) {
-    case Filter::hann: return 0.5 - 0.5 * std::cos(2 * pi * place / (length - 1));
-    case Filter::hamming: return 0.54 - 0.46 * std::cos(2 * pi * place / (length - 1));
-    case Filter::cosine: return std::sin(pi * place / length);
-    case Filter::shepp_logan: {
-      const double x = pi * std::abs(s) / length;
-      return x == 0 ? 1 : std::sin(x) / x;
-    }
-    case Filter::ram_lak:
-    case Filter::none: break;
-  }
-  return 1;
-}
-
-// The filter's response to each of `length` frequencies. Only the even part of a response acts on
-// the real part of the result; hann's and hamming's windows have an odd part too.
-std::vector<double> response_of(Filter filter, std::int64_t length, double scaling) {
-  const double n = static_cast<double>(length);
-  std::vector<double> response(static_cast<std::size_t>(length));
-  for (std::int64_t k = 0; k < length; ++k) {
-    const double s = static_cast<double>(k < length / 2 ? k : k - length);
-    if (std::abs(s) > scaling * n / 2) continue;
-    response[k] = std::abs(s) / (n / 2) * window(filter, s / scaling, n);
-  }
-  std::vector<double> even(response.size());
-  for (std::int64_t k = 0; k < length; ++k) {
-    even[k] = (response[k] + response[(length - k) % length]) / 2;
-  }
-  return even;
-}
 
 // Projections as rows of doubles, with zeros on both sides and one more behind.
 struct Projections {
@@ -76,10 +39,9 @@ Projections filtered(const Backproject& what, double scaling, const Plane& in,
   Projections out{in.size().width, length};
   out.values.resize(static_cast<std::size_t>(out.count * (length + 1)));
   const std::int64_t before = (length - rows) / 2;
-  const std::int64_t fft_length =
-      2 * static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(rows)));
+  const std::int64_t fft_length = filter_length(rows);
   const Fft fft(fft_length);
-  const std::vector<double> response = response_of(what.filter, fft_length, scaling);
+  const std::vector<double> response = filter_response(what.filter, fft_length, scaling);
   // Two at a time, as real and imaginary parts: the response is real and even.
   pool.for_each((out.count + 1) / 2, [&](std::int64_t pair) {
     const std::int64_t first = 2 * pair, second = std::min(first + 1, out.count - 1);
@@ -98,39 +60,19 @@ Projections filtered(const Backproject& what, double scaling, const Plane& in,
   return out;
 }
 
-std::vector<double> angles_of(std::span<const double> given, std::int64_t columns) {
-  if (given.size() > 1 && static_cast<std::int64_t>(given.size()) != columns) {
-    throw Error("iradon: " + std::to_string(given.size()) + " angles for " +
-                    std::to_string(columns) + " projections, the columns of the image",
-                ExitCode::file_failed);
-  }
-  std::vector<double> radians;
-  for (std::int64_t k = 0; k < columns; ++k) {
-    const double degrees = given.empty()       ? 180.0 * static_cast<double>(k) /
-                                                     static_cast<double>(columns)
-                           : given.size() == 1 ? given[0] * static_cast<double>(k)
-                                               : given[k];
-    radians.push_back(degrees * pi / 180);
-  }
-  return radians;
-}
-
 }  // namespace
 
 void run_backproject(const Backproject& what, std::span<const double> arguments, const Plane& in,
                      Plane& out, ThreadPool& pool) {
   const std::vector<double> angles =
-      angles_of(arguments.first(static_cast<std::size_t>(what.angles)), in.size().width);
+      backprojection_angles(arguments.first(static_cast<std::size_t>(what.angles)), in.size().width);
   const double scaling = arguments[static_cast<std::size_t>(what.angles)];
   const std::int64_t side = out.size().width, rows = in.size().height;
-  // So long that every ray through the result meets a sample.
-  const std::int64_t needed =
-      static_cast<std::int64_t>(std::ceil(static_cast<double>(side) * std::numbers::sqrt2)) + 1;
-  const std::int64_t length = rows + std::max<std::int64_t>(0, (needed - rows + 1) / 2) * 2;
+  const std::int64_t length = backprojection_length(rows, side);
   const Projections projections = filtered(what, scaling, in, length, pool);
 
   const std::int64_t middle = (side + 1) / 2;
-  const double scale = pi / (2 * static_cast<double>(angles.size()));
+  const double scale = std::numbers::pi / (2 * static_cast<double>(angles.size()));
   pool.for_each(side, [&](std::int64_t row) {
     const double y = static_cast<double>(side - 1 - row - middle);
     std::vector<double> sums(static_cast<std::size_t>(side));

@@ -1,18 +1,14 @@
 // The discrete Fourier transform by halving: bits in reverse, then butterflies of growing span.
 #include "backends/cpu/fft.hpp"
 
-#include <cmath>
-#include <numbers>
 #include <utility>
+
+#include "core/backprojection.hpp"
 
 namespace impipe::cpu {
 
-Fft::Fft(std::int64_t length) : reversed_(static_cast<std::size_t>(length)) {
-  for (std::int64_t k = 0; k < length / 2; ++k) {
-    const double angle = -2 * std::numbers::pi * static_cast<double>(k) /
-                         static_cast<double>(length);
-    roots_.emplace_back(std::cos(angle), std::sin(angle));
-  }
+Fft::Fft(std::int64_t length)
+    : roots_(fourier_roots(length)), reversed_(static_cast<std::size_t>(length)) {
   for (std::int64_t i = 1; i < length; ++i) {
     reversed_[i] = reversed_[i / 2] / 2 + (i % 2 != 0 ? length / 2 : 0);
   }

@@ -3,112 +3,118 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/project_rows.hpp"
+#include "core/rays.hpp"
 
 namespace impipe::cpu {
 namespace {
 
-// An image as float (exact for every class), with zeros beside each row.
-struct FloatImage {
-  std::int64_t width = 0, height = 0, stride = 0;
+// A frame as float (exact for every class), with zeros beside each row. Rows are those of v.
+struct FloatFrame {
+  RayStrips strips;
+  std::int64_t stride = 0;
   std::vector<float> values;
-  const float* row(std::int64_t y) const { return values.data() + y * stride + strip_margin; }
-  float* row(std::int64_t y) { return values.data() + y * stride + strip_margin; }
+  // Of u = 0.
+  const float* row(std::int64_t v) const {
+    return values.data() + (v + strips.half_v) * stride + strips.half_u + strip_margin;
+  }
+  float* row(std::int64_t v) { return const_cast<float*>(std::as_const(*this).row(v)); }
 };
 
 template <class T>
-void copy_row(const Plane& in, std::int64_t y, bool transposed, FloatImage& out) {
+void copy_row(const Plane& in, std::int64_t y, const RayFrame& frame, FloatFrame& out) {
   const T* from = in.row_as<T>(y);
-  const std::int64_t width = in.size().width;
-  float* to = transposed ? out.row(0) + y : out.row(y);
-  const std::int64_t step = transposed ? out.stride : 1;
-  for (std::int64_t x = 0; x < width; ++x) to[x * step] = static_cast<float>(from[x]);
+  const auto [width, height] = in.size();
+  const std::int64_t first_x = 1 - (width + 1) / 2, middle_y = y + 1 - (height + 1) / 2;
+  // From (u, v) of the row's first pixel on.
+  const std::int64_t along_x = frame.transposed ? (frame.flip_v ? -1 : 1) * out.stride
+                                                : (frame.flip_u ? -1 : 1);
+  const std::int64_t u = frame.transposed ? middle_y : first_x;
+  const std::int64_t v = frame.transposed ? first_x : middle_y;
+  float* to = out.row(frame.flip_v ? -v : v) + (frame.flip_u ? -u : u);
+  for (std::int64_t x = 0; x < width; ++x) to[x * along_x] = static_cast<float>(from[x]);
 }
 
-FloatImage float_image(const Plane& in, bool transposed, ThreadPool& pool) {
-  FloatImage out{in.size().width, in.size().height};
-  if (transposed) std::swap(out.width, out.height);
-  out.stride = out.width + 2 * strip_margin;
-  out.values.resize(static_cast<std::size_t>(out.stride * out.height));
+FloatFrame float_frame(const Plane& in, const RayFrame& frame, ThreadPool& pool) {
+  FloatFrame out{.strips = ray_strips(frame, in.size()), .values = {}};
+  out.stride = 2 * out.strips.half_u + 1 + 2 * strip_margin;
+  out.values.resize(static_cast<std::size_t>(out.stride * (2 * out.strips.half_v + 1)));
   constexpr std::int64_t rows = 16;  // of a task: whole cache lines of a transposed image
   pool.for_each((in.size().height + rows - 1) / rows, [&](std::int64_t task) {
     const std::int64_t end = std::min((task + 1) * rows, in.size().height);
     for (std::int64_t y = task * rows; y < end; ++y) {
       switch (in.cls()) {
-        case PixelClass::single: copy_row<float>(in, y, transposed, out); break;
-        case PixelClass::uint16: copy_row<std::uint16_t>(in, y, transposed, out); break;
-        default: copy_row<std::uint8_t>(in, y, transposed, out); break;
+        case PixelClass::single: copy_row<float>(in, y, frame, out); break;
+        case PixelClass::uint16: copy_row<std::uint16_t>(in, y, frame, out); break;
+        default: copy_row<std::uint8_t>(in, y, frame, out); break;
       }
     }
   });
   return out;
 }
 
-// One angle's way through an image: a pixel in row r and column q projects to
-// along * (q + 1 - middle of the columns) + across * (r + 1 - middle of the rows).
-struct Direction {
-  double along = 0, across = 0;  // |along| >= |across|
-  bool transposed = false;
-};
-
-Direction direction_of(double degrees) {
-  const double radians = degrees * std::numbers::pi / 180;
-  const double s = std::sin(radians), c = std::cos(radians);
-  if (std::abs(c) >= std::abs(s)) return {c, -s, false};
-  return {-s, c, true};
-}
-
-void project(const FloatImage& image, const Direction& direction, const AddRows add,
-             std::vector<double>& bins) {
-  const auto [along, across, transposed] = direction;
-  const double middle_x = static_cast<double>((image.width + 1) / 2);
-  const double middle_y = static_cast<double>((image.height + 1) / 2);
-  std::vector<RowPlace> places(image.height);
-  std::int64_t least_shift = 0, most_shift = 0;
-  for (std::int64_t r = 0; r < image.height; ++r) {
-    const double way = across * (static_cast<double>(r + 1) - middle_y);
-    RowPlace& place = places[r];
-    place.shift = std::llround(-way / along);
-    place.offset = along * static_cast<double>(place.shift) + way;
+std::vector<RowPlace> row_places(const RayDirection& direction, std::int64_t half_v) {
+  const auto [along, across, frame, reversed] = direction;
+  std::vector<RowPlace> places;
+  for (std::int64_t v = -half_v; v <= half_v; ++v) {
+    const double way = across * static_cast<double>(v);
+    const double shift = std::rint(-way / along), offset = along * shift + way;
+    RowPlace place{static_cast<std::int64_t>(shift), static_cast<float>(offset)};
     int i = 0;
-    for (const double part_x : {-0.25, 0.25}) {
-      for (const double part_y : {-0.25, 0.25}) {
-        place.quarters[i++] = place.offset + along * part_x + across * part_y;
+    for (const double part_u : {-0.25, 0.25}) {
+      for (const double part_v : {-0.25, 0.25}) {
+        place.quarters[i++] = static_cast<float>(offset + along * part_u + across * part_v);
       }
     }
-    least_shift = std::min(least_shift, place.shift);
-    most_shift = std::max(most_shift, place.shift);
+    places.push_back(place);
   }
+  return places;
+}
 
-  // Strips from the one that meets column 0 with the most shift to the last column with the least.
-  const std::int64_t first = -most_shift;
+void project(const FloatFrame& image, const RayDirection& direction, const SumRows sum,
+             std::vector<double>& bins) {
+  const double along = direction.along, across = direction.across;
+  const std::int64_t half_u = image.strips.half_u, half_v = image.strips.half_v;
+  const std::vector<RowPlace> places = row_places(direction, half_v);
+
+  // Strips from the one that meets the first column in the first row, where the shift is largest.
+  const std::int64_t first = -half_u - places.front().shift;
   const std::int64_t blocks =
-      (image.width - least_shift - first + strips_at_once - 1) / strips_at_once;
-  std::vector<StripSums> sums(static_cast<std::size_t>(blocks));
+      (half_u - places.back().shift - first + strips_at_once) / strips_at_once;
+  std::vector<StripSums<double>> sums(static_cast<std::size_t>(blocks));
   // Middles of the strips, and the bin 0 of each: no part of a pixel lies before it.
-  const double reach = std::abs(along) / 2 + (std::abs(along) + std::abs(across)) / 4;
-  const auto middle_of = [&](std::int64_t strip) {
-    return along * (static_cast<double>(strip + 1) - middle_x);
-  };
+  const double reach = along / 2 + (along + across) / 4;
+  const auto middle_of = [&](std::int64_t strip) { return along * static_cast<double>(strip); };
   const auto bin_of = [&](std::int64_t strip) { return std::floor(middle_of(strip) - reach); };
-  constexpr std::int64_t band = 64;  // rows that stay in the cache for all strips
-  for (std::int64_t from = 0; from < image.height; from += band) {
-    const StripRows rows{image.row(0),  image.stride, image.width,
-                         places.data(), from,         std::min(from + band, image.height)};
+  // Bands of rows stay in the cache for all strips.
+  for (std::int64_t band = 0; band < image.strips.bands; ++band) {
+    const std::int64_t from = band * ray_band;
+    const std::int64_t to = band + 1 == image.strips.bands ? 2 * half_v + 1 : from + ray_band;
+    const StripRows rows{image.row(-half_v), image.stride, -half_u, half_u,
+                         places.data(),      from,         to};
     for (std::int64_t b = 0; b < blocks; ++b) {
-      double base[strips_at_once];
+      float after[strips_at_once];
       const std::int64_t j = first + b * strips_at_once;
-      for (int i = 0; i < strips_at_once; ++i) base[i] = middle_of(j + i) - bin_of(j + i);
-      add(rows, j, base, sums[b]);
+      for (int i = 0; i < strips_at_once; ++i) {
+        after[i] = static_cast<float>(middle_of(j + i) - bin_of(j + i));
+      }
+      StripSums<float> of_band;
+      sum(rows, j, after, of_band);
+      for (int i = 0; i < strips_at_once; ++i) {
+        sums[b].all[i] += static_cast<double>(of_band.all[i]);
+        sums[b].offsets[i] += static_cast<double>(of_band.offsets[i]);
+        sums[b].first[i] += static_cast<double>(of_band.first[i]);
+        sums[b].second[i] += static_cast<double>(of_band.second[i]);
+      }
     }
   }
 
   const std::int64_t half = static_cast<std::int64_t>(bins.size()) / 2;
   for (std::int64_t strip = 0; strip < blocks * strips_at_once; ++strip) {
-    const StripSums& s = sums[strip / strips_at_once];
+    const StripSums<double>& s = sums[strip / strips_at_once];
     const int i = static_cast<int>(strip % strips_at_once);
     const double bin = bin_of(first + strip), base = middle_of(first + strip) - bin;
     const double third = 4 * (base * s.all[i] + s.offsets[i]) - s.first[i] - s.second[i];
@@ -126,21 +132,24 @@ void project(const FloatImage& image, const Direction& direction, const AddRows 
 
 void run_project(std::span<const double> angles, const Plane& in, Plane& out, ThreadPool& pool,
                  CpuLevel level) {
-  std::vector<Direction> directions;
-  for (const double degrees : angles) directions.push_back(direction_of(degrees));
-  const AddRows add = add_rows(level);
-  for (const bool transposed : {false, true}) {
+  std::vector<RayDirection> directions;
+  for (const double degrees : angles) directions.push_back(ray_direction(degrees));
+  const SumRows sum = sum_rows(level);
+  const std::int64_t rows = out.size().height;
+  for (int frame = 0; frame < static_cast<int>(ray_frames.size()); ++frame) {
     std::vector<std::int64_t> chosen;
     for (std::size_t i = 0; i < directions.size(); ++i) {
-      if (directions[i].transposed == transposed) chosen.push_back(static_cast<std::int64_t>(i));
+      if (directions[i].frame == frame) chosen.push_back(static_cast<std::int64_t>(i));
     }
     if (chosen.empty()) continue;
-    const FloatImage image = float_image(in, transposed, pool);
+    const FloatFrame image = float_frame(in, ray_frames[frame], pool);
     pool.for_each(static_cast<std::int64_t>(chosen.size()), [&](std::int64_t i) {
-      std::vector<double> bins(static_cast<std::size_t>(out.size().height));
-      project(image, directions[chosen[i]], add, bins);
-      for (std::int64_t y = 0; y < out.size().height; ++y) {
-        out.row_as<float>(y)[chosen[i]] = static_cast<float>(bins[y]);
+      const RayDirection& direction = directions[chosen[i]];
+      std::vector<double> bins(static_cast<std::size_t>(rows));
+      project(image, direction, sum, bins);
+      for (std::int64_t y = 0; y < rows; ++y) {
+        out.row_as<float>(direction.reversed ? rows - 1 - y : y)[chosen[i]] =
+            static_cast<float>(bins[y]);
       }
     });
   }

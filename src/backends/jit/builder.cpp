@@ -87,6 +87,17 @@ std::string Builder::array(ParameterType type, const std::string& name, int coun
   return "given->" + name;
 }
 
+std::string Builder::table(ParameterType type, const std::string& name, TableValues values) {
+  const auto known = std::find_if(buffers_.begin(), buffers_.end(),
+                                  [&](const NamedBuffer& b) { return b.name == name; });
+  if (known == buffers_.end()) {
+    scratch(name, name_of(type), [](const LaunchContext&) { return 0; });
+    scratches_.back().type = type;
+    scratches_.back().table = std::move(values);
+  }
+  return buffer(name, name_of(type), {}, true);
+}
+
 std::string Builder::width(const Operand& operand) {
   return parameter(ParameterType::int32, name(operand) + "_width",
                    [operand](const LaunchContext& at, int) {
@@ -314,6 +325,9 @@ struct Builder::Launcher {
     for (const ScratchPlan& s : scratches) {
       Scratch made{s.bytes(at), s.cleared, {}};
       for (int i = 0; i < s.count; ++i) put(made.contents, s.type, s.contents(at, i));
+      if (s.table) {
+        for (const double value : s.table(at)) put(made.contents, s.type, value);
+      }
       plan.scratch.push_back(std::move(made));
     }
     for (const PassPlan& pass : passes) {

@@ -35,6 +35,7 @@ class LaunchContext {
 
 // Element `element` of a parameter.
 using ParameterValue = std::function<double(const LaunchContext&, int element)>;
+using TableValues = std::function<std::vector<double>(const LaunchContext&)>;
 using ShapeFunction = std::function<LaunchShape(const LaunchContext&)>;
 using BytesFunction = std::function<std::int64_t(const LaunchContext&)>;
 
@@ -69,6 +70,8 @@ class Builder {
   std::string parameter(ParameterType type, const std::string& name, ParameterValue value);
   // An array: text that is followed by [index]. Large ones go through a buffer.
   std::string array(ParameterType type, const std::string& name, int count, ParameterValue value);
+  // A table in a buffer, as long as each launch wants it: text that is followed by [index].
+  std::string table(ParameterType type, const std::string& name, TableValues values);
   std::string width(const Operand& operand);
   std::string height(const Operand& operand);
   std::string white(const Operand& operand, const std::string& real);
@@ -134,6 +137,7 @@ class Builder {
     ParameterType type = ParameterType::float32;  // of contents
     int count = 0;
     ParameterValue contents;
+    TableValues table;
   };
   struct PassPlan {
     int entry;

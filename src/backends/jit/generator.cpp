@@ -51,6 +51,10 @@ class Generator {
         write_distance(to_, n);
       else if (is<Diffuse>(node))
         write_diffuse(to_, n);
+      else if (is<Project>(node))
+        write_project(to_, n);
+      else if (is<Backproject>(node))
+        write_backproject(to_, n);
       else if (stored(n))
         store(n);
       else

@@ -31,6 +31,8 @@ void write_scalar(Builder& to, int n);
 // The kernels that make node n's image of an input, which they read as a whole.
 void write_distance(Builder& to, int n);
 void write_diffuse(Builder& to, int n);
+void write_project(Builder& to, int n);
+void write_backproject(Builder& to, int n);
 
 // The text of a pixel of `image` in channel `c` at the place that stands around it.
 using PixelText = std::function<std::string(const Operand& image, const std::string& c)>;

@@ -29,7 +29,7 @@ const RegisterOperator radon_operator{{
         "a row; each column sums to the sum of the image. Values are on the image's own scale; the\n"
         "result is single and has no white.",
     .example = "radon 0:0.5:179.5 | mat2gray",
-    .accuracy = "sums in double, rounded to single",
+    .accuracy = "1e-6 of the largest sum",
     .matlab = "radon(I,theta) (MATLAB has a few rows less or more, zeros at both ends)",
     .lower = lower_radon,
 }};
