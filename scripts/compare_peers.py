@@ -119,6 +119,8 @@ def rows():
         Row("erode disk 5", "imerode disk,5", lambda a, b: cv2.erode(a, disk(5))),
         Row("median 3x3", "medfilt2 3", lambda a, b: cv2.medianBlur(a, 3), margin=1),
         Row("median 5x5", "medfilt2 5", lambda a, b: cv2.medianBlur(a, 5), margin=2),
+        Row("median 15x15", "medfilt2 15", lambda a, b: cv2.medianBlur(a, 15), margin=7),
+        Row("median 31x31", "medfilt2 31", lambda a, b: cv2.medianBlur(a, 31), margin=15),
         Row("mean", "mean2", lambda a, b: np.array(cv2.mean(a)[0]), off=1e-9),
         Row("histogram", "imhist",
             lambda a, b: cv2.calcHist([a], [0], None, [256], [0, 256]).ravel()),

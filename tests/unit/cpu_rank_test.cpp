@@ -98,10 +98,23 @@ TEST(CpuRank, LargeWindows) {
   std::mt19937 random(3);
   for (const int side : {10, 15, 17, 31}) {
     check(random, median(rectangle(side, side)), 33, 17);
+    check(random, median(rectangle(side + 1, side)), 30, 9);
     check(random, any_rank(random, rectangle(side, 3)), 70, 9);
     check(random, any_rank(random, rectangle(3, side)), 70, 9);
     check(random, any_rank(random, disk(side / 2)), 40, 11);
   }
+}
+
+// More than one tile in each direction, and tiles of more than 128 values a bucket.
+TEST(CpuRank, LargeWindowsOverManyTiles) {
+  std::mt19937 random(5);
+  check(random, median(rectangle(13, 13)), 300, 150);
+  check(random, median(disk(6)), 290, 140);
+  check(random, any_rank(random, rectangle(120, 12)), 200, 20);
+  check(random, any_rank(random, rectangle(14, 120)), 200, 20);
+  check(random, any_rank(random, rectangle(5, 200)), 20, 60);  // taller than counts of columns
+  check(random, any_rank(random, random_mask(random, 31, 31, 0.5)), 110, 30);
+  check(random, any_rank(random, rectangle(255, 255)), 3, 2);
 }
 
 TEST(CpuRank, DisksDiamondsAndRandomMasks) {
@@ -119,16 +132,22 @@ TEST(CpuRank, DisksDiamondsAndRandomMasks) {
   }
 }
 
-TEST(RankMethod, FollowsTheMask) {
-  EXPECT_EQ(cpu::rank_method(median(rectangle(3, 3))), RankMethod::median_3x3);
-  EXPECT_EQ(cpu::rank_method(median(rectangle(5, 5))), RankMethod::median_5x5);
-  EXPECT_EQ(cpu::rank_method({.mask = rectangle(3, 3), .rank = 3}), RankMethod::columns);
-  EXPECT_EQ(cpu::rank_method(median(rectangle(7, 7))), RankMethod::columns);
-  EXPECT_EQ(cpu::rank_method(median(rectangle(9, 1))), RankMethod::network);
-  EXPECT_EQ(cpu::rank_method(median(disk(3))), RankMethod::network);
-  EXPECT_EQ(cpu::rank_method(median(rectangle(15, 15))), RankMethod::columns);
-  EXPECT_EQ(cpu::rank_method(median(rectangle(17, 17))), RankMethod::histogram);
-  EXPECT_EQ(cpu::rank_method(median(disk(7))), RankMethod::histogram);
+TEST(RankMethod, FollowsTheMaskAndTheClass) {
+  const auto method = [](const Rank& rank, PixelClass cls = PixelClass::uint8) {
+    return cpu::rank_method(rank, cls);
+  };
+  EXPECT_EQ(method(median(rectangle(3, 3))), RankMethod::median_3x3);
+  EXPECT_EQ(method(median(rectangle(5, 5))), RankMethod::median_5x5);
+  EXPECT_EQ(method({.mask = rectangle(3, 3), .rank = 3}), RankMethod::columns);
+  EXPECT_EQ(method(median(rectangle(7, 7))), RankMethod::columns);
+  EXPECT_EQ(method(median(rectangle(9, 1))), RankMethod::network);
+  EXPECT_EQ(method(median(disk(3))), RankMethod::network);
+  EXPECT_EQ(method(median(rectangle(11, 11))), RankMethod::columns);
+  EXPECT_EQ(method(median(rectangle(11, 11)), PixelClass::uint16), RankMethod::histogram);
+  EXPECT_EQ(method(median(rectangle(7, 7)), PixelClass::single), RankMethod::columns);
+  EXPECT_EQ(method(median(rectangle(9, 9)), PixelClass::single), RankMethod::histogram);
+  EXPECT_EQ(method(median(rectangle(13, 13))), RankMethod::histogram);
+  EXPECT_EQ(method(median(disk(7))), RankMethod::histogram);
 }
 
 template <class T>

@@ -16,9 +16,11 @@ namespace impipe::cpu {
 namespace {
 
 // Beyond this many cells a histogram is cheaper than a network; for full rectangles, whose windows
-// share most of theirs, beyond so many.
+// share most of theirs, beyond so many, by the bytes of a value.
 constexpr int most_network_cells = 49;
-constexpr int most_columns_cells = 15 * 15;
+constexpr int most_columns_cells(PixelClass cls) {
+  return bytes_of(cls) == 1 ? 11 * 11 : bytes_of(cls) == 2 ? 9 * 9 : 7 * 7;
+}
 // What an interpreted network works on at a time: longer rows leave the first cache, shorter ones
 // pay more for each step.
 constexpr int chunk_bytes = 512;
@@ -181,13 +183,13 @@ void run_square_median(const Rank& rank, const RowsView& in, TileOut out, Scratc
 template <class T>
 void run_class(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,
                CpuLevel level) {
-  const RankMethod method = rank_method(rank);
+  const RankMethod method = rank_method(rank, cls);
   if (method == RankMethod::median_3x3 || method == RankMethod::median_5x5) {
     run_square_median<T>(rank, in, out, scratch, median_rows<T>(level));
     return;
   }
   if (method == RankMethod::histogram) {
-    run_rank_histogram(rank, cls, in, out, scratch);
+    run_rank_histogram(rank, cls, in, out, scratch, level);
     return;
   }
   const ScratchScope scope(scratch);
@@ -196,14 +198,16 @@ void run_class(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out
 
 }  // namespace
 
-RankMethod rank_method(const Rank& rank) {
+RankMethod rank_method(const Rank& rank, PixelClass cls) {
   const Mask& mask = rank.mask;
   const int cells = mask.count();
   if (mask.full() && mask.width == mask.height && !rank.average && rank.rank == cells / 2) {
     if (mask.width == 3) return RankMethod::median_3x3;
     if (mask.width == 5) return RankMethod::median_5x5;
   }
-  if (mask.full() && mask.height > 1 && cells <= most_columns_cells) return RankMethod::columns;
+  if (mask.full() && mask.height > 1 && cells <= most_columns_cells(cls)) {
+    return RankMethod::columns;
+  }
   return cells <= most_network_cells ? RankMethod::network : RankMethod::histogram;
 }
 

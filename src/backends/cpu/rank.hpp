@@ -1,4 +1,4 @@
-// How a rank filter is computed: decided from the mask and the rank alone.
+// How a rank filter is computed: decided from the mask, the rank and the class.
 #pragma once
 
 #include "core/kernel_spec.hpp"
@@ -10,8 +10,8 @@ enum class RankMethod {
   median_5x5,
   columns,    // full rectangles: sorted columns are shared by the windows that hold them
   network,    // a selection network on the cells
-  histogram,  // a histogram of codes that follows the window
+  histogram,  // counts of numbered values that follow the window
 };
-RankMethod rank_method(const Rank& rank);
+RankMethod rank_method(const Rank& rank, PixelClass cls);
 
 }  // namespace impipe::cpu

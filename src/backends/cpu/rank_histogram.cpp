@@ -1,176 +1,192 @@
-// Huang's sliding histogram in two levels, of the pixels' codes; floats are given codes first.
+// Cuts the region into tiles whose values are numbered, and moves the window over each.
 #include "backends/cpu/rank_histogram.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <limits>
 #include <vector>
 
 #include "backends/cpu/extremum.hpp"
+#include "backends/cpu/rank_tile.hpp"
+#include "backends/cpu/rank_window.hpp"
 
 namespace impipe::cpu {
 namespace {
 
-// Counts of codes, and of groups of 2^shift neighbouring codes, with a place between two codes
-// that stays near the rank asked for.
-class SlidingHistogram {
- public:
-  SlidingHistogram(std::uint32_t codes, int shift)
-      : shift_(shift), fine_(((codes >> shift) + 1) << shift), coarse_((codes >> shift) + 1) {}
-
-  void clear() {
-    std::fill(fine_.begin(), fine_.end(), 0u);
-    std::fill(coarse_.begin(), coarse_.end(), 0u);
-    place_ = below_ = 0;
-  }
-  void add(std::uint32_t code) {
-    ++fine_[code];
-    ++coarse_[code >> shift_];
-    below_ += code < place_;
-  }
-  void remove(std::uint32_t code) {
-    --fine_[code];
-    --coarse_[code >> shift_];
-    below_ -= code < place_;
-  }
-  // The code of the rank-th smallest; fewer than rank + 1 codes in the window is our mistake.
-  std::uint32_t find(std::uint32_t rank) {
-    const std::uint32_t group = (1u << shift_) - 1;
-    while (below_ > rank) {
-      if ((place_ & group) == 0 && below_ - coarse_[(place_ >> shift_) - 1] > rank) {
-        below_ -= coarse_[(place_ >> shift_) - 1];
-        place_ -= group + 1;
-      } else {
-        below_ -= fine_[--place_];
-      }
-    }
-    while (below_ + fine_[place_] <= rank) {
-      if ((place_ & group) == 0 && below_ + coarse_[place_ >> shift_] <= rank) {
-        below_ += coarse_[place_ >> shift_];
-        place_ += group + 1;
-      } else {
-        below_ += fine_[place_++];
-      }
-    }
-    return place_;
-  }
-  // The smallest code above `code` that is in the window, given that there is one.
-  std::uint32_t next(std::uint32_t code) const {
-    do ++code;
-    while (fine_[code] == 0);
-    return code;
-  }
-  std::uint32_t up_to(std::uint32_t code) const { return below_ + fine_[code]; }
-
- private:
-  int shift_;
-  std::vector<std::uint32_t> fine_, coarse_;
-  std::uint32_t place_ = 0;  // a code
-  std::uint32_t below_ = 0;  // values in the window whose code is less than place_
+// How a region is cut: tiles of width x height results, each the same but for the last ones.
+struct Cut {
+  std::int64_t width = 0, height = 0;
+  int bucket_shift = least_bucket_shift;
 };
 
-// value_of(code) gives a pixel, mean_of(a, b) that of two codes. rows: of codes, at the first pixel
-// under the mask's first cell.
-template <class Code, class T, class ValueOf, class MeanOf>
-void slide(const Rank& rank, const std::vector<MaskRun>& runs, const std::vector<const Code*>& rows,
-           const RowsView& in, TileOut out, SlidingHistogram& histogram, ValueOf value_of,
-           MeanOf mean_of) {
-  const auto wanted = static_cast<std::uint32_t>(rank.rank);
+// What a value costs that is numbered, in terms of what the search through 128 values does.
+constexpr std::int64_t value_cost = 2;
+
+Cut best_cut(const RowsView& in, const Mask& mask) {
+  Cut best;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (int shift = least_bucket_shift; shift <= most_bucket_shift; ++shift) {
+    const std::int64_t values = std::int64_t{buckets} << shift;
+    for (std::int64_t parts = 1; parts <= in.height; ++parts) {
+      const std::int64_t height = (in.height + parts - 1) / parts;
+      const std::int64_t reads = height + mask.height - 1;
+      const std::int64_t columns = std::min<std::int64_t>(most_tile_side, values / reads);
+      if (reads > most_tile_side || columns < mask.width) continue;
+      const std::int64_t most = columns - mask.width + 1;
+      const std::int64_t across = (in.width + most - 1) / most;
+      const std::int64_t width = (in.width + across - 1) / across;
+      const std::int64_t cost = value_cost * parts * across * reads * (width + mask.width - 1) +
+                                (in.width * in.height << (shift - least_bucket_shift));
+      if (cost >= least) continue;
+      least = cost;
+      best = {width, height, shift};
+    }
+  }
+  return best;
+}
+
+template <class T>
+T mean(T a, T b) {
+  return static_cast<T>((a + b + 1) >> 1);
+}
+float mean(float a, float b) { return (a + b) / 2; }
+
+// Windows of a tile: `numbers` of one row at a time.
+class TileWindows {
+ public:
+  virtual ~TileWindows() = default;
+  // Starts a tile, whose windows cover width x height values each.
+  virtual void start(const std::uint8_t* codes, const TilePlaces& places, int tile_width) = 0;
+  // The next row of `count` windows; next: of the values that follow, or null.
+  virtual void row(int count, std::uint16_t* numbers, std::uint16_t* next) = 0;
+};
+
+// Full rectangles: counts of columns, summed.
+class RectangleWindows final : public TileWindows {
+ public:
+  RectangleWindows(const Rank& rank, Scratch& scratch, CpuLevel level)
+      : rank_(rank), ops_(rank_windows(level)),
+        columns_(scratch.take<ColumnCounts>(most_tile_side)) {}
+
+  void start(const std::uint8_t* codes, const TilePlaces& places, int tile_width) override {
+    codes_ = codes, places_ = places, width_ = tile_width, y_ = 0;
+    std::fill_n(columns_, tile_width, ColumnCounts{});
+    for (int y = 0; y < rank_.mask.height; ++y) {
+      ops_.move_columns(columns_, codes + y * tile_row, nullptr, tile_width);
+    }
+  }
+
+  void row(int count, std::uint16_t* numbers, std::uint16_t* next) override {
+    if (y_ > 0) {
+      const std::uint8_t* gone = codes_ + (y_ - 1) * tile_row;
+      ops_.move_columns(columns_, gone + rank_.mask.height * tile_row, gone, width_);
+    }
+    ops_.select[places_.bucket_shift - least_bucket_shift](
+        {.width = rank_.mask.width, .height = rank_.mask.height, .y = y_, .count = count,
+         .rank = rank_.rank},
+        places_, columns_, numbers, next);
+    ++y_;
+  }
+
+ private:
+  const Rank& rank_;
+  const RankWindows& ops_;
+  ColumnCounts* columns_;
+  const std::uint8_t* codes_ = nullptr;
+  TilePlaces places_;
+  int width_ = 0, y_ = 0;
+};
+
+// Any mask: the ends of its runs enter and leave the counts.
+class MaskWindows final : public TileWindows {
+ public:
+  MaskWindows(const Rank& rank, CpuLevel level) : rank_(rank), ops_(rank_windows(level)) {
+    for (const MaskRun& run : plan_extremum(rank.mask).runs) {
+      const int first = run.y * tile_row + run.x;
+      leaving_.push_back(first);
+      entering_.push_back(first + run.length);
+      for (int i = 0; i < run.length; ++i) all_.push_back(first + i);
+    }
+  }
+
+  void start(const std::uint8_t* codes, const TilePlaces& places, int) override {
+    codes_ = codes, places_ = places, y_ = 0;
+  }
+
+  void row(int count, std::uint16_t* numbers, std::uint16_t* next) override {
+    const Mask& mask = rank_.mask;
+    ops_.select_under_mask(
+        {.width = mask.width, .height = mask.height, .y = y_, .count = count, .rank = rank_.rank},
+        {all_.data(), static_cast<int>(all_.size()), entering_.data(), leaving_.data(),
+         static_cast<int>(leaving_.size()), mask.cells.data()},
+        places_, codes_, numbers, next);
+    ++y_;
+  }
+
+ private:
+  const Rank& rank_;
+  const RankWindows& ops_;
+  std::vector<int> all_, entering_, leaving_;
+  const std::uint8_t* codes_ = nullptr;
+  TilePlaces places_;
+  int y_ = 0;
+};
+
+template <class T>
+void run_class(const Rank& rank, const RowsView& in, TileOut out, Scratch& scratch,
+               TileWindows& windows) {
+  const Mask& mask = rank.mask;
   const std::int64_t channels = in.channels;
-  for (std::int64_t y = 0; y < in.height; ++y) {
-    T* to = reinterpret_cast<T*>(out.data + y * out.stride);
-    for (std::int64_t c = 0; c < channels; ++c) {
-      histogram.clear();
-      for (const MaskRun& run : runs) {
-        const Code* row = rows[static_cast<std::size_t>(y + run.y)] + c;
-        for (int i = 0; i < run.length; ++i) histogram.add(row[(run.x + i) * channels]);
-      }
-      for (std::int64_t x = 0; x < in.width; ++x) {
-        if (x > 0) {
-          for (const MaskRun& run : runs) {
-            const Code* row = rows[static_cast<std::size_t>(y + run.y)] + c;
-            histogram.add(row[(x - 1 + run.x + run.length) * channels]);
-            histogram.remove(row[(x - 1 + run.x) * channels]);
+  const Cut cut = best_cut(in, mask);
+  TileSorter<T> sorter(cut.bucket_shift, scratch);
+  std::uint16_t numbers[most_tile_side], after[most_tile_side];
+  std::uint16_t* next = rank.average ? after : nullptr;
+  std::vector<const T*> rows;
+  for (std::int64_t y = 0; y < in.height; y += cut.height) {
+    const std::int64_t height = std::min(cut.height, in.height - y);
+    for (std::int64_t x = 0; x < in.width; x += cut.width) {
+      const int count = static_cast<int>(std::min(cut.width, in.width - x));
+      for (std::int64_t c = 0; c < channels; ++c) {
+        rows.clear();
+        for (std::int64_t j = 0; j < height + mask.height - 1; ++j) {
+          rows.push_back(reinterpret_cast<const T*>(in.rows[y + j]) +
+                         (x - mask.origin_x) * channels + c);
+        }
+        const int wide = count + mask.width - 1;
+        const RankTile<T>& tile =
+            sorter.sort(rows.data(), wide, static_cast<int>(rows.size()), in.channels);
+        windows.start(tile.codes, {tile.x, tile.y, tile.bucket_shift}, wide);
+        for (std::int64_t j = 0; j < height; ++j) {
+          windows.row(count, numbers, next);
+          T* to = reinterpret_cast<T*>(out.data + (y + j) * out.stride) + x * channels + c;
+          for (int i = 0; i < count; ++i) {
+            const T value = tile.values[numbers[i]];
+            to[i * channels] = next == nullptr ? value : mean(value, tile.values[next[i]]);
           }
         }
-        const std::uint32_t code = histogram.find(wanted);
-        if (!rank.average) {
-          to[x * channels + c] = value_of(code);
-        } else {
-          const bool tied = histogram.up_to(code) > wanted + 1;
-          to[x * channels + c] = mean_of(code, tied ? code : histogram.next(code));
-        }
       }
     }
   }
-}
-
-template <class Code>
-void slide_codes(const Rank& rank, const std::vector<MaskRun>& runs, const RowsView& in,
-                 TileOut out, std::uint32_t largest, int shift) {
-  std::vector<const Code*> rows;
-  for (std::int64_t y = 0; y < in.height + rank.mask.height - 1; ++y) {
-    rows.push_back(reinterpret_cast<const Code*>(in.rows[y]) -
-                   static_cast<std::int64_t>(rank.mask.origin_x) * in.channels);
-  }
-  SlidingHistogram histogram(largest, shift);
-  slide<Code, Code>(
-      rank, runs, rows, in, out, histogram,
-      [](std::uint32_t code) { return static_cast<Code>(code); },
-      [](std::uint32_t a, std::uint32_t b) { return static_cast<Code>((a + b + 1) >> 1); });
-}
-
-// Orders as the floats do; -0 comes before 0 and NaN at the ends.
-std::uint32_t key_of(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  return (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
-}
-float value_of_key(std::uint32_t key) {
-  return std::bit_cast<float>((key >> 31) != 0 ? key & 0x7fffffffu : ~key);
-}
-
-void slide_floats(const Rank& rank, const std::vector<MaskRun>& runs, const RowsView& in,
-                  TileOut out, Scratch& scratch) {
-  const std::int64_t wide = (in.width + rank.mask.width - 1) * in.channels;
-  const std::int64_t tall = in.height + rank.mask.height - 1;
-  const std::int64_t count = wide * tall;
-  // Each float of the tile gets the place of its value among the sorted ones as its code.
-  auto* sorted = scratch.take<std::uint64_t>(count);
-  auto* codes = scratch.take<std::uint32_t>(count);
-  auto* values = scratch.take<float>(count);
-  std::vector<const std::uint32_t*> rows;
-  for (std::int64_t y = 0; y < tall; ++y) {
-    const float* row = reinterpret_cast<const float*>(in.rows[y]) -
-                       static_cast<std::int64_t>(rank.mask.origin_x) * in.channels;
-    for (std::int64_t i = 0; i < wide; ++i) {
-      sorted[y * wide + i] = static_cast<std::uint64_t>(key_of(row[i])) << 32 |
-                             static_cast<std::uint64_t>(y * wide + i);
-    }
-    rows.push_back(codes + y * wide);
-  }
-  std::sort(sorted, sorted + count);
-  std::uint32_t code = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (i > 0 && sorted[i] >> 32 != sorted[i - 1] >> 32) ++code;
-    codes[sorted[i] & 0xffffffffu] = code;
-    values[code] = value_of_key(static_cast<std::uint32_t>(sorted[i] >> 32));
-  }
-  SlidingHistogram histogram(code, (std::bit_width(code) + 1) / 2);
-  slide<std::uint32_t, float>(
-      rank, runs, rows, in, out, histogram, [values](std::uint32_t a) { return values[a]; },
-      [values](std::uint32_t a, std::uint32_t b) { return (values[a] + values[b]) / 2; });
 }
 
 }  // namespace
 
 void run_rank_histogram(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out,
-                        Scratch& scratch) {
+                        Scratch& scratch, CpuLevel level) {
   const ScratchScope scope(scratch);
-  const std::vector<MaskRun> runs = plan_extremum(rank.mask).runs;
-  switch (cls) {
-    case PixelClass::logical:
-    case PixelClass::uint8: return slide_codes<std::uint8_t>(rank, runs, in, out, 255, 4);
-    case PixelClass::uint16: return slide_codes<std::uint16_t>(rank, runs, in, out, 65535, 8);
-    case PixelClass::single: return slide_floats(rank, runs, in, out, scratch);
+  const auto run = [&](TileWindows& windows) {
+    switch (cls) {
+      case PixelClass::logical:
+      case PixelClass::uint8: return run_class<std::uint8_t>(rank, in, out, scratch, windows);
+      case PixelClass::uint16: return run_class<std::uint16_t>(rank, in, out, scratch, windows);
+      case PixelClass::single: return run_class<float>(rank, in, out, scratch, windows);
+    }
+  };
+  if (rank.mask.full() && rank.mask.height <= most_window_height) {
+    RectangleWindows windows(rank, scratch, level);
+    run(windows);
+  } else {
+    MaskWindows windows(rank, level);
+    run(windows);
   }
 }
 

@@ -16,14 +16,17 @@ IMPIPE_INLINE void run_steps(const ChunkStep* steps, int count) {
     for (int block = 0; block < steps[s].blocks; ++block, a += n, b += n) {
       if (high == nullptr) {
 #pragma GCC ivdep
+#pragma GCC unroll 1  // else it is unrolled before it is vectorised, and then is not
         for (int i = 0; i < n; ++i) low[i] = a[i] < b[i] ? a[i] : b[i];
         low += n;
       } else if (low == nullptr) {
 #pragma GCC ivdep
+#pragma GCC unroll 1
         for (int i = 0; i < n; ++i) high[i] = a[i] < b[i] ? b[i] : a[i];
         high += n;
       } else {
 #pragma GCC ivdep
+#pragma GCC unroll 1
         for (int i = 0; i < n; ++i) {
           const T x = a[i], y = b[i];
           low[i] = x < y ? x : y;
