@@ -140,10 +140,13 @@ class Table {
   void add_permutes(PixelClass cls, int channels, const std::string& of) {
     add("permute transpose" + of, {image(cls, channels)},
         {node(Permute{.transpose = true}, {input(0)}, {}, cls, channels)});
-    add("permute quarter" + of, {image(cls, channels)},
-        {node(Permute{.transpose = true, .flip_x = true}, {input(0)}, {}, cls, channels)});
-    add("permute half" + of, {image(cls, channels)},
-        {node(Permute{.flip_x = true, .flip_y = true}, {input(0)}, {}, cls, channels)});
+    if (channels == 1) {
+      add("permute quarter" + of, {image(cls, channels)},
+          {node(Permute{.transpose = true, .flip_x = true}, {input(0)}, {}, cls, channels)});
+    } else {
+      add("permute half" + of, {image(cls, channels)},
+          {node(Permute{.flip_x = true, .flip_y = true}, {input(0)}, {}, cls, channels)});
+    }
   }
 
   void add_bordered(PixelClass cls, int channels, Border border, const std::string& of) {
@@ -162,6 +165,15 @@ class Table {
     add("rank" + of, {image(cls, channels)},
         {node(Rank{.mask = window, .rank = 3, .average = average, .border = border}, {input(0)},
               outside, cls, channels)});
+    // Counts of bytes and of more, and the further digits of wider classes.
+    if (channels == 1 && (cls == PixelClass::uint8 || (cls == PixelClass::single && value))) {
+      const Mask large = border == Border::symmetric  ? disk(4)
+                         : border == Border::circular ? rectangle(9, 29)
+                                                      : rectangle(7, 6);
+      add("rank large" + of, {image(cls, channels)},
+          {node(Rank{.mask = large, .rank = 20, .average = average, .border = border}, {input(0)},
+                outside, cls, channels)});
+    }
     if (cls == PixelClass::uint16) return;  // the rest of a stencil does not depend on the class
     add("stencil body" + of, {image(cls, channels)},
         {node(Stencil{.body = &bodies::table_gradient, .border = border}, {input(0)},
@@ -180,10 +192,16 @@ class Table {
   void add_extrema(PixelClass cls, int channels, const std::string& of) {
     add("extremum 3x3" + of, {image(cls, channels)},
         {node(Extremum{.largest = false, .mask = rectangle(3, 3)}, {input(0)}, {}, cls, channels)});
-    add("extremum 15x7" + of, {image(cls, channels)},
-        {node(Extremum{.largest = true, .mask = rectangle(15, 7)}, {input(0)}, {}, cls, channels)});
-    add("extremum disk" + of, {image(cls, channels)},
-        {node(Extremum{.largest = channels == 1, .mask = disk(3)}, {input(0)}, {}, cls, channels)});
+    if (channels == 1) {
+      add("extremum 15x7" + of, {image(cls, channels)},
+          {node(Extremum{.largest = true, .mask = rectangle(15, 7)}, {input(0)}, {}, cls,
+                channels)});
+    }
+    if (channels == 3 || cls == PixelClass::uint8) {
+      add("extremum disk" + of, {image(cls, channels)},
+          {node(Extremum{.largest = channels == 1, .mask = disk(3)}, {input(0)}, {}, cls,
+                channels)});
+    }
   }
 
   // Networks that share columns, and two neighbourhoods in one kernel.

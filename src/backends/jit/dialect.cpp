@@ -30,6 +30,8 @@ constexpr const char* opencl_words = R"(
 #define POSITIVE(value) ((value) > 0.0f ? (value) : 0.0f)
 #define FLOOR_CODE(value) ((uint)(value))
 #define FLOAT_BITS(value) as_uint(value)
+// The 32 bits from bit `shift` < 32 on of the 64 whose low word comes first.
+#define SHIFTED_WORD(low, high, shift) ((uint)(((ulong)(high) << 32 | (low)) >> (shift)))
 #define BITS_FLOAT(bits) as_float(bits)
 #ifdef __NV_CL_C_VERSION
 static inline uint permuted_bytes(const uint a, const uint b, const uint places) {
@@ -59,6 +61,7 @@ constexpr const char* cuda_words = R"(
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
+typedef unsigned long ulong;
 #define FUNCTION static __device__ __forceinline__
 #define KERNEL(items) extern "C" __global__ __launch_bounds__(items)
 #define KERNEL_DENSE(items, groups) extern "C" __global__ __launch_bounds__(items, groups)
@@ -81,6 +84,7 @@ typedef unsigned int uint;
 // Rounded down to a whole number in the mantissa: cheaper than a conversion.
 #define FLOOR_CODE(value) (__float_as_uint(__fadd_rd(value, 8388608.0f)) & 0x7fffffu)
 #define FLOAT_BITS(value) __float_as_uint(value)
+#define SHIFTED_WORD(low, high, shift) __funnelshift_r(low, high, shift)
 #define BITS_FLOAT(bits) __uint_as_float(bits)
 #define BYTE_LANES(a, b, k) __byte_perm(a, b, (k) * 0x1111u + 0x4400u)
 #define LOW_BYTES(a, b) __byte_perm(a, b, 0x6240u)

@@ -8,6 +8,7 @@
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/permute.hpp"
+#include "backends/jit/rank_histogram.hpp"
 #include "backends/jit/tile.hpp"
 
 namespace impipe::jit {
@@ -66,7 +67,7 @@ class Generator {
  private:
   // Whether the node's pixels go through memory: an output, or read more than once a pixel.
   bool stored(int n) const {
-    if (to_.output_of(n) >= 0) return true;
+    if (to_.output_of(n) >= 0 || fits_rank_histogram(to_, n)) return true;
     int readers = 0;
     for (const Node& node : to_.spec().nodes) {
       for (const Operand& image : node.images) {
@@ -148,6 +149,11 @@ class Generator {
     }
     if (to_.fast() && fits_block(to_, is_stored_, n)) {
       write_block_kernel(to_, is_stored_, n);
+      load_function(n);
+      return;
+    }
+    if (fits_rank_histogram(to_, n)) {
+      write_rank_histogram(to_, n);
       load_function(n);
       return;
     }

@@ -1,0 +1,334 @@
+// The text of the sliding histogram: counts of the values' first eight bits, which cells of the
+// mask's edge enter and leave; the remaining bits of wider classes are found by counting the window.
+#include "backends/jit/rank_histogram.hpp"
+
+#include <algorithm>
+
+#include "backends/jit/dialect.hpp"
+#include "backends/jit/nodes.hpp"
+#include "backends/jit/text.hpp"
+
+namespace impipe::jit {
+namespace {
+
+constexpr int least_cells = 26;  // windows that networks don't take
+constexpr int most_small_count = 255;  // that fits a byte
+constexpr int most_packed_count = 1023;  // that fits a third of a word
+constexpr int codes = 256;
+// Strips that a device needs to be busy, and their rows: a strip starts with a whole window.
+constexpr std::int64_t enough_strips = 132 * 896;
+constexpr int most_strip = 128, least_strip = 32;
+
+// The bytes of a row under a full rectangle's row, packed into words.
+constexpr const char* row_function =
+    R"(FUNCTION void $row_name(GIVEN, const int x, int y, uint f[$words]) {
+  const int first = x - $left;
+  $row_rule
+  const int word = first >> 2;
+  if (first >= 0 && first + $wide <= $width && word + $words + 1 <= (int)($stride / 4)) {
+    GLOBAL const uint* const from = (GLOBAL const uint*)($plane) + word;
+    const int shift = (first & 3) * 8;
+    uint low = from[0];
+$unroll    for (int k = 0; k < $words; ++k) {
+      const uint high = from[k + 1];
+      f[k] = SHIFTED_WORD(low, high, shift);
+      low = high;
+    }
+  } else {
+    for (int k = 0; k < $words; ++k) {
+      uint packed = 0;
+      for (int j = 0; j < 4; ++j) packed |= (uint)$at << (8 * j);
+      f[k] = packed;
+    }
+  }
+}
+)";
+
+// A strip, by rows of a rectangle: the next rows are loaded before they are needed.
+constexpr const char* rows_loop = R"(    uint enters[$words], leaves[$words];
+    for (int k = 0; k < $words; ++k) enters[k] = leaves[k] = 0;
+    for (int row = first - $up - 1; row < last + $down; ++row) {
+      if (row >= first - $up) {
+$unroll        for (int i = 0; i < $wide; ++i) {
+          const uint code = enters[i / 4] >> (i % 4 * 8) & 255u;
+          COUNT(code) += 1;
+          below += code < place ? 1 : 0;
+        }
+      }
+      if (row >= first + $down + 1) {
+$unroll        for (int i = 0; i < $wide; ++i) {
+          const uint code = leaves[i / 4] >> (i % 4 * 8) & 255u;
+          COUNT(code) -= 1;
+          below -= code < place ? 1 : 0;
+        }
+      }
+      $row_name(GIVE, x, row + 1, enters);
+      if (row >= first + $down) $row_name(GIVE, x, row + 1 - $tall, leaves);
+      const int y = row - $down;
+      if (y < first) continue;
+)";
+
+// Any mask: the cells that the window gains and loses when it moves down.
+constexpr const char* cells_loop = R"(    for (int y = first; y < last; ++y) {
+      if (y == first) {
+$all      } else {
+$leaving$entering      }
+)";
+
+constexpr const char* kernel_text = R"(#define COUNT(code) \
+  ((IN_LOCAL $count*)words)[own + (int)((code) / $per * (32 * $per) + (code) % $per)]
+  LOCAL uint words[$items * $words_each];
+  const int own = ITEM / 32 * (32 * $codes) + ITEM % 32 * $per;
+  const int x = GROUP_X * $items + ITEM;
+  const int first = GROUP_Y * $strip;
+  const int last = smaller(first + $strip, $height);
+  if (x >= $width) return;
+  for (int c = 0; c < $channels; ++c) {
+    for (int k = 0; k < $words_each; ++k) words[own / $per + k * 32] = 0;
+    // How many values of the window are in codes before `place`.
+    uint place = 0;
+    int below = 0;
+$loop      while (below > $rank) {
+        --place;
+        below -= COUNT(place);
+      }
+      for (int count = COUNT(place); below + count <= $rank; count = COUNT(place)) {
+        below += count;
+        ++place;
+      }
+$result      $store
+    }
+  }
+#undef COUNT
+)";
+
+// The key whose first bits are `prefix` and that `rank` of the keys with these first bits precede:
+// two bits at a time, all cells counted for each.
+constexpr const char* rest_function =
+    R"(FUNCTION uint $rest_name(GIVEN, const int x, const int y, const int c, const uint prefix,
+                        int rank) {
+  uint found = prefix;
+  for (int shift = $rest - 2; shift >= 0; shift -= 2) {
+    $sums counts = 0;
+$cells    int digit = 0;
+    for (int count = (int)(counts & $most); digit < 3 && rank >= count;
+         count = (int)(counts >> (digit * $field) & $most)) {
+      rank -= count;
+      ++digit;
+    }
+    found = found << 2 | (uint)digit;
+  }
+  return found;
+}
+)";
+
+const Rank& rank_of(const Builder& to, int n) { return std::get<Rank>(to.node(n).primitive); }
+
+// The set cells whose neighbour above (dy -1) or below (1) is not set.
+Mask edge(const Mask& mask, int dy) {
+  Mask out = mask;
+  for (int y = 0; y < mask.height; ++y) {
+    for (int x = 0; x < mask.width; ++x) {
+      const bool next = y + dy >= 0 && y + dy < mask.height && mask.at(x, y + dy);
+      if (next) out.cells[static_cast<std::size_t>(y * mask.width + x)] = 0;
+    }
+  }
+  return out;
+}
+
+// The kernel's parts that depend on the node.
+class RankHistogram {
+ public:
+  RankHistogram(Builder& to, int n)
+      : to_(to), n_(n), rank_(rank_of(to, n)), node_(to.node(n)), image_(node_.images[0]),
+        name_(Builder::name({false, n}) + "_window"), cells_(rank_.mask.count()),
+        small_(cells_ <= most_small_count), unroll_(to.tuning().unroll ? "#pragma unroll\n" : "") {}
+
+  void write() {
+    write_outside();
+    write_key();
+    const bool rows = rank_.mask.full() && node_.cls != PixelClass::uint16 &&
+                      node_.cls != PixelClass::single && node_.channels == 1;
+    if (rows) write_row();
+    if (rest_bits() > 0) write_rest();
+    const std::string loop = rows ? rows_text() : cells_text();
+    const int per = small_ ? 4 : 2, items = small_ ? 128 : 64;
+    const Operand self{false, n_};
+    const std::string strip = to_.parameter(
+        ParameterType::int32, name_ + "_strip", [self, items](const LaunchContext& at, int) {
+          return static_cast<double>(strip_of(at.size_of(self)));
+        });
+    const std::string text = filled(
+        kernel_text, {{"count", small_ ? "uchar" : "ushort"},
+                      {"per", number(per)},
+                      {"words_each", number(codes / per)},
+                      {"items", number(items)},
+                      {"codes", number(codes)},
+                      {"strip", strip},
+                      {"height", to_.height(self)},
+                      {"width", to_.width(self)},
+                      {"channels", number(node_.channels)},
+                      {"loop", loop},
+                      {"rank", number(rank_.rank)},
+                      {"result", result_text()},
+                      {"store", to_.plane(self).pixel() + " = (" + type_of(node_.cls) + ")found;"}});
+    to_.kernel("store_" + Builder::name(self), items, text, [self, items](const LaunchContext& at) {
+      const Size size = at.size_of(self);
+      const std::int64_t each = strip_of(size);
+      return LaunchShape{{(size.width + items - 1) / items, (size.height + each - 1) / each, 1},
+                         {items, 1, 1}};
+    });
+  }
+
+ private:
+  static std::string number(int value) { return std::to_string(value); }
+
+  static std::int64_t strip_of(Size size) {
+    std::int64_t strip = most_strip;
+    while (strip > least_strip && size.width * size.height < strip * enough_strips) strip /= 2;
+    return strip;
+  }
+
+  // Bits of a key beyond the first eight.
+  int rest_bits() const {
+    return node_.cls == PixelClass::single ? 24 : node_.cls == PixelClass::uint16 ? 8 : 0;
+  }
+
+  // NAME_at: the image with what is round it.
+  void write_outside() {
+    std::string outside = "0";
+    if (rank_.border == Border::constant && !node_.arguments.empty()) {
+      const int last = static_cast<int>(node_.arguments.size()) - 1;
+      outside = converted(node_.cls, "double", to_.argument(n_, last, "outside", "double", "0"));
+    }
+    outside_ = outside;
+    write_border(to_, name_ + "_at", type_of(node_.cls), to_.value(image_, "x", "y", "c"),
+                 rank_.border, outside, to_.width(image_), to_.height(image_));
+  }
+
+  // NAME_key: the ordered key of a pixel.
+  void write_key() {
+    const std::string at = to_.call(name_ + "_at", "x", "y", "c");
+    to_.function(name_ + "_key",
+                 "FUNCTION uint " + name_ + "_key(GIVEN, const int x, const int y, const int c) " +
+                     "{\n  return " +
+                     (node_.cls == PixelClass::single ? "key_of_single(" + at + ")" : "(uint)" + at) +
+                     ";\n}\n");
+  }
+
+  void write_row() {
+    const Mask& mask = rank_.mask;
+    const PlaneText plane = to_.plane(image_);
+    std::string rule;
+    if (rank_.border == Border::constant) {
+      rule = "if (y < 0 || y >= " + to_.height(image_) + ") {\n    for (int k = 0; k < " +
+             number(words()) + "; ++k) f[k] = (uint)" + outside_ +
+             " * 0x01010101u;\n    return;\n  }";
+    } else {
+      rule = "y = " + std::string(name_of(rank_.border)) + "(y, " + to_.height(image_) + ");";
+    }
+    const std::string at = to_.call(name_ + "_at", "first + 4 * k + j", "y", "0");
+    to_.function(name_ + "_row", filled(row_function, {{"row_name", name_ + "_row"},
+                                                       {"words", number(words())},
+                                                       {"left", number(mask.origin_x)},
+                                                       {"row_rule", rule},
+                                                       {"wide", number(mask.width)},
+                                                       {"width", to_.width(image_)},
+                                                       {"stride", plane.stride},
+                                                       {"plane", plane.row("y")},
+                                                       {"unroll", unroll_},
+                                                       {"at", at}}));
+  }
+
+  void write_rest() {
+    const bool packed = cells_ <= most_packed_count;
+    const std::string key = to_.call(name_ + "_key", "x + dx", "y + dy", "c");
+    const std::string step =
+        "const uint key = " + key + "; if (key >> (shift + 2) == found) counts += (" +
+        std::string(packed ? "uint" : "ulong") + ")((key >> shift & 3u) < 3u ? 1 : 0) << ((key >> " +
+        "shift & 3u) * " + (packed ? "10" : "16") + " & " + (packed ? "31" : "63") + ");";
+    to_.function(name_ + "_rest",
+                 filled(rest_function, {{"rest_name", name_ + "_rest"},
+                                        {"rest", number(rest_bits())},
+                                        {"sums", packed ? "uint" : "ulong"},
+                                        {"cells", for_each_cell(rank_.mask, step)},
+                                        {"most", packed ? "1023u" : "65535u"},
+                                        {"field", packed ? "10" : "16"}}));
+  }
+
+  int words() const { return (rank_.mask.width + 3) / 4; }
+
+  std::string rows_text() {
+    const Mask& mask = rank_.mask;
+    to_.call(name_ + "_row", "x", "y", "0");  // for its buffers
+    return filled(rows_loop, {{"words", number(words())},
+                              {"up", number(mask.origin_y)},
+                              {"down", number(mask.height - 1 - mask.origin_y)},
+                              {"tall", number(mask.height)},
+                              {"unroll", unroll_},
+                              {"wide", number(mask.width)},
+                              {"row_name", name_ + "_row"}});
+  }
+
+  std::string cells_text() {
+    const std::string top = rest_bits() > 0 ? " >> " + number(rest_bits()) : "";
+    const auto moved = [&](const Mask& mask, const char* y, const char* sign) {
+      const std::string key = to_.call(name_ + "_key", "x + dx", y, "c");
+      return "  {\n" +
+             for_each_cell(mask, "const uint code = " + key + top + "; COUNT(code) " + sign +
+                                     "= 1; below " + sign + "= code < place ? 1 : 0;") +
+             "  }\n";
+    };
+    return filled(cells_loop, {{"all", moved(rank_.mask, "y + dy", "+")},
+                               {"leaving", moved(edge(rank_.mask, -1), "y - 1 + dy", "-")},
+                               {"entering", moved(edge(rank_.mask, 1), "y + dy", "+")}});
+  }
+
+  // `found`: the value from place and below; with an average also that of the next.
+  std::string result_text() {
+    const bool single = node_.cls == PixelClass::single;
+    const std::string type = single ? "float" : "uint";
+    const auto value = [&](const char* place, const std::string& rank) {
+      std::string key = place;
+      if (rest_bits() > 0) {
+        to_.call(name_ + "_rest", "x", "y", "c");  // for its buffers
+        key = name_ + "_rest(GIVE, x, y, c, " + place + ", " + rank + ")";
+      }
+      return single ? "single_of_key(" + key + ")" : key;
+    };
+    std::string text =
+        "      " + type + " found = " + value("place", number(rank_.rank) + " - below") + ";\n";
+    if (!rank_.average) return text;
+    const std::string next = number(rank_.rank + 1);
+    text += "      uint place_after = place;\n      int below_after = below;\n"
+            "      for (int count = COUNT(place_after); below_after + count <= " +
+            next +
+            ";\n           count = COUNT(place_after)) {\n"
+            "        below_after += count;\n        ++place_after;\n      }\n"
+            "      const " +
+            type + " after = " + value("place_after", next + " - below_after") + ";\n";
+    return text + (single ? "      found = (found + after) / 2.0f;\n"
+                          : "      found = (found + after + 1u) / 2u;\n");
+  }
+
+  Builder& to_;
+  int n_;
+  const Rank& rank_;
+  const Node& node_;
+  Operand image_;
+  std::string name_, outside_;
+  int cells_;
+  bool small_;
+  std::string unroll_;
+};
+
+}  // namespace
+
+bool fits_rank_histogram(const Builder& to, int n) {
+  const auto* rank = std::get_if<Rank>(&to.node(n).primitive);
+  return to.fast() && rank != nullptr && rank->mask.count() >= least_cells;
+}
+
+void write_rank_histogram(Builder& to, int n) { RankHistogram(to, n).write(); }
+
+}  // namespace impipe::jit
