@@ -132,6 +132,9 @@ int run_benchmarks(const BenchFlags& flags) {
     compare_with_bar(rows);
     if (!flags.json) write_stdout(bench_line(rows.back(), suite));
   }
+  if (!flags.json && suite && find_suite(flags.suite).most_spread > 0) {
+    write_stdout(bench_spread(rows, find_suite(flags.suite).most_spread));
+  }
   if (flags.json) write_stdout(bench_json(rows, flags.suite, benchmark));
   return failed ? static_cast<int>(ExitCode::file_failed) : 0;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace impipe::cli {
@@ -83,6 +84,25 @@ std::string bench_line(const BenchRow& row, bool suite) {
   }
   if (!row.error.empty()) line += ": " + row.error;
   return line + "\n";
+}
+
+std::string bench_spread(const std::vector<BenchRow>& rows, double most) {
+  std::map<int, std::pair<double, double>> of_size;  // fastest, slowest
+  for (const BenchRow& row : rows) {
+    if (!row.error.empty()) continue;
+    const double device = row.result.device;
+    const auto [place, is_new] = of_size.try_emplace(row.what.size, device, device);
+    auto& [fastest, slowest] = place->second;
+    fastest = std::min(fastest, device);
+    slowest = std::max(slowest, device);
+  }
+  std::string text;
+  for (const auto& [size, times] : of_size) {
+    const double spread = ratio(times.second, times.first);
+    text += fmt::format("worst over best at {}x{}: {:.2f}, at most {} {}\n", size, size, spread, most,
+                        spread <= most ? "+" : "MISSED");
+  }
+  return text;
 }
 
 std::string bench_json(const std::vector<BenchRow>& rows, const std::string& suite,

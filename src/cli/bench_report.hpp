@@ -25,6 +25,8 @@ void compare_with_bar(std::vector<BenchRow>& rows);
 std::string bench_head(bool suite);
 // A line of the table, and its head.
 std::string bench_line(const BenchRow& row, bool suite);
+// The slowest row of each size over its fastest, and the most it may be; a line a size.
+std::string bench_spread(const std::vector<BenchRow>& rows, double most);
 std::string bench_json(const std::vector<BenchRow>& rows, const std::string& suite,
                        const engine::Benchmark& benchmark);
 

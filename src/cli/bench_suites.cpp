@@ -10,6 +10,7 @@ constexpr Suite all[] = {
     {"primitives",
      "every primitive on 8192x8192 and 2048x2048 images, with the time it is to reach",
      primitive_rows},
+    {"edt", "bwdist on nine kinds of pictures: worst over best", edt_rows, 3},
 };
 
 }  // namespace

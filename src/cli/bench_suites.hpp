@@ -39,6 +39,8 @@ struct Suite {
   const char* name;
   const char* summary;
   std::vector<SuiteRow> (*rows)();
+  // What the slowest row of a size may take, times its fastest; 0: rows are of different things.
+  double most_spread = 0;
 };
 
 std::span<const Suite> all_suites();
@@ -47,5 +49,6 @@ const Suite& find_suite(const std::string& name);
 
 // The suites, one file each.
 std::vector<SuiteRow> primitive_rows();
+std::vector<SuiteRow> edt_rows();
 
 }  // namespace impipe::cli

@@ -102,8 +102,13 @@ class Commands(ProgramTest):
                          [("imhist", "uint8", 64), ("imhist, constant", "uint8", 64),
                           ("imhist", "uint16", 64)])
         self.assertEqual(rows[0]["reached"], rows[0]["measured"] <= 1.3)
+        said = self.impipe("bench", "--suite", "edt", "--size", 40, "-j", 1).out
+        for picture in ["random", "corner", "half", "circle", "natural", "inverse corner",
+                        "inverse half", "inverse circle", "inverse natural"]:
+            self.assertIn(f"bwdist {picture}\n", said)
+        self.assertRegex(said, r"worst over best at 40x40: \d+\.\d\d, at most 3 (\+|MISSED)\n$")
         error = self.impipe("bench", "--suite", "primitve", code=2).err
-        self.assertEqual(error, "impipe: --suite: 'primitve' is none of primitives; did you mean "
+        self.assertEqual(error, "impipe: --suite: 'primitve' is none of primitives, edt; did you mean "
                                 "'primitives'?\n")
 
     def test_completions_name_operators_and_flags(self):
