@@ -177,7 +177,8 @@ constexpr const char* end_text = R"(  {
 constexpr const char* bins_kernel = R"(  const int chunks = ($bins + $items - 1) / $items;
   const int column = GROUP_X / chunks, r = GROUP_X % chunks * $items + ITEM;
   if (r >= $bins) return;
-  const int sum = $sums[2 * column], way = sum / $slots;
+  GLOBAL const double* const of_column = $ways + 3 * $count + 2 * column;
+  const int sum = (int)of_column[0], way = sum / $slots;
   const double along = $ways[3 * way], across = $ways[3 * way + 1];
   const int frame = (int)$ways[3 * way + 2], half_u = $half_u, half_v = $half_v;
   const int most = (int)rint(across * (double)half_v / along);
@@ -191,7 +192,7 @@ constexpr const char* bins_kernel = R"(  const int chunks = ($bins + $items - 1)
     const int place = bin - (int)floor(along * (double)j - reach);
     if (place >= 0 && place < 4) total += parts[(long)(j + half_u + most) * 4 + place];
   }
-  const int y = $sums[2 * column + 1] != 0 ? $bins - 1 - r : r;
+  const int y = of_column[1] != 0.0 ? $bins - 1 - r : r;
   ($out)[column] = (float)total;
 )";
 
@@ -255,22 +256,19 @@ class ProjectText {
   }
   static const char* suffix(bool four) { return four ? "_four" : ""; }
 
-  std::string ways(bool four) {
-    return to_.table(ParameterType::float64, name_ + "_ways" + suffix(four),
-                     [plan = plan(), four](const LaunchContext& at) {
+  // One copy to the device: along, across and frame of each way, then of each column its sum and
+  // whether it is reversed.
+  std::string table() {
+    return to_.table(ParameterType::float64, name_ + "_plan",
+                     [image = image_, plan = plan()](const LaunchContext& at) {
+                       const auto made = plan(at);
+                       const bool four = takes_four(*made, at.size_of(image));
                        std::vector<double> out;
-                       for (const RayPlan::Way& way : plan(at)->ways[four]) {
+                       for (const RayPlan::Way& way : made->ways[four]) {
                          out.insert(out.end(), {way.along, way.across,
                                                 static_cast<double>(way.frame)});
                        }
-                       return out;
-                     });
-  }
-  std::string sums(bool four) {
-    return to_.table(ParameterType::int32, name_ + "_sums" + suffix(four),
-                     [plan = plan(), four](const LaunchContext& at) {
-                       std::vector<double> out;
-                       for (const auto& [sum, reversed] : plan(at)->columns[four]) {
+                       for (const auto& [sum, reversed] : made->columns[four]) {
                          out.insert(out.end(), {static_cast<double>(sum), reversed ? 1.0 : 0.0});
                        }
                        return out;
@@ -400,7 +398,7 @@ class ProjectText {
   void write_rows(bool four) {
     to_.kernel(name_ + "_rows" + suffix(four), items,
                filled_here(rows_kernel, four,
-                           {{"ways", ways(four)},
+                           {{"ways", table()},
                             {"quarters", row_memory("quarters", "float4", four, 16)},
                             {"offsets", row_memory("offsets", "float", four, 4)},
                             {"places", row_memory("places", "int", four, 4)}}),
@@ -433,7 +431,7 @@ class ProjectText {
     }
     to_.kernel(name_ + "_strips" + suffix(four), 32 * waves,
                filled_here(strips_kernel, four,
-                           {{"ways", ways(four)},
+                           {{"ways", table()},
                             {"frames", frames(four)},
                             {"quarters", row_memory("quarters", "float4", four, 16)},
                             {"offsets", row_memory("offsets", "float", four, 4)},
@@ -455,8 +453,7 @@ class ProjectText {
     to_.kernel(name_ + "_bins" + suffix(four), items,
                filled_here(bins_kernel, four,
                            {{"bins", to_.height(self)},
-                            {"sums", sums(four)},
-                            {"ways", ways(four)},
+                            {"ways", table()},
                             {"parts", parts(four)},
                             {"out", to_.plane(self).row("y")}}),
                shape(four, items, [node = to_.node(n_)](Size size, const RayPlan& plan) {
