@@ -124,6 +124,13 @@ def rows():
         Row("mean", "mean2", lambda a, b: np.array(cv2.mean(a)[0]), off=1e-9),
         Row("histogram", "imhist",
             lambda a, b: cv2.calcHist([a], [0], None, [256], [0, 256]).ravel()),
+        Row("joint histogram", "jointhist :b",
+            lambda a, b: cv2.calcHist([a, b], [0, 1], None, [256, 256], [0, 256, 0, 256])),
+        Row("resize 2x bilinear", "imresize 2 bilinear",
+            lambda a, b: cv2.resize(a, None, fx=2, fy=2, interpolation=cv2.INTER_LINEAR), off=1),
+        Row("resize 0.3x bilinear", "imresize 0.3 bilinear antialiasing=off",
+            lambda a, b: cv2.resize(a, None, fx=0.3, fy=0.3, interpolation=cv2.INTER_LINEAR),
+            off=1, margin=1),
         Row("the chain", CHAIN, lambda a, b: opencv_chain(a), share=0.002),
     ]
 

@@ -11,6 +11,9 @@ constexpr Suite all[] = {
      "every primitive on 8192x8192 and 2048x2048 images, with the time it is to reach",
      primitive_rows},
     {"edt", "bwdist on nine kinds of pictures: worst over best", edt_rows, 3},
+    {"geometry",
+     "windows, other sizes, affine maps, and joint histograms of many kinds of content",
+     geometry_rows},
 };
 
 }  // namespace

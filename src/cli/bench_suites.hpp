@@ -50,5 +50,6 @@ const Suite& find_suite(const std::string& name);
 // The suites, one file each.
 std::vector<SuiteRow> primitive_rows();
 std::vector<SuiteRow> edt_rows();
+std::vector<SuiteRow> geometry_rows();
 
 }  // namespace impipe::cli

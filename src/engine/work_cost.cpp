@@ -15,7 +15,7 @@ bool is_one_of(const Primitive& primitive) {
 }
 // What the GPU backends make no kernel of yet.
 bool is_cpu_only(const Primitive& primitive) {
-  return is_one_of<Label, Resample>(primitive);
+  return is_one_of<Label>(primitive);
 }
 
 }  // namespace

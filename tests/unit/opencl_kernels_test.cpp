@@ -34,5 +34,17 @@ TEST(OpenClKernels, HaveTheBitsOfTheCpu) {
   }
 }
 
+// A group of the kernel gets some 150,000 pixels, and a field holds 65,535.
+TEST(OpenClKernels, WideHistogramsOfManyPixels) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  for (const SpecCase& spec : kernel_specs()) {
+    if (spec.name != "histogram of few pairs") continue;
+    EXPECT_EQ(Comparison(spec, *cpu, *device).difference({3001, 3100}, 9), "");
+  }
+}
+
 }  // namespace
 }  // namespace impipe::testing

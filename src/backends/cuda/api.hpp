@@ -23,6 +23,8 @@ using CompilerProgram = struct CompilerProgramHandle*;
 inline constexpr Result error_out_of_memory = 2;
 inline constexpr int attribute_compute_major = 75;
 inline constexpr int attribute_compute_minor = 76;
+inline constexpr int attribute_most_shared = 97;         // bytes a block may ask for
+inline constexpr int function_most_dynamic_shared = 8;  // bytes
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_without_time = 2;
 inline constexpr int capture_relaxed = 2;
@@ -43,6 +45,7 @@ inline constexpr int capture_relaxed = 2;
   X(module_load, "cuModuleLoadData", (Module*, const void*))                                      \
   X(module_unload, "cuModuleUnload", (Module))                                                    \
   X(module_function, "cuModuleGetFunction", (Function*, Module, const char*))                     \
+  X(function_attribute, "cuFuncSetAttribute", (Function, int, int))                              \
   X(memory_allocate, "cuMemAlloc_v2", (DevicePointer*, std::size_t))                              \
   X(memory_free, "cuMemFree_v2", (DevicePointer))                                                 \
   X(host_allocate, "cuMemHostAlloc", (void**, std::size_t, unsigned))                             \

@@ -78,14 +78,16 @@ class CudaDevice final : public Device {
     DeviceNumber device = 0;
     check(driver().api.device_get(&device, index), "cuDeviceGet");
     capability_ = capability_of(device);
+    int most = 0;
+    check(driver().api.device_attribute(&most, attribute_most_shared, device),
+          "cuDeviceGetAttribute");
+    tuning_.most_local_bytes = std::min<std::int64_t>(tuning_.most_local_bytes, most);
     context_ = std::make_shared<DeviceContext>(device);
     memory_ = make_pool(context_, info_.id);
   }
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override {
-    return load(jit::generate(spec, jit::Dialect::cuda,
-                              jit::tuning_for("nvidia", jit::Dialect::cuda)),
-                spec.key());
+    return load(jit::generate(spec, jit::Dialect::cuda, tuning_), spec.key());
   }
   std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) override {
     return load(jit::yardstick(yardstick, jit::Dialect::cuda), "yardstick");
@@ -106,6 +108,7 @@ class CudaDevice final : public Device {
   DeviceInfo info_;
   ThreadPool& pool_;
   int capability_ = 0;
+  jit::Tuning tuning_ = jit::tuning_for("nvidia", jit::Dialect::cuda);
   std::shared_ptr<const DeviceContext> context_;
   std::shared_ptr<jit::MemoryPool> memory_;
 };

@@ -24,6 +24,11 @@ class CudaKernel final : public Kernel {
   const std::string& entry_name(int index) const {
     return program_.entries[static_cast<std::size_t>(index)];
   }
+  // Dynamic shared memory.
+  int local_bytes(int index) const {
+    const auto i = static_cast<std::size_t>(index);
+    return i < program_.local_bytes.size() ? program_.local_bytes[i] : 0;
+  }
 
  private:
   bool load(const void* binary);

@@ -241,7 +241,8 @@ void CudaQueue::run(const Kernel& kernel, const Launch& launch) {
     const auto grid = [&](int axis) { return static_cast<unsigned>(groups[axis]); };
     const auto block = [&](int axis) { return static_cast<unsigned>(pass.shape.group[axis]); };
     check(driver().api.launch(compiled.entry(pass.entry), grid(0), grid(1), grid(2), block(0),
-                              block(1), block(2), 0, stream_, parameters.data(), nullptr),
+                              block(1), block(2),
+                              static_cast<unsigned>(compiled.local_bytes(pass.entry)), stream_, parameters.data(), nullptr),
           ("launch of " + name).c_str());
     ++launches_;
   }

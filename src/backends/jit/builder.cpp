@@ -258,7 +258,7 @@ void Builder::body_once(const std::string& name, const std::string& text) {
 // --- kernels
 
 void Builder::kernel(const std::string& name, int items, const std::string& text,
-                     ShapeFunction shape, int groups) {
+                     ShapeFunction shape, int groups, int local_bytes) {
   std::string signature, members;
   std::vector<Buffer> places;
   // The struct's members are all buffers of the program; those added later stay zero.
@@ -282,6 +282,7 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
   using_.clear();
   passes_.push_back({static_cast<int>(entries_.size()), std::move(shape), std::move(places)});
   entries_.push_back(name);
+  local_bytes_.push_back(dialect_ == Dialect::cuda ? local_bytes : 0);
 }
 
 void Builder::pixel_kernel(const std::string& name, const std::string& width,
@@ -370,6 +371,7 @@ Program Builder::finish() {
   Program program;
   program.source = std::move(text);
   program.entries = entries_;
+  program.local_bytes = local_bytes_;
   program.launch = Launcher{spec_, fields_, scratches_, passes_};
   return program;
 }

@@ -109,8 +109,9 @@ class Builder {
 
   // --- kernels, launched in the order in which they are added
   // groups: how many should fit on a processor at once, which limits the registers; 0: any.
+  // local_bytes: of what the text declares with DYNAMIC_LOCAL.
   void kernel(const std::string& name, int items, const std::string& text, ShapeFunction shape,
-              int groups = 0);
+              int groups = 0, int local_bytes = 0);
   // One work-item a pixel of an image of that size: x and y are defined in `text`.
   void pixel_kernel(const std::string& name, const std::string& width, const std::string& height,
                     std::function<Size(const LaunchContext&)> size, const std::string& text);
@@ -164,6 +165,7 @@ class Builder {
   std::set<std::string> bodies_;
   std::set<std::string> using_;  // by what is being written
   std::vector<std::string> entries_;
+  std::vector<int> local_bytes_;  // one an entry
   std::vector<PassPlan> passes_;
 };
 

@@ -18,6 +18,8 @@ constexpr const char* opencl_words = R"(
 #define GLOBAL __global
 #define LOCAL __local
 #define IN_LOCAL __local
+// Local memory beyond what every kernel may take.
+#define DYNAMIC_LOCAL(type, name, count) __local type name[count]
 #define RESTRICT restrict
 #define GROUP_X ((int)get_group_id(0))
 #define GROUP_Y ((int)get_group_id(1))
@@ -29,6 +31,7 @@ constexpr const char* opencl_words = R"(
 #define ADD_GLOBAL(place, value) atomic_add(place, value)
 #define POSITIVE(value) ((value) > 0.0f ? (value) : 0.0f)
 #define FLOOR_CODE(value) ((uint)(value))
+#define ROTATE(value, bits) rotate(value, (uint)(bits))
 #define FLOAT_BITS(value) as_uint(value)
 // The 32 bits from bit `shift` < 32 on of the 64 whose low word comes first.
 #define SHIFTED_WORD(low, high, shift) ((uint)(((ulong)(high) << 32 | (low)) >> (shift)))
@@ -69,6 +72,7 @@ typedef unsigned long ulong;
 #define GLOBAL
 #define LOCAL __shared__
 #define IN_LOCAL
+#define DYNAMIC_LOCAL(type, name, count) extern __shared__ type name[]
 #define RESTRICT __restrict__
 #define GROUP_X ((int)blockIdx.x)
 #define GROUP_Y ((int)blockIdx.y)
@@ -83,6 +87,7 @@ typedef unsigned long ulong;
 #define POSITIVE(value) fmaxf(value, 0.0f)
 // Rounded down to a whole number in the mantissa: cheaper than a conversion.
 #define FLOOR_CODE(value) (__float_as_uint(__fadd_rd(value, 8388608.0f)) & 0x7fffffu)
+#define ROTATE(value, bits) __funnelshift_l(value, value, bits)
 #define FLOAT_BITS(value) __float_as_uint(value)
 #define SHIFTED_WORD(low, high, shift) __funnelshift_r(low, high, shift)
 #define BITS_FLOAT(bits) __uint_as_float(bits)

@@ -9,6 +9,8 @@
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/permute.hpp"
 #include "backends/jit/rank_histogram.hpp"
+#include "backends/jit/resample.hpp"
+#include "backends/jit/wide_histogram.hpp"
 #include "backends/jit/tile.hpp"
 
 namespace impipe::jit {
@@ -39,6 +41,8 @@ class Generator {
       if (only_in_tiles(n)) continue;
       if (is<Reduce>(node))
         write_reduce(to_, n);
+      else if (is<Histogram>(node) && to_.fast() && fits_wide_histogram(to_, n))
+        write_wide_histogram(to_, is_stored_, n);
       else if (is<Histogram>(node))
         write_histogram(to_, n);
       else if (is<Select>(node))
@@ -113,6 +117,8 @@ class Generator {
       write_permute(to_, n, name);
     else if (is<Window>(node))
       write_window(to_, n, name);
+    else if (is<Resample>(node))
+      write_resample(to_, n, name);
     else if (is<Stencil>(node))
       write_stencil(to_, n, name);
     else if (is<Separable>(node))

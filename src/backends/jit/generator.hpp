@@ -35,6 +35,10 @@ struct Tuning {
   const char* vendor = "generic";
   int group = 128;                       // work-items (threads) of a group
   std::int64_t local_bytes = 32 * 1024;  // local (shared) memory a group may take
+  // What a kernel may take that asks for it, and is alone on its processor then. Devices lower it.
+  std::int64_t most_local_bytes = 227 * 1024;
+  int wide_histogram_items = 256;  // of a group that counts 65,536 codes, and how many groups
+  int wide_histogram_groups = 64;
   int parameter_bytes = 960;             // of the by-value struct; the rest goes through a buffer
   int load_bytes = 16;                   // of the widest load and store
   int wave = 32;                         // work-items that run together
@@ -71,7 +75,7 @@ struct Buffer {
   bool operator==(const Buffer&) const = default;
 };
 
-// CUDA: grid and block; no dynamic shared memory. OpenCL: global size = groups * group.
+// CUDA: grid and block. OpenCL: global size = groups * group.
 struct LaunchShape {
   std::array<std::int64_t, 3> groups{1, 1, 1};
   std::array<int, 3> group{1, 1, 1};
@@ -92,6 +96,8 @@ struct LaunchPlan {
 struct Program {
   std::string source;                                     // complete, compiles alone
   std::vector<std::string> entries;                       // names of the kernels in it
+  // CUDA: dynamic shared memory of each; none where it is empty. OpenCL kernels declare theirs.
+  std::vector<int> local_bytes;
   std::function<LaunchPlan(const LaunchValues&)> launch;  // any thread
 };
 

@@ -92,7 +92,17 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
     text = point.body->text;
   }
   to.body_once(body_name, "\n" + body_function(body_name, real, "", parameters, text));
-  return converted(node.cls, real, body_name + "(" + joined(arguments) + ")");
+  const std::string value = body_name + "(" + joined(arguments) + ")";
+  if (!point.in_table) return converted(node.cls, real, value);
+  const Argument& first = node.arguments.back();
+  const Operand& table = node.measures.at(static_cast<std::size_t>(first.measure));
+  const bool own = first.per_channel && node.channels > 1 && to.channels(table) > 1;
+  const std::string from = (own ? "c * " + std::to_string(to.values(table)) + " + " : "") +
+                           std::to_string(first.element);
+  const std::string last = std::to_string(to.values(table) - first.element - 1);
+  const std::string place = "(int)to_code_" + real + "(" + value + ", (" + real + ")" + last + ")";
+  return converted(node.cls, real, "(" + real + ")" + to.measure(table) + "[" + from + " + " +
+                                       place + "]");
 }
 
 void write_point(Builder& to, int n, const std::string& name) {

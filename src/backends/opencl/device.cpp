@@ -112,9 +112,10 @@ class OpenClDevice final : public Device {
     context_ = calls()->clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code);
     check(code, "clCreateContext");
     tuning_ = jit::tuning_for(text_of(device_, CL_DEVICE_VENDOR), jit::Dialect::opencl);
-    tuning_.local_bytes = std::min<std::int64_t>(
-        tuning_.local_bytes,
-        static_cast<std::int64_t>(number_of<cl_ulong>(device_, CL_DEVICE_LOCAL_MEM_SIZE)));
+    const auto local =
+        static_cast<std::int64_t>(number_of<cl_ulong>(device_, CL_DEVICE_LOCAL_MEM_SIZE));
+    tuning_.local_bytes = std::min(tuning_.local_bytes, local);
+    tuning_.most_local_bytes = std::min(tuning_.most_local_bytes, local);
   }
   ~OpenClDevice() override { calls()->clReleaseContext(context_); }
 

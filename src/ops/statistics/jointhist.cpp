@@ -1,9 +1,9 @@
 // jointhist: how many pixels have which pair of values in two images.
+#include "core/pair_code.hpp"
 #include "ops/images.hpp"
 
 // codes: the number of codes of the image's class.
 IMPIPE_POINT_BODY(jointhist_bin, (x), (bins, codes), { return floor(x * bins / codes); })
-IMPIPE_POINT_BODY(jointhist_place, (a, b), (bins), { return a * bins + b; })
 
 namespace impipe::ops {
 namespace {
@@ -27,7 +27,7 @@ ImageValue lower_jointhist(const Call& call, PlanBuilder& plan) {
   // Up to 256 bins the place of a pair is a uint16, which is counted fastest.
   const PixelClass cls = bins <= 256 ? PixelClass::uint16 : PixelClass::single;
   const ImageValue places =
-      plan.point(bodies::jointhist_place, {binned(plan, image, bins), binned(plan, other, bins)},
+      plan.point(pair_code_body(), {binned(plan, image, bins), binned(plan, other, bins)},
                  {static_cast<double>(bins)}, {.cls = cls, .white = class_max(cls)});
   plan.report("jointhist",
               plan.histogram({.rule = BinRule::codes, .bins = bins * bins}, places), bins);
