@@ -33,16 +33,16 @@ FUNCTION void $name(IN_LOCAL uint* words, GLOBAL uint* totals, const uint code, 
 )";
 
 constexpr const char* count_kernel = R"(  DYNAMIC_LOCAL(uint, $array, $words);
-  const long across = ($width + $pixels - 1) / $pixels;
-  const long chunks = across * $height;
-  const long step = (long)GROUPS_X * $items;
+  const uint across = ((uint)$width + $pixels - 1u) / $pixels;
+  const uint chunks = across * (uint)$height;
+  const uint step = (uint)GROUPS_X * $items;
   for (int c = 0; c < $channels; ++c) {
     GLOBAL uint* const totals = $totals + c * $codes;
     for (int i = ITEM; i < $words; i += $items) $array[i] = 0;
     BARRIER;
-    for (long first = (long)GROUP_X * $items; first < chunks; first += $between * step) {
+    for (uint first = (uint)GROUP_X * $items; first < chunks; first += $between * step) {
 $unroll      for (int k = 0; k < $between; ++k) {
-        const long chunk = first + k * step + ITEM;
+        const uint chunk = first + (uint)k * step + (uint)ITEM;
         if (chunk >= chunks) continue;
         const int y = (int)(chunk / across);
         const int x0 = (int)(chunk - y * across) * $pixels;
