@@ -10,8 +10,8 @@
 #include "backends/jit/permute.hpp"
 #include "backends/jit/rank_histogram.hpp"
 #include "backends/jit/resample.hpp"
-#include "backends/jit/wide_histogram.hpp"
 #include "backends/jit/tile.hpp"
+#include "backends/jit/wide_histogram.hpp"
 
 namespace impipe::jit {
 namespace {
