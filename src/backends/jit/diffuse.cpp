@@ -67,7 +67,7 @@ constexpr const char* kernel_text = R"(  WAVE_MEMORY;
   LOCAL double2 values[$steps * $pitch];
   LOCAL double over_bands[2 * $steps];
   LOCAL int taken;
-$table  const int lane = ITEM % 32, feeder = ITEM - $first_feeder;
+$table  const int lane = ITEM % 32, feeder = ITEM - $first_feeder, poller = ITEM - $first_poller;
   const int chunks = ($width + $lag + $steps - 1) / $steps;
   for (int band = take_band(&taken, $tickets); band < $bands;
        band = take_band(&taken, $tickets)) {
@@ -76,18 +76,23 @@ $table  const int lane = ITEM % 32, feeder = ITEM - $first_feeder;
     double here_a = 0.0, over_a = 0.0, left_a = 0.0, here_b = 0.0, over_b = 0.0, left_b = 0.0;
     double before = 0.0;
     if (ITEM == 0 && band > 0) over_a = await_error(errors_over);
+    // Pixels of the next chunk: those of the first one, as far as there are any.
+    $type held[2 * $slots];
+    for (int k = 0; k < $slots; ++k) {
+      const int i = feeder + k * $feeders;
+      const int row = i / ($steps / 2), next = i % ($steps / 2) * 2 - 2 * row, y = band * $rows + row;
+      const bool inside = feeder >= 0 && feeder < $feeders && y < $height && next >= 0 && next < $width;
+      held[2 * k] = inside ? $pixel[next] : ($type)0;
+      held[2 * k + 1] = inside ? $pixel[next + 1] : ($type)0;
+    }
     for (int chunk = -1; chunk <= chunks; ++chunk) {
-      if (feeder >= 0) {
+      if (feeder >= 0 && feeder < $feeders) {
         IN_LOCAL double* const other = (IN_LOCAL double*)values + (chunk + 1) % 2 * $steps * $pitch;
-$unroll        for (int i = feeder; i < $pairs; i += $feeders) {
+$unroll        for (int k = 0; k < $slots; ++k) {
+          const int i = feeder + k * $feeders;
           const int row = i / ($steps / 2), s = i % ($steps / 2) * 2, y = band * $rows + row;
           IN_LOCAL double* const place = other + s * $pitch + row;
-          const int next = (chunk + 1) * $steps + s - 2 * row, last = next - 2 * $steps;
-          double first = 0.0, second = 0.0;
-          if (y < $height && next >= 0 && next < $width) {
-            first = $first;
-            second = $second;
-          }
+          const int last = (chunk - 1) * $steps + s - 2 * row;
           if (y < $height && last >= 0 && last < $width) {
             const double done = place[0], also_done = place[$pitch];
             const bool white = done >= 0.5, also_white = also_done >= 0.5;
@@ -99,14 +104,19 @@ $unroll        for (int i = feeder; i < $pairs; i += $feeders) {
               }
             }
           }
-          place[0] = first;
-          place[$pitch] = second;
+          place[0] = $first;
+          place[$pitch] = $second;
+          // The pixels of the chunk after the next, which so have a chunk's time to come.
+          const int next = (chunk + 2) * $steps + s - 2 * row;
+          const bool inside = y < $height && next >= 0 && next < $width;
+          held[2 * k] = inside ? $pixel[next] : ($type)0;
+          held[2 * k + 1] = inside ? $pixel[next + 1] : ($type)0;
         }
-        if (feeder < $steps) {
-          const int column = (chunk + 1) * $steps + feeder + 1;
-          over_bands[(chunk + 1) % 2 * $steps + feeder] =
-              band > 0 && column < $width ? await_error(errors_over + column) : 0.0;
-        }
+      }
+      if (poller >= 0 && poller < $steps) {
+        const int column = (chunk + 1) * $steps + poller + 1;
+        over_bands[(chunk + 1) % 2 * $steps + poller] =
+            band > 0 && column < $width ? await_error(errors_over + column) : 0.0;
       }
       if (chunk >= 0 && chunk < chunks && ITEM < 32) {
         IN_LOCAL double2* const front =
@@ -131,9 +141,10 @@ void write_diffuse(Builder& to, int n) {
   const Operand image = to.node(n).images[0];
   const std::string name = Builder::name({false, n});
   const bool opencl = to.dialect() == Dialect::opencl;
-  // The first wave works on the front, the others feed it; a lone wave does both.
+  // The first wave works on the front, others feed it, the last waits for the band above; a lone
+  // wave does all of it.
   const int feeders = opencl ? wave_items : 256;
-  const int items = opencl ? wave_items : wave_items + feeders;
+  const int items = opencl ? wave_items : wave_items + feeders + wave_items;
   const auto bands = [image](const LaunchContext& at) {
     return (at.size_of(image).height + rows - 1) / rows;
   };
@@ -148,16 +159,15 @@ void write_diffuse(Builder& to, int n) {
   const auto front = [&](bool inside) {
     const std::string outside =
         inside ? "" : filled(drop_outside, {{"steps", step_count}, {"width", width}});
-    return (to.tuning().unroll ? "#pragma unroll\n" : "") +
+    return (to.tuning().unroll && !opencl ? "#pragma unroll\n" : "") +
            filled(step_text, {{"steps", step_count},
                               {"half_pitch", half_pitch},
                               {"outside", outside}});
   };
   const PlaneText in = to.plane(image);
   const bool bytes = bytes_of(to.cls(image)) == 1;
-  const auto pixel = [&](const std::string& x) {
-    const std::string code = in.pointer + "[y * " + in.stride + " + " + x + "]";
-    return bytes ? "scaled[" + code + "]" : "(double)" + code + " / " + white;
+  const auto scaled = [&](const std::string& held) {
+    return bytes ? "scaled[" + held + "]" : "(double)" + held + " / " + white;
   };
   to.body_once("wave", wave_words(to.dialect()));
   to.body(take_function);
@@ -187,11 +197,14 @@ void write_diffuse(Builder& to, int n) {
               {"errors", errors},
               {"errors_pitch", width},
               {"rows", std::to_string(rows)},
-              {"pairs", std::to_string(rows * steps / 2)},
               {"feeders", std::to_string(feeders)},
-              {"unroll", to.tuning().unroll ? "#pragma unroll\n" : ""},
-              {"first", pixel("next")},
-              {"second", pixel("next + 1")},
+              {"unroll", to.tuning().unroll && !opencl ? "#pragma unroll\n" : ""},
+              {"first", scaled("held[2 * k]")},
+              {"second", scaled("held[2 * k + 1]")},
+              {"pixel", "(" + in.row("y") + ")"},
+              {"type", type_of(to.cls(image))},
+              {"slots", std::to_string(rows * steps / 2 / feeders)},
+              {"first_poller", std::to_string(opencl ? 0 : wave_items + feeders)},
               {"out", to.plane({false, n}).row("y")},
               {"inside", front(true)},
               {"edge", front(false)}}),
