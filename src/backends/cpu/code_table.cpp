@@ -1,7 +1,7 @@
 // Tables over all codes of an integer class, and their application to rows.
 #include "backends/cpu/code_table.hpp"
 
-#include <optional>
+#include <algorithm>
 
 #include "backends/cpu/intrinsics.hpp"
 #include "backends/cpu/level.hpp"
@@ -60,22 +60,33 @@ IMPIPE_TARGET_VBMI void look_up_three_vbmi(std::uint8_t* out, const std::uint8_t
   for (; i < n; ++i) out[i] = tables[i % 3][in[i]];
 }
 
-// Bytes through sixteen tables of sixteen: each answers for the codes that it has and gives 0 for
-// the others, since a look-up with the top bit set is 0 and 0x70 + 16 sets it.
+// Tables first, first + 1 ... of sixteen codes each, looked up with a code's lower half; the bits of
+// the upper half, the lowest of them first in `bits` at the top of each byte, choose between them.
+template <int first, int tables>
+IMPIPE_TARGET_v3 inline __attribute__((always_inline)) __m256i chosen(const std::uint8_t* table,
+                                                                      __m256i low_half,
+                                                                      const __m256i* bits) {
+  if constexpr (tables == 1) {
+    const auto* part = reinterpret_cast<const __m128i*>(table + 16 * first);
+    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_loadu_si128(part)), low_half);
+  } else {
+    constexpr int half = tables / 2;
+    constexpr int bit = half == 1 ? 0 : half == 2 ? 1 : half == 4 ? 2 : 3;
+    return _mm256_blendv_epi8(chosen<first, half>(table, low_half, bits),
+                              chosen<first + half, half>(table, low_half, bits), bits[bit]);
+  }
+}
+
 IMPIPE_TARGET_v3 void look_up_v3(std::uint8_t* out, const std::uint8_t* in,
                                  const std::uint8_t* table, std::int64_t n) {
-  const __m256i sixteen = _mm256_set1_epi8(16), others = _mm256_set1_epi8(0x70);
+  const __m256i low_half = _mm256_set1_epi8(15);
   std::int64_t i = 0;
   for (; i + 32 <= n; i += 32) {
-    __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + i));
-    __m256i codes = _mm256_setzero_si256();
-    for (int k = 0; k < 16; ++k) {
-      const __m256i part = _mm256_broadcastsi128_si256(
-          _mm_loadu_si128(reinterpret_cast<const __m128i*>(table + 16 * k)));
-      codes = _mm256_or_si256(codes, _mm256_shuffle_epi8(part, _mm256_adds_epu8(v, others)));
-      v = _mm256_sub_epi8(v, sixteen);
-    }
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), codes);
+    const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + i));
+    const __m256i bits[] = {_mm256_slli_epi16(v, 3), _mm256_slli_epi16(v, 2),
+                            _mm256_slli_epi16(v, 1), v};
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i),
+                        chosen<0, 16>(table, _mm256_and_si256(v, low_half), bits));
   }
   for (; i < n; ++i) out[i] = table[in[i]];
 }
@@ -98,23 +109,13 @@ IMPIPE_CPU_KERNEL(step,
                    std::uint8_t high, std::int64_t n),
                   (out, in, last, low, high, n))
 
-// Whether a table has two values, one up to a code and one above; that code.
-std::optional<int> last_before_step(const std::uint8_t* table) {
-  int last = 0;
-  while (last < 255 && table[last + 1] == table[0]) ++last;
-  for (int k = last + 1; k < 256; ++k) {
-    if (table[k] != table[255]) return std::nullopt;
-  }
-  return last;
-}
-
 // A table of bytes for bytes, the fastest way here.
 void look_up_bytes(std::uint8_t* out, const std::uint8_t* in, const std::uint8_t* table,
-                   std::int64_t n, CpuLevel level) {
+                   std::optional<int> last, std::int64_t n, CpuLevel level) {
 #if IMPIPE_HAS_INTRINSICS
   if (level == CpuLevel::v4 && has_vbmi()) return look_up_vbmi(out, in, table, n);
 #endif
-  if (const std::optional<int> last = last_before_step(table)) {
+  if (last) {
     step<>[static_cast<int>(level)](out, in, static_cast<std::uint8_t>(*last), table[0],
                                     table[255], n);
     return;
@@ -149,7 +150,7 @@ std::size_t table_values(PixelClass cls) {
 std::int64_t codes_of(PixelClass cls) { return static_cast<std::int64_t>(class_max(cls)) + 1; }
 
 CodeTable composed(const CodeTable& first, const CodeTable& second) {
-  CodeTable out{first.from, second.to, {}};
+  CodeTable out{first.from, second.to, {}, {}};
   const std::int64_t n = codes_of(first.from);
   const std::size_t tables = std::max(first.channels.size(), second.channels.size());
   for (std::size_t c = 0; c < tables; ++c) {
@@ -160,13 +161,26 @@ CodeTable composed(const CodeTable& first, const CodeTable& second) {
   return out;
 }
 
+void look_for_step(CodeTable& table) {
+  table.last_before_step.reset();
+  if (bytes_of(table.from) != 1 || bytes_of(table.to) != 1 || table.channels.size() != 1) return;
+  const std::byte* values = table.of(0);
+  int last = 0;
+  while (last < 255 && values[last + 1] == values[0]) ++last;
+  if (std::all_of(values + std::min(last + 1, 255), values + 256,
+                  [&](std::byte value) { return value == values[255]; })) {
+    table.last_before_step = last;
+  }
+}
+
 void apply_table(const CodeTable& table, std::byte* out, const std::byte* in, int channels,
                  std::int64_t n, CpuLevel level) {
   const bool bytes = bytes_of(table.from) == 1 && bytes_of(table.to) == 1;
   const auto* from = reinterpret_cast<const std::uint8_t*>(in);
   auto* to = reinterpret_cast<std::uint8_t*>(out);
   if (bytes && table.channels.size() == 1) {
-    look_up_bytes(to, from, reinterpret_cast<const std::uint8_t*>(table.of(0)), n, level);
+    look_up_bytes(to, from, reinterpret_cast<const std::uint8_t*>(table.of(0)),
+                  table.last_before_step, n, level);
     return;
   }
 #if IMPIPE_HAS_INTRINSICS

@@ -1,6 +1,7 @@
 // Tables over all codes of an integer class: what a point operator with one integer input is.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "backends/cpu/arguments.hpp"
@@ -13,6 +14,8 @@ struct CodeTable {
   PixelClass from = PixelClass::uint8;
   PixelClass to = PixelClass::uint8;
   std::vector<std::vector<std::byte>> channels;
+  // Of a table of bytes for bytes that has two values: the last code of the first; look_for_step.
+  std::optional<int> last_before_step;
 
   const std::byte* of(int channel) const {
     return channels[channels.size() > 1 ? channel : 0].data();
@@ -25,6 +28,9 @@ std::size_t table_values(PixelClass cls);
 
 // second after first; second.from is first.to, an integer class.
 CodeTable composed(const CodeTable& first, const CodeTable& second);
+
+// Whether the table only compares with a code, which apply_table then does; once for all rows.
+void look_for_step(CodeTable& table);
 
 // n elements, `channels` of them a pixel, starting with channel 0.
 void apply_table(const CodeTable& table, std::byte* out, const std::byte* in, int channels,

@@ -216,7 +216,7 @@ std::optional<CodeTable> PointProgram::table(State& state, Scratch& scratch) con
     auto* to = reinterpret_cast<std::uint16_t*>(all.data());
     for (std::int64_t k = 0; k < codes; ++k) to[k] = static_cast<std::uint16_t>(k);
   }
-  CodeTable out{from, cls_, {}};
+  CodeTable out{from, cls_, {}, {}};
   for (int c = 0; c < (arguments_->differ() ? channels_ : 1); ++c) {
     // The same program for one channel, with that channel's arguments.
     PointProgram one(*this);

@@ -152,13 +152,16 @@ class StepRun {
       }
     }
     table_source_[n] = first;
-    if (!tables_[n] || first.external || !tables_[first.index]) return;
-    tables_[n] = composed(*tables_[first.index], *tables_[n]);
-    table_source_[n] = table_source_[first.index];
+    if (!tables_[n]) return;
+    if (!first.external && tables_[first.index]) {
+      tables_[n] = composed(*tables_[first.index], *tables_[n]);
+      table_source_[n] = table_source_[first.index];
+    }
+    look_for_step(*tables_[n]);
   }
 
   static CodeTable table_from(const Plane& plane, PixelClass from) {
-    CodeTable table{from, plane.cls(), {}};
+    CodeTable table{from, plane.cls(), {}, {}};
     std::vector<std::byte>& values = table.channels.emplace_back();
     for (std::int64_t y = 0; y < plane.size().height; ++y) {
       values.insert(values.end(), plane.row(y), plane.row(y) + plane.row_bytes());
