@@ -41,9 +41,10 @@ TileGrid tiles_for(const KernelSpec& spec, Size size, int threads) {
     height = std::max<std::int64_t>(64, 8 * halo_y);
   }
   TileGrid grid{size, part(size.width, std::max(width, cell_side)), part(size.height, height)};
-  // Every thread gets several, so that uneven ones balance.
-  constexpr std::int64_t tiles_per_thread = 4;
-  while (threads > 1 && grid.count() < threads * tiles_per_thread && grid.height > cell_side) {
+  // Every thread gets several, so that uneven ones balance; fewer where low tiles would spend more
+  // on their halos than that gains.
+  const auto wanted = [&] { return threads * (grid.height > 6 * halo_y ? 4 : 2); };
+  while (threads > 1 && grid.count() < wanted() && grid.height > cell_side) {
     grid.height = part(size.height, grid.height - cell_side);
   }
   return grid;
