@@ -1,7 +1,6 @@
 // The main job: lists the inputs, settles every output before any work, runs the batch.
 #include "engine/run.hpp"
 
-#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "backends/registry.hpp"
+#include "engine/free_memory.hpp"
 #include "engine/picture.hpp"
 #include "engine/work_cost.hpp"
 #include "io/atomic_file.hpp"
@@ -333,22 +333,6 @@ void prepare_outputs(const io::OutputTarget* target, const RunOptions& options) 
   io::sweep_stale_temporaries(target->folder);
 }
 
-// Buffers of files and results come and go on all threads. From a heap they would leave holes that
-// grow over thousands of files; mapped on their own, each goes back to the system when it is freed.
-void map_large_buffers() {
-#ifdef __GLIBC__
-  constexpr int large = 128 * 1024;
-  mallopt(M_MMAP_THRESHOLD, large);
-#endif
-}
-
-// The tables that found names used twice were many times larger than what stays of them.
-void return_free_memory() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
-}
-
 }  // namespace
 
 void remove_temporaries() noexcept { io::remove_temporaries(); }
@@ -442,6 +426,7 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   }
 
   work.inputs = std::vector<io::Input>();
+  // The tables that found names used twice were many times larger than what stays of them.
   return_free_memory();
   const std::int64_t memory = options.memory > 0 ? options.memory : default_memory();
   progress.detail(std::to_string(options.threads) + " threads, at most " +
@@ -454,6 +439,7 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   const std::chrono::duration<double> start_up = std::chrono::steady_clock::now() - options.start;
   progress.begin(static_cast<std::int64_t>(work.pictures.size()));
   bool said_alpha = false;
+  FreeMemory free_memory;
   const auto pass_on_warnings = [&] {
     for (const std::string& warning : session.take_warnings()) progress.note(warning);
   };
@@ -471,9 +457,11 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
         if (picture.result().alpha_dropped && !std::exchange(said_alpha, true)) {
           progress.note(report.output.string() + ": the format holds no alpha, which is dropped");
         }
+        free_memory.look();
         return progress.file(report);
       },
       [&] {
+        free_memory.look();
         pass_on_warnings();
         progress.tick();
       });

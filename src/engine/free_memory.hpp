@@ -1,0 +1,24 @@
+// What a long run does so that its memory does not grow with the number of files.
+#pragma once
+
+#include <chrono>
+
+namespace impipe::engine {
+
+// Buffers of files and results come and go on all threads. From a heap they would leave holes that
+// grow over thousands of files; mapped on their own, each goes back to the system when it is freed.
+void map_large_buffers();
+
+// Gives back what the heaps of all threads hold without need.
+void return_free_memory();
+
+// Does that now and then: small buffers wander over the heaps too.
+class FreeMemory {
+ public:
+  void look();
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace impipe::engine
