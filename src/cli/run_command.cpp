@@ -77,7 +77,7 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Running");
   option(app, "--backend", run.device.backend, "NAME", "auto, or a backend of impipe devices")
       ->group("Running");
-  option(app, "--device", run.device.device, "ID", "A device of impipe devices")->group("Running");
+  option(app, "--device", run.device.device, "ID", "A device of impipe devices, several (cuda:0,cuda:1), or all")->group("Running");
   option(app, "--gpu-mem", f.gpu_memory, "SIZE", "Use at most so much of a GPU's memory")
       ->group("Running");
   flag(app, "--fail-fast", run.fail_fast, "Stop at the first failure")->group("Running");

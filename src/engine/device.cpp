@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 #include <thread>
 
 #include "backends/registry.hpp"
@@ -90,6 +91,30 @@ OpenDevice probed(std::unique_ptr<Device> device, std::string why, ThreadPool& p
   return open;
 }
 
+// The devices that `--device all` means.
+std::vector<std::string> all_ids(const std::string& backend_name) {
+  if (backend_name != "auto") find_backend(backend_name);  // complains about unknown names
+  std::string why_none;
+  for (const Backend& backend : backends::registry()) {
+    const bool named = backend_name == backend.name;
+    if (!named && (backend_name != "auto" || !backend.may_have_gpu())) continue;
+    std::vector<std::string> gpus, usable;
+    for (const DeviceInfo& info : backend.devices()) {
+      if (!info.usable) {
+        why_none += (why_none.empty() ? "" : "; ") + info.id + ": " + info.why_not;
+        continue;
+      }
+      usable.push_back(info.id);
+      if (info.is_gpu) gpus.push_back(info.id);
+    }
+    if (!gpus.empty()) return gpus;
+    if (named && !usable.empty()) return usable;
+  }
+  throw Error("--device all: no GPU can be used: " +
+                  (why_none.empty() ? "this machine has none" : why_none),
+              ExitCode::backend);
+}
+
 }  // namespace
 
 bool is_automatic(const DeviceChoice& choice) {
@@ -152,6 +177,33 @@ std::vector<DeviceReport> report_devices() {
     }
   }
   return reports;
+}
+
+std::vector<OpenDevice> open_devices(const DeviceChoice& choice, ThreadPool& pool) {
+  std::vector<std::string> ids;
+  if (choice.device == "all") {
+    ids = all_ids(choice.backend);
+  } else {
+    std::istringstream list(choice.device);
+    for (std::string id; std::getline(list, id, ',');) ids.push_back(id);
+  }
+  std::vector<OpenDevice> open;
+  if (ids.size() <= 1 && choice.device != "all") {
+    open.push_back(open_device(choice, pool));
+    return open;
+  }
+  for (const std::string& id : ids) {
+    OpenDevice device = open_device({.backend = choice.backend, .device = id}, pool);
+    const std::string& opened = device.device->info().id;
+    for (const OpenDevice& other : open) {
+      if (other.device->info().id == opened) {
+        throw Error("--device: " + opened + " is named twice in '" + choice.device + "'");
+      }
+    }
+    device.why = "--device " + choice.device;
+    open.push_back(std::move(device));
+  }
+  return open;
 }
 
 OpenDevice open_device(const DeviceChoice& choice, ThreadPool& pool) {

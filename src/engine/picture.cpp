@@ -109,21 +109,23 @@ void PictureWork::compute_on(Session& session, Queue& queue, Material material) 
 }
 
 void PictureWork::compute(int lane) {
-  Session& session = *settings_.session;
-  Queue& queue = *settings_.queues[static_cast<size_t>(lane)];
-  if (session.device().id == "cpu") {
-    compute_on(session, queue, std::move(material_));
+  const Lanes::Turn turn = settings_.lanes->take(lane);
+  if (turn.session.device().id == "cpu") {
+    compute_on(turn.session, turn.queue, std::move(material_));
   } else {
     try {
-      compute_on(session, queue, material_);
+      compute_on(turn.session, turn.queue, material_);
     } catch (const OutOfDeviceMemory& error) {
-      Session& cpu = session.on_cpu(error);
+      Session& cpu = turn.session.on_cpu(error);
       compute_on(cpu, *cpu.make_queue(), std::move(material_));
     }
   }
   material_ = {};
   if (settings_.timed) {
     settings_.step_times.add(*picture_.program, settings_.stage_texts, outcome_);
+    double kernels = 0;
+    for (const double seconds : outcome_.step_seconds) kernels += seconds;
+    settings_.lanes->add(turn.device, kernels);
   }
   result_.values = outcome_.columns;
 }

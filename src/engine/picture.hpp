@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/batch.hpp"
+#include "engine/lanes.hpp"
 #include "engine/operands.hpp"
 #include "engine/profile.hpp"
 #include "engine/session.hpp"
@@ -45,9 +46,8 @@ struct Picture {
 
 // What all pictures of a run share.
 struct PictureSettings {
-  Session* session = nullptr;
+  Lanes* lanes = nullptr;
   std::vector<std::unique_ptr<Operand>> operands;
-  std::vector<std::unique_ptr<Queue>> queues;  // one a lane
   HostImage source;                            // of a pipeline that makes its own image
   io::Bytes standard_input;                    // which is read only once
   io::DecodeOptions decode;

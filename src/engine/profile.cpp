@@ -1,6 +1,7 @@
 // Adds up step times, and measures what copying memory costs here.
 #include "engine/profile.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <memory>
@@ -32,6 +33,16 @@ std::string kernel_text(const KernelSpec& kernel) {
 double Profile::unaccounted() const {
   return total() - start_up - times.prepare - times.decode - times.compute - times.encode -
          times.help - times.wait;
+}
+
+double Profile::thread_busy() const {
+  return (times.prepare + times.decode + times.compute + times.encode + times.help) / threads;
+}
+
+double Profile::slowest_lane() const {
+  double slowest = thread_busy();
+  for (const Lanes::Share& share : devices) slowest = std::max(slowest, share.kernels);
+  return slowest;
 }
 
 void StepTimes::add(const Program& program, const std::vector<std::string>& stages,

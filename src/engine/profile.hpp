@@ -9,6 +9,7 @@
 #include "core/plan.hpp"
 #include "engine/batch.hpp"
 #include "engine/executor.hpp"
+#include "engine/lanes.hpp"
 
 namespace impipe::engine {
 
@@ -32,6 +33,13 @@ struct Profile {
   double copy_speed = 0;  // bytes a second, read plus written, all threads together
   std::int64_t peak_memory = 0;  // bytes of all planes at the same time
   std::vector<StepProfile> steps;
+  std::vector<Lanes::Share> devices;
+
+  // Seconds of the threads' work, each: what a run takes at least when the devices keep up.
+  double thread_busy() const;
+  // The larger of that and of the kernels of a GPU; the run's wall time comes close to it when
+  // everything overlaps.
+  double slowest_lane() const;
 
   // All thread seconds, and those that nothing above accounts for.
   double total() const { return start_up + threads * times.wall; }

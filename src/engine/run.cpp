@@ -167,14 +167,14 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
 
 // The programs of all types there are. When the pipeline fits no picture at all, for one and the
 // same reason, that is the pipeline's fault.
-void plan_all(std::vector<Picture>& pictures, Session& session, Progress& progress) {
+void plan_all(std::vector<Picture>& pictures, Lanes& lanes, Progress& progress) {
   std::set<std::string> notes;
   std::string reason;
   bool all_failed = true;
   for (Picture& picture : pictures) {
     if (picture.failure) continue;
     try {
-      picture.program = session.program(picture.info.type, picture.partner_types());
+      picture.program = lanes.program(picture.info.type, picture.partner_types());
       all_failed = false;
       for (const std::string& note : picture.program->plan.notes) {
         if (notes.insert(note).second) progress.note(note);
@@ -318,7 +318,8 @@ Profile make_profile(const RunOptions& options, double start_up, const BatchEnd&
   profile.compiled = compiled.compiled;
   profile.cached = compiled.cached;
   profile.compile = compiled.seconds;
-  profile.copy_speed = settings.session->measure_copy(options.threads);
+  profile.copy_speed = settings.lanes->first().measure_copy(options.threads);
+  profile.devices = settings.lanes->shares();
   // Each of several images in flight has its share of the memory's speed; one alone has all of it.
   const double images =
       std::max<double>(1, std::min<double>(options.threads, static_cast<double>(batch.done)));
@@ -379,9 +380,9 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   if (pipeline.has_source()) settings.source = pipeline.make_source();
 
   ThreadPool pool(0);  // the batch's threads are its helpers
-  OpenDevice device;
+  std::vector<OpenDevice> devices;
   backends::configure({.gpu_memory = options.gpu_memory, .dump_folder = options.dump_kernels});
-  if (!is_automatic(options.device)) device = open_device(options.device, pool);
+  if (!is_automatic(options.device)) devices = open_devices(options.device, pool);
   Work work = list_work(options, pipeline, where, progress);
   RunEnd end;
   for (const io::InputProblem& problem : work.unmatched) {
@@ -396,23 +397,23 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
     ThreadPool probing(options.threads - 1);
     probe_all(work, options, settings, probing);
   }
-  if (!device.device) {
+  if (devices.empty()) {
     const WorkCost cost = cost_of(work.pictures, pipeline, options.session);
-    device = choose_device(cost, options.threads, pool);
+    devices.push_back(choose_device(cost, options.threads, pool));
   }
-  progress.detail(device.device->info().id + ": " + device.why);
-  if (!device.warning.empty()) progress.note(device.warning);
-  Session session(std::move(pipeline), std::move(device), options.session);
-  settings.session = &session;
-  for (int lane = 0; lane < options.threads; ++lane) {
-    settings.queues.push_back(session.make_queue());
+  const std::string why = devices.front().why;
+  for (const OpenDevice& device : devices) {
+    if (!device.warning.empty()) progress.note(device.warning);
   }
-  plan_all(work.pictures, session, progress);
+  Lanes lanes(pipeline, std::move(devices), options.session, options.threads);
+  progress.detail(lanes.names() + ": " + why);
+  settings.lanes = &lanes;
+  plan_all(work.pictures, lanes, progress);
   if (const Picture* planned = first_planned(work.pictures)) {
-    check_target(where, planned->program->plan, session.pipeline(), options);
+    check_target(where, planned->program->plan, lanes.pipeline(), options);
   }
   if (target)
-    name_outputs(work.inputs, work.pictures, *target, options, session.pipeline().has_source());
+    name_outputs(work.inputs, work.pictures, *target, options, lanes.pipeline().has_source());
   name_saves(work.inputs, work.pictures);
   prepare_outputs(where, options);
   if (options.shard_count > 1) {
@@ -441,7 +442,7 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   bool said_alpha = false;
   FreeMemory free_memory;
   const auto pass_on_warnings = [&] {
-    for (const std::string& warning : session.take_warnings()) progress.note(warning);
+    for (const std::string& warning : lanes.take_warnings()) progress.note(warning);
   };
   const BatchEnd batch = run_batch(
       static_cast<std::int64_t>(work.pictures.size()),

@@ -19,7 +19,8 @@ namespace impipe::engine {
 
 struct DeviceChoice {
   std::string backend = "auto";  // or a backend's name
-  std::string device;            // "cuda:1", "1"; empty: the backend's first usable one
+  // "cuda:1", "1", "cuda:0,cuda:1", "all"; empty: the backend's first usable one.
+  std::string device;
 };
 
 // A device that was opened, and why it was this one ("auto: the CPU, …").
@@ -31,6 +32,9 @@ struct OpenDevice {
 };
 // Throws Error (backend) for unknown names and when what was asked for can't be used.
 OpenDevice open_device(const DeviceChoice& choice, ThreadPool& pool);
+// The same of several: those of a list, or all GPUs of the machine. A card that two backends see
+// counts for the better backend. "all" of a backend without GPUs means all its devices.
+std::vector<OpenDevice> open_devices(const DeviceChoice& choice, ThreadPool& pool);
 
 // Whether the choice is left to what there is to do.
 bool is_automatic(const DeviceChoice& choice);

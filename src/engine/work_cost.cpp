@@ -3,28 +3,19 @@
 
 #include <algorithm>
 
+#include "backends/registry.hpp"
 #include "engine/program.hpp"
 #include "pipeline/cost.hpp"
 
 namespace impipe::engine {
-namespace {
-
-template <class... T>
-bool is_one_of(const Primitive& primitive) {
-  return (std::holds_alternative<T>(primitive) || ...);
-}
-// What the GPU backends make no kernel of yet.
-bool is_cpu_only(const Primitive& primitive) {
-  return is_one_of<Label>(primitive);
-}
-
-}  // namespace
 
 void WorkCost::add(const Plan& plan, double pixels, double images_of_it) {
   for (const Step& step : plan.steps) {
     for (const Node& node : step.kernel.nodes) {
       units += pipeline::cost_of(node) * pixels;
-      if (is_cpu_only(node.primitive)) cpu_only = name_of(node.primitive);
+      if (stands_alone(node.primitive) && !backends::has_gpu_kernel(step.kernel)) {
+        cpu_only = name_of(node.primitive);
+      }
     }
   }
   launches += static_cast<double>(plan.steps.size()) * images_of_it;

@@ -1,0 +1,54 @@
+"""Runs on OpenCL devices; PoCL stands in for GPUs, twice if need be."""
+import json
+import os
+import unittest
+
+from program import ProgramTest, colour, ramp
+
+TWO = {"POCL_DEVICES": "pthread pthread"}
+
+
+class Devices(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        said = json.loads(self.impipe("devices", "--json", env=TWO).out)
+        self.usable = [d["id"] for d in said if d["usable"] and d["id"].startswith("opencl")]
+        if not self.usable and "opencl" not in os.environ.get("IMPIPE_REQUIRE_BACKEND", ""):
+            self.skipTest("no OpenCL device")
+        self.assertTrue(self.usable, "opencl is required")
+        for i in range(12):
+            self.picture(f"in/{i:02}.png", (colour if i % 3 == 0 else ramp)(30 + i % 4, 50, i))
+
+    def hashes(self, *arguments, **settings):
+        return self.impipe("imgaussfilt 1 | imcomplement", "in", "--hash", "-j", 2, *arguments,
+                           **settings).out
+
+    def test_a_list_of_devices_shares_the_files(self):
+        run = self.impipe("imgaussfilt 1", "in", "-o", "out", "-j", 2, "--device", "cpu,opencl:0",
+                          "--profile=json")
+        devices = json.loads(run.err[run.err.index("{"):])["devices"]
+        self.assertEqual([d["id"] for d in devices], ["cpu", "opencl:0"])
+        self.assertEqual(sum(d["images"] for d in devices), 12)
+        self.assertGreater(min(d["images"] for d in devices), 0)
+        self.assertEqual(self.hashes("--device", "cpu,opencl:0"), self.hashes("--device", "cpu"))
+
+    def test_all_devices_of_a_backend(self):
+        if len(self.usable) < 2:
+            self.skipTest("PoCL shows one device only")
+        run = self.impipe("-v", "imgaussfilt 1 | imcomplement", "in", "--hash", "-j", 2,
+                          "--backend", "opencl", "--device", "all", env=TWO)
+        self.assertIn("impipe: opencl:0, opencl:1: --device all\n", run.err)
+        self.assertEqual(run.out, self.hashes("--device", "cpu"))
+
+    def test_what_no_device_is(self):
+        twice = self.hashes_error("--device", "opencl:0,opencl:0")
+        self.assertEqual(twice, "impipe: --device: opencl:0 is named twice in 'opencl:0,opencl:0'\n")
+        self.assertIn("there is no device 'opencl:9'",
+                      self.hashes_error("--device", "opencl:0,opencl:9", code=4))
+
+    def hashes_error(self, *arguments, code=2):
+        return self.impipe("imcomplement", "in", "--hash", *arguments, code=code).err
+
+
+if __name__ == "__main__":
+    unittest.main()
