@@ -22,6 +22,7 @@ struct BenchFlags {
   std::string cls;
   int size = 0;
   int channels = 1;
+  int stack = 1;
   std::string input;
   int repeat = 0;
   int threads = 0;
@@ -79,7 +80,8 @@ engine::BenchmarkOptions options_of(const SuiteRow& row, const BenchFlags& flags
                                    .channels = flags.channels,
                                    .input = flags.input,
                                    .sources = {},
-                                   .wall = flags.suite.empty(),
+                                   .stack = flags.stack,
+                                   .wall = flags.suite.empty() && flags.stack == 1,
                                    .repeat = flags.repeat};
   for (const auto& [name, text] : row.images) {
     options.sources.emplace(name, pipeline_of(with_size(text, row.size)));
@@ -162,6 +164,8 @@ void add_bench(CommandSet& commands) {
   option(app, "--class", flags->cls, "CLASS", "Of the made image (default uint8)");
   option(app, "--channels", flags->channels, "N", "Of the made image: 1 or 3")
       ->check(one_or_three());
+  option(app, "--stack", flags->stack, "N", "Equal images that a GPU computes in one launch")
+      ->check(in_range(1, 1024));
   option(app, "--input", flags->input, "FILE", "A picture instead of the made image");
   option(app, "--repeat", flags->repeat, "N", "Runs to the result (default: about a second's)")
       ->check(in_range(1, 1000000));

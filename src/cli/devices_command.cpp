@@ -21,6 +21,7 @@ int list_devices(bool as_json) {
                       {"driver", device.driver},
                       {"memory", device.memory},
                       {"copy_bytes_per_s", copy_speed},
+                      {"gpu", device.is_gpu},
                       {"usable", device.usable},
                       {"why_not", device.why_not}});
     }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,19 +31,22 @@ struct DeviceInfo {
   std::string why_not;  // what is missing and what to install, when not usable
 };
 
-// Pixels on a device: one plane of an image. Made by a Device, freed when the last owner lets go.
+// Pixels on a device: one plane of an image, or of each of a stack of equal images. Made by a
+// Device, freed when the last owner lets go.
 class DevicePlane {
  public:
   virtual ~DevicePlane() = default;
+  virtual int count() const { return 1; }  // images
   virtual PixelClass cls() const = 0;
   virtual int channels() const = 0;
   virtual Size size() const = 0;
 };
 
-// An array of doubles on a device, [channels][values].
+// An array of doubles on a device, [images of the stack][channels][values].
 class DeviceMeasure {
  public:
   virtual ~DeviceMeasure() = default;
+  virtual int count() const { return 1; }
   virtual int channels() const = 0;
   virtual std::int64_t values() const = 0;
 };
@@ -66,7 +70,8 @@ enum class Yardstick {
 };
 
 // One launch. `spec` has the kernel's key and this launch's argument values, null for a Yardstick;
-// `inputs` one a kernel input; `outputs` one a kernel output, allocated by the caller.
+// `inputs` one a kernel input; `outputs` one a kernel output, allocated by the caller. All of them
+// are stacks of as many images.
 struct Launch {
   const KernelSpec* spec = nullptr;
   std::vector<DeviceValue> inputs;
@@ -84,6 +89,20 @@ class Queue {
   virtual std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) = 0;
   virtual std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) = 0;
   virtual std::vector<double> download(const DeviceMeasure& measure) = 0;
+  // The same for stacks of at most Device::most_stacked() images; upload: of equal planes.
+  virtual std::shared_ptr<DevicePlane> upload_stack(std::span<const Plane> planes) {
+    return upload(planes.front());
+  }
+  virtual std::vector<Plane> download_stack(const DevicePlane& planes) {
+    return {download(planes)};
+  }
+  virtual std::shared_ptr<DevicePlane> allocate_stack(PixelClass cls, int channels, Size size, int) {
+    return allocate(cls, channels, size);
+  }
+  virtual std::shared_ptr<DeviceMeasure> allocate_measure_stack(int channels, std::int64_t values,
+                                                                int) {
+    return allocate_measure(channels, values);
+  }
   virtual void run(const Kernel& kernel, const Launch& launch) = 0;
   // Kernels that `run` has launched so far; a Kernel may take several.
   std::int64_t launches() const { return launches_; }
@@ -113,6 +132,10 @@ class Device {
   virtual const DeviceInfo& info() const = 0;
   // Throws Error (ExitCode::backend) when the kernel can't be made: our bug. Any thread.
   virtual std::unique_ptr<Kernel> prepare(const KernelSpec& spec) = 0;
+  // The kernel for stacks. Only of nodes that do not stand alone.
+  virtual std::unique_ptr<Kernel> prepare_stacked(const KernelSpec& spec) { return prepare(spec); }
+  // Images of a stack at most.
+  virtual int most_stacked() const { return 1; }
   virtual std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) = 0;
   virtual std::unique_ptr<Queue> make_queue() = 0;
   // Bytes a second, read plus written, of a copy within the device's memory, measured now; 0 when

@@ -30,6 +30,8 @@ struct File {
   std::int64_t index = 0;
   std::unique_ptr<FileWork> work;
   std::int64_t bytes = 0;
+  FileWork::Stack stack;
+  double weight() const { return 1.0 / stack.most; }  // of the files in flight
 };
 
 class Batch {
@@ -74,6 +76,7 @@ class Batch {
   struct Job {
     enum class Kind { prepare, decode, compute, encode, nothing, leave } kind = Kind::nothing;
     File file;
+    std::vector<File> others;  // computed together with it
   };
 
   void stop() {
@@ -129,13 +132,45 @@ class Batch {
 
   bool fits(const File& file) const {
     return in_flight_ == 0 ||
-           (in_flight_ < options_.in_flight && bytes_ + file.bytes <= options_.memory);
+           (slots_ < options_.in_flight && bytes_ + file.bytes <= options_.memory);
   }
 
   static File take_first(std::deque<File>& queue) {
     File file = std::move(queue.front());
     queue.pop_front();
     return file;
+  }
+
+  // Takes the next files to compute: the first that need not wait for others of their stack or,
+  // unless `full`, whatever there is.
+  bool take_stack(Job& job, bool full) {
+    for (const File& first : to_compute_) {
+      const auto alike = [&](const File& f) { return f.stack.key == first.stack.key; };
+      const bool alone = first.stack.most <= 1;
+      if (full && !alone &&
+          std::count_if(to_compute_.begin(), to_compute_.end(), alike) < first.stack.most) {
+        continue;
+      }
+      job.kind = Job::Kind::compute;
+      const FileWork::Stack stack = first.stack;
+      const std::int64_t index = first.index;
+      std::deque<File> left;
+      for (File& file : to_compute_) {
+        const bool is_first = file.index == index;
+        const bool joins = !alone && file.stack.key == stack.key &&
+                           static_cast<int>(job.others.size()) + 1 < stack.most;
+        if (is_first) {
+          job.file = std::move(file);
+        } else if (joins && file.index > index) {
+          job.others.push_back(std::move(file));
+        } else {
+          left.push_back(std::move(file));
+        }
+      }
+      to_compute_ = std::move(left);
+      return true;
+    }
+    return false;
   }
 
   // The part to run next, with its file taken from its queue. Called with the lock held.
@@ -147,19 +182,19 @@ class Batch {
     } else if (!to_encode_.empty()) {
       job.kind = Job::Kind::encode;
       job.file = take_first(to_encode_);
-    } else if (!to_compute_.empty()) {
-      job.kind = Job::Kind::compute;
-      job.file = take_first(to_compute_);
+    } else if (take_stack(job, true)) {
     } else if (!to_decode_.empty() && fits(to_decode_.front())) {
       job.kind = Job::Kind::decode;
       job.file = take_first(to_decode_);
       ++in_flight_;
+      slots_ += 1;
       bytes_ += job.file.bytes;
     } else if (next_ < count_ &&
                preparing_ + static_cast<int>(to_decode_.size()) < options_.threads) {
       job.kind = Job::Kind::prepare;
       job.file.index = next_++;
       ++preparing_;
+    } else if (take_stack(job, false)) {
     } else if (next_ == count_ && preparing_ == 0 && to_decode_.empty() && in_flight_ == 0) {
       job.kind = Job::Kind::leave;
     }
@@ -225,9 +260,12 @@ class Batch {
         insert(to_decode_, std::move(file));
       } else if (part == Part::decode) {
         file.work->decode();
+        file.stack = file.work->stack();
         std::lock_guard lock(mutex_);
+        slots_ += file.weight() - 1;
         insert(to_compute_, std::move(file));
       } else if (part == Part::compute) {
+        if (!job.others.empty()) return compute_stack(job, lane);
         file.work->compute(lane);
         std::lock_guard lock(mutex_);
         insert(to_encode_, std::move(file));
@@ -239,6 +277,32 @@ class Batch {
       finish(part, std::move(file), {FileEnd::State::failed, part, "out of memory"});
     } catch (const Error& error) {
       finish(part, std::move(file), {FileEnd::State::failed, part, error.what()});
+    }
+  }
+
+  // Together, or each alone when that fails.
+  void compute_stack(Job& job, int lane) {
+    std::vector<File> all;
+    all.push_back(std::move(job.file));
+    for (File& other : job.others) all.push_back(std::move(other));
+    std::vector<FileWork*> works;
+    for (const File& file : all) works.push_back(file.work.get());
+    bool done = true;
+    try {
+      works.front()->compute_stack(lane, works);
+    } catch (const std::bad_alloc&) {
+      done = false;
+    } catch (const Error&) {
+      done = false;
+    }
+    for (File& file : all) {
+      if (done) {
+        std::lock_guard lock(mutex_);
+        insert(to_encode_, std::move(file));
+      } else {
+        Job one{.kind = Job::Kind::compute, .file = std::move(file), .others = {}};
+        run_part(one, lane);
+      }
     }
   }
 
@@ -256,6 +320,7 @@ class Batch {
       --preparing_;
     } else {
       --in_flight_;
+      slots_ = in_flight_ > 0 ? slots_ - file.weight() : 0;
       bytes_ -= file.bytes;
     }
     if (end.state == FileEnd::State::failed) {
@@ -281,6 +346,7 @@ class Batch {
   std::int64_t bytes_ = 0;
   std::int64_t events_ = 0;
   int in_flight_ = 0, preparing_ = 0, running_ = 0;
+  double slots_ = 0;   // of options_.in_flight that are taken
   double served_ = 0;  // seconds between the start and the end of all threads
   bool stopping_ = false;
   BatchEnd end_;

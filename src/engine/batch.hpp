@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,16 @@ class FileWork {
   // lane: of the thread, in [0, threads); no two parts run on one lane at the same time.
   virtual void compute(int lane) = 0;
   virtual void encode() = 0;
+  // What else may be computed together with it, asked after `decode`: files of equal keys, `most`
+  // of them at most.
+  struct Stack {
+    std::string key;
+    int most = 1;
+  };
+  virtual Stack stack() const { return {}; }
+  // Instead of `compute` for each: this file, which is the first of `files`, and the others. When
+  // it throws, nothing has happened, and each is computed alone.
+  virtual void compute_stack(int, std::span<FileWork* const>) {}
   // Lets go of everything but what a report needs. Called once, after the last part or an error.
   virtual void release() = 0;
 };
@@ -42,7 +53,8 @@ struct FileEnd {
 
 struct BatchOptions {
   int threads = 1;
-  int in_flight = 2;                                  // files between prepare and release
+  // Files between prepare and release; n files of a stack of at most n count as one.
+  int in_flight = 2;
   std::int64_t memory = std::int64_t{1} << 62;        // bytes in flight; one file may have more
   bool fail_fast = false;                             // the first failure stops the batch
   std::function<bool()> stop = [] { return false; };  // asked often; any thread

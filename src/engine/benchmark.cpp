@@ -238,7 +238,11 @@ void Benchmark::measure_wall(Session& session, const Program& program, const Mat
   result.runs = static_cast<int>(times.size());
 }
 
-void Benchmark::measure_device(const Program& program, const Material& material,
+std::shared_ptr<DevicePlane> Benchmark::stack_of(const Plane& plane, int count) {
+  return queue_->upload_stack(std::vector<Plane>(static_cast<size_t>(count), plane));
+}
+
+void Benchmark::measure_device(const Program& program, const Material& material, int stack,
                                BenchmarkResult& result) {
   const Plan& plan = program.plan;
   std::map<std::string, Size> operand_sizes;
@@ -253,7 +257,7 @@ void Benchmark::measure_device(const Program& program, const Material& material,
     }
   }
   const auto bytes_of_value = [&](ValueId id) {
-    return static_cast<double>(sizes[id].pixels() * bytes_per_pixel(plan.values[id]));
+    return static_cast<double>(sizes[id].pixels() * bytes_per_pixel(plan.values[id])) * stack;
   };
   const bool makes_image = plan.writes_image && !entering.contains(plan.result);
   for (const auto& [id, plane] : entering) result.bytes += bytes_of_value(id);
@@ -262,17 +266,22 @@ void Benchmark::measure_device(const Program& program, const Material& material,
   std::vector<std::vector<DeviceValue>> values(places,
                                                std::vector<DeviceValue>(plan.values.size()));
   for (const auto& [id, plane] : entering) {
+    if (stack > 1) {
+      for (size_t i = 0; i < places; ++i) values[i][id].plane = stack_of(*plane, stack);
+      continue;
+    }
     const auto there = places_of(*plane, places);
     for (size_t i = 0; i < places; ++i) values[i][id].plane = there[i];
   }
   for (size_t i = 0; i < places && makes_image; ++i) {
     const ImageType& type = plan.values[plan.result].type;
-    values[i][plan.result].plane = queue_->allocate(type.cls, type.channels, sizes[plan.result]);
+    values[i][plan.result].plane =
+        queue_->allocate_stack(type.cls, type.channels, sizes[plan.result], stack);
   }
   const auto give = [&](size_t i) {
     std::vector<DeviceValue> live = values[i % places];
     for (size_t s = 0; s < plan.steps.size(); ++s) {
-      launch_step(program, s, sizes, live, *queue_);
+      launch_step(program, s, sizes, live, *queue_, stack);
       for (const ValueId id : program.dead_after[s]) live[id] = {};
     }
   };
@@ -297,7 +306,16 @@ BenchmarkResult Benchmark::run(const pipeline::Pipeline& pipeline,
   const auto program = of.program(what.image.type, types);
   BenchmarkResult result;
   if (options.wall) measure_wall(of, *program, what, options.repeat, result);
-  measure_device(*program, what, result);
+  if (options.stack > 1) {
+    if (of.most_stacked(*program, 0) < options.stack) {
+      throw Error("--stack: " + device().id + " computes at most " +
+                  std::to_string(of.most_stacked(*program, 0)) +
+                  " images of this pipeline together");
+    }
+    measure_device(*of.stacked(program), what, options.stack, result);
+  } else {
+    measure_device(*program, what, 1, result);
+  }
   return result;
 }
 

@@ -21,6 +21,7 @@ struct BenchmarkOptions {
   // Pipelines that make an image of that name, "" for the input; otherwise it is
   // make_natural_image.
   std::map<std::string, pipeline::Pipeline> sources;
+  int stack = 1;     // equal images in one launch; times are then those of all of them
   bool wall = true;  // measure decoded pixels to result too
   int repeat = 0;    // runs of that; 0: as many as fit into about a second, at least 5
 };
@@ -67,10 +68,13 @@ class Benchmark {
   Material material(const pipeline::Pipeline& pipeline, const BenchmarkOptions& options);
   // The image's pixels on the device, in that many places.
   std::vector<std::shared_ptr<DevicePlane>> places_of(const Plane& plane, size_t count);
+  std::shared_ptr<DevicePlane> stack_of(const Plane& plane, int count);
   void copy(DevicePlane& to, DevicePlane& from);
   void measure_wall(Session& session, const Program& program, const Material& material, int repeat,
                     BenchmarkResult& result);
-  void measure_device(const Program& program, const Material& material, BenchmarkResult& result);
+  // The program's kernels are for stacks of `stack` images.
+  void measure_device(const Program& program, const Material& material, int stack,
+                      BenchmarkResult& result);
   double yardstick_time(Yardstick yardstick, double bytes);
   // `give(i)` gives the work of a run to the queue; i counts on.
   Times time_of(const std::function<void(size_t)>& give, size_t places);

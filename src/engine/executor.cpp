@@ -65,28 +65,38 @@ class Execution {
         options_(options),
         values_(plan_.values.size()) {}
 
-  Outcome run(Material material) {
+  std::vector<Outcome> run(std::vector<Material> materials) {
+    count_ = materials.size();
+    outcomes_.resize(count_);
+    const Material& first = materials.front();
     std::map<std::string, Size> operand_sizes;
-    for (const auto& [name, image] : material.operands) operand_sizes[name] = image.size();
-    sizes_ = sizes_of(program_, material.image.size(), operand_sizes);
-    const Plane alpha = std::move(material.image.alpha);
+    for (const auto& [name, image] : first.operands) operand_sizes[name] = image.size();
+    sizes_ = sizes_of(program_, first.image.size(), operand_sizes);
+    std::vector<Plane> alphas;
+    for (Material& material : materials) alphas.push_back(std::move(material.image.alpha));
     double start = now();
-    upload(std::move(material));
-    outcome_.transfer_seconds += now() - start;
+    upload(std::move(materials));
+    double transfer = now() - start;
     for (size_t s = 0; s < plan_.steps.size(); ++s) {
       if (options_.stop()) throw Error("stopped", ExitCode::file_failed);
       start = now();
-      launch_step(program_, s, sizes_, values_, queue_);
+      launch_step(program_, s, sizes_, values_, queue_, static_cast<int>(count_));
       if (options_.timed) {
-        outcome_.step_seconds.push_back(now() - start);
-        outcome_.step_bytes.push_back(bytes_moved(plan_.steps[s]));
+        const double each = (now() - start) / static_cast<double>(count_);
+        for (Outcome& outcome : outcomes_) {
+          outcome.step_seconds.push_back(each);
+          outcome.step_bytes.push_back(bytes_moved(plan_.steps[s]));
+        }
       }
       for (const ValueId id : program_.dead_after[s]) values_[id] = {};
     }
     start = now();
-    collect(alpha);
-    outcome_.transfer_seconds += now() - start;
-    return std::move(outcome_);
+    collect(alphas);
+    transfer += now() - start;
+    for (Outcome& outcome : outcomes_) {
+      outcome.transfer_seconds = transfer / static_cast<double>(count_);
+    }
+    return std::move(outcomes_);
   }
 
  private:
@@ -102,49 +112,90 @@ class Execution {
     return bytes;
   }
 
-  void upload(Material material) {
+  // image_of: of a material.
+  template <class ImageOf>
+  std::shared_ptr<DevicePlane> upload_one(const std::vector<Material>& materials,
+                                          ImageOf image_of) {
+    if (count_ == 1) return queue_.upload(image_of(materials.front()).pixels);
+    std::vector<Plane> planes;
+    for (const Material& material : materials) planes.push_back(image_of(material).pixels);
+    return queue_.upload_stack(planes);
+  }
+
+  void upload(std::vector<Material> materials) {
     const std::vector<bool> read = values_read(plan_);
-    if (read[0]) values_[0].plane = queue_.upload(material.image.pixels);
+    if (read[0]) {
+      values_[0].plane =
+          upload_one(materials, [](const Material& m) -> const HostImage& { return m.image; });
+    }
     for (const PlanOperand& operand : plan_.operands) {
       if (!read[operand.value]) continue;
-      values_[operand.value].plane = queue_.upload(material.operands.at(operand.name).pixels);
+      values_[operand.value].plane = upload_one(
+          materials,
+          [&](const Material& m) -> const HostImage& { return m.operands.at(operand.name); });
     }
   }
 
-  HostImage image_of(ValueId id, bool with_alpha, int stage, const Plane& alpha) {
-    HostImage image;
-    image.type = plan_.values[id].type;
-    image.pixels = queue_.download(*values_[id].plane);
-    image.type.alpha = with_alpha && !alpha.empty();
-    if (image.type.alpha) image.alpha = carry_alpha(plan_, stage, alpha, queue_, kernels_);
-    return image;
+  // A value's image for each of the stack, with the alpha planes that go with them.
+  std::vector<HostImage> images_of(ValueId id, bool with_alpha, int stage,
+                                   const std::vector<Plane>& alphas) {
+    std::vector<Plane> planes;
+    if (count_ == 1) {
+      planes.push_back(queue_.download(*values_[id].plane));
+    } else {
+      planes = queue_.download_stack(*values_[id].plane);
+    }
+    std::vector<HostImage> images(count_);
+    for (size_t i = 0; i < count_; ++i) {
+      images[i].type = plan_.values[id].type;
+      images[i].pixels = std::move(planes[i]);
+      images[i].type.alpha = with_alpha && !alphas[i].empty();
+      if (images[i].type.alpha) {
+        images[i].alpha = carry_alpha(plan_, stage, alphas[i], queue_, kernels_);
+      }
+    }
+    return images;
   }
 
-  void collect(const Plane& alpha) {
-    std::map<ValueId, std::vector<double>> downloaded;
-    const auto numbers = [&](ValueId id) -> const std::vector<double>& {
-      auto found = downloaded.find(id);
-      if (found == downloaded.end()) {
-        found = downloaded.emplace(id, queue_.download(*values_[id].measure)).first;
-      }
-      return found->second;
-    };
+  // All images' numbers of a measurement, [images][channels][values].
+  const std::vector<double>& numbers_of(ValueId id) {
+    auto found = downloaded_.find(id);
+    if (found == downloaded_.end()) {
+      found = downloaded_.emplace(id, queue_.download(*values_[id].measure)).first;
+    }
+    return found->second;
+  }
+
+  void collect(const std::vector<Plane>& alphas) {
     for (const PlanColumn& column : plan_.columns) {
       const PlanValue& value = plan_.values[column.value];
-      outcome_.columns.push_back(
-          numbers(column.value)[column.channel * value.values + column.element]);
+      const std::vector<double>& numbers = numbers_of(column.value);
+      for (size_t i = 0; i < count_; ++i) {
+        const size_t channel =
+            i * static_cast<size_t>(value.channels) + static_cast<size_t>(column.channel);
+        outcomes_[i].columns.push_back(numbers[channel * static_cast<size_t>(value.values) +
+                                               static_cast<size_t>(column.element)]);
+      }
     }
     if (plan_.last_measurement) {
       const PlanValue& value = plan_.values[*plan_.last_measurement];
-      outcome_.last_measurement = {value.channels, value.values, numbers(*plan_.last_measurement),
-                                   plan_.last_measurement_columns};
+      const std::vector<double>& numbers = numbers_of(*plan_.last_measurement);
+      const auto each = static_cast<std::ptrdiff_t>(numbers.size() / count_);
+      for (size_t i = 0; i < count_; ++i) {
+        const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(i) * each;
+        outcomes_[i].last_measurement = {value.channels, value.values, {begin, begin + each},
+                                         plan_.last_measurement_columns};
+      }
     }
     for (const PlanSave& save : plan_.saves) {
-      outcome_.saves.push_back(image_of(save.value, save.alpha, save.stage, alpha));
+      std::vector<HostImage> images = images_of(save.value, save.alpha, save.stage, alphas);
+      for (size_t i = 0; i < count_; ++i) outcomes_[i].saves.push_back(std::move(images[i]));
     }
     if (plan_.writes_image) {
       const auto stages = static_cast<int>(program_.operators.size());
-      outcome_.image = image_of(plan_.result, plan_.values[plan_.result].type.alpha, stages, alpha);
+      std::vector<HostImage> images =
+          images_of(plan_.result, plan_.values[plan_.result].type.alpha, stages, alphas);
+      for (size_t i = 0; i < count_; ++i) outcomes_[i].image = std::move(images[i]);
     }
   }
 
@@ -155,7 +206,9 @@ class Execution {
   const ExecuteOptions& options_;
   std::vector<DeviceValue> values_;
   std::vector<Size> sizes_;
-  Outcome outcome_;
+  size_t count_ = 1;  // images of the stack
+  std::vector<Outcome> outcomes_;
+  std::map<ValueId, std::vector<double>> downloaded_;
 };
 
 }  // namespace
@@ -171,7 +224,7 @@ std::vector<bool> values_read(const Plan& plan) {
 }
 
 void launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
-                 std::vector<DeviceValue>& values, Queue& queue) {
+                 std::vector<DeviceValue>& values, Queue& queue, int count) {
   const Plan& plan = program.plan;
   const Step& what = plan.steps[step];
   Launch launch{.spec = &what.kernel, .inputs = {}, .outputs = {}};
@@ -180,9 +233,9 @@ void launch_step(const Program& program, size_t step, const std::vector<Size>& s
     const PlanValue& value = plan.values[id];
     DeviceValue& made = values[id];
     if (value.is_measure && !made.measure) {
-      made.measure = queue.allocate_measure(value.channels, value.values);
+      made.measure = queue.allocate_measure_stack(value.channels, value.values, count);
     } else if (!value.is_measure && !made.plane) {
-      made.plane = queue.allocate(value.type.cls, value.type.channels, sizes[id]);
+      made.plane = queue.allocate_stack(value.type.cls, value.type.channels, sizes[id], count);
     }
     launch.outputs.push_back(made);
   }
@@ -200,7 +253,15 @@ void launch_step(const Program& program, size_t step, const std::vector<Size>& s
 
 Outcome execute(const Program& program, Material material, Queue& queue,
                 const KernelSource& kernels, const ExecuteOptions& options) {
-  return Execution(program, queue, kernels, options).run(std::move(material));
+  std::vector<Material> one;
+  one.push_back(std::move(material));
+  return std::move(Execution(program, queue, kernels, options).run(std::move(one)).front());
+}
+
+std::vector<Outcome> execute_stack(const Program& program, std::vector<Material> materials,
+                                   Queue& queue, const KernelSource& kernels,
+                                   const ExecuteOptions& options) {
+  return Execution(program, queue, kernels, options).run(std::move(materials));
 }
 
 }  // namespace impipe::engine

@@ -49,12 +49,19 @@ std::vector<bool> values_read(const Plan& plan);
 
 // Launches step `step`. Of `values`, one a value of the plan, its inputs are there; outputs that
 // are not are allocated. sizes: see sizes_of.
+// count: images of the stack, for which the program's kernels were made.
 void launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
-                 std::vector<DeviceValue>& values, Queue& queue);
+                 std::vector<DeviceValue>& values, Queue& queue, int count = 1);
 
 // Values are let go as soon as nobody reads them. Throws Error (file_failed) for unequal sizes,
 // empty results and lack of memory.
 Outcome execute(const Program& program, Material material, Queue& queue,
                 const KernelSource& kernels, const ExecuteOptions& options = {});
+
+// Several images at once: all of the program's types, of equal sizes and with operands of equal
+// sizes. The program's kernels are for stacks; `kernels` gives those for single images.
+std::vector<Outcome> execute_stack(const Program& program, std::vector<Material> materials,
+                                   Queue& queue, const KernelSource& kernels,
+                                   const ExecuteOptions& options = {});
 
 }  // namespace impipe::engine

@@ -102,10 +102,9 @@ void PictureWork::decode() {
 void PictureWork::compute_on(Session& session, Queue& queue, Material material) {
   // What was decoded decides, should a file have changed since its header was read.
   picture_.program = session.program(material.image.type, picture_.partner_types());
-  outcome_ = execute(
-      *picture_.program, std::move(material), queue,
-      [&](const KernelSpec& spec) { return session.kernel(spec); },
-      {.timed = settings_.timed, .stop = settings_.stop});
+  outcome_ = execute(*picture_.program, std::move(material), queue,
+                     [&](const KernelSpec& spec) { return session.kernel(spec); },
+                     {.timed = settings_.timed, .stop = settings_.stop});
 }
 
 void PictureWork::compute(int lane) {
@@ -120,14 +119,50 @@ void PictureWork::compute(int lane) {
       compute_on(cpu, *cpu.make_queue(), std::move(material_));
     }
   }
+  computed(turn.device);
+}
+
+void PictureWork::computed(size_t device) {
   material_ = {};
   if (settings_.timed) {
     settings_.step_times.add(*picture_.program, settings_.stage_texts, outcome_);
     double kernels = 0;
     for (const double seconds : outcome_.step_seconds) kernels += seconds;
-    settings_.lanes->add(turn.device, kernels);
+    settings_.lanes->add(device, kernels);
   }
   result_.values = outcome_.columns;
+}
+
+FileWork::Stack PictureWork::stack() const {
+  const Session& session = settings_.lanes->first();
+  const double bytes =
+      picture_.program->bytes_per_pixel * static_cast<double>(material_.image.size().pixels());
+  const int most = session.most_stacked(*picture_.program, bytes);
+  if (most == 1) return {};
+  std::string key = to_string(material_.image.type) + " " + to_string(material_.image.size());
+  for (const auto& [name, image] : material_.operands) {
+    key += "; " + to_string(image.type) + " " + to_string(image.size());
+  }
+  return {std::move(key), most};
+}
+
+void PictureWork::compute_stack(int lane, std::span<FileWork* const> files) {
+  const Lanes::Turn turn = settings_.lanes->take(lane);
+  const auto program = turn.session.program(material_.image.type, picture_.partner_types());
+  std::vector<Material> materials;
+  for (FileWork* file : files) {
+    materials.push_back(static_cast<PictureWork*>(file)->material_);
+  }
+  std::vector<Outcome> outcomes =
+      execute_stack(*turn.session.stacked(program), std::move(materials), turn.queue,
+                    [&](const KernelSpec& spec) { return turn.session.kernel(spec); },
+                    {.timed = settings_.timed, .stop = settings_.stop});
+  for (size_t i = 0; i < files.size(); ++i) {
+    auto& picture = *static_cast<PictureWork*>(files[i]);
+    picture.picture_.program = program;
+    picture.outcome_ = std::move(outcomes[i]);
+    picture.computed(turn.device);
+  }
 }
 
 // values x channels, as MATLAB has a column a channel; one dimension for one channel. A matrix is

@@ -79,6 +79,8 @@ class PictureWork : public FileWork {
   std::optional<std::int64_t> prepare() override;
   void decode() override;
   void compute(int lane) override;
+  Stack stack() const override;
+  void compute_stack(int lane, std::span<FileWork* const> files) override;
   void encode() override;
   void release() override;
 
@@ -88,6 +90,7 @@ class PictureWork : public FileWork {
  private:
   bool is_wanted() const;
   void compute_on(Session& session, Queue& queue, Material material);
+  void computed(size_t device);  // the outcome is there
   void write(const std::filesystem::path& path, io::Bytes bytes);
   io::Bytes encode_measurement() const;
 

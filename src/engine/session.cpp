@@ -1,6 +1,7 @@
 // Programs by image type and kernels by key, each made once.
 #include "engine/session.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <utility>
@@ -26,26 +27,52 @@ std::shared_ptr<const Program> Session::program(const ImageType& input,
     Plan plan = options_.fuse ? pipeline::fuse(lowered) : pipeline::without_unread(lowered);
     auto made =
         std::make_shared<Program>(make_program(pipeline_, std::move(lowered), std::move(plan)));
-    made->kernels = kernels_of(made->plan);
+    made->kernels = kernels_of(made->plan, false);
     known = std::move(made);
   }
   return known;
 }
 
 // A GPU's compiler takes a tenth of a second a kernel: they are made side by side.
-std::vector<std::shared_ptr<const Kernel>> Session::kernels_of(const Plan& plan) {
+std::vector<std::shared_ptr<const Kernel>> Session::kernels_of(const Plan& plan, bool stacked) {
   const auto policy = device().id == "cpu" ? std::launch::deferred : std::launch::async;
   std::vector<std::future<std::shared_ptr<const Kernel>>> made;
   for (const Step& step : plan.steps) {
-    made.push_back(std::async(policy, [this, &step] { return kernel(step.kernel); }));
+    made.push_back(
+        std::async(policy, [this, &step, stacked] { return made_kernel(step.kernel, stacked); }));
   }
   std::vector<std::shared_ptr<const Kernel>> kernels;
   for (auto& one : made) kernels.push_back(one.get());
   return kernels;
 }
 
-std::shared_ptr<const Kernel> Session::kernel(const KernelSpec& spec) {
-  const std::string key = spec.key();
+std::shared_ptr<const Program> Session::stacked(std::shared_ptr<const Program> program) {
+  std::lock_guard lock(programs_mutex_);
+  std::shared_ptr<const Program>& known = stacked_[program];
+  if (!known) {
+    auto made = std::make_shared<Program>(*program);
+    made->kernels = kernels_of(made->plan, true);
+    known = std::move(made);
+  }
+  return known;
+}
+
+int Session::most_stacked(const Program& program, double bytes) const {
+  // A launch costs as long as moving about 4 MB: larger images gain nothing by company, and more
+  // than some tens of MB together would only take memory.
+  constexpr double small = 2 << 20, enough = 32 << 20;
+  const int most = device_.device->most_stacked();
+  if (most == 1 || bytes > small) return 1;
+  for (const Step& step : program.plan.steps) {
+    for (const Node& node : step.kernel.nodes) {
+      if (stands_alone(node.primitive)) return 1;
+    }
+  }
+  return static_cast<int>(std::clamp<double>(enough / std::max(bytes, 1.0), 1, most));
+}
+
+std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool stacked) {
+  const std::string key = (stacked ? "stacked " : "") + spec.key();
   std::promise<std::shared_ptr<const Kernel>> promise;
   std::unique_lock lock(kernels_mutex_);
   const auto [place, is_new] = kernels_.try_emplace(key);
@@ -54,7 +81,8 @@ std::shared_ptr<const Kernel> Session::kernel(const KernelSpec& spec) {
   lock.unlock();
   if (is_new) {
     try {
-      promise.set_value(device_.device->prepare(spec));
+      Device& device = *device_.device;
+      promise.set_value(stacked ? device.prepare_stacked(spec) : device.prepare(spec));
     } catch (...) {
       promise.set_exception(std::current_exception());
     }

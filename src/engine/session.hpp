@@ -71,9 +71,13 @@ class Session {
   // The program for images of this type, with its kernels; made at most once a type.
   std::shared_ptr<const Program> program(const ImageType& input,
                                          const std::map<std::string, ImageType>& operands);
+  // The same program with kernels for stacks.
+  std::shared_ptr<const Program> stacked(std::shared_ptr<const Program> program);
+  // Images of so many bytes each that the program may do together, at least 1.
+  int most_stacked(const Program& program, double bytes) const;
 
   std::unique_ptr<Queue> make_queue() { return device_.device->make_queue(); }
-  std::shared_ptr<const Kernel> kernel(const KernelSpec& spec);
+  std::shared_ptr<const Kernel> kernel(const KernelSpec& spec) { return made_kernel(spec, false); }
 
   // The same pipeline on the CPU, for images that the device has no memory for; made when it is
   // first asked for. Throws `reason` when IMPIPE_REQUIRE_BACKEND names the device's backend.
@@ -82,7 +86,8 @@ class Session {
   std::vector<std::string> take_warnings();
 
  private:
-  std::vector<std::shared_ptr<const Kernel>> kernels_of(const Plan& plan);
+  std::vector<std::shared_ptr<const Kernel>> kernels_of(const Plan& plan, bool stacked);
+  std::shared_ptr<const Kernel> made_kernel(const KernelSpec& spec, bool stacked);
 
   pipeline::Pipeline pipeline_;
   OpenDevice device_;
@@ -91,6 +96,7 @@ class Session {
   std::unique_ptr<Session> cpu_;
   std::vector<std::string> warnings_;
   std::map<std::string, std::shared_ptr<const Program>> programs_;  // by the types' text
+  std::map<std::shared_ptr<const Program>, std::shared_ptr<const Program>> stacked_;
   // By KernelSpec::key; a kernel is made by the first who asks, the others wait for it.
   std::unordered_map<std::string, std::shared_future<std::shared_ptr<const Kernel>>> kernels_;
 };

@@ -26,7 +26,7 @@ class Devices(ProgramTest):
     def test_a_list_of_devices_shares_the_files(self):
         run = self.impipe("imgaussfilt 1", "in", "-o", "out", "-j", 2, "--device", "cpu,opencl:0",
                           "--profile=json")
-        devices = json.loads(run.err[run.err.index("{"):])["devices"]
+        devices = json.loads(run.err[run.err.index("{"):run.err.rindex("}") + 1])["devices"]
         self.assertEqual([d["id"] for d in devices], ["cpu", "opencl:0"])
         self.assertEqual(sum(d["images"] for d in devices), 12)
         self.assertGreater(min(d["images"] for d in devices), 0)
@@ -39,6 +39,19 @@ class Devices(ProgramTest):
                           "--backend", "opencl", "--device", "all", env=TWO)
         self.assertIn("impipe: opencl:0, opencl:1: --device all\n", run.err)
         self.assertEqual(run.out, self.hashes("--device", "cpu"))
+
+    def test_equal_small_pictures_are_stacked(self):
+        for i in range(40):
+            self.picture(f"many/{i:02}.png", (colour if i % 4 == 0 else ramp)(48, 64, i))
+        pipeline = "imadjust | imgaussfilt 1 | mean2"
+        gpu = self.impipe(pipeline, "many", "-j", 2, "--backend", "opencl")
+        self.assertEqual(gpu.out, self.impipe(pipeline, "many", "--backend", "cpu").out)
+        bench = json.loads(self.impipe("bench", "--stack", 8, "--size", 64, "--backend", "opencl",
+                                       "--json", "imfilter fspecial:average,3").out)["results"][0]
+        self.assertEqual(bench["bytes"], 8 * 2 * 64 * 64)
+        error = self.impipe("bench", "--stack", 8, "--backend", "cpu", "imcomplement", code=2).err
+        self.assertEqual(error, "impipe: --stack: cpu computes at most 1 images of this pipeline "
+                                "together\n")
 
     def test_what_no_device_is(self):
         twice = self.hashes_error("--device", "opencl:0,opencl:0")

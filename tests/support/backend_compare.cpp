@@ -42,7 +42,7 @@ Plane random_plane(PixelClass cls, int channels, Size size, std::mt19937& random
 // A measurement for an input, other values in each channel. There is no upload of measurements: a
 // sum and a scalar node make it.
 std::shared_ptr<DeviceMeasure> measured_input(const KernelInput& input, Device& device,
-                                              Queue& queue) {
+                                              Queue& queue, int count = 1) {
   Plane plane(PixelClass::uint8, input.channels, {1, 1});
   for (int c = 0; c < input.channels; ++c) plane.row_as<std::uint8_t>(0)[c] = 10 + 5 * c;
   Node sum{.primitive = Reduce{},
@@ -59,9 +59,16 @@ std::shared_ptr<DeviceMeasure> measured_input(const KernelInput& input, Device& 
             .channels = input.channels,
             .values = input.values};
   const KernelSpec spec{{{.channels = input.channels}}, {sum, ramp}, {1}};
-  const std::unique_ptr<Kernel> kernel = device.prepare(spec);
-  auto made = queue.allocate_measure(input.channels, input.values);
-  queue.run(*kernel, {&spec, {{.plane = queue.upload(plane)}}, {{.measure = made}}});
+  if (count == 1) {
+    const std::unique_ptr<Kernel> kernel = device.prepare(spec);
+    auto made = queue.allocate_measure(input.channels, input.values);
+    queue.run(*kernel, {&spec, {{.plane = queue.upload(plane)}}, {{.measure = made}}});
+    return made;
+  }
+  const std::unique_ptr<Kernel> kernel = device.prepare_stacked(spec);
+  const std::vector<Plane> planes(static_cast<std::size_t>(count), plane);
+  auto made = queue.allocate_measure_stack(input.channels, input.values, count);
+  queue.run(*kernel, {&spec, {{.plane = queue.upload_stack(planes)}}, {{.measure = made}}});
   return made;
 }
 
@@ -131,15 +138,7 @@ Comparison::Results Comparison::run(Side& side, const std::vector<Plane>& planes
     launch.inputs.push_back({.measure = side.measures[i]});
     if (!spec_.inputs[i].is_measure) launch.inputs.back().plane = queue.upload(planes[i]);
   }
-  std::vector<Size> sizes;
-  for (const Node& node : spec_.nodes) {
-    Size size;
-    if (!node.images.empty()) {
-      const Operand& first = node.images[0];
-      size = result_size(node, first.external ? planes[first.index].size() : sizes[first.index]);
-    }
-    sizes.push_back(size);
-  }
+  const std::vector<Size> sizes = sizes_of_nodes(planes);
   for (const int output : spec_.outputs) {
     const Node& node = spec_.nodes[output];
     if (node.is_measure) {
@@ -158,7 +157,20 @@ Comparison::Results Comparison::run(Side& side, const std::vector<Plane>& planes
   return results;
 }
 
-std::string Comparison::difference(Size size, unsigned seed) {
+std::vector<Size> Comparison::sizes_of_nodes(const std::vector<Plane>& planes) const {
+  std::vector<Size> sizes;
+  for (const Node& node : spec_.nodes) {
+    Size size;
+    if (!node.images.empty()) {
+      const Operand& first = node.images[0];
+      size = result_size(node, first.external ? planes[first.index].size() : sizes[first.index]);
+    }
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+std::vector<Plane> Comparison::random_planes(Size size, unsigned seed) const {
   std::mt19937 random(seed);
   std::vector<Plane> planes;
   for (std::size_t i = 0; i < spec_.inputs.size(); ++i) {
@@ -167,7 +179,64 @@ std::string Comparison::difference(Size size, unsigned seed) {
     planes.push_back(input.is_measure ? Plane()
                                       : random_plane(input.cls, input.channels, own, random));
   }
-  const Results a = run(expected_, planes), b = run(tested_, planes);
+  return planes;
+}
+
+std::string Comparison::difference(Size size, unsigned seed) {
+  const std::vector<Plane> planes = random_planes(size, seed);
+  return compare(run(expected_, planes), run(tested_, planes));
+}
+
+std::string Comparison::stack_difference(Size size, unsigned seed) {
+  constexpr unsigned count = 3;
+  std::vector<std::vector<Plane>> images;
+  for (unsigned k = 0; k < count; ++k) images.push_back(random_planes(size, seed + k));
+  Queue& queue = *tested_.queue;
+  const std::unique_ptr<Kernel> kernel = tested_.device.prepare_stacked(spec_);
+  Launch launch{.spec = &spec_};
+  for (std::size_t i = 0; i < spec_.inputs.size(); ++i) {
+    if (spec_.inputs[i].is_measure) {
+      launch.inputs.push_back(
+          {.measure = measured_input(spec_.inputs[i], tested_.device, queue, count)});
+      continue;
+    }
+    std::vector<Plane> stack;
+    for (const std::vector<Plane>& planes : images) stack.push_back(planes[i]);
+    launch.inputs.push_back({.plane = queue.upload_stack(stack)});
+  }
+  const std::vector<Size> sizes = sizes_of_nodes(images.front());
+  for (const int output : spec_.outputs) {
+    const Node& node = spec_.nodes[output];
+    if (node.is_measure) {
+      launch.outputs.push_back(
+          {.measure = queue.allocate_measure_stack(node.channels, node.values, count)});
+    } else {
+      launch.outputs.push_back(
+          {.plane = queue.allocate_stack(node.cls, node.channels, sizes[output], count)});
+    }
+  }
+  queue.run(*kernel, launch);
+  std::vector<Results> found(count);
+  for (const DeviceValue& value : launch.outputs) {
+    std::vector<Plane> planes(count);
+    if (value.plane) planes = queue.download_stack(*value.plane);
+    std::vector<double> numbers;
+    if (value.measure) numbers = queue.download(*value.measure);
+    const auto each = static_cast<std::ptrdiff_t>(numbers.size() / count);
+    for (unsigned k = 0; k < count; ++k) {
+      found[k].planes.push_back(planes[k]);
+      const auto begin = numbers.begin() + k * each;
+      found[k].measures.emplace_back(begin, begin + each);
+    }
+  }
+  for (unsigned k = 0; k < count; ++k) {
+    const std::string wrong = compare(run(expected_, images[k]), found[k]);
+    if (!wrong.empty()) return "image " + std::to_string(k) + ", " + wrong;
+  }
+  return "";
+}
+
+std::string Comparison::compare(const Results& a, const Results& b) {
   for (std::size_t i = 0; i < a.planes.size(); ++i) {
     if (!a.planes[i].empty()) {
       const std::string found = compare_planes(a.planes[i], b.planes[i]);

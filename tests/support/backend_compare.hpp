@@ -15,6 +15,8 @@ class Comparison {
   Comparison(const SpecCase& spec, Device& expected, Device& tested);
   // Empty when the results are equal (NaN equals NaN), else what differs first.
   std::string difference(Size size, unsigned seed);
+  // The same of a stack of different images on the tested device, each expected alone.
+  std::string stack_difference(Size size, unsigned seed);
 
  private:
   struct Side {
@@ -29,6 +31,9 @@ class Comparison {
   };
   Side prepare(Device& device) const;
   Results run(Side& side, const std::vector<Plane>& planes) const;
+  std::vector<Plane> random_planes(Size size, unsigned seed) const;
+  std::vector<Size> sizes_of_nodes(const std::vector<Plane>& planes) const;
+  static std::string compare(const Results& a, const Results& b);
 
   const KernelSpec& spec_;
   Side expected_, tested_;

@@ -37,6 +37,24 @@ TEST(CudaKernels, HaveTheBitsOfTheCpu) {
   }
 }
 
+TEST(CudaKernels, StacksHaveTheBitsOfSingleImages) {
+  ThreadPool pool(3);
+  const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  for (const SpecCase& spec : kernel_specs()) {
+    if (std::any_of(spec.spec.nodes.begin(), spec.spec.nodes.end(),
+                    [](const Node& node) { return stands_alone(node.primitive); })) {
+      continue;
+    }
+    try {
+      EXPECT_EQ(Comparison(spec, *cpu, *device).stack_difference({137, 61}, 5), "") << spec.name;
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << spec.name << ": " << e.what();
+    }
+  }
+}
+
 TEST(CudaTransfers, BringBackWhatWasSent) {
   ThreadPool pool(3);
   const std::unique_ptr<Device> device = device_of(cuda_backend, pool);

@@ -25,6 +25,11 @@ struct Ledger {
   std::atomic<bool> lane_shared{false};
   std::atomic<bool> stop{false};
   std::int64_t stop_at = -1;
+  int stacked = 1;               // files that are computed together at most, even apart from odd
+  bool stacks_fail = false;
+  std::atomic<int> alone{0};     // files that were computed alone
+  std::mutex mutex;
+  std::vector<std::vector<std::int64_t>> stacks;
 };
 
 class MadeUp : public FileWork {
@@ -45,8 +50,22 @@ class MadeUp : public FileWork {
   }
   void compute(int lane) override {
     if (++ledger_.computing[lane] > 1) ledger_.lane_shared = true;
+    ++ledger_.alone;
     step(Part::compute);
     --ledger_.computing[lane];
+  }
+  Stack stack() const override {
+    return {index_ % 2 == 0 ? "even" : "odd", ledger_.stacked};
+  }
+  void compute_stack(int, std::span<FileWork* const> files) override {
+    if (ledger_.stacks_fail) throw Error("too much", ExitCode::file_failed);
+    std::lock_guard lock(ledger_.mutex);
+    auto& stack = ledger_.stacks.emplace_back();
+    for (FileWork* file : files) {
+      auto* made = static_cast<MadeUp*>(file);
+      made->step(Part::compute);
+      stack.push_back(made->index_);
+    }
   }
   void encode() override {
     step(Part::encode);
@@ -94,6 +113,40 @@ Told run(Ledger& ledger, std::int64_t count, BatchOptions options) {
         return true;
       });
   return told;
+}
+
+TEST(Batch, ComputesWhatIsAlikeTogether) {
+  for (int threads : {1, 3}) {
+    Ledger ledger;
+    ledger.stacked = 8;
+    const Told told = run(ledger, 100, {.threads = threads, .in_flight = threads + 1});
+    EXPECT_EQ(told.end.done, 100);
+    EXPECT_EQ(ledger.encoded, 100);
+    std::set<std::int64_t> seen;
+    size_t full = 0;
+    for (const auto& stack : ledger.stacks) {
+      EXPECT_LE(stack.size(), 8u);
+      full += stack.size() == 8 ? 1 : 0;
+      for (const std::int64_t index : stack) {
+        EXPECT_EQ(index % 2, stack.front() % 2);
+        EXPECT_TRUE(seen.insert(index).second) << index;
+      }
+    }
+    EXPECT_EQ(static_cast<int>(seen.size()) + ledger.alone, 100);
+    EXPECT_GE(full, 8u);  // of at most 12
+  }
+}
+
+TEST(Batch, AStackThatFailsIsComputedFileByFile) {
+  Ledger ledger;
+  ledger.stacked = 4;
+  ledger.stacks_fail = true;
+  ledger.fails[5] = Part::compute;
+  const Told told = run(ledger, 20, {.threads = 2, .in_flight = 3});
+  EXPECT_EQ(told.end.done, 19);
+  EXPECT_EQ(told.failures.size(), 1u);
+  EXPECT_TRUE(told.failures.contains(5));
+  EXPECT_EQ(ledger.alone, 20);
 }
 
 TEST(Batch, ReportsInTheOrderOfTheInput) {

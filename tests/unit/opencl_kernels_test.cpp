@@ -46,5 +46,27 @@ TEST(OpenClKernels, WideHistogramsOfManyPixels) {
   }
 }
 
+// A part of the table: each kernel is compiled once more.
+TEST(OpenClKernels, StacksHaveTheBitsOfSingleImages) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no OpenCl device";
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  const std::vector<SpecCase> specs = chosen_specs();
+  for (std::size_t i = 0; i < specs.size(); i += 3) {
+    const auto& nodes = specs[i].spec.nodes;
+    if (std::any_of(nodes.begin(), nodes.end(),
+                    [](const Node& node) { return stands_alone(node.primitive); })) {
+      continue;
+    }
+    try {
+      EXPECT_EQ(Comparison(specs[i], *cpu, *device).stack_difference({37, 21}, 5), "")
+          << specs[i].name;
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << specs[i].name << ": " << e.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace impipe::testing

@@ -89,6 +89,12 @@ class CudaDevice final : public Device {
   std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override {
     return load(jit::generate(spec, jit::Dialect::cuda, tuning_), spec.key());
   }
+  std::unique_ptr<Kernel> prepare_stacked(const KernelSpec& spec) override {
+    jit::Tuning stacked = tuning_;
+    stacked.stacked = true;
+    return load(jit::generate(spec, jit::Dialect::cuda, stacked), "stacked " + spec.key());
+  }
+  int most_stacked() const override { return jit::most_stacked; }
   std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) override {
     return load(jit::yardstick(yardstick, jit::Dialect::cuda), "yardstick");
   }

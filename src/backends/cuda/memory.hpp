@@ -30,8 +30,9 @@ std::shared_ptr<jit::MemoryPool> make_pool(std::shared_ptr<const DeviceContext> 
 
 class CudaPlane final : public DevicePlane {
  public:
-  CudaPlane(PixelClass cls, int channels, Size size, jit::Block block)
-      : cls_(cls), channels_(channels), size_(size), block_(std::move(block)) {}
+  CudaPlane(PixelClass cls, int channels, Size size, int count, jit::Block block)
+      : cls_(cls), channels_(channels), size_(size), count_(count), block_(std::move(block)) {}
+  int count() const override { return count_; }
   PixelClass cls() const override { return cls_; }
   int channels() const override { return channels_; }
   Size size() const override { return size_; }
@@ -41,13 +42,15 @@ class CudaPlane final : public DevicePlane {
   PixelClass cls_;
   int channels_;
   Size size_;
+  int count_;
   jit::Block block_;
 };
 
 class CudaMeasure final : public DeviceMeasure {
  public:
-  CudaMeasure(int channels, std::int64_t values, jit::Block block)
-      : channels_(channels), values_(values), block_(std::move(block)) {}
+  CudaMeasure(int channels, std::int64_t values, int count, jit::Block block)
+      : channels_(channels), values_(values), count_(count), block_(std::move(block)) {}
+  int count() const override { return count_; }
   int channels() const override { return channels_; }
   std::int64_t values() const override { return values_; }
   DevicePointer pointer() const { return block_.handle(); }
@@ -55,6 +58,7 @@ class CudaMeasure final : public DeviceMeasure {
  private:
   int channels_;
   std::int64_t values_;
+  int count_;
   jit::Block block_;
 };
 

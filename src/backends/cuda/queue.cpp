@@ -19,10 +19,21 @@ constexpr std::size_t smallest_piece = std::size_t{64} << 10;
 constexpr std::int64_t bytes_a_thread = std::int64_t{512} << 10;
 
 jit::ValueShape shape_of(const DeviceValue& value) {
-  if (!value.plane) return {};
+  if (!value.plane) {
+    const DeviceMeasure& measure = *value.measure;
+    return {
+        .size = {},
+        .stride = 0,
+        .step = measure.channels() * measure.values() * static_cast<std::int64_t>(sizeof(double))};
+  }
   const DevicePlane& plane = *value.plane;
-  return {.size = plane.size(),
-          .stride = jit::row_bytes(plane.cls(), plane.channels(), plane.size())};
+  const std::int64_t stride = jit::row_bytes(plane.cls(), plane.channels(), plane.size());
+  return {.size = plane.size(), .stride = stride, .step = stride * plane.size().height};
+}
+
+int count_of(const Launch& launch) {
+  const DeviceValue& value = launch.outputs.front();
+  return value.plane ? value.plane->count() : value.measure->count();
 }
 
 DevicePointer pointer_of(const DeviceValue& value) {
@@ -86,33 +97,50 @@ void CudaQueue::for_rows(std::int64_t first, std::int64_t count, std::int64_t ro
   pool_.for_each(tasks, task);
 }
 
-std::shared_ptr<CudaPlane> CudaQueue::new_plane(PixelClass cls, int channels, Size size) {
-  const std::int64_t bytes = jit::row_bytes(cls, channels, size) * size.height;
-  return std::make_shared<CudaPlane>(cls, channels, size, memory_->allocate(bytes, lane_));
+std::shared_ptr<CudaPlane> CudaQueue::new_plane(PixelClass cls, int channels, Size size,
+                                                int count) {
+  const std::int64_t bytes = jit::row_bytes(cls, channels, size) * size.height * count;
+  return std::make_shared<CudaPlane>(cls, channels, size, count, memory_->allocate(bytes, lane_));
 }
 
 std::shared_ptr<DevicePlane> CudaQueue::allocate(PixelClass cls, int channels, Size size) {
-  return new_plane(cls, channels, size);
+  return new_plane(cls, channels, size, 1);
+}
+std::shared_ptr<DevicePlane> CudaQueue::allocate_stack(PixelClass cls, int channels, Size size,
+                                                       int count) {
+  return new_plane(cls, channels, size, count);
 }
 
 std::shared_ptr<DeviceMeasure> CudaQueue::allocate_measure(int channels, std::int64_t values) {
-  return std::make_shared<CudaMeasure>(
-      channels, values,
-      memory_->allocate(channels * values * static_cast<std::int64_t>(sizeof(double)), lane_));
+  return allocate_measure_stack(channels, values, 1);
+}
+std::shared_ptr<DeviceMeasure> CudaQueue::allocate_measure_stack(int channels, std::int64_t values,
+                                                                 int count) {
+  const auto bytes = static_cast<std::int64_t>(sizeof(double)) * channels * values * count;
+  return std::make_shared<CudaMeasure>(channels, values, count, memory_->allocate(bytes, lane_));
 }
 
 std::shared_ptr<DevicePlane> CudaQueue::upload(const Plane& plane) {
+  return upload_stack({&plane, 1});
+}
+
+// The rows of a stack's images lie behind each other.
+std::shared_ptr<DevicePlane> CudaQueue::upload_stack(std::span<const Plane> planes) {
   context_->use();
-  auto made = new_plane(plane.cls(), plane.channels(), plane.size());
-  const std::int64_t stride = jit::row_bytes(plane.cls(), plane.channels(), plane.size());
-  const std::int64_t height = plane.size().height;
+  const Plane& first = planes.front();
+  auto made =
+      new_plane(first.cls(), first.channels(), first.size(), static_cast<int>(planes.size()));
+  const std::int64_t stride = jit::row_bytes(first.cls(), first.channels(), first.size());
+  const std::int64_t height = first.size().height;
+  const std::int64_t all = height * static_cast<std::int64_t>(planes.size());
   const std::int64_t rows =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(largest_piece) / stride);
-  for (std::int64_t y = 0; y < height; y += rows) {
-    const std::int64_t count = std::min(rows, height - y);
+  for (std::int64_t y = 0; y < all; y += rows) {
+    const std::int64_t count = std::min(rows, all - y);
     Staging& piece = staging(static_cast<std::size_t>(count * stride));
     for_rows(y, count, stride, [&](std::int64_t row) {
-      std::memcpy(piece.memory->data() + (row - y) * stride, plane.row(row),
+      const Plane& plane = planes[static_cast<std::size_t>(row / height)];
+      std::memcpy(piece.memory->data() + (row - y) * stride, plane.row(row % height),
                   static_cast<std::size_t>(plane.row_bytes()));
     });
     check(driver().api.copy_to_device(made->pointer() + static_cast<DevicePointer>(y * stride),
@@ -125,11 +153,19 @@ std::shared_ptr<DevicePlane> CudaQueue::upload(const Plane& plane) {
 }
 
 Plane CudaQueue::download(const DevicePlane& device_plane) {
+  return std::move(download_stack(device_plane).front());
+}
+
+std::vector<Plane> CudaQueue::download_stack(const DevicePlane& device_planes) {
   context_->use();
-  const auto& from = static_cast<const CudaPlane&>(device_plane);
-  Plane plane(from.cls(), from.channels(), from.size());
+  const auto& from = static_cast<const CudaPlane&>(device_planes);
+  std::vector<Plane> planes;
+  for (int i = 0; i < from.count(); ++i) {
+    planes.emplace_back(from.cls(), from.channels(), from.size());
+  }
   const std::int64_t stride = jit::row_bytes(from.cls(), from.channels(), from.size());
   const std::int64_t height = from.size().height;
+  const std::int64_t all = height * from.count();
   const std::int64_t rows =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(largest_piece) / stride);
   // The piece that is on its way while the one before it is copied out.
@@ -140,13 +176,14 @@ Plane CudaQueue::download(const DevicePlane& device_plane) {
   const auto copy_out = [&](const Piece& piece) {
     check(driver().api.event_wait(piece.staging->done.get()), "cuEventSynchronize");
     for_rows(piece.y, piece.count, stride, [&](std::int64_t row) {
-      std::memcpy(plane.row(row), piece.staging->memory->data() + (row - piece.y) * stride,
+      Plane& plane = planes[static_cast<std::size_t>(row / height)];
+      std::memcpy(plane.row(row % height), piece.staging->memory->data() + (row - piece.y) * stride,
                   static_cast<std::size_t>(plane.row_bytes()));
     });
   };
   Piece before;
-  for (std::int64_t y = 0; y < height; y += rows) {
-    Piece piece{.staging = nullptr, .y = y, .count = std::min(rows, height - y)};
+  for (std::int64_t y = 0; y < all; y += rows) {
+    Piece piece{.staging = nullptr, .y = y, .count = std::min(rows, all - y)};
     const auto bytes = static_cast<std::size_t>(piece.count * stride);
     piece.staging = &staging(bytes);
     check(driver().api.copy_to_host(piece.staging->memory->data(),
@@ -158,19 +195,20 @@ Plane CudaQueue::download(const DevicePlane& device_plane) {
     before = piece;
   }
   if (before.staging != nullptr) copy_out(before);
-  return plane;
+  return planes;
 }
 
 std::vector<double> CudaQueue::download(const DeviceMeasure& measure) {
   context_->use();
-  std::vector<double> numbers(static_cast<std::size_t>(measure.channels() * measure.values()));
+  std::vector<double> numbers(
+      static_cast<std::size_t>(measure.count() * measure.channels() * measure.values()));
   const std::size_t bytes = numbers.size() * sizeof(double);
   if (bytes == 0) return numbers;
   Staging& piece = staging(bytes);
-  check(driver().api.copy_to_host(piece.memory->data(),
-                                  static_cast<const CudaMeasure&>(measure).pointer(), bytes,
-                                  stream_),
-        "cuMemcpyDtoHAsync");
+  check(
+      driver().api.copy_to_host(piece.memory->data(),
+                                static_cast<const CudaMeasure&>(measure).pointer(), bytes, stream_),
+      "cuMemcpyDtoHAsync");
   wait();
   std::memcpy(numbers.data(), piece.memory->data(), bytes);
   return numbers;
@@ -201,8 +239,8 @@ void CudaQueue::run(const Kernel& kernel, const Launch& launch) {
   std::vector<jit::ValueShape> inputs, outputs;
   for (const DeviceValue& value : launch.inputs) inputs.push_back(shape_of(value));
   for (const DeviceValue& value : launch.outputs) outputs.push_back(shape_of(value));
-  jit::LaunchPlan plan =
-      compiled.plan({.spec = launch.spec, .inputs = inputs, .outputs = outputs});
+  jit::LaunchPlan plan = compiled.plan(
+      {.spec = launch.spec, .inputs = inputs, .outputs = outputs, .count = count_of(launch)});
 
   // Goes back to this lane's memory at the end: later work of the lane comes after it.
   std::vector<jit::Block> scratch;
@@ -222,11 +260,15 @@ void CudaQueue::run(const Kernel& kernel, const Launch& launch) {
     for (const jit::Buffer& buffer : pass.buffers) {
       const auto index = static_cast<std::size_t>(buffer.index);
       switch (buffer.kind) {
-        case jit::Buffer::Kind::input: pointers.push_back(pointer_of(launch.inputs[index])); break;
+        case jit::Buffer::Kind::input:
+          pointers.push_back(pointer_of(launch.inputs[index]));
+          break;
         case jit::Buffer::Kind::output:
           pointers.push_back(pointer_of(launch.outputs[index]));
           break;
-        case jit::Buffer::Kind::scratch: pointers.push_back(scratch[index].handle()); break;
+        case jit::Buffer::Kind::scratch:
+          pointers.push_back(scratch[index].handle());
+          break;
       }
     }
     std::vector<void*> parameters;

@@ -39,6 +39,12 @@ class CudaQueue final : public Queue {
   std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) override;
   std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) override;
   std::vector<double> download(const DeviceMeasure& measure) override;
+  std::shared_ptr<DevicePlane> upload_stack(std::span<const Plane> planes) override;
+  std::vector<Plane> download_stack(const DevicePlane& planes) override;
+  std::shared_ptr<DevicePlane> allocate_stack(PixelClass cls, int channels, Size size,
+                                              int count) override;
+  std::shared_ptr<DeviceMeasure> allocate_measure_stack(int channels, std::int64_t values,
+                                                        int count) override;
   void run(const Kernel& kernel, const Launch& launch) override;
   void wait() override;
   double time() override;
@@ -57,7 +63,7 @@ class CudaQueue final : public Queue {
   };
   // The next of the two, free and at least that large.
   Staging& staging(std::size_t bytes);
-  std::shared_ptr<CudaPlane> new_plane(PixelClass cls, int channels, Size size);
+  std::shared_ptr<CudaPlane> new_plane(PixelClass cls, int channels, Size size, int count);
   void copy_in(DevicePointer to, std::span<const std::byte> bytes);
   // Calls copy_row(y) for each row, on several threads when that pays.
   template <class CopyRow>

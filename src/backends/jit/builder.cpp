@@ -257,6 +257,37 @@ void Builder::body_once(const std::string& name, const std::string& text) {
 
 // --- kernels
 
+std::int64_t Builder::ScratchPlan::step(const LaunchContext& at) const {
+  if (contents || table) return 0;
+  return (bytes(at) + row_alignment - 1) / row_alignment * row_alignment;
+}
+
+std::string Builder::stacked_pointer(const NamedBuffer& b) {
+  const int index = b.place.index;
+  ParameterValue step;
+  switch (b.place.kind) {
+    case Buffer::Kind::input:
+      step = [index](const LaunchContext& at, int) {
+        return static_cast<double>(at.step_of_input(index));
+      };
+      break;
+    case Buffer::Kind::output:
+      step = [index](const LaunchContext& at, int) {
+        return static_cast<double>(at.step_of_output(index));
+      };
+      break;
+    case Buffer::Kind::scratch:
+      step = [plan = scratches_[static_cast<std::size_t>(index)]](const LaunchContext& at, int) {
+        return static_cast<double>(plan.step(at));
+      };
+      break;
+  }
+  const std::string qualified = std::string("GLOBAL ") + (b.written ? "" : "const ");
+  return "(" + qualified + b.type + "*)((" + qualified + "char*)" + b.name +
+         "_buffer + GROUP_Z * " +
+         parameter(ParameterType::int64, b.name + "_step", std::move(step)) + ")";
+}
+
 void Builder::kernel(const std::string& name, int items, const std::string& text,
                      ShapeFunction shape, int groups, int local_bytes) {
   std::string signature, members;
@@ -264,7 +295,10 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
   // The struct's members are all buffers of the program; those added later stay zero.
   for (const NamedBuffer& b : buffers_) {
     const bool used = using_.contains(b.name);
-    members += std::string(members.empty() ? "" : ", ") + (used ? b.name + "_buffer" : "0");
+    const std::string pointer = !used             ? "0"
+                                : tuning_.stacked ? stacked_pointer(b)
+                                                  : b.name + "_buffer";
+    members += (members.empty() ? "" : ", ") + pointer;
     if (!used) continue;
     signature += std::string("GLOBAL ") + (b.written ? "" : "const ") + b.type + "* RESTRICT " +
                  b.name + "_buffer, ";
@@ -274,11 +308,12 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
   functions_ += "\nKERNEL" +
                 (groups == 0 ? "(" + count : "_DENSE(" + count + ", " + std::to_string(groups)) +
                 ") void " + name + "(" + signature + "PARAMETERS) {\n";
+  functions_ += "  const struct Parameters* given = &all_parameters;\n";
   if (!members.empty()) {
     functions_ += "  const struct Buffers all_buffers = {" + members + "};\n" +
                   "  const struct Buffers* buffers = &all_buffers;\n";
   }
-  functions_ += "  const struct Parameters* given = &all_parameters;\n" + text + "}\n";
+  functions_ += text + "}\n";
   using_.clear();
   passes_.push_back({static_cast<int>(entries_.size()), std::move(shape), std::move(places)});
   entries_.push_back(name);
@@ -324,7 +359,7 @@ struct Builder::Launcher {
     LaunchPlan plan;
     plan.parameters = packed(fields, at);
     for (const ScratchPlan& s : scratches) {
-      Scratch made{s.bytes(at), s.cleared, {}};
+      Scratch made{values.count > 1 ? s.step(at) * values.count : s.bytes(at), s.cleared, {}};
       for (int i = 0; i < s.count; ++i) put(made.contents, s.type, s.contents(at, i));
       if (s.table) {
         for (const double value : s.table(at)) put(made.contents, s.type, value);
@@ -332,8 +367,9 @@ struct Builder::Launcher {
       plan.scratch.push_back(std::move(made));
     }
     for (const PassPlan& pass : passes) {
-      const LaunchShape shape = pass.shape(at);
+      LaunchShape shape = pass.shape(at);
       if (shape.groups[0] <= 0 || shape.groups[1] <= 0 || shape.groups[2] <= 0) continue;
+      shape.groups[2] *= values.count;
       plan.passes.push_back({pass.entry, shape, pass.buffers});
     }
     return plan;

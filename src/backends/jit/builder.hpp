@@ -23,6 +23,9 @@ class LaunchContext {
   // Bytes from row to row of an input, or of a node that is an output.
   std::int64_t stride_of_input(int input) const { return values_.inputs[input].stride; }
   std::int64_t stride_of_output(int output) const { return values_.outputs[output].stride; }
+  // Bytes from image to image of a stack.
+  std::int64_t step_of_input(int input) const { return values_.inputs[input].step; }
+  std::int64_t step_of_output(int output) const { return values_.outputs[output].step; }
   // The value of an argument that is not measured.
   double argument(int node, int index) const;
   double white_of(const Operand& operand) const;
@@ -139,6 +142,8 @@ class Builder {
     int count = 0;
     ParameterValue contents;
     TableValues table;
+    // From image to image of a stack. What has contents is there once for all of them.
+    std::int64_t step(const LaunchContext& at) const;
   };
   struct PassPlan {
     int entry;
@@ -148,6 +153,8 @@ class Builder {
   struct Launcher;
 
   void load_function(const Operand& input);
+  // Text of the pointer to a buffer's part for this group's image.
+  std::string stacked_pointer(const NamedBuffer& buffer);
   PlaneText plane_text(const std::string& name, const std::string& pointer, PixelClass cls,
                        int channels, ParameterValue stride_bytes);
   static std::vector<std::byte> packed(const std::vector<Field>& fields, const LaunchContext& at);

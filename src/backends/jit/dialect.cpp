@@ -23,6 +23,7 @@ constexpr const char* opencl_words = R"(
 #define RESTRICT restrict
 #define GROUP_X ((int)get_group_id(0))
 #define GROUP_Y ((int)get_group_id(1))
+#define GROUP_Z ((long)get_group_id(2))
 #define GROUPS_X ((int)get_num_groups(0))
 #define ITEM ((int)get_local_id(0))
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
@@ -76,6 +77,7 @@ typedef unsigned long ulong;
 #define RESTRICT __restrict__
 #define GROUP_X ((int)blockIdx.x)
 #define GROUP_Y ((int)blockIdx.y)
+#define GROUP_Z ((long)blockIdx.z)
 #define GROUPS_X ((int)gridDim.x)
 #define ITEM ((int)threadIdx.x)
 #define BARRIER __syncthreads()

@@ -46,6 +46,9 @@ struct Tuning {
   int groups_at_once = 512;  // groups of a reduction over the whole image
   // Groups that may wait for what others of the same launch write (decisions/0014); 1: none may.
   int waiting_groups = 1;
+  // Kernels for stacks of equal images, which lie behind each other in every buffer: the third
+  // index of a group is the image's.
+  bool stacked = false;
 };
 // `vendor`: of the device, as its driver says it. IMPIPE_VENDOR=amd|intel|nvidia|generic overrides.
 Tuning tuning_for(std::string_view vendor, Dialect dialect);
@@ -54,12 +57,14 @@ Tuning tuning_for(std::string_view vendor, Dialect dialect);
 struct ValueShape {
   Size size;                // images
   std::int64_t stride = 0;  // images: bytes from row to row
+  std::int64_t step = 0;    // of a stack: bytes from image to image
 };
 
 struct LaunchValues {
   const KernelSpec* spec = nullptr;     // of the same key, with this launch's argument values
   std::span<const ValueShape> inputs;   // one a kernel input
   std::span<const ValueShape> outputs;  // one a kernel output
+  int count = 1;                        // images of the stack
 };
 
 // Memory a launch needs for itself, on the device, aligned as planes are.
@@ -74,6 +79,9 @@ struct Buffer {
   int index = 0;  // of the kernel's inputs, outputs, or LaunchPlan::scratch
   bool operator==(const Buffer&) const = default;
 };
+
+// Images of a stack at most: groups of the third index.
+inline constexpr int most_stacked = 1024;
 
 // CUDA: grid and block. OpenCL: global size = groups * group.
 struct LaunchShape {

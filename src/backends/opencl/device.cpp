@@ -125,6 +125,14 @@ class OpenClDevice final : public Device {
                                           jit::generate(spec, jit::Dialect::opencl, tuning_),
                                           title_of(spec));
   }
+  std::unique_ptr<Kernel> prepare_stacked(const KernelSpec& spec) override {
+    jit::Tuning stacked = tuning_;
+    stacked.stacked = true;
+    return std::make_unique<OpenClKernel>(context_, device_, info_,
+                                          jit::generate(spec, jit::Dialect::opencl, stacked),
+                                          "stacked " + title_of(spec));
+  }
+  int most_stacked() const override { return jit::most_stacked; }
   std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) override {
     return std::make_unique<OpenClKernel>(context_, device_, info_,
                                           jit::yardstick(yardstick, jit::Dialect::opencl),

@@ -64,15 +64,18 @@ void Pool::give(Memory memory, std::int64_t bytes) {
   free_[size].push_back(std::move(memory));
 }
 
-OpenClPlane::OpenClPlane(std::shared_ptr<Pool> pool, PixelClass cls, int channels, Size size)
-    : OpenClPlane(std::move(pool), cls, channels, size, jit::row_bytes(cls, channels, size)) {}
+OpenClPlane::OpenClPlane(std::shared_ptr<Pool> pool, PixelClass cls, int channels, Size size,
+                         int count)
+    : OpenClPlane(std::move(pool), cls, channels, size, count,
+                  jit::row_bytes(cls, channels, size)) {}
 
 OpenClPlane::OpenClPlane(std::shared_ptr<Pool> pool, PixelClass cls, int channels, Size size,
-                         std::int64_t stride)
-    : memory(std::move(pool), stride * size.height),
+                         int count, std::int64_t stride)
+    : memory(std::move(pool), stride * size.height * count),
       cls_(cls),
       channels_(channels),
       size_(size),
+      count_(count),
       stride_(stride) {}
 
 }  // namespace impipe::opencl

@@ -82,7 +82,8 @@ class PooledMemory {
 
 class OpenClPlane final : public DevicePlane {
  public:
-  OpenClPlane(std::shared_ptr<Pool> pool, PixelClass cls, int channels, Size size);
+  OpenClPlane(std::shared_ptr<Pool> pool, PixelClass cls, int channels, Size size, int count);
+  int count() const override { return count_; }
   PixelClass cls() const override { return cls_; }
   int channels() const override { return channels_; }
   Size size() const override { return size_; }
@@ -90,18 +91,23 @@ class OpenClPlane final : public DevicePlane {
   PooledMemory memory;
 
  private:
-  OpenClPlane(std::shared_ptr<Pool> pool, PixelClass cls, int channels, Size size,
+  OpenClPlane(std::shared_ptr<Pool> pool, PixelClass cls, int channels, Size size, int count,
               std::int64_t stride);
   PixelClass cls_;
   int channels_;
   Size size_;
+  int count_;
   std::int64_t stride_;  // bytes from row to row
 };
 
 class OpenClMeasure final : public DeviceMeasure {
  public:
-  OpenClMeasure(std::shared_ptr<Pool> pool, int channels, std::int64_t values)
-      : memory(std::move(pool), channels * values * 8), channels_(channels), values_(values) {}
+  OpenClMeasure(std::shared_ptr<Pool> pool, int channels, std::int64_t values, int count)
+      : memory(std::move(pool), count * channels * values * 8),
+        channels_(channels),
+        values_(values),
+        count_(count) {}
+  int count() const override { return count_; }
   int channels() const override { return channels_; }
   std::int64_t values() const override { return values_; }
   PooledMemory memory;
@@ -109,6 +115,7 @@ class OpenClMeasure final : public DeviceMeasure {
  private:
   int channels_;
   std::int64_t values_;
+  int count_;
 };
 
 }  // namespace impipe::opencl

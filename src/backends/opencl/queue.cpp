@@ -11,9 +11,18 @@ PooledMemory& memory_of(const DeviceValue& value) {
 }
 
 jit::ValueShape shape_of(const DeviceValue& value) {
-  if (!value.plane) return {};
+  if (!value.plane) {
+    const DeviceMeasure& measure = *value.measure;
+    return {
+        {}, 0, measure.channels() * measure.values() * static_cast<std::int64_t>(sizeof(double))};
+  }
   const auto& plane = static_cast<const OpenClPlane&>(*value.plane);
-  return {plane.size(), plane.stride()};
+  return {plane.size(), plane.stride(), plane.stride() * plane.size().height};
+}
+
+int count_of(const Launch& launch) {
+  const DeviceValue& value = launch.outputs.front();
+  return value.plane ? value.plane->count() : value.measure->count();
 }
 
 }  // namespace
@@ -35,44 +44,72 @@ OpenClQueue::~OpenClQueue() {
 }
 
 std::shared_ptr<DevicePlane> OpenClQueue::allocate(PixelClass cls, int channels, Size size) {
-  return std::make_shared<OpenClPlane>(pool_, cls, channels, size);
+  return allocate_stack(cls, channels, size, 1);
+}
+std::shared_ptr<DevicePlane> OpenClQueue::allocate_stack(PixelClass cls, int channels, Size size,
+                                                         int count) {
+  return std::make_shared<OpenClPlane>(pool_, cls, channels, size, count);
 }
 
 std::shared_ptr<DeviceMeasure> OpenClQueue::allocate_measure(int channels, std::int64_t values) {
-  return std::make_shared<OpenClMeasure>(pool_, channels, values);
+  return allocate_measure_stack(channels, values, 1);
+}
+std::shared_ptr<DeviceMeasure> OpenClQueue::allocate_measure_stack(int channels,
+                                                                   std::int64_t values, int count) {
+  return std::make_shared<OpenClMeasure>(pool_, channels, values, count);
 }
 
 std::shared_ptr<DevicePlane> OpenClQueue::upload(const Plane& plane) {
-  auto made = std::make_shared<OpenClPlane>(pool_, plane.cls(), plane.channels(), plane.size());
-  if (plane.size().pixels() == 0) return made;
-  const std::size_t origin[3] = {0, 0, 0};
-  const std::size_t region[3] = {static_cast<std::size_t>(plane.row_bytes()),
-                                 static_cast<std::size_t>(plane.size().height), 1};
-  check(calls()->clEnqueueWriteBufferRect(queue_, made->memory.get(), CL_TRUE, origin, origin,
-                                          region, static_cast<std::size_t>(made->stride()), 0,
-                                          static_cast<std::size_t>(plane.stride()), 0, plane.row(0),
-                                          0, nullptr, nullptr),
-        "an upload");
+  return upload_stack({&plane, 1});
+}
+
+std::shared_ptr<DevicePlane> OpenClQueue::upload_stack(std::span<const Plane> planes) {
+  const Plane& first = planes.front();
+  const auto count = static_cast<int>(planes.size());
+  auto made =
+      std::make_shared<OpenClPlane>(pool_, first.cls(), first.channels(), first.size(), count);
+  const auto height = static_cast<std::size_t>(first.size().height);
+  if (first.size().pixels() == 0) return made;
+  const std::size_t from[3] = {0, 0, 0};
+  const std::size_t region[3] = {static_cast<std::size_t>(first.row_bytes()), height, 1};
+  for (std::size_t i = 0; i < planes.size(); ++i) {
+    // The rows of a stack's images lie behind each other.
+    const std::size_t to[3] = {0, i * height, 0};
+    check(calls()->clEnqueueWriteBufferRect(queue_, made->memory.get(), CL_TRUE, to, from, region,
+                                            static_cast<std::size_t>(made->stride()), 0,
+                                            static_cast<std::size_t>(planes[i].stride()), 0,
+                                            planes[i].row(0), 0, nullptr, nullptr),
+          "an upload");
+  }
   return made;
 }
 
 Plane OpenClQueue::download(const DevicePlane& plane) {
-  const auto& from = static_cast<const OpenClPlane&>(plane);
-  Plane made(plane.cls(), plane.channels(), plane.size());
-  if (plane.size().pixels() == 0) return made;
-  const std::size_t origin[3] = {0, 0, 0};
-  const std::size_t region[3] = {static_cast<std::size_t>(made.row_bytes()),
-                                 static_cast<std::size_t>(plane.size().height), 1};
-  check(calls()->clEnqueueReadBufferRect(queue_, from.memory.get(), CL_TRUE, origin, origin, region,
-                                         static_cast<std::size_t>(from.stride()), 0,
-                                         static_cast<std::size_t>(made.stride()), 0, made.row(0), 0,
-                                         nullptr, nullptr),
-        "a download");
+  return std::move(download_stack(plane).front());
+}
+
+std::vector<Plane> OpenClQueue::download_stack(const DevicePlane& planes) {
+  const auto& from = static_cast<const OpenClPlane&>(planes);
+  const auto height = static_cast<std::size_t>(from.size().height);
+  std::vector<Plane> made;
+  for (int i = 0; i < from.count(); ++i) {
+    Plane& plane = made.emplace_back(from.cls(), from.channels(), from.size());
+    if (from.size().pixels() == 0) continue;
+    const std::size_t place[3] = {0, static_cast<std::size_t>(i) * height, 0};
+    const std::size_t to[3] = {0, 0, 0};
+    const std::size_t region[3] = {static_cast<std::size_t>(plane.row_bytes()), height, 1};
+    check(calls()->clEnqueueReadBufferRect(queue_, from.memory.get(), CL_TRUE, place, to, region,
+                                           static_cast<std::size_t>(from.stride()), 0,
+                                           static_cast<std::size_t>(plane.stride()), 0,
+                                           plane.row(0), 0, nullptr, nullptr),
+          "a download");
+  }
   return made;
 }
 
 std::vector<double> OpenClQueue::download(const DeviceMeasure& measure) {
-  std::vector<double> out(static_cast<std::size_t>(measure.channels() * measure.values()));
+  std::vector<double> out(
+      static_cast<std::size_t>(measure.count() * measure.channels() * measure.values()));
   if (out.empty()) return out;
   check(calls()->clEnqueueReadBuffer(
             queue_, static_cast<const OpenClMeasure&>(measure).memory.get(), CL_TRUE, 0,
@@ -87,7 +124,8 @@ void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
   std::vector<jit::ValueShape> inputs, outputs;
   for (const DeviceValue& value : launch.inputs) inputs.push_back(shape_of(value));
   for (const DeviceValue& value : launch.outputs) outputs.push_back(shape_of(value));
-  const jit::LaunchPlan plan = compiled.program.launch({launch.spec, inputs, outputs});
+  const jit::LaunchPlan plan =
+      compiled.program.launch({launch.spec, inputs, outputs, count_of(launch)});
 
   std::vector<PooledMemory> pooled;
   std::vector<Memory> filled;
@@ -182,8 +220,8 @@ std::vector<double> OpenClQueue::time_of(const std::function<void()>& give, int 
     give();
     const cl_event end = mark();
     cl_int state = CL_COMPLETE;
-    const cl_int code = cl.clGetEventInfo(start, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state,
-                                          &state, nullptr);
+    const cl_int code =
+        cl.clGetEventInfo(start, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
     const double began = time_at(start), took = time_at(end) - began;
     check(code, "a marker's state");
     if (state == CL_COMPLETE && fills < most_fills) {
