@@ -73,9 +73,10 @@ Session& Benchmark::session(const pipeline::Pipeline& pipeline, const SessionOpt
 const HostImage& Benchmark::image(const std::string& name, std::uint32_t seed,
                                   const BenchmarkOptions& options) {
   const auto source = options.sources.find(name);
-  const std::string key = options.input + "\n" +
-                          (source != options.sources.end() ? source->second.text : "") + "\n" +
-                          std::to_string(seed);
+  const std::string key =
+      fmt::format("{} {} {} ", name_of(options.cls), options.channels, to_string(options.size)) +
+      options.input + "\n" + (source != options.sources.end() ? source->second.text : "") + "\n" +
+      std::to_string(seed);
   const auto [place, is_new] = images_.try_emplace(key);
   if (!is_new) return place->second;
   HostImage& made = place->second;
@@ -95,12 +96,15 @@ const HostImage& Benchmark::image(const std::string& name, std::uint32_t seed,
 }
 
 Material Benchmark::material(const pipeline::Pipeline& pipeline, const BenchmarkOptions& options) {
-  const std::string kind =
-      fmt::format("{} {} {}", name_of(options.cls), options.channels, to_string(options.size));
-  if (kind != kind_) {
+  // Planes and their places on the device stay for the next pipelines, within reason.
+  constexpr std::int64_t most_kept = std::int64_t{3} << 29;
+  std::int64_t kept = 0;
+  for (const auto& [key, image] : images_) {
+    kept += image.pixels.stride() * image.pixels.size().height;
+  }
+  if (kept > most_kept) {
     places_.clear();
     images_.clear();
-    kind_ = kind;
   }
   Material material;
   std::uint32_t seed = 1;

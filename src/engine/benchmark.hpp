@@ -86,8 +86,7 @@ class Benchmark {
   std::unique_ptr<Kernel> copy_, read_;
   double copy_speed_;
   std::map<std::string, std::unique_ptr<Session>> sessions_;  // by the pipeline's text
-  // Of the last measurement; kept while class, size and channels stay.
-  std::string kind_;
+  // Kept for the next pipelines, up to a sum of bytes.
   std::map<std::string, HostImage> images_;
   std::map<const std::byte*, std::vector<std::shared_ptr<DevicePlane>>> places_;
   std::map<std::pair<Yardstick, std::int64_t>, double> yardstick_times_;

@@ -19,7 +19,8 @@ namespace impipe::engine {
 
 struct DeviceChoice {
   std::string backend = "auto";  // or a backend's name
-  // "cuda:1", "1", "cuda:0,cuda:1", "all"; empty: the backend's first usable one.
+  // "cuda:1", "1", "cuda:0,cuda:1", "all"; empty: the backend's first usable GPU or, without
+  // one, its first usable device.
   std::string device;
 };
 

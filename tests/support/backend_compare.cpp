@@ -256,8 +256,12 @@ std::string Comparison::compare(const Results& a, const Results& b) {
 
 std::unique_ptr<Device> device_of(const Backend& backend, ThreadPool& pool) {
   const std::vector<DeviceInfo> devices = backend.devices();
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (devices[i].usable) return backend.open(static_cast<int>(i), pool);
+  for (const bool is_gpu : {true, false}) {
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      if (devices[i].usable && devices[i].is_gpu == is_gpu) {
+        return backend.open(static_cast<int>(i), pool);
+      }
+    }
   }
   const char* required = std::getenv("IMPIPE_REQUIRE_BACKEND");
   if (required != nullptr && std::string(required).find(backend.name) != std::string::npos) {

@@ -39,7 +39,7 @@ class Comparison {
   Side expected_, tested_;
 };
 
-// The first usable device of a backend; null when there is none. Throws std::runtime_error then if
+// The first usable GPU of a backend, else its first usable device; null when there is none. Throws std::runtime_error then if
 // IMPIPE_REQUIRE_BACKEND names the backend.
 std::unique_ptr<Device> device_of(const Backend& backend, ThreadPool& pool);
 
