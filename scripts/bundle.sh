@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes impipe-VERSION-linux-x86_64.tar.xz: the program, its codec modules and the libraries these
-# need, to be unpacked and run anywhere on a Linux with glibc 2.36 and libstdc++ 12 or later.
+# need, to be unpacked and run anywhere on a Linux with glibc 2.36 or later.
 #
 #   scripts/bundle.sh [--build DIR] [--output DIR] [--no-opencv] [--tests] [--check]
 #
@@ -8,7 +8,8 @@
 # --output     where the archive goes; by default the build folder
 # --no-opencv  without the module for BMP and EXR and its 130 libraries
 # --tests      with unit_tests and the scripts of scripts/gpu.sh, for a machine without a compiler
-# --check      unpacks the archive in an empty folder and runs it with an empty environment
+# --check      unpacks the archive in an empty folder and runs it with an empty environment and, as
+#              root, in a root folder that has the C library and nothing else
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/setup.sh
@@ -42,7 +43,7 @@ output=${output:-$build}
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 root=$stage/$name
-mkdir -p "$root/bin" "$root/lib/impipe/libraries"
+mkdir -p "$root/bin" "$root/lib/impipe/libraries/cxx"
 
 modules=("$build/src/io/impipe_codec.so")
 [ -z "$opencv" ] || modules+=("$build/src/io/impipe_codec_opencv.so")
@@ -58,10 +59,20 @@ ldd "${programs[@]}" "${modules[@]}" | awk '/=> \//{print $3}' | sort -u |
 while read -r library; do
   install -m 644 "$(readlink -f "$library")" "$root/lib/impipe/libraries/$(basename "$library")"
 done <"$stage/needed"
+# The C++ library is taken from the system, which has drivers that may need a newer one than ours;
+# where there is none, from the bundle.
+ldd "${programs[@]}" | awk '/lib(stdc\+\+|gcc_s)\./ {print $3}' | sort -u >"$stage/cxx"
+while read -r library; do
+  install -m 644 "$(readlink -f "$library")" \
+    "$root/lib/impipe/libraries/cxx/$(basename "$library")"
+done <"$stage/cxx"
+system=/usr/lib/x86_64-linux-gnu:/usr/lib64:/lib64:/usr/lib
 # DT_RUNPATH is not inherited: each file says itself where the others are.
-for file in "$root"/bin/*; do patchelf --set-rpath '$ORIGIN/../lib/impipe/libraries' "$file"; done
-for file in "$root"/lib/impipe/*.so; do patchelf --set-rpath '$ORIGIN/libraries' "$file"; done
-for file in "$root"/lib/impipe/libraries/*; do patchelf --set-rpath '$ORIGIN' "$file"; done
+find_in() { patchelf --set-rpath "$1:$system:$1/cxx" "$2"; }
+for file in "$root"/bin/*; do find_in '$ORIGIN/../lib/impipe/libraries' "$file"; done
+for file in "$root"/lib/impipe/*.so; do find_in '$ORIGIN/libraries' "$file"; done
+for file in "$root"/lib/impipe/libraries/*.so*; do find_in '$ORIGIN' "$file"; done
+for file in "$root"/lib/impipe/libraries/cxx/*; do patchelf --set-rpath '$ORIGIN' "$file"; done
 
 cp LICENSE README.md "$root"
 if [ -n "$tests" ]; then
@@ -71,9 +82,9 @@ if [ -n "$tests" ]; then
 fi
 {
   echo "Libraries in lib/impipe/libraries, from packages of $(. /etc/os-release; echo "$PRETTY_NAME")."
-  while read -r library; do
+  cat "$stage/needed" "$stage/cxx" | while read -r library; do
     dpkg-query -S "*/$(basename "$(readlink -f "$library")")" 2>/dev/null | cut -d: -f1 || true
-  done <"$stage/needed" | sort -u | while read -r package; do
+  done | sort -u | while read -r package; do
     printf '\n==== %s %s\n\n' "$package" "$(dpkg-query -W -f '${Version}' "$package" 2>/dev/null)"
     cat "/usr/share/doc/$package/copyright" 2>/dev/null || true
   done
@@ -102,6 +113,25 @@ if [ -n "$check" ]; then
       exit 1
     fi
   done
+  # Nothing but the C library is there: no C++ library, no driver. (Without
+  # /proc the loader is told where the program lies.)
+  if [ "$(id -u)" = 0 ]; then
+    bare=$stage/bare
+    mkdir -p "$bare/lib64" "$bare/tmp"
+    cp /lib64/ld-linux-x86-64.so.2 "$bare/lib64"
+    for library in libc.so.6 libm.so.6 libdl.so.2 librt.so.1 libpthread.so.0; do
+      cp "/lib/x86_64-linux-gnu/$library" "$bare/lib64"
+    done
+    cp -r "$there/$name" "$bare/impipe"
+    cp tests/data/io/gray8.png "$bare"
+    if [ "$(env -i LD_ORIGIN_PATH=/impipe/bin /usr/sbin/chroot "$bare" /impipe/bin/impipe 'imgaussfilt 1' /gray8.png --hash)" != \
+      "$("$build/src/cli/impipe" 'imgaussfilt 1' tests/data/io/gray8.png --hash |
+        sed 's|tests/data/io||')" ]; then
+      echo "bundle.sh: it does not run where there is the C library only" >&2
+      exit 1
+    fi
+    echo "bundle.sh: runs beside the C library alone"
+  fi
   # No library may come from elsewhere but the C and C++ ones.
   if env -i LD_LIBRARY_PATH= ldd "$there/$name"/bin/impipe "$there/$name"/lib/impipe/*.so |
     grep -E 'not found' >&2; then
