@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, runs every test and ends with ctest's summary.
 #
-#   scripts/test.sh [--sanitize address|thread] [--long] [--oclgrind] [CTEST_ARGUMENT...]
+#   scripts/test.sh [--sanitize address|thread] [--long] [--oclgrind] [--all-archs]
+#                   [CTEST_ARGUMENT...]
 #
 # --sanitize builds in build/asan (address and undefined behaviour) or build/tsan.
 # --oclgrind runs the table of OpenCL kernels under Oclgrind and nothing else: no stray access, no
 #            race. IMPIPE_TEST_TABLE=all takes all kernels, IMPIPE_TEST_SPEC=TEXT some.
+# --all-archs compiles the table of CUDA kernels for sm_75 to sm_120 with NVRTC and nothing else.
 # --long     runs the long forms too (2,000 files where 400 are the rule).
 # Anything else goes to ctest, such as -R cli. Exits with ctest's status.
 set -euo pipefail
@@ -13,7 +15,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/setup.sh
 
 preset=ci
-oclgrind=
+oclgrind= all_archs=
 ctest_arguments=()
 while [ $# -gt 0 ]; do
   case $1 in
@@ -30,6 +32,7 @@ while [ $# -gt 0 ]; do
       ;;
     --long) export IMPIPE_LONG_TESTS=1 ;;
     --oclgrind) oclgrind=1 ;;
+    --all-archs) all_archs=1 ;;
     -h | --help)
       sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
       exit 0
@@ -63,6 +66,12 @@ if [ -n "$oclgrind" ]; then
     cat "$folder/log" >&2
     exit 1
   fi
+  exit 0
+fi
+if [ -n "$all_archs" ]; then
+  export IMPIPE_TEST_TABLE=${IMPIPE_TEST_TABLE:-all}
+  IMPIPE_TEST_ARCHS='sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120' IMPIPE_REQUIRE_NVRTC=1 \
+    "build/$preset/tests/unit_tests" --gtest_filter='Nvrtc.*'
   exit 0
 fi
 exec ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)" "${ctest_arguments[@]}"

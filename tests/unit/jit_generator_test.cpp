@@ -1,9 +1,11 @@
 // The generator's text: every primitive is in the table, and every kernel of it can be read.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <set>
 
 #include "backends/jit/generator.hpp"
+#include "core/error.hpp"
 #include "support/kernel_specs.hpp"
 
 namespace impipe::testing {
@@ -73,7 +75,24 @@ TEST(Generator, MakesTheSameTextForEqualKeys) {
   EXPECT_EQ(jit::generate(c.spec, jit::Dialect::cuda, {}).source, before);
 }
 
+// IMPIPE_VENDOR for the length of a test, whatever it was before.
+class Vendor {
+ public:
+  explicit Vendor(const char* name) {
+    if (const char* before = std::getenv("IMPIPE_VENDOR")) before_ = before;
+    set(name);
+  }
+  ~Vendor() { set(before_.empty() ? nullptr : before_.c_str()); }
+  static void set(const char* name) {
+    name != nullptr ? setenv("IMPIPE_VENDOR", name, 1) : unsetenv("IMPIPE_VENDOR");
+  }
+
+ private:
+  std::string before_;
+};
+
 TEST(Tuning, IsARowAVendor) {
+  const Vendor none(nullptr);
   const auto vendor = [](std::string_view name) {
     return std::string(jit::tuning_for(name, jit::Dialect::opencl).vendor);
   };
@@ -81,6 +100,17 @@ TEST(Tuning, IsARowAVendor) {
   EXPECT_EQ(vendor("Advanced Micro Devices, Inc."), "amd");
   EXPECT_EQ(vendor("Intel(R) Corporation"), "intel");
   EXPECT_EQ(vendor("The pocl project"), "generic");
+  for (const char* name : {"amd", "intel", "nvidia", "generic"}) {
+    Vendor::set(name);
+    EXPECT_EQ(vendor("The pocl project"), name);
+  }
+  Vendor::set("amdd");
+  try {
+    vendor("The pocl project");
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "IMPIPE_VENDOR: 'amdd' is none of generic, nvidia, amd, intel");
+  }
 }
 
 }  // namespace
