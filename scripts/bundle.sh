@@ -75,6 +75,7 @@ for file in "$root"/lib/impipe/libraries/*.so*; do find_in '$ORIGIN' "$file"; do
 for file in "$root"/lib/impipe/libraries/cxx/*; do patchelf --set-rpath '$ORIGIN' "$file"; done
 
 cp LICENSE README.md "$root"
+git describe --always --dirty >"$root/COMMIT" 2>/dev/null || echo unknown >"$root/COMMIT"
 if [ -n "$tests" ]; then
   mkdir -p "$root/tests" "$root/scripts"
   cp -r tests/data "$root/tests"

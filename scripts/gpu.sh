@@ -1,89 +1,144 @@
 #!/usr/bin/env bash
 # For anybody with a GPU: does every kernel give the CPU's bits there, and how fast is it?
 #
-#   scripts/gpu.sh [--bench-only|--no-sanitizer]
+#   scripts/gpu.sh [--conformance] [--cases] [--sanitizer] [--bench] [--out DIR]
 #
-# Run from a checkout (builds what is missing) or from an unpacked bundle that was made with
-# scripts/bundle.sh --tests. Needs NVIDIA's driver and NVRTC for CUDA, an OpenCL driver for OpenCL;
-# what is missing is said and left out. IMPIPE_REQUIRE_BACKEND="cuda opencl" makes that a failure.
+# --conformance  the table of kernels against the CPU, and what happens when memory is out
+# --cases        the oracle's cases through the program
+# --sanitizer    compute-sanitizer's memcheck and racecheck over a part of the table
+# --bench        `impipe bench --suite primitives`
+# --out DIR      where the results go (build/gpu): gpu.md with commit, machine and commands, a log
+#                of every phase, and the benchmarks as JSON
+#
+# Without a phase all of them, in less than six minutes. Run from a checkout (builds what is
+# missing) or from an unpacked bundle that was made with scripts/bundle.sh --tests. Needs NVIDIA's
+# driver and NVRTC for CUDA, the card's OpenCL driver for OpenCL; what is missing is said and left
+# out. IMPIPE_REQUIRE_BACKEND="cuda opencl" makes that a failure.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-bench_only='' sanitizer=1
-for argument in "$@"; do
-  case $argument in
-    --bench-only) bench_only=1 ;;
-    --no-sanitizer) sanitizer='' ;;
+phases='' out=build/gpu command="scripts/gpu.sh $*"
+while [ $# -gt 0 ]; do
+  case $1 in
+    --conformance | --cases | --sanitizer | --bench) phases+=" ${1#--}" ;;
+    --out)
+      [ $# -gt 1 ] || { echo "gpu.sh: --out takes a folder" >&2; exit 2; }
+      out=$2
+      shift
+      ;;
     -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
-    *) echo "gpu.sh: unknown argument $argument" >&2; exit 2 ;;
+    *) echo "gpu.sh: unknown argument $1" >&2; exit 2 ;;
   esac
+  shift
 done
+phases=${phases:-conformance cases sanitizer bench}
 
 if [ -x bin/impipe ]; then
   impipe=$PWD/bin/impipe unit_tests=$PWD/bin/unit_tests
+  commit=$(cat COMMIT 2>/dev/null || echo unknown)
 else
   . scripts/setup.sh
   setup_main test && setup_build ci || exit 1
   impipe=$PWD/build/ci/src/cli/impipe unit_tests=$PWD/build/ci/tests/unit_tests
+  commit=$(git describe --always --dirty 2>/dev/null || echo unknown)
 fi
+mkdir -p "$out"
+report=$out/gpu.md
 failed=0
-say() { printf '\n== %s\n' "$*"; }
-try() { "$@" || { failed=1; echo "gpu.sh: FAILED: $*"; }; }
+begin=$SECONDS
 
-say devices
-try "$impipe" devices
-usable() { "$impipe" devices --json | tr -d '\n' | grep -Eq "\"id\": \"$1:[^}]*\"usable\": true"; }
+say() { printf '%s\n' "$*" | tee -a "$report"; }
+# try SECONDS NAME COMMAND...: the command's output goes to the log NAME, its end to the report.
+try() {
+  local limit=$1 name=$2 started=$SECONDS verdict=passed status=0
+  shift 2
+  local with_limit=(timeout "$limit")
+  [ "$(type -t "$1")" != function ] || with_limit=()
+  "${with_limit[@]}" "$@" >"$out/$name.log" 2>&1 || status=$?
+  [ $status -eq 0 ] || { verdict="FAILED ($status)"; failed=1; }
+  [ $status -ne 124 ] || verdict="FAILED (longer than $limit s)"
+  say "- $name: $verdict, $((SECONDS - started)) s: \`$(tail -n 1 "$out/$name.log" | cut -c 1-150)\`"
+  [ $status -eq 0 ] || tail -n 30 "$out/$name.log"
+}
+
+: >"$report"
+say "# Kernels on a GPU"
+say
+say "Commit $commit, $(date -u +%F), \`$command\`."
+say
+say '```'
+"$impipe" devices | tee -a "$report"
+say '```'
+say
+"$impipe" devices --json >"$out/devices.json"
+# The card's device of a backend: PoCL's processor is one of OpenCL's too.
+gpu_of() {
+  tr -d '\n' <"$out/devices.json" | grep -o '{[^}]*}' |
+    sed -n "s/.*\"id\": \"\($1:[0-9]*\)\".*\"gpu\": true,.*\"usable\": true.*/\1/p" | head -n 1
+}
 backends=()
 for backend in cuda opencl; do
-  if usable "$backend"; then
+  if [ -n "$(gpu_of "$backend")" ]; then
     backends+=("$backend")
   else
-    echo "gpu.sh: $backend is left out"
+    say "- $backend is left out: it has no GPU that can be used"
     [[ " ${IMPIPE_REQUIRE_BACKEND:-} " != *" $backend "* ]] || failed=1
   fi
 done
 
-if [ -z "$bench_only" ]; then
-  say "the table of kernels against the CPU"
-  for backend in "${backends[@]}"; do
-    case $backend in cuda) tests='Cuda*' ;; *) tests='OpenCl*' ;; esac
-    IMPIPE_REQUIRE_BACKEND=$backend try "$unit_tests" --gtest_brief=1 --gtest_filter="$tests"
+out_of_memory() {  # BACKEND DEVICE
+  local n wanted found
+  wanted=$("$impipe" --backend cpu 'imgaussfilt 2' tests/data/io/gray8.png --hash) || return 1
+  for n in 1 2 3; do
+    found=$(IMPIPE_REQUIRE_BACKEND='' IMPIPE_TEST_FAIL_ALLOC=$n "$impipe" -q --device "$2" \
+      'imgaussfilt 2' tests/data/io/gray8.png --hash)
+    [ "$found" = "$wanted" ] || { echo "other bits when request $n of $1 fails"; return 1; }
   done
-  say "oracle cases"
-  for backend in "${backends[@]}"; do
-    python3 scripts/run_cases.py tests/data/oracle/cases.tsv --backend "$backend" \
-      --impipe "$impipe" | tail -n 20 || failed=1
-  done
-  say "out of memory goes to the CPU"
-  for backend in "${backends[@]}"; do
-    for n in 1 2 3; do
-      if [ "$("$impipe" --backend cpu 'imgaussfilt 2' tests/data/io/gray8.png --hash)" != \
-        "$(IMPIPE_TEST_FAIL_ALLOC=$n "$impipe" -q --backend "$backend" 'imgaussfilt 2' \
-          tests/data/io/gray8.png --hash)" ]; then
-        echo "gpu.sh: FAILED: other bits when request $n of $backend fails"
-        failed=1
-      fi
-    done
-  done
-  sanitize=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
-  if [ -n "$sanitizer" ] && [ -n "$sanitize" ] && [[ " ${backends[*]} " == *" cuda "* ]]; then
-    for tool in memcheck racecheck; do
-      say "compute-sanitizer $tool"
-      "$sanitize" --tool "$tool" --error-exitcode 3 "$unit_tests" --gtest_brief=1 \
-        --gtest_filter='CudaKernels*' | tail -n 20 || failed=1
-    done
-  else
-    echo "gpu.sh: compute-sanitizer is left out"
-  fi
-fi
+  echo "the same bits when request 1, 2 or 3 fails"
+}
+sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
 
-say benchmarks
-for backend in "${backends[@]}"; do
-  for cls in uint8 single; do
-    echo "$backend, $cls, 8192x8192"
-    try "$impipe" bench --backend "$backend" --size 8192 --class "$cls" 'imadjust 0.1 0.9' \
-      'imfilter fspecial:gaussian,7,1.5' 'imgaussfilt 2' 'imerode square,3' 'medfilt2 3 3' \
-      'mean2' 'imadjust 0.1,0.9 | conv2 k7 | edge prewitt t0.1 nothinning'
+for phase in $phases; do
+  say
+  say "## $phase"
+  say
+  for backend in "${backends[@]}"; do
+    device=$(gpu_of "$backend")
+    case $phase in
+      conformance)
+        case $backend in cuda) tests='Cuda*' ;; *) tests='OpenCl*' ;; esac
+        IMPIPE_REQUIRE_BACKEND=$backend try 100 "kernels-$backend" "$unit_tests" \
+          --gtest_filter="$tests"
+        try 30 "out-of-memory-$backend" out_of_memory "$backend" "$device"
+        ;;
+      cases)
+        try 60 "cases-$backend" python3 scripts/run_cases.py tests/data/oracle/cases.tsv \
+          --backend "$backend" --impipe "$impipe"
+        ;;
+      sanitizer)
+        [ "$backend" = cuda ] || continue
+        if [ -z "$sanitizer" ]; then
+          say "- compute-sanitizer is not installed"
+          continue
+        fi
+        for tool in memcheck racecheck; do
+          # A kernel of every primitive: the tools make them some hundred times slower.
+          IMPIPE_TEST_TABLE=few try 60 "$tool" "$sanitizer" --tool "$tool" --error-exitcode 3 \
+            "$unit_tests" --gtest_brief=1 --gtest_filter='CudaKernels.Have*'
+        done
+        ;;
+      bench)
+        try 60 "bench-$backend" "$impipe" bench --device "$device" --suite primitives \
+          --report "$out/bench-$backend.json"
+        say
+        say '```'
+        tee -a "$report" <"$out/bench-$backend.log"
+        say '```'
+        say
+        ;;
+    esac
   done
 done
+say
+say "$((SECONDS - begin)) s in all; $([ $failed -eq 0 ] && echo "nothing failed" || echo "FAILED")."
 exit "$failed"

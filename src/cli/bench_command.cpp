@@ -1,5 +1,7 @@
 // impipe bench: how fast pipelines run here, on the device's clock and from decoded pixels to
 // result.
+#include <fstream>
+
 #include "cli/bench_report.hpp"
 #include "cli/bench_suites.hpp"
 #include "cli/command.hpp"
@@ -28,6 +30,7 @@ struct BenchFlags {
   int threads = 0;
   bool no_fuse = false;
   bool json = false;
+  std::string report;  // a file for the JSON, beside the table
 };
 
 pipeline::Pipeline pipeline_of(const std::string& text) {
@@ -96,6 +99,12 @@ int list_suites() {
   return 0;
 }
 
+void write_report(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text << std::flush;
+  if (!file) throw Error("--report: " + path + " can't be written", ExitCode::file_failed);
+}
+
 int run_benchmarks(const BenchFlags& flags) {
   if (flags.suite == no_suite) return list_suites();
   const bool suite = !flags.suite.empty();
@@ -138,6 +147,7 @@ int run_benchmarks(const BenchFlags& flags) {
     write_stdout(bench_spread(rows, find_suite(flags.suite).most_spread));
   }
   if (flags.json) write_stdout(bench_json(rows, flags.suite, benchmark));
+  if (!flags.report.empty()) write_report(flags.report, bench_json(rows, flags.suite, benchmark));
   return failed ? static_cast<int>(ExitCode::file_failed) : 0;
 }
 
@@ -174,6 +184,7 @@ void add_bench(CommandSet& commands) {
   option(app, "--device", flags->device.device, "ID", "A device of impipe devices");
   flag(app, "--no-fuse", flags->no_fuse, "Run each operator on its own");
   flag(app, "--json", flags->json, "As JSON");
+  option(app, "--report", flags->report, "FILE", "Write the JSON to FILE and the table to stdout");
   command.run = [flags] { return run_benchmarks(*flags); };
 }
 

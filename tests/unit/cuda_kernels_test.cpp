@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "backends/cpu/device.hpp"
 #include "backends/cuda/device.hpp"
@@ -15,14 +18,34 @@ constexpr Backend cuda_backend{"cuda", cuda::devices, cuda::open};
 
 constexpr Size sizes[] = {{1, 1}, {1, 40}, {37, 1}, {31, 17}, {70, 45}, {1003, 777}};
 
+// All of the table, or the part that IMPIPE_TEST_TABLE=few or IMPIPE_TEST_SPEC names.
+std::vector<SpecCase> wanted_specs() {
+  const char* table = std::getenv("IMPIPE_TEST_TABLE");
+  const bool part = std::getenv("IMPIPE_TEST_SPEC") != nullptr ||
+                    (table != nullptr && std::string(table) == "few");
+  return part ? chosen_specs() : kernel_specs();
+}
+
+// Compiles the kernels side by side, so that the tests find them in the cache.
+void compile(Device& device, const std::vector<SpecCase>& specs, bool stacked) {
+  ThreadPool pool(static_cast<int>(std::thread::hardware_concurrency()));
+  pool.for_each(static_cast<std::int64_t>(specs.size()), [&](std::int64_t i) {
+    const KernelSpec& spec = specs[static_cast<std::size_t>(i)].spec;
+    try {
+      stacked ? device.prepare_stacked(spec) : device.prepare(spec);
+    } catch (const std::exception&) {  // the test tells
+    }
+  });
+}
+
 TEST(CudaKernels, HaveTheBitsOfTheCpu) {
   ThreadPool pool(3);
   const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
   if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
   const std::unique_ptr<Device> cpu = cpu::open(0, pool);
-  const char* only = std::getenv("IMPIPE_TEST_SPEC");
-  for (const SpecCase& spec : kernel_specs()) {
-    if (only != nullptr && spec.name.find(only) == std::string::npos) continue;
+  const std::vector<SpecCase> specs = wanted_specs();
+  compile(*device, specs, false);
+  for (const SpecCase& spec : specs) {
     try {
       Comparison comparison(spec, *cpu, *device);
       for (const Size size : sizes) {
@@ -42,11 +65,13 @@ TEST(CudaKernels, StacksHaveTheBitsOfSingleImages) {
   const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
   if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
   const std::unique_ptr<Device> cpu = cpu::open(0, pool);
-  for (const SpecCase& spec : kernel_specs()) {
-    if (std::any_of(spec.spec.nodes.begin(), spec.spec.nodes.end(),
-                    [](const Node& node) { return stands_alone(node.primitive); })) {
-      continue;
-    }
+  std::vector<SpecCase> specs = wanted_specs();
+  std::erase_if(specs, [](const SpecCase& spec) {
+    return std::any_of(spec.spec.nodes.begin(), spec.spec.nodes.end(),
+                       [](const Node& node) { return stands_alone(node.primitive); });
+  });
+  compile(*device, specs, true);
+  for (const SpecCase& spec : specs) {
     try {
       EXPECT_EQ(Comparison(spec, *cpu, *device).stack_difference({137, 61}, 5), "") << spec.name;
     } catch (const std::exception& e) {
