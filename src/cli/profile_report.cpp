@@ -41,13 +41,12 @@ std::string profile_text(const engine::Profile& p) {
                    percent(step.floor, step.seconds), step.name, step.kernel);
   }
   fmt::format_to(to, "  {:>9.4f} s  transfer to and from the device\n", p.transfer);
-  fmt::format_to(to, "lanes: each thread is busy for {:.4f} s", p.thread_busy());
+  fmt::format_to(to, "lanes: a thread is busy for {:.4f} s, the files take {:.2f} x that\n",
+                 p.thread_busy(), p.thread_busy() > 0 ? p.times.wall / p.thread_busy() : 0);
   for (const engine::Lanes::Share& share : p.devices) {
-    fmt::format_to(to, ", {}: {} images, kernels {:.4f} s", share.device, share.images,
-                   share.kernels);
+    fmt::format_to(to, "  {}: {} images, {:.4f} s in kernels, all its queues together\n",
+                   share.device, share.images, share.kernels);
   }
-  fmt::format_to(to, "; the run takes {:.2f} x the slowest\n",
-                 p.slowest_lane() > 0 ? p.times.wall / p.slowest_lane() : 0);
   if (p.compiled + p.cached > 0) {
     fmt::format_to(to, "kernels: compiled {}, cached {}, {:.1f} ms\n", p.compiled, p.cached,
                    1e3 * p.compile);
@@ -78,7 +77,7 @@ std::string profile_json(const engine::Profile& p) {
                               {"peak_picture_bytes", p.peak_memory},
                               {"steps", nlohmann::ordered_json::array()}};
   json["thread_busy_s"] = p.thread_busy();
-  json["slowest_lane_s"] = p.slowest_lane();
+  json["files_s"] = p.times.wall;
   for (const engine::Lanes::Share& share : p.devices) {
     json["devices"].push_back(
         {{"id", share.device}, {"images", share.images}, {"kernels_s", share.kernels}});

@@ -39,12 +39,6 @@ double Profile::thread_busy() const {
   return (times.prepare + times.decode + times.compute + times.encode + times.help) / threads;
 }
 
-double Profile::slowest_lane() const {
-  double slowest = thread_busy();
-  for (const Lanes::Share& share : devices) slowest = std::max(slowest, share.kernels);
-  return slowest;
-}
-
 void StepTimes::add(const Program& program, const std::vector<std::string>& stages,
                     const Outcome& outcome) {
   std::lock_guard lock(mutex_);

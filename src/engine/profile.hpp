@@ -35,11 +35,9 @@ struct Profile {
   std::vector<StepProfile> steps;
   std::vector<Lanes::Share> devices;
 
-  // Seconds of the threads' work, each: what a run takes at least when the devices keep up.
+  // Seconds that each thread works, waiting for a device's results included; a run takes hardly
+  // longer when decoding, transfers, kernels and encoding overlap.
   double thread_busy() const;
-  // The larger of that and of the kernels of a GPU; the run's wall time comes close to it when
-  // everything overlaps.
-  double slowest_lane() const;
 
   // All thread seconds, and those that nothing above accounts for.
   double total() const { return start_up + threads * times.wall; }

@@ -92,6 +92,7 @@ class CudaDevice final : public Device {
   std::unique_ptr<Kernel> prepare_stacked(const KernelSpec& spec) override {
     jit::Tuning stacked = tuning_;
     stacked.stacked = true;
+    stacked.groups_at_once = jit::groups_of_stacked;
     return load(jit::generate(spec, jit::Dialect::cuda, stacked), "stacked " + spec.key());
   }
   int most_stacked() const override { return jit::most_stacked; }

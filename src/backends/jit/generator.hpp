@@ -83,6 +83,9 @@ struct Buffer {
 // Images of a stack at most: groups of the third index.
 inline constexpr int most_stacked = 1024;
 
+// Tuning::groups_at_once of kernels for stacks: the images make up for it.
+inline constexpr int groups_of_stacked = 16;
+
 // CUDA: grid and block. OpenCL: global size = groups * group.
 struct LaunchShape {
   std::array<std::int64_t, 3> groups{1, 1, 1};

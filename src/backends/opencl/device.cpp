@@ -128,6 +128,7 @@ class OpenClDevice final : public Device {
   std::unique_ptr<Kernel> prepare_stacked(const KernelSpec& spec) override {
     jit::Tuning stacked = tuning_;
     stacked.stacked = true;
+    stacked.groups_at_once = jit::groups_of_stacked;
     return std::make_unique<OpenClKernel>(context_, device_, info_,
                                           jit::generate(spec, jit::Dialect::opencl, stacked),
                                           "stacked " + title_of(spec));
