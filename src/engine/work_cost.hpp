@@ -9,9 +9,9 @@
 
 namespace impipe::engine {
 
-// Seconds and bytes a second. The GPU's are an H200's, measured; the CPU's those of one thread of
-// an EPYC at 2.6 GHz. They only have to be right within a small factor: work that takes about as
-// long on both may go to either.
+// Seconds and bytes a second. The GPU's are an H200's, measured (docs/benchmarks/gpu-engine.md); the
+// CPU's those of one thread of an EPYC at 2.6 GHz. They only have to be right within a small factor:
+// work that takes about as long on both may go to either.
 struct CostModel {
   // cpu: one unit of pipeline/cost.hpp, which is about a byte moved to or from memory. Measured:
   // `impipe bench -j1 --size 4096 imcomplement`, `imgaussfilt 2`, `medfilt2`.
