@@ -64,8 +64,9 @@ constexpr const char* each_pixel = R"(        for (int x = x0; x < x0 + $pixels 
         }
 )";
 
-// Pairs of bytes, sixteen at once. Flat parts are added at once; elsewhere neighbouring work-items
-// begin at different bytes, so that regular patterns don't make all of them wait for one count.
+// Pairs of bytes, sixteen at once. Four equal ones are one addition, two that alternate are two;
+// elsewhere neighbouring work-items begin at different bytes, so that regular patterns don't make all
+// of them wait for one count.
 constexpr const char* each_pair = R"(        const uint4 a = *(GLOBAL const uint4*)($first_row + x0);
         const uint4 b = *(GLOBAL const uint4*)($second_row + x0);
         if (x0 + $pixels <= $width) {
@@ -74,6 +75,9 @@ $unroll          for (int w = 0; w < 4; ++w) {
             uint p = four_a[w], q = four_b[w];
             if (p == ROTATE(p, 8) && q == ROTATE(q, 8)) {
               $add(p & 255u) * bins + (q & 255u), 4u);
+            } else if (p == ROTATE(p, 16) && q == ROTATE(q, 16)) {
+              $add(p & 255u) * bins + (q & 255u), 2u);
+              $add(p >> 8 & 255u) * bins + (q >> 8 & 255u), 2u);
             } else {
               p = ROTATE(p, 8 * (ITEM & 3));
               q = ROTATE(q, 8 * (ITEM & 3));
