@@ -20,19 +20,19 @@ namespace impipe::jit {
 namespace {
 
 constexpr int items = 128;       // of the kernels that go over pixels and bins
-constexpr int waves = 8;         // of 32 strips, each of another angle: they read the same pixels
+constexpr int waves = 4;         // of 32 strips, each of another angle: they read the same pixels
 constexpr std::int64_t margin = 48;  // zeros on both sides of a frame's rows
 constexpr std::int64_t largest_four = 4096;  // side; four frames take 16 bytes a pixel
 
 // What a launch sums: directions, each of one frame or of four, and where columns come from.
 struct RayPlan {
-  std::vector<double> angles;
   struct Way {
     double along, across;
     int frame;  // 0 where all four are summed
   };
+  std::vector<double> angles;
   std::vector<Way> ways[2];                  // of one frame; of four
-  std::vector<std::pair<int, bool>> columns[2];  // the sum, way * frames + frame, and whether reversed
+  std::vector<std::pair<int, bool>> columns[2];  // the sum, way * 4 + frame, and whether reversed
 };
 
 RayPlan make_plan(std::vector<double> angles) {
@@ -97,15 +97,15 @@ constexpr const char* four_frames_kernel = R"(  const long item = (long)GROUP_X 
 )";
 
 // x and y are counted from the picture's middle.
-constexpr const char* pixel_function = R"(FUNCTION float $name_pixel(GIVEN, const int from_x, const int from_y) {
+constexpr const char* pixel_function = R"(
+FUNCTION float $name_pixel(GIVEN, const int from_x, const int from_y) {
   const int x = from_x + ($width + 1) / 2 - 1, y = from_y + ($height + 1) / 2 - 1;
   const bool inside = x >= 0 && x < $width && y >= 0 && y < $height;
   return inside ? (float)$pixel : 0.0f;
 }
 )";
 
-// Of each way and row: where its pixels lie along the projection, and how far from u = 0 of the
-// first row the pixel of strip 0 is stored.
+// Of each way and row: where its pixels lie along the projection, and where strip 0's is stored.
 constexpr const char* rows_kernel = R"(  const int item = GROUP_X * $items + ITEM;
   const int way = item / $most_rows, row = item % $most_rows;
   if (way >= $count) return;
@@ -125,47 +125,68 @@ constexpr const char* rows_kernel = R"(  const int item = GROUP_X * $items + ITE
   $places[at] = $step_u * (int)shift + $step_v * row;
 )";
 
-constexpr const char* strips_kernel = R"(  const int way = GROUP_Y * $waves + ITEM / 32;
-  if (way >= $count) return;
+// A wave keeps the places of a band's rows in local memory, and the waves of a group take the bands
+// together: their ways are close to one another, so that what one reads is in the cache for all.
+constexpr const char* strips_kernel = R"(  LOCAL float4 local_quarters[$waves * $most_of_band];
+  LOCAL float2 local_lines[$waves * $most_of_band];
+  const int wave = ITEM / 32, lane = ITEM % 32;
+  const int wanted = GROUP_Y * $waves + wave, way = smaller(wanted, $count - 1);
   const double along = $ways[3 * way], across = $ways[3 * way + 1];
   const int frame = (int)$ways[3 * way + 2], half_u = $half_u, half_v = $half_v;
   const int most = (int)rint(across * (double)half_v / along);
-  const int start = -half_u - most + GROUP_X * 32, j = start + ITEM % 32;
-  if (start > half_u + most) return;
+  const int start = -half_u - most + GROUP_X * 32, j = start + lane;
+  const bool works = wanted < $count && start <= half_u + most;
   // The rows in which one of the wave's strips may meet the frame.
   const double slope = larger_double(across / along, 1e-9);
   const int first =
       half_v - (int)clamp_double((half_u - start + 2) / slope + 1.0, -half_v, (double)half_v);
-  const int last =
-      half_v + (int)clamp_double((half_u + start + 33) / slope + 1.0, -half_v - 1.0, (double)half_v);
+  const int last = half_v + (int)clamp_double((half_u + start + 33) / slope + 1.0, -half_v - 1.0,
+                                              (double)half_v);
   const double reach = along / 2.0 + (along + across) / 4.0;
   const double middle = along * (double)j, bin = floor(middle - reach);
   const float after_0 = (float)(middle - bin), after_1 = after_0 - 1.0f;
   GLOBAL const $pixels* const pixels = $frames + $origin + $step_u * j;
-  GLOBAL const float4* const quarters = $quarters + (long)way * $most_rows;
-  GLOBAL const float* const offsets_of_rows = $offsets + (long)way * $most_rows;
-  GLOBAL const int* const places = $places + (long)way * $most_rows;
+  IN_LOCAL float4* const quarters = local_quarters + wave * $most_of_band;
+  IN_LOCAL float2* const lines = local_lines + wave * $most_of_band;
 $totals  const int bands = larger((2 * half_v + 1) / $band, 1);
-  for (int band = first < 0 ? 0 : smaller(first / $band, bands - 1); band < bands; ++band) {
-    const int from = larger(first, band * $band);
-    const int to = smaller(last, band + 1 == bands ? 2 * half_v : band * $band + $band - 1);
-    if (from > last) break;
-$sums$unroll    for (int r = from; r <= to; ++r) {
+  const int all_bands = larger($most_rows / $band, 1);
+  for (int band = 0; band < all_bands; ++band) {
+    const int begin = band * $band;
+    const int end = band + 1 == bands ? 2 * half_v : begin + $band - 1;
+    const int from = larger(first, begin), to = smaller(last, end);
+    const bool meets = works && band < bands && from <= to;
+    BARRIER;
+    if (meets) {
+      for (int r = from + lane; r <= to; r += 32) {
+        const long at = (long)way * $most_rows + r;
+        float2 line;
+        line.x = $offsets[at];
+        line.y = BITS_FLOAT((uint)$places[at]);
+        quarters[r - begin] = $quarters[at];
+        lines[r - begin] = line;
+      }
+    }
+    BARRIER;
+    if (meets) {
+$sums$unroll    for (int r = from - begin; r <= to - begin; ++r) {
       const float4 q = quarters[r];
-      const float offset = offsets_of_rows[r];
-      const $pixels v = pixels[places[r]];
+      const float offset = lines[r].x;
+      const $pixels v = pixels[(int)FLOAT_BITS(lines[r].y)];
       const float over_0 = (SATURATED(after_0 + q.x) + SATURATED(after_0 + q.y)) +
                            (SATURATED(after_0 + q.z) + SATURATED(after_0 + q.w));
       const float over_1 = (SATURATED(after_1 + q.x) + SATURATED(after_1 + q.y)) +
                            (SATURATED(after_1 + q.z) + SATURATED(after_1 + q.w));
 $adds    }
-$carries  }
+$carries    }
+  }
+  if (!works) return;
   const double base = middle - bin;
   const long strip = j + half_u + most;
 $ends)";
 
 constexpr const char* end_text = R"(  {
-    const double third = 4.0 * (base * total_all$k + total_offsets$k) - total_first$k - total_second$k;
+    const double way_4 = 4.0 * (base * total_all$k + total_offsets$k);
+    const double third = way_4 - total_first$k - total_second$k;
     GLOBAL double* const part = $parts + (((long)way * $slots + $slot) * $strips + strip) * 4;
     part[0] = (4.0 * total_all$k - total_first$k) / 4.0;
     part[1] = (total_first$k - total_second$k) / 4.0;
@@ -255,7 +276,6 @@ class ProjectText {
     };
   }
   static const char* suffix(bool four) { return four ? "_four" : ""; }
-
   // One copy to the device: along, across and frame of each way, then of each column its sum and
   // whether it is reversed.
   std::string table() {
@@ -313,7 +333,7 @@ class ProjectText {
   std::string filled_here(std::string_view text, bool four,
                           std::vector<std::pair<std::string, std::string>> more) {
     const std::string width = to_.width(image_), height = to_.height(image_);
-    const std::string upright = four ? "" : "(frame == 0 || frame == 3)";
+    const std::string upright = "(frame == 0 || frame == 3)";
     const auto halves = [&](const std::string& one, const std::string& other) {
       return four ? one + " / 2" : "(" + upright + " ? " + one + " : " + other + ") / 2";
     };
@@ -322,8 +342,7 @@ class ProjectText {
     const std::string rows_0 = number("rows_0", [](Size s) { return rows(s, false); });
     const std::string one_pitch = "(" + upright + " ? " + pitch_0 + " : " + pitch_1 + ")";
     // Flips of a frame are signs; the first row is then the last one in memory.
-    const std::string step_v =
-        four ? pitch_0 : "(frame == 1 ? 1 : -1) * " + one_pitch;
+    const std::string step_v = four ? pitch_0 : "(frame == 1 ? 1 : -1) * " + one_pitch;
     const std::string origin =
         four ? std::string("half_u + ") + std::to_string(margin)
              : "(" + upright + " ? 0 : (long)" + pitch_0 + " * " + rows_0 +
@@ -335,6 +354,7 @@ class ProjectText {
         {"waves", std::to_string(waves)},
         {"margin", std::to_string(margin)},
         {"band", std::to_string(ray_band)},
+        {"most_of_band", std::to_string(2 * ray_band)},
         {"width", width},
         {"height", height},
         {"half_u", halves(width, height)},
@@ -445,7 +465,8 @@ class ProjectText {
                shape(four, 32 * waves, [four](Size size, const RayPlan& plan) {
                  const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
                  return std::array{strips(size) / 32, (of_ways + waves - 1) / waves};
-               }));
+               }),
+               four ? 6 : 8);
   }
 
   void write_bins(bool four) {
