@@ -13,7 +13,6 @@ namespace {
 
 constexpr int least_cells = 26;  // windows that networks don't take
 constexpr int most_small_count = 255;  // that fits a byte
-constexpr int most_packed_count = 1023;  // that fits a third of a word
 constexpr int codes = 256;
 // Strips that a device needs to be busy, and their rows: a strip starts with a whole window.
 constexpr std::int64_t enough_strips = 132 * 896;
@@ -44,26 +43,33 @@ $unroll    for (int k = 0; k < $words; ++k) {
 }
 )";
 
-// A strip, by rows of a rectangle: the next rows are loaded before they are needed.
-constexpr const char* rows_loop = R"(    uint enters[$words], leaves[$words];
-    for (int k = 0; k < $words; ++k) enters[k] = leaves[k] = 0;
+// A strip, by rows of a rectangle; rows are loaded one before they are needed. A counter waits for
+// the one before, which may be the same: so two are read together, and what an equal code would have
+// added is added.
+constexpr const char* rows_loop = R"(    uint enters[$words], leaves[$words], next_enters[$words], next_leaves[$words];
+    for (int k = 0; k < $words; ++k) enters[k] = leaves[k] = next_enters[k] = next_leaves[k] = 0;
     for (int row = first - $up - 1; row < last + $down; ++row) {
-      if (row >= first - $up) {
+      $row_name(GIVE, x, row + 1, next_enters);
+      if (row >= first + $down) $row_name(GIVE, x, row + 1 - $tall, next_leaves);
+      if (row > first + $down) {
 $unroll        for (int i = 0; i < $wide; ++i) {
-          const uint code = enters[i / 4] >> (i % 4 * 8) & 255u;
+          const uint in0 = BYTE(enters, i), out0 = BYTE(leaves, i);
+          const int a0 = COUNT(in0), b0 = COUNT(out0);
+          COUNT(in0) = a0 + 1;
+          COUNT(out0) = b0 - 1 + (out0 == in0 ? 1 : 0);
+          below += (in0 < place ? 1 : 0) - (out0 < place ? 1 : 0);
+        }
+      } else if (row >= first - $up) {
+$unroll        for (int i = 0; i < $wide; ++i) {
+          const uint code = BYTE(enters, i);
           COUNT(code) += 1;
           below += code < place ? 1 : 0;
         }
       }
-      if (row >= first + $down + 1) {
-$unroll        for (int i = 0; i < $wide; ++i) {
-          const uint code = leaves[i / 4] >> (i % 4 * 8) & 255u;
-          COUNT(code) -= 1;
-          below -= code < place ? 1 : 0;
-        }
+      for (int k = 0; k < $words; ++k) {
+        enters[k] = next_enters[k];
+        leaves[k] = next_leaves[k];
       }
-      $row_name(GIVE, x, row + 1, enters);
-      if (row >= first + $down) $row_name(GIVE, x, row + 1 - $tall, leaves);
       const int y = row - $down;
       if (y < first) continue;
 )";
@@ -75,10 +81,11 @@ $all      } else {
 $leaving$entering      }
 )";
 
-constexpr const char* kernel_text = R"(#define COUNT(code) \
+constexpr const char* kernel_text = R"(#define BYTE(words, i) (words[(i) / 4] >> ((i) % 4 * 8) & 255u)
+#define COUNT(code) \
   ((IN_LOCAL $count*)words)[own + (int)((code) / $per * (32 * $per) + (code) % $per)]
   LOCAL uint words[$items * $words_each];
-  const int own = ITEM / 32 * (32 * $codes) + ITEM % 32 * $per;
+$digits  const int own = ITEM / 32 * (32 * $codes) + ITEM % 32 * $per;
   const int x = GROUP_X * $items + ITEM;
   const int first = GROUP_Y * $strip;
   const int last = smaller(first + $strip, $height);
@@ -100,26 +107,36 @@ $result      $store
     }
   }
 #undef COUNT
+#undef BYTE
+)";
+
+constexpr const char* digits_text = R"(  LOCAL ushort all_digits[$items * 16];
+  IN_LOCAL ushort* const digits = all_digits + ITEM / 32 * (32 * 16) + ITEM % 32 * 2;
 )";
 
 // The key whose first bits are `prefix` and that `rank` of the keys with these first bits precede:
-// two bits at a time, all cells counted for each.
+// four bits at a time, for which all cells are counted. digits: a work-item's own counters.
 constexpr const char* rest_function =
-    R"(FUNCTION uint $rest_name(GIVEN, const int x, const int y, const int c, const uint prefix,
-                        int rank) {
+    R"(#define DIGIT(d) digits[(int)((d) / 2 * 64 + (d) % 2)]
+FUNCTION uint $rest_name(GIVEN, IN_LOCAL ushort* const digits, const int x, const int y,
+                        const int c, const uint prefix, int rank) {
+  const bool inside = x >= $left && x + $right < $width && y >= $up && y + $down < $height;
   uint found = prefix;
-  for (int shift = $rest - 2; shift >= 0; shift -= 2) {
-    $sums counts = 0;
-$cells    int digit = 0;
-    for (int count = (int)(counts & $most); digit < 3 && rank >= count;
-         count = (int)(counts >> (digit * $field) & $most)) {
+  for (int shift = $rest - 4; shift >= 0; shift -= 4) {
+    for (uint d = 0; d < 16; ++d) DIGIT(d) = 0;
+    if (inside) {
+$inner    } else {
+$cells    }
+    uint digit = 0;
+    for (int count = DIGIT(0u); rank >= count && digit < 15; count = DIGIT(digit)) {
       rank -= count;
       ++digit;
     }
-    found = found << 2 | (uint)digit;
+    found = found << 4 | digit;
   }
   return found;
 }
+#undef DIGIT
 )";
 
 const Rank& rank_of(const Builder& to, int n) { return std::get<Rank>(to.node(n).primitive); }
@@ -152,7 +169,8 @@ class RankHistogram {
     if (rows) write_row();
     if (rest_bits() > 0) write_rest();
     const std::string loop = rows ? rows_text() : cells_text();
-    const int per = small_ ? 4 : 2, items = small_ ? 128 : 64;
+    // 32 KB of local memory, or half of it beside the digits of wider classes.
+    const int per = small_ ? 4 : 2, items = 32 * per / (rest_bits() > 0 ? 2 : 1);
     const Operand self{false, n_};
     const std::string strip = to_.parameter(
         ParameterType::int32, name_ + "_strip", [self, items](const LaunchContext& at, int) {
@@ -164,6 +182,7 @@ class RankHistogram {
                       {"words_each", number(codes / per)},
                       {"items", number(items)},
                       {"codes", number(codes)},
+                      {"digits", rest_bits() > 0 ? filled(digits_text, {{"items", number(items)}}) : ""},
                       {"strip", strip},
                       {"height", to_.height(self)},
                       {"width", to_.width(self)},
@@ -208,12 +227,14 @@ class RankHistogram {
 
   // NAME_key: the ordered key of a pixel.
   void write_key() {
-    const std::string at = to_.call(name_ + "_at", "x", "y", "c");
+    const std::string key = key_text(to_.call(name_ + "_at", "x", "y", "c"));
     to_.function(name_ + "_key",
                  "FUNCTION uint " + name_ + "_key(GIVEN, const int x, const int y, const int c) " +
-                     "{\n  return " +
-                     (node_.cls == PixelClass::single ? "key_of_single(" + at + ")" : "(uint)" + at) +
-                     ";\n}\n");
+                     "{\n  return " + key + ";\n}\n");
+  }
+
+  std::string key_text(const std::string& value) const {
+    return node_.cls == PixelClass::single ? "key_of_single(" + value + ")" : "(uint)" + value;
   }
 
   void write_row() {
@@ -241,19 +262,24 @@ class RankHistogram {
   }
 
   void write_rest() {
-    const bool packed = cells_ <= most_packed_count;
+    const auto step = [](const std::string& key) {
+      return "const uint key = " + key +
+             "; if (key >> (shift + 4) == found) DIGIT(key >> shift & 15u) += 1;";
+    };
+    const Mask& mask = rank_.mask;
+    const Footprint f = mask.footprint();
     const std::string key = to_.call(name_ + "_key", "x + dx", "y + dy", "c");
-    const std::string step =
-        "const uint key = " + key + "; if (key >> (shift + 2) == found) counts += (" +
-        std::string(packed ? "uint" : "ulong") + ")((key >> shift & 3u) < 3u ? 1 : 0) << ((key >> " +
-        "shift & 3u) * " + (packed ? "10" : "16") + " & " + (packed ? "31" : "63") + ");";
-    to_.function(name_ + "_rest",
-                 filled(rest_function, {{"rest_name", name_ + "_rest"},
-                                        {"rest", number(rest_bits())},
-                                        {"sums", packed ? "uint" : "ulong"},
-                                        {"cells", for_each_cell(rank_.mask, step)},
-                                        {"most", packed ? "1023u" : "65535u"},
-                                        {"field", packed ? "10" : "16"}}));
+    const std::string inner = key_text(to_.value(image_, "x + dx", "y + dy", "c"));
+    to_.function(name_ + "_rest", filled(rest_function, {{"rest_name", name_ + "_rest"},
+                                                         {"rest", number(rest_bits())},
+                                                         {"left", number(f.left)},
+                                                         {"right", number(f.right)},
+                                                         {"up", number(f.up)},
+                                                         {"down", number(f.down)},
+                                                         {"width", to_.width(image_)},
+                                                         {"height", to_.height(image_)},
+                                                         {"inner", for_each_cell(mask, step(inner))},
+                                                         {"cells", for_each_cell(mask, step(key))}}));
   }
 
   int words() const { return (rank_.mask.width + 3) / 4; }
@@ -292,7 +318,7 @@ class RankHistogram {
       std::string key = place;
       if (rest_bits() > 0) {
         to_.call(name_ + "_rest", "x", "y", "c");  // for its buffers
-        key = name_ + "_rest(GIVE, x, y, c, " + place + ", " + rank + ")";
+        key = name_ + "_rest(GIVE, digits, x, y, c, " + place + ", " + rank + ")";
       }
       return single ? "single_of_key(" + key + ")" : key;
     };
@@ -326,7 +352,8 @@ class RankHistogram {
 
 bool fits_rank_histogram(const Builder& to, int n) {
   const auto* rank = std::get_if<Rank>(&to.node(n).primitive);
-  return to.fast() && rank != nullptr && rank->mask.count() >= least_cells;
+  return to.fast() && rank != nullptr && !rank->offsets &&
+         rank->mask.count() >= least_cells;
 }
 
 void write_rank_histogram(Builder& to, int n) { RankHistogram(to, n).write(); }
