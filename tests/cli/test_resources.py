@@ -3,6 +3,7 @@ import json
 import os
 import unittest
 
+import numpy as np
 from program import LONG, SANITIZED, ProgramTest, ramp
 
 CHAIN = "imadjust | conv2 k7 | edge prewitt"
@@ -31,6 +32,40 @@ class Memory(ProgramTest):
         tight = self.peak_memory(CHAIN, "in", "-o", "out2", "-j", 8, "--memory", "24M")
         self.assertEqual(self.tree("out2"), self.tree("out"))
         self.assertLess(tight, free)
+
+
+def free_memory():
+    """Bytes that a new process may take; none where it is not known."""
+    try:
+        with open("/proc/meminfo") as file:
+            return 1024 * int(next(line for line in file if "MemAvailable" in line).split()[1])
+    except (OSError, StopIteration):
+        return 0
+
+
+class LargeImage(ProgramTest):
+    @unittest.skipIf(free_memory() < 2 << 30, "it needs 2 GB of memory")
+    def test_sums_of_a_hundred_megapixels_of_sixteen_bits_are_exact(self):
+        rows, columns = 10000, 10000
+        pixels = np.lib.format.open_memmap(self.path("a.npy"), mode="w+", dtype=np.uint16,
+                                           shape=(rows, columns))
+        total = squares = 0
+        for y in range(rows):
+            # Mostly bright: 6.2e12, far beyond 32 bits, and no float32 sum comes near.
+            row = (65535 - np.arange(columns, dtype=np.uint32) * (y + 7) % 9001).astype(np.uint16)
+            pixels[y] = row
+            total += int(row.sum(dtype=np.uint64))
+            squares += int((row.astype(np.uint64) ** 2).sum())
+        pixels.flush()
+        del pixels
+        said = self.impipe("sum | mean2 | std2 | min | max", "a.npy", "--no-header").out.split()
+        values = [float(v) for v in said[-5:]]
+        count = rows * columns
+        deviation = ((squares - total * total / count) / (count - 1)) ** 0.5
+        self.assertEqual(values[0], total)
+        self.assertEqual(values[1], total / count)
+        self.assertAlmostEqual(values[2] / deviation, 1, places=10)
+        self.assertEqual(values[3:], [65535 - 9000, 65535])
 
 
 class Profile(ProgramTest):
