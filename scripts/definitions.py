@@ -183,42 +183,50 @@ def window_values(a, mask, border, value):
                      for i, j in np.argwhere(mask)])
 
 
-def ordfilt2(a, nth, mask, border, value=0.0):
-    s = np.sort(window_values(a, mask, border, value), axis=0)
+def ordfilt2(a, nth, mask, border, value=0.0, offsets=None):
+    values = window_values(a, mask, border, value)
+    if offsets is not None:
+        values = values + offsets[mask != 0].reshape(-1, *[1] * (values.ndim - 1))
+        values = cast(values, class_of(a)).astype(np.float64)
+    s = np.sort(values, axis=0)
     return cast(s[min(nth, len(s)) - 1], class_of(a))
 
 
-def erode(a, mask):
+def erode(a, mask, heights=0):
     values = window_values(a, mask, "constant", np.inf)
+    values = values - (heights * mask)[mask != 0].reshape(-1, *[1] * (values.ndim - 1))
     return np.nanmin(np.where(np.isnan(values), np.inf, values), axis=0)
 
 
-def dilate(a, mask):
+def dilate(a, mask, heights=0):
     oy, ox = (mask.shape[0] - 1) // 2, (mask.shape[1] - 1) // 2
-    cells = [shifted(a.astype(np.float64), -(i - oy), -(j - ox), "constant", -np.inf)
+    heights = heights * mask
+    cells = [shifted(a.astype(np.float64), -(i - oy), -(j - ox), "constant", -np.inf) + heights[i, j]
              for i, j in np.argwhere(mask)]
     values = np.stack(cells)
     return np.max(np.where(np.isnan(values), -np.inf, values), axis=0)
 
 
-def morphology(op, a, mask):
+def morphology(op, a, mask, heights=0):
     """Saturating for the compounds; of logical images too."""
     cls = class_of(a)
 
     def stored(p):  # a window outside the image: the lowest or highest value of the class
-        return p if cls == "single" else np.clip(p, 0, WHITE[cls])
+        return p if cls == "single" else rha(np.clip(p, 0, WHITE[cls]))
 
     def opened(p):
-        return stored(dilate(stored(erode(p, mask)), mask))
+        return stored(dilate(stored(erode(p, mask, heights)), mask, heights))
 
     def closed(p):
-        return stored(erode(stored(dilate(p, mask)), mask))
+        return stored(erode(stored(dilate(p, mask, heights)), mask, heights))
 
     x = a.astype(np.float64)
-    result = {"imerode": lambda: erode(x, mask), "imdilate": lambda: dilate(x, mask),
+    result = {"imerode": lambda: stored(erode(x, mask, heights)),
+              "imdilate": lambda: stored(dilate(x, mask, heights)),
               "imopen": lambda: opened(x), "imclose": lambda: closed(x),
               "imtophat": lambda: x - opened(x), "imbothat": lambda: closed(x) - x,
-              "imgradmorph": lambda: stored(dilate(x, mask)) - stored(erode(x, mask))}[op]()
+              "imgradmorph": lambda: (stored(dilate(x, mask, heights)) -
+                                      stored(erode(x, mask, heights)))}[op]()
     return cast(np.clip(result, 0, WHITE[cls]) if cls != "single" else result, cls)
 
 

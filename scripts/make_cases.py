@@ -285,14 +285,26 @@ def edges_of(case, op):
     case.emit(params, [a], result, "logical", "frag")
 
 
+def heights_for(case, a, mask):
+    """Whole and broken numbers, some beyond what the class holds."""
+    most, steps = {"uint16": (9000, 1), "single": (0.5, 64)}.get(d.class_of(a), (70, 4))
+    most *= 1 if steps == 64 else case.pick(1, 1, 9)
+    return np.round(case.rng.uniform(-most, most, mask.shape) * steps) / steps
+
+
 @maker("ordfilt2")
 def ranked(case, op):
     a = case.image(case.pick("uint8", "uint16", "single", "logical"))
     mask = (case.rng.random((case.pick(1, 2, 3, 4, 5, 9), case.pick(1, 3, 5, 6, 9))) < 0.6).astype(int)
     mask[0, 0] = 1
     nth, pad = int(case.rng.integers(1, mask.sum() + 1)), case.pick("zeros", *BORDERS)
-    case.emit(f"nth={nth};domain={matrix_text(mask)};pad={pad}", [a],
-              d.ordfilt2(a, nth, mask, "constant" if pad == "zeros" else pad), d.class_of(a), "exact")
+    offsets, text = None, ""
+    if case.pick(False, False, True):
+        offsets = heights_for(case, a, mask)
+        text = f";offsets={matrix_text(offsets)}"
+    case.emit(f"nth={nth};domain={matrix_text(mask)};pad={pad}{text}", [a],
+              d.ordfilt2(a, nth, mask, "constant" if pad == "zeros" else pad, 0.0, offsets),
+              d.class_of(a), "exact" if offsets is None or a.dtype != np.float32 else 2e-7)
 
 
 @maker("medfilt2")
@@ -318,7 +330,11 @@ def morphed(case, op):
         spelled = ",".join(map(str, [kind, *sizes] + ([0] if kind == "disk" else [])))
     if a.dtype == bool and op == "imgradmorph":
         a = a.astype(np.uint8) * 255
-    case.emit(f"se={spelled}", [a], d.morphology(op, a, mask), d.class_of(a),
+    heights = 0
+    if a.dtype != bool and case.pick(False, False, True):
+        heights = heights_for(case, a, mask)
+        spelled += f";heights={matrix_text(heights)}"
+    case.emit(f"se={spelled}", [a], d.morphology(op, a, mask, heights), d.class_of(a),
               2e-6 if a.dtype == np.float32 else "exact")
 
 

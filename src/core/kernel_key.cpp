@@ -26,6 +26,10 @@ std::string resize_text(const Filter& filter) {
          std::to_string(filter.shift_x) + "," + std::to_string(filter.shift_y);
 }
 
+std::string combine_text(Combine combine) {
+  return combine == Combine::sum ? "weights " : combine == Combine::largest ? "max " : "min ";
+}
+
 std::string border_text(Border border) { return " " + std::string(name_of(border)); }
 
 // The variables are listed: their order says which input each one is.
@@ -54,7 +58,7 @@ struct PrimitiveText {
   std::string operator()(const Stencil& s) const {
     std::string out = s.body != nullptr ? s.body->name
                       : s.expression    ? expression_text(*s.expression) + " " + mask_text(s.taps)
-                                        : "weights " + mask_text(s.taps);
+                                        : combine_text(s.combine) + mask_text(s.taps);
     return out + border_text(s.border) + resize_text(s);
   }
   std::string operator()(const Separable& s) const {
@@ -66,7 +70,7 @@ struct PrimitiveText {
   }
   std::string operator()(const Rank& r) const {
     return std::to_string(r.rank) + (r.average ? " average " : " of ") + mask_text(r.mask) +
-           border_text(r.border);
+           (r.offsets ? " offsets" : "") + border_text(r.border);
   }
   std::string operator()(const Reduce& r) const {
     static constexpr const char* names[] = {"sum", "squared_deviation", "absolute_sum",

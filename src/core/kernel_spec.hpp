@@ -70,11 +70,14 @@ struct Window {
 
 // N2P. One of: a body, an expression in at(dx, dy), or a weighted sum over the mask's cells.
 // Weighted sum: acc = 0; for each set cell in row-major order acc = fma(weight, at, acc), float32;
-// the weights are the node's arguments, one a set cell.
+// the weights are the node's arguments, one a set cell. largest, smallest: acc = -inf or inf, then
+// acc = at + weight where that is larger (smaller), so that NaN is ignored; weights are heights.
+enum class Combine { sum, largest, smallest };
 struct Stencil {
   const StencilBody* body = nullptr;
   std::shared_ptr<const Expression> expression;
   Mask taps;
+  Combine combine = Combine::sum;  // of the taps
   Border border = Border::constant;
   // The output's size minus the input's, and the input place that lies under output (0, 0):
   // full and valid convolution. 0 everywhere else.
@@ -106,10 +109,13 @@ struct Extremum {
 
 // N2P. The rank-th smallest (0-based) of the values under the mask, in the image's own class; with
 // `average` the mean of that and the next, rounded half away once (medians of even windows).
+// With `offsets` one is added to each value first, saturating in the class: the first arguments, one
+// a set cell, whole numbers for integer classes.
 struct Rank {
   Mask mask;
   int rank = 0;
   bool average = false;
+  bool offsets = false;
   Border border = Border::constant;
 };
 

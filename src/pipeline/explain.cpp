@@ -23,7 +23,11 @@ struct Words {
   std::string operator()(const Stencil& s) const {
     const std::string what = s.body != nullptr ? s.body->name
                              : s.expression    ? "expression"
-                                               : size_text(s.taps);
+                             : s.combine == Combine::sum
+                                 ? size_text(s.taps)
+                                 : fmt::format("{} {} with heights",
+                                               s.combine == Combine::largest ? "max" : "min",
+                                               size_text(s.taps));
     return what + border(s.border);
   }
   std::string operator()(const Separable& s) const {
@@ -34,7 +38,8 @@ struct Words {
                        e.mask.full() ? "" : " mask");
   }
   std::string operator()(const Rank& r) const {
-    return fmt::format("{} of {}{}", r.rank + 1, size_text(r.mask), border(r.border));
+    return fmt::format("{} of {}{}{}", r.rank + 1, size_text(r.mask),
+                       r.offsets ? " with offsets" : "", border(r.border));
   }
   std::string operator()(const Reduce& r) const {
     static constexpr const char* names[] = {"sum", "squared deviation", "absolute sum",

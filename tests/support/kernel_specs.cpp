@@ -2,6 +2,7 @@
 // fused chains.
 #include "support/kernel_specs.hpp"
 
+#include <cmath>
 #include <cstdlib>
 
 #include "core/expression.hpp"
@@ -92,6 +93,13 @@ std::vector<Argument> weights(int count, bool with_border) {
   return out;
 }
 
+// Whole numbers, some of which leave the class.
+std::vector<Argument> heights(int count) {
+  std::vector<Argument> out;
+  for (int i = 0; i < count; ++i) out.push_back(number(i % 7 * 40 - 100));
+  return out;
+}
+
 class Table {
  public:
   std::vector<SpecCase> cases;
@@ -174,6 +182,24 @@ class Table {
       add("rank large" + of, {image(cls, channels)},
           {node(Rank{.mask = large, .rank = 20, .average = average, .border = border}, {input(0)},
                 outside, cls, channels)});
+    }
+    const bool some = cls == PixelClass::uint8 || cls == PixelClass::single;
+    if (value && channels == 1 && some) {
+      std::vector<Argument> offsets = heights(window.count());
+      offsets.insert(offsets.end(), outside.begin(), outside.end());
+      add("rank offsets" + of, {image(cls, channels)},
+          {node(Rank{.mask = window, .rank = 5, .offsets = true, .border = border}, {input(0)},
+                offsets, cls, channels)});
+    }
+    if (value && channels == 1 && some) {
+      const bool largest = cls != PixelClass::single;
+      std::vector<Argument> all = heights(taps.count());
+      all.push_back(number(largest ? -HUGE_VAL : HUGE_VAL));
+      add("heights" + of, {image(cls, channels)},
+          {node(Stencil{.taps = taps,
+                        .combine = largest ? Combine::largest : Combine::smallest,
+                        .border = border},
+                {input(0)}, all, cls, channels)});
     }
     if (cls == PixelClass::uint16) return;  // the rest of a stencil does not depend on the class
     add("stencil body" + of, {image(cls, channels)},
@@ -382,32 +408,6 @@ class Table {
         {node(Distance{}, {input(0)}, {}, PixelClass::single, 1)});
   }
 
-  void add_projections() {
-    std::vector<Argument> fours, list, all;
-    for (const double angle : {20.5, 69.5, 110.5, 159.5, 45.0, 135.0, 0.0, 90.0}) {
-      fours.push_back(number(angle));
-    }
-    for (const double angle : {-30.0, 0.0, 33.25, 45.0, 77.0, 101.5, 179.0, 200.5, 720.5}) {
-      list.push_back(number(angle));
-    }
-    for (const PixelClass cls : classes) {
-      const std::string of = " " + std::string(name_of(cls));
-      add("project" + of, {image(cls, 1)},
-          {node(Project{static_cast<int>(list.size())}, {input(0)}, list, PixelClass::single, 1)});
-      add("project fours" + of, {image(cls, 1)},
-          {node(Project{static_cast<int>(fours.size())}, {input(0)}, fours, PixelClass::single,
-                1)});
-    }
-    using Filter = Backproject::Filter;
-    for (const Filter filter : {Filter::none, Filter::ram_lak, Filter::hann}) {
-      const bool linear = filter != Filter::none;
-      const PixelClass cls = linear ? PixelClass::single : PixelClass::uint16;
-      add("backproject " + std::to_string(static_cast<int>(filter)), {image(cls, 1)},
-          {node(Backproject{.filter = filter, .linear = linear, .angles = 1}, {input(0)},
-                {number(7.5), number(linear ? 0.75 : 1), number(41)}, PixelClass::single, 1)});
-    }
-  }
-
   void add_diffusions() {
     for (const PixelClass cls : classes) {
       Node dither = node(Diffuse{}, {input(0)}, {number(white_of(cls))}, PixelClass::logical, 1);
@@ -484,7 +484,6 @@ std::vector<SpecCase> make_table() {
   table.add_others();
   table.add_distances();
   table.add_diffusions();
-  table.add_projections();
   table.add_chains(PixelClass::uint8, 1, " uint8 x1");
   table.add_chains(PixelClass::uint8, 3, " uint8 x3");
   table.add_chains(PixelClass::single, 1, " single x1");

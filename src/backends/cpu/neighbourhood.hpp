@@ -38,5 +38,8 @@ void run_extremum(const Extremum& extremum, PixelClass cls, const RowsView& in, 
                   Scratch& scratch, CpuLevel level);
 void run_rank(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,
               CpuLevel level);
+// With offsets, one a set cell of the mask.
+void run_offset_rank(const Rank& rank, const float* offsets, PixelClass cls, const RowsView& in,
+                     TileOut out);
 
 }  // namespace impipe::cpu

@@ -59,28 +59,33 @@ class WeightedRows {
  public:
   // view row 0 is the mask's first row at output row 0; rows point at the output's first pixel.
   WeightedRows(const Mask& mask, const float* weights, RowView& view, int channels,
-               std::int64_t n, Scratch& scratch, CpuLevel level)
+               std::int64_t n, Scratch& scratch, CpuLevel level, Combine combine = Combine::sum)
       : mask_(mask), weights_(weights), view_(view), channels_(channels), n_(n), level_(level),
+        combine_(combine), dense_(combine == Combine::sum && mask.full()),
         rows_(scratch.take<const float*>(view.height())) {
-    if (mask.full()) return;
+    if (dense_) return;
     places_ = places_of(mask, channels);
     taps_ = scratch.take<const float*>(static_cast<std::int64_t>(places_.row.size()));
   }
 
   // Rows y to y + count - 1, where count is 1 or dense_rows, into to[0] ...
   void make(std::int64_t y, int count, float* const* to) {
-    const std::int64_t shift = mask_.full() ? mask_.origin_x * channels_ : 0;
+    const std::int64_t shift = dense_ ? mask_.origin_x * channels_ : 0;
     for (; known_ < y + count + mask_.height - 1; ++known_) {
       rows_[known_] = view_.float_row(known_) - shift;
     }
-    if (mask_.full()) {
+    if (dense_) {
       dense_sum(to, count, rows_ + y, weights_, mask_.width, mask_.height, channels_, n_, level_);
       return;
     }
     const int taps = static_cast<int>(places_.row.size());
     for (int k = 0; k < count; ++k) {
       for (int t = 0; t < taps; ++t) taps_[t] = rows_[y + k + places_.row[t]] + places_.offset[t];
-      sparse_sum(to[k], taps_, weights_, taps, n_, level_);
+      if (combine_ == Combine::sum) {
+        sparse_sum(to[k], taps_, weights_, taps, n_, level_);
+      } else {
+        sparse_extremum(to[k], taps_, weights_, taps, combine_ == Combine::largest, n_, level_);
+      }
     }
   }
 
@@ -91,6 +96,8 @@ class WeightedRows {
   int channels_;
   std::int64_t n_;
   CpuLevel level_;
+  Combine combine_;
+  bool dense_;  // a sum over a full rectangle
   const float** rows_;
   std::int64_t known_ = 0;  // rows_ up to here are set
   TapPlaces places_;
@@ -184,7 +191,7 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
   if (stencil.body == nullptr && stencil.expression == nullptr) {
     ResultRows result(node.cls, out, n, dense_rows, scratch, level);
     WeightedRows rows(stencil.taps, arguments.float_of(0).data(), view, channels, n, scratch,
-                      level);
+                      level, stencil.combine);
     store_weighted(rows, result, region.height());
     return;
   }

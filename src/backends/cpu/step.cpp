@@ -354,7 +354,12 @@ class StepRun {
       if (extremum != nullptr) {
         run_extremum(*extremum, what.cls, view, out, scratch, level_);
       } else {
-        run_rank(std::get<Rank>(what.primitive), what.cls, view, out, scratch, level_);
+        const Rank& rank = std::get<Rank>(what.primitive);
+        if (rank.offsets) {
+          run_offset_rank(rank, arguments_[n].float_of(0).data(), what.cls, view, out);
+        } else {
+          run_rank(rank, what.cls, view, out, scratch, level_);
+        }
       }
     }
   }

@@ -16,6 +16,9 @@ namespace baseline {
 #define STORE(p, v) (*(p) = (v))
 #define SET(x) (x)
 #define FMA(a, b, c) __builtin_fmaf(a, b, c)
+#define ADD(a, b) ((a) + (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define KEEP(v) static_cast<void>(v)
 #include "backends/cpu/weighted_rows.inc"
 #undef LEVEL_TARGET
@@ -26,6 +29,9 @@ namespace baseline {
 #undef STORE
 #undef SET
 #undef FMA
+#undef ADD
+#undef MAX
+#undef MIN
 #undef KEEP
 }  // namespace baseline
 
@@ -39,6 +45,9 @@ namespace v3 {
 #define STORE(p, v) _mm256_storeu_ps(p, v)
 #define SET(x) _mm256_set1_ps(x)
 #define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define ADD(a, b) _mm256_add_ps(a, b)
+#define MAX(a, b) _mm256_max_ps(a, b)
+#define MIN(a, b) _mm256_min_ps(a, b)
 #define KEEP(v) __asm__("" : "+x"(v))
 #include "backends/cpu/weighted_rows.inc"
 #undef LEVEL_TARGET
@@ -49,6 +58,9 @@ namespace v3 {
 #undef STORE
 #undef SET
 #undef FMA
+#undef ADD
+#undef MAX
+#undef MIN
 #undef KEEP
 }  // namespace v3
 
@@ -61,6 +73,9 @@ namespace v4 {
 #define STORE(p, v) _mm512_storeu_ps(p, v)
 #define SET(x) _mm512_set1_ps(x)
 #define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define ADD(a, b) _mm512_add_ps(a, b)
+#define MAX(a, b) _mm512_max_ps(a, b)
+#define MIN(a, b) _mm512_min_ps(a, b)
 #define KEEP(v) __asm__("" : "+v"(v))
 #include "backends/cpu/weighted_rows.inc"
 #undef LEVEL_TARGET
@@ -71,6 +86,9 @@ namespace v4 {
 #undef STORE
 #undef SET
 #undef FMA
+#undef ADD
+#undef MAX
+#undef MIN
 #undef KEEP
 }  // namespace v4
 #else
@@ -85,6 +103,15 @@ void sparse_sum(float* out, const float* const* taps, const float* weights, int 
   constexpr decltype(&baseline::sparse_row) rows[] = {baseline::sparse_row, v3::sparse_row,
                                                       v4::sparse_row};
   rows[static_cast<int>(level)](out, taps, weights, count, n);
+}
+
+void sparse_extremum(float* out, const float* const* taps, const float* heights, int count,
+                     bool largest, std::int64_t n, CpuLevel level) {
+  using Row = decltype(&baseline::extreme_row<true>);
+  constexpr Row rows[][cpu_levels] = {
+      {baseline::extreme_row<false>, v3::extreme_row<false>, v4::extreme_row<false>},
+      {baseline::extreme_row<true>, v3::extreme_row<true>, v4::extreme_row<true>}};
+  rows[largest][static_cast<int>(level)](out, taps, heights, count, n);
 }
 
 void dense_sum(float* const* out, int rows, const float* const* in, const float* weights,

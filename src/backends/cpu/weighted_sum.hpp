@@ -12,6 +12,11 @@ namespace impipe::cpu {
 void sparse_sum(float* out, const float* const* taps, const float* weights, int count,
                 std::int64_t n, CpuLevel level);
 
+// One row: out[i] = the largest or smallest taps[t][i] + heights[t] that is no NaN; -inf or inf when
+// there is none.
+void sparse_extremum(float* out, const float* const* taps, const float* heights, int count,
+                     bool largest, std::int64_t n, CpuLevel level);
+
 // Output rows at which dense_sum is fastest.
 inline constexpr int dense_rows = 4;
 

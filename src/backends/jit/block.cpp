@@ -21,7 +21,8 @@ std::optional<Footprint> footprint_of(const Node& node) {
   if (const auto* s = as<Stencil>(node)) {
     const bool moves = s->grow_x != 0 || s->grow_y != 0 || s->shift_x != 0 || s->shift_y != 0;
     const bool weights = s->body == nullptr && s->expression == nullptr;
-    if (moves || (weights && s->taps.count() > most_taps)) return std::nullopt;
+    if (moves || s->combine != Combine::sum) return std::nullopt;
+    if (weights && s->taps.count() > most_taps) return std::nullopt;
     return s->footprint();
   }
   if (const auto* s = as<Separable>(node)) {
@@ -35,7 +36,8 @@ std::optional<Footprint> footprint_of(const Node& node) {
   }
   if (const auto* r = as<Rank>(node)) {
     const Footprint f = r->mask.footprint();
-    if (r->mask.count() > most_ranked || f.left < 0 || f.right < 0 || f.up < 0 || f.down < 0) {
+    if (r->offsets || r->mask.count() > most_ranked || f.left < 0 || f.right < 0 || f.up < 0 ||
+        f.down < 0) {
       return std::nullopt;
     }
     return f;

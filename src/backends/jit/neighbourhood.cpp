@@ -18,6 +18,13 @@ std::string weighted_sum(const Mask& mask, const std::string& weight, const std:
          for_each_cell(mask, "sum = fma(" + weight + "[k], " + at + ", sum);");
 }
 
+std::string extremum_with_heights(const Mask& mask, bool largest, const std::string& heights,
+                                  const std::string& at) {
+  return std::string("  float sum = ") + (largest ? "-" : "") + "INFINITY;\n" +
+         for_each_cell(mask, "const float v = " + at + " + " + heights + "[k]; if (v " +
+                                 (largest ? ">" : "<") + " sum) sum = v;");
+}
+
 }  // namespace
 
 std::string outside_value(Builder& to, int n, Border border) {
@@ -134,8 +141,11 @@ void write_stencil(Builder& to, int n, const std::string& name) {
   }
   const std::string w = weights(to, n, "weights", 0, stencil.taps.count());
   const std::string tap = to.call(at, x + " + dx", y + " + dy", "c");
-  to.function(name, value_header(type_of(node.cls), name) + weighted_sum(stencil.taps, w, tap) +
-                        "  return " + converted(node.cls, "float", "sum") + ";\n}\n");
+  const std::string sum =
+      stencil.combine == Combine::sum
+          ? weighted_sum(stencil.taps, w, tap)
+          : extremum_with_heights(stencil.taps, stencil.combine == Combine::largest, w, tap);
+  to.function(name, value_header(type_of(node.cls), name) + sum + "  return " + converted(node.cls, "float", "sum") + ";\n}\n");
 }
 
 void write_separable_rows(Builder& to, int n) {

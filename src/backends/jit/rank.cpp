@@ -18,7 +18,14 @@ void write_rank(Builder& to, int n, const std::string& name) {
   const std::string at = name + "_at";
   write_border(to, at, type_of(node.cls), to.value(image, "x", "y", "c"), rank.border, outside,
                to.width(image), to.height(image));
-  const std::string tap = to.call(at, "x + dx", "y + dy", "c");
+  std::string tap = to.call(at, "x + dx", "y + dy", "c");
+  if (rank.offsets) {
+    const std::string offsets = weights(to, n, "offsets", 0, rank.mask.count());
+    const std::string sum = "(float)" + tap + " + " + offsets + "[k]";
+    // Saturated, as for the other classes.
+    tap = node.cls == PixelClass::logical ? "(" + sum + " > 0.0f ? 1 : 0)"
+                                          : converted(node.cls, "float", sum);
+  }
   const std::string key = single ? "key_of_single(" + tap + ")" : "(uint)" + tap;
   const int bits = single ? 32 : node.cls == PixelClass::uint16 ? 16 : 8;
   // The smallest key that more than `place` cells don't exceed, bit by bit.

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "core/text.hpp"
+#include "ops/filter/correlate.hpp"
 #include "ops/matrix_file.hpp"
 
 namespace impipe::ops {
@@ -74,6 +75,8 @@ constexpr Shape shapes[] = {
     {"diamond", 1, 1, "diamond,radius"},
     {"octagon", 1, 1, "octagon,radius"},
     {"line", 2, 2, "line,length,degrees"},
+    {"pair", 2, 2, "pair,down,right"},
+    {"periodicline", 3, 3, "periodicline,count,down,right"},
 };
 
 class ShapeArguments {
@@ -166,6 +169,15 @@ Mask line_element(double length, double degrees) {
   }
 }
 
+Mask periodic_line_element(int first, int last, int down, int right) {
+  const int reach = std::max(std::abs(first), std::abs(last));
+  Mask m = empty_element(2 * reach * std::abs(down) + 1, 2 * reach * std::abs(right) + 1);
+  for (int k = first; k <= last; ++k) {
+    m.cells[(m.origin_y + k * down) * m.width + m.origin_x + k * right] = 1;
+  }
+  return m;
+}
+
 Mask element_argument(const Call& call, std::string_view parameter) {
   const ParameterValue& value = call.value(parameter);
   if (value.matrix) return from_matrix(call, parameter, *value.matrix);
@@ -193,6 +205,16 @@ Mask element_argument(const Call& call, std::string_view parameter) {
     if (radius % 3 != 0) call.fail(parameter, "the radius of an octagon is a multiple of 3");
     return octagon_element(radius);
   }
+  if (value.word == "pair") {
+    return periodic_line_element(0, 1, a.whole(0, -largest_radius, largest_radius),
+                                 a.whole(1, -largest_radius, largest_radius));
+  }
+  if (value.word == "periodicline") {
+    const int count = a.whole(0, 0, largest_radius);
+    const double largest = std::floor(largest_radius / std::max(count, 1));
+    return periodic_line_element(-count, count, a.whole(1, -largest, largest),
+                                 a.whole(2, -largest, largest));
+  }
   return line_element(a.whole(0, 1, longest_side), value.numbers[1]);
 }
 
@@ -201,6 +223,28 @@ Mask reflected(const Mask& element) {
   std::reverse(out.cells.begin(), out.cells.end());
   out.origin_x = element.width - 1 - element.origin_x;
   out.origin_y = element.height - 1 - element.origin_y;
+  return out;
+}
+
+Matrix heights_argument(const Call& call, std::string_view parameter, const Mask& element) {
+  Matrix heights = kernel_argument(call, parameter);
+  if (heights.rows != element.height || heights.columns != element.width) {
+    call.fail(parameter, "it is " + std::to_string(heights.rows) + "x" +
+                             std::to_string(heights.columns) + ", the element " +
+                             std::to_string(element.height) + "x" + std::to_string(element.width));
+  }
+  return heights;
+}
+
+std::vector<double> heights_of(const Matrix& heights, const Mask& element, PixelClass cls) {
+  // Beyond twice the class every sum saturates; and floats hold these exactly.
+  const double most = 2 * class_max(cls) + 1;
+  std::vector<double> out;
+  for (size_t i = 0; i < element.cells.size(); ++i) {
+    if (element.cells[i] == 0) continue;
+    const double v = heights.values[i];
+    out.push_back(cls == PixelClass::single ? v : std::floor(std::clamp(v, -most, most) + 0.5));
+  }
   return out;
 }
 

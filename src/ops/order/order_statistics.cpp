@@ -8,11 +8,11 @@
 namespace impipe::ops {
 namespace {
 
-ImageValue ranked(const Call& call, PlanBuilder& plan, Rank rank) {
+// args: the offsets.
+ImageValue ranked(const Call& call, PlanBuilder& plan, Rank rank, std::vector<Arg> args = {}) {
   const ImageValue image = plan.current();
   const BorderArgument outside = border_argument(call, "pad", image.type.cls);
   rank.border = outside.border;
-  std::vector<Arg> args;
   if (outside.border == Border::constant) args.push_back(outside.value);
   return plan.rank(std::move(rank), image, args);
 }
@@ -41,12 +41,17 @@ const RegisterOperator ordfilt2_operator{{
                     .help = "the mask: a 0/1 matrix, rectangle,m,n or another element, or @file",
                     .takes = Takes::element,
                     .required = true},
-                   pad},
+                   pad,
+                   {.name = "offsets",
+                    .help = "added to the values under the mask: a matrix as large as the mask, or "
+                            "@file",
+                    .takes = Takes::kernel}},
     .details = "The cell floor((k-1)/2) of the mask lies on the output pixel; the mask is not turned.\n"
-               "The class stays.",
+               "Offsets are added to each value, rounded and saturated in the image's class, before "
+               "the order\nis found; those outside the mask are not read. The class stays.",
     .example = "ordfilt2 9 square,3",
     .accuracy = "exact",
-    .matlab = "ordfilt2(A,nth,domain,pad) (same; no additive offsets)",
+    .matlab = "ordfilt2(A,nth,domain,S,pad) (same)",
     .lower = [](const Call& call, PlanBuilder& plan) {
       const Mask mask = element_argument(call, "domain");
       const int nth = static_cast<int>(call.number("nth"));
@@ -54,7 +59,13 @@ const RegisterOperator ordfilt2_operator{{
         plan.note("ordfilt2: nth " + std::to_string(nth) + " is more than the " +
                   std::to_string(mask.count()) + " values under the mask; the largest is taken");
       }
-      return ranked(call, plan, {.mask = mask, .rank = std::min(nth, mask.count()) - 1});
+      Rank rank{.mask = mask, .rank = std::min(nth, mask.count()) - 1};
+      if (!call.has("offsets")) return ranked(call, plan, std::move(rank));
+      rank.offsets = true;
+      const Matrix offsets = heights_argument(call, "offsets", mask);
+      std::vector<Arg> args;
+      for (const double v : heights_of(offsets, mask, plan.current().type.cls)) args.push_back(v);
+      return ranked(call, plan, std::move(rank), std::move(args));
     },
 }};
 

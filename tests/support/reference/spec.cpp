@@ -178,10 +178,18 @@ class Evaluation {
         stencil.body->rows[0](&out, rows.data(), 1, 1, args.data());
         return out;
       }
+      if (stencil.combine == Combine::largest) out = -std::numeric_limits<float>::infinity();
+      if (stencil.combine == Combine::smallest) out = std::numeric_limits<float>::infinity();
       std::size_t k = 0;
       for (int ty = 0; ty < stencil.taps.height; ++ty) {
         for (int tx = 0; tx < stencil.taps.width; ++tx) {
-          if (stencil.taps.at(tx, ty)) out = std::fmaf(args[k++], patch[ty][tx], out);
+          if (!stencil.taps.at(tx, ty)) continue;
+          const float weight = args[k++], v = patch[ty][tx];
+          switch (stencil.combine) {
+            case Combine::sum: out = std::fmaf(weight, v, out); break;
+            case Combine::largest: out = v + weight > out ? v + weight : out; break;
+            case Combine::smallest: out = v + weight < out ? v + weight : out; break;
+          }
         }
       }
       return out;
@@ -246,6 +254,10 @@ class Evaluation {
   void make(const Rank& rank, SpecResult& result) const {
     each(result.image, [&](std::int64_t x, std::int64_t y, int c) {
       std::vector<double> v = window(rank.mask, x, y, c, rank.border, last_argument());
+      for (std::size_t k = 0; rank.offsets && k < v.size(); ++k) {
+        const double sum = v[k] + arguments(c)[k];
+        v[k] = in_->cls == PixelClass::logical ? sum > 0 : rounded_to(in_->cls, sum);
+      }
       std::sort(v.begin(), v.end());
       if (!rank.average) return v[rank.rank];
       return (v[rank.rank] + v[rank.rank + 1]) / 2;
