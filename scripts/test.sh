@@ -2,12 +2,16 @@
 # Installs what is missing, builds, runs every test and ends with ctest's summary.
 #
 #   scripts/test.sh [--sanitize address|thread] [--long] [--oclgrind] [--all-archs]
+#                   [--seeds N [FIRST]]
 #                   [CTEST_ARGUMENT...]
 #
 # --sanitize builds in build/asan (address and undefined behaviour) or build/tsan.
 # --oclgrind runs the table of OpenCL kernels under Oclgrind and nothing else: no stray access, no
 #            race. IMPIPE_TEST_TABLE=all takes all kernels, IMPIPE_TEST_SPEC=TEXT some.
 # --all-archs compiles the table of CUDA kernels for sm_75 to sm_120 with NVRTC and nothing else.
+# --seeds    tries N random pipelines (ten thousand for an hour or two) and nothing else: the same
+#            bits fused and not, at every instruction set, and on OpenCL; and N / 200 random cases of
+#            each operator against the definitions. FIRST is the first seed, 1 unless given.
 # --long     runs the long forms too (2,000 files where 400 are the rule).
 # Anything else goes to ctest, such as -R cli. Exits with ctest's status.
 set -euo pipefail
@@ -15,7 +19,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/setup.sh
 
 preset=ci
-oclgrind= all_archs=
+oclgrind='' all_archs='' seeds='' first_seed=1
 ctest_arguments=()
 while [ $# -gt 0 ]; do
   case $1 in
@@ -33,6 +37,17 @@ while [ $# -gt 0 ]; do
     --long) export IMPIPE_LONG_TESTS=1 ;;
     --oclgrind) oclgrind=1 ;;
     --all-archs) all_archs=1 ;;
+    --seeds)
+      seeds=${2:-}
+      case $seeds in
+        '' | *[!0-9]*)
+          echo "test.sh: --seeds takes a number" >&2
+          exit 2
+          ;;
+      esac
+      shift
+      if [[ ${2:-} =~ ^[0-9]+$ ]]; then first_seed=$2 && shift; fi
+      ;;
     -h | --help)
       sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
       exit 0
@@ -73,5 +88,18 @@ if [ -n "$all_archs" ]; then
   IMPIPE_TEST_ARCHS='sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_120' IMPIPE_REQUIRE_NVRTC=1 \
     "build/$preset/tests/unit_tests" --gtest_filter='Nvrtc.*'
   exit 0
+fi
+if [ -n "$seeds" ]; then
+  status=0
+  IMPIPE_TEST_SEEDS=$seeds IMPIPE_TEST_FIRST_SEED=$first_seed \
+    "build/$preset/tests/unit_tests" --gtest_brief=1 --gtest_filter='Differential.*' || status=1
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+  python=$(setup_python)
+  "$python" scripts/make_cases.py "$folder" --seed "$first_seed" --count "$((seeds / 200 + 1))"
+  "$python" scripts/run_cases.py "$folder/cases.tsv" --impipe "build/$preset/src/cli/impipe" \
+    >"$folder/said" || status=1
+  grep -v '^ok' "$folder/said" || true
+  exit "$status"
 fi
 exec ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)" "${ctest_arguments[@]}"

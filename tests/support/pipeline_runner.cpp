@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include "backends/cpu/device.hpp"
+#include "backends/cpu/level.hpp"
 #include "core/thread_pool.hpp"
 #include "engine/executor.hpp"
 #include "engine/session.hpp"
@@ -18,14 +20,22 @@ ThreadPool& pool() {
   return threads;
 }
 
-std::string backend() {
+// Opened once: what a device compiled is used again.
+engine::OpenDevice device_for(const RunOptions& options) {
+  if (options.level) return {.device = cpu::open_at(*options.level, pool()), .pool = &pool()};
   const char* named = std::getenv("IMPIPE_TEST_BACKEND");
-  return named != nullptr ? named : "cpu";
+  const std::string backend = !options.backend.empty() ? options.backend
+                              : named != nullptr       ? named
+                                                       : "cpu";
+  static std::map<std::string, engine::OpenDevice> open;
+  const auto known = open.find(backend);
+  if (known != open.end()) return known->second;
+  return open[backend] = engine::open_device({.backend = backend}, pool());
 }
 
 Ran run(const pipeline::Pipeline& pipeline, const HostImage& image,
         const std::map<std::string, HostImage>& operands, const RunOptions& options) {
-  engine::Session session(pipeline, engine::open_device({.backend = backend()}, pool()),
+  engine::Session session(pipeline, device_for(options),
                           {.fuse = options.fuse, .strict = options.strict});
   std::map<std::string, ImageType> types;
   for (const std::string& name : pipeline.operands) types[name] = operands.at(name).type;
@@ -46,6 +56,17 @@ Ran run(const pipeline::Pipeline& pipeline, const HostImage& image,
 }
 
 }  // namespace
+
+bool has_level(CpuLevel level) { return cpu::has_level(level); }
+
+bool has_device(const std::string& backend) {
+  try {
+    device_for({.backend = backend});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 Ran run(std::string_view text, const HostImage& image,
         const std::map<std::string, HostImage>& operands, const RunOptions& options) {

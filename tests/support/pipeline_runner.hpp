@@ -3,10 +3,12 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/body.hpp"
 #include "core/image.hpp"
 
 namespace impipe::test {
@@ -22,7 +24,13 @@ struct Ran {
 struct RunOptions {
   bool fuse = true;
   bool strict = false;
+  std::optional<CpuLevel> level = std::nullopt;  // of the CPU; the best there is unless given
+  std::string backend = "";  // the CPU, or what IMPIPE_TEST_BACKEND names
 };
+
+// Whether this processor has the instructions, and whether a backend has a usable device.
+bool has_level(CpuLevel level);
+bool has_device(const std::string& backend);
 
 Ran run(std::string_view text, const HostImage& image,
         const std::map<std::string, HostImage>& operands = {}, const RunOptions& options = {});

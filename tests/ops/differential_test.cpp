@@ -1,0 +1,90 @@
+// Random pipelines give the same bits fused and not, at every instruction set of the CPU, and on the
+// other backends. IMPIPE_TEST_SEEDS says how many are tried, IMPIPE_TEST_FIRST_SEED from where.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <iostream>
+
+#include "backends/registry.hpp"
+#include "support/pipeline_runner.hpp"
+#include "support/random_pipeline.hpp"
+#include "support/test_image.hpp"
+
+namespace impipe {
+namespace {
+
+std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr || *text == 0 ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+// A result, or the message of a refusal.
+struct Outcome {
+  test::Ran ran;
+  std::string refused;
+};
+
+Outcome outcome_of(const test::RandomRun& what, const test::RunOptions& options) {
+  try {
+    return {test::run(what.text, what.image, what.operands, options), ""};
+  } catch (const Error& error) {
+    return {{}, error.what()};
+  }
+}
+
+bool same(double a, double b, bool approximate) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  return a == b || (approximate && std::fabs(a - b) <= 1e-4 * std::fmax(std::fabs(a), 1));
+}
+
+std::string difference(const Outcome& a, const Outcome& b) {
+  if (a.refused != b.refused) return "'" + a.refused + "' and '" + b.refused + "'";
+  if (!a.refused.empty()) return "";
+  if (a.ran.measurement.size() != b.ran.measurement.size()) return "sizes of measurements";
+  for (std::size_t i = 0; i < a.ran.measurement.size(); ++i) {
+    const double x = a.ran.measurement[i], y = b.ran.measurement[i];
+    if (!same(x, y, false)) {
+      return "measurement " + std::to_string(i) + ": " + std::to_string(x) + " and " +
+             std::to_string(y);
+    }
+  }
+  if (a.ran.image.pixels.empty() != b.ran.image.pixels.empty()) return "one has no image";
+  return a.ran.image.pixels.empty() ? "" : test::difference(a.ran.image, b.ran.image);
+}
+
+void compare(std::uint64_t seed, const Outcome& expected, const test::RandomRun& what,
+             const char* name, const test::RunOptions& options) {
+  const std::string found = difference(expected, outcome_of(what, options));
+  EXPECT_EQ(found, "") << "seed " << seed << ", " << name << ": `" << what.text << "` on "
+                       << test::describe(what.image);
+}
+
+TEST(Differential, RandomPipelinesAgreeWhereverTheyRun) {
+  const std::uint64_t first = number_of("IMPIPE_TEST_FIRST_SEED", 1);
+  const std::uint64_t count = number_of("IMPIPE_TEST_SEEDS", 150);
+  const bool opencl = test::has_device("opencl");
+  // A few, since a compiler runs for each; all of them where many seeds are asked for.
+  const std::uint64_t every = count > 1000 ? 3 : 15;
+  std::uint64_t refused = 0;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const test::RandomRun what = test::random_run(seed);
+    const Outcome expected = outcome_of(what, {});
+    refused += !expected.refused.empty();
+    compare(seed, expected, what, "not fused", {.fuse = false});
+    compare(seed, expected, what, "baseline", {.level = CpuLevel::baseline});
+    if (test::has_level(CpuLevel::v3)) {
+      compare(seed, expected, what, "v3", {.level = CpuLevel::v3});
+    }
+    if (!opencl || what.approximate || !expected.refused.empty() || seed % every != 0) continue;
+    compare(seed, expected, what, "opencl", {.backend = "opencl"});
+  }
+  // Most must run, or the test says nothing.
+  EXPECT_LT(refused, count * 2 / 3) << "of " << count;
+  RecordProperty("refused", static_cast<int>(refused));
+}
+
+}  // namespace
+}  // namespace impipe

@@ -1,0 +1,176 @@
+// Random pipelines from the operators' descriptions.
+#include "support/random_pipeline.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "core/operator.hpp"
+#include "core/text.hpp"
+#include "support/test_image.hpp"
+
+namespace impipe::test {
+namespace {
+
+class Maker {
+ public:
+  explicit Maker(std::uint64_t seed) : random_(seed) {}
+
+  RandomRun make(std::uint64_t seed) {
+    RandomRun out;
+    constexpr PixelClass classes[] = {PixelClass::logical, PixelClass::uint8, PixelClass::uint8,
+                                      PixelClass::uint16, PixelClass::single};
+    const PixelClass cls = classes[below(5)];
+    const int channels = below(3) == 0 ? 3 : 1;
+    const Size size = any_size();
+    const int stages = 1 + below(3);
+    for (int s = 0; s < stages; ++s) out.text += (s == 0 ? "" : " | ") + stage();
+    const auto has = [&](const char* word) { return out.text.find(word) != std::string::npos; };
+    out.approximate = has("gamma") || has("canny") || has("direction") || has("rotate") ||
+                      has("radon") || has("sqrt");
+    // Where NaN has no place in the definition.
+    const bool ordered = has("ordfilt2") || has("medfilt2") || has("imregional") ||
+                         has("imreconstruct") || has("imfill") || has("stats") || has("imhist");
+    const bool specials = cls == PixelClass::single && below(3) == 0 && !ordered;
+    out.image = specials ? test_image_with_specials(channels, size, seed)
+                         : test_image(cls, channels, size, seed);
+    const int codes = static_cast<int>(class_max(cls)) + 1;
+    out.operands = {{"b", test_image(cls, channels, size, seed + 1)},
+                    {"lut", test_image(cls, 1, {codes, 1}, seed + 2)}};
+    return out;
+  }
+
+ private:
+  int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+  template <class... T>
+  std::string pick(T... choices) {
+    const std::string all[] = {choices...};
+    return all[below(sizeof...(T))];
+  }
+  double between(double low, double high) {
+    return low + (high - low) * static_cast<double>(random_() >> 11) * 0x1p-53;
+  }
+
+  // Sides round every width of a vector or tile; never two long ones.
+  Size any_size() {
+    constexpr int medium[] = {31, 32, 33, 63, 64, 65, 127, 129};
+    constexpr int large[] = {1023, 1025, 4097};
+    const auto side = [&] { return below(2) == 0 ? 1 + below(9) : medium[below(8)]; };
+    Size size{side(), side()};
+    if (below(8) == 0) {
+      size = {large[below(3)], 1 + below(9)};
+      if (below(2) == 0) std::swap(size.width, size.height);
+    }
+    return size;
+  }
+
+  std::string number(const Parameter& p) {
+    // Mostly small, sometimes an end of the range.
+    constexpr double widest = 12;
+    double low = std::max(p.low, p.high < widest ? p.low : -widest);
+    low = std::isfinite(p.low) ? p.low : std::min(low, p.high - widest);
+    const double high = std::min(p.high, low + (below(6) == 0 ? 3 * widest : widest));
+    double v = between(low, high);
+    if (below(5) == 0) v = below(2) == 0 ? low : high;
+    if (p.integer) v = std::round(v);
+    if (p.odd && std::fmod(std::fabs(v), 2) != 1) v = v + 1 <= high ? v + 1 : v - 1;
+    if (!p.integer) v = std::round(v * 64) / 64;
+    return number_text(std::clamp(v, p.low, p.high));
+  }
+
+  std::string matrix(int rows, int columns, bool element) {
+    std::string text = "[";
+    for (int i = 0; i < rows; ++i) {
+      if (i > 0) text += "; ";
+      for (int j = 0; j < columns; ++j) {
+        const int v = element ? (below(3) > 0 ? 1 : 0) : below(9) - 3;
+        text += (j > 0 ? " " : "") + std::to_string(v);
+      }
+    }
+    return text + "]";
+  }
+
+  std::string kernel() {
+    if (below(4) == 0) {
+      return pick("fspecial:gaussian,5,1.2", "fspecial:average,3,5", "fspecial:log,7,1",
+                  "fspecial:sobel", "fspecial:disk,3", "fspecial:unsharp", "fspecial:motion,7,30");
+    }
+    return matrix(1 + below(7), 1 + below(7), false) + (below(2) == 0 ? "/10" : "");
+  }
+
+  std::string element() {
+    const std::string r = std::to_string(below(8)), n = std::to_string(1 + below(12));
+    switch (below(9)) {
+      case 0: return "square," + n;
+      case 1: return "rectangle," + n + "," + std::to_string(1 + below(40));
+      case 2: return "disk," + r;
+      case 3: return "diamond," + r;
+      case 4: return "octagon," + std::to_string(3 * below(4));
+      case 5: return "line," + n + "," + std::to_string(below(180));
+      case 6: return "pair," + std::to_string(below(9) - 4) + "," + std::to_string(below(9) - 4);
+      case 7: return "periodicline,2," + std::to_string(below(5) - 2) + ",1";
+      default: return matrix(1 + below(6), 1 + below(6), true);
+    }
+  }
+
+  std::string expression(std::string_view op) {
+    if (op == "stencil") {
+      return pick("'at(1,0) - at(-1,0)'", "'max(x, at(0,2)) + at(-1,-1) / 4'",
+                  "'x + col - at(-3,1)'", "'min(at(0,-1), at(0,1)) * 2'");
+    }
+    if (op == "reduce") return pick("'max(acc, x)'", "'acc + x'", "'min(acc, x) + 1'");
+    if (op == "histogram") return pick("'x * 7'", "'x / 9 + 1'", "'floor(x)'");
+    return pick("'x / 2 + 1'", "'max(x, b) - row'", "'(r + g) / 3'", "'abs(x - white / 2)'",
+                "'x * x / white + col'");
+  }
+
+  std::string value(const Operator& op, const Parameter& p) {
+    if (p.takes == Takes::element) return element();
+    if (p.takes == Takes::kernel) return kernel();
+    if (p.takes == Takes::operand) return op.name == "intlut" ? ":lut" : ":b";
+    if (p.takes == Takes::operands) return pick(":b", ":b :b");
+    if (p.takes == Takes::expression) return expression(op.name);
+    if (!p.words.empty() && (p.most_numbers == 0 || below(2) == 0)) {
+      return std::string(p.words[below(static_cast<int>(p.words.size()))]);
+    }
+    const int least = std::max(p.least_numbers, 1);
+    int count = least + below(std::min(p.most_numbers, 4) - least + 1);
+    std::string text;
+    while (count-- > 0) text += (text.empty() ? "" : ",") + number(p);
+    return text;
+  }
+
+  std::string stage() {
+    const Operator* op = nullptr;
+    while (op == nullptr || op->lower == nullptr) {
+      op = &catalogue()[below(static_cast<int>(catalogue().size()))];
+    }
+    std::string text(op->name);
+    std::string mask;
+    for (const Parameter& p : op->parameters) {
+      if (!p.required && below(2) == 0) continue;
+      if (p.name == "heights" || p.name == "offsets") continue;
+      const bool positional = p.required || p.takes == Takes::operands;
+      std::string v = value(*op, p);
+      // As large as the element before it.
+      if (p.takes == Takes::element && (op->name == "ordfilt2" || below(4) == 0)) {
+        if (below(3) == 0 && op->category != "filter") {
+          const int rows = 1 + below(5), columns = 1 + below(5);
+          v = "rectangle," + std::to_string(rows) + "," + std::to_string(columns);
+          mask = (op->name == "ordfilt2" ? " offsets=" : " heights=") + matrix(rows, columns, false);
+        }
+      }
+      text += " " + (positional ? "" : std::string(p.name) + "=") + v;
+    }
+    return text + mask;
+  }
+
+  std::mt19937_64 random_;
+};
+
+}  // namespace
+
+RandomRun random_run(std::uint64_t seed) { return Maker(seed).make(seed); }
+
+}  // namespace impipe::test

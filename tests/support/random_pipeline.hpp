@@ -1,0 +1,24 @@
+// Random pipelines of every operator in the catalogue, made from the operators' descriptions, with
+// images to run them on.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "core/image.hpp"
+
+namespace impipe::test {
+
+struct RandomRun {
+  std::string text;  // it may ask for what its operators refuse
+  HostImage image;
+  std::map<std::string, HostImage> operands;
+  // Whether it calls pow, exp, log or trigonometry, whose last bits devices may choose.
+  bool approximate = false;
+};
+
+// The same for the same seed and catalogue.
+RandomRun random_run(std::uint64_t seed);
+
+}  // namespace impipe::test
