@@ -2,8 +2,7 @@
 # Installs what is missing, builds, runs every test and ends with ctest's summary.
 #
 #   scripts/test.sh [--sanitize address|thread] [--long] [--oclgrind] [--all-archs]
-#                   [--seeds N [FIRST]]
-#                   [CTEST_ARGUMENT...]
+#                   [--seeds N [FIRST]] [CTEST_ARGUMENT...]
 #
 # --sanitize builds in build/asan (address and undefined behaviour) or build/tsan.
 # --oclgrind runs the table of OpenCL kernels under Oclgrind and nothing else: no stray access, no
