@@ -4,7 +4,7 @@ import os
 import unittest
 
 import numpy as np
-from program import (RUN_TIMEOUT, SANITIZED, ProgramTest, colour, png_bomb, ramp,
+from program import (LONG_SHAPE, RUN_TIMEOUT, SANITIZED, ProgramTest, colour, png_bomb, ramp,
                      without_root_rights)
 
 GOOD = ["a.png", "m.jpg", "z.tif"]
@@ -71,7 +71,7 @@ class BrokenFiles(ProgramTest):
         last = self.path("in/zz.png")
         count = 12 if SANITIZED else 60
         for i in range(count):
-            self.picture(f"in/p{i:02}.png", ramp(700, 900, i % 3))
+            self.picture(f"in/p{i:02}.png", ramp(*LONG_SHAPE, i % 3))
         self.picture("in/zz.png")
         run = self.start("medfilt2 9", "in", "-o", "out", "-j", "1")
         self.wait_for_results(run, 1)

@@ -7,7 +7,8 @@ import subprocess
 import unittest
 
 from PIL import Image
-from program import PROGRAM, RUN_TIMEOUT, ProgramTest, colour, ramp, without_root_rights
+from program import (LONG_SHAPE, PROGRAM, RUN_TIMEOUT, ProgramTest, colour, ramp,
+                     without_root_rights)
 
 
 class Interrupted(ProgramTest):
@@ -21,7 +22,7 @@ class Interrupted(ProgramTest):
 
     def interrupt(self, number, code):
         for i in range(60):
-            self.picture(f"in/{i:02}.png", ramp(500, 600, i % 3))
+            self.picture(f"in/{i:02}.png", ramp(*LONG_SHAPE, i % 3))
         run = self.start("medfilt2 9", "in", "-o", "out", "-j", "2")
         self.wait_for_results(run, 2)
         run.send_signal(number)
@@ -40,7 +41,7 @@ class Interrupted(ProgramTest):
 
     def test_a_killed_run_leaves_no_result_that_is_not_whole(self):
         for i in range(40):
-            self.picture(f"in/{i:02}.png", ramp(500, 600, i % 3))
+            self.picture(f"in/{i:02}.png", ramp(*LONG_SHAPE, i % 3))
         run = self.start("medfilt2 9", "in", "-o", "out", "-j", "2")
         self.wait_for_results(run, 2)
         run.kill()
