@@ -86,7 +86,8 @@ IMPIPE_INLINE void peaks_body(const PeakRows& rows) {
   const T* __restrict here = static_cast<const T*>(rows.pixels[1]) + 1;
   const T* __restrict under = static_cast<const T*>(rows.pixels[2]) + 1;
   std::uint8_t* __restrict out = rows.out;
-  for (std::int64_t x = 0; x < rows.count; ++x) {
+  const std::int64_t count = rows.count;
+  for (std::int64_t x = 0; x < count; ++x) {
     T most = further<Largest>(further<Largest>(here[x - 1], here[x + 1]),
                               further<Largest>(over[x], under[x]));
     if (Corners::value) {
@@ -99,6 +100,13 @@ IMPIPE_INLINE void peaks_body(const PeakRows& rows) {
 }
 IMPIPE_CPU_KERNEL(peaks, (const PeakRows& rows), (rows))
 
+// 1 when the neighbour is equal and no peak; bytes throughout, which compilers make vectors of.
+template <class T>
+IMPIPE_INLINE std::uint8_t lost_to(T neighbour, std::uint8_t is_peak, T v) {
+  const std::uint8_t equal = neighbour == v ? 1 : 0;
+  return static_cast<std::uint8_t>(equal & ~is_peak);
+}
+
 template <class T, class Corners>
 IMPIPE_INLINE void lost_peaks_body(const PeakRows& rows) {
   const T* __restrict over = static_cast<const T*>(rows.pixels[0]) + 1;
@@ -108,18 +116,18 @@ IMPIPE_INLINE void lost_peaks_body(const PeakRows& rows) {
   const std::uint8_t* __restrict peak = rows.peaks[1] + 1;
   const std::uint8_t* __restrict peak_under = rows.peaks[2] + 1;
   std::uint8_t* __restrict out = rows.out;
-  for (std::int64_t x = 0; x < rows.count; ++x) {
+  const std::int64_t count = rows.count;
+  for (std::int64_t x = 0; x < count; ++x) {
     const T v = here[x];
-    // Of bytes: peaks are 1.
-    std::uint8_t lost = static_cast<std::uint8_t>((here[x - 1] == v) > peak[x - 1]) |
-                        static_cast<std::uint8_t>((here[x + 1] == v) > peak[x + 1]) |
-                        static_cast<std::uint8_t>((over[x] == v) > peak_over[x]) |
-                        static_cast<std::uint8_t>((under[x] == v) > peak_under[x]);
+    std::uint8_t lost = lost_to(here[x - 1], peak[x - 1], v);
+    lost |= lost_to(here[x + 1], peak[x + 1], v);
+    lost |= lost_to(over[x], peak_over[x], v);
+    lost |= lost_to(under[x], peak_under[x], v);
     if (Corners::value) {
-      lost |= static_cast<std::uint8_t>((over[x - 1] == v) > peak_over[x - 1]) |
-              static_cast<std::uint8_t>((over[x + 1] == v) > peak_over[x + 1]) |
-              static_cast<std::uint8_t>((under[x - 1] == v) > peak_under[x - 1]) |
-              static_cast<std::uint8_t>((under[x + 1] == v) > peak_under[x + 1]);
+      lost |= lost_to(over[x - 1], peak_over[x - 1], v);
+      lost |= lost_to(over[x + 1], peak_over[x + 1], v);
+      lost |= lost_to(under[x - 1], peak_under[x - 1], v);
+      lost |= lost_to(under[x + 1], peak_under[x + 1], v);
     }
     out[x] = lost & peak[x];
   }

@@ -46,7 +46,7 @@ Components::Components(const BitPlane& set, const BitPlane* flags, Keep keep, in
     for (std::int64_t y = y0; y < y1; ++y) {
       find_runs(y, y == y0 ? static_cast<std::uint32_t>(y0 * most_runs) : row_end_[y - 1]);
       mark_runs(flags, y);
-      if (y > y0) join_rows(y - 1, y, false);
+      if (y > y0) join_rows(y - 1, y);
     }
     // Roots come before the runs they stand for.
     if (y0 == y1) return;
@@ -57,7 +57,7 @@ Components::Components(const BitPlane& set, const BitPlane* flags, Keep keep, in
     }
   });
   for (std::int64_t s = 1; s < strips(); ++s) {
-    join_rows(first_row(s) - 1, first_row(s), true);
+    join_strips(first_row(s) - 1, first_row(s));
   }
   // Each joined root leads to its own straight away: that comes before it and has been here.
   std::sort(joined_.begin(), joined_.end());
@@ -117,29 +117,37 @@ std::uint32_t Components::find(std::uint32_t i) {
   return i;
 }
 
-// The earlier root stands for both.
-void Components::join(std::uint32_t a, std::uint32_t b, bool combine) {
-  a = find(a);
-  b = find(b);
-  if (a == b) return;
-  if (a > b) std::swap(a, b);
-  parent_[b] = a;
-  if (!combine) return;
-  kept_[a] = both(kept_[a], kept_[b]);
-  joined_.push_back(b);
-}
-
-void Components::join_rows(std::int64_t over, std::int64_t under, bool combine) {
+// Calls touch(upper, lower) for the runs of two rows that touch, those of the lower in order.
+template <class Touch>
+void Components::for_touching(std::int64_t over, std::int64_t under, const Touch& touch) const {
   std::uint32_t j = row_begin_[over];
   const std::uint32_t end = row_end_[over];
   for (std::uint32_t i = row_begin_[under]; i < row_end_[under]; ++i) {
     const std::int32_t from = runs_[i].begin - reach_, to = runs_[i].end + reach_;
     while (j < end && runs_[j].end <= from) ++j;
     // The last one that it touches may touch the next, too.
-    for (std::uint32_t k = j; k < end && runs_[k].begin < to; ++k) {
-      join(k, i, combine);
-    }
+    for (std::uint32_t k = j; k < end && runs_[k].begin < to; ++k) touch(k, i);
   }
+}
+
+// The lower row's runs stand alone before.
+void Components::join_rows(std::int64_t over, std::int64_t under) {
+  for_touching(over, under, [this](std::uint32_t upper, std::uint32_t lower) {
+    const std::uint32_t a = find(upper), b = parent_[lower];
+    parent_[b > a ? b : a] = a < b ? a : b;
+    parent_[lower] = a < b ? a : b;
+  });
+}
+
+void Components::join_strips(std::int64_t over, std::int64_t under) {
+  for_touching(over, under, [this](std::uint32_t upper, std::uint32_t lower) {
+    const std::uint32_t a = find(upper), b = find(lower);
+    if (a == b) return;
+    const std::uint32_t first = std::min(a, b), second = std::max(a, b);
+    parent_[second] = first;
+    kept_[first] = both(kept_[first], kept_[second]);
+    joined_.push_back(second);
+  });
 }
 
 }  // namespace impipe::cpu

@@ -45,9 +45,11 @@ class Components {
  private:
   void find_runs(std::int64_t y, std::uint32_t at);
   void mark_runs(const BitPlane* flags, std::int64_t y);
-  // combine: what is kept of both, too, which inside a strip is done once for all its rows.
-  void join_rows(std::int64_t over, std::int64_t under, bool combine);
-  void join(std::uint32_t a, std::uint32_t b, bool combine);
+  template <class Touch>
+  void for_touching(std::int64_t over, std::int64_t under, const Touch& touch) const;
+  void join_rows(std::int64_t over, std::int64_t under);
+  // Also what is kept, which inside a strip is done once for all its rows.
+  void join_strips(std::int64_t over, std::int64_t under);
   std::uint32_t find(std::uint32_t i);
   std::uint64_t both(std::uint64_t a, std::uint64_t b) const;
 

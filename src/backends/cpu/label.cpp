@@ -114,15 +114,26 @@ class Numbering {
     }
   }
 
+  // Blocks of numbers from left to right, each over what the one before it wrote too far.
   void write_row(std::int64_t y, float* out) const {
     std::int64_t x = 0;
     for (std::uint32_t i = components_.row_begin(y); i < components_.row_end(y); ++i) {
       const Run run = components_.run(i);
-      const float number = static_cast<float>(components_.kept(components_.root(i)));
-      while (x < run.begin) out[x++] = 0;
-      while (x < run.end) out[x++] = number;
+      fill(out, x, run.begin, 0);
+      fill(out, run.begin, run.end,
+           static_cast<float>(components_.kept(components_.root(i))));
+      x = run.end;
     }
-    while (x < size_.width) out[x++] = 0;
+    fill(out, x, size_.width, 0);
+  }
+
+  void fill(float* out, std::int64_t x, std::int64_t end, float value) const {
+    constexpr std::int64_t block = 8;
+    const float values[block] = {value, value, value, value, value, value, value, value};
+    for (; x < end && x + block <= size_.width; x += block) {
+      std::memcpy(out + x, values, sizeof values);
+    }
+    for (; x < end; ++x) out[x] = value;
   }
 
   Components& components_;
