@@ -81,11 +81,19 @@ def gradient_size(image):
 
 class Row:
     """One operator on both sides. off: how far results may be apart; share: how many may be;
-    margin: rows and columns at the edges where the definitions differ."""
+    margin: rows and columns at the edges where the definitions differ; labels: both number the
+    same sets, but in other orders."""
 
-    def __init__(self, name, pipeline, peer, cls="uint8", off=0.0, share=0.0, margin=0):
+    def __init__(self, name, pipeline, peer, cls="uint8", off=0.0, share=0.0, margin=0,
+                 labels=False):
         self.name, self.pipeline, self.peer, self.cls = name, pipeline, peer, cls
-        self.off, self.share, self.margin = off, share, margin
+        self.off, self.share, self.margin, self.labels = off, share, margin, labels
+
+
+def regional_maxima(image):
+    """scikit-image's, where that is installed."""
+    from skimage.morphology import local_maxima
+    return local_maxima(image)
 
 
 def rows():
@@ -131,6 +139,10 @@ def rows():
         Row("resize 0.3x bilinear", "imresize 0.3 bilinear antialiasing=off",
             lambda a, b: cv2.resize(a, None, fx=0.3, fy=0.3, interpolation=cv2.INTER_LINEAR),
             off=1, margin=1),
+        Row("regional maxima (skimage)", "imregionalmax", lambda a, b: regional_maxima(a)),
+        Row("binarize and label", "im2bw 0.5 | bwlabel",
+            lambda a, b: cv2.connectedComponents(cv2.threshold(a, 127, 1, cv2.THRESH_BINARY)[1])[1],
+            labels=True),
         Row("the chain", CHAIN, lambda a, b: opencv_chain(a), share=0.002),
     ]
 
@@ -180,6 +192,10 @@ class Side:
         ours, theirs = np.squeeze(ours).astype(float), np.squeeze(theirs).astype(float)
         if ours.shape != theirs.shape:
             return f"shapes {ours.shape} and {theirs.shape}"
+        if row.labels:
+            pairs = len(np.unique(np.stack([ours.ravel(), theirs.ravel()]), axis=1).T)
+            counts = {pairs, len(np.unique(ours)), len(np.unique(theirs))}
+            return "" if len(counts) == 1 else f"other sets: {sorted(counts)}"
         if row.margin:
             inside = (slice(row.margin, -row.margin),) * 2
             ours, theirs = ours[inside], theirs[inside]
@@ -191,7 +207,7 @@ class Side:
 def compare_operators(side, chosen, threads, rounds):
     """Prints the table; returns how many disagree."""
     wrong, ours_by_name = 0, {}
-    print(f"{'operator':<24}{'threads':>8}{'impipe ms':>11}{'OpenCV ms':>11}{'ratio':>8}  agrees")
+    print(f"{'operator':<26}{'threads':>8}{'impipe ms':>11}{'OpenCV ms':>11}{'ratio':>8}  agrees")
     for row in chosen:
         problem = side.disagreement(row)
         wrong += bool(problem)
@@ -203,7 +219,7 @@ def compare_operators(side, chosen, threads, rounds):
                 theirs.append(side.peer_ms(row))
             ours, theirs = statistics.median(ours), statistics.median(theirs)
             ours_by_name[row.name, count] = ours
-            print(f"{row.name:<24}{count:>8}{ours:>11.3f}{theirs:>11.3f}{theirs / ours:>8.2f}  "
+            print(f"{row.name:<26}{count:>8}{ours:>11.3f}{theirs:>11.3f}{theirs / ours:>8.2f}  "
                   f"{problem or 'yes'}", flush=True)
     for count in threads:
         sides = [ours_by_name.get((f"dilate {n}x{n}", count)) for n in (31, 101)]

@@ -3,7 +3,6 @@
 
 #include "backends/cpu/device.hpp"
 #include "backends/cuda/device.hpp"
-#include "backends/jit/generator.hpp"
 #include "backends/jit/memory_pool.hpp"
 #include "backends/opencl/device.hpp"
 
@@ -25,15 +24,6 @@ const Backend* find_backend(std::string_view name) {
     if (backend.name == name) return &backend;
   }
   return nullptr;
-}
-
-bool has_gpu_kernel(const KernelSpec& spec) {
-  try {
-    jit::generate(spec, jit::Dialect::opencl, jit::Tuning{});
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
 }
 
 void configure(const Settings& settings) {

@@ -22,9 +22,6 @@ struct Settings {
 };
 void configure(const Settings& settings);
 
-// Whether the GPU backends have a kernel for it: some whole-image operators run on the CPU only.
-bool has_gpu_kernel(const KernelSpec& spec);
-
 // The cache of compiled kernels, where the engine keeps what it measured of devices too.
 using jit::disk_cache;
 using jit::compile_counts;

@@ -122,9 +122,6 @@ bool is_automatic(const DeviceChoice& choice) {
 }
 
 OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool) {
-  if (!work.cpu_only.empty()) {
-    return {open_cpu(pool), work.cpu_only + " has no GPU kernel", "", &pool};
-  }
   const CostModel model;
   const double cpu = work.cpu_seconds(model, threads), gpu = work.gpu_seconds(model, threads);
   if (cpu <= gpu) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "backends/registry.hpp"
 #include "engine/program.hpp"
 #include "pipeline/cost.hpp"
 
@@ -11,12 +10,7 @@ namespace impipe::engine {
 
 void WorkCost::add(const Plan& plan, double pixels, double images_of_it) {
   for (const Step& step : plan.steps) {
-    for (const Node& node : step.kernel.nodes) {
-      units += pipeline::cost_of(node) * pixels;
-      if (stands_alone(node.primitive) && !backends::has_gpu_kernel(step.kernel)) {
-        cpu_only = name_of(node.primitive);
-      }
-    }
+    for (const Node& node : step.kernel.nodes) units += pipeline::cost_of(node) * pixels;
   }
   launches += static_cast<double>(plan.steps.size()) * images_of_it;
   kernels = std::max(kernels, static_cast<int>(plan.steps.size()));

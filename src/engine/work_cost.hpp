@@ -1,9 +1,6 @@
 // How long a run's computing would take on the CPU and on a GPU, roughly: enough for `auto`.
 #pragma once
 
-#include <map>
-#include <string>
-
 #include "core/image.hpp"
 #include "core/plan.hpp"
 
@@ -31,7 +28,6 @@ struct WorkCost {
   double transfer_bytes = 0;  // to the device and back
   double images = 0;
   int kernels = 0;
-  std::string cpu_only;  // a primitive that has no GPU kernel; empty: all have
 
   // images: so many of that type and of so many pixels in all.
   void add(const Plan& plan, double pixels, double images_of_it);

@@ -183,7 +183,10 @@ std::vector<Plane> Comparison::random_planes(Size size, unsigned seed) const {
 }
 
 std::string Comparison::difference(Size size, unsigned seed) {
-  const std::vector<Plane> planes = random_planes(size, seed);
+  return difference(random_planes(size, seed));
+}
+
+std::string Comparison::difference(const std::vector<Plane>& planes) {
   return compare(run(expected_, planes), run(tested_, planes));
 }
 

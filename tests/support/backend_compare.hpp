@@ -17,6 +17,8 @@ class Comparison {
   std::string difference(Size size, unsigned seed);
   // The same of a stack of different images on the tested device, each expected alone.
   std::string stack_difference(Size size, unsigned seed);
+  // Of these images, one an input.
+  std::string difference(const std::vector<Plane>& planes);
 
  private:
   struct Side {

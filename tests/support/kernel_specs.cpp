@@ -415,6 +415,45 @@ class Table {
     }
   }
 
+  void add_labels(PixelClass cls) {
+    const auto add_label = [&](Label::Kind kind, int connectivity, PixelClass result,
+                               std::vector<Argument> arguments = {}) {
+      const bool two = kind == Label::Kind::reconstruct;
+      add("label " + std::to_string(static_cast<int>(kind)) + " conn " +
+              std::to_string(connectivity) + " " + std::string(name_of(cls)),
+          two ? std::vector{image(cls, 1), image(cls, 1)} : std::vector{image(cls, 1)},
+          {node(Label{kind, connectivity},
+                two ? std::vector{input(0), input(1)} : std::vector{input(0)}, std::move(arguments),
+                result, 1)});
+    };
+    const PixelClass bits = PixelClass::logical;
+    switch (cls) {
+      case PixelClass::logical:
+        for (const int conn : {4, 8}) {
+          add_label(Label::Kind::components, conn, PixelClass::single);
+          add_label(Label::Kind::large, conn, bits, {number(5)});
+        }
+        add_label(Label::Kind::holes, 4, cls);
+        add_label(Label::Kind::reconstruct, 8, cls);
+        break;
+      case PixelClass::uint8:
+        add_label(Label::Kind::maxima, 8, bits);
+        add_label(Label::Kind::minima, 4, bits);
+        add_label(Label::Kind::holes, 8, cls);
+        add_label(Label::Kind::reach, 8, bits);
+        break;
+      case PixelClass::uint16:
+        add_label(Label::Kind::maxima, 4, bits);
+        add_label(Label::Kind::reconstruct, 8, cls);
+        break;
+      case PixelClass::single:
+        add_label(Label::Kind::minima, 8, bits);
+        add_label(Label::Kind::holes, 4, cls);
+        add_label(Label::Kind::reconstruct, 4, cls);
+        break;
+    }
+  }
+
   // Chains as fusion makes them.
   void add_chains(PixelClass cls, int channels, const std::string& of) {
     const double w = white_of(cls);
@@ -474,6 +513,7 @@ std::vector<SpecCase> make_table() {
       table.add_measurements(cls, channels, of);
     }
   }
+  for (const PixelClass cls : classes) table.add_labels(cls);
   table.add_sizes(PixelClass::uint8, 1, " uint8 x1");
   table.add_sizes(PixelClass::single, 3, " single x3");
   table.add_shared(PixelClass::uint8, 1, " uint8 x1");

@@ -53,31 +53,6 @@ TEST(Automatic, ShortWorkStaysOnTheCpuAndTouchesNoGpu) {
             "about 0.037 ms of work, and a GPU would take 0.25 s, its start included");
 }
 
-TEST(WorkCosts, TellWhatHasNoGpuKernel) {
-  for (const char* text : {"imbinarize 0.5 | bwdist", "dither", "radon", "imbinarize 0.5 | bwlabel",
-                           "imresize 0.5", "medfilt2 3"}) {
-    const Plan plan = plan_of(text);
-    bool can = true;
-    for (const Step& step : plan.steps) can = can && backends::has_gpu_kernel(step.kernel);
-    WorkCost cost;
-    cost.add(plan, 1e6, 1);
-    EXPECT_EQ(cost.cpu_only.empty(), can) << text << ": " << cost.cpu_only;
-  }
-  WorkCost median;
-  median.add(plan_of("medfilt2 3"), 1e6, 1);
-  EXPECT_EQ(median.cpu_only, "");
-}
-
-TEST(Automatic, WhatNoGpuCanDoStaysOnTheCpu) {
-  ThreadPool pool(0);
-  WorkCost cost;
-  cost.add(plan_of("medfilt2 9 9"), 1e12, 1000);
-  cost.cpu_only = "label";
-  const OpenDevice chosen = choose_device(cost, 4, pool);
-  EXPECT_EQ(chosen.device->info().id, "cpu");
-  EXPECT_EQ(chosen.why, "label has no GPU kernel");
-}
-
 TEST(Automatic, LongWorkGoesToAGpuWhereThereIsOne) {
   ThreadPool pool(0);
   WorkCost cost;

@@ -51,9 +51,7 @@ Components::Components(const BitPlane& set, const BitPlane* flags, Keep keep, in
     // Roots come before the runs they stand for.
     if (y0 == y1) return;
     for (std::uint32_t i = row_begin_[y0]; i < row_end_[y1 - 1]; ++i) {
-      const std::uint32_t r = parent_[parent_[i]];
-      parent_[i] = r;
-      if (r != i) kept_[r] = both(kept_[r], kept_[i]);
+      parent_[i] = parent_[parent_[i]];
     }
   });
   for (std::int64_t s = 1; s < strips(); ++s) {
@@ -130,12 +128,20 @@ void Components::for_touching(std::int64_t over, std::int64_t under, const Touch
   }
 }
 
-// The lower row's runs stand alone before.
+// The earlier root stands for both.
+void Components::join(std::uint32_t a, std::uint32_t b) {
+  const std::uint32_t first = std::min(a, b), second = std::max(a, b);
+  parent_[second] = first;
+  kept_[first] = both(kept_[first], kept_[second]);
+}
+
+// The lower row's runs stand alone before: each leads straight to its root, always.
 void Components::join_rows(std::int64_t over, std::int64_t under) {
   for_touching(over, under, [this](std::uint32_t upper, std::uint32_t lower) {
     const std::uint32_t a = find(upper), b = parent_[lower];
-    parent_[b > a ? b : a] = a < b ? a : b;
-    parent_[lower] = a < b ? a : b;
+    if (a == b) return;
+    join(a, b);
+    parent_[lower] = std::min(a, b);
   });
 }
 
@@ -143,10 +149,8 @@ void Components::join_strips(std::int64_t over, std::int64_t under) {
   for_touching(over, under, [this](std::uint32_t upper, std::uint32_t lower) {
     const std::uint32_t a = find(upper), b = find(lower);
     if (a == b) return;
-    const std::uint32_t first = std::min(a, b), second = std::max(a, b);
-    parent_[second] = first;
-    kept_[first] = both(kept_[first], kept_[second]);
-    joined_.push_back(second);
+    join(a, b);
+    joined_.push_back(std::max(a, b));
   });
 }
 

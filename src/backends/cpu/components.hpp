@@ -38,6 +38,7 @@ class Components {
   const Run& run(std::uint32_t i) const { return runs_[i]; }
   // The run that stands for run i's component: that of the strip's part of it leads there.
   std::uint32_t root(std::uint32_t i) const { return parent_[parent_[i]]; }
+  bool is_root(std::uint32_t i) const { return parent_[i] == i; }
   // What is kept of the component that this root stands for.
   std::uint64_t kept(std::uint32_t root) const { return kept_[root]; }
   void keep(std::uint32_t root, std::uint64_t value) { kept_[root] = value; }
@@ -48,7 +49,7 @@ class Components {
   template <class Touch>
   void for_touching(std::int64_t over, std::int64_t under, const Touch& touch) const;
   void join_rows(std::int64_t over, std::int64_t under);
-  // Also what is kept, which inside a strip is done once for all its rows.
+  void join(std::uint32_t a, std::uint32_t b);  // roots
   void join_strips(std::int64_t over, std::int64_t under);
   std::uint32_t find(std::uint32_t i);
   std::uint64_t both(std::uint64_t a, std::uint64_t b) const;

@@ -76,42 +76,54 @@ class Numbering {
   }
 
  private:
+  // A component's first pixel, and its root.
   struct First {
-    std::int32_t x = 0;
+    std::int32_t x = 0, y = 0;
     std::uint32_t root = 0;
+    bool operator<(const First& other) const { return y < other.y; }
   };
 
-  // The components whose first pixel is in a strip, in the order of their rows.
   void find_firsts(std::int64_t s) {
     for (std::int64_t y = components_.first_row(s); y < components_.first_row(s + 1); ++y) {
       for (std::uint32_t i = components_.row_begin(y); i < components_.row_end(y); ++i) {
-        const std::int32_t x = components_.run(i).begin;
-        const std::uint32_t root = components_.root(i);
-        if (components_.kept(root) == static_cast<std::uint64_t>(x * size_.height + y)) {
-          firsts_[s].push_back({x, root});
-        }
+        if (!components_.is_root(i)) continue;
+        const auto place = static_cast<std::int64_t>(components_.kept(i));
+        firsts_[s].push_back({static_cast<std::int32_t>(place / size_.height),
+                              static_cast<std::int32_t>(place % size_.height), i});
       }
     }
   }
 
   // From left to right, in a column from top to bottom; a component then keeps its number.
   void number() {
-    std::vector<std::uint32_t> next(static_cast<std::size_t>(size_.width) + 1);
-    std::int64_t count = 0;
+    std::vector<std::int64_t> begin(static_cast<std::size_t>(size_.width) + 1);
     for (const std::vector<First>& firsts : firsts_) {
-      count += static_cast<std::int64_t>(firsts.size());
-      for (const First& first : firsts) ++next[first.x + 1];
+      for (const First& first : firsts) ++begin[first.x + 1];
     }
+    for (std::size_t x = 1; x < begin.size(); ++x) begin[x] += begin[x - 1];
     constexpr std::int64_t most = 1 << std::numeric_limits<float>::digits;
-    if (count > most) {
-      throw Error("bwlabel: there are " + std::to_string(count) + " components; single counts to " +
-                      std::to_string(most) + " only",
+    if (begin.back() > most) {
+      throw Error("bwlabel: there are " + std::to_string(begin.back()) +
+                      " components; single counts to " + std::to_string(most) + " only",
                   ExitCode::file_failed);
     }
-    for (std::size_t x = 1; x < next.size(); ++x) next[x] += next[x - 1];
+    std::vector<First> sorted(static_cast<std::size_t>(begin.back()));
+    std::vector<std::int64_t> next = begin;
     for (const std::vector<First>& firsts : firsts_) {
-      for (const First& first : firsts) components_.keep(first.root, ++next[first.x]);
+      for (const First& first : firsts) sorted[next[first.x]++] = first;
     }
+    // Mostly in order already: roots are found from top to bottom.
+    constexpr std::int64_t columns = 64;
+    pool_.for_each((size_.width + columns - 1) / columns, [&](std::int64_t part) {
+      const std::int64_t x1 = std::min(size_.width, (part + 1) * columns);
+      for (std::int64_t x = part * columns; x < x1; ++x) {
+        const auto from = sorted.begin() + begin[x], to = sorted.begin() + begin[x + 1];
+        if (!std::is_sorted(from, to)) std::sort(from, to);
+        for (auto first = from; first != to; ++first) {
+          components_.keep(first->root, first - sorted.begin() + 1);
+        }
+      }
+    });
   }
 
   // Blocks of numbers from left to right, each over what the one before it wrote too far.

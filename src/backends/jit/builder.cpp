@@ -320,6 +320,19 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
   local_bytes_.push_back(dialect_ == Dialect::cuda ? local_bytes : 0);
 }
 
+void Builder::repeat(int kernels, int most, std::function<int(const LaunchContext&)> times) {
+  const std::size_t first = passes_.size() - static_cast<std::size_t>(kernels);
+  for (int time = 0; time < most; ++time) {
+    for (int k = 0; k < kernels; ++k) {
+      PassPlan again = passes_[first + static_cast<std::size_t>(k)];
+      again.shape = [time, times, shape = again.shape](const LaunchContext& at) {
+        return time < times(at) ? shape(at) : LaunchShape{{0, 0, 0}, {1, 1, 1}};
+      };
+      passes_.push_back(std::move(again));
+    }
+  }
+}
+
 void Builder::pixel_kernel(const std::string& name, const std::string& width,
                            const std::string& height,
                            std::function<Size(const LaunchContext&)> size,

@@ -12,6 +12,8 @@ constexpr const char* opencl_words = R"(
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
 #define FUNCTION static inline
+// Not inlined: PoCL 3.1 loses a function's atomic operations in its loops over work-items.
+#define FUNCTION_APART
 #define KERNEL(items) __kernel __attribute__((reqd_work_group_size(items, 1, 1)))
 #define KERNEL_DENSE(items, groups) KERNEL(items)
 #define PARAMETERS const struct Parameters all_parameters
@@ -30,6 +32,12 @@ constexpr const char* opencl_words = R"(
 #define GLOBAL_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define ADD_LOCAL(place, value) atomic_add(place, value)
 #define ADD_GLOBAL(place, value) atomic_add(place, value)
+#define MIN_LOCAL(place, value) atomic_min(place, value)
+#define MIN_GLOBAL(place, value) atomic_min(place, value)
+#define OR_LOCAL(place, value) atomic_or(place, value)
+#define OR_GLOBAL(place, value) atomic_or(place, value)
+#define LEADING_ZEROS(bits) ((bits) == 0u ? 32 : (int)clz(bits))
+#define COUNT_BITS(bits) popcount(bits)
 #define POSITIVE(value) ((value) > 0.0f ? (value) : 0.0f)
 #define FLOOR_CODE(value) ((uint)(value))
 #define ROTATE(value, bits) rotate(value, (uint)(bits))
@@ -67,6 +75,7 @@ typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
 #define FUNCTION static __device__ __forceinline__
+#define FUNCTION_APART FUNCTION
 #define KERNEL(items) extern "C" __global__ __launch_bounds__(items)
 #define KERNEL_DENSE(items, groups) extern "C" __global__ __launch_bounds__(items, groups)
 #define PARAMETERS const __grid_constant__ struct Parameters all_parameters
@@ -84,6 +93,12 @@ typedef unsigned long ulong;
 #define GLOBAL_BARRIER __syncthreads()
 #define ADD_LOCAL(place, value) atomicAdd(place, value)
 #define ADD_GLOBAL(place, value) atomicAdd(place, value)
+#define MIN_LOCAL(place, value) atomicMin(place, value)
+#define MIN_GLOBAL(place, value) atomicMin(place, value)
+#define OR_LOCAL(place, value) atomicOr(place, value)
+#define OR_GLOBAL(place, value) atomicOr(place, value)
+#define LEADING_ZEROS(bits) __clz((int)(bits))
+#define COUNT_BITS(bits) ((uint)__popc(bits))
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)
 #define POSITIVE(value) fmaxf(value, 0.0f)

@@ -6,6 +6,7 @@
 
 #include "backends/jit/block.hpp"
 #include "backends/jit/dialect.hpp"
+#include "backends/jit/label.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/permute.hpp"
 #include "backends/jit/rank_histogram.hpp"
@@ -60,6 +61,8 @@ class Generator {
         write_project(to_, n);
       else if (is<Backproject>(node))
         write_backproject(to_, n);
+      else if (is<Label>(node))
+        write_label(to_, n);
       else if (stored(n))
         store(n);
       else

@@ -1,0 +1,343 @@
+// The kernels of connected components; label.cpp fills them in. Lines that begin with $corners are
+// for 8 neighbours only.
+#pragma once
+
+namespace impipe::jit::label_kernels {
+
+// One word a work-item. $bit: of the pixel (x, y).
+inline constexpr const char* words_kernel = R"(  const int x = GROUP_X * $items + ITEM;
+  if (x >= $width) return;
+  const int y0 = GROUP_Y * 32;
+  uint word = 0u;
+$unroll  for (int k = 0; k < 32; ++k) {
+    const int y = y0 + k;
+    if (y < $height && $bit) word |= 1u << k;
+  }
+  $words[(long)GROUP_Y * $width + x] = word;
+)";
+
+// Pixels that no neighbour exceeds. Outside the image the edge is repeated, which changes nothing.
+inline constexpr const char* peaks_kernel = R"(  const int x = GROUP_X * $items + ITEM;
+  if (x >= $width) return;
+  const int left = larger(x - 1, 0), right = smaller(x + 1, $width - 1);
+  const int y0 = GROUP_Y * 32;
+  uint word = 0u;
+  if (y0 < $height) {
+    $type over = PEAK_ROW(larger(y0 - 1, 0)), own = PEAK(x, y0), here = PEAK_ROW(y0);
+$unroll    for (int k = 0; k < 32; ++k) {
+      const int next = smaller(y0 + k + 1, $height - 1);
+      const $type under = PEAK_ROW(next);
+      const $type below = PEAK(x, next);
+      const $type most = $further($further(over, under), here);
+      if (y0 + k < $height && own $reaches most) word |= 1u << k;
+      over = $corners ? here : own;
+      own = below;
+      here = under;
+    }
+  }
+  $words[(long)GROUP_Y * $width + x] = word;
+)";
+
+// Peaks with an equal neighbour that is none. Equal pixels beside a word's, as words.
+inline constexpr const char* lost_kernel = R"(  const int x = GROUP_X * $items + ITEM;
+  if (x >= $width) return;
+  const int sides[3] = {larger(x - 1, 0), x, smaller(x + 1, $width - 1)};
+  const int y0 = GROUP_Y * 32;
+  const uint own = $words[(long)GROUP_Y * $width + x];
+  uint lost = 0u;
+  if (own != 0u) {
+    for (int side = 0; side < 3; ++side) {
+      const int to_x = sides[side];
+      const uint peaks = $words[(long)GROUP_Y * $width + to_x];
+      const uint before = y0 == 0 ? peaks : $words[(long)(GROUP_Y - 1) * $width + to_x] >> 31;
+      const uint after = y0 + 32 >= $height ? 0u : $words[(long)(GROUP_Y + 1) * $width + to_x];
+      const uint over = peaks << 1 | (before & 1u);
+      uint under = peaks >> 1 | after << 31;
+      if (y0 + 32 >= $height) {
+        const int last = $height - 1 - y0;
+        under = (under & ~(1u << last)) | (peaks & (1u << last));
+      }
+      uint beside = 0u, above = 0u, below = 0u;
+      $type a = PEAK(to_x, larger(y0 - 1, 0)), b = PEAK(to_x, y0);
+$unroll      for (int k = 0; k < 32; ++k) {
+        const int y = smaller(y0 + k, $height - 1);
+        const $type v = PEAK(x, y), c = PEAK(to_x, smaller(y + 1, $height - 1));
+        if (v == b) beside |= 1u << k;
+        if (v == a) above |= 1u << k;
+        if (v == c) below |= 1u << k;
+        a = b;
+        b = c;
+      }
+      lost |= beside & ~peaks;
+      if ($corners || side == 1) lost |= (above & ~over) | (below & ~under);
+    }
+  }
+  $flags[(long)GROUP_Y * $width + x] = lost & own;
+)";
+
+// The components of a tile, and what is known of them. G: for each node of a run its root.
+inline constexpr const char* tile_kernel = R"(  LOCAL uint parent[64 * 33];
+  LOCAL uint words[$items];
+  LOCAL uint roots[$items];
+$locals  const int column = ITEM % 64, row = ITEM / 64;
+  const int x = GROUP_X * 64 + column, at_row = GROUP_Y * 2 + row;
+  const uint word = x < $width ? $words[(long)at_row * $width + x] : 0u;
+  words[ITEM] = word;
+  roots[ITEM] = 0u;
+  for (int i = ITEM; i < 64 * 33; i += $items) {
+    parent[i] = i;
+$clear  }
+  BARRIER;
+  const uint base = column * 33 + row * 16;
+#define NODE(back, bits, y) (base - (back) + (uint)(run_begin(bits, y) / 2))
+  if (column > 0) {
+    const uint left = words[ITEM - 1];
+    for (uint e = touch_beside(left, word); e != 0u; e &= e - 1u) {
+      const int y = lowest_bit(e);
+      join_local(parent, NODE(33, left, y), NODE(0, word, y));
+    }
+$corners    for (uint e = touch_over(left, word); e != 0u; e &= e - 1u) {
+$corners      const int y = lowest_bit(e);
+$corners      join_local(parent, NODE(33, left, y - 1), NODE(0, word, y));
+$corners    }
+$corners    for (uint e = touch_under(left, word); e != 0u; e &= e - 1u) {
+$corners      const int y = lowest_bit(e);
+$corners      join_local(parent, NODE(33, left, y + 1), NODE(0, word, y));
+$corners    }
+  }
+  if (row > 0 && (word & 1u) != 0u) {
+    const uint up = words[ITEM - 64];
+    if (up >> 31 != 0u) {
+      // Where the column before does the same, it is done.
+      if (column == 0 || (words[ITEM - 1] & 1u) == 0u || words[ITEM - 65] >> 31 == 0u) {
+        join_local(parent, NODE(16, up, 31), NODE(0, word, 0));
+      }
+    } else {
+$corners      if (column > 0 && (words[ITEM - 1] & 1u) == 0u && words[ITEM - 65] >> 31 != 0u) {
+$corners        join_local(parent, NODE(33 + 16, words[ITEM - 65], 31), NODE(0, word, 0));
+$corners      }
+$corners      if (column < 63 && (words[ITEM + 1] & 1u) == 0u && words[ITEM - 63] >> 31 != 0u) {
+$corners        join_local(parent, NODE(16 - 33, words[ITEM - 63], 31), NODE(0, word, 0));
+$corners      }
+    }
+  }
+#undef NODE
+  BARRIER;
+$known  for (int i = ITEM; i < 64 * 32; i += $items) {
+    const int c = i / 32, pair = i % 32;
+    const int place = pair / 16 * 64 + c;
+    if (((run_begins(words[place]) >> pair % 16 * 2) & 3u) == 0u) continue;
+    const uint node = c * 33 + pair;
+    const uint root = find_local(parent, node);
+    const uint to = (uint)(GROUP_X * 64 + root / 33) * $halves + (uint)(GROUP_Y * 32 + root % 33);
+    $forest[(uint)(GROUP_X * 64 + c) * $halves + (uint)(GROUP_Y * 32 + pair)] = to;
+    if (root != node) continue;
+    OR_LOCAL(&roots[place], 1u << begin_in_pair(words[place], pair % 16));
+$left  }
+  BARRIER;
+  if (x < $width) {
+    $roots[(long)at_row * $width + x] = roots[ITEM];
+$last  }
+)";
+
+// Flags: a run with a flag gives it to its root's first pixel.
+inline constexpr const char* known_flags = R"(  {
+    const uint given_flags = x < $width ? $flags[(long)at_row * $width + x] : 0u;
+    for (uint f = given_flags & word; f != 0u;) {
+      const int begin = run_begin(word, lowest_bit(f));
+      const uint root = find_local(parent, base + (uint)(begin / 2));
+      const int place = root % 33 / 16 * 64 + root / 33;
+      OR_LOCAL(&flags[place], 1u << begin_in_pair(words[place], root % 33 % 16));
+      f &= ~run_bits(word, begin);
+    }
+  }
+  BARRIER;
+)";
+inline constexpr const char* known_areas = R"(  for (uint e = run_begins(word); e != 0u; e &= e - 1u) {
+    const int begin = lowest_bit(e);
+    const uint root = find_local(parent, base + (uint)(begin / 2));
+    ADD_LOCAL(&areas[root], COUNT_BITS(run_bits(word, begin)));
+  }
+  BARRIER;
+)";
+
+// Runs that touch across the borders of tiles: first under every second row of words, then at every
+// 64th column.
+inline constexpr const char* border_kernel = R"(  const int across = ($width + $items - 1) / $items;
+  const int tops = across * ($rows / 2 - 1);
+  const long w = $width;
+#define NODE(bits, at_x, at_row, y) \
+  ((uint)(at_x) * $halves + (uint)((at_row) * 16 + run_begin(bits, y) / 2))
+  if (GROUP_X < tops) {
+    const int x = GROUP_X % across * $items + ITEM, row = 2 + GROUP_X / across * 2;
+    if (x >= $width) return;
+    const uint word = $words[row * w + x];
+    if ((word & 1u) == 0u) return;
+    const uint up = $words[(row - 1) * w + x];
+    const bool has_left = x > 0, has_right = x + 1 < $width;
+    const uint left = has_left ? $words[row * w + x - 1] : 0u;
+    const uint up_left = has_left ? $words[(row - 1) * w + x - 1] : 0u;
+    if (up >> 31 != 0u) {
+      if (x % 64 == 0 || (left & 1u) == 0u || up_left >> 31 == 0u) {
+        join_global($forest, NODE(up, x, row - 1, 31), NODE(word, x, row, 0));
+      }
+      return;
+    }
+$corners    const uint right = has_right ? $words[row * w + x + 1] : 0u;
+$corners    const uint up_right = has_right ? $words[(row - 1) * w + x + 1] : 0u;
+$corners    if ((left & 1u) == 0u && up_left >> 31 != 0u) {
+$corners      join_global($forest, NODE(up_left, x - 1, row - 1, 31), NODE(word, x, row, 0));
+$corners    }
+$corners    if ((right & 1u) == 0u && up_right >> 31 != 0u) {
+$corners      join_global($forest, NODE(up_right, x + 1, row - 1, 31), NODE(word, x, row, 0));
+$corners    }
+    return;
+  }
+  const int sides = ($width - 1) / 64;
+  const int which = (GROUP_X - tops) * $items + ITEM;
+  if (which >= sides * $rows) return;
+  const int row = which % $rows, x = (which / $rows + 1) * 64;
+  const uint left = $words[row * w + x - 1], word = $words[row * w + x];
+  for (uint e = touch_beside(left, word); e != 0u; e &= e - 1u) {
+    const int y = lowest_bit(e);
+    join_global($forest, NODE(left, x - 1, row, y), NODE(word, x, row, y));
+  }
+$corners  for (uint e = touch_over(left, word); e != 0u; e &= e - 1u) {
+$corners    const int y = lowest_bit(e);
+$corners    join_global($forest, NODE(left, x - 1, row, y - 1), NODE(word, x, row, y));
+$corners  }
+$corners  for (uint e = touch_under(left, word); e != 0u; e &= e - 1u) {
+$corners    const int y = lowest_bit(e);
+$corners    join_global($forest, NODE(left, x - 1, row, y + 1), NODE(word, x, row, y));
+$corners  }
+$corners  if (row % 2 == 0) return;
+$corners  const uint up_left = $words[(row - 1) * w + x - 1], up = $words[(row - 1) * w + x];
+$corners  if ((word & 1u) != 0u && up_left >> 31 != 0u && up >> 31 == 0u && (left & 1u) == 0u) {
+$corners    join_global($forest, NODE(up_left, x - 1, row - 1, 31), NODE(word, x, row, 0));
+$corners  }
+$corners  if ((left & 1u) != 0u && up >> 31 != 0u && up_left >> 31 == 0u && (word & 1u) == 0u) {
+$corners    join_global($forest, NODE(up, x, row - 1, 31), NODE(left, x - 1, row, 0));
+$corners  }
+#undef NODE
+)";
+
+// The roots of tiles lead straight to those of the image, and hand over what is known.
+inline constexpr const char* resolve_kernel = R"(  const int x = GROUP_X * $items + ITEM;
+  if (x >= $width) return;
+  const long at = (long)GROUP_Y * $width + x;
+  const uint before = $roots[at];
+  uint roots = before;
+  for (uint e = before; e != 0u; e &= e - 1u) {
+    const int y = lowest_bit(e);
+    const uint node = (uint)x * $halves + (uint)(GROUP_Y * 16 + y / 2);
+    // Nothing is halved here: that could take back what the next line says of another node.
+    uint root = node;
+    for (uint up = $forest[root]; up != root; up = $forest[root]) root = up;
+    if (root == node) continue;
+    $forest[node] = root;
+    roots &= ~(1u << y);
+$hand  }
+  if (roots != before) $roots[at] = roots;
+)";
+inline constexpr const char* hand_flags = R"(    if (($flags[at] >> y & 1u) != 0u) {
+      const long place = (long)(root % $halves / 16u) * $width + (long)(root / $halves);
+      const int bit = begin_in_pair($words[place], (int)(root % $halves % 16u));
+      if (($flags[place] >> bit & 1u) == 0u) OR_GLOBAL(&$flags[place], 1u << bit);
+    }
+)";
+inline constexpr const char* hand_areas = "    ADD_GLOBAL(&$areas[root], $areas[node]);\n";
+
+// How many roots stand over each word in its column, and how many a column has.
+inline constexpr const char* count_kernel = R"(  LOCAL uint parts[$items];
+  const int x = GROUP_X * 16 + ITEM % 16, part = ITEM / 16;
+  const int each = ($rows + 7) / 8;
+  const int first = part * each, last = smaller(first + each, $rows);
+  uint total = 0u;
+  if (x < $width) {
+    for (int row = first; row < last; ++row) total += COUNT_BITS($roots[(long)row * $width + x]);
+  }
+  parts[ITEM] = total;
+  BARRIER;
+  if (x >= $width) return;
+  uint over = 0u;
+  for (int k = 0; k < part; ++k) over += parts[k * 16 + ITEM % 16];
+  for (int row = first; row < last; ++row) {
+    const long at = (long)row * $width + x;
+    $over[at] = over;
+    over += COUNT_BITS($roots[at]);
+  }
+  if (part == 7) $columns[x] = over;
+)";
+
+// One group: from the roots in each column to those in the columns before it.
+inline constexpr const char* sum_kernel = R"(  LOCAL uint parts[$items];
+  const int each = ($width + $items - 1) / $items;
+  const int first = ITEM * each, last = smaller(first + each, $width);
+  uint total = 0u;
+  for (int x = first; x < last; ++x) total += $columns[x];
+  parts[ITEM] = total;
+  BARRIER;
+  uint before = 0u;
+  for (int k = 0; k < ITEM; ++k) before += parts[k];
+  for (int x = first; x < last; ++x) {
+    const uint own = $columns[x];
+    $columns[x] = before;
+    before += own;
+  }
+)";
+
+// The number of each run of a tile, then the rows.
+inline constexpr const char* numbers_kernel = R"(  LOCAL float numbers[64 * 33];
+  LOCAL uint words[$items];
+  const int column = ITEM % 64, row = ITEM / 64;
+  const int x = GROUP_X * 64 + column, at_row = GROUP_Y * 2 + row;
+  const uint word = x < $width ? $words[(long)at_row * $width + x] : 0u;
+  words[ITEM] = word;
+  BARRIER;
+$unroll  for (int k = 0; k < 64 * 32 / $items; ++k) {
+    const int i = ITEM + k * $items;
+    const int c = i / 32, pair = i % 32;
+    const int place = pair / 16 * 64 + c;
+    if (((run_begins(words[place]) >> pair % 16 * 2) & 3u) != 0u) {
+      const uint near_root =
+          $forest[(uint)(GROUP_X * 64 + c) * $halves + (uint)(GROUP_Y * 32 + pair)];
+      const uint root = $forest[near_root];
+      const long at = (long)(root % $halves / 16u) * $width + (long)(root / $halves);
+      const uint pairs = (1u << 2 * (int)(root % 16u)) - 1u;
+      numbers[c * 33 + pair] = (float)(1u + $columns[root / $halves] + $over[at] +
+                                       COUNT_BITS($roots[at] & pairs));
+    }
+  }
+  BARRIER;
+  if (x >= $width) return;
+  float number = 0.0f;
+  for (int k = 0; k < 32; ++k) {
+    const int y = at_row * 32 + k;
+    if (y >= $height) return;
+    if ((run_begins(word) >> k & 1u) != 0u) number = numbers[column * 33 + row * 16 + k / 2];
+    $out = (word >> k & 1u) != 0u ? number : 0.0f;
+  }
+)";
+
+// Which components stay.
+inline constexpr const char* kept_kernel = R"(  const int x = GROUP_X * $items + ITEM;
+  if (x >= $width) return;
+  const uint word = $words[(long)GROUP_Y * $width + x];
+  uint kept = 0u;
+  for (uint e = run_begins(word); e != 0u; e &= e - 1u) {
+    const int begin = lowest_bit(e);
+    const uint node = (uint)x * $halves + (uint)(GROUP_Y * 16 + begin / 2);
+    const uint root = $forest[$forest[node]];
+    const long at = (long)(root % $halves / 16u) * $width + (long)(root / $halves);
+    if ($keep) kept |= run_bits(word, begin);
+  }
+  for (int k = 0; k < 32; ++k) {
+    const int y = GROUP_Y * 32 + k;
+    if (y >= $height) return;
+    $out = (kept >> k & 1u) != 0u ? $set : $unset;
+  }
+)";
+inline constexpr const char* flag_of_root =
+    "(($flags[at] >> begin_in_pair($words[at], (int)(root % 16u))) & 1u)";
+
+}  // namespace impipe::jit::label_kernels

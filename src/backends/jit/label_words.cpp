@@ -1,0 +1,91 @@
+// What the kernels of connected components share: words of pixels, and the forest over their runs.
+//
+// A word has 32 pixels of a column, the uppermost in bit 0; its runs are the stretches of set bits.
+// Two runs of a word never begin in the same pair of rows, so a pair is a node of the forest, which
+// stands for the run that begins in it. Nodes are numbered down the columns: the least node of a
+// component is the one with its first pixel in column-major order.
+#include "backends/jit/label.hpp"
+
+namespace impipe::jit {
+
+// Which of a set of words and bits belong together is decided here for both levels of the forest.
+const char* label_functions() {
+  return R"(
+// The row in which the run with row y begins; the first row after the run.
+FUNCTION int run_begin(const uint word, const int y) {
+  return 32 - LEADING_ZEROS(~word & ((1u << y) - 1u));
+}
+FUNCTION int lowest_bit(const uint bits) { return 31 - LEADING_ZEROS(bits & (0u - bits)); }
+FUNCTION uint run_bits(const uint word, const int begin) {
+  const uint after = ~word & (0xffffffffu << begin);
+  const uint upto = after == 0u ? 0xffffffffu : (after & (0u - after)) - 1u;
+  return upto & (0xffffffffu << begin);
+}
+FUNCTION uint run_begins(const uint word) { return word & ~(word << 1); }
+// The row of the run that stands for node `pair` (0 to 15) of a word.
+FUNCTION int begin_in_pair(const uint word, const int pair) {
+  return 2 * pair + ((run_begins(word) >> (2 * pair) & 1u) == 0u ? 1 : 0);
+}
+
+// Rows of `right` at which one of its runs touches one of `left`, the column before it: side by
+// side, or (the row over, the row under) by a corner only.
+FUNCTION uint touch_beside(const uint left, const uint right) { return run_begins(left & right); }
+FUNCTION uint touch_over(const uint left, const uint right) {
+  return right & (left << 1) & ~left & ~(right << 1);
+}
+FUNCTION uint touch_under(const uint left, const uint right) {
+  return right & (left >> 1) & ~left & ~(right >> 1);
+}
+
+// Links lead to smaller nodes; a root's to itself. Paths are halved on the way; a link that is lost
+// to that is made again by whoever's minimum returned the old one.
+FUNCTION uint find_local(IN_LOCAL uint* parent, uint i) {
+  IN_LOCAL volatile uint* links = parent;
+  uint up = links[i];
+  while (up != i) {
+    const uint over = links[up];
+    if (over == up) return up;
+    links[i] = over;
+    i = over;
+    up = links[i];
+  }
+  return i;
+}
+FUNCTION_APART void join_local(IN_LOCAL uint* parent, uint a, uint b) {
+  a = find_local(parent, a);
+  b = find_local(parent, b);
+  while (a != b) {
+    const uint low = a < b ? a : b, high = a < b ? b : a;
+    const uint before = MIN_LOCAL(&parent[high], low);
+    if (before == high) return;
+    a = find_local(parent, before);
+    b = find_local(parent, low);
+  }
+}
+FUNCTION uint find_global(GLOBAL uint* parent, uint i) {
+  GLOBAL volatile uint* links = parent;
+  uint up = links[i];
+  while (up != i) {
+    const uint over = links[up];
+    if (over == up) return up;
+    links[i] = over;
+    i = over;
+    up = links[i];
+  }
+  return i;
+}
+FUNCTION_APART void join_global(GLOBAL uint* parent, uint a, uint b) {
+  a = find_global(parent, a);
+  b = find_global(parent, b);
+  while (a != b) {
+    const uint low = a < b ? a : b, high = a < b ? b : a;
+    const uint before = MIN_GLOBAL(&parent[high], low);
+    if (before == high) return;
+    a = find_global(parent, before);
+    b = find_global(parent, low);
+  }
+}
+)";
+}
+
+}  // namespace impipe::jit

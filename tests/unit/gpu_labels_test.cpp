@@ -1,0 +1,154 @@
+// Connected components and what spreads on a GPU have the CPU's bits, at sizes around their tiles
+// and on contents that wind through many of them.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "backends/cpu/device.hpp"
+#include "backends/cuda/device.hpp"
+#include "backends/opencl/device.hpp"
+#include "support/backend_compare.hpp"
+
+namespace impipe::testing {
+namespace {
+
+using Kind = Label::Kind;
+
+constexpr Backend opencl_backend{"opencl", opencl::devices, opencl::open};
+constexpr Backend cuda_backend{"cuda", cuda::devices, cuda::open};
+
+SpecCase label_case(Kind kind, int connectivity, PixelClass cls, PixelClass result) {
+  const int inputs = kind == Kind::reconstruct ? 2 : 1;
+  Node node{.primitive = Label{kind, connectivity}, .cls = result, .channels = 1};
+  KernelSpec spec;
+  for (int i = 0; i < inputs; ++i) {
+    node.images.push_back({true, i});
+    spec.inputs.push_back({.cls = cls, .channels = 1, .white = class_max(cls)});
+  }
+  if (kind == Kind::large) node.arguments.push_back({.value = 7});
+  spec.nodes = {node};
+  spec.outputs = {0};
+  return {"label " + std::to_string(static_cast<int>(kind)) + " conn " +
+              std::to_string(connectivity) + " " + std::string(name_of(cls)),
+          spec, 1};
+}
+
+Plane drawn(PixelClass cls, Size size, const std::function<double(std::int64_t, std::int64_t)>& f) {
+  Plane plane(cls, 1, size);
+  for (std::int64_t y = 0; y < size.height; ++y) {
+    for (std::int64_t x = 0; x < size.width; ++x) {
+      const double v = f(x, y);
+      if (cls == PixelClass::single)
+        plane.row_as<float>(y)[x] = static_cast<float>(v);
+      else if (cls == PixelClass::uint16)
+        plane.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(v);
+      else
+        plane.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(v);
+    }
+  }
+  return plane;
+}
+
+// Rings with one gap each, now left, now right: one long way through all of them.
+bool in_maze(std::int64_t x, std::int64_t y, Size size) {
+  const std::int64_t ring =
+      std::min(std::min(x, size.width - 1 - x), std::min(y, size.height - 1 - y));
+  if (ring % 2 == 0) return true;
+  return y == size.height / 2 && (ring / 2 % 2 == 0) == (x < size.width / 2);
+}
+
+// 0 or 1: what components are looked for in.
+using Content = std::function<int(std::int64_t x, std::int64_t y)>;
+std::vector<Content> contents(Size size) {
+  std::vector<Content> out = {
+      [size](std::int64_t x, std::int64_t y) { return in_maze(x, y, size); },
+      [size](std::int64_t x, std::int64_t y) { return !in_maze(x, y, size); },
+      [](std::int64_t x, std::int64_t y) { return (x + y) % 2; },
+      [](std::int64_t, std::int64_t) { return 1; },
+      [](std::int64_t, std::int64_t) { return 0; },
+      [](std::int64_t x, std::int64_t y) { return x % 2 == 0 || y % 66 == 65; }};
+  for (const int part : {30, 45, 59, 80}) {
+    out.push_back(
+        [part, random = std::make_shared<std::mt19937>(part)](std::int64_t, std::int64_t) {
+          return static_cast<int>((*random)() % 100) < part;
+        });
+  }
+  return out;
+}
+
+constexpr Size sizes[] = {{1, 1}, {1, 300}, {300, 1}, {64, 64}, {65, 129}, {131, 67}, {200, 290}};
+
+void compare_with_cpu(const Backend& backend) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no " << backend.name << " device";
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  const auto check = [&](const SpecCase& spec, const auto& planes_of) {
+    try {
+      Comparison comparison(spec, *cpu, *device);
+      for (const Size size : sizes) {
+        int which = 0;
+        for (const Content& content : contents(size)) {
+          EXPECT_EQ(comparison.difference(planes_of(size, content)), "")
+              << spec.name << " at " << to_string(size) << " of content " << which;
+          ++which;
+        }
+      }
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << spec.name << ": " << e.what();
+    }
+  };
+  const auto random = std::make_shared<std::mt19937>(5);
+  for (const int conn : {4, 8}) {
+    const PixelClass bits = PixelClass::logical;
+    const auto as_bits = [](Size size, const Content& content) {
+      return std::vector{drawn(PixelClass::logical, size, content)};
+    };
+    check(label_case(Kind::components, conn, bits, PixelClass::single), as_bits);
+    check(label_case(Kind::large, conn, bits, bits), as_bits);
+    check(label_case(Kind::holes, conn, bits, bits), as_bits);
+    check(label_case(Kind::reconstruct, conn, bits, bits), [&](Size size, const Content& content) {
+      return std::vector{
+          drawn(PixelClass::logical, size, [&](auto, auto) { return (*random)() % 90 == 0; }),
+          drawn(PixelClass::logical, size, content)};
+    });
+    // Plateaus, here and there higher by one.
+    const auto as_heights = [&](PixelClass cls, int rare) {
+      return [&, cls, rare](Size size, const Content& content) {
+        return std::vector{drawn(cls, size, [&](auto x, auto y) {
+          return 100.0 + 50.0 * content(x, y) + ((*random)() % rare == 0 ? 1.0 : 0.0);
+        })};
+      };
+    };
+    check(label_case(Kind::maxima, conn, PixelClass::uint8, bits),
+          as_heights(PixelClass::uint8, 500));
+    check(label_case(Kind::minima, conn, PixelClass::single, bits),
+          as_heights(PixelClass::single, 50));
+    check(label_case(Kind::holes, conn, PixelClass::uint16, PixelClass::uint16),
+          as_heights(PixelClass::uint16, 30));
+  }
+  check(label_case(Kind::reconstruct, 4, PixelClass::single, PixelClass::single),
+        [&](Size size, const Content& content) {
+          return std::vector{drawn(PixelClass::single, size,
+                                   [&](auto, auto) { return (*random)() % 200 == 0 ? 1.0 : -1.0; }),
+                             drawn(PixelClass::single, size, [&](auto x, auto y) {
+                               return content(x, y) * (0.5 + (*random)() % 8 / 16.0);
+                             })};
+        });
+  check(label_case(Kind::reach, 8, PixelClass::uint8, PixelClass::logical),
+        [&](Size size, const Content& content) {
+          return std::vector{drawn(PixelClass::uint8, size, [&](auto x, auto y) {
+            if (content(x, y) == 0) return 0u;
+            const auto line = static_cast<unsigned>(
+                1 + ((*random)() % 9 == 0 ? (*random)() % 4 : (x / 40 + y / 30) % 4));
+            return (*random)() % 150 == 0 ? line + 4 : line;
+          })};
+        });
+}
+
+TEST(OpenClLabels, HaveTheBitsOfTheCpu) { compare_with_cpu(opencl_backend); }
+TEST(CudaLabels, HaveTheBitsOfTheCpu) { compare_with_cpu(cuda_backend); }
+
+}  // namespace
+}  // namespace impipe::testing
