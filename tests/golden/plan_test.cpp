@@ -41,10 +41,10 @@ stages:
    3  edge prewitt t0.1 nothinning  logical x1, white 1
 
 steps:
-   1  point imadjust_linear + separable 7x7 constant + point rgb2gray + point unit_scaled + stencil edge_prewitt_both replicate + point edge_not_thinned
+   1  point imadjust_linear + separable 7x7 constant + point rgb2gray + stencil edge_prewitt_both replicate + point edge_not_thinned
       for stage 1, 2, 3; reads the input; 4 bytes a pixel
 
-1 steps instead of 6; 4 bytes a pixel instead of 58
+1 steps instead of 5; 4 bytes a pixel instead of 50
 note: edge: colour images go through rgb2gray first
 )");
 }

@@ -10,6 +10,7 @@
 #include "backends/cpu/device.hpp"
 #include "backends/cuda/device.hpp"
 #include "support/backend_compare.hpp"
+#include "support/tiled_specs.hpp"
 
 namespace impipe::testing {
 namespace {
@@ -78,6 +79,15 @@ TEST(CudaKernels, StacksHaveTheBitsOfSingleImages) {
       ADD_FAILURE() << spec.name << ": " << e.what();
     }
   }
+}
+
+TEST(CudaTiles, HaveTheBitsOfTheCpu) {
+  ThreadPool pool(3);
+  const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
+  expect_bits_of_the_cpu(tiled_specs(), tile_sizes, *device);
+  expect_bits_of_the_cpu(chained_specs(), tile_sizes, *device);
+  expect_bits_of_the_cpu(measured_specs(), measured_sizes, *device);
 }
 
 TEST(CudaTransfers, BringBackWhatWasSent) {

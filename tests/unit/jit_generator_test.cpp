@@ -7,6 +7,7 @@
 #include "backends/jit/generator.hpp"
 #include "core/error.hpp"
 #include "support/kernel_specs.hpp"
+#include "support/tiled_specs.hpp"
 
 namespace impipe::testing {
 namespace {
@@ -67,6 +68,16 @@ TEST(Generator, HeadsTheTextWithThePlan) {
       "  return (v - low) / (high - low) * white;\n}\n";
   EXPECT_NE(program.source.find(body), std::string::npos) << program.source;
   EXPECT_EQ(program.entries, (std::vector<std::string>{"make_table_n0", "store_n0"}));
+}
+
+TEST(Generator, MakesAChainOfNeighbourhoodsInOneKernel) {
+  const auto entries = [](const SpecCase& c) {
+    const jit::Tuning tuning = jit::tuning_for("NVIDIA", jit::Dialect::cuda);
+    return jit::generate(c.spec, jit::Dialect::cuda, tuning).entries;
+  };
+  for (const SpecCase& c : chained_specs()) {
+    EXPECT_EQ(entries(c), std::vector<std::string>{"store_n3"}) << c.name;
+  }
 }
 
 TEST(Generator, MakesTheSameTextForEqualKeys) {

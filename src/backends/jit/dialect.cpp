@@ -27,6 +27,7 @@ constexpr const char* opencl_words = R"(
 #define GROUP_Y ((int)get_group_id(1))
 #define GROUP_Z ((long)get_group_id(2))
 #define GROUPS_X ((int)get_num_groups(0))
+#define GROUPS_Y ((int)get_num_groups(1))
 #define ITEM ((int)get_local_id(0))
 #define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
 #define GLOBAL_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
@@ -45,6 +46,10 @@ constexpr const char* opencl_words = R"(
 // The 32 bits from bit `shift` < 32 on of the 64 whose low word comes first.
 #define SHIFTED_WORD(low, high, shift) ((uint)(((ulong)(high) << 32 | (low)) >> (shift)))
 #define BITS_FLOAT(bits) as_float(bits)
+// Values in local memory by which neighbours read one another's columns.
+#define EXCHANGED(count) (count)
+// Groups take one way: not every compiler keeps barriers behind a condition in step.
+#define INTERIOR(test) 0
 #ifdef __NV_CL_C_VERSION
 static inline uint permuted_bytes(const uint a, const uint b, const uint places) {
   uint found;
@@ -88,6 +93,7 @@ typedef unsigned long ulong;
 #define GROUP_Y ((int)blockIdx.y)
 #define GROUP_Z ((long)blockIdx.z)
 #define GROUPS_X ((int)gridDim.x)
+#define GROUPS_Y ((int)gridDim.y)
 #define ITEM ((int)threadIdx.x)
 #define BARRIER __syncthreads()
 #define GLOBAL_BARRIER __syncthreads()
@@ -108,6 +114,9 @@ typedef unsigned long ulong;
 #define FLOAT_BITS(value) __float_as_uint(value)
 #define SHIFTED_WORD(low, high, shift) __funnelshift_r(low, high, shift)
 #define BITS_FLOAT(bits) __uint_as_float(bits)
+// Work-items of a wave read one another's registers.
+#define EXCHANGED(count) 0
+#define INTERIOR(test) (test)
 #define BYTE_LANES(a, b, k) __byte_perm(a, b, (k) * 0x1111u + 0x4400u)
 #define LOW_BYTES(a, b) __byte_perm(a, b, 0x6240u)
 #define LOW_HALVES(a, b) __byte_perm(a, b, 0x5410u)
@@ -221,6 +230,31 @@ FUNCTION float single_of_key(const uint key) {
 }
 )";
 
+// wide: `left` columns of the work-item to the left, four of its own, `right` ones of the work-item
+// to the right. By all work-items of a group together. The first and the last of a wave get some
+// values or other on their outer sides.
+constexpr const char* opencl_exchange = R"(
+FUNCTION void exchange_columns(float* wide, const int left, const int right,
+                               IN_LOCAL float* exchange) {
+  BARRIER;
+  for (int k = 0; k < 4; ++k) exchange[4 * ITEM + k] = wide[left + k];
+  BARRIER;
+  const int before = ITEM % 32 == 0 ? ITEM : ITEM - 1, after = ITEM % 32 == 31 ? ITEM : ITEM + 1;
+  for (int k = 0; k < left; ++k) wide[k] = exchange[4 * before + 4 - left + k];
+  for (int k = 0; k < right; ++k) wide[left + 4 + k] = exchange[4 * after + k];
+}
+)";
+constexpr const char* cuda_exchange = R"(
+FUNCTION void exchange_columns(float* wide, const int left, const int right, float*) {
+#pragma unroll
+  for (int k = 0; k < left; ++k) wide[k] = __shfl_up_sync(0xffffffffu, wide[4 + k], 1);
+#pragma unroll
+  for (int k = 0; k < right; ++k) {
+    wide[left + 4 + k] = __shfl_down_sync(0xffffffffu, wide[left + k], 1);
+  }
+}
+)";
+
 }  // namespace
 
 std::string type_of(PixelClass cls) {
@@ -253,7 +287,8 @@ std::string prelude(Dialect dialect) {
                             names_in(word.parameters), word.text);
     }
   }
-  return text + class_words + wide_access_functions();
+  return text + class_words + wide_access_functions() +
+         (dialect == Dialect::opencl ? opencl_exchange : cuda_exchange);
 }
 
 std::vector<std::string> compiler_options(Dialect dialect) {

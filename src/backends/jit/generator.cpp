@@ -3,6 +3,7 @@
 #include "backends/jit/generator.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "backends/jit/block.hpp"
 #include "backends/jit/dialect.hpp"
@@ -10,7 +11,10 @@
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/permute.hpp"
 #include "backends/jit/rank_histogram.hpp"
+#include "backends/jit/rectangle.hpp"
+#include "backends/jit/reduce.hpp"
 #include "backends/jit/resample.hpp"
+#include "backends/jit/strip.hpp"
 #include "backends/jit/tile.hpp"
 #include "backends/jit/wide_histogram.hpp"
 
@@ -34,14 +38,16 @@ class Generator {
 
   Program run() {
     const int count = static_cast<int>(to_.spec().nodes.size());
+    choose_strips(count);
     for (int n = 0; n < count; ++n) {
-      tiled_.push_back(to_.fast() && !to_.node(n).is_measure && stored(n) ? tiled(n) : -1);
+      const bool image = !to_.node(n).is_measure && stored(n) && !strips_.contains(n);
+      tiled_.push_back(to_.fast() && image ? tiled(n) : -1);
     }
     for (int n = 0; n < count; ++n) {
       const Node& node = to_.node(n);
-      if (only_in_tiles(n)) continue;
+      if (in_strips_.contains(n) || only_in_tiles(n)) continue;
       if (is<Reduce>(node))
-        write_reduce(to_, n);
+        reduce(n);
       else if (is<Histogram>(node) && to_.fast() && fits_wide_histogram(to_, n))
         write_wide_histogram(to_, is_stored_, n);
       else if (is<Histogram>(node))
@@ -50,7 +56,7 @@ class Generator {
         write_select(to_, n);
       else if (is<Scalar>(node))
         write_scalar(to_, n);
-      else if (is<Separable>(node) && tiled_[index(n)] < 0)
+      else if (is<Separable>(node) && tiled_[index(n)] < 0 && !strips_.contains(n))
         write_rows(n);
       if (node.is_measure) continue;
       if (is<Distance>(node))
@@ -74,7 +80,11 @@ class Generator {
  private:
   // Whether the node's pixels go through memory: an output, or read more than once a pixel.
   bool stored(int n) const {
-    if (to_.output_of(n) >= 0 || fits_rank_histogram(to_, n)) return true;
+    if (in_strips_.contains(n)) return false;
+    if (to_.output_of(n) >= 0 || strip_planes_.contains(n) || rectangle(n) ||
+        fits_rank_histogram(to_, n)) {
+      return true;
+    }
     int readers = 0;
     for (const Node& node : to_.spec().nodes) {
       for (const Operand& image : node.images) {
@@ -96,6 +106,39 @@ class Generator {
     const bool small =
         inner >= 0 && is<Extremum>(to_.node(inner)) && fits_block(to_, is_stored_, n);
     return small ? -1 : inner;
+  }
+
+  int readers_of(int n) const {
+    int readers = 0;
+    for (const Node& node : to_.spec().nodes) {
+      const auto& images = node.images;
+      readers += std::find(images.begin(), images.end(), Operand{false, n}) != images.end() ? 1 : 0;
+    }
+    return readers;
+  }
+
+  // Which nodes are made in strips, and with them those before them that nothing else reads.
+  void choose_strips(int count) {
+    if (!to_.fast()) return;
+    const IsStored kept = [this](int n) {
+      const Node& node = to_.node(n);
+      const bool known = is<Point>(node) || is<Stencil>(node) || is<Separable>(node);
+      return to_.output_of(n) >= 0 || !known || strip_planes_.contains(n) || readers_of(n) != 1;
+    };
+    for (int n = count - 1; n >= 0; --n) {
+      if (to_.node(n).is_measure || in_strips_.contains(n) || !stored(n)) continue;
+      if (const std::optional<StripParts> parts = strip_parts(to_, kept, n)) {
+        strips_.insert(n);
+        in_strips_.insert(parts->inside.begin(), parts->inside.end());
+        strip_planes_.insert(parts->planes.begin(), parts->planes.end());
+      }
+    }
+  }
+
+  // Whether node n takes kernels of its own for the extrema of a large rectangle.
+  bool rectangle(int n) const {
+    return to_.fast() && is_rectangle(to_, n) && !fits_block(to_, is_stored_, n) &&
+           two_passes_of(to_, is_stored_, n) < 0;
   }
 
   // Whether nothing reads the node but kernels of tiles that make it: it has two passes, or such a
@@ -134,6 +177,14 @@ class Generator {
       to_.fail(std::string(name_of(node.primitive)) + " has no kernel for this backend");
   }
 
+  // With those that share its pass over the image.
+  void reduce(int n) {
+    if (std::find(reduced_.begin(), reduced_.end(), n) != reduced_.end()) return;
+    const std::vector<int> nodes = reductions_with(to_, n);
+    write_reductions(to_, nodes);
+    reduced_.insert(reduced_.end(), nodes.begin(), nodes.end());
+  }
+
   void write_rows(int n) {
     if (to_.fast() && fits_block_rows(to_, n)) {
       write_block_rows(to_, is_stored_, n);
@@ -148,6 +199,16 @@ class Generator {
     const std::string name = Builder::name(self);
     if (to_.fast() && fits_tiles(to_, is_stored_, n)) {
       write_transpose_kernel(to_, n);
+      load_function(n);
+      return;
+    }
+    if (strips_.contains(n)) {
+      write_strip_kernel(to_, is_stored_, n);
+      load_function(n);
+      return;
+    }
+    if (rectangle(n)) {
+      write_rectangle_kernels(to_, n);
       load_function(n);
       return;
     }
@@ -185,6 +246,8 @@ class Generator {
 
   Builder to_;
   std::vector<int> tiled_;  // one a node: what tiled() says
+  std::vector<int> reduced_;
+  std::set<int> strips_, in_strips_, strip_planes_;
   IsStored is_stored_ = [this](int n) { return stored(n); };
 };
 

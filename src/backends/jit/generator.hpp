@@ -43,9 +43,15 @@ struct Tuning {
   int load_bytes = 16;                   // of the widest load and store
   int wave = 32;                         // work-items that run together
   bool unroll = true;        // loops over blocks: registers hold them; processors don't mind
-  int groups_at_once = 512;  // groups of a reduction over the whole image
+  int groups_at_once = 512;  // groups of 128 of a reduction over the whole image
   // Groups that may wait for what others of the same launch write (decisions/0014); 1: none may.
   int waiting_groups = 1;
+  int histogram_items = 256;  // of a group that counts in local memory
+  // Rows of a strip that a chain of neighbourhoods goes down; 0: what lies between neighbourhoods
+  // is stored.
+  int strip_rows = 0;
+  // Of a group that takes extrema down columns: words side by side, blocks of eight rows.
+  int column_words = 16, column_blocks = 16;
   // Kernels for stacks of equal images, which lie behind each other in every buffer: the third
   // index of a group is the image's.
   bool stacked = false;

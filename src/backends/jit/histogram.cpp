@@ -1,29 +1,56 @@
 // Histograms as text: counts of codes (integer classes) or bins, then bins as doubles.
+#include <algorithm>
+
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
+#include "backends/jit/stream.hpp"
 #include "backends/jit/text.hpp"
 #include "core/expression.hpp"
 
 namespace impipe::jit {
 namespace {
 
-constexpr int items = 128;
-constexpr int most_local = 2048;  // counters a group keeps for itself: 8 KB
+constexpr int items = 128;        // of kernels that count in global memory
+constexpr int most_local = 2048;  // counters a group keeps for itself
 
-constexpr const char* local_kernel = R"(  LOCAL uint counts[$counters];
+// Copies of the counters lie interleaved, one a bank: neighbours that are equal don't wait for one
+// another.
+constexpr const char* local_kernel = R"(  LOCAL uint counts[$counters * $copies];
+  const int copy = ITEM % $copies;
+  for (int c = 0; c < $channels; ++c) {
+    for (int i = ITEM; i < $counters * $copies; i += $items) counts[i] = 0;
+    BARRIER;
+$rows    BARRIER;
+    for (int i = ITEM; i < $counters; i += $items) {
+      uint count = 0;
+      for (int k = 0; k < $copies; ++k) count += counts[i * $copies + (k + i) % $copies];
+      $parts[(c * GROUPS_X + GROUP_X) * $counters + i] = count;
+    }
+    BARRIER;
+  }
+)";
+
+// One group: the groups' counts together, each counter by several work-items, then bins.
+constexpr const char* local_end_kernel = R"(  LOCAL uint counts[$counters];
+  LOCAL uint bins[$bins];
   for (int c = 0; c < $channels; ++c) {
     for (int i = ITEM; i < $counters; i += $items) counts[i] = 0;
+    for (int i = ITEM; i < $bins; i += $items) bins[i] = 0;
     BARRIER;
-    for (int y = GROUP_X; y < $height; y += GROUPS_X) {
-      for (int x = ITEM; x < $width; x += $items) {
-        const int place = $place;
-        if (place >= 0) ADD_LOCAL(&counts[place], 1u);
+    for (int i = ITEM % $span; i < $counters; i += $span) {
+      uint count = 0;
+$unroll      for (int g = ITEM / $span; g < $groups; g += $items / $span) {
+        count += $parts[(c * $groups + g) * $counters + i];
       }
+      ADD_LOCAL(&counts[i], count);
     }
     BARRIER;
     for (int i = ITEM; i < $counters; i += $items) {
-      if (counts[i] != 0) ADD_GLOBAL(&$counts[c * $counters + i], counts[i]);
+      const int bin = $bin;
+      if (bin >= 0 && counts[i] != 0) ADD_LOCAL(&bins[bin], counts[i]);
     }
+    BARRIER;
+    for (int i = ITEM; i < $bins; i += $items) $out[c * $bins + i] = (double)bins[i];
     BARRIER;
   }
 )";
@@ -84,6 +111,79 @@ std::string write_bin(Builder& to, int n) {
   return name;
 }
 
+// The counters of 16 bytes, one statement each.
+std::string each_of_chunk(PixelClass cls, const std::function<std::string(std::string)>& count) {
+  std::string text;
+  for (const char* part : {"v.x", "v.y", "v.z", "v.w"}) {
+    const int bits = 8 * bytes_of(cls);
+    const std::string word = part, mask = std::to_string((1u << bits % 32) - 1) + "u";
+    if (bits == 32) text += count(word) + " ";
+    for (int shift = 0; bits < 32 && shift < 32; shift += bits) {
+      text += count("(" + word + " >> " + std::to_string(shift) + " & " + mask + ")") + " ";
+    }
+  }
+  return text;
+}
+
+void write_local(Builder& to, int n, int counters, bool codes, const std::string& bin) {
+  const Node& node = to.node(n);
+  const Histogram& histogram = std::get<Histogram>(node.primitive);
+  const Operand image = node.images[0];
+  const int channels = to.channels(image);
+  const std::string name = Builder::name({false, n});
+  const Tuning& tuning = to.tuning();
+  const auto number = [](std::int64_t i) { return std::to_string(i); };
+  int copies = 32;
+  while (copies > 1 && std::int64_t{4} * counters * copies > tuning.local_bytes) copies /= 2;
+  const int group = tuning.histogram_items;
+  const Stream stream{image, group, std::max(1, tuning.groups_at_once * 64 / group)};
+  const int load = values_a_load(to, stream);
+  const auto groups = [stream, load](const LaunchContext& at) {
+    return stream.groups_for(at, load);
+  };
+  const auto parts = [&] {
+    return to.scratch(name + "_parts", "uint", [=](const LaunchContext& at) {
+      return groups(at) * counters * channels * 4;
+    });
+  };
+  const auto count = [&](const std::string& value) {
+    const std::string place = "counts[(int)" + value + " * " + number(copies) + " + copy]";
+    if (codes) return "ADD_LOCAL(&" + place + ", 1u);";
+    return "{ const int place = " + bin + "(given, (double)" + value +
+           "); if (place >= 0) ADD_LOCAL(&counts[place * " + number(copies) + " + copy], 1u); }";
+  };
+  const std::string rows = stream_rows(to, stream, each_of_chunk(to.cls(image), count), count("p"));
+  to.kernel(name + "_parts_of_groups", group,
+            filled(local_kernel, {{"counters", number(counters)},
+                                  {"copies", number(copies)},
+                                  {"channels", number(channels)},
+                                  {"items", number(group)},
+                                  {"rows", rows},
+                                  {"parts", parts()}}),
+            [groups, group](const LaunchContext& at) {
+              return LaunchShape{{groups(at), 1, 1}, {group, 1, 1}};
+            });
+  int span = 1;
+  while (2 * span <= std::min(group, counters)) span *= 2;
+  const std::string groups_text = to.parameter(
+      ParameterType::int32, name + "_groups",
+      [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
+  to.kernel(name + "_as_doubles", group,
+            filled(local_end_kernel, {{"counters", number(counters)},
+                                      {"channels", number(channels)},
+                                      {"items", number(group)},
+                                      {"span", number(span)},
+                                      {"groups", groups_text},
+                                      {"unroll", tuning.unroll ? "#pragma unroll 8\n" : ""},
+                                      {"bins", number(histogram.bins)},
+                                      {"bin", codes ? bin + "(given, (double)i)" : "i"},
+                                      {"parts", parts()},
+                                      {"out", to.measure({false, n})}}),
+            [group](const LaunchContext&) {
+              return LaunchShape{{1, 1, 1}, {group, 1, 1}};
+            });
+}
+
 }  // namespace
 
 void write_histogram(Builder& to, int n) {
@@ -101,18 +201,20 @@ void write_histogram(Builder& to, int n) {
         name + suffix, "uint",
         [=](const LaunchContext&) { return std::int64_t{4} * count * channels; }, true);
   };
+  if (counters <= most_local && histogram.bins <= most_local) {
+    return write_local(to, n, counters, codes, bin);
+  }
   const std::string value = to.value(image, "x", "y", "c");
   const std::string place = codes ? "(int)" + value : bin + "(given, (double)" + value + ")";
   const int most = to.tuning().groups_at_once;
   to.kernel(name + "_counts_of_groups", items,
-            filled(counters <= most_local ? local_kernel : global_kernel,
-                   {{"counters", std::to_string(counters)},
-                    {"channels", std::to_string(channels)},
-                    {"items", std::to_string(items)},
-                    {"width", to.width(image)},
-                    {"height", to.height(image)},
-                    {"place", place},
-                    {"counts", counts("_counts", counters)}}),
+            filled(global_kernel, {{"counters", std::to_string(counters)},
+                                   {"channels", std::to_string(channels)},
+                                   {"items", std::to_string(items)},
+                                   {"width", to.width(image)},
+                                   {"height", to.height(image)},
+                                   {"place", place},
+                                   {"counts", counts("_counts", counters)}}),
             [image, most](const LaunchContext& at) {
               return LaunchShape{{std::min<std::int64_t>(most, at.size_of(image).height), 1, 1},
                                  {items, 1, 1}};

@@ -23,7 +23,6 @@ void write_extremum(Builder& to, int n, const std::string& name, bool two_passes
 void write_rank(Builder& to, int n, const std::string& name);
 
 // The kernels that make node n's measurement.
-void write_reduce(Builder& to, int n);
 void write_histogram(Builder& to, int n);
 void write_select(Builder& to, int n);
 void write_scalar(Builder& to, int n);

@@ -1,264 +1,228 @@
-// Reductions as text: exact sums of integers and extremes by streaming, everything else by cells of
-// 32x32 pixels.
+// Reductions as text: exact sums of integers and extremes by streaming; the rest is in
+// reduce_cells.cpp.
+#include "backends/jit/reduce.hpp"
+
 #include <algorithm>
 
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
+#include "backends/jit/stream.hpp"
 #include "backends/jit/text.hpp"
-#include "core/expression.hpp"
 
 namespace impipe::jit {
 namespace {
 
-constexpr int items = 128;
-constexpr int cell = 32;
+constexpr int items = 256;
 
-// Groups take rows in turn; each leaves a part a channel.
-constexpr const char* stream_kernel = R"(  LOCAL $type parts[$items];
-  for (int c = 0; c < $channels; ++c) {
-    $type total = $first;
-    for (int y = GROUP_X; y < $height; y += GROUPS_X) {
-$row    }
-    parts[ITEM] = total;
-    for (int step = $items / 2; step > 0; step /= 2) {
-      BARRIER;
-      if (ITEM < step) parts[ITEM] = $combine(parts[ITEM], parts[ITEM + step]);
-    }
-    if (ITEM == 0) $parts[c * $groups + GROUP_X] = parts[0];
-    BARRIER;
+const Reduce* reduction(const Node& node) { return std::get_if<Reduce>(&node.primitive); }
+
+bool is_extreme(const Node& node) {
+  const ReduceKind kind = reduction(node)->kind;
+  return kind == ReduceKind::min || kind == ReduceKind::max;
+}
+
+// How a streamed reduction goes on.
+struct Fold {
+  std::string name;      // of its variables
+  std::string type;      // of a total
+  std::string first;     // what it begins with
+  std::string of_chunk;  // statements that put 16 bytes `v` into the total
+  std::string of_pixel;  // statements that put a pixel `p` into it
+  bool sum = false, largest = false;
+  std::string both(const std::string& a, const std::string& b) const {
+    if (sum) return a + " + " + b;
+    const std::string word = type == "float" ? (largest ? "fmax" : "fmin")
+                             : largest       ? "larger"
+                                             : "smaller";
+    return word + "(" + a + ", " + b + ")";
   }
-)";
+};
 
-constexpr const char* narrow_row =
-    R"(      for (int x = ITEM; x < $width; x += $items) total = $combine(total, ($type)$value);
-)";
+// Two bytes of each word in the halves of a word, and the other two.
+constexpr const char* even = "(w & 0x00ff00ffu)";
+constexpr const char* odd = "((w >> 8) & 0x00ff00ffu)";
 
-// Of a plane: many values a load, combined as they are before they join the total.
-constexpr const char* wide_row = R"(      GLOBAL const $pixel* const row = $plane;
-$unroll      for (int x = ITEM * $wide; x < $width; x += $items * $wide) {
-        if (x + $wide <= $width) {
-          $pixel v[$wide];
-          load_16_$pixel(row + x, v);
-          $part part = v[0];
-$unroll_all          for (int k = 1; k < $wide; ++k) part = $combine_parts(part, v[k]);
-          total = $combine(total, ($type)part);
-        } else {
-          for (int k = x; k < $width; ++k) total = $combine(total, ($type)row[k]);
-        }
-      }
-)";
-
-constexpr const char* stream_end_kernel = R"(  LOCAL $type parts[$items];
-  for (int c = 0; c < $channels; ++c) {
-    $type total = $first;
-    for (int i = ITEM; i < $groups; i += $items) total = $combine(total, $parts[c * $groups + i]);
-    parts[ITEM] = total;
-    for (int step = $items / 2; step > 0; step /= 2) {
-      BARRIER;
-      if (ITEM < step) parts[ITEM] = $combine(parts[ITEM], parts[ITEM + step]);
-    }
-    if (ITEM == 0) $out[c] = (double)parts[0];
-    BARRIER;
+std::string of_words(const std::string& step) {
+  std::string text;
+  for (const char* part : {"v.x", "v.y", "v.z", "v.w"}) {
+    text += std::string("{ const uint w = ") + part + "; " + step + " } ";
   }
-)";
+  return text;
+}
 
-// A group takes four cells side by side, a work-item a column: downward, then the columns in pairs.
-constexpr const char* cells_kernel = R"(  LOCAL double columns[$items];
-  const int x = GROUP_X * $items + ITEM;
-  const int last = smaller(GROUP_Y * 32 + 32, $height);
-  const int cells_across = ($width + 31) / 32;
-  const int cells = cells_across * (($height + 31) / 32);
-  const int wide = smaller(32, $width - (x - x % 32));
-  for (int c = 0; c < $channels; ++c) {
-    double total = $first;
-    if (x < $width) {
-$unroll      for (int y = GROUP_Y * 32; y < last; ++y) {
-        const double v = (double)$value;
-        total = $map;
-      }
-    }
-    columns[ITEM] = total;
-    for (int step = 1; step < 32; step *= 2) {
-      BARRIER;
-      if (ITEM % 32 % (2 * step) == 0 && ITEM % 32 + step < wide) {
-        columns[ITEM] = $combine;
-      }
-    }
-    if (ITEM % 32 == 0 && x < $width) {
-      $cells[(long)c * cells + GROUP_Y * cells_across + x / 32] = columns[ITEM];
-    }
-    BARRIER;
-  }
-)";
-
-// One group: the cells in pairs, in row-major order.
-constexpr const char* cells_end_kernel =
-    R"(  const int count = (($width + 31) / 32) * (($height + 31) / 32);
-  for (int c = 0; c < $channels; ++c) {
-    GLOBAL double* cells = $cells + (long)c * count;
-    for (long step = 1; step < count; step *= 2) {
-      for (long i = ITEM * 2 * step; i + step < count; i += $items * 2 * step) {
-        cells[i] = $combine;
-      }
-      GLOBAL_BARRIER;
-    }
-    if (ITEM == 0) $out[c] = cells[0];
-  }
-)";
-
-LaunchShape one_group(const LaunchContext&) { return {{1, 1, 1}, {items, 1, 1}}; }
-
-void write_stream(Builder& to, int n, bool sum, const std::string& combine) {
+Fold fold_of(const Builder& to, int n) {
   const Node& node = to.node(n);
-  const Operand image = node.images[0];
-  const int channels = to.channels(image);
-  const std::string name = Builder::name({false, n});
-  const std::string type = sum ? "long" : "double";
-  const std::string first = sum ? "0" : "NAN";
-  to.function(name + "_combine", "FUNCTION " + type + " " + name + "_combine(const " + type +
-                                     " a, const " + type + " b) {\n  return " + combine + ";\n}\n");
-  const bool wide = to.fast() && image.external && channels == 1;
-  const std::string part = to.cls(image) == PixelClass::single ? "float" : sum ? "uint" : "int";
-  to.function(name + "_combine_parts", "FUNCTION " + part + " " + name + "_combine_parts(const " +
-                                           part + " a, const " + part + " b) {\n  return " +
-                                           combine + ";\n}\n");
-  const std::string unroll = to.tuning().unroll ? "#pragma unroll" : "";
-  const auto row = [&] {
-    const std::string text = filled(wide ? wide_row : narrow_row,
-                                    {{"width", to.width(image)},
-                                     {"items", std::to_string(items)},
-                                     {"type", type},
-                                     {"combine", name + "_combine"},
-                                     {"value", wide ? "" : to.value(image, "x", "y", "c")},
-                                     {"pixel", type_of(to.cls(image))},
-                                     {"plane", wide ? to.plane(image).row("y") : ""},
-                                     {"wide", std::to_string(16 / bytes_of(to.cls(image)))},
-                                     {"part", part},
-                                     {"combine_parts", name + "_combine_parts"},
-                                     {"unroll", unroll.empty() ? "" : unroll + " 4\n"},
-                                     {"unroll_all", unroll.empty() ? "" : unroll + "\n"}});
-    return text;
+  const PixelClass cls = to.cls(node.images[0]);
+  const bool bytes = bytes_of(cls) == 1, single = cls == PixelClass::single;
+  Fold fold{.name = "total_" + Builder::name({false, n})};
+  fold.sum = !is_extreme(node);
+  fold.largest = reduction(node)->kind == ReduceKind::max;
+  if (fold.sum) {
+    fold.type = "long";
+    fold.first = "0";
+    // Eight bytes a half, or eight codes of 16 bits a word, have room.
+    const std::string halves =
+        bytes ? std::string(even) + " + " + odd : "(w & 0xffffu) + (w >> 16)";
+    fold.of_chunk = "{ uint s = 0; " + of_words("s += " + halves + ";") + fold.name +
+                    " += " + (bytes ? "(s & 0xffffu) + (s >> 16)" : "s") + "; }";
+    fold.of_pixel = fold.name + " += p;";
+    return fold;
+  }
+  fold.type = single ? "float" : "int";
+  fold.of_pixel = fold.name + " = " + fold.both(fold.name, "p") + ";";
+  if (single) {
+    fold.first = "NAN";
+    for (const char* part : {"v.x", "v.y", "v.z", "v.w"}) {
+      fold.of_chunk += fold.name + " = " + fold.both(fold.name, part) + "; ";
+    }
+    return fold;
+  }
+  fold.first = fold.largest ? "0" : std::to_string(static_cast<int>(class_max(cls)));
+  const std::string pair = fold.largest ? "larger_lanes" : "smaller_lanes",
+                    two = fold.name + "_two";
+  const auto join = [&](const std::string& w) {
+    return two + " = " + pair + "(" + two + ", " + w + ");";
   };
-  const int most = to.tuning().groups_at_once;
-  const auto groups = [image, most](const LaunchContext& at) {
-    return std::min<std::int64_t>(most, at.size_of(image).height);
+  fold.of_chunk = of_words(bytes ? join(even) + " " + join(odd) : join("w"));
+  return fold;
+}
+
+// Pairs that chunks are folded into, beside the totals.
+bool has_pairs(const Fold& fold) { return fold.type == "int"; }
+
+constexpr const char* stream_kernel = R"(  LOCAL long local_parts[$items];
+  for (int c = 0; c < $channels; ++c) {
+$begin$rows$ends  }
+)";
+
+constexpr const char* group_end = R"(    {
+      IN_LOCAL $type* const parts = (IN_LOCAL $type*)local_parts;
+      BARRIER;
+      parts[ITEM] = $total;
+      for (int step = $items / 2; step > 0; step /= 2) {
+        BARRIER;
+        if (ITEM < step) parts[ITEM] = $both;
+      }
+      if (ITEM == 0) $out;
+    }
+)";
+
+constexpr const char* all_groups = R"(    $type $total = $first;
+    for (int i = ITEM; i < $groups; i += $items) {
+      const $type part = $from[c * $groups + i];
+      $total = $join;
+    }
+)";
+
+void write_stream(Builder& to, const std::vector<int>& nodes) {
+  const Operand image = to.node(nodes[0]).images[0];
+  const int channels = to.channels(image);
+  const std::string name = Builder::name({false, nodes[0]});
+  const Stream stream{image, items, to.tuning().groups_at_once * 128 / items};
+  const int load = values_a_load(to, stream);
+  std::vector<Fold> folds;
+  for (const int n : nodes) folds.push_back(fold_of(to, n));
+  const auto groups = [stream, load](const LaunchContext& at) {
+    return stream.groups_for(at, load);
   };
   const std::string groups_text = to.parameter(
       ParameterType::int32, name + "_groups",
       [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
-  const auto parts = [&] {
-    return to.scratch(name + "_parts", type, [groups, channels](const LaunchContext& at) {
-      return groups(at) * 8 * channels;
-    });
+  const auto parts = [&](const Fold& fold) {
+    return to.scratch(
+        "parts_of_" + fold.name, fold.type,
+        [groups, channels](const LaunchContext& at) { return groups(at) * 8 * channels; });
   };
-  const auto fill = [&](const char* text) {
-    return filled(text, {{"type", type},
-                         {"items", std::to_string(items)},
-                         {"channels", std::to_string(channels)},
-                         {"first", first},
-                         {"height", to.height(image)},
-                         {"width", to.width(image)},
-                         {"combine", name + "_combine"},
-                         {"row", text == stream_kernel ? row() : ""},
-                         {"parts", parts()},
-                         {"groups", groups_text},
-                         {"out", text == stream_kernel ? "" : to.measure({false, n})}});
+  const auto end_of_group = [&](const Fold& fold, const std::string& out) {
+    return filled(group_end, {{"type", fold.type},
+                              {"items", std::to_string(items)},
+                              {"total", fold.name},
+                              {"both", fold.both("parts[ITEM]", "parts[ITEM + step]")},
+                              {"out", out}});
   };
-  to.kernel(name + "_parts_of_groups", items, fill(stream_kernel),
+  std::string begin, chunk, pixel, ends;
+  for (const Fold& fold : folds) {
+    const bool pairs = stream.wide(to) && has_pairs(fold);
+    begin += "    " + fold.type + " " + fold.name + " = " + fold.first + ";\n";
+    if (pairs) {
+      const int first = std::stoi(fold.first);
+      begin += "    uint " + fold.name + "_two = " + std::to_string(first) + "u * 0x10001u;\n";
+      for (const std::string half : {" & 0xffffu)", " >> 16)"}) {
+        ends += "    " + fold.name + " = " +
+                fold.both(fold.name, "(int)(" + fold.name + "_two" + half) + ";\n";
+      }
+    }
+    chunk += fold.of_chunk + " ";
+    pixel += fold.of_pixel + " ";
+    ends += end_of_group(fold, parts(fold) + "[c * " + groups_text + " + GROUP_X] = parts[0]");
+  }
+  to.kernel(name + "_parts_of_groups", items,
+            filled(stream_kernel, {{"items", std::to_string(items)},
+                                   {"channels", std::to_string(channels)},
+                                   {"begin", begin},
+                                   {"rows", stream_rows(to, stream, chunk, pixel)},
+                                   {"ends", ends}}),
             [groups](const LaunchContext& at) {
               return LaunchShape{{groups(at), 1, 1}, {items, 1, 1}};
             });
-  to.kernel(name + "_total", items, fill(stream_end_kernel), one_group);
-}
-
-void write_cells(
-    Builder& to, int n, const std::string& first, const std::string& map,
-    const std::function<std::string(const std::string&, const std::string&)>& combine) {
-  const Node& node = to.node(n);
-  const Operand image = node.images[0];
-  const int channels = to.channels(image);
-  const std::string name = Builder::name({false, n});
-  const auto across = [image](const LaunchContext& at) {
-    return (at.size_of(image).width + cell - 1) / cell;
-  };
-  const auto down = [image](const LaunchContext& at) {
-    return (at.size_of(image).height + cell - 1) / cell;
-  };
-  const auto cells = [&] {
-    return to.scratch(name + "_cells", "double", [=](const LaunchContext& at) {
-      return across(at) * down(at) * channels * 8;
-    });
-  };
-  const std::string width = to.width(image), height = to.height(image);
-  to.kernel(
-      name + "_cells_of_groups", items,
-      filled(cells_kernel, {{"items", std::to_string(items)},
-                            {"width", width},
-                            {"height", height},
-                            {"channels", std::to_string(channels)},
-                            {"first", first},
-                            {"value", to.value(image, "x", "y", "c")},
-                            {"unroll", to.tuning().unroll ? "#pragma unroll 16\n" : ""},
-                            {"map", map},
-                            {"combine", combine("columns[ITEM]", "columns[ITEM + step]")},
-                            {"cells", cells()}}),
-      [=](const LaunchContext& at) {
-        return LaunchShape{{(across(at) * cell + items - 1) / items, down(at), 1}, {items, 1, 1}};
-      });
+  std::string text;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Fold& fold = folds[i];
+    text += filled(all_groups, {{"type", fold.type},
+                                {"total", fold.name},
+                                {"first", fold.first},
+                                {"items", std::to_string(items)},
+                                {"groups", groups_text},
+                                {"from", parts(fold)},
+                                {"join", fold.both(fold.name, "part")}});
+    text += end_of_group(fold, to.measure({false, nodes[i]}) + "[c] = (double)parts[0]");
+  }
   to.kernel(name + "_total", items,
-            filled(cells_end_kernel, {{"items", std::to_string(items)},
-                                      {"width", width},
-                                      {"height", height},
-                                      {"channels", std::to_string(channels)},
-                                      {"combine", combine("cells[i]", "cells[i + step]")},
-                                      {"cells", cells()},
-                                      {"out", to.measure({false, n})}}),
-            one_group);
+            filled(stream_kernel, {{"items", std::to_string(items)},
+                                   {"channels", std::to_string(channels)},
+                                   {"begin", text}}),
+            [](const LaunchContext&) {
+              return LaunchShape{{1, 1, 1}, {items, 1, 1}};
+            });
 }
 
-void write_user_fold(Builder& to, int n) {
-  const Node& node = to.node(n);
-  const Expression& expression = *std::get<Reduce>(node.primitive).expression;
-  const std::string fold = Builder::name({false, n}) + "_fold";
-  std::vector<std::string> parameters;
-  for (const std::string& v : expression.variables()) parameters.push_back("v_" + v);
-  to.body("\n" + body_function(fold, "double", "", parameters,
-                               "return " + expression_body(expression, parameters) + ";"));
-  const std::string white = to.white(node.images[0], "double");
-  const auto combine = [&](const std::string& acc, const std::string& x) {
-    std::vector<std::string> arguments;
-    for (const std::string& v : expression.variables()) {
-      arguments.push_back(v == "acc" ? acc : v == "white" ? white : x);
-    }
-    return fold + "(" + joined(arguments) + ")";
-  };
-  write_cells(to, n, to.argument(n, 0, "first", "double", "c"), combine("total", "v"), combine);
+// Whether all that a node reads besides its image comes from outside the kernel.
+bool ready(const Node& node) {
+  return std::all_of(node.measures.begin(), node.measures.end(),
+                     [](const Operand& m) { return m.external; });
 }
 
 }  // namespace
 
-void write_reduce(Builder& to, int n) {
+bool goes_by_cells(const Builder& to, int n) {
   const Node& node = to.node(n);
-  const Reduce& reduce = std::get<Reduce>(node.primitive);
+  if (is_extreme(node)) return false;
+  const ReduceKind kind = reduction(node)->kind;
   const bool codes = is_integer(to.cls(node.images[0]));
-  const auto sum = [](const std::string& a, const std::string& b) { return a + " + " + b; };
-  switch (reduce.kind) {
-    case ReduceKind::min:
-      return write_stream(to, n, false, "b < a || a != a ? b : a");
-    case ReduceKind::max:
-      return write_stream(to, n, false, "b > a || a != a ? b : a");
-    case ReduceKind::sum:
-      if (codes) return write_stream(to, n, true, "a + b");
-      return write_cells(to, n, "0.0", "total + v", sum);
-    case ReduceKind::absolute_sum:
-      if (codes) return write_stream(to, n, true, "a + b");
-      return write_cells(to, n, "0.0", "total + fabs(v)", sum);
-    case ReduceKind::squared_deviation: {
-      const std::string from = to.argument(n, 0, "from", "double", "c");
-      return write_cells(to, n, "0.0", "total + (v - " + from + ") * (v - " + from + ")", sum);
-    }
-    case ReduceKind::user:
-      return write_user_fold(to, n);
+  return !codes || (kind != ReduceKind::sum && kind != ReduceKind::absolute_sum);
+}
+
+std::vector<int> reductions_with(const Builder& to, int n) {
+  const Node& first = to.node(n);
+  const Operand image = first.images[0];
+  std::vector<int> found = {n};
+  if (!to.fast() || !ready(first)) return found;
+  const bool single = to.cls(image) == PixelClass::single;
+  for (int m = n + 1; m < static_cast<int>(to.spec().nodes.size()); ++m) {
+    const Node& node = to.node(m);
+    if (reduction(node) == nullptr || node.images[0] != image || !ready(node)) continue;
+    // Everything of a single image can go by cells; integers are streamed where they can be.
+    if (single || goes_by_cells(to, m) == goes_by_cells(to, n)) found.push_back(m);
+  }
+  return found;
+}
+
+void write_reductions(Builder& to, const std::vector<int>& nodes) {
+  const auto by_cells = [&](int n) { return goes_by_cells(to, n); };
+  if (std::any_of(nodes.begin(), nodes.end(), by_cells)) {
+    write_cells(to, nodes);
+  } else {
+    write_stream(to, nodes);
   }
 }
 

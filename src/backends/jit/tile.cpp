@@ -57,6 +57,8 @@ struct TileSize {
   int height() const { return down() * py; }
 };
 
+bool is_narrow(const Builder& to, const Node& node) { return bytes_of(to.cls(node.images[0])) < 4; }
+
 std::optional<TileSize> tile_size(const Builder& to, const Passes& passes, const Node& node) {
   const int channels = node.channels;
   const Footprint row = passes.row.footprint(), column = passes.column.footprint();
@@ -64,8 +66,12 @@ std::optional<TileSize> tile_size(const Builder& to, const Passes& passes, const
   TileSize size;
   size.px = passes.sums ? 4 : 1;
   size.across = (channels == 1 ? 64 : 32) / size.px;
+  // Wide tiles read less beside them, tall ones less above: what counts depends on the class.
+  const bool wide =
+      passes.sums && channels == 1 && !is_narrow(to, node) && passes.column.height <= 9;
+  if (wide) size.across *= 2;
   // Bytes are converted for every window they are in: wide windows share that.
-  const bool narrow = bytes_of(to.cls(node.images[0])) < 4;
+  const bool narrow = is_narrow(to, node);
   const int halo = multiple_of_4(row.left * channels) + multiple_of_4(row.right * channels);
   size.row_px = channels == 1 && (narrow || !passes.sums) ? 8 : 4;
   if (size.row_px * channels + halo > most_window) size.row_px = 4;

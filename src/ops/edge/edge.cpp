@@ -99,18 +99,18 @@ constexpr Argument pixels{.source = Argument::Source::pixels};
 ImageValue gradient_edges(const Call& call, PlanBuilder& plan, const Method& method) {
   const ImageValue input = plan.current();
   const bool exact = input.type.cls == PixelClass::uint8;
-  const ImageValue image = exact ? input : to_unit_single(plan, input);
   const std::string& direction = call.word("direction");
   const StencilBody* body = &method.both;
   if (direction != "both") {
     body = direction == "horizontal" ? method.horizontal : method.vertical;
     if (body == nullptr) call.fail("direction", "direction goes with sobel and prewitt only");
   }
-  // What S of the definition is multiplied with here.
-  const double unit = exact ? std::pow(image.type.white * method.weights, 2) : 1;
+  // The gradient is taken of the pixels as they are, and scaled once squared. `unit`: what S of the
+  // definition is multiplied with here.
+  const double squared = std::pow(input.type.white * method.weights, 2);
+  const double unit = exact ? squared : 1;
   const ImageValue strength =
-      plan.stencil({.body = body, .border = Border::replicate}, image,
-                   {exact ? 1 : 1 / (method.weights * method.weights)},
+      plan.stencil({.body = body, .border = Border::replicate}, input, {unit / squared},
                    {.cls = PixelClass::single, .white = 0});
   Arg threshold = 0.0;
   if (call.numbers("thresh").empty()) {

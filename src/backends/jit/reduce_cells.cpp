@@ -1,0 +1,348 @@
+// Reductions by cells of 32x32 pixels: each column of a cell downward in double, the columns in
+// pairs, the cells in pairs in row-major order.
+#include <algorithm>
+
+#include "backends/jit/dialect.hpp"
+#include "backends/jit/nodes.hpp"
+#include "backends/jit/reduce.hpp"
+#include "backends/jit/text.hpp"
+#include "core/expression.hpp"
+
+namespace impipe::jit {
+namespace {
+
+constexpr int cell = 32;
+constexpr int items = 256;
+constexpr int run = 16;             // cells in a row that a work-item of the end puts together
+constexpr int chunk = items * run;  // cells of a group of the end
+
+struct CellFold {
+  std::string name;   // of its variables
+  std::string first;  // text of a double
+  std::string map;    // of `total` and `v`
+  bool extreme = false, largest = false;
+  std::function<std::string(const std::string&, const std::string&)> both;
+};
+
+CellFold sum_fold(const std::string& name, const std::string& map) {
+  const auto sum = [](const std::string& a, const std::string& b) { return a + " + " + b; };
+  return {name, "0.0", map, false, false, sum};
+}
+
+CellFold user_fold(Builder& to, int n, const std::string& name) {
+  const Node& node = to.node(n);
+  const Expression& expression = *std::get<Reduce>(node.primitive).expression;
+  const std::string fold = Builder::name({false, n}) + "_fold";
+  std::vector<std::string> parameters;
+  for (const std::string& v : expression.variables()) parameters.push_back("v_" + v);
+  to.body("\n" + body_function(fold, "double", "", parameters,
+                               "return " + expression_body(expression, parameters) + ";"));
+  const std::string white = to.white(node.images[0], "double");
+  const auto both = [expression = &expression, fold, white](const std::string& acc,
+                                                            const std::string& x) {
+    std::vector<std::string> arguments;
+    for (const std::string& v : expression->variables()) {
+      arguments.push_back(v == "acc" ? acc : v == "white" ? white : x);
+    }
+    return fold + "(" + joined(arguments) + ")";
+  };
+  return {name, to.argument(n, 0, "first", "double", "c"), both("total", "v"), false, false, both};
+}
+
+CellFold cell_fold(Builder& to, int n) {
+  const std::string name = Builder::name({false, n});
+  switch (std::get<Reduce>(to.node(n).primitive).kind) {
+    case ReduceKind::sum:
+      return sum_fold(name, "total + v");
+    case ReduceKind::absolute_sum:
+      return sum_fold(name, "total + fabs(v)");
+    case ReduceKind::squared_deviation: {
+      const std::string from = to.argument(n, 0, "from", "double", "c");
+      return sum_fold(name, "total + (v - " + from + ") * (v - " + from + ")");
+    }
+    case ReduceKind::user:
+      return user_fold(to, n, name);
+    case ReduceKind::min:
+    case ReduceKind::max:
+      break;
+  }
+  const bool largest = std::get<Reduce>(to.node(n).primitive).kind == ReduceKind::max;
+  const std::string word = largest ? "fmax" : "fmin";
+  return {name,
+          "NAN",
+          word + "(total, v)",
+          true,
+          largest,
+          [word](const std::string& a, const std::string& b) {
+            return word + "(" + a + ", " + b + ")";
+          }};
+}
+
+// A work-item takes $columns columns of a cell, those of a group lie side by side.
+constexpr const char* cells_kernel = R"(  LOCAL double parts[$items];
+  const int x0 = (GROUP_X * $items + ITEM) * $columns;
+  const int last = smaller(GROUP_Y * 32 + 32, $height);
+  const int cells_across = ($width + 31) / 32;
+  const int cells = cells_across * (($height + 31) / 32);
+  const int in_cell = x0 % 32, wide = smaller(32, $width - (x0 - in_cell));
+  const int lane = ITEM % $lanes, merged = $merged;
+  for (int c = 0; c < $channels; ++c) {
+$begin    if (x0 < $width) {
+$unroll      for (int y = GROUP_Y * 32; y < last; ++y) {
+$load$steps      }
+    }
+$ends  }
+)";
+
+constexpr const char* end_of_cells = R"(    {
+$in_lane      BARRIER;
+      parts[ITEM] = $totals[0];
+      for (int step = 1; step < $lanes; step *= 2) {
+        BARRIER;
+        if (lane % (2 * step) == 0 && in_cell + step * $columns < wide) parts[ITEM] = $both_lanes;
+      }
+      // Cells of an aligned run belong together whatever comes after.
+      for (int step = $lanes; step < $lanes * merged; step *= 2) {
+        BARRIER;
+        if (ITEM % (2 * step) == 0 && x0 < $width) parts[ITEM] = $both_lanes;
+      }
+      if (ITEM % ($lanes * merged) == 0 && x0 < $width) {
+        $cells[((long)c * cells + GROUP_Y * cells_across + x0 / 32) / merged] = parts[ITEM];
+      }
+      BARRIER;
+    }
+)";
+
+constexpr const char* end_of_extremes = R"(    {
+      double total = $first;
+      for (int k = 0; k < $columns; ++k) {
+        const double v = x0 + k < $width ? $totals[k] : $first;
+        total = $map;
+      }
+      BARRIER;
+      parts[ITEM] = total;
+      for (int step = $items / 2; step > 0; step /= 2) {
+        BARRIER;
+        if (ITEM < step) parts[ITEM] = $both_lanes;
+      }
+      if (ITEM == 0) $cells[((long)c * GROUPS_Y + GROUP_Y) * GROUPS_X + GROUP_X] = parts[0];
+      BARRIER;
+    }
+)";
+
+// Runs of cells in registers, then the runs of a group, each in pairs.
+constexpr const char* chunk_function = R"(
+FUNCTION double $name_chunk(GIVEN, GLOBAL const double* from, const long count,
+                            IN_LOCAL double* parts, const int c) {
+  double v[$run];
+$unroll  for (int k = 0; k < $run; ++k) v[k] = ITEM * $run + k < count ? from[ITEM * $run + k] : 0.0;
+$unroll  for (int step = 1; step < $run; step *= 2) {
+$unroll    for (int k = 0; k < $run; ++k) {
+      if (k % (2 * step) == 0 && ITEM * $run + k + step < count) v[k] = $both_runs;
+    }
+  }
+  BARRIER;
+  parts[ITEM] = v[0];
+  for (int step = 1; step < $items; step *= 2) {
+    BARRIER;
+    if (ITEM % (2 * step) == 0 && (ITEM + step) * $run < count) parts[ITEM] = $both_lanes;
+  }
+  BARRIER;
+  return parts[0];
+}
+)";
+
+constexpr const char* chunks_kernel = R"(  LOCAL double parts[$items];
+  const int count = $count;
+  for (int c = 0; c < $channels; ++c) {
+    const long from = (long)GROUP_X * $chunk;
+    const double total =
+        $name_chunk(GIVE, $cells + (long)c * count + from, count - from, parts, c);
+    if (ITEM == 0) $chunks[c * GROUPS_X + GROUP_X] = total;
+    BARRIER;
+  }
+)";
+
+// More than one chunk of chunks needs an image of 16 million cells.
+constexpr const char* cells_end_kernel = R"(  LOCAL double parts[$items];
+  const int count = $count;
+  for (int c = 0; c < $channels; ++c) {
+    if (count <= $chunk) {
+      const double total = $name_chunk(GIVE, $cells + (long)c * count, count, parts, c);
+      if (ITEM == 0) $out[c] = total;
+      BARRIER;
+      continue;
+    }
+    const int chunks = (count + $chunk - 1) / $chunk;
+    GLOBAL double* of_chunks = $chunks + (long)c * chunks;
+    for (long step = 1; step < chunks; step *= 2) {
+      for (long i = ITEM * 2 * step; i + step < chunks; i += $items * 2 * step) {
+        of_chunks[i] = $both_chunks;
+      }
+      GLOBAL_BARRIER;
+    }
+    if (ITEM == 0) $out[c] = of_chunks[0];
+    BARRIER;
+  }
+)";
+
+constexpr const char* extremes_end_kernel = R"(  LOCAL double parts[$items];
+  const int count = $count;
+  for (int c = 0; c < $channels; ++c) {
+    double total = $first;
+    for (int i = ITEM; i < count; i += $items) {
+      const double v = $cells[(long)c * count + i];
+      total = $map;
+    }
+    parts[ITEM] = total;
+    for (int step = $items / 2; step > 0; step /= 2) {
+      BARRIER;
+      if (ITEM < step) parts[ITEM] = $both_lanes;
+    }
+    if (ITEM == 0) $out[c] = parts[0];
+    BARRIER;
+  }
+)";
+
+// Columns of a work-item next to each other: those of a cell that exist.
+std::string in_lane(const CellFold& fold, const std::string& totals, int columns) {
+  std::string text;
+  for (int step = 1; step < columns; step *= 2) {
+    for (int k = 0; k + step < columns; k += 2 * step) {
+      const std::string a = totals + "[" + std::to_string(k) + "]";
+      const std::string b = totals + "[" + std::to_string(k + step) + "]";
+      text += "      if (in_cell + " + std::to_string(k + step) + " < wide) " + a + " = " +
+              fold.both(a, b) + ";\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+void write_cells(Builder& to, const std::vector<int>& nodes) {
+  const Operand image = to.node(nodes[0]).images[0];
+  const int channels = to.channels(image);
+  const std::string name = Builder::name({false, nodes[0]});
+  const bool wide = to.fast() && (image.external || to.output_of(image.index) >= 0) &&
+                    channels == 1 && to.cls(image) == PixelClass::single;
+  const int columns = wide ? 4 : 1, lanes = cell / columns;
+  const auto number = [](int i) { return std::to_string(i); };
+  const auto across = [image](const LaunchContext& at) {
+    return (at.size_of(image).width + cell - 1) / cell;
+  };
+  const auto down = [image](const LaunchContext& at) {
+    return (at.size_of(image).height + cell - 1) / cell;
+  };
+  // Cells of a row that a group puts together: as many as every row has whole runs of.
+  const auto merged = [across, lanes](const LaunchContext& at) {
+    std::int64_t m = 1;
+    while (2 * m <= items / lanes && across(at) % (2 * m) == 0) m *= 2;
+    return m;
+  };
+  const auto count = [=](const LaunchContext& at) { return across(at) * down(at) / merged(at); };
+  const auto groups_x = [=](const LaunchContext& at) {
+    return (across(at) * cell + items * columns - 1) / (items * columns);
+  };
+  const auto whole = [](auto function) {
+    return [function](const LaunchContext& at, int) { return static_cast<double>(function(at)); };
+  };
+  const auto parameter = [&](const std::string& what, const ParameterValue& value) {
+    return to.parameter(ParameterType::int32, name + what, value);
+  };
+  std::vector<CellFold> folds;
+  for (const int n : nodes) folds.push_back(cell_fold(to, n));
+  const auto chunks = [count](const LaunchContext& at) { return (count(at) + chunk - 1) / chunk; };
+  const auto groups = [=](const LaunchContext& at) { return groups_x(at) * down(at); };
+  const auto of_cells = [&](const CellFold& fold) {
+    return to.scratch(fold.name + "_cells", "double", [=](const LaunchContext& at) {
+      return std::max(count(at), groups(at)) * channels * 8;
+    });
+  };
+  const auto of_chunks = [&](const CellFold& fold) {
+    return to.scratch(fold.name + "_chunks", "double",
+                      [=](const LaunchContext& at) { return chunks(at) * channels * 8; });
+  };
+  const std::string unroll_all = to.tuning().unroll ? "#pragma unroll\n" : "";
+  const std::string places = parameter("_count", whole(count));
+  const std::string all_groups = parameter("_groups", whole(groups));
+  const std::string width = to.width(image);
+  const auto fill = [&](const char* text, const CellFold& fold, const std::string& cells,
+                        const std::string& chunks_text = "", const std::string& out = "") {
+    return filled(text, {{"cells", cells},
+                         {"chunks", chunks_text},
+                         {"out", out},
+                         {"items", number(items)},
+                         {"channels", number(channels)},
+                         {"columns", number(columns)},
+                         {"lanes", number(lanes)},
+                         {"width", width},
+                         {"first", fold.first},
+                         {"map", fold.map},
+                         {"totals", "totals_" + fold.name},
+                         {"in_lane", in_lane(fold, "totals_" + fold.name, columns)},
+                         {"name_chunk", fold.name + "_chunk"},
+                         {"run", number(run)},
+                         {"chunk", number(chunk)},
+                         {"count", fold.extreme ? all_groups : places},
+                         {"unroll", unroll_all},
+                         {"both_lanes", fold.both("parts[ITEM]", "parts[ITEM + step]")},
+                         {"both_runs", fold.both("v[k]", "v[k + step]")},
+                         {"both_chunks", fold.both("of_chunks[i]", "of_chunks[i + step]")}});
+  };
+  std::string begin, steps, ends;
+  for (const CellFold& fold : folds) {
+    const std::string totals = "totals_" + fold.name, type = fold.extreme ? "float" : "double";
+    begin += "    " + type + " " + totals + "[" + number(columns) + "];\n" + unroll_all +
+             "    for (int k = 0; k < " + number(columns) + "; ++k) " + totals +
+             "[k] = " + fold.first + ";\n";
+    steps += unroll_all + "        for (int k = 0; k < " + number(columns) + "; ++k) {\n" +
+             "          const " + type + " v = p[k], total = " + totals + "[k];\n          " +
+             totals + "[k] = " + fold.map + ";\n        }\n";
+    ends += fill(fold.extreme ? end_of_extremes : end_of_cells, fold, of_cells(fold));
+  }
+  const std::string load = wide ? "        float p[4];\n        load_16_float(" +
+                                      to.plane(image).row("y") + " + x0, p);\n"
+                                : "        const int x = x0;\n        const " +
+                                      type_of(to.cls(image)) + " p[1] = {" +
+                                      to.value(image, "x", "y", "c") + "};\n";
+  to.kernel(name + "_cells_of_groups", items,
+            filled(cells_kernel, {{"items", number(items)},
+                                  {"columns", number(columns)},
+                                  {"lanes", number(lanes)},
+                                  {"width", width},
+                                  {"height", to.height(image)},
+                                  {"channels", number(channels)},
+                                  {"merged", parameter("_merged", whole(merged))},
+                                  {"unroll", to.tuning().unroll ? "#pragma unroll 8\n" : ""},
+                                  {"begin", begin},
+                                  {"load", load},
+                                  {"steps", steps},
+                                  {"ends", ends}}),
+            [=](const LaunchContext& at) {
+              return LaunchShape{{groups_x(at), down(at), 1}, {items, 1, 1}};
+            });
+  const auto one_group = [](const LaunchContext&) { return LaunchShape{{1, 1, 1}, {items, 1, 1}}; };
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const CellFold& fold = folds[i];
+    if (fold.extreme) {
+      to.kernel(fold.name + "_total", items,
+                fill(extremes_end_kernel, fold, of_cells(fold), "", to.measure({false, nodes[i]})),
+                one_group);
+      continue;
+    }
+    to.body(fill(chunk_function, fold, ""));
+    to.kernel(fold.name + "_chunks_of_cells", items,
+              fill(chunks_kernel, fold, of_cells(fold), of_chunks(fold)),
+              [chunks](const LaunchContext& at) {
+                const std::int64_t made = chunks(at);
+                return LaunchShape{{made > 1 ? made : 0, 1, 1}, {items, 1, 1}};
+              });
+    to.kernel(fold.name + "_total", items,
+              fill(cells_end_kernel, fold, of_cells(fold), of_chunks(fold),
+                   to.measure({false, nodes[i]})),
+              one_group);
+  }
+}
+
+}  // namespace impipe::jit

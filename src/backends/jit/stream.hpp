@@ -1,0 +1,29 @@
+// A pass over all pixels of an image by groups that take bands of rows in turn.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "backends/jit/builder.hpp"
+
+namespace impipe::jit {
+
+struct Stream {
+  Operand image;
+  int items = 256;   // of a group
+  int groups = 512;  // at most
+
+  // Whether 16 bytes are read at once: of a plane with one channel.
+  bool wide(const Builder& to) const;
+  std::int64_t groups_for(const LaunchContext& at, int values_a_load) const;
+};
+
+// Pixels of one load.
+int values_a_load(const Builder& to, const Stream& stream);
+
+// The loops: `chunk` is done with `v`, 16 bytes (uint4, or float4 of single), `pixel` with `p`, a
+// pixel. c stands around them; a stream that is not wide has pixels only.
+std::string stream_rows(Builder& to, const Stream& stream, const std::string& chunk,
+                        const std::string& pixel);
+
+}  // namespace impipe::jit

@@ -1,0 +1,164 @@
+// Kernels whose groups share work, and sizes around those of their tiles.
+#include "support/tiled_specs.hpp"
+
+#include <gtest/gtest.h>
+
+#include "backends/cpu/device.hpp"
+#include "support/backend_compare.hpp"
+#include "support/masks.hpp"
+
+IMPIPE_POINT_BODY(chain_scale, (x), (k), { return x * k + real(3); })
+IMPIPE_POINT_BODY(chain_blend, (x, y), (k), { return k * x + y; })
+IMPIPE_STENCIL_BODY(chain_gradient, (1, 1, 1, 2), (scale),
+                    { return (at(-1, -1) + at(1, 2) - at(0, 0) - at(1, -1)) * scale; })
+
+namespace impipe::testing {
+namespace {
+
+KernelInput image(PixelClass cls, int channels) {
+  return {.cls = cls, .channels = channels, .white = class_max(cls)};
+}
+
+SpecCase of_one(const std::string& name, Primitive primitive, std::vector<double> arguments,
+                PixelClass cls, int channels) {
+  Node node{.primitive = std::move(primitive),
+            .images = {{true, 0}},
+            .cls = cls,
+            .channels = channels,
+            .white = class_max(cls)};
+  for (const double value : arguments) node.arguments.push_back({.value = value});
+  return {name + " " + std::string(name_of(cls)) + " x" + std::to_string(channels),
+          {{image(cls, channels)}, {node}, {0}},
+          1};
+}
+
+Node one(Primitive primitive, int from, std::vector<double> arguments, PixelClass cls) {
+  Node node{.primitive = std::move(primitive),
+            .images = {{false, from}},
+            .cls = cls,
+            .white = class_max(cls)};
+  for (const double value : arguments) node.arguments.push_back({.value = value});
+  return node;
+}
+
+std::vector<double> weights(int count, bool with_border) {
+  std::vector<double> out;
+  for (int i = 0; i < count; ++i) out.push_back((i % 5 + 0.25) / count);
+  if (with_border) out.push_back(0.5);
+  return out;
+}
+
+}  // namespace
+
+std::vector<SpecCase> tiled_specs() {
+  std::vector<SpecCase> specs;
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::single}) {
+    for (const Border border : {Border::constant, Border::replicate, Border::symmetric}) {
+      const std::string of = " " + std::string(name_of(border));
+      const bool value = border == Border::constant;
+      specs.push_back(
+          of_one("separable 33x33" + of,
+                 Separable{.row = rectangle(33, 1), .column = rectangle(1, 33), .border = border},
+                 weights(66, value), cls, 1));
+      specs.push_back(
+          of_one("separable 7x5" + of,
+                 Separable{.row = rectangle(7, 1), .column = rectangle(1, 5), .border = border},
+                 weights(12, value), cls, 3));
+    }
+  }
+  Mask gap = rectangle(9, 1);
+  gap.cells[2] = gap.cells[8] = 0;
+  specs.push_back(of_one("separable with gaps", Separable{.row = gap, .column = rectangle(1, 3)},
+                         weights(10, true), PixelClass::uint16, 1));
+  for (const PixelClass cls :
+       {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    specs.push_back(
+        of_one("extremum 63x63", Extremum{.largest = true, .mask = rectangle(63, 63)}, {}, cls, 1));
+    specs.push_back(of_one("extremum 150x10",
+                           Extremum{.largest = false, .mask = rectangle(150, 10)}, {}, cls, 1));
+  }
+  Mask aside = rectangle(12, 300);
+  aside.origin_x = 0;
+  aside.origin_y = 260;
+  specs.push_back(of_one("extremum to one side", Extremum{.largest = false, .mask = aside}, {},
+                         PixelClass::uint8, 3));
+  specs.push_back(of_one("extremum 2x33", Extremum{.largest = true, .mask = rectangle(2, 33)}, {},
+                         PixelClass::single, 3));
+  return specs;
+}
+
+std::vector<SpecCase> measured_specs() {
+  std::vector<SpecCase> specs;
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    std::vector<Node> nodes;
+    for (const ReduceKind kind : {ReduceKind::sum, ReduceKind::min, ReduceKind::max}) {
+      nodes.push_back({.primitive = Reduce{.kind = kind}, .images = {{true, 0}}});
+    }
+    nodes.push_back({.primitive = Reduce{.kind = ReduceKind::squared_deviation},
+                     .images = {{true, 0}},
+                     .arguments = {{.value = 0.375}}});
+    nodes.push_back({.primitive = Histogram{.bins = 40}, .images = {{true, 0}}});
+    for (Node& node : nodes) {
+      node.is_measure = true;
+      node.cls = PixelClass::single;
+      node.values = 1;
+    }
+    nodes.back().values = 40;
+    specs.push_back({"measurements " + std::string(name_of(cls)),
+                     {{image(cls, 1)}, nodes, {0, 1, 2, 3, 4}},
+                     1});
+  }
+  return specs;
+}
+
+std::vector<SpecCase> chained_specs() {
+  std::vector<SpecCase> specs;
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::single}) {
+    for (const Border border : {Border::constant, Border::replicate}) {
+      for (const bool separable : {true, false}) {
+        const bool value = border == Border::constant;
+        Node adjust = one(Point{.body = &bodies::chain_scale}, 0, {0.75}, cls);
+        adjust.images = {{true, 0}};
+        Node filter =
+            separable ? one(Separable{.row = rectangle(5, 1),
+                                      .column = rectangle(1, 7),
+                                      .border = border},
+                            0, weights(12, value), cls)
+                      : one(Stencil{.taps = disk(2), .border = border}, 0, weights(13, value), cls);
+        std::vector<double> shift = {0.5};
+        if (!value) shift.push_back(-3);
+        const Node gradient = one(Stencil{.body = &bodies::chain_gradient,
+                                          .border = value ? Border::replicate : Border::constant},
+                                  1, shift, PixelClass::single);
+        Node blend = one(Point{.body = &bodies::chain_blend}, 2, {0.25}, cls);
+        blend.images.push_back({true, 0});
+        specs.push_back({"chain " + std::string(name_of(cls)) + " " + std::string(name_of(border)) +
+                             (separable ? " separable" : ""),
+                         {{image(cls, 1)}, {adjust, filter, gradient, blend}, {3}},
+                         1});
+      }
+    }
+  }
+  return specs;
+}
+
+const std::vector<Size> tile_sizes = {{1, 300}, {300, 1}, {64, 128}, {131, 67}, {200, 290}};
+const std::vector<Size> measured_sizes = {{2100, 40}, {33, 700}, {1024, 1100}, {1, 2000}};
+
+void expect_bits_of_the_cpu(const std::vector<SpecCase>& specs, const std::vector<Size>& sizes,
+                            Device& device) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  for (const SpecCase& spec : specs) {
+    try {
+      Comparison comparison(spec, *cpu, device);
+      for (const Size size : sizes) {
+        EXPECT_EQ(comparison.difference(size, 7), "") << spec.name << " at " << to_string(size);
+      }
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << spec.name << ": " << e.what();
+    }
+  }
+}
+
+}  // namespace impipe::testing

@@ -1,0 +1,26 @@
+// Kernels whose groups share work, and sizes around those of their tiles.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/backend.hpp"
+#include "support/kernel_specs.hpp"
+
+namespace impipe::testing {
+
+std::vector<SpecCase> tiled_specs();
+// Sums and extremes by several groups, and those that share a pass.
+std::vector<SpecCase> measured_specs();
+// Neighbourhoods of neighbourhoods.
+std::vector<SpecCase> chained_specs();
+
+extern const std::vector<Size> tile_sizes;
+// More columns than a group takes, more cells than one work-item adds up.
+extern const std::vector<Size> measured_sizes;
+
+// Compares all of them with the CPU.
+void expect_bits_of_the_cpu(const std::vector<SpecCase>& specs, const std::vector<Size>& sizes,
+                            Device& device);
+
+}  // namespace impipe::testing
