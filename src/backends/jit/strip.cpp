@@ -179,7 +179,9 @@ class StripWriter : public BlockWriter {
   StripWriter(Builder& to, IsStored stored, int n, Chain chain)
       : BlockWriter(to, std::move(stored), {px, 1}, {false, n}),
         n_(n),
-        strip_(to.tuning().strip_rows),
+        // What is made of a row is written out: of heavy chains there is only room for shorter
+        // strips where instructions are kept.
+        strip_(chain.dense ? to.tuning().strip_rows : to.tuning().strip_rows / 2),
         chain_(std::move(chain)) {}
 
   void write() {
