@@ -12,12 +12,15 @@ namespace {
 // Values of a window that registers hold.
 constexpr int most_window = 112;
 constexpr int most_words = 96;
+constexpr BlockSize tile_size{4, 8, false, true};
 constexpr int most_taps = 49;
 constexpr int most_runs = 24;
+constexpr int most_tile_runs = 64;
 constexpr int most_ranked = 25;
 
 // The neighbourhood of a node that a block can have; nothing for others.
-std::optional<Footprint> footprint_of(const Node& node) {
+std::optional<Footprint> footprint_of(const Builder& to, int n) {
+  const Node& node = to.node(n);
   if (const auto* s = as<Stencil>(node)) {
     const bool moves = s->grow_x != 0 || s->grow_y != 0 || s->shift_x != 0 || s->shift_y != 0;
     const bool weights = s->body == nullptr && s->expression == nullptr;
@@ -27,7 +30,7 @@ std::optional<Footprint> footprint_of(const Node& node) {
   }
   if (const auto* s = as<Separable>(node)) {
     if (s->grow_x != 0 || s->grow_y != 0 || s->shift_x != 0 || s->shift_y != 0) return std::nullopt;
-    return s->column.footprint();
+    return passes_in_block(to, n) ? s->footprint() : s->column.footprint();
   }
   if (const auto* e = as<Extremum>(node)) {
     const Footprint f = e->mask.footprint();
@@ -45,6 +48,33 @@ std::optional<Footprint> footprint_of(const Node& node) {
   return std::nullopt;
 }
 
+// Bytes of local memory of the tile of a group.
+std::int64_t tile_bytes(const Builder& to, const Footprint& f) {
+  const int halo = (std::max(f.left, f.right) + 3) / 4 * 4;
+  return std::int64_t{4} * (32 * tile_size.px + 2 * halo) *
+         (to.tuning().group / 32 * tile_size.py + f.up + f.down);
+}
+
+// Whether `node`, a weighted sum or an extremum, reads its pixels from local memory.
+bool pays_tile(const Builder& to, const Node& node) {
+  Footprint f;
+  if (const auto* s = as<Stencil>(node)) {
+    if (s->body != nullptr || s->expression != nullptr) return false;
+    f = s->footprint();
+  } else if (const auto* e = as<Extremum>(node)) {
+    const auto runs = static_cast<int>(runs_of(e->mask).size());
+    if (runs <= most_runs || runs > most_tile_runs) return false;
+    f = e->mask.footprint();
+  } else {
+    return false;
+  }
+  if (node.channels != 1) return false;
+  return to.channels(node.images[0]) == 1 && to.tuning().unroll &&
+         std::min({f.left, f.right, f.up, f.down}) >= 0 &&
+         std::max({f.left, f.right, f.up, f.down}) > 1 &&
+         tile_bytes(to, f) <= to.tuning().local_bytes;
+}
+
 // What a block of a node is made of.
 struct Parts {
   bool fits = true;
@@ -54,6 +84,9 @@ struct Parts {
   bool around = false;
   bool lanes = true;  // every neighbourhood is of bytes that lanes can hold
   int ranked = 0;     // most cells of a rank filter
+  int runs = 0;       // most runs of an extremum
+  int around_count = 0;
+  bool tile = false;  // a weighted sum that reads far enough for local memory to pay
 };
 
 void collect(const Builder& to, const IsStored& stored, const Operand& operand, bool inside,
@@ -67,20 +100,24 @@ void collect(const Builder& to, const IsStored& stored, const Operand& operand, 
     for (const Operand& image : node.images) collect(to, stored, image, inside, parts);
     return;
   }
-  const std::optional<Footprint> f = footprint_of(node);
+  const std::optional<Footprint> f = footprint_of(to, operand.index);
   if (!f || inside) {
     parts.fits = false;
     return;
   }
   parts.around = true;
+  ++parts.around_count;
+  if (const auto* e = as<Extremum>(node)) {
+    parts.runs = std::max(parts.runs, static_cast<int>(runs_of(e->mask).size()));
+  }
+  parts.tile = pays_tile(to, node);
   parts.lanes = parts.lanes && takes_lanes(to, stored, operand.index);
   if (const auto* rank = as<Rank>(node)) parts.ranked = std::max(parts.ranked, rank->mask.count());
   parts.reach = {std::max(parts.reach.left, f->left), std::max(parts.reach.right, f->right),
                  std::max(parts.reach.up, f->up), std::max(parts.reach.down, f->down)};
-  if (const auto* e = as<Extremum>(node)) {
-    if (static_cast<int>(runs_of(e->mask).size()) > most_runs) parts.fits = false;
+  if (as<Separable>(node) == nullptr && !parts.tile) {
+    collect(to, stored, node.images[0], true, parts);
   }
-  if (as<Separable>(node) == nullptr) collect(to, stored, node.images[0], true, parts);
 }
 
 // The words around a block of bytes.
@@ -94,6 +131,8 @@ int words_of(const BlockSize& size, const Parts& parts) {
 std::optional<BlockSize> block_size(const Parts& parts) {
   const Footprint& f = parts.reach;
   if (!parts.around) return BlockSize{16 / parts.bytes, 4};
+  if (parts.tile && parts.around_count == 1) return tile_size;
+  if (parts.runs > most_runs) return std::nullopt;
   if (parts.lanes) {
     // A rank filter keeps its window beside its lists.
     const int tallest = parts.ranked > 9 ? 8 : 16;
@@ -151,6 +190,15 @@ std::vector<Run> runs_of(const Mask& mask) {
     }
   }
   return runs;
+}
+
+bool passes_in_block(const Builder& to, int n) {
+  const auto* s = as<Separable>(to.node(n));
+  if (s == nullptr || !to.fast() || s->grow_x != 0 || s->grow_y != 0) return false;
+  const Footprint f = s->footprint();
+  // Made where it is stored, so that no other kernel wants its rows.
+  const bool stored = to.output_of(n) >= 0;
+  return stored && f == Footprint{1, 1, 1, 1} && s->shift_x == 0 && s->shift_y == 0;
 }
 
 bool fits_block(const Builder& to, const IsStored& stored, int n) {

@@ -17,6 +17,9 @@ bool fits_block(const Builder& to, const IsStored& stored, int n);
 // The kernel store_NAME that makes node n and stores it.
 void write_block_kernel(Builder& to, const IsStored& stored, int n);
 
+// Whether a block makes both passes of separable node n from one window: they reach one pixel.
+bool passes_in_block(const Builder& to, int n);
+
 bool fits_block_rows(const Builder& to, int n);
 // The kernel that makes the row pass of separable node n in the plane nN_rows.
 void write_block_rows(Builder& to, const IsStored& stored, int n);

@@ -30,6 +30,9 @@ void BlockWriter::weighted(const std::string& name, const std::string& type, con
 void BlockWriter::around(int n, const std::string& name) {
   if (packed_) return around_lanes(n, name);
   const Node& node = to_.node(n);
+  if (tile_) {
+    return as<Extremum>(node) != nullptr ? extremes_tile(n, name) : weighted_tile(n, name);
+  }
   const std::string own = Builder::name({false, n});
   const Operand image = node.images[0];
   if (const auto* stencil = as<Stencil>(node)) {
@@ -44,7 +47,11 @@ void BlockWriter::around(int n, const std::string& name) {
       stencil_body(n, name, w, stencil->footprint());
     }
   } else if (const auto* separable = as<Separable>(node)) {
-    columns(n, *separable, name);
+    if (passes_in_block(to_, n)) {
+      both_passes(n, *separable, name);
+    } else {
+      columns(n, *separable, name);
+    }
   } else if (const auto* extremum = as<Extremum>(node)) {
     extremes(n, *extremum, name);
   } else {
@@ -70,6 +77,42 @@ void BlockWriter::stencil_body(int n, const std::string& name, const Window& w,
       for_each_pixel(node.channels,
                      (stencil->expression ? "const int x = x0 + i;\n      " : "") + name +
                          "[k] = " + converted(node.cls, "float", body + "(" + all + ")") + ";");
+}
+
+void BlockWriter::both_passes(int n, const Separable& separable, const std::string& name) {
+  const Node& node = to_.node(n);
+  const Operand image = node.images[0];
+  const std::string own = Builder::name({false, n}), edge = own + "_edge";
+  const std::string outside = outside_value(to_, n, separable.border);
+  write_border(to_, edge, "float", to_.value(image, "x", "y", "c"), separable.border, outside,
+               to_.width(image), to_.height(image));
+  const Footprint f = separable.footprint();
+  const Window w = window(image, f, "float", edge, "w_" + own);
+  const Window rows{"rows_" + own, w.rows, px_ * node.channels, 0, node.channels};
+  const std::string weight = weights(to_, n, "row_weights", 0, separable.row.count());
+  const std::string number_of_values = std::to_string(rows.rows * rows.width);
+  const std::string row = std::to_string(rows.width);
+  std::string sum = "float sum = 0.0f;\n";
+  int k = 0;
+  for (int x = 0; x < separable.row.width; ++x) {
+    if (!separable.row.at(x, 0)) continue;
+    sum += "      sum = fma(" + weight + "[" + std::to_string(k++) + "], " + w.array + "[" +
+           place_in(w, x - separable.row.origin_x, 0, 0) + "], sum);\n";
+  }
+  text_ +=
+      "  float " + rows.array + "[" + number_of_values + "];\n" + loop("r", rows.rows) + "{\n" +
+      for_each_pixel(node.channels, sum + "      " + rows.array + "[r * " + row + " + k] = sum;") +
+      "  }\n";
+  if (separable.border == Border::constant) {
+    // Outside, the row pass has the border's value, not sums of it.
+    const std::string y = "y0 + r - " + std::to_string(f.up);
+    text_ += "  if (!interior) {\n" + loop("r", rows.rows) + "{\n      if (" + y + " < 0 || " + y +
+             " >= " + to_.height(image) + ") {\n" + loop("k", rows.width) + rows.array + "[r * " +
+             row + " + k] = " + outside + ";\n      }\n    }\n  }\n";
+  }
+  weighted(name, type_of(node.cls), rows, separable.column,
+           weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),
+           node.channels, node.cls);
 }
 
 void BlockWriter::columns(int n, const Separable& separable, const std::string& name) {

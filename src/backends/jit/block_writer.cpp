@@ -85,7 +85,9 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
             {(s.width + block_x - 1) / block_x, (s.height + block_y - 1) / block_y, 1},
             {items, 1, 1}};
       },
-      interior_ ? 4 : 0);
+      tile_       ? 5
+      : interior_ ? 4
+                  : 0);
 }
 
 std::string BlockWriter::rows_text(const std::string& array, const PlaneText& plane, PixelClass cls,
@@ -94,20 +96,27 @@ std::string BlockWriter::rows_text(const std::string& array, const PlaneText& pl
   const auto number = [](int i) { return std::to_string(i); };
   const int row = px_ * plane.channels;
   // Padding ends every row, so that whole blocks fit where their bytes divide it.
-  const bool as_words = in_words_.contains(array) && row_alignment % row == 0;
-  const std::string stored =
-      as_words
+  const bool padded = row_alignment % (row * bytes_of(cls)) == 0;
+  const std::string in_one =
+      in_words_.contains(array) && padded
           ? word_access(false, "row", "(" + in_words_.at(array) + " + r * " + number(row / 4) + ")",
                         0, row, row, to_.tuning().load_bytes, "    ")
-          : "    if (whole) {\n" +
-                wide_store(cls, "row", array, row, to_.tuning().load_bytes, "      ") +
-                "    } else {\n" + loop("i", px_) + "for (int c = 0; c < " +
-                number(plane.channels) + "; ++c) {\n        if (x0 + i < " + width + ") row[i * " +
-                number(plane.channels) + " + c] = " + array + "[i * " + number(plane.channels) +
-                " + c];\n      }\n    }\n";
-  return loop("r", py_) + "{\n    const int y = y0 + r;\n    if (y >= " + height + ") continue;\n" +
-         row_text_ + "    GLOBAL " + type_of(cls) + "* const row = " + plane.row("y") +
-         " + (long)x0 * " + number(plane.channels) + ";\n" + stored + "  }\n";
+          : wide_store(cls, "row", array, row, to_.tuning().load_bytes, padded ? "    " : "      ");
+  const std::string stored =
+      padded
+          ? in_one
+          : "    if (whole) {\n" + in_one + "    } else {\n" + loop("i", px_) +
+                "for (int c = 0; c < " + number(plane.channels) +
+                "; ++c) {\n        if (x0 + i < " + width + ") row[i * " + number(plane.channels) +
+                " + c] = " + array + "[i * " + number(plane.channels) + " + c];\n      }\n    }\n";
+  // The rows that share words come one after the other.
+  const std::string rows =
+      packed_
+          ? loop("two", py_) + "{\n    const int r = two / 2 + two % 2 * " + number(py_ / 2) + ";\n"
+          : loop("r", py_) + "{\n";
+  return rows + "    const int y = y0 + r;\n    if (y >= " + height + ") continue;\n" + row_text_ +
+         "    GLOBAL " + type_of(cls) + "* const row = " + plane.row("y") + " + (long)x0 * " +
+         number(plane.channels) + ";\n" + stored + "  }\n";
 }
 
 std::string BlockWriter::loop(const std::string& variable, int count) const {
@@ -132,12 +141,19 @@ void BlockWriter::load_centre(const Operand& operand, const std::string& name) {
   const std::string c = std::to_string(channels), from = "from_" + name;
   row_text_ += "  " + type_of(cls) + " " + name + "[" + std::to_string(row) + "];\n" +
                "    GLOBAL const " + type_of(cls) + "* const " + from + " = " +
-               to_.plane(operand).row("y") + ";\n    if (whole) {\n" +
-               wide_load(cls, "(" + from + " + (long)x0 * " + c + ")", name, 0, row,
-                         to_.tuning().load_bytes, "      ") +
-               "    } else {\n" + loop("i", px_) + "for (int c = 0; c < " + c +
-               "; ++c) {\n        " + name + "[i * " + c + " + c] = " + from + "[smaller(x0 + i, " +
-               to_.width(sized_) + " - 1) * " + c + " + c];\n      }\n    }\n";
+               to_.plane(operand).row("y") + ";\n";
+  const auto wide = [&](const std::string& indent) {
+    return wide_load(cls, "(" + from + " + (long)x0 * " + c + ")", name, 0, row,
+                     to_.tuning().load_bytes, indent);
+  };
+  if (row_alignment % (row * bytes_of(cls)) == 0) {
+    row_text_ += wide("    ");
+    return;
+  }
+  row_text_ += "    if (whole) {\n" + wide("      ") + "    } else {\n" + loop("i", px_) +
+               "for (int c = 0; c < " + c + "; ++c) {\n        " + name + "[i * " + c +
+               " + c] = " + from + "[smaller(x0 + i, " + to_.width(sized_) + " - 1) * " + c +
+               " + c];\n      }\n    }\n";
 }
 
 std::string BlockWriter::code_value(int n, const Operand& source) {

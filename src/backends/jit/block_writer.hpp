@@ -26,6 +26,7 @@ std::vector<Run> runs_of(const Mask& mask);
 struct BlockSize {
   int px = 0, py = 0;
   bool packed = false;  // rows r and r + py/2 in the 16-bit lanes of a word
+  bool tile = false;    // the group's pixels and their neighbourhood in local memory
 };
 
 // Whether node n is made of bytes, in the lanes of words: the order of a plane's pixels is all it
@@ -44,6 +45,7 @@ class BlockWriter {
         px_(size.px),
         py_(size.py),
         packed_(size.packed),
+        tile_(size.tile),
         sized_(sized) {}
 
   // The array with a row of the block of an operand: [px][channels].
@@ -110,6 +112,9 @@ class BlockWriter {
 
   void stencil_body(int n, const std::string& name, const Window& w, const Footprint& f);
 
+  // Rows, then columns, from one window.
+  void both_passes(int n, const Separable& separable, const std::string& name);
+
   // The column pass, on the plane that the row pass has made.
   void columns(int n, const Separable& separable, const std::string& name);
 
@@ -134,6 +139,20 @@ class BlockWriter {
   std::string ranks_by_columns(const Rank& rank, const Window& w, const Order& order,
                                const std::string& result, const std::string& own);
 
+  // --- floats in local memory
+  // Fills `tile_NAME`, vectors of four pixels, `across` of them a row.
+  void fill_tile(int n, const std::string& own, const std::string& edge, const Footprint& f,
+                 const std::string& type, int halo, int across);
+  // Row after row of the tile as `line`, `step` for each, on `sums` of the block's pixels, which
+  // begin as `start`; then the results. `real`: the type they are converted from, if they are.
+  void stream_tile(int n, const std::string& own, const std::string& name, const std::string& type,
+                   const std::string& start, int halo, int across, const Footprint& f,
+                   const std::string& step, const std::string& real);
+  // An extremum of one channel: row after row of the tile into the results of all outputs.
+  void extremes_tile(int n, const std::string& name);
+  // A weighted sum of one channel: row after row of the tile into the sums of all outputs.
+  void weighted_tile(int n, const std::string& name);
+
   // --- bytes in the lanes of words
   // The words around the block, row by row.
   struct Words {
@@ -148,6 +167,8 @@ class BlockWriter {
                const std::string& own);
   // Node n in lanes, then as words [py][px * channels / 4].
   void around_lanes(int n, const std::string& name);
+  // A stencil of bytes: its integer sums in lanes, the rest as floats.
+  void sums_of_lanes(int n, const std::string& name);
   std::string extremes_of_lanes(const Extremum& extremum, const Window& w,
                                 const std::string& result, const std::string& own);
   // The name of the array of the extremes of `length` elements side by side; `known`: those there
@@ -158,7 +179,7 @@ class BlockWriter {
   Builder& to_;
   IsStored stored_;
   int px_, py_;
-  bool packed_;
+  bool packed_, tile_;
   Operand sized_;         // a value of the result's size
   std::string tables_;    // their copies in local memory
   std::string text_;      // the windows

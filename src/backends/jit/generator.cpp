@@ -56,7 +56,8 @@ class Generator {
         write_select(to_, n);
       else if (is<Scalar>(node))
         write_scalar(to_, n);
-      else if (is<Separable>(node) && tiled_[index(n)] < 0 && !strips_.contains(n))
+      else if (is<Separable>(node) && tiled_[index(n)] < 0 && !strips_.contains(n) &&
+               !in_block(n))
         write_rows(n);
       if (node.is_measure) continue;
       if (is<Distance>(node))
@@ -100,12 +101,16 @@ class Generator {
 
   static std::size_t index(int n) { return static_cast<std::size_t>(n); }
 
+  bool in_block(int n) const {
+    return passes_in_block(to_, n) && stored(n) && fits_block(to_, is_stored_, n);
+  }
+
   // The node with two passes inside stored node n, if its kernel is to make both.
   int tiled(int n) const {
     const int inner = two_passes_of(to_, is_stored_, n);
     const bool small =
         inner >= 0 && is<Extremum>(to_.node(inner)) && fits_block(to_, is_stored_, n);
-    return small ? -1 : inner;
+    return small || in_block(n) ? -1 : inner;
   }
 
   int readers_of(int n) const {

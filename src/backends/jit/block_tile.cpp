@@ -1,0 +1,167 @@
+// The text of weighted sums whose group keeps its pixels in local memory.
+#include <algorithm>
+
+#include "backends/jit/block_writer.hpp"
+#include "backends/jit/dialect.hpp"
+#include "backends/jit/nodes.hpp"
+#include "backends/jit/wide_access.hpp"
+
+namespace impipe::jit {
+namespace {
+
+std::string number(int i) { return std::to_string(i); }
+
+}  // namespace
+
+void BlockWriter::fill_tile(int n, const std::string& own, const std::string& edge,
+                            const Footprint& f, const std::string& type, int halo, int across) {
+  const Operand image = to_.node(n).images[0];
+  const int down = to_.tuning().group / 32, rows = down * py_ + f.up + f.down;
+  const std::string vectors = number(across), items = number(to_.tuning().group);
+  const std::string place = "tile_" + own + "[k]";
+  // Items go over the rows 32 vectors at a time, and then over what is left at the right.
+  const int left_over = across - 32;
+  const auto fill = [&](const std::string& each) {
+    return std::string(to_.tuning().unroll ? "#pragma unroll\n" : "") + "    for (int i = 0; i < " +
+           number((rows + down - 1) / down) + "; ++i) {\n      const int row = i * " +
+           number(down) + " + ITEM / 32, vector = ITEM % 32, k = row * " + vectors +
+           " + vector;\n      if (row < " + number(rows) + ") {\n" + each +
+           "      }\n    }\n    for (int i = ITEM; i < " + number(rows * left_over) +
+           "; i += " + items + ") {\n      const int row = i / " + number(left_over) +
+           ", vector = 32 + i % " + number(left_over) + ", k = row * " + vectors + " + vector;\n" +
+           each + "    }\n";
+  };
+  std::string at_edge = "        " + type + "4 v;\n";
+  for (int i = 0; i < 4; ++i) {
+    at_edge += std::string("        v.") + "xyzw"[i] + " = " +
+               to_.call(edge, "left + 4 * vector + " + number(i), "top + row", "0") + ";\n";
+  }
+  at_edge += "        " + place + " = v;\n";
+  tables_ += "  LOCAL " + type + "4 tile_" + own + "[" + number(rows * across) + "];\n  {\n" +
+             "    const int left = GROUP_X * " + number(32 * px_) + " - " + number(halo) +
+             ", top = GROUP_Y * " + number(down * py_) + " - " + number(f.up) + ";\n";
+  if (image.external || stored_(image.index)) {
+    const PixelClass cls = to_.cls(image);
+    const std::string inside =
+        "        " + type_of(cls) + " from[4];\n" +
+        wide_load(cls, "(" + to_.plane(image).row("(top + row)") + " + left + 4 * vector)", "from",
+                  0, 4, to_.tuning().load_bytes, "        ") +
+        "        " + type +
+        "4 v;\n        v.x = from[0];\n        v.y = from[1];\n"
+        "        v.z = from[2];\n        v.w = from[3];\n        " +
+        place + " = v;\n";
+    tables_ += "    if (left >= 0 && left + " + number(4 * across) + " <= " + to_.width(image) +
+               " && top >= 0 && top + " + number(rows) + " <= " + to_.height(image) + ") {\n" +
+               fill(inside) + "    } else {\n" + fill(at_edge) + "    }\n";
+  } else {
+    tables_ += fill(at_edge);
+  }
+  tables_ += "  }\n  BARRIER;\n";
+}
+
+void BlockWriter::weighted_tile(int n, const std::string& name) {
+  const Node& node = to_.node(n);
+  const Stencil& stencil = *as<Stencil>(node);
+  const Operand image = node.images[0];
+  const Mask& mask = stencil.taps;
+  const Footprint f = mask.footprint();
+  const std::string own = Builder::name({false, n}), edge = own + "_edge";
+  write_border(to_, edge, "float", to_.value(image, "x", "y", "c"), stencil.border,
+               outside_value(to_, n, stencil.border), to_.width(image), to_.height(image));
+  const int halo = (std::max(f.left, f.right) + 3) / 4 * 4;
+  const int across = 32 + halo / 2;
+  fill_tile(n, own, edge, f, "float", halo, across);
+
+  // Every sum takes its taps in row-major order: rows of the tile come from the top down.
+  const std::string weight = weights(to_, n, "weights", 0, mask.count());
+  std::string taps;
+  int k = 0;
+  for (int y = 0; y < mask.height; ++y) {
+    std::string row;
+    for (int x = 0; x < mask.width; ++x) {
+      if (!mask.at(x, y)) continue;
+      row += "        sum = fma(" + weight + "[" + number(k++) + "], line[i + " +
+             number(halo + x - mask.origin_x) + "], sum);\n";
+    }
+    if (row.empty()) continue;
+    taps += "      if (row - r == " + number(y) + ") {\n" + loop("i", px_) +
+            "{\n        float sum = sums[r * " + number(px_) + " + i];\n" + row +
+            "        sums[r * " + number(px_) + " + i] = sum;\n      }\n      }\n";
+  }
+  stream_tile(n, own, name, "float", "0.0f", halo, across, f,
+              loop("r", py_) + "{\n" + taps + "    }\n", "float");
+}
+
+void BlockWriter::stream_tile(int n, const std::string& own, const std::string& name,
+                              const std::string& type, const std::string& start, int halo,
+                              int across, const Footprint& f, const std::string& step,
+                              const std::string& real) {
+  const Node& node = to_.node(n);
+  const int width = px_ + 2 * halo;
+  const std::string sums = "sums_" + own;
+  text_ += "  " + type + " " + sums + "[" + number(py_ * px_) + "];\n" + loop("k", py_ * px_) +
+           sums + "[k] = " + start + ";\n  {\n  " + type + "* const sums = " + sums + ";\n" +
+           loop("row", py_ + f.up + f.down) + "{\n    " + type + " line[" + number(width) + "];\n" +
+           loop("i", width / 4) + "{\n      const " + type + "4 v = tile_" + own +
+           "[(ITEM / 32 * " + number(py_) + " + row) * " + number(across) +
+           " + ITEM % 32 + i];\n"
+           "      line[4 * i] = v.x;\n      line[4 * i + 1] = v.y;\n"
+           "      line[4 * i + 2] = v.z;\n      line[4 * i + 3] = v.w;\n    }\n" +
+           step + "  }\n  }\n";
+  const std::string value = sums + "[r * " + number(px_) + " + i]";
+  row_text_ +=
+      "  " + type_of(node.cls) + " " + name + "[" + number(px_) + "];\n" + loop("i", px_) + name +
+      "[i] = " +
+      (real.empty() ? "(" + type_of(node.cls) + ")" + value : converted(node.cls, real, value)) +
+      ";\n";
+}
+
+void BlockWriter::extremes_tile(int n, const std::string& name) {
+  const Node& node = to_.node(n);
+  const Extremum& extremum = *as<Extremum>(node);
+  const Operand image = node.images[0];
+  const Mask& mask = extremum.mask;
+  const Footprint f = mask.footprint();
+  const bool single = node.cls == PixelClass::single;
+  const std::string type = single ? "float" : "int";
+  const std::string nothing = single             ? (extremum.largest ? "-INFINITY" : "INFINITY")
+                              : extremum.largest ? "0"
+                                                 : number(static_cast<int>(class_max(node.cls)));
+  const std::string better =
+      std::string(extremum.largest ? "larger" : "smaller") + (single ? "_float" : "");
+  const std::string own = Builder::name({false, n}), edge = own + "_edge";
+  write_border(to_, edge, type, to_.value(image, "x", "y", "c"), Border::absent, nothing,
+               to_.width(image), to_.height(image));
+  const int halo = (std::max(f.left, f.right) + 3) / 4 * 4;
+  const int across = 32 + halo / 2, width = px_ + 2 * halo;
+  fill_tile(n, own, edge, f, type, halo, across);
+
+  // Runs of the line's values, each length from half of itself; then rows of the mask, run by run.
+  std::map<int, std::string> known = {{1, "line"}};
+  std::string text, folds;
+  for (int y = 0; y < mask.height; ++y) {
+    std::string best;
+    for (const Run& run : runs_of(mask)) {
+      if (run.y != y - mask.origin_y) continue;
+      while (!known.contains(run.length)) {
+        const int part = std::prev(known.upper_bound(run.length))->first;
+        const int next = std::min(run.length, 2 * part);
+        const std::string array = "run" + number(next);
+        text += "    " + type + " " + array + "[" + number(width) + "];\n" +
+                loop("i", width - next + 1) + array + "[i] = " + better + "(" + known[part] +
+                "[i], " + known[part] + "[i + " + number(next - part) + "]);\n";
+        known[next] = array;
+      }
+      best += "        best = " + better + "(best, " + known[run.length] + "[i + " +
+              number(halo + run.x) + "]);\n";
+    }
+    if (best.empty()) continue;
+    folds += "      if (row - r == " + number(y) + ") {\n" + loop("i", px_) + "{\n        " + type +
+             " best = sums[r * " + number(px_) + " + i];\n" + best + "        sums[r * " +
+             number(px_) + " + i] = best;\n      }\n      }\n";
+  }
+  stream_tile(n, own, name, type, nothing, halo, across, f,
+              text + loop("r", py_) + "{\n" + folds + "    }\n", "");
+}
+
+}  // namespace impipe::jit
