@@ -20,16 +20,16 @@ using Kind = Label::Kind;
 constexpr int items = 128;
 constexpr int side = 32;  // of a tile
 
-// One tile with a frame of one pixel. state: changed in this step; ever; and its left, right, upper
-// and lower pixels.
+// One tile with a frame of one pixel. state: what changed in this step, and ever: 1 anything, 2 a
+// pixel of the left side, 4 of the right, 8 of the upper, 16 of the lower one.
 constexpr const char* tile_function = R"(
-FUNCTION void $name_put(IN_LOCAL $type* values, IN_LOCAL int* state, const int i, const $type v) {
+FUNCTION_APART void $name_put(IN_LOCAL $type* values, IN_LOCAL int* state, const int i,
+                              const $type v) {
+  const int sides = (i % 34 == 1 ? 2 : 0) | (i % 34 == 32 ? 4 : 0) | (i / 34 == 1 ? 8 : 0) |
+                    (i / 34 == 32 ? 16 : 0) | 1;
+  IN_LOCAL volatile int* known = state;
   values[i] = v;
-  state[0] = 1;
-  if (i % 34 == 1) state[2] = 1;
-  if (i % 34 == 32) state[3] = 1;
-  if (i / 34 == 1) state[4] = 1;
-  if (i / 34 == 32) state[5] = 1;
+  if ((*known & sides) != sides) OR_LOCAL(state, sides);
 }
 FUNCTION void $name_tile(GIVEN, IN_LOCAL $type* values, IN_LOCAL $type* limits, IN_LOCAL int* state,
                          const int tile_x, const int tile_y, GLOBAL uint* awake) {
@@ -39,7 +39,7 @@ FUNCTION void $name_tile(GIVEN, IN_LOCAL $type* values, IN_LOCAL $type* limits, 
     values[i] = inside ? ($type)$out : $lowest;
     limits[i] = inside ? $limit : $lowest;
   }
-  if (ITEM > 0 && ITEM < 6) state[ITEM] = 0;
+  if (ITEM == 0) state[1] = 0;
   do {
     BARRIER;
     if (ITEM == 0) state[0] = 0;
@@ -58,10 +58,9 @@ $spread    }
     }
     if (ITEM < 9 && ITEM != 4) {
       const int dx = ITEM % 3 - 1, dy = ITEM / 3 - 1;
-      const bool beside = dx == 0 || state[dx < 0 ? 2 : 3] != 0;
-      const bool above = dy == 0 || state[dy < 0 ? 4 : 5] != 0;
+      const int sides = (dx < 0 ? 2 : 0) | (dx > 0 ? 4 : 0) | (dy < 0 ? 8 : 0) | (dy > 0 ? 16 : 0);
       const int x = tile_x + dx, y = tile_y + dy;
-      if (beside && above && x >= 0 && y >= 0 && x < $across && y < $along) {
+      if ((state[1] & sides) == sides && x >= 0 && y >= 0 && x < $across && y < $along) {
         awake[y * $across + x] = 1u;
       }
     }
@@ -112,7 +111,7 @@ constexpr const char* spread_edges = R"(      if (limits[i] <= 0 || values[i] !=
 
 constexpr const char* step_kernel = R"(  LOCAL $type values[34 * 34];
   LOCAL $type limits[34 * 34];
-  LOCAL int state[6];
+  LOCAL int state[2];
   LOCAL int runs;
   if (ITEM == 0) {
     GLOBAL uint* own = &$from[GROUP_Y * $across + GROUP_X];
@@ -126,7 +125,7 @@ constexpr const char* step_kernel = R"(  LOCAL $type values[34 * 34];
 
 constexpr const char* finish_kernel = R"(  LOCAL $type values[34 * 34];
   LOCAL $type limits[34 * 34];
-  LOCAL int state[6];
+  LOCAL int state[2];
   LOCAL uint awake[$items];
   LOCAL uint any;
   const int tiles = $across * $along;
