@@ -408,6 +408,32 @@ class Table {
         {node(Distance{}, {input(0)}, {}, PixelClass::single, 1)});
   }
 
+  void add_projections() {
+    std::vector<Argument> fours, list;
+    for (const double angle : {20.5, 69.5, 110.5, 159.5, 45.0, 135.0, 0.0, 90.0}) {
+      fours.push_back(number(angle));
+    }
+    for (const double angle : {-30.0, 0.0, 33.25, 45.0, 77.0, 101.5, 179.0, 200.5, 720.5}) {
+      list.push_back(number(angle));
+    }
+    for (const PixelClass cls : {PixelClass::uint8, PixelClass::single}) {
+      const std::string of = " " + std::string(name_of(cls));
+      add("project" + of, {image(cls, 1)},
+          {node(Project{static_cast<int>(list.size())}, {input(0)}, list, PixelClass::single, 1)});
+      add("project fours" + of, {image(cls, 1)},
+          {node(Project{static_cast<int>(fours.size())}, {input(0)}, fours, PixelClass::single,
+                1)});
+    }
+    using Filter = Backproject::Filter;
+    for (const Filter filter : {Filter::none, Filter::ram_lak}) {
+      const bool linear = filter != Filter::none;
+      const PixelClass cls = linear ? PixelClass::single : PixelClass::uint16;
+      add("backproject " + std::to_string(static_cast<int>(filter)), {image(cls, 1)},
+          {node(Backproject{.filter = filter, .linear = linear, .angles = 1}, {input(0)},
+                {number(7.5), number(linear ? 0.75 : 1), number(41)}, PixelClass::single, 1)});
+    }
+  }
+
   void add_diffusions() {
     for (const PixelClass cls : classes) {
       Node dither = node(Diffuse{}, {input(0)}, {number(white_of(cls))}, PixelClass::logical, 1);
@@ -439,17 +465,12 @@ class Table {
       case PixelClass::uint8:
         add_label(Label::Kind::maxima, 8, bits);
         add_label(Label::Kind::minima, 4, bits);
-        add_label(Label::Kind::holes, 8, cls);
-        add_label(Label::Kind::reach, 8, bits);
         break;
       case PixelClass::uint16:
         add_label(Label::Kind::maxima, 4, bits);
-        add_label(Label::Kind::reconstruct, 8, cls);
         break;
       case PixelClass::single:
         add_label(Label::Kind::minima, 8, bits);
-        add_label(Label::Kind::holes, 4, cls);
-        add_label(Label::Kind::reconstruct, 4, cls);
         break;
     }
   }
@@ -524,6 +545,7 @@ std::vector<SpecCase> make_table() {
   table.add_others();
   table.add_distances();
   table.add_diffusions();
+  table.add_projections();
   table.add_chains(PixelClass::uint8, 1, " uint8 x1");
   table.add_chains(PixelClass::uint8, 3, " uint8 x3");
   table.add_chains(PixelClass::single, 1, " single x1");

@@ -1,4 +1,4 @@
-// Connected components and what spreads on a GPU have the CPU's bits, at sizes around their tiles
+// Connected components on a GPU have the CPU's bits, at sizes around their tiles
 // and on contents that wind through many of them.
 #include <gtest/gtest.h>
 
@@ -125,26 +125,17 @@ void compare_with_cpu(const Backend& backend) {
           as_heights(PixelClass::uint8, 500));
     check(label_case(Kind::minima, conn, PixelClass::single, bits),
           as_heights(PixelClass::single, 50));
-    check(label_case(Kind::holes, conn, PixelClass::uint16, PixelClass::uint16),
-          as_heights(PixelClass::uint16, 30));
   }
-  check(label_case(Kind::reconstruct, 4, PixelClass::single, PixelClass::single),
-        [&](Size size, const Content& content) {
-          return std::vector{drawn(PixelClass::single, size,
-                                   [&](auto, auto) { return (*random)() % 200 == 0 ? 1.0 : -1.0; }),
-                             drawn(PixelClass::single, size, [&](auto x, auto y) {
-                               return content(x, y) * (0.5 + (*random)() % 8 / 16.0);
-                             })};
-        });
-  check(label_case(Kind::reach, 8, PixelClass::uint8, PixelClass::logical),
-        [&](Size size, const Content& content) {
-          return std::vector{drawn(PixelClass::uint8, size, [&](auto x, auto y) {
-            if (content(x, y) == 0) return 0u;
-            const auto line = static_cast<unsigned>(
-                1 + ((*random)() % 9 == 0 ? (*random)() % 4 : (x / 40 + y / 30) % 4));
-            return (*random)() % 150 == 0 ? line + 4 : line;
-          })};
-        });
+}
+
+// The engine takes such images to the CPU.
+TEST(OpenClLabels, WhatSpreadsIsRefused) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  const SpecCase spec = label_case(Kind::holes, 4, PixelClass::uint8, PixelClass::uint8);
+  EXPECT_THROW(Comparison(spec, *cpu, *device).difference({20, 20}, 1), OutOfDeviceMemory);
 }
 
 TEST(OpenClLabels, HaveTheBitsOfTheCpu) { compare_with_cpu(opencl_backend); }
