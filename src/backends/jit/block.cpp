@@ -82,9 +82,10 @@ struct Parts {
   int channels = 1;  // most of a plane
   Footprint reach;   // of all neighbourhoods
   bool around = false;
-  bool lanes = true;  // every neighbourhood is of bytes that lanes can hold
-  int ranked = 0;     // most cells of a rank filter
-  int runs = 0;       // most runs of an extremum
+  bool lanes = true;    // every neighbourhood is of bytes that lanes can hold
+  bool limited = true;  // the registers of a kernel can be
+  int ranked = 0;       // most cells of a rank filter
+  int runs = 0;         // most runs of an extremum
   int around_count = 0;
   bool tile = false;  // a weighted sum that reads far enough for local memory to pay
 };
@@ -135,7 +136,7 @@ std::optional<BlockSize> block_size(const Parts& parts) {
   if (parts.runs > most_runs) return std::nullopt;
   if (parts.lanes) {
     // A rank filter keeps its window beside its lists.
-    const int tallest = parts.ranked > 9 ? 8 : 16;
+    const int tallest = parts.ranked > 9 || !parts.limited ? 8 : 16;
     for (const BlockSize size :
          {BlockSize{8, 16, true}, {8, 8, true}, {8, 4, true}, {4, 4, true}}) {
       if (size.py <= tallest && words_of(size, parts) <= most_words) return size;
@@ -162,7 +163,7 @@ std::optional<BlockSize> block_size(const Parts& parts) {
 Parts parts_of(const Builder& to, const IsStored& stored, int n) {
   // The node itself is stored, but made here.
   const IsStored others = [&](int other) { return other != n && stored(other); };
-  Parts parts;
+  Parts parts{.limited = to.limits_registers()};
   collect(to, others, {false, n}, false, parts);
   return parts;
 }

@@ -4,33 +4,14 @@
 
 #include "backends/jit/block_writer.hpp"
 #include "backends/jit/dialect.hpp"
-#include "backends/jit/integer_sums.hpp"
 #include "backends/jit/nodes.hpp"
-#include "backends/jit/text.hpp"
 #include "backends/jit/wide_access.hpp"
 
 namespace impipe::jit {
 
-namespace {
-
-// Whether the arguments end in the value outside the image.
-bool has_outside(const Node& node) {
-  const auto& stencil = std::get<Stencil>(node.primitive);
-  const int own = stencil.body != nullptr ? stencil.body->parameters : 0;
-  return static_cast<int>(node.arguments.size()) > own;
-}
-
-}  // namespace
-
 bool takes_lanes(const Builder& to, const IsStored& stored, int n) {
   const Node& node = to.node(n);
-  if (const auto* stencil = as<Stencil>(node)) {
-    // The value outside must be a code.
-    if (stencil->border == Border::constant && has_outside(node)) return false;
-    if (!integer_sums(*stencil)) return false;
-  } else if (as<Extremum>(node) == nullptr && as<Rank>(node) == nullptr) {
-    return false;
-  }
+  if (as<Extremum>(node) == nullptr && as<Rank>(node) == nullptr) return false;
   const Operand& image = node.images[0];
   return bytes_of(to.cls(image)) == 1 && (image.external || stored(image.index));
 }
@@ -181,7 +162,6 @@ std::string BlockWriter::extremes_of_lanes(const Extremum& extremum, const Windo
 
 void BlockWriter::around_lanes(int n, const std::string& name) {
   const Node& node = to_.node(n);
-  if (as<Stencil>(node) != nullptr) return sums_of_lanes(n, name);
   const Operand image = node.images[0];
   const std::string own = Builder::name({false, n});
   const auto number = [](int i) { return std::to_string(i); };
@@ -214,51 +194,6 @@ void BlockWriter::around_lanes(int n, const std::string& name) {
                name + "[k] = (uchar)(" + words + "[(r * " + number(row) +
                " + k) / 4] >> (8 * ((r * " + number(row) + " + k) % 4)));\n";
   in_words_[name] = words;
-}
-
-void BlockWriter::sums_of_lanes(int n, const std::string& name) {
-  const Node& node = to_.node(n);
-  const Stencil& stencil = *as<Stencil>(node);
-  const Operand image = node.images[0];
-  const Footprint f = stencil.footprint();
-  const std::string own = Builder::name({false, n});
-  const auto number = [](int i) { return std::to_string(i); };
-  const int half = py_ / 2, channels = node.channels;
-  const Words words = words_around(image, f, stencil.border, "0u", own);
-  const auto tap = [&](int dx, int dy) {
-    const std::string at = "(" + number(words.first + dx * channels) + " + k)";
-    const auto word = [&](int down) {
-      return words.array + "[(q + " + number(f.up + dy + down) + ") * " + number(words.width) +
-             " + " + at + " / 4]";
-    };
-    return "(BYTE_LANES(" + word(0) + ", " + word(half) + ", " + at + " % 4) & 0xff00ffu)";
-  };
-  const IntegerSums sums = *integer_sums(stencil);
-  std::string made, arguments;
-  std::vector<std::string> parameters;
-  for (std::size_t i = 0; i < sums.sums.size(); ++i) {
-    const std::string sum = "sum" + number(static_cast<int>(i)), v = "v" + sum;
-    made += "const uint " + sum + " = " + sums.sums[i].text(tap) + ";\n      const float " + v +
-            " = LANE_FLOAT(" + sum + ", r >= " + number(half) + ") - " +
-            number(8388608 + sums.sums[i].bias) + ".0f;\n      ";
-    arguments += (i == 0 ? "" : ", ") + v;
-    parameters.push_back(v);
-  }
-  if (stencil.body != nullptr) {
-    int index = 0;
-    for (const std::string& label : names_in(stencil.body->parameter_names)) {
-      parameters.push_back(label);
-      arguments += ", " + to_.argument(n, index++, label, "float", "c");
-    }
-  }
-  const std::string body = own + "_of_sums";
-  to_.body_once(body,
-                "\n" + body_function(body, "float", "", parameters, "return " + sums.rest + ";"));
-  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + number(px_ * channels) + "];\n" +
-               for_each_pixel(
-                   channels,
-                   "const int q = r % " + number(half) + ";\n      " + made + name +
-                       "[k] = " + converted(node.cls, "float", body + "(" + arguments + ")") + ";");
 }
 
 }  // namespace impipe::jit

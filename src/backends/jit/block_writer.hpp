@@ -167,8 +167,6 @@ class BlockWriter {
                const std::string& own);
   // Node n in lanes, then as words [py][px * channels / 4].
   void around_lanes(int n, const std::string& name);
-  // A stencil of bytes: its integer sums in lanes, the rest as floats.
-  void sums_of_lanes(int n, const std::string& name);
   std::string extremes_of_lanes(const Extremum& extremum, const Window& w,
                                 const std::string& result, const std::string& own);
   // The name of the array of the extremes of `length` elements side by side; `known`: those there

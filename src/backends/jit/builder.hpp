@@ -62,6 +62,8 @@ class Builder {
   Dialect dialect() const { return dialect_; }
   // False where every kernel makes one pixel a work-item: what the fast ones are compared with.
   bool fast() const { return fast_; }
+  // Whether a kernel's registers can be limited, so that a large block keeps groups at once.
+  bool limits_registers() const { return dialect_ == Dialect::cuda; }
   const Node& node(int n) const { return spec_->nodes[static_cast<std::size_t>(n)]; }
   PixelClass cls(const Operand& operand) const;
   int channels(const Operand& operand) const;

@@ -58,17 +58,14 @@ static inline uint permuted_bytes(const uint a, const uint b, const uint places)
 }
 #define BYTE_LANES(a, b, k) permuted_bytes(a, b, (k) * 0x1111u + 0x4400u)
 #define LOW_BYTES(a, b) permuted_bytes(a, b, 0x6240u)
-#define LANE_FLOAT(v, upper) as_float(permuted_bytes(v, 0x4b000000u, (upper) ? 0x7432u : 0x7410u))
 #define LOW_HALVES(a, b) permuted_bytes(a, b, 0x5410u)
 #define HIGH_HALVES(a, b) permuted_bytes(a, b, 0x7632u)
 #else
 #define BYTE_LANES(a, b, k) ((((a) >> (8 * (k))) & 255u) | ((((b) >> (8 * (k))) & 255u) << 16))
-#define LANE_FLOAT(v, upper) as_float((((v) >> ((upper) ? 16 : 0)) & 0xffffu) | 0x4b000000u)
 #define LOW_BYTES(a, b) (((a) & 0xff00ffu) | (((b) & 0xff00ffu) << 8))
 #define LOW_HALVES(a, b) (((a) & 0xffffu) | ((b) << 16))
 #define HIGH_HALVES(a, b) (((a) >> 16) | ((b) & 0xffff0000u))
 #endif
-#define ROOT_OF_WHOLE(x) sqrt(x)
 static inline uint smaller_lanes(const uint a, const uint b) {
   return as_uint(min(as_ushort2(a), as_ushort2(b)));
 }
@@ -121,26 +118,16 @@ typedef unsigned long ulong;
 #define EXCHANGED(count) 0
 #define INTERIOR(test) (test)
 #define BYTE_LANES(a, b, k) __byte_perm(a, b, (k) * 0x1111u + 0x4400u)
-#define LANE_FLOAT(v, upper) \
-  __uint_as_float(__byte_perm(v, 0x4b000000u, (upper) ? 0x7432u : 0x7410u))
 #define LOW_BYTES(a, b) __byte_perm(a, b, 0x6240u)
 #define LOW_HALVES(a, b) __byte_perm(a, b, 0x5410u)
 #define HIGH_HALVES(a, b) __byte_perm(a, b, 0x7632u)
-// The correctly rounded root of a whole number below 2^24: one step from the approximate one.
-static __device__ __forceinline__ float root_of_whole(const float x) {
-  float inverse;
-  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(fmaxf(x, 1.0f)));
-  const float root = __fmul_rn(x, inverse);
-  return __fmaf_rn(__fmaf_rn(-root, root, x), __fmul_rn(0.5f, inverse), root);
-}
-#define ROOT_OF_WHOLE(x) root_of_whole(x)
 #define smaller_lanes(a, b) __vminu2(a, b)
 #define larger_lanes(a, b) __vmaxu2(a, b)
 )";
 
 // Lanes: the 16-bit halves of a word, each with a byte of a pixel in its low half (the high half is
 // unspecified or 0; order holds). BYTE_LANES: byte k of a and byte k of b. LOW_BYTES: of the two
-// lanes of a and b, in turn. LANE_FLOAT: 2^23 plus a lane. smaller_lanes, larger_lanes: lane by lane.
+// lanes of a and b, in turn. smaller_lanes, larger_lanes: lane by lane.
 
 // `real(0.5)` is a cast: a macro with parameters leaves the type `real` alone. A word means the
 // function of REAL, the type of the body it stands in.
