@@ -2,8 +2,10 @@
 // fused chains.
 #include "support/kernel_specs.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 
 #include "core/expression.hpp"
 #include "core/pair_code.hpp"
@@ -118,9 +120,12 @@ class Table {
     add("point blend with one channel" + of, {image(cls, channels), image(PixelClass::uint8, 1)},
         {node(Point{.body = &bodies::table_blend}, {input(0), input(1)}, {number(1.5)}, cls,
               channels)});
-    add("point expression" + of, {image(cls, channels)},
-        {node(Point{.expression = expression("x > white / 2 ? x - col : max(x, row) + width / 7")},
+    if (channels == 1) {
+      add("point expression" + of, {image(cls, channels)},
+          {node(
+              Point{.expression = expression("x > white / 2 ? x - col : max(x, row) + width / 7")},
               {input(0)}, {}, cls, channels)});
+    }
     Node own =
         node(Point{.body = &bodies::table_adjust}, {input(0)},
              {measured(0, true), measured(1, true), number(w)}, PixelClass::uint16, channels);
@@ -149,6 +154,7 @@ class Table {
   void add_permutes(PixelClass cls, int channels, const std::string& of) {
     add("permute transpose" + of, {image(cls, channels)},
         {node(Permute{.transpose = true}, {input(0)}, {}, cls, channels)});
+    if (cls == PixelClass::logical || cls == PixelClass::uint16) return;
     if (channels == 1) {
       add("permute quarter" + of, {image(cls, channels)},
           {node(Permute{.transpose = true, .flip_x = true}, {input(0)}, {}, cls, channels)});
@@ -202,11 +208,12 @@ class Table {
                 {input(0)}, all, cls, channels)});
     }
     if (cls == PixelClass::uint16) return;  // the rest of a stencil does not depend on the class
+    if (channels == 3 && cls != PixelClass::uint8) return;
     add("stencil body" + of, {image(cls, channels)},
         {node(Stencil{.body = &bodies::table_gradient, .border = border}, {input(0)},
               value ? std::vector{number(0.5), number(2)} : std::vector{number(0.5)},
               PixelClass::single, channels)});
-    if (channels == 3) return;
+    if (channels == 3 || cls == PixelClass::logical) return;
     Mask reach = rectangle(5, 3);
     add("stencil expression" + of, {image(cls, channels)},
         {node(
@@ -257,9 +264,11 @@ class Table {
       reductions.push_back(sink(Reduce{.kind = kind}, input(0), arguments, channels, 1));
     }
     add("reduce" + of, {image(cls, channels)}, reductions, {0, 1, 2, 3, 4});
-    add("reduce user" + of, {image(cls, channels)},
-        {sink(Reduce{.kind = ReduceKind::user, .expression = expression("acc * 0.5 + x / white")},
-              input(0), {number(0.25)}, channels, 1)});
+    if (channels == 1) {
+      add("reduce user" + of, {image(cls, channels)},
+          {sink(Reduce{.kind = ReduceKind::user, .expression = expression("acc * 0.5 + x / white")},
+                input(0), {number(0.25)}, channels, 1)});
+    }
     std::vector<Node> histograms = {
         sink(Histogram{.rule = BinRule::centred, .bins = 64}, input(0), {}, channels, 64),
         sink(
@@ -337,7 +346,6 @@ class Table {
     };
     using Method = Resample::Method;
     resize(Method::bicubic, true, PixelClass::uint8, 1, {0, 0, 0.4, 1.7});
-    resize(Method::bicubic, true, PixelClass::logical, 1, {40, 0, 0, 0});
     resize(Method::bilinear, false, PixelClass::uint16, 3, {0, 0, 0.3, 1});
     resize(Method::bicubic, true, PixelClass::single, 3, {20, 30, 0, 0});
     resize(Method::nearest, false, PixelClass::single, 1, {0, 0, 2.3, 0.7});
@@ -348,7 +356,6 @@ class Table {
     };
     affine(Method::bilinear, PixelClass::uint8, 3);
     affine(Method::bilinear, PixelClass::single, 1);
-    affine(Method::bilinear, PixelClass::logical, 1);
     affine(Method::nearest, PixelClass::uint16, 1);
   }
 
@@ -536,9 +543,7 @@ std::vector<SpecCase> make_table() {
   }
   for (const PixelClass cls : classes) table.add_labels(cls);
   table.add_sizes(PixelClass::uint8, 1, " uint8 x1");
-  table.add_sizes(PixelClass::single, 3, " single x3");
   table.add_shared(PixelClass::uint8, 1, " uint8 x1");
-  table.add_shared(PixelClass::uint8, 3, " uint8 x3");
   table.add_shared(PixelClass::single, 1, " single x1");
   table.add_windows();
   table.add_resamples();
@@ -565,11 +570,15 @@ std::vector<SpecCase> chosen_specs() {
   const bool all = table != nullptr && std::string(table) == "all";
   const std::size_t step = table != nullptr && std::string(table) == "few" ? 16 : 4;
   std::vector<SpecCase> chosen;
+  std::set<std::string> primitives;
   for (std::size_t i = 0; i < kernel_specs().size(); ++i) {
     const SpecCase& c = kernel_specs()[i];
-    if (only != nullptr ? c.name.find(only) != std::string::npos : all || i % step == 0) {
-      chosen.push_back(c);
-    }
+    const bool new_to_it = std::any_of(
+        c.spec.nodes.begin(), c.spec.nodes.end(), [&primitives](const Node& node) {
+          return primitives.insert(std::string(name_of(node.primitive))).second;
+        });
+    const bool is_chosen = all || i % step == 0 || new_to_it;
+    if (only != nullptr ? c.name.find(only) != std::string::npos : is_chosen) chosen.push_back(c);
   }
   return chosen;
 }
