@@ -97,7 +97,9 @@ double Session::measure_copy(int threads) {
 
 Session& Session::on_cpu(const OutOfDeviceMemory& reason) {
   const char* required = std::getenv("IMPIPE_REQUIRE_BACKEND");
-  if (required != nullptr && device().id.starts_with(required)) throw reason;
+  const std::string backend = " " + device().id.substr(0, device().id.find(':')) + " ";
+  const std::string wanted = " " + std::string(required == nullptr ? "" : required) + " ";
+  if (wanted.find(backend) != std::string::npos) throw reason;
   std::lock_guard lock(cpu_mutex_);
   if (!cpu_) {
     warnings_.push_back(std::string(reason.what()) + "; such images are computed on the CPU");

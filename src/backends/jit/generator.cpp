@@ -142,7 +142,10 @@ class Generator {
 
   // Whether node n takes kernels of its own for the extrema of a large rectangle.
   bool rectangle(int n) const {
-    return to_.fast() && is_rectangle(to_, n) && !fits_block(to_, is_stored_, n) &&
+    // Words of several pixels gain by it even where the block's window would still fit.
+    const PixelClass cls = to_.node(n).cls;
+    const bool packed = cls == PixelClass::uint8 || cls == PixelClass::logical;
+    return to_.fast() && is_rectangle(to_, n) && (packed || !fits_block(to_, is_stored_, n)) &&
            two_passes_of(to_, is_stored_, n) < 0;
   }
 
