@@ -201,48 +201,37 @@ class Generator {
     }
   }
 
+  // The kernels that store node n's pixels, and the function that reads them.
   void store(int n) {
-    const Node& node = to_.node(n);
-    const Operand self{false, n};
-    const std::string name = Builder::name(self);
     if (to_.fast() && fits_tiles(to_, is_stored_, n)) {
       write_transpose_kernel(to_, n);
-      load_function(n);
-      return;
-    }
-    if (strips_.contains(n)) {
+    } else if (strips_.contains(n)) {
       write_strip_kernel(to_, is_stored_, n);
-      load_function(n);
-      return;
-    }
-    if (rectangle(n)) {
+    } else if (rectangle(n)) {
       write_rectangle_kernels(to_, n);
-      load_function(n);
-      return;
-    }
-    if (tiled_[index(n)] >= 0) {
+    } else if (tiled_[index(n)] >= 0) {
       write_tile_kernel(to_, is_stored_, n, tiled_[index(n)]);
-      load_function(n);
-      return;
-    }
-    if (to_.fast() && fits_block(to_, is_stored_, n)) {
+    } else if (to_.fast() && fits_block(to_, is_stored_, n)) {
       write_block_kernel(to_, is_stored_, n);
-      load_function(n);
-      return;
-    }
-    if (fits_rank_histogram(to_, n)) {
+    } else if (fits_rank_histogram(to_, n)) {
       write_rank_histogram(to_, n);
-      load_function(n);
-      return;
+    } else {
+      store_pixels(n);
     }
+    load_function(n);
+  }
+
+  // One pixel a work-item.
+  void store_pixels(int n) {
+    const Operand self{false, n};
+    const std::string name = Builder::name(self);
     write_pixel(n, name + "_value");
     const std::string value = to_.call(name + "_value", "x", "y", "c");
     to_.pixel_kernel(
         "store_" + name, to_.width(self), to_.height(self),
         [self](const LaunchContext& at) { return at.size_of(self); },
-        "  for (int c = 0; c < " + std::to_string(node.channels) + "; ++c) " +
+        "  for (int c = 0; c < " + std::to_string(to_.node(n).channels) + "; ++c) " +
             to_.plane(self).pixel() + " = " + value + ";\n");
-    load_function(n);
   }
 
   void load_function(int n) {

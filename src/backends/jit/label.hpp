@@ -1,6 +1,8 @@
 // Connected components on a GPU.
 #pragma once
 
+#include <string>
+
 #include "backends/jit/builder.hpp"
 
 namespace impipe::jit {
@@ -11,6 +13,6 @@ void write_label(Builder& to, int n);
 void write_spread(Builder& to, int n);
 
 // Functions over words of 32 pixels of a column.
-const char* label_functions();
+std::string label_functions();
 
 }  // namespace impipe::jit

@@ -5,12 +5,14 @@
 // stands for the run that begins in it. Nodes are numbered down the columns: the least node of a
 // component is the one with its first pixel in column-major order.
 #include "backends/jit/label.hpp"
+#include "backends/jit/text.hpp"
 
 namespace impipe::jit {
 
+namespace {
+
 // Which of a set of words and bits belong together is decided here for both levels of the forest.
-const char* label_functions() {
-  return R"(
+constexpr const char* words = R"(
 // The row in which the run with row y begins; the first row after the run.
 FUNCTION int run_begin(const uint word, const int y) {
   return 32 - LEADING_ZEROS(~word & ((1u << y) - 1u));
@@ -39,8 +41,11 @@ FUNCTION uint touch_under(const uint left, const uint right) {
 
 // Links lead to smaller nodes; a root's to itself. Paths are halved on the way; a link that is lost
 // to that is made again by whoever's minimum returned the old one.
-FUNCTION uint find_local(IN_LOCAL uint* parent, uint i) {
-  IN_LOCAL volatile uint* links = parent;
+)";
+
+// One level of the forest: in local memory or in global.
+constexpr const char* forest = R"(FUNCTION uint find_$level($space uint* parent, uint i) {
+  $space volatile uint* links = parent;
   uint up = links[i];
   while (up != i) {
     const uint over = links[up];
@@ -51,41 +56,25 @@ FUNCTION uint find_local(IN_LOCAL uint* parent, uint i) {
   }
   return i;
 }
-FUNCTION_APART void join_local(IN_LOCAL uint* parent, uint a, uint b) {
-  a = find_local(parent, a);
-  b = find_local(parent, b);
+FUNCTION_APART void join_$level($space uint* parent, uint a, uint b) {
+  a = find_$level(parent, a);
+  b = find_$level(parent, b);
   while (a != b) {
     const uint low = a < b ? a : b, high = a < b ? b : a;
-    const uint before = MIN_LOCAL(&parent[high], low);
+    const uint before = $min(&parent[high], low);
     if (before == high) return;
-    a = find_local(parent, before);
-    b = find_local(parent, low);
-  }
-}
-FUNCTION uint find_global(GLOBAL uint* parent, uint i) {
-  GLOBAL volatile uint* links = parent;
-  uint up = links[i];
-  while (up != i) {
-    const uint over = links[up];
-    if (over == up) return up;
-    links[i] = over;
-    i = over;
-    up = links[i];
-  }
-  return i;
-}
-FUNCTION_APART void join_global(GLOBAL uint* parent, uint a, uint b) {
-  a = find_global(parent, a);
-  b = find_global(parent, b);
-  while (a != b) {
-    const uint low = a < b ? a : b, high = a < b ? b : a;
-    const uint before = MIN_GLOBAL(&parent[high], low);
-    if (before == high) return;
-    a = find_global(parent, before);
-    b = find_global(parent, low);
+    a = find_$level(parent, before);
+    b = find_$level(parent, low);
   }
 }
 )";
+
+}  // namespace
+
+std::string label_functions() {
+  return words +
+         filled(forest, {{"level", "local"}, {"space", "IN_LOCAL"}, {"min", "MIN_LOCAL"}}) +
+         filled(forest, {{"level", "global"}, {"space", "GLOBAL"}, {"min", "MIN_GLOBAL"}});
 }
 
 }  // namespace impipe::jit
