@@ -305,5 +305,23 @@ TEST(Jointhist, OfManyPixels) {
             reference::jointhist(reference::from_host(a), reference::from_host(b), 256));
 }
 
+// Counts far beyond a byte, which is what the CPU counts in first.
+TEST(Jointhist, OfFewDifferentPairs) {
+  for (const int channels : {1, 3}) {
+    HostImage a({.cls = PixelClass::uint8, .channels = channels}, {700, 400}), b(a.type, {700, 400});
+    for (int y = 0; y < 400; ++y) {
+      for (int x = 0; x < 700 * channels; ++x) {
+        a.pixels.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(250 + x % channels);
+        b.pixels.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(x / 350);
+      }
+    }
+    for (const int bins : {3, 256}) {
+      EXPECT_EQ(run("jointhist :b " + std::to_string(bins), a, {{"b", b}}).measurement,
+                reference::jointhist(reference::from_host(a), reference::from_host(b), bins))
+          << channels << " channels, " << bins;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace impipe

@@ -1,5 +1,6 @@
 // Histograms: integer images count their codes, and the bins are made of those at the end.
 #include <cmath>
+#include <limits>
 
 #include "backends/cpu/code_table.hpp"
 #include "backends/cpu/rows.hpp"
@@ -76,33 +77,37 @@ void count_bytes(std::uint32_t* counts, const std::byte* row, std::int64_t n) {
 }
 
 class CodeHistogram final : public Sink {
+  // One thread's, of all its tiles: 32 bits a count until those could be full.
+  struct Counts {
+    std::vector<std::uint32_t> now;    // [channels][tables]
+    std::vector<std::uint64_t> total;  // [channels][codes]
+    std::int64_t taken = 0;            // pixels, in `now`
+  };
+
  public:
   CodeHistogram(const Histogram& histogram, const SinkImage& image, int workers, CpuLevel level)
       : histogram_(histogram), image_(image), level_(level), codes_(codes_of(image.cls)),
         counts_(workers) {}
 
-  void take(const TileImage& image, const Region& region, std::int64_t, int worker,
+  void take(const TileImage* images, const Region& region, std::int64_t, int worker,
             Scratch&) override {
+    const TileImage& image = *images;
     const int channels = image_.channels;
-    const std::int64_t tables = bytes() == 1 ? 4 * 256 : codes_;
-    std::vector<std::uint64_t>& total = counts_[worker];
-    if (total.empty()) total.resize(codes_ * channels);
-    std::vector<std::uint32_t>& counts = local(tables);
+    Counts& of = counts_[worker];
+    if (of.now.empty()) of.now.resize(tables() * channels);
+    if (of.taken + region.pixels() > std::numeric_limits<std::uint32_t>::max()) settle(of);
+    of.taken += region.pixels();
     for (int c = 0; c < channels; ++c) {
-      std::fill(counts.begin(), counts.end(), 0);
+      std::uint32_t* counts = of.now.data() + c * tables();
       for (std::int64_t y = region.y0; y < region.y1; ++y) {
         const std::byte* row = image.at(region.x0, y) + c * bytes();
         if (bytes() == 2) {
-          count_codes<std::uint16_t>(counts.data(), row, region.width(), channels);
+          count_codes<std::uint16_t>(counts, row, region.width(), channels);
         } else if (channels == 1) {
-          count_bytes(counts.data(), row, region.width());
+          count_bytes(counts, row, region.width());
         } else {
-          count_codes<std::uint8_t>(counts.data(), row, region.width(), channels);
+          count_codes<std::uint8_t>(counts, row, region.width(), channels);
         }
-      }
-      for (std::int64_t k = 0; k < tables; ++k) {
-        const std::int64_t code = bytes() == 1 ? k % 256 : k;
-        if (code < codes_) total[c * codes_ + code] += counts[k];
       }
     }
   }
@@ -113,13 +118,14 @@ class CodeHistogram final : public Sink {
     std::vector<std::int32_t> bin(codes_);
     Bins(histogram_, image_, level_).find(bin.data(), values.data(), codes_);
     std::vector<double> out(static_cast<std::size_t>(histogram_.bins) * image_.channels);
-    for (const std::vector<std::uint64_t>& counts : counts_) {
-      if (counts.empty()) continue;
+    for (Counts& counts : counts_) {
+      if (counts.now.empty()) continue;
+      settle(counts);
       for (int c = 0; c < image_.channels; ++c) {
         for (std::int64_t k = 0; k < codes_; ++k) {
           if (bin[k] < 0) continue;
           out[static_cast<std::int64_t>(c) * histogram_.bins + bin[k]] +=
-              static_cast<double>(counts[c * codes_ + k]);
+              static_cast<double>(counts.total[c * codes_ + k]);
         }
       }
     }
@@ -128,17 +134,25 @@ class CodeHistogram final : public Sink {
 
  private:
   int bytes() const { return bytes_of(image_.cls); }
-  static std::vector<std::uint32_t>& local(std::int64_t n) {
-    thread_local std::vector<std::uint32_t> counts;
-    counts.resize(n);
-    return counts;
+  std::int64_t tables() const { return bytes() == 1 ? 4 * 256 : codes_; }  // a channel
+  // Adds what was counted lately to the total.
+  void settle(Counts& of) const {
+    of.total.resize(codes_ * image_.channels);
+    for (int c = 0; c < image_.channels; ++c) {
+      for (std::int64_t k = 0; k < tables(); ++k) {
+        const std::int64_t code = bytes() == 1 ? k % 256 : k;
+        if (code < codes_) of.total[c * codes_ + code] += of.now[c * tables() + k];
+      }
+    }
+    std::fill(of.now.begin(), of.now.end(), 0);
+    of.taken = 0;
   }
 
   const Histogram& histogram_;
   SinkImage image_;
   CpuLevel level_;
   std::int64_t codes_;
-  std::vector<std::vector<std::uint64_t>> counts_;  // [workers][channels][codes]
+  std::vector<Counts> counts_;  // [workers]
 };
 
 class ValueHistogram final : public Sink {
@@ -146,8 +160,9 @@ class ValueHistogram final : public Sink {
   ValueHistogram(const Histogram& histogram, const SinkImage& image, int workers, CpuLevel level)
       : histogram_(histogram), image_(image), level_(level), counts_(workers) {}
 
-  void take(const TileImage& image, const Region& region, std::int64_t, int worker,
+  void take(const TileImage* images, const Region& region, std::int64_t, int worker,
             Scratch& scratch) override {
+    const TileImage& image = *images;
     const ScratchScope scope(scratch);
     std::vector<std::uint64_t>& counts = counts_[worker];
     if (counts.empty()) {

@@ -193,8 +193,9 @@ class CodeSum final : public Sink {
   CodeSum(const SinkImage& image, std::int64_t tiles, CpuLevel level)
       : image_(image), level_(level), sums_(tiles * 3, 0) {}
 
-  void take(const TileImage& image, const Region& region, std::int64_t tile, int,
+  void take(const TileImage* images, const Region& region, std::int64_t tile, int,
             Scratch&) override {
+    const TileImage& image = *images;
     const int l = static_cast<int>(level_);
     const std::int64_t n = region.width() * image_.channels;
     for (std::int64_t y = region.y0; y < region.y1; ++y) {
@@ -238,8 +239,9 @@ class Extreme final : public Sink {
       : largest_(largest), image_(image), level_(level),
         best_(tiles * 3, std::numeric_limits<double>::quiet_NaN()) {}
 
-  void take(const TileImage& image, const Region& region, std::int64_t tile, int,
+  void take(const TileImage* images, const Region& region, std::int64_t tile, int,
             Scratch& scratch) override {
+    const TileImage& image = *images;
     if (image_.cls == PixelClass::single) {
       take_as<float>(image, region, tile, scratch);
     } else if (image_.cls == PixelClass::uint16) {
@@ -317,8 +319,9 @@ class CellSum final : public Sink {
     }
   }
 
-  void take(const TileImage& image, const Region& region, std::int64_t, int,
+  void take(const TileImage* images, const Region& region, std::int64_t, int,
             Scratch& scratch) override {
+    const TileImage& image = *images;
     const ScratchScope scope(scratch);
     const int channels = image_.channels;
     const std::int64_t n = region.width() * channels;
@@ -371,8 +374,9 @@ class UserFold final : public Sink {
     for (int c = 0; c < image.channels; ++c) first_.push_back(arguments.of(c).at(0));
   }
 
-  void take(const TileImage& image, const Region& region, std::int64_t, int,
+  void take(const TileImage* images, const Region& region, std::int64_t, int,
             Scratch& scratch) override {
+    const TileImage& image = *images;
     const ScratchScope scope(scratch);
     RowEvaluator<double> evaluator(expression_, level_);
     const int channels = image_.channels;

@@ -14,6 +14,7 @@ struct Region {
   std::int64_t x0 = 0, y0 = 0, x1 = 0, y1 = 0;
   std::int64_t width() const { return x1 - x0; }
   std::int64_t height() const { return y1 - y0; }
+  std::int64_t pixels() const { return width() * height(); }
   bool empty() const { return x0 >= x1 || y0 >= y1; }
   bool operator==(const Region&) const = default;
 };

@@ -25,9 +25,10 @@ struct SinkImage {
 class Sink {
  public:
   virtual ~Sink() = default;
-  // Takes the pixels of one tile, which starts at a multiple of a cell in both directions. Called
-  // from several threads with distinct `tile` numbers; `worker` numbers distinct threads' work.
-  virtual void take(const TileImage& image, const Region& region, std::int64_t tile, int worker,
+  // Takes the pixels of one tile, which starts at a multiple of a cell in both directions, of the
+  // image or, when it counts pairs, of two. Called from several threads with distinct `tile`
+  // numbers; `worker` numbers distinct threads' work.
+  virtual void take(const TileImage* images, const Region& region, std::int64_t tile, int worker,
                     Scratch& scratch) = 0;
   // The measurement, [channels][values], when all tiles were taken.
   virtual std::vector<double> finish() = 0;
@@ -38,6 +39,13 @@ std::unique_ptr<Sink> make_reduce(const Node& node, const Arguments& arguments,
                                   const SinkImage& image, std::int64_t tiles, CpuLevel level);
 std::unique_ptr<Sink> make_histogram(const Node& node, const SinkImage& image, int workers,
                                      CpuLevel level);
+
+// The node that makes one code of two bytes, where a histogram can count pairs of its two images
+// instead of its codes; else null.
+const Node* counted_pairs(const KernelSpec& spec, const Node& node);
+// Takes those two images. arguments: of the node that makes the codes.
+std::unique_ptr<Sink> make_pair_histogram(const Node& node, const Arguments& arguments,
+                                          int channels, int workers);
 
 // The sum of values in pairs, (v0 + v1) + (v2 + v3) ..., as if padded with zeros to a power of two.
 double pairwise_sum(double* values, std::int64_t n);

@@ -45,7 +45,7 @@ class StepRun {
           CpuLevel level)
       : spec_(spec), inputs_(inputs), pool_(pool), scratches_(scratches), level_(level),
         count_(spec.nodes.size()), sizes_(count_), arguments_(count_), points_(count_),
-        tables_(count_), table_source_(count_), sinks_(count_), outputs_(count_),
+        tables_(count_), table_source_(count_), sinks_(count_), sink_images_(count_), outputs_(count_),
         measures_(count_) {
     for (std::size_t i = 0; i < spec.outputs.size(); ++i) {
       const int node = spec.outputs[i];
@@ -58,6 +58,8 @@ class StepRun {
     find_sizes();
     for (std::size_t n = 0; n < count_; ++n) {
       if (!is<Scalar>(node(n))) prepare_node(n);
+      const Node* pairs = counted_pairs(spec_, node(n));
+      if (is_sink(node(n))) sink_images_[n] = pairs != nullptr ? pairs->images : node(n).images;
     }
     if (count_ == 1 && stands_alone(node(0).primitive) && !node(0).is_measure) {
       std::vector<const Plane*> images;
@@ -185,6 +187,9 @@ class StepRun {
       const SinkImage what{class_of(image), channels_of(image), size, white_of(image)};
       if (is<Reduce>(node(n))) {
         sinks_[n] = make_reduce(node(n), arguments_[n], what, grid.count(), level_);
+      } else if (sink_images_[n].size() == 2) {
+        sinks_[n] = make_pair_histogram(node(n), arguments_[image.index], what.channels,
+                                        static_cast<int>(grid.count()));
       } else {
         sinks_[n] = make_histogram(node(n), what, static_cast<int>(grid.count()), level_);
       }
@@ -240,8 +245,11 @@ class StepRun {
     for (std::size_t n = 0; n < count_; ++n) {
       if (is_sink(node(n))) {
         if (root_size(n) != size) continue;
-        const TileImage image = image_of(node(n).images[0], worker);
-        sinks_[n]->take(image, tile, tile_number, number, *worker.scratch);
+        TileImage images[2];
+        for (std::size_t i = 0; i < sink_images_[n].size(); ++i) {
+          images[i] = image_of(sink_images_[n][i], worker);
+        }
+        sinks_[n]->take(images, tile, tile_number, number, *worker.scratch);
       } else if (!node(n).is_measure && !worker.needed[n].empty()) {
         make(n, tile, size, worker);
       }
@@ -256,7 +264,7 @@ class StepRun {
     };
     for (std::size_t k = count_; k-- > 0;) {
       if (is_root(k) && root_size(k) == size) {
-        if (is_sink(node(k))) need(node(k).images[0], tile);
+        for (const Operand& operand : sink_images_[k]) need(operand, tile);
         if (outputs_[k] != nullptr) needed[k] = hull(needed[k], tile);
       }
       if (node(k).is_measure || needed[k].empty()) continue;
@@ -423,6 +431,7 @@ class StepRun {
   std::vector<std::optional<CodeTable>> tables_;
   std::vector<Operand> table_source_;  // what the table is applied to
   std::vector<std::unique_ptr<Sink>> sinks_;
+  std::vector<std::vector<Operand>> sink_images_;  // what a sink takes
   std::vector<Plane*> outputs_;
   std::vector<std::vector<double>> measures_;
   std::map<std::size_t, std::vector<double>*> measure_outputs_;
