@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "backends/jit/block_writer.hpp"
+#include "backends/jit/nodes.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -97,8 +98,8 @@ void collect(const Builder& to, const IsStored& stored, const Operand& operand, 
   if (operand.external || stored(operand.index)) return;
   const Node& node = to.node(operand.index);
   if (const auto* point = as<Point>(node)) {
-    if (point->lookup) parts.fits = false;
-    for (const Operand& image : node.images) collect(to, stored, image, inside, parts);
+    if (point->lookup && inside && !coded_by(to, stored, operand)) parts.fits = false;
+    for (const Operand& image : pixel_images(node)) collect(to, stored, image, inside, parts);
     return;
   }
   const std::optional<Footprint> f = footprint_of(to, operand.index);
@@ -131,7 +132,7 @@ int words_of(const BlockSize& size, const Parts& parts) {
 // The largest block whose window registers hold; nothing when there is none.
 std::optional<BlockSize> block_size(const Parts& parts) {
   const Footprint& f = parts.reach;
-  if (!parts.around) return BlockSize{16 / parts.bytes, 4};
+  if (!parts.around) return BlockSize{.px = 16 / parts.bytes, .py = 4, .points = true};
   if (parts.tile && parts.around_count == 1) return tile_size;
   if (parts.runs > most_runs) return std::nullopt;
   if (parts.lanes) {

@@ -19,10 +19,11 @@ std::optional<Operand> coded_by(const Builder& to, const IsStored& stored, const
   }
   const Node& node = to.node(operand.index);
   const Point* point = as<Point>(node);
-  if (point == nullptr || node.images.size() != 1 || point->lookup || point->mixes_channels ||
+  if (point == nullptr || pixel_images(node).size() != 1 || point->mixes_channels ||
       to.channels(node.images[0]) != node.channels) {
     return std::nullopt;
   }
+  if (point->lookup && !node.images[1].external) return std::nullopt;
   const auto own = [](const Argument& a) { return a.per_channel; };
   if (std::any_of(node.arguments.begin(), node.arguments.end(), own)) return std::nullopt;
   if (point->expression != nullptr &&
@@ -66,24 +67,36 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
   const std::string px = std::to_string(px_), py = std::to_string(py_);
   const std::string width = to_.width(sized_);
   const auto number = [](int i) { return std::to_string(i); };
+  const int block_x = across * px_, block_y = down * py_, items = across * down;
+  // Groups that make tables have several blocks each.
+  const bool goes_on = points_ && !tables_.empty();
+  const std::string block = goes_on ? "block" : "GROUP_Y", end = goes_on ? "break" : "return";
   std::string text = tables_ + "  const int x0 = (GROUP_X * 32 + ITEM % 32) * " + px +
-                     ";\n  const int y0 = (GROUP_Y * " + number(down) + " + ITEM / 32) * " + py +
-                     ";\n  if (x0 >= " + width + " || y0 >= " + height + ") return;\n" +
-                     "  const int whole = x0 + " + px + " <= " + width + ";\n";
+                     ";\n  const int whole = x0 + " + px + " <= " + width + ";\n";
+  if (goes_on) {
+    text += "  for (int block = GROUP_Y; block * " + number(block_y) + " < " + height +
+            "; block += GROUPS_Y) {\n";
+  }
+  text += "  const int y0 = (" + block + " * " + number(down) + " + ITEM / 32) * " + py +
+          ";\n  if (x0 >= " + width + " || y0 >= " + height + ") " + end + ";\n";
   if (interior_) {
     text += "  const int interior = x0 >= " + number(reach_left_) + " && x0 + " +
             number(px_ + reach_.right) + " <= " + width + " &&\n      y0 >= " + number(reach_.up) +
             " && y0 + " + number(py_ + reach_.down) + " <= " + height + ";\n";
   }
-  text += text_ + rows_text(array, plane, cls, height);
-  const int block_x = across * px_, block_y = down * py_, items = across * down;
+  text += text_ + rows_text(array, plane, cls, height) + (goes_on ? "  }\n" : "");
+  const int most = goes_on ? to_.tuning().groups_at_once : 0;
   to_.kernel(
       name, items, text,
-      [size = std::move(size), block_x, block_y, items](const LaunchContext& at) {
+      [size = std::move(size), block_x, block_y, items, most](const LaunchContext& at) {
         const Size s = size(at);
-        return LaunchShape{
-            {(s.width + block_x - 1) / block_x, (s.height + block_y - 1) / block_y, 1},
-            {items, 1, 1}};
+        const std::int64_t wide = (s.width + block_x - 1) / block_x;
+        std::int64_t tall = (s.height + block_y - 1) / block_y;
+        if (most > 0) {
+          const std::int64_t each = (wide * tall + most - 1) / most;  // blocks of a group
+          tall = (tall + each - 1) / each;
+        }
+        return LaunchShape{{wide, tall, 1}, {items, 1, 1}};
       },
       tile_       ? 5
       : interior_ ? 4
@@ -158,7 +171,7 @@ void BlockWriter::load_centre(const Operand& operand, const std::string& name) {
 
 std::string BlockWriter::code_value(int n, const Operand& source) {
   return point_value(to_, n, [&](const Operand& image, const std::string&) {
-    return image == source ? "(" + type_of(to_.cls(source)) + ")ITEM"
+    return image == source ? "(" + type_of(to_.cls(source)) + ")code"
                            : code_value(image.index, source);
   });
 }
@@ -168,21 +181,29 @@ std::string BlockWriter::table(int n, const Operand& source) {
   if (!made_.insert(name).second) return name;
   const Node& node = to_.node(n);
   const std::string type = type_of(node.cls);
-  const int codes = to_.cls(source) == PixelClass::logical ? 2 : 256;
+  const std::string codes = to_.cls(source) == PixelClass::logical ? "2" : "256";
+  // What lies between the end of a row and the next may be any code.
+  tables_ += "  LOCAL " + type + " " + name + "[256];\n";
+  const std::string each = "  for (int code = ITEM; code < " + codes +
+                           "; code += " + std::to_string(to_.tuning().group) + ") " + name +
+                           "[code] = ";
+  if (points_) {
+    tables_ += each + code_value(n, source) + ";\n  BARRIER;\n";
+    return name;
+  }
   const auto memory = [&] {
     return to_.scratch(name, type, [](const LaunchContext&) { return std::int64_t{1024}; });
   };
   const std::set<std::string> outer = to_.suspend();
   const std::string entry = code_value(n, source);
-  const std::string count = std::to_string(codes);
-  to_.kernel("make_" + name, codes, "  " + memory() + "[ITEM] = " + entry + ";\n",
-             [codes](const LaunchContext&) {
-               return LaunchShape{{1, 1, 1}, {codes, 1, 1}};
+  const int items = to_.cls(source) == PixelClass::logical ? 2 : 256;
+  to_.kernel("make_" + name, items,
+             "  const int code = ITEM;\n  " + memory() + "[code] = " + entry + ";\n",
+             [items](const LaunchContext&) {
+               return LaunchShape{{1, 1, 1}, {items, 1, 1}};
              });
   to_.resume(outer);
-  tables_ += "  LOCAL " + type + " " + name + "[" + count + "];\n  for (int i = ITEM; i < " +
-             count + "; i += " + std::to_string(to_.tuning().group) + ") " + name +
-             "[i] = " + memory() + "[i];\n  BARRIER;\n";
+  tables_ += each + memory() + "[code];\n  BARRIER;\n";
   return name;
 }
 
@@ -199,7 +220,7 @@ void BlockWriter::point_centre(int n, const std::string& name) {
         for_each_pixel(node.channels, name + "[k] = " + table(n, *source) + "[" + from + "[k]];");
     return;
   }
-  for (const Operand& image : node.images) centre(image);
+  for (const Operand& image : pixel_images(node)) centre(image);
   const std::string value = point_value(to_, n, [&](const Operand& image, const std::string& c) {
     const int channels = to_.channels(image);
     if (channels == node.channels && c == "c") return centre(image) + "[k]";

@@ -27,6 +27,7 @@ struct BlockSize {
   int px = 0, py = 0;
   bool packed = false;  // rows r and r + py/2 in the 16-bit lanes of a word
   bool tile = false;    // the group's pixels and their neighbourhood in local memory
+  bool points = false;  // no neighbourhood
 };
 
 // Whether node n is made of bytes, in the lanes of words: the order of a plane's pixels is all it
@@ -46,6 +47,7 @@ class BlockWriter {
         py_(size.py),
         packed_(size.packed),
         tile_(size.tile),
+        points_(size.points),
         sized_(sized) {}
 
   // The array with a row of the block of an operand: [px][channels].
@@ -82,7 +84,8 @@ class BlockWriter {
   // Node n's pixel for the code ITEM of its source.
   std::string code_value(int n, const Operand& source);
 
-  // The kernel that makes the table of node n, and its copy in local memory; returns its name.
+  // The table of node n in local memory; returns its name. Groups of points make it themselves and
+  // go on from block to block; others copy what a kernel before them has made.
   std::string table(int n, const Operand& source);
 
   // The source and table of node n, where a table is what makes it.
@@ -177,9 +180,9 @@ class BlockWriter {
   Builder& to_;
   IsStored stored_;
   int px_, py_;
-  bool packed_, tile_;
+  bool packed_, tile_, points_;
   Operand sized_;         // a value of the result's size
-  std::string tables_;    // their copies in local memory
+  std::string tables_;    // in local memory
   std::string text_;      // the windows
   std::string row_text_;  // what each row r of the block is made of
   std::set<std::string> made_;

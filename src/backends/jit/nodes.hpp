@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,10 @@ using PixelText = std::function<std::string(const Operand& image, const std::str
 
 // Whether point node n is computed in double.
 bool in_double(const Builder& to, int n);
-// The text of point node n's pixel (not a look-up), from those of its images; x, y and c stand
-// around it. Writes the body.
+// The images of which a pixel needs its own pixel: all of them but the table of a look-up.
+std::span<const Operand> pixel_images(const Node& node);
+// The text of point node n's pixel from those of its images; x, y and c stand around it. Writes the
+// body.
 std::string point_value(Builder& to, int n, const PixelText& pixel);
 
 // The value outside the image as a float: the node's last argument.

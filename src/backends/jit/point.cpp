@@ -10,17 +10,22 @@
 namespace impipe::jit {
 namespace {
 
-void write_lookup(Builder& to, int n, const std::string& name) {
+// The entry of look-up node n's table for code x, as a function; returns its name.
+std::string write_entry(Builder& to, int n) {
+  const std::string name = Builder::name({false, n}) + "_entry";
+  if (to.has_function(name)) return name;
   const Node& node = to.node(n);
   const Operand& table = node.images[1];
   if (!table.external) to.fail("a table is made inside it");
-  const std::string row = to.width(table) + " * " + std::to_string(to.channels(table));
-  const std::string code = to.value(node.images[0], "x", "y", "c");
-  const std::string entry = to.value(table, "place / channels", "code / row", "place % channels");
-  to.function(name, value_header(type_of(node.cls), name) + "  const int code = " + code +
-                        ";\n  const int row = " + row +
-                        ";\n  const int channels = " + std::to_string(to.channels(table)) +
-                        ";\n  const int place = code % row;\n  return " + entry + ";\n}\n");
+  const std::set<std::string> outer = to.suspend();
+  const std::string channels = std::to_string(to.channels(table));
+  const std::string row = to.width(table) + " * " + channels;
+  const std::string entry =
+      to.value(table, "place / " + channels, "x / row", "place % " + channels);
+  to.function(name, value_header(type_of(node.cls), name) + "  const int row = " + row +
+                        ";\n  const int place = x % row;\n  return " + entry + ";\n}\n");
+  to.resume(outer);
+  return name;
 }
 
 }  // namespace
@@ -41,9 +46,19 @@ bool in_double(const Builder& to, int n) {
                       [&](const Operand& image) { return is_integer(to.cls(image)); }));
 }
 
+std::span<const Operand> pixel_images(const Node& node) {
+  const auto* point = std::get_if<Point>(&node.primitive);
+  const std::span<const Operand> images = node.images;
+  return point != nullptr && point->lookup ? images.first(1) : images;
+}
+
 std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
   const Node& node = to.node(n);
   const Point& point = std::get<Point>(node.primitive);
+  if (point.lookup) {
+    const std::string entry = write_entry(to, n);
+    return to.call(entry, "(int)" + pixel_text(node.images[0], "c"), "0", "0");
+  }
   const std::string name = Builder::name({false, n});
   const std::string real = in_double(to, n) ? "double" : "float";
   const auto cast = [&](const std::string& text) { return "(" + real + ")" + text; };
@@ -107,7 +122,6 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
 
 void write_point(Builder& to, int n, const std::string& name) {
   const Node& node = to.node(n);
-  if (std::get<Point>(node.primitive).lookup) return write_lookup(to, n, name);
   const std::string value = point_value(to, n, [&](const Operand& image, const std::string& c) {
     return to.value(image, "x", "y", c);
   });
