@@ -21,6 +21,7 @@ using GraphRun = struct GraphRunHandle*;
 using CompilerProgram = struct CompilerProgramHandle*;
 
 inline constexpr Result error_out_of_memory = 2;
+inline constexpr Result error_not_ready = 600;
 inline constexpr int attribute_compute_major = 75;
 inline constexpr int attribute_compute_minor = 76;
 inline constexpr int attribute_most_shared = 97;         // bytes a block may ask for
@@ -61,6 +62,7 @@ inline constexpr int capture_relaxed = 2;
   X(event_destroy, "cuEventDestroy_v2", (Event))                                                  \
   X(event_record, "cuEventRecord", (Event, Stream))                                               \
   X(event_wait, "cuEventSynchronize", (Event))                                                    \
+  X(event_query, "cuEventQuery", (Event))                                                         \
   X(event_elapsed, "cuEventElapsedTime", (float*, Event, Event))                                  \
   X(capture_begin, "cuStreamBeginCapture_v2", (Stream, int))                                      \
   X(capture_end, "cuStreamEndCapture", (Stream, Graph*))                                          \

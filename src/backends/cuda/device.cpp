@@ -84,6 +84,7 @@ class CudaDevice final : public Device {
     tuning_.most_local_bytes = std::min<std::int64_t>(tuning_.most_local_bytes, most);
     context_ = std::make_shared<DeviceContext>(device);
     memory_ = make_pool(context_, info_.id);
+    staging_ = std::make_shared<StagingPool>(context_);
   }
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override {
@@ -100,10 +101,10 @@ class CudaDevice final : public Device {
     return load(jit::yardstick(yardstick, jit::Dialect::cuda), "yardstick");
   }
   std::unique_ptr<Queue> make_queue() override {
-    return std::make_unique<CudaQueue>(context_, memory_, pool_);
+    return std::make_unique<CudaQueue>(context_, memory_, staging_, pool_);
   }
   double measure_copy() override {
-    return CudaQueue(context_, memory_, pool_).measure_copy();
+    return CudaQueue(context_, memory_, staging_, pool_).measure_copy();
   }
 
  private:
@@ -118,6 +119,7 @@ class CudaDevice final : public Device {
   jit::Tuning tuning_ = jit::tuning_for("nvidia", jit::Dialect::cuda);
   std::shared_ptr<const DeviceContext> context_;
   std::shared_ptr<jit::MemoryPool> memory_;
+  std::shared_ptr<StagingPool> staging_;
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "backends/cuda/queue.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -12,9 +11,7 @@ namespace impipe::cuda {
 namespace {
 
 // Transfers go in pieces, so that copying one piece on the host overlaps with sending the other.
-// Pinning costs about 0.34 ms a MB: two pieces of 4 MB a lane are made in less than 3 ms.
-constexpr std::size_t largest_piece = std::size_t{4} << 20;
-constexpr std::size_t smallest_piece = std::size_t{64} << 10;
+constexpr std::size_t largest_piece = StagingPool::largest;
 // Below this many bytes one thread copies as fast as several.
 constexpr std::int64_t bytes_a_thread = std::int64_t{512} << 10;
 
@@ -46,22 +43,18 @@ constexpr std::int64_t most_groups = 65535;
 
 }  // namespace
 
-OwnedEvent::OwnedEvent(unsigned flags) {
-  check(driver().api.event_create(&event_, flags), "cuEventCreate");
-}
-OwnedEvent::~OwnedEvent() { driver().api.event_destroy(event_); }
-
-CudaQueue::Staging::Staging() : done(event_without_time) {}
-
 CudaQueue::CudaQueue(std::shared_ptr<const DeviceContext> context,
-                     std::shared_ptr<jit::MemoryPool> memory, ThreadPool& pool)
-    : context_(std::move(context)), memory_(std::move(memory)), pool_(pool) {
+                     std::shared_ptr<jit::MemoryPool> memory, std::shared_ptr<StagingPool> staging,
+                     ThreadPool& pool)
+    : context_(std::move(context)),
+      memory_(std::move(memory)),
+      staging_(std::move(staging)),
+      pool_(pool) {
   context_->use();
   check(driver().api.stream_create(&stream_, stream_non_blocking), "cuStreamCreate");
   lane_ = memory_->open_lane();
   start_.emplace(0u);
   now_.emplace(0u);
-  for (auto& staging : staging_) staging.emplace();
   check(driver().api.event_record(start_->get(), stream_), "cuEventRecord");
 }
 
@@ -70,18 +63,6 @@ CudaQueue::~CudaQueue() {
   driver().api.stream_wait(stream_);
   memory_->close_lane(lane_);
   driver().api.stream_destroy(stream_);
-}
-
-CudaQueue::Staging& CudaQueue::staging(std::size_t bytes) {
-  next_staging_ = 1 - next_staging_;
-  Staging& next = *staging_[next_staging_];
-  if (next.memory) check(driver().api.event_wait(next.done.get()), "cuEventSynchronize");
-  bytes = std::bit_ceil(std::max(bytes, smallest_piece));
-  if (!next.memory || next.memory->bytes() < bytes) {
-    next.memory.reset();
-    next.memory = std::make_unique<PinnedMemory>(bytes);
-  }
-  return next;
 }
 
 template <class CopyRow>
@@ -137,17 +118,17 @@ std::shared_ptr<DevicePlane> CudaQueue::upload_stack(std::span<const Plane> plan
       std::max<std::int64_t>(1, static_cast<std::int64_t>(largest_piece) / stride);
   for (std::int64_t y = 0; y < all; y += rows) {
     const std::int64_t count = std::min(rows, all - y);
-    Staging& piece = staging(static_cast<std::size_t>(count * stride));
+    StagingPool::Lease piece = staging_->take(static_cast<std::size_t>(count * stride));
     for_rows(y, count, stride, [&](std::int64_t row) {
       const Plane& plane = planes[static_cast<std::size_t>(row / height)];
-      std::memcpy(piece.memory->data() + (row - y) * stride, plane.row(row % height),
+      std::memcpy(piece.data() + (row - y) * stride, plane.row(row % height),
                   static_cast<std::size_t>(plane.row_bytes()));
     });
     check(driver().api.copy_to_device(made->pointer() + static_cast<DevicePointer>(y * stride),
-                                      piece.memory->data(),
-                                      static_cast<std::size_t>(count * stride), stream_),
+                                      piece.data(), static_cast<std::size_t>(count * stride),
+                                      stream_),
           "cuMemcpyHtoDAsync");
-    check(driver().api.event_record(piece.done.get(), stream_), "cuEventRecord");
+    piece.record(stream_);
   }
   return made;
 }
@@ -170,31 +151,36 @@ std::vector<Plane> CudaQueue::download_stack(const DevicePlane& device_planes) {
       std::max<std::int64_t>(1, static_cast<std::int64_t>(largest_piece) / stride);
   // The piece that is on its way while the one before it is copied out.
   struct Piece {
-    Staging* staging = nullptr;
-    std::int64_t y = 0, count = 0;
+    StagingPool::Lease lease;
+    std::int64_t y, count;
   };
   const auto copy_out = [&](const Piece& piece) {
-    check(driver().api.event_wait(piece.staging->done.get()), "cuEventSynchronize");
+    piece.lease.wait();
     for_rows(piece.y, piece.count, stride, [&](std::int64_t row) {
       Plane& plane = planes[static_cast<std::size_t>(row / height)];
-      std::memcpy(plane.row(row % height), piece.staging->memory->data() + (row - piece.y) * stride,
+      std::memcpy(plane.row(row % height), piece.lease.data() + (row - piece.y) * stride,
                   static_cast<std::size_t>(plane.row_bytes()));
     });
   };
-  Piece before;
+  std::optional<Piece> before;
   for (std::int64_t y = 0; y < all; y += rows) {
-    Piece piece{.staging = nullptr, .y = y, .count = std::min(rows, all - y)};
-    const auto bytes = static_cast<std::size_t>(piece.count * stride);
-    piece.staging = &staging(bytes);
-    check(driver().api.copy_to_host(piece.staging->memory->data(),
-                                    from.pointer() + static_cast<DevicePointer>(y * stride), bytes,
-                                    stream_),
-          "cuMemcpyDtoHAsync");
-    check(driver().api.event_record(piece.staging->done.get(), stream_), "cuEventRecord");
-    if (before.staging != nullptr) copy_out(before);
-    before = piece;
+    const std::int64_t count = std::min(rows, all - y);
+    const auto bytes = static_cast<std::size_t>(count * stride);
+    auto lease = before ? staging_->try_take(bytes) : std::nullopt;
+    if (before && !lease) {
+      copy_out(*before);
+      before.reset();
+    }
+    if (!lease) lease.emplace(staging_->take(bytes));
+    check(
+        driver().api.copy_to_host(
+            lease->data(), from.pointer() + static_cast<DevicePointer>(y * stride), bytes, stream_),
+        "cuMemcpyDtoHAsync");
+    lease->record(stream_);
+    if (before) copy_out(*before);
+    before.emplace(std::move(*lease), y, count);
   }
-  if (before.staging != nullptr) copy_out(before);
+  if (before) copy_out(*before);
   return planes;
 }
 
@@ -204,13 +190,17 @@ std::vector<double> CudaQueue::download(const DeviceMeasure& measure) {
       static_cast<std::size_t>(measure.count() * measure.channels() * measure.values()));
   const std::size_t bytes = numbers.size() * sizeof(double);
   if (bytes == 0) return numbers;
-  Staging& piece = staging(bytes);
-  check(
-      driver().api.copy_to_host(piece.memory->data(),
-                                static_cast<const CudaMeasure&>(measure).pointer(), bytes, stream_),
-      "cuMemcpyDtoHAsync");
-  wait();
-  std::memcpy(numbers.data(), piece.memory->data(), bytes);
+  auto* to = reinterpret_cast<std::byte*>(numbers.data());
+  for (std::size_t done = 0; done < bytes; done += largest_piece) {
+    const std::size_t count = std::min(bytes - done, largest_piece);
+    const StagingPool::Lease piece = staging_->take(count);
+    check(driver().api.copy_to_host(piece.data(),
+                                    static_cast<const CudaMeasure&>(measure).pointer() + done,
+                                    count, stream_),
+          "cuMemcpyDtoHAsync");
+    wait();
+    std::memcpy(to + done, piece.data(), count);
+  }
   return numbers;
 }
 
@@ -223,11 +213,10 @@ void CudaQueue::copy_in(DevicePointer to, std::span<const std::byte> bytes) {
   }
   while (!bytes.empty()) {
     const std::size_t count = std::min(bytes.size(), largest_piece);
-    Staging& piece = staging(count);
-    std::memcpy(piece.memory->data(), bytes.data(), count);
-    check(driver().api.copy_to_device(to, piece.memory->data(), count, stream_),
-          "cuMemcpyHtoDAsync");
-    check(driver().api.event_record(piece.done.get(), stream_), "cuEventRecord");
+    StagingPool::Lease piece = staging_->take(count);
+    std::memcpy(piece.data(), bytes.data(), count);
+    check(driver().api.copy_to_device(to, piece.data(), count, stream_), "cuMemcpyHtoDAsync");
+    piece.record(stream_);
     to += count;
     bytes = bytes.subspan(count);
   }
@@ -284,7 +273,8 @@ void CudaQueue::run(const Kernel& kernel, const Launch& launch) {
     const auto block = [&](int axis) { return static_cast<unsigned>(pass.shape.group[axis]); };
     check(driver().api.launch(compiled.entry(pass.entry), grid(0), grid(1), grid(2), block(0),
                               block(1), block(2),
-                              static_cast<unsigned>(compiled.local_bytes(pass.entry)), stream_, parameters.data(), nullptr),
+                              static_cast<unsigned>(compiled.local_bytes(pass.entry)), stream_,
+                              parameters.data(), nullptr),
           ("launch of " + name).c_str());
     ++launches_;
   }

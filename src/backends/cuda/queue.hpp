@@ -1,7 +1,6 @@
-// A lane of work on a CUDA device: a stream, its staging buffers and its clock.
+// A lane of work on a CUDA device: a stream and its clock.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <list>
 #include <memory>
@@ -11,27 +10,15 @@
 
 #include "backends/cuda/kernel.hpp"
 #include "backends/cuda/memory.hpp"
+#include "backends/cuda/staging.hpp"
 #include "core/backend.hpp"
 
 namespace impipe::cuda {
 
-// An event, destroyed when it goes.
-class OwnedEvent {
- public:
-  explicit OwnedEvent(unsigned flags);
-  ~OwnedEvent();
-  OwnedEvent(const OwnedEvent&) = delete;
-  OwnedEvent& operator=(const OwnedEvent&) = delete;
-  Event get() const { return event_; }
-
- private:
-  Event event_ = nullptr;
-};
-
 class CudaQueue final : public Queue {
  public:
   CudaQueue(std::shared_ptr<const DeviceContext> context, std::shared_ptr<jit::MemoryPool> memory,
-            ThreadPool& pool);
+            std::shared_ptr<StagingPool> staging, ThreadPool& pool);
   ~CudaQueue() override;
 
   std::shared_ptr<DevicePlane> upload(const Plane& plane) override;
@@ -55,14 +42,6 @@ class CudaQueue final : public Queue {
 
  private:
   double seconds_between(const OwnedEvent& start, const OwnedEvent& end) const;
-  // Pinned memory, and when the device has done with it.
-  struct Staging {
-    std::unique_ptr<PinnedMemory> memory;
-    OwnedEvent done;
-    Staging();
-  };
-  // The next of the two, free and at least that large.
-  Staging& staging(std::size_t bytes);
   std::shared_ptr<CudaPlane> new_plane(PixelClass cls, int channels, Size size, int count);
   void copy_in(DevicePointer to, std::span<const std::byte> bytes);
   // Calls copy_row(y) for each row, on several threads when that pays.
@@ -71,12 +50,11 @@ class CudaQueue final : public Queue {
 
   std::shared_ptr<const DeviceContext> context_;
   std::shared_ptr<jit::MemoryPool> memory_;
+  std::shared_ptr<StagingPool> staging_;
   ThreadPool& pool_;
   int lane_;
   Stream stream_ = nullptr;
   std::optional<OwnedEvent> start_, now_;
-  std::array<std::optional<Staging>, 2> staging_;
-  std::size_t next_staging_ = 0;
   // While a graph is recorded: what its copies read when it runs.
   bool recording_ = false;
   std::list<std::vector<std::byte>> recorded_;
