@@ -472,12 +472,18 @@ class Table {
       case PixelClass::uint8:
         add_label(Label::Kind::maxima, 8, bits);
         add_label(Label::Kind::minima, 4, bits);
+        add_label(Label::Kind::holes, 8, cls);
+        add_label(Label::Kind::reconstruct, 4, cls);
+        add_label(Label::Kind::reach, 8, bits);
         break;
       case PixelClass::uint16:
         add_label(Label::Kind::maxima, 4, bits);
+        add_label(Label::Kind::reconstruct, 8, cls);
         break;
       case PixelClass::single:
         add_label(Label::Kind::minima, 8, bits);
+        add_label(Label::Kind::holes, 4, cls);
+        add_label(Label::Kind::reconstruct, 8, cls);
         break;
     }
   }

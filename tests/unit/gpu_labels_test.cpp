@@ -128,15 +128,93 @@ void compare_with_cpu(const Backend& backend) {
   }
 }
 
-// The engine takes such images to the CPU.
-TEST(OpenClLabels, WhatSpreadsIsRefused) {
-  ThreadPool pool(0);
-  const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
-  if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
-  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
-  const SpecCase spec = label_case(Kind::holes, 4, PixelClass::uint8, PixelClass::uint8);
-  EXPECT_THROW(Comparison(spec, *cpu, *device).difference({20, 20}, 1), OutOfDeviceMemory);
+// Pictures in which values spread: heights of several kinds, for a mask.
+std::vector<Content> heights(Size size, int most) {
+  std::vector<Content> out = {
+      [](auto, auto) { return 7; },
+      [size, most](auto x, auto y) { return in_maze(x, y, size) ? most : most / 3; },
+      // Along the way through the maze it falls, so that each pixel waits for the one before it.
+      [size, most](auto x, auto y) {
+        const std::int64_t ring =
+            std::min(std::min(x, size.width - 1 - x), std::min(y, size.height - 1 - y));
+        return in_maze(x, y, size) ? std::max<int>(most - static_cast<int>(ring), 1) : 0;
+      },
+      [most](auto x, auto y) { return static_cast<int>((x * 3 + y * 5) % (most + 1)); },
+      [most](auto x, auto y) { return static_cast<int>((x / 9 * 37 + y / 5 * 91) % (most + 1)); }};
+  for (const int levels : {3, 40, most}) {
+    out.push_back([levels, most, random = std::make_shared<std::mt19937>(levels)](auto, auto) {
+      return static_cast<int>((*random)() % levels) * (most / levels);
+    });
+  }
+  return out;
 }
+
+void compare_spreading(const Backend& backend) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no " << backend.name << " device";
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  std::mt19937 random(9);
+  const auto check = [&](const SpecCase& spec, int most, const auto& planes_of) {
+    Comparison comparison(spec, *cpu, *device);
+    for (const Size size : sizes) {
+      int which = 0;
+      for (const Content& content : heights(size, most)) {
+        EXPECT_EQ(comparison.difference(planes_of(size, content)), "")
+            << spec.name << " at " << to_string(size) << " of content " << which;
+        ++which;
+      }
+    }
+  };
+  for (const int conn : {4, 8}) {
+    for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+      const int most = cls == PixelClass::uint8 ? 255 : 60000;
+      // Numbers below 0, and 0 of either sign, among those of single.
+      const auto value = [cls](double v) {
+        return cls == PixelClass::single ? (v - 7) * 0.125 * (static_cast<int>(v) % 2 ? -1 : 1) : v;
+      };
+      check(label_case(Kind::holes, conn, cls, cls), most, [&](Size size, const Content& content) {
+        return std::vector{drawn(cls, size, [&](auto x, auto y) { return value(content(x, y)); })};
+      });
+      for (const int rare : {1, 3000}) {
+        check(label_case(Kind::reconstruct, conn, cls, cls), most,
+              [&](Size size, const Content& content) {
+                return std::vector{
+                    drawn(cls, size, [&](auto, auto) {
+                      return value(random() % rare == 0 ? static_cast<double>(random() % most) : 0);
+                    }),
+                    drawn(cls, size, [&](auto x, auto y) { return value(content(x, y)); })};
+              });
+      }
+    }
+  }
+  const PixelClass codes = PixelClass::uint8;
+  check(label_case(Kind::reach, 8, codes, PixelClass::logical), 255,
+        [&](Size size, const Content& content) {
+          return std::vector{drawn(codes, size, [&](auto x, auto y) {
+            const int code = content(x, y) * 5 / 256;
+            return code == 0 ? 0.0 : code + (random() % 200 == 0 ? 4.0 : 0.0);
+          })};
+        });
+  // Straight lines, and a staircase in which the direction changes at every pixel.
+  for (const int code : {1, 2, 3, 4, 9}) {
+    check(label_case(Kind::reach, 8, codes, PixelClass::logical), 255,
+          [&](Size size, const Content& content) {
+            return std::vector{drawn(codes, size, [&](std::int64_t x, std::int64_t y) {
+              if (code == 9) {
+                const std::int64_t step = x - y;
+                if (x == 0 && y == 0) return 7.0;
+                return step == 0 ? 3.0 : step == 1 ? 1.0 : 0.0;
+              }
+              if (content(x, y) % 11 == 0) return 0.0;
+              return random() % 300 == 0 ? code + 4.0 : static_cast<double>(code);
+            })};
+          });
+  }
+}
+
+TEST(OpenClSpreading, HasTheBitsOfTheCpu) { compare_spreading(opencl_backend); }
+TEST(CudaSpreading, HasTheBitsOfTheCpu) { compare_spreading(cuda_backend); }
 
 TEST(OpenClLabels, HaveTheBitsOfTheCpu) { compare_with_cpu(opencl_backend); }
 TEST(CudaLabels, HaveTheBitsOfTheCpu) { compare_with_cpu(cuda_backend); }

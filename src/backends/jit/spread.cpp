@@ -1,19 +1,171 @@
-// What spreads step by step: gray reconstruction, gray holes, hysteresis. How many steps there are
-// follows from the picture, so the CPU does it (docs/decisions/0011): the launch says so, and the
-// engine takes the image there, as it does with images that the device has no memory for.
+// What spreads on a GPU: gray reconstruction, gray holes, canny's hysteresis (decisions/0011).
+//
+// Gray reconstruction gives each pixel the largest value with which it can be reached from a
+// source: over an edge of weight `marker` from there to any pixel, and edges of weight
+// min(mask, mask) between neighbours; a way is worth its lightest edge. The heaviest spanning tree
+// has such a way for every pixel. It grows as Boruvka's does: each component takes the heaviest
+// edge that leaves it, so that there are at most half as many after each round, whatever the
+// picture. A component that took an edge of the source, or of one that has a way to it, is done.
+// Every pixel that ever spoke for a component keeps the weight of its edge and the pixel that
+// speaks for the other end; the result is the least weight on the way up.
+#include <algorithm>
+#include <bit>
+
+#include "backends/jit/dialect.hpp"
 #include "backends/jit/label.hpp"
+#include "backends/jit/spread_kernels.hpp"
 #include "core/backend.hpp"
 
 namespace impipe::jit {
+namespace {
 
-void write_spread(Builder& to, int n) {
-  const std::string name = Builder::name({false, n});
-  const std::string refused =
-      to.scratch(name + "_steps", "uint", [](const LaunchContext&) -> std::int64_t {
-        throw OutOfDeviceMemory("label: values that spread step by step have no kernel on a GPU");
-      });
-  to.kernel(name + "_spread", 1, "  " + refused + "[0] = 0;\n",
-            [](const LaunchContext&) { return LaunchShape{}; });
-}
+using namespace spread_kernels;
+using Kind = Label::Kind;
+
+constexpr int items = 128;
+// Rounds that more pixels than a device holds would take.
+constexpr int most_rounds = 30;
+
+class SpreadWriter {
+ public:
+  SpreadWriter(Builder& to, int n)
+      : to_(to),
+        node_(to.node(n)),
+        label_(std::get<Label>(node_.primitive)),
+        self_{false, n},
+        image_(node_.images[0]),
+        name_(Builder::name(self_)) {}
+
+  void run() {
+    if (label_.kind == Kind::reach) {
+      add("_reach", reach_kernel);
+      add("_reached", reached_kernel);
+      return;
+    }
+    to_.body_once("spread_functions", functions);
+    add("_first", first_kernel);
+    add("_link_first", link_kernel);
+    add("_follow_first", follow_kernel);
+    add("_weigh", weigh_kernel);
+    add("_choose", choose_kernel);
+    add("_link", link_kernel);
+    add("_follow", follow_kernel);
+    to_.repeat(4, most_rounds, [image = image_](const LaunchContext& at) {
+      // The first round, and the one that is there already.
+      return std::bit_width(static_cast<std::uint64_t>(at.size_of(image).pixels())) - 2;
+    });
+    add("_spread", spread_kernel);
+  }
+
+ private:
+  bool holes() const { return label_.kind == Kind::holes; }
+  bool single() const { return node_.cls == PixelClass::single; }
+
+  // A whole number for the pixel, in the order of what spreads.
+  std::string key(const Operand& image) {
+    const std::string value = to_.value(image, "(x)", "(y)", "0");
+    if (single()) return "key_of_float(" + (holes() ? "0.0f - " + value : value) + ")";
+    return holes() ? std::to_string(class_code()) + "u - (uint)" + value : "(uint)" + value;
+  }
+  std::uint32_t class_code() const { return node_.cls == PixelClass::uint16 ? 65535u : 255u; }
+  std::string result() const {
+    if (single()) return holes() ? "0.0f - float_of_key(value)" : "float_of_key(value)";
+    return "(" + type_of(node_.cls) + ")" +
+           (holes() ? "(" + std::to_string(class_code()) + "u - value)" : "value");
+  }
+
+  // What a text reads of its images.
+  std::string reading(const std::string& text) {
+    const auto reads = [&](const char* what) { return text.find(what) != std::string::npos; };
+    std::string out;
+    if (reads("CODE(")) {
+      out += "#define CODE(x, y) " + to_.value(image_, "(x)", "(y)", "0") + "\n";
+    }
+    if (reads("MASK(") || reads("SEED(")) {
+      out += "#define MASK(x, y) (" + key(holes() ? image_ : node_.images[1]) + ")\n";
+    }
+    if (reads("SEED(") && holes()) {
+      out +=
+          "#define SEED(x, y) ((x) == 0 || (y) == 0 || (x) == $width - 1 || (y) == $height - 1 "
+          "? MASK(x, y) : 0u)\n";
+    } else if (reads("SEED(")) {
+      out += "#define MARKER(x, y) (" + key(image_) +
+             ")\n#define SEED(x, y) (MARKER(x, y) < MASK(x, y) ? MARKER(x, y) : MASK(x, y))\n";
+    }
+    return out;
+  }
+
+  // One number a pixel.
+  std::string pixels_of(const char* suffix) {
+    return to_.scratch(name_ + suffix, "uint", [image = image_](const LaunchContext& at) {
+      const Size size = at.size_of(image);
+      if (size.pixels() > std::int64_t{1} << 30) {
+        throw OutOfDeviceMemory("label: " + to_string(size) + " is too large for this device");
+      }
+      return 4 * size.pixels();
+    });
+  }
+
+  void add(const std::string& suffix, const char* kernel) {
+    std::string text(kernel);
+    const auto put = [&](std::string_view what, const auto& by) {
+      for (std::size_t at; (at = text.find(what)) != std::string::npos;) {
+        text.replace(at, what.size(), std::string(by()));
+      }
+    };
+    const std::string own = reading(text);
+    text = own + text;
+    put("$columns", [] { return columns; });
+    put("$neighbours", [] { return each_neighbour; });
+    put("$skip", [&] {
+      return label_.connectivity == 8 ? "(dx == 0 && dy == 0)" : "(dx == 0) == (dy == 0)";
+    });
+    put("$spokesman", [] { return spokesman; });
+    put("$done", [] { return "0x80000000u"; });
+    put("$state", [&] {
+      return to_.scratch(name_ + "_state", "uint", [](const LaunchContext&) { return 8; });
+    });
+    put("$marks", [&] {
+      return to_.scratch(
+          name_ + "_marks", "uint",
+          [image = image_](const LaunchContext& at) {
+            return (at.size_of(image).pixels() + 31) / 32 * 4;
+          },
+          true);
+    });
+    put("$weights", [&] { return pixels_of("_weights"); });
+    put("$edges", [&] { return pixels_of("_edges"); });
+    put("$forest", [&] { return pixels_of("_forest"); });
+    put("$components", [&] { return pixels_of("_components"); });
+    put("$next", [&] { return pixels_of("_next"); });
+    put("$width", [&] { return to_.width(image_); });
+    put("$height", [&] { return to_.height(image_); });
+    put("$items", [] { return std::to_string(items); });
+    put("$out", [&] { return to_.plane(self_).pixel(); });
+    put("$value", [&] { return result(); });
+    for (const char* word : {"CODE", "MASK", "MARKER", "SEED"}) {
+      if (own.find(std::string("#define ") + word + "(") != std::string::npos) {
+        text += std::string("#undef ") + word + "\n";
+      }
+    }
+    to_.kernel(name_ + suffix, items, text,
+               [image = image_, most = to_.tuning().groups_at_once](const LaunchContext& at) {
+                 const Size size = at.size_of(image);
+                 const std::int64_t across = (size.width + items - 1) / items;
+                 const std::int64_t down = std::max<std::int64_t>(1, most / across);
+                 return LaunchShape{{across, std::min(size.height, down), 1}, {items, 1, 1}};
+               });
+  }
+
+  Builder& to_;
+  const Node& node_;
+  Label label_;
+  Operand self_, image_;
+  std::string name_;
+};
+
+}  // namespace
+
+void write_spread(Builder& to, int n) { SpreadWriter(to, n).run(); }
 
 }  // namespace impipe::jit

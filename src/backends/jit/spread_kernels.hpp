@@ -1,0 +1,207 @@
+// The kernels of values that spread; spread.cpp fills them in.
+#pragma once
+
+namespace impipe::jit::spread_kernels {
+
+// Numbers of edges, mixed so that edges of one weight come in no order along the image, and back.
+inline constexpr const char* functions = R"(
+FUNCTION uint mixed_edge(const uint edge) {
+  const uint a = edge * 0x9e3779b1u;
+  return (a ^ a >> 16) * 0x85ebca6bu;
+}
+FUNCTION uint edge_of(const uint mixed) {
+  const uint a = mixed * 0xa5cb9243u;
+  return (a ^ a >> 16) * 0x0e8b2f51u;
+}
+// The edge between two neighbours, which belongs to the upper one or the left one.
+FUNCTION uint edge_between(const uint pixel, const int dx, const int dy, const uint width) {
+  const int forward = dy > 0 || (dy == 0 && dx > 0);
+  const uint owner = forward ? pixel : pixel + (uint)dx + (uint)dy * width;
+  const int across = forward ? dx : -dx;
+  return mixed_edge(owner * 4u + (dy == 0 ? 3u : (uint)(across + 1)));
+}
+// What a float is among floats, as a whole number; there is one zero.
+FUNCTION uint key_of_float(const float v) {
+  const uint bits = FLOAT_BITS(v + 0.0f);
+  return bits ^ ((bits >> 31) != 0u ? 0xffffffffu : 0x80000000u);
+}
+FUNCTION float float_of_key(const uint key) {
+  return BITS_FLOAT(key ^ ((key >> 31) != 0u ? 0x80000000u : 0xffffffffu));
+}
+)";
+
+// What every kernel begins with: a work-item goes down a column of the image.
+inline constexpr const char* columns = R"(  const int x = GROUP_X * $items + ITEM;
+  if (x >= $width) return;
+  for (int y = GROUP_Y; y < $height; y += GROUPS_Y) {
+    const uint pixel = (uint)y * (uint)$width + (uint)x;
+)";
+// The work-item that speaks for all.
+inline constexpr const char* spokesman = "GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0";
+
+// Neighbours (to_x, to_y) of the pixel inside the image, in a block of their own.
+inline constexpr const char* each_neighbour = R"(    for (int dy = -1; dy <= 1; ++dy) {
+      for (int dx = -1; dx <= 1; ++dx) {
+        const int to_x = x + dx, to_y = y + dy;
+        if ($skip || to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
+)";
+
+// Each pixel is a component, and chooses the heaviest of its edges; the source's before others.
+inline constexpr const char* first_kernel = R"(  if ($spokesman) {
+    $state[0] = 1u;
+    $state[1] = 1u;
+  }
+$columns    const uint own = MASK(x, y);
+    uint best = SEED(x, y), edge = 0u, end = $done;
+    if (best < own) {
+$neighbours          const uint there = MASK(to_x, to_y), weight = own < there ? own : there;
+          if (weight < best || (weight == best && end != 0u)) continue;
+          const uint number = edge_between(pixel, dx, dy, (uint)$width);
+          if (weight == best && number < edge) continue;
+          best = weight;
+          edge = number;
+          end = 0u;
+        }
+      }
+    }
+    $weights[pixel] = best;
+    $edges[pixel] = edge;
+    $forest[pixel] = pixel | end;
+    $components[pixel] = pixel;
+  }
+)";
+
+// The largest weight of the edges that leave a component.
+inline constexpr const char* weigh_kernel = R"(  if ($state[1] == 0u) return;
+$columns    const uint component = $components[pixel];
+    if ((component & $done) != 0u) continue;
+    const uint own = MASK(x, y);
+    uint best = SEED(x, y);
+$neighbours          if ($components[(uint)to_y * (uint)$width + (uint)to_x] == component) continue;
+        const uint there = MASK(to_x, to_y), weight = own < there ? own : there;
+        if (weight > best) best = weight;
+      }
+    }
+    if (best > $weights[component]) MAX_GLOBAL(&$weights[component], best);
+  }
+)";
+
+// Which of those edges: the source's, or the one with the largest number.
+inline constexpr const char* choose_kernel = R"(  if ($spokesman) $state[0] = $state[1];
+  if ($state[1] == 0u) return;
+$columns    const uint component = $components[pixel];
+    if ((component & $done) != 0u) continue;
+    const uint own = MASK(x, y), weight = $weights[component];
+    if (own < weight) continue;
+    if (SEED(x, y) == weight) $forest[component] = component | $done;
+    uint edge = 0u;
+$neighbours          if ($components[(uint)to_y * (uint)$width + (uint)to_x] == component) continue;
+        const uint there = MASK(to_x, to_y);
+        if ((own < there ? own : there) != weight) continue;
+        const uint number = edge_between(pixel, dx, dy, (uint)$width);
+        if (number > edge) edge = number;
+      }
+    }
+    if (edge > $edges[component]) MAX_GLOBAL(&$edges[component], edge);
+  }
+)";
+
+// Components are linked to those at the other end. Where two chose the same edge, the first stays.
+inline constexpr const char* link_kernel = R"(  if ($spokesman) $state[1] = 0u;
+  if ($state[0] == 0u) return;
+$columns    if ($components[pixel] != pixel || ($forest[pixel] & $done) != 0u) continue;
+    const uint number = $edges[pixel], edge = edge_of(number);
+    const uint from = edge >> 2, way = edge & 3u;
+    const uint to = way == 3u ? from + 1u : from + (uint)$width + way - 1u;
+    const uint here = $components[from];
+    const uint other = here == pixel ? $components[to] : here;
+    if ((other & $done) != 0u)
+      $forest[pixel] = pixel | $done;
+    else if (pixel > other || $edges[other] != number || ($forest[other] & $done) != 0u)
+      $forest[pixel] = other;
+  }
+)";
+
+// Pixels learn their new component.
+inline constexpr const char* follow_kernel = R"(  if ($state[0] == 0u) return;
+  GLOBAL volatile uint* links = $forest;
+$columns    const uint before = $components[pixel];
+    if ((before & $done) != 0u) continue;
+    uint at = before, up = links[at];
+    while ((up & ~$done) != at) {
+      const uint over = links[up];
+      if ((over & ~$done) == up) {
+        at = up;
+        up = over;
+      } else {
+        links[at] = over;
+        at = over;
+        up = links[at];
+      }
+    }
+    if (at != before) links[before] = at;
+    if (up == before) {
+      if (up == pixel) {
+        $weights[pixel] = 0u;
+        $edges[pixel] = 0u;
+        $state[1] = 1u;
+      }
+    } else {
+      $components[pixel] = up;
+    }
+  }
+)";
+
+// The lightest edge on the way to the source.
+inline constexpr const char* spread_kernel = R"($columns    uint value = 0xffffffffu, at = pixel;
+    for (;;) {
+      const uint weight = $weights[at], up = $forest[at];
+      value = weight < value ? weight : value;
+      if ((up & $done) != 0u || up == at) break;
+      at = up;
+    }
+    $out = $value;
+  }
+)";
+
+// Hysteresis: each strong pixel goes on along its direction as long as that stays the same, and
+// from the pixels in which it changes. Whoever sets a pixel's mark goes on from it; what is still
+// to be gone on from is a list through the pixels.
+inline constexpr const char* reach_kernel = R"($columns    const int first = (int)CODE(x, y);
+    if (first < 5) continue;
+    uint open = 0xffffffffu;
+    int at_x = x, at_y = y, direction = (first - 1) & 3;
+    for (;;) {
+      const int dx = direction == 0 ? 0 : 1;
+      const int dy = direction == 0 || direction == 1 ? 1 : direction == 2 ? 0 : -1;
+      for (int sign = -1; sign <= 1; sign += 2) {
+        int to_x = at_x + sign * dx, to_y = at_y + sign * dy;
+        while (to_x >= 0 && to_x < $width && to_y >= 0 && to_y < $height) {
+          const int code = (int)CODE(to_x, to_y);
+          if (code < 1 || code > 4) break;
+          const uint to = (uint)to_y * (uint)$width + (uint)to_x, bit = 1u << (int)(to & 31u);
+          const uint marked = OR_GLOBAL(&$marks[to >> 5], bit);
+          if ((marked & bit) != 0u) break;
+          if (code - 1 != direction) {
+            $next[to] = open;
+            open = to;
+            break;
+          }
+          to_x += sign * dx;
+          to_y += sign * dy;
+        }
+      }
+      if (open == 0xffffffffu) break;
+      at_x = (int)(open % (uint)$width);
+      at_y = (int)(open / (uint)$width);
+      direction = (int)CODE(at_x, at_y) - 1;
+      open = $next[open];
+    }
+  }
+)";
+inline constexpr const char* reached_kernel = R"($columns    const int code = (int)CODE(x, y);
+    $out = code > 4 || ($marks[pixel >> 5] >> (int)(pixel & 31u) & 1u) != 0u ? 1 : 0;
+  }
+)";
+
+}  // namespace impipe::jit::spread_kernels
