@@ -61,7 +61,18 @@ static inline uint permuted_bytes(const uint a, const uint b, const uint places)
 #define LOW_BYTES(a, b) permuted_bytes(a, b, 0x6240u)
 #define LOW_HALVES(a, b) permuted_bytes(a, b, 0x5410u)
 #define HIGH_HALVES(a, b) permuted_bytes(a, b, 0x7632u)
+#define DOUBLE_OF_CODE(code) (as_double(0x4330000000000000l | (long)(code)) - 4503599627370496.0)
+static inline uint rounded_code(const double v, const int most) {
+  const int2 words = as_int2(v);
+  const double inside = as_double((int2)(words.x, max(min(words.y, most), 0)));
+  double sum;
+  asm("add.rm.f64 %0, %1, %2;" : "=d"(sum) : "d"(inside), "d"(17592186044416.5));
+  return v == v ? (uint)as_int2(sum).x >> 8 : 0u;
+}
+#define CODE_OF_DOUBLE(v, largest, most) rounded_code(v, most)
 #else
+#define DOUBLE_OF_CODE(code) ((double)(code))
+#define CODE_OF_DOUBLE(v, largest, most) ((uint)to_code_double(v, largest))
 #define BYTE_LANES(a, b, k) ((((a) >> (8 * (k))) & 255u) | ((((b) >> (8 * (k))) & 255u) << 16))
 #define LOW_BYTES(a, b) (((a) & 0xff00ffu) | (((b) & 0xff00ffu) << 8))
 #define LOW_HALVES(a, b) (((a) & 0xffffu) | ((b) << 16))
@@ -125,7 +136,21 @@ typedef unsigned long ulong;
 #define HIGH_HALVES(a, b) __byte_perm(a, b, 0x7632u)
 #define smaller_lanes(a, b) __vminu2(a, b)
 #define larger_lanes(a, b) __vmaxu2(a, b)
+#define DOUBLE_OF_CODE(code) (__hiloint2double(0x43300000, (int)(code)) - 4503599627370496.0)
+FUNCTION uint rounded_code(const double v, const int most) {
+  const int high = __double2hiint(v), low = high < most ? high : most;
+  const double inside = __hiloint2double(low > 0 ? low : 0, __double2loint(v));
+  const uint sum = (uint)__double2loint(__dadd_rd(inside, 17592186044416.5));
+  return v == v ? sum >> 8 : 0u;
+}
+#define CODE_OF_DOUBLE(v, largest, most) rounded_code(v, most)
 )";
+
+// DOUBLE_OF_CODE and CODE_OF_DOUBLE do without conversions, of which a processor makes few at once.
+// A code in the low word of 2^52 is 2^52 + code. Back: a double's high word orders it, so that the
+// high word `most` of the largest code limits it; 2^44 has eight bits behind the point, and with the
+// sum rounded down those above them are floor(v + 0.5), exactly. What is negative becomes less than
+// the smallest normal number; NaN is 0.
 
 // Lanes: the 16-bit halves of a word, each with a byte of a pixel in its low half (the high half is
 // unspecified or 0; order holds). BYTE_LANES: byte k of a and byte k of b. LOW_BYTES: of the two
@@ -159,10 +184,12 @@ FUNCTION uint code_from_float(const float v, const float largest) {
   return FLOOR_CODE(fmin(POSITIVE(v), largest) + 0.49999997f);
 }
 FUNCTION uchar uint8_from_float(const float v) { return (uchar)code_from_float(v, 255.0f); }
-FUNCTION uchar uint8_from_double(const double v) { return (uchar)(int)to_code_double(v, 255.0); }
+FUNCTION uchar uint8_from_double(const double v) {
+  return (uchar)CODE_OF_DOUBLE(v, 255.0, 0x406fe000);
+}
 FUNCTION ushort uint16_from_float(const float v) { return (ushort)code_from_float(v, 65535.0f); }
 FUNCTION ushort uint16_from_double(const double v) {
-  return (ushort)(int)to_code_double(v, 65535.0);
+  return (ushort)CODE_OF_DOUBLE(v, 65535.0, 0x40efffe0);
 }
 FUNCTION float single_from_float(const float v) { return v; }
 FUNCTION float single_from_double(const double v) { return (float)v; }

@@ -64,7 +64,9 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
   const auto cast = [&](const std::string& text) { return "(" + real + ")" + text; };
   const auto pixel = [&](const Operand& image, int channel) {
     const int c = std::min(channel, to.channels(image) - 1);
-    return cast(pixel_text(image, channel < 0 ? "c" : std::to_string(c)));
+    const std::string text = pixel_text(image, channel < 0 ? "c" : std::to_string(c));
+    return real == "double" && is_integer(to.cls(image)) ? "DOUBLE_OF_CODE(" + text + ")"
+                                                          : cast(text);
   };
   std::vector<std::string> parameters, arguments;
   std::string text, body_name;

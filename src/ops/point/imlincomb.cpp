@@ -5,30 +5,30 @@
 #include "core/text.hpp"
 #include "ops/images.hpp"
 
-// ((0 + k1 a) + k2 b) + ... + add, in this order.
+// (k1 a + k2 b) + ... + add, in this order.
 IMPIPE_POINT_BODY(imlincomb_1, (a), (k1, add), {
-  return real(0) + k1 * a + add;
+  return k1 * a + add;
 })
 IMPIPE_POINT_BODY(imlincomb_2, (a, b), (k1, k2, add), {
-  return real(0) + k1 * a + k2 * b + add;
+  return k1 * a + k2 * b + add;
 })
 IMPIPE_POINT_BODY(imlincomb_3, (a, b, c), (k1, k2, k3, add), {
-  return real(0) + k1 * a + k2 * b + k3 * c + add;
+  return k1 * a + k2 * b + k3 * c + add;
 })
 IMPIPE_POINT_BODY(imlincomb_4, (a, b, c, d), (k1, k2, k3, k4, add), {
-  return real(0) + k1 * a + k2 * b + k3 * c + k4 * d + add;
+  return k1 * a + k2 * b + k3 * c + k4 * d + add;
 })
 IMPIPE_POINT_BODY(imlincomb_5, (a, b, c, d, e), (k1, k2, k3, k4, k5, add), {
-  return real(0) + k1 * a + k2 * b + k3 * c + k4 * d + k5 * e + add;
+  return k1 * a + k2 * b + k3 * c + k4 * d + k5 * e + add;
 })
 IMPIPE_POINT_BODY(imlincomb_6, (a, b, c, d, e, f), (k1, k2, k3, k4, k5, k6, add), {
-  return real(0) + k1 * a + k2 * b + k3 * c + k4 * d + k5 * e + k6 * f + add;
+  return k1 * a + k2 * b + k3 * c + k4 * d + k5 * e + k6 * f + add;
 })
 IMPIPE_POINT_BODY(imlincomb_7, (a, b, c, d, e, f, g), (k1, k2, k3, k4, k5, k6, k7, add), {
-  return real(0) + k1 * a + k2 * b + k3 * c + k4 * d + k5 * e + k6 * f + k7 * g + add;
+  return k1 * a + k2 * b + k3 * c + k4 * d + k5 * e + k6 * f + k7 * g + add;
 })
 IMPIPE_POINT_BODY(imlincomb_8, (a, b, c, d, e, f, g, h), (k1, k2, k3, k4, k5, k6, k7, k8, add), {
-  return real(0) + k1 * a + k2 * b + k3 * c + k4 * d + k5 * e + k6 * f + k7 * g + k8 * h + add;
+  return k1 * a + k2 * b + k3 * c + k4 * d + k5 * e + k6 * f + k7 * g + k8 * h + add;
 })
 
 namespace impipe::ops {
