@@ -59,6 +59,7 @@ static inline uint permuted_bytes(const uint a, const uint b, const uint places)
 }
 #define BYTE_LANES(a, b, k) permuted_bytes(a, b, (k) * 0x1111u + 0x4400u)
 #define LOW_BYTES(a, b) permuted_bytes(a, b, 0x6240u)
+#define HIGH_BYTES(a, b) permuted_bytes(a, b, 0x7351u)
 #define LOW_HALVES(a, b) permuted_bytes(a, b, 0x5410u)
 #define HIGH_HALVES(a, b) permuted_bytes(a, b, 0x7632u)
 #define DOUBLE_OF_CODE(code) (as_double(0x4330000000000000l | (long)(code)) - 4503599627370496.0)
@@ -75,6 +76,7 @@ static inline uint rounded_code(const double v, const int most) {
 #define CODE_OF_DOUBLE(v, largest, most) ((uint)to_code_double(v, largest))
 #define BYTE_LANES(a, b, k) ((((a) >> (8 * (k))) & 255u) | ((((b) >> (8 * (k))) & 255u) << 16))
 #define LOW_BYTES(a, b) (((a) & 0xff00ffu) | (((b) & 0xff00ffu) << 8))
+#define HIGH_BYTES(a, b) ((((a) >> 8) & 0xff00ffu) | ((b) & 0xff00ff00u))
 #define LOW_HALVES(a, b) (((a) & 0xffffu) | ((b) << 16))
 #define HIGH_HALVES(a, b) (((a) >> 16) | ((b) & 0xffff0000u))
 #endif
@@ -132,6 +134,7 @@ typedef unsigned long ulong;
 #define INTERIOR(test) (test)
 #define BYTE_LANES(a, b, k) __byte_perm(a, b, (k) * 0x1111u + 0x4400u)
 #define LOW_BYTES(a, b) __byte_perm(a, b, 0x6240u)
+#define HIGH_BYTES(a, b) __byte_perm(a, b, 0x7351u)
 #define LOW_HALVES(a, b) __byte_perm(a, b, 0x5410u)
 #define HIGH_HALVES(a, b) __byte_perm(a, b, 0x7632u)
 #define smaller_lanes(a, b) __vminu2(a, b)
@@ -154,7 +157,8 @@ FUNCTION uint rounded_code(const double v, const int most) {
 
 // Lanes: the 16-bit halves of a word, each with a byte of a pixel in its low half (the high half is
 // unspecified or 0; order holds). BYTE_LANES: byte k of a and byte k of b. LOW_BYTES: of the two
-// lanes of a and b, in turn. smaller_lanes, larger_lanes: lane by lane.
+// lanes of a and b, in turn; HIGH_BYTES: of the lanes' high halves. smaller_lanes, larger_lanes: lane
+// by lane.
 
 // `real(0.5)` is a cast: a macro with parameters leaves the type `real` alone. A word means the
 // function of REAL, the type of the body it stands in.

@@ -32,29 +32,112 @@ constexpr const char* pixel_tiles = R"(  LOCAL $type tile[32 * 33 * $channels];
   }
 )";
 
-// A tile of 64x64 bytes: a work-item loads and stores four at once. Rows are 68 bytes apart, so
-// that four bytes above one another lie in different banks.
-constexpr const char* byte_tiles = R"(  LOCAL uint words[64 * 17];
-  IN_LOCAL const uchar* const tile = (IN_LOCAL const uchar*)words;
-  const int column = ITEM % 16, first = ITEM / 16;
-  const int from_x = GROUP_X * 64 + column * 4;
-$unroll  for (int i = first; i < 64; i += $rows) {
-    const int from_y = GROUP_Y * 64 + i;
-    if (from_x < $in_width && from_y < $in_height) {
-      words[i * 17 + column] = *(GLOBAL const uint*)($in_row + from_x);
-    }
-  }
+// A tile of vectors of four pixels: a work-item loads four rows of one, turns them, and later stores
+// a row. What lies beyond the image is read at its edge, and its place is not stored. Vector i of a
+// row of the tile lies at i ^ row / 4, so that those side by side and those above one another are in
+// different banks.
+constexpr const char* vector_tiles = R"(  LOCAL $vector tile[$side * $across];
+  const int column = ITEM % $across, first = ITEM / $across;
+  const int from_x = smaller(GROUP_X * $side + column * 4, ($in_width - 1) / 4 * 4);
+$unroll  for (int k = 0; k < $across / $rows; ++k) {
+    const int i = first + k * $rows, from_y = GROUP_Y * $side + i * 4, last = $in_height - 1;
+    const $vector a = *(GLOBAL const $vector*)($row_a + from_x);
+    const $vector b = *(GLOBAL const $vector*)($row_b + from_x);
+    const $vector c = *(GLOBAL const $vector*)($row_c + from_x);
+    const $vector d = *(GLOBAL const $vector*)($row_d + from_x);
+    const int place = column * 4 * $across + (i ^ column);
+    $vector turned;
+$turn  }
   BARRIER;
-  const int x = GROUP_Y * 64 + column * 4;
-$unroll  for (int i = first; i < 64; i += $rows) {
-    const int y = GROUP_X * 64 + i;
+  const int x = GROUP_Y * $side + column * 4;
+$unroll  for (int k = 0; k < $side / $rows; ++k) {
+    const int i = first + k * $rows, y = GROUP_X * $side + i;
     if (x < $width && y < $height) {
-      const uint a = tile[(column * 4) * 68 + i], b = tile[(column * 4 + 1) * 68 + i];
-      const uint c = tile[(column * 4 + 2) * 68 + i], d = tile[(column * 4 + 3) * 68 + i];
-      *(GLOBAL uint*)($out_row + x) = a | b << 8 | c << 16 | d << 24;
+      const int to_y = $to_y;
+      *(GLOBAL $vector*)($out_row + x) = tile[i * $across + (column ^ (i / 4))];
     }
   }
 )";
+
+constexpr int vector_items = 256;
+
+// The vector of four pixels of a class, how many make a row of a tile, and the text that puts the
+// four columns of vectors a, b, c and d into the tile.
+struct Turned {
+  std::string vector;
+  int across;
+  std::string text;
+};
+
+Turned turned(PixelClass cls) {
+  const auto put = [](int column, const std::vector<std::string>& parts) {
+    std::string text;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      text += "    turned" + (parts.size() == 1 ? "" : std::string(".") + "xyzw"[i]) + " = " +
+              parts[i] + ";\n";
+    }
+    return text + "    tile[place + " + std::to_string(column) + " * $across] = turned;\n";
+  };
+  switch (bytes_of(cls)) {
+    case 1:
+      return {"uint", 32,
+              "    const uint even_ab = LOW_BYTES(a, b), even_cd = LOW_BYTES(c, d);\n"
+              "    const uint odd_ab = HIGH_BYTES(a, b), odd_cd = HIGH_BYTES(c, d);\n" +
+                  put(0, {"LOW_HALVES(even_ab, even_cd)"}) +
+                  put(1, {"LOW_HALVES(odd_ab, odd_cd)"}) +
+                  put(2, {"HIGH_HALVES(even_ab, even_cd)"}) +
+                  put(3, {"HIGH_HALVES(odd_ab, odd_cd)"})};
+    case 2:
+      return {"uint2", 16,
+              put(0, {"LOW_HALVES(a.x, b.x)", "LOW_HALVES(c.x, d.x)"}) +
+                  put(1, {"HIGH_HALVES(a.x, b.x)", "HIGH_HALVES(c.x, d.x)"}) +
+                  put(2, {"LOW_HALVES(a.y, b.y)", "LOW_HALVES(c.y, d.y)"}) +
+                  put(3, {"HIGH_HALVES(a.y, b.y)", "HIGH_HALVES(c.y, d.y)"})};
+    default:
+      return {"float4", 16,
+              put(0, {"a.x", "b.x", "c.x", "d.x"}) + put(1, {"a.y", "b.y", "c.y", "d.y"}) +
+                  put(2, {"a.z", "b.z", "c.z", "d.z"}) + put(3, {"a.w", "b.w", "c.w", "d.w"})};
+  }
+}
+
+ShapeFunction tiles_of(const Operand& image, int side, int group) {
+  return [image, side, group](const LaunchContext& at) {
+    const Size s = at.size_of(image);
+    return LaunchShape{{(s.width + side - 1) / side, (s.height + side - 1) / side, 1},
+                       {group, 1, 1}};
+  };
+}
+
+void write_vector_tiles(Builder& to, int n) {
+  const Node& node = to.node(n);
+  const Operand self{false, n}, image = node.images[0];
+  const PlaneText in = to.plane(image), out = to.plane(self);
+  const Turned four = turned(node.cls);
+  const int side = 4 * four.across;
+  const bool flips = std::get<Permute>(node.primitive).flip_y;
+  const auto row = [&](int k) {
+    return in.row("smaller(from_y + " + std::to_string(k) + ", last)");
+  };
+  const std::string across = std::to_string(four.across);
+  to.kernel("store_" + Builder::name(self), vector_items,
+            filled(vector_tiles, {{"vector", four.vector},
+                                  {"side", std::to_string(side)},
+                                  {"turn", filled(four.text, {{"across", across}})},
+                                  {"across", across},
+                                  {"rows", std::to_string(vector_items / four.across)},
+                                  {"unroll", to.tuning().unroll ? "#pragma unroll\n" : ""},
+                                  {"in_width", to.width(image)},
+                                  {"in_height", to.height(image)},
+                                  {"row_a", row(0)},
+                                  {"row_b", row(1)},
+                                  {"row_c", row(2)},
+                                  {"row_d", row(3)},
+                                  {"width", to.width(self)},
+                                  {"height", to.height(self)},
+                                  {"to_y", flips ? to.height(self) + " - 1 - y" : "y"},
+                                  {"out_row", out.row("to_y")}}),
+            tiles_of(image, side, vector_items), 8);
+}
 
 }  // namespace
 
@@ -69,14 +152,13 @@ void write_transpose_kernel(Builder& to, int n) {
   const Permute& permute = std::get<Permute>(node.primitive);
   const Operand self{false, n}, image = node.images[0];
   const PlaneText in = to.plane(image), out = to.plane(self);
-  const bool bytes =
-      bytes_of(node.cls) == 1 && node.channels == 1 && !permute.flip_x && !permute.flip_y;
-  const int side = bytes ? 64 : 32, group = to.tuning().group;
-  const std::string text = filled(bytes ? byte_tiles : pixel_tiles,
+  // A row of the result is whole vectors, in their order.
+  if (node.channels == 1 && !permute.flip_x) return write_vector_tiles(to, n);
+  const int side = 32, group = to.tuning().group;
+  const std::string text = filled(pixel_tiles,
                                   {{"type", type_of(node.cls)},
                                    {"channels", std::to_string(node.channels)},
-                                   {"rows", std::to_string(group / (bytes ? 16 : 32))},
-                                   {"unroll", to.tuning().unroll ? "#pragma unroll\n" : ""},
+                                   {"rows", std::to_string(group / 32)},
                                    {"in_width", to.width(image)},
                                    {"in_height", to.height(image)},
                                    {"in_row", in.row("from_y")},
@@ -84,13 +166,8 @@ void write_transpose_kernel(Builder& to, int n) {
                                    {"height", to.height(self)},
                                    {"to_x", permute.flip_x ? to.width(self) + " - 1 - x" : "x"},
                                    {"to_y", permute.flip_y ? to.height(self) + " - 1 - y" : "y"},
-                                   {"out_row", bytes ? out.row("y") : out.row("to_y")}});
-  to.kernel("store_" + Builder::name(self), group, text,
-            [image, side, group](const LaunchContext& at) {
-              const Size s = at.size_of(image);
-              return LaunchShape{{(s.width + side - 1) / side, (s.height + side - 1) / side, 1},
-                                 {group, 1, 1}};
-            });
+                                   {"out_row", out.row("to_y")}});
+  to.kernel("store_" + Builder::name(self), group, text, tiles_of(image, side, group));
 }
 
 }  // namespace impipe::jit
