@@ -8,6 +8,10 @@
 #include <mutex>
 #include <vector>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
 #include "core/error.hpp"
 
 namespace impipe {
@@ -16,6 +20,8 @@ namespace {
 constexpr std::int64_t row_alignment = 64;
 // Vector code may read up to this far past the last pixel.
 constexpr std::int64_t tail_padding = 64;
+// Blocks of two of them or more are put there where the system has such pages.
+constexpr std::int64_t large_page = 2 << 20;
 
 class RecyclingAllocator {
  public:
@@ -33,7 +39,11 @@ class RecyclingAllocator {
         return block;
       }
     }
-    void* block = std::aligned_alloc(4096, static_cast<size_t>(size));
+    const bool large = size >= 2 * large_page;
+    void* block = std::aligned_alloc(large ? large_page : 4096, static_cast<size_t>(size));
+#ifdef __linux__
+    if (block != nullptr && large) madvise(block, static_cast<size_t>(size), MADV_HUGEPAGE);
+#endif
     if (block == nullptr) {
       std::lock_guard lock(mutex_);
       now_ -= size;

@@ -1,4 +1,4 @@
-// Reductions: exact sums of integers, 32x32 cells of doubles for the rest.
+// Reductions but sums of integers: extremes, and 32x32 cells of doubles.
 #include <limits>
 
 #include "backends/cpu/intrinsics.hpp"
@@ -9,62 +9,6 @@
 
 namespace impipe::cpu {
 namespace {
-
-// Sums of each channel of a row of codes; n < 2^16 so that 32 bits are enough for 16-bit codes.
-template <class T>
-IMPIPE_INLINE void add_codes_body(const void* in, std::int64_t n, int channels,
-                                  std::int64_t* sums) {
-  const T* __restrict a = static_cast<const T*>(in);
-  if (channels == 1) {
-    std::uint32_t sum = 0;
-    for (std::int64_t i = 0; i < n; ++i) sum += a[i];
-    sums[0] += sum;
-  } else {
-    std::uint32_t r = 0, g = 0, b = 0;
-    for (std::int64_t i = 0; i + 2 < n; i += 3) {
-      r += a[i];
-      g += a[i + 1];
-      b += a[i + 2];
-    }
-    sums[0] += r;
-    sums[1] += g;
-    sums[2] += b;
-  }
-}
-#if IMPIPE_HAS_INTRINSICS
-// Sums of eight bytes at once.
-IMPIPE_TARGET_v4 std::int64_t sum_bytes_v4(const std::uint8_t* in, std::int64_t n) {
-  const __m512i zero = _mm512_setzero_si512();
-  __m512i a = zero, b = zero;
-  std::int64_t i = 0;
-  for (; i + 128 <= n; i += 128) {
-    a = _mm512_add_epi64(a, _mm512_sad_epu8(_mm512_loadu_si512(in + i), zero));
-    b = _mm512_add_epi64(b, _mm512_sad_epu8(_mm512_loadu_si512(in + i + 64), zero));
-  }
-  std::int64_t sum = _mm512_reduce_add_epi64(_mm512_add_epi64(a, b));
-  for (; i < n; ++i) sum += in[i];
-  return sum;
-}
-IMPIPE_TARGET_v3 std::int64_t sum_bytes_v3(const std::uint8_t* in, std::int64_t n) {
-  const __m256i zero = _mm256_setzero_si256();
-  __m256i a = zero, b = zero;
-  const auto* from = reinterpret_cast<const __m256i*>(in);
-  std::int64_t i = 0;
-  for (; i + 64 <= n; i += 64, from += 2) {
-    a = _mm256_add_epi64(a, _mm256_sad_epu8(_mm256_loadu_si256(from), zero));
-    b = _mm256_add_epi64(b, _mm256_sad_epu8(_mm256_loadu_si256(from + 1), zero));
-  }
-  a = _mm256_add_epi64(a, b);
-  std::int64_t sum = _mm256_extract_epi64(a, 0) + _mm256_extract_epi64(a, 1) +
-                     _mm256_extract_epi64(a, 2) + _mm256_extract_epi64(a, 3);
-  for (; i < n; ++i) sum += in[i];
-  return sum;
-}
-#endif
-
-IMPIPE_CPU_KERNEL(add_codes, (const void* in, std::int64_t n, int channels, std::int64_t* sums),
-                  (in, n, channels, sums))
-constexpr std::int64_t add_codes_most = 65535;  // a multiple of 3
 
 // best[i] becomes the smaller or larger of itself and in[i]; NaN gives way.
 template <class T, bool largest>
@@ -186,51 +130,6 @@ AddColumns add_columns_of(ReduceKind kind, PixelClass cls, CpuLevel level) {
   if (kind == ReduceKind::absolute_sum) return add_columns_for<Absolute>(cls, l);
   return add_columns_for<SquaredDeviation>(cls, l);
 }
-
-// Exact sums of integer codes.
-class CodeSum final : public Sink {
- public:
-  CodeSum(const SinkImage& image, std::int64_t tiles, CpuLevel level)
-      : image_(image), level_(level), sums_(tiles * 3, 0) {}
-
-  void take(const TileImage* images, const Region& region, std::int64_t tile, int,
-            Scratch&) override {
-    const TileImage& image = *images;
-    const int l = static_cast<int>(level_);
-    const std::int64_t n = region.width() * image_.channels;
-    for (std::int64_t y = region.y0; y < region.y1; ++y) {
-      const std::byte* row = image.at(region.x0, y);
-#if IMPIPE_HAS_INTRINSICS
-      if (image_.channels == 1 && bytes_of(image_.cls) == 1 && level_ != CpuLevel::baseline) {
-        const auto* bytes = reinterpret_cast<const std::uint8_t*>(row);
-        sums_[tile * 3] += level_ == CpuLevel::v4 ? sum_bytes_v4(bytes, n) : sum_bytes_v3(bytes, n);
-        continue;
-      }
-#endif
-      for (std::int64_t i = 0; i < n; i += add_codes_most) {
-        const std::int64_t m = std::min(add_codes_most, n - i);
-        const std::byte* from = row + i * bytes_of(image_.cls);
-        (image_.cls == PixelClass::uint16 ? add_codes<std::uint16_t> : add_codes<std::uint8_t>)[l](
-            from, m, image_.channels, &sums_[tile * 3]);
-      }
-    }
-  }
-
-  std::vector<double> finish() override {
-    std::vector<double> out;
-    for (int c = 0; c < image_.channels; ++c) {
-      std::int64_t sum = 0;
-      for (std::size_t i = c; i < sums_.size(); i += 3) sum += sums_[i];
-      out.push_back(static_cast<double>(sum));
-    }
-    return out;
-  }
-
- private:
-  SinkImage image_;
-  CpuLevel level_;
-  std::vector<std::int64_t> sums_;  // [tiles][3]
-};
 
 // The smallest or largest value; NaN is skipped unless there is nothing else.
 class Extreme final : public Sink {
@@ -474,7 +373,7 @@ std::unique_ptr<Sink> make_reduce(const Node& node, const Arguments& arguments,
       return std::make_unique<UserFold>(*reduce.expression, arguments, image, level);
     case ReduceKind::sum:
     case ReduceKind::absolute_sum:
-      if (is_integer(image.cls)) return std::make_unique<CodeSum>(image, tiles, level);
+      if (is_integer(image.cls)) return make_code_sum(image, tiles, level);
       break;
     case ReduceKind::squared_deviation: break;
   }

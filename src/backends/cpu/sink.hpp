@@ -37,6 +37,8 @@ class Sink {
 // For a Reduce or Histogram node. tiles, workers: how many there are at most.
 std::unique_ptr<Sink> make_reduce(const Node& node, const Arguments& arguments,
                                   const SinkImage& image, std::int64_t tiles, CpuLevel level);
+// Of an integer image.
+std::unique_ptr<Sink> make_code_sum(const SinkImage& image, std::int64_t tiles, CpuLevel level);
 std::unique_ptr<Sink> make_histogram(const Node& node, const SinkImage& image, int workers,
                                      CpuLevel level);
 
