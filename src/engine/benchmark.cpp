@@ -133,7 +133,7 @@ void Benchmark::prepare(
     for (const std::string& name : pipeline->operands) operands[name] = type;
     made.push_back(std::async(std::launch::async, [=, &of = session(*pipeline, options.session)] {
       try {
-        of.program(type, operands);
+        for (const PendingKernel& kernel : of.program(type, operands)->kernels) kernel.wait();
       } catch (const Error&) {
       }
     }));

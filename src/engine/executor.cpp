@@ -248,7 +248,7 @@ void launch_step(const Program& program, size_t step, const std::vector<Size>& s
     }
     launch.spec = &sized;
   }
-  queue.run(*program.kernels[step], launch);
+  queue.run(*program.kernels[step].get(), launch);
 }
 
 Outcome execute(const Program& program, Material material, Queue& queue,

@@ -33,6 +33,7 @@ WarmEnd warm_cache(pipeline::Pipeline pipeline, const WarmOptions& options) {
       if (error.code() == ExitCode::backend) throw;  // others: not defined for this type
     }
   });
+  session.wait_for_kernels();
   return {session.device().id, backends::compile_counts(), session.take_warnings()};
 }
 

@@ -2,7 +2,6 @@
 #include "engine/lanes.hpp"
 
 #include <algorithm>
-#include <future>
 #include <utility>
 
 namespace impipe::engine {
@@ -33,14 +32,12 @@ std::vector<std::string> Lanes::take_warnings() {
 
 std::shared_ptr<const Program> Lanes::program(const ImageType& input,
                                               const std::map<std::string, ImageType>& operands) {
-  std::vector<std::future<std::shared_ptr<const Program>>> others;
-  for (size_t i = 1; i < devices_.size(); ++i) {
-    others.push_back(std::async(std::launch::async,
-                                [&, i] { return devices_[i]->session->program(input, operands); }));
-  }
-  auto program = first().program(input, operands);
-  for (auto& other : others) other.get();
-  return program;
+  for (size_t i = 1; i < devices_.size(); ++i) devices_[i]->session->program(input, operands);
+  return first().program(input, operands);
+}
+
+void Lanes::check_kernels() {
+  for (const auto& on : devices_) on->session->check_kernels();
 }
 
 Lanes::Turn Lanes::take(int lane) {

@@ -30,6 +30,9 @@ class Lanes {
   std::shared_ptr<const Program> program(const ImageType& input,
                                          const std::map<std::string, ImageType>& operands);
 
+  // See Session.
+  void check_kernels();
+
   // A device and the thread's queue on it, until it goes.
   class Turn {
    public:

@@ -86,7 +86,9 @@ Outcome compute(const Probe& probe, Device& device) {
   Plan plan = pipeline::fuse(lowered);
   Program program = make_program(pipeline, std::move(lowered), std::move(plan));
   for (const Step& step : program.plan.steps) {
-    program.kernels.push_back(device.prepare(step.kernel));
+    std::promise<std::shared_ptr<const Kernel>> made;
+    made.set_value(device.prepare(step.kernel));
+    program.kernels.push_back(made.get_future().share());
   }
   const auto queue = device.make_queue();
   const KernelSource none = [&](const KernelSpec& spec) {

@@ -1,6 +1,7 @@
 // A Program: a plan made ready to run on a device, and what it needs for images of given sizes.
 #pragma once
 
+#include <future>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,13 +22,16 @@ struct SizedArgument {
   ValueId image = 0;
 };
 
+// A kernel that may still be compiling; `get` waits for it and throws what went wrong.
+using PendingKernel = std::shared_future<std::shared_ptr<const Kernel>>;
+
 struct Program {
-  Plan lowered;  // one primitive a step: what sizes and errors are told from
-  Plan plan;     // the steps that run; its values have the ids of `lowered`
-  std::vector<std::shared_ptr<const Kernel>> kernels;  // one a step of `plan`
-  std::vector<std::vector<ValueId>> dead_after;        // one a step: values nobody reads later
-  std::vector<std::vector<SizedArgument>> sized;       // one a step
-  std::vector<std::string> operators;                  // one a stage of the pipeline
+  Plan lowered;                        // one primitive a step: what sizes and errors are told from
+  Plan plan;                           // the steps that run; its values have the ids of `lowered`
+  std::vector<PendingKernel> kernels;  // one a step of `plan`
+  std::vector<std::vector<ValueId>> dead_after;   // one a step: values nobody reads later
+  std::vector<std::vector<SizedArgument>> sized;  // one a step
+  std::vector<std::string> operators;             // one a stage of the pipeline
   std::vector<std::string> value_names;  // one a value: ":a" when the user named it, or empty
   // Bytes on the device at most at the same time, a pixel of the input image.
   double bytes_per_pixel = 0;

@@ -451,6 +451,7 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
       },
       batch_options, pool,
       [&](std::int64_t index, FileWork& file, const FileEnd& file_end) {
+        lanes.check_kernels();  // one that can't be made ends the run instead of every file
         const auto& picture = static_cast<const PictureWork&>(file);
         const FileReport report = report_of(index, picture, file_end);
         end.clipped_values += report.clipped;
@@ -462,6 +463,7 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
         return progress.file(report);
       },
       [&] {
+        lanes.check_kernels();
         free_memory.look();
         pass_on_warnings();
         progress.tick();

@@ -2,6 +2,7 @@
 #include "engine/session.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <utility>
@@ -15,6 +16,11 @@ namespace impipe::engine {
 
 Session::Session(pipeline::Pipeline pipeline, OpenDevice device, SessionOptions options)
     : pipeline_(std::move(pipeline)), device_(std::move(device)), options_(options) {}
+
+Session::~Session() {
+  // They use this session, and programs may outlive it.
+  for (const PendingKernel& kernel : compiling_) kernel.wait();
+}
 
 std::shared_ptr<const Program> Session::program(const ImageType& input,
                                                 const std::map<std::string, ImageType>& operands) {
@@ -33,17 +39,50 @@ std::shared_ptr<const Program> Session::program(const ImageType& input,
   return known;
 }
 
-// A GPU's compiler takes a tenth of a second a kernel: they are made side by side.
-std::vector<std::shared_ptr<const Kernel>> Session::kernels_of(const Plan& plan, bool stacked) {
-  const auto policy = device().id == "cpu" ? std::launch::deferred : std::launch::async;
-  std::vector<std::future<std::shared_ptr<const Kernel>>> made;
+// A GPU's compiler takes a tenth of a second a kernel: they are made side by side, while the first
+// pictures are decoded.
+std::vector<PendingKernel> Session::kernels_of(const Plan& plan, bool stacked) {
+  const bool compiles = device().id != "cpu";
+  std::vector<PendingKernel> kernels;
   for (const Step& step : plan.steps) {
-    made.push_back(
-        std::async(policy, [this, &step, stacked] { return made_kernel(step.kernel, stacked); }));
+    const auto policy = compiles ? std::launch::async : std::launch::deferred;
+    kernels.push_back(std::async(policy, [this, spec = step.kernel, stacked] {
+                        return made_kernel(spec, stacked);
+                      }).share());
+    if (!compiles) kernels.back().get();
   }
-  std::vector<std::shared_ptr<const Kernel>> kernels;
-  for (auto& one : made) kernels.push_back(one.get());
+  std::lock_guard lock(kernels_mutex_);
+  if (compiles) compiling_.insert(compiling_.end(), kernels.begin(), kernels.end());
   return kernels;
+}
+
+void Session::check_kernels() {
+  std::vector<PendingKernel> ready;
+  {
+    std::lock_guard lock(kernels_mutex_);
+    const auto first =
+        std::partition(compiling_.begin(), compiling_.end(), [](const PendingKernel& kernel) {
+          return kernel.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+        });
+    ready.assign(first, compiling_.end());
+    compiling_.erase(first, compiling_.end());
+  }
+  for (const PendingKernel& kernel : ready) {
+    try {
+      kernel.get();
+    } catch (const OutOfDeviceMemory&) {
+    }
+  }
+}
+
+void Session::wait_for_kernels() {
+  std::vector<PendingKernel> all;
+  {
+    std::lock_guard lock(kernels_mutex_);
+    all = compiling_;
+  }
+  for (const PendingKernel& kernel : all) kernel.wait();
+  check_kernels();
 }
 
 std::shared_ptr<const Program> Session::stacked(std::shared_ptr<const Program> program) {
@@ -77,7 +116,7 @@ std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool 
   std::unique_lock lock(kernels_mutex_);
   const auto [place, is_new] = kernels_.try_emplace(key);
   if (is_new) place->second = promise.get_future().share();
-  const std::shared_future<std::shared_ptr<const Kernel>> kernel = place->second;
+  const PendingKernel kernel = place->second;
   lock.unlock();
   if (is_new) {
     try {

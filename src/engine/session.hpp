@@ -47,8 +47,8 @@ OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool);
 std::vector<DeviceInfo> all_devices();
 
 struct DeviceReport {
-  DeviceInfo info;            // not usable either when its parity probe failed
-  double copy_speed = 0;      // bytes a second, read plus written; 0: not measured
+  DeviceInfo info;        // not usable either when its parity probe failed
+  double copy_speed = 0;  // bytes a second, read plus written; 0: not measured
 };
 // All devices, each opened, probed and measured.
 std::vector<DeviceReport> report_devices();
@@ -62,6 +62,7 @@ struct SessionOptions {
 class Session {
  public:
   Session(pipeline::Pipeline pipeline, OpenDevice device, SessionOptions options);
+  ~Session();
 
   const pipeline::Pipeline& pipeline() const { return pipeline_; }
   const DeviceInfo& device() const { return device_.device->info(); }
@@ -69,11 +70,17 @@ class Session {
   double measure_copy(int threads);
   const std::string& why() const { return device_.why; }
 
-  // The program for images of this type, with its kernels; made at most once a type.
+  // The program for images of this type; made at most once a type. A GPU's kernels are compiled
+  // meanwhile, side by side.
   std::shared_ptr<const Program> program(const ImageType& input,
                                          const std::map<std::string, ImageType>& operands);
   // The same program with kernels for stacks.
   std::shared_ptr<const Program> stacked(std::shared_ptr<const Program> program);
+  // Throws what went wrong with a kernel that is no longer compiling, unless memory was out, which
+  // is a matter of each image.
+  void check_kernels();
+  // Waits for all kernels; then the same.
+  void wait_for_kernels();
   // Images of so many bytes each that the program may do together, at least 1.
   int most_stacked(const Program& program, double bytes) const;
 
@@ -87,7 +94,7 @@ class Session {
   std::vector<std::string> take_warnings();
 
  private:
-  std::vector<std::shared_ptr<const Kernel>> kernels_of(const Plan& plan, bool stacked);
+  std::vector<PendingKernel> kernels_of(const Plan& plan, bool stacked);
   std::shared_ptr<const Kernel> made_kernel(const KernelSpec& spec, bool stacked);
 
   pipeline::Pipeline pipeline_;
@@ -99,7 +106,8 @@ class Session {
   std::map<std::string, std::shared_ptr<const Program>> programs_;  // by the types' text
   std::map<std::shared_ptr<const Program>, std::shared_ptr<const Program>> stacked_;
   // By KernelSpec::key; a kernel is made by the first who asks, the others wait for it.
-  std::unordered_map<std::string, std::shared_future<std::shared_ptr<const Kernel>>> kernels_;
+  std::unordered_map<std::string, PendingKernel> kernels_;
+  std::vector<PendingKernel> compiling_;  // what check_kernels has not seen ready
 };
 
 }  // namespace impipe::engine

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstring>
+#include <future>
 
 #include "core/error.hpp"
 #include "engine/executor.hpp"
@@ -177,8 +179,74 @@ TEST(SessionPrograms, AreMadeOnceATypeAndKernelsOnceAKey) {
   EXPECT_EQ(session.program(gray, {}), session.program(gray, {}));
   EXPECT_NE(session.program(gray, {}), session.program(deep, {}));
   const KernelSpec& spec = session.program(gray, {})->plan.steps[0].kernel;
-  EXPECT_EQ(session.kernel(spec), session.program(gray, {})->kernels[0]);
+  EXPECT_EQ(session.kernel(spec), session.program(gray, {})->kernels[0].get());
 }
+
+// A GPU whose compiler waits for a gate to open, and then fails in the way that is given.
+class GatedDevice : public Device {
+ public:
+  enum class Failure { none, compiler, memory };
+  GatedDevice(std::shared_ptr<Device> good, std::shared_future<void> gate, Failure failure)
+      : good_(std::move(good)), gate_(std::move(gate)), failure_(failure), info_(good_->info()) {
+    info_.id = "gated:0";
+  }
+  const DeviceInfo& info() const override { return info_; }
+  std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override {
+    gate_.wait();
+    if (failure_ == Failure::compiler) throw Error("it does not compile", ExitCode::backend);
+    if (failure_ == Failure::memory) throw OutOfDeviceMemory("no memory for it");
+    return good_->prepare(spec);
+  }
+  std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) override {
+    return good_->prepare_yardstick(yardstick);
+  }
+  std::unique_ptr<Queue> make_queue() override { return good_->make_queue(); }
+
+ private:
+  std::shared_ptr<Device> good_;
+  std::shared_future<void> gate_;
+  Failure failure_;
+  DeviceInfo info_;
+};
+
+class PendingKernels : public testing::TestWithParam<GatedDevice::Failure> {
+ protected:
+  OpenDevice gated() {
+    OpenDevice open = open_device({}, pool_);
+    open.device = std::make_unique<GatedDevice>(std::move(open.device), gate_.get_future().share(),
+                                                GetParam());
+    return open;
+  }
+  ThreadPool pool_{0};
+  std::promise<void> gate_;
+};
+
+TEST_P(PendingKernels, AreCompiledWhileTheProgramIsThere) {
+  Session session(bound("imadjust 0.1 0.9"), gated(), {});
+  const auto program = session.program(ImageType{}, {});
+  const PendingKernel& kernel = program->kernels[0];
+  EXPECT_EQ(kernel.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  session.check_kernels();
+  gate_.set_value();
+  switch (GetParam()) {
+    case GatedDevice::Failure::none:
+      session.wait_for_kernels();
+      EXPECT_NE(kernel.get(), nullptr);
+      break;
+    case GatedDevice::Failure::compiler:
+      EXPECT_THROW(session.wait_for_kernels(), Error);
+      EXPECT_THROW(kernel.get(), Error);
+      break;
+    case GatedDevice::Failure::memory:
+      session.wait_for_kernels();
+      EXPECT_THROW(kernel.get(), OutOfDeviceMemory);
+      break;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PendingKernels,
+                         testing::Values(GatedDevice::Failure::none, GatedDevice::Failure::compiler,
+                                         GatedDevice::Failure::memory));
 
 }  // namespace
 }  // namespace impipe::engine
