@@ -13,11 +13,14 @@
 
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
+#include "backends/jit/project_kernels.hpp"
 #include "backends/jit/text.hpp"
 #include "core/rays.hpp"
 
 namespace impipe::jit {
 namespace {
+
+using namespace project_kernels;
 
 constexpr int items = 128;       // of the kernels that go over pixels and bins
 constexpr int waves = 4;         // of 32 strips, each of another angle: they read the same pixels
@@ -70,161 +73,6 @@ class RayPlans {
   std::mutex mutex_;
   std::shared_ptr<const RayPlan> last_;
 };
-
-// Frame 0 and 3 are the picture, 1 and 2 it transposed; their flips are signs of steps.
-constexpr const char* frame_kernel = R"(  const long item = (long)GROUP_X * $items + ITEM;
-  const long upright = (long)$pitch_0 * $rows_0;
-  const bool transposed = item >= upright;
-  const long rest = transposed ? item - upright : item;
-  const int pitch = transposed ? $pitch_1 : $pitch_0;
-  const int row = (int)(rest / pitch), column = (int)(rest % pitch);
-  if (transposed && row >= $rows_1) return;
-  const int u = column - $margin - (transposed ? $height : $width) / 2;
-  const int v = row - (transposed ? $width : $height) / 2;
-  $frames[item] = $name_pixel(GIVE, transposed ? v : u, transposed ? u : v);
-)";
-
-constexpr const char* four_frames_kernel = R"(  const long item = (long)GROUP_X * $items + ITEM;
-  const int row = (int)(item / $pitch_0), column = (int)(item % $pitch_0);
-  if (row >= $rows_0) return;
-  const int u = column - $margin - $width / 2, v = row - $height / 2;
-  float4 pixel;
-  pixel.x = $name_pixel(GIVE, u, -v);
-  pixel.y = $name_pixel(GIVE, v, -u);
-  pixel.z = $name_pixel(GIVE, -v, -u);
-  pixel.w = $name_pixel(GIVE, -u, -v);
-  $frames[item] = pixel;
-)";
-
-// x and y are counted from the picture's middle.
-constexpr const char* pixel_function = R"(
-FUNCTION float $name_pixel(GIVEN, const int from_x, const int from_y) {
-  const int x = from_x + ($width + 1) / 2 - 1, y = from_y + ($height + 1) / 2 - 1;
-  const bool inside = x >= 0 && x < $width && y >= 0 && y < $height;
-  return inside ? (float)$pixel : 0.0f;
-}
-)";
-
-// Of each way and row: where its pixels lie along the projection, and where strip 0's is stored.
-constexpr const char* rows_kernel = R"(  const int item = GROUP_X * $items + ITEM;
-  const int way = item / $most_rows, row = item % $most_rows;
-  if (way >= $count) return;
-  const double along = $ways[3 * way], across = $ways[3 * way + 1];
-  const int frame = (int)$ways[3 * way + 2], half_v = $half_v;
-  if (row > 2 * half_v) return;
-  const double down = across * (double)(row - half_v);
-  const double shift = rint(-down / along), offset = along * shift + down;
-  float4 quarters;
-  quarters.x = (float)(offset + along * -0.25 + across * -0.25);
-  quarters.y = (float)(offset + along * -0.25 + across * 0.25);
-  quarters.z = (float)(offset + along * 0.25 + across * -0.25);
-  quarters.w = (float)(offset + along * 0.25 + across * 0.25);
-  const long at = (long)way * $most_rows + row;
-  $quarters[at] = quarters;
-  $offsets[at] = (float)offset;
-  $places[at] = $step_u * (int)shift + $step_v * row;
-)";
-
-// A wave keeps the places of a band's rows in local memory, and the waves of a group take the bands
-// together: their ways are close to one another, so that what one reads is in the cache for all.
-constexpr const char* strips_kernel = R"(  LOCAL float4 local_quarters[$waves * $most_of_band];
-  LOCAL float2 local_lines[$waves * $most_of_band];
-  const int wave = ITEM / 32, lane = ITEM % 32;
-  const int wanted = GROUP_Y * $waves + wave, way = smaller(wanted, $count - 1);
-  const double along = $ways[3 * way], across = $ways[3 * way + 1];
-  const int frame = (int)$ways[3 * way + 2], half_u = $half_u, half_v = $half_v;
-  const int most = (int)rint(across * (double)half_v / along);
-  const int start = -half_u - most + GROUP_X * 32, j = start + lane;
-  const bool works = wanted < $count && start <= half_u + most;
-  // The rows in which one of the wave's strips may meet the frame.
-  const double slope = larger_double(across / along, 1e-9);
-  const int first =
-      half_v - (int)clamp_double((half_u - start + 2) / slope + 1.0, -half_v, (double)half_v);
-  const int last = half_v + (int)clamp_double((half_u + start + 33) / slope + 1.0, -half_v - 1.0,
-                                              (double)half_v);
-  const double reach = along / 2.0 + (along + across) / 4.0;
-  const double middle = along * (double)j, bin = floor(middle - reach);
-  const float after_0 = (float)(middle - bin), after_1 = after_0 - 1.0f;
-  GLOBAL const $pixels* const pixels = $frames + $origin + $step_u * j;
-  IN_LOCAL float4* const quarters = local_quarters + wave * $most_of_band;
-  IN_LOCAL float2* const lines = local_lines + wave * $most_of_band;
-$totals  const int bands = larger((2 * half_v + 1) / $band, 1);
-  const int all_bands = larger($most_rows / $band, 1);
-  for (int band = 0; band < all_bands; ++band) {
-    const int begin = band * $band;
-    const int end = band + 1 == bands ? 2 * half_v : begin + $band - 1;
-    const int from = larger(first, begin), to = smaller(last, end);
-    const bool meets = works && band < bands && from <= to;
-    BARRIER;
-    if (meets) {
-      for (int r = from + lane; r <= to; r += 32) {
-        const long at = (long)way * $most_rows + r;
-        float2 line;
-        line.x = $offsets[at];
-        line.y = BITS_FLOAT((uint)$places[at]);
-        quarters[r - begin] = $quarters[at];
-        lines[r - begin] = line;
-      }
-    }
-    BARRIER;
-    if (meets) {
-$sums$unroll    for (int r = from - begin; r <= to - begin; ++r) {
-      const float4 q = quarters[r];
-      const float offset = lines[r].x;
-      const $pixels v = pixels[(int)FLOAT_BITS(lines[r].y)];
-      const float over_0 = (SATURATED(after_0 + q.x) + SATURATED(after_0 + q.y)) +
-                           (SATURATED(after_0 + q.z) + SATURATED(after_0 + q.w));
-      const float over_1 = (SATURATED(after_1 + q.x) + SATURATED(after_1 + q.y)) +
-                           (SATURATED(after_1 + q.z) + SATURATED(after_1 + q.w));
-$adds    }
-$carries    }
-  }
-  if (!works) return;
-  const double base = middle - bin;
-  const long strip = j + half_u + most;
-$ends)";
-
-constexpr const char* end_text = R"(  {
-    const double way_4 = 4.0 * (base * total_all$k + total_offsets$k);
-    const double third = way_4 - total_first$k - total_second$k;
-    GLOBAL double* const part = $parts + (((long)way * $slots + $slot) * $strips + strip) * 4;
-    part[0] = (4.0 * total_all$k - total_first$k) / 4.0;
-    part[1] = (total_first$k - total_second$k) / 4.0;
-    part[2] = (total_second$k - third) / 4.0;
-    part[3] = third / 4.0;
-  }
-)";
-
-constexpr const char* bins_kernel = R"(  const int chunks = ($bins + $items - 1) / $items;
-  const int column = GROUP_X / chunks, r = GROUP_X % chunks * $items + ITEM;
-  if (r >= $bins) return;
-  GLOBAL const double* const of_column = $ways + 3 * $count + 2 * column;
-  const int sum = (int)of_column[0], way = sum / $slots;
-  const double along = $ways[3 * way], across = $ways[3 * way + 1];
-  const int frame = (int)$ways[3 * way + 2], half_u = $half_u, half_v = $half_v;
-  const int most = (int)rint(across * (double)half_v / along);
-  const double reach = along / 2.0 + (along + across) / 4.0;
-  const int bin = r - $bins / 2;
-  const int guess = (int)floor(((double)(bin - 3) + reach) / along) - 1;
-  const int last = smaller(guess + 9, half_u + most);
-  GLOBAL const double* const parts = $parts + (long)sum * $strips * 4;
-  double total = 0.0;
-  for (int j = larger(guess, -half_u - most); j <= last; ++j) {
-    const int place = bin - (int)floor(along * (double)j - reach);
-    if (place >= 0 && place < 4) total += parts[(long)(j + half_u + most) * 4 + place];
-  }
-  const int y = of_column[1] != 0.0 ? $bins - 1 - r : r;
-  ($out)[column] = (float)total;
-)";
-
-constexpr const char* words = R"(
-#ifdef __CUDACC__
-#define SATURATED(v) __saturatef(v)
-#else
-#define SATURATED(v) fmin(fmax(v, 0.0f), 1.0f)
-#endif
-FUNCTION double larger_double(const double a, const double b) { return a > b ? a : b; }
-)";
 
 class ProjectText {
  public:
@@ -430,20 +278,36 @@ class ProjectText {
   }
 
   void write_strips(bool four) {
-    std::string totals, zeros, adds, carries, ends;
+    std::string totals, zeros, row = row_text, carries, ends;
+    // Four frames' totals are too many for registers.
+    const std::string kept = std::to_string(32 * waves);
+    if (four) totals = "  LOCAL double kept[16 * " + kept + "];\n";
+    int total = 0;
+    const auto total_of = [&](const std::string& what, const std::string& sum) {
+      const std::string name = "total_" + what;
+      if (four) {
+        const std::string place = "kept[" + std::to_string(total++) + " * " + kept + " + ITEM]";
+        totals += "  " + place + " = 0.0;\n";
+        carries += "      " + place + " += (double)" + sum + ";\n";
+        ends += "  const double " + name + " = " + place + ";\n";
+      } else {
+        totals += "  double " + name + " = 0.0;\n";
+        carries += "      " + name + " += (double)" + sum + ";\n";
+      }
+    };
     for (const std::string& k : four ? std::vector<std::string>{"_x", "_y", "_z", "_w"}
-                                    : std::vector<std::string>{""}) {
+                                     : std::vector<std::string>{""}) {
       const std::string v = four ? std::string("v.") + k[1] : "v";
-      totals += "  double total_all" + k + " = 0.0, total_offsets" + k + " = 0.0, total_first" + k +
-                " = 0.0, total_second" + k + " = 0.0;\n";
-      zeros += "    float all" + k + " = 0.0f, offsets" + k + " = 0.0f, first" + k +
-               "_sum = 0.0f, second" + k + "_sum = 0.0f;\n";
-      adds += "      all" + k + " += " + v + ";\n      offsets" + k + " = fma(" + v + ", offset, offsets" +
-              k + ");\n      first" + k + "_sum = fma(" + v + ", over_0, first" + k +
-              "_sum);\n      second" + k + "_sum = fma(" + v + ", over_1, second" + k + "_sum);\n";
-      carries += "    total_all" + k + " += (double)all" + k + ";\n    total_offsets" + k +
-                 " += (double)offsets" + k + ";\n    total_first" + k + " += (double)first" + k +
-                 "_sum;\n    total_second" + k + " += (double)second" + k + "_sum;\n";
+      zeros += "      float all" + k + " = 0.0f, offsets" + k + " = 0.0f, sum_first" + k +
+               " = 0.0f, sum_second" + k + " = 0.0f;\n";
+      row += "        all" + k + " += " + v + ";\n        offsets" + k + " = fma(" + v +
+             ", offset, offsets" + k + ");\n        sum_first" + k + " = fma(" + v +
+             ", over_0, sum_first" + k + ");\n        sum_second" + k + " = fma(" + v +
+             ", over_1, sum_second" + k + ");\n";
+      total_of("all" + k, "all" + k);
+      total_of("offsets" + k, "offsets" + k);
+      total_of("first" + k, "sum_first" + k);
+      total_of("second" + k, "sum_second" + k);
       ends += filled_here(end_text, four,
                           {{"k", k},
                            {"slot", std::to_string(k.empty() ? 0 : std::string("xyzw").find(k[1]))},
@@ -458,10 +322,11 @@ class ProjectText {
                             {"places", row_memory("places", "int", four, 4)},
                             {"totals", totals},
                             {"sums", zeros},
-                            {"adds", adds},
+                            {"row", row},
+                            {"ahead", to_.tuning().unroll ? "8" : "1"},
                             {"carries", carries},
                             {"ends", ends},
-                            {"unroll", to_.tuning().unroll ? "#pragma unroll 4\n" : ""}}),
+                            {"unroll", to_.tuning().unroll ? "#pragma unroll\n" : ""}}),
                shape(four, 32 * waves, [four](Size size, const RayPlan& plan) {
                  const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
                  return std::array{strips(size) / 32, (of_ways + waves - 1) / waves};

@@ -1,0 +1,177 @@
+// The kernels of the Radon transform; project.cpp fills them in.
+#pragma once
+
+namespace impipe::jit::project_kernels {
+
+// Frame 0 and 3 are the picture, 1 and 2 it transposed; their flips are signs of steps.
+inline constexpr const char* frame_kernel = R"(  const long item = (long)GROUP_X * $items + ITEM;
+  const long upright = (long)$pitch_0 * $rows_0;
+  const bool transposed = item >= upright;
+  const long rest = transposed ? item - upright : item;
+  const int pitch = transposed ? $pitch_1 : $pitch_0;
+  const int row = (int)(rest / pitch), column = (int)(rest % pitch);
+  if (transposed && row >= $rows_1) return;
+  const int u = column - $margin - (transposed ? $height : $width) / 2;
+  const int v = row - (transposed ? $width : $height) / 2;
+  $frames[item] = $name_pixel(GIVE, transposed ? v : u, transposed ? u : v);
+)";
+
+inline constexpr const char* four_frames_kernel = R"(  const long item = (long)GROUP_X * $items + ITEM;
+  const int row = (int)(item / $pitch_0), column = (int)(item % $pitch_0);
+  if (row >= $rows_0) return;
+  const int u = column - $margin - $width / 2, v = row - $height / 2;
+  float4 pixel;
+  pixel.x = $name_pixel(GIVE, u, -v);
+  pixel.y = $name_pixel(GIVE, v, -u);
+  pixel.z = $name_pixel(GIVE, -v, -u);
+  pixel.w = $name_pixel(GIVE, -u, -v);
+  $frames[item] = pixel;
+)";
+
+// x and y are counted from the picture's middle.
+inline constexpr const char* pixel_function = R"(
+FUNCTION float $name_pixel(GIVEN, const int from_x, const int from_y) {
+  const int x = from_x + ($width + 1) / 2 - 1, y = from_y + ($height + 1) / 2 - 1;
+  const bool inside = x >= 0 && x < $width && y >= 0 && y < $height;
+  return inside ? (float)$pixel : 0.0f;
+}
+)";
+
+// Of each way and row: where its pixels lie along the projection, and where strip 0's is stored.
+inline constexpr const char* rows_kernel = R"(  const int item = GROUP_X * $items + ITEM;
+  const int way = item / $most_rows, row = item % $most_rows;
+  if (way >= $count) return;
+  const double along = $ways[3 * way], across = $ways[3 * way + 1];
+  const int frame = (int)$ways[3 * way + 2], half_v = $half_v;
+  if (row > 2 * half_v) return;
+  const double down = across * (double)(row - half_v);
+  const double shift = rint(-down / along), offset = along * shift + down;
+  float4 quarters;
+  quarters.x = (float)(offset + along * -0.25 + across * -0.25);
+  quarters.y = (float)(offset + along * -0.25 + across * 0.25);
+  quarters.z = (float)(offset + along * 0.25 + across * -0.25);
+  quarters.w = (float)(offset + along * 0.25 + across * 0.25);
+  const long at = (long)way * $most_rows + row;
+  $quarters[at] = quarters;
+  $offsets[at] = (float)offset;
+  $places[at] = $step_u * (int)shift + $step_v * row;
+)";
+
+// A wave keeps the places of a band's rows in local memory, and the waves of a group take the bands
+// together: their ways are close to one another, so that what one reads is in the cache for all.
+// Several rows' pixels are on their way at once.
+inline constexpr const char* strips_kernel = R"(  LOCAL float4 local_quarters[$waves * $most_of_band];
+  LOCAL float2 local_lines[$waves * $most_of_band];
+  const int wave = ITEM / 32, lane = ITEM % 32;
+  const int wanted = GROUP_Y * $waves + wave, way = smaller(wanted, $count - 1);
+  const double along = $ways[3 * way], across = $ways[3 * way + 1];
+  const int frame = (int)$ways[3 * way + 2], half_u = $half_u, half_v = $half_v;
+  const int most = (int)rint(across * (double)half_v / along);
+  const int start = -half_u - most + GROUP_X * 32, j = start + lane;
+  const bool works = wanted < $count && start <= half_u + most;
+  // The rows in which one of the wave's strips may meet the frame.
+  const double slope = larger_double(across / along, 1e-9);
+  const int first =
+      half_v - (int)clamp_double((half_u - start + 2) / slope + 1.0, -half_v, (double)half_v);
+  const int last = half_v + (int)clamp_double((half_u + start + 33) / slope + 1.0, -half_v - 1.0,
+                                              (double)half_v);
+  const double reach = along / 2.0 + (along + across) / 4.0;
+  const double middle = along * (double)j, bin = floor(middle - reach);
+  const float after_0 = (float)(middle - bin), after_1 = after_0 - 1.0f;
+  GLOBAL const $pixels* const pixels = $frames + $origin + $step_u * j;
+  IN_LOCAL float4* const quarters = local_quarters + wave * $most_of_band;
+  IN_LOCAL float2* const lines = local_lines + wave * $most_of_band;
+$totals  const int bands = larger((2 * half_v + 1) / $band, 1);
+  const int all_bands = larger($most_rows / $band, 1);
+  for (int band = 0; band < all_bands; ++band) {
+    const int begin = band * $band;
+    const int end = band + 1 == bands ? 2 * half_v : begin + $band - 1;
+    const int from = larger(first, begin), to = smaller(last, end);
+    const bool meets = works && band < bands && from <= to;
+    BARRIER;
+    if (meets) {
+      for (int r = from + lane; r <= to; r += 32) {
+        const long at = (long)way * $most_rows + r;
+        float2 line;
+        line.x = $offsets[at];
+        line.y = BITS_FLOAT((uint)$places[at]);
+        quarters[r - begin] = $quarters[at];
+        lines[r - begin] = line;
+      }
+    }
+    BARRIER;
+    if (meets) {
+$sums      const int past = to - begin + 1;
+      int r = from - begin;
+      for (; r + $ahead <= past; r += $ahead) {
+        $pixels read[$ahead];
+$unroll        for (int k = 0; k < $ahead; ++k) read[k] = pixels[(int)FLOAT_BITS(lines[r + k].y)];
+$unroll        for (int k = 0; k < $ahead; ++k) {
+          const $pixels v = read[k];
+          const float4 q = quarters[r + k];
+          const float offset = lines[r + k].x;
+$row        }
+      }
+      for (; r < past; ++r) {
+        const $pixels v = pixels[(int)FLOAT_BITS(lines[r].y)];
+        const float4 q = quarters[r];
+        const float offset = lines[r].x;
+$row      }
+$carries    }
+  }
+  if (!works) return;
+  const double base = middle - bin;
+  const long strip = j + half_u + most;
+$ends)";
+
+// Of a pixel, or of four.
+inline constexpr const char* row_text =
+    R"(        const float over_0 = (SATURATED(after_0 + q.x) + SATURATED(after_0 + q.y)) +
+                             (SATURATED(after_0 + q.z) + SATURATED(after_0 + q.w));
+        const float over_1 = (SATURATED(after_1 + q.x) + SATURATED(after_1 + q.y)) +
+                             (SATURATED(after_1 + q.z) + SATURATED(after_1 + q.w));
+)";
+
+inline constexpr const char* end_text = R"(  {
+    const double way_4 = 4.0 * (base * total_all$k + total_offsets$k);
+    const double third = way_4 - total_first$k - total_second$k;
+    GLOBAL double* const part = $parts + (((long)way * $slots + $slot) * $strips + strip) * 4;
+    part[0] = (4.0 * total_all$k - total_first$k) / 4.0;
+    part[1] = (total_first$k - total_second$k) / 4.0;
+    part[2] = (total_second$k - third) / 4.0;
+    part[3] = third / 4.0;
+  }
+)";
+
+inline constexpr const char* bins_kernel = R"(  const int chunks = ($bins + $items - 1) / $items;
+  const int column = GROUP_X / chunks, r = GROUP_X % chunks * $items + ITEM;
+  if (r >= $bins) return;
+  GLOBAL const double* const of_column = $ways + 3 * $count + 2 * column;
+  const int sum = (int)of_column[0], way = sum / $slots;
+  const double along = $ways[3 * way], across = $ways[3 * way + 1];
+  const int frame = (int)$ways[3 * way + 2], half_u = $half_u, half_v = $half_v;
+  const int most = (int)rint(across * (double)half_v / along);
+  const double reach = along / 2.0 + (along + across) / 4.0;
+  const int bin = r - $bins / 2;
+  const int guess = (int)floor(((double)(bin - 3) + reach) / along) - 1;
+  const int last = smaller(guess + 9, half_u + most);
+  GLOBAL const double* const parts = $parts + (long)sum * $strips * 4;
+  double total = 0.0;
+  for (int j = larger(guess, -half_u - most); j <= last; ++j) {
+    const int place = bin - (int)floor(along * (double)j - reach);
+    if (place >= 0 && place < 4) total += parts[(long)(j + half_u + most) * 4 + place];
+  }
+  const int y = of_column[1] != 0.0 ? $bins - 1 - r : r;
+  ($out)[column] = (float)total;
+)";
+
+inline constexpr const char* words = R"(
+#ifdef __CUDACC__
+#define SATURATED(v) __saturatef(v)
+#else
+#define SATURATED(v) fmin(fmax(v, 0.0f), 1.0f)
+#endif
+FUNCTION double larger_double(const double a, const double b) { return a > b ? a : b; }
+)";
+
+}  // namespace impipe::jit::project_kernels
