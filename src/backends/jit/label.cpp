@@ -43,7 +43,7 @@ class LabelWriter {
                  const Size size = at.size_of(image);
                  const std::int64_t rows = word_rows(size);
                  const std::int64_t tops = (size.width + items - 1) / items * (rows / 2 - 1);
-                 const std::int64_t sides = (size.width - 1) / 64 * rows;
+                 const std::int64_t sides = (size.width - 1) / 64 * rows * 16;
                  return LaunchShape{{tops + (sides + items - 1) / items, 1, 1}, {items, 1, 1}};
                });
     to_.kernel(name_ + "_resolve", items,
@@ -226,9 +226,9 @@ class LabelWriter {
     to_.kernel(name_ + "_count", items, text(count_kernel), [image = image_](const auto& at) {
       return LaunchShape{{(at.size_of(image).width + 15) / 16, 1, 1}, {items, 1, 1}};
     });
-    to_.kernel(name_ + "_sum", items, text(sum_kernel), [](const LaunchContext&) {
-      return LaunchShape{{1, 1, 1}, {items, 1, 1}};
-    });
+    const int wide = to_.tuning().histogram_items;
+    to_.kernel(name_ + "_sum", wide, text(replaced(sum_kernel, "$wide", std::to_string(wide))),
+               [wide](const LaunchContext&) { return LaunchShape{{1, 1, 1}, {wide, 1, 1}}; });
     to_.kernel(name_ + "_numbers", items, text(numbers_kernel), each_tile());
   }
 

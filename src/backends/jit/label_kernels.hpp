@@ -193,24 +193,26 @@ $corners      join_global($forest, NODE(up_right, x + 1, row - 1, 31), NODE(word
 $corners    }
     return;
   }
+  // A pair of rows a work-item.
   const int sides = ($width - 1) / 64;
-  const int which = (GROUP_X - tops) * $items + ITEM;
-  if (which >= sides * $rows) return;
-  const int row = which % $rows, x = (which / $rows + 1) * 64;
+  const int which = (GROUP_X - tops) * $items + ITEM, pair = which % 16;
+  if (which >= sides * $rows * 16) return;
+  const int row = which / 16 % $rows, x = (which / 16 / $rows + 1) * 64;
   const uint left = $words[row * w + x - 1], word = $words[row * w + x];
-  for (uint e = touch_beside(left, word); e != 0u; e &= e - 1u) {
+  const uint mine = 3u << 2 * pair;
+  for (uint e = touch_beside(left, word) & mine; e != 0u; e &= e - 1u) {
     const int y = lowest_bit(e);
     join_global($forest, NODE(left, x - 1, row, y), NODE(word, x, row, y));
   }
-$corners  for (uint e = touch_over(left, word); e != 0u; e &= e - 1u) {
+$corners  for (uint e = touch_over(left, word) & mine; e != 0u; e &= e - 1u) {
 $corners    const int y = lowest_bit(e);
 $corners    join_global($forest, NODE(left, x - 1, row, y - 1), NODE(word, x, row, y));
 $corners  }
-$corners  for (uint e = touch_under(left, word); e != 0u; e &= e - 1u) {
+$corners  for (uint e = touch_under(left, word) & mine; e != 0u; e &= e - 1u) {
 $corners    const int y = lowest_bit(e);
 $corners    join_global($forest, NODE(left, x - 1, row, y + 1), NODE(word, x, row, y));
 $corners  }
-$corners  if (row % 2 == 0) return;
+$corners  if (row % 2 == 0 || pair != 0) return;
 $corners  const uint up_left = $words[(row - 1) * w + x - 1], up = $words[(row - 1) * w + x];
 $corners  if ((word & 1u) != 0u && up_left >> 31 != 0u && up >> 31 == 0u && (left & 1u) == 0u) {
 $corners    join_global($forest, NODE(up_left, x - 1, row - 1, 31), NODE(word, x, row, 0));
@@ -269,16 +271,21 @@ inline constexpr const char* count_kernel = R"(  LOCAL uint parts[$items];
   if (part == 7) $columns[x] = over;
 )";
 
-// One group: from the roots in each column to those in the columns before it.
-inline constexpr const char* sum_kernel = R"(  LOCAL uint parts[$items];
-  const int each = ($width + $items - 1) / $items;
+// One group of $wide: from the roots in each column to those in the columns before it.
+inline constexpr const char* sum_kernel = R"(  LOCAL uint parts[$wide];
+  const int each = ($width + $wide - 1) / $wide;
   const int first = ITEM * each, last = smaller(first + each, $width);
   uint total = 0u;
   for (int x = first; x < last; ++x) total += $columns[x];
   parts[ITEM] = total;
   BARRIER;
-  uint before = 0u;
-  for (int k = 0; k < ITEM; ++k) before += parts[k];
+  for (int step = 1; step < $wide; step *= 2) {
+    const uint over = ITEM >= step ? parts[ITEM - step] : 0u;
+    BARRIER;
+    parts[ITEM] += over;
+    BARRIER;
+  }
+  uint before = parts[ITEM] - total;
   for (int x = first; x < last; ++x) {
     const uint own = $columns[x];
     $columns[x] = before;
