@@ -59,6 +59,7 @@ done
 if [ "$preset" != ci ]; then
   export IMPIPE_SANITIZED=1  # for the tests of the program
   export TSAN_OPTIONS="suppressions=$PWD/tests/support/tsan.supp print_suppressions=0"
+  export LSAN_OPTIONS="suppressions=$PWD/tests/support/lsan.supp print_suppressions=0"
   export UBSAN_OPTIONS="halt_on_error=1 print_stacktrace=1"
 fi
 setup_main test
