@@ -6,17 +6,6 @@
 #include "backends/cpu/rows.hpp"
 
 namespace impipe::cpu {
-namespace {
-
-// Rows of a tile are far apart in memory, so the processor doesn't guess the next one by itself.
-void fetch_ahead(const std::byte* from, std::int64_t bytes) {
-  constexpr std::int64_t line = 64;
-  for (std::int64_t i = 0; i < bytes; i += line) __builtin_prefetch(from + i);
-}
-constexpr std::int64_t rows_ahead = 4;
-
-}  // namespace
-
 RowView::RowView(const TileImage& image, const Region& wanted, int left, const Outside& outside,
                  PixelClass cls, Scratch& scratch, CpuLevel level)
     : image_(image), wanted_(wanted), outside_(outside), cls_(cls),
@@ -29,19 +18,14 @@ RowView::RowView(const TileImage& image, const Region& wanted, int left, const O
 }
 
 const std::byte* RowView::row(std::int64_t i) {
-  const std::int64_t y = map_outside(wanted_.y0 + i, image_.size.height, outside_.border);
+  const std::int64_t at = wanted_.y0 + i;
+  const bool there = at >= 0 && at < image_.size.height;
+  const std::int64_t y = there ? at : map_outside(at, image_.size.height, outside_.border);
   if (y < 0 || image_.region.empty()) return constant_row() + left_;
-  if (in_place_) {
-    fetch_row(wanted_.x0, wanted_.x1, y + rows_ahead);
-    return image_.at(wanted_.x0, y) + left_;
-  }
+  if (in_place_) return image_.at(wanted_.x0, y) + left_;
   const std::byte*& made = made_[y - image_.region.y0];
   if (made == nullptr) made = make_row(y);
   return made + left_;
-}
-
-void RowView::fetch_row(std::int64_t from, std::int64_t to, std::int64_t y) const {
-  if (y < image_.region.y1) fetch_ahead(image_.at(from, y), (to - from) * image_.pixel_bytes());
 }
 
 const std::byte* RowView::constant_row() {
@@ -56,10 +40,7 @@ const std::byte* RowView::make_row(std::int64_t y) {
   std::byte* row = scratch_.take<std::byte>(wanted_.width() * pixel_);
   const std::int64_t from = std::max(wanted_.x0, image_.region.x0);
   const std::int64_t to = std::min(wanted_.x1, image_.region.x1);
-  if (from < to) {
-    fetch_row(from, to, y + rows_ahead);
-    copy(row + (from - wanted_.x0) * pixel_, image_.at(from, y), to - from);
-  }
+  if (from < to) copy(row + (from - wanted_.x0) * pixel_, image_.at(from, y), to - from);
   if (sides_) {
     fill_side(row, y, wanted_.x0, std::min<std::int64_t>(wanted_.x1, 0));
     fill_side(row, y, std::max(wanted_.x0, image_.size.width), wanted_.x1);
@@ -81,6 +62,8 @@ void RowView::fill_side(std::byte* row, std::int64_t y, std::int64_t from, std::
     std::byte* place = row + (x - wanted_.x0) * pixel_;
     if (mapped < 0) {
       std::memcpy(place, constant_row(), static_cast<std::size_t>(pixel_));
+    } else if (cls_ == PixelClass::single && image_.cls == cls_ && image_.channels == 1) {
+      std::memcpy(place, image_.at(mapped, y), sizeof(float));
     } else {
       copy(place, image_.at(mapped, y), 1);
     }

@@ -27,7 +27,6 @@ class RowView {
   std::int64_t height() const { return wanted_.height(); }
 
  private:
-  void fetch_row(std::int64_t from, std::int64_t to, std::int64_t y) const;
   const std::byte* constant_row();
   const std::byte* make_row(std::int64_t y);
   void copy(std::byte* to, const std::byte* from, std::int64_t pixels);

@@ -57,6 +57,29 @@ IMPIPE_TARGET_v4 void short_row_v4(float* out, const T* in, const float* weights
   }
 }
 
+// The same with loads alone, of which these processors do more at once: the weights stay in
+// registers, of which there are too few to move values along.
+template <int taps>
+IMPIPE_TARGET_v3 void short_row_v3(float* out, const float* in, const float* weights,
+                                   std::int64_t step, std::int64_t n) {
+  constexpr int vectors = 4;
+  constexpr std::int64_t width = 8, wide = vectors * width;
+  __m256 w[taps];
+  for (int t = 0; t < taps; ++t) w[t] = _mm256_set1_ps(weights[t]);
+  for (std::int64_t i = 0; i < n; i += wide) {
+    const std::int64_t at = i + wide <= n ? i : n - wide;
+    __m256 sum[vectors];
+    for (int k = 0; k < vectors; ++k) sum[k] = _mm256_setzero_ps();
+    for (int t = 0; t < taps; ++t) {
+      const float* from = in + at + t * step;
+      for (int k = 0; k < vectors; ++k) {
+        sum[k] = _mm256_fmadd_ps(w[t], _mm256_loadu_ps(from + k * width), sum[k]);
+      }
+    }
+    for (int k = 0; k < vectors; ++k) _mm256_storeu_ps(out + at + k * width, sum[k]);
+  }
+}
+
 template <class T>
 void short_row(float* out, const T* in, const float* weights, int taps, std::int64_t step,
                std::int64_t n) {
@@ -71,13 +94,20 @@ void short_row(float* out, const T* in, const float* weights, int taps, std::int
 
 bool has_short_row_sum(PixelClass cls, int taps, std::int64_t step, std::int64_t n,
                        CpuLevel level) {
+  if (level == CpuLevel::v3) {
+    return cls == PixelClass::single && taps % 2 == 1 && taps >= 3 && taps <= 9 && n >= block;
+  }
   return level == CpuLevel::v4 && cls != PixelClass::uint16 && (taps - 1) * step <= vector &&
          n >= block;
 }
 
 void short_row_sum(float* out, const std::byte* in, PixelClass cls, const float* weights, int taps,
-                   std::int64_t step, std::int64_t n) {
-  if (cls == PixelClass::single) {
+                   std::int64_t step, std::int64_t n, CpuLevel level) {
+  if (level == CpuLevel::v3) {
+    constexpr decltype(&short_row_v3<3>) rows[] = {short_row_v3<3>, short_row_v3<5>,
+                                                   short_row_v3<7>, short_row_v3<9>};
+    rows[(taps - 3) / 2](out, reinterpret_cast<const float*>(in), weights, step, n);
+  } else if (cls == PixelClass::single) {
     short_row(out, reinterpret_cast<const float*>(in), weights, taps, step, n);
   } else {
     short_row(out, reinterpret_cast<const std::uint8_t*>(in), weights, taps, step, n);
@@ -86,7 +116,7 @@ void short_row_sum(float* out, const std::byte* in, PixelClass cls, const float*
 #else
 bool has_short_row_sum(PixelClass, int, std::int64_t, std::int64_t, CpuLevel) { return false; }
 void short_row_sum(float*, const std::byte*, PixelClass, const float*, int, std::int64_t,
-                   std::int64_t) {}
+                   std::int64_t, CpuLevel) {}
 #endif
 
 }  // namespace impipe::cpu

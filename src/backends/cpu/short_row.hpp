@@ -17,6 +17,6 @@ bool has_short_row_sum(PixelClass cls, int taps, std::int64_t step, std::int64_t
 // out[i] = fma over the taps from the left into 0: weights[t] * in[i + t * step]. May read up to 64
 // bytes past the last value.
 void short_row_sum(float* out, const std::byte* in, PixelClass cls, const float* weights, int taps,
-                   std::int64_t step, std::int64_t n);
+                   std::int64_t step, std::int64_t n, CpuLevel level);
 
 }  // namespace impipe::cpu

@@ -226,9 +226,10 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
   }
 }
 
-void run_separable(const Node& node, const Arguments& arguments, const TileImage& in,
-                   const Region& region, TileOut out, Scratch& scratch, CpuLevel level) {
-  if (run_separable_bytes(node, arguments, in, region, out, scratch, level)) return;
+namespace {
+
+void separable_strip(const Node& node, const Arguments& arguments, const TileImage& in,
+                     const Region& region, TileOut out, Scratch& scratch, CpuLevel level) {
   const ScratchScope scope(scratch);
   const Separable& separable = std::get<Separable>(node.primitive);
   const Reach reach = reach_of(node);
@@ -265,7 +266,7 @@ void run_separable(const Node& node, const Arguments& arguments, const TileImage
       if (short_row) {
         short_row_sum(to[0],
                       input.row(done) - reach.footprint.left * channels * bytes_of(in.cls),
-                      in.cls, weights.data(), separable.row.width, channels, n);
+                      in.cls, weights.data(), separable.row.width, channels, n, level);
       } else {
         row_pass.make(done, count, to);
       }
@@ -289,6 +290,31 @@ void run_separable(const Node& node, const Arguments& arguments, const TileImage
     column_pass.make(y, count, to);
     for (int k = 0; k < count; ++k) result.end(y + k, k);
     y += count;
+  }
+}
+
+}  // namespace
+
+void run_separable(const Node& node, const Arguments& arguments, const TileImage& in,
+                   const Region& region, TileOut out, Scratch& scratch, CpuLevel level) {
+  if (run_separable_bytes(node, arguments, in, region, out, scratch, level)) return;
+  // Rows at the image's sides are copied to have their neighbours; the others are read in place,
+  // as far to the right as the few of them that the column pass reads stay close.
+  constexpr std::int64_t side = 64;
+  constexpr std::int64_t widest = 1024;
+  const Footprint reach = reach_of(node).footprint;
+  const bool strips = in.cls == PixelClass::single && std::max(reach.left, reach.right) <= side;
+  const auto strip_end = [&](std::int64_t x) {
+    if (!strips) return region.x1;
+    if (x == 0 && x < reach.left) return std::min(region.x1, side);
+    const std::int64_t last = region.x1 == in.size.width ? region.x1 - side : region.x1;
+    return x < last ? std::min(last, x + widest) : region.x1;
+  };
+  for (std::int64_t x = region.x0, end = 0; x < region.x1; x = end) {
+    end = strip_end(x);
+    const std::int64_t from = (x - region.x0) * bytes_of(node.cls) * in.channels;
+    separable_strip(node, arguments, in, {x, region.y0, end, region.y1},
+                    {out.data + from, out.stride}, scratch, level);
   }
 }
 
