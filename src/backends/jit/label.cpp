@@ -117,6 +117,7 @@ class LabelWriter {
     put("$words", [&] { return words_of("_words"); });
     put("$flags", [&] { return words_of("_flags"); });
     put("$roots", [&] { return words_of("_roots"); });
+    put("$single", [&] { return words_of("_single"); });
     put("$over", [&] { return words_of("_over"); });
     put("$forest", [&] { return nodes_of("_forest"); });
     put("$areas", [&] { return nodes_of("_areas"); });
@@ -156,7 +157,7 @@ class LabelWriter {
 
   void write_words() {
     if (peaks()) {
-      write_peaks();
+      to_.kernel(name_ + "_peaks", items, text(with_peaks(peaks_kernel)), each_word());
       return;
     }
     const auto set = [&](const Operand& image) {
@@ -170,39 +171,33 @@ class LabelWriter {
     } else if (is(Kind::reconstruct)) {
       write_plane("_find", words_of("_words"), set(node_.images[1]));
       write_plane("_marker", words_of("_flags"), set(image_));
+    } else if (to_.fast() && image_.external && to_.cls(image_) == PixelClass::logical) {
+      const PlaneText plane = to_.plane(image_);
+      std::string out = replaced(bytes_kernel, "$bytes", plane.pointer);
+      out = replaced(replaced(out, "$stride", plane.stride), "$words", words_of("_words"));
+      to_.kernel(name_ + "_find", items, text(out), [image = image_](const LaunchContext& at) {
+        const Size size = at.size_of(image);
+        const std::int64_t across = (size.width + 4 * items - 1) / (4 * items);
+        return LaunchShape{{across, word_rows(size), 1}, {items, 1, 1}};
+      });
     } else {
       write_plane("_find", words_of("_words"), set(image_));
     }
   }
 
-  void write_peaks() {
-    const bool largest = is(Kind::maxima), corners = label_.connectivity == 8;
+  // A text that reads the image's values as PEAK(x, y).
+  std::string with_peaks(std::string_view kernel) {
+    const bool largest = is(Kind::maxima);
     const std::string type = to_.cls(image_) == PixelClass::single ? "float" : "int";
     const std::string further = name_ + "_further";
-    to_.body("\nFUNCTION " + type + " " + further + "(const " + type + " a, const " + type +
-             " b) {\n  return a " + (largest ? ">" : "<") + " b ? a : b;\n}\n");
-    const auto with = [&](const char* kernel) {
-      std::string out = "#define PEAK(x, y) (" + type + ")" + to_.value(image_, "(x)", "(y)", "0") +
-                        "\n#define PEAK_ROW(y) " +
-                        (corners ? further + "(" + further +
-                                       "(PEAK(left, y), PEAK(right, y)), "
-                                       "PEAK(x, y))"
-                                 : std::string("PEAK(x, y)")) +
-                        "\n" + kernel + "#undef PEAK\n#undef PEAK_ROW\n";
-      out = replaced(replaced(out, "$type", type), "$further", further);
-      out = replaced(out, "$reaches", largest ? ">=" : "<=");
-      return text(replaced(out, "$corners", corners ? "true" : "false"));
-    };
-    std::string peaks_text(peaks_kernel);
-    if (!corners) {
-      // Left and right are of the row itself then.
-      peaks_text = replaced(peaks_text, "here = PEAK_ROW(y0)",
-                            "here = $further(PEAK(left, y0), PEAK(right, y0))");
-      peaks_text = replaced(peaks_text, "here = under;",
-                            "here = $further(PEAK(left, next), PEAK(right, next));");
-    }
-    to_.kernel(name_ + "_peaks", items, with(peaks_text.c_str()), each_word());
-    to_.kernel(name_ + "_lost", items, with(lost_kernel), each_word());
+    to_.body_once(further, "\nFUNCTION " + type + " " + further + "(const " + type + " a, const " +
+                               type + " b) {\n  return a " + (largest ? ">" : "<") +
+                               " b ? a : b;\n}\n");
+    std::string out = "#define PEAK(x, y) (" + type + ")" + to_.value(image_, "(x)", "(y)", "0") +
+                      "\n" + std::string(kernel) + "#undef PEAK\n";
+    out = replaced(replaced(out, "$type", type), "$further", further);
+    out = replaced(out, "$reaches", largest ? ">=" : "<=");
+    return replaced(out, "$eight", label_.connectivity == 8 ? "true" : "false");
   }
 
   void write_tiles() {
@@ -219,7 +214,8 @@ class LabelWriter {
     out = replaced(out, "$left", is(Kind::large) ? "    $areas[to] = areas[node];\n" : "");
     out = replaced(out, "$last",
                    flagged() ? "    $flags[(long)at_row * $width + x] = flags[ITEM];\n" : "");
-    to_.kernel(name_ + "_tiles", items, text(out), each_tile());
+    out = replaced(out, "$given", peaks() ? lost_flags : given_flags);
+    to_.kernel(name_ + "_tiles", items, text(peaks() ? with_peaks(out) : out), each_tile());
   }
 
   void write_numbers() {
@@ -228,7 +224,9 @@ class LabelWriter {
     });
     const int wide = to_.tuning().histogram_items;
     to_.kernel(name_ + "_sum", wide, text(replaced(sum_kernel, "$wide", std::to_string(wide))),
-               [wide](const LaunchContext&) { return LaunchShape{{1, 1, 1}, {wide, 1, 1}}; });
+               [wide](const LaunchContext&) {
+                 return LaunchShape{{1, 1, 1}, {wide, 1, 1}};
+               });
     to_.kernel(name_ + "_numbers", items, text(numbers_kernel), each_tile());
   }
 
@@ -241,6 +239,8 @@ class LabelWriter {
     std::string out = replaced(kept_kernel, "$keep", keep);
     if (is(Kind::large))
       out = replaced(out, "$least", to_.argument(self_.index, 0, "least", "double", "0"));
+    const char* single = "  kept |= $single[(long)GROUP_Y * $width + x];\n";
+    out = replaced(out, "$also", peaks() ? single : "");
     out = replaced(out, "$set", is(Kind::holes) ? "0" : "1");
     out = replaced(out, "$unset", is(Kind::holes) ? "1" : "0");
     to_.kernel(name_ + "_kept", items, text(out), each_word());

@@ -16,123 +16,141 @@ $unroll  for (int k = 0; k < 32; ++k) {
   $words[(long)GROUP_Y * $width + x] = word;
 )";
 
-// Pixels that no neighbour exceeds. Outside the image the edge is repeated, which changes nothing.
+// Four words a work-item, from the bytes (0 or 1) of a logical image.
+inline constexpr const char* bytes_kernel = R"(  const int x = (GROUP_X * $items + ITEM) * 4;
+  if (x >= $width) return;
+  const int y0 = GROUP_Y * 32;
+  uint eights[4];
+$unroll  for (int part = 0; part < 4; ++part) {
+    eights[part] = 0u;
+$unroll    for (int k = 0; k < 8; ++k) {
+      const int y = y0 + part * 8 + k;
+      if (y < $height) eights[part] |= *(GLOBAL const uint*)($bytes + (long)y * $stride + x) << k;
+    }
+  }
+$unroll  for (int k = 0; k < 4; ++k) {
+    uint word = 0u;
+$unroll    for (int part = 0; part < 4; ++part) {
+      word |= (eights[part] >> 8 * k & 255u) << 8 * part;
+    }
+    if (x + k < $width) $words[(long)GROUP_Y * $width + x + k] = word;
+  }
+)";
+
+// Pixels that no neighbour exceeds: peaks with an equal neighbour in one plane, those without in the
+// other. Outside the image the edge is repeated, so that its peaks count as having one.
 inline constexpr const char* peaks_kernel = R"(  const int x = GROUP_X * $items + ITEM;
   if (x >= $width) return;
   const int left = larger(x - 1, 0), right = smaller(x + 1, $width - 1);
   const int y0 = GROUP_Y * 32;
-  uint word = 0u;
+  uint tied = 0u, single = 0u;
   if (y0 < $height) {
-    $type over = PEAK_ROW(larger(y0 - 1, 0)), own = PEAK(x, y0), here = PEAK_ROW(y0);
-$unroll    for (int k = 0; k < 32; ++k) {
-      const int next = smaller(y0 + k + 1, $height - 1);
-      const $type under = PEAK_ROW(next);
-      const $type below = PEAK(x, next);
-      const $type most = $further($further(over, under), here);
-      if (y0 + k < $height && own $reaches most) word |= 1u << k;
-      over = $corners ? here : own;
-      own = below;
-      here = under;
+    $type own = PEAK(x, y0), beside = $further(PEAK(left, y0), PEAK(right, y0));
+    const int before = larger(y0 - 1, 0);
+    $type over = PEAK(x, before);
+$corners    over = $further(over, $further(PEAK(left, before), PEAK(right, before)));
+    // Eight rows are on their way at once.
+$unroll    for (int block = 0; block < 32; block += 8) {
+      $type owns[8], besides[8];
+$unroll      for (int k = 0; k < 8; ++k) {
+        const int next = smaller(y0 + block + k + 1, $height - 1);
+        owns[k] = PEAK(x, next);
+        besides[k] = $further(PEAK(left, next), PEAK(right, next));
+      }
+$unroll      for (int k = 0; k < 8; ++k) {
+        $type under = owns[k], row = own;
+$corners        under = $further(under, besides[k]);
+$corners        row = $further(row, beside);
+        const $type most = $further($further(over, under), beside);
+        if (y0 + block + k < $height && own $reaches most) {
+          if (own == most)
+            tied |= 1u << (block + k);
+          else
+            single |= 1u << (block + k);
+        }
+        over = row;
+        own = owns[k];
+        beside = besides[k];
+      }
     }
   }
-  $words[(long)GROUP_Y * $width + x] = word;
-)";
-
-// Peaks with an equal neighbour that is none. Equal pixels beside a word's, as words.
-inline constexpr const char* lost_kernel = R"(  const int x = GROUP_X * $items + ITEM;
-  if (x >= $width) return;
-  const int sides[3] = {larger(x - 1, 0), x, smaller(x + 1, $width - 1)};
-  const int y0 = GROUP_Y * 32;
-  const uint own = $words[(long)GROUP_Y * $width + x];
-  uint lost = 0u;
-  if (own != 0u) {
-    for (int side = 0; side < 3; ++side) {
-      const int to_x = sides[side];
-      const uint peaks = $words[(long)GROUP_Y * $width + to_x];
-      const uint before = y0 == 0 ? peaks : $words[(long)(GROUP_Y - 1) * $width + to_x] >> 31;
-      const uint after = y0 + 32 >= $height ? 0u : $words[(long)(GROUP_Y + 1) * $width + to_x];
-      const uint over = peaks << 1 | (before & 1u);
-      uint under = peaks >> 1 | after << 31;
-      if (y0 + 32 >= $height) {
-        const int last = $height - 1 - y0;
-        under = (under & ~(1u << last)) | (peaks & (1u << last));
-      }
-      uint beside = 0u, above = 0u, below = 0u;
-      $type a = PEAK(to_x, larger(y0 - 1, 0)), b = PEAK(to_x, y0);
-$unroll      for (int k = 0; k < 32; ++k) {
-        const int y = smaller(y0 + k, $height - 1);
-        const $type v = PEAK(x, y), c = PEAK(to_x, smaller(y + 1, $height - 1));
-        if (v == b) beside |= 1u << k;
-        if (v == a) above |= 1u << k;
-        if (v == c) below |= 1u << k;
-        a = b;
-        b = c;
-      }
-      lost |= beside & ~peaks;
-      if ($corners || side == 1) lost |= (above & ~over) | (below & ~under);
-    }
-  }
-  $flags[(long)GROUP_Y * $width + x] = lost & own;
+  $words[(long)GROUP_Y * $width + x] = tied;
+  $single[(long)GROUP_Y * $width + x] = single;
 )";
 
 // The components of a tile, and what is known of them. G: for each node of a run its root.
 inline constexpr const char* tile_kernel = R"(  LOCAL uint parent[64 * 33];
   LOCAL uint words[$items];
   LOCAL uint roots[$items];
+  // Runs that touch, then runs: two columns' words touch 31 times at most, two rows' twice.
+  LOCAL ushort list[33 * $items];
+  LOCAL uint counts[2];
 $locals  const int column = ITEM % 64, row = ITEM / 64;
   const int x = GROUP_X * 64 + column, at_row = GROUP_Y * 2 + row;
   const uint word = x < $width ? $words[(long)at_row * $width + x] : 0u;
   words[ITEM] = word;
   roots[ITEM] = 0u;
+  if (ITEM < 2) counts[ITEM] = 0u;
   for (int i = ITEM; i < 64 * 33; i += $items) {
     parent[i] = i;
 $clear  }
   BARRIER;
-  const uint base = column * 33 + row * 16;
-#define NODE(back, bits, y) (base - (back) + (uint)(run_begin(bits, y) / 2))
-  if (column > 0) {
-    const uint left = words[ITEM - 1];
-    for (uint e = touch_beside(left, word); e != 0u; e &= e - 1u) {
-      const int y = lowest_bit(e);
-      join_local(parent, NODE(33, left, y), NODE(0, word, y));
-    }
-$corners    for (uint e = touch_over(left, word); e != 0u; e &= e - 1u) {
-$corners      const int y = lowest_bit(e);
-$corners      join_local(parent, NODE(33, left, y - 1), NODE(0, word, y));
-$corners    }
-$corners    for (uint e = touch_under(left, word); e != 0u; e &= e - 1u) {
-$corners      const int y = lowest_bit(e);
-$corners      join_local(parent, NODE(33, left, y + 1), NODE(0, word, y));
-$corners    }
-  }
-  if (row > 0 && (word & 1u) != 0u) {
-    const uint up = words[ITEM - 64];
-    if (up >> 31 != 0u) {
-      // Where the column before does the same, it is done.
-      if (column == 0 || (words[ITEM - 1] & 1u) == 0u || words[ITEM - 65] >> 31 == 0u) {
-        join_local(parent, NODE(16, up, 31), NODE(0, word, 0));
+  {
+    const uint left = column > 0 ? words[ITEM - 1] : 0u;
+    const uint beside = touch_beside(left, word);
+    uint over = 0u, under = 0u, rows = 0u;
+$corners    over = touch_over(left, word);
+$corners    under = touch_under(left, word);
+    if (row > 0 && (word & 1u) != 0u) {
+      const bool has_left = column > 0 && words[ITEM - 65] >> 31 != 0u;
+      if (words[ITEM - 64] >> 31 != 0u) {
+        // Where the column before does the same, it is done.
+        rows = has_left && (left & 1u) != 0u ? 0u : 1u;
+      } else {
+$corners        rows = has_left && (left & 1u) == 0u ? 2u : 0u;
+$corners        if (column < 63 && (words[ITEM + 1] & 1u) == 0u && words[ITEM - 63] >> 31 != 0u) {
+$corners          rows |= 4u;
+$corners        }
       }
-    } else {
-$corners      if (column > 0 && (words[ITEM - 1] & 1u) == 0u && words[ITEM - 65] >> 31 != 0u) {
-$corners        join_local(parent, NODE(33 + 16, words[ITEM - 65], 31), NODE(0, word, 0));
-$corners      }
-$corners      if (column < 63 && (words[ITEM + 1] & 1u) == 0u && words[ITEM - 63] >> 31 != 0u) {
-$corners        join_local(parent, NODE(16 - 33, words[ITEM - 63], 31), NODE(0, word, 0));
-$corners      }
+    }
+    const uint count = COUNT_BITS(beside) + COUNT_BITS(over) + COUNT_BITS(under) + COUNT_BITS(rows);
+    uint at = 0u;
+    if (count != 0u) at = ADD_LOCAL(&counts[0], count);
+    const uint ways[4] = {beside, over, under, rows};
+$unroll    for (int way = 0; way < 4; ++way) {
+      for (uint e = ways[way]; e != 0u; e &= e - 1u) {
+        list[at++] = (ushort)(ITEM | lowest_bit(e) << 7 | way << 12);
+      }
     }
   }
-#undef NODE
   BARRIER;
-$known  for (int i = ITEM; i < 64 * 32; i += $items) {
-    const int c = i / 32, pair = i % 32;
-    const int place = pair / 16 * 64 + c;
-    if (((run_begins(words[place]) >> pair % 16 * 2) & 3u) == 0u) continue;
-    const uint node = c * 33 + pair;
+  const int touching = (int)counts[0];
+  for (int i = ITEM; i < touching; i += $items) {
+    const int entry = (int)list[i], place = entry & 127, bit = entry >> 7 & 31, way = entry >> 12;
+    const int there = way == 3 ? place - 64 + (bit == 0 ? 0 : bit == 1 ? -1 : 1) : place - 1;
+    const int y = way == 3 ? 0 : bit;
+    const int there_y = way == 3 ? 31 : bit - (way == 1 ? 1 : 0) + (way == 2 ? 1 : 0);
+    join_local(parent, (uint)(there % 64 * 33 + there / 64 * 16 + run_begin(words[there], there_y) / 2),
+               (uint)(place % 64 * 33 + place / 64 * 16 + run_begin(words[place], y) / 2));
+  }
+  BARRIER;
+  const uint begins = run_begins(word);
+  if (begins != 0u) {
+    uint at = ADD_LOCAL(&counts[1], COUNT_BITS(begins));
+    for (uint e = begins; e != 0u; e &= e - 1u) {
+      list[at++] = (ushort)(ITEM | lowest_bit(e) << 7);
+    }
+  }
+$known  BARRIER;
+  const int runs = (int)counts[1];
+  for (int i = ITEM; i < runs; i += $items) {
+    const int entry = (int)list[i], place = entry & 127, begin = entry >> 7;
+    const uint node = (uint)(place % 64 * 33 + place / 64 * 16 + begin / 2);
     const uint root = find_local(parent, node);
     const uint to = (uint)(GROUP_X * 64 + root / 33) * $halves + (uint)(GROUP_Y * 32 + root % 33);
-    $forest[(uint)(GROUP_X * 64 + c) * $halves + (uint)(GROUP_Y * 32 + pair)] = to;
+    $forest[(uint)(GROUP_X * 64 + place % 64) * $halves + (uint)((GROUP_Y * 2 + place / 64) * 16 + begin / 2)] = to;
     if (root != node) continue;
-    OR_LOCAL(&roots[place], 1u << begin_in_pair(words[place], pair % 16));
+    OR_LOCAL(&roots[place], 1u << begin);
 $left  }
   BARRIER;
   if (x < $width) {
@@ -142,23 +160,55 @@ $last  }
 
 // Flags: a run with a flag gives it to its root's first pixel.
 inline constexpr const char* known_flags = R"(  {
-    const uint given_flags = x < $width ? $flags[(long)at_row * $width + x] : 0u;
-    for (uint f = given_flags & word; f != 0u;) {
+$given    for (uint f = given_flags & word; f != 0u;) {
       const int begin = run_begin(word, lowest_bit(f));
-      const uint root = find_local(parent, base + (uint)(begin / 2));
+      const uint root = find_local(parent, (uint)(column * 33 + row * 16 + begin / 2));
       const int place = root % 33 / 16 * 64 + root / 33;
       OR_LOCAL(&flags[place], 1u << begin_in_pair(words[place], root % 33 % 16));
       f &= ~run_bits(word, begin);
     }
   }
-  BARRIER;
 )";
-inline constexpr const char* known_areas = R"(  for (uint e = run_begins(word); e != 0u; e &= e - 1u) {
+inline constexpr const char* given_flags =
+    "    const uint given_flags = x < $width ? $flags[(long)at_row * $width + x] : 0u;\n";
+// Peaks with an equal neighbour that is none, and so has no bit: only neighbours without bits are
+// looked at.
+inline constexpr const char* lost_flags = R"(    uint given_flags = 0u;
+    if (word != 0u) {
+      uint known[3][3], all = 0xffffffffu;
+$unroll      for (int side = 0; side < 3; ++side) {
+        const int to_x = x + side - 1;
+        const bool inside = to_x >= 0 && to_x < $width;
+        const long place = (long)at_row * $width + to_x;
+        const uint mid = inside ? $words[place] : 0xffffffffu;
+        const uint up = inside && at_row > 0 ? $words[place - $width] : 0xffffffffu;
+        const uint down = inside && at_row + 1 < $rows ? $words[place + $width] : 0xffffffffu;
+        known[side][0] = mid << 1 | up >> 31;
+        known[side][1] = mid;
+        known[side][2] = mid >> 1 | down << 31;
+        if ($eight || side == 1) all &= known[side][0] & known[side][2];
+        all &= mid;
+      }
+      for (uint e = word & ~all; e != 0u; e &= e - 1u) {
+        const int bit = lowest_bit(e), y = at_row * 32 + bit;
+        const $type own = PEAK(x, y);
+        bool lost = false;
+$unroll        for (int side = 0; side < 3; ++side) {
+$unroll          for (int down = 0; down < 3; ++down) {
+            if (!$eight && side != 1 && down != 1) continue;
+            if ((known[side][down] >> bit & 1u) != 0u || y + down > $height) continue;
+            lost |= PEAK(x + side - 1, y + down - 1) == own;
+          }
+        }
+        if (lost) given_flags |= 1u << bit;
+      }
+    }
+)";
+inline constexpr const char* known_areas = R"(  for (uint e = begins; e != 0u; e &= e - 1u) {
     const int begin = lowest_bit(e);
-    const uint root = find_local(parent, base + (uint)(begin / 2));
+    const uint root = find_local(parent, (uint)(column * 33 + row * 16 + begin / 2));
     ADD_LOCAL(&areas[root], COUNT_BITS(run_bits(word, begin)));
   }
-  BARRIER;
 )";
 
 // Runs that touch across the borders of tiles: first under every second row of words, then at every
@@ -338,7 +388,7 @@ inline constexpr const char* kept_kernel = R"(  const int x = GROUP_X * $items +
     const long at = (long)(root % $halves / 16u) * $width + (long)(root / $halves);
     if ($keep) kept |= run_bits(word, begin);
   }
-  for (int k = 0; k < 32; ++k) {
+$also  for (int k = 0; k < 32; ++k) {
     const int y = GROUP_Y * 32 + k;
     if (y >= $height) return;
     $out = (kept >> k & 1u) != 0u ? $set : $unset;
