@@ -39,20 +39,24 @@ FUNCTION uint touch_under(const uint left, const uint right) {
   return right & (left >> 1) & ~left & ~(right >> 1);
 }
 
-// Links lead to smaller nodes; a root's to itself. Paths are halved on the way; a link that is lost
-// to that is made again by whoever's minimum returned the old one.
+// Links lead to smaller nodes; a root's to itself. Paths are halved on the way. In local memory all
+// is done by atomic operations, so that tools that look for races find none; in global memory a link
+// that is lost to halving is made again by whoever's minimum returned the old one.
+#define LINK_LOCAL(link) OR_LOCAL(link, 0u)
+#define HALVE_LOCAL(link, over) MIN_LOCAL(link, over)
+#define LINK_GLOBAL(link) (*(GLOBAL volatile uint*)(link))
+#define HALVE_GLOBAL(link, over) *(GLOBAL volatile uint*)(link) = over
 )";
 
 // One level of the forest: in local memory or in global.
-constexpr const char* forest = R"(FUNCTION uint find_$level($space uint* parent, uint i) {
-  $space volatile uint* links = parent;
-  uint up = links[i];
+constexpr const char* forest = R"(FUNCTION_APART uint find_$level($space uint* parent, uint i) {
+  uint up = LINK_$where(&parent[i]);
   while (up != i) {
-    const uint over = links[up];
+    const uint over = LINK_$where(&parent[up]);
     if (over == up) return up;
-    links[i] = over;
+    HALVE_$where(&parent[i], over);
     i = over;
-    up = links[i];
+    up = LINK_$where(&parent[i]);
   }
   return i;
 }
@@ -61,7 +65,7 @@ FUNCTION_APART void join_$level($space uint* parent, uint a, uint b) {
   b = find_$level(parent, b);
   while (a != b) {
     const uint low = a < b ? a : b, high = a < b ? b : a;
-    const uint before = $min(&parent[high], low);
+    const uint before = MIN_$where(&parent[high], low);
     if (before == high) return;
     a = find_$level(parent, before);
     b = find_$level(parent, low);
@@ -73,8 +77,8 @@ FUNCTION_APART void join_$level($space uint* parent, uint a, uint b) {
 
 std::string label_functions() {
   return words +
-         filled(forest, {{"level", "local"}, {"space", "IN_LOCAL"}, {"min", "MIN_LOCAL"}}) +
-         filled(forest, {{"level", "global"}, {"space", "GLOBAL"}, {"min", "MIN_GLOBAL"}});
+         filled(forest, {{"level", "local"}, {"space", "IN_LOCAL"}, {"where", "LOCAL"}}) +
+         filled(forest, {{"level", "global"}, {"space", "GLOBAL"}, {"where", "GLOBAL"}});
 }
 
 }  // namespace impipe::jit
