@@ -58,8 +58,8 @@ struct Words {
   std::string operator()(const Backproject& b) const { return fmt::format("{} angles", b.angles); }
   std::string operator()(const Diffuse&) const { return "floyd-steinberg"; }
   std::string operator()(const Label& l) const {
-    static constexpr const char* names[] = {"components", "maxima", "minima", "reconstruct",
-                                            "reach"};
+    static constexpr const char* names[] = {"components", "large",       "holes", "maxima",
+                                            "minima",     "reconstruct", "reach"};
     return fmt::format("{} {}-connected", names[static_cast<int>(l.kind)], l.connectivity);
   }
   std::string operator()(const Resample& r) const {

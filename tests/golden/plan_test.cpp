@@ -69,6 +69,17 @@ the pipeline ends in a measurement: no image is written
 )");
 }
 
+TEST(Explain, ConnectedPixelsAreToldByWhatIsAsked) {
+  const ImageType bits{.cls = PixelClass::logical, .white = 1};
+  EXPECT_EQ(steps("bwlabel 4", bits), "label components 4-connected\n");
+  EXPECT_EQ(steps("bwareaopen 9", bits), "label large 8-connected\n");
+  EXPECT_EQ(steps("imfill", gray8), "label holes 4-connected\n");
+  EXPECT_EQ(steps("imregionalmax", gray8), "label maxima 8-connected\n");
+  EXPECT_EQ(steps("imregionalmin", gray8), "label minima 8-connected\n");
+  EXPECT_EQ(steps("as a | imreconstruct :a", gray8), "label reconstruct 8-connected\n");
+  EXPECT_NE(steps("edge canny", gray8).find("label reach 8-connected"), std::string::npos);
+}
+
 struct Golden {
   const char* pipeline;
   ImageType type;

@@ -11,6 +11,8 @@
 #include "core/operator.hpp"
 #include "core/text.hpp"
 #include "pipeline/binder.hpp"
+#include "pipeline/explain.hpp"
+#include "pipeline/fuse.hpp"
 #include "pipeline/lower.hpp"
 #include "pipeline/parser.hpp"
 #include "support/pipeline_runner.hpp"
@@ -204,6 +206,21 @@ TEST(Catalogue, EveryExampleRuns) {
       }
     } catch (const Error& error) {
       ADD_FAILURE() << error.what();
+    }
+  }
+}
+
+TEST(Catalogue, EveryPlanIsExplained) {
+  for (const Operator& op : catalogue()) {
+    if (op.make != nullptr) continue;
+    for (const std::string& stage : *uses_of(op)) {
+      const pipeline::Pipeline used =
+          pipeline::bind(pipeline::parse(std::string(op.name) + " " + stage));
+      std::map<std::string, ImageType> operands;
+      for (const std::string& name : used.operands) operands[name] = {};
+      const Plan plan = pipeline::lower(used, {}, operands);
+      const std::string text = explain(used, pipeline::fuse(plan), pipeline::without_unread(plan));
+      EXPECT_NE(text.find("\nsteps:\n   1  "), std::string::npos) << op.name << " " << stage;
     }
   }
 }
