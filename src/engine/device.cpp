@@ -235,8 +235,11 @@ OpenDevice open_device(const DeviceChoice& choice, ThreadPool& pool) {
   if (devices.empty()) {
     throw Error("--backend " + name + ": no such device was found", ExitCode::backend);
   }
-  throw Error("--device: there is no device '" + choice.device + "'; " + name + " has " + ids,
-              ExitCode::backend);
+  std::string there = name + " has " + ids;
+  if (const DeviceInfo& only = devices.front(); !only.usable && devices.size() == 1) {
+    there = only.id + " cannot be used: " + only.why_not;
+  }
+  throw Error("--device: there is no device '" + choice.device + "'; " + there, ExitCode::backend);
 }
 
 }  // namespace impipe::engine

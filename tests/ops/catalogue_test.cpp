@@ -220,7 +220,7 @@ TEST(Catalogue, EveryPlanIsExplained) {
       for (const std::string& name : used.operands) operands[name] = {};
       const Plan plan = pipeline::lower(used, {}, operands);
       const std::string text = explain(used, pipeline::fuse(plan), pipeline::without_unread(plan));
-      EXPECT_NE(text.find("\nsteps:\n   1  "), std::string::npos) << op.name << " " << stage;
+      EXPECT_NE(text.find("\nsteps:\n"), std::string::npos) << op.name << " " << stage;
     }
   }
 }
