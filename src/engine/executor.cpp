@@ -179,11 +179,15 @@ class Execution {
     }
     if (plan_.last_measurement) {
       const PlanValue& value = plan_.values[*plan_.last_measurement];
-      const std::vector<double>& numbers = numbers_of(*plan_.last_measurement);
+      numbers_of(*plan_.last_measurement);
+      std::vector<double> numbers = std::move(downloaded_.at(*plan_.last_measurement));
+      downloaded_.erase(*plan_.last_measurement);
       const auto each = static_cast<std::ptrdiff_t>(numbers.size() / count_);
       for (size_t i = 0; i < count_; ++i) {
         const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(i) * each;
-        outcomes_[i].last_measurement = {value.channels, value.values, {begin, begin + each},
+        std::vector<double> own =
+            count_ == 1 ? std::move(numbers) : std::vector<double>{begin, begin + each};
+        outcomes_[i].last_measurement = {value.channels, value.values, std::move(own),
                                          plan_.last_measurement_columns};
       }
     }

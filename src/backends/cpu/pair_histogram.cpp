@@ -33,8 +33,13 @@ class PairCounts {
     }
   }
 
-  std::uint64_t of(int a, int b) const {
-    return std::uint64_t{carried_[a << 8 | b]} << 8 | low_[a << 8 | b];
+  // Adds the counts of the pairs a, 0 to 255.
+  void add_to(double* out, int a) const {
+    const std::uint8_t* __restrict low = low_.data() + (a << 8);
+    const std::uint32_t* __restrict carried = carried_.data() + (a << 8);
+    for (int b = 0; b < 256; ++b) {
+      out[b] += static_cast<double>(std::int64_t{carried[b]} << 8 | low[b]);
+    }
   }
 
  private:
@@ -79,12 +84,18 @@ class PairHistogram final : public Sink {
     std::vector<double> out(static_cast<std::size_t>(bins_) * channels_);
     for (const std::vector<PairCounts>& counts : counts_) {
       for (std::size_t c = 0; c < counts.size(); ++c) {
+        double* to = out.data() + c * bins_;
         for (int a = 0; a < 256; ++a) {
+          if (factors_[c] == 256 && bins_ == 256 * 256) {
+            counts[c].add_to(to + 256 * a, a);
+            continue;
+          }
+          double row[256] = {};
+          counts[c].add_to(row, a);
           for (int b = 0; b < 256; ++b) {
+            if (row[b] == 0) continue;
             const double code = std::min(a * factors_[c] + b, class_max(PixelClass::uint16));
-            if (code >= bins_) continue;
-            out[c * bins_ + static_cast<std::size_t>(code)] +=
-                static_cast<double>(counts[c].of(a, b));
+            if (code < bins_) to[static_cast<std::size_t>(code)] += row[b];
           }
         }
       }

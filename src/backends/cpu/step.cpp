@@ -76,6 +76,7 @@ class StepRun {
     }
     for (const Size size : sizes) run_pass(size);
     for (std::size_t n = 0; n < count_; ++n) finish_measure(n);
+    for (const auto& [n, to] : measure_outputs_) *to = std::move(measures_[n]);
   }
 
  private:
@@ -389,9 +390,6 @@ class StepRun {
     } else {
       evaluate(n);
       run_scalar(n);
-    }
-    if (const auto it = measure_outputs_.find(n); it != measure_outputs_.end()) {
-      *it->second = measures_[n];
     }
   }
 
