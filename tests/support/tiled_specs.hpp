@@ -15,7 +15,11 @@ std::vector<SpecCase> measured_specs();
 // Neighbourhoods of neighbourhoods.
 std::vector<SpecCase> chained_specs();
 
+// Bytes in whole numbers.
+std::vector<SpecCase> byte_specs();
+
 extern const std::vector<Size> tile_sizes;
+extern const std::vector<Size> byte_sizes;
 // More columns than a group takes, more cells than one work-item adds up.
 extern const std::vector<Size> measured_sizes;
 

@@ -18,6 +18,7 @@ constexpr int most_taps = 49;
 constexpr int most_runs = 24;
 constexpr int most_tile_runs = 64;
 constexpr int most_ranked = 25;
+constexpr int tall_rows = 16, low_rows = 8;  // of blocks in lanes
 
 // The neighbourhood of a node that a block can have; nothing for others.
 std::optional<Footprint> footprint_of(const Builder& to, int n) {
@@ -79,27 +80,36 @@ bool pays_tile(const Builder& to, const Node& node) {
 // What a block of a node is made of.
 struct Parts {
   bool fits = true;
-  int bytes = 1;     // of the widest class
-  int channels = 1;  // most of a plane
-  Footprint reach;   // of all neighbourhoods
+  int bytes = 1;         // of the widest class
+  int stored_bytes = 1;  // of the widest class in memory
+  int channels = 1;      // most of a plane
+  Footprint reach;       // of all neighbourhoods
   bool around = false;
   bool lanes = true;    // every neighbourhood is of bytes that lanes can hold
   bool limited = true;  // the registers of a kernel can be
   int ranked = 0;       // most cells of a rank filter
   int runs = 0;         // most runs of an extremum
   int around_count = 0;
-  bool tile = false;  // a weighted sum that reads far enough for local memory to pay
+  bool tables = false;  // for codes, made by kernels of their own
+  bool tile = false;    // a weighted sum that reads far enough for local memory to pay
 };
 
+// means: separable nodes that can be means of bytes are.
 void collect(const Builder& to, const IsStored& stored, const Operand& operand, bool inside,
-             Parts& parts) {
+             bool means, Parts& parts) {
   parts.bytes = std::max(parts.bytes, bytes_of(to.cls(operand)));
   parts.channels = std::max(parts.channels, to.channels(operand));
-  if (operand.external || stored(operand.index)) return;
+  if (operand.external || stored(operand.index)) {
+    parts.stored_bytes = std::max(parts.stored_bytes, bytes_of(to.cls(operand)));
+    return;
+  }
   const Node& node = to.node(operand.index);
   if (const auto* point = as<Point>(node)) {
     if (point->lookup && inside && !coded_by(to, stored, operand)) parts.fits = false;
-    for (const Operand& image : pixel_images(node)) collect(to, stored, image, inside, parts);
+    if (coded_by(to, stored, operand)) parts.tables = true;
+    for (const Operand& image : pixel_images(node)) {
+      collect(to, stored, image, inside, means, parts);
+    }
     return;
   }
   const std::optional<Footprint> f = footprint_of(to, operand.index);
@@ -113,12 +123,13 @@ void collect(const Builder& to, const IsStored& stored, const Operand& operand, 
     parts.runs = std::max(parts.runs, static_cast<int>(runs_of(e->mask).size()));
   }
   parts.tile = pays_tile(to, node);
-  parts.lanes = parts.lanes && takes_lanes(to, stored, operand.index);
+  const bool mean = means && can_be_mean(to, stored, operand.index);
+  parts.lanes = parts.lanes && (mean || takes_lanes(to, stored, operand.index));
   if (const auto* rank = as<Rank>(node)) parts.ranked = std::max(parts.ranked, rank->mask.count());
   parts.reach = {std::max(parts.reach.left, f->left), std::max(parts.reach.right, f->right),
                  std::max(parts.reach.up, f->up), std::max(parts.reach.down, f->down)};
   if (as<Separable>(node) == nullptr && !parts.tile) {
-    collect(to, stored, node.images[0], true, parts);
+    collect(to, stored, node.images[0], true, means, parts);
   }
 }
 
@@ -137,9 +148,9 @@ std::optional<BlockSize> block_size(const Parts& parts) {
   if (parts.runs > most_runs) return std::nullopt;
   if (parts.lanes) {
     // A rank filter keeps its window beside its lists.
-    const int tallest = parts.ranked > 9 || !parts.limited ? 8 : 16;
+    const int tallest = parts.ranked > 9 || !parts.limited ? low_rows : tall_rows;
     for (const BlockSize size :
-         {BlockSize{8, 16, true}, {8, 8, true}, {8, 4, true}, {4, 4, true}}) {
+         {BlockSize{8, tall_rows, true}, {8, low_rows, true}, {8, 4, true}, {4, 4, true}}) {
       if (size.py <= tallest && words_of(size, parts) <= most_words) return size;
     }
   }
@@ -149,9 +160,9 @@ std::optional<BlockSize> block_size(const Parts& parts) {
     sizes = {{8, 4}, {8, 2}, {8, 1}, {4, 1}};
   else if (f.left == 0 && f.right == 0)
     sizes = {{4, 8}, {4, 4}, {2, 8}, {1, 16}};
-  else if (parts.bytes == 4 && r == 1)
+  else if (parts.stored_bytes == 4 && r == 1)
     sizes.insert(sizes.begin(), {4, 4});
-  else if (parts.bytes < 4 && r == 1)
+  else if (parts.stored_bytes < 4 && r == 1)
     sizes.insert(sizes.begin(), {8, 8});
   for (const BlockSize size : sizes) {
     if ((size.px + f.left + f.right) * (size.py + f.up + f.down) * parts.channels <= most_window) {
@@ -161,11 +172,11 @@ std::optional<BlockSize> block_size(const Parts& parts) {
   return std::nullopt;
 }
 
-Parts parts_of(const Builder& to, const IsStored& stored, int n) {
+Parts parts_of(const Builder& to, const IsStored& stored, int n, bool means = false) {
   // The node itself is stored, but made here.
   const IsStored others = [&](int other) { return other != n && stored(other); };
-  Parts parts{.limited = to.limits_registers()};
-  collect(to, others, {false, n}, false, parts);
+  Parts parts{.stored_bytes = bytes_of(to.node(n).cls), .limited = to.limits_registers()};
+  collect(to, others, {false, n}, false, means, parts);
   return parts;
 }
 
@@ -228,11 +239,37 @@ void write_block_rows(Builder& to, const IsStored& stored, int n) {
 void write_block_kernel(Builder& to, const IsStored& stored, int n) {
   const Operand self{false, n};
   const IsStored others = [&](int other) { return other != n && stored(other); };
-  BlockWriter block(to, others, *block_size(parts_of(to, stored, n)), self);
-  const std::string array = block.centre(self);
-  block.kernel(
-      "store_" + Builder::name(self), array, to.plane(self), to.node(n).cls,
-      [self](const LaunchContext& at) { return at.size_of(self); }, to.height(self));
+  const auto write = [&](const BlockSize& size, const std::string& which,
+                         const LaunchTest& wanted) {
+    BlockWriter block(to, others, size, self);
+    const std::string array = block.centre(self);
+    block.kernel(
+        "store_" + Builder::name(self) + which, array, to.plane(self), to.node(n).cls,
+        [self](const LaunchContext& at) { return at.size_of(self); }, to.height(self), wanted);
+  };
+  const bool mean = can_be_mean(to, others, n);
+  const LaunchTest fits = [mean, n](const LaunchContext& at) { return !mean || is_mean(at, n); };
+  const Parts parts = parts_of(to, stored, n, mean);
+  const BlockSize size = *block_size(parts);
+  const bool tall = size.packed && size.py == tall_rows && !parts.tables;
+  if (tall && !to.tuning().stacked) {
+    // Lower blocks for images that have too few tall ones to keep the device busy.
+    const int items = to.tuning().group, enough = to.tuning().groups_at_once / 2;
+    const LaunchTest large = [=](const LaunchContext& at) {
+      const Size s = at.size_of(self);
+      return s.pixels() >= std::int64_t{enough} * items * size.px * size.py;
+    };
+    BlockSize low = size;
+    low.py = low_rows;
+    write(size, "", [=](const LaunchContext& at) { return fits(at) && large(at); });
+    write(low, "_low", [=](const LaunchContext& at) { return fits(at) && !large(at); });
+  } else {
+    write(size, "", fits);
+  }
+  if (mean) {
+    write(*block_size(parts_of(to, stored, n)), "_weighted",
+          [fits](const LaunchContext& at) { return !fits(at); });
+  }
 }
 
 }  // namespace impipe::jit

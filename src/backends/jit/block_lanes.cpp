@@ -11,9 +11,14 @@ namespace impipe::jit {
 
 bool takes_lanes(const Builder& to, const IsStored& stored, int n) {
   const Node& node = to.node(n);
-  if (as<Extremum>(node) == nullptr && as<Rank>(node) == nullptr) return false;
   const Operand& image = node.images[0];
-  return bytes_of(to.cls(image)) == 1 && (image.external || stored(image.index));
+  if (bytes_of(to.cls(image)) != 1 || (!image.external && !stored(image.index))) return false;
+  if (const auto* stencil = as<Stencil>(node)) {
+    const bool known = stencil->border != Border::constant || node.arguments.empty() ||
+                       node.arguments.back().source == Argument::Source::constant;
+    return known && sums_of_body(*stencil).has_value();
+  }
+  return as<Extremum>(node) != nullptr || as<Rank>(node) != nullptr;
 }
 
 BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footprint& f,
@@ -39,12 +44,12 @@ BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footp
   const std::string lanes_of_row = "(" + words.array + " + r * " + number(words.width) + ")";
   const int widest = to_.tuning().load_bytes;
   text_ += "  uint " + words.array + "[" + number(words.rows * words.width) +
-           "];\n  if (interior) {\n" + loop("r", words.rows) +
-           "{\n      GLOBAL const uchar* const row = " + plane.row("(" + at_row + ")") +
-           " + (long)x0 * " + number(channels) + ";\n" +
+           "];\n  if (interior) {\n    GLOBAL const uchar* row = " +
+           plane.row("(y0 - " + number(f.up) + ")") + " + (long)x0 * " + number(channels) + ";\n" +
+           loop("r", words.rows) + "{\n" +
            word_access(true, "row", lanes_of_row, -first, bytes - first, row, widest, "      ") +
-           "    }\n  } else {\n    const int count = " + width + ", at = x0 * " + number(channels) +
-           " - " + number(first) + ";\n";
+           "      row += " + plane.stride + ";\n    }\n  } else {\n    const int count = " + width +
+           ", at = x0 * " + number(channels) + " - " + number(first) + ";\n";
   // Rows outside are read from inside all the same: every load is independent of the others.
   const std::string line = plane.row(rule + "(" + at_row + ", " + height + ")");
   if (filled) {
@@ -58,6 +63,10 @@ BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footp
              "{\n        const uint keep = outside ? 0u : inside[w];\n        " + place +
              " = (*(GLOBAL const uint*)(row + from[w]) & keep) | (" + fill +
              " & ~keep);\n      }\n    }\n  }\n";
+    return words;
+  }
+  if (border == Border::replicate && channels == 1) {
+    text_ += words_repeated(words, line) + "  }\n";
     return words;
   }
   const std::string column = rule + "_byte" + number(channels);
@@ -94,24 +103,42 @@ BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footp
   return words;
 }
 
+std::string BlockWriter::words_repeated(const Words& words, const std::string& line) const {
+  const std::string width = std::to_string(words.width);
+  return "    int from[" + width + "];\n    uint places[" + width + "];\n" +
+         loop("w", words.width) +
+         "{\n      from[w] = smaller(larger(at + 4 * w, 0), (count - 1) / 4 * 4);\n"
+         "      places[w] = places_repeated(at + 4 * w, count);\n    }\n" +
+         loop("r", words.rows) + "{\n      GLOBAL const uchar* const row = " + line + ";\n" +
+         loop("w", words.width) + words.array + "[r * " + width +
+         " + w] = CHOSEN_BYTES(*(GLOBAL const uint*)(row + from[w]), places[w]);\n    }\n";
+}
+
 BlockWriter::Window BlockWriter::lanes(const Operand& operand, const Footprint& f, Border border,
-                                       const std::string& fill, const std::string& own) {
+                                       const std::string& fill, const std::string& own,
+                                       bool clean) {
+  lane_rows_.push_back({f, ""});
+  const std::string kind = std::string(name_of(border)) + (clean ? " clean " : " ") + fill;
+  for (const LaneWindow& known : lane_windows_) {
+    if (known.image == operand && known.kind == kind && known.f == f) return known.window;
+  }
   const Words words = words_around(operand, f, border, fill, own);
   const int channels = to_.channels(operand), half = py_ / 2;
   const int left = f.left * channels;
   const Window w{"lanes_" + own, half + f.up + f.down, left + (px_ + f.right) * channels, left,
                  channels};
+  lane_windows_.push_back({operand, kind, f, w});
   const auto number = [](int i) { return std::to_string(i); };
   const std::string at = "(e + " + number(words.first - left) + ")";
   const auto word = [&](const std::string& row) {
     return words.array + "[" + row + " * " + number(words.width) + " + " + at + " / 4]";
   };
   // A row of results is made as soon as its last row of lanes is there: few values live at once.
-  text_ += "  uint " + w.array + "[" + number(w.rows * w.width) + "];\n" + "  uint word_" + own +
-           "[" + number(py_ * px_ * channels / 4) + "];\n";
-  lanes_text_ = loop("e", w.width) + w.array + "[row * " + number(w.width) +
-                " + e] =\n          BYTE_LANES(" + word("row") + ", " +
-                word("(row + " + number(half) + ")") + ", " + at + " % 4);\n";
+  text_ += "  uint " + w.array + "[" + number(w.rows * w.width) + "];\n";
+  lane_rows_.back().text = loop("e", w.width) + w.array + "[row * " + number(w.width) +
+                           " + e] =\n          " + (clean ? "CLEAN" : "BYTE") + "_LANES(" +
+                           word("row") + ", " + word("(row + " + number(half) + ")") + ", " + at +
+                           " % 4);\n";
   return w;
 }
 
@@ -134,8 +161,8 @@ std::string BlockWriter::run_of_lanes(std::map<int, std::string>& known, int len
   if (2 * part < length) value = better + "(" + value + ", " + at(part) + ")";
   const std::string array = "run" + std::to_string(length) + "_" + own;
   text_ += "  uint " + array + "[" + std::to_string(w.rows * w.width) + "];\n";
-  lanes_text_ += loop("e", w.width - (length - 1) * w.channels) + array + "[row * " +
-                 std::to_string(w.width) + " + e] = " + value + ";\n";
+  lane_rows_.back().text += loop("e", w.width - (length - 1) * w.channels) + array + "[row * " +
+                            std::to_string(w.width) + " + e] = " + value + ";\n";
   return known[length] = array;
 }
 
@@ -162,38 +189,67 @@ std::string BlockWriter::extremes_of_lanes(const Extremum& extremum, const Windo
 
 void BlockWriter::around_lanes(int n, const std::string& name) {
   const Node& node = to_.node(n);
+  if (as<Stencil>(node) != nullptr) return sums_of_lanes(n, name);
+  if (as<Separable>(node) != nullptr) return means_of_lanes(n, name);
   const Operand image = node.images[0];
   const std::string own = Builder::name({false, n});
-  const auto number = [](int i) { return std::to_string(i); };
-  const int half = py_ / 2, row = px_ * node.channels;
-  const std::string result = "made[k]";
+  const std::string result = "made_" + own + "[k]";
   std::string made;
-  Footprint f;
   if (const auto* extremum = as<Extremum>(node)) {
+    const Mask& mask = extremum->mask;
     const std::string nothing = extremum->largest                 ? "0u"
                                 : node.cls == PixelClass::logical ? "0x1010101u"
                                                                   : "0xffffffffu";
-    f = extremum->mask.footprint();
-    made = extremes_of_lanes(*extremum, lanes(image, f, Border::absent, nothing, own), result, own);
+    // A rectangle around its pixel has that of the image's pixels at its edge which lies nearest.
+    const bool plain = mask.full() && node.channels == 1;
+    const Window w = plain ? lanes(image, mask.footprint(), Border::replicate, "", own)
+                           : lanes(image, mask.footprint(), Border::absent, nothing, own);
+    made = extremes_of_lanes(*extremum, w, result, own);
   } else {
     const Rank& rank = *as<Rank>(node);
-    f = rank.mask.footprint();
     const std::string fill = "((uint)" + outside_rank(n, rank) + " * 0x1010101u)";
     made = ranks_of_row(
-        rank, lanes(image, f, rank.border, fill, own),
+        rank, lanes(image, rank.mask.footprint(), rank.border, fill, own),
         {"uint", "order_lanes", "smaller_lanes", "larger_lanes", "mean_lanes", "order_three_lanes"},
         result, own);
   }
-  const std::string words = "word_" + own, last = number(f.up + f.down);
-  text_ += loop("row", half + f.up + f.down) + "{\n" + lanes_text_ + "    if (row >= " + last +
-           ") {\n      const int r = row - " + last + ";\n      uint made[" + number(row) + "];\n" +
-           made + loop("q", row / 4) + "rows_of_lanes(made + 4 * q, &" + words + "[r * " +
-           number(row / 4) + " + q], &" + words + "[(r + " + number(half) + ") * " +
-           number(row / 4) + " + q]);\n    }\n  }\n";
-  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + number(row) + "];\n" + loop("k", row) +
-               name + "[k] = (uchar)(" + words + "[(r * " + number(row) +
-               " + k) / 4] >> (8 * ((r * " + number(row) + " + k) % 4)));\n";
+  pair_text_ +=
+      "      uint made_" + own + "[" + std::to_string(px_ * node.channels) + "];\n" + made;
+  lane_pixels_[own] = "(made_" + own + "[k] & 0xff00ffu)";
+  rows_of_made(n, name);
+}
+
+void BlockWriter::rows_of_made(int n, const std::string& name) {
+  const Node& node = to_.node(n);
+  const std::string own = Builder::name({false, n}), made = "made_" + own, words = "word_" + own;
+  const int row = px_ * node.channels;
+  const std::string quarter = std::to_string(row / 4);
+  pair_text_ += "      uint " + words + "[" + std::to_string(row / 2) + "];\n" +
+                loop("q", row / 4) + "rows_of_lanes(" + made + " + 4 * q, &" + words + "[q], &" +
+                words + "[" + quarter + " + q]);\n";
+  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(row) + "];\n" +
+               loop("k", row) + name + "[k] = (uchar)(" + made + "[k] >> (16 * two));\n";
   in_words_[name] = words;
+}
+
+std::string BlockWriter::pairs_text(const std::string& array, const PlaneText& plane,
+                                    PixelClass cls, const std::string& height) const {
+  const auto number = [](int i) { return std::to_string(i); };
+  const int last = reach_.up + reach_.down, lines = py_ / 2 + last;
+  const std::string type = "GLOBAL " + type_of(cls) + "*";
+  std::string text = "  " + type + " rows[2];\n  rows[0] = " + plane.row("y0") + " + (long)x0 * " +
+                     number(plane.channels) + ";\n  rows[1] = rows[0] + " + number(py_ / 2) +
+                     " * " + plane.stride + ";\n" + loop("line", lines) + "{\n";
+  for (const LaneRows& rows : lane_rows_) {
+    const int above = reach_.up - rows.f.up, count = py_ / 2 + rows.f.up + rows.f.down;
+    text += "    {\n    const int row = line - " + number(above) + ";\n" +
+            (count == lines
+                 ? rows.text
+                 : "    if (row >= 0 && row < " + number(count) + ") {\n" + rows.text + "    }\n") +
+            "    }\n";
+  }
+  return text + "    if (line >= " + number(last) + ") {\n      const int r = line - " +
+         number(last) + ";\n" + pair_text_ + rows_text(array, plane, cls, height) + "    }\n  }\n";
 }
 
 }  // namespace impipe::jit

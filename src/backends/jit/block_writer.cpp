@@ -61,7 +61,7 @@ std::string BlockWriter::row_pass(int n, const std::string& name) {
 
 void BlockWriter::kernel(const std::string& name, const std::string& array, const PlaneText& plane,
                          PixelClass cls, std::function<Size(const LaunchContext&)> size,
-                         const std::string& height) {
+                         const std::string& height, LaunchTest wanted) {
   constexpr int across = 32;
   const int down = to_.tuning().group / across;
   const std::string px = std::to_string(px_), py = std::to_string(py_);
@@ -84,11 +84,15 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
             number(px_ + reach_.right) + " <= " + width + " &&\n      y0 >= " + number(reach_.up) +
             " && y0 + " + number(py_ + reach_.down) + " <= " + height + ";\n";
   }
-  text += text_ + rows_text(array, plane, cls, height) + (goes_on ? "  }\n" : "");
+  text += text_ +
+          (packed_ ? pairs_text(array, plane, cls, height) : rows_text(array, plane, cls, height)) +
+          (goes_on ? "  }\n" : "");
   const int most = goes_on ? to_.tuning().groups_at_once : 0;
   to_.kernel(
       name, items, text,
-      [size = std::move(size), block_x, block_y, items, most](const LaunchContext& at) {
+      [size = std::move(size), wanted = std::move(wanted), block_x, block_y, items,
+       most](const LaunchContext& at) {
+        if (wanted && !wanted(at)) return LaunchShape{{0, 0, 0}, {items, 1, 1}};
         const Size s = size(at);
         const std::int64_t wide = (s.width + block_x - 1) / block_x;
         std::int64_t tall = (s.height + block_y - 1) / block_y;
@@ -112,8 +116,9 @@ std::string BlockWriter::rows_text(const std::string& array, const PlaneText& pl
   const bool padded = row_alignment % (row * bytes_of(cls)) == 0;
   const std::string in_one =
       in_words_.contains(array) && padded
-          ? word_access(false, "row", "(" + in_words_.at(array) + " + r * " + number(row / 4) + ")",
-                        0, row, row, to_.tuning().load_bytes, "    ")
+          ? word_access(false, "row",
+                        "(" + in_words_.at(array) + " + two * " + number(row / 4) + ")", 0, row,
+                        row, to_.tuning().load_bytes, "    ")
           : wide_store(cls, "row", array, row, to_.tuning().load_bytes, padded ? "    " : "      ");
   const std::string stored =
       padded
@@ -122,14 +127,34 @@ std::string BlockWriter::rows_text(const std::string& array, const PlaneText& pl
                 "for (int c = 0; c < " + number(plane.channels) +
                 "; ++c) {\n        if (x0 + i < " + width + ") row[i * " + number(plane.channels) +
                 " + c] = " + array + "[i * " + number(plane.channels) + " + c];\n      }\n    }\n";
-  // The rows that share words come one after the other.
-  const std::string rows =
-      packed_
-          ? loop("two", py_) + "{\n    const int r = two / 2 + two % 2 * " + number(py_ / 2) + ";\n"
-          : loop("r", py_) + "{\n";
-  return rows + "    const int y = y0 + r;\n    if (y >= " + height + ") continue;\n" + row_text_ +
-         "    GLOBAL " + type_of(cls) + "* const row = " + plane.row("y") + " + (long)x0 * " +
-         number(plane.channels) + ";\n" + stored + "  }\n";
+  const std::string to_row =
+      packed_ ? "    GLOBAL " + type_of(cls) +
+                    "* const row = rows[two];\n    rows[two] += " + plane.stride + ";\n"
+              : "    GLOBAL " + type_of(cls) + "* const row = " + plane.row("y") +
+                    " + (long)x0 * " + number(plane.channels) + ";\n";
+  if (!packed_) {
+    return loop("r", py_) + "{\n    const int y = y0 + r;\n    if (y >= " + height +
+           ") continue;\n" + row_text_ + to_row + stored + "  }\n";
+  }
+  const std::string pair =
+      loop("two", 2) + "{\n    const int y = y0 + r + two * " + number(py_ / 2) + ";\n" + to_row;
+  if (reads_rows_) {
+    return pair + "    if (y >= " + height + ") continue;\n" + row_text_ + stored + "  }\n";
+  }
+  // Rows below the image are made too: without a branch the compiler orders all rows' work.
+  std::string conditional = "    if (y < " + height + ") {\n" + stored + "    }\n";
+  if (padded && bytes_of(cls) == 1) {
+    std::string words = "packed", packing;
+    if (in_words_.contains(array)) {
+      words = "(" + in_words_.at(array) + " + two * " + number(row / 4) + ")";
+    } else {
+      packing = "    uint packed[" + number(row / 4) + "];\n" + loop("q", row / 4) +
+                "packed[q] = " + "FIRST_BYTES(" + array + " + 4 * q);\n";
+    }
+    conditional = packing + word_access(false, "row", words, 0, row, row, to_.tuning().load_bytes,
+                                        "    ", "y < " + height);
+  }
+  return pair + row_text_ + conditional + "  }\n";
 }
 
 std::string BlockWriter::loop(const std::string& variable, int count) const {
@@ -152,6 +177,7 @@ void BlockWriter::load_centre(const Operand& operand, const std::string& name) {
   const int channels = to_.channels(operand), row = px_ * channels;
   const PixelClass cls = to_.cls(operand);
   const std::string c = std::to_string(channels), from = "from_" + name;
+  reads_rows_ = true;
   row_text_ += "  " + type_of(cls) + " " + name + "[" + std::to_string(row) + "];\n" +
                "    GLOBAL const " + type_of(cls) + "* const " + from + " = " +
                to_.plane(operand).row("y") + ";\n";
@@ -213,6 +239,8 @@ std::optional<Operand> BlockWriter::tabled(int n) const {
 
 void BlockWriter::point_centre(int n, const std::string& name) {
   const Node& node = to_.node(n);
+  if (packed_ && rounded_by(n) >= 0) return sums_of_lanes(rounded_by(n), name, true);
+  if (packed_ && point_of_lanes(n, name)) return;
   if (const std::optional<Operand> source = tabled(n)) {
     const std::string from = centre(*source);
     row_text_ +=

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "backends/jit/block.hpp"
+#include "backends/jit/body_tree.hpp"
 #include "backends/jit/builder.hpp"
+#include "backends/jit/lane_arithmetic.hpp"
 
 namespace impipe::jit {
 
@@ -23,6 +25,8 @@ struct Run {
 };
 std::vector<Run> runs_of(const Mask& mask);
 
+using LaunchTest = std::function<bool(const LaunchContext&)>;
+
 struct BlockSize {
   int px = 0, py = 0;
   bool packed = false;  // rows r and r + py/2 in the 16-bit lanes of a word
@@ -30,9 +34,22 @@ struct BlockSize {
   bool points = false;  // no neighbourhood
 };
 
-// Whether node n is made of bytes, in the lanes of words: the order of a plane's pixels is all it
-// depends on.
+// Whether node n is made of bytes, in the lanes of words: it orders a plane's pixels, or makes sums
+// of them first.
 bool takes_lanes(const Builder& to, const IsStored& stored, int n);
+
+// Whether separable node n, of 3x3 weights, can be the mean of its bytes. A launch says whether it
+// is: is_mean.
+bool can_be_mean(const Builder& to, const IsStored& stored, int n);
+bool is_mean(const LaunchContext& at, int n);
+
+// A stencil's body, with those of its locals that are sums in lanes.
+struct BodySums {
+  BodyTrees trees;
+  std::set<std::string> sums;
+  std::map<std::string, Range> ranges;  // of all locals that have one
+};
+std::optional<BodySums> sums_of_body(const Stencil& stencil);
 
 // The image of codes that a node is a function of, code by code: unary points above one plane of
 // bytes. Nothing for others.
@@ -56,10 +73,10 @@ class BlockWriter {
   // The row pass of separable node n as floats.
   std::string row_pass(int n, const std::string& name);
 
-  // The kernel, with the block in `array` stored to `plane`.
+  // The kernel, with the block in `array` stored to `plane`, by launches for which `wanted` holds.
   void kernel(const std::string& name, const std::string& array, const PlaneText& plane,
               PixelClass cls, std::function<Size(const LaunchContext&)> size,
-              const std::string& height);
+              const std::string& height, LaunchTest wanted = nullptr);
 
  protected:
   // The block's rows r, which start at x0, y0: made by row_text_ and stored from `array`.
@@ -165,10 +182,13 @@ class BlockWriter {
   };
   Words words_around(const Operand& operand, const Footprint& f, Border border,
                      const std::string& fill, const std::string& own);
-  // A window of lanes: rows r and r + py/2 of the words.
+  // The words at the image's edge, where the border repeats pixels of one channel.
+  std::string words_repeated(const Words& words, const std::string& line) const;
+  // A window of lanes: rows r and r + py/2 of the words; node after node in `lane_rows_`. clean:
+  // the upper half of each lane is 0.
   Window lanes(const Operand& operand, const Footprint& f, Border border, const std::string& fill,
-               const std::string& own);
-  // Node n in lanes, then as words [py][px * channels / 4].
+               const std::string& own, bool clean = false);
+  // Node n in lanes.
   void around_lanes(int n, const std::string& name);
   std::string extremes_of_lanes(const Extremum& extremum, const Window& w,
                                 const std::string& result, const std::string& own);
@@ -176,6 +196,37 @@ class BlockWriter {
   // are, by length.
   std::string run_of_lanes(std::map<int, std::string>& known, int length, const Window& w,
                            const std::string& better, const std::string& own);
+  // A body's sums in lanes, and what it makes of them in floats. rounded: as bytes, which is what a
+  // root is good for.
+  void sums_of_lanes(int n, const std::string& name, bool rounded = false);
+  // The node with sums in lanes whose root point node n does nothing but round; none: -1.
+  int rounded_by(int n) const;
+  // The array NAME of one row, and words, of two rows of `codes`; place: of their bytes in them.
+  void words_of_codes(const std::string& name, const std::string& codes, const std::string& place,
+                      int row);
+  // The mean of 3x3 bytes.
+  void means_of_lanes(int n, const std::string& name);
+  // Point node n in lanes; false where its body or images are not for them.
+  bool point_of_lanes(int n, const std::string& name);
+  // The text of pixel k of an operand in lanes, the rest of which is 0; empty where there is none.
+  std::string lane_pixel(const Operand& operand) const;
+  // The array of two rows of lanes `made_NAME` as that of one row, and as words.
+  void rows_of_made(int n, const std::string& name);
+  // The loop over the rows of lanes.
+  std::string pairs_text(const std::string& array, const PlaneText& plane, PixelClass cls,
+                         const std::string& height) const;
+
+  // What makes a row of a window's lanes, from `row`.
+  struct LaneRows {
+    Footprint f;
+    std::string text;
+  };
+  struct LaneWindow {
+    Operand image;
+    std::string kind;  // border, fill, cleanness
+    Footprint f;
+    Window window;
+  };
 
   Builder& to_;
   IsStored stored_;
@@ -187,7 +238,11 @@ class BlockWriter {
   std::string row_text_;  // what each row r of the block is made of
   std::set<std::string> made_;
   std::map<std::string, std::string> in_words_;  // arrays that are also there as words: those
-  std::string lanes_text_;                       // what makes row `row` of lanes
+  std::vector<LaneRows> lane_rows_;
+  std::vector<LaneWindow> lane_windows_;
+  std::map<std::string, std::string> lane_pixels_;  // nodes that are there in lanes: pixel k
+  std::string pair_text_;    // what rows r and r + py/2 are made of, in lanes
+  bool reads_rows_ = false;  // row_text_ reads memory
   bool interior_ = false;
   Footprint reach_;
   int reach_left_ = 0;  // pixels to the left that aligned loads reach

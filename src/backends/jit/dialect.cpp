@@ -42,6 +42,7 @@ constexpr const char* opencl_words = R"(
 #define COUNT_BITS(bits) popcount(bits)
 #define POSITIVE(value) ((value) > 0.0f ? (value) : 0.0f)
 #define FLOOR_CODE(value) ((uint)(value))
+#define ROUNDED_CODE(value) (FLOOR_CODE((value) + 0.49999997f) << 8)
 #define ROTATE(value, bits) rotate(value, (uint)(bits))
 #define FLOAT_BITS(value) as_uint(value)
 // The 32 bits from bit `shift` < 32 on of the 64 whose low word comes first.
@@ -58,8 +59,18 @@ static inline uint permuted_bytes(const uint a, const uint b, const uint places)
   return found;
 }
 #define BYTE_LANES(a, b, k) permuted_bytes(a, b, (k) * 0x1111u + 0x4400u)
+#define ODD_BYTES(a) permuted_bytes(a, 0u, 0x4341u)
+#define CHOSEN_BYTES(a, places) permuted_bytes(a, 0u, places)
+#define LOW_LANE(a) as_float(permuted_bytes(a, 0x4b000000u, 0x7410u))
+#define HIGH_LANE(a) as_float(permuted_bytes(a, 0x4b000000u, 0x7432u))
 #define LOW_BYTES(a, b) permuted_bytes(a, b, 0x6240u)
 #define HIGH_BYTES(a, b) permuted_bytes(a, b, 0x7351u)
+#define FIRST_BYTES(b)                                                       \
+  permuted_bytes(permuted_bytes((b)[0], (b)[1], 0x0040u),                    \
+                 permuted_bytes((b)[2], (b)[3], 0x0040u), 0x5410u)
+#define SECOND_BYTES(b)                                                      \
+  permuted_bytes(permuted_bytes((b)[0], (b)[1], 0x0051u),                    \
+                 permuted_bytes((b)[2], (b)[3], 0x0051u), 0x5410u)
 #define LOW_HALVES(a, b) permuted_bytes(a, b, 0x5410u)
 #define HIGH_HALVES(a, b) permuted_bytes(a, b, 0x7632u)
 #define DOUBLE_OF_CODE(code) (as_double(0x4330000000000000l | (long)(code)) - 4503599627370496.0)
@@ -75,8 +86,24 @@ static inline uint rounded_code(const double v, const int most) {
 #define DOUBLE_OF_CODE(code) ((double)(code))
 #define CODE_OF_DOUBLE(v, largest, most) ((uint)to_code_double(v, largest))
 #define BYTE_LANES(a, b, k) ((((a) >> (8 * (k))) & 255u) | ((((b) >> (8 * (k))) & 255u) << 16))
+#define ODD_BYTES(a) (((a) >> 8) & 0xff00ffu)
+static inline uint CHOSEN_BYTES(const uint a, const uint places) {
+  uint chosen = 0;
+  for (int k = 0; k < 4; ++k) {
+    chosen |= ((a >> (8 * ((places >> (4 * k)) & 3u))) & 255u) << (8 * k);
+  }
+  return chosen;
+}
+#define LOW_LANE(a) as_float(0x4b000000u | ((a) & 0xffffu))
+#define HIGH_LANE(a) as_float(0x4b000000u | ((a) >> 16))
 #define LOW_BYTES(a, b) (((a) & 0xff00ffu) | (((b) & 0xff00ffu) << 8))
 #define HIGH_BYTES(a, b) ((((a) >> 8) & 0xff00ffu) | ((b) & 0xff00ff00u))
+#define FIRST_BYTES(b)                                                         \
+  (((uint)(b)[0] & 255u) | (((uint)(b)[1] & 255u) << 8) |                      \
+   (((uint)(b)[2] & 255u) << 16) | ((uint)(b)[3] << 24))
+#define SECOND_BYTES(b)                                                        \
+  ((((b)[0] >> 8) & 255u) | ((b)[1] & 0xff00u) | (((b)[2] & 0xff00u) << 8) |   \
+   (((b)[3] & 0xff00u) << 16))
 #define LOW_HALVES(a, b) (((a) & 0xffffu) | ((b) << 16))
 #define HIGH_HALVES(a, b) (((a) >> 16) | ((b) & 0xffff0000u))
 #endif
@@ -86,6 +113,25 @@ static inline uint smaller_lanes(const uint a, const uint b) {
 static inline uint larger_lanes(const uint a, const uint b) {
   return as_uint(max(as_ushort2(a), as_ushort2(b)));
 }
+FUNCTION void store_4_bytes_if(const int test, GLOBAL uchar* to, const uint* from) {
+  if (test) *(GLOBAL uint*)to = from[0];
+}
+FUNCTION void store_8_bytes_if(const int test, GLOBAL uchar* to, const uint* from) {
+  if (test) *(GLOBAL uint2*)to = (uint2)(from[0], from[1]);
+}
+FUNCTION void store_16_bytes_if(const int test, GLOBAL uchar* to, const uint* from) {
+  if (test) *(GLOBAL uint4*)to = (uint4)(from[0], from[1], from[2], from[3]);
+}
+#define root_of_whole(x) sqrt(x)
+#ifdef __NV_CL_C_VERSION
+static inline uint rounded_root(const float x) {
+  float root;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+  return ROUNDED_CODE(fmin(root, 255.0f));
+}
+#else
+#define rounded_root(x) ROUNDED_CODE(fmin(sqrt(x), 255.0f))
+#endif
 )";
 
 constexpr const char* cuda_words = R"(
@@ -125,6 +171,7 @@ typedef unsigned long ulong;
 #define POSITIVE(value) fmaxf(value, 0.0f)
 // Rounded down to a whole number in the mantissa: cheaper than a conversion.
 #define FLOOR_CODE(value) (__float_as_uint(__fadd_rd(value, 8388608.0f)) & 0x7fffffu)
+#define ROUNDED_CODE(value) __float_as_uint(__fadd_rd(value, 32768.5f))
 #define ROTATE(value, bits) __funnelshift_l(value, value, bits)
 #define FLOAT_BITS(value) __float_as_uint(value)
 #define SHIFTED_WORD(low, high, shift) __funnelshift_r(low, high, shift)
@@ -133,8 +180,26 @@ typedef unsigned long ulong;
 #define EXCHANGED(count) 0
 #define INTERIOR(test) (test)
 #define BYTE_LANES(a, b, k) __byte_perm(a, b, (k) * 0x1111u + 0x4400u)
+#define ODD_BYTES(a) __byte_perm(a, 0u, 0x4341u)
+#define CHOSEN_BYTES(a, places) __byte_perm(a, 0u, places)
+#define LOW_LANE(a) __uint_as_float(__byte_perm(a, bits_of_2_23(), 0x7410u))
+#define HIGH_LANE(a) __uint_as_float(__byte_perm(a, bits_of_2_23(), 0x7432u))
+// The bits of 2^23, without the assembler's knowledge: of two constants in an instruction it loads
+// one anew each time.
+static __device__ __forceinline__ uint bits_of_2_23() {
+  uint bits;
+  asm("{ .reg .u32 t; mov.u32 t, %%tid.x; shr.u32 t, t, 12; add.u32 %0, t, 0x4b000000; }"
+      : "=r"(bits));
+  return bits;
+}
 #define LOW_BYTES(a, b) __byte_perm(a, b, 0x6240u)
 #define HIGH_BYTES(a, b) __byte_perm(a, b, 0x7351u)
+#define FIRST_BYTES(b)                                                         \
+  __byte_perm(__byte_perm((b)[0], (b)[1], 0x0040u),                            \
+              __byte_perm((b)[2], (b)[3], 0x0040u), 0x5410u)
+#define SECOND_BYTES(b)                                                        \
+  __byte_perm(__byte_perm((b)[0], (b)[1], 0x0051u),                            \
+              __byte_perm((b)[2], (b)[3], 0x0051u), 0x5410u)
 #define LOW_HALVES(a, b) __byte_perm(a, b, 0x5410u)
 #define HIGH_HALVES(a, b) __byte_perm(a, b, 0x7632u)
 #define smaller_lanes(a, b) __vminu2(a, b)
@@ -147,6 +212,32 @@ FUNCTION uint rounded_code(const double v, const int most) {
   return v == v ? sum >> 8 : 0u;
 }
 #define CODE_OF_DOUBLE(v, largest, most) rounded_code(v, most)
+// sqrt(x), correctly rounded, of a whole number below 2^24: an estimate and one step of Newton's,
+// as sqrtf does it where x is no exception. The smallest addend is there for x = 0.
+FUNCTION float root_of_whole(const float x) {
+  float inverse;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x + 1e-30f));
+  const float root = x * inverse;
+  return __fmaf_rn(__fmaf_rn(-root, root, x), 0.5f * inverse, root);
+}
+FUNCTION uint rounded_root(const float x) {
+  float root;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+  return ROUNDED_CODE(fminf(root, 255.0f));
+}
+// Predicated: branches would keep the compiler from ordering the work of all rows.
+FUNCTION void store_4_bytes_if(const int test, uchar* to, const uint* from) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p st.global.u32 [%1], %2; }"
+               :: "r"(test), "l"(to), "r"(from[0]));
+}
+FUNCTION void store_8_bytes_if(const int test, uchar* to, const uint* from) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p st.global.v2.u32 [%1], {%2, %3}; }"
+               :: "r"(test), "l"(to), "r"(from[0]), "r"(from[1]));
+}
+FUNCTION void store_16_bytes_if(const int test, uchar* to, const uint* from) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p st.global.v4.u32 [%1], {%2, %3, %4, %5}; }"
+               :: "r"(test), "l"(to), "r"(from[0]), "r"(from[1]), "r"(from[2]), "r"(from[3]));
+}
 )";
 
 // DOUBLE_OF_CODE and CODE_OF_DOUBLE do without conversions, of which a processor makes few at once.
@@ -156,9 +247,12 @@ FUNCTION uint rounded_code(const double v, const int most) {
 // the smallest normal number; NaN is 0.
 
 // Lanes: the 16-bit halves of a word, each with a byte of a pixel in its low half (the high half is
-// unspecified or 0; order holds). BYTE_LANES: byte k of a and byte k of b. LOW_BYTES: of the two
-// lanes of a and b, in turn; HIGH_BYTES: of the lanes' high halves. smaller_lanes, larger_lanes: lane
-// by lane.
+// unspecified or 0; order holds). BYTE_LANES: byte k of a and byte k of b; CLEAN_LANES: with zeros
+// in the high halves. LOW_BYTES: of the two lanes of a and b, in turn; HIGH_BYTES: of the lanes'
+// high halves. smaller_lanes, larger_lanes: lane by lane. ROUNDED_CODE: of [0, 255], in the second byte. rounded_root: the same of a root, at
+// most 255, of a whole number. That is at least 0.0004 away from k + 0.5, much more than an
+// estimate's error. LOW_LANE, HIGH_LANE: 2^23 more than a lane, as a float. CHOSEN_BYTES: byte k is
+// that of a which hexadecimal digit k of `places` names.
 
 // `real(0.5)` is a cast: a macro with parameters leaves the type `real` alone. A word means the
 // function of REAL, the type of the body it stands in.
@@ -224,6 +318,9 @@ FUNCTION void order_three_lanes(uint* a, uint* b, uint* c) {
 FUNCTION uint mean_lanes(const uint a, const uint b) {
   return ((a & 0xff00ffu) + (b & 0xff00ffu) + 0x10001u) >> 1;
 }
+#define CLEAN_LANES(a, b, k) \
+  ((k) % 2 == 0 ? WHICH_HALVES(a, b, k) & 0xff00ffu : ODD_BYTES(WHICH_HALVES(a, b, k)))
+#define WHICH_HALVES(a, b, k) ((k) < 2 ? LOW_HALVES(a, b) : HIGH_HALVES(a, b))
 // Four pixels of two rows from their lanes.
 FUNCTION void rows_of_lanes(const uint* from, uint* upper, uint* lower) {
   const uint a = LOW_BYTES(from[0], from[1]), b = LOW_BYTES(from[2], from[3]);
@@ -235,6 +332,16 @@ FUNCTION uint bytes_inside(const int at, const int count) {
   return at < 0 || at >= count ? 0u
          : count - at >= 4     ? 0xffffffffu
                                : (1u << (8 * (count - at))) - 1u;
+}
+// CHOSEN_BYTES of the word at place `at`, or of the word inside a row of `count` bytes that is
+// nearest to it, where the first and the last byte are repeated outside.
+FUNCTION uint places_repeated(const int at, const int count) {
+  const int last = (count - 1) % 4;
+  return at < 0                   ? 0u
+         : at + 4 <= count        ? 0x3210u
+         : at >= count            ? 0x1111u * (uint)last
+         : last == 2              ? 0x2210u
+                                  : 0x1110u * (uint)last;
 }
 FUNCTION float smaller_float(const float a, const float b) { return fmin(a, b); }
 FUNCTION float larger_float(const float a, const float b) { return fmax(a, b); }

@@ -102,14 +102,16 @@ std::string wide_store(PixelClass cls, const std::string& memory, const std::str
 }
 
 std::string word_access(bool load, const std::string& memory, const std::string& array, int first,
-                        int last, int period, int widest, const std::string& indent) {
+                        int last, int period, int widest, const std::string& indent,
+                        const std::string& test) {
   std::string text;
   const int start = first;
   while (first < last) {
     int wide = widest;
     while (first + wide > last || first % wide != 0 || period % wide != 0) wide /= 2;
-    text += indent + (load ? "load_" : "store_") + std::to_string(wide) + "_bytes(" + memory +
-            (first < 0 ? " - " : " + ") + std::to_string(std::abs(first)) + ", " + array + " + " +
+    text += indent + (load ? "load_" : "store_") + std::to_string(wide) + "_bytes" +
+            (test.empty() ? "(" : "_if(" + test + ", ") + memory + (first < 0 ? " - " : " + ") +
+            std::to_string(std::abs(first)) + ", " + array + " + " +
             std::to_string((first - start) / 4) + ");\n";
     first += wide;
   }

@@ -21,6 +21,7 @@ std::string wide_store(PixelClass cls, const std::string& memory, const std::str
 // Loads or stores bytes [first, last) of `memory`, which is at a multiple of `period` bytes, as
 // words of `array`. All are multiples of 4.
 std::string word_access(bool load, const std::string& memory, const std::string& array, int first,
-                        int last, int period, int widest, const std::string& indent);
+                        int last, int period, int widest, const std::string& indent,
+                        const std::string& test = "");
 
 }  // namespace impipe::jit

@@ -2,6 +2,7 @@
 #include "ops/images.hpp"
 
 IMPIPE_POINT_BODY(im2int, (x), (scale), { return x * scale; })
+IMPIPE_POINT_BODY(im2int_same_white, (x), (), { return x; })
 
 namespace impipe::ops {
 namespace {
@@ -11,6 +12,9 @@ ImageValue to_integer(const Call& call, PlanBuilder& plan, PixelClass cls) {
   need_white(call, image);
   const double white = class_max(cls);
   if (image.type.cls == cls && image.type.white == white) return image;
+  if (image.type.white == white) {
+    return plan.point(bodies::im2int_same_white, {image}, {}, {.cls = cls, .white = white});
+  }
   return plan.point(bodies::im2int, {image}, {white / image.type.white},
                     {.cls = cls, .white = white});
 }
