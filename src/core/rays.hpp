@@ -29,7 +29,8 @@ RayDirection ray_direction(double degrees);
 
 // Radon's sums of a frame. It is cut into strips one pixel wide along u that follow the rays: of row
 // v strip j has the pixel at u = j + shift(v). All pixels of a strip fall into the same four bins.
-// Sums of a strip are in float over bands of rows, then of the bands in double.
+// Sums of a strip are in float over bands of rows, then of the bands in double: the first half of
+// the bands (rounded up), the others, and both together.
 struct RayStrips {
   std::int64_t half_u = 0, half_v = 0;  // u is from -half_u to half_u, and so on
   std::int64_t bands = 1;               // of ray_band rows; the last one has the rest, too

@@ -84,7 +84,8 @@ void project(const FloatFrame& image, const RayDirection& direction, const SumRo
   const std::int64_t first = -half_u - places.front().shift;
   const std::int64_t blocks =
       (half_u - places.back().shift - first + strips_at_once) / strips_at_once;
-  std::vector<StripSums<double>> sums(static_cast<std::size_t>(blocks));
+  std::vector<StripSums<double>> halves[2];
+  for (auto& half : halves) half.resize(static_cast<std::size_t>(blocks));
   // Middles of the strips, and the bin 0 of each: no part of a pixel lies before it.
   const double reach = along / 2 + (along + across) / 4;
   const auto middle_of = [&](std::int64_t strip) { return along * static_cast<double>(strip); };
@@ -95,6 +96,7 @@ void project(const FloatFrame& image, const RayDirection& direction, const SumRo
     const std::int64_t to = band + 1 == image.strips.bands ? 2 * half_v + 1 : from + ray_band;
     const StripRows rows{image.row(-half_v), image.stride, -half_u, half_u,
                          places.data(),      from,         to};
+    std::vector<StripSums<double>>& sums = halves[band < (image.strips.bands + 1) / 2 ? 0 : 1];
     for (std::int64_t b = 0; b < blocks; ++b) {
       float after[strips_at_once];
       const std::int64_t j = first + b * strips_at_once;
@@ -114,12 +116,15 @@ void project(const FloatFrame& image, const RayDirection& direction, const SumRo
 
   const std::int64_t half = static_cast<std::int64_t>(bins.size()) / 2;
   for (std::int64_t strip = 0; strip < blocks * strips_at_once; ++strip) {
-    const StripSums<double>& s = sums[strip / strips_at_once];
+    const StripSums<double>& upper = halves[0][strip / strips_at_once];
+    const StripSums<double>& lower = halves[1][strip / strips_at_once];
     const int i = static_cast<int>(strip % strips_at_once);
+    const double all = upper.all[i] + lower.all[i], offsets = upper.offsets[i] + lower.offsets[i];
+    const double sum_1 = upper.first[i] + lower.first[i];
+    const double sum_2 = upper.second[i] + lower.second[i];
     const double bin = bin_of(first + strip), base = middle_of(first + strip) - bin;
-    const double third = 4 * (base * s.all[i] + s.offsets[i]) - s.first[i] - s.second[i];
-    const double parts[] = {4 * s.all[i] - s.first[i], s.first[i] - s.second[i],
-                            s.second[i] - third, third};
+    const double third = 4 * (base * all + offsets) - sum_1 - sum_2;
+    const double parts[] = {4 * all - sum_1, sum_1 - sum_2, sum_2 - third, third};
     for (int k = 0; k < 4; ++k) {
       // Beyond the ends there are only strips that no pixel lies in.
       const std::int64_t at = static_cast<std::int64_t>(bin) + half + k;

@@ -24,6 +24,7 @@ using namespace project_kernels;
 
 constexpr int items = 128;       // of the kernels that go over pixels and bins
 constexpr int waves = 4;         // of 32 strips, each of another angle: they read the same pixels
+constexpr int near_strips = 200;  // that reach as many bins as a group has: sqrt(2) of them and 11
 constexpr std::int64_t margin = 48;  // zeros on both sides of a frame's rows
 constexpr std::int64_t largest_four = 4096;  // side; four frames take 16 bytes a pixel
 
@@ -171,9 +172,10 @@ class ProjectText {
       return bytes * most_rows(size) * ways;
     });
   }
-  std::string parts(bool four) {
-    return memory("parts", "double", four, [four](Size size, std::int64_t ways) {
-      return 32 * strips(size) * ways * (four ? 4 : 1);
+  // Of both halves of the rows: [half, way, frame, strip, 4].
+  std::string totals_of_strips(bool four) {
+    return memory("totals", "double", four, [four](Size size, std::int64_t ways) {
+      return 2 * 32 * strips(size) * ways * (four ? 4 : 1);
     });
   }
 
@@ -311,7 +313,7 @@ class ProjectText {
       ends += filled_here(end_text, four,
                           {{"k", k},
                            {"slot", std::to_string(k.empty() ? 0 : std::string("xyzw").find(k[1]))},
-                           {"parts", parts(four)}});
+                           {"totals_of_strips", totals_of_strips(four)}});
     }
     to_.kernel(name_ + "_strips" + suffix(four), 32 * waves,
                filled_here(strips_kernel, four,
@@ -329,7 +331,7 @@ class ProjectText {
                             {"unroll", to_.tuning().unroll ? "#pragma unroll\n" : ""}}),
                shape(four, 32 * waves, [four](Size size, const RayPlan& plan) {
                  const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
-                 return std::array{strips(size) / 32, (of_ways + waves - 1) / waves};
+                 return std::array{2 * strips(size) / 32, (of_ways + waves - 1) / waves};
                }),
                four ? 6 : 8);
   }
@@ -338,9 +340,10 @@ class ProjectText {
     const Operand self{false, n_};
     to_.kernel(name_ + "_bins" + suffix(four), items,
                filled_here(bins_kernel, four,
-                           {{"bins", to_.height(self)},
+                           {{"near", std::to_string(near_strips)},
+                            {"bins", to_.height(self)},
                             {"ways", table()},
-                            {"parts", parts(four)},
+                            {"totals_of_strips", totals_of_strips(four)},
                             {"out", to_.plane(self).row("y")}}),
                shape(four, items, [node = to_.node(n_)](Size size, const RayPlan& plan) {
                  const std::int64_t chunks = (result_size(node, size).height + items - 1) / items;

@@ -67,7 +67,8 @@ inline constexpr const char* strips_kernel = R"(  LOCAL float4 local_quarters[$w
   const double along = $ways[3 * way], across = $ways[3 * way + 1];
   const int frame = (int)$ways[3 * way + 2], half_u = $half_u, half_v = $half_v;
   const int most = (int)rint(across * (double)half_v / along);
-  const int start = -half_u - most + GROUP_X * 32, j = start + lane;
+  const int part = GROUP_X / ($strips / 32);
+  const int start = -half_u - most + GROUP_X % ($strips / 32) * 32, j = start + lane;
   const bool works = wanted < $count && start <= half_u + most;
   // The rows in which one of the wave's strips may meet the frame.
   const double slope = larger_double(across / along, 1e-9);
@@ -82,13 +83,14 @@ inline constexpr const char* strips_kernel = R"(  LOCAL float4 local_quarters[$w
   IN_LOCAL float4* const quarters = local_quarters + wave * $most_of_band;
   IN_LOCAL float2* const lines = local_lines + wave * $most_of_band;
 $totals  const int bands = larger((2 * half_v + 1) / $band, 1);
-  const int all_bands = larger($most_rows / $band, 1);
-  for (int band = 0; band < all_bands; ++band) {
-    const int begin = band * $band;
+  const int most_bands = (larger($most_rows / $band, 1) + 1) / 2;
+  const int first_band = part * ((bands + 1) / 2), end_band = part == 0 ? (bands + 1) / 2 : bands;
+  for (int k = 0; k < most_bands; ++k) {
+    const int band = first_band + k, begin = band * $band;
     const int end = band + 1 == bands ? 2 * half_v : begin + $band - 1;
     const int from = larger(first, begin), to = smaller(last, end);
-    const bool meets = works && band < bands && from <= to;
-    BARRIER;
+    const bool meets = works && band < end_band && from <= to;
+    OWN_BARRIER;
     if (meets) {
       for (int r = from + lane; r <= to; r += 32) {
         const long at = (long)way * $most_rows + r;
@@ -99,7 +101,7 @@ $totals  const int bands = larger((2 * half_v + 1) / $band, 1);
         lines[r - begin] = line;
       }
     }
-    BARRIER;
+    OWN_BARRIER;
     if (meets) {
 $sums      const int past = to - begin + 1;
       int r = from - begin;
@@ -120,7 +122,6 @@ $row      }
 $carries    }
   }
   if (!works) return;
-  const double base = middle - bin;
   const long strip = j + half_u + most;
 $ends)";
 
@@ -133,33 +134,53 @@ inline constexpr const char* row_text =
 )";
 
 inline constexpr const char* end_text = R"(  {
-    const double way_4 = 4.0 * (base * total_all$k + total_offsets$k);
-    const double third = way_4 - total_first$k - total_second$k;
-    GLOBAL double* const part = $parts + (((long)way * $slots + $slot) * $strips + strip) * 4;
-    part[0] = (4.0 * total_all$k - total_first$k) / 4.0;
-    part[1] = (total_first$k - total_second$k) / 4.0;
-    part[2] = (total_second$k - third) / 4.0;
-    part[3] = third / 4.0;
+    const long sum = ((long)part * $count + way) * $slots + $slot;
+    GLOBAL double* const totals = $totals_of_strips + (sum * $strips + strip) * 4;
+    totals[0] = total_all$k;
+    totals[1] = total_offsets$k;
+    totals[2] = total_first$k;
+    totals[3] = total_second$k;
   }
 )";
 
-inline constexpr const char* bins_kernel = R"(  const int chunks = ($bins + $items - 1) / $items;
-  const int column = GROUP_X / chunks, r = GROUP_X % chunks * $items + ITEM;
-  if (r >= $bins) return;
+// The strips that reach a group's bins become parts of bins in local memory, each once; then a bin
+// adds up those of its own, from the first strip on.
+inline constexpr const char* bins_kernel = R"(  LOCAL double parts[4 * $near];
+  LOCAL int places[$near];
+  const int chunks = ($bins + $items - 1) / $items;
+  const int column = GROUP_X / chunks, start = GROUP_X % chunks * $items, r = start + ITEM;
   GLOBAL const double* const of_column = $ways + 3 * $count + 2 * column;
   const int sum = (int)of_column[0], way = sum / $slots;
   const double along = $ways[3 * way], across = $ways[3 * way + 1];
   const int frame = (int)$ways[3 * way + 2], half_u = $half_u, half_v = $half_v;
-  const int most = (int)rint(across * (double)half_v / along);
+  const int most = (int)rint(across * (double)half_v / along), middle = $bins / 2;
   const double reach = along / 2.0 + (along + across) / 4.0;
-  const int bin = r - $bins / 2;
-  const int guess = (int)floor(((double)(bin - 3) + reach) / along) - 1;
-  const int last = smaller(guess + 9, half_u + most);
-  GLOBAL const double* const parts = $parts + (long)sum * $strips * 4;
+#define FIRST(bin) ((int)floor(((double)((bin) - 3) + reach) / along) - 1)
+  const int from = larger(FIRST(start - middle), -half_u - most);
+  const int to = smaller(FIRST(start + $items - 1 - middle) + 9, half_u + most);
+  GLOBAL const double* const upper =
+      $totals_of_strips + ((long)sum * $strips + half_u + most) * 4;
+  GLOBAL const double* const lower = upper + (long)$count * $slots * $strips * 4;
+  for (int i = ITEM; i <= to - from; i += $items) {
+    const long strip = from + i, at = 4 * strip;
+    const double all = upper[at] + lower[at], offsets = upper[at + 1] + lower[at + 1];
+    const double first = upper[at + 2] + lower[at + 2], second = upper[at + 3] + lower[at + 3];
+    const double along_strip = along * (double)strip, bin = floor(along_strip - reach);
+    const double third = 4.0 * ((along_strip - bin) * all + offsets) - first - second;
+    parts[4 * i] = (4.0 * all - first) / 4.0;
+    parts[4 * i + 1] = (first - second) / 4.0;
+    parts[4 * i + 2] = (second - third) / 4.0;
+    parts[4 * i + 3] = third / 4.0;
+    places[i] = (int)bin;
+  }
+  BARRIER;
+  if (r >= $bins) return;
+  const int guess = FIRST(r - middle), last = smaller(guess + 9, half_u + most);
+#undef FIRST
   double total = 0.0;
-  for (int j = larger(guess, -half_u - most); j <= last; ++j) {
-    const int place = bin - (int)floor(along * (double)j - reach);
-    if (place >= 0 && place < 4) total += parts[(long)(j + half_u + most) * 4 + place];
+  for (int j = larger(guess, from); j <= last; ++j) {
+    const int place = r - middle - places[j - from];
+    if (place >= 0 && place < 4) total += parts[4 * (j - from) + place];
   }
   const int y = of_column[1] != 0.0 ? $bins - 1 - r : r;
   ($out)[column] = (float)total;
@@ -168,7 +189,10 @@ inline constexpr const char* bins_kernel = R"(  const int chunks = ($bins + $ite
 inline constexpr const char* words = R"(
 #ifdef __CUDACC__
 #define SATURATED(v) __saturatef(v)
+// Waves of a group share nothing.
+#define OWN_BARRIER __syncwarp()
 #else
+#define OWN_BARRIER BARRIER
 #define SATURATED(v) fmin(fmax(v, 0.0f), 1.0f)
 #endif
 FUNCTION double larger_double(const double a, const double b) { return a > b ? a : b; }
