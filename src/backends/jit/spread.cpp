@@ -116,12 +116,16 @@ class SpreadWriter {
     const std::string own = reading(text);
     text = own + text;
     put("$columns", [] { return columns; });
+    put("$others", [] { return each_other; });
     put("$neighbours", [] { return each_neighbour; });
     put("$skip", [&] {
       return label_.connectivity == 8 ? "(dx == 0 && dy == 0)" : "(dx == 0) == (dy == 0)";
     });
     put("$spokesman", [] { return spokesman; });
+    // Beside the number of a pixel.
     put("$done", [] { return "0x80000000u"; });
+    put("$inner", [] { return "0x40000000u"; });
+    put("$unroll", [&] { return to_.tuning().unroll ? "#pragma unroll\n" : ""; });
     put("$state", [&] {
       return to_.scratch(name_ + "_state", "uint", [](const LaunchContext&) { return 8; });
     });
@@ -133,6 +137,7 @@ class SpreadWriter {
           },
           true);
     });
+    put("$seeds", [&] { return pixels_of("_seeds"); });
     put("$weights", [&] { return pixels_of("_weights"); });
     put("$edges", [&] { return pixels_of("_edges"); });
     put("$forest", [&] { return pixels_of("_forest"); });

@@ -20,6 +20,8 @@ FUNCTION uint edge_between(const uint pixel, const int dx, const int dy, const u
   const int across = forward ? dx : -dx;
   return mixed_edge(owner * 4u + (dy == 0 ? 3u : (uint)(across + 1)));
 }
+// As it is in memory now.
+#define NOW(place) (*(GLOBAL volatile uint*)&(place))
 // What a float is among floats, as a whole number; there is one zero.
 FUNCTION uint key_of_float(const float v) {
   const uint bits = FLOAT_BITS(v + 0.0f);
@@ -30,86 +32,120 @@ FUNCTION float float_of_key(const uint key) {
 }
 )";
 
-// What every kernel begins with: a work-item goes down a column of the image.
+// What every kernel begins with: a work-item goes down some rows of a column of the image.
 inline constexpr const char* columns = R"(  const int x = GROUP_X * $items + ITEM;
   if (x >= $width) return;
-  for (int y = GROUP_Y; y < $height; y += GROUPS_Y) {
+  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
+  const int end_y = smaller((GROUP_Y + 1) * rows_each, $height);
+  for (int y = GROUP_Y * rows_each; y < end_y; ++y) {
     const uint pixel = (uint)y * (uint)$width + (uint)x;
 )";
 // The work-item that speaks for all.
 inline constexpr const char* spokesman = "GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0";
 
-// Neighbours (to_x, to_y) of the pixel inside the image, in a block of their own.
-inline constexpr const char* each_neighbour = R"(    for (int dy = -1; dy <= 1; ++dy) {
-      for (int dx = -1; dx <= 1; ++dx) {
+// Neighbours (to_x, to_y) of the pixel inside the image; two blocks that the text closes.
+inline constexpr const char* each_neighbour = R"(
+$unroll    for (int dy = -1; dy <= 1; ++dy) {
+$unroll      for (int dx = -1; dx <= 1; ++dx) {
         const int to_x = x + dx, to_y = y + dy;
         if ($skip || to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
 )";
+// Those of another component. An inner pixel is of its neighbours' component, and is not kept up to
+// date.
+inline constexpr const char* each_other = R"($neighbours        const uint other = $components[(uint)to_y * (uint)$width + (uint)to_x];
+        if (other == component || (other & $inner) != 0u) continue;
+        const uint there = MASK(to_x, to_y), weight = own < there ? own : there;
+)";
 
-// Each pixel is a component, and chooses the heaviest of its edges; the source's before others.
+// Each pixel is a component, and chooses the heaviest of its edges to neighbours.
 inline constexpr const char* first_kernel = R"(  if ($spokesman) {
     $state[0] = 1u;
     $state[1] = 1u;
   }
-$columns    const uint own = MASK(x, y);
-    uint best = SEED(x, y), edge = 0u, end = $done;
-    if (best < own) {
-$neighbours          const uint there = MASK(to_x, to_y), weight = own < there ? own : there;
-          if (weight < best || (weight == best && end != 0u)) continue;
-          const uint number = edge_between(pixel, dx, dy, (uint)$width);
-          if (weight == best && number < edge) continue;
-          best = weight;
-          edge = number;
-          end = 0u;
-        }
+$columns    const uint own = MASK(x, y), seed = SEED(x, y);
+    uint best = 0u, edge = 0u;
+    if (seed < own) {
+$neighbours        const uint there = MASK(to_x, to_y), weight = own < there ? own : there;
+        if (weight < best) continue;
+        const uint number = edge_between(pixel, dx, dy, (uint)$width);
+        if (weight == best && number < edge) continue;
+        best = weight;
+        edge = number;
       }
     }
+    }
+    $seeds[pixel] = seed;
     $weights[pixel] = best;
     $edges[pixel] = edge;
-    $forest[pixel] = pixel | end;
+    $forest[pixel] = pixel;
     $components[pixel] = pixel;
   }
 )";
 
-// The largest weight of the edges that leave a component.
+// The largest weight of the edges that leave a component; pixels without any become inner. A
+// work-item joins what it has of one component before it tells the others.
 inline constexpr const char* weigh_kernel = R"(  if ($state[1] == 0u) return;
+  uint of = $done, found = 0u;
 $columns    const uint component = $components[pixel];
-    if ((component & $done) != 0u) continue;
+    if ((component & ($done | $inner)) != 0u) continue;
     const uint own = MASK(x, y);
-    uint best = SEED(x, y);
-$neighbours          if ($components[(uint)to_y * (uint)$width + (uint)to_x] == component) continue;
-        const uint there = MASK(to_x, to_y), weight = own < there ? own : there;
-        if (weight > best) best = weight;
+    uint best = 0u;
+    bool is_inner = true;
+$others        if (weight > best) best = weight;
+        is_inner = false;
       }
     }
-    if (best > $weights[component]) MAX_GLOBAL(&$weights[component], best);
+    if (is_inner) {
+      if (component != pixel) $components[pixel] = component | $inner;
+      continue;
+    }
+    if (component == of) {
+      found = best > found ? best : found;
+      continue;
+    }
+    if (of != $done && found > NOW($weights[of])) MAX_GLOBAL(&$weights[of], found);
+    of = component;
+    found = best;
   }
+  if (of != $done && found > NOW($weights[of])) MAX_GLOBAL(&$weights[of], found);
 )";
 
-// Which of those edges: the source's, or the one with the largest number.
+// Which of those edges: the one with the largest number.
 inline constexpr const char* choose_kernel = R"(  if ($spokesman) $state[0] = $state[1];
   if ($state[1] == 0u) return;
+  uint of = $done, found = 0u;
 $columns    const uint component = $components[pixel];
-    if ((component & $done) != 0u) continue;
-    const uint own = MASK(x, y), weight = $weights[component];
-    if (own < weight) continue;
-    if (SEED(x, y) == weight) $forest[component] = component | $done;
+    if ((component & ($done | $inner)) != 0u) continue;
+    const uint own = MASK(x, y), most = $weights[component];
+    if (own < most || $seeds[component] >= most) continue;
     uint edge = 0u;
-$neighbours          if ($components[(uint)to_y * (uint)$width + (uint)to_x] == component) continue;
-        const uint there = MASK(to_x, to_y);
-        if ((own < there ? own : there) != weight) continue;
+$others        if (weight != most) continue;
         const uint number = edge_between(pixel, dx, dy, (uint)$width);
         if (number > edge) edge = number;
       }
     }
-    if (edge > $edges[component]) MAX_GLOBAL(&$edges[component], edge);
+    if (component == of) {
+      found = edge > found ? edge : found;
+      continue;
+    }
+    if (of != $done && found > NOW($edges[of])) MAX_GLOBAL(&$edges[of], found);
+    of = component;
+    found = edge;
   }
+  if (of != $done && found > NOW($edges[of])) MAX_GLOBAL(&$edges[of], found);
 )";
 
-// Components are linked to those at the other end. Where two chose the same edge, the first stays.
+// Components are linked to those at the other end, or are done if the source's edge weighs no less.
+// Where two chose the same edge, the first stays.
 inline constexpr const char* link_kernel = R"(  if ($spokesman) $state[1] = 0u;
   if ($state[0] == 0u) return;
-$columns    if ($components[pixel] != pixel || ($forest[pixel] & $done) != 0u) continue;
+$columns    if ($components[pixel] != pixel) continue;
+    const uint seed = $seeds[pixel];
+    if (seed >= $weights[pixel]) {
+      $weights[pixel] = seed;
+      $forest[pixel] = pixel | $done;
+      continue;
+    }
     const uint number = $edges[pixel], edge = edge_of(number);
     const uint from = edge >> 2, way = edge & 3u;
     const uint to = way == 3u ? from + 1u : from + (uint)$width + way - 1u;
@@ -117,7 +153,7 @@ $columns    if ($components[pixel] != pixel || ($forest[pixel] & $done) != 0u) c
     const uint other = here == pixel ? $components[to] : here;
     if ((other & $done) != 0u)
       $forest[pixel] = pixel | $done;
-    else if (pixel > other || $edges[other] != number || ($forest[other] & $done) != 0u)
+    else if (pixel > other || $edges[other] != number || $seeds[other] >= $weights[other])
       $forest[pixel] = other;
   }
 )";
@@ -126,7 +162,7 @@ $columns    if ($components[pixel] != pixel || ($forest[pixel] & $done) != 0u) c
 inline constexpr const char* follow_kernel = R"(  if ($state[0] == 0u) return;
   GLOBAL volatile uint* links = $forest;
 $columns    const uint before = $components[pixel];
-    if ((before & $done) != 0u) continue;
+    if ((before & ($done | $inner)) != 0u) continue;
     uint at = before, up = links[at];
     while ((up & ~$done) != at) {
       const uint over = links[up];
@@ -140,14 +176,14 @@ $columns    const uint before = $components[pixel];
       }
     }
     if (at != before) links[before] = at;
-    if (up == before) {
-      if (up == pixel) {
-        $weights[pixel] = 0u;
-        $edges[pixel] = 0u;
-        $state[1] = 1u;
-      }
-    } else {
-      $components[pixel] = up;
+    if (up != before) $components[pixel] = up;
+    if (before != pixel) continue;
+    if (at != before) {
+      MAX_GLOBAL(&$seeds[at], $seeds[before]);
+    } else if (up == before) {
+      $weights[pixel] = 0u;
+      $edges[pixel] = 0u;
+      $state[1] = 1u;
     }
   }
 )";
