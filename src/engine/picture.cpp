@@ -69,11 +69,11 @@ std::optional<std::int64_t> PictureWork::prepare() {
   if (picture_.failure) throw Error(picture_.failure->message, ExitCode::file_failed);
   if (!is_wanted()) return std::nullopt;
   const Plan& plan = picture_.program->plan;
-  const std::int64_t pixels = picture_.info.size().pixels();
+  const std::int64_t pixels = picture_.info->size().pixels();
   std::error_code error;
   const auto file_bytes = std::filesystem::file_size(picture_.path, error);
   // The device's planes hold the input too; the encoded result is no larger than its pixels.
-  const double a_pixel = picture_.program->bytes_per_pixel + (picture_.info.type.alpha ? 4 : 0) +
+  const double a_pixel = picture_.program->bytes_per_pixel + (picture_.info->type.alpha ? 4 : 0) +
                          2 * bytes_per_pixel(plan.values[plan.result]);
   return static_cast<std::int64_t>(a_pixel * static_cast<double>(pixels)) +
          (error ? 0 : static_cast<std::int64_t>(file_bytes));
@@ -83,7 +83,7 @@ void PictureWork::decode() {
   if (!settings_.source.pixels.empty()) {
     material_.image = settings_.source;
   } else if (picture_.missing_frame) {
-    material_.image = black_image(picture_.info);
+    material_.image = black_image(*picture_.info);
   } else {
     io::Bytes bytes =
         picture_.is_stdin ? std::move(settings_.standard_input) : io::read_picture(picture_.path);
@@ -194,14 +194,14 @@ void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
 void PictureWork::encode() {
   const Plan& plan = picture_.program->plan;
   if (settings_.hash && plan.writes_image) result_.hash = pixel_hash(outcome_.image);
-  for (size_t i = 0; i < picture_.saves.size(); ++i) {
+  for (size_t i = 0; i < outcome_.saves.size(); ++i) {
     const io::OutputType type =
-        io::output_type(&picture_.info, outcome_.saves[i].type,
-                        io::format_of_extension(picture_.saves[i].native()));
+        io::output_type(picture_.info, outcome_.saves[i].type,
+                        io::format_of_extension((*picture_.saves)[i].native()));
     io::Encoded encoded =
         io::encode(outcome_.saves[i], metadata_, type.format, type.cls, settings_.encode);
     result_.clipped += encoded.clipped;
-    write(picture_.saves[i], std::move(encoded.bytes));
+    write((*picture_.saves)[i], std::move(encoded.bytes));
     outcome_.saves[i] = {};
   }
   if (picture_.output.empty()) return;

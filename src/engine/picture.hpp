@@ -33,13 +33,13 @@ struct Picture {
   std::string path;  // as it is opened
   bool is_stdin = false;
   bool missing_frame = false;
-  io::ImageInfo info;
+  const io::ImageInfo* info = nullptr;  // shared by all that are alike; null until it is known
   std::unique_ptr<Partners> partners;  // null without operands
   std::unique_ptr<Failure> failure;
   std::shared_ptr<const Program> program;
   io::OutputType output_type;
   std::string output;                        // "-": stdout; empty when nothing is written
-  std::vector<std::filesystem::path> saves;  // one a save of the plan
+  std::unique_ptr<std::vector<std::filesystem::path>> saves;  // one a save of the plan, or null
 
   const std::map<std::string, ImageType>& partner_types() const;
 };

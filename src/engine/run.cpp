@@ -10,6 +10,7 @@
 
 #include "backends/registry.hpp"
 #include "engine/free_memory.hpp"
+#include "engine/image_infos.hpp"
 #include "engine/picture.hpp"
 #include "engine/work_cost.hpp"
 #include "io/atomic_file.hpp"
@@ -93,7 +94,8 @@ std::string known_extensions() {
 }
 
 // Reads headers on several threads: on a network folder each costs a round trip.
-void probe_all(Work& work, const RunOptions& options, PictureSettings& settings, ThreadPool& pool) {
+void probe_all(Work& work, const RunOptions& options, PictureSettings& settings, ThreadPool& pool,
+               ImageInfos& infos) {
   std::vector<Picture>& pictures = work.pictures;
   const bool black = options.missing_frame == MissingFrame::black;
   const auto probe = [&](std::int64_t i) {
@@ -101,13 +103,13 @@ void probe_all(Work& work, const RunOptions& options, PictureSettings& settings,
     if (picture.failure || options.stop()) return;
     try {
       if (!settings.source.pixels.empty()) {
-        picture.info.type = settings.source.type;
-        picture.info.stored = settings.source.size();
+        picture.info = infos.keep(
+            {.type = settings.source.type, .stored = settings.source.size(), .detail = {}});
       } else if (picture.is_stdin) {
         settings.standard_input = io::read_picture(STDIN_FILENO);
-        picture.info = io::probe(settings.standard_input);
+        picture.info = infos.keep(io::probe(settings.standard_input));
       } else if (!picture.missing_frame || !black) {
-        picture.info = io::probe(picture.path);
+        picture.info = infos.keep(io::probe(picture.path));
       }
       if (!settings.operands.empty()) picture.partners = std::make_unique<Picture::Partners>();
       for (const auto& operand : settings.operands) {
@@ -120,6 +122,7 @@ void probe_all(Work& work, const RunOptions& options, PictureSettings& settings,
     }
   };
   pool.for_each(static_cast<std::int64_t>(pictures.size()), probe);
+  infos.finish();
   if (!black) return;
   const auto model = std::find_if(pictures.begin(), pictures.end(),
                                   [](const Picture& p) { return !p.missing_frame && !p.failure; });
@@ -144,18 +147,18 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
   std::map<std::string, Alike> groups;
   for (const Picture& picture : pictures) {
     if (picture.failure) continue;
-    std::string types = to_string(picture.info.type);
+    std::string types = to_string(picture.info->type);
     for (const auto& [name, type] : picture.partner_types()) types += ";" + to_string(type);
     Alike& group = groups[types];
     group.picture = &picture;
-    group.pixels += static_cast<double>(picture.info.size().pixels());
+    group.pixels += static_cast<double>(picture.info->size().pixels());
     ++group.images;
   }
   WorkCost cost;
   for (const auto& [types, group] : groups) {
     try {
       const Plan lowered =
-          pipeline::lower(pipeline, group.picture->info.type, group.picture->partner_types(),
+          pipeline::lower(pipeline, group.picture->info->type, group.picture->partner_types(),
                           {.strict = options.strict});
       cost.add(options.fuse ? pipeline::fuse(lowered) : pipeline::without_unread(lowered),
                group.pixels, group.images);
@@ -174,7 +177,7 @@ void plan_all(std::vector<Picture>& pictures, Lanes& lanes, Progress& progress) 
   for (Picture& picture : pictures) {
     if (picture.failure) continue;
     try {
-      picture.program = lanes.program(picture.info.type, picture.partner_types());
+      picture.program = lanes.program(picture.info->type, picture.partner_types());
       all_failed = false;
       for (const std::string& note : picture.program->plan.notes) {
         if (notes.insert(note).second) progress.note(note);
@@ -228,9 +231,9 @@ void name_outputs(std::span<const io::Input> inputs, std::vector<Picture>& pictu
     if (picture.program) {
       const Plan& plan = picture.program->plan;
       const bool has_file = !is_source;
-      const io::ImageInfo* info = has_file ? &picture.info : nullptr;
+      const io::ImageInfo* info = has_file ? picture.info : nullptr;
       std::optional<io::Format> wanted = target.format;
-      if (target.kind == io::OutputTarget::Kind::in_place) wanted = picture.info.format;
+      if (target.kind == io::OutputTarget::Kind::in_place) wanted = picture.info->format;
       if (plan.writes_image) {
         const ImageType& type = plan.values[plan.result].type;
         picture.output_type = io::output_type(info, type, wanted, options.cls);
@@ -257,10 +260,11 @@ void name_saves(std::span<const io::Input> inputs, std::vector<Picture>& picture
     if (!picture.program) continue;
     for (const PlanSave& save : picture.program->plan.saves) {
       const auto format = io::format_of_extension(save.name_template);
-      std::string extension(io::extension_for(picture.info.format, picture.info.type.cls,
-                                              picture.info.type.channels));
+      std::string extension(io::extension_for(picture.info->format, picture.info->type.cls,
+                                              picture.info->type.channels));
       if (format) {
-        extension = io::extension_for(*format, picture.info.type.cls, picture.info.type.channels);
+        extension = io::extension_for(*format, picture.info->type.cls,
+                                      picture.info->type.channels);
       }
       const fs::path path = io::NameTemplate::parse(save.name_template, "save")
                                 .expand({.input = inputs[i].path,
@@ -271,7 +275,8 @@ void name_saves(std::span<const io::Input> inputs, std::vector<Picture>& picture
         throw Error("save: two results would be written to '" + path.string() +
                     "'; use a field such as {stem}");
       }
-      picture.saves.push_back(path);
+      if (!picture.saves) picture.saves = std::make_unique<std::vector<fs::path>>();
+      picture.saves->push_back(path);
     }
   }
 }
@@ -383,6 +388,7 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   std::vector<OpenDevice> devices;
   backends::configure({.gpu_memory = options.gpu_memory, .dump_folder = options.dump_kernels});
   if (!is_automatic(options.device)) devices = open_devices(options.device, pool);
+  ImageInfos infos;
   Work work = list_work(options, pipeline, where, progress);
   RunEnd end;
   for (const io::InputProblem& problem : work.unmatched) {
@@ -395,7 +401,7 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   }
   {
     ThreadPool probing(options.threads - 1);
-    probe_all(work, options, settings, probing);
+    probe_all(work, options, settings, probing, infos);
   }
   if (devices.empty()) {
     const WorkCost cost = cost_of(work.pictures, pipeline, options.session);

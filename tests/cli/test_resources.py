@@ -12,8 +12,14 @@ CHAIN = "imadjust | conv2 k7 | edge prewitt"
 @unittest.skipIf(SANITIZED, "a sanitizer keeps what was freed for a while")
 class Memory(ProgramTest):
     def test_peak_does_not_grow_with_the_number_of_files(self):
+        self.compare_peaks(1024)
+
+    def test_nor_does_that_of_small_files(self):
+        self.compare_peaks(256)
+
+    def compare_peaks(self, side):
         many = 2000 if LONG else 400
-        first = self.picture("few/0000.png", ramp(1024, 1024))
+        first = self.picture("few/0000.png", ramp(side, side))
         os.mkdir(self.path("many"))
         for i in range(many):
             os.link(first, self.path(f"many/{i:04}.png"))
