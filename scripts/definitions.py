@@ -187,7 +187,10 @@ def ordfilt2(a, nth, mask, border, value=0.0, offsets=None):
     values = window_values(a, mask, border, value)
     if offsets is not None:
         values = values + offsets[mask != 0].reshape(-1, *[1] * (values.ndim - 1))
-        values = cast(values, class_of(a)).astype(np.float64)
+        if class_of(a) == "logical":  # saturated as codes are
+            values = rha(values.clip(0, 1))
+        else:
+            values = cast(values, class_of(a)).astype(np.float64)
     s = np.sort(values, axis=0)
     return cast(s[min(nth, len(s)) - 1], class_of(a))
 
