@@ -13,7 +13,9 @@ namespace {
 // Values of a window that registers hold.
 constexpr int most_window = 112;
 constexpr int most_words = 96;
-constexpr BlockSize tile_size{4, 8, false, true};
+constexpr BlockSize tile_size{.px = 4, .py = 8, .tile = true, .groups = 5};
+// Takes as much local memory.
+constexpr BlockSize lanes_tile_size{.px = 4, .py = 16, .packed = true, .tile = true, .groups = 5};
 constexpr int most_taps = 49;
 constexpr int most_runs = 24;
 constexpr int most_tile_runs = 64;
@@ -144,14 +146,19 @@ int words_of(const BlockSize& size, const Parts& parts) {
 std::optional<BlockSize> block_size(const Parts& parts) {
   const Footprint& f = parts.reach;
   if (!parts.around) return BlockSize{.px = 16 / parts.bytes, .py = 4, .points = true};
-  if (parts.tile && parts.around_count == 1) return tile_size;
+  if (parts.tile && parts.around_count == 1) {
+    return parts.lanes && parts.runs > 0 ? lanes_tile_size : tile_size;
+  }
   if (parts.runs > most_runs) return std::nullopt;
   if (parts.lanes) {
     // A rank filter keeps its window beside its lists.
     const int tallest = parts.ranked > 9 || !parts.limited ? low_rows : tall_rows;
-    for (const BlockSize size :
+    for (BlockSize size :
          {BlockSize{8, tall_rows, true}, {8, low_rows, true}, {8, 4, true}, {4, 4, true}}) {
-      if (size.py <= tallest && words_of(size, parts) <= most_words) return size;
+      if (size.py > tallest || words_of(size, parts) > most_words) continue;
+      // The runs of many rows take registers.
+      if (parts.runs > 5) size.groups = 3;
+      return size;
     }
   }
   const int r = std::max({f.left, f.right, f.up, f.down});

@@ -28,10 +28,11 @@ void BlockWriter::weighted(const std::string& name, const std::string& type, con
 }
 
 void BlockWriter::around(int n, const std::string& name) {
-  if (packed_) return around_lanes(n, name);
+  if (packed_ && !tile_) return around_lanes(n, name);
   const Node& node = to_.node(n);
   if (tile_) {
-    return as<Extremum>(node) != nullptr ? extremes_tile(n, name) : weighted_tile(n, name);
+    if (as<Extremum>(node) == nullptr) return weighted_tile(n, name);
+    return packed_ ? extremes_tile_of_lanes(n, name) : extremes_tile(n, name);
   }
   const std::string own = Builder::name({false, n});
   const Operand image = node.images[0];

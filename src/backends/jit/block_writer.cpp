@@ -77,8 +77,12 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
     text += "  for (int block = GROUP_Y; block * " + number(block_y) + " < " + height +
             "; block += GROUPS_Y) {\n";
   }
-  text += "  const int y0 = (" + block + " * " + number(down) + " + ITEM / 32) * " + py +
-          ";\n  if (x0 >= " + width + " || y0 >= " + height + ") " + end + ";\n";
+  // The rows of all work-items in the low lanes, then those in the high ones.
+  const std::string first_row =
+      tile_ && packed_
+          ? block + " * " + number(block_y) + " + ITEM / 32 * " + number(py_ / 2)
+          : "(" + block + " * " + number(down) + " + ITEM / 32) * " + py;
+  text += "  const int y0 = " + first_row + ";\n  if (x0 >= " + width + " || y0 >= " + height + ") " + end + ";\n";
   if (interior_) {
     text += "  const int interior = x0 >= " + number(reach_left_) + " && x0 + " +
             number(px_ + reach_.right) + " <= " + width + " &&\n      y0 >= " + number(reach_.up) +
@@ -102,9 +106,7 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
         }
         return LaunchShape{{wide, tall, 1}, {items, 1, 1}};
       },
-      tile_       ? 5
-      : interior_ ? 4
-                  : 0);
+      tile_ || interior_ ? groups_ : 0);
 }
 
 std::string BlockWriter::rows_text(const std::string& array, const PlaneText& plane, PixelClass cls,
@@ -137,7 +139,7 @@ std::string BlockWriter::rows_text(const std::string& array, const PlaneText& pl
            ") continue;\n" + row_text_ + to_row + stored + "  }\n";
   }
   const std::string pair =
-      loop("two", 2) + "{\n    const int y = y0 + r + two * " + number(py_ / 2) + ";\n" + to_row;
+      loop("two", 2) + "{\n    const int y = y0 + r + two * " + number(rows_apart()) + ";\n" + to_row;
   if (reads_rows_) {
     return pair + "    if (y >= " + height + ") continue;\n" + row_text_ + stored + "  }\n";
   }

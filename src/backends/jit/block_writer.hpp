@@ -32,6 +32,7 @@ struct BlockSize {
   bool packed = false;  // rows r and r + py/2 in the 16-bit lanes of a word
   bool tile = false;    // the group's pixels and their neighbourhood in local memory
   bool points = false;  // no neighbourhood
+  int groups = 4;       // at once on a processor, where there is a neighbourhood
 };
 
 // Whether node n is made of bytes, in the lanes of words: it orders a plane's pixels, or makes sums
@@ -65,6 +66,7 @@ class BlockWriter {
         packed_(size.packed),
         tile_(size.tile),
         points_(size.points),
+        groups_(size.groups),
         sized_(sized) {}
 
   // The array with a row of the block of an operand: [px][channels].
@@ -170,6 +172,10 @@ class BlockWriter {
                    const std::string& step, const std::string& real);
   // An extremum of one channel: row after row of the tile into the results of all outputs.
   void extremes_tile(int n, const std::string& name);
+  // The same of bytes in lanes: a tile of words.
+  void extremes_tile_of_lanes(int n, const std::string& name);
+  // Between the rows that share words.
+  int rows_apart() const { return py_ / 2 * (tile_ ? to_.tuning().group / 32 : 1); }
   // A weighted sum of one channel: row after row of the tile into the sums of all outputs.
   void weighted_tile(int n, const std::string& name);
 
@@ -232,6 +238,7 @@ class BlockWriter {
   IsStored stored_;
   int px_, py_;
   bool packed_, tile_, points_;
+  int groups_;
   Operand sized_;         // a value of the result's size
   std::string tables_;    // in local memory
   std::string text_;      // the windows
