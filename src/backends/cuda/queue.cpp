@@ -61,6 +61,7 @@ CudaQueue::CudaQueue(std::shared_ptr<const DeviceContext> context,
 CudaQueue::~CudaQueue() {
   context_->use();
   driver().api.stream_wait(stream_);
+  tickets_ = {};
   memory_->close_lane(lane_);
   driver().api.stream_destroy(stream_);
 }
@@ -222,6 +223,27 @@ void CudaQueue::copy_in(DevicePointer to, std::span<const std::byte> bytes) {
   }
 }
 
+DevicePointer CudaQueue::scratch_for(const jit::Scratch& wanted, std::vector<jit::Block>& scratch) {
+  const auto filled = [&](DevicePointer pointer, std::int64_t bytes) {
+    check(driver().api.fill(pointer, 0, static_cast<std::size_t>(bytes), stream_),
+          "cuMemsetD8Async");
+  };
+  if (wanted.kept) {
+    if (tickets_.handle() == 0) {
+      tickets_ = memory_->allocate(jit::ticket_bytes, lane_);
+      filled(tickets_.handle(), jit::ticket_bytes);
+    }
+    return tickets_.handle();
+  }
+  const std::int64_t bytes =
+      std::max(wanted.bytes, static_cast<std::int64_t>(wanted.contents.size()));
+  scratch.push_back(memory_->allocate(bytes, lane_));
+  const DevicePointer pointer = scratch.back().handle();
+  if (wanted.cleared) filled(pointer, bytes);
+  copy_in(pointer, wanted.contents);
+  return pointer;
+}
+
 void CudaQueue::run(const Kernel& kernel, const Launch& launch) {
   context_->use();
   const auto& compiled = static_cast<const CudaKernel&>(kernel);
@@ -233,16 +255,9 @@ void CudaQueue::run(const Kernel& kernel, const Launch& launch) {
 
   // Goes back to this lane's memory at the end: later work of the lane comes after it.
   std::vector<jit::Block> scratch;
+  std::vector<DevicePointer> scratch_pointers;
   for (const jit::Scratch& wanted : plan.scratch) {
-    const std::int64_t bytes =
-        std::max(wanted.bytes, static_cast<std::int64_t>(wanted.contents.size()));
-    scratch.push_back(memory_->allocate(bytes, lane_));
-    const DevicePointer pointer = scratch.back().handle();
-    if (wanted.cleared) {
-      check(driver().api.fill(pointer, 0, static_cast<std::size_t>(bytes), stream_),
-            "cuMemsetD8Async");
-    }
-    copy_in(pointer, wanted.contents);
+    scratch_pointers.push_back(scratch_for(wanted, scratch));
   }
   for (const jit::Pass& pass : plan.passes) {
     std::vector<DevicePointer> pointers;
@@ -256,7 +271,7 @@ void CudaQueue::run(const Kernel& kernel, const Launch& launch) {
           pointers.push_back(pointer_of(launch.outputs[index]));
           break;
         case jit::Buffer::Kind::scratch:
-          pointers.push_back(scratch[index].handle());
+          pointers.push_back(scratch_pointers[index]);
           break;
       }
     }

@@ -44,6 +44,8 @@ class CudaQueue final : public Queue {
   double seconds_between(const OwnedEvent& start, const OwnedEvent& end) const;
   std::shared_ptr<CudaPlane> new_plane(PixelClass cls, int channels, Size size, int count);
   void copy_in(DevicePointer to, std::span<const std::byte> bytes);
+  // Scratch of kernels; it stays in `scratch` where it is one launch's.
+  DevicePointer scratch_for(const jit::Scratch& wanted, std::vector<jit::Block>& scratch);
   // Calls copy_row(y) for each row, on several threads when that pays.
   template <class CopyRow>
   void for_rows(std::int64_t first, std::int64_t count, std::int64_t row_bytes, CopyRow copy_row);
@@ -53,6 +55,7 @@ class CudaQueue final : public Queue {
   std::shared_ptr<StagingPool> staging_;
   ThreadPool& pool_;
   int lane_;
+  jit::Block tickets_;  // jit::Scratch::kept
   Stream stream_ = nullptr;
   std::optional<OwnedEvent> start_, now_;
   // While a graph is recorded: what its copies read when it runs.

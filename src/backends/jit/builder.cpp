@@ -158,6 +158,14 @@ std::string Builder::scratch(const std::string& name, const std::string& type, B
   return buffer(name, type, place, true);
 }
 
+std::string Builder::ticket() {
+  const std::size_t known = scratches_.size();
+  const std::string text =
+      scratch("ticket", "uint", [](const LaunchContext&) { return row_alignment; });
+  if (scratches_.size() > known) scratches_.back().kept = true;
+  return text;
+}
+
 std::string Builder::measure(const Operand& operand) {
   if (operand.external) {
     return buffer(name(operand), "double", {Buffer::Kind::input, operand.index}, false);
@@ -372,7 +380,8 @@ struct Builder::Launcher {
     LaunchPlan plan;
     plan.parameters = packed(fields, at);
     for (const ScratchPlan& s : scratches) {
-      Scratch made{values.count > 1 ? s.step(at) * values.count : s.bytes(at), s.cleared, {}};
+      Scratch made{values.count > 1 ? s.step(at) * values.count : s.bytes(at),
+                   s.cleared, s.kept, {}};
       for (int i = 0; i < s.count; ++i) put(made.contents, s.type, s.contents(at, i));
       if (s.table) {
         for (const double value : s.table(at)) put(made.contents, s.type, value);

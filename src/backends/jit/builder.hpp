@@ -88,6 +88,10 @@ class Builder {
   std::string buffer(const std::string& name, const std::string& type, Buffer place, bool written);
   std::string scratch(const std::string& name, const std::string& type, BytesFunction bytes,
                       bool cleared = false);
+  // A uint for each image of a stack: 0 at the beginning of a launch and, by the kernel, at its end.
+  std::string ticket();
+  // Whether the last group of a launch that is done may read what the others have written.
+  bool ends_in_last_group() const { return fast_ && tuning_.waiting_groups > 1; }
   std::string measure(const Operand& operand);  // of doubles
   PlaneText scratch_plane(const std::string& name, PixelClass cls, int channels,
                           std::function<Size(const LaunchContext&)> size);
@@ -142,6 +146,7 @@ class Builder {
   struct ScratchPlan {
     BytesFunction bytes;
     bool cleared = false;
+    bool kept = false;
     ParameterType type = ParameterType::float32;  // of contents
     int count = 0;
     ParameterValue contents;

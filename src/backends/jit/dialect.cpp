@@ -33,6 +33,20 @@ constexpr const char* opencl_words = R"(
 #define GLOBAL_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define ADD_LOCAL(place, value) atomic_add(place, value)
 #define ADD_GLOBAL(place, value) atomic_add(place, value)
+#ifdef __NV_CL_C_VERSION
+#define FENCE asm volatile("membar.gl;" ::: "memory")
+static inline uint add_bytes(const uint word, const uint sum) {
+  uint found;
+  asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(found) : "r"(word), "r"(0x1010101u), "r"(sum));
+  return found;
+}
+#else
+#define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
+static inline uint add_bytes(const uint word, const uint sum) {
+  const uint halves = (word & 0x00ff00ffu) + ((word >> 8) & 0x00ff00ffu);
+  return sum + (halves & 0xffffu) + (halves >> 16);
+}
+#endif
 #define MIN_LOCAL(place, value) atomic_min(place, value)
 #define MIN_GLOBAL(place, value) atomic_min(place, value)
 #define MAX_GLOBAL(place, value) atomic_max(place, value)
@@ -157,6 +171,8 @@ typedef unsigned long ulong;
 #define ITEM ((int)threadIdx.x)
 #define BARRIER __syncthreads()
 #define GLOBAL_BARRIER __syncthreads()
+#define FENCE __threadfence()
+#define add_bytes(word, sum) __dp4a(word, 0x1010101u, sum)
 #define ADD_LOCAL(place, value) atomicAdd(place, value)
 #define ADD_GLOBAL(place, value) atomicAdd(place, value)
 #define MIN_LOCAL(place, value) atomicMin(place, value)
@@ -291,6 +307,21 @@ FUNCTION ushort uint16_from_double(const double v) {
 }
 FUNCTION float single_from_float(const float v) { return v; }
 FUNCTION float single_from_double(const double v) { return (float)v; }
+
+// Whether this group is the last one of its image to come here; it then sees what the others wrote
+// before. By all work-items of a group together.
+FUNCTION int is_last_group(GLOBAL uint* ticket, const int groups, IN_LOCAL int* shared) {
+  FENCE;
+  BARRIER;
+  if (ITEM == 0) {
+    *shared = ADD_GLOBAL(ticket, 1u) == (uint)groups - 1u;
+    if (*shared) *ticket = 0;
+  }
+  BARRIER;
+  const int last = *shared;
+  if (last) FENCE;
+  return last;
+}
 
 FUNCTION void order_int(int* a, int* b) {
   const int low = *a < *b ? *a : *b;

@@ -77,6 +77,9 @@ struct LaunchValues {
 struct Scratch {
   std::int64_t bytes = 0;
   bool cleared = false;             // zeros before the first pass
+  // Zeros before the lane's first launch, and left as zeros by every launch that uses it: the lane
+  // has one for all its kernels. At most ticket_bytes.
+  bool kept = false;
   std::vector<std::byte> contents;  // copied to its start before the first pass
 };
 
@@ -88,6 +91,8 @@ struct Buffer {
 
 // Images of a stack at most: groups of the third index.
 inline constexpr int most_stacked = 1024;
+
+inline constexpr std::int64_t ticket_bytes = most_stacked * row_alignment;
 
 // Tuning::groups_at_once of kernels for stacks: the images make up for it.
 inline constexpr int groups_of_stacked = 16;

@@ -16,7 +16,7 @@ constexpr int most_local = 2048;  // counters a group keeps for itself
 // Copies of the counters lie interleaved, one a bank: neighbours that are equal don't wait for one
 // another.
 constexpr const char* local_kernel = R"(  LOCAL uint counts[$counters * $copies];
-  const int copy = ITEM % $copies;
+$locals  const int copy = ITEM % $copies;
   for (int c = 0; c < $channels; ++c) {
     for (int i = ITEM; i < $counters * $copies; i += $items) counts[i] = 0;
     BARRIER;
@@ -31,16 +31,21 @@ $rows    BARRIER;
 )";
 
 // One group: the groups' counts together, each counter by several work-items, then bins.
-constexpr const char* local_end_kernel = R"(  LOCAL uint counts[$counters];
-  LOCAL uint bins[$bins];
-  for (int c = 0; c < $channels; ++c) {
+constexpr const char* local_end = R"(  for (int c = 0; c < $channels; ++c) {
     for (int i = ITEM; i < $counters; i += $items) counts[i] = 0;
     for (int i = ITEM; i < $bins; i += $items) bins[i] = 0;
     BARRIER;
     for (int i = ITEM % $span; i < $counters; i += $span) {
       uint count = 0;
-$unroll      for (int g = ITEM / $span; g < $groups; g += $items / $span) {
-        count += $parts[(c * $groups + g) * $counters + i];
+      // Many loads are under way before the first is used.
+      for (int g = ITEM / $span; g < $groups; g += 16 * ($items / $span)) {
+        uint part[16];
+$unroll        for (int k = 0; k < 16; ++k) {
+          const int from = g + k * ($items / $span);
+          part[k] = $parts[(c * $groups + smaller(from, $groups - 1)) * $counters + i];
+          part[k] = from < $groups ? part[k] : 0;
+        }
+$unroll        for (int k = 0; k < 16; ++k) count += part[k];
       }
       ADD_LOCAL(&counts[i], count);
     }
@@ -53,6 +58,10 @@ $unroll      for (int g = ITEM / $span; g < $groups; g += $items / $span) {
     for (int i = ITEM; i < $bins; i += $items) $out[c * $bins + i] = (double)bins[i];
     BARRIER;
   }
+)";
+
+constexpr const char* last_group = R"(  if (is_last_group($ticket, GROUPS_X, &is_last)) {
+$end  }
 )";
 
 constexpr const char* global_kernel = R"(  for (int c = 0; c < $channels; ++c) {
@@ -152,33 +161,40 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
     return "{ const int place = " + bin + "(given, (double)" + value +
            "); if (place >= 0) ADD_LOCAL(&counts[place * " + number(copies) + " + copy], 1u); }";
   };
-  const std::string rows = stream_rows(to, stream, each_of_chunk(to.cls(image), count), count("p"));
-  to.kernel(name + "_parts_of_groups", group,
-            filled(local_kernel, {{"counters", number(counters)},
-                                  {"copies", number(copies)},
-                                  {"channels", number(channels)},
-                                  {"items", number(group)},
-                                  {"rows", rows},
-                                  {"parts", parts()}}),
-            [groups, group](const LaunchContext& at) {
-              return LaunchShape{{groups(at), 1, 1}, {group, 1, 1}};
-            });
   int span = 1;
   while (2 * span <= std::min(group, counters)) span *= 2;
   const std::string groups_text = to.parameter(
       ParameterType::int32, name + "_groups",
       [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
+  const auto end = [&] {
+    return filled(local_end, {{"counters", number(counters)},
+                              {"channels", number(channels)},
+                              {"items", number(group)},
+                              {"span", number(span)},
+                              {"groups", groups_text},
+                              {"unroll", tuning.unroll ? "#pragma unroll\n" : ""},
+                              {"bins", number(histogram.bins)},
+                              {"bin", codes ? bin + "(given, (double)i)" : "i"},
+                              {"parts", parts()},
+                              {"out", to.measure({false, n})}});
+  };
+  const bool one_launch = to.ends_in_last_group();
+  const std::string bins = "  LOCAL uint bins[" + number(histogram.bins) + "];\n";
+  const std::string rows = stream_rows(to, stream, each_of_chunk(to.cls(image), count), count("p"));
+  std::string text = filled(local_kernel, {{"counters", number(counters)},
+                                           {"copies", number(copies)},
+                                           {"locals", one_launch ? bins + "  LOCAL int is_last;\n" : ""},
+                                           {"channels", number(channels)},
+                                           {"items", number(group)},
+                                           {"rows", rows},
+                                           {"parts", parts()}});
+  if (one_launch) text += filled(last_group, {{"ticket", to.ticket()}, {"end", end()}});
+  to.kernel(name + "_parts_of_groups", group, text, [groups, group](const LaunchContext& at) {
+    return LaunchShape{{groups(at), 1, 1}, {group, 1, 1}};
+  });
+  if (one_launch) return;
   to.kernel(name + "_as_doubles", group,
-            filled(local_end_kernel, {{"counters", number(counters)},
-                                      {"channels", number(channels)},
-                                      {"items", number(group)},
-                                      {"span", number(span)},
-                                      {"groups", groups_text},
-                                      {"unroll", tuning.unroll ? "#pragma unroll 8\n" : ""},
-                                      {"bins", number(histogram.bins)},
-                                      {"bin", codes ? bin + "(given, (double)i)" : "i"},
-                                      {"parts", parts()},
-                                      {"out", to.measure({false, n})}}),
+            "  LOCAL uint counts[" + number(counters) + "];\n" + bins + end(),
             [group](const LaunchContext&) {
               return LaunchShape{{1, 1, 1}, {group, 1, 1}};
             });

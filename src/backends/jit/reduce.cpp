@@ -12,8 +12,6 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int items = 256;
-
 const Reduce* reduction(const Node& node) { return std::get_if<Reduce>(&node.primitive); }
 
 bool is_extreme(const Node& node) {
@@ -60,11 +58,9 @@ Fold fold_of(const Builder& to, int n) {
   if (fold.sum) {
     fold.type = "long";
     fold.first = "0";
-    // Eight bytes a half, or eight codes of 16 bits a word, have room.
-    const std::string halves =
-        bytes ? std::string(even) + " + " + odd : "(w & 0xffffu) + (w >> 16)";
-    fold.of_chunk = "{ uint s = 0; " + of_words("s += " + halves + ";") + fold.name +
-                    " += " + (bytes ? "(s & 0xffffu) + (s >> 16)" : "s") + "; }";
+    fold.of_chunk = "{ uint s = 0; " +
+                    of_words(bytes ? "s = add_bytes(w, s);" : "s += (w & 0xffffu) + (w >> 16);") +
+                    fold.name + " += s; }";
     fold.of_pixel = fold.name + " += p;";
     return fold;
   }
@@ -90,35 +86,40 @@ Fold fold_of(const Builder& to, int n) {
 // Pairs that chunks are folded into, beside the totals.
 bool has_pairs(const Fold& fold) { return fold.type == "int"; }
 
-constexpr const char* stream_kernel = R"(  LOCAL long local_parts[$items];
-  for (int c = 0; c < $channels; ++c) {
+constexpr const char* stream_kernel = R"($locals  for (int c = 0; c < $channels; ++c) {
 $begin$rows$ends  }
 )";
 
-constexpr const char* group_end = R"(    {
-      IN_LOCAL $type* const parts = (IN_LOCAL $type*)local_parts;
+// $totals of the work-items into one each, which the first has.
+constexpr const char* group_end = R"(    BARRIER;
+$put    for (int step = $items / 2; step > 0; step /= 2) {
       BARRIER;
-      parts[ITEM] = $total;
-      for (int step = $items / 2; step > 0; step /= 2) {
-        BARRIER;
-        if (ITEM < step) parts[ITEM] = $both;
-      }
-      if (ITEM == 0) $out;
+      if (ITEM < step) {
+$join      }
     }
+    if (ITEM == 0) {
+$out    }
+    BARRIER;
 )";
 
-constexpr const char* all_groups = R"(    $type $total = $first;
-    for (int i = ITEM; i < $groups; i += $items) {
-      const $type part = $from[c * $groups + i];
-      $total = $join;
-    }
+constexpr const char* all_groups = R"($begin$unroll    for (int i = ITEM; i < $groups; i += $items) {
+$join    }
+)";
+
+constexpr const char* last_group = R"(  LOCAL int is_last;
+  if (is_last_group($ticket, GROUPS_X, &is_last)) {
+$total  }
 )";
 
 void write_stream(Builder& to, const std::vector<int>& nodes) {
   const Operand image = to.node(nodes[0]).images[0];
   const int channels = to.channels(image);
   const std::string name = Builder::name({false, nodes[0]});
-  const Stream stream{image, items, to.tuning().groups_at_once * 128 / items};
+  // Where the last group ends the sums, few large ones leave it less to do.
+  const bool one_launch = to.ends_in_last_group();
+  const int items = one_launch ? 512 : 256;
+  const std::string items_text = std::to_string(items), channels_text = std::to_string(channels);
+  const Stream stream{image, items, std::max(1, to.tuning().groups_at_once * 128 / items)};
   const int load = values_a_load(to, stream);
   std::vector<Fold> folds;
   for (const int n : nodes) folds.push_back(fold_of(to, n));
@@ -133,57 +134,63 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
         "parts_of_" + fold.name, fold.type,
         [groups, channels](const LaunchContext& at) { return groups(at) * 8 * channels; });
   };
-  const auto end_of_group = [&](const Fold& fold, const std::string& out) {
-    return filled(group_end, {{"type", fold.type},
-                              {"items", std::to_string(items)},
-                              {"total", fold.name},
-                              {"both", fold.both("parts[ITEM]", "parts[ITEM + step]")},
-                              {"out", out}});
-  };
-  std::string begin, chunk, pixel, ends;
-  for (const Fold& fold : folds) {
-    const bool pairs = stream.wide(to) && has_pairs(fold);
-    begin += "    " + fold.type + " " + fold.name + " = " + fold.first + ";\n";
-    if (pairs) {
-      const int first = std::stoi(fold.first);
-      begin += "    uint " + fold.name + "_two = " + std::to_string(first) + "u * 0x10001u;\n";
+  std::string locals, begin, pairs, ends, chunk, pixel, put, join, out, first, from;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const Fold& fold = folds[i];
+    const std::string all = "all_" + fold.name, declared = "    " + fold.type + " " + fold.name;
+    locals += "  LOCAL " + fold.type + " " + all + "[" + items_text + "];\n";
+    begin += declared + " = " + fold.first + ";\n";
+    if (stream.wide(to) && has_pairs(fold)) {
+      const int value = std::stoi(fold.first);
+      begin += "    uint " + fold.name + "_two = " + std::to_string(value) + "u * 0x10001u;\n";
       for (const std::string half : {" & 0xffffu)", " >> 16)"}) {
-        ends += "    " + fold.name + " = " +
-                fold.both(fold.name, "(int)(" + fold.name + "_two" + half) + ";\n";
+        pairs += "    " + fold.name + " = " +
+                 fold.both(fold.name, "(int)(" + fold.name + "_two" + half) + ";\n";
       }
     }
     chunk += fold.of_chunk + " ";
     pixel += fold.of_pixel + " ";
-    ends += end_of_group(fold, parts(fold) + "[c * " + groups_text + " + GROUP_X] = parts[0]");
+    put += "    " + all + "[ITEM] = " + fold.name + ";\n";
+    join += "        " + all + "[ITEM] = " +
+            fold.both(all + "[ITEM]", all + "[ITEM + step]") + ";\n";
+    out += "      " + parts(fold) + "[c * " + groups_text + " + GROUP_X] = " + all + "[0];\n";
+    first += declared + " = " + fold.first + ";\n";
+    from += "      " + fold.name + " = " +
+            fold.both(fold.name, parts(fold) + "[c * " + groups_text + " + i]") + ";\n";
   }
-  to.kernel(name + "_parts_of_groups", items,
-            filled(stream_kernel, {{"items", std::to_string(items)},
-                                   {"channels", std::to_string(channels)},
-                                   {"begin", begin},
-                                   {"rows", stream_rows(to, stream, chunk, pixel)},
-                                   {"ends", ends}}),
-            [groups](const LaunchContext& at) {
-              return LaunchShape{{groups(at), 1, 1}, {items, 1, 1}};
-            });
-  std::string text;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Fold& fold = folds[i];
-    text += filled(all_groups, {{"type", fold.type},
-                                {"total", fold.name},
-                                {"first", fold.first},
-                                {"items", std::to_string(items)},
-                                {"groups", groups_text},
-                                {"from", parts(fold)},
-                                {"join", fold.both(fold.name, "part")}});
-    text += end_of_group(fold, to.measure({false, nodes[i]}) + "[c] = (double)parts[0]");
-  }
-  to.kernel(name + "_total", items,
-            filled(stream_kernel, {{"items", std::to_string(items)},
-                                   {"channels", std::to_string(channels)},
-                                   {"begin", text}}),
-            [](const LaunchContext&) {
-              return LaunchShape{{1, 1, 1}, {items, 1, 1}};
-            });
+  const auto end_of_group = [&](const std::string& result) {
+    return filled(group_end, {{"put", put}, {"items", items_text}, {"join", join}, {"out", result}});
+  };
+  const std::string rows = stream_rows(to, stream, chunk, pixel);
+  const auto total = [&] {
+    std::string measured;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      parts(folds[i]);
+      measured += "      " + to.measure({false, nodes[i]}) + "[c] = (double)all_" + folds[i].name +
+                  "[0];\n";
+    }
+    const std::string unroll = to.tuning().unroll ? "#pragma unroll 4\n" : "";
+    return filled(stream_kernel, {{"channels", channels_text},
+                                  {"begin", filled(all_groups, {{"begin", first},
+                                                                {"unroll", unroll},
+                                                                {"groups", groups_text},
+                                                                {"items", items_text},
+                                                                {"join", from}})},
+                                  {"ends", end_of_group(measured)}});
+  };
+  std::string text = filled(stream_kernel, {{"locals", locals},
+                                            {"channels", channels_text},
+                                            {"begin", begin},
+                                            {"rows", rows},
+                                            {"ends", pairs + end_of_group(out)}});
+  if (one_launch) text += filled(last_group, {{"ticket", to.ticket()}, {"total", total()}});
+  to.kernel(name + "_parts_of_groups", items, text, [groups, items](const LaunchContext& at) {
+    return LaunchShape{{groups(at), 1, 1}, {items, 1, 1}};
+  });
+  if (one_launch) return;
+  to.kernel(name + "_total", items, locals + total(), [items](const LaunchContext&) {
+    return LaunchShape{{1, 1, 1}, {items, 1, 1}};
+  });
 }
 
 // Whether all that a node reads besides its image comes from outside the kernel.

@@ -163,11 +163,10 @@ constexpr const char* chunks_kernel = R"(  LOCAL double parts[$items];
   }
 )";
 
-// One chunk. A kernel of its own: PoCL loses its way where a barrier stands in a branch.
-constexpr const char* chunk_end_kernel = R"(  LOCAL double parts[$items];
-  const int count = $count;
-  for (int c = 0; c < $channels; ++c) {
-    const double total = $name_chunk(GIVE, $cells + (long)c * count, count, parts, c);
+// One chunk. A kernel of its own, or the last group's end: PoCL loses its way where a barrier stands
+// in a branch.
+constexpr const char* chunk_end = R"(  for (int c = 0; c < $channels; ++c) {
+    const double total = $name_chunk(GIVE, $cells + (long)c * $count, $count, parts, c);
     if (ITEM == 0) $out[c] = total;
     BARRIER;
   }
@@ -186,12 +185,10 @@ constexpr const char* chunks_end_kernel = R"(  const int chunks = ($count + $chu
   }
 )";
 
-constexpr const char* extremes_end_kernel = R"(  LOCAL double parts[$items];
-  const int count = $count;
-  for (int c = 0; c < $channels; ++c) {
+constexpr const char* extremes_end = R"(  for (int c = 0; c < $channels; ++c) {
     double total = $first;
-    for (int i = ITEM; i < count; i += $items) {
-      const double v = $cells[(long)c * count + i];
+$unroll    for (int i = ITEM; i < $count; i += $items) {
+      const double v = $cells[(long)c * $count + i];
       total = $map;
     }
     parts[ITEM] = total;
@@ -202,6 +199,13 @@ constexpr const char* extremes_end_kernel = R"(  LOCAL double parts[$items];
     if (ITEM == 0) $out[c] = parts[0];
     BARRIER;
   }
+)";
+
+constexpr const char* end_parts = "  LOCAL double parts[$items];\n";
+
+constexpr const char* last_group = R"(  LOCAL int is_last;
+  if ($one_chunk && is_last_group($ticket, GROUPS_X * GROUPS_Y, &is_last)) {
+$end  }
 )";
 
 // Columns of a work-item next to each other: those of a cell that exist.
@@ -263,7 +267,8 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
     return to.scratch(fold.name + "_chunks", "double",
                       [=](const LaunchContext& at) { return chunks(at) * channels * 8; });
   };
-  const std::string unroll_all = to.tuning().unroll ? "#pragma unroll\n" : "";
+  const std::string unroll_all = to.tuning().unroll ? "#pragma unroll\n" : "",
+                    unroll_some = to.tuning().unroll ? "#pragma unroll 8\n" : "";
   const std::string places = parameter("_count", whole(count));
   const std::string all_groups = parameter("_groups", whole(groups));
   const std::string width = to.width(image);
@@ -285,7 +290,7 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
                          {"run", number(run)},
                          {"chunk", number(chunk)},
                          {"count", fold.extreme ? all_groups : places},
-                         {"unroll", unroll_all},
+                         {"unroll", text == extremes_end ? unroll_some : unroll_all},
                          {"both_lanes", fold.both("parts[ITEM]", "parts[ITEM + step]")},
                          {"both_runs", fold.both("v[k]", "v[k + step]")},
                          {"both_chunks", fold.both("of_chunks[i]", "of_chunks[i + step]")}});
@@ -306,49 +311,61 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
                                 : "        const int x = x0;\n        const " +
                                       type_of(to.cls(image)) + " p[1] = {" +
                                       to.value(image, "x", "y", "c") + "};\n";
-  to.kernel(name + "_cells_of_groups", items,
-            filled(cells_kernel, {{"items", number(items)},
-                                  {"columns", number(columns)},
-                                  {"lanes", number(lanes)},
-                                  {"width", width},
-                                  {"height", to.height(image)},
-                                  {"channels", number(channels)},
-                                  {"merged", parameter("_merged", whole(merged))},
-                                  {"unroll", to.tuning().unroll ? "#pragma unroll 8\n" : ""},
-                                  {"begin", begin},
-                                  {"load", load},
-                                  {"steps", steps},
-                                  {"ends", ends}}),
-            [=](const LaunchContext& at) {
-              return LaunchShape{{groups_x(at), down(at), 1}, {items, 1, 1}};
-            });
-  const auto one_group = [](const LaunchContext&) { return LaunchShape{{1, 1, 1}, {items, 1, 1}}; };
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!folds[i].extreme) to.body(fill(chunk_function, folds[i], ""));
+  }
+  // The end of a fold whose cells are one chunk.
+  const auto end = [&](std::size_t i) {
+    return fill(folds[i].extreme ? extremes_end : chunk_end, folds[i], of_cells(folds[i]), "",
+                to.measure({false, nodes[i]}));
+  };
+  std::string text = filled(cells_kernel, {{"items", number(items)},
+                                           {"columns", number(columns)},
+                                           {"lanes", number(lanes)},
+                                           {"width", width},
+                                           {"height", to.height(image)},
+                                           {"channels", number(channels)},
+                                           {"merged", parameter("_merged", whole(merged))},
+                                           {"unroll", unroll_some},
+                                           {"begin", begin},
+                                           {"load", load},
+                                           {"steps", steps},
+                                           {"ends", ends}});
+  const bool one_launch = to.ends_in_last_group();
+  if (one_launch) {
+    std::string all;
+    for (std::size_t i = 0; i < nodes.size(); ++i) all += end(i);
+    const auto one = [chunks](const LaunchContext& at) { return chunks(at) == 1; };
+    text += filled(last_group, {{"ticket", to.ticket()},
+                                {"one_chunk", parameter("_one_chunk", whole(one))},
+                                {"end", all}});
+  }
+  to.kernel(name + "_cells_of_groups", items, text, [=](const LaunchContext& at) {
+    return LaunchShape{{groups_x(at), down(at), 1}, {items, 1, 1}};
+  });
+  const std::string local = filled(end_parts, {{"items", number(items)}});
+  const auto one_group = [chunks](bool of_one, bool of_many) {
+    return [=](const LaunchContext& at) {
+      const bool wanted = chunks(at) == 1 ? of_one : of_many;
+      return LaunchShape{{wanted ? 1 : 0, 1, 1}, {items, 1, 1}};
+    };
+  };
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const CellFold& fold = folds[i];
-    if (fold.extreme) {
-      to.kernel(fold.name + "_total", items,
-                fill(extremes_end_kernel, fold, of_cells(fold), "", to.measure({false, nodes[i]})),
-                one_group);
-      continue;
+    if (fold.extreme || !one_launch) {
+      to.kernel(fold.name + "_total", items, local + end(i),
+                one_group(!one_launch, fold.extreme));
     }
-    to.body(fill(chunk_function, fold, ""));
+    if (fold.extreme) continue;
     to.kernel(fold.name + "_chunks_of_cells", items,
               fill(chunks_kernel, fold, of_cells(fold), of_chunks(fold)),
               [chunks](const LaunchContext& at) {
                 const std::int64_t made = chunks(at);
                 return LaunchShape{{made > 1 ? made : 0, 1, 1}, {items, 1, 1}};
               });
-    const auto when = [chunks](bool many) {
-      return [chunks, many](const LaunchContext& at) {
-        return LaunchShape{{(chunks(at) > 1) == many ? 1 : 0, 1, 1}, {items, 1, 1}};
-      };
-    };
-    const std::string out = to.measure({false, nodes[i]});
-    to.kernel(fold.name + "_total", items, fill(chunk_end_kernel, fold, of_cells(fold), "", out),
-              when(false));
-    to.measure({false, nodes[i]});
     to.kernel(fold.name + "_total_of_chunks", items,
-              fill(chunks_end_kernel, fold, "", of_chunks(fold), out), when(true));
+              fill(chunks_end_kernel, fold, "", of_chunks(fold), to.measure({false, nodes[i]})),
+              one_group(false, true));
   }
 }
 

@@ -140,13 +140,23 @@ void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
       scratch.push_back(filled.back().get());
       continue;
     }
+    const auto fill = [&](cl_mem memory, std::int64_t bytes) {
+      const cl_uchar zero = 0;
+      check(cl.clEnqueueFillBuffer(queue_, memory, &zero, 1, 0, static_cast<std::size_t>(bytes), 0,
+                                   nullptr, nullptr),
+            "a fill");
+    };
+    if (s.kept) {
+      if (!tickets_) {
+        tickets_.emplace(pool_, jit::ticket_bytes);
+        fill(tickets_->get(), jit::ticket_bytes);
+      }
+      scratch.push_back(tickets_->get());
+      continue;
+    }
     pooled.emplace_back(pool_, s.bytes);
     scratch.push_back(pooled.back().get());
-    if (!s.cleared || s.bytes == 0) continue;
-    const cl_uchar zero = 0;
-    check(cl.clEnqueueFillBuffer(queue_, scratch.back(), &zero, 1, 0,
-                                 static_cast<std::size_t>(s.bytes), 0, nullptr, nullptr),
-          "a fill");
+    if (s.cleared && s.bytes > 0) fill(scratch.back(), s.bytes);
   }
   for (const DeviceValue& value : launch.inputs) memory_of(value).used_by(*pool_);
   for (const DeviceValue& value : launch.outputs) memory_of(value).used_by(*pool_);

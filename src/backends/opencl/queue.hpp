@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "backends/opencl/compile.hpp"
 #include "backends/opencl/memory.hpp"
@@ -40,6 +41,7 @@ class OpenClQueue final : public Queue {
   cl_context context_;
   bool is_gpu_;
   std::shared_ptr<Pool> pool_;
+  std::optional<PooledMemory> tickets_;  // jit::Scratch::kept
   cl_command_queue queue_ = nullptr;
   double start_ = 0;
 };
