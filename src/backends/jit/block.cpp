@@ -268,6 +268,7 @@ void write_block_kernel(Builder& to, const IsStored& stored, int n) {
     };
     BlockSize low = size;
     low.py = low_rows;
+    low.groups = std::max(size.groups, BlockSize{}.groups);
     write(size, "", [=](const LaunchContext& at) { return fits(at) && large(at); });
     write(low, "_low", [=](const LaunchContext& at) { return fits(at) && !large(at); });
   } else {
