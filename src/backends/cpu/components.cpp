@@ -35,24 +35,18 @@ Components::Components(const BitPlane& set, const BitPlane* flags, Keep keep, in
   first_rows_.push_back(size.height);
   row_begin_.resize(static_cast<std::size_t>(size.height));
   row_end_.resize(row_begin_.size());
+  starts_.resize(static_cast<std::size_t>(strips()));
   run_memory_ = memory_for(most_runs * size.height, 2);
   parent_memory_ = memory_for(most_runs * size.height, 1);
   kept_memory_ = memory_for(most_runs * size.height, 2);
   runs_ = run_memory_.row_as<Run>(0);
   parent_ = parent_memory_.row_as<std::uint32_t>(0);
   kept_ = kept_memory_.row_as<std::uint64_t>(0);
+  const auto search = keep == Keep::first    ? &Components::search<Keep::first>
+                      : keep == Keep::pixels ? &Components::search<Keep::pixels>
+                                             : &Components::search<Keep::flag>;
   pool.for_each(strips(), [&](std::int64_t s) {
-    const std::int64_t y0 = first_row(s), y1 = first_row(s + 1);
-    for (std::int64_t y = y0; y < y1; ++y) {
-      find_runs(y, y == y0 ? static_cast<std::uint32_t>(y0 * most_runs) : row_end_[y - 1]);
-      mark_runs(flags, y);
-      if (y > y0) join_rows(y - 1, y);
-    }
-    // Roots come before the runs they stand for.
-    if (y0 == y1) return;
-    for (std::uint32_t i = row_begin_[y0]; i < row_end_[y1 - 1]; ++i) {
-      parent_[i] = parent_[parent_[i]];
-    }
+    (this->*search)(flags, s, static_cast<std::uint32_t>(first_row(s) * most_runs));
   });
   for (std::int64_t s = 1; s < strips(); ++s) {
     join_strips(first_row(s) - 1, first_row(s));
@@ -80,26 +74,19 @@ void Components::find_runs(std::int64_t y, std::uint32_t at) {
   row_end_[y] = static_cast<std::uint32_t>(begin - runs_);
 }
 
-void Components::mark_runs(const BitPlane* flags, std::int64_t y) {
-  for (std::uint32_t i = row_begin_[y]; i < row_end_[y]; ++i) {
-    const Run r = runs_[i];
-    parent_[i] = i;
-    switch (keep_) {
-      case Keep::first:
-        kept_[i] = static_cast<std::uint64_t>(r.begin * set_.size().height + y);
-        break;
-      case Keep::pixels:
-        kept_[i] = static_cast<std::uint64_t>(r.end - r.begin);
-        break;
-      case Keep::flag:
-        kept_[i] = any_bit(flags->row(y), r.begin, r.end) ? 1 : 0;
-        break;
-    }
+template <Components::Keep keep>
+std::uint64_t Components::kept_of(const BitPlane* flags, std::int64_t y, const Run& run) const {
+  switch (keep) {
+    case Keep::first: return static_cast<std::uint64_t>(run.begin * set_.size().height + y);
+    case Keep::pixels: return static_cast<std::uint64_t>(run.end - run.begin);
+    case Keep::flag: break;
   }
+  return any_bit(flags->row(y), run.begin, run.end) ? 1 : 0;
 }
 
-std::uint64_t Components::both(std::uint64_t a, std::uint64_t b) const {
-  switch (keep_) {
+template <Components::Keep keep>
+std::uint64_t Components::both(std::uint64_t a, std::uint64_t b) {
+  switch (keep) {
     case Keep::first: return std::min(a, b);
     case Keep::pixels: return a + b;
     case Keep::flag: break;
@@ -107,7 +94,7 @@ std::uint64_t Components::both(std::uint64_t a, std::uint64_t b) const {
   return a | b;
 }
 
-std::uint32_t Components::find(std::uint32_t i) {
+inline std::uint32_t Components::find(std::uint32_t i) {
   while (parent_[i] != i) {
     parent_[i] = parent_[parent_[i]];
     i = parent_[i];
@@ -115,43 +102,67 @@ std::uint32_t Components::find(std::uint32_t i) {
   return i;
 }
 
-// Calls touch(upper, lower) for the runs of two rows that touch, those of the lower in order.
-template <class Touch>
-void Components::for_touching(std::int64_t over, std::int64_t under, const Touch& touch) const {
+// The earlier root stands for both.
+template <Components::Keep keep>
+std::uint32_t Components::join(std::uint32_t a, std::uint32_t b) {
+  const std::uint32_t first = std::min(a, b), second = std::max(a, b);
+  parent_[second] = first;
+  kept_[first] = both<keep>(kept_[first], kept_[second]);
+  return first;
+}
+
+// The rows of strip s, whose runs are kept from `at` on.
+template <Components::Keep keep>
+void Components::search(const BitPlane* flags, std::int64_t s, std::uint32_t at) {
+  const std::int64_t y0 = first_row(s), y1 = first_row(s + 1);
+  std::vector<std::uint32_t>& starts = starts_[s];
+  for (std::int64_t y = y0; y < y1; ++y) {
+    find_runs(y, at);
+    std::uint32_t j = y > y0 ? row_begin_[y - 1] : 0;
+    const std::uint32_t end = y > y0 ? row_end_[y - 1] : 0;
+    for (std::uint32_t i = at; i < row_end_[y]; ++i) {
+      const Run run = runs_[i];
+      const std::int32_t from = run.begin - reach_, to = run.end + reach_;
+      while (j < end && runs_[j].end <= from) ++j;
+      if (j == end || runs_[j].begin >= to) {
+        starts.push_back(i);
+        parent_[i] = i;
+        kept_[i] = kept_of<keep>(flags, y, run);
+        continue;
+      }
+      std::uint32_t root = find(j);
+      // The last one that it touches may touch the next, too.
+      for (; j + 1 < end && runs_[j + 1].begin < to; ++j) {
+        const std::uint32_t other = find(j + 1);
+        if (other != root) root = join<keep>(root, other);
+      }
+      parent_[i] = root;
+      kept_[root] = both<keep>(kept_[root], kept_of<keep>(flags, y, run));
+    }
+    at = row_end_[y];
+  }
+  // Roots come before the runs they stand for.
+  if (y0 == y1) return;
+  for (std::uint32_t i = row_begin_[y0]; i < at; ++i) parent_[i] = parent_[parent_[i]];
+}
+
+void Components::join_strips(std::int64_t over, std::int64_t under) {
+  const auto join_roots = keep_ == Keep::first    ? &Components::join<Keep::first>
+                          : keep_ == Keep::pixels ? &Components::join<Keep::pixels>
+                                                  : &Components::join<Keep::flag>;
   std::uint32_t j = row_begin_[over];
   const std::uint32_t end = row_end_[over];
   for (std::uint32_t i = row_begin_[under]; i < row_end_[under]; ++i) {
     const std::int32_t from = runs_[i].begin - reach_, to = runs_[i].end + reach_;
     while (j < end && runs_[j].end <= from) ++j;
     // The last one that it touches may touch the next, too.
-    for (std::uint32_t k = j; k < end && runs_[k].begin < to; ++k) touch(k, i);
+    for (std::uint32_t k = j; k < end && runs_[k].begin < to; ++k) {
+      const std::uint32_t a = find(k), b = find(i);
+      if (a == b) continue;
+      (this->*join_roots)(a, b);
+      joined_.push_back(std::max(a, b));
+    }
   }
-}
-
-// The earlier root stands for both.
-void Components::join(std::uint32_t a, std::uint32_t b) {
-  const std::uint32_t first = std::min(a, b), second = std::max(a, b);
-  parent_[second] = first;
-  kept_[first] = both(kept_[first], kept_[second]);
-}
-
-// The lower row's runs stand alone before: each leads straight to its root, always.
-void Components::join_rows(std::int64_t over, std::int64_t under) {
-  for_touching(over, under, [this](std::uint32_t upper, std::uint32_t lower) {
-    const std::uint32_t a = find(upper), b = parent_[lower];
-    if (a == b) return;
-    join(a, b);
-    parent_[lower] = std::min(a, b);
-  });
-}
-
-void Components::join_strips(std::int64_t over, std::int64_t under) {
-  for_touching(over, under, [this](std::uint32_t upper, std::uint32_t lower) {
-    const std::uint32_t a = find(upper), b = find(lower);
-    if (a == b) return;
-    join(a, b);
-    joined_.push_back(std::max(a, b));
-  });
 }
 
 }  // namespace impipe::cpu

@@ -38,6 +38,8 @@ class Components {
   const Run& run(std::uint32_t i) const { return runs_[i]; }
   // The run that stands for run i's component: that of the strip's part of it leads there.
   std::uint32_t root(std::uint32_t i) const { return parent_[parent_[i]]; }
+  // Of a strip: the runs that touch none in the row above. Every root is among them.
+  const std::vector<std::uint32_t>& starts(std::int64_t strip) const { return starts_[strip]; }
   bool is_root(std::uint32_t i) const { return parent_[i] == i; }
   // What is kept of the component that this root stands for.
   std::uint64_t kept(std::uint32_t root) const { return kept_[root]; }
@@ -45,25 +47,29 @@ class Components {
 
  private:
   void find_runs(std::int64_t y, std::uint32_t at);
-  void mark_runs(const BitPlane* flags, std::int64_t y);
-  template <class Touch>
-  void for_touching(std::int64_t over, std::int64_t under, const Touch& touch) const;
-  void join_rows(std::int64_t over, std::int64_t under);
-  void join(std::uint32_t a, std::uint32_t b);  // roots
+  template <Keep keep>
+  void search(const BitPlane* flags, std::int64_t s, std::uint32_t at);
+  // What is kept of one run, and of what two stand for.
+  template <Keep keep>
+  std::uint64_t kept_of(const BitPlane* flags, std::int64_t y, const Run& run) const;
+  template <Keep keep>
+  static std::uint64_t both(std::uint64_t a, std::uint64_t b);
+  template <Keep keep>
+  std::uint32_t join(std::uint32_t a, std::uint32_t b);  // roots; the one that stays
   void join_strips(std::int64_t over, std::int64_t under);
   std::uint32_t find(std::uint32_t i);
-  std::uint64_t both(std::uint64_t a, std::uint64_t b) const;
 
   const BitPlane& set_;
   Keep keep_;
   std::int32_t reach_;  // columns beyond its own in which a run touches others: 1 or 0
   std::vector<std::int64_t> first_rows_;
   std::vector<std::uint32_t> row_begin_, row_end_;
+  std::vector<std::vector<std::uint32_t>> starts_;
   // Of each run; a strip's begin where they would if all rows before it were as full as can be.
   Plane run_memory_, parent_memory_, kept_memory_;
   Run* runs_ = nullptr;
   std::uint32_t* parent_ = nullptr;
-  std::uint64_t* kept_ = nullptr;
+  std::uint64_t* kept_ = nullptr;  // set where a run is a root
   std::vector<std::uint32_t> joined_;  // roots of strips that others stand for
 };
 

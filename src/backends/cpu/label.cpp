@@ -2,11 +2,14 @@
 #include "backends/cpu/label.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <string>
 
 #include "backends/cpu/components.hpp"
+#include "backends/cpu/run_values.hpp"
 #include "core/error.hpp"
 
 namespace impipe::cpu {
@@ -59,99 +62,67 @@ void write_bits(const BitPlane& bits, bool inverted, Plane& out, ThreadPool& poo
 
 // --- bwlabel
 
+// Components are numbered by their first pixels, from left to right, in a column from top to bottom.
+// These are bits of a plane of columns; a component's number is how many are set up to its own.
 class Numbering {
  public:
-  Numbering(Components& components, Size size, ThreadPool& pool)
-      : components_(components), size_(size), pool_(pool),
-        firsts_(static_cast<std::size_t>(components.strips())) {}
+  Numbering(Components& components, const BitPlane& set, ThreadPool& pool, CpuLevel level)
+      : components_(components), set_(set), pool_(pool), level_(level), size_(set.size()),
+        firsts_(static_cast<std::size_t>((size_.pixels() + 63) / 64)), before_(firsts_.size()) {}
 
   void run(Plane& out) {
-    pool_.for_each(components_.strips(), [&](std::int64_t s) { find_firsts(s); });
-    number();
+    for_each_root([&](std::uint32_t root) {
+      const std::uint64_t place = components_.kept(root);
+      // Places of different strips may be in one word.
+      std::atomic_ref(firsts_[place / 64])
+          .fetch_or(std::uint64_t{1} << place % 64, std::memory_order_relaxed);
+    });
+    std::int64_t count = 0;
+    for (std::size_t w = 0; w < firsts_.size(); ++w) {
+      before_[w] = static_cast<std::uint32_t>(count);
+      count += std::popcount(firsts_[w]);
+    }
+    constexpr std::int64_t most = 1 << std::numeric_limits<float>::digits;
+    if (count > most) {
+      throw Error("bwlabel: there are " + std::to_string(count) +
+                      " components; single counts to " + std::to_string(most) + " only",
+                  ExitCode::file_failed);
+    }
+    for_each_root([&](std::uint32_t root) {
+      const std::uint64_t place = components_.kept(root);
+      const std::uint64_t up_to = firsts_[place / 64] << (63 - place % 64);
+      components_.keep(root, before_[place / 64] + static_cast<unsigned>(std::popcount(up_to)));
+    });
     pool_.for_each(components_.strips(), [&](std::int64_t s) {
+      std::vector<float> numbers;
       for (std::int64_t y = components_.first_row(s); y < components_.first_row(s + 1); ++y) {
-        write_row(y, out.row_as<float>(y));
+        const std::uint32_t first = components_.row_begin(y), end = components_.row_end(y);
+        numbers.resize(std::max<std::size_t>(numbers.size(), 1 + end - first + run_values_padding));
+        for (std::uint32_t i = first; i < end; ++i) {
+          numbers[1 + i - first] = static_cast<float>(components_.kept(components_.root(i)));
+        }
+        write_run_values(set_.row(y), numbers.data(), size_.width, out.row_as<float>(y), level_);
       }
     });
   }
 
  private:
-  // A component's first pixel, and its root.
-  struct First {
-    std::int32_t x = 0, y = 0;
-    std::uint32_t root = 0;
-    bool operator<(const First& other) const { return y < other.y; }
-  };
-
-  void find_firsts(std::int64_t s) {
-    for (std::int64_t y = components_.first_row(s); y < components_.first_row(s + 1); ++y) {
-      for (std::uint32_t i = components_.row_begin(y); i < components_.row_end(y); ++i) {
-        if (!components_.is_root(i)) continue;
-        const auto place = static_cast<std::int64_t>(components_.kept(i));
-        firsts_[s].push_back({static_cast<std::int32_t>(place / size_.height),
-                              static_cast<std::int32_t>(place % size_.height), i});
-      }
-    }
-  }
-
-  // From left to right, in a column from top to bottom; a component then keeps its number.
-  void number() {
-    std::vector<std::int64_t> begin(static_cast<std::size_t>(size_.width) + 1);
-    for (const std::vector<First>& firsts : firsts_) {
-      for (const First& first : firsts) ++begin[first.x + 1];
-    }
-    for (std::size_t x = 1; x < begin.size(); ++x) begin[x] += begin[x - 1];
-    constexpr std::int64_t most = 1 << std::numeric_limits<float>::digits;
-    if (begin.back() > most) {
-      throw Error("bwlabel: there are " + std::to_string(begin.back()) +
-                      " components; single counts to " + std::to_string(most) + " only",
-                  ExitCode::file_failed);
-    }
-    std::vector<First> sorted(static_cast<std::size_t>(begin.back()));
-    std::vector<std::int64_t> next = begin;
-    for (const std::vector<First>& firsts : firsts_) {
-      for (const First& first : firsts) sorted[next[first.x]++] = first;
-    }
-    // Mostly in order already: roots are found from top to bottom.
-    constexpr std::int64_t columns = 64;
-    pool_.for_each((size_.width + columns - 1) / columns, [&](std::int64_t part) {
-      const std::int64_t x1 = std::min(size_.width, (part + 1) * columns);
-      for (std::int64_t x = part * columns; x < x1; ++x) {
-        const auto from = sorted.begin() + begin[x], to = sorted.begin() + begin[x + 1];
-        if (!std::is_sorted(from, to)) std::sort(from, to);
-        for (auto first = from; first != to; ++first) {
-          components_.keep(first->root, first - sorted.begin() + 1);
-        }
+  template <class Work>
+  void for_each_root(const Work& work) {
+    pool_.for_each(components_.strips(), [&](std::int64_t s) {
+      for (const std::uint32_t i : components_.starts(s)) {
+        if (components_.is_root(i)) work(i);
       }
     });
   }
 
-  // Blocks of numbers from left to right, each over what the one before it wrote too far.
-  void write_row(std::int64_t y, float* out) const {
-    std::int64_t x = 0;
-    for (std::uint32_t i = components_.row_begin(y); i < components_.row_end(y); ++i) {
-      const Run run = components_.run(i);
-      fill(out, x, run.begin, 0);
-      fill(out, run.begin, run.end,
-           static_cast<float>(components_.kept(components_.root(i))));
-      x = run.end;
-    }
-    fill(out, x, size_.width, 0);
-  }
-
-  void fill(float* out, std::int64_t x, std::int64_t end, float value) const {
-    constexpr std::int64_t block = 8;
-    const float values[block] = {value, value, value, value, value, value, value, value};
-    for (; x < end && x + block <= size_.width; x += block) {
-      std::memcpy(out + x, values, sizeof values);
-    }
-    for (; x < end; ++x) out[x] = value;
-  }
-
   Components& components_;
-  Size size_;
+  const BitPlane& set_;
   ThreadPool& pool_;
-  std::vector<std::vector<First>> firsts_;
+  CpuLevel level_;
+  Size size_;
+  std::vector<std::uint64_t> firsts_;   // bits, column after column
+  std::vector<std::uint32_t> before_;  // how many are set before each word
 };
 
 // --- regional extrema
@@ -323,7 +294,7 @@ void run_label(const Label& label, double argument, const std::vector<const Plan
     case Kind::components: {
       const BitPlane set = set_pixels(in, pool, level);
       Components components(set, nullptr, Components::Keep::first, label.connectivity, pool);
-      Numbering(components, in.size(), pool).run(out);
+      Numbering(components, set, pool, level).run(out);
       return;
     }
     case Kind::large: {
