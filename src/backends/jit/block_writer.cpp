@@ -71,18 +71,27 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
   // Groups that make tables have several blocks each.
   const bool goes_on = points_ && !tables_.empty();
   const std::string block = goes_on ? "block" : "GROUP_Y", end = goes_on ? "break" : "return";
-  std::string text = tables_ + "  const int x0 = (GROUP_X * 32 + ITEM % 32) * " + px +
-                     ";\n  const int whole = x0 + " + px + " <= " + width + ";\n";
-  if (goes_on) {
-    text += "  for (int block = GROUP_Y; block * " + number(block_y) + " < " + height +
-            "; block += GROUPS_Y) {\n";
-  }
+  const std::string columns = "  const int x0 = (GROUP_X * 32 + ITEM % 32) * " + px +
+                              ";\n  const int whole = x0 + " + px + " <= " + width + ";\n";
+  std::string text = goes_on ? columns : tables_ + columns;
   // The rows of all work-items in the low lanes, then those in the high ones.
   const std::string first_row =
       tile_ && packed_
           ? block + " * " + number(block_y) + " + ITEM / 32 * " + number(py_ / 2)
           : "(" + block + " * " + number(down) + " + ITEM / 32) * " + py;
-  text += "  const int y0 = " + first_row + ";\n  if (x0 >= " + width + " || y0 >= " + height + ") " + end + ";\n";
+  const std::string leave = "  if (x0 >= " + width + " || y0 >= " + height + ") " + end + ";\n";
+  const std::string loads = load_text_.empty() ? "" : "  {\n" + load_text_ + "  }\n";
+  if (!load_text_.empty()) {
+    text += "  const int x_load = smaller(x0, (" + width + " - 1) / " + px + " * " + px + ");\n" +
+            load_arrays_;
+  }
+  if (goes_on) {
+    // The first pixels are on their way while the tables are made.
+    text += "  int block = GROUP_Y, y0 = " + first_row + ";\n" + loads + tables_ +
+            "  for (;;) {\n" + leave;
+  } else {
+    text += "  const int y0 = " + first_row + ";\n" + leave + loads;
+  }
   if (interior_) {
     text += "  const int interior = x0 >= " + number(reach_left_) + " && x0 + " +
             number(px_ + reach_.right) + " <= " + width + " &&\n      y0 >= " + number(reach_.up) +
@@ -90,8 +99,11 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
   }
   text += text_ +
           (packed_ ? pairs_text(array, plane, cls, height) : rows_text(array, plane, cls, height)) +
-          (goes_on ? "  }\n" : "");
-  const int most = goes_on ? to_.tuning().groups_at_once : 0;
+          (goes_on ? "    block += GROUPS_Y;\n    y0 = " + first_row + ";\n    if (block * " +
+                         number(block_y) + " >= " + height + ") break;\n" + loads + "  }\n"
+                   : "");
+  // As many groups of some 60 registers a work-item as are at work at once.
+  const int most = goes_on ? (to_.tuning().groups_at_once + 1) / 2 : 0;
   to_.kernel(
       name, items, text,
       [size = std::move(size), wanted = std::move(wanted), block_x, block_y, items,
@@ -106,7 +118,7 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
         }
         return LaunchShape{{wide, tall, 1}, {items, 1, 1}};
       },
-      tile_ || interior_ ? groups_ : 0);
+      goes_on ? 8 : tile_ || interior_ ? groups_ : 0);
 }
 
 std::string BlockWriter::rows_text(const std::string& array, const PlaneText& plane, PixelClass cls,
@@ -179,6 +191,29 @@ void BlockWriter::load_centre(const Operand& operand, const std::string& name) {
   const int channels = to_.channels(operand), row = px_ * channels;
   const PixelClass cls = to_.cls(operand);
   const std::string c = std::to_string(channels), from = "from_" + name;
+  if (points_ && bytes_of(cls) == 1 && row_alignment % row == 0) {
+    // As words: an instruction takes a byte out of one.
+    const std::string words = "words_" + name, count = std::to_string(row / 4);
+    const auto load = [&](const std::string& y, const std::string& x, const std::string& place) {
+      return "      GLOBAL const uchar* const from = " + to_.plane(operand).row(y) + " + (long)" +
+             x + " * " + c + ";\n" +
+             word_access(true, "from", place, 0, row, row, to_.tuning().load_bytes, "      ");
+    };
+    std::string place = words;
+    if (ahead_) {
+      place = "(" + words + " + r * " + count + ")";
+      load_arrays_ += "  uint " + words + "[" + std::to_string(py_ * row / 4) + "];\n";
+      load_text_ += loop("r", py_) + "{\n" +
+                    load("smaller(y0 + r, " + to_.height(operand) + " - 1)", "x_load", place) +
+                    "    }\n";
+    } else {
+      row_text_ += "    uint " + words + "[" + count + "];\n    {\n" + load("y", "x0", place) +
+                   "    }\n";
+    }
+    row_text_ += "    uchar " + name + "[" + std::to_string(row) + "];\n" + loop("k", row) + name +
+                 "[k] = (uchar)BYTE_OF(" + place + "[k / 4], k % 4);\n";
+    return;
+  }
   reads_rows_ = true;
   row_text_ += "  " + type_of(cls) + " " + name + "[" + std::to_string(row) + "];\n" +
                "    GLOBAL const " + type_of(cls) + "* const " + from + " = " +
@@ -212,11 +247,12 @@ std::string BlockWriter::table(int n, const Operand& source) {
   const std::string codes = to_.cls(source) == PixelClass::logical ? "2" : "256";
   // What lies between the end of a row and the next may be any code.
   tables_ += "  LOCAL " + type + " " + name + "[256];\n";
-  const std::string each = "  for (int code = ITEM; code < " + codes +
-                           "; code += " + std::to_string(to_.tuning().group) + ") " + name +
-                           "[code] = ";
+  const int items_of_group = to_.tuning().group;
+  const std::string each = loop("i", (256 + items_of_group - 1) / items_of_group) +
+                           "{\n    const int code = i * " + std::to_string(items_of_group) +
+                           " + ITEM;\n    if (code < " + codes + ") " + name + "[code] = ";
   if (points_) {
-    tables_ += each + code_value(n, source) + ";\n  BARRIER;\n";
+    tables_ += each + code_value(n, source) + ";\n  }\n  BARRIER;\n";
     return name;
   }
   const auto memory = [&] {
@@ -231,7 +267,7 @@ std::string BlockWriter::table(int n, const Operand& source) {
                return LaunchShape{{1, 1, 1}, {items, 1, 1}};
              });
   to_.resume(outer);
-  tables_ += each + memory() + "[code];\n  BARRIER;\n";
+  tables_ += each + memory() + "[code];\n  }\n  BARRIER;\n";
   return name;
 }
 
@@ -244,7 +280,9 @@ void BlockWriter::point_centre(int n, const std::string& name) {
   if (packed_ && rounded_by(n) >= 0) return sums_of_lanes(rounded_by(n), name, true);
   if (packed_ && point_of_lanes(n, name)) return;
   if (const std::optional<Operand> source = tabled(n)) {
+    ahead_ = points_;
     const std::string from = centre(*source);
+    ahead_ = false;
     row_text_ +=
         "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_ * node.channels) + "];\n" +
         for_each_pixel(node.channels, name + "[k] = " + table(n, *source) + "[" + from + "[k]];");

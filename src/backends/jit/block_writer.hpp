@@ -241,6 +241,9 @@ class BlockWriter {
   int groups_;
   Operand sized_;         // a value of the result's size
   std::string tables_;    // in local memory
+  // Of groups that make tables: all rows of the next block are loaded before the first is made.
+  std::string load_arrays_, load_text_;
+  bool ahead_ = false;  // what is loaded now is
   std::string text_;      // the windows
   std::string row_text_;  // what each row r of the block is made of
   std::set<std::string> made_;

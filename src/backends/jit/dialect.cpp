@@ -77,6 +77,7 @@ static inline uint permuted_bytes(const uint a, const uint b, const uint places)
 #define CHOSEN_BYTES(a, places) permuted_bytes(a, 0u, places)
 #define LOW_LANE(a) as_float(permuted_bytes(a, 0x4b000000u, 0x7410u))
 #define HIGH_LANE(a) as_float(permuted_bytes(a, 0x4b000000u, 0x7432u))
+#define BYTE_OF(word, k) permuted_bytes(word, 0u, 0x4440u + (k))
 #define LOW_BYTES(a, b) permuted_bytes(a, b, 0x6240u)
 #define HIGH_BYTES(a, b) permuted_bytes(a, b, 0x7351u)
 #define FIRST_BYTES(b)                                                       \
@@ -110,6 +111,7 @@ static inline uint CHOSEN_BYTES(const uint a, const uint places) {
 }
 #define LOW_LANE(a) as_float(0x4b000000u | ((a) & 0xffffu))
 #define HIGH_LANE(a) as_float(0x4b000000u | ((a) >> 16))
+#define BYTE_OF(word, k) (((word) >> (8 * (k))) & 255u)
 #define LOW_BYTES(a, b) (((a) & 0xff00ffu) | (((b) & 0xff00ffu) << 8))
 #define HIGH_BYTES(a, b) ((((a) >> 8) & 0xff00ffu) | ((b) & 0xff00ff00u))
 #define FIRST_BYTES(b)                                                         \
@@ -208,6 +210,7 @@ static __device__ __forceinline__ uint bits_of_2_23() {
       : "=r"(bits));
   return bits;
 }
+#define BYTE_OF(word, k) __byte_perm(word, 0u, 0x4440u + (k))
 #define LOW_BYTES(a, b) __byte_perm(a, b, 0x6240u)
 #define HIGH_BYTES(a, b) __byte_perm(a, b, 0x7351u)
 #define FIRST_BYTES(b)                                                         \
