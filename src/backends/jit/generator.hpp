@@ -93,6 +93,7 @@ struct Buffer {
 inline constexpr int most_stacked = 1024;
 
 inline constexpr std::int64_t ticket_bytes = most_stacked * row_alignment;
+inline constexpr int ticket_words = static_cast<int>(row_alignment / 4);
 
 // Tuning::groups_at_once of kernels for stacks: the images make up for it.
 inline constexpr int groups_of_stacked = 16;

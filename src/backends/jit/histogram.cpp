@@ -17,14 +17,17 @@ constexpr int most_local = 2048;  // counters a group keeps for itself
 // another.
 constexpr const char* local_kernel = R"(  LOCAL uint counts[$counters * $copies];
 $locals  const int copy = ITEM % $copies;
+  const uint lane = 4u * (uint)copy;
   for (int c = 0; c < $channels; ++c) {
     for (int i = ITEM; i < $counters * $copies; i += $items) counts[i] = 0;
     BARRIER;
 $rows    BARRIER;
-    for (int i = ITEM; i < $counters; i += $items) {
+    for (int i = ITEM % $span; i < $counters; i += $span) {
       uint count = 0;
-      for (int k = 0; k < $copies; ++k) count += counts[i * $copies + (k + i) % $copies];
-      $parts[(c * GROUPS_X + GROUP_X) * $counters + i] = count;
+      for (int k = ITEM / $span * $slice; k < (ITEM / $span + 1) * $slice; ++k) {
+        count += counts[i * $copies + (k + i) % $copies];
+      }
+      $give;
     }
     BARRIER;
   }
@@ -60,8 +63,23 @@ $unroll        for (int k = 0; k < 16; ++k) count += part[k];
   }
 )";
 
+// The counts of all groups, which lie behind the ticket, by the last group. It leaves zeros.
 constexpr const char* last_group = R"(  if (is_last_group($ticket, GROUPS_X, &is_last)) {
-$end  }
+    for (int c = 0; c < $channels; ++c) {
+      for (int i = ITEM; i < $bins; i += $items) bins[i] = 0;
+      BARRIER;
+      for (int i = ITEM; i < $counters; i += $items) {
+        GLOBAL volatile uint* const total = $totals + c * $counters + i;
+        const uint count = *total;
+        *total = 0;
+        const int bin = $bin;
+        if (bin >= 0 && count != 0) ADD_LOCAL(&bins[bin], count);
+      }
+      BARRIER;
+      for (int i = ITEM; i < $bins; i += $items) $out[c * $bins + i] = (double)bins[i];
+      BARRIER;
+    }
+  }
 )";
 
 constexpr const char* global_kernel = R"(  for (int c = 0; c < $channels; ++c) {
@@ -120,6 +138,23 @@ std::string write_bin(Builder& to, int n) {
   return name;
 }
 
+// The code of each of 16 bytes is counted: its counters are 4 * `copies` bytes, a power of two. A
+// shift and a mask make a place of what a word holds.
+std::string each_code_of_chunk(int copies) {
+  int bits = 2;
+  while (1 << bits < 4 * copies) ++bits;
+  std::string text;
+  for (const char* part : {"v.x", "v.y", "v.z", "v.w"}) {
+    for (int shift = -bits; shift < 32 - bits; shift += 8) {
+      const std::string moved = shift < 0 ? " << " + std::to_string(-shift)
+                                          : " >> " + std::to_string(shift);
+      text += "ADD_LOCAL((IN_LOCAL uint*)((IN_LOCAL char*)counts + ((" + std::string(part) + moved +
+              " & " + std::to_string(255u << bits) + "u) | lane)), 1u); ";
+    }
+  }
+  return text;
+}
+
 // The counters of 16 bytes, one statement each.
 std::string each_of_chunk(PixelClass cls, const std::function<std::string(std::string)>& count) {
   std::string text;
@@ -166,6 +201,7 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
   const std::string groups_text = to.parameter(
       ParameterType::int32, name + "_groups",
       [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
+  const std::string bin_of_counter = codes ? bin + "(given, (double)i)" : "i";
   const auto end = [&] {
     return filled(local_end, {{"counters", number(counters)},
                               {"channels", number(channels)},
@@ -174,21 +210,42 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
                               {"groups", groups_text},
                               {"unroll", tuning.unroll ? "#pragma unroll\n" : ""},
                               {"bins", number(histogram.bins)},
-                              {"bin", codes ? bin + "(given, (double)i)" : "i"},
+                              {"bin", bin_of_counter},
                               {"parts", parts()},
                               {"out", to.measure({false, n})}});
   };
-  const bool one_launch = to.ends_in_last_group();
+  const bool one_launch = to.ends_in_last_group() && !tuning.stacked;
   const std::string bins = "  LOCAL uint bins[" + number(histogram.bins) + "];\n";
-  const std::string rows = stream_rows(to, stream, each_of_chunk(to.cls(image), count), count("p"));
+  const std::string chunk = codes && bytes_of(to.cls(image)) == 1
+                                ? each_code_of_chunk(copies)
+                                : each_of_chunk(to.cls(image), count);
+  const std::string rows = stream_rows(to, stream, chunk, count("p"));
+  // Work-items for each counter, where there are more than counters.
+  const int slices = one_launch ? std::min(copies, group / span) : 1;
+  const std::string totals = one_launch ? "(" + to.ticket() + " + " + number(ticket_words) + ")" : "";
+  const std::string give =
+      one_launch ? "if (count != 0) ADD_GLOBAL(&" + totals + "[c * " + number(counters) +
+                       " + i], count)"
+                 : parts() + "[(c * GROUPS_X + GROUP_X) * " + number(counters) + " + i] = count";
   std::string text = filled(local_kernel, {{"counters", number(counters)},
                                            {"copies", number(copies)},
                                            {"locals", one_launch ? bins + "  LOCAL int is_last;\n" : ""},
                                            {"channels", number(channels)},
                                            {"items", number(group)},
                                            {"rows", rows},
-                                           {"parts", parts()}});
-  if (one_launch) text += filled(last_group, {{"ticket", to.ticket()}, {"end", end()}});
+                                           {"span", number(group / slices)},
+                                           {"slice", number(copies / slices)},
+                                           {"give", give}});
+  if (one_launch) {
+    text += filled(last_group, {{"ticket", to.ticket()},
+                                {"totals", totals},
+                                {"channels", number(channels)},
+                                {"counters", number(counters)},
+                                {"bins", number(histogram.bins)},
+                                {"items", number(group)},
+                                {"bin", bin_of_counter},
+                                {"out", to.measure({false, n})}});
+  }
   to.kernel(name + "_parts_of_groups", group, text, [groups, group](const LaunchContext& at) {
     return LaunchShape{{groups(at), 1, 1}, {group, 1, 1}};
   });
