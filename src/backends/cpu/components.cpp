@@ -2,9 +2,9 @@
 #include "backends/cpu/components.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
+#include "backends/cpu/run_values.hpp"
 #include "core/error.hpp"
 
 namespace impipe::cpu {
@@ -21,8 +21,8 @@ Plane memory_for(std::int64_t count, int floats) {
 }  // namespace
 
 Components::Components(const BitPlane& set, const BitPlane* flags, Keep keep, int connectivity,
-                       ThreadPool& pool)
-    : set_(set), keep_(keep), reach_(connectivity == 8 ? 1 : 0) {
+                       ThreadPool& pool, CpuLevel level)
+    : set_(set), level_(level), keep_(keep), reach_(connectivity == 8 ? 1 : 0) {
   const Size size = set.size();
   const std::int64_t most_runs = (size.width + 1) / 2;  // a row
   if (most_runs * size.height > std::numeric_limits<std::uint32_t>::max()) {
@@ -36,10 +36,12 @@ Components::Components(const BitPlane& set, const BitPlane* flags, Keep keep, in
   row_begin_.resize(static_cast<std::size_t>(size.height));
   row_end_.resize(row_begin_.size());
   starts_.resize(static_cast<std::size_t>(strips()));
-  run_memory_ = memory_for(most_runs * size.height, 2);
+  begin_memory_ = memory_for(most_runs * size.height, 1);
+  end_memory_ = memory_for(most_runs * size.height, 1);
   parent_memory_ = memory_for(most_runs * size.height, 1);
   kept_memory_ = memory_for(most_runs * size.height, 2);
-  runs_ = run_memory_.row_as<Run>(0);
+  begins_ = begin_memory_.row_as<std::int32_t>(0);
+  ends_ = end_memory_.row_as<std::int32_t>(0);
   parent_ = parent_memory_.row_as<std::uint32_t>(0);
   kept_ = kept_memory_.row_as<std::uint64_t>(0);
   const auto search = keep == Keep::first    ? &Components::search<Keep::first>
@@ -54,24 +56,6 @@ Components::Components(const BitPlane& set, const BitPlane* flags, Keep keep, in
   // Each joined root leads to its own straight away: that comes before it and has been here.
   std::sort(joined_.begin(), joined_.end());
   for (const std::uint32_t i : joined_) parent_[i] = parent_[parent_[i]];
-}
-
-void Components::find_runs(std::int64_t y, std::uint32_t at) {
-  const std::uint64_t* row = set_.row(y);
-  Run* begin = runs_ + at;
-  Run* end = begin;
-  std::uint64_t carry = 0;
-  std::int32_t x = 0;
-  for (std::int64_t w = 0; w < set_.words(); ++w, x += 64) {
-    const std::uint64_t bits = row[w], before = bits << 1 | carry;
-    std::uint64_t begins = bits & ~before, ends = ~bits & before;
-    carry = bits >> 63;
-    for (; begins != 0; begins &= begins - 1) begin++->begin = x + std::countr_zero(begins);
-    for (; ends != 0; ends &= ends - 1) end++->end = x + std::countr_zero(ends);
-  }
-  if (carry != 0) end->end = static_cast<std::int32_t>(set_.size().width);
-  row_begin_[y] = at;
-  row_end_[y] = static_cast<std::uint32_t>(begin - runs_);
 }
 
 template <Components::Keep keep>
@@ -117,27 +101,35 @@ void Components::search(const BitPlane* flags, std::int64_t s, std::uint32_t at)
   const std::int64_t y0 = first_row(s), y1 = first_row(s + 1);
   std::vector<std::uint32_t>& starts = starts_[s];
   for (std::int64_t y = y0; y < y1; ++y) {
-    find_runs(y, at);
+    row_begin_[y] = at;
+    row_end_[y] = at + static_cast<std::uint32_t>(find_runs(
+                           set_.row(y), set_.size().width, begins_ + at, ends_ + at, level_));
     std::uint32_t j = y > y0 ? row_begin_[y - 1] : 0;
     const std::uint32_t end = y > y0 ? row_end_[y - 1] : 0;
     for (std::uint32_t i = at; i < row_end_[y]; ++i) {
-      const Run run = runs_[i];
-      const std::int32_t from = run.begin - reach_, to = run.end + reach_;
-      while (j < end && runs_[j].end <= from) ++j;
-      if (j == end || runs_[j].begin >= to) {
+      const Run here = run(i);
+      const std::int32_t from = here.begin - reach_, to = here.end + reach_;
+      while (j < end && ends_[j] <= from) ++j;
+      if (j == end || begins_[j] >= to) {
         starts.push_back(i);
         parent_[i] = i;
-        kept_[i] = kept_of<keep>(flags, y, run);
+        kept_[i] = kept_of<keep>(flags, y, here);
+        continue;
+      }
+      // Its first pixel is not the component's: there is one above that is as far to the left.
+      const bool adds_nothing = keep == Keep::first && here.begin >= begins_[j];
+      if (adds_nothing && (j + 1 == end || begins_[j + 1] >= to)) {
+        parent_[i] = parent_[j];
         continue;
       }
       std::uint32_t root = find(j);
       // The last one that it touches may touch the next, too.
-      for (; j + 1 < end && runs_[j + 1].begin < to; ++j) {
+      for (; j + 1 < end && begins_[j + 1] < to; ++j) {
         const std::uint32_t other = find(j + 1);
         if (other != root) root = join<keep>(root, other);
       }
       parent_[i] = root;
-      kept_[root] = both<keep>(kept_[root], kept_of<keep>(flags, y, run));
+      if (!adds_nothing) kept_[root] = both<keep>(kept_[root], kept_of<keep>(flags, y, here));
     }
     at = row_end_[y];
   }
@@ -153,10 +145,10 @@ void Components::join_strips(std::int64_t over, std::int64_t under) {
   std::uint32_t j = row_begin_[over];
   const std::uint32_t end = row_end_[over];
   for (std::uint32_t i = row_begin_[under]; i < row_end_[under]; ++i) {
-    const std::int32_t from = runs_[i].begin - reach_, to = runs_[i].end + reach_;
-    while (j < end && runs_[j].end <= from) ++j;
+    const std::int32_t from = begins_[i] - reach_, to = ends_[i] + reach_;
+    while (j < end && ends_[j] <= from) ++j;
     // The last one that it touches may touch the next, too.
-    for (std::uint32_t k = j; k < end && runs_[k].begin < to; ++k) {
+    for (std::uint32_t k = j; k < end && begins_[k] < to; ++k) {
       const std::uint32_t a = find(k), b = find(i);
       if (a == b) continue;
       (this->*join_roots)(a, b);

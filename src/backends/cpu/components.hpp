@@ -26,7 +26,7 @@ class Components {
   };
   // flags: of the same size, for Keep::flag only.
   Components(const BitPlane& set, const BitPlane* flags, Keep keep, int connectivity,
-             ThreadPool& pool);
+             ThreadPool& pool, CpuLevel level);
 
   // Strips of rows, to share work by: strip s has rows [first_row(s), first_row(s + 1)).
   std::int64_t strips() const { return static_cast<std::int64_t>(first_rows_.size()) - 1; }
@@ -35,7 +35,7 @@ class Components {
   // The runs of a row, from left to right, are [row_begin(y), row_end(y)).
   std::uint32_t row_begin(std::int64_t y) const { return row_begin_[y]; }
   std::uint32_t row_end(std::int64_t y) const { return row_end_[y]; }
-  const Run& run(std::uint32_t i) const { return runs_[i]; }
+  Run run(std::uint32_t i) const { return {begins_[i], ends_[i]}; }
   // The run that stands for run i's component: that of the strip's part of it leads there.
   std::uint32_t root(std::uint32_t i) const { return parent_[parent_[i]]; }
   // Of a strip: the runs that touch none in the row above. Every root is among them.
@@ -46,7 +46,6 @@ class Components {
   void keep(std::uint32_t root, std::uint64_t value) { kept_[root] = value; }
 
  private:
-  void find_runs(std::int64_t y, std::uint32_t at);
   template <Keep keep>
   void search(const BitPlane* flags, std::int64_t s, std::uint32_t at);
   // What is kept of one run, and of what two stand for.
@@ -60,14 +59,16 @@ class Components {
   std::uint32_t find(std::uint32_t i);
 
   const BitPlane& set_;
+  CpuLevel level_;
   Keep keep_;
   std::int32_t reach_;  // columns beyond its own in which a run touches others: 1 or 0
   std::vector<std::int64_t> first_rows_;
   std::vector<std::uint32_t> row_begin_, row_end_;
   std::vector<std::vector<std::uint32_t>> starts_;
   // Of each run; a strip's begin where they would if all rows before it were as full as can be.
-  Plane run_memory_, parent_memory_, kept_memory_;
-  Run* runs_ = nullptr;
+  Plane begin_memory_, end_memory_, parent_memory_, kept_memory_;
+  std::int32_t* begins_ = nullptr;
+  std::int32_t* ends_ = nullptr;
   std::uint32_t* parent_ = nullptr;
   std::uint64_t* kept_ = nullptr;  // set where a run is a root
   std::vector<std::uint32_t> joined_;  // roots of strips that others stand for

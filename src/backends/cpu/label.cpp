@@ -144,7 +144,7 @@ class Peaks {
     BitPlane joined(size_), found(size_);
     for_each_row(pool_, size_.height, [&](std::int64_t y) { part_row(y, joined, found); });
     const Components components(joined, &lost_, Components::Keep::flag, kind_.corners ? 8 : 4,
-                                pool_);
+                                pool_, level_);
     pool_.for_each(components.strips(), [&](std::int64_t s) {
       for (std::int64_t y = components.first_row(s); y < components.first_row(s + 1); ++y) {
         for (std::uint32_t i = components.row_begin(y); i < components.row_end(y); ++i) {
@@ -269,7 +269,8 @@ void run_holes(int connectivity, const Plane& in, Plane& out, ThreadPool& pool, 
     set_bits(border.row(y), 0, y == 0 || y + 1 == height ? width : 1);
     set_bits(border.row(y), width - 1, width);
   }
-  const Components components(background, &border, Components::Keep::flag, connectivity, pool);
+  const Components components(background, &border, Components::Keep::flag, connectivity, pool,
+                              level);
   BitPlane outside(in.size());
   add_components(components, 1, outside, pool);
   write_bits(outside, true, out, pool);
@@ -278,7 +279,8 @@ void run_holes(int connectivity, const Plane& in, Plane& out, ThreadPool& pool, 
 void run_logical_reconstruct(int connectivity, const Plane& marker, const Plane& mask, Plane& out,
                              ThreadPool& pool, CpuLevel level) {
   const BitPlane set = set_pixels(mask, pool, level), marked = set_pixels(marker, pool, level);
-  const Components components(set, &marked, Components::Keep::flag, connectivity, pool);
+  const Components components(set, &marked, Components::Keep::flag, connectivity, pool,
+                              level);
   BitPlane found(mask.size());
   add_components(components, 1, found, pool);
   write_bits(found, false, out, pool);
@@ -293,14 +295,15 @@ void run_label(const Label& label, double argument, const std::vector<const Plan
   switch (label.kind) {
     case Kind::components: {
       const BitPlane set = set_pixels(in, pool, level);
-      Components components(set, nullptr, Components::Keep::first, label.connectivity, pool);
+      Components components(set, nullptr, Components::Keep::first, label.connectivity, pool,
+                            level);
       Numbering(components, set, pool, level).run(out);
       return;
     }
     case Kind::large: {
       const BitPlane set = set_pixels(in, pool, level);
       const Components components(set, nullptr, Components::Keep::pixels, label.connectivity,
-                                  pool);
+                                  pool, level);
       BitPlane found(in.size());
       add_components(components, static_cast<std::uint64_t>(argument), found, pool);
       write_bits(found, false, out, pool);
