@@ -85,7 +85,14 @@ inline constexpr const char* tile_kernel = R"(  LOCAL uint parent[64 * 33];
   // Runs that touch, then runs: two columns' words touch 31 times at most, two rows' twice.
   LOCAL ushort list[33 * $items];
   LOCAL uint counts[2];
-$locals  const int column = ITEM % 64, row = ITEM / 64;
+$locals// The node of the run with that row of a word, and of what touches it: beside it, by a corner of
+// the row over or under it in the column before, or over it: straight, left or right.
+#define NODE(place, begin) (uint)((place) % 64 * 33 + (place) / 64 * 16 + (begin) / 2)
+#define AROUND(place, y) NODE(place, run_begin(words[place], y))
+#define TOUCHED(place, way, bit)                                                  \
+  ((way) == 3 ? AROUND((place)-64 + ((bit) == 0 ? 0 : (bit) == 1 ? -1 : 1), 31) \
+              : AROUND((place)-1, (bit) - ((way) == 1 ? 1 : 0) + ((way) == 2 ? 1 : 0)))
+  const int column = ITEM % 64, row = ITEM / 64;
   const int x = GROUP_X * 64 + column, at_row = GROUP_Y * 2 + row;
   const uint word = x < $width ? $words[(long)at_row * $width + x] : 0u;
   words[ITEM] = word;
@@ -113,10 +120,26 @@ $corners          rows |= 4u;
 $corners        }
       }
     }
-    const uint count = COUNT_BITS(beside) + COUNT_BITS(over) + COUNT_BITS(under) + COUNT_BITS(rows);
+    // A run's first link needs no search: it stands for itself, and what it touches comes before it,
+    // but for the next column's.
+    uint ways[4] = {beside, over, under, rows}, linked = 0u;
+    int count = 0;
+$unroll    for (int way = 0; way < 4; ++way) {
+      uint rest = 0u;
+      for (uint e = ways[way]; e != 0u; e &= e - 1u) {
+        const int bit = lowest_bit(e), begin = way == 3 ? 0 : run_begin(word, bit);
+        if ((linked >> begin & 1u) == 0u && !(way == 3 && bit == 2)) {
+          linked |= 1u << begin;
+          parent[column * 33 + row * 16 + begin / 2] = TOUCHED(ITEM, way, bit);
+        } else {
+          rest |= e & (0u - e);
+          ++count;
+        }
+      }
+      ways[way] = rest;
+    }
     uint at = 0u;
-    if (count != 0u) at = ADD_LOCAL(&counts[0], count);
-    const uint ways[4] = {beside, over, under, rows};
+    if (count != 0) at = ADD_LOCAL(&counts[0], (uint)count);
 $unroll    for (int way = 0; way < 4; ++way) {
       for (uint e = ways[way]; e != 0u; e &= e - 1u) {
         list[at++] = (ushort)(ITEM | lowest_bit(e) << 7 | way << 12);
@@ -127,12 +150,12 @@ $unroll    for (int way = 0; way < 4; ++way) {
   const int touching = (int)counts[0];
   for (int i = ITEM; i < touching; i += $items) {
     const int entry = (int)list[i], place = entry & 127, bit = entry >> 7 & 31, way = entry >> 12;
-    const int there = way == 3 ? place - 64 + (bit == 0 ? 0 : bit == 1 ? -1 : 1) : place - 1;
-    const int y = way == 3 ? 0 : bit;
-    const int there_y = way == 3 ? 31 : bit - (way == 1 ? 1 : 0) + (way == 2 ? 1 : 0);
-    join_local(parent, (uint)(there % 64 * 33 + there / 64 * 16 + run_begin(words[there], there_y) / 2),
-               (uint)(place % 64 * 33 + place / 64 * 16 + run_begin(words[place], y) / 2));
+    join_local(parent, TOUCHED(place, way, bit),
+               NODE(place, run_begin(words[place], way == 3 ? 0 : bit)));
   }
+#undef TOUCHED
+#undef AROUND
+#undef NODE
   BARRIER;
   const uint begins = run_begins(word);
   if (begins != 0u) {
