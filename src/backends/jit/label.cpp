@@ -239,10 +239,12 @@ class LabelWriter {
     std::string out = replaced(kept_kernel, "$keep", keep);
     if (is(Kind::large))
       out = replaced(out, "$least", to_.argument(self_.index, 0, "least", "double", "0"));
-    const char* single = "  kept |= $single[(long)GROUP_Y * $width + x];\n";
+    const char* single = "    kept |= $single[(long)GROUP_Y * $width + x];\n";
     out = replaced(out, "$also", peaks() ? single : "");
-    out = replaced(out, "$set", is(Kind::holes) ? "0" : "1");
-    out = replaced(out, "$unset", is(Kind::holes) ? "1" : "0");
+    const std::string bits = "(eights >> k & 0x01010101u)";
+    out = replaced(out, "$set", is(Kind::holes) ? bits + " ^ 0x01010101u" : bits);
+    const PlaneText plane = to_.plane(self_);
+    out = replaced(replaced(out, "$bytes", plane.pointer), "$stride", plane.stride);
     to_.kernel(name_ + "_kept", items, text(out), each_word());
   }
 

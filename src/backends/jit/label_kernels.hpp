@@ -399,22 +399,31 @@ $unroll  for (int k = 0; k < 64 * 32 / $items; ++k) {
   }
 )";
 
-// Which components stay.
-inline constexpr const char* kept_kernel = R"(  const int x = GROUP_X * $items + ITEM;
-  if (x >= $width) return;
-  const uint word = $words[(long)GROUP_Y * $width + x];
+// Which components stay. A work-item finds out for a word; a group writes rows, four bytes at once.
+inline constexpr const char* kept_kernel = R"(  LOCAL uint words[$items];
+  const int x = GROUP_X * $items + ITEM;
   uint kept = 0u;
-  for (uint e = run_begins(word); e != 0u; e &= e - 1u) {
-    const int begin = lowest_bit(e);
-    const uint node = (uint)x * $halves + (uint)(GROUP_Y * 16 + begin / 2);
-    const uint root = $forest[$forest[node]];
-    const long at = (long)(root % $halves / 16u) * $width + (long)(root / $halves);
-    if ($keep) kept |= run_bits(word, begin);
+  if (x < $width) {
+    const uint word = $words[(long)GROUP_Y * $width + x];
+    for (uint e = run_begins(word); e != 0u; e &= e - 1u) {
+      const int begin = lowest_bit(e);
+      const uint node = (uint)x * $halves + (uint)(GROUP_Y * 16 + begin / 2);
+      const uint root = $forest[$forest[node]];
+      const long at = (long)(root % $halves / 16u) * $width + (long)(root / $halves);
+      if ($keep) kept |= run_bits(word, begin);
+    }
+$also  }
+  words[ITEM] = kept;
+  BARRIER;
+  const int to_x = GROUP_X * $items + ITEM % 32 * 4, part = ITEM / 32;
+  if (to_x >= $width) return;
+  uint eights = 0u;
+$unroll  for (int k = 0; k < 4; ++k) {
+    eights |= (words[ITEM % 32 * 4 + k] >> 8 * part & 255u) << 8 * k;
   }
-$also  for (int k = 0; k < 32; ++k) {
-    const int y = GROUP_Y * 32 + k;
-    if (y >= $height) return;
-    $out = (kept >> k & 1u) != 0u ? $set : $unset;
+$unroll  for (int k = 0; k < 8; ++k) {
+    const int y = GROUP_Y * 32 + 8 * part + k;
+    if (y < $height) *(GLOBAL uint*)($bytes + (long)y * $stride + to_x) = $set;
   }
 )";
 inline constexpr const char* flag_of_root =
