@@ -5,6 +5,7 @@
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/label_kernels.hpp"
 #include "backends/jit/nodes.hpp"
+#include "backends/jit/peak_kernels.hpp"
 #include "backends/jit/text.hpp"
 #include "core/backend.hpp"
 
@@ -142,6 +143,13 @@ class LabelWriter {
       return LaunchShape{{(size.width + items - 1) / items, word_rows(size), 1}, {items, 1, 1}};
     };
   }
+  ShapeFunction four_words() const {
+    return [image = image_](const LaunchContext& at) {
+      const Size size = at.size_of(image);
+      const std::int64_t across = (size.width + 4 * items - 1) / (4 * items);
+      return LaunchShape{{across, word_rows(size), 1}, {items, 1, 1}};
+    };
+  }
   ShapeFunction each_tile() const {
     return [image = image_](const LaunchContext& at) {
       const Size size = at.size_of(image);
@@ -157,7 +165,7 @@ class LabelWriter {
 
   void write_words() {
     if (peaks()) {
-      to_.kernel(name_ + "_peaks", items, text(with_peaks(peaks_kernel)), each_word());
+      write_peaks();
       return;
     }
     const auto set = [&](const Operand& image) {
@@ -175,14 +183,23 @@ class LabelWriter {
       const PlaneText plane = to_.plane(image_);
       std::string out = replaced(bytes_kernel, "$bytes", plane.pointer);
       out = replaced(replaced(out, "$stride", plane.stride), "$words", words_of("_words"));
-      to_.kernel(name_ + "_find", items, text(out), [image = image_](const LaunchContext& at) {
-        const Size size = at.size_of(image);
-        const std::int64_t across = (size.width + 4 * items - 1) / (4 * items);
-        return LaunchShape{{across, word_rows(size), 1}, {items, 1, 1}};
-      });
+      to_.kernel(name_ + "_find", items, text(out), four_words());
     } else {
       write_plane("_find", words_of("_words"), set(image_));
     }
+  }
+
+  void write_peaks() {
+    if (!to_.fast() || !image_.external || to_.cls(image_) != PixelClass::uint8) {
+      to_.kernel(name_ + "_peaks", items, text(with_peaks(peaks_kernel)), each_word());
+      return;
+    }
+    to_.body_once("packed_peaks", packed_peak_functions);
+    const PlaneText plane = to_.plane(image_);
+    std::string out = replaced(packed_peaks_kernel, "$bytes", plane.pointer);
+    out = replaced(out, "$stride", plane.stride);
+    out = replaced(out, "$turn", is(Kind::maxima) ? "0u" : "0xffffffffu");
+    to_.kernel(name_ + "_peaks", items, text(out), four_words());
   }
 
   // A text that reads the image's values as PEAK(x, y).

@@ -37,47 +37,6 @@ $unroll    for (int part = 0; part < 4; ++part) {
   }
 )";
 
-// Pixels that no neighbour exceeds: peaks with an equal neighbour in one plane, those without in the
-// other. Outside the image the edge is repeated, so that its peaks count as having one.
-inline constexpr const char* peaks_kernel = R"(  const int x = GROUP_X * $items + ITEM;
-  if (x >= $width) return;
-  const int left = larger(x - 1, 0), right = smaller(x + 1, $width - 1);
-  const int y0 = GROUP_Y * 32;
-  uint tied = 0u, single = 0u;
-  if (y0 < $height) {
-    $type own = PEAK(x, y0), beside = $further(PEAK(left, y0), PEAK(right, y0));
-    const int before = larger(y0 - 1, 0);
-    $type over = PEAK(x, before);
-$corners    over = $further(over, $further(PEAK(left, before), PEAK(right, before)));
-    // Eight rows are on their way at once.
-$unroll    for (int block = 0; block < 32; block += 8) {
-      $type owns[8], besides[8];
-$unroll      for (int k = 0; k < 8; ++k) {
-        const int next = smaller(y0 + block + k + 1, $height - 1);
-        owns[k] = PEAK(x, next);
-        besides[k] = $further(PEAK(left, next), PEAK(right, next));
-      }
-$unroll      for (int k = 0; k < 8; ++k) {
-        $type under = owns[k], row = own;
-$corners        under = $further(under, besides[k]);
-$corners        row = $further(row, beside);
-        const $type most = $further($further(over, under), beside);
-        if (y0 + block + k < $height && own $reaches most) {
-          if (own == most)
-            tied |= 1u << (block + k);
-          else
-            single |= 1u << (block + k);
-        }
-        over = row;
-        own = owns[k];
-        beside = besides[k];
-      }
-    }
-  }
-  $words[(long)GROUP_Y * $width + x] = tied;
-  $single[(long)GROUP_Y * $width + x] = single;
-)";
-
 // The components of a tile, and what is known of them. G: for each node of a run its root.
 inline constexpr const char* tile_kernel = R"(  LOCAL uint parent[64 * 33];
   LOCAL uint words[$items];
@@ -194,39 +153,6 @@ $given    for (uint f = given_flags & word; f != 0u;) {
 )";
 inline constexpr const char* given_flags =
     "    const uint given_flags = x < $width ? $flags[(long)at_row * $width + x] : 0u;\n";
-// Peaks with an equal neighbour that is none, and so has no bit: only neighbours without bits are
-// looked at.
-inline constexpr const char* lost_flags = R"(    uint given_flags = 0u;
-    if (word != 0u) {
-      uint known[3][3], all = 0xffffffffu;
-$unroll      for (int side = 0; side < 3; ++side) {
-        const int to_x = x + side - 1;
-        const bool inside = to_x >= 0 && to_x < $width;
-        const long place = (long)at_row * $width + to_x;
-        const uint mid = inside ? $words[place] : 0xffffffffu;
-        const uint up = inside && at_row > 0 ? $words[place - $width] : 0xffffffffu;
-        const uint down = inside && at_row + 1 < $rows ? $words[place + $width] : 0xffffffffu;
-        known[side][0] = mid << 1 | up >> 31;
-        known[side][1] = mid;
-        known[side][2] = mid >> 1 | down << 31;
-        if ($eight || side == 1) all &= known[side][0] & known[side][2];
-        all &= mid;
-      }
-      for (uint e = word & ~all; e != 0u; e &= e - 1u) {
-        const int bit = lowest_bit(e), y = at_row * 32 + bit;
-        const $type own = PEAK(x, y);
-        bool lost = false;
-$unroll        for (int side = 0; side < 3; ++side) {
-$unroll          for (int down = 0; down < 3; ++down) {
-            if (!$eight && side != 1 && down != 1) continue;
-            if ((known[side][down] >> bit & 1u) != 0u || y + down > $height) continue;
-            lost |= PEAK(x + side - 1, y + down - 1) == own;
-          }
-        }
-        if (lost) given_flags |= 1u << bit;
-      }
-    }
-)";
 inline constexpr const char* known_areas = R"(  for (uint e = begins; e != 0u; e &= e - 1u) {
     const int begin = lowest_bit(e);
     const uint root = find_local(parent, (uint)(column * 33 + row * 16 + begin / 2));
