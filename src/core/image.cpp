@@ -40,7 +40,10 @@ class RecyclingAllocator {
       }
     }
     const bool large = size >= 2 * large_page;
-    void* block = std::aligned_alloc(large ? large_page : 4096, static_cast<size_t>(size));
+    void* block = nullptr;
+    if (posix_memalign(&block, large ? large_page : 4096, static_cast<size_t>(size)) != 0) {
+      block = nullptr;
+    }
 #ifdef __linux__
     if (block != nullptr && large) madvise(block, static_cast<size_t>(size), MADV_HUGEPAGE);
 #endif
