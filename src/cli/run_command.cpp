@@ -77,7 +77,9 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Running");
   option(app, "--backend", run.device.backend, "NAME", "auto, or a backend of impipe devices")
       ->group("Running");
-  option(app, "--device", run.device.device, "ID", "A device of impipe devices, several (cuda:0,cuda:1), or all")->group("Running");
+  option(app, "--device", run.device.device, "ID",
+         "A device of impipe devices, several (cuda:0,cuda:1), all, or a backend's first (cuda)")
+      ->group("Running");
   option(app, "--gpu-mem", f.gpu_memory, "SIZE", "Use at most so much of a GPU's memory")
       ->group("Running");
   flag(app, "--fail-fast", run.fail_fast, "Stop at the first failure")->group("Running");
@@ -86,8 +88,10 @@ void add_flags(CLI::App* app, RunFlags& f) {
 
   option(app, "--progress", f.progress, "auto|lines|json|none", "How to show progress on stderr")
       ->group("Reports");
-  app->add_flag("--profile{text}", f.profile, "Say where the time went: --profile or --profile=json")
-      ->envname("IMPIPE_PROFILE")->group("Reports");
+  app->add_flag("--profile{text}", f.profile,
+                "Say where the time went: --profile or --profile=json")
+      ->envname("IMPIPE_PROFILE")
+      ->group("Reports");
   option(app, "--dump-kernels", run.dump_kernels, "DIR", "Write the text of a GPU's kernels")
       ->group("Reports");
   flag(app, "-v,--verbose", f.verbose, "Say more")->group("Reports");

@@ -220,14 +220,16 @@ OpenDevice open_device(const DeviceChoice& choice, ThreadPool& pool) {
   const bool has_gpu = std::any_of(devices.begin(), devices.end(), [](const DeviceInfo& info) {
     return info.usable && info.is_gpu;
   });
+  // "cuda" alone is the backend's first card, as --backend has it.
+  const bool any = choice.device.empty() || choice.device == name;
   std::string ids;
   for (size_t i = 0; i < devices.size(); ++i) {
     const DeviceInfo& info = devices[i];
     ids += (ids.empty() ? "" : ", ") + info.id;
-    if (!choice.device.empty() && !is_named(info, choice.device)) continue;
-    if (choice.device.empty() && has_gpu && !info.is_gpu) continue;
+    if (!any && !is_named(info, choice.device)) continue;
+    if (any && has_gpu && !info.is_gpu) continue;
     if (info.usable) return probed(backend.open(static_cast<int>(i), pool), why, pool);
-    if (!choice.device.empty() || i + 1 == devices.size()) {
+    if (!any || i + 1 == devices.size()) {
       throw Error("--backend " + name + ": " + info.id + " cannot be used: " + info.why_not,
                   ExitCode::backend);
     }

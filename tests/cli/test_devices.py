@@ -53,6 +53,10 @@ class Devices(ProgramTest):
         self.assertEqual(error, "impipe: --stack: cpu computes at most 1 images of this pipeline "
                                 "together\n")
 
+    def test_a_backend_is_its_first_device(self):
+        run = self.impipe("-v", "imcomplement", "in", "--hash", "--device", "opencl", env=TWO)
+        self.assertIn("impipe: opencl:0: --device opencl\n", run.err)
+
     def test_what_no_device_is(self):
         twice = self.hashes_error("--device", "opencl:0,opencl:0")
         self.assertEqual(twice, "impipe: --device: opencl:0 is named twice in 'opencl:0,opencl:0'\n")
