@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "backends/cpu/level.hpp"
 #include "backends/cpu/luminance.hpp"
 #include "backends/cpu/rows.hpp"
 #include "support/spec_case.hpp"
@@ -20,9 +21,28 @@ namespace {
 using cpu::has_luminance;
 using cpu::run_luminance;
 
-bool usable(PixelClass cls) {
-  return has_luminance(bodies::rgb2gray, cls, cls, {class_max(cls)}, usable_levels().back());
-}
+// The instruction sets that have a kernel of their own.
+class CpuLuminance : public ::testing::TestWithParam<CpuLevel> {
+ protected:
+  void SetUp() override {
+    if (!cpu::has_level(GetParam())) GTEST_SKIP();
+    for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+      ASSERT_TRUE(has_luminance(bodies::rgb2gray, cls, cls, {class_max(cls)}, GetParam()));
+    }
+  }
+
+  template <class T>
+  static std::vector<T> by_kernel(const std::vector<T>& pixels, PixelClass cls) {
+    const std::size_t n = pixels.size() / 3;
+    std::vector<T> out(n);
+    run_luminance(reinterpret_cast<std::byte*>(out.data()),
+                  reinterpret_cast<const std::byte*>(pixels.data()), cls,
+                  static_cast<std::int64_t>(n), bodies::rgb2gray, {class_max(cls)}, GetParam());
+    return out;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Levels, CpuLuminance, ::testing::Values(CpuLevel::v3, CpuLevel::v4),
+                         [](const auto& of) { return std::string(cpu::name_of(of.param)); });
 
 // The body over the pixels, in `real`, stored as the class.
 template <class real, class T>
@@ -47,19 +67,7 @@ std::vector<T> by_body(const std::vector<T>& pixels, PixelClass cls) {
   return out;
 }
 
-template <class T>
-std::vector<T> by_kernel(std::vector<T> pixels, PixelClass cls) {
-  const std::size_t n = pixels.size() / 3;
-  std::vector<T> out(n);
-  run_luminance(reinterpret_cast<std::byte*>(out.data()),
-                reinterpret_cast<const std::byte*>(pixels.data()), cls,
-                static_cast<std::int64_t>(n), bodies::rgb2gray, {class_max(cls)},
-                usable_levels().back());
-  return out;
-}
-
-TEST(CpuLuminance, AllTriplesOfBytes) {
-  if (!usable(PixelClass::uint8)) GTEST_SKIP();
+TEST_P(CpuLuminance, AllTriplesOfBytes) {
   for (int r = 0; r < 256; ++r) {
     std::vector<std::uint8_t> pixels;
     for (int g = 0; g < 256; ++g) {
@@ -73,8 +81,7 @@ TEST(CpuLuminance, AllTriplesOfBytes) {
 }
 
 // The weights are millionths, so that 500000 modulo a million is a tie.
-TEST(CpuLuminance, WordsAtAndNearTies) {
-  if (!usable(PixelClass::uint16)) GTEST_SKIP();
+TEST_P(CpuLuminance, WordsAtAndNearTies) {
   std::mt19937 random(3);
   std::vector<std::uint16_t> pixels;
   const auto code = [&] { return static_cast<std::int64_t>(random() % 65536); };
@@ -93,8 +100,7 @@ TEST(CpuLuminance, WordsAtAndNearTies) {
   EXPECT_EQ(by_kernel(pixels, PixelClass::uint16), (by_body<double>(pixels, PixelClass::uint16)));
 }
 
-TEST(CpuLuminance, SingleOfEveryKind) {
-  if (!usable(PixelClass::single)) GTEST_SKIP();
+TEST_P(CpuLuminance, SingleOfEveryKind) {
   std::mt19937 random(4);
   std::vector<float> pixels;
   const float inf = std::numeric_limits<float>::infinity();
@@ -114,8 +120,7 @@ TEST(CpuLuminance, SingleOfEveryKind) {
   }
 }
 
-TEST(CpuLuminance, ShortRows) {
-  if (!usable(PixelClass::uint8)) GTEST_SKIP();
+TEST_P(CpuLuminance, ShortRows) {
   for (int n = 0; n < 70; ++n) {
     std::vector<std::uint8_t> bytes;
     std::vector<std::uint16_t> words;
