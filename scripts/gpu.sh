@@ -6,7 +6,7 @@
 # --conformance  the table of kernels against the CPU, and what happens when memory is out
 # --cases        the oracle's cases through the program
 # --sanitizer    compute-sanitizer's memcheck and racecheck over a part of the table
-# --bench        `impipe bench --suite primitives`
+# --bench        `impipe bench --suite primitives`, on CUDA the other suites too
 # --out DIR      where the results go (build/gpu): gpu.md with commit, machine and commands, a log
 #                of every phase, and the benchmarks as JSON
 #
@@ -128,13 +128,17 @@ for phase in $phases; do
         done
         ;;
       bench)
-        try 60 "bench-$backend" "$impipe" bench --device "$device" --suite primitives \
-          --report "$out/bench-$backend.json"
-        say
-        say '```'
-        tee -a "$report" <"$out/bench-$backend.log"
-        say '```'
-        say
+        suites=primitives
+        [ "$backend" != cuda ] || suites='primitives edt geometry algorithms'
+        for suite in $suites; do
+          try 60 "$suite-$backend" "$impipe" bench --device "$device" --suite "$suite" \
+            --report "$out/$suite-$backend.json"
+          say
+          say '```'
+          tee -a "$report" <"$out/$suite-$backend.log"
+          say '```'
+          say
+        done
         ;;
     esac
   done

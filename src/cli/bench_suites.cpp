@@ -14,6 +14,9 @@ constexpr Suite all[] = {
     {"geometry",
      "windows, other sizes, affine maps, and joint histograms of many kinds of content",
      geometry_rows},
+    {"algorithms",
+     "dithering, projections, connected pixels and large medians, on contents of many kinds",
+     algorithm_rows},
 };
 
 }  // namespace

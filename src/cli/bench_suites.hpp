@@ -51,5 +51,6 @@ const Suite& find_suite(const std::string& name);
 std::vector<SuiteRow> primitive_rows();
 std::vector<SuiteRow> edt_rows();
 std::vector<SuiteRow> geometry_rows();
+std::vector<SuiteRow> algorithm_rows();
 
 }  // namespace impipe::cli
