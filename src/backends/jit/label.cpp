@@ -39,7 +39,8 @@ class LabelWriter {
     to_.body_once("label_functions", label_functions());
     write_words();
     write_tiles();
-    to_.kernel(name_ + "_borders", items, text(border_kernel),
+    const char* kinds = label_.connectivity == 8 ? "3" : "1";
+    to_.kernel(name_ + "_borders", items, text(replaced(border_kernel, "$kinds", kinds)),
                [image = image_](const LaunchContext& at) {
                  const Size size = at.size_of(image);
                  const std::int64_t rows = word_rows(size);

@@ -80,14 +80,15 @@ $corners        }
       }
     }
     // A run's first link needs no search: it stands for itself, and what it touches comes before it,
-    // but for the next column's.
+    // but for the next column's. Every eighth column's is left out, so that ways to roots are short.
     uint ways[4] = {beside, over, under, rows}, linked = 0u;
     int count = 0;
 $unroll    for (int way = 0; way < 4; ++way) {
       uint rest = 0u;
       for (uint e = ways[way]; e != 0u; e &= e - 1u) {
         const int bit = lowest_bit(e), begin = way == 3 ? 0 : run_begin(word, bit);
-        if ((linked >> begin & 1u) == 0u && !(way == 3 && bit == 2)) {
+        const bool before = way == 3 ? bit != 2 : column % 8 != 0;
+        if (before && (linked >> begin & 1u) == 0u) {
           linked |= 1u << begin;
           parent[column * 33 + row * 16 + begin / 2] = TOUCHED(ITEM, way, bit);
         } else {
@@ -161,65 +162,91 @@ inline constexpr const char* known_areas = R"(  for (uint e = begins; e != 0u; e
 )";
 
 // Runs that touch across the borders of tiles: first under every second row of words, then at every
-// 64th column.
-inline constexpr const char* border_kernel = R"(  const int across = ($width + $items - 1) / $items;
+// 64th column. Many of a group are of the same two components of tiles: one of them joins those.
+inline constexpr const char* border_kernel = R"(  LOCAL uint chosen[2 * $items], firsts[$items], seconds[$items];
+  const int across = ($width + $items - 1) / $items;
   const int tops = across * ($rows / 2 - 1);
   const long w = $width;
+  uint from[3] = {0xffffffffu, 0xffffffffu, 0xffffffffu}, to[3] = {0u, 0u, 0u};
 #define NODE(bits, at_x, at_row, y) \
   ((uint)(at_x) * $halves + (uint)((at_row) * 16 + run_begin(bits, y) / 2))
+#define TOUCH(k, a, b) \
+  {                    \
+    from[k] = a;       \
+    to[k] = b;         \
+  }
   if (GROUP_X < tops) {
     const int x = GROUP_X % across * $items + ITEM, row = 2 + GROUP_X / across * 2;
-    if (x >= $width) return;
-    const uint word = $words[row * w + x];
-    if ((word & 1u) == 0u) return;
-    const uint up = $words[(row - 1) * w + x];
-    const bool has_left = x > 0, has_right = x + 1 < $width;
-    const uint left = has_left ? $words[row * w + x - 1] : 0u;
-    const uint up_left = has_left ? $words[(row - 1) * w + x - 1] : 0u;
-    if (up >> 31 != 0u) {
-      if (x % 64 == 0 || (left & 1u) == 0u || up_left >> 31 == 0u) {
-        join_global($forest, NODE(up, x, row - 1, 31), NODE(word, x, row, 0));
+    const uint word = x < $width ? $words[row * w + x] : 0u;
+    if ((word & 1u) != 0u) {
+      const uint up = $words[(row - 1) * w + x];
+      const uint left = x > 0 ? $words[row * w + x - 1] : 0u;
+      const uint up_left = x > 0 ? $words[(row - 1) * w + x - 1] : 0u;
+      if (up >> 31 != 0u) {
+        if (x % 64 == 0 || (left & 1u) == 0u || up_left >> 31 == 0u)
+          TOUCH(0, NODE(up, x, row - 1, 31), NODE(word, x, row, 0))
+      } else {
+$corners        const uint right = x + 1 < $width ? $words[row * w + x + 1] : 0u;
+$corners        const uint up_right = x + 1 < $width ? $words[(row - 1) * w + x + 1] : 0u;
+$corners        if ((left & 1u) == 0u && up_left >> 31 != 0u)
+$corners          TOUCH(0, NODE(up_left, x - 1, row - 1, 31), NODE(word, x, row, 0))
+$corners        if ((right & 1u) == 0u && up_right >> 31 != 0u)
+$corners          TOUCH(1, NODE(up_right, x + 1, row - 1, 31), NODE(word, x, row, 0))
       }
-      return;
     }
-$corners    const uint right = has_right ? $words[row * w + x + 1] : 0u;
-$corners    const uint up_right = has_right ? $words[(row - 1) * w + x + 1] : 0u;
-$corners    if ((left & 1u) == 0u && up_left >> 31 != 0u) {
-$corners      join_global($forest, NODE(up_left, x - 1, row - 1, 31), NODE(word, x, row, 0));
-$corners    }
-$corners    if ((right & 1u) == 0u && up_right >> 31 != 0u) {
-$corners      join_global($forest, NODE(up_right, x + 1, row - 1, 31), NODE(word, x, row, 0));
-$corners    }
-    return;
+  } else {
+    // A pair of rows a work-item: it has one touch of a kind at most.
+    const int sides = ($width - 1) / 64;
+    const int which = (GROUP_X - tops) * $items + ITEM, pair = which % 16;
+    if (which < sides * $rows * 16) {
+      const int row = which / 16 % $rows, x = (which / 16 / $rows + 1) * 64;
+      const uint left = $words[row * w + x - 1], word = $words[row * w + x];
+      const uint mine = 3u << 2 * pair;
+      const uint beside = touch_beside(left, word) & mine;
+      if (beside != 0u) {
+        const int y = lowest_bit(beside);
+        TOUCH(0, NODE(left, x - 1, row, y), NODE(word, x, row, y))
+      }
+$corners      const uint over = touch_over(left, word) & mine;
+$corners      if (over != 0u) {
+$corners        const int y = lowest_bit(over);
+$corners        TOUCH(1, NODE(left, x - 1, row, y - 1), NODE(word, x, row, y))
+$corners      }
+$corners      const uint under = touch_under(left, word) & mine;
+$corners      if (under != 0u) {
+$corners        const int y = lowest_bit(under);
+$corners        TOUCH(2, NODE(left, x - 1, row, y + 1), NODE(word, x, row, y))
+$corners      }
+$corners      if (row % 2 == 1 && pair == 0) {
+$corners        const uint up_left = $words[(row - 1) * w + x - 1], up = $words[(row - 1) * w + x];
+$corners        const bool has_up = up >> 31 != 0u, has_up_left = up_left >> 31 != 0u;
+$corners        const bool has = (word & 1u) != 0u, has_left = (left & 1u) != 0u;
+$corners        if (has && has_up_left && !has_up && !has_left)
+$corners          join_global($forest, NODE(up_left, x - 1, row - 1, 31), NODE(word, x, row, 0));
+$corners        if (has_left && has_up && !has_up_left && !has)
+$corners          join_global($forest, NODE(up, x, row - 1, 31), NODE(left, x - 1, row, 0));
+$corners      }
+    }
   }
-  // A pair of rows a work-item.
-  const int sides = ($width - 1) / 64;
-  const int which = (GROUP_X - tops) * $items + ITEM, pair = which % 16;
-  if (which >= sides * $rows * 16) return;
-  const int row = which / 16 % $rows, x = (which / 16 / $rows + 1) * 64;
-  const uint left = $words[row * w + x - 1], word = $words[row * w + x];
-  const uint mine = 3u << 2 * pair;
-  for (uint e = touch_beside(left, word) & mine; e != 0u; e &= e - 1u) {
-    const int y = lowest_bit(e);
-    join_global($forest, NODE(left, x - 1, row, y), NODE(word, x, row, y));
-  }
-$corners  for (uint e = touch_over(left, word) & mine; e != 0u; e &= e - 1u) {
-$corners    const int y = lowest_bit(e);
-$corners    join_global($forest, NODE(left, x - 1, row, y - 1), NODE(word, x, row, y));
-$corners  }
-$corners  for (uint e = touch_under(left, word) & mine; e != 0u; e &= e - 1u) {
-$corners    const int y = lowest_bit(e);
-$corners    join_global($forest, NODE(left, x - 1, row, y + 1), NODE(word, x, row, y));
-$corners  }
-$corners  if (row % 2 == 0 || pair != 0) return;
-$corners  const uint up_left = $words[(row - 1) * w + x - 1], up = $words[(row - 1) * w + x];
-$corners  if ((word & 1u) != 0u && up_left >> 31 != 0u && up >> 31 == 0u && (left & 1u) == 0u) {
-$corners    join_global($forest, NODE(up_left, x - 1, row - 1, 31), NODE(word, x, row, 0));
-$corners  }
-$corners  if ((left & 1u) != 0u && up >> 31 != 0u && up_left >> 31 == 0u && (word & 1u) == 0u) {
-$corners    join_global($forest, NODE(up, x, row - 1, 31), NODE(left, x - 1, row, 0));
-$corners  }
+#undef TOUCH
 #undef NODE
+  for (int k = 0; k < $kinds; ++k) {
+    const bool touches = from[k] != 0xffffffffu;
+    const uint first = touches ? LINK_GLOBAL(&$forest[from[k]]) : 0u;
+    const uint second = touches ? LINK_GLOBAL(&$forest[to[k]]) : 0u;
+    const uint place = (first * 0x9e3779b1u ^ second * 0x85ebca6bu) >> 24;
+    chosen[ITEM] = 0xffffffffu;
+    chosen[ITEM + $items] = 0xffffffffu;
+    firsts[ITEM] = first;
+    seconds[ITEM] = second;
+    BARRIER;
+    if (touches) MIN_LOCAL(&chosen[place], (uint)ITEM);
+    BARRIER;
+    const uint by = touches ? chosen[place] : (uint)ITEM;
+    const bool same = by != (uint)ITEM && firsts[by] == first && seconds[by] == second;
+    BARRIER;
+    if (touches && !same) join_global($forest, first, second);
+  }
 )";
 
 // The roots of tiles lead straight to those of the image, and hand over what is known.
