@@ -89,7 +89,6 @@ class ProjectText {
     for (const bool four : {false, true}) {
       to_.call(name_ + "_pixel", "x", "y", "c");  // its buffers
       write_frames(four);
-      write_rows(four);
       write_strips(four);
       write_bins(four);
     }
@@ -172,7 +171,7 @@ class ProjectText {
       return bytes * most_rows(size) * ways;
     });
   }
-  // Of both halves of the rows: [half, way, frame, strip, 4].
+  // Of both halves of the rows: [half, way, frame, 4, strip].
   std::string totals_of_strips(bool four) {
     return memory("totals", "double", four, [four](Size size, std::int64_t ways) {
       return 2 * 32 * strips(size) * ways * (four ? 4 : 1);
@@ -254,27 +253,30 @@ class ProjectText {
     };
   }
 
+  // Frames, and in the groups after those what the rows of each way have in common.
   void write_frames(bool four) {
+    const auto frame_groups = [four](Size size) {
+      std::int64_t pixels = pitch(size, false) * rows(size, false);
+      if (!four) pixels += pitch(size, true) * rows(size, true);
+      return (pixels + items - 1) / items;
+    };
+    const std::string groups = number(std::string("frame_groups") + suffix(four), frame_groups);
+    const std::string frames_text = filled_here(four ? four_frames_kernel : frame_kernel, four,
+                                                {{"frames", frames(four)}});
+    const std::string rows_text =
+        filled_here(rows_kernel, four,
+                    {{"frame_groups", groups},
+                     {"ways", table()},
+                     {"quarters", row_memory("quarters", "float4", four, 16)},
+                     {"offsets", row_memory("offsets", "float", four, 4)},
+                     {"places", row_memory("places", "int", four, 4)}});
     to_.kernel(name_ + "_frames" + suffix(four), items,
-               filled_here(four ? four_frames_kernel : frame_kernel, four,
-                           {{"frames", frames(four)}}),
-               shape(four, items, [four](Size size, const RayPlan&) {
-                 std::int64_t pixels = pitch(size, false) * rows(size, false);
-                 if (!four) pixels += pitch(size, true) * rows(size, true);
-                 return std::array{(pixels + items - 1) / items, std::int64_t{1}};
-               }));
-  }
-
-  void write_rows(bool four) {
-    to_.kernel(name_ + "_rows" + suffix(four), items,
-               filled_here(rows_kernel, four,
-                           {{"ways", table()},
-                            {"quarters", row_memory("quarters", "float4", four, 16)},
-                            {"offsets", row_memory("offsets", "float", four, 4)},
-                            {"places", row_memory("places", "int", four, 4)}}),
-               shape(four, items, [four](Size size, const RayPlan& plan) {
+               "  if (GROUP_X < " + groups + ") {\n" + frames_text + "    return;\n  }\n" +
+                   rows_text,
+               shape(four, items, [four, frame_groups](Size size, const RayPlan& plan) {
                  const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
-                 return std::array{(most_rows(size) * of_ways + items - 1) / items,
+                 const std::int64_t rows_items = most_rows(size) * of_ways;
+                 return std::array{frame_groups(size) + (rows_items + items - 1) / items,
                                    std::int64_t{1}};
                }));
   }

@@ -38,7 +38,7 @@ FUNCTION float $name_pixel(GIVEN, const int from_x, const int from_y) {
 )";
 
 // Of each way and row: where its pixels lie along the projection, and where strip 0's is stored.
-inline constexpr const char* rows_kernel = R"(  const int item = GROUP_X * $items + ITEM;
+inline constexpr const char* rows_kernel = R"(  const int item = (GROUP_X - $frame_groups) * $items + ITEM;
   const int way = item / $most_rows, row = item % $most_rows;
   if (way >= $count) return;
   const double along = $ways[3 * way], across = $ways[3 * way + 1];
@@ -135,11 +135,11 @@ inline constexpr const char* row_text =
 
 inline constexpr const char* end_text = R"(  {
     const long sum = ((long)part * $count + way) * $slots + $slot;
-    GLOBAL double* const totals = $totals_of_strips + (sum * $strips + strip) * 4;
+    GLOBAL double* const totals = $totals_of_strips + sum * 4 * $strips + strip;
     totals[0] = total_all$k;
-    totals[1] = total_offsets$k;
-    totals[2] = total_first$k;
-    totals[3] = total_second$k;
+    totals[$strips] = total_offsets$k;
+    totals[2 * $strips] = total_first$k;
+    totals[3 * $strips] = total_second$k;
   }
 )";
 
@@ -159,12 +159,14 @@ inline constexpr const char* bins_kernel = R"(  LOCAL double parts[4 * $near];
   const int from = larger(FIRST(start - middle), -half_u - most);
   const int to = smaller(FIRST(start + $items - 1 - middle) + 9, half_u + most);
   GLOBAL const double* const upper =
-      $totals_of_strips + ((long)sum * $strips + half_u + most) * 4;
+      $totals_of_strips + (long)sum * 4 * $strips + half_u + most;
   GLOBAL const double* const lower = upper + (long)$count * $slots * $strips * 4;
   for (int i = ITEM; i <= to - from; i += $items) {
-    const long strip = from + i, at = 4 * strip;
-    const double all = upper[at] + lower[at], offsets = upper[at + 1] + lower[at + 1];
-    const double first = upper[at + 2] + lower[at + 2], second = upper[at + 3] + lower[at + 3];
+    const int strip = from + i, step = $strips;
+    const double all = upper[strip] + lower[strip];
+    const double offsets = upper[strip + step] + lower[strip + step];
+    const double first = upper[strip + 2 * step] + lower[strip + 2 * step];
+    const double second = upper[strip + 3 * step] + lower[strip + 3 * step];
     const double along_strip = along * (double)strip, bin = floor(along_strip - reach);
     const double third = 4.0 * ((along_strip - bin) * all + offsets) - first - second;
     parts[4 * i] = (4.0 * all - first) / 4.0;
