@@ -116,6 +116,7 @@ class SpreadWriter {
     const std::string own = reading(text);
     text = own + text;
     put("$columns", [] { return columns; });
+    put("$rows_of", [] { return rows; });
     put("$others", [] { return each_other; });
     put("$neighbours", [] { return each_neighbour; });
     put("$skip", [&] {

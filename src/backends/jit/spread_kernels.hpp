@@ -33,11 +33,12 @@ FUNCTION float float_of_key(const uint key) {
 )";
 
 // What every kernel begins with: a work-item goes down some rows of a column of the image.
-inline constexpr const char* columns = R"(  const int x = GROUP_X * $items + ITEM;
+inline constexpr const char* rows = R"(  const int x = GROUP_X * $items + ITEM;
   if (x >= $width) return;
   const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
-  const int end_y = smaller((GROUP_Y + 1) * rows_each, $height);
-  for (int y = GROUP_Y * rows_each; y < end_y; ++y) {
+  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
+)";
+inline constexpr const char* columns = R"($rows_of  for (int y = begin_y; y < end_y; ++y) {
     const uint pixel = (uint)y * (uint)$width + (uint)x;
 )";
 // The work-item that speaks for all.
@@ -158,32 +159,47 @@ $columns    if ($components[pixel] != pixel) continue;
   }
 )";
 
-// Pixels learn their new component.
+// Pixels learn their new component. Those of four rows look for it side by side; on the way every
+// link is led to where the next one leads.
 inline constexpr const char* follow_kernel = R"(  if ($state[0] == 0u) return;
   GLOBAL volatile uint* links = $forest;
-$columns    const uint before = $components[pixel];
-    if ((before & ($done | $inner)) != 0u) continue;
-    uint at = before, up = links[at];
-    while ((up & ~$done) != at) {
-      const uint over = links[up];
-      if ((over & ~$done) == up) {
-        at = up;
-        up = over;
-      } else {
-        links[at] = over;
-        at = over;
-        up = links[at];
+$rows_of  for (int first_y = begin_y; first_y < end_y; first_y += 4) {
+    const uint first = (uint)first_y * (uint)$width + (uint)x;
+    uint before[4], at[4], up[4];
+$unroll    for (int k = 0; k < 4; ++k) {
+      before[k] = first_y + k < end_y ? $components[first + (uint)k * (uint)$width] : $done;
+    }
+$unroll    for (int k = 0; k < 4; ++k) {
+      at[k] = (before[k] & ($done | $inner)) == 0u ? before[k] : 0u;
+      up[k] = (before[k] & ($done | $inner)) == 0u ? links[at[k]] : 0u;
+    }
+    for (bool moves = true; moves;) {
+      uint over[4];
+      moves = false;
+$unroll      for (int k = 0; k < 4; ++k) {
+        over[k] = (up[k] & ~$done) == at[k] ? up[k] : links[up[k]];
+      }
+$unroll      for (int k = 0; k < 4; ++k) {
+        if ((up[k] & ~$done) == at[k]) continue;
+        if ((over[k] & ~$done) != up[k]) links[at[k]] = over[k];
+        at[k] = up[k];
+        up[k] = over[k];
+        moves = true;
       }
     }
-    if (at != before) links[before] = at;
-    if (up != before) $components[pixel] = up;
-    if (before != pixel) continue;
-    if (at != before) {
-      MAX_GLOBAL(&$seeds[at], $seeds[before]);
-    } else if (up == before) {
-      $weights[pixel] = 0u;
-      $edges[pixel] = 0u;
-      $state[1] = 1u;
+$unroll    for (int k = 0; k < 4; ++k) {
+      if ((before[k] & ($done | $inner)) != 0u) continue;
+      const uint pixel = first + (uint)k * (uint)$width;
+      if (at[k] != before[k]) links[before[k]] = at[k];
+      if (up[k] != before[k]) $components[pixel] = up[k];
+      if (before[k] != pixel) continue;
+      if (at[k] != pixel) {
+        MAX_GLOBAL(&$seeds[at[k]], $seeds[pixel]);
+      } else if (up[k] == pixel) {
+        $weights[pixel] = 0u;
+        $edges[pixel] = 0u;
+        $state[1] = 1u;
+      }
     }
   }
 )";
