@@ -229,7 +229,7 @@ void BlockWriter::rows_of_made(int n, const std::string& name) {
                 words + "[" + quarter + " + q]);\n";
   row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(row) + "];\n" +
                loop("k", row) + name + "[k] = (uchar)(" + made + "[k] >> (16 * two));\n";
-  in_words_[name] = words;
+  in_words_[name] = "(" + words + " + two * " + quarter + ")";
 }
 
 std::string BlockWriter::pairs_text(const std::string& array, const PlaneText& plane,

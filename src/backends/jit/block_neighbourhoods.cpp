@@ -10,9 +10,8 @@
 
 namespace impipe::jit {
 
-void BlockWriter::weighted(const std::string& name, const std::string& type, const Window& w,
-                           const Mask& mask, const std::string& weight, int channels,
-                           PixelClass cls) {
+void BlockWriter::weighted(const std::string& name, const Window& w, const Mask& mask,
+                           const std::string& weight, int channels, PixelClass cls) {
   std::string sum = "float sum = 0.0f;\n";
   int k = 0;
   for (int y = 0; y < mask.height; ++y) {
@@ -22,9 +21,10 @@ void BlockWriter::weighted(const std::string& name, const std::string& type, con
              place_in(w, x - mask.origin_x, y - mask.origin_y, mask.origin_y) + "], sum);\n";
     }
   }
-  row_text_ += "  " + type + " " + name + "[" + std::to_string(px_ * channels) + "];\n" +
-               for_each_pixel(channels, sum + "      " + name +
-                                            "[k] = " + converted(cls, "float", "sum") + ";");
+  const int count = px_ * channels;
+  row_text_ += "  float sums_" + name + "[" + std::to_string(count) + "];\n" +
+               for_each_pixel(channels, sum + "      sums_" + name + "[k] = sum;");
+  pixels_of_floats(name, cls, count, "sums_" + name + "[k]");
 }
 
 void BlockWriter::around(int n, const std::string& name) {
@@ -42,8 +42,8 @@ void BlockWriter::around(int n, const std::string& name) {
                  outside_value(to_, n, stencil->border), to_.width(image), to_.height(image));
     const Window w = window(image, stencil->footprint(), "float", edge, "w_" + own);
     if (stencil->body == nullptr && stencil->expression == nullptr) {
-      weighted(name, type_of(node.cls), w, stencil->taps,
-               weights(to_, n, "weights", 0, stencil->taps.count()), node.channels, node.cls);
+      weighted(name, w, stencil->taps, weights(to_, n, "weights", 0, stencil->taps.count()),
+               node.channels, node.cls);
     } else {
       stencil_body(n, name, w, stencil->footprint());
     }
@@ -111,7 +111,7 @@ void BlockWriter::both_passes(int n, const Separable& separable, const std::stri
              " >= " + to_.height(image) + ") {\n" + loop("k", rows.width) + rows.array + "[r * " +
              row + " + k] = " + outside + ";\n      }\n    }\n  }\n";
   }
-  weighted(name, type_of(node.cls), rows, separable.column,
+  weighted(name, rows, separable.column,
            weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),
            node.channels, node.cls);
 }
@@ -142,7 +142,7 @@ void BlockWriter::columns(int n, const Separable& separable, const std::string& 
            " + i * " + std::to_string(w.channels) +
            " + c] = " + to_.call(edge, "x0 + i", "y0 + r - " + std::to_string(f.up), "c") +
            ";\n  }\n  }\n  }\n  }\n";
-  weighted(name, type_of(node.cls), w, separable.column,
+  weighted(name, w, separable.column,
            weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),
            node.channels, node.cls);
 }

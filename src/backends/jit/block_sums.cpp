@@ -157,7 +157,7 @@ void BlockWriter::words_of_codes(const std::string& name, const std::string& cod
   row_text_ += "  uchar " + name + "[" + std::to_string(row) + "];\n" + loop("k", row) + name +
                "[k] = (uchar)(" + codes + "[two * " + std::to_string(row) + " + k]" +
                (place == "SECOND" ? " >> 8" : "") + ");\n";
-  in_words_[name] = words;
+  in_words_[name] = "(" + words + " + two * " + std::to_string(row / 4) + ")";
 }
 
 bool can_be_mean(const Builder& to, const IsStored& stored, int n) {

@@ -19,24 +19,29 @@ void BlockWriter::fill_tile(int n, const std::string& own, const std::string& ed
   const int down = to_.tuning().group / 32, rows = down * py_ + f.up + f.down;
   const std::string vectors = number(across), items = number(to_.tuning().group);
   const std::string place = "tile_" + own + "[k]";
-  // Items go over the rows 32 vectors at a time, and then over what is left at the right.
-  const int left_over = across - 32;
+  // Items go over the rows 32 vectors at a time. What is left at the right is loaded before that
+  // and stored after it, so that everything is on its way at once. `each` makes the vector v.
+  const int left_over = across - 32, beside = rows * left_over;
+  const int turns = (beside + to_.tuning().group - 1) / to_.tuning().group;
   const auto fill = [&](const std::string& each) {
-    return std::string(to_.tuning().unroll ? "#pragma unroll\n" : "") + "    for (int i = 0; i < " +
-           number((rows + down - 1) / down) + "; ++i) {\n      const int row = i * " +
-           number(down) + " + ITEM / 32, vector = ITEM % 32, k = row * " + vectors +
-           " + vector;\n      if (row < " + number(rows) + ") {\n" + each +
-           "      }\n    }\n    for (int i = ITEM; i < " + number(rows * left_over) +
-           "; i += " + items + ") {\n      const int row = i / " + number(left_over) +
-           ", vector = 32 + i % " + number(left_over) + ", k = row * " + vectors + " + vector;\n" +
-           each + "    }\n";
+    const std::string turn = loop("t", turns) + "{\n      const int i = ITEM + t * " + items +
+                             ", row = i / " + number(left_over) + ", vector = 32 + i % " +
+                             number(left_over) + ", k = row * " + vectors +
+                             " + vector;\n      if (i < " + number(beside) + ") {\n";
+    return "    " + type + "4 beside[" + number(turns) + "];\n" + turn + each +
+           "        beside[t] = v;\n      }\n    }\n" + loop("i", (rows + down - 1) / down) +
+           "{\n      const int row = i * " + number(down) +
+           " + ITEM / 32, vector = ITEM % 32, k = row * " + vectors +
+           " + vector;\n      if (row < " + number(rows) + ") {\n" + each + "        " + place +
+           " = v;\n      }\n    }\n" + turn + "        " + place +
+           " = beside[t];\n      }\n    }\n";
   };
+
   std::string at_edge = "        " + type + "4 v;\n";
   for (int i = 0; i < 4; ++i) {
     at_edge += std::string("        v.") + "xyzw"[i] + " = " +
                to_.call(edge, "left + 4 * vector + " + number(i), "top + row", "0") + ";\n";
   }
-  at_edge += "        " + place + " = v;\n";
   tables_ += "  LOCAL " + type + "4 tile_" + own + "[" + number(rows * across) + "];\n  {\n" +
              "    const int left = GROUP_X * " + number(32 * px_) + " - " + number(halo) +
              ", top = GROUP_Y * " + number(down * py_) + " - " + number(f.up) + ";\n";
@@ -48,8 +53,7 @@ void BlockWriter::fill_tile(int n, const std::string& own, const std::string& ed
                   0, 4, to_.tuning().load_bytes, "        ") +
         "        " + type +
         "4 v;\n        v.x = from[0];\n        v.y = from[1];\n"
-        "        v.z = from[2];\n        v.w = from[3];\n        " +
-        place + " = v;\n";
+        "        v.z = from[2];\n        v.w = from[3];\n";
     tables_ += "    if (left >= 0 && left + " + number(4 * across) + " <= " + to_.width(image) +
                " && top >= 0 && top + " + number(rows) + " <= " + to_.height(image) + ") {\n" +
                fill(inside) + "    } else {\n" + fill(at_edge) + "    }\n";
@@ -108,12 +112,12 @@ void BlockWriter::stream_tile(int n, const std::string& own, const std::string& 
            "      line[4 * i] = v.x;\n      line[4 * i + 1] = v.y;\n"
            "      line[4 * i + 2] = v.z;\n      line[4 * i + 3] = v.w;\n    }\n" +
            step + "  }\n  }\n";
-  const std::string value = sums + "[r * " + number(px_) + " + i]";
-  row_text_ +=
-      "  " + type_of(node.cls) + " " + name + "[" + number(px_) + "];\n" + loop("i", px_) + name +
-      "[i] = " +
-      (real.empty() ? "(" + type_of(node.cls) + ")" + value : converted(node.cls, real, value)) +
-      ";\n";
+  const auto value_of = [&](const char* k) {
+    return sums + "[r * " + number(px_) + " + " + k + "]";
+  };
+  if (!real.empty()) return pixels_of_floats(name, node.cls, px_, value_of("k"));
+  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + number(px_) + "];\n" + loop("k", px_) +
+               name + "[k] = (" + type_of(node.cls) + ")" + value_of("k") + ";\n";
 }
 
 void BlockWriter::extremes_tile(int n, const std::string& name) {

@@ -53,9 +53,8 @@ std::string BlockWriter::row_pass(int n, const std::string& name) {
   write_border(to_, edge, "float", to_.value(image, "x", "y", "c"), separable.border,
                outside_value(to_, n, separable.border), to_.width(image), to_.height(image));
   const Window w = window(image, separable.row.footprint(), "float", edge, "w_" + name);
-  weighted(name, "float", w, separable.row,
-           weights(to_, n, "row_weights", 0, separable.row.count()), to_.channels(image),
-           PixelClass::single);
+  weighted(name, w, separable.row, weights(to_, n, "row_weights", 0, separable.row.count()),
+           to_.channels(image), PixelClass::single);
   return name;
 }
 
@@ -130,9 +129,8 @@ std::string BlockWriter::rows_text(const std::string& array, const PlaneText& pl
   const bool padded = row_alignment % (row * bytes_of(cls)) == 0;
   const std::string in_one =
       in_words_.contains(array) && padded
-          ? word_access(false, "row",
-                        "(" + in_words_.at(array) + " + two * " + number(row / 4) + ")", 0, row,
-                        row, to_.tuning().load_bytes, "    ")
+          ? word_access(false, "row", in_words_.at(array), 0, row, row, to_.tuning().load_bytes,
+                        padded ? "    " : "      ")
           : wide_store(cls, "row", array, row, to_.tuning().load_bytes, padded ? "    " : "      ");
   const std::string stored =
       padded
@@ -146,21 +144,21 @@ std::string BlockWriter::rows_text(const std::string& array, const PlaneText& pl
                     "* const row = rows[two];\n    rows[two] += " + plane.stride + ";\n"
               : "    GLOBAL " + type_of(cls) + "* const row = " + plane.row("y") +
                     " + (long)x0 * " + number(plane.channels) + ";\n";
-  if (!packed_) {
-    return loop("r", py_) + "{\n    const int y = y0 + r;\n    if (y >= " + height +
-           ") continue;\n" + row_text_ + to_row + stored + "  }\n";
-  }
-  const std::string pair =
-      loop("two", 2) + "{\n    const int y = y0 + r + two * " + number(rows_apart()) + ";\n" + to_row;
-  if (reads_rows_) {
-    return pair + "    if (y >= " + height + ") continue;\n" + row_text_ + stored + "  }\n";
+  const std::string each = packed_ ? loop("two", 2) + "{\n    const int y = y0 + r + two * " +
+                                         number(rows_apart()) + ";\n" + to_row
+                                   : loop("r", py_) + "{\n    const int y = y0 + r;\n";
+  // Sums of a tile fill the registers by themselves.
+  const bool bytes = padded && bytes_of(cls) == 1 && (packed_ || interior_);
+  if (reads_rows_ || (!packed_ && !bytes)) {
+    return each + "    if (y >= " + height + ") continue;\n" + row_text_ + (packed_ ? "" : to_row) +
+           stored + "  }\n";
   }
   // Rows below the image are made too: without a branch the compiler orders all rows' work.
   std::string conditional = "    if (y < " + height + ") {\n" + stored + "    }\n";
-  if (padded && bytes_of(cls) == 1) {
+  if (bytes) {
     std::string words = "packed", packing;
     if (in_words_.contains(array)) {
-      words = "(" + in_words_.at(array) + " + two * " + number(row / 4) + ")";
+      words = in_words_.at(array);
     } else {
       packing = "    uint packed[" + number(row / 4) + "];\n" + loop("q", row / 4) +
                 "packed[q] = " + "FIRST_BYTES(" + array + " + 4 * q);\n";
@@ -168,7 +166,24 @@ std::string BlockWriter::rows_text(const std::string& array, const PlaneText& pl
     conditional = packing + word_access(false, "row", words, 0, row, row, to_.tuning().load_bytes,
                                         "    ", "y < " + height);
   }
-  return pair + row_text_ + conditional + "  }\n";
+  return each + (packed_ ? "" : to_row) + row_text_ + conditional + "  }\n";
+}
+
+void BlockWriter::pixels_of_floats(const std::string& name, PixelClass cls, int count,
+                                   const std::string& value) {
+  const std::string all = std::to_string(count);
+  row_text_ += "  " + type_of(cls) + " " + name + "[" + all + "];\n";
+  if (cls != PixelClass::uint8 || count % 4 != 0) {
+    row_text_ += loop("k", count) + name + "[k] = " + converted(cls, "float", value) + ";\n";
+    return;
+  }
+  // An instruction rounds where the code stays in its second byte.
+  const std::string codes = "codes_" + name, words = "words_" + name;
+  row_text_ += "  uint " + codes + "[" + all + "], " + words + "[" + std::to_string(count / 4) +
+               "];\n" + loop("k", count) + codes + "[k] = ROUNDED_CODE(fmin(POSITIVE(" + value +
+               "), 255.0f));\n" + loop("q", count / 4) + words + "[q] = SECOND_BYTES(" + codes +
+               " + 4 * q);\n" + loop("k", count) + name + "[k] = (uchar)(" + codes + "[k] >> 8);\n";
+  in_words_[name] = words;
 }
 
 std::string BlockWriter::loop(const std::string& variable, int count) const {
@@ -309,18 +324,20 @@ std::string BlockWriter::raw_window(const Operand& operand, const Window& w, con
       "    " + type_of(cls) + " " + name + "[" + std::to_string(w.rows * w.width) + "];\n";
   if (operand.external || stored_(operand.index)) {
     const int centre = px_ * w.channels;
+    const PlaneText plane = to_.plane(operand);
+    const std::string row = "row_of_" + name;
     const std::string to = "(" + name + " + r * " + std::to_string(w.width) + ")";
     const int widest = to_.tuning().load_bytes;
     text +=
-        declared + loop("r", w.rows) + "{\n      GLOBAL const " + type_of(cls) +
-        "* const row = " + to_.plane(operand).row("(y0 + r - " + std::to_string(f.up) + ")") +
-        " + (long)x0 * " + std::to_string(w.channels) + " - " + std::to_string(w.first) + ";\n" +
-        wide_load(cls, "row", to, 0, w.first, 4, "      ") +
+        declared + "    GLOBAL const " + type_of(cls) + "* " + row + " = " +
+        plane.row("(y0 - " + std::to_string(f.up) + ")") + " + (long)x0 * " +
+        std::to_string(w.channels) + " - " + std::to_string(w.first) + ";\n" + loop("r", w.rows) +
+        "{\n" + wide_load(cls, row, to, 0, w.first, 4, "      ") +
         // The block's own pixels are aligned more widely than the window's first.
-        wide_load(cls, "(row + " + std::to_string(w.first) + ")",
+        wide_load(cls, "(" + row + " + " + std::to_string(w.first) + ")",
                   "(" + to + " + " + std::to_string(w.first) + ")", 0, centre, widest, "      ") +
-        wide_load(cls, "row", to, w.first + centre, w.width - w.first - centre, 4, "      ") +
-        "    }\n";
+        wide_load(cls, row, to, w.first + centre, w.width - w.first - centre, 4, "      ") +
+        "      " + row + " += " + plane.stride + ";\n" + "    }\n";
     return name;
   }
   const int n = operand.index;

@@ -75,6 +75,11 @@ class BlockWriter {
   // The row pass of separable node n as floats.
   std::string row_pass(int n, const std::string& name);
 
+  // The array NAME [count] of one row in class `cls`, of the floats `value` of k; bytes as words
+  // too.
+  void pixels_of_floats(const std::string& name, PixelClass cls, int count,
+                        const std::string& value);
+
   // The kernel, with the block in `array` stored to `plane`, by launches for which `wanted` holds.
   void kernel(const std::string& name, const std::string& array, const PlaneText& plane,
               PixelClass cls, std::function<Size(const LaunchContext&)> size,
@@ -127,7 +132,7 @@ class BlockWriter {
   // Text of the place of the pixel in a window, from r, i, c.
   static std::string place_in(const Window& w, int dx, int dy, int up);
 
-  void weighted(const std::string& name, const std::string& type, const Window& w, const Mask& mask,
+  void weighted(const std::string& name, const Window& w, const Mask& mask,
                 const std::string& weight, int channels, PixelClass cls);
 
   void around(int n, const std::string& name);

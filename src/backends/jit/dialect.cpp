@@ -56,7 +56,15 @@ static inline uint add_bytes(const uint word, const uint sum) {
 #define COUNT_BITS(bits) popcount(bits)
 #define POSITIVE(value) ((value) > 0.0f ? (value) : 0.0f)
 #define FLOOR_CODE(value) ((uint)(value))
+#ifdef __NV_CL_C_VERSION
+static inline uint ROUNDED_CODE(const float value) {
+  float code;
+  asm("add.rm.f32 %0, %1, %2;" : "=f"(code) : "f"(value), "f"(32768.5f));
+  return as_uint(code);
+}
+#else
 #define ROUNDED_CODE(value) (FLOOR_CODE((value) + 0.49999997f) << 8)
+#endif
 #define ROTATE(value, bits) rotate(value, (uint)(bits))
 #define FLOAT_BITS(value) as_uint(value)
 // The 32 bits from bit `shift` < 32 on of the 64 whose low word comes first.

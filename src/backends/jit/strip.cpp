@@ -345,7 +345,7 @@ class StripWriter : public BlockWriter {
     if (value.kind == Value::Kind::stencil) {
       const Stencil& stencil = *as<Stencil>(node);
       if (stencil.body == nullptr && stencil.expression == nullptr) {
-        weighted("made", type_of(node.cls), w, stencil.taps,
+        weighted("made", w, stencil.taps,
                  weights(to_, value.node, "weights", 0, stencil.taps.count()), 1, node.cls);
       } else {
         stencil_body(value.node, "made", w, f);
@@ -355,7 +355,7 @@ class StripWriter : public BlockWriter {
       const int count = separable.row.count();
       const bool rows = value.kind == Value::Kind::rows;
       const PixelClass cls = rows ? PixelClass::single : node.cls;
-      weighted("made", type_of(cls), w, rows ? separable.row : separable.column,
+      weighted("made", w, rows ? separable.row : separable.column,
                rows ? weights(to_, value.node, "row_weights", 0, count)
                     : weights(to_, value.node, "column_weights", count, separable.column.count()),
                1, cls);

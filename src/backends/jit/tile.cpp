@@ -20,9 +20,13 @@ namespace {
 
 // Values of a window that registers hold beside the sums.
 constexpr int most_window = 56;
-// Groups of a tile on a processor: 64 registers each, where there are 64 K of them.
+// Groups of a tile on a processor: 64 registers each, where there are 64 K of them; 48 do for short
+// columns.
 constexpr int tile_items = 256;
-constexpr int groups_at_once = 4;
+constexpr int groups_at_once = 4, groups_of_short_columns = 5;
+constexpr int short_column = 9;
+// Registers for rows that a work-item loads before it makes the first of them.
+constexpr int most_ahead = 36;
 
 int multiple_of_4(int n) { return (n + 3) / 4 * 4; }
 
@@ -68,7 +72,7 @@ std::optional<TileSize> tile_size(const Builder& to, const Passes& passes, const
   size.across = (channels == 1 ? 64 : 32) / size.px;
   // Wide tiles read less beside them, tall ones less above: what counts depends on the class.
   const bool wide =
-      passes.sums && channels == 1 && !is_narrow(to, node) && passes.column.height <= 9;
+      passes.sums && channels == 1 && !is_narrow(to, node) && passes.column.height <= short_column;
   if (wide) size.across *= 2;
   // Bytes are converted for every window they are in: wide windows share that.
   const bool narrow = is_narrow(to, node);
@@ -125,7 +129,8 @@ class TileWriter : public BlockWriter {
                               (s.height + size.height() - 1) / size.height(), 1},
                              {tile_items, 1, 1}};
         },
-        groups_at_once);
+        passes_.sums && passes_.column.height <= short_column ? groups_of_short_columns
+                                                              : groups_at_once);
   }
 
  private:
@@ -190,7 +195,8 @@ class TileWriter : public BlockWriter {
     const int values = px_ * channels_;
     Window w{"w_" + own(), 1, 0, multiple_of_4(f.left * channels_), channels_};
     w.width = w.first + values + multiple_of_4(f.right * channels_);
-    std::string window = "      float " + w.array + "[" + number(w.width) + "];\n";
+    const std::string declared = "      float " + w.array + "[" + number(w.width) + "];\n";
+    std::string window = declared;
     const std::string at_edge =
         loop("i", px_ + f.left + f.right) + "{\n" + loop("c", channels_) + w.array + "[" +
         number(w.first - f.left * channels_) + " + i * " + c +
@@ -204,15 +210,15 @@ class TileWriter : public BlockWriter {
     } else {
       window += at_edge;
     }
+    std::string pass;
     if (passes_.sums) {
-      weighted("made", "float", w, passes_.row,
-               weights(to_, inner_, "row_weights", 0, passes_.row.count()), channels_,
-               PixelClass::single);
-      window += "      const int r = 0;\n" + std::exchange(row_text_, {});
+      weighted("made", w, passes_.row, weights(to_, inner_, "row_weights", 0, passes_.row.count()),
+               channels_, PixelClass::single);
+      pass = "      const int r = 0;\n" + std::exchange(row_text_, {});
     } else {
-      window += "      float made[" + number(values) + "];\n" +
-                folds(w.array, w.width, w.first - f.left * channels_, channels_, passes_.row.width,
-                      values, "made", "row_");
+      pass = "      float made[" + number(values) + "];\n" +
+             folds(w.array, w.width, w.first - f.left * channels_, channels_, passes_.row.width,
+                   values, "made", "row_");
     }
     const int lanes = row_values() / values;
     std::string to_tile = "float4* const to = tile4 + (j * " + number(row_values()) + " + ITEM % " +
@@ -224,6 +230,7 @@ class TileWriter : public BlockWriter {
       }
     }
     to_tile = "      IN_LOCAL " + to_tile;
+    pass += to_tile;
     const int up = passes_.column.footprint().up, down = passes_.column.footprint().down;
     std::string text =
         std::string(to_.tuning().unroll ? "#pragma unroll 1\n" : "") + "  for (int j = ITEM / " +
@@ -233,13 +240,51 @@ class TileWriter : public BlockWriter {
         " || row_y >= " + height + " + " + number(down) + ") continue;\n";
     if (constant_outside()) {
       const std::string value = outside();
-      return text + "    if (row_y < 0 || row_y >= " + height + ") {\n" + loop("k", values) +
-             "tile[j * " + number(row_values()) + " + ITEM % " + number(lanes) + " * " +
-             number(values) + " + k] = " + value + ";\n    } else {\n      const int y = row_y;\n" +
-             window + to_tile + "    }\n  }\n";
+      text += "    if (row_y < 0 || row_y >= " + height + ") {\n" + loop("k", values) +
+              "tile[j * " + number(row_values()) + " + ITEM % " + number(lanes) + " * " +
+              number(values) + " + k] = " + value +
+              ";\n    } else {\n      const int y = row_y;\n" + window + pass + "    }\n  }\n";
+    } else {
+      text += "    {\n      const int y = " + std::string(name_of(passes_.border)) + "(row_y, " +
+              height + ");\n" + window + pass + "    }\n  }\n";
     }
-    return text + "    {\n      const int y = " + std::string(name_of(passes_.border)) +
-           "(row_y, " + height + ");\n" + window + to_tile + "    }\n  }\n";
+    const std::string inside = rows_inside(image, w, declared, pass);
+    if (inside.empty()) return text;
+    return "  if (tile_x * " + c + " >= " + number(w.first) + " && tile_x + " +
+           number(size_.width() + f.right) + " <= " + width + " && tile_y >= " + number(up) +
+           " && tile_y + " + number(size_.height() + down) + " <= " + height + ") {\n" + inside +
+           "  } else {\n" + text + "  }\n";
+  }
+
+  // The row pass of a tile that lies inside the image with all it reads: each work-item loads
+  // several rows before it makes the first of them. Empty where registers have no room for that.
+  std::string rows_inside(const Operand& image, const Window& w, const std::string& declared,
+                          const std::string& pass) {
+    if (!to_.tuning().unroll || (!image.external && !stored_(image.index))) return "";
+    const PixelClass cls = to_.cls(image);
+    const int values = px_ * channels_, lanes = row_values() / values, step = tile_items / lanes;
+    const int turns = (size_.rows + step - 1) / step;
+    int ahead = std::min(turns, most_ahead * 4 / (w.width * bytes_of(cls)));
+    if (ahead < 2) return "";
+    const int loops = (turns + ahead - 1) / ahead;
+    ahead = (turns + loops - 1) / loops;
+    const int aligned = std::gcd(to_.tuning().load_bytes,
+                                 std::gcd(w.first * bytes_of(cls), values * bytes_of(cls)));
+    const PlaneText plane = to_.plane(image);
+    const std::string rows = number(size_.rows), row = number(w.width), stride = number(step);
+    return "#pragma unroll 1\n  for (int first = ITEM / " + number(lanes) + "; first < " + rows +
+           "; first += " + number(step * ahead) + ") {\n    const int x0 = tile_x + ITEM % " +
+           number(lanes) + " * " + number(px_) + ";\n    GLOBAL const " + type_of(cls) +
+           "* from = " +
+           plane.row("(tile_y + first - " + number(passes_.column.footprint().up) + ")") +
+           " + (long)x0 * " + number(channels_) + " - " + number(w.first) + ";\n    " +
+           type_of(cls) + " ahead[" + number(ahead * w.width) + "];\n" + loop("u", ahead) +
+           "{\n      if (first + u * " + stride + " < " + rows + ") {\n" +
+           wide_load(cls, "from", "(ahead + u * " + row + ")", 0, w.width, aligned, "        ") +
+           "      }\n      from += " + stride + " * " + plane.stride + ";\n    }\n" +
+           loop("u", ahead) + "{\n      const int j = first + u * " + stride + ";\n      if (j < " +
+           rows + ") {\n" + declared + loop("k", w.width) + w.array + "[k] = (float)ahead[u * " +
+           row + " + k];\n" + pass + "      }\n    }\n  }\n";
   }
 
   // Extrema of `length` values, `stride` apart, from `first` on of the array: each length from half
@@ -272,9 +317,7 @@ class TileWriter : public BlockWriter {
                               number(size_.across) + " * " + number(values);
     const std::string name = "b_" + own(), sums = "made_" + own();
     made_.insert(name);
-    row_text_ += "  " + type_of(inner().cls) + " " + name + "[" + number(values) + "];\n" +
-                 loop("k", values) + name + "[k] = " +
-                 converted(inner().cls, "float", sums + "[r * " + number(values) + " + k]") + ";\n";
+    pixels_of_floats(name, inner().cls, values, sums + "[r * " + number(values) + " + k]");
     const int rows = size_.py + passes_.column.height - 1;
     std::string text = "  float " + sums + "[" + number(py_ * values) + "];\n";
     if (!passes_.sums) {
