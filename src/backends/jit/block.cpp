@@ -12,6 +12,7 @@ namespace {
 
 // Values of a window that registers hold.
 constexpr int most_window = 112;
+constexpr int most_of_several = 64;  // where several nodes are made of it
 constexpr int most_words = 96;
 constexpr BlockSize tile_size{.px = 4, .py = 8, .tile = true, .groups = 5};
 // Takes as much local memory.
@@ -171,8 +172,9 @@ std::optional<BlockSize> block_size(const Parts& parts) {
     sizes.insert(sizes.begin(), {4, 4});
   else if (parts.stored_bytes < 4 && r == 1)
     sizes.insert(sizes.begin(), {8, 8});
+  const int most = parts.around_count > 1 && r > 1 ? most_of_several : most_window;
   for (const BlockSize size : sizes) {
-    if ((size.px + f.left + f.right) * (size.py + f.up + f.down) * parts.channels <= most_window) {
+    if ((size.px + f.left + f.right) * (size.py + f.up + f.down) * parts.channels <= most) {
       return size;
     }
   }

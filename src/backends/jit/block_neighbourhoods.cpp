@@ -161,10 +161,21 @@ void BlockWriter::extremes(int n, const Extremum& extremum, const std::string& n
                                                             : "smaller");
   const std::string own = Builder::name({false, n});
   const std::string edge = own + "_edge";
-  write_border(to_, edge, type, to_.value(image, "x", "y", "c"), Border::absent, nothing,
-               to_.width(image), to_.height(image));
   const Footprint f = extremum.mask.footprint();
-  const Window w = window(image, f, type, edge, "w_" + own);
+  const auto same = std::find_if(windows_.begin(), windows_.end(), [&](const LaneWindow& other) {
+    return other.image == image && other.kind == type && other.f == f;
+  });
+  Window w;
+  if (same != windows_.end() && extremum.mask.full()) {
+    w = same->window;
+  } else {
+    // A rectangle around its pixel has that of the image's pixels at its edge which lies nearest.
+    const Border border = extremum.mask.full() ? Border::replicate : Border::absent;
+    write_border(to_, edge, type, to_.value(image, "x", "y", "c"), border, nothing,
+                 to_.width(image), to_.height(image));
+    w = window(image, f, type, edge, "w_" + own);
+    if (extremum.mask.full()) windows_.push_back({image, type, f, w});
+  }
   const std::vector<Run> runs = runs_of(extremum.mask);
   std::map<int, std::string> of_length = {{1, w.array}};
   const int all = w.rows * w.width;

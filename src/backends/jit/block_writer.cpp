@@ -328,6 +328,7 @@ std::string BlockWriter::raw_window(const Operand& operand, const Window& w, con
     const std::string row = "row_of_" + name;
     const std::string to = "(" + name + " + r * " + std::to_string(w.width) + ")";
     const int widest = to_.tuning().load_bytes;
+    const int beside = bytes_of(cls) == 4 && px_ % 4 == 0 && w.first % 4 == 0 ? widest : 4;
     text +=
         declared + "    GLOBAL const " + type_of(cls) + "* " + row + " = " +
         plane.row("(y0 - " + std::to_string(f.up) + ")") + " + (long)x0 * " +
@@ -336,7 +337,7 @@ std::string BlockWriter::raw_window(const Operand& operand, const Window& w, con
         // The block's own pixels are aligned more widely than the window's first.
         wide_load(cls, "(" + row + " + " + std::to_string(w.first) + ")",
                   "(" + to + " + " + std::to_string(w.first) + ")", 0, centre, widest, "      ") +
-        wide_load(cls, row, to, w.first + centre, w.width - w.first - centre, 4, "      ") +
+        wide_load(cls, row, to, w.first + centre, w.width - w.first - centre, beside, "      ") +
         "      " + row + " += " + plane.stride + ";\n" + "    }\n";
     return name;
   }
@@ -377,7 +378,11 @@ BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint&
                                         const std::string& name) {
   const int channels = to_.channels(operand);
   const int bytes = bytes_of(to_.cls(operand));
-  const auto aligned = [&](int pixels) { return (pixels * channels * bytes + 3) / 4 * 4 / bytes; };
+  // Floats from wide neighbourhoods come by whole vectors.
+  const int vector = bytes == 4 && px_ % 4 == 0 && std::max(f.left, f.right) > 1 ? 16 : 4;
+  const auto aligned = [&](int pixels) {
+    return (pixels * channels * bytes + vector - 1) / vector * vector / bytes;
+  };
   Window w{name, py_ + f.up + f.down, 0, aligned(f.left), channels};
   w.width = w.first + px_ * channels + aligned(f.right);
   const int left = f.left * channels;

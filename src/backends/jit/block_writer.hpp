@@ -255,6 +255,7 @@ class BlockWriter {
   std::map<std::string, std::string> in_words_;  // arrays that are also there as words: those
   std::vector<LaneRows> lane_rows_;
   std::vector<LaneWindow> lane_windows_;
+  std::vector<LaneWindow> windows_;  // of extrema in rectangles; kind: their type
   std::map<std::string, std::string> lane_pixels_;  // nodes that are there in lanes: pixel k
   std::string pair_text_;    // what rows r and r + py/2 are made of, in lanes
   bool reads_rows_ = false;  // row_text_ reads memory

@@ -271,20 +271,31 @@ class TileWriter : public BlockWriter {
     const int aligned = std::gcd(to_.tuning().load_bytes,
                                  std::gcd(w.first * bytes_of(cls), values * bytes_of(cls)));
     const PlaneText plane = to_.plane(image);
-    const std::string rows = number(size_.rows), row = number(w.width), stride = number(step);
+    // Narrow pixels stay in words until they are used.
+    const int in_word = 4 / bytes_of(cls), words = w.width / in_word;
+    const std::string type = in_word == 1 ? "float" : "uint", element = type_of(cls);
+    const std::string ahead_of_row = "(ahead + u * " + number(words) + ")";
+    const std::string load =
+        in_word == 1 ? wide_load(cls, "from", ahead_of_row, 0, w.width, aligned, "        ")
+                     : word_access(true, "(GLOBAL const uchar*)from", ahead_of_row, 0, 4 * words,
+                                   aligned, aligned, "        ");
+    const std::string value = in_word == 1 ? "ahead[u * " + number(words) + " + k]"
+                                           : "((ahead[u * " + number(words) + " + k / " +
+                                                 number(in_word) + "] >> (" + number(32 / in_word) +
+                                                 " * (k % " + number(in_word) + "))) & " +
+                                                 (in_word == 4 ? "255u" : "65535u") + ")";
+    const std::string rows = number(size_.rows), stride = number(step);
     return "#pragma unroll 1\n  for (int first = ITEM / " + number(lanes) + "; first < " + rows +
            "; first += " + number(step * ahead) + ") {\n    const int x0 = tile_x + ITEM % " +
-           number(lanes) + " * " + number(px_) + ";\n    GLOBAL const " + type_of(cls) +
-           "* from = " +
+           number(lanes) + " * " + number(px_) + ";\n    GLOBAL const " + element + "* from = " +
            plane.row("(tile_y + first - " + number(passes_.column.footprint().up) + ")") +
-           " + (long)x0 * " + number(channels_) + " - " + number(w.first) + ";\n    " +
-           type_of(cls) + " ahead[" + number(ahead * w.width) + "];\n" + loop("u", ahead) +
-           "{\n      if (first + u * " + stride + " < " + rows + ") {\n" +
-           wide_load(cls, "from", "(ahead + u * " + row + ")", 0, w.width, aligned, "        ") +
+           " + (long)x0 * " + number(channels_) + " - " + number(w.first) + ";\n    " + type +
+           " ahead[" + number(ahead * words) + "];\n" + loop("u", ahead) +
+           "{\n      if (first + u * " + stride + " < " + rows + ") {\n" + load +
            "      }\n      from += " + stride + " * " + plane.stride + ";\n    }\n" +
            loop("u", ahead) + "{\n      const int j = first + u * " + stride + ";\n      if (j < " +
-           rows + ") {\n" + declared + loop("k", w.width) + w.array + "[k] = (float)ahead[u * " +
-           row + " + k];\n" + pass + "      }\n    }\n  }\n";
+           rows + ") {\n" + declared + loop("k", w.width) + w.array + "[k] = (float)" + value +
+           ";\n" + pass + "      }\n    }\n  }\n";
   }
 
   // Extrema of `length` values, `stride` apart, from `first` on of the array: each length from half
