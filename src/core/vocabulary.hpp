@@ -33,6 +33,7 @@
 //   clamp       NaN stays NaN
 //   round_away  half away from zero, exact for every value (floor(x + 0.5) is not: it takes
 //               0.49999997f to 1); NaN stays NaN, a zero result is +0
+//   over        a / b, where b is the same for every pixel: GPUs find its reciprocal once
 //   to_code     what a value becomes in an integer class with this largest code: NaN is 0
 #define IMPIPE_COMPOSED_WORDS(word)                                 \
   word(min, 2, (a, b), { return a < b ? a : b; })                   \
@@ -47,6 +48,7 @@
     const real down = rest <= real(-0.5) ? real(1) : real(0);       \
     return whole + up - down;                                       \
   })                                                                \
+  word(over, 2, (a, b), { return a / b; })                          \
   word(to_code, 2, (x, largest), {                                  \
     const real positive = x > real(0) ? x : real(0);                \
     return round_away(positive < largest ? positive : largest);     \

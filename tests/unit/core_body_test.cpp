@@ -208,7 +208,7 @@ TEST(Vocabulary, ToCodeRoundsSaturatesAndMakesNanZero) {
 TEST(Vocabulary, KeepsItsTextForRunTimeCompilers) {
   std::string names;
   for (const ComposedWord& word : composed_words) names += std::string(word.name) + " ";
-  EXPECT_EQ(names, "min max clamp round_away to_code ");
+  EXPECT_EQ(names, "min max clamp round_away over to_code ");
   EXPECT_STREQ(composed_words[0].parameters, "(a, b)");
   EXPECT_STREQ(composed_words[0].text, "{ return a < b ? a : b; }");
   EXPECT_STREQ(builtin_words[0].builtin, "fabs");

@@ -251,6 +251,7 @@ void write_block_kernel(Builder& to, const IsStored& stored, int n) {
   const auto write = [&](const BlockSize& size, const std::string& which,
                          const LaunchTest& wanted) {
     BlockWriter block(to, others, size, self);
+    block.quickly(n, to.plane(self));
     const std::string array = block.centre(self);
     block.kernel(
         "store_" + Builder::name(self) + which, array, to.plane(self), to.node(n).cls,

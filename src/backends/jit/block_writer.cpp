@@ -46,6 +46,42 @@ std::string BlockWriter::centre(const Operand& operand) {
   return name;
 }
 
+void BlockWriter::quickly(int n, const PlaneText& plane) {
+  const PixelClass cls = to_.node(n).cls;
+  const int row = px_ * plane.channels;
+  if (!points_ || !to_.tuning().unroll || row_alignment % (row * bytes_of(cls)) != 0) return;
+  Builder::Quick quick;
+  to_.quick = &quick;
+  const std::string array = centre({false, n});
+  to_.quick = nullptr;
+  if (quick.used && tables_.empty() && load_text_.empty()) {
+    std::string ones;
+    for (const std::string& unit : quick.units) ones += " && " + unit + " == 1.0f";
+    const std::string type = type_of(cls), count = std::to_string(row);
+    const auto to_row = [&](const std::string& r) {
+      return "    GLOBAL " + type + "* const row = " + plane.row("(y0 + " + r + ")") +
+             " + (long)x0 * " + std::to_string(plane.channels) + ";\n";
+    };
+    quick_text_ = "  if (y0 + " + std::to_string(py_) + " <= " + to_.height(sized_) + ones + ") {\n  " +
+                  type + " all[" + std::to_string(py_ * row) +
+                  "];\n  struct Quotients quotients;\n  quotients.least = 0xffffffffu;\n"
+                  "  quotients.sum = 0.0f;\n" +
+                  loop("r", py_) + "{\n    const int y = y0 + r;\n" + row_text_ + loop("k", row) +
+                  "all[r * " + count + " + k] = " + array + "[k];\n  }\n" +
+                  "  if (all_exact(&quotients)) {\n" + loop("r", py_) + "{\n" + to_row("r") +
+                  wide_store(cls, "row", "(all + r * " + count + ")", row,
+                             to_.tuning().load_bytes, "      ") +
+                  "    }\n    return;\n  }\n  }\n";
+  }
+  tables_.clear();
+  load_arrays_.clear();
+  load_text_.clear();
+  row_text_.clear();
+  made_.clear();
+  in_words_.clear();
+  reads_rows_ = false;
+}
+
 std::string BlockWriter::row_pass(int n, const std::string& name) {
   const Separable& separable = *as<Separable>(to_.node(n));
   const Operand image = to_.node(n).images[0];
@@ -96,7 +132,7 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
             number(px_ + reach_.right) + " <= " + width + " &&\n      y0 >= " + number(reach_.up) +
             " && y0 + " + number(py_ + reach_.down) + " <= " + height + ";\n";
   }
-  text += text_ +
+  text += quick_text_ + text_ +
           (packed_ ? pairs_text(array, plane, cls, height) : rows_text(array, plane, cls, height)) +
           (goes_on ? "    block += GROUPS_Y;\n    y0 = " + first_row + ";\n    if (block * " +
                          number(block_y) + " >= " + height + ") break;\n" + loads + "  }\n"

@@ -69,6 +69,10 @@ class BlockWriter {
         groups_(size.groups),
         sized_(sized) {}
 
+  // Where point node n has quotients by uniform numbers: the block by reciprocals, stored if all are
+  // exact; what is written after it makes the others. Before everything else.
+  void quickly(int n, const PlaneText& plane);
+
   // The array with a row of the block of an operand: [px][channels].
   std::string centre(const Operand& operand);
 
@@ -249,6 +253,7 @@ class BlockWriter {
   // Of groups that make tables: all rows of the next block are loaded before the first is made.
   std::string load_arrays_, load_text_;
   bool ahead_ = false;  // what is loaded now is
+  std::string quick_text_;
   std::string text_;      // the windows
   std::string row_text_;  // what each row r of the block is made of
   std::set<std::string> made_;

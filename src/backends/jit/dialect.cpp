@@ -297,6 +297,7 @@ constexpr const char* body_words = R"(
 #define max(a, b) WORD(max_)(a, b)
 #define clamp(x, low, high) WORD(clamp_)(x, low, high)
 #define round_away(x) WORD(round_away_)(x)
+#define over(a, b) WORD(over_)(a, b)
 #define to_code(x, largest) WORD(to_code_)(x, largest)
 )";
 
@@ -332,6 +333,28 @@ FUNCTION int is_last_group(GLOBAL uint* ticket, const int groups, IN_LOCAL int* 
   const int last = *shared;
   if (last) FENCE;
   return last;
+}
+
+// What quotients by one reciprocal have met: the least magnitude, as twice its bits less one, so
+// that 0 is none; and a number that stays 0 until a result is no finite number.
+struct Quotients {
+  uint least;
+  float sum;
+};
+// a / b, correctly rounded (Markstein; Brisebarre, Muller and Raina 2004) for every a while b is
+// between 2^-20 and 2^20, the result finite, and a is 0 or not so small that the rest is inexact.
+FUNCTION float quick_over(struct Quotients* met, const float a, const float b) {
+  const float reciprocal = 1.0f / b, rough = a * reciprocal;
+  const float result = fma(-fma(rough, b, -a), reciprocal, rough);
+  const float nothing = b >= 9.5367431640625e-7f && b <= 1048576.0f ? 0.0f : NAN;
+  const uint size = 2u * FLOAT_BITS(a) - 1u;
+  met->least = size < met->least ? size : met->least;
+  met->sum = fma(result, nothing, met->sum);
+  return result;
+}
+FUNCTION int all_exact(const struct Quotients* met) {
+  // 2^-80
+  return met->least >= 2u * 0x17800000u - 1u && met->sum == 0.0f;
 }
 
 FUNCTION void order_int(int* a, int* b) {

@@ -28,6 +28,19 @@ std::string write_entry(Builder& to, int n) {
   return name;
 }
 
+// `text` with its over(a, divisor), where the divisor is 1.
+std::string without_quotients_by(std::string text, const std::string& divisor) {
+  const std::string word = "over(", end = ", " + divisor + ")";
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    std::size_t last = at + word.size();
+    for (int open = 1; open > 0; ++last) open += text[last] == '(' ? 1 : text[last] == ')' ? -1 : 0;
+    if (text.compare(last - end.size(), end.size(), end) != 0) continue;
+    text.replace(last - end.size(), end.size(), ")");
+    text.replace(at, word.size(), "(");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string converted(PixelClass cls, const std::string& real, const std::string& value) {
@@ -107,6 +120,24 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
       arguments.push_back(to.argument(n, index++, label, real, "c"));
     }
     text = point.body->text;
+  }
+  if (to.quick != nullptr && real == "float" && text.find("over(") != std::string::npos) {
+    to.quick->used = true;
+    body_name += "_quick";
+    const auto white = std::find(parameters.begin(), parameters.end(), "white");
+    std::string& given = arguments[static_cast<std::size_t>(white - parameters.begin()) %
+                                   arguments.size()];
+    if (white != parameters.end() && given.starts_with("given->")) {
+      to.quick->units.insert(given);
+      given = "1.0f";
+      body_name += "_unit";
+      text = without_quotients_by(text, "white");
+    }
+    arguments.insert(arguments.begin(), "&quotients");
+    to.body_once(body_name,
+                 "\n#undef over\n#define over(a, b) quick_over(met, a, b)\n" +
+                     body_function(body_name, real, "struct Quotients* met", parameters, text) +
+                     "#undef over\n#define over(a, b) WORD(over_)(a, b)\n");
   }
   to.body_once(body_name, "\n" + body_function(body_name, real, "", parameters, text));
   const std::string value = body_name + "(" + joined(arguments) + ")";

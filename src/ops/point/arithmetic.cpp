@@ -8,7 +8,7 @@ IMPIPE_POINT_BODY(imsubtract_number, (x), (y), { return x - y; })
 IMPIPE_POINT_BODY(immultiply, (x, y), (), { return x * y; })
 IMPIPE_POINT_BODY(immultiply_number, (x), (y), { return x * y; })
 IMPIPE_POINT_BODY(imdivide, (x, y), (), { return x / y; })
-IMPIPE_POINT_BODY(imdivide_number, (x), (y), { return x / y; })
+IMPIPE_POINT_BODY(imdivide_number, (x), (y), { return over(x, y); })
 IMPIPE_POINT_BODY(imabsdiff, (x, y), (), { return abs(x - y); })
 IMPIPE_POINT_BODY(imabsdiff_number, (x), (y), { return abs(x - y); })
 
