@@ -8,6 +8,9 @@
 #include "support/masks.hpp"
 
 IMPIPE_POINT_BODY(chain_scale, (x), (k), { return x * k + real(3); })
+IMPIPE_POINT_BODY(tiled_quotients, (x), (low, high, white), {
+  return over(over(x, white) - low, high - low) * white;
+})
 IMPIPE_POINT_BODY(chain_blend, (x, y), (k), { return k * x + y; })
 IMPIPE_STENCIL_BODY(chain_gradient, (1, 1, 1, 2), (scale),
                     { return (at(-1, -1) + at(1, 2) - at(0, 0) - at(1, -1)) * scale; })
@@ -84,6 +87,22 @@ std::vector<SpecCase> tiled_specs() {
                          PixelClass::uint8, 3));
   specs.push_back(of_one("extremum 2x33", Extremum{.largest = true, .mask = rectangle(2, 33)}, {},
                          PixelClass::single, 3));
+  std::mt19937 random(11);
+  for (const PixelClass cls :
+       {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    const Extremum many{.largest = cls != PixelClass::logical,
+                        .mask = random_mask(random, 11, 11, 0.5)};
+    specs.push_back(of_one("extremum of many runs", many, {}, cls, 1));
+    specs.push_back(of_one("transpose", Permute{.transpose = true}, {}, cls, 1));
+    specs.push_back(
+        of_one("quarter turn", Permute{.transpose = true, .flip_y = true}, {}, cls, 1));
+  }
+  // White is 1, and is not; the last divides by what is too small for a reciprocal.
+  for (const std::vector<double>& limits :
+       {std::vector<double>{0.1, 0.8, 1}, {0.25, 0.75, 3}, {0, 1e-9, 1}}) {
+    specs.push_back(of_one("quotients", Point{.body = &bodies::tiled_quotients}, limits,
+                           PixelClass::single, 1));
+  }
   return specs;
 }
 
