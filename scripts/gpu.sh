@@ -107,7 +107,7 @@ for phase in $phases; do
     case $phase in
       conformance)
         case $backend in cuda) tests='Cuda*' ;; *) tests='OpenCl*' ;; esac
-        IMPIPE_REQUIRE_BACKEND=$backend try 100 "kernels-$backend" "$unit_tests" \
+        IMPIPE_REQUIRE_BACKEND=$backend try 150 "kernels-$backend" "$unit_tests" \
           --gtest_filter="$tests"
         try 30 "out-of-memory-$backend" out_of_memory "$backend" "$device"
         ;;
@@ -131,7 +131,7 @@ for phase in $phases; do
         suites=primitives
         [ "$backend" != cuda ] || suites='primitives edt geometry algorithms'
         for suite in $suites; do
-          try 60 "$suite-$backend" "$impipe" bench --device "$device" --suite "$suite" \
+          try 90 "$suite-$backend" "$impipe" bench --device "$device" --suite "$suite" \
             --report "$out/$suite-$backend.json"
           say
           say '```'
