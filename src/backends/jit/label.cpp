@@ -166,7 +166,7 @@ class LabelWriter {
 
   void write_words() {
     if (peaks()) {
-      write_peaks();
+      to_.kernel(name_ + "_peaks", items, text(with_peaks(peaks_kernel)), each_word());
       return;
     }
     const auto set = [&](const Operand& image) {
@@ -188,19 +188,6 @@ class LabelWriter {
     } else {
       write_plane("_find", words_of("_words"), set(image_));
     }
-  }
-
-  void write_peaks() {
-    if (!to_.fast() || !image_.external || to_.cls(image_) != PixelClass::uint8) {
-      to_.kernel(name_ + "_peaks", items, text(with_peaks(peaks_kernel)), each_word());
-      return;
-    }
-    to_.body_once("packed_peaks", packed_peak_functions);
-    const PlaneText plane = to_.plane(image_);
-    std::string out = replaced(packed_peaks_kernel, "$bytes", plane.pointer);
-    out = replaced(out, "$stride", plane.stride);
-    out = replaced(out, "$turn", is(Kind::maxima) ? "0u" : "0xffffffffu");
-    to_.kernel(name_ + "_peaks", items, text(out), four_words());
   }
 
   // A text that reads the image's values as PEAK(x, y).

@@ -321,25 +321,33 @@ inline constexpr const char* sum_kernel = R"(  LOCAL uint parts[$wide];
 
 // The number of each run of a tile, then the rows.
 inline constexpr const char* numbers_kernel = R"(  LOCAL float numbers[64 * 33];
-  LOCAL uint words[$items];
+  LOCAL ushort list[16 * $items];
+  LOCAL uint words[$items], counts[1];
   const int column = ITEM % 64, row = ITEM / 64;
   const int x = GROUP_X * 64 + column, at_row = GROUP_Y * 2 + row;
   const uint word = x < $width ? $words[(long)at_row * $width + x] : 0u;
   words[ITEM] = word;
+  if (ITEM == 0) counts[0] = 0u;
   BARRIER;
-$unroll  for (int k = 0; k < 64 * 32 / $items; ++k) {
-    const int i = ITEM + k * $items;
-    const int c = i / 32, pair = i % 32;
-    const int place = pair / 16 * 64 + c;
-    if (((run_begins(words[place]) >> pair % 16 * 2) & 3u) != 0u) {
-      const uint near_root =
-          $forest[(uint)(GROUP_X * 64 + c) * $halves + (uint)(GROUP_Y * 32 + pair)];
-      const uint root = $forest[near_root];
-      const long at = (long)(root % $halves / 16u) * $width + (long)(root / $halves);
-      const uint pairs = (1u << 2 * (int)(root % 16u)) - 1u;
-      numbers[c * 33 + pair] = (float)(1u + $columns[root / $halves] + $over[at] +
-                                       COUNT_BITS($roots[at] & pairs));
+  const uint begins = run_begins(word);
+  if (begins != 0u) {
+    uint at = ADD_LOCAL(&counts[0], COUNT_BITS(begins));
+    for (uint e = begins; e != 0u; e &= e - 1u) {
+      list[at++] = (ushort)(ITEM | lowest_bit(e) / 2 << 7);
     }
+  }
+  BARRIER;
+  const int runs = (int)counts[0];
+  for (int i = ITEM; i < runs; i += $items) {
+    const int entry = (int)list[i], place = entry & 127;
+    const int c = place % 64, pair = place / 64 * 16 + (entry >> 7);
+    const uint near_root =
+        $forest[(uint)(GROUP_X * 64 + c) * $halves + (uint)(GROUP_Y * 32 + pair)];
+    const uint root = $forest[near_root];
+    const long at = (long)(root % $halves / 16u) * $width + (long)(root / $halves);
+    const uint pairs = (1u << 2 * (int)(root % 16u)) - 1u;
+    numbers[c * 33 + pair] =
+        (float)(1u + $columns[root / $halves] + $over[at] + COUNT_BITS($roots[at] & pairs));
   }
   BARRIER;
   if (x >= $width) return;

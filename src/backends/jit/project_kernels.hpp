@@ -16,8 +16,7 @@ inline constexpr const char* frame_kernel = R"(  const long item = (long)GROUP_X
   $frames[item] = $name_pixel(GIVE, transposed ? v : u, transposed ? u : v);
 )";
 
-inline constexpr const char* four_frames_kernel = R"(  const long item = (long)GROUP_X * $items + ITEM;
-  const int row = (int)(item / $pitch_0), column = (int)(item % $pitch_0);
+inline constexpr const char* four_frames_kernel = R"(  const int item = GROUP_X * $items + ITEM, row = item / $pitch_0, column = item % $pitch_0;
   if (row >= $rows_0) return;
   const int u = column - $margin - $width / 2, v = row - $height / 2;
   float4 pixel;
@@ -155,7 +154,9 @@ inline constexpr const char* bins_kernel = R"(  LOCAL double parts[4 * $near];
   const int frame = (int)$ways[3 * way + 2], half_u = $half_u, half_v = $half_v;
   const int most = (int)rint(across * (double)half_v / along), middle = $bins / 2;
   const double reach = along / 2.0 + (along + across) / 4.0;
-#define FIRST(bin) ((int)floor(((double)((bin) - 3) + reach) / along) - 1)
+  const double wide = 1.0 / along;
+  // With one to spare on either side.
+#define FIRST(bin) ((int)floor(((double)((bin) - 3) + reach) * wide) - 1)
   const int from = larger(FIRST(start - middle), -half_u - most);
   const int to = smaller(FIRST(start + $items - 1 - middle) + 9, half_u + most);
   GLOBAL const double* const upper =
