@@ -88,10 +88,23 @@ constexpr const char* cells_kernel = R"(  LOCAL double parts[$items];
   const int lane = ITEM % $lanes, merged = $merged;
   for (int c = 0; c < $channels; ++c) {
 $begin    if (x0 < $width) {
-$unroll      for (int y = GROUP_Y * 32; y < last; ++y) {
+      int y = GROUP_Y * 32;
+$batches$unroll      for (; y < last; ++y) {
 $load$steps      }
     }
 $ends  }
+)";
+
+// Eight rows are under way before the first is used.
+constexpr const char* batches_of_rows = R"(      for (; y + 8 <= last; y += 8) {
+        float rows[32];
+#pragma unroll
+        for (int r = 0; r < 8; ++r) load_16_float($row + x0, rows + 4 * r);
+#pragma unroll
+        for (int r = 0; r < 8; ++r) {
+          const float* const p = rows + 4 * r;
+$steps        }
+      }
 )";
 
 constexpr const char* end_of_cells = R"(    {
@@ -163,8 +176,8 @@ constexpr const char* chunks_kernel = R"(  LOCAL double parts[$items];
   }
 )";
 
-// One chunk. A kernel of its own, or the last group's end: PoCL loses its way where a barrier stands
-// in a branch.
+// One chunk. A kernel of its own, or the last group's end: PoCL loses its way where a barrier
+// stands in a branch.
 constexpr const char* chunk_end = R"(  for (int c = 0; c < $channels; ++c) {
     const double total = $name_chunk(GIVE, $cells + (long)c * $count, $count, parts, c);
     if (ITEM == 0) $out[c] = total;
@@ -311,6 +324,10 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
                                 : "        const int x = x0;\n        const " +
                                       type_of(to.cls(image)) + " p[1] = {" +
                                       to.value(image, "x", "y", "c") + "};\n";
+  const bool batched = wide && to.tuning().unroll;
+  const std::string batches =
+      batched ? filled(batches_of_rows, {{"row", to.plane(image).row("(y + r)")}, {"steps", steps}})
+              : "";
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (!folds[i].extreme) to.body(fill(chunk_function, folds[i], ""));
   }
@@ -326,8 +343,9 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
                                            {"height", to.height(image)},
                                            {"channels", number(channels)},
                                            {"merged", parameter("_merged", whole(merged))},
-                                           {"unroll", unroll_some},
+                                           {"unroll", batched ? "" : unroll_some},
                                            {"begin", begin},
+                                           {"batches", batches},
                                            {"load", load},
                                            {"steps", steps},
                                            {"ends", ends}});
@@ -340,9 +358,12 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
                                 {"one_chunk", parameter("_one_chunk", whole(one))},
                                 {"end", all}});
   }
-  to.kernel(name + "_cells_of_groups", items, text, [=](const LaunchContext& at) {
-    return LaunchShape{{groups_x(at), down(at), 1}, {items, 1, 1}};
-  });
+  to.kernel(
+      name + "_cells_of_groups", items, text,
+      [=](const LaunchContext& at) {
+        return LaunchShape{{groups_x(at), down(at), 1}, {items, 1, 1}};
+      },
+      batched ? 4 : 0);
   const std::string local = filled(end_parts, {{"items", number(items)}});
   const auto one_group = [chunks](bool of_one, bool of_many) {
     return [=](const LaunchContext& at) {
@@ -353,8 +374,7 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const CellFold& fold = folds[i];
     if (fold.extreme || !one_launch) {
-      to.kernel(fold.name + "_total", items, local + end(i),
-                one_group(!one_launch, fold.extreme));
+      to.kernel(fold.name + "_total", items, local + end(i), one_group(!one_launch, fold.extreme));
     }
     if (fold.extreme) continue;
     to.kernel(fold.name + "_chunks_of_cells", items,
