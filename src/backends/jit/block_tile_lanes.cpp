@@ -10,7 +10,8 @@
 namespace impipe::jit {
 namespace {
 
-constexpr const char* word_function = R"(FUNCTION uint $name(GIVEN, const int x, const int y, const int c) {
+constexpr const char* word_function =
+    R"(FUNCTION uint $name(GIVEN, const int x, const int y, const int c) {
   const uint inside = y < 0 || y >= $height ? 0u : bytes_inside(x, $width);
   const int from = smaller(larger(x, 0), ($width - 1) / 4 * 4);
   return (*(GLOBAL const uint*)($row + from) & inside) | ($fill & ~inside);
@@ -72,20 +73,20 @@ void BlockWriter::extremes_tile_of_lanes(int n, const std::string& name) {
   const std::string own = Builder::name({false, n});
   const std::string better = extremum.largest ? "larger_lanes" : "smaller_lanes";
   const auto number = [](int i) { return std::to_string(i); };
-  const std::string fill = extremum.largest                    ? "0u"
+  const std::string fill = extremum.largest                  ? "0u"
                            : node.cls == PixelClass::logical ? "0x1010101u"
-                                                               : "0xffffffffu";
+                                                             : "0xffffffffu";
   const std::string word = own + "_word";
   const PlaneText plane = to_.plane(image);
   const std::string width = to_.width(image), height = to_.height(image);
   if (!to_.has_function(word)) {
     const std::set<std::string> outer = to_.suspend();
-    to_.function(word, filled(word_function,
-                              {{"name", word},
-                               {"width", width},
-                               {"height", height},
-                               {"row", to_.plane(image).row("replicate(y, " + height + ")")},
-                               {"fill", fill}}));
+    to_.function(
+        word, filled(word_function, {{"name", word},
+                                     {"width", width},
+                                     {"height", height},
+                                     {"row", to_.plane(image).row("replicate(y, " + height + ")")},
+                                     {"fill", fill}}));
     to_.resume(outer);
   }
   const int items = to_.tuning().group, down = items / 32, half = py_ / 2, apart = rows_apart();
@@ -115,7 +116,8 @@ void BlockWriter::extremes_tile_of_lanes(int n, const std::string& name) {
                                  {"edge", edge(0)},
                                  {"edge_apart", edge(apart)}});
 
-  // Runs of the line's values, then rows of the mask, run by run. An instruction takes three values.
+  // Runs of the line's values, then rows of the mask, run by run. An instruction takes three
+  // values.
   std::map<int, std::string> known = {{1, "line"}};
   std::string runs, folds;
   for (int y = 0; y < mask.height; ++y) {

@@ -62,15 +62,15 @@ void BlockWriter::quickly(int n, const PlaneText& plane) {
       return "    GLOBAL " + type + "* const row = " + plane.row("(y0 + " + r + ")") +
              " + (long)x0 * " + std::to_string(plane.channels) + ";\n";
     };
-    quick_text_ = "  if (y0 + " + std::to_string(py_) + " <= " + to_.height(sized_) + ones + ") {\n  " +
-                  type + " all[" + std::to_string(py_ * row) +
+    quick_text_ = "  if (y0 + " + std::to_string(py_) + " <= " + to_.height(sized_) + ones +
+                  ") {\n  " + type + " all[" + std::to_string(py_ * row) +
                   "];\n  struct Quotients quotients;\n  quotients.least = 0xffffffffu;\n"
                   "  quotients.sum = 0.0f;\n" +
                   loop("r", py_) + "{\n    const int y = y0 + r;\n" + row_text_ + loop("k", row) +
                   "all[r * " + count + " + k] = " + array + "[k];\n  }\n" +
                   "  if (all_exact(&quotients)) {\n" + loop("r", py_) + "{\n" + to_row("r") +
-                  wide_store(cls, "row", "(all + r * " + count + ")", row,
-                             to_.tuning().load_bytes, "      ") +
+                  wide_store(cls, "row", "(all + r * " + count + ")", row, to_.tuning().load_bytes,
+                             "      ") +
                   "    }\n    return;\n  }\n  }\n";
   }
   tables_.clear();
@@ -111,9 +111,8 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
   std::string text = goes_on ? columns : tables_ + columns;
   // The rows of all work-items in the low lanes, then those in the high ones.
   const std::string first_row =
-      tile_ && packed_
-          ? block + " * " + number(block_y) + " + ITEM / 32 * " + number(py_ / 2)
-          : "(" + block + " * " + number(down) + " + ITEM / 32) * " + py;
+      tile_ && packed_ ? block + " * " + number(block_y) + " + ITEM / 32 * " + number(py_ / 2)
+                       : "(" + block + " * " + number(down) + " + ITEM / 32) * " + py;
   const std::string leave = "  if (x0 >= " + width + " || y0 >= " + height + ") " + end + ";\n";
   const std::string loads = load_text_.empty() ? "" : "  {\n" + load_text_ + "  }\n";
   if (!load_text_.empty()) {
@@ -153,7 +152,9 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
         }
         return LaunchShape{{wide, tall, 1}, {items, 1, 1}};
       },
-      goes_on ? 8 : tile_ || interior_ ? groups_ : 0);
+      goes_on              ? 8
+      : tile_ || interior_ ? groups_
+                           : 0);
 }
 
 std::string BlockWriter::rows_text(const std::string& array, const PlaneText& plane, PixelClass cls,
@@ -258,8 +259,8 @@ void BlockWriter::load_centre(const Operand& operand, const std::string& name) {
                     load("smaller(y0 + r, " + to_.height(operand) + " - 1)", "x_load", place) +
                     "    }\n";
     } else {
-      row_text_ += "    uint " + words + "[" + count + "];\n    {\n" + load("y", "x0", place) +
-                   "    }\n";
+      row_text_ +=
+          "    uint " + words + "[" + count + "];\n    {\n" + load("y", "x0", place) + "    }\n";
     }
     row_text_ += "    uchar " + name + "[" + std::to_string(row) + "];\n" + loop("k", row) + name +
                  "[k] = (uchar)BYTE_OF(" + place + "[k / 4], k % 4);\n";

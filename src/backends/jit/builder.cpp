@@ -380,8 +380,8 @@ struct Builder::Launcher {
     LaunchPlan plan;
     plan.parameters = packed(fields, at);
     for (const ScratchPlan& s : scratches) {
-      Scratch made{values.count > 1 ? s.step(at) * values.count : s.bytes(at),
-                   s.cleared, s.kept, {}};
+      Scratch made{
+          values.count > 1 ? s.step(at) * values.count : s.bytes(at), s.cleared, s.kept, {}};
       for (int i = 0; i < s.count; ++i) put(made.contents, s.type, s.contents(at, i));
       if (s.table) {
         for (const double value : s.table(at)) put(made.contents, s.type, value);

@@ -146,8 +146,8 @@ std::string each_code_of_chunk(int copies) {
   std::string text;
   for (const char* part : {"v.x", "v.y", "v.z", "v.w"}) {
     for (int shift = -bits; shift < 32 - bits; shift += 8) {
-      const std::string moved = shift < 0 ? " << " + std::to_string(-shift)
-                                          : " >> " + std::to_string(shift);
+      const std::string moved =
+          shift < 0 ? " << " + std::to_string(-shift) : " >> " + std::to_string(shift);
       text += "ADD_LOCAL((IN_LOCAL uint*)((IN_LOCAL char*)counts + ((" + std::string(part) + moved +
               " & " + std::to_string(255u << bits) + "u) | lane)), 1u); ";
     }
@@ -222,20 +222,22 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
   const std::string rows = stream_rows(to, stream, chunk, count("p"));
   // Work-items for each counter, where there are more than counters.
   const int slices = one_launch ? std::min(copies, group / span) : 1;
-  const std::string totals = one_launch ? "(" + to.ticket() + " + " + number(ticket_words) + ")" : "";
+  const std::string totals =
+      one_launch ? "(" + to.ticket() + " + " + number(ticket_words) + ")" : "";
   const std::string give =
-      one_launch ? "if (count != 0) ADD_GLOBAL(&" + totals + "[c * " + number(counters) +
-                       " + i], count)"
-                 : parts() + "[(c * GROUPS_X + GROUP_X) * " + number(counters) + " + i] = count";
-  std::string text = filled(local_kernel, {{"counters", number(counters)},
-                                           {"copies", number(copies)},
-                                           {"locals", one_launch ? bins + "  LOCAL int is_last;\n" : ""},
-                                           {"channels", number(channels)},
-                                           {"items", number(group)},
-                                           {"rows", rows},
-                                           {"span", number(group / slices)},
-                                           {"slice", number(copies / slices)},
-                                           {"give", give}});
+      one_launch
+          ? "if (count != 0) ADD_GLOBAL(&" + totals + "[c * " + number(counters) + " + i], count)"
+          : parts() + "[(c * GROUPS_X + GROUP_X) * " + number(counters) + " + i] = count";
+  std::string text =
+      filled(local_kernel, {{"counters", number(counters)},
+                            {"copies", number(copies)},
+                            {"locals", one_launch ? bins + "  LOCAL int is_last;\n" : ""},
+                            {"channels", number(channels)},
+                            {"items", number(group)},
+                            {"rows", rows},
+                            {"span", number(group / slices)},
+                            {"slice", number(copies / slices)},
+                            {"give", give}});
   if (one_launch) {
     text += filled(last_group, {{"ticket", to.ticket()},
                                 {"totals", totals},

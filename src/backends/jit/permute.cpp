@@ -32,10 +32,10 @@ constexpr const char* pixel_tiles = R"(  LOCAL $type tile[32 * 33 * $channels];
   }
 )";
 
-// A tile of vectors of four pixels: a work-item loads four rows of one, turns them, and later stores
-// a row. What lies beyond the image is read at its edge, and its place is not stored. Vector i of a
-// row of the tile lies at i ^ row / 4, so that those side by side and those above one another are in
-// different banks.
+// A tile of vectors of four pixels: a work-item loads four rows of one, turns them, and later
+// stores a row. What lies beyond the image is read at its edge, and its place is not stored. Vector
+// i of a row of the tile lies at i ^ row / 4, so that those side by side and those above one
+// another are in different banks.
 constexpr const char* vector_tiles = R"(  LOCAL $vector tile[$side * $across];
   const int column = ITEM % $across, first = ITEM / $across;
   const int from_x = smaller(GROUP_X * $side + column * 4, ($in_width - 1) / 4 * 4);
@@ -80,13 +80,12 @@ Turned turned(PixelClass cls) {
   };
   switch (bytes_of(cls)) {
     case 1:
-      return {"uint", 32,
-              "    const uint even_ab = LOW_BYTES(a, b), even_cd = LOW_BYTES(c, d);\n"
-              "    const uint odd_ab = HIGH_BYTES(a, b), odd_cd = HIGH_BYTES(c, d);\n" +
-                  put(0, {"LOW_HALVES(even_ab, even_cd)"}) +
-                  put(1, {"LOW_HALVES(odd_ab, odd_cd)"}) +
-                  put(2, {"HIGH_HALVES(even_ab, even_cd)"}) +
-                  put(3, {"HIGH_HALVES(odd_ab, odd_cd)"})};
+      return {
+          "uint", 32,
+          "    const uint even_ab = LOW_BYTES(a, b), even_cd = LOW_BYTES(c, d);\n"
+          "    const uint odd_ab = HIGH_BYTES(a, b), odd_cd = HIGH_BYTES(c, d);\n" +
+              put(0, {"LOW_HALVES(even_ab, even_cd)"}) + put(1, {"LOW_HALVES(odd_ab, odd_cd)"}) +
+              put(2, {"HIGH_HALVES(even_ab, even_cd)"}) + put(3, {"HIGH_HALVES(odd_ab, odd_cd)"})};
     case 2:
       return {"uint2", 16,
               put(0, {"LOW_HALVES(a.x, b.x)", "LOW_HALVES(c.x, d.x)"}) +
@@ -155,18 +154,18 @@ void write_transpose_kernel(Builder& to, int n) {
   // A row of the result is whole vectors, in their order.
   if (node.channels == 1 && !permute.flip_x) return write_vector_tiles(to, n);
   const int side = 32, group = to.tuning().group;
-  const std::string text = filled(pixel_tiles,
-                                  {{"type", type_of(node.cls)},
-                                   {"channels", std::to_string(node.channels)},
-                                   {"rows", std::to_string(group / 32)},
-                                   {"in_width", to.width(image)},
-                                   {"in_height", to.height(image)},
-                                   {"in_row", in.row("from_y")},
-                                   {"width", to.width(self)},
-                                   {"height", to.height(self)},
-                                   {"to_x", permute.flip_x ? to.width(self) + " - 1 - x" : "x"},
-                                   {"to_y", permute.flip_y ? to.height(self) + " - 1 - y" : "y"},
-                                   {"out_row", out.row("to_y")}});
+  const std::string text =
+      filled(pixel_tiles, {{"type", type_of(node.cls)},
+                           {"channels", std::to_string(node.channels)},
+                           {"rows", std::to_string(group / 32)},
+                           {"in_width", to.width(image)},
+                           {"in_height", to.height(image)},
+                           {"in_row", in.row("from_y")},
+                           {"width", to.width(self)},
+                           {"height", to.height(self)},
+                           {"to_x", permute.flip_x ? to.width(self) + " - 1 - x" : "x"},
+                           {"to_y", permute.flip_y ? to.height(self) + " - 1 - y" : "y"},
+                           {"out_row", out.row("to_y")}});
   to.kernel("store_" + Builder::name(self), group, text, tiles_of(image, side, group));
 }
 

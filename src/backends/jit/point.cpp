@@ -79,7 +79,7 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
     const int c = std::min(channel, to.channels(image) - 1);
     const std::string text = pixel_text(image, channel < 0 ? "c" : std::to_string(c));
     return real == "double" && is_integer(to.cls(image)) ? "DOUBLE_OF_CODE(" + text + ")"
-                                                          : cast(text);
+                                                         : cast(text);
   };
   std::vector<std::string> parameters, arguments;
   std::string text, body_name;
@@ -125,8 +125,8 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
     to.quick->used = true;
     body_name += "_quick";
     const auto white = std::find(parameters.begin(), parameters.end(), "white");
-    std::string& given = arguments[static_cast<std::size_t>(white - parameters.begin()) %
-                                   arguments.size()];
+    std::string& given =
+        arguments[static_cast<std::size_t>(white - parameters.begin()) % arguments.size()];
     if (white != parameters.end() && given.starts_with("given->")) {
       to.quick->units.insert(given);
       given = "1.0f";
@@ -149,8 +149,8 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
                            std::to_string(first.element);
   const std::string last = std::to_string(to.values(table) - first.element - 1);
   const std::string place = "(int)to_code_" + real + "(" + value + ", (" + real + ")" + last + ")";
-  return converted(node.cls, real, "(" + real + ")" + to.measure(table) + "[" + from + " + " +
-                                       place + "]");
+  return converted(node.cls, real,
+                   "(" + real + ")" + to.measure(table) + "[" + from + " + " + place + "]");
 }
 
 void write_point(Builder& to, int n, const std::string& name) {

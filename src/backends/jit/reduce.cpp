@@ -102,7 +102,8 @@ $out    }
     BARRIER;
 )";
 
-constexpr const char* all_groups = R"($begin$unroll    for (int i = ITEM; i < $groups; i += $items) {
+constexpr const char* all_groups =
+    R"($begin$unroll    for (int i = ITEM; i < $groups; i += $items) {
 $join    }
 )";
 
@@ -151,15 +152,16 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
     chunk += fold.of_chunk + " ";
     pixel += fold.of_pixel + " ";
     put += "    " + all + "[ITEM] = " + fold.name + ";\n";
-    join += "        " + all + "[ITEM] = " +
-            fold.both(all + "[ITEM]", all + "[ITEM + step]") + ";\n";
+    join +=
+        "        " + all + "[ITEM] = " + fold.both(all + "[ITEM]", all + "[ITEM + step]") + ";\n";
     out += "      " + parts(fold) + "[c * " + groups_text + " + GROUP_X] = " + all + "[0];\n";
     first += declared + " = " + fold.first + ";\n";
     from += "      " + fold.name + " = " +
             fold.both(fold.name, parts(fold) + "[c * " + groups_text + " + i]") + ";\n";
   }
   const auto end_of_group = [&](const std::string& result) {
-    return filled(group_end, {{"put", put}, {"items", items_text}, {"join", join}, {"out", result}});
+    return filled(group_end,
+                  {{"put", put}, {"items", items_text}, {"join", join}, {"out", result}});
   };
   const std::string rows = stream_rows(to, stream, chunk, pixel);
   const auto total = [&] {
