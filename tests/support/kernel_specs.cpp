@@ -208,12 +208,13 @@ class Table {
                 {input(0)}, all, cls, channels)});
     }
     if (cls == PixelClass::uint16) return;  // the rest of a stencil does not depend on the class
-    if (channels == 3 && cls != PixelClass::uint8) return;
+    const bool few = border == Border::replicate || border == Border::symmetric;
+    if (channels == 3 && (few || cls != PixelClass::uint8)) return;
     add("stencil body" + of, {image(cls, channels)},
         {node(Stencil{.body = &bodies::table_gradient, .border = border}, {input(0)},
               value ? std::vector{number(0.5), number(2)} : std::vector{number(0.5)},
               PixelClass::single, channels)});
-    if (channels == 3 || cls == PixelClass::logical) return;
+    if (channels == 3 || few || cls == PixelClass::logical) return;
     Mask reach = rectangle(5, 3);
     add("stencil expression" + of, {image(cls, channels)},
         {node(
