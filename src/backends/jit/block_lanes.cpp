@@ -78,6 +78,7 @@ BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footp
                             rule + "(pixel, width) * " + number(channels) +
                             " + element - pixel * " + number(channels) + ";\n}\n");
   const auto gathered = [&](int from, int to) {
+    if (from == to) return std::string();  // nothing on that side
     std::string text = "      int at_" + number(from) + "[" + number(to - from) + "];\n" +
                        loop("k", to - from) + "at_" + number(from) + "[k] = " + column +
                        "(at + k + " + number(from) + ", " + to_.width(operand) + ");\n" +
