@@ -102,7 +102,7 @@ const RegisterOperator imadjust_operator{{
                     .high = 1,
                     .fallback = "0.01,0.99"}},
     .classes = no_logical,
-    .details = "v = clamp(over(x, white), li, hi)\n"
+    .details = "v = clamp(x / white, li, hi)\n"
                "y = (lo + (ho - lo) * ((v - li) / (hi - li))^gamma) * white\n"
                "Integer classes: in double, rounded half away from zero. single: in float32.\n"
                "li = hi is a step: lo up to the limit, ho above it.",
@@ -124,7 +124,7 @@ const RegisterOperator gamma_operator{{
                     .high = 100,
                     .required = true}},
     .classes = no_logical,
-    .details = "clamp(over(x, white), 0, 1)^gamma * white: imadjust in=0,1 gamma=G.",
+    .details = "clamp(x / white, 0, 1)^gamma * white: imadjust in=0,1 gamma=G.",
     .example = "gamma 0.45",
     .accuracy = "exact for integer classes; single 2e-6 of white (through pow)",
     .matlab = "imadjust(A,[],[],gamma) (same)",
