@@ -22,6 +22,7 @@ import time
 
 import cv2
 import numpy as np
+from PIL import Image
 
 from make_samples import landscape, photograph, to_gray, to_integer, write
 from run_cases import default_program
@@ -82,11 +83,12 @@ def gradient_size(image):
 class Row:
     """One operator on both sides. off: how far results may be apart; share: how many may be;
     margin: rows and columns at the edges where the definitions differ; labels: both number the
-    same sets, but in other orders."""
+    same sets, but in other orders; seen: what of both results is compared."""
 
     def __init__(self, name, pipeline, peer, cls="uint8", off=0.0, share=0.0, margin=0,
-                 labels=False):
+                 labels=False, seen=None):
         self.name, self.pipeline, self.peer, self.cls = name, pipeline, peer, cls
+        self.seen = seen or (lambda result: result)
         self.off, self.share, self.margin, self.labels = off, share, margin, labels
 
 
@@ -94,6 +96,35 @@ def regional_maxima(image):
     """scikit-image's, where that is installed."""
     from skimage.morphology import local_maxima
     return local_maxima(image)
+
+
+ANGLES = np.arange(320) * 0.5625
+RADON_SIDE = 512
+
+
+def radon(image):
+    """scikit-image's, where that is installed, which has two bins less at each end."""
+    from skimage.transform import radon as transform
+    sums = transform(image[:RADON_SIDE, :RADON_SIDE].astype(np.float64), ANGLES, circle=False,
+                     preserve_range=True)
+    return np.pad(sums, ((2, 2), (0, 0)))
+
+
+def distance(image):
+    nothing_there = cv2.threshold(image, 127, 1, cv2.THRESH_BINARY_INV)[1]
+    return cv2.distanceTransform(nothing_there, cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
+
+
+def block_means(dots):
+    """Of 32x32 pixels: error diffusion places dots in its own way, but as many."""
+    height, width = (side // 32 * 32 for side in dots.shape)
+    return dots[:height, :width].reshape(height // 32, 32, -1, 32).mean((1, 3))
+
+
+def large_sums(sums):
+    """Projections a pixel apart differ at edges: four bins together, as parts of the largest."""
+    together = sums[: len(sums) // 4 * 4].reshape(-1, 4, sums.shape[1]).sum(1)
+    return together / together.max()
 
 
 def rows():
@@ -143,6 +174,11 @@ def rows():
         Row("binarize and label", "im2bw 0.5 | bwlabel",
             lambda a, b: cv2.connectedComponents(cv2.threshold(a, 127, 1, cv2.THRESH_BINARY)[1])[1],
             labels=True),
+        Row("distance, precise", "im2bw 0.5 | bwdist", lambda a, b: distance(a), off=1e-3),
+        Row("radon 512x512 (skimage)", f"imcrop 0,0,{RADON_SIDE},{RADON_SIDE} | "
+            "radon 0:0.5625:179.6", lambda a, b: radon(a), off=0.02, share=0.02, seen=large_sums),
+        Row("dither (Pillow)", "dither", lambda a, b: np.asarray(Image.fromarray(a).convert("1")),
+            off=0.03, seen=block_means),
         Row("the chain", CHAIN, lambda a, b: opencv_chain(a), share=0.002),
     ]
 
@@ -192,6 +228,7 @@ class Side:
         ours, theirs = np.squeeze(ours).astype(float), np.squeeze(theirs).astype(float)
         if ours.shape != theirs.shape:
             return f"shapes {ours.shape} and {theirs.shape}"
+        ours, theirs = row.seen(ours), row.seen(theirs)
         if row.labels:
             pairs = len(np.unique(np.stack([ours.ravel(), theirs.ravel()]), axis=1).T)
             counts = {pairs, len(np.unique(ours)), len(np.unique(theirs))}
