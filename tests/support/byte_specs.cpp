@@ -69,6 +69,13 @@ std::vector<SpecCase> byte_specs() {
                          {make(Stencil{.body = &bodies::byte_slope, .border = border}, {input},
                                outside, PixelClass::single)}));
   }
+  // Windows that leave a work-item one column: rows are no whole words then.
+  for (const int channels : {1, 3}) {
+    const Separable wide{
+        .row = rectangle(53, 1), .column = rectangle(1, 53), .border = Border::replicate};
+    specs.push_back(spec("wide sum", channels,
+                         {make(wide, {input}, std::vector<Argument>(106, {.value = 1.0 / 53}))}));
+  }
   const auto extremum = [&](bool largest, const Mask& mask) {
     return make(Extremum{.largest = largest, .mask = mask}, {input}, {});
   };

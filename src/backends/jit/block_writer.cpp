@@ -185,7 +185,7 @@ std::string BlockWriter::rows_text(const std::string& array, const PlaneText& pl
                                          number(rows_apart()) + ";\n" + to_row
                                    : loop("r", py_) + "{\n    const int y = y0 + r;\n";
   // Sums of a tile fill the registers by themselves.
-  const bool bytes = padded && bytes_of(cls) == 1 && (packed_ || interior_);
+  const bool bytes = padded && bytes_of(cls) == 1 && row % 4 == 0 && (packed_ || interior_);
   if (reads_rows_ || (!packed_ && !bytes)) {
     return each + "    if (y >= " + height + ") continue;\n" + row_text_ + (packed_ ? "" : to_row) +
            stored + "  }\n";
