@@ -13,6 +13,7 @@ import sys
 import numpy as np
 
 import definitions as d
+import definitions_projections as projections
 
 COLUMNS = ("id op params inputs expected class shape tol max_bad_frac tol_f32 max_bad_frac_f32 cap "
            "kind").split()
@@ -420,6 +421,45 @@ def projected(case, op):
     first, step, count = case.real(-90, 90), case.pick(1, 7.5, 30), case.pick(1, 5, 12)
     angles = [first + step * i for i in range(count)]
     case.emit(f"theta={','.join(repr(v) for v in angles)}", [a], d.radon(a, angles), "double", 1e-5)
+
+
+@maker("iradon")
+def back_projected(case, op):
+    count = case.pick(1, 2, 7, 12)
+    sums = case.image("single", (case.pick(3, 5, 16, 47, 64, 91), count))
+    angles = [case.real(-90, 270) for _ in range(count)]
+    interp = case.pick("linear", "nearest")
+    window = case.pick("ram-lak", "shepp-logan", "cosine", "hamming", "hann", "none")
+    size = case.pick(None, None, 5, 40, 100)
+    params = f"theta={','.join(map(repr, angles))};interp={interp};filter={window}"
+    steps = [0.0] if count == 1 else angles  # one number is a step: 0, d, 2 d, ...
+    case.emit(params + (f";size={size}" if size else ""), [sums],
+              projections.iradon(sums, steps, interp, window, size), "double", 1e-5)
+
+
+@maker("fspecial")
+def kernel_of(case, op):
+    kind = case.pick("average", "gaussian", "log", "disk", "motion", "laplacian", "unsharp", "sobel",
+                     "prewitt")
+    values = {"size": (case.pick(1, 2, 3, 6, 9, 15), case.pick(1, 2, 3, 4, 7)),
+              "sigma": case.real(0.4, 4), "radius": case.pick(0, 1, 2, 3, 7, 12),
+              "length": case.pick(1, 2, 5, 9, 14, 21), "theta": case.pick(0, 90, 180, case.real(-180, 360)),
+              "alpha": case.real(0, 1)}
+    used = {"average": ["size"], "gaussian": ["size", "sigma"], "log": ["size", "sigma"],
+            "disk": ["radius"], "motion": ["length", "theta"], "laplacian": ["alpha"],
+            "unsharp": ["alpha"]}.get(kind, [])
+    given = {name: values[name] for name in used}
+    params = "".join(f";{name.replace('length', 'len')}="
+                     f"{text(v) if isinstance(v, tuple) else v}" for name, v in given.items())
+    case.emit(f"type={kind}{params}", [], projections.fspecial(kind, **given), "double", 1e-6)
+
+
+@maker("intlut")
+def looked_up(case, op):
+    cls = case.pick("uint8", "uint16")
+    a = case.image(cls, channels=case.pick(1, 3))
+    table = case.rng.integers(0, d.WHITE[cls] + 1, (1, d.WHITE[cls] + 1)).astype(cls)
+    case.emit("lut=input2", [a, table], table[0][a], cls, "exact")
 
 
 @maker("imresize")
