@@ -312,54 +312,6 @@ class Table {
               {input(0)}, weights(8, true), PixelClass::single, channels)});
   }
 
-  static std::vector<Argument> numbers(std::initializer_list<double> values) {
-    std::vector<Argument> out;
-    for (const double v : values) out.push_back(number(v));
-    return out;
-  }
-
-  void add_windows() {
-    // Nine columns and three rows more, and 40 % of the width around the middle.
-    const auto frame = numbers({-2, 0, 9, 1, -3, 0, 3, 1, 1});
-    add("window constant uint8 x3", {image(PixelClass::uint8, 3)},
-        {node(Window{}, {input(0)}, frame, PixelClass::uint8, 3)});
-    add("window symmetric single x1", {image(PixelClass::single, 1)},
-        {node(Window{.border = Border::symmetric}, {input(0)}, frame, PixelClass::single, 1)});
-    add("window inside uint16 x1", {image(PixelClass::uint16, 1)},
-        {node(Window{.border = Border::absent}, {input(0)},
-              numbers({0, 0.3, 0.6, 0.4, -2, 0, 300, 0}), PixelClass::uint16, 1)});
-    add("chain point window point uint8 x1", {image(PixelClass::uint8, 1)},
-        {node(Point{.body = &bodies::table_scale}, {input(0)}, {number(0.75)}, PixelClass::uint8, 1),
-         node(Window{.border = Border::replicate}, {result(0)}, frame, PixelClass::uint8, 1),
-         node(Point{.body = &bodies::table_above}, {result(1)}, {number(99.5)},
-              PixelClass::logical, 1)});
-  }
-
-  void add_resamples() {
-    const auto resize = [&](Resample::Method method, bool antialias, PixelClass cls, int channels,
-                            std::initializer_list<double> how) {
-      const char* const names[] = {"nearest", "bilinear", "bicubic"};
-      add("resample " + std::string(names[static_cast<int>(method)]) + " " +
-              std::string(name_of(cls)),
-          {image(cls, channels)},
-          {node(Resample{.method = method, .antialias = antialias}, {input(0)}, numbers(how), cls,
-                channels)});
-    };
-    using Method = Resample::Method;
-    resize(Method::bicubic, true, PixelClass::uint8, 1, {0, 0, 0.4, 1.7});
-    resize(Method::bilinear, false, PixelClass::uint16, 3, {0, 0, 0.3, 1});
-    resize(Method::bicubic, true, PixelClass::single, 3, {20, 30, 0, 0});
-    resize(Method::nearest, false, PixelClass::single, 1, {0, 0, 2.3, 0.7});
-    const auto affine = [&](Method method, PixelClass cls, int channels) {
-      add("resample affine " + std::string(name_of(cls)), {image(cls, channels)},
-          {node(Resample{Resample::Kind::affine, method, false}, {input(0)},
-                numbers({40, 0, 0.8, -0.6, 1.3, 0.6, 0.8, -2.1, 1, 1}), cls, channels)});
-    };
-    affine(Method::bilinear, PixelClass::uint8, 3);
-    affine(Method::bilinear, PixelClass::single, 1);
-    affine(Method::nearest, PixelClass::uint16, 1);
-  }
-
   void add_others() {
     Node places = node(Point{.body = &bodies::table_scale, .in_double = true, .in_table = true},
                        {input(0)}, {number(0.05), measured(1, true)}, PixelClass::single, 3);
@@ -552,8 +504,7 @@ std::vector<SpecCase> make_table() {
   table.add_sizes(PixelClass::uint8, 1, " uint8 x1");
   table.add_shared(PixelClass::uint8, 1, " uint8 x1");
   table.add_shared(PixelClass::single, 1, " single x1");
-  table.add_windows();
-  table.add_resamples();
+  for (SpecCase& spec : geometry_specs()) table.cases.push_back(std::move(spec));
   table.add_others();
   table.add_distances();
   table.add_diffusions();

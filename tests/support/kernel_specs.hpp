@@ -19,6 +19,9 @@ struct SpecCase {
 // At most 300.
 const std::vector<SpecCase>& kernel_specs();
 
+// The part with windows, flips and resampled images.
+std::vector<SpecCase> geometry_specs();
+
 // Those that a test with a slow compiler takes: a few of every primitive. IMPIPE_TEST_TABLE=all
 // takes all of them, IMPIPE_TEST_TABLE=few a quarter of those; IMPIPE_TEST_SPEC=TEXT those with the text in their names.
 std::vector<SpecCase> chosen_specs();

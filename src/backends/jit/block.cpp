@@ -94,6 +94,7 @@ struct Parts {
   int runs = 0;         // most runs of an extremum
   int around_count = 0;
   bool tables = false;  // for codes, made by kernels of their own
+  bool moved = false;   // pixels come from other places
   bool tile = false;    // a weighted sum that reads far enough for local memory to pay
 };
 
@@ -113,6 +114,12 @@ void collect(const Builder& to, const IsStored& stored, const Operand& operand, 
     for (const Operand& image : pixel_images(node)) {
       collect(to, stored, image, inside, means, parts);
     }
+    return;
+  }
+  if (moves(node)) {
+    parts.fits = parts.fits && !inside && can_be_moved(to, stored, operand.index);
+    parts.moved = true;
+    if (parts.fits) collect(to, stored, node.images[0], inside, means, parts);
     return;
   }
   const std::optional<Footprint> f = footprint_of(to, operand.index);
@@ -186,6 +193,7 @@ Parts parts_of(const Builder& to, const IsStored& stored, int n, bool means = fa
   const IsStored others = [&](int other) { return other != n && stored(other); };
   Parts parts{.stored_bytes = bytes_of(to.node(n).cls), .limited = to.limits_registers()};
   collect(to, others, {false, n}, false, means, parts);
+  parts.fits = parts.fits && !(parts.moved && parts.around);
   return parts;
 }
 

@@ -18,6 +18,7 @@ std::optional<Operand> coded_by(const Builder& to, const IsStored& stored, const
     return bytes ? std::optional(operand) : std::nullopt;
   }
   const Node& node = to.node(operand.index);
+  if (moves(node)) return bytes_of(node.cls) == 1 ? std::optional(operand) : std::nullopt;
   const Point* point = as<Point>(node);
   if (point == nullptr || pixel_images(node).size() != 1 || point->mixes_channels ||
       to.channels(node.images[0]) != node.channels) {
@@ -34,9 +35,19 @@ std::optional<Operand> coded_by(const Builder& to, const IsStored& stored, const
 }
 
 std::string BlockWriter::centre(const Operand& operand) {
-  const std::string name = "b_" + Builder::name(operand);
+  const bool plane = operand.external || stored_(operand.index);
+  if (!plane && moves(to_.node(operand.index))) {
+    move_ = operand.index;
+    const std::string moved = centre(to_.node(operand.index).images[0]);
+    move_ = -1;
+    return moved;
+  }
+  const std::string name =
+      "b_" + Builder::name(operand) + (move_ < 0 ? "" : "_by_" + Builder::name({false, move_}));
   if (!made_.insert(name).second) return name;
-  if (operand.external || stored_(operand.index)) {
+  if (plane && move_ >= 0) {
+    load_moved(operand, name);
+  } else if (plane) {
     load_centre(operand, name);
   } else if (as<Point>(to_.node(operand.index)) != nullptr) {
     point_centre(operand.index, name);

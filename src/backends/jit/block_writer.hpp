@@ -56,6 +56,12 @@ std::optional<BodySums> sums_of_body(const Stencil& stencil);
 // bytes. Nothing for others.
 std::optional<Operand> coded_by(const Builder& to, const IsStored& stored, const Operand& operand);
 
+// Whether a node only moves pixels along rows and columns: a window, or flips.
+bool moves(const Node& node);
+// Whether a block of moving node n can be made of such points of planes as do not depend on their
+// places.
+bool can_be_moved(const Builder& to, const IsStored& stored, int n);
+
 class BlockWriter {
  public:
   BlockWriter(Builder& to, IsStored stored, BlockSize size, const Operand& sized)
@@ -108,6 +114,8 @@ class BlockWriter {
   static bool names_place(const Node& node);
 
   void load_centre(const Operand& operand, const std::string& name);
+  // The plane's pixels from where node move_ sends them: words at any byte, all rows at once.
+  void load_moved(const Operand& operand, const std::string& name);
 
   // Node n's pixel for the code ITEM of its source.
   std::string code_value(int n, const Operand& source);
@@ -253,6 +261,7 @@ class BlockWriter {
   // Of groups that make tables: all rows of the next block are loaded before the first is made.
   std::string load_arrays_, load_text_;
   bool ahead_ = false;  // what is loaded now is
+  int move_ = -1;       // the node by which what is made now is moved
   std::string quick_text_;
   std::string text_;      // the windows
   std::string row_text_;  // what each row r of the block is made of

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "backends/jit/block.hpp"
+#include "backends/jit/block_writer.hpp"
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/label.hpp"
 #include "backends/jit/nodes.hpp"
@@ -86,17 +87,29 @@ class Generator {
         fits_rank_histogram(to_, n)) {
       return true;
     }
+    const auto* turned = std::get_if<Permute>(&to_.node(n).primitive);
+    if (to_.fast() && turned != nullptr && turned->transpose) return true;
     int readers = 0;
-    for (const Node& node : to_.spec().nodes) {
+    for (int r = 0; r < static_cast<int>(to_.spec().nodes.size()); ++r) {
+      const Node& node = to_.node(r);
       for (const Operand& image : node.images) {
         if (image != Operand{false, n}) continue;
         ++readers;
+        if (to_.fast() && keeps_plane_for(n, r)) return true;
         if (reads_around(node)) return true;
         const auto* point = std::get_if<Point>(&node.primitive);
         if (point != nullptr && point->mixes_channels && reads_around(to_.node(n))) return true;
       }
     }
     return readers > 1 && reads_around(to_.node(n));
+  }
+
+  // Whether reader r of node n sends pixels to other places, and needs a plane for it.
+  bool keeps_plane_for(int n, int r) const {
+    const Node& reader = to_.node(r);
+    if (!is<Permute>(reader) && !is<Window>(reader)) return false;
+    const IsStored others = [&](int other) { return other != n && stored(other); };
+    return !moves(reader) || !can_be_moved(to_, others, r);
   }
 
   static std::size_t index(int n) { return static_cast<std::size_t>(n); }

@@ -14,6 +14,8 @@ namespace impipe::jit {
 void write_point(Builder& to, int n, const std::string& name);
 void write_permute(Builder& to, int n, const std::string& name);
 void write_window(Builder& to, int n, const std::string& name);
+// The input's column (or row) under the result's first.
+std::string window_parameter(Builder& to, int n, bool x);
 void write_stencil(Builder& to, int n, const std::string& name);
 // The column pass; reads the plane nN_rows.
 void write_separable(Builder& to, int n, const std::string& name);

@@ -113,9 +113,12 @@ void write_vector_tiles(Builder& to, int n) {
   const PlaneText in = to.plane(image), out = to.plane(self);
   const Turned four = turned(node.cls);
   const int side = 4 * four.across;
-  const bool flips = std::get<Permute>(node.primitive).flip_y;
+  const Permute& permute = std::get<Permute>(node.primitive);
+  const bool flips = permute.flip_y;
   const auto row = [&](int k) {
-    return in.row("smaller(from_y + " + std::to_string(k) + ", last)");
+    const std::string place = "from_y + " + std::to_string(k);
+    return in.row(permute.flip_x ? "larger(last - (" + place + "), 0)"
+                                 : "smaller(" + place + ", last)");
   };
   const std::string across = std::to_string(four.across);
   to.kernel("store_" + Builder::name(self), vector_items,
@@ -149,10 +152,9 @@ bool fits_tiles(const Builder& to, const std::function<bool(int)>& stored, int n
 void write_transpose_kernel(Builder& to, int n) {
   const Node& node = to.node(n);
   const Permute& permute = std::get<Permute>(node.primitive);
+  if (node.channels == 1) return write_vector_tiles(to, n);
   const Operand self{false, n}, image = node.images[0];
   const PlaneText in = to.plane(image), out = to.plane(self);
-  // A row of the result is whole vectors, in their order.
-  if (node.channels == 1 && !permute.flip_x) return write_vector_tiles(to, n);
   const int side = 32, group = to.tuning().group;
   const std::string text =
       filled(pixel_tiles, {{"type", type_of(node.cls)},

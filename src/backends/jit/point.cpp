@@ -172,19 +172,22 @@ void write_permute(Builder& to, int n, const std::string& name) {
   to.function(name, value_header(type_of(node.cls), name) + "  return " + value + ";\n}\n");
 }
 
+std::string window_parameter(Builder& to, int n, bool x) {
+  const Operand image = to.node(n).images[0];
+  return to.parameter(ParameterType::int32, Builder::name({false, n}) + (x ? "_left" : "_top"),
+                      [n, image, x](const LaunchContext& at, int) {
+                        const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+                        const WindowPlace place = window_place(now, at.size_of(image));
+                        return static_cast<double>(x ? place.left : place.top);
+                      });
+}
+
 void write_window(Builder& to, int n, const std::string& name) {
   const Node& node = to.node(n);
   const Operand image = node.images[0];
   const Border border = std::get<Window>(node.primitive).border;
-  const auto place = [&](const std::string& which, std::int64_t WindowPlace::*from) {
-    return to.parameter(ParameterType::int32, Builder::name({false, n}) + "_" + which,
-                        [n, image, from](const LaunchContext& at, int) {
-                          const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-                          return static_cast<double>(window_place(now, at.size_of(image)).*from);
-                        });
-  };
-  const std::string x = "x + " + place("left", &WindowPlace::left);
-  const std::string y = "y + " + place("top", &WindowPlace::top);
+  const std::string x = "x + " + window_parameter(to, n, true);
+  const std::string y = "y + " + window_parameter(to, n, false);
   if (border == Border::absent) {  // lies inside
     to.function(name, value_header(type_of(node.cls), name) + "  return " +
                           to.value(image, x, y, "c") + ";\n}\n");

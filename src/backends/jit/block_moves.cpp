@@ -1,0 +1,171 @@
+// Windows and flips in blocks: a row of the block is a row of the image from any byte on.
+#include <algorithm>
+
+#include "backends/jit/block_writer.hpp"
+#include "backends/jit/dialect.hpp"
+#include "backends/jit/nodes.hpp"
+#include "backends/jit/text.hpp"
+#include "core/expression.hpp"
+
+namespace impipe::jit {
+namespace {
+
+// from: the first column of the image that the block reads; what lies outside, or in a block that
+// does, is read pixel by pixel.
+constexpr const char* moved_rows = R"(    const int from = $from;
+    const int first = from * $pixel_bytes, word = first >> 2;
+    if (from >= 0 && from + $px <= $in_width && word + $loaded <= (int)($stride * $bytes / 4)$rows) {
+$each_row{
+        GLOBAL const uint* const line = (GLOBAL const uint*)($row) + word;
+$load      }
+    } else {
+$each_row{
+$each_word{
+          uint packed = 0;
+          for (int j = 0; j < $per_word; ++j) {
+            const int e = k * $per_word + j;
+            packed |= $edge << ($bits * j);
+          }
+          $words[r * $count + k] = packed;
+        }
+      }
+    }
+)";
+
+// The rule for places outside the image: blocks reach beyond the result's end.
+Border rule_of(const Node& node) {
+  const auto* window = as<Window>(node);
+  return window == nullptr || window->border == Border::absent ? Border::replicate
+                                                               : window->border;
+}
+
+// The place in direction x (y) from which node n takes its pixel at `place`, perhaps outside.
+std::string source(Builder& to, int n, bool x, const std::string& place, int width) {
+  const Node& node = to.node(n);
+  const Operand image = node.images[0];
+  if (const auto* permute = as<Permute>(node)) {
+    if (!(x ? permute->flip_x : permute->flip_y)) return place;
+    return (x ? to.width(image) : to.height(image)) + " - " + std::to_string(width) + " - (" +
+           place + ")";
+  }
+  return place + " + " + window_parameter(to, n, x);
+}
+
+// Whether nothing but its pixel's planes makes an operand's pixel.
+bool is_placeless(const Builder& to, const IsStored& stored, const Operand& operand) {
+  if (operand.external || stored(operand.index)) return true;
+  const auto* point = as<Point>(to.node(operand.index));
+  if (point == nullptr) return false;
+  if (point->expression != nullptr &&
+      (point->expression->uses("col") || point->expression->uses("row"))) {
+    return false;
+  }
+  const auto images = pixel_images(to.node(operand.index));
+  return std::all_of(images.begin(), images.end(),
+                     [&](const Operand& image) { return is_placeless(to, stored, image); });
+}
+
+}  // namespace
+
+bool moves(const Node& node) {
+  const auto* permute = as<Permute>(node);
+  return as<Window>(node) != nullptr || (permute != nullptr && !permute->transpose);
+}
+
+bool can_be_moved(const Builder& to, const IsStored& stored, int n) {
+  const Operand& image = to.node(n).images[0];
+  // A frame's value is no value of the points before it.
+  if (rule_of(to.node(n)) == Border::constant) return image.external || stored(image.index);
+  return is_placeless(to, stored, image);
+}
+
+void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
+  const Node& move = to_.node(move_);
+  const Border rule = rule_of(move);
+  const PixelClass cls = to_.cls(operand);
+  const int channels = to_.channels(operand), bytes = bytes_of(cls);
+  const int row = px_ * channels, count = row * bytes / 4, per_word = 4 / bytes;
+  const auto* permute = as<Permute>(move);
+  const bool backwards = permute != nullptr && permute->flip_x;
+  const std::string width = to_.width(operand), height = to_.height(operand);
+  const std::string edge = name + "_edge", words = "words_" + name;
+  const std::set<std::string> outer = to_.suspend();
+  if (!to_.has_function(edge)) {
+    write_border(to_, edge, type_of(cls), to_.value(operand, "x", "y", "c"), rule,
+                 rule == Border::constant
+                     ? converted(cls, "float", outside_value(to_, move_, rule))
+                     : "",
+                 width, height);
+  }
+  to_.resume(outer);
+  const PlaneText plane = to_.plane(operand);
+  const auto number = [](int i) { return std::to_string(i); };
+  const std::string y = source(to_, move_, false, "y0 + r", 1);
+  const bool constant = rule == Border::constant;
+  const std::string top = source(to_, move_, false, "y0", 1);
+  const std::string inside = constant ? y : std::string(name_of(rule)) + "(" + y + ", " + height + ")";
+  const std::string pixel = to_.call(edge, "from + e / " + number(channels), y,
+                                     "e % " + number(channels));
+  std::string load;
+  if (bytes == 4) {
+    load = loop("k", count) + words + "[r * " + number(count) + " + k] = line[k];\n";
+  } else {
+    load = "        const int shift = (first & 3) * 8;\n        uint low = line[0];\n" +
+           loop("k", count) + "{\n          const uint high = line[k + 1];\n          " + words +
+           "[r * " + number(count) + " + k] = SHIFTED_WORD(low, high, shift);\n" +
+           "          low = high;\n        }\n";
+  }
+  load_arrays_ += "  uint " + words + "[" + number(py_ * count) + "];\n";
+  load_text_ +=
+      "    {\n" +
+      filled(moved_rows,
+             {{"from", source(to_, move_, true, "x_load", px_)},
+              {"pixel_bytes", number(channels * bytes)},
+              {"px", number(px_)},
+              {"in_width", width},
+              {"loaded", number(bytes == 4 ? count : count + 1)},
+              {"stride", plane.stride},
+              {"bytes", number(bytes)},
+              {"rows", constant ? " &&\n        " + top + " >= 0 && " + top + " + " + number(py_) +
+                                      " <= " + height
+                                : ""},
+              {"each_row", loop("r", py_)},
+              {"each_word", loop("k", count)},
+              {"row", plane.row("(" + inside + ")")},
+              {"load", load},
+              {"per_word", number(per_word)},
+              {"edge", bytes == 4 ? "FLOAT_BITS(" + pixel + ")" : "(uint)" + pixel},
+              {"bits", number(8 * bytes)},
+              {"words", words},
+              {"count", number(count)}}) +
+      "    }\n";
+  const std::string words_of_row = "(" + words + " + r * " + number(count) + ")";
+  // The element of the image's row that becomes element k.
+  const std::string element =
+      !backwards ? "k"
+                 : "(" + number(px_ - 1) + " - k / " + number(channels) + ") * " +
+                       number(channels) + " + k % " + number(channels);
+  const std::string word = words_of_row + "[(" + element + ") / " + number(per_word) + "]";
+  const std::string in_word = "(" + element + ") % " + number(per_word);
+  row_text_ += "    " + type_of(cls) + " " + name + "[" + number(row) + "];\n" + loop("k", row) +
+               name + "[k] = " +
+               (bytes == 4   ? "BITS_FLOAT(" + word + ")"
+                : bytes == 2 ? "(ushort)(" + word + " >> (" + in_word + ") * 16)"
+                             : "(uchar)BYTE_OF(" + word + ", " + in_word + ")") +
+               ";\n";
+  if (bytes != 1) return;
+  if (!backwards) {
+    in_words_[name] = words_of_row;
+    return;
+  }
+  const std::string turned = "turned_" + name;
+  row_text_ += "    uint " + turned + "[" + number(count) + "];\n" + loop("q", count) + turned +
+               "[q] = " +
+               (channels == 1 ? "CHOSEN_BYTES(" + words_of_row + "[" + number(count - 1) +
+                                    " - q], 0x0123u)"
+                              : "FIRST_BYTES(" + name + " + 4 * q)") +
+               ";\n";
+  in_words_[name] = turned;
+}
+
+}  // namespace impipe::jit
