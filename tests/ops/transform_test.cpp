@@ -193,7 +193,13 @@ void expect_iradon(const HostImage& projections, const std::string& arguments,
       << arguments << " of " << test::describe(projections);
 }
 
-// Angles that hardly ever hit the middle between two samples, where nearest could go either way.
+// Many places are in the middle between two samples, but for the rounding of sines.
+TEST(Iradon, NearestDecidesTiesByThePlaceItself) {
+  const HostImage image = test::test_image(PixelClass::single, 1, {5, 33}, 7);
+  expect_iradon(image, "30,60,120,150,210 nearest none", {30, 60, 120, 150, 210},
+                {.interp = "nearest", .filter = "none"});
+}
+
 TEST(Iradon, IsItsDefinition) {
   const std::string list = "3.3:11.7:179";
   const std::vector<double> degrees = range(3.3, 11.7, 16);

@@ -79,15 +79,17 @@ void run_backproject(const Backproject& what, std::span<const double> arguments,
     for (std::size_t a = 0; a < angles.size(); ++a) {
       const double* samples = projections.row(static_cast<std::int64_t>(a));
       const double c = std::cos(angles[a]);
-      const double start = y * std::sin(angles[a]) + static_cast<double>(length / 2);
+      const double start = y * std::sin(angles[a]);
       for (std::int64_t x = 0; x < side; ++x) {
-        const double place = start + static_cast<double>(x - middle + 1) * c;
+        const double step = static_cast<double>(x - middle + 1) * c;
         if (what.linear) {
+          const double place = start + static_cast<double>(length / 2) + step;
           const std::int64_t at = static_cast<std::int64_t>(place);
           const double part = place - static_cast<double>(at);
           sums[x] += samples[at] + (samples[at + 1] - samples[at]) * part;
         } else {
-          sums[x] += samples[static_cast<std::int64_t>(place + 0.5)];
+          // Ties are decided before the middle is added, whose rounding would make more of them.
+          sums[x] += samples[static_cast<std::int64_t>(std::floor(start + step + 0.5)) + length / 2];
         }
       }
     }

@@ -97,22 +97,24 @@ constexpr const char* copy_kernel = R"(  const int x = GROUP_X;
   }
 )";
 
-constexpr const char* smear_text = R"(  const int middle = ($side + 1) / 2;
+constexpr const char* smear_text = R"(  const int middle = ($side + 1) / 2, centre = $samples / 2;
   const double up = (double)($side - 1 - y - middle), right = (double)(x - middle + 1);
   double sum = 0.0;
   for (int a = 0; a < $width; ++a) {
     GLOBAL const double* const samples = $filtered + (long)a * ($samples + 1);
-    const double start = up * $turns[2 * a + 1] + (double)($samples / 2);
-    const double place = start + right * $turns[2 * a];
+    const double start = up * $turns[2 * a + 1], step = right * $turns[2 * a];
     $take
   }
   $out = (float)(sum * $scale);
 )";
 
 constexpr const char* take_linear =
-    "const int at = (int)place;\n"
+    "const double place = start + (double)centre + step;\n"
+    "    const int at = (int)place;\n"
     "    sum += samples[at] + (samples[at + 1] - samples[at]) * (place - (double)at);";
-constexpr const char* take_nearest = "sum += samples[(int)(place + 0.5)];";
+// Ties are decided before the middle is added, whose rounding would make more of them.
+constexpr const char* take_nearest =
+    "sum += samples[(int)floor(start + step + 0.5) + centre];";
 
 }  // namespace
 

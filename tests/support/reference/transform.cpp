@@ -151,10 +151,12 @@ Image iradon(const Image& a, const std::vector<double>& degrees, const IradonOpt
     const double s = std::sin(degrees[t] * std::numbers::pi / 180);
     for (int r = 0; r < n; ++r) {
       for (int q = 0; q < n; ++q) {
-        const double u = (q - centre + 1) * c + (n - 1 - r - centre) * s + length / 2;
+        const double place = (q - centre + 1) * c + (n - 1 - r - centre) * s;
+        const double u = place + length / 2;
         const int k = static_cast<int>(std::floor(u));
+        // Ties are the place's own, before the middle is added.
         out.at(r, q) += options.interp == "nearest"
-                            ? column.at(static_cast<int>(std::floor(u + 0.5)))
+                            ? column.at(static_cast<int>(std::floor(place + 0.5)) + length / 2)
                             : column.at(k) * (1 - (u - k)) + column.at(k + 1) * (u - k);
       }
     }
