@@ -132,6 +132,9 @@ class Table {
     add_resize(Method::bilinear, false, PixelClass::uint16, 3, {0, 0, 0.3, 1});
     add_resize(Method::bicubic, true, PixelClass::single, 3, {20, 30, 0, 0});
     add_resize(Method::nearest, false, PixelClass::single, 1, {0, 0, 2.3, 0.7});
+    add_resize(Method::bilinear, true, PixelClass::logical, 1, {0, 0, 2.6, 0.6});
+    // Columns that local memory does not hold.
+    add_resize(Method::bicubic, true, PixelClass::uint8, 3, {0, 0, 0.015, 2});
     add_affine(Method::bilinear, PixelClass::uint8, 3);
     add_affine(Method::bilinear, PixelClass::single, 1);
     add_affine(Method::nearest, PixelClass::uint16, 1);

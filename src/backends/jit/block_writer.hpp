@@ -25,8 +25,6 @@ struct Run {
 };
 std::vector<Run> runs_of(const Mask& mask);
 
-using LaunchTest = std::function<bool(const LaunchContext&)>;
-
 struct BlockSize {
   int px = 0, py = 0;
   bool packed = false;  // rows r and r + py/2 in the 16-bit lanes of a word

@@ -40,6 +40,7 @@ class LaunchContext {
 using ParameterValue = std::function<double(const LaunchContext&, int element)>;
 using TableValues = std::function<std::vector<double>(const LaunchContext&)>;
 using ShapeFunction = std::function<LaunchShape(const LaunchContext&)>;
+using LaunchTest = std::function<bool(const LaunchContext&)>;
 using BytesFunction = std::function<std::int64_t(const LaunchContext&)>;
 
 enum class ParameterType { int64, float64, float32, int32 };

@@ -228,21 +228,30 @@ class Generator {
       write_block_kernel(to_, is_stored_, n);
     } else if (fits_rank_histogram(to_, n)) {
       write_rank_histogram(to_, n);
+    } else if (fits_resize_tiles(to_, n)) {
+      const LaunchTest tiles = write_resize_tiles(to_, n);
+      store_pixels(n, [tiles](const LaunchContext& at) { return !tiles(at); });
     } else {
       store_pixels(n);
     }
     load_function(n);
   }
 
-  // One pixel a work-item.
-  void store_pixels(int n) {
+  // One pixel a work-item; `wanted`: by launches for which it holds.
+  void store_pixels(int n, const LaunchTest& wanted = nullptr) {
     const Operand self{false, n};
     const std::string name = Builder::name(self);
-    write_pixel(n, name + "_value");
+    if (wanted) {
+      write_resample(to_, n, name + "_value", wanted);
+    } else {
+      write_pixel(n, name + "_value");
+    }
     const std::string value = to_.call(name + "_value", "x", "y", "c");
     to_.pixel_kernel(
-        "store_" + name, to_.width(self), to_.height(self),
-        [self](const LaunchContext& at) { return at.size_of(self); },
+        "store_" + name + (wanted ? "_pixels" : ""), to_.width(self), to_.height(self),
+        [self, wanted](const LaunchContext& at) {
+          return wanted && !wanted(at) ? Size{} : at.size_of(self);
+        },
         "  for (int c = 0; c < " + std::to_string(to_.node(n).channels) + "; ++c) " +
             to_.plane(self).pixel() + " = " + value + ";\n");
   }

@@ -1,0 +1,356 @@
+// A resize by tiles: a group sums the columns under a tile of the result into local memory, then
+// those sums along the rows. Both passes make 4x4 values a work-item, from what their taps together
+// reach: four outputs side by side share their inputs, and the weights of those that an output does
+// not reach are 0 (for floats, whose products with 0 may be NaN, it leaves them out).
+#include <algorithm>
+#include <cmath>
+
+#include "backends/jit/dialect.hpp"
+#include "backends/jit/nodes.hpp"
+#include "backends/jit/resample.hpp"
+#include "backends/jit/resize_axis.hpp"
+#include "backends/jit/text.hpp"
+#include "backends/jit/wide_access.hpp"
+
+namespace impipe::jit {
+namespace {
+
+constexpr int items = 128;
+constexpr int rows = 16;        // of a tile
+constexpr int most_quads = 64;  // of outputs side by side in a tile
+// Columns of sums that local memory holds. A column is four vectors of four rows and one more, so
+// that those side by side lie in different banks.
+constexpr int most_columns = 328;
+
+// Fours of outputs of one direction, and how many inputs they reach at most.
+struct Quads {
+  std::int64_t count = 0, span = 0;
+};
+
+Quads quads_of(const ResizeAxis& axis) {
+  // Places 3 / scale apart, rounded down.
+  const double apart = std::floor(3 / axis.scale + 1e-6) + 1;
+  return {(axis.to + 3) / 4, axis.taps + static_cast<std::int64_t>(apart)};
+}
+
+// How a tile's columns lie in local memory: column i at i % apart * step + i / apart, so that those
+// which work-items side by side read at once lie side by side.
+struct TileShape {
+  int across = 0;  // quads; 0: none fits
+  int bits = 0;    // of apart
+  int step = 0;
+};
+
+TileShape tile_shape(const ResizeAxes& axes, int channels) {
+  TileShape best;
+  const double per_quad = 4 / axes.x.scale * channels;
+  while (best.bits < 5 && 2 << best.bits <= per_quad * 1.1) ++best.bits;
+  best.step = most_columns >> best.bits;
+  if (best.bits > 0) best.step = (best.step - 1) / 8 * 8 + 1;
+  const int room = best.step << best.bits;
+  const Quads x = quads_of(axes.x), y = quads_of(axes.y);
+  double least = 0;
+  for (int across = 1; across <= std::min<std::int64_t>(most_quads, x.count); ++across) {
+    const double columns =
+        (std::ceil((4 * across - 1) / axes.x.scale) + axes.x.taps + 2) * channels + 6;
+    if (columns > room) break;
+    const auto turns = [](double count) { return std::ceil(count / items); };
+    const double cost = (turns(std::ceil(columns / 4) * rows / 4) * static_cast<double>(y.span) +
+                         turns(across * channels * rows / 4) * static_cast<double>(x.span)) /
+                        across;
+    if (best.across == 0 || cost <= least) {
+      best.across = across;
+      least = cost;
+    }
+  }
+  return best;
+}
+
+// First inputs and weights, [input][quad][4], of the quads of one direction.
+constexpr const char* quads_kernel = R"(  {
+    const int i = GROUP_X * $items + ITEM - $before;
+    if (i >= 0 && i < $quads * $span) {
+      const int u = i / $quads, quad = i - u * $quads;
+      int start = 0;
+      for (int j = 0; j < 4; ++j) {
+        const int k = quad * 4 + j;
+        const int first = $copies != 0 ? (int)$copied : (int)$begin;
+        if (j == 0) start = first;
+        const int t = u - (first - start);
+        if (u == 0) $first[k] = first;
+        $weights[(long)i * 4 + j] =
+            t < 0 || t >= $taps ? 0.0f : $copies != 0 ? 1.0f : (float)$weight;
+      }
+    }
+  }
+)";
+
+// place(i): of column i.
+constexpr const char* tile_kernel = R"(  LOCAL float4 sums[$most_columns * 5];
+  const int quad0 = GROUP_X * $across, top = GROUP_Y * $row_quads;
+  const int quads = smaller($across, $quads_x - quad0);
+  const int width = $width, height = $height;
+  // The columns that the tile reaches, and those that mirrors reach.
+  const int begin = $first_x[4 * quad0], end = $first_x[4 * (quad0 + quads) - 1] + $taps_x;
+  const int low = begin < 0 ? 0 : end > width ? larger(0, smaller(begin, 2 * width - end)) : begin;
+  const int high = end > width ? width : begin < 0 ? smaller(width, larger(end, -begin)) : end;
+  const int left = low * $channels / 4 * 4;
+  const int words = (high * $channels - left + 3) / 4;
+  for (int i = ITEM; i < words * $row_quads; i += $items) {
+    const int q = i / words, column = (i - q * words) * 4;
+    const int quad = smaller(top + q, $quads_y - 1);
+    GLOBAL const int* const first = $first_y + 4 * quad;
+    const int start = first[0], count = first[3] - start + $taps_y;
+    $offsets
+    float sum[16];
+$each    for (int k = 0; k < 16; ++k) sum[k] = 0.0f;
+    GLOBAL const $pixel* const from = $plane + left + column;
+    for (int u = 0; u < count; ++u) {
+      GLOBAL const $pixel* const line = from + symmetric(start + u, height) * $stride;
+      const float4 weight = *(GLOBAL const float4*)($weights_y + 4 * ((long)u * $quads_y + quad));
+      float v[4];
+      $load
+$add_y    }
+$each    for (int k = 0; k < 4; ++k) {
+      const int c = column + k;
+      float4 four;
+      four.x = sum[k];
+      four.y = sum[4 + k];
+      four.z = sum[8 + k];
+      four.w = sum[12 + k];
+      sums[((c & $mask) * $step + (c >> $bits)) * 5 + q] = four;
+    }
+  }
+  BARRIER;
+  const int pixels = quads * $channels;
+  for (int i = ITEM; i < pixels * $row_quads; i += $items) {
+    const int q = i / pixels, place = i - q * pixels;
+    const int quad = quad0 + place / $channels, c = place % $channels;
+    GLOBAL const int* const first = $first_x + 4 * quad;
+    const int start = first[0], count = first[3] - start + $taps_x;
+    $offsets
+    float sum[16];
+$each    for (int k = 0; k < 16; ++k) sum[k] = 0.0f;
+    for (int u = 0; u < count; ++u) {
+      const int column = symmetric(start + u, width) * $channels + c - left;
+      const float4 four = sums[((column & $mask) * $step + (column >> $bits)) * 5 + q];
+      const float4 weight = *(GLOBAL const float4*)($weights_x + 4 * ((long)u * $quads_x + quad));
+      const float v[4] = {four.x, four.y, four.z, four.w};
+$add_x    }
+$each    for (int r = 0; r < 4; ++r) {
+      const int y = 4 * (top + q) + r;
+      if (y < $to_height) {
+        GLOBAL $pixel* const row = $out_row;
+        $store
+      }
+    }
+  }
+)";
+
+// sum[16] of the results of four rows r, each of four pixels k; floats: taps are left out.
+std::string added(bool across, bool floats, const std::string& taps) {
+  std::string text;
+  for (int j = 0; j < 4; ++j) {
+    const std::string w = std::string("weight.") + "xyzw"[j];
+    std::string step;
+    for (int k = 0; k < 4; ++k) {
+      const std::string at = std::to_string(across ? 4 * k + j : 4 * j + k);
+      const std::string sum = "sum[" + at + "]";
+      step += "      " + sum + " = fma(" + w + ", v[" + std::to_string(k) + "], " + sum + ");\n";
+    }
+    if (floats) {
+      const std::string t = j == 0 ? "u" : "u - offset" + std::to_string(j);
+      step = "      if ((uint)(" + t + ") < (uint)" + taps + ") {\n" + step + "      }\n";
+    }
+    text += step;
+  }
+  return text;
+}
+
+std::string loaded(PixelClass cls) {
+  if (cls == PixelClass::single) {
+    return "const float4 four = *(GLOBAL const float4*)line;\n"
+           "      v[0] = four.x;\n      v[1] = four.y;\n      v[2] = four.z;\n      v[3] = four.w;\n";
+  }
+  std::string text = bytes_of(cls) == 1 ? "const uint four = *(GLOBAL const uint*)line;\n"
+                                        : "const uint2 four = *(GLOBAL const uint2*)line;\n";
+  for (int k = 0; k < 4; ++k) {
+    const std::string at = "      v[" + std::to_string(k) + "] = (float)";
+    text += at + (bytes_of(cls) == 1
+                      ? "BYTE_OF(four, " + std::to_string(k) + ")"
+                      : std::string("(four.") + (k < 2 ? "x" : "y") +
+                            (k % 2 == 0 ? " & 0xffffu)" : " >> 16)")) +
+            ";\n";
+  }
+  return text;
+}
+
+class ResizeTiles {
+ public:
+  ResizeTiles(Builder& to, int n)
+      : to_(to),
+        n_(n),
+        image_(to.node(n).images[0]),
+        x_(to, n, "x", &ResizeAxes::x),
+        y_(to, n, "y", &ResizeAxes::y) {}
+
+  LaunchTest write() {
+    const int channels = to_.channels(image_), n = n_;
+    const auto shape = [n, channels](const LaunchContext& at) {
+      const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+      return tile_shape(resize_axes(now, at.size_of(now.images[0])), channels);
+    };
+    fits_ = [shape](const LaunchContext& at) { return shape(at).across > 0; };
+    write_quads();
+    const auto number = [&](const std::string& what, auto value) {
+      return to_.parameter(
+          ParameterType::int32, Builder::name({false, n}) + "_" + what,
+          [shape, value](const LaunchContext& at, int) { return double(value(shape(at))); });
+    };
+    const Node& node = to_.node(n_);
+    const Operand self{false, n_};
+    const PlaneText in = to_.plane(image_), out = to_.plane(self);
+    const Direction x = direction(x_, "x"), y = direction(y_, "y");
+    const bool floats = node.cls == PixelClass::single;
+    const std::string each = to_.tuning().unroll ? "#pragma unroll\n" : "";
+    std::string offsets;
+    for (int j = 1; j < 4 && floats; ++j) {
+      offsets += "const int offset" + std::to_string(j) + " = first[" + std::to_string(j) +
+                 "] - start;\n    ";
+    }
+    to_.kernel(
+        "store_" + Builder::name(self), items,
+        filled(tile_kernel,
+               {{"most_columns", std::to_string(most_columns)},
+                {"across", number("across", [](const TileShape& s) { return s.across; })},
+                {"mask", number("mask", [](const TileShape& s) { return (1 << s.bits) - 1; })},
+                {"step", number("step", [](const TileShape& s) { return s.step; })},
+                {"bits", number("bits", [](const TileShape& s) { return s.bits; })},
+                {"row_quads", std::to_string(rows / 4)},
+                {"items", std::to_string(items)},
+                {"channels", std::to_string(channels)},
+                {"width", to_.width(image_)},
+                {"height", to_.height(image_)},
+                {"to_height", to_.height(self)},
+                {"quads_x", x.quads},
+                {"quads_y", y.quads},
+                {"first_x", x.first},
+                {"first_y", y.first},
+                {"weights_x", x.weights},
+                {"weights_y", y.weights},
+                {"taps_x", x_.taps()},
+                {"taps_y", y_.taps()},
+                {"pixel", type_of(node.cls)},
+                {"plane", in.pointer},
+                {"stride", in.stride},
+                {"offsets", offsets},
+                {"each", each},
+                {"load", loaded(node.cls)},
+                {"add_x", added(true, floats, x_.taps())},
+                {"add_y", added(false, floats, y_.taps())},
+                {"out_row", out.row("y")},
+                {"store", stored(node.cls, channels)}}),
+        [n, shape](const LaunchContext& at) {
+          const TileShape s = shape(at);
+          if (s.across == 0) return LaunchShape{{0, 0, 0}, {items, 1, 1}};
+          const Size size = at.size_of({false, n});
+          const std::int64_t wide = (size.width + 3) / 4;
+          return LaunchShape{
+              {(wide + s.across - 1) / s.across, (size.height + rows - 1) / rows, 1},
+              {items, 1, 1}};
+        });
+    return fits_;
+  }
+
+ private:
+  struct Direction {
+    std::string quads, span, first, weights;
+  };
+
+  Direction direction(const ResizeAxisText& text, const std::string& label) {
+    const auto bytes = [text, fits = fits_](bool weights) {
+      return [text, fits, weights](const LaunchContext& at) {
+        const Quads q = quads_of(text.at(at));
+        return !fits(at) ? row_alignment : q.count * 16 * (weights ? q.span : 1);
+      };
+    };
+    const std::string own = Builder::name({false, n_}) + "_quads_";
+    return {text.number(ParameterType::int32, "quads",
+                        [](const ResizeAxis& a) { return double(quads_of(a).count); }),
+            text.number(ParameterType::int32, "span",
+                        [](const ResizeAxis& a) { return double(quads_of(a).span); }),
+            to_.scratch(own + "first_" + label, "int", bytes(false)),
+            to_.scratch(own + "weights_" + label, "float", bytes(true))};
+  }
+
+  // One kernel makes the weights of both directions.
+  void write_quads() {
+    std::string text, before = "0";
+    for (const ResizeAxisText* axis : {&x_, &y_}) {
+      const Direction d = direction(*axis, axis == &x_ ? "x" : "y");
+      text += filled(quads_kernel, {{"items", std::to_string(items)},
+                                    {"before", before},
+                                    {"quads", d.quads},
+                                    {"span", d.span},
+                                    {"taps", axis->taps()},
+                                    {"copies", axis->copies()},
+                                    {"copied", axis->copied("k")},
+                                    {"begin", axis->begin("k")},
+                                    {"weight", axis->weight("k", "t")},
+                                    {"first", d.first},
+                                    {"weights", d.weights}});
+      before = d.quads + " * " + d.span;
+    }
+    to_.kernel(Builder::name({false, n_}) + "_quads", items, text,
+               [x = x_, y = y_, fits = fits_](const LaunchContext& at) {
+                 const Quads a = quads_of(x.at(at)), b = quads_of(y.at(at));
+                 const std::int64_t all = a.count * a.span + b.count * b.span;
+                 return LaunchShape{{fits(at) ? (all + items - 1) / items : 0, 1, 1},
+                                    {items, 1, 1}};
+               });
+  }
+
+  // Four pixels of row r.
+  std::string stored(PixelClass cls, int channels) const {
+    const std::string value = "sum[4 * r + k]";
+    const std::string pixel =
+        converted(cls, "float",
+                  cls == PixelClass::logical ? value + " >= 0.5f ? 1.0f : 0.0f" : value);
+    const std::string each = to_.tuning().unroll ? "\n#pragma unroll\n" : "";
+    if (channels > 1) {
+      const std::string c = std::to_string(channels);
+      return each + "        for (int k = 0; k < 4; ++k) {\n          if (4 * quad + k < " +
+             to_.width({false, n_}) + ") row[(4 * quad + k) * " + c + " + c] = " + pixel +
+             ";\n        }";
+    }
+    if (cls == PixelClass::uint8) {
+      // An instruction rounds where the code stays in its second byte.
+      return "uint codes[4];" + each +
+             "        for (int k = 0; k < 4; ++k) {\n          codes[k] = "
+             "ROUNDED_CODE(fmin(POSITIVE(" +
+             value + "), 255.0f));\n        }\n        *(GLOBAL uint*)(row + 4 * quad) = "
+             "SECOND_BYTES(codes);";
+    }
+    return type_of(cls) + " four[4];" + each + "        for (int k = 0; k < 4; ++k) four[k] = " +
+           pixel + ";\n" +
+           wide_store(cls, "(row + 4 * quad)", "four", 4, to_.tuning().load_bytes, "        ");
+  }
+
+  Builder& to_;
+  int n_;
+  Operand image_;
+  LaunchTest fits_;
+  ResizeAxisText x_, y_;
+};
+
+}  // namespace
+
+bool fits_resize_tiles(const Builder& to, int n) {
+  const auto* resample = std::get_if<Resample>(&to.node(n).primitive);
+  return to.fast() && resample != nullptr && resample->kind == Resample::Kind::resize &&
+         resample->method != Resample::Method::nearest;
+}
+
+LaunchTest write_resize_tiles(Builder& to, int n) { return ResizeTiles(to, n).write(); }
+
+}  // namespace impipe::jit
