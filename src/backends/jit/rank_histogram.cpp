@@ -1,5 +1,6 @@
 // The text of the sliding histogram: counts of the values' first eight bits, which cells of the
-// mask's edge enter and leave; the remaining bits of wider classes are found by counting the window.
+// mask's edge enter and leave; the remaining bits of wider classes are found by counting the
+// window.
 #include "backends/jit/rank_histogram.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int least_cells = 26;  // windows that networks don't take
+constexpr int least_cells = 26;        // windows that networks don't take
 constexpr int most_small_count = 255;  // that fits a byte
 constexpr int codes = 256;
 // Strips that a device needs to be busy, and their rows: a strip starts with a whole window.
@@ -44,9 +45,10 @@ $unroll    for (int k = 0; k < $words; ++k) {
 )";
 
 // A strip, by rows of a rectangle; rows are loaded one before they are needed. A counter waits for
-// the one before, which may be the same: so two are read together, and what an equal code would have
-// added is added.
-constexpr const char* rows_loop = R"(    uint enters[$words], leaves[$words], next_enters[$words], next_leaves[$words];
+// the one before, which may be the same: so two are read together, and what an equal code would
+// have added is added.
+constexpr const char* rows_loop =
+    R"(    uint enters[$words], leaves[$words], next_enters[$words], next_leaves[$words];
     for (int k = 0; k < $words; ++k) enters[k] = leaves[k] = next_enters[k] = next_leaves[k] = 0;
     for (int row = first - $up - 1; row < last + $down; ++row) {
       $row_name(GIVE, x, row + 1, next_enters);
@@ -81,10 +83,11 @@ $all      } else {
 $leaving$entering      }
 )";
 
-constexpr const char* kernel_text = R"(#define BYTE(words, i) (words[(i) / 4] >> ((i) % 4 * 8) & 255u)
+constexpr const char* kernel_text =
+    R"(#define BYTE(words, i) (words[(i) / 4] >> ((i) % 4 * 8) & 255u)
 #define COUNT(code) \
   ((IN_LOCAL $count*)words)[own + (int)((code) / $per * (32 * $per) + (code) % $per)]
-  LOCAL uint words[$items * $words_each];
+$sums_macro  LOCAL uint words[$items * $words_each];
 $digits  const int own = ITEM / 32 * (32 * $codes) + ITEM % 32 * $per;
   const int x = GROUP_X * $items + ITEM;
   const int first = GROUP_Y * $strip;
@@ -95,19 +98,56 @@ $digits  const int own = ITEM / 32 * (32 * $codes) + ITEM % 32 * $per;
     // How many values of the window are in codes before `place`.
     uint place = 0;
     int below = 0;
-$loop      while (below > $rank) {
-        --place;
-        below -= COUNT(place);
-      }
-      for (int count = COUNT(place); below + count <= $rank; count = COUNT(place)) {
-        below += count;
-        ++place;
-      }
-$result      $store
+$loop$walk$result      $store
     }
   }
+#undef SUMS
 #undef COUNT
 #undef BYTE
+)";
+
+// The counters of $per codes from `code`, a multiple of $per: in field i the sum of the first i +
+// 1, so in the highest the sum of all. One load and one product where the fields are bytes.
+constexpr const char* sums_of_bytes =
+    "#define SUMS(code) (words[own / 4 + (int)((code) / 4 * 32)] * 0x01010101u)\n";
+constexpr const char* sums_of_shorts =
+    "#define SUMS(code) ((uint)COUNT(code) * 0x10001u + ((uint)COUNT((code) + 1) << 16))\n";
+
+// Moves `place` to the counters that the rank is in. Content like a checkerboard's takes it over
+// all codes at edges, most of them empty: after one step in vain, four at once.
+constexpr const char* walk = R"(      if (below > $rank) {
+        place -= $per;
+        below -= (int)(SUMS(place) >> $top);
+        while (below > $rank && place >= 4 * $per) {
+          int many = 0;
+$unroll          for (int k = 1; k <= 4; ++k) many += (int)(SUMS(place - k * $per) >> $top);
+          if (below - many <= $rank) break;
+          place -= 4 * $per;
+          below -= many;
+        }
+        while (below > $rank) {
+          place -= $per;
+          below -= (int)(SUMS(place) >> $top);
+        }
+      }
+      uint sums = SUMS(place);
+      if (below + (int)(sums >> $top) <= $rank) {
+        below += (int)(sums >> $top);
+        place += $per;
+        while (place <= $codes - 4 * $per) {
+          int many = 0;
+$unroll          for (int k = 0; k < 4; ++k) many += (int)(SUMS(place + k * $per) >> $top);
+          if (below + many > $rank) break;
+          place += 4 * $per;
+          below += many;
+        }
+        sums = SUMS(place);
+        while (below + (int)(sums >> $top) <= $rank) {
+          below += (int)(sums >> $top);
+          place += $per;
+          sums = SUMS(place);
+        }
+      }
 )";
 
 constexpr const char* digits_text = R"(  LOCAL ushort all_digits[$items * 16];
@@ -157,9 +197,15 @@ Mask edge(const Mask& mask, int dy) {
 class RankHistogram {
  public:
   RankHistogram(Builder& to, int n)
-      : to_(to), n_(n), rank_(rank_of(to, n)), node_(to.node(n)), image_(node_.images[0]),
-        name_(Builder::name({false, n}) + "_window"), cells_(rank_.mask.count()),
-        small_(cells_ <= most_small_count), unroll_(to.tuning().unroll ? "#pragma unroll\n" : "") {}
+      : to_(to),
+        n_(n),
+        rank_(rank_of(to, n)),
+        node_(to.node(n)),
+        image_(node_.images[0]),
+        name_(Builder::name({false, n}) + "_window"),
+        cells_(rank_.mask.count()),
+        small_(cells_ <= most_small_count),
+        unroll_(to.tuning().unroll ? "#pragma unroll\n" : "") {}
 
   void write() {
     write_outside();
@@ -176,21 +222,27 @@ class RankHistogram {
         ParameterType::int32, name_ + "_strip", [self, items](const LaunchContext& at, int) {
           return static_cast<double>(strip_of(at.size_of(self)));
         });
-    const std::string text = filled(
-        kernel_text, {{"count", small_ ? "uchar" : "ushort"},
-                      {"per", number(per)},
-                      {"words_each", number(codes / per)},
-                      {"items", number(items)},
-                      {"codes", number(codes)},
-                      {"digits", rest_bits() > 0 ? filled(digits_text, {{"items", number(items)}}) : ""},
-                      {"strip", strip},
-                      {"height", to_.height(self)},
-                      {"width", to_.width(self)},
-                      {"channels", number(node_.channels)},
-                      {"loop", loop},
-                      {"rank", number(rank_.rank)},
-                      {"result", result_text()},
-                      {"store", to_.plane(self).pixel() + " = (" + type_of(node_.cls) + ")found;"}});
+    const std::string text =
+        filled(kernel_text,
+               {{"count", small_ ? "uchar" : "ushort"},
+                {"per", number(per)},
+                {"words_each", number(codes / per)},
+                {"items", number(items)},
+                {"codes", number(codes)},
+                {"digits", rest_bits() > 0 ? filled(digits_text, {{"items", number(items)}}) : ""},
+                {"strip", strip},
+                {"height", to_.height(self)},
+                {"width", to_.width(self)},
+                {"channels", number(node_.channels)},
+                {"loop", loop},
+                {"sums_macro", small_ ? sums_of_bytes : sums_of_shorts},
+                {"walk", filled(walk, {{"rank", number(rank_.rank)},
+                                       {"per", number(per)},
+                                       {"codes", number(codes)},
+                                       {"unroll", unroll_},
+                                       {"top", number(32 - 32 / per)}})},
+                {"result", result_text()},
+                {"store", to_.plane(self).pixel() + " = (" + type_of(node_.cls) + ")found;"}});
     to_.kernel("store_" + Builder::name(self), items, text, [self, items](const LaunchContext& at) {
       const Size size = at.size_of(self);
       const std::int64_t each = strip_of(size);
@@ -228,9 +280,9 @@ class RankHistogram {
   // NAME_key: the ordered key of a pixel.
   void write_key() {
     const std::string key = key_text(to_.call(name_ + "_at", "x", "y", "c"));
-    to_.function(name_ + "_key",
-                 "FUNCTION uint " + name_ + "_key(GIVEN, const int x, const int y, const int c) " +
-                     "{\n  return " + key + ";\n}\n");
+    to_.function(name_ + "_key", "FUNCTION uint " + name_ +
+                                     "_key(GIVEN, const int x, const int y, const int c) " +
+                                     "{\n  return " + key + ";\n}\n");
   }
 
   std::string key_text(const std::string& value) const {
@@ -270,16 +322,17 @@ class RankHistogram {
     const Footprint f = mask.footprint();
     const std::string key = to_.call(name_ + "_key", "x + dx", "y + dy", "c");
     const std::string inner = key_text(to_.value(image_, "x + dx", "y + dy", "c"));
-    to_.function(name_ + "_rest", filled(rest_function, {{"rest_name", name_ + "_rest"},
-                                                         {"rest", number(rest_bits())},
-                                                         {"left", number(f.left)},
-                                                         {"right", number(f.right)},
-                                                         {"up", number(f.up)},
-                                                         {"down", number(f.down)},
-                                                         {"width", to_.width(image_)},
-                                                         {"height", to_.height(image_)},
-                                                         {"inner", for_each_cell(mask, step(inner))},
-                                                         {"cells", for_each_cell(mask, step(key))}}));
+    to_.function(name_ + "_rest",
+                 filled(rest_function, {{"rest_name", name_ + "_rest"},
+                                        {"rest", number(rest_bits())},
+                                        {"left", number(f.left)},
+                                        {"right", number(f.right)},
+                                        {"up", number(f.up)},
+                                        {"down", number(f.down)},
+                                        {"width", to_.width(image_)},
+                                        {"height", to_.height(image_)},
+                                        {"inner", for_each_cell(mask, step(inner))},
+                                        {"cells", for_each_cell(mask, step(key))}}));
   }
 
   int words() const { return (rank_.mask.width + 3) / 4; }
@@ -310,6 +363,13 @@ class RankHistogram {
                                {"entering", moved(edge(rank_.mask, 1), "y + dy", "+")}});
   }
 
+  // Moves `place` up by single codes to the one that the rank is in.
+  static std::string steps(const std::string& place, const std::string& below, int rank) {
+    return "      for (int count = COUNT(" + place + "); " + below + " + count <= " + number(rank) +
+           ";\n           count = COUNT(" + place + ")) {\n        " + below +
+           " += count;\n        ++" + place + ";\n      }\n";
+  }
+
   // `found`: the value from place and below; with an average also that of the next.
   std::string result_text() {
     const bool single = node_.cls == PixelClass::single;
@@ -322,17 +382,25 @@ class RankHistogram {
       }
       return single ? "single_of_key(" + key + ")" : key;
     };
-    std::string text =
-        "      " + type + " found = " + value("place", number(rank_.rank) + " - below") + ";\n";
+    const bool plain = rest_bits() == 0 && !rank_.average;
+    std::string text;
+    if (plain) {
+      text = "      const uint more = (uint)(" + number(rank_.rank) + " - below);\n" +
+             "      const uint found = place";
+      for (int k = 0; k + 1 < (small_ ? 4 : 2); ++k) {
+        text += " + ((sums >> " + number(small_ ? 8 * k : 16 * k) + " & " +
+                (small_ ? "255u" : "65535u") + ") <= more ? 1u : 0u)";
+      }
+      return text + ";\n";
+    }
+    text = "      uint at = place;\n      int below_at = below;\n" +
+           steps("at", "below_at", rank_.rank) + "      " + type +
+           " found = " + value("at", number(rank_.rank) + " - below_at") + ";\n";
     if (!rank_.average) return text;
     const std::string next = number(rank_.rank + 1);
-    text += "      uint place_after = place;\n      int below_after = below;\n"
-            "      for (int count = COUNT(place_after); below_after + count <= " +
-            next +
-            ";\n           count = COUNT(place_after)) {\n"
-            "        below_after += count;\n        ++place_after;\n      }\n"
-            "      const " +
-            type + " after = " + value("place_after", next + " - below_after") + ";\n";
+    text += "      uint place_after = at;\n      int below_after = below_at;\n" +
+            steps("place_after", "below_after", rank_.rank + 1) + "      const " + type +
+            " after = " + value("place_after", next + " - below_after") + ";\n";
     return text + (single ? "      found = (found + after) / 2.0f;\n"
                           : "      found = (found + after + 1u) / 2u;\n");
   }
@@ -352,8 +420,7 @@ class RankHistogram {
 
 bool fits_rank_histogram(const Builder& to, int n) {
   const auto* rank = std::get_if<Rank>(&to.node(n).primitive);
-  return to.fast() && rank != nullptr && !rank->offsets &&
-         rank->mask.count() >= least_cells;
+  return to.fast() && rank != nullptr && !rank->offsets && rank->mask.count() >= least_cells;
 }
 
 void write_rank_histogram(Builder& to, int n) { RankHistogram(to, n).write(); }

@@ -1,0 +1,80 @@
+// Medians of large windows on a GPU have the CPU's bits on contents that take their search over
+// most codes at once: edges between far values, few values, ramps.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "backends/cpu/device.hpp"
+#include "backends/cuda/device.hpp"
+#include "backends/opencl/device.hpp"
+#include "support/backend_compare.hpp"
+#include "support/masks.hpp"
+
+namespace impipe::testing {
+namespace {
+
+constexpr Backend opencl_backend{"opencl", opencl::devices, opencl::open};
+constexpr Backend cuda_backend{"cuda", cuda::devices, cuda::open};
+
+using Content = std::function<int(int x, int y)>;  // 0 to 255
+
+SpecCase median_case(int side, PixelClass cls) {
+  const int cells = side * side;
+  Node node{
+      .primitive =
+          Rank{.mask = rectangle(side, side), .rank = (cells - 1) / 2, .average = cells % 2 == 0},
+      .images = {{true, 0}},
+      .cls = cls,
+      .channels = 1,
+      .white = class_max(cls)};
+  KernelSpec spec;
+  spec.inputs = {{.cls = cls, .channels = 1, .white = class_max(cls)}};
+  spec.nodes = {node};
+  spec.outputs = {0};
+  return {"median " + std::to_string(side) + " " + std::string(name_of(cls)), spec, 1};
+}
+
+Plane drawn(PixelClass cls, Size size, const Content& content) {
+  Plane plane(cls, 1, size);
+  for (int y = 0; y < size.height; ++y) {
+    for (int x = 0; x < size.width; ++x) {
+      const int v = content(x, y);
+      if (cls == PixelClass::uint8) {
+        plane.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(v);
+      } else {
+        plane.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(v * 257);
+      }
+    }
+  }
+  return plane;
+}
+
+void compare_medians(const Backend& backend) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no " << backend.name << " device";
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  const std::vector<Content> contents = {
+      [](int x, int y) { return (x / 16 + y / 16) % 2 * 255; },
+      [](int x, int y) { return ((x / 40 + y / 40) % 2 == 0 ? 3 : 250) + (x * 7 + y * 5) % 4; },
+      [](int x, int y) { return y / 9 % 5 * 63 + x / 30; },
+      [](int x, int y) { return (x * 5 + y * 11) % 256; },
+      [](int, int y) { return y % 2 == 0 ? 255 : 0; },
+      [](int, int) { return 255; }};
+  for (const int side : {6, 15, 16, 31}) {
+    for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16}) {
+      const SpecCase spec = median_case(side, cls);
+      Comparison comparison(spec, *cpu, *device);
+      for (std::size_t i = 0; i < contents.size(); ++i) {
+        EXPECT_EQ(comparison.difference({drawn(cls, {150, 100}, contents[i])}), "")
+            << spec.name << " of content " << i;
+      }
+    }
+  }
+}
+
+TEST(OpenClMedians, HaveTheBitsOfTheCpu) { compare_medians(opencl_backend); }
+TEST(CudaMedians, HaveTheBitsOfTheCpu) { compare_medians(cuda_backend); }
+
+}  // namespace
+}  // namespace impipe::testing
