@@ -8,6 +8,7 @@
 //                  plan.parameters, a struct by value.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -92,7 +93,9 @@ struct Buffer {
 // Images of a stack at most: groups of the third index.
 inline constexpr int most_stacked = 1024;
 
-inline constexpr std::int64_t ticket_bytes = most_stacked * row_alignment;
+// As many as the images of a stack need, or for one image 65,536 counters behind its tickets.
+inline constexpr std::int64_t ticket_bytes =
+    std::max(most_stacked * row_alignment, row_alignment + std::int64_t{4} * 65536);
 inline constexpr int ticket_words = static_cast<int>(row_alignment / 4);
 
 // Tuning::groups_at_once of kernels for stacks: the images make up for it.
