@@ -141,6 +141,20 @@ FUNCTION void store_8_bytes_if(const int test, GLOBAL uchar* to, const uint* fro
 FUNCTION void store_16_bytes_if(const int test, GLOBAL uchar* to, const uint* from) {
   if (test) *(GLOBAL uint4*)to = (uint4)(from[0], from[1], from[2], from[3]);
 }
+#ifdef __NV_CL_C_VERSION
+FUNCTION uint beside_uint(const uint v, const int by) {
+  uint found;
+  if (by < 0) {
+    asm volatile("shfl.sync.up.b32 %0, %1, %2, 0, 0xffffffff;" : "=r"(found) : "r"(v), "r"(-by));
+  } else {
+    asm volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(found) : "r"(v), "r"(by));
+  }
+  return found;
+}
+FUNCTION float beside_float(const float v, const int by) {
+  return as_float(beside_uint(as_uint(v), by));
+}
+#endif
 #define root_of_whole(x) sqrt(x)
 #ifdef __NV_CL_C_VERSION
 static inline uint rounded_root(const float x) {
@@ -247,6 +261,13 @@ FUNCTION uint rounded_root(const float x) {
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
   return ROUNDED_CODE(fminf(root, 255.0f));
 }
+FUNCTION uint beside_uint(const uint v, const int by) {
+  return by < 0 ? __shfl_up_sync(0xffffffffu, v, (uint)-by)
+                : __shfl_down_sync(0xffffffffu, v, (uint)by);
+}
+FUNCTION float beside_float(const float v, const int by) {
+  return __uint_as_float(beside_uint(__float_as_uint(v), by));
+}
 // Predicated: branches would keep the compiler from ordering the work of all rows.
 FUNCTION void store_4_bytes_if(const int test, uchar* to, const uint* from) {
   asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p st.global.u32 [%1], %2; }"
@@ -275,5 +296,8 @@ FUNCTION void store_16_bytes_if(const int test, uchar* to, const uint* from) {
 // most 255, of a whole number. That is at least 0.0004 away from k + 0.5, much more than an
 // estimate's error. LOW_LANE, HIGH_LANE: 2^23 more than a lane, as a float. CHOSEN_BYTES: byte k is
 // that of a which hexadecimal digit k of `places` names.
+
+// beside_uint, beside_float (CUDA and NVIDIA's OpenCL): `v` of the work-item that is `by` further in
+// a wave of 32, or one's own where there is none. By all work-items of a wave together.
 
 }  // namespace impipe::jit::dialect_words

@@ -43,6 +43,7 @@ struct Tuning {
   int parameter_bytes = 960;             // of the by-value struct; the rest goes through a buffer
   int load_bytes = 16;                   // of the widest load and store
   int wave = 32;                         // work-items that run together
+  bool exchanges = false;    // those of a wave read one another's registers
   bool unroll = true;        // loops over blocks: registers hold them; processors don't mind
   int groups_at_once = 512;  // groups of 128 of a reduction over the whole image
   // Groups that may wait for what others of the same launch write (decisions/0014); 1: none may.

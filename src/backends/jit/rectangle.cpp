@@ -1,9 +1,9 @@
 // Extrema over rectangles of any size, at a cost that does not grow with the sides.
 //
-// Rows, then columns, each after van Herk, Gil and Werman: lines are cut into blocks of eight; of
-// each block there are the extrema of its first and of its last 1, 2 ... 8 values. A window is then
-// the end of one block, whole blocks, and the beginning of another. A side beyond 65 is made of
-// windows of at most 65 that overlap: twice as long with each further kernel.
+// Rows, then columns, each after van Herk, Gil and Werman: lines are cut into blocks of eight or
+// sixteen; of each block there are the extrema of its first and of its last 1, 2 ... values. A
+// window is then the end of one block, whole blocks, and the beginning of another. A side beyond 65
+// is made of windows of at most 65 that overlap: twice as long with each further kernel.
 #include "backends/jit/rectangle.hpp"
 
 #include <algorithm>
@@ -17,18 +17,24 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int block = 8;
+constexpr int column_block = 8;
 constexpr int most_reach = 32;  // of one pass, to each side
 constexpr int least_side = 9;   // below, windows lie in one block
-constexpr int row_items = 256;
-constexpr int row_blocks = 64;  // of a line, in a group
 
 // How far a window goes to the left (up) and to the right (down).
 struct Reach {
   int before = 0, after = 0;
   int side() const { return before + 1 + after; }
-  int blocks_before() const { return (before + block - 1) / block; }
-  int blocks_after() const { return (after + block - 1) / block; }
+  int blocks_before(int block) const { return (before + block - 1) / block; }
+  int blocks_after(int block) const { return (after + block - 1) / block; }
+};
+
+// How the work-items of a group share a line: a block each, side by side.
+struct Line {
+  int block = 8;       // values
+  int items = 256;     // of the group
+  int stride = 1;      // from the work-item of a block to that of the next
+  bool waves = false;  // blocks of a line lie in one wave, which needs no local memory
 };
 
 std::string number(int i) { return std::to_string(i); }
@@ -42,14 +48,15 @@ struct Words {
 };
 
 constexpr const char* byte_words = R"(
-// Bytes 0 and 2 of a word, and bytes 1 and 3.
+// Bytes 0 and 2 of a word, and bytes 1 and 3, in the high halves of lanes. What stands in the low
+// halves decides between equal bytes only.
 FUNCTION uint2 pairs_of_bytes(const uint word) {
   uint2 pairs;
-  pairs.x = word & 0x00ff00ffu;
-  pairs.y = (word >> 8) & 0x00ff00ffu;
+  pairs.x = word << 8;
+  pairs.y = word;
   return pairs;
 }
-FUNCTION uint bytes_of_pairs(const uint2 pairs) { return pairs.x | pairs.y << 8; }
+FUNCTION uint bytes_of_pairs(const uint2 pairs) { return HIGH_BYTES(pairs.x, pairs.y); }
 FUNCTION uint2 smaller_bytes(uint2 a, const uint2 b) {
   a.x = smaller_lanes(a.x, b.x);
   a.y = smaller_lanes(a.y, b.y);
@@ -166,116 +173,224 @@ class RectangleWriter {
     return {"uint", "uint", largest ? "larger_lanes" : "smaller_lanes", nothing, "", ""};
   }
 
-  // The beginnings and ends of the block v[8] of this work-item into local memory, then its windows
-  // as best[8]; block `b` of the line is `stride` work-items away. `active`: whose windows are
-  // wanted.
-  std::string windows(const Words& w, const Reach& reach, int items, int stride,
+  // The windows of the block v[...] of this work-item as best[...]; by all work-items of a group.
+  // `active`: whose windows are wanted.
+  std::string windows(const Words& w, const Reach& reach, const Line& line,
                       const std::string& active) const {
-    const std::string n = number(items);
-    const auto local = [&](const std::string& array, int i, int blocks) {
-      return w.widen + "(" + array + "[" + number(i * items) + " + ITEM + (" +
-             number(blocks * stride) + ")])";
+    const int block = line.block, last = block - 1;
+    const std::string all = number(block), n = number(line.items), type = w.type;
+    const auto floor_of = [block](int i) {
+      return i >= 0 ? i / block : -((-i + block - 1) / block);
     };
-    std::string text =
-        "    " + w.type + " begin[8], end[8];\n    begin[0] = v[0];\n" + "    end[7] = v[7];\n" +
-        loop("i", 7) + "{\n      begin[i + 1] = " + w.better +
-        "(begin[i], v[i + 1]);\n      end[6 - i] = " + w.better +
-        "(end[7 - i], v[6 - i]);\n    }\n    BARRIER;\n" + loop("i", 8) + "{\n      begins[i * " +
-        n + " + ITEM] = " + w.narrow + "(begin[i]);\n      ends[i * " + n +
-        " + ITEM] = " + w.narrow + "(end[i]);\n    }\n    BARRIER;\n    if (" + active +
-        ") {\n    " + w.type + " best[8];\n";
-    const auto floor_of = [](int i) { return i >= 0 ? i / block : -((-i + block - 1) / block); };
-    // Whole blocks that all eight windows have.
-    const int core_first = floor_of(block - 1 - reach.before) + 1;
-    const int core_last = floor_of(reach.after) - 1;
-    for (int b = core_first; b <= core_last; ++b) {
-      const std::string whole = local("begins", 7, b);
-      text += b == core_first ? "    " + w.type + " core = " + whole + ";\n"
-                              : "    core = " + w.better + "(core, " + whole + ");\n";
+    // Entry i of an array of the work-item that is so many blocks away.
+    const auto entry = [&](const std::string& array, int i, int blocks) {
+      const std::string own = array + "[" + number(i) + "]";
+      if (blocks == 0) return own;
+      if (line.waves) return "beside_" + type + "(" + own + ", " + number(blocks) + ")";
+      return w.widen + "(" + array + "s[" + number(i * line.items) + " + ITEM + (" +
+             number(blocks * line.stride) + ")])";
+    };
+    std::string text = "    " + type + " begin[" + all + "], end[" + all + "], best[" + all +
+                       "];\n    begin[0] = v[0];\n    end[" + number(last) + "] = v[" +
+                       number(last) + "];\n" + loop("i", last) +
+                       "{\n      begin[i + 1] = " + w.better + "(begin[i], v[i + 1]);\n      end[" +
+                       number(last - 1) + " - i] = " + w.better + "(end[" + number(last) +
+                       " - i], v[" + number(last - 1) + " - i]);\n    }\n";
+    if (!line.waves) {
+      text += "    BARRIER;\n" + loop("i", block) + "{\n      begins[i * " + n +
+              " + ITEM] = " + w.narrow + "(begin[i]);\n      ends[i * " + n +
+              " + ITEM] = " + w.narrow + "(end[i]);\n    }\n    BARRIER;\n    if (" + active +
+              ") {\n";
+    }
+    // Which blocks the windows have as a whole, and those that all of them have.
+    std::array<std::array<int, 2>, 16> whole{};
+    int first = -block, end = block;
+    for (int i = 0; i < block; ++i) {
+      const int low = i - reach.before, high = i + reach.after + 1;
+      whole[static_cast<std::size_t>(i)] = {floor_of(low + last), floor_of(high)};
+      first = std::max(first, floor_of(low + last));
+      end = std::min(end, floor_of(high));
+    }
+    const auto whole_block = [&](int b) {
+      return "whole_" + std::string(b < 0 ? "before_" : "") + number(std::abs(b));
+    };
+    for (int b = floor_of(last - reach.before); b <= floor_of(reach.after + block); ++b) {
+      const bool wanted = std::any_of(whole.begin(), whole.begin() + block, [b](const auto& range) {
+        return b >= range[0] && b < range[1];
+      });
+      if (!wanted) continue;
+      text += "    const " + type + " " + whole_block(b) + " = " + entry("begin", last, b) + ";\n";
+    }
+    const auto best_of = [&](const std::vector<std::string>& parts) {
+      std::string all_parts = parts[0];
+      for (std::size_t p = 1; p < parts.size(); ++p) {
+        all_parts = w.better + "(" + all_parts + ", " + parts[p] + ")";
+      }
+      return all_parts;
+    };
+    if (first < end) {
+      std::vector<std::string> parts;
+      for (int b = first; b < end; ++b) parts.push_back(whole_block(b));
+      text += "    const " + type + " core = " + best_of(parts) + ";\n";
     }
     for (int i = 0; i < block; ++i) {
-      const int low = floor_of(i - reach.before), high = floor_of(i + reach.after);
-      std::vector<std::string> parts = {local("ends", i - reach.before - low * block, low),
-                                        local("begins", i + reach.after - high * block, high)};
-      if (core_first <= core_last) parts.push_back("core");
-      for (int b = low + 1; b < high; ++b) {
-        if (b < core_first || b > core_last) parts.push_back(local("begins", 7, b));
+      const int low = i - reach.before, high = i + reach.after;
+      const auto [from, to] = whole[static_cast<std::size_t>(i)];
+      std::vector<std::string> parts;
+      if (first < end) parts.push_back("core");
+      for (int b = from; b < to; ++b) {
+        if (first >= end || b < first || b >= end) parts.push_back(whole_block(b));
       }
-      std::string all = parts[0];
-      for (std::size_t p = 1; p < parts.size(); ++p) {
-        all = w.better + "(" + all + ", " + parts[p] + ")";
+      if (low > (from - 1) * block && low < from * block) {
+        parts.push_back(entry("end", low - (from - 1) * block, from - 1));
       }
-      text += "    best[" + number(i) + "] = " + all + ";\n";
+      if (high >= to * block) parts.push_back(entry("begin", high - to * block, to));
+      text += "    best[" + number(i) + "] = " + best_of(parts) + ";\n";
     }
-    return text;
+    return text + (line.waves ? "" : "    }\n");
+  }
+
+  // Narrow pixels of two rows as lanes v[...], and best[...] as pixels; words of the rows are
+  // row0[...] and row1[...].
+  std::string lanes_of_rows(int i) const {
+    const std::string q = "[" + number(i * bytes_of(cls_) / 4) + "]",
+                      rows = "row0" + q + ", row1" + q;
+    if (bytes_of(cls_) == 1) return "BYTE_LANES(" + rows + ", " + number(i % 4) + ")";
+    return std::string(i % 2 == 0 ? "LOW_HALVES(" : "HIGH_HALVES(") + rows + ")";
+  }
+  std::string rows_of_lanes(int q) const {
+    const std::string word = number(q);
+    if (bytes_of(cls_) == 1) {
+      return "rows_of_lanes(best + " + number(4 * q) + ", row0 + " + word + ", row1 + " + word +
+             ");\n";
+    }
+    const std::string two = "best[" + number(2 * q) + "], best[" + number(2 * q + 1) + "]";
+    return "row0[" + word + "] = LOW_HALVES(" + two + ");\n      row1[" + word +
+           "] = HIGH_HALVES(" + two + ");\n";
   }
 
   // A line of work-items is a row of blocks; narrow pixels of two rows share a register.
   void row_kernel(const PlaneText& in, const PlaneText& out, const Reach& reach) {
     const Words w = words(false);
-    const std::string type = type_of(cls_), c = number(channels_);
+    const Tuning& tuning = to_.tuning();
+    const bool waves = tuning.exchanges && tuning.wave == 32;
+    const bool long_blocks = waves && bytes_of(cls_) == 1 && reach.side() > 16;
+    const Line line{long_blocks ? 16 : 8, waves ? 128 : 256, 1, waves};
+    const int blocks = waves ? 32 : 64;  // of a line
+    const std::string type = type_of(cls_), c = number(channels_), all = number(line.block);
     const std::string width = to_.width(self()), height = to_.height(self());
-    const int lines = row_items / row_blocks, rows = single() ? 1 : 2;
-    const int made = row_blocks - reach.blocks_before() - reach.blocks_after();
+    const int lines = line.items / blocks, rows = single() ? 1 : 2;
+    const int before = reach.blocks_before(line.block), after = reach.blocks_after(line.block);
+    const int made = blocks - before - after;
     const bool plain = channels_ == 1;
+    const int row_bytes = line.block * bytes_of(cls_);
+    const std::string from = single() ? "from0" : "(GLOBAL const uchar*)from0";
     std::string load, store;
     for (int r = 0; r < rows; ++r) {
-      const std::string row = "row" + number(r),
-                        y = r == 0 ? "y" : "smaller(y + 1, " + height + " - 1)";
-      load += "      " + type + " " + row + "[8];\n      GLOBAL const " + type + "* const from_" +
-              row + " = " + in.row(y) + " + (long)x0 * " + c + ";\n";
-      if (plain) {
-        load += "      if (x0 >= 0 && x0 + 8 <= " + width + ") {\n" +
-                wide_load(cls_, "from_" + row, row, 0, 8, to_.tuning().load_bytes, "        ") +
-                "      } else {\n";
-      } else {
-        load += "      {\n";
-      }
-      load += loop("i", 8) + row + "[i] = x0 + i >= 0 && x0 + i < " + width + " ? from_" + row +
-              "[i * " + c + " + c] : (" + type + ")" + nothing_of_pixel() + ";\n      }\n";
-      store += "      " + std::string(r == 0 ? "" : "if (y + 1 < " + height + ") ") +
-               "{\n        " + type + " made[8];\n" + loop("i", 8) + "made[i] = (" + type + ")" +
-               (single() ? "best[i]"
-                : r == 0 ? "(best[i] & 0xffffu)"
-                         : "(best[i] >> 16)") +
-               ";\n        GLOBAL " + type + "* const to = " + out.row(r == 0 ? "y" : "(y + 1)") +
-               " + (long)x0 * " + c + ";\n";
-      // Rows are padded to more than eight pixels.
-      store +=
-          plain ? wide_store(cls_, "to", "made", 8, to_.tuning().load_bytes, "        ")
-                : loop("i", 8) + "if (x0 + i < " + width + ") to[i * " + c + " + c] = made[i];\n";
-      store += "      }\n";
+      const std::string which = number(r), from_row = "from" + which;
+      load += "    GLOBAL const " + type + "* const " + from_row + " = " +
+              in.row("smaller(y + " + which + ", " + height + " - 1)") + " + (long)x0 * " + c +
+              ";\n";
     }
-    const std::string pixels = single() ? "row0[i]" : "((uint)row0[i] | (uint)row1[i] << 16)";
+    const std::string pixel = "[i * " + c + " + c]";
+    const std::string narrow = bytes_of(cls_) == 1 ? "0x101u * " : "";
+    const std::string of_pixel =
+        single() ? "from0" + pixel
+                 : narrow + "((uint)from0" + pixel + " | (uint)from1" + pixel + " << 16)";
+    const std::string nothing = single() || extremum_.largest ? w.nothing : "0xffffffffu";
+    if (plain) {
+      // Rows are padded to more than a block.
+      load += "    if (x0 >= 0 && x0 < " + width + ") {\n";
+      if (single()) {
+        load += wide_load(cls_, "from0", "v", 0, line.block, tuning.load_bytes, "      ");
+      } else {
+        const std::string words = number(row_bytes / 4);
+        load += "      uint row0[" + words + "], row1[" + words + "];\n";
+        for (const std::string r : {"0", "1"}) {
+          load += word_access(true, "(GLOBAL const uchar*)from" + r, "row" + r, 0, row_bytes,
+                              row_bytes, tuning.load_bytes, "      ");
+        }
+        for (int i = 0; i < line.block; ++i) {
+          load += "      v[" + number(i) + "] = " + lanes_of_rows(i) + ";\n";
+        }
+      }
+      load += "    } else {\n" + loop("i", line.block) + "v[i] = " + nothing +
+              ";\n    }\n    if (x0 + " + all + " > " + width + ") {\n" + loop("i", line.block) +
+              "v[i] = x0 + i < " + width + " ? v[i] : " + nothing + ";\n    }\n";
+    } else {
+      load += loop("i", line.block) + "v[i] = x0 + i >= 0 && x0 + i < " + width + " ? " + of_pixel +
+              " : " + nothing + ";\n";
+    }
+    const auto to_row = [&](int r) {
+      return std::string(r == 0 ? "" : "if (y + 1 < " + height + ") ") + "{\n        GLOBAL " +
+             type + "* const to = " + out.row("(y + " + number(r) + ")") + " + (long)x0 * " + c +
+             ";\n";
+    };
+    if (plain && !single()) {
+      const std::string words = number(row_bytes / 4);
+      store += "      uint row0[" + words + "], row1[" + words + "];\n";
+      for (int q = 0; q < row_bytes / 4; ++q) store += "      " + rows_of_lanes(q);
+      for (int r = 0; r < rows; ++r) {
+        store += "      " + to_row(r) +
+                 word_access(false, "(GLOBAL uchar*)to", "row" + number(r), 0, row_bytes, row_bytes,
+                             tuning.load_bytes, "        ") +
+                 "      }\n";
+      }
+    } else if (plain) {
+      store += "      " + to_row(0) +
+               wide_store(cls_, "to", "best", line.block, tuning.load_bytes, "        ") +
+               "      }\n";
+    } else {
+      for (int r = 0; r < rows; ++r) {
+        store += "      " + to_row(r) + loop("i", line.block) + "if (x0 + i < " + width + ") to" +
+                 pixel + " = (" + type + ")" +
+                 (single() ? "best[i]"
+                  : r == 0 ? "best[i]"
+                           : "(best[i] >> 16)") +
+                 ";\n      }\n";
+      }
+    }
+    const std::string active = "y < " + height + " && x0 < " + width +
+                               " && of_line >= " + number(before) + " && of_line < " +
+                               number(blocks - after);
     const std::string text =
-        "  LOCAL " + w.in_local + " begins[" + number(block * row_items) + "], ends[" +
-        number(block * row_items) + "];\n  const int of_line = ITEM % " + number(row_blocks) +
-        ";\n  const int x0 = (GROUP_X * " + number(made) + " + of_line - " +
-        number(reach.blocks_before()) + ") * 8;\n  const int y = (GROUP_Y * " + number(lines) +
-        " + ITEM / " + number(row_blocks) + ") * " + number(rows) + ";\n  for (int c = 0; c < " +
-        c + "; ++c) {\n    " + w.type + " v[8];\n    if (y < " + height + ") {\n" + load +
-        loop("i", 8) + "v[i] = " + pixels + ";\n    } else {\n" + loop("i", 8) +
-        "v[i] = " + w.nothing + ";\n    }\n" +
-        windows(w, reach, row_items, 1,
-                "y < " + height + " && x0 < " + width +
-                    " && of_line >= " + number(reach.blocks_before()) + " && of_line < " +
-                    number(row_blocks - reach.blocks_after())) +
-        store + "    }\n  }\n";
-    const int across = made * block, down = lines * rows;
-    to_.kernel(name_, row_items, text, [size = size(), across, down](const LaunchContext& at) {
+        by_wave(line, [&](const Line& l) { return local_arrays(w, l); }) +
+        "  const int of_line = ITEM % " + number(blocks) + ";\n  const int x0 = (GROUP_X * " +
+        number(made) + " + of_line - " + number(before) + ") * " + all +
+        ";\n  const int y = (GROUP_Y * " + number(lines) + " + ITEM / " + number(blocks) + ") * " +
+        number(rows) + ";\n  for (int c = 0; c < " + c + "; ++c) {\n    " + w.type + " v[" + all +
+        "];\n" + load + by_wave(line, [&](const Line& l) { return windows(w, reach, l, active); }) +
+        "    if (" + active + ") {\n" + store + "    }\n  }\n";
+    const int across = made * line.block, down = lines * rows, items = line.items;
+    to_.kernel(name_, items, text, [size = size(), across, down, items](const LaunchContext& at) {
       const Size s = size(at);
       return LaunchShape{{(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
-                         {row_items, 1, 1}};
+                         {items, 1, 1}};
     });
+  }
+
+  // OpenCL's compilers but NVIDIA's have no words for other work-items' registers: local memory.
+  std::string by_wave(const Line& line, const std::function<std::string(const Line&)>& text) const {
+    if (!line.waves || to_.dialect() == Dialect::cuda) return text(line);
+    Line apart = line;
+    apart.waves = false;
+    return "#ifdef __NV_CL_C_VERSION\n" + text(line) + "#else\n" + text(apart) + "#endif\n";
+  }
+
+  std::string local_arrays(const Words& w, const Line& line) const {
+    if (line.waves) return "";
+    const std::string count = number(line.block * line.items);
+    return "  LOCAL " + w.in_local + " begins[" + count + "], ends[" + count + "];\n";
   }
 
   // Words of pixels side by side, whatever their channels; a work-item has eight rows of one.
   void column_kernel(const PlaneText& in, const PlaneText& out, const Reach& reach) {
     const Words w = words(bytes_of(cls_) == 1);
-    const std::string height = to_.height(self()), bytes = number(bytes_of(cls_));
+    const std::string height = to_.height(self());
     const int across = to_.tuning().column_words, blocks = to_.tuning().column_blocks;
-    const int items = across * blocks;
-    const int made = blocks - reach.blocks_before() - reach.blocks_after();
+    const Line line{column_block, across * blocks, across, false};
+    const int before = reach.blocks_before(column_block), after = reach.blocks_after(column_block);
+    const int made = blocks - before - after, items = line.items;
     const std::string word = single() ? "float" : "uint";
     const auto row = [&](const PlaneText& plane, const std::string& y, const std::string& pointer) {
       return "(" + pointer + word + "*)(" + plane.row(y) + ")";
@@ -286,20 +401,23 @@ class RectangleWriter {
         [self = self(), in_word, channels](const LaunchContext& at, int) {
           return static_cast<double>((at.size_of(self).width * channels + in_word - 1) / in_word);
         });
+    const std::string active = "x < " + words_across + " && of_line >= " + number(before) +
+                               " && of_line < " + number(blocks - after);
+    const auto pixels = [&](const std::string& y) {
+      return w.widen + "((" + row(in, y, "GLOBAL const ") + ")[x])";
+    };
     const std::string text =
-        "  LOCAL " + w.in_local + " begins[" + number(block * items) + "], ends[" +
-        number(block * items) + "];\n  const int x = GROUP_X * " + number(across) + " + ITEM % " +
+        local_arrays(w, line) + "  const int x = GROUP_X * " + number(across) + " + ITEM % " +
         number(across) + ", of_line = ITEM / " + number(across) +
-        ";\n  const int y0 = (GROUP_Y * " + number(made) + " + of_line - " +
-        number(reach.blocks_before()) + ") * 8;\n  {\n    " + w.type + " v[8];\n" + loop("i", 8) +
-        "v[i] = x < " + words_across + " && y0 + i >= 0 && y0 + i < " + height + " ? " + w.widen +
-        "((" + row(in, "(y0 + i)", "GLOBAL const ") + ")[x]) : " + w.nothing + ";\n" +
-        windows(w, reach, items, across,
-                "x < " + words_across + " && of_line >= " + number(reach.blocks_before()) +
-                    " && of_line < " + number(blocks - reach.blocks_after())) +
-        loop("i", 8) + "if (y0 + i < " + height + ") (" + row(out, "(y0 + i)", "GLOBAL ") +
-        ")[x] = " + w.narrow + "(best[i]);\n    }\n  }\n";
-    const int per_group = made * block;
+        ";\n  const int y0 = (GROUP_Y * " + number(made) + " + of_line - " + number(before) +
+        ") * 8;\n  {\n    " + w.type + " v[8];\n    if (x < " + words_across +
+        " && y0 >= 0 && y0 + 8 <= " + height + ") {\n" + loop("i", 8) +
+        "v[i] = " + pixels("(y0 + i)") + ";\n    } else {\n" + loop("i", 8) + "v[i] = x < " +
+        words_across + " && y0 + i >= 0 && y0 + i < " + height + " ? " + pixels("(y0 + i)") +
+        " : " + w.nothing + ";\n    }\n" + windows(w, reach, line, active) + "    if (" + active +
+        ") {\n" + loop("i", 8) + "if (y0 + i < " + height + ") (" +
+        row(out, "(y0 + i)", "GLOBAL ") + ")[x] = " + w.narrow + "(best[i]);\n    }\n  }\n";
+    const int per_group = made * column_block;
     to_.kernel(
         name_, items, text,
         [size = size(), across, per_group, in_word, channels, items](const LaunchContext& at) {

@@ -25,6 +25,7 @@ constexpr Tuning rows[] = {
      .wide_histogram_groups = 132,
      .load_bytes = 16,
      .wave = 32,
+     .exchanges = true,
      .groups_at_once = 2112,
      .waiting_groups = 1024,
      .histogram_items = 1024,
