@@ -2,7 +2,8 @@
 //
 // The one question is which values are stored. A stored value is a step's output; every other image
 // is computed inside each step that reads it. Measurements are always stored; the reductions that
-// make them join the step that makes or reads their image.
+// make them join the step that makes or reads their image, and scalars join the step that makes
+// their measurements.
 #include "pipeline/fuse.hpp"
 
 #include <algorithm>
@@ -269,9 +270,28 @@ class Fuser {
           break;
         }
       }
+      for (std::vector<int>& group : groups) {
+        if (joined || !ends(s, group)) continue;
+        group.push_back(s);
+        joined = true;
+      }
       if (!joined) groups.push_back({s});
     }
     return groups;
+  }
+
+  // Whether `s` computes with measurements of these steps, and with nothing that comes later.
+  bool ends(int s, const std::vector<int>& group) const {
+    if (!is<Scalar>(node_of(step(s)))) return false;
+    bool reads = false;
+    for (const ValueId input : step(s).inputs) {
+      const int p = producer_[input];
+      if (p < 0 || p < group.front()) continue;
+      if (std::find(group.begin(), group.end(), p) == group.end()) return false;
+      if (is<Select>(node_of(step(p)))) return false;
+      reads = true;
+    }
+    return reads;
   }
 
   Step build(const std::vector<int>& members) const {
@@ -305,8 +325,9 @@ class Fuser {
       const ValueId value = step(s).inputs[operand.index];
       const int p = producer_[value];
       const bool member = p >= 0 && std::find(members.begin(), members.end(), p) != members.end();
-      const bool inside = p >= 0 && !plan_.values[value].is_measure &&
-                          (member || !stored_.contains(value));
+      const bool is_measure = p >= 0 && plan_.values[value].is_measure;
+      const bool inside =
+          is_measure ? member && is<Scalar>(node) : p >= 0 && (member || !stored_.contains(value));
       if (inside) {
         add_node(p, members, fused, place, stages);
         operand = {false, place.at(value)};

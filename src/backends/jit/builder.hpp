@@ -40,6 +40,7 @@ class LaunchContext {
 using ParameterValue = std::function<double(const LaunchContext&, int element)>;
 using TableValues = std::function<std::vector<double>(const LaunchContext&)>;
 using ShapeFunction = std::function<LaunchShape(const LaunchContext&)>;
+// Whether a launch needs a kernel.
 using LaunchTest = std::function<bool(const LaunchContext&)>;
 using BytesFunction = std::function<std::int64_t(const LaunchContext&)>;
 
@@ -94,6 +95,9 @@ class Builder {
   std::string ticket();
   // Whether the last group of a launch that is done may read what the others have written.
   bool ends_in_last_group() const { return fast_ && tuning_.waiting_groups > 1; }
+  // Nodes that a kernel of others has made with them.
+  void made(int n) { made_.insert(n); }
+  bool is_made(int n) const { return made_.contains(n); }
   std::string measure(const Operand& operand);  // of doubles
   PlaneText scratch_plane(const std::string& name, PixelClass cls, int channels,
                           std::function<Size(const LaunchContext&)> size);
@@ -190,6 +194,7 @@ class Builder {
   std::string functions_;
   std::map<std::string, std::set<std::string>> uses_;  // function -> buffers
   std::set<std::string> bodies_;
+  std::set<int> made_;
   std::set<std::string> using_;  // by what is being written
   std::vector<std::string> entries_;
   std::vector<int> local_bytes_;  // one an entry

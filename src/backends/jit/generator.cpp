@@ -46,7 +46,7 @@ class Generator {
     }
     for (int n = 0; n < count; ++n) {
       const Node& node = to_.node(n);
-      if (in_strips_.contains(n) || only_in_tiles(n)) continue;
+      if (in_strips_.contains(n) || only_in_tiles(n) || to_.is_made(n)) continue;
       if (is<Reduce>(node))
         reduce(n);
       else if (is<Histogram>(node) && to_.fast() && fits_wide_histogram(to_, n))

@@ -79,7 +79,7 @@ constexpr const char* last_group = R"(  if (is_last_group($ticket, GROUPS_X, &is
       for (int i = ITEM; i < $bins; i += $items) $out[c * $bins + i] = (double)bins[i];
       BARRIER;
     }
-  }
+$scalars  }
 )";
 
 constexpr const char* global_kernel = R"(  for (int c = 0; c < $channels; ++c) {
@@ -246,7 +246,8 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
                                 {"bins", number(histogram.bins)},
                                 {"items", number(group)},
                                 {"bin", bin_of_counter},
-                                {"out", to.measure({false, n})}});
+                                {"out", to.measure({false, n})},
+                                {"scalars", scalars_at_end(to, scalars_of(to, {n}), group)}});
   }
   to.kernel(name + "_parts_of_groups", group, text, [groups, group](const LaunchContext& at) {
     return LaunchShape{{groups(at), 1, 1}, {group, 1, 1}};

@@ -28,7 +28,12 @@ void write_rank(Builder& to, int n, const std::string& name);
 // The kernels that make node n's measurement.
 void write_histogram(Builder& to, int n);
 void write_select(Builder& to, int n);
-void write_scalar(Builder& to, int n);
+void write_scalar(Builder& to, int n, LaunchTest wanted = {});
+
+// The scalar nodes that need nothing but the measurements `made` and what comes from outside.
+std::vector<int> scalars_of(const Builder& to, std::vector<int> made);
+// Text by which one group, which has made their measurements, runs them too: they are made then.
+std::string scalars_at_end(Builder& to, const std::vector<int>& scalars, int items);
 
 // The kernels that make node n's image of an input, which they read as a whole.
 void write_distance(Builder& to, int n);

@@ -185,7 +185,10 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
                                             {"begin", begin},
                                             {"rows", rows},
                                             {"ends", pairs + end_of_group(out)}});
-  if (one_launch) text += filled(last_group, {{"ticket", to.ticket()}, {"total", total()}});
+  if (one_launch) {
+    const std::string scalars = scalars_at_end(to, scalars_of(to, nodes), items);
+    text += filled(last_group, {{"ticket", to.ticket()}, {"total", total() + scalars}});
+  }
   to.kernel(name + "_parts_of_groups", items, text, [groups, items](const LaunchContext& at) {
     return LaunchShape{{groups(at), 1, 1}, {items, 1, 1}};
   });

@@ -350,9 +350,11 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
                                            {"steps", steps},
                                            {"ends", ends}});
   const bool one_launch = to.ends_in_last_group();
+  const std::vector<int> scalars = one_launch ? scalars_of(to, nodes) : std::vector<int>{};
   if (one_launch) {
     std::string all;
     for (std::size_t i = 0; i < nodes.size(); ++i) all += end(i);
+    all += scalars_at_end(to, scalars, items);
     const auto one = [chunks](const LaunchContext& at) { return chunks(at) == 1; };
     text += filled(last_group, {{"ticket", to.ticket()},
                                 {"one_chunk", parameter("_one_chunk", whole(one))},
@@ -386,6 +388,9 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
     to.kernel(fold.name + "_total_of_chunks", items,
               fill(chunks_end_kernel, fold, "", of_chunks(fold), to.measure({false, nodes[i]})),
               one_group(false, true));
+  }
+  for (const int n : scalars) {
+    write_scalar(to, n, [chunks](const LaunchContext& at) { return chunks(at) > 1; });
   }
 }
 

@@ -1,4 +1,6 @@
 // Scalar nodes as text: the measurements are put side by side, then one work-item runs the body.
+#include <algorithm>
+
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/text.hpp"
@@ -6,25 +8,34 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int items = 128;
+constexpr int items_alone = 128;
 
-constexpr const char* scalar_kernel = R"(  const int c = GROUP_X;
-  GLOBAL double* in = $in + c * $total;
-$gather  GLOBAL_BARRIER;
-  if (ITEM != 0) return;
-  const long count[$inputs] = {$counts};
-  const double args[$arguments] = {$values};
-  $body(in, count, args, $out + c * $results);
+// One work-item runs the body for each channel; by all work-items of a group.
+constexpr const char* steps = R"(  for (int c = $first; c < $channels; c += $apart) {
+    GLOBAL double* in = $in;
+$gather    GLOBAL_BARRIER;
+    if (ITEM == 0) {
+      const long count[$inputs] = {$counts};
+      const double args[$arguments] = {$values};
+      $body(in, count, args, $out + c * $results);
+    }
+    GLOBAL_BARRIER;
+  }
 )";
 
-}  // namespace
+constexpr const char* gather_one = R"(    for (int i = ITEM; i < $count; i += $items) {
+      in[$at + i] = $from[$own + i];
+    }
+)";
 
-void write_scalar(Builder& to, int n) {
+// Channels first, first + apart ...
+std::string scalar_steps(Builder& to, int n, int items, const std::string& first,
+                         const std::string& apart) {
   const Node& node = to.node(n);
   const Scalar& scalar = std::get<Scalar>(node.primitive);
   const std::string name = Builder::name({false, n});
   const int channels = node.channels;
-  std::string gather;
+  std::string gather, in;
   std::vector<std::string> counts, values;
   std::int64_t total = 0;
   for (const Operand& m : node.measures) {
@@ -32,13 +43,14 @@ void write_scalar(Builder& to, int n) {
     // One channel takes everything; else each takes its own.
     const bool all = channels == 1 || has != channels;
     const std::int64_t count = to.values(m) * (all ? has : 1);
-    gather +=
-        filled("  for (int i = ITEM; i < $count; i += $items) in[$at + i] = $from[$own + i];\n",
-               {{"count", std::to_string(count)},
-                {"items", std::to_string(items)},
-                {"at", std::to_string(total)},
-                {"from", to.measure(m)},
-                {"own", all ? "0" : "c * " + std::to_string(count)}});
+    const std::string own = all ? "0" : "c * " + std::to_string(count);
+    gather += filled(gather_one, {{"count", std::to_string(count)},
+                                  {"items", std::to_string(items)},
+                                  {"at", std::to_string(total)},
+                                  {"from", to.measure(m)},
+                                  {"own", own}});
+    // What this kernel makes can be read where it is.
+    if (node.measures.size() == 1 && !m.external) in = to.measure(m) + " + " + own;
     counts.push_back(std::to_string(count));
     total += count;
   }
@@ -54,25 +66,62 @@ void write_scalar(Builder& to, int n) {
       scalar.body->text);
   // The body returns nothing: its result is in `out`.
   text.replace(text.find("FUNCTION double"), 15, "FUNCTION void");
-  to.body("\n" + text);
+  to.body_once(body, "\n" + text);
   const std::int64_t bytes = std::max<std::int64_t>(total, 1) * channels * 8;
-  const std::string in =
-      to.scratch(name + "_in", "double", [bytes](const LaunchContext&) { return bytes; });
-  to.kernel(
-      name + "_run", items,
-      filled(scalar_kernel, {{"in", in},
-                             {"total", std::to_string(total)},
-                             {"gather", gather},
-                             {"inputs", std::to_string(std::max<std::size_t>(counts.size(), 1))},
-                             {"counts", counts.empty() ? "0" : joined(counts)},
-                             {"arguments", std::to_string(std::max<std::size_t>(values.size(), 1))},
-                             {"values", values.empty() ? "0.0" : joined(values)},
-                             {"body", body},
-                             {"out", to.measure({false, n})},
-                             {"results", std::to_string(node.values)}}),
-      [channels](const LaunchContext&) {
-        return LaunchShape{{channels, 1, 1}, {items, 1, 1}};
-      });
+  if (in.empty()) {
+    in = to.scratch(name + "_in", "double", [bytes](const LaunchContext&) { return bytes; }) +
+         " + c * " + std::to_string(total);
+  } else {
+    gather.clear();
+  }
+  return filled(steps, {{"first", first},
+                        {"apart", apart},
+                        {"channels", std::to_string(channels)},
+                        {"in", in},
+                        {"gather", gather},
+                        {"inputs", std::to_string(std::max<std::size_t>(counts.size(), 1))},
+                        {"counts", counts.empty() ? "0" : joined(counts)},
+                        {"arguments", std::to_string(std::max<std::size_t>(values.size(), 1))},
+                        {"values", values.empty() ? "0.0" : joined(values)},
+                        {"body", body},
+                        {"out", to.measure({false, n})},
+                        {"results", std::to_string(node.values)}});
+}
+
+}  // namespace
+
+void write_scalar(Builder& to, int n, LaunchTest wanted) {
+  const int channels = to.node(n).channels;
+  to.kernel(Builder::name({false, n}) + "_run", items_alone,
+            scalar_steps(to, n, items_alone, "GROUP_X", "GROUPS_X"),
+            [channels, wanted = std::move(wanted)](const LaunchContext& at) {
+              const bool runs = !wanted || wanted(at);
+              return LaunchShape{{runs ? channels : 0, 1, 1}, {items_alone, 1, 1}};
+            });
+}
+
+std::vector<int> scalars_of(const Builder& to, std::vector<int> made) {
+  std::vector<int> scalars;
+  const auto is_made = [&](const Operand& m) {
+    return m.external || std::find(made.begin(), made.end(), m.index) != made.end();
+  };
+  for (int n = 0; n < static_cast<int>(to.spec().nodes.size()); ++n) {
+    const Node& node = to.node(n);
+    if (!std::holds_alternative<Scalar>(node.primitive) || to.is_made(n)) continue;
+    if (!std::all_of(node.measures.begin(), node.measures.end(), is_made)) continue;
+    made.push_back(n);
+    scalars.push_back(n);
+  }
+  return scalars;
+}
+
+std::string scalars_at_end(Builder& to, const std::vector<int>& scalars, int items) {
+  std::string text = scalars.empty() ? "" : "  GLOBAL_BARRIER;\n";
+  for (const int n : scalars) {
+    text += scalar_steps(to, n, items, "0", "1");
+    to.made(n);
+  }
+  return text;
 }
 
 }  // namespace impipe::jit
