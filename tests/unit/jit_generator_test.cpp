@@ -87,6 +87,27 @@ TEST(Generator, MakesTheSameTextForEqualKeys) {
   EXPECT_EQ(jit::generate(c.spec, jit::Dialect::cuda, {}).source, before);
 }
 
+// Groups of 128 work-items, five of which fit on a processor of 65,536 registers.
+TEST(Generator, LimitsTheRegistersOfNvidiasOpenCl) {
+  const SpecCase c = chained_specs().front();
+  const auto program = [&](jit::Dialect dialect) {
+    return jit::generate(c.spec, dialect, jit::tuning_for("NVIDIA", dialect));
+  };
+  EXPECT_EQ(program(jit::Dialect::opencl_nvidia).most_registers, 96);
+  EXPECT_EQ(program(jit::Dialect::opencl).most_registers, 0);
+  EXPECT_EQ(program(jit::Dialect::cuda).most_registers, 0);
+}
+
+TEST(Generator, HasInstructionsOfAVendorOnlyInItsDialect) {
+  const auto text = [&](jit::Dialect dialect) {
+    return jit::generate(kernel_specs().front().spec, dialect, jit::tuning_for("NVIDIA", dialect))
+        .source;
+  };
+  EXPECT_EQ(text(jit::Dialect::opencl).find("asm"), std::string::npos);
+  EXPECT_NE(text(jit::Dialect::opencl_nvidia).find("shfl.sync.up.b32"), std::string::npos);
+  EXPECT_EQ(text(jit::Dialect::opencl_nvidia).find("__byte_perm"), std::string::npos);
+}
+
 // IMPIPE_VENDOR for the length of a test, whatever it was before.
 class Vendor {
  public:

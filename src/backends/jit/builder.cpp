@@ -326,6 +326,12 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
   passes_.push_back({static_cast<int>(entries_.size()), std::move(shape), std::move(places)});
   entries_.push_back(name);
   local_bytes_.push_back(dialect_ == Dialect::cuda ? local_bytes : 0);
+  if (dialect_ == Dialect::opencl_nvidia && groups > 0) {
+    // The limit is the program's: that of the kernel that wants the most. Registers are given out
+    // in eights.
+    constexpr int registers_of_processor = 65536;
+    most_registers_ = std::max(most_registers_, registers_of_processor / (items * groups) / 8 * 8);
+  }
 }
 
 void Builder::repeat(int kernels, int most, std::function<int(const LaunchContext&)> times) {
@@ -430,6 +436,7 @@ Program Builder::finish() {
   program.source = std::move(text);
   program.entries = entries_;
   program.local_bytes = local_bytes_;
+  program.most_registers = most_registers_;
   program.launch = Launcher{spec_, fields_, scratches_, passes_};
   return program;
 }

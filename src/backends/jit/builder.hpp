@@ -65,7 +65,7 @@ class Builder {
   // False where every kernel makes one pixel a work-item: what the fast ones are compared with.
   bool fast() const { return fast_; }
   // Whether a kernel's registers can be limited, so that a large block keeps groups at once.
-  bool limits_registers() const { return dialect_ == Dialect::cuda; }
+  bool limits_registers() const { return dialect_ != Dialect::opencl; }
   const Node& node(int n) const { return spec_->nodes[static_cast<std::size_t>(n)]; }
   PixelClass cls(const Operand& operand) const;
   int channels(const Operand& operand) const;
@@ -198,6 +198,7 @@ class Builder {
   std::set<std::string> using_;  // by what is being written
   std::vector<std::string> entries_;
   std::vector<int> local_bytes_;  // one an entry
+  int most_registers_ = 0;
   std::vector<PassPlan> passes_;
 };
 

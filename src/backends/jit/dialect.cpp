@@ -165,31 +165,6 @@ FUNCTION float single_of_key(const uint key) {
 }
 )";
 
-// wide: `left` columns of the work-item to the left, four of its own, `right` ones of the work-item
-// to the right. By all work-items of a group together. The first and the last of a wave get some
-// values or other on their outer sides.
-constexpr const char* opencl_exchange = R"(
-FUNCTION void exchange_columns(float* wide, const int left, const int right,
-                               IN_LOCAL float* exchange) {
-  BARRIER;
-  for (int k = 0; k < 4; ++k) exchange[4 * ITEM + k] = wide[left + k];
-  BARRIER;
-  const int before = ITEM % 32 == 0 ? ITEM : ITEM - 1, after = ITEM % 32 == 31 ? ITEM : ITEM + 1;
-  for (int k = 0; k < left; ++k) wide[k] = exchange[4 * before + 4 - left + k];
-  for (int k = 0; k < right; ++k) wide[left + 4 + k] = exchange[4 * after + k];
-}
-)";
-constexpr const char* cuda_exchange = R"(
-FUNCTION void exchange_columns(float* wide, const int left, const int right, float*) {
-#pragma unroll
-  for (int k = 0; k < left; ++k) wide[k] = __shfl_up_sync(0xffffffffu, wide[4 + k], 1);
-#pragma unroll
-  for (int k = 0; k < right; ++k) {
-    wide[left + 4 + k] = __shfl_down_sync(0xffffffffu, wide[left + k], 1);
-  }
-}
-)";
-
 }  // namespace
 
 std::string type_of(PixelClass cls) {
@@ -214,7 +189,18 @@ std::string body_function(const std::string& name, const std::string& real,
 }
 
 std::string prelude(Dialect dialect) {
-  std::string text = dialect == Dialect::opencl ? opencl_words : cuda_words;
+  std::string text;
+  switch (dialect) {
+    case Dialect::opencl:
+      text = std::string(opencl_words) + opencl_plain_words;
+      break;
+    case Dialect::opencl_nvidia:
+      text = std::string(opencl_words) + opencl_nvidia_words + nvidia_words;
+      break;
+    case Dialect::cuda:
+      text = std::string(cuda_words) + nvidia_words;
+      break;
+  }
   text += body_words;
   for (const std::string real : {"float", "double"}) {
     for (const ComposedWord& word : composed_words) {
@@ -222,12 +208,11 @@ std::string prelude(Dialect dialect) {
                             names_in(word.parameters), word.text);
     }
   }
-  return text + class_words + wide_access_functions() +
-         (dialect == Dialect::opencl ? opencl_exchange : cuda_exchange);
+  return text + class_words + wide_access_functions();
 }
 
 std::vector<std::string> compiler_options(Dialect dialect) {
-  if (dialect == Dialect::opencl) {
+  if (dialect != Dialect::cuda) {
     return {"-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt"};
   }
   return {"--std=c++17", "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false"};

@@ -1,4 +1,7 @@
 // What generated kernels call a device's words by, in each dialect.
+//
+// A dialect's words: opencl_words and opencl_plain_words; opencl_words, opencl_nvidia_words and
+// nvidia_words; cuda_words and nvidia_words.
 #pragma once
 
 namespace impipe::jit::dialect_words {
@@ -10,7 +13,6 @@ inline constexpr const char* opencl_words = R"(
 // Not inlined: PoCL 3.1 loses a function's atomic operations in its loops over work-items.
 #define FUNCTION_APART
 #define KERNEL(items) __kernel __attribute__((reqd_work_group_size(items, 1, 1)))
-#define KERNEL_DENSE(items, groups) KERNEL(items)
 #define PARAMETERS const struct Parameters all_parameters
 #define GLOBAL __global
 #define LOCAL __local
@@ -28,20 +30,6 @@ inline constexpr const char* opencl_words = R"(
 #define GLOBAL_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define ADD_LOCAL(place, value) atomic_add(place, value)
 #define ADD_GLOBAL(place, value) atomic_add(place, value)
-#ifdef __NV_CL_C_VERSION
-#define FENCE asm volatile("membar.gl;" ::: "memory")
-static inline uint add_bytes(const uint word, const uint sum) {
-  uint found;
-  asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(found) : "r"(word), "r"(0x1010101u), "r"(sum));
-  return found;
-}
-#else
-#define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
-static inline uint add_bytes(const uint word, const uint sum) {
-  const uint halves = (word & 0x00ff00ffu) + ((word >> 8) & 0x00ff00ffu);
-  return sum + (halves & 0xffffu) + (halves >> 16);
-}
-#endif
 #define MIN_LOCAL(place, value) atomic_min(place, value)
 #define MIN_GLOBAL(place, value) atomic_min(place, value)
 #define MAX_GLOBAL(place, value) atomic_max(place, value)
@@ -49,58 +37,28 @@ static inline uint add_bytes(const uint word, const uint sum) {
 #define OR_GLOBAL(place, value) atomic_or(place, value)
 #define LEADING_ZEROS(bits) ((bits) == 0u ? 32 : (int)clz(bits))
 #define COUNT_BITS(bits) popcount(bits)
-#define POSITIVE(value) ((value) > 0.0f ? (value) : 0.0f)
-#define FLOOR_CODE(value) ((uint)(value))
-#ifdef __NV_CL_C_VERSION
-static inline uint ROUNDED_CODE(const float value) {
-  float code;
-  asm("add.rm.f32 %0, %1, %2;" : "=f"(code) : "f"(value), "f"(32768.5f));
-  return as_uint(code);
-}
-#else
-#define ROUNDED_CODE(value) (FLOOR_CODE((value) + 0.49999997f) << 8)
-#endif
 #define ROTATE(value, bits) rotate(value, (uint)(bits))
 #define FLOAT_BITS(value) as_uint(value)
+#define BITS_FLOAT(bits) as_float(bits)
+)";
+
+// Of no vendor's.
+inline constexpr const char* opencl_plain_words = R"(
+#define KERNEL_DENSE(items, groups) KERNEL(items)
+#define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
+static inline uint add_bytes(const uint word, const uint sum) {
+  const uint halves = (word & 0x00ff00ffu) + ((word >> 8) & 0x00ff00ffu);
+  return sum + (halves & 0xffffu) + (halves >> 16);
+}
+#define POSITIVE(value) ((value) > 0.0f ? (value) : 0.0f)
+#define FLOOR_CODE(value) ((uint)(value))
+#define ROUNDED_CODE(value) (FLOOR_CODE((value) + 0.49999997f) << 8)
 // The 32 bits from bit `shift` < 32 on of the 64 whose low word comes first.
 #define SHIFTED_WORD(low, high, shift) ((uint)(((ulong)(high) << 32 | (low)) >> (shift)))
-#define BITS_FLOAT(bits) as_float(bits)
 // Values in local memory by which neighbours read one another's columns.
 #define EXCHANGED(count) (count)
 // Groups take one way: not every compiler keeps barriers behind a condition in step.
 #define INTERIOR(test) 0
-#ifdef __NV_CL_C_VERSION
-static inline uint permuted_bytes(const uint a, const uint b, const uint places) {
-  uint found;
-  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(found) : "r"(a), "r"(b), "r"(places));
-  return found;
-}
-#define BYTE_LANES(a, b, k) permuted_bytes(a, b, (k) * 0x1111u + 0x4400u)
-#define ODD_BYTES(a) permuted_bytes(a, 0u, 0x4341u)
-#define CHOSEN_BYTES(a, places) permuted_bytes(a, 0u, places)
-#define LOW_LANE(a) as_float(permuted_bytes(a, 0x4b000000u, 0x7410u))
-#define HIGH_LANE(a) as_float(permuted_bytes(a, 0x4b000000u, 0x7432u))
-#define BYTE_OF(word, k) permuted_bytes(word, 0u, 0x4440u + (k))
-#define LOW_BYTES(a, b) permuted_bytes(a, b, 0x6240u)
-#define HIGH_BYTES(a, b) permuted_bytes(a, b, 0x7351u)
-#define FIRST_BYTES(b)                                                       \
-  permuted_bytes(permuted_bytes((b)[0], (b)[1], 0x0040u),                    \
-                 permuted_bytes((b)[2], (b)[3], 0x0040u), 0x5410u)
-#define SECOND_BYTES(b)                                                      \
-  permuted_bytes(permuted_bytes((b)[0], (b)[1], 0x0051u),                    \
-                 permuted_bytes((b)[2], (b)[3], 0x0051u), 0x5410u)
-#define LOW_HALVES(a, b) permuted_bytes(a, b, 0x5410u)
-#define HIGH_HALVES(a, b) permuted_bytes(a, b, 0x7632u)
-#define DOUBLE_OF_CODE(code) (as_double(0x4330000000000000l | (long)(code)) - 4503599627370496.0)
-static inline uint rounded_code(const double v, const int most) {
-  const int2 words = as_int2(v);
-  const double inside = as_double((int2)(words.x, max(min(words.y, most), 0)));
-  double sum;
-  asm("add.rm.f64 %0, %1, %2;" : "=d"(sum) : "d"(inside), "d"(17592186044416.5));
-  return v == v ? (uint)as_int2(sum).x >> 8 : 0u;
-}
-#define CODE_OF_DOUBLE(v, largest, most) rounded_code(v, most)
-#else
 #define DOUBLE_OF_CODE(code) ((double)(code))
 #define CODE_OF_DOUBLE(v, largest, most) ((uint)to_code_double(v, largest))
 #define BYTE_LANES(a, b, k) ((((a) >> (8 * (k))) & 255u) | ((((b) >> (8 * (k))) & 255u) << 16))
@@ -125,7 +83,6 @@ static inline uint CHOSEN_BYTES(const uint a, const uint places) {
    (((b)[3] & 0xff00u) << 16))
 #define LOW_HALVES(a, b) (((a) & 0xffffu) | ((b) << 16))
 #define HIGH_HALVES(a, b) (((a) >> 16) | ((b) & 0xffff0000u))
-#endif
 static inline uint smaller_lanes(const uint a, const uint b) {
   return as_uint(min(as_ushort2(a), as_ushort2(b)));
 }
@@ -156,15 +113,83 @@ FUNCTION float beside_float(const float v, const int by) {
 }
 #endif
 #define root_of_whole(x) sqrt(x)
-#ifdef __NV_CL_C_VERSION
-static inline uint rounded_root(const float x) {
-  float root;
-  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
-  return ROUNDED_CODE(fmin(root, 255.0f));
-}
-#else
 #define rounded_root(x) ROUNDED_CODE(fmin(sqrt(x), 255.0f))
+// wide: `left` columns of the work-item to the left, four of its own, `right` ones of the work-item
+// to the right. By all work-items of a group together. The first and the last of a wave get some
+// values or other on their outer sides.
+FUNCTION void exchange_columns(float* wide, const int left, const int right,
+                               IN_LOCAL float* exchange) {
+  BARRIER;
+  for (int k = 0; k < 4; ++k) exchange[4 * ITEM + k] = wide[left + k];
+  BARRIER;
+  const int before = ITEM % 32 == 0 ? ITEM : ITEM - 1, after = ITEM % 32 == 31 ? ITEM : ITEM + 1;
+  for (int k = 0; k < left; ++k) wide[k] = exchange[4 * before + 4 - left + k];
+  for (int k = 0; k < right; ++k) wide[left + 4 + k] = exchange[4 * after + k];
+}
+)";
+
+// Instructions of NVIDIA's for which OpenCL has no words. The compiler is told CAPABILITY, the
+// device's compute capability times ten.
+inline constexpr const char* opencl_nvidia_words = R"(
+// The program's limit of registers is for kernels that don't say how many work-items they have.
+#define KERNEL_DENSE(items, groups) __kernel
+#define FENCE asm volatile("membar.gl;" ::: "memory")
+FUNCTION uint add_bytes(const uint word, const uint sum) {
+  uint found;
+  asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(found) : "r"(word), "r"(0x1010101u), "r"(sum));
+  return found;
+}
+FUNCTION uint permuted_bytes(const uint a, const uint b, const uint places) {
+  uint found;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(found) : "r"(a), "r"(b), "r"(places));
+  return found;
+}
+FUNCTION uint SHIFTED_WORD(const uint low, const uint high, const uint shift) {
+  uint found;
+  asm("shf.r.wrap.b32 %0, %1, %2, %3;" : "=r"(found) : "r"(low), "r"(high), "r"(shift));
+  return found;
+}
+FUNCTION uint smaller_lanes(const uint a, const uint b) {
+  uint found;
+#if CAPABILITY >= 90
+  asm("min.u16x2 %0, %1, %2;" : "=r"(found) : "r"(a), "r"(b));
+#else
+  asm("vmin2.u32.u32.u32 %0, %1, %2, %3;" : "=r"(found) : "r"(a), "r"(b), "r"(0u));
 #endif
+  return found;
+}
+FUNCTION uint larger_lanes(const uint a, const uint b) {
+  uint found;
+#if CAPABILITY >= 90
+  asm("max.u16x2 %0, %1, %2;" : "=r"(found) : "r"(a), "r"(b));
+#else
+  asm("vmax2.u32.u32.u32 %0, %1, %2, %3;" : "=r"(found) : "r"(a), "r"(b), "r"(0u));
+#endif
+  return found;
+}
+FUNCTION float sum_down_float(const float a, const float b) {
+  float sum;
+  asm("add.rm.f32 %0, %1, %2;" : "=f"(sum) : "f"(a), "f"(b));
+  return sum;
+}
+FUNCTION double sum_down_double(const double a, const double b) {
+  double sum;
+  asm("add.rm.f64 %0, %1, %2;" : "=d"(sum) : "d"(a), "d"(b));
+  return sum;
+}
+#define LOW_WORD(value) as_int2(value).x
+#define HIGH_WORD(value) as_int2(value).y
+#define WORDS_DOUBLE(high, low) as_double((int2)(low, high))
+FUNCTION float of_item_before(const float value) {
+  float found;
+  asm volatile("shfl.sync.up.b32 %0, %1, 1, 0, -1;" : "=f"(found) : "f"(value));
+  return found;
+}
+FUNCTION float of_item_after(const float value) {
+  float found;
+  asm volatile("shfl.sync.down.b32 %0, %1, 1, 31, -1;" : "=f"(found) : "f"(value));
+  return found;
+}
 )";
 
 inline constexpr const char* cuda_words = R"(
@@ -203,63 +228,75 @@ typedef unsigned long ulong;
 #define COUNT_BITS(bits) ((uint)__popc(bits))
 #define INFINITY __int_as_float(0x7f800000)
 #define NAN __int_as_float(0x7fffffff)
-#define POSITIVE(value) fmaxf(value, 0.0f)
-// Rounded down to a whole number in the mantissa: cheaper than a conversion.
-#define FLOOR_CODE(value) (__float_as_uint(__fadd_rd(value, 8388608.0f)) & 0x7fffffu)
-#define ROUNDED_CODE(value) __float_as_uint(__fadd_rd(value, 32768.5f))
 #define ROTATE(value, bits) __funnelshift_l(value, value, bits)
 #define FLOAT_BITS(value) __float_as_uint(value)
 #define SHIFTED_WORD(low, high, shift) __funnelshift_r(low, high, shift)
 #define BITS_FLOAT(bits) __uint_as_float(bits)
+#define permuted_bytes(a, b, places) __byte_perm(a, b, places)
+#define smaller_lanes(a, b) __vminu2(a, b)
+#define larger_lanes(a, b) __vmaxu2(a, b)
+#define sum_down_float(a, b) __fadd_rd(a, b)
+#define sum_down_double(a, b) __dadd_rd(a, b)
+#define LOW_WORD(value) __double2loint(value)
+#define HIGH_WORD(value) __double2hiint(value)
+#define WORDS_DOUBLE(high, low) __hiloint2double(high, low)
+#define of_item_before(value) __shfl_up_sync(0xffffffffu, value, 1)
+#define of_item_after(value) __shfl_down_sync(0xffffffffu, value, 1)
+)";
+
+// What CUDA and NVIDIA's OpenCL share, in the words above.
+inline constexpr const char* nvidia_words = R"(
+#define POSITIVE(value) fmax(value, 0.0f)
+// Rounded down to a whole number in the mantissa: cheaper than a conversion.
+#define FLOOR_CODE(value) (FLOAT_BITS(sum_down_float(value, 8388608.0f)) & 0x7fffffu)
+#define ROUNDED_CODE(value) FLOAT_BITS(sum_down_float(value, 32768.5f))
 // Work-items of a wave read one another's registers.
 #define EXCHANGED(count) 0
 #define INTERIOR(test) (test)
-#define BYTE_LANES(a, b, k) __byte_perm(a, b, (k) * 0x1111u + 0x4400u)
-#define ODD_BYTES(a) __byte_perm(a, 0u, 0x4341u)
-#define CHOSEN_BYTES(a, places) __byte_perm(a, 0u, places)
-#define LOW_LANE(a) __uint_as_float(__byte_perm(a, bits_of_2_23(), 0x7410u))
-#define HIGH_LANE(a) __uint_as_float(__byte_perm(a, bits_of_2_23(), 0x7432u))
+#define BYTE_LANES(a, b, k) permuted_bytes(a, b, (k) * 0x1111u + 0x4400u)
+#define ODD_BYTES(a) permuted_bytes(a, 0u, 0x4341u)
+#define CHOSEN_BYTES(a, places) permuted_bytes(a, 0u, places)
+#define LOW_LANE(a) BITS_FLOAT(permuted_bytes(a, bits_of_2_23(), 0x7410u))
+#define HIGH_LANE(a) BITS_FLOAT(permuted_bytes(a, bits_of_2_23(), 0x7432u))
 // The bits of 2^23, without the assembler's knowledge: of two constants in an instruction it loads
 // one anew each time.
-static __device__ __forceinline__ uint bits_of_2_23() {
+FUNCTION uint bits_of_2_23() {
   uint bits;
   asm("{ .reg .u32 t; mov.u32 t, %%tid.x; shr.u32 t, t, 12; add.u32 %0, t, 0x4b000000; }"
       : "=r"(bits));
   return bits;
 }
-#define BYTE_OF(word, k) __byte_perm(word, 0u, 0x4440u + (k))
-#define LOW_BYTES(a, b) __byte_perm(a, b, 0x6240u)
-#define HIGH_BYTES(a, b) __byte_perm(a, b, 0x7351u)
-#define FIRST_BYTES(b)                                                         \
-  __byte_perm(__byte_perm((b)[0], (b)[1], 0x0040u),                            \
-              __byte_perm((b)[2], (b)[3], 0x0040u), 0x5410u)
-#define SECOND_BYTES(b)                                                        \
-  __byte_perm(__byte_perm((b)[0], (b)[1], 0x0051u),                            \
-              __byte_perm((b)[2], (b)[3], 0x0051u), 0x5410u)
-#define LOW_HALVES(a, b) __byte_perm(a, b, 0x5410u)
-#define HIGH_HALVES(a, b) __byte_perm(a, b, 0x7632u)
-#define smaller_lanes(a, b) __vminu2(a, b)
-#define larger_lanes(a, b) __vmaxu2(a, b)
-#define DOUBLE_OF_CODE(code) (__hiloint2double(0x43300000, (int)(code)) - 4503599627370496.0)
+#define BYTE_OF(word, k) permuted_bytes(word, 0u, 0x4440u + (k))
+#define LOW_BYTES(a, b) permuted_bytes(a, b, 0x6240u)
+#define HIGH_BYTES(a, b) permuted_bytes(a, b, 0x7351u)
+#define FIRST_BYTES(b)                                                       \
+  permuted_bytes(permuted_bytes((b)[0], (b)[1], 0x0040u),                    \
+                 permuted_bytes((b)[2], (b)[3], 0x0040u), 0x5410u)
+#define SECOND_BYTES(b)                                                      \
+  permuted_bytes(permuted_bytes((b)[0], (b)[1], 0x0051u),                    \
+                 permuted_bytes((b)[2], (b)[3], 0x0051u), 0x5410u)
+#define LOW_HALVES(a, b) permuted_bytes(a, b, 0x5410u)
+#define HIGH_HALVES(a, b) permuted_bytes(a, b, 0x7632u)
+#define DOUBLE_OF_CODE(code) (WORDS_DOUBLE(0x43300000, (int)(code)) - 4503599627370496.0)
 FUNCTION uint rounded_code(const double v, const int most) {
-  const int high = __double2hiint(v), low = high < most ? high : most;
-  const double inside = __hiloint2double(low > 0 ? low : 0, __double2loint(v));
-  const uint sum = (uint)__double2loint(__dadd_rd(inside, 17592186044416.5));
+  const int high = HIGH_WORD(v), low = high < most ? high : most;
+  const double inside = WORDS_DOUBLE(low > 0 ? low : 0, LOW_WORD(v));
+  const uint sum = (uint)LOW_WORD(sum_down_double(inside, 17592186044416.5));
   return v == v ? sum >> 8 : 0u;
 }
 #define CODE_OF_DOUBLE(v, largest, most) rounded_code(v, most)
 // sqrt(x), correctly rounded, of a whole number below 2^24: an estimate and one step of Newton's,
-// as sqrtf does it where x is no exception. The smallest addend is there for x = 0.
+// as the compilers do it where x is no exception. The smallest addend is there for x = 0.
 FUNCTION float root_of_whole(const float x) {
   float inverse;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(x + 1e-30f));
   const float root = x * inverse;
-  return __fmaf_rn(__fmaf_rn(-root, root, x), 0.5f * inverse, root);
+  return fma(fma(-root, root, x), 0.5f * inverse, root);
 }
 FUNCTION uint rounded_root(const float x) {
   float root;
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
-  return ROUNDED_CODE(fminf(root, 255.0f));
+  return ROUNDED_CODE(fmin(root, 255.0f));
 }
 FUNCTION uint beside_uint(const uint v, const int by) {
   return by < 0 ? __shfl_up_sync(0xffffffffu, v, (uint)-by)
@@ -269,17 +306,24 @@ FUNCTION float beside_float(const float v, const int by) {
   return __uint_as_float(beside_uint(__float_as_uint(v), by));
 }
 // Predicated: branches would keep the compiler from ordering the work of all rows.
-FUNCTION void store_4_bytes_if(const int test, uchar* to, const uint* from) {
+FUNCTION void store_4_bytes_if(const int test, GLOBAL uchar* to, const uint* from) {
   asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p st.global.u32 [%1], %2; }"
-               :: "r"(test), "l"(to), "r"(from[0]));
+               : : "r"(test), "l"((ulong)to), "r"(from[0]));
 }
-FUNCTION void store_8_bytes_if(const int test, uchar* to, const uint* from) {
+FUNCTION void store_8_bytes_if(const int test, GLOBAL uchar* to, const uint* from) {
   asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p st.global.v2.u32 [%1], {%2, %3}; }"
-               :: "r"(test), "l"(to), "r"(from[0]), "r"(from[1]));
+               : : "r"(test), "l"((ulong)to), "r"(from[0]), "r"(from[1]));
 }
-FUNCTION void store_16_bytes_if(const int test, uchar* to, const uint* from) {
+FUNCTION void store_16_bytes_if(const int test, GLOBAL uchar* to, const uint* from) {
   asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p st.global.v4.u32 [%1], {%2, %3, %4, %5}; }"
-               :: "r"(test), "l"(to), "r"(from[0]), "r"(from[1]), "r"(from[2]), "r"(from[3]));
+               : : "r"(test), "l"((ulong)to), "r"(from[0]), "r"(from[1]), "r"(from[2]),
+                   "r"(from[3]));
+}
+FUNCTION void exchange_columns(float* wide, const int left, const int right, IN_LOCAL float* none) {
+#pragma unroll
+  for (int k = 0; k < left; ++k) wide[k] = of_item_before(wide[4 + k]);
+#pragma unroll
+  for (int k = 0; k < right; ++k) wide[left + 4 + k] = of_item_after(wide[left + k]);
 }
 )";
 
@@ -292,10 +336,10 @@ FUNCTION void store_16_bytes_if(const int test, uchar* to, const uint* from) {
 // Lanes: the 16-bit halves of a word, each with a byte of a pixel in its low half (the high half is
 // unspecified or 0; order holds). BYTE_LANES: byte k of a and byte k of b; CLEAN_LANES: with zeros
 // in the high halves. LOW_BYTES: of the two lanes of a and b, in turn; HIGH_BYTES: of the lanes'
-// high halves. smaller_lanes, larger_lanes: lane by lane. ROUNDED_CODE: of [0, 255], in the second byte. rounded_root: the same of a root, at
-// most 255, of a whole number. That is at least 0.0004 away from k + 0.5, much more than an
-// estimate's error. LOW_LANE, HIGH_LANE: 2^23 more than a lane, as a float. CHOSEN_BYTES: byte k is
-// that of a which hexadecimal digit k of `places` names.
+// high halves. smaller_lanes, larger_lanes: lane by lane. ROUNDED_CODE: of [0, 255], in the second
+// byte. rounded_root: the same of a root, at most 255, of a whole number. That is at least 0.0004
+// away from k + 0.5, much more than an estimate's error. LOW_LANE, HIGH_LANE: 2^23 more than a
+// lane, as a float. CHOSEN_BYTES: byte k is that of a which hexadecimal digit k of `places` names.
 
 // beside_uint, beside_float (CUDA and NVIDIA's OpenCL): `v` of the work-item that is `by` further in
 // a wave of 32, or one's own where there is none. By all work-items of a wave together.

@@ -140,7 +140,7 @@ constexpr const char* table_text = R"(  LOCAL double scaled[256];
 void write_diffuse(Builder& to, int n) {
   const Operand image = to.node(n).images[0];
   const std::string name = Builder::name({false, n});
-  const bool opencl = to.dialect() == Dialect::opencl;
+  const bool opencl = to.dialect() != Dialect::cuda;
   // The first wave works on the front, others feed it, the last waits for the band above; a lone
   // wave does all of it.
   const int feeders = opencl ? wave_items : 256;

@@ -22,7 +22,8 @@
 
 namespace impipe::jit {
 
-enum class Dialect { opencl, cuda };
+// opencl_nvidia: with instructions of NVIDIA's in its text.
+enum class Dialect { opencl, opencl_nvidia, cuda };
 
 // Rows of a plane on a device start at multiples of this many bytes, and so do planes. Kernels may
 // read and write what lies between the end of a row and the next row.
@@ -125,6 +126,9 @@ struct Program {
   std::vector<std::string> entries;                       // names of the kernels in it
   // CUDA: dynamic shared memory of each; none where it is empty. OpenCL kernels declare theirs.
   std::vector<int> local_bytes;
+  // OpenCL of NVIDIA's: registers that a work-item may take, so that the groups its kernels want fit
+  // on a processor at once; 0: any. CUDA's text says it itself.
+  int most_registers = 0;
   std::function<LaunchPlan(const LaunchValues&)> launch;  // any thread
 };
 

@@ -7,10 +7,16 @@
 namespace impipe::opencl {
 namespace {
 
-std::string options() {
+std::string options_for(const Target& target, const jit::Program& program) {
   std::string text;
-  for (const std::string& option : jit::compiler_options(jit::Dialect::opencl)) {
+  for (const std::string& option : jit::compiler_options(target.dialect)) {
     text += (text.empty() ? "" : " ") + option;
+  }
+  if (target.dialect == jit::Dialect::opencl_nvidia) {
+    text += " -DCAPABILITY=" + std::to_string(target.capability);
+    if (program.most_registers > 0) {
+      text += " -cl-nv-maxrregcount=" + std::to_string(program.most_registers);
+    }
   }
   return text;
 }
@@ -33,9 +39,10 @@ std::vector<std::byte> binary_of(cl_program program) {
 
 }  // namespace
 
-OpenClKernel::OpenClKernel(cl_context context, cl_device_id device, const DeviceInfo& info,
-                           jit::Program generated, const std::string& title)
-    : program(std::move(generated)) {
+OpenClKernel::OpenClKernel(cl_context context, cl_device_id device, const Target& target,
+                           const DeviceInfo& info, jit::Program generated,
+                           const std::string& title)
+    : program(std::move(generated)), options_(options_for(target, program)) {
   const Calls& cl = *calls();
   std::string log;
   const auto compile = [&] {
@@ -59,7 +66,7 @@ OpenClKernel::OpenClKernel(cl_context context, cl_device_id device, const Device
     return code == CL_SUCCESS && build(device, made, log);
   };
   jit::with_binary({.key = {.source = program.source,
-                            .options = options(),
+                            .options = options_,
                             .compiler = info.driver,
                             .device = info.name,
                             .driver = info.driver},
@@ -80,7 +87,7 @@ OpenClKernel::~OpenClKernel() {
 
 bool OpenClKernel::build(cl_device_id device, cl_program made, std::string& log) {
   const Calls& cl = *calls();
-  if (cl.clBuildProgram(made, 1, &device, options().c_str(), nullptr, nullptr) == CL_SUCCESS) {
+  if (cl.clBuildProgram(made, 1, &device, options_.c_str(), nullptr, nullptr) == CL_SUCCESS) {
     built_ = made;
     return true;
   }

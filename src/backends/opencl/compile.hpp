@@ -10,12 +10,18 @@
 
 namespace impipe::opencl {
 
+// What a device's compiler is asked in.
+struct Target {
+  jit::Dialect dialect = jit::Dialect::opencl;
+  int capability = 0;  // of NVIDIA's devices: compute capability times ten
+};
+
 class OpenClKernel final : public Kernel {
  public:
   // Throws Error with the compiler's log.
   // title: what a person would look for in a list of kernels.
-  OpenClKernel(cl_context context, cl_device_id device, const DeviceInfo& info,
-               jit::Program generated, const std::string& title);
+  OpenClKernel(cl_context context, cl_device_id device, const Target& target,
+               const DeviceInfo& info, jit::Program generated, const std::string& title);
   ~OpenClKernel() override;
 
   jit::Program program;
@@ -25,6 +31,7 @@ class OpenClKernel final : public Kernel {
  private:
   // Whether the driver takes it.
   bool build(cl_device_id device, cl_program made, std::string& log);
+  std::string options_;
   cl_program built_ = nullptr;
 };
 

@@ -95,6 +95,20 @@ DeviceInfo describe(const Found& found, std::size_t index) {
   return info;
 }
 
+// Attributes of the extension cl_nv_device_attribute_query.
+constexpr cl_device_info compute_capability_major = 0x4000, compute_capability_minor = 0x4001;
+
+// Which words and options the device's compiler takes: as its driver says, whatever tuning is asked.
+Target target_of(cl_device_id device) {
+  const std::string extensions = text_of(device, CL_DEVICE_EXTENSIONS);
+  for (const char* needed : {"cl_nv_device_attribute_query", "cl_nv_compiler_options"}) {
+    if (extensions.find(needed) == std::string::npos) return {};
+  }
+  return {.dialect = jit::Dialect::opencl_nvidia,
+          .capability = static_cast<int>(10 * number_of<cl_uint>(device, compute_capability_major) +
+                                         number_of<cl_uint>(device, compute_capability_minor))};
+}
+
 // The nodes' primitives: what a person would look for.
 std::string title_of(const KernelSpec& spec) {
   std::string text;
@@ -107,11 +121,11 @@ std::string title_of(const KernelSpec& spec) {
 class OpenClDevice final : public Device {
  public:
   OpenClDevice(const Found& found, DeviceInfo info)
-      : device_(found.device), info_(std::move(info)) {
+      : device_(found.device), target_(target_of(found.device)), info_(std::move(info)) {
     cl_int code = CL_SUCCESS;
     context_ = calls()->clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code);
     check(code, "clCreateContext");
-    tuning_ = jit::tuning_for(text_of(device_, CL_DEVICE_VENDOR), jit::Dialect::opencl);
+    tuning_ = jit::tuning_for(text_of(device_, CL_DEVICE_VENDOR), target_.dialect);
     const auto local =
         static_cast<std::int64_t>(number_of<cl_ulong>(device_, CL_DEVICE_LOCAL_MEM_SIZE));
     tuning_.local_bytes = std::min(tuning_.local_bytes, local);
@@ -121,23 +135,17 @@ class OpenClDevice final : public Device {
 
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override {
-    return std::make_unique<OpenClKernel>(context_, device_, info_,
-                                          jit::generate(spec, jit::Dialect::opencl, tuning_),
-                                          title_of(spec));
+    return load(jit::generate(spec, target_.dialect, tuning_), title_of(spec));
   }
   std::unique_ptr<Kernel> prepare_stacked(const KernelSpec& spec) override {
     jit::Tuning stacked = tuning_;
     stacked.stacked = true;
     stacked.groups_at_once = jit::groups_of_stacked;
-    return std::make_unique<OpenClKernel>(context_, device_, info_,
-                                          jit::generate(spec, jit::Dialect::opencl, stacked),
-                                          "stacked " + title_of(spec));
+    return load(jit::generate(spec, target_.dialect, stacked), "stacked " + title_of(spec));
   }
   int most_stacked() const override { return jit::most_stacked; }
   std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) override {
-    return std::make_unique<OpenClKernel>(context_, device_, info_,
-                                          jit::yardstick(yardstick, jit::Dialect::opencl),
-                                          "yardstick");
+    return load(jit::yardstick(yardstick, target_.dialect), "yardstick");
   }
   std::unique_ptr<Queue> make_queue() override {
     // Half of the device's memory may lie in reserve.
@@ -145,7 +153,13 @@ class OpenClDevice final : public Device {
   }
 
  private:
+  std::unique_ptr<Kernel> load(jit::Program program, const std::string& title) const {
+    return std::make_unique<OpenClKernel>(context_, device_, target_, info_, std::move(program),
+                                          title);
+  }
+
   cl_device_id device_;
+  Target target_;
   DeviceInfo info_;
   cl_context context_ = nullptr;
   jit::Tuning tuning_;
