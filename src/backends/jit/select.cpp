@@ -16,7 +16,7 @@ constexpr const char* count_kernel = R"(  LOCAL uint counts[256];
       for (int i = ITEM; i < 256; i += $items) counts[i] = 0;
       BARRIER;
       for (int y = GROUP_X; y < $height; y += GROUPS_X) {
-        for (int x = ITEM; x < $width; x += $items) {
+$unroll        for (int x = ITEM; x < $width; x += $items) {
           const uint key = key_of_single($value);
           if ($begins) ADD_LOCAL(&counts[(key >> $shift) & 255u], 1u);
         }
@@ -78,6 +78,7 @@ void write_select(Builder& to, int n) {
                                     {"items", std::to_string(items)},
                                     {"width", to.width(image)},
                                     {"height", to.height(image)},
+                                    {"unroll", to.tuning().unroll ? "#pragma unroll 4\n" : ""},
                                     {"value", to.value(image, "x", "y", "c")},
                                     {"begins", begins},
                                     {"shift", shift},
