@@ -10,8 +10,8 @@
 namespace impipe::jit {
 namespace {
 
-// from: the first column of the image that the block reads; what lies outside, or in a block that
-// does, is read pixel by pixel.
+// from: the first column of the image that the block reads. A block that reaches outside is read
+// pixel by pixel, from columns that are found once for all its rows.
 constexpr const char* moved_rows = R"(    const int from = $from;
     const int first = from * $pixel_bytes, word = first >> 2;
     if (from >= 0 && from + $px <= $in_width && word + $loaded <= (int)($stride * $bytes / 4)$rows) {
@@ -19,11 +19,17 @@ $each_row{
         GLOBAL const uint* const line = (GLOBAL const uint*)($row) + word;
 $load      }
     } else {
+      int columns[$px];
+$each_pixel{
+        const int x = from + i;
+        columns[i] = $column;
+      }
 $each_row{
+        GLOBAL const $pixel* const line = $row;
 $each_word{
           uint packed = 0;
-          for (int j = 0; j < $per_word; ++j) {
-            const int e = k * $per_word + j;
+$each_part{
+            const int place = columns[(k * $per_word + j) / $channels];
             packed |= $edge << ($bits * j);
           }
           $words[r * $count + k] = packed;
@@ -88,24 +94,29 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
   const auto* permute = as<Permute>(move);
   const bool backwards = permute != nullptr && permute->flip_x;
   const std::string width = to_.width(operand), height = to_.height(operand);
-  const std::string edge = name + "_edge", words = "words_" + name;
-  const std::set<std::string> outer = to_.suspend();
-  if (!to_.has_function(edge)) {
-    write_border(to_, edge, type_of(cls), to_.value(operand, "x", "y", "c"), rule,
-                 rule == Border::constant
-                     ? converted(cls, "float", outside_value(to_, move_, rule))
-                     : "",
-                 width, height);
-  }
-  to_.resume(outer);
+  const std::string words = "words_" + name;
   const PlaneText plane = to_.plane(operand);
   const auto number = [](int i) { return std::to_string(i); };
-  const std::string y = source(to_, move_, false, "y0 + r", 1);
   const bool constant = rule == Border::constant;
+  const std::string y = source(to_, move_, false, "y0 + r", 1);
   const std::string top = source(to_, move_, false, "y0", 1);
-  const std::string inside = constant ? y : std::string(name_of(rule)) + "(" + y + ", " + height + ")";
-  const std::string pixel = to_.call(edge, "from + e / " + number(channels), y,
-                                     "e % " + number(channels));
+  const std::string line_y = std::string(name_of(constant ? Border::replicate : rule)) + "(" + y +
+                             ", " + height + ")";
+  std::string column = std::string(name_of(rule)) + "(x, " + width + ")";
+  if (constant) column = "x >= 0 && x < " + width + " ? x : -1";
+  if (rule == Border::symmetric) {
+    // Mirrored once needs no division.
+    column = "x < 0 && x >= -" + width + " ? -1 - x : x >= " + width + " && x < 2 * " + width +
+             " ? 2 * " + width + " - 1 - x : " + column;
+  }
+  std::string pixel = "line[place * " + number(channels) + " + (k * " + number(per_word) +
+                      " + j) % " + number(channels) + "]";
+  pixel = bytes == 4 ? "FLOAT_BITS(" + pixel + ")" : "(uint)" + pixel;
+  if (constant) {
+    const std::string outside = converted(cls, "float", outside_value(to_, move_, rule));
+    pixel = "(place >= 0 && " + y + " >= 0 && " + y + " < " + height + " ? " + pixel + " : " +
+            (bytes == 4 ? "FLOAT_BITS(" + outside + ")" : "(uint)" + outside) + ")";
+  }
   std::string load;
   if (bytes == 4) {
     load = loop("k", count) + words + "[r * " + number(count) + " + k] = line[k];\n";
@@ -131,10 +142,15 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
                                 : ""},
               {"each_row", loop("r", py_)},
               {"each_word", loop("k", count)},
-              {"row", plane.row("(" + inside + ")")},
+              {"each_pixel", loop("i", px_)},
+              {"each_part", loop("j", per_word)},
+              {"column", column},
+              {"pixel", type_of(cls)},
+              {"channels", number(channels)},
+              {"row", plane.row(line_y)},
               {"load", load},
               {"per_word", number(per_word)},
-              {"edge", bytes == 4 ? "FLOAT_BITS(" + pixel + ")" : "(uint)" + pixel},
+              {"edge", pixel},
               {"bits", number(8 * bytes)},
               {"words", words},
               {"count", number(count)}}) +

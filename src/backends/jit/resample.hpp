@@ -11,6 +11,10 @@ namespace impipe::jit {
 void write_resample(Builder& to, int n, const std::string& name, LaunchTest wanted = nullptr);
 void write_resize(Builder& to, int n, const std::string& name, LaunchTest wanted);
 
+// Whether Resample node n moves pixels only; and the kernels that store it.
+bool is_nearest_resize(const Builder& to, int n);
+void write_nearest_resize(Builder& to, int n);
+
 // Whether Resample node n is a resize whose groups make a tile of the result each.
 bool fits_resize_tiles(const Builder& to, int n);
 // The kernels that store it, by launches for which the test that is returned holds: a tile's

@@ -105,12 +105,23 @@ constexpr const char* tile_kernel = R"(  LOCAL float4 sums[$most_columns * 5];
     float sum[16];
 $each    for (int k = 0; k < 16; ++k) sum[k] = 0.0f;
     GLOBAL const $pixel* const from = $plane + left + column;
-    for (int u = 0; u < count; ++u) {
-      GLOBAL const $pixel* const line = from + symmetric(start + u, height) * $stride;
-      const float4 weight = *(GLOBAL const float4*)($weights_y + 4 * ((long)u * $quads_y + quad));
+    GLOBAL const float4* weights = (GLOBAL const float4*)$weights_y + quad;
+    // Without a test in it the loop has several loads under way.
+    if (start >= 0 && start + count <= height) {
+      GLOBAL const $pixel* line = from + start * $stride;
+$loop      for (int u = 0; u < count; ++u, line += $stride, weights += $quads_y) {
+      const float4 weight = *weights;
       float v[4];
       $load
-$add_y    }
+$add_y      }
+    } else {
+$once      for (int u = 0; u < count; ++u, weights += $quads_y) {
+      GLOBAL const $pixel* const line = from + symmetric(start + u, height) * $stride;
+      const float4 weight = *weights;
+      float v[4];
+      $load
+$add_y      }
+    }
 $each    for (int k = 0; k < 4; ++k) {
       const int c = column + k;
       float4 four;
@@ -131,12 +142,22 @@ $each    for (int k = 0; k < 4; ++k) {
     $offsets
     float sum[16];
 $each    for (int k = 0; k < 16; ++k) sum[k] = 0.0f;
-    for (int u = 0; u < count; ++u) {
+    GLOBAL const float4* weights = (GLOBAL const float4*)$weights_x + quad;
+    if (start >= 0 && start + count <= width) {
+      int column = start * $channels + c - left;
+$loop      for (int u = 0; u < count; ++u, column += $channels, weights += $quads_x) {
+      const float4 four = sums[((column & $mask) * $step + (column >> $bits)) * 5 + q];
+      const float4 weight = *weights;
+      const float v[4] = {four.x, four.y, four.z, four.w};
+$add_x      }
+    } else {
+$once      for (int u = 0; u < count; ++u, weights += $quads_x) {
       const int column = symmetric(start + u, width) * $channels + c - left;
       const float4 four = sums[((column & $mask) * $step + (column >> $bits)) * 5 + q];
-      const float4 weight = *(GLOBAL const float4*)($weights_x + 4 * ((long)u * $quads_x + quad));
+      const float4 weight = *weights;
       const float v[4] = {four.x, four.y, four.z, four.w};
-$add_x    }
+$add_x      }
+    }
 $each    for (int r = 0; r < 4; ++r) {
       const int y = 4 * (top + q) + r;
       if (y < $to_height) {
@@ -245,6 +266,8 @@ class ResizeTiles {
                 {"stride", in.stride},
                 {"offsets", offsets},
                 {"each", each},
+                {"once", to_.tuning().unroll ? "#pragma unroll 1\n" : ""},
+                {"loop", to_.tuning().unroll ? "#pragma unroll 4\n" : ""},
                 {"load", loaded(node.cls)},
                 {"add_x", added(true, floats, x_.taps())},
                 {"add_y", added(false, floats, y_.taps())},
