@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "backends/cpu/device.hpp"
 #include "support/backend_compare.hpp"
 #include "support/masks.hpp"
@@ -42,6 +44,21 @@ Node one(Primitive primitive, int from, std::vector<double> arguments, PixelClas
             .white = class_max(cls)};
   for (const double value : arguments) node.arguments.push_back({.value = value});
   return node;
+}
+
+// Extrema with heights of extrema with heights.
+SpecCase closing_with_heights(PixelClass cls) {
+  constexpr double beyond = std::numeric_limits<double>::infinity();
+  const auto stage = [&](Combine combine, double outside) {
+    const double sign = combine == Combine::largest ? 1 : -1, step = 0.125 * class_max(cls);
+    return one(Stencil{.taps = rectangle(3, 2), .combine = combine, .border = Border::constant}, 0,
+               {0, sign * step, 0, -sign * step, 0, sign * step, outside}, cls);
+  };
+  Node first = stage(Combine::largest, -beyond);
+  first.images = {{true, 0}};
+  return {"closing with heights " + std::string(name_of(cls)),
+          {{image(cls, 1)}, {first, stage(Combine::smallest, beyond)}, {1}},
+          1};
 }
 
 std::vector<double> weights(int count, bool with_border) {
@@ -96,6 +113,14 @@ std::vector<SpecCase> tiled_specs() {
     specs.push_back(of_one("transpose", Permute{.transpose = true}, {}, cls, 1));
     specs.push_back(
         of_one("quarter turn", Permute{.transpose = true, .flip_y = true}, {}, cls, 1));
+  }
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::single}) {
+    specs.push_back(of_one("column of weights",
+                           Stencil{.taps = rectangle(1, 7), .border = Border::symmetric},
+                           weights(7, false), cls, 1));
+  }
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    specs.push_back(closing_with_heights(cls));
   }
   // White is 1, and is not; the last divides by what is too small for a reciprocal.
   for (const std::vector<double>& limits :
