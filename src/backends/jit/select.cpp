@@ -10,13 +10,14 @@ constexpr int items = 128;
 
 // Of the keys that begin as the wanted one does, counts the next eight bits.
 constexpr const char* count_kernel = R"(  LOCAL uint counts[256];
+  const int width = $width, height = $height;
   for (int c = 0; c < $channels; ++c) {
     for (int k = 0; k < $places; ++k) {
       const uint begin = $found[c * $places + k];
       for (int i = ITEM; i < 256; i += $items) counts[i] = 0;
       BARRIER;
-      for (int y = GROUP_X; y < $height; y += GROUPS_X) {
-$unroll        for (int x = ITEM; x < $width; x += $items) {
+      for (int y = GROUP_X; y < height; y += GROUPS_X) {
+$unroll        for (int x = ITEM; x < width; x += $items) {
           const uint key = key_of_single($value);
           if ($begins) ADD_LOCAL(&counts[(key >> $shift) & 255u], 1u);
         }
