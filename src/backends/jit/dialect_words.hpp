@@ -98,20 +98,6 @@ FUNCTION void store_8_bytes_if(const int test, GLOBAL uchar* to, const uint* fro
 FUNCTION void store_16_bytes_if(const int test, GLOBAL uchar* to, const uint* from) {
   if (test) *(GLOBAL uint4*)to = (uint4)(from[0], from[1], from[2], from[3]);
 }
-#ifdef __NV_CL_C_VERSION
-FUNCTION uint beside_uint(const uint v, const int by) {
-  uint found;
-  if (by < 0) {
-    asm volatile("shfl.sync.up.b32 %0, %1, %2, 0, 0xffffffff;" : "=r"(found) : "r"(v), "r"(-by));
-  } else {
-    asm volatile("shfl.sync.down.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(found) : "r"(v), "r"(by));
-  }
-  return found;
-}
-FUNCTION float beside_float(const float v, const int by) {
-  return as_float(beside_uint(as_uint(v), by));
-}
-#endif
 #define root_of_whole(x) sqrt(x)
 #define rounded_root(x) ROUNDED_CODE(fmin(sqrt(x), 255.0f))
 // wide: `left` columns of the work-item to the left, four of its own, `right` ones of the work-item
@@ -180,15 +166,17 @@ FUNCTION double sum_down_double(const double a, const double b) {
 #define LOW_WORD(value) as_int2(value).x
 #define HIGH_WORD(value) as_int2(value).y
 #define WORDS_DOUBLE(high, low) as_double((int2)(low, high))
-FUNCTION float of_item_before(const float value) {
-  float found;
-  asm volatile("shfl.sync.up.b32 %0, %1, 1, 0, -1;" : "=f"(found) : "f"(value));
+FUNCTION uint beside_uint(const uint v, const int by) {
+  uint found;
+  if (by < 0) {
+    asm volatile("shfl.sync.up.b32 %0, %1, %2, 0, -1;" : "=r"(found) : "r"(v), "r"(-by));
+  } else {
+    asm volatile("shfl.sync.down.b32 %0, %1, %2, 31, -1;" : "=r"(found) : "r"(v), "r"(by));
+  }
   return found;
 }
-FUNCTION float of_item_after(const float value) {
-  float found;
-  asm volatile("shfl.sync.down.b32 %0, %1, 1, 31, -1;" : "=f"(found) : "f"(value));
-  return found;
+FUNCTION float beside_float(const float v, const int by) {
+  return as_float(beside_uint(as_uint(v), by));
 }
 )";
 
@@ -240,8 +228,13 @@ typedef unsigned long ulong;
 #define LOW_WORD(value) __double2loint(value)
 #define HIGH_WORD(value) __double2hiint(value)
 #define WORDS_DOUBLE(high, low) __hiloint2double(high, low)
-#define of_item_before(value) __shfl_up_sync(0xffffffffu, value, 1)
-#define of_item_after(value) __shfl_down_sync(0xffffffffu, value, 1)
+FUNCTION uint beside_uint(const uint v, const int by) {
+  return by < 0 ? __shfl_up_sync(0xffffffffu, v, (uint)-by)
+                : __shfl_down_sync(0xffffffffu, v, (uint)by);
+}
+FUNCTION float beside_float(const float v, const int by) {
+  return __uint_as_float(beside_uint(__float_as_uint(v), by));
+}
 )";
 
 // What CUDA and NVIDIA's OpenCL share, in the words above.
@@ -298,13 +291,6 @@ FUNCTION uint rounded_root(const float x) {
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
   return ROUNDED_CODE(fmin(root, 255.0f));
 }
-FUNCTION uint beside_uint(const uint v, const int by) {
-  return by < 0 ? __shfl_up_sync(0xffffffffu, v, (uint)-by)
-                : __shfl_down_sync(0xffffffffu, v, (uint)by);
-}
-FUNCTION float beside_float(const float v, const int by) {
-  return __uint_as_float(beside_uint(__float_as_uint(v), by));
-}
 // Predicated: branches would keep the compiler from ordering the work of all rows.
 FUNCTION void store_4_bytes_if(const int test, GLOBAL uchar* to, const uint* from) {
   asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p st.global.u32 [%1], %2; }"
@@ -321,9 +307,9 @@ FUNCTION void store_16_bytes_if(const int test, GLOBAL uchar* to, const uint* fr
 }
 FUNCTION void exchange_columns(float* wide, const int left, const int right, IN_LOCAL float* none) {
 #pragma unroll
-  for (int k = 0; k < left; ++k) wide[k] = of_item_before(wide[4 + k]);
+  for (int k = 0; k < left; ++k) wide[k] = beside_float(wide[4 + k], -1);
 #pragma unroll
-  for (int k = 0; k < right; ++k) wide[left + 4 + k] = of_item_after(wide[left + k]);
+  for (int k = 0; k < right; ++k) wide[left + 4 + k] = beside_float(wide[left + k], 1);
 }
 )";
 

@@ -371,10 +371,10 @@ class RectangleWriter {
 
   // OpenCL's compilers but NVIDIA's have no words for other work-items' registers: local memory.
   std::string by_wave(const Line& line, const std::function<std::string(const Line&)>& text) const {
-    if (!line.waves || to_.dialect() == Dialect::cuda) return text(line);
+    if (!line.waves || to_.dialect() != Dialect::opencl) return text(line);
     Line apart = line;
     apart.waves = false;
-    return "#ifdef __NV_CL_C_VERSION\n" + text(line) + "#else\n" + text(apart) + "#endif\n";
+    return text(apart);
   }
 
   std::string local_arrays(const Words& w, const Line& line) const {
