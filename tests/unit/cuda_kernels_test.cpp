@@ -86,7 +86,9 @@ TEST(CudaTiles, HaveTheBitsOfTheCpu) {
   const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
   if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
   expect_bits_of_the_cpu(tiled_specs(), tile_sizes, *device);
-  expect_bits_of_the_cpu(chained_specs(), tile_sizes, *device);
+  std::vector<Size> chain_sizes = tile_sizes;
+  chain_sizes.push_back({500, 9001});  // waves that lie inside, and strips of several turns
+  expect_bits_of_the_cpu(chained_specs(), chain_sizes, *device);
   expect_bits_of_the_cpu(measured_specs(), measured_sizes, *device);
 }
 

@@ -42,6 +42,8 @@ TEST_F(Nvrtc, CompilesTheTable) {
   for (std::string arch; archs >> arch;) expect_compiled(chosen_specs(), arch);
 }
 
+TEST_F(Nvrtc, CompilesChains) { expect_compiled(chained_specs(), "sm_90"); }
+
 TEST_F(Nvrtc, CompilesBytesInLanes) { expect_compiled(byte_specs(), "sm_90"); }
 
 }  // namespace

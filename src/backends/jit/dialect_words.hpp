@@ -59,6 +59,8 @@ static inline uint add_bytes(const uint word, const uint sum) {
 #define EXCHANGED(count) (count)
 // Groups take one way: not every compiler keeps barriers behind a condition in step.
 #define INTERIOR(test) 0
+// What a table of floats in local memory has for byte k of a word.
+#define OF_BYTE(table, word, k) (table)[((word) >> (8 * (k))) & 255u]
 #define DOUBLE_OF_CODE(code) ((double)(code))
 #define CODE_OF_DOUBLE(v, largest, most) ((uint)to_code_double(v, largest))
 #define BYTE_LANES(a, b, k) ((((a) >> (8 * (k))) & 255u) | ((((b) >> (8 * (k))) & 255u) << 16))
@@ -124,6 +126,18 @@ FUNCTION uint add_bytes(const uint word, const uint sum) {
   uint found;
   asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(found) : "r"(word), "r"(0x1010101u), "r"(sum));
   return found;
+}
+FUNCTION uint four_times_byte(const uint word, const int k) {
+  uint found;
+  asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(found) : "r"(word), "r"(4u << (8 * k)), "r"(0u));
+  return found;
+}
+FUNCTION int all_of_wave(const int test) {
+  int all;
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; vote.sync.all.pred p, p, -1; "
+               "selp.s32 %0, 1, 0, p; }"
+               : "=r"(all) : "r"(test));
+  return all;
 }
 FUNCTION uint permuted_bytes(const uint a, const uint b, const uint places) {
   uint found;
@@ -205,6 +219,8 @@ typedef unsigned long ulong;
 #define GLOBAL_BARRIER __syncthreads()
 #define FENCE __threadfence()
 #define add_bytes(word, sum) __dp4a(word, 0x1010101u, sum)
+#define four_times_byte(word, k) __dp4a(word, 4u << (8 * (k)), 0u)
+#define all_of_wave(test) __all_sync(0xffffffffu, test)
 #define ADD_LOCAL(place, value) atomicAdd(place, value)
 #define ADD_GLOBAL(place, value) atomicAdd(place, value)
 #define MIN_LOCAL(place, value) atomicMin(place, value)
@@ -245,7 +261,10 @@ inline constexpr const char* nvidia_words = R"(
 #define ROUNDED_CODE(value) FLOAT_BITS(sum_down_float(value, 32768.5f))
 // Work-items of a wave read one another's registers.
 #define EXCHANGED(count) 0
-#define INTERIOR(test) (test)
+// Said by all work-items of a wave together: the compiler knows then that they stay together.
+#define INTERIOR(test) all_of_wave(test)
+#define OF_BYTE(table, word, k) \
+  *(IN_LOCAL const float*)((IN_LOCAL const char*)(table) + four_times_byte(word, k))
 #define BYTE_LANES(a, b, k) permuted_bytes(a, b, (k) * 0x1111u + 0x4400u)
 #define ODD_BYTES(a) permuted_bytes(a, 0u, 0x4341u)
 #define CHOSEN_BYTES(a, places) permuted_bytes(a, 0u, places)

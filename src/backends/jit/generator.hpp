@@ -50,8 +50,9 @@ struct Tuning {
   // Groups that may wait for what others of the same launch write (decisions/0014); 1: none may.
   int waiting_groups = 1;
   int histogram_items = 256;  // of a group that counts in local memory
-  // Rows of a strip that a chain of neighbourhoods goes down; 0: what lies between neighbourhoods
-  // is stored.
+  int processors = 1;         // that groups are shared among
+  // Rows of a strip, at least, that a chain of neighbourhoods makes in a turn of its loop; 0: what
+  // lies between neighbourhoods is stored.
   int strip_rows = 0;
   // Of a group that takes extrema down columns: words side by side, blocks of eight rows.
   int column_words = 16, column_blocks = 16;
