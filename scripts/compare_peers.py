@@ -115,6 +115,13 @@ def distance(image):
     return cv2.distanceTransform(nothing_there, cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
 
 
+def rotated(image):
+    """imwarp rotate=30: about the centre, what lies outside is 0."""
+    height, width = image.shape
+    turn = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), 30, 1)
+    return cv2.warpAffine(image, turn, (width, height), flags=cv2.INTER_LINEAR)
+
+
 def block_means(dots):
     """Of 32x32 pixels: error diffusion places dots in its own way, but as many."""
     height, width = (side // 32 * 32 for side in dots.shape)
@@ -167,9 +174,18 @@ def rows():
             lambda a, b: cv2.calcHist([a, b], [0, 1], None, [256, 256], [0, 256, 0, 256])),
         Row("resize 2x bilinear", "imresize 2 bilinear",
             lambda a, b: cv2.resize(a, None, fx=2, fy=2, interpolation=cv2.INTER_LINEAR), off=1),
-        Row("resize 0.3x bilinear", "imresize 0.3 bilinear antialiasing=off",
-            lambda a, b: cv2.resize(a, None, fx=0.3, fy=0.3, interpolation=cv2.INTER_LINEAR),
-            off=1, margin=1),
+        Row("resize to 600x600 bilinear", "imresize size=600,600 bilinear antialiasing=off",
+            lambda a, b: cv2.resize(a, (600, 600), interpolation=cv2.INTER_LINEAR), off=1),
+        # OpenCV's kernel has a = -0.75: agrees only nearly.
+        Row("resize 2x bicubic", "imresize 2 bicubic",
+            lambda a, b: cv2.resize(a, None, fx=2, fy=2, interpolation=cv2.INTER_CUBIC), off=6,
+            share=0.01),
+        Row("resize by 0.5 (Pillow)", "imresize 0.5 bilinear",
+            lambda a, b: np.asarray(Image.fromarray(a).resize(
+                (a.shape[1] // 2, a.shape[0] // 2), Image.BILINEAR)), off=1, margin=1),
+        # OpenCV rounds places to 1/32 of a pixel.
+        Row("rotation by 30 degrees", "imwarp rotate=30", lambda a, b: rotated(a), off=4,
+            share=0.01),
         Row("regional maxima (skimage)", "imregionalmax", lambda a, b: regional_maxima(a)),
         Row("binarize and label", "im2bw 0.5 | bwlabel",
             lambda a, b: cv2.connectedComponents(cv2.threshold(a, 127, 1, cv2.THRESH_BINARY)[1])[1],

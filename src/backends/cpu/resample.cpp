@@ -1,6 +1,7 @@
 // An image at another size, or moved by an affine map. A resize makes sixteen output rows together:
-// their columns' sums first, as rows, then turned so that the rows are the lanes of vectors, in which
-// the rows' sums need no gathers.
+// their columns' sums first, as rows. Where the image grows, a vector of these has what a vector of
+// outputs reads; elsewhere they are turned so that the rows are the lanes of vectors, in which the
+// rows' sums need no gathers.
 #include "backends/cpu/resample.hpp"
 
 #include <algorithm>
@@ -44,6 +45,35 @@ PickPixels pick_of(int bytes) {
   }
 }
 
+// The table of a direction whose outputs lie closely enough for it; else an empty one.
+SpreadTable spread_table(const ResizeTaps& x, const ResizeAxis& axis, int channels,
+                         CpuLevel level) {
+  const int lanes = spread_lanes(level);
+  if (lanes == 0 || axis.scale < 1) return {};
+  SpreadTable table{.lanes = lanes,
+                    .pixels = lanes / channels,
+                    .taps = axis.taps,
+                    .channels = channels};
+  const std::int64_t blocks = (axis.to + table.pixels - 1) / table.pixels;
+  table.places.resize(static_cast<std::size_t>(blocks * lanes));
+  table.weights.resize(static_cast<std::size_t>(blocks * lanes * axis.taps));
+  for (std::int64_t b = 0; b < blocks; ++b) {
+    const std::int32_t first = x.first[b * table.pixels];
+    table.first.push_back(first * channels);
+    for (int lane = 0; lane < lanes; ++lane) {
+      const std::int64_t pixel = std::min(b * table.pixels + lane / channels, axis.to - 1);
+      const int place = (x.first[pixel] - first) * channels + lane % channels;
+      const bool made = lane < table.pixels * channels;  // the others are written over
+      if (made && place >= lanes) return {};
+      table.places[b * lanes + lane] = made ? place : 0;
+      for (int t = 0; t < axis.taps; ++t) {
+        table.weights[(b * axis.taps + t) * lanes + lane] = x.weights[pixel * axis.taps + t];
+      }
+    }
+  }
+  return table;
+}
+
 class Resize {
  public:
   Resize(const Node& node, const Plane& in, Plane& out, CpuLevel level)
@@ -52,6 +82,7 @@ class Resize {
     const Resample::Method method = std::get<Resample>(node.primitive).method;
     x_ = resize_taps(method, axes_.x);
     y_ = resize_taps(method, axes_.y);
+    if (!axes_.x.copies) spread_ = spread_table(x_, axes_.x, channels_, level);
   }
 
   void run(ThreadPool& pool) {
@@ -69,8 +100,9 @@ class Resize {
     // Blocks of output columns over about this many input columns, which a cache holds as lanes.
     const double per_output = static_cast<double>(axes_.x.from) / static_cast<double>(axes_.x.to);
     const double columns = std::max(768.0 / channels_, 4.0 * axes_.x.taps);
-    const std::int64_t block =
+    std::int64_t block =
         std::clamp<std::int64_t>(static_cast<std::int64_t>(columns / per_output), 1, 512);
+    if (spread_.lanes > 0) block = (block + spread_.pixels - 1) / spread_.pixels * spread_.pixels;
     const std::int64_t across = (axes_.x.to + block - 1) / block;
     const std::int64_t strips = (axes_.y.to + resize_rows - 1) / resize_rows;
     pool.for_each(across * strips, [&](std::int64_t part) {
@@ -102,6 +134,7 @@ class Resize {
       end = std::max(end, column + 1);
     }
     const std::int64_t n = (end - from) * channels_;
+    if (spread_.lanes > 0) return spread_block(to, from, n, buffers);
     float* rows = room(buffers.rows, resize_rows * n);
     sum_columns(to, from, n, rows, buffers);
     // One lane a row: [columns][channels][resize_rows].
@@ -135,6 +168,36 @@ class Resize {
     }
   }
 
+  // Row by row, from sums down the columns [from, from + n / channels).
+  void spread_block(const Region& to, std::int64_t from, std::int64_t n, Buffers& buffers) const {
+    const std::int64_t first = x_.first[to.x0], last = x_.first[to.x1 - 1] + axes_.x.taps;
+    float* rows = room(buffers.rows, resize_rows * n);
+    sum_columns(to, from, n, rows, buffers);
+    // The row with its mirrored columns: column k at k - first.
+    float* row = room(buffers.lanes, (last - first) * channels_ + 2 * spread_.lanes);
+    const std::int64_t width = to.width() * channels_;
+    float* results = room(buffers.results, width + 2 * spread_.lanes);
+    const std::int64_t inside = std::max<std::int64_t>(first, 0);
+    const std::int64_t inside_end = std::min(last, axes_.x.from);
+    const SpreadRow spread = spread_row(level_);
+    for (std::int64_t y = to.y0; y < to.y1; ++y) {
+      const float* sums = rows + (y - to.y0) * n;
+      const auto copy = [&](std::int64_t k, std::int64_t column, std::int64_t count) {
+        std::copy_n(sums + (column - from) * channels_, count * channels_,
+                    row + (k - first) * channels_);
+      };
+      if (inside < inside_end) copy(inside, inside, inside_end - inside);
+      for (std::int64_t k = first; k < last; ++k) {
+        if (k == inside && inside < inside_end) k = inside_end;
+        if (k < last) copy(k, map_outside(k, axes_.x.from, Border::symmetric), 1);
+      }
+      spread(spread_, to.x0 / spread_.pixels, (to.x1 + spread_.pixels - 1) / spread_.pixels,
+             row, first * channels_, results);
+      store_numbers(out_.row(y) + to.x0 * channels_ * bytes_of(out_.cls()), results, out_.cls(),
+                    width, level_);
+    }
+  }
+
   // The sums down the columns [from, from + n / channels) of each output row.
   void sum_columns(const Region& to, std::int64_t from, std::int64_t n, float* out,
                    Buffers& buffers) const {
@@ -163,6 +226,7 @@ class Resize {
   ResizeAxes axes_;
   int channels_;
   ResizeTaps x_, y_;
+  SpreadTable spread_;  // of rows
 };
 
 void run_affine(const Node& node, const Plane& in, double outside, Plane& out, ThreadPool& pool,

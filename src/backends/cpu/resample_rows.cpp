@@ -14,6 +14,7 @@ namespace baseline {
 #define STORE(p, v) (*(p) = (v))
 #define SET(x) (x)
 #define FMA(a, b, c) __builtin_fmaf(a, b, c)
+#define PLACED(v, p) (static_cast<void>(p), (v))
 #include "backends/cpu/resample_rows.inc"
 #undef LEVEL_TARGET
 #undef Vec
@@ -22,6 +23,7 @@ namespace baseline {
 #undef STORE
 #undef SET
 #undef FMA
+#undef PLACED
 }  // namespace baseline
 
 #if IMPIPE_HAS_INTRINSICS
@@ -33,6 +35,8 @@ namespace v3 {
 #define STORE(p, v) _mm256_storeu_ps(p, v)
 #define SET(x) _mm256_set1_ps(x)
 #define FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define PLACED(v, p) \
+  _mm256_permutevar8x32_ps(v, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))
 #include "backends/cpu/resample_rows.inc"
 #undef LEVEL_TARGET
 #undef Vec
@@ -41,6 +45,7 @@ namespace v3 {
 #undef STORE
 #undef SET
 #undef FMA
+#undef PLACED
 }  // namespace v3
 
 namespace v4 {
@@ -51,6 +56,7 @@ namespace v4 {
 #define STORE(p, v) _mm512_storeu_ps(p, v)
 #define SET(x) _mm512_set1_ps(x)
 #define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define PLACED(v, p) _mm512_permutexvar_ps(_mm512_loadu_si512(p), v)
 #include "backends/cpu/resample_rows.inc"
 #undef LEVEL_TARGET
 #undef Vec
@@ -59,6 +65,7 @@ namespace v4 {
 #undef STORE
 #undef SET
 #undef FMA
+#undef PLACED
 }  // namespace v4
 #else
 namespace v3 = baseline;
@@ -91,6 +98,21 @@ TurnRows lanes_to_rows(CpuLevel level) {
 
 SumLanes sum_lanes(CpuLevel level) {
   constexpr SumLanes functions[cpu_levels] = {baseline::sum, v3::sum, v4::sum};
+  return functions[static_cast<int>(level)];
+}
+
+int spread_lanes(CpuLevel level) {
+#if IMPIPE_HAS_INTRINSICS
+  constexpr int lanes[cpu_levels] = {0, 8, 16};
+  return lanes[static_cast<int>(level)];
+#else
+  static_cast<void>(level);
+  return 0;
+#endif
+}
+
+SpreadRow spread_row(CpuLevel level) {
+  constexpr SpreadRow functions[cpu_levels] = {baseline::spread, v3::spread, v4::spread};
   return functions[static_cast<int>(level)];
 }
 

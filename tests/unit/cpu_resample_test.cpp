@@ -1,0 +1,93 @@
+// Resizes on every instruction set against the sums of core/placement.hpp, tap by tap.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/placement.hpp"
+#include "support/spec_case.hpp"
+
+namespace impipe::testing {
+namespace {
+
+std::int64_t mirrored(std::int64_t i, std::int64_t n) {
+  while (i < 0 || i >= n) i = i < 0 ? -1 - i : 2 * n - 1 - i;
+  return i;
+}
+
+// Down the columns, then along the rows; numbers, not yet pixels.
+std::vector<float> by_definition(const Node& node, const SpecImage& in) {
+  const ResizeAxes axes = resize_axes(node, {in.width, in.height});
+  const auto method = std::get<Resample>(node.primitive).method;
+  const ResizeTaps x = resize_taps(method, axes.x), y = resize_taps(method, axes.y);
+  const int channels = in.channels;
+  std::vector<float> out;
+  for (std::int64_t v = 0; v < axes.y.to; ++v) {
+    const auto column = [&](std::int64_t place, int c) {
+      float sum = 0;
+      for (int t = 0; t < axes.y.taps; ++t) {
+        const std::int64_t row = mirrored(y.first[v] + t, axes.y.from);
+        sum = std::fma(y.weights[v * axes.y.taps + t],
+                       static_cast<float>(in.at(place, row, c)), sum);
+      }
+      return sum;
+    };
+    for (std::int64_t u = 0; u < axes.x.to; ++u) {
+      for (int c = 0; c < channels; ++c) {
+        float sum = 0;
+        for (int t = 0; t < axes.x.taps; ++t) {
+          sum = std::fma(x.weights[u * axes.x.taps + t],
+                         column(mirrored(x.first[u] + t, axes.x.from), c), sum);
+        }
+        out.push_back(sum);
+      }
+    }
+  }
+  return out;
+}
+
+double pixel_of(float v, PixelClass cls) {
+  if (cls == PixelClass::single) return v;
+  if (cls == PixelClass::logical) return v >= 0.5f ? 1 : 0;
+  return std::floor(std::min(std::max(static_cast<double>(v), 0.0), class_max(cls)) + 0.5);
+}
+
+TEST(CpuResample, HasTheSumsOfItsTaps) {
+  std::mt19937 random(5);
+  const double scales[][2] = {{2, 2}, {1.01, 3.7}, {2.5, 0.4}, {0.3, 1.7}, {1, 2.2}, {0.55, 0.8}};
+  const Size sizes[] = {{1, 1}, {1, 23}, {40, 1}, {31, 17}, {260, 9}};
+  for (const PixelClass cls :
+       {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    for (const int channels : {1, 3}) {
+      for (const Size size : sizes) {
+        const SpecResult image = random_image(random, cls, channels, size, false);
+        for (const auto& scale : scales) {
+          const bool cubic = scale[0] != 2.5;
+          SpecBuilder b;
+          const Operand in = b.input(cls, channels);
+          const Operand out = b.add(
+              Resample{.method = cubic ? Resample::Method::bicubic : Resample::Method::bilinear},
+              {in}, {0, 0, scale[0], scale[1]}, cls, channels);
+          const KernelSpec spec = b.finish({out});
+          const std::vector<float> wanted = by_definition(spec.nodes[0], image.image);
+          for (const CpuLevel level : usable_levels()) {
+            const SpecImage made = run_spec(spec, {image}, level, 2)[0].image;
+            std::size_t i = 0;
+            for (std::int64_t y = 0; y < made.height; ++y) {
+              for (std::int64_t x = 0; x < made.width; ++x) {
+                for (int c = 0; c < channels; ++c, ++i) {
+                  ASSERT_EQ(static_cast<double>(made.at(x, y, c)), pixel_of(wanted[i], cls))
+                      << to_string(size) << " by " << scale[0] << ", " << scale[1] << ", "
+                      << name_of(cls) << " x" << channels << " at " << x << ", " << y << ", " << c;
+                }
+              }
+            }
+            ASSERT_EQ(i, wanted.size());
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace impipe::testing
