@@ -189,9 +189,15 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
     const std::string scalars = scalars_at_end(to, scalars_of(to, nodes), items);
     text += filled(last_group, {{"ticket", to.ticket()}, {"total", total() + scalars}});
   }
-  to.kernel(name + "_parts_of_groups", items, text, [groups, items](const LaunchContext& at) {
-    return LaunchShape{{groups(at), 1, 1}, {items, 1, 1}};
-  });
+  // What only reads and folds has all its groups at work at once.
+  constexpr int items_of_processor = 2048;
+  const int at_once = stream.wide(to) ? items_of_processor / items : 0;
+  to.kernel(
+      name + "_parts_of_groups", items, text,
+      [groups, items](const LaunchContext& at) {
+        return LaunchShape{{groups(at), 1, 1}, {items, 1, 1}};
+      },
+      at_once);
   if (one_launch) return;
   to.kernel(name + "_total", items, locals + total(), [items](const LaunchContext&) {
     return LaunchShape{{1, 1, 1}, {items, 1, 1}};
