@@ -49,11 +49,15 @@ class StripWriter : public BlockWriter {
     const std::string name = Builder::name(self), function = "strip_" + name;
     width_ = to_.width(self);
     height_ = to_.height(self);
-    std::string arrays, begin, turn, end;
+    std::string arrays, begin, turn, end, early, given, passed;
     for (const StripValue& value : chain_.values) {
       arrays += array(value);
       end += carried(value);
       made_.push_back(make(value));
+      if (value.kind != StripValue::Kind::plane) continue;
+      early += first_loads(value);
+      given += ", const " + early_type(value) + "* early_" + value.name;
+      passed += ", early_" + value.name;
     }
     // Written out row by row: no barrier stands in a loop or behind a condition.
     for (int t = -ahead; t < first_ + turn_; ++t) {
@@ -73,22 +77,22 @@ class StripWriter : public BlockWriter {
         [turns](const LaunchContext& at, int) { return static_cast<double>(turns(at)); });
     to_.function(function, "FUNCTION void " + function +
                                "(GIVEN, IN_LOCAL float* shared, const int x0, int y0, "
-                               "const int turns, const int edge) {\n" +
-                               arrays + begun() + begin +
+                               "const int turns" +
+                               given + ", const int edge) {\n" + arrays + begun() + begin +
                                "#pragma unroll 1\n  for (int turn = 0; turn < turns; ++turn) {\n" +
                                turn + end + "  y0 += " + number(turn_) + ";\n  }\n}\n");
     to_.call(function, "", "", "");  // the kernel has its buffers
     const std::string a = number(across);
     const auto call = [&](const char* edge) {
-      return function + "(GIVE, shared, x0, y0, turns, " + edge + ");\n";
+      return function + "(GIVE, shared, x0, y0, turns" + passed + ", " + edge + ");\n";
     };
     const std::string text =
         "  LOCAL float shared[EXCHANGED(" + number(items * px) + ") + " +
-        number(std::max(1, 256 * table_count_)) + "];\n" + tables_ +
-        (tables_.empty() ? "" : "  BARRIER;\n") + "  const int x0 = GROUP_X * " + a +
+        number(std::max(1, 256 * table_count_)) + "];\n  const int x0 = GROUP_X * " + a +
         " + ITEM % 32 * 4, turns = " + turns_text + ";\n  const int y0 = (GROUP_Y * " +
-        number(waves) + " + ITEM / 32) * " + rows +
-        ";\n  if (INTERIOR(GROUP_X > 0 && GROUP_X + 1 < GROUPS_X && y0 >= " + number(chain_.up) +
+        number(waves) + " + ITEM / 32) * " + rows + ";\n" + early + tables_ +
+        (tables_.empty() ? "" : "  BARRIER;\n") +
+        "  if (INTERIOR(GROUP_X > 0 && GROUP_X + 1 < GROUPS_X && y0 >= " + number(chain_.up) +
         " && y0 + " + rows + " + " + number(chain_.down + ahead) + " <= " + height_ + ")) {\n    " +
         call("0") + "  } else {\n    " + call("1") + "  }\n";
     to_.kernel(
@@ -112,9 +116,10 @@ class StripWriter : public BlockWriter {
         "* to = " + to_.plane(self).row("y0") + " + x0;\n";
     for (const StripValue& value : chain_.values) {
       if (value.kind != StripValue::Kind::plane) continue;
-      text += "  GLOBAL const " + type_of(to_.cls(value.operand)) + "* " + value.name +
-              "_next = " + to_.plane(value.operand).row("(y0 - " + number(value.need.up) + ")") +
-              " + x0;\n";
+      text +=
+          "  GLOBAL const " + type_of(to_.cls(value.operand)) + "* " + value.name + "_next = " +
+          to_.plane(value.operand).row("(y0 + " + number(early_rows(value) - value.need.up) + ")") +
+          " + x0;\n";
     }
     return text;
   }
@@ -224,21 +229,54 @@ class StripWriter : public BlockWriter {
     return text;
   }
 
-  // A row of a plane, from inside the image. Waves that lie inside with all they read go from row
-  // to row.
-  std::string load(const StripValue& value) {
+  // A row of a plane as a pointer to where the work-item's pixels, or some inside the image, begin.
+  std::string inside(const StripValue& value) const {
+    return to_.plane(value.operand).row("replicate(y, " + height_ + ")") + " + smaller(x0, (" +
+           width_ + " - 1) / 4 * 4)";
+  }
+  std::string loaded(const StripValue& value, const std::string& words) const {
     const PixelClass cls = to_.cls(value.operand);
-    const std::string next = value.name + "_next";
-    return "      const int from_x = smaller(x0, (" + width_ +
-           " - 1) / 4 * 4);\n      GLOBAL const " + type_of(cls) + "* const from = edge ? " +
-           to_.plane(value.operand).row("replicate(y, " + height_ + ")") + " + from_x : " + next +
-           ";\n      " + next + " += " + to_.plane(value.operand).stride + ";\n" +
-           (bytes_of(cls) == 1
-                ? "      load_4_bytes((GLOBAL const uchar*)from, " + value.name + "_words + j);\n" +
-                      loop("k", px) + value.name + "[j * 4 + k] = (" + type_of(cls) + ")BYTE_OF(" +
-                      value.name + "_words[j], k);\n"
-                : wide_load(cls, "from", "(" + value.name + " + j * 4)", 0, px, px * bytes_of(cls),
-                            "      "));
+    return has_words(value) ? "      load_4_bytes((GLOBAL const uchar*)from, " + words + " + j);\n"
+                            : wide_load(cls, "from", "(" + words + " + j * 4)", 0, px,
+                                        px * bytes_of(cls), "      ");
+  }
+  std::string early_type(const StripValue& value) const {
+    return has_words(value) ? "uint" : type(value);
+  }
+  // Rows that are loaded before the first one is made.
+  int early_rows(const StripValue& value) const {
+    return std::max(0, ahead - chain_.up + value.need.up);
+  }
+  // Those rows, while the tables are made.
+  std::string first_loads(const StripValue& value) const {
+    const std::string name = "early_" + value.name;
+    const int rows = early_rows(value);
+    std::string text = "  " + early_type(value) + " " + name + "[" +
+                       number(std::max(1, has_words(value) ? rows : rows * px)) + "];\n";
+    for (int j = 0; j < rows; ++j) {
+      text += "  {\n      const int j = " + number(j) + ", y = y0 + " + number(j - value.need.up) +
+              ";\n      GLOBAL const " + type_of(to_.cls(value.operand)) +
+              "* const from = " + inside(value) + ";\n" + loaded(value, name) + "  }\n";
+    }
+    return text;
+  }
+
+  // A row of a plane. Waves that lie inside with all they read go from row to row.
+  std::string load(const StripValue& value) {
+    const std::string next = value.name + "_next", early = "early_" + value.name;
+    const std::string words = has_words(value) ? value.name + "_words" : value.name;
+    std::string text;
+    if (row_ + value.need.up < early_rows(value)) {
+      text = has_words(value) ? "      " + words + "[j] = " + early + "[j];\n"
+                              : loop("k", px) + words + "[j * 4 + k] = " + early + "[j * 4 + k];\n";
+    } else {
+      text = "      GLOBAL const " + type_of(to_.cls(value.operand)) + "* const from = edge ? " +
+             inside(value) + " : " + next + ";\n      " + next +
+             " += " + to_.plane(value.operand).stride + ";\n" + loaded(value, words);
+    }
+    if (!has_words(value)) return text;
+    return text + loop("k", px) + value.name + "[j * 4 + k] = (" + type(value) + ")BYTE_OF(" +
+           words + "[j], k);\n";
   }
 
   std::string make(const StripValue& value) {
