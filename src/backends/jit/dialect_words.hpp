@@ -244,13 +244,16 @@ typedef unsigned long ulong;
 #define LOW_WORD(value) __double2loint(value)
 #define HIGH_WORD(value) __double2hiint(value)
 #define WORDS_DOUBLE(high, low) __hiloint2double(high, low)
-FUNCTION uint beside_uint(const uint v, const int by) {
-  return by < 0 ? __shfl_up_sync(0xffffffffu, v, (uint)-by)
-                : __shfl_down_sync(0xffffffffu, v, (uint)by);
-}
-FUNCTION float beside_float(const float v, const int by) {
-  return __uint_as_float(beside_uint(__float_as_uint(v), by));
-}
+#define BESIDE(type)                                            \
+  FUNCTION type beside_##type(const type v, const int by) {     \
+    return by < 0 ? __shfl_up_sync(0xffffffffu, v, (uint)-by)   \
+                  : __shfl_down_sync(0xffffffffu, v, (uint)by); \
+  }
+BESIDE(int)
+BESIDE(uint)
+BESIDE(long)
+BESIDE(float)
+BESIDE(double)
 )";
 
 // What CUDA and NVIDIA's OpenCL share, in the words above.
@@ -347,6 +350,7 @@ FUNCTION void exchange_columns(float* wide, const int left, const int right, IN_
 // lane, as a float. CHOSEN_BYTES: byte k is that of a which hexadecimal digit k of `places` names.
 
 // beside_uint, beside_float (CUDA and NVIDIA's OpenCL): `v` of the work-item that is `by` further in
-// a wave of 32, or one's own where there is none. By all work-items of a wave together.
+// a wave of 32, or one's own where there is none. By all work-items of a wave together. CUDA has
+// other types too.
 
 }  // namespace impipe::jit::dialect_words

@@ -102,6 +102,22 @@ $out    }
     BARRIER;
 )";
 
+// The same where the work-items of a wave exchange registers.
+constexpr const char* group_end_of_waves = R"($join_wave    if (ITEM % 32 == 0) {
+$put    }
+    BARRIER;
+    if (ITEM < 32) {
+$join      if (ITEM == 0) {
+$out      }
+    }
+    BARRIER;
+)";
+constexpr const char* joined_by_steps = R"($unroll    for (int step = $first; step > 0; step /= 2) {
+      const $type other = beside_$type($total, step);
+      $total = $both;
+    }
+)";
+
 constexpr const char* all_groups =
     R"($begin$unroll    for (int i = ITEM; i < $groups; i += $items) {
 $join    }
@@ -135,11 +151,13 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
         "parts_of_" + fold.name, fold.type,
         [groups, channels](const LaunchContext& at) { return groups(at) * 8 * channels; });
   };
-  std::string locals, begin, pairs, ends, chunk, pixel, put, join, out, first, from;
+  const bool waves = one_launch && to.dialect() == Dialect::cuda;
+  const std::string parts_of_group = waves ? std::to_string(items / 32) : items_text;
+  std::string locals, begin, pairs, chunk, pixel, put, join, join_wave, out, out_parts, first, from;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Fold& fold = folds[i];
     const std::string all = "all_" + fold.name, declared = "    " + fold.type + " " + fold.name;
-    locals += "  LOCAL " + fold.type + " " + all + "[" + items_text + "];\n";
+    locals += "  LOCAL " + fold.type + " " + all + "[" + parts_of_group + "];\n";
     begin += declared + " = " + fold.first + ";\n";
     if (stream.wide(to) && has_pairs(fold)) {
       const int value = std::stoi(fold.first);
@@ -151,17 +169,35 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
     }
     chunk += fold.of_chunk + " ";
     pixel += fold.of_pixel + " ";
-    put += "    " + all + "[ITEM] = " + fold.name + ";\n";
-    join +=
-        "        " + all + "[ITEM] = " + fold.both(all + "[ITEM]", all + "[ITEM + step]") + ";\n";
-    out += "      " + parts(fold) + "[c * " + groups_text + " + GROUP_X] = " + all + "[0];\n";
+    if (waves) {
+      const auto by_steps = [&](int largest) {
+        return filled(joined_by_steps, {{"unroll", "#pragma unroll\n"},
+                                        {"first", std::to_string(largest)},
+                                        {"type", fold.type},
+                                        {"total", fold.name},
+                                        {"both", fold.both(fold.name, "other")}});
+      };
+      join_wave += by_steps(16);
+      put += "      " + all + "[ITEM / 32] = " + fold.name + ";\n";
+      join += "      " + fold.name + " = " + all + "[ITEM % " + parts_of_group + "];\n" +
+              by_steps(items / 64);
+      out += "        " + all + "[0] = " + fold.name + ";\n";
+    } else {
+      put += "    " + all + "[ITEM] = " + fold.name + ";\n";
+      join +=
+          "        " + all + "[ITEM] = " + fold.both(all + "[ITEM]", all + "[ITEM + step]") + ";\n";
+    }
+    out_parts += "      " + parts(fold) + "[c * " + groups_text + " + GROUP_X] = " + all + "[0];\n";
     first += declared + " = " + fold.first + ";\n";
     from += "      " + fold.name + " = " +
             fold.both(fold.name, parts(fold) + "[c * " + groups_text + " + i]") + ";\n";
   }
   const auto end_of_group = [&](const std::string& result) {
-    return filled(group_end,
-                  {{"put", put}, {"items", items_text}, {"join", join}, {"out", result}});
+    return filled(waves ? group_end_of_waves : group_end, {{"put", put},
+                                                           {"items", items_text},
+                                                           {"join_wave", join_wave},
+                                                           {"join", join},
+                                                           {"out", out + result}});
   };
   const std::string rows = stream_rows(to, stream, chunk, pixel);
   const auto total = [&] {
@@ -184,7 +220,7 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
                                             {"channels", channels_text},
                                             {"begin", begin},
                                             {"rows", rows},
-                                            {"ends", pairs + end_of_group(out)}});
+                                            {"ends", pairs + end_of_group(out_parts)}});
   if (one_launch) {
     const std::string scalars = scalars_at_end(to, scalars_of(to, nodes), items);
     text += filled(last_group, {{"ticket", to.ticket()}, {"total", total() + scalars}});

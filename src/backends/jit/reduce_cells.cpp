@@ -5,6 +5,7 @@
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/reduce.hpp"
+#include "backends/jit/reduce_cells.hpp"
 #include "backends/jit/text.hpp"
 #include "core/expression.hpp"
 
@@ -12,17 +13,7 @@ namespace impipe::jit {
 namespace {
 
 constexpr int cell = 32;
-constexpr int items = 256;
-constexpr int run = 16;             // cells in a row that a work-item of the end puts together
-constexpr int chunk = items * run;  // cells of a group of the end
-
-struct CellFold {
-  std::string name;   // of its variables
-  std::string first;  // text of a double
-  std::string map;    // of `total` and `v`
-  bool extreme = false, largest = false;
-  std::function<std::string(const std::string&, const std::string&)> both;
-};
+constexpr int items = cell_items, run = cell_run, chunk = cell_chunk;
 
 CellFold sum_fold(const std::string& name, const std::string& map) {
   const auto sum = [](const std::string& a, const std::string& b) { return a + " + " + b; };
@@ -270,7 +261,13 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
   std::vector<CellFold> folds;
   for (const int n : nodes) folds.push_back(cell_fold(to, n));
   const auto chunks = [count](const LaunchContext& at) { return (count(at) + chunk - 1) / chunk; };
-  const auto groups = [=](const LaunchContext& at) { return groups_x(at) * down(at); };
+  const bool waves = wide && to.ends_in_last_group() && to.dialect() == Dialect::cuda;
+  // Groups of waves go down their columns: as many as are at work at once.
+  const std::int64_t most = std::max(1, to.tuning().groups_at_once / 4);
+  const auto groups_y = [=](const LaunchContext& at) {
+    return waves ? std::min(down(at), std::max<std::int64_t>(1, most / groups_x(at))) : down(at);
+  };
+  const auto groups = [=](const LaunchContext& at) { return groups_x(at) * groups_y(at); };
   const auto of_cells = [&](const CellFold& fold) {
     return to.scratch(fold.name + "_cells", "double", [=](const LaunchContext& at) {
       return std::max(count(at), groups(at)) * channels * 8;
@@ -354,16 +351,36 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
   if (one_launch) {
     std::string all;
     for (std::size_t i = 0; i < nodes.size(); ++i) all += end(i);
-    all += scalars_at_end(to, scalars, items);
+    const std::string after = scalars_at_end(to, scalars, items);
+    all += after;
     const auto one = [chunks](const LaunchContext& at) { return chunks(at) == 1; };
-    text += filled(last_group, {{"ticket", to.ticket()},
-                                {"one_chunk", parameter("_one_chunk", whole(one))},
-                                {"end", all}});
+    const std::string one_chunk = parameter("_one_chunk", whole(one));
+    if (waves) {
+      CellPass pass{width,
+                    to.height(image),
+                    parameter("_merged", whole(merged)),
+                    places,
+                    all_groups,
+                    one_chunk,
+                    to.ticket(),
+                    after,
+                    to.plane(image),
+                    folds,
+                    {},
+                    {}};
+      for (std::size_t i = 0; i < nodes.size(); ++i) {
+        pass.cells.push_back(of_cells(folds[i]));
+        pass.out.push_back(to.measure({false, nodes[i]}));
+      }
+      text = cells_in_waves(pass);
+    } else {
+      text += filled(last_group, {{"ticket", to.ticket()}, {"one_chunk", one_chunk}, {"end", all}});
+    }
   }
   to.kernel(
       name + "_cells_of_groups", items, text,
       [=](const LaunchContext& at) {
-        return LaunchShape{{groups_x(at), down(at), 1}, {items, 1, 1}};
+        return LaunchShape{{groups_x(at), groups_y(at), 1}, {items, 1, 1}};
       },
       batched ? 4 : 0);
   const std::string local = filled(end_parts, {{"items", number(items)}});

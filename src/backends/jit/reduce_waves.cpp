@@ -1,0 +1,266 @@
+// The pass over cells for waves that exchange registers.
+#include "backends/jit/reduce_cells.hpp"
+#include "backends/jit/text.hpp"
+
+namespace impipe::jit {
+namespace {
+
+constexpr int columns = 4, lanes = 8, wave = 32, waves = cell_items / wave;
+
+constexpr const char* kernel = R"(  LOCAL double sums[2 * $folds * $waves];
+  LOCAL float extremes[$folds * $waves];
+  LOCAL int is_last;
+  const int x0 = (GROUP_X * $items + ITEM) * 4, inside = x0 < $width;
+  const int cells_across = ($width + 31) / 32, cells_down = ($height + 31) / 32;
+  const int in_cell = x0 % 32, wide = smaller(32, $width - (x0 - in_cell));
+  const int merged = $merged;
+  GLOBAL const float* const column = $image + (inside ? x0 : 0);
+  const long stride = $stride;
+  float rows[32];
+#pragma unroll
+  for (int r = 0; r < 8; ++r) {
+    load_16_float(column + smaller(GROUP_Y * 32 + r, $height - 1) * stride, rows + 4 * r);
+  }
+$extremes_begin  int turn = 0;
+  for (int down = GROUP_Y; down < cells_down; down += GROUPS_Y) {
+$begin#pragma unroll 1
+    for (int part = 0; part < 32; part += 8) {
+      const int y = down * 32 + part;
+      const int next = part < 24 ? y + 8 : (down + GROUPS_Y) * 32;
+#pragma unroll
+      for (int r = 0; r < 8; ++r) {
+        if (y + r < $height) {
+          const float* const p = rows + 4 * r;
+$steps        }
+        if (next + r < $height) load_16_float(column + (next + r) * stride, rows + 4 * r);
+      }
+    }
+$ends    turn = 1 - turn;
+  }
+$extremes_end  if ($one_chunk && is_last_group($ticket, GROUPS_X * GROUPS_Y, &is_last)) {
+$last$scalars  }
+)";
+
+constexpr const char* accumulate = R"(#pragma unroll
+          for (int k = 0; k < 4; ++k) {
+            const $type v = p[k], total = totals_$name[k];
+            totals_$name[k] = $map;
+          }
+)";
+
+// The columns of a cell, then cells of an aligned run, which belong together whatever comes after.
+constexpr const char* end_of_cell = R"(    double of_$name;
+    {
+$in_lane      double v = totals_$name[0];
+#pragma unroll
+      for (int step = 1; step < 8; step *= 2) {
+        const double other = beside_double(v, step);
+        if (ITEM % (2 * step) == 0 && in_cell + step * 4 < wide) v = $both;
+      }
+#pragma unroll
+      for (int step = 8; step < 32; step *= 2) {
+        const double other = beside_double(v, step);
+        if (step < 8 * merged && ITEM % (2 * step) == 0 && inside) v = $both;
+      }
+      if (merged <= 4 && ITEM % (8 * merged) == 0 && inside) {
+        $cells[(down * cells_across + x0 / 32) / merged] = v;
+      }
+      of_$name = v;
+    }
+)";
+constexpr const char* put_wave =
+    "      if (ITEM % 32 == 0) sums[($folds * turn + $fold) * $waves + ITEM / 32] = of_$name;\n";
+constexpr const char* end_of_waves = R"(        {
+          double v = sums[($folds * turn + $fold) * $waves + ITEM % $waves];
+#pragma unroll
+          for (int step = 1; step < $waves; step *= 2) {
+            const double other = beside_double(v, step);
+            if (32 * step < 8 * merged && ITEM % (2 * step) == 0 && first < $width) v = $both;
+          }
+          if (ITEM < $waves && ITEM % (merged / 4) == 0 && first < $width) {
+            $cells[(down * cells_across + first / 32) / merged] = v;
+          }
+        }
+)";
+
+constexpr const char* extreme_of_wave = R"(  {
+    float v = $first;
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      const float other = x0 + k < $width ? totals_$name[k] : $first;
+      v = $both;
+    }
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+      const float other = beside_float(v, step);
+      v = $both;
+    }
+    if (ITEM % 32 == 0) extremes[$fold * $waves + ITEM / 32] = v;
+  }
+)";
+constexpr const char* extreme_of_group = R"(    {
+      float v = extremes[$fold * $waves + ITEM % $waves];
+#pragma unroll
+      for (int step = 1; step < $waves; step *= 2) {
+        const float other = beside_float(v, step);
+        v = $both;
+      }
+      if (ITEM == 0) $cells[GROUP_Y * GROUPS_X + GROUP_X] = v;
+    }
+)";
+
+constexpr const char* last_sum = R"(    double of_$name;
+    {
+      double all[$run];
+#pragma unroll
+      for (int k = 0; k < $run; ++k) {
+        all[k] = ITEM * $run + k < $count ? $cells[ITEM * $run + k] : 0.0;
+      }
+#pragma unroll
+      for (int step = 1; step < $run; step *= 2) {
+#pragma unroll
+        for (int k = 0; k + step < $run; k += 2 * step) {
+          double v = all[k];
+          const double other = all[k + step];
+          if (ITEM * $run + k + step < $count) v = $both;
+          all[k] = v;
+        }
+      }
+      of_$name = all[0];
+    }
+)";
+constexpr const char* last_sum_of_wave = R"(    {
+      double v = of_$name;
+#pragma unroll
+      for (int step = 1; step < 32; step *= 2) {
+        const double other = beside_double(v, step);
+        if (ITEM % (2 * step) == 0 && (ITEM + step) * $run < $count) v = $both;
+      }
+      if (ITEM % 32 == 0) sums[$fold * $waves + ITEM / 32] = v;
+    }
+)";
+constexpr const char* last_sum_of_waves = R"(      {
+        double v = sums[$fold * $waves + ITEM % $waves];
+#pragma unroll
+        for (int step = 1; step < $waves; step *= 2) {
+          const double other = beside_double(v, step);
+          if (ITEM % (2 * step) == 0 && (ITEM + step) * 32 * $run < $count) v = $both;
+        }
+        if (ITEM == 0) $out[0] = v;
+      }
+)";
+constexpr const char* last_extreme = R"(    float of_$name = $first;
+#pragma unroll 8
+    for (int i = ITEM; i < $groups; i += $items) {
+      const float v = of_$name, other = (float)$cells[i];
+      of_$name = $both;
+    }
+)";
+constexpr const char* last_extreme_of_wave = R"(    {
+      float v = of_$name;
+#pragma unroll
+      for (int step = 1; step < 32; step *= 2) {
+        const float other = beside_float(v, step);
+        v = $both;
+      }
+      if (ITEM % 32 == 0) extremes[$fold * $waves + ITEM / 32] = v;
+    }
+)";
+constexpr const char* last_extreme_of_waves = R"(      {
+        float v = extremes[$fold * $waves + ITEM % $waves];
+#pragma unroll
+        for (int step = 1; step < $waves; step *= 2) {
+          const float other = beside_float(v, step);
+          v = $both;
+        }
+        if (ITEM == 0) $out[0] = v;
+      }
+)";
+
+// Columns of a work-item next to each other: those of a cell that exist.
+std::string in_lane(const CellFold& fold) {
+  std::string text;
+  for (int step = 1; step < columns; step *= 2) {
+    for (int k = 0; k + step < columns; k += 2 * step) {
+      const std::string totals = "totals_" + fold.name;
+      const std::string a = totals + "[" + std::to_string(k) + "]";
+      const std::string b = totals + "[" + std::to_string(k + step) + "]";
+      text += "      if (in_cell + " + std::to_string(k + step) + " < wide) " + a + " = " +
+              fold.both(a, b) + ";\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string cells_in_waves(const CellPass& pass) {
+  static_assert(lanes * columns == 32);
+  const auto number = [](std::size_t i) { return std::to_string(i); };
+  const auto fill = [&](const char* text, std::size_t i) {
+    const CellFold& fold = pass.folds[i];
+    return filled(text, {{"name", fold.name},
+                         {"type", fold.extreme ? "float" : "double"},
+                         {"first", fold.first},
+                         {"map", fold.map},
+                         {"both", fold.both("v", "other")},
+                         {"in_lane", fold.extreme ? "" : in_lane(fold)},
+                         {"cells", pass.cells[i]},
+                         {"out", pass.out[i]},
+                         {"fold", number(i)},
+                         {"folds", number(pass.folds.size())},
+                         {"waves", number(waves)},
+                         {"run", number(cell_run)},
+                         {"items", number(cell_items)},
+                         {"count", pass.count},
+                         {"groups", pass.groups},
+                         {"width", pass.width}});
+  };
+  // A text of each extreme (or of each other fold), one behind the other.
+  const auto each = [&](bool extreme, const char* text) {
+    std::string all;
+    for (std::size_t i = 0; i < pass.folds.size(); ++i) {
+      if (pass.folds[i].extreme == extreme) all += fill(text, i);
+    }
+    return all;
+  };
+  constexpr const char* begin_extreme =
+      "  float totals_$name[4] = {$first, $first, $first, $first};\n";
+  constexpr const char* begin_sum =
+      "    double totals_$name[4] = {$first, $first, $first, $first};\n";
+  std::string extremes_end;
+  if (const std::string of_waves = each(true, extreme_of_wave); !of_waves.empty()) {
+    extremes_end =
+        of_waves + "  BARRIER;\n  if (ITEM < 32) {\n" + each(true, extreme_of_group) + "  }\n";
+  }
+  std::string ends;
+  if (const std::string of_cells = each(false, end_of_cell); !of_cells.empty()) {
+    ends = of_cells + "    if (merged > 4) {\n" + each(false, put_wave) +
+           "      BARRIER;\n      if (ITEM < 32) {\n        const int first = (GROUP_X * " +
+           number(cell_items) + " + ITEM * 32) * 4;\n" + each(false, end_of_waves) +
+           "      }\n    }\n";
+  }
+  const std::string last = each(false, last_sum) + each(true, last_extreme) +
+                           each(false, last_sum_of_wave) + each(true, last_extreme_of_wave) +
+                           "    BARRIER;\n    if (ITEM < 32) {\n" + each(false, last_sum_of_waves) +
+                           each(true, last_extreme_of_waves) + "    }\n";
+  return filled(kernel, {{"folds", number(pass.folds.size())},
+                         {"waves", number(waves)},
+                         {"items", number(cell_items)},
+                         {"width", pass.width},
+                         {"height", pass.height},
+                         {"merged", pass.merged},
+                         {"image", pass.image.pointer},
+                         {"stride", pass.image.stride},
+                         {"extremes_begin", each(true, begin_extreme)},
+                         {"begin", each(false, begin_sum)},
+                         {"steps", each(false, accumulate) + each(true, accumulate)},
+                         {"ends", ends},
+                         {"extremes_end", extremes_end},
+                         {"one_chunk", pass.one_chunk},
+                         {"ticket", pass.ticket},
+                         {"last", last},
+                         {"scalars", pass.scalars}});
+}
+
+}  // namespace impipe::jit
