@@ -169,7 +169,42 @@ std::string each_of_chunk(PixelClass cls, const std::function<std::string(std::s
   return text;
 }
 
-void write_local(Builder& to, int n, int counters, bool codes, const std::string& bin) {
+// The bins of all codes, made once a launch, and read from local memory where there is enough.
+struct BinTable {
+  std::string name;         // its array in the kernels that count
+  std::string load;         // text that brings it there
+  int bytes_of_kernel = 0;  // of local memory
+};
+
+constexpr int table_codes = 65536;
+constexpr int local_table_bytes = table_codes + 40 * 1024;  // with the counters
+
+BinTable write_bin_table(Builder& to, int n, const std::string& bin) {
+  const std::string name = Builder::name({false, n}) + "_bins_of_codes";
+  const auto memory = [&] {
+    return to.scratch(name, "uchar", [](const LaunchContext&) { return table_codes; });
+  };
+  to.kernel("make_" + name, items,
+            "  const int code = GROUP_X * " + std::to_string(items) + " + ITEM;\n  " + memory() +
+                "[code] = (uchar)" + bin + "(given, (double)code);\n",
+            [](const LaunchContext&) {
+              return LaunchShape{{table_codes / items, 1, 1}, {items, 1, 1}};
+            });
+  if (to.tuning().most_local_bytes < local_table_bytes) return {memory(), "", 0};
+  const std::string words = name + "_words", here = name + "_here";
+  return {here,
+          "  DYNAMIC_LOCAL(uint4, " + words + ", " + std::to_string(table_codes / 16) +
+              ");\n  for (int i = ITEM; i < " + std::to_string(table_codes / 16) +
+              "; i += " + std::to_string(to.tuning().histogram_items) + ") {\n    " + words +
+              "[i] = ((GLOBAL const uint4*)" + memory() +
+              ")[i];\n  }\n  IN_LOCAL const uchar* const " + here + " = (IN_LOCAL const uchar*)" +
+              words + ";\n",
+          table_codes};
+}
+
+// `bin`: the function of a value's bin; nothing where `table` has those of all codes.
+void write_local(Builder& to, int n, int counters, bool codes, const std::string& bin,
+                 const BinTable& table = {}) {
   const Node& node = to.node(n);
   const Histogram& histogram = std::get<Histogram>(node.primitive);
   const Operand image = node.images[0];
@@ -193,6 +228,10 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
   const auto count = [&](const std::string& value) {
     const std::string place = "counts[(int)" + value + " * " + number(copies) + " + copy]";
     if (codes) return "ADD_LOCAL(&" + place + ", 1u);";
+    if (!table.name.empty()) {
+      return "ADD_LOCAL(&counts[" + table.name + "[(int)" + value + "] * " + number(copies) +
+             " + copy], 1u);";
+    }
     return "{ const int place = " + bin + "(given, (double)" + value +
            "); if (place >= 0) ADD_LOCAL(&counts[place * " + number(copies) + " + copy], 1u); }";
   };
@@ -229,6 +268,7 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
           ? "if (count != 0) ADD_GLOBAL(&" + totals + "[c * " + number(counters) + " + i], count)"
           : parts() + "[(c * GROUPS_X + GROUP_X) * " + number(counters) + " + i] = count";
   std::string text =
+      table.load +
       filled(local_kernel, {{"counters", number(counters)},
                             {"copies", number(copies)},
                             {"locals", one_launch ? bins + "  LOCAL int is_last;\n" : ""},
@@ -249,9 +289,12 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
                                 {"out", to.measure({false, n})},
                                 {"scalars", scalars_at_end(to, scalars_of(to, {n}), group)}});
   }
-  to.kernel(name + "_parts_of_groups", group, text, [groups, group](const LaunchContext& at) {
-    return LaunchShape{{groups(at), 1, 1}, {group, 1, 1}};
-  });
+  to.kernel(
+      name + "_parts_of_groups", group, text,
+      [groups, group](const LaunchContext& at) {
+        return LaunchShape{{groups(at), 1, 1}, {group, 1, 1}};
+      },
+      0, table.bytes_of_kernel);
   if (one_launch) return;
   to.kernel(name + "_as_doubles", group,
             "  LOCAL uint counts[" + number(counters) + "];\n" + bins + end(),
@@ -279,6 +322,9 @@ void write_histogram(Builder& to, int n) {
   };
   if (counters <= most_local && histogram.bins <= most_local) {
     return write_local(to, n, counters, codes, bin);
+  }
+  if (codes && histogram.rule == BinRule::centred && histogram.bins <= 256) {
+    return write_local(to, n, histogram.bins, false, bin, write_bin_table(to, n, bin));
   }
   const std::string value = to.value(image, "x", "y", "c");
   const std::string place = codes ? "(int)" + value : bin + "(given, (double)" + value + ")";
