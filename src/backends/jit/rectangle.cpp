@@ -392,9 +392,6 @@ class RectangleWriter {
     const int before = reach.blocks_before(column_block), after = reach.blocks_after(column_block);
     const int made = blocks - before - after, items = line.items;
     const std::string word = single() ? "float" : "uint";
-    const auto row = [&](const PlaneText& plane, const std::string& y, const std::string& pointer) {
-      return "(" + pointer + word + "*)(" + plane.row(y) + ")";
-    };
     const int in_word = 4 / bytes_of(cls_), channels = channels_;
     const std::string words_across = to_.parameter(
         ParameterType::int32, Builder::name(self()) + "_words",
@@ -403,20 +400,29 @@ class RectangleWriter {
         });
     const std::string active = "x < " + words_across + " && of_line >= " + number(before) +
                                " && of_line < " + number(blocks - after);
-    const auto pixels = [&](const std::string& y) {
-      return w.widen + "((" + row(in, y, "GLOBAL const ") + ")[x])";
+    const auto step = [&](const PlaneText& plane) {
+      return "(" + plane.stride + " / " + number(in_word) + ")";
     };
+    const auto first_word = [&](const PlaneText& plane, const std::string& qualified) {
+      return qualified + word + "*)(" + plane.pointer + ") + (long)y0 * " + step(plane) + " + x";
+    };
+    const std::string each = loop("i", 8);
     const std::string text =
         local_arrays(w, line) + "  const int x = GROUP_X * " + number(across) + " + ITEM % " +
         number(across) + ", of_line = ITEM / " + number(across) +
         ";\n  const int y0 = (GROUP_Y * " + number(made) + " + of_line - " + number(before) +
-        ") * 8;\n  {\n    " + w.type + " v[8];\n    if (x < " + words_across +
-        " && y0 >= 0 && y0 + 8 <= " + height + ") {\n" + loop("i", 8) +
-        "v[i] = " + pixels("(y0 + i)") + ";\n    } else {\n" + loop("i", 8) + "v[i] = x < " +
-        words_across + " && y0 + i >= 0 && y0 + i < " + height + " ? " + pixels("(y0 + i)") +
-        " : " + w.nothing + ";\n    }\n" + windows(w, reach, line, active) + "    if (" + active +
-        ") {\n" + loop("i", 8) + "if (y0 + i < " + height + ") (" +
-        row(out, "(y0 + i)", "GLOBAL ") + ")[x] = " + w.narrow + "(best[i]);\n    }\n  }\n";
+        ") * 8;\n  {\n    " + w.type + " v[8];\n    GLOBAL const " + word +
+        "* const from = " + first_word(in, "(GLOBAL const ") +
+        ";\n    const long step = " + step(in) + ";\n    if (x < " + words_across +
+        " && y0 >= 0 && y0 + 8 <= " + height + ") {\n" + each + "v[i] = " + w.widen +
+        "(from[i * step]);\n    } else {\n" + each + "v[i] = x < " + words_across +
+        " && y0 + i >= 0 && y0 + i < " + height + " ? " + w.widen +
+        "(from[i * step]) : " + w.nothing + ";\n    }\n" + windows(w, reach, line, active) +
+        "    if (" + active + ") {\n      GLOBAL " + word +
+        "* const to = " + first_word(out, "(GLOBAL ") + ";\n      const long made = " + step(out) +
+        ";\n      if (y0 + 8 <= " + height + ") {\n" + each + "to[i * made] = " + w.narrow +
+        "(best[i]);\n      } else {\n" + each + "if (y0 + i < " + height +
+        ") to[i * made] = " + w.narrow + "(best[i]);\n      }\n    }\n  }\n";
     const int per_group = made * column_block;
     to_.kernel(
         name_, items, text,
