@@ -20,7 +20,7 @@ $locals  const int copy = ITEM % $copies;
   const uint lane = 4u * (uint)copy;
   for (int c = 0; c < $channels; ++c) {
     for (int i = ITEM; i < $counters * $copies; i += $items) counts[i] = 0;
-    BARRIER;
+$clear    BARRIER;
 $rows    BARRIER;
     for (int i = ITEM % $span; i < $counters; i += $span) {
       uint count = 0;
@@ -30,7 +30,14 @@ $rows    BARRIER;
       $give;
     }
     BARRIER;
-  }
+$together  }
+)";
+
+// Global memory adds to one place at a time: each group once a counter.
+constexpr const char* add_together = R"(    for (int i = ITEM; i < $counters; i += $items) {
+      if (sums[i] != 0) ADD_GLOBAL(&$totals[c * $counters + i], sums[i]);
+    }
+    BARRIER;
 )";
 
 // One group: the groups' counts together, each counter by several work-items, then bins.
@@ -212,8 +219,13 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
   const std::string name = Builder::name({false, n});
   const Tuning& tuning = to.tuning();
   const auto number = [](std::int64_t i) { return std::to_string(i); };
+  const bool one_launch = to.ends_in_last_group() && !tuning.stacked;
+  // The sums of the copies and the bins stand beside them.
+  const std::int64_t beside = one_launch ? 4 * (counters + histogram.bins) + 64 : 0;
   int copies = 32;
-  while (copies > 1 && std::int64_t{4} * counters * copies > tuning.local_bytes) copies /= 2;
+  while (copies > 1 && std::int64_t{4} * counters * copies + beside > tuning.local_bytes) {
+    copies /= 2;
+  }
   const int group = tuning.histogram_items;
   const Stream stream{image, group, std::max(1, tuning.groups_at_once * 64 / group)};
   const int load = values_a_load(to, stream);
@@ -253,7 +265,6 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
                               {"parts", parts()},
                               {"out", to.measure({false, n})}});
   };
-  const bool one_launch = to.ends_in_last_group() && !tuning.stacked;
   const std::string bins = "  LOCAL uint bins[" + number(histogram.bins) + "];\n";
   const std::string chunk = codes && bytes_of(to.cls(image)) == 1
                                 ? each_code_of_chunk(copies)
@@ -264,20 +275,30 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
   const std::string totals =
       one_launch ? "(" + to.ticket() + " + " + number(ticket_words) + ")" : "";
   const std::string give =
+      one_launch ? "if (count != 0) ADD_LOCAL(&sums[i], count)"
+                 : parts() + "[(c * GROUPS_X + GROUP_X) * " + number(counters) + " + i] = count";
+  const std::string together =
       one_launch
-          ? "if (count != 0) ADD_GLOBAL(&" + totals + "[c * " + number(counters) + " + i], count)"
-          : parts() + "[(c * GROUPS_X + GROUP_X) * " + number(counters) + " + i] = count";
+          ? filled(add_together,
+                   {{"counters", number(counters)}, {"items", number(group)}, {"totals", totals}})
+          : "";
   std::string text =
-      table.load +
-      filled(local_kernel, {{"counters", number(counters)},
-                            {"copies", number(copies)},
-                            {"locals", one_launch ? bins + "  LOCAL int is_last;\n" : ""},
-                            {"channels", number(channels)},
-                            {"items", number(group)},
-                            {"rows", rows},
-                            {"span", number(group / slices)},
-                            {"slice", number(copies / slices)},
-                            {"give", give}});
+      table.load + filled(local_kernel,
+                          {{"counters", number(counters)},
+                           {"copies", number(copies)},
+                           {"locals", one_launch ? bins + "  LOCAL uint sums[" + number(counters) +
+                                                       "];\n  LOCAL int is_last;\n"
+                                                 : ""},
+                           {"clear", one_launch ? "    for (int i = ITEM; i < " + number(counters) +
+                                                      "; i += " + number(group) + ") sums[i] = 0;\n"
+                                                : ""},
+                           {"together", together},
+                           {"channels", number(channels)},
+                           {"items", number(group)},
+                           {"rows", rows},
+                           {"span", number(group / slices)},
+                           {"slice", number(copies / slices)},
+                           {"give", give}});
   if (one_launch) {
     text += filled(last_group, {{"ticket", to.ticket()},
                                 {"totals", totals},
