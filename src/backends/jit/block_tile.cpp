@@ -28,12 +28,13 @@ void BlockWriter::fill_tile(int n, const std::string& own, const std::string& ed
                              ", row = i / " + number(left_over) + ", vector = 32 + i % " +
                              number(left_over) + ", k = row * " + vectors +
                              " + vector;\n      if (i < " + number(beside) + ") {\n";
+    const std::string all = loop("i", (rows + down - 1) / down) + "{\n      const int row = i * " +
+                            number(down) + " + ITEM / 32, vector = ITEM % 32, k = row * " + vectors +
+                            " + vector;\n      if (row < " + number(rows) + ") {\n" + each +
+                            "        " + place + " = v;\n      }\n    }\n";
+    if (turns == 0) return all;
     return "    " + type + "4 beside[" + number(turns) + "];\n" + turn + each +
-           "        beside[t] = v;\n      }\n    }\n" + loop("i", (rows + down - 1) / down) +
-           "{\n      const int row = i * " + number(down) +
-           " + ITEM / 32, vector = ITEM % 32, k = row * " + vectors +
-           " + vector;\n      if (row < " + number(rows) + ") {\n" + each + "        " + place +
-           " = v;\n      }\n    }\n" + turn + "        " + place +
+           "        beside[t] = v;\n      }\n    }\n" + all + turn + "        " + place +
            " = beside[t];\n      }\n    }\n";
   };
 

@@ -6,7 +6,6 @@
 // weights, which are most of the work, serve all four.
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,7 +22,6 @@ namespace {
 
 using namespace project_kernels;
 
-int E(const char* n, int d) { const char* v = std::getenv(n); return v ? std::atoi(v) : d; }
 constexpr int items = 128;       // of the kernels that go over pixels and bins
 constexpr int waves = 4;         // of 32 strips, each of another angle: they read the same pixels
 constexpr int near_strips = 200;  // that reach as many bins as a group has: sqrt(2) of them and 11
@@ -219,11 +217,6 @@ class ProjectText {
         {"count", count(four)},
         {"slots", four ? "4" : "1"},
         {"pixels", four ? "float4" : "float"},
-        // Those of four frames are of bytes: what is added to a pointer then is one number, not two.
-        {"in_places", four && E("RB", 1) ? " * 16" : ""},
-        {"at_place",
-         four && E("RB", 1) ? "*(GLOBAL const float4*)((GLOBAL const char*)pixels + (int)FLOAT_BITS(place))"
-              : "pixels[(int)FLOAT_BITS(place)]"},
         {"step_u", four ? "1" : "(frame == 0 ? 1 : -1)"},
         {"step_v", step_v},
         {"origin", origin}};
@@ -334,7 +327,7 @@ class ProjectText {
                             {"totals", totals},
                             {"sums", zeros},
                             {"row", row},
-                            {"ahead", to_.tuning().unroll ? std::to_string(four ? E("AH", 8) : 8) : "1"},
+                            {"ahead", to_.tuning().unroll ? "8" : "1"},
                             {"carries", carries},
                             {"ends", ends},
                             {"unroll", to_.tuning().unroll ? "#pragma unroll\n" : ""}}),
@@ -342,7 +335,7 @@ class ProjectText {
                  const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
                  return std::array{2 * strips(size) / 32, (of_ways + waves - 1) / waves};
                }),
-               four ? E("DG", 6) : 8);
+               four ? 6 : 8);
   }
 
   void write_bins(bool four) {

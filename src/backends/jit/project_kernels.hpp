@@ -53,14 +53,13 @@ inline constexpr const char* rows_kernel = R"(  const int item = (GROUP_X - $fra
   const long at = (long)way * $most_rows + row;
   $quarters[at] = quarters;
   $offsets[at] = (float)offset;
-  $places[at] = ($step_u * (int)shift + $step_v * row)$in_places;
+  $places[at] = $step_u * (int)shift + $step_v * row;
 )";
 
 // A wave keeps the places of a band's rows in local memory, and the waves of a group take the bands
 // together: their ways are close to one another, so that what one reads is in the cache for all.
 // Several rows' pixels are on their way at once.
-inline constexpr const char* strips_kernel = R"(#define AT_PLACE(place) $at_place
-  LOCAL float4 local_quarters[$waves * $most_of_band];
+inline constexpr const char* strips_kernel = R"(  LOCAL float4 local_quarters[$waves * $most_of_band];
   LOCAL float2 local_lines[$waves * $most_of_band];
   const int wave = ITEM / 32, lane = ITEM % 32;
   const int wanted = GROUP_Y * $waves + wave, way = smaller(wanted, $count - 1);
@@ -107,7 +106,7 @@ $sums      const int past = to - begin + 1;
       int r = from - begin;
       for (; r + $ahead <= past; r += $ahead) {
         $pixels read[$ahead];
-$unroll        for (int k = 0; k < $ahead; ++k) read[k] = AT_PLACE(lines[r + k].y);
+$unroll        for (int k = 0; k < $ahead; ++k) read[k] = pixels[(int)FLOAT_BITS(lines[r + k].y)];
 $unroll        for (int k = 0; k < $ahead; ++k) {
           const $pixels v = read[k];
           const float4 q = quarters[r + k];
@@ -115,7 +114,7 @@ $unroll        for (int k = 0; k < $ahead; ++k) {
 $row        }
       }
       for (; r < past; ++r) {
-        const $pixels v = AT_PLACE(lines[r].y);
+        const $pixels v = pixels[(int)FLOAT_BITS(lines[r].y)];
         const float4 q = quarters[r];
         const float offset = lines[r].x;
 $row      }
@@ -123,8 +122,7 @@ $carries    }
   }
   if (!works) return;
   const long strip = j + half_u + most;
-$ends#undef AT_PLACE
-)";
+$ends)";
 
 // Of a pixel, or of four.
 inline constexpr const char* row_text =

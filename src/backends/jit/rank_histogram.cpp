@@ -131,7 +131,7 @@ $unroll          for (int k = 1; k <= 4; ++k) many += (int)(SUMS(place - k * $pe
         }
       }
       uint sums = SUMS(place);
-$tries      if (below + (int)(sums >> $top) <= $rank) {
+      if (below + (int)(sums >> $top) <= $rank) {
         below += (int)(sums >> $top);
         place += $per;
         while (place <= $codes - 4 * $per) {
@@ -240,7 +240,7 @@ class RankHistogram {
                                        {"per", number(per)},
                                        {"codes", number(codes)},
                                        {"unroll", unroll_},
-                                       {"top", number(32 - 32 / per)}, {"tries", std::getenv("T") ? filled("      for (int k = 0; k < " + std::string(std::getenv("T")) + " && below + (int)(sums >> $top) <= $rank; ++k) {\n        below += (int)(sums >> $top);\n        place += $per;\n        sums = SUMS(place);\n      }\n", {{"rank", number(rank_.rank)},{"per", number(per)},{"top", number(32 - 32 / per)}}) : ""}})},
+                                       {"top", number(32 - 32 / per)}})},
                 {"result", result_text()},
                 {"store", to_.plane(self).pixel() + " = (" + type_of(node_.cls) + ")found;"}});
     to_.kernel("store_" + Builder::name(self), items, text, [self, items](const LaunchContext& at) {
