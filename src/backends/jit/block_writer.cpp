@@ -381,7 +381,9 @@ std::string BlockWriter::raw_window(const Operand& operand, const Window& w, con
         declared + "    GLOBAL const " + type_of(cls) + "* " + row + " = " +
         plane.row("(y0 - " + std::to_string(f.up) + ")") + " + (long)x0 * " +
         std::to_string(w.channels) + " - " + std::to_string(w.first) + ";\n" + loop("r", w.rows) +
-        "{\n" + wide_load(cls, row, to, 0, w.first, 4, "      ") +
+        "{\n" +
+        // One load for several columns, though it reads a few that nobody needs.
+        wide_load(cls, row, to, 0, w.first, f.left * w.channels > 1 ? beside : 4, "      ") +
         // The block's own pixels are aligned more widely than the window's first.
         wide_load(cls, "(" + row + " + " + std::to_string(w.first) + ")",
                   "(" + to + " + " + std::to_string(w.first) + ")", 0, centre, widest, "      ") +
