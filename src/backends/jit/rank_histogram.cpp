@@ -114,7 +114,7 @@ constexpr const char* sums_of_shorts =
     "#define SUMS(code) ((uint)COUNT(code) * 0x10001u + ((uint)COUNT((code) + 1) << 16))\n";
 
 // Moves `place` to the counters that the rank is in. Content like a checkerboard's takes it over
-// all codes at edges, most of them empty: after one step in vain, four at once.
+// all codes at edges, most of them empty: after some steps in vain, four at once.
 constexpr const char* walk = R"(      if (below > $rank) {
         place -= $per;
         below -= (int)(SUMS(place) >> $top);
@@ -131,6 +131,11 @@ $unroll          for (int k = 1; k <= 4; ++k) many += (int)(SUMS(place - k * $pe
         }
       }
       uint sums = SUMS(place);
+      for (int k = 0; k < 2 && below + (int)(sums >> $top) <= $rank; ++k) {
+        below += (int)(sums >> $top);
+        place += $per;
+        sums = SUMS(place);
+      }
       if (below + (int)(sums >> $top) <= $rank) {
         below += (int)(sums >> $top);
         place += $per;
