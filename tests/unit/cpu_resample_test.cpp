@@ -1,4 +1,4 @@
-// Resizes on every instruction set against the sums of core/placement.hpp, tap by tap.
+// Resizes and affine maps on every instruction set against the definitions, pixel by pixel.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -82,6 +82,72 @@ TEST(CpuResample, HasTheSumsOfItsTaps) {
               }
             }
             ASSERT_EQ(i, wanted.size());
+          }
+        }
+      }
+    }
+  }
+}
+
+// Bilinear, from four pixels in float32 at a place in double.
+double mapped(const AffinePlace& place, const SpecImage& in, std::int64_t u, std::int64_t v, int c,
+              float fill) {
+  const auto x = std::fma(place.a, static_cast<double>(u),
+                          std::fma(place.b, static_cast<double>(v), place.c));
+  const auto y = std::fma(place.d, static_cast<double>(u),
+                          std::fma(place.e, static_cast<double>(v), place.f));
+  const auto at = [&](double column, double row) {
+    const bool inside = column >= 0 && column < static_cast<double>(in.width) && row >= 0 &&
+                        row < static_cast<double>(in.height);
+    return inside ? static_cast<float>(in.at(static_cast<std::int64_t>(column),
+                                             static_cast<std::int64_t>(row), c))
+                  : fill;
+  };
+  const double left = std::floor(x), top = std::floor(y);
+  const auto between = [](float t, float a, float b) {
+    return std::fma(t, b, std::fma(-t, a, a));
+  };
+  const auto across = static_cast<float>(x - left);
+  return pixel_of(between(static_cast<float>(y - top),
+                          between(across, at(left, top), at(left + 1, top)),
+                          between(across, at(left, top + 1), at(left + 1, top + 1))),
+                  in.cls);
+}
+
+TEST(CpuResample, HasThePixelsOfItsMap) {
+  std::mt19937 random(6);
+  const std::vector<double> maps[] = {{0.8, -0.6, 3, 0.6, 0.8, -4, 1},
+                                      {1, 0, 2.25, 0, 1, -1.5, 0},
+                                      {0.01, 0.3, 20, -0.02, 0.1, 5, 0},
+                                      {-1, 0, 0, 0, -1, 0, 1}};
+  const Size sizes[] = {{1, 1}, {3, 40}, {31, 17}, {90, 50}};
+  for (const PixelClass cls :
+       {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    for (const int channels : {1, 3}) {
+      for (const Size size : sizes) {
+        const SpecResult image = random_image(random, cls, channels, size, false);
+        for (const std::vector<double>& map : maps) {
+          SpecBuilder b;
+          const Operand in = b.input(cls, channels);
+          std::vector<double> arguments = {70, 0};
+          arguments.insert(arguments.end(), map.begin(), map.end());
+          arguments.push_back(1);
+          const Operand out =
+              b.add(Resample{Resample::Kind::affine, Resample::Method::bilinear, false}, {in},
+                    arguments, cls, channels);
+          const KernelSpec spec = b.finish({out});
+          const AffinePlace place = affine_place(spec.nodes[0], size);
+          for (const CpuLevel level : usable_levels()) {
+            const SpecImage made = run_spec(spec, {image}, level, 1)[0].image;
+            for (std::int64_t y = 0; y < made.height; ++y) {
+              for (std::int64_t x = 0; x < made.width; ++x) {
+                for (int c = 0; c < channels; ++c) {
+                  ASSERT_EQ(made.at(x, y, c), mapped(place, image.image, x, y, c, 1))
+                      << to_string(size) << ", " << name_of(cls) << " x" << channels << " at " << x
+                      << ", " << y << ", " << c;
+                }
+              }
+            }
           }
         }
       }

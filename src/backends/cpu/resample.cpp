@@ -11,6 +11,7 @@
 #include "backends/cpu/region.hpp"
 #include "backends/cpu/resample_rows.hpp"
 #include "backends/cpu/rows.hpp"
+#include "backends/cpu/warp_rows.hpp"
 #include "backends/cpu/weighted_sum.hpp"
 #include "core/placement.hpp"
 
@@ -240,18 +241,22 @@ void run_affine(const Node& node, const Plane& in, double outside, Plane& out, T
     std::vector<float> numbers(static_cast<std::size_t>(size.width * out.channels()));
     for (std::int64_t v = part * rows; v < std::min(part * rows + rows, size.height); ++v) {
       const double down = static_cast<double>(v);
-      warp({.a = place.a,
-            .x = __builtin_fma(place.b, down, place.c),
-            .d = place.d,
-            .y = __builtin_fma(place.e, down, place.f),
-            .data = in.row(0),
-            .stride = in.stride(),
-            .width = in.size().width,
-            .height = in.size().height,
-            .channels = in.channels(),
-            .n = size.width,
-            .outside = outside},
-           numbers.data());
+      const AffineRow moved = {.a = place.a,
+                               .x = __builtin_fma(place.b, down, place.c),
+                               .d = place.d,
+                               .y = __builtin_fma(place.e, down, place.f),
+                               .data = in.row(0),
+                               .stride = in.stride(),
+                               .width = in.size().width,
+                               .height = in.size().height,
+                               .channels = in.channels(),
+                               .n = size.width,
+                               .outside = outside};
+      if (nearest) {
+        warp(moved, numbers.data());
+      } else {
+        warp_bilinear(moved, in.cls(), level, numbers.data());
+      }
       store_numbers(out.row(v), numbers.data(), out.cls(), size.width * out.channels(), level);
     }
   });

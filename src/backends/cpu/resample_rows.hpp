@@ -49,10 +49,10 @@ struct AffineRow {
   std::int64_t stride = 0;          // bytes
   std::int64_t width = 0, height = 0;
   int channels = 1;
-  std::int64_t n = 0;  // output pixels
+  std::int64_t begin = 0, n = 0;  // output pixels [begin, n)
   double outside = 0;
 };
-// As numbers, channels interleaved; nothing is rounded to the class.
+// As numbers from output pixel 0 on, channels interleaved; nothing is rounded to the class.
 using WarpRow = void (*)(const AffineRow& row, float* out);
 WarpRow warp_row(PixelClass cls, bool nearest, CpuLevel level);
 
