@@ -217,6 +217,11 @@ class ProjectText {
         {"count", count(four)},
         {"slots", four ? "4" : "1"},
         {"pixels", four ? "float4" : "float"},
+        // Those of four frames are of bytes: what is added to a pointer then is one number, not two.
+        {"in_places", four ? " * 16" : ""},
+        {"at_place", four ? "*(GLOBAL const float4*)((GLOBAL const char*)pixels + "
+                            "(int)FLOAT_BITS(place))"
+                          : "pixels[(int)FLOAT_BITS(place)]"},
         {"step_u", four ? "1" : "(frame == 0 ? 1 : -1)"},
         {"step_v", step_v},
         {"origin", origin}};
@@ -333,7 +338,7 @@ class ProjectText {
                             {"unroll", to_.tuning().unroll ? "#pragma unroll\n" : ""}}),
                shape(four, 32 * waves, [four](Size size, const RayPlan& plan) {
                  const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
-                 return std::array{2 * strips(size) / 32, (of_ways + waves - 1) / waves};
+                 return std::array{(of_ways + waves - 1) / waves, 2 * strips(size) / 32};
                }),
                four ? 6 : 8);
   }

@@ -62,13 +62,15 @@ inline constexpr const char* rows_kernel = R"(  const int item = (GROUP_X - $fra
 inline constexpr const char* strips_kernel = R"(  LOCAL float4 local_quarters[$waves * $most_of_band];
   LOCAL float2 local_lines[$waves * $most_of_band];
   const int wave = ITEM / 32, lane = ITEM % 32;
-  const int wanted = GROUP_Y * $waves + wave, way = smaller(wanted, $count - 1);
+  const int wanted = GROUP_X * $waves + wave, way = smaller(wanted, $count - 1);
   const double along = $ways[3 * way], across = $ways[3 * way + 1];
   const int frame = (int)$ways[3 * way + 2], half_u = $half_u, half_v = $half_v;
   const int most = (int)rint(across * (double)half_v / along);
-  const int part = GROUP_X / ($strips / 32);
-  const int start = -half_u - most + GROUP_X % ($strips / 32) * 32, j = start + lane;
-  const bool works = wanted < $count && start <= half_u + most;
+  // Strips from the middle outwards: long ones first, so that the last groups end together.
+  const int blocks = (2 * (half_u + most) + 32) / 32, turn = GROUP_Y / 2, part = GROUP_Y % 2;
+  const int block = blocks / 2 + (turn % 2 != 0 ? -(turn + 1) / 2 : turn / 2);
+  const int start = -half_u - most + block * 32, j = start + lane;
+  const bool works = wanted < $count && turn < blocks;
   // The rows in which one of the wave's strips may meet the frame.
   const double slope = larger_double(across / along, 1e-9);
   const int first =
