@@ -14,7 +14,8 @@ namespace {
 // pixel by pixel, from columns that are found once for all its rows.
 constexpr const char* moved_rows = R"(    const int from = $from;
     const int first = from * $pixel_bytes, word = first >> 2;
-    if (from >= 0 && from + $px <= $in_width && word + $loaded <= (int)($stride * $bytes / 4)$rows) {
+    const int words = (int)($stride * $bytes / 4);
+    if (from >= 0 && from + $px <= $in_width && word + $loaded <= words$rows) {
 $each_row{
         GLOBAL const uint* const line = (GLOBAL const uint*)($row) + word;
 $load      }

@@ -28,7 +28,8 @@ constexpr const char* nearest_kernel = R"(  const int e0 = (GROUP_X * $across + 
   int place[$count];
 $each  for (int i = 0; i < $count; ++i) {
     const int e = e0 + i;
-    place[i] = $first_x[smaller(e / $channels, $to_x - 1)] * $channels + e % $channels;
+    const int x = smaller(e / $channels, $to_x - 1);
+    place[i] = $first_x[x] * $channels + e % $channels;
   }
 $each  for (int r = 0; r < $rows; ++r) {
     // The last row again where there are no more.

@@ -54,9 +54,10 @@ TileShape tile_shape(const ResizeAxes& axes, int channels) {
     const double columns =
         (std::ceil((4 * across - 1) / axes.x.scale) + axes.x.taps + 2) * channels + 6;
     if (columns > room) break;
-    const auto turns = [](double count) { return std::ceil(count / items); };
-    const double cost = (turns(std::ceil(columns / 4) * rows / 4) * static_cast<double>(y.span) +
-                         turns(across * channels * rows / 4) * static_cast<double>(x.span)) /
+    // Waves that work at each.
+    const auto turns = [](double count) { return std::ceil(count * rows / 4 / 32); };
+    const double cost = (turns(std::ceil(columns / 4)) * static_cast<double>(y.span) +
+                         turns(across * channels) * static_cast<double>(x.span)) /
                         across;
     if (best.across == 0 || cost <= least) {
       best.across = across;
@@ -85,7 +86,6 @@ constexpr const char* quads_kernel = R"(  {
   }
 )";
 
-// place(i): of column i.
 constexpr const char* tile_kernel = R"(  LOCAL float4 sums[$most_columns * 5];
   const int quad0 = GROUP_X * $across, top = GROUP_Y * $row_quads;
   const int quads = smaller($across, $quads_x - quad0);
@@ -96,8 +96,10 @@ constexpr const char* tile_kernel = R"(  LOCAL float4 sums[$most_columns * 5];
   const int high = end > width ? width : begin < 0 ? smaller(width, larger(end, -begin)) : end;
   const int left = low * $channels / 4 * 4;
   const int words = (high * $channels - left + 3) / 4;
+  // Quotients of small whole numbers by multiplication: a half keeps them off the next.
+  const float part = 1.0f / (float)words;
   for (int i = ITEM; i < words * $row_quads; i += $items) {
-    const int q = i / words, column = (i - q * words) * 4;
+    const int q = (int)(((float)i + 0.5f) * part), column = (i - q * words) * 4;
     const int quad = smaller(top + q, $quads_y - 1);
     GLOBAL const int* const first = $first_y + 4 * quad;
     const int start = first[0], count = first[3] - start + $taps_y;
@@ -110,16 +112,16 @@ $each    for (int k = 0; k < 16; ++k) sum[k] = 0.0f;
     if (start >= 0 && start + count <= height) {
       GLOBAL const $pixel* line = from + start * $stride;
 $loop      for (int u = 0; u < count; ++u, line += $stride, weights += $quads_y) {
-      const float4 weight = *weights;
-      float v[4];
-      $load
+        const float4 weight = *weights;
+        float v[4];
+        $load
 $add_y      }
     } else {
 $once      for (int u = 0; u < count; ++u, weights += $quads_y) {
-      GLOBAL const $pixel* const line = from + symmetric(start + u, height) * $stride;
-      const float4 weight = *weights;
-      float v[4];
-      $load
+        GLOBAL const $pixel* const line = from + symmetric(start + u, height) * $stride;
+        const float4 weight = *weights;
+        float v[4];
+        $load
 $add_y      }
     }
 $each    for (int k = 0; k < 4; ++k) {
@@ -134,8 +136,9 @@ $each    for (int k = 0; k < 4; ++k) {
   }
   BARRIER;
   const int pixels = quads * $channels;
+  const float pixel_part = 1.0f / (float)pixels;
   for (int i = ITEM; i < pixels * $row_quads; i += $items) {
-    const int q = i / pixels, place = i - q * pixels;
+    const int q = (int)(((float)i + 0.5f) * pixel_part), place = i - q * pixels;
     const int quad = quad0 + place / $channels, c = place % $channels;
     GLOBAL const int* const first = $first_x + 4 * quad;
     const int start = first[0], count = first[3] - start + $taps_x;
@@ -146,16 +149,16 @@ $each    for (int k = 0; k < 16; ++k) sum[k] = 0.0f;
     if (start >= 0 && start + count <= width) {
       int column = start * $channels + c - left;
 $loop      for (int u = 0; u < count; ++u, column += $channels, weights += $quads_x) {
-      const float4 four = sums[((column & $mask) * $step + (column >> $bits)) * 5 + q];
-      const float4 weight = *weights;
-      const float v[4] = {four.x, four.y, four.z, four.w};
+        const float4 four = sums[((column & $mask) * $step + (column >> $bits)) * 5 + q];
+        const float4 weight = *weights;
+        const float v[4] = {four.x, four.y, four.z, four.w};
 $add_x      }
     } else {
 $once      for (int u = 0; u < count; ++u, weights += $quads_x) {
-      const int column = symmetric(start + u, width) * $channels + c - left;
-      const float4 four = sums[((column & $mask) * $step + (column >> $bits)) * 5 + q];
-      const float4 weight = *weights;
-      const float v[4] = {four.x, four.y, four.z, four.w};
+        const int column = symmetric(start + u, width) * $channels + c - left;
+        const float4 four = sums[((column & $mask) * $step + (column >> $bits)) * 5 + q];
+        const float4 weight = *weights;
+        const float v[4] = {four.x, four.y, four.z, four.w};
 $add_x      }
     }
 $each    for (int r = 0; r < 4; ++r) {
@@ -266,8 +269,9 @@ class ResizeTiles {
                 {"stride", in.stride},
                 {"offsets", offsets},
                 {"each", each},
-                {"once", to_.tuning().unroll ? "#pragma unroll 1\n" : ""},
-                {"loop", to_.tuning().unroll ? "#pragma unroll 4\n" : ""},
+                // Other compilers warn where they do not follow.
+                {"once", to_.dialect() == Dialect::cuda ? "#pragma unroll 1\n" : ""},
+                {"loop", to_.dialect() == Dialect::cuda ? "#pragma unroll 4\n" : ""},
                 {"load", loaded(node.cls)},
                 {"add_x", added(true, floats, x_.taps())},
                 {"add_y", added(false, floats, y_.taps())},
