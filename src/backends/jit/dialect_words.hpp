@@ -100,6 +100,10 @@ FUNCTION void store_8_bytes_if(const int test, GLOBAL uchar* to, const uint* fro
 FUNCTION void store_16_bytes_if(const int test, GLOBAL uchar* to, const uint* from) {
   if (test) *(GLOBAL uint4*)to = (uint4)(from[0], from[1], from[2], from[3]);
 }
+FUNCTION int floor_inside(const double v, double* floored) {
+  *floored = floor(v);
+  return (int)*floored;
+}
 #define root_of_whole(x) sqrt(x)
 #define rounded_root(x) ROUNDED_CODE(fmin(sqrt(x), 255.0f))
 // wide: `left` columns of the work-item to the left, four of its own, `right` ones of the work-item
@@ -300,6 +304,12 @@ FUNCTION uint rounded_code(const double v, const int most) {
   return v == v ? sum >> 8 : 0u;
 }
 #define CODE_OF_DOUBLE(v, largest, most) rounded_code(v, most)
+// Of [0, 2^31): the sum with 2^52 rounds down, and has the whole number in its low word.
+FUNCTION int floor_inside(const double v, double* floored) {
+  const double sum = __dadd_rd(v, 4503599627370496.0);
+  *floored = sum - 4503599627370496.0;
+  return __double2loint(sum);
+}
 // sqrt(x), correctly rounded, of a whole number below 2^24: an estimate and one step of Newton's,
 // as the compilers do it where x is no exception. The smallest addend is there for x = 0.
 FUNCTION float root_of_whole(const float x) {

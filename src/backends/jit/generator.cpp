@@ -228,6 +228,8 @@ class Generator {
       write_block_kernel(to_, is_stored_, n);
     } else if (fits_rank_histogram(to_, n)) {
       write_rank_histogram(to_, n);
+    } else if (to_.fast() && is_affine(to_, n)) {
+      write_affine_tiles(to_, n);
     } else if (to_.fast() && is_nearest_resize(to_, n)) {
       write_nearest_resize(to_, n);
     } else if (fits_resize_tiles(to_, n)) {

@@ -11,6 +11,10 @@ namespace impipe::jit {
 void write_resample(Builder& to, int n, const std::string& name, LaunchTest wanted = nullptr);
 void write_resize(Builder& to, int n, const std::string& name, LaunchTest wanted);
 
+// Whether Resample node n is an affine map; and the kernel that stores it.
+bool is_affine(const Builder& to, int n);
+void write_affine_tiles(Builder& to, int n);
+
 // Whether Resample node n moves pixels only; and the kernels that store it.
 bool is_nearest_resize(const Builder& to, int n);
 void write_nearest_resize(Builder& to, int n);
