@@ -54,6 +54,7 @@ struct Tuning {
   // Rows of a strip, at least, that a chain of neighbourhoods makes in a turn of its loop; 0: what
   // lies between neighbourhoods is stored.
   int strip_rows = 0;
+  int sums_rows = 4;  // the same where weighted sums in two dimensions fill the turn
   // Of a group that takes extrema down columns: words side by side, blocks of eight rows.
   int column_words = 16, column_blocks = 16;
   // Kernels for stacks of equal images, which lie behind each other in every buffer: the third

@@ -9,7 +9,8 @@
 //
 // After the rows above it a strip is made in turns of a loop. A turn is written out, so that
 // registers need not be moved from row to row, and no longer than that takes: processors keep few
-// instructions at hand. Of weighted sums in two dimensions they keep what has been added so far.
+// instructions at hand. Weighted sums in two dimensions, of which what has been added so far is
+// kept, take shorter turns, which make the rows above as well.
 #include "backends/jit/strip.hpp"
 
 #include <algorithm>
@@ -18,6 +19,7 @@
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/strip_chain.hpp"
+#include "backends/jit/strip_size.hpp"
 #include "backends/jit/text.hpp"
 #include "backends/jit/wide_access.hpp"
 
@@ -25,13 +27,7 @@ namespace impipe::jit {
 namespace {
 
 constexpr int px = strip_px;
-constexpr int wave = 32;
-constexpr int items = 128;
-constexpr int waves = items / wave;
-constexpr int across = (wave - 2) * px;  // pixels by which waves lie side by side
-constexpr int ahead = 3;                 // rows that are loaded before they are used
-constexpr int most_rows = 64;            // of a strip
-constexpr double alone = 1.5;  // groups that would take the time that one takes alone, and one
+constexpr int ahead = 3;  // rows that are loaded before they are used
 
 std::string number(int i) { return std::to_string(i); }
 
@@ -41,7 +37,9 @@ class StripWriter : public BlockWriter {
       : BlockWriter(to, std::move(stored), {px, 1}, {false, n}),
         n_(n),
         chain_(std::move(chain)),
-        turn_(std::max(chain_.tallest, to.tuning().strip_rows)),
+        heavy_(std::any_of(chain_.values.begin(), chain_.values.end(),
+                           [](const StripValue& value) { return value.sums; })),
+        turn_(heavy_ ? to.tuning().sums_rows : std::max(chain_.tallest, to.tuning().strip_rows)),
         first_(chain_.up + chain_.down) {}
 
   void write() {
@@ -63,45 +61,46 @@ class StripWriter : public BlockWriter {
     for (int t = -ahead; t < first_ + turn_; ++t) {
       std::string& text = t < first_ ? begin : turn;
       for (const StripValue& value : chain_.values) {
+        if (heavy_ && t < first_) {
+          if (t == 0) text += started(value);
+          continue;
+        }
         if (value.kind == StripValue::Kind::plane) text += step(value, t + ahead, true);
         if (t >= 0) text += step(value, t, false);
       }
     }
-    const std::string rows = "turns * " + number(turn_);
-    const auto turns = [self, turn = turn_, around = first_,
-                        processors = to_.tuning().processors](const LaunchContext& at) {
-      return turns_of(at.size_of(self), turn, around, processors);
-    };
-    const std::string turns_text = to_.parameter(
-        ParameterType::int32, name + "_turns",
-        [turns](const LaunchContext& at, int) { return static_cast<double>(turns(at)); });
+    const StripSize size{.turn = turn_,
+                         .around = first_,
+                         .above = heavy_ ? first_ : 0,
+                         .processors = to_.tuning().processors};
+    const std::string turns = to_.parameter(
+        ParameterType::int32, name + "_turns", [self, size](const LaunchContext& at, int) {
+          return static_cast<double>(size.turns(at.size_of(self)));
+        });
+    const std::string rows = "(turns * " + number(turn_) + " - " + number(size.above) + ")";
     to_.function(function, "FUNCTION void " + function +
                                "(GIVEN, IN_LOCAL float* shared, const int x0, int y0, "
                                "const int turns" +
                                given + ", const int edge) {\n" + arrays + begun() + begin +
+                               (heavy_ ? "  y0 -= " + number(first_) + ";\n" : "") +
                                "#pragma unroll 1\n  for (int turn = 0; turn < turns; ++turn) {\n" +
                                turn + end + "  y0 += " + number(turn_) + ";\n  }\n}\n");
     to_.call(function, "", "", "");  // the kernel has its buffers
-    const std::string a = number(across);
     const auto call = [&](const char* edge) {
       return function + "(GIVE, shared, x0, y0, turns" + passed + ", " + edge + ");\n";
     };
     const std::string text =
-        "  LOCAL float shared[EXCHANGED(" + number(items * px) + ") + " +
-        number(std::max(1, 256 * table_count_)) + "];\n  const int x0 = GROUP_X * " + a +
-        " + ITEM % 32 * 4, turns = " + turns_text + ";\n  const int y0 = (GROUP_Y * " +
-        number(waves) + " + ITEM / 32) * " + rows + ";\n" + early + tables_ +
-        (tables_.empty() ? "" : "  BARRIER;\n") +
+        "  LOCAL float shared[EXCHANGED(" + number(strip_items * px) + ") + " +
+        number(std::max(1, 256 * table_count_)) + "];\n  const int x0 = GROUP_X * " +
+        number(strip_across) + " + ITEM % 32 * 4, turns = " + turns +
+        ";\n  const int y0 = (GROUP_Y * " + number(strip_waves) + " + ITEM / 32) * " + rows +
+        ";\n" + early + tables_ + (tables_.empty() ? "" : "  BARRIER;\n") +
         "  if (INTERIOR(GROUP_X > 0 && GROUP_X + 1 < GROUPS_X && y0 >= " + number(chain_.up) +
         " && y0 + " + rows + " + " + number(chain_.down + ahead) + " <= " + height_ + ")) {\n    " +
         call("0") + "  } else {\n    " + call("1") + "  }\n";
     to_.kernel(
-        "store_" + name, items, text,
-        [self, turns, turn = turn_](const LaunchContext& at) {
-          const Size s = at.size_of(self);
-          const std::int64_t down = std::int64_t{turn} * turns(at);
-          return LaunchShape{{waves_across(s), groups_down(s, down), 1}, {items, 1, 1}};
-        },
+        "store_" + name, strip_items, text,
+        [self, size](const LaunchContext& at) { return size.groups(at.size_of(self)); },
         chain_.dense ? 5 : 4);
   }
 
@@ -113,41 +112,15 @@ class StripWriter : public BlockWriter {
         "  const int lane = ITEM % 32;\n  const int stores = edge ? x0 < " + width_ +
         " && (lane > 0 || GROUP_X == 0) && (lane < 31 || GROUP_X + 1 == GROUPS_X)\n" +
         "                          : lane > 0 && lane < 31;\n  GLOBAL " + type_of(to_.cls(self)) +
-        "* to = " + to_.plane(self).row("y0") + " + x0;\n";
+        "* to = " + to_.plane(self).row("(y0 - " + number(heavy_ ? first_ : 0) + ")") + " + x0;\n";
     for (const StripValue& value : chain_.values) {
       if (value.kind != StripValue::Kind::plane) continue;
-      text +=
-          "  GLOBAL const " + type_of(to_.cls(value.operand)) + "* " + value.name + "_next = " +
-          to_.plane(value.operand).row("(y0 + " + number(early_rows(value) - value.need.up) + ")") +
-          " + x0;\n";
+      text += "  GLOBAL const " + type_of(to_.cls(value.operand)) + "* " + value.name + "_next = " +
+              to_.plane(value.operand)
+                  .row("(y0 + " + number(early_rows(value) - early_up(value)) + ")") +
+              " + x0;\n";
     }
     return text;
-  }
-
-  // The first wave and the last one of a row have nobody beside them to make pixels for.
-  static std::int64_t waves_across(Size size) {
-    return std::max<std::int64_t>(1, (size.width - 2 * px + across - 1) / across);
-  }
-  static std::int64_t groups_down(Size size, std::int64_t rows) {
-    return (size.height + waves * rows - 1) / (waves * rows);
-  }
-  // Turns of a strip: of long ones little is made twice, short ones keep all processors busy to the
-  // end. `around`: rows above and below.
-  static int turns_of(Size size, int turn, int around, int processors) {
-    int best = 1;
-    double least = 0;
-    for (int turns = 1; turns == 1 || turns * turn <= most_rows; ++turns) {
-      const int rows = turns * turn;
-      const std::int64_t groups = waves_across(size) * groups_down(size, rows);
-      // Rows that a processor makes; one that is nearly alone with a group waits for it.
-      const double time =
-          (static_cast<double>((groups + processors - 1) / processors) + alone) * (rows + around);
-      if (turns == 1 || time < least) {
-        best = turns;
-        least = time;
-      }
-    }
-    return best;
   }
 
   // What is done about a value at time t, with row: of the strip, j: of the value's array, and y:
@@ -162,6 +135,28 @@ class StripWriter : public BlockWriter {
     if (text.empty()) return "";
     return "  {\n      const int row = " + number(row) + ", j = " + number(row + value.need.up) +
            ", y = y0 + row;\n" + text + "  }\n";
+  }
+
+  // What stands where rows made before the first turn are kept, when there are none.
+  std::string started(const StripValue& value) const {
+    std::string text;
+    const auto zero = [&](const std::string& name, int count) {
+      text += loop("k", count) + name + "[k] = 0;\n";
+    };
+    zero(value.name, before(value) * px);
+    if (value.sums) zero(value.name + "_sums", begun_rows(value) * px);
+    if (keeps_wide(value)) zero(value.name + "_wide", before(value) * width_of(value));
+    if (value.kind != StripValue::Kind::plane) return text;
+    const int from = before(value) - ahead;
+    if (has_words(value)) {
+      zero(value.name + "_words", from);
+      return text + loop("k", ahead) + value.name + "_words[k + " + number(from) + "] = early_" +
+             value.name + "[k];\n" + loop("k", ahead * px) + value.name + "[k + " +
+             number(from * px) + "] = (" + type(value) + ")BYTE_OF(early_" + value.name +
+             "[k / 4], k % 4);\n";
+    }
+    return text + loop("k", ahead * px) + value.name + "[k + " + number(from * px) + "] = early_" +
+           value.name + "[k];\n";
   }
 
   // Rows of a value that are made before the first turn.
@@ -194,8 +189,8 @@ class StripWriter : public BlockWriter {
   bool keeps_wide(const StripValue& value) const {
     return value.reader >= 0 && !reader_of(value).sums;
   }
-  bool has_words(const StripValue& value) const {
-    return value.kind == StripValue::Kind::plane && bytes_of(to_.cls(value.operand)) == 1;
+  bool has_words(const StripValue& v) const {
+    return v.kind == StripValue::Kind::plane && bytes_of(to_.cls(v.operand)) == 1;
   }
   const StripValue& reader_of(const StripValue& value) const {
     return chain_.values[static_cast<std::size_t>(value.reader)];
@@ -243,10 +238,11 @@ class StripWriter : public BlockWriter {
   std::string early_type(const StripValue& value) const {
     return has_words(value) ? "uint" : type(value);
   }
-  // Rows that are loaded before the first one is made.
+  // Rows that are loaded before the first one is made; the rows above the strip they begin from.
   int early_rows(const StripValue& value) const {
-    return std::max(0, ahead - chain_.up + value.need.up);
+    return heavy_ ? ahead : std::max(0, ahead - chain_.up + value.need.up);
   }
+  int early_up(const StripValue& value) const { return heavy_ ? chain_.up : value.need.up; }
   // Those rows, while the tables are made.
   std::string first_loads(const StripValue& value) const {
     const std::string name = "early_" + value.name;
@@ -254,9 +250,10 @@ class StripWriter : public BlockWriter {
     std::string text = "  " + early_type(value) + " " + name + "[" +
                        number(std::max(1, has_words(value) ? rows : rows * px)) + "];\n";
     for (int j = 0; j < rows; ++j) {
-      text += "  {\n      const int j = " + number(j) + ", y = y0 + " + number(j - value.need.up) +
-              ";\n      GLOBAL const " + type_of(to_.cls(value.operand)) +
-              "* const from = " + inside(value) + ";\n" + loaded(value, name) + "  }\n";
+      text += "  {\n      const int j = " + number(j) + ", y = y0 + " +
+              number(j - early_up(value)) + ";\n      GLOBAL const " +
+              type_of(to_.cls(value.operand)) + "* const from = " + inside(value) + ";\n" +
+              loaded(value, name) + "  }\n";
     }
     return text;
   }
@@ -266,7 +263,7 @@ class StripWriter : public BlockWriter {
     const std::string next = value.name + "_next", early = "early_" + value.name;
     const std::string words = has_words(value) ? value.name + "_words" : value.name;
     std::string text;
-    if (row_ + value.need.up < early_rows(value)) {
+    if (!heavy_ && row_ + value.need.up < early_rows(value)) {
       text = has_words(value) ? "      " + words + "[j] = " + early + "[j];\n"
                               : loop("k", px) + words + "[j * 4 + k] = " + early + "[j * 4 + k];\n";
     } else {
@@ -326,9 +323,10 @@ class StripWriter : public BlockWriter {
     const int codes = to_.cls(source) == PixelClass::logical ? 2 : 256;
     const std::string entry = code(n, source);
     const std::string first =
-        "EXCHANGED(" + number(items * px) + ") + " + number(256 * table_count_++);
-    tables_ += "  for (int code = ITEM; code < " + number(codes) + "; code += " + number(items) +
-               ") shared[" + first + " + code] = " + entry + ";\n";
+        "EXCHANGED(" + number(strip_items * px) + ") + " + number(256 * table_count_++);
+    tables_ += "  for (int code = ITEM; code < " + number(codes) +
+               "; code += " + number(strip_items) + ") shared[" + first + " + code] = " + entry +
+               ";\n";
     return first;
   }
 
@@ -433,7 +431,7 @@ class StripWriter : public BlockWriter {
     }
     if ((f.up > 0 || f.down > 0) && (constant || !value.pure)) {
       if (constant) {
-        text += "      if (edge && (" + std::string(row_ < 0 ? "y < 0 || " : "") +
+        text += "      if (edge && (" + std::string(heavy_ || row_ < 0 ? "y < 0 || " : "") +
                 "y >= " + height_ + ")) {\n" + loop("k", wide) + "wide[k] = " + outside +
                 ";\n      }\n";
       } else if (f.down > 0) {
@@ -443,7 +441,7 @@ class StripWriter : public BlockWriter {
     }
     if (reader.sums) return text + added(reader);
     text += loop("k", wide) + row + "[j * " + w + " + k] = wide[k];\n";
-    if (!constant && !value.pure && f.up > 0 && row_ <= 0) {
+    if (!constant && !value.pure && f.up > 0 && (heavy_ || row_ <= 0)) {
       text += "      if (edge && y == 0) {\n" + loop("above", f.up) + "if (j > above) {\n" +
               loop("k", wide) + row + "[(j - 1 - above) * " + w +
               " + k] = wide[k];\n      }\n      }\n";
@@ -454,32 +452,20 @@ class StripWriter : public BlockWriter {
   std::string store(const StripValue& value) {
     const PixelClass cls = to_.node(n_).cls;
     const int bytes = px * bytes_of(cls);
-    const std::string array = value.name + "[j * 4 + ";
-    const auto pixel = [&](int k) { return array + number(k) + "]"; };
-    std::string text = "      uint words[" + number(bytes / 4) + "];\n";
-    for (int w = 0; w < bytes / 4; ++w) {
-      text += "      words[" + number(w) + "] = ";
-      if (cls == PixelClass::single) {
-        text += "FLOAT_BITS(" + pixel(w) + ")";
-      } else if (cls == PixelClass::uint16) {
-        text += "(uint)" + pixel(2 * w) + " | (uint)" + pixel(2 * w + 1) + " << 16";
-      } else if (cls == PixelClass::logical) {
-        for (int k = 0; k < 4; ++k) {
-          text +=
-              (k == 0 ? "(" : " | (") + pixel(k) + " != 0 ? " + number(1 << (8 * k)) + "u : 0u)";
-        }
-      } else {
-        text += "FIRST_BYTES(" + value.name + " + j * 4)";
-      }
-      text += ";\n";
-    }
+    const std::string text =
+        "      uint words[" + number(bytes / 4) + "];\n" +
+        packed_words(cls, "words", value.name + "[j * 4 + ", bytes / 4, "      ");
     // Rows are padded: four pixels can always be written where one is.
-    return text + "      store_" + number(bytes) + "_bytes_if(stores && (!edge || y < " + height_ +
+    return text + "      store_" + number(bytes) + "_bytes_if(stores && " +
+           (heavy_ ? "turn * " + number(turn_) + " + row >= " + number(first_) + " && " : "") +
+           "(!edge || y < " + height_ +
            "), (GLOBAL uchar*)to, words);\n      to += " + to_.plane({false, n_}).stride + ";\n";
   }
 
   int n_;
   StripChain chain_;
+  // Its turns make the rows above the strip too, as if they were the strip's.
+  bool heavy_;
   int turn_;                       // rows of a turn of the loop
   int first_;                      // rows above and below the strip
   int row_ = 0;                    // of the strip: what is being written

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/jit/block_writer.hpp"
+#include "backends/jit/strip_size.hpp"
 
 namespace impipe::jit {
 namespace {

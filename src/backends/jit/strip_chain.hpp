@@ -9,9 +9,6 @@
 
 namespace impipe::jit {
 
-// Pixels of a work-item, side by side.
-inline constexpr int strip_px = 4;
-
 // A step of the chain. A separable node has two: its row pass, and what its columns make.
 struct StripValue {
   enum class Kind { plane, point, stencil, rows, columns } kind = Kind::plane;

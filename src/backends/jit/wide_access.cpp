@@ -101,6 +101,30 @@ std::string wide_store(PixelClass cls, const std::string& memory, const std::str
   return access(false, cls, memory, array, 0, count, widest, indent);
 }
 
+std::string packed_words(PixelClass cls, const std::string& words, const std::string& array,
+                         int count, const std::string& indent) {
+  const int in_word = 4 / bytes_of(cls);
+  std::string text;
+  for (int w = 0; w < count; ++w) {
+    text += indent + words + "[" + std::to_string(w) + "] = ";
+    if (cls == PixelClass::uint8) {
+      text += "FIRST_BYTES((&" + array + std::to_string(4 * w) + "]));\n";
+      continue;
+    }
+    for (int k = 0; k < in_word; ++k) {
+      const std::string pixel = array + std::to_string(w * in_word + k) + "]";
+      const std::string shift = std::to_string(8 * bytes_of(cls) * k);
+      text += k == 0 ? "" : " | ";
+      // A choice is an instruction less than a shift.
+      text += cls == PixelClass::single    ? "FLOAT_BITS(" + pixel + ")"
+              : cls == PixelClass::logical ? "(" + pixel + " != 0 ? 1u << " + shift + " : 0u)"
+                                           : "(uint)" + pixel + " << " + shift;
+    }
+    text += ";\n";
+  }
+  return text;
+}
+
 std::string word_access(bool load, const std::string& memory, const std::string& array, int first,
                         int last, int period, int widest, const std::string& indent,
                         const std::string& test) {

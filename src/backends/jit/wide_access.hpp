@@ -24,4 +24,8 @@ std::string word_access(bool load, const std::string& memory, const std::string&
                         int last, int period, int widest, const std::string& indent,
                         const std::string& test = "");
 
+// Text that puts pixels, the first of which is `array` followed by "0]", into `count` words.
+std::string packed_words(PixelClass cls, const std::string& words, const std::string& array,
+                         int count, const std::string& indent);
+
 }  // namespace impipe::jit
