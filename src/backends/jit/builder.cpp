@@ -328,13 +328,9 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
   local_bytes_.push_back(dialect_ == Dialect::cuda ? local_bytes : 0);
   if (dialect_ == Dialect::opencl_nvidia && groups > 0) {
     // The limit is the program's: that of the kernel that wants the most. Registers are given out
-    // in eights. With 48 the compiler spills (168 us against 148 for a gaussian of radius 3), and
-    // the group that would be gained does not pay for it; kernels that want 2048 work-items on a
-    // processor are small.
-    constexpr int registers_of_processor = 65536, all_items = 2048, least = 56;
-    const int limit = registers_of_processor / (items * groups) / 8 * 8;
-    most_registers_ =
-        std::max({most_registers_, limit, items * groups < all_items ? least : 0});
+    // in eights.
+    constexpr int registers_of_processor = 65536;
+    most_registers_ = std::max(most_registers_, registers_of_processor / (items * groups) / 8 * 8);
   }
 }
 

@@ -193,8 +193,16 @@ FUNCTION uint beside_uint(const uint v, const int by) {
   }
   return found;
 }
+FUNCTION int beside_int(const int v, const int by) { return as_int(beside_uint(as_uint(v), by)); }
 FUNCTION float beside_float(const float v, const int by) {
   return as_float(beside_uint(as_uint(v), by));
+}
+FUNCTION long beside_long(const long v, const int by) {
+  const uint2 words = as_uint2(v);
+  return as_long((uint2)(beside_uint(words.x, by), beside_uint(words.y, by)));
+}
+FUNCTION double beside_double(const double v, const int by) {
+  return as_double(beside_long(as_long(v), by));
 }
 )";
 
@@ -359,8 +367,7 @@ FUNCTION void exchange_columns(float* wide, const int left, const int right, IN_
 // away from k + 0.5, much more than an estimate's error. LOW_LANE, HIGH_LANE: 2^23 more than a
 // lane, as a float. CHOSEN_BYTES: byte k is that of a which hexadecimal digit k of `places` names.
 
-// beside_uint, beside_float (CUDA and NVIDIA's OpenCL): `v` of the work-item that is `by` further in
-// a wave of 32, or one's own where there is none. By all work-items of a wave together. CUDA has
-// other types too.
+// beside_TYPE (CUDA and NVIDIA's OpenCL): `v` of the work-item that is `by` further in a wave of 32,
+// or one's own where there is none. By all work-items of a wave together.
 
 }  // namespace impipe::jit::dialect_words

@@ -153,7 +153,7 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
         "parts_of_" + fold.name, fold.type,
         [groups, channels](const LaunchContext& at) { return groups(at) * 8 * channels; });
   };
-  const bool waves = one_launch && to.dialect() == Dialect::cuda;
+  const bool waves = one_launch && to.dialect() != Dialect::opencl;
   const std::string parts_of_group = waves ? std::to_string(items / 32) : items_text;
   std::string locals, begin, pairs, chunk, pixel, put, join, join_wave, out, out_parts, first, from;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -227,9 +227,9 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
     const std::string scalars = scalars_at_end(to, scalars_of(to, nodes), items);
     text += filled(last_group, {{"ticket", to.ticket()}, {"total", total() + scalars}});
   }
-  // What only reads and folds has all its groups at work at once.
-  constexpr int items_of_processor = 2048;
-  const int at_once = stream.wide(to) ? items_of_processor / items : 0;
+  // What only reads and folds has all its groups at work at once; of those of 128 work-items that
+  // Tuning::groups_at_once counts, a processor has sixteen.
+  const int at_once = stream.wide(to) ? 16 * loads_of_group / items : 0;
   to.kernel(
       name + "_parts_of_groups", items, text,
       [groups, items](const LaunchContext& at) {
