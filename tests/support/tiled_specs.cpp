@@ -119,6 +119,10 @@ std::vector<SpecCase> tiled_specs() {
                            Stencil{.taps = rectangle(1, 7), .border = Border::symmetric},
                            weights(7, false), cls, 1));
   }
+  Mask nothing = rectangle(1, 1);
+  nothing.cells[0] = 0;
+  specs.push_back(of_one("no weights", Stencil{.taps = nothing, .border = Border::symmetric}, {},
+                         PixelClass::single, 1));
   for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
     specs.push_back(closing_with_heights(cls));
   }

@@ -68,6 +68,7 @@ std::string Builder::parameter(ParameterType type, const std::string& name, Para
 
 std::string Builder::array(ParameterType type, const std::string& name, int count,
                            ParameterValue value) {
+  if (count == 0) return "0";  // nothing reads it, and no member is as small
   const auto same = [&](const auto& known) { return known.name == name; };
   if (std::any_of(fields_.begin(), fields_.end(), same)) return "given->" + name;
   if (std::any_of(buffers_.begin(), buffers_.end(), same)) return "buffers->" + name;

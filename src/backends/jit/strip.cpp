@@ -477,7 +477,8 @@ class StripWriter : public BlockWriter {
 }  // namespace
 
 std::optional<StripParts> strip_parts(const Builder& to, const IsStored& stored, int n) {
-  if (to.tuning().strip_rows == 0) return std::nullopt;
+  // Other compilers than NVIDIA's do not keep barriers between unequal loops in step.
+  if (to.tuning().strip_rows == 0 || to.dialect() == Dialect::opencl) return std::nullopt;
   const StripChain chain(to, stored, n);
   if (!chain.fits()) return std::nullopt;
   StripParts parts;
