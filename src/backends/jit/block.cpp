@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "backends/jit/block_writer.hpp"
 #include "backends/jit/nodes.hpp"
@@ -95,6 +96,8 @@ struct Parts {
   int around_count = 0;
   bool tables = false;  // for codes, made by kernels of their own
   bool moved = false;   // pixels come from other places
+  int points = 0;
+  bool powers = false;  // points take powers or the like
   bool tile = false;    // a weighted sum that reads far enough for local memory to pay
 };
 
@@ -111,6 +114,10 @@ void collect(const Builder& to, const IsStored& stored, const Operand& operand, 
   if (const auto* point = as<Point>(node)) {
     if (point->lookup && inside && !coded_by(to, stored, operand)) parts.fits = false;
     if (coded_by(to, stored, operand)) parts.tables = true;
+    ++parts.points;
+    parts.powers = parts.powers || point->expression != nullptr ||
+                   (point->body != nullptr &&
+                    std::string_view(point->body->text).find("pow(") != std::string_view::npos);
     for (const Operand& image : pixel_images(node)) {
       collect(to, stored, image, inside, means, parts);
     }
@@ -153,7 +160,12 @@ int words_of(const BlockSize& size, const Parts& parts) {
 // The largest block whose window registers hold; nothing when there is none.
 std::optional<BlockSize> block_size(const Parts& parts) {
   const Footprint& f = parts.reach;
-  if (!parts.around) return BlockSize{.px = 16 / parts.bytes, .py = 4, .points = true};
+  if (!parts.around) {
+    // Small blocks fill a device sooner; they make a table of codes more often.
+    const bool light = parts.bytes == 1 && parts.channels == 1 && parts.points <= 1 &&
+                       !parts.powers && !parts.moved;
+    return BlockSize{.px = 16 / parts.bytes, .py = light ? 2 : 4, .points = true};
+  }
   if (parts.tile && parts.around_count == 1) {
     return parts.lanes && parts.runs > 0 ? lanes_tile_size : tile_size;
   }

@@ -147,8 +147,9 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
           (goes_on ? "    block += GROUPS_Y;\n    y0 = " + first_row + ";\n    if (block * " +
                          number(block_y) + " >= " + height + ") break;\n" + loads + "  }\n"
                    : "");
-  // As many groups of some 60 registers a work-item as are at work at once.
-  const int most = goes_on ? (to_.tuning().groups_at_once + 1) / 2 : 0;
+  // Four times the groups of some 60 registers a work-item that are at work at once: a table for a
+  // few blocks costs little, and with fewer groups all read and write at the same time.
+  const int most = goes_on ? 2 * to_.tuning().groups_at_once : 0;
   to_.kernel(
       name, items, text,
       [size = std::move(size), wanted = std::move(wanted), block_x, block_y, items,

@@ -264,9 +264,12 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
   // NVIDIA's OpenCL spills there: 94 us against 81 for four measurements of 8192x8192 floats.
   const bool waves = wide && to.ends_in_last_group() && to.dialect() == Dialect::cuda;
   // Groups of waves go down their columns: as many as are at work at once.
-  const std::int64_t most = std::max(1, to.tuning().groups_at_once / 4);
+  const std::int64_t most = std::max(1, to.tuning().groups_at_once / 8);
   const auto groups_y = [=](const LaunchContext& at) {
-    return waves ? std::min(down(at), std::max<std::int64_t>(1, most / groups_x(at))) : down(at);
+    if (!waves) return down(at);
+    const std::int64_t limit = std::max<std::int64_t>(1, most / groups_x(at));
+    const std::int64_t each = (down(at) + limit - 1) / limit;  // cells of a group, one below another
+    return (down(at) + each - 1) / each;
   };
   const auto groups = [=](const LaunchContext& at) { return groups_x(at) * groups_y(at); };
   const auto of_cells = [&](const CellFold& fold) {
@@ -383,7 +386,7 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
       [=](const LaunchContext& at) {
         return LaunchShape{{groups_x(at), groups_y(at), 1}, {items, 1, 1}};
       },
-      batched ? 4 : 0);
+      waves ? cell_groups : batched ? 4 : 0);
   const std::string local = filled(end_parts, {{"items", number(items)}});
   const auto one_group = [chunks](bool of_one, bool of_many) {
     return [=](const LaunchContext& at) {

@@ -12,6 +12,9 @@ namespace impipe::jit {
 inline constexpr int cell_items = 256;  // of a group
 inline constexpr int cell_run = 16;     // cells that a work-item of the end puts together
 inline constexpr int cell_chunk = cell_items * cell_run;  // cells of a group of the end
+// Rows of a work-item that are under way, and groups of it that a processor then holds.
+// Few groups with many rows: what is read at once then lies close together.
+inline constexpr int cell_rows = 16, cell_groups = 2;
 
 struct CellFold {
   std::string name;   // of its variables
@@ -32,7 +35,7 @@ struct CellPass {
 };
 
 // The kernel of a device whose waves exchange registers (CUDA): groups go down their columns, with
-// eight rows of each work-item under way, whatever they wait for at the end of a cell.
+// sixteen rows of each work-item under way, whatever they wait for at the end of a cell.
 std::string cells_in_waves(const CellPass& pass);
 
 }  // namespace impipe::jit

@@ -16,19 +16,19 @@ constexpr const char* kernel = R"(  LOCAL double sums[2 * $folds * $waves];
   const int merged = $merged;
   GLOBAL const float* const column = $image + (inside ? x0 : 0);
   const long stride = $stride;
-  float rows[32];
+  float rows[4 * $rows];
 #pragma unroll
-  for (int r = 0; r < 8; ++r) {
+  for (int r = 0; r < $rows; ++r) {
     load_16_float(column + smaller(GROUP_Y * 32 + r, $height - 1) * stride, rows + 4 * r);
   }
 $extremes_begin  int turn = 0;
   for (int down = GROUP_Y; down < cells_down; down += GROUPS_Y) {
 $begin#pragma unroll 1
-    for (int part = 0; part < 32; part += 8) {
+    for (int part = 0; part < 32; part += $rows) {
       const int y = down * 32 + part;
-      const int next = part < 24 ? y + 8 : (down + GROUPS_Y) * 32;
+      const int next = part + $rows < 32 ? y + $rows : (down + GROUPS_Y) * 32;
 #pragma unroll
-      for (int r = 0; r < 8; ++r) {
+      for (int r = 0; r < $rows; ++r) {
         if (y + r < $height) {
           const float* const p = rows + 4 * r;
 $steps        }
@@ -250,6 +250,7 @@ std::string cells_in_waves(const CellPass& pass) {
                          {"width", pass.width},
                          {"height", pass.height},
                          {"merged", pass.merged},
+                         {"rows", number(cell_rows)},
                          {"image", pass.image.pointer},
                          {"stride", pass.image.stride},
                          {"extremes_begin", each(true, begin_extreme)},
