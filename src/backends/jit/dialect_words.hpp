@@ -355,9 +355,9 @@ FUNCTION void exchange_columns(float* wide, const int left, const int right, IN_
 
 // DOUBLE_OF_CODE and CODE_OF_DOUBLE do without conversions, of which a processor makes few at once.
 // A code in the low word of 2^52 is 2^52 + code. Back: a double's high word orders it, so that the
-// high word `most` of the largest code limits it; 2^44 has eight bits behind the point, and with the
-// sum rounded down those above them are floor(v + 0.5), exactly. What is negative becomes less than
-// the smallest normal number; NaN is 0.
+// high word `most` of the largest code limits it; 2^44 has eight bits behind the point, and with
+// the sum rounded down those above them are floor(v + 0.5), exactly. What is negative becomes less
+// than the smallest normal number; NaN is 0.
 
 // Lanes: the 16-bit halves of a word, each with a byte of a pixel in its low half (the high half is
 // unspecified or 0; order holds). BYTE_LANES: byte k of a and byte k of b; CLEAN_LANES: with zeros
@@ -367,7 +367,7 @@ FUNCTION void exchange_columns(float* wide, const int left, const int right, IN_
 // away from k + 0.5, much more than an estimate's error. LOW_LANE, HIGH_LANE: 2^23 more than a
 // lane, as a float. CHOSEN_BYTES: byte k is that of a which hexadecimal digit k of `places` names.
 
-// beside_TYPE (CUDA and NVIDIA's OpenCL): `v` of the work-item that is `by` further in a wave of 32,
-// or one's own where there is none. By all work-items of a wave together.
+// beside_TYPE (CUDA and NVIDIA's OpenCL): `v` of the work-item that is `by` further in a wave of
+// 32, or one's own where there is none. By all work-items of a wave together.
 
 }  // namespace impipe::jit::dialect_words

@@ -40,8 +40,7 @@ std::vector<std::byte> binary_of(cl_program program) {
 }  // namespace
 
 OpenClKernel::OpenClKernel(cl_context context, cl_device_id device, const Target& target,
-                           const DeviceInfo& info, jit::Program generated,
-                           const std::string& title)
+                           const DeviceInfo& info, jit::Program generated, const std::string& title)
     : program(std::move(generated)), options_(options_for(target, program)) {
   const Calls& cl = *calls();
   std::string log;

@@ -98,7 +98,8 @@ DeviceInfo describe(const Found& found, std::size_t index) {
 // Attributes of the extension cl_nv_device_attribute_query.
 constexpr cl_device_info compute_capability_major = 0x4000, compute_capability_minor = 0x4001;
 
-// Which words and options the device's compiler takes: as its driver says, whatever tuning is asked.
+// Which words and options the device's compiler takes: as its driver says, whatever tuning is
+// asked.
 Target target_of(cl_device_id device) {
   const std::string extensions = text_of(device, CL_DEVICE_EXTENSIONS);
   for (const char* needed : {"cl_nv_device_attribute_query", "cl_nv_compiler_options"}) {
