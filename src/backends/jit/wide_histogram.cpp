@@ -1,4 +1,4 @@
-// Histograms of 65,536 codes in local memory: two counts of 16 bits a word, 128 KB for each group.
+// Histograms of 65,536 codes in local memory: two counts of 16 bits a word, 134 KB for each group.
 //
 // A count that passes 0x8000 moves that much to the counts of the whole image in global memory; the
 // work-item whose addition took it there does so. Between two barriers a group adds at most 32,768,
