@@ -1,6 +1,7 @@
-// The table's windows, flips and resampled images.
+// The table's windows and resampled images; parts, frames and flips at any byte of a row.
 #include "core/expression.hpp"
 #include "support/kernel_specs.hpp"
+#include "support/tiled_specs.hpp"
 
 IMPIPE_POINT_BODY(moved_scale, (x), (k), { return x * k; })
 IMPIPE_POINT_BODY(moved_above, (x), (threshold), { return x > threshold ? real(1) : real(0); })
@@ -126,15 +127,19 @@ class Table {
               {40, 0, 0.8, -0.6, 1.3, 0.6, 0.8, -2.1, 1, 1}, cls, channels)});
   }
 
+  void add_uncommon_resamples() {
+    using Method = Resample::Method;
+    add_resize(Method::bilinear, true, PixelClass::logical, 1, {0, 0, 2.6, 0.6});
+    // Columns that local memory does not hold.
+    add_resize(Method::bicubic, true, PixelClass::uint8, 3, {0, 0, 0.015, 2});
+  }
+
   void add_resamples() {
     using Method = Resample::Method;
     add_resize(Method::bicubic, true, PixelClass::uint8, 1, {0, 0, 0.4, 1.7});
     add_resize(Method::bilinear, false, PixelClass::uint16, 3, {0, 0, 0.3, 1});
     add_resize(Method::bicubic, true, PixelClass::single, 3, {20, 30, 0, 0});
     add_resize(Method::nearest, false, PixelClass::single, 1, {0, 0, 2.3, 0.7});
-    add_resize(Method::bilinear, true, PixelClass::logical, 1, {0, 0, 2.6, 0.6});
-    // Columns that local memory does not hold.
-    add_resize(Method::bicubic, true, PixelClass::uint8, 3, {0, 0, 0.015, 2});
     add_affine(Method::bilinear, PixelClass::uint8, 3);
     add_affine(Method::bilinear, PixelClass::single, 1);
     add_affine(Method::nearest, PixelClass::uint16, 1);
@@ -146,6 +151,12 @@ class Table {
 std::vector<SpecCase> geometry_specs() {
   Table table;
   table.add_windows();
+  table.add_resamples();
+  return table.cases;
+}
+
+std::vector<SpecCase> moved_specs() {
+  Table table;
   const Border borders[] = {Border::replicate, Border::circular, Border::symmetric};
   int next = 0;
   for (const PixelClass cls :
@@ -153,7 +164,7 @@ std::vector<SpecCase> geometry_specs() {
     for (const int channels : {1, 3}) table.add_moves(cls, channels, borders[next++ % 3]);
   }
   table.add_moves_beside_points();
-  table.add_resamples();
+  table.add_uncommon_resamples();
   return table.cases;
 }
 

@@ -15,6 +15,9 @@ std::vector<SpecCase> measured_specs();
 // Neighbourhoods of neighbourhoods.
 std::vector<SpecCase> chained_specs();
 
+// Rows that begin at any byte of the image's, and resampled images of uncommon kinds.
+std::vector<SpecCase> moved_specs();
+
 // Bytes in whole numbers.
 std::vector<SpecCase> byte_specs();
 

@@ -92,6 +92,13 @@ TEST(CudaTiles, HaveTheBitsOfTheCpu) {
   expect_bits_of_the_cpu(measured_specs(), measured_sizes, *device);
 }
 
+TEST(CudaMoves, HaveTheBitsOfTheCpu) {
+  ThreadPool pool(3);
+  const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
+  expect_bits_of_the_cpu(moved_specs(), tile_sizes, *device);
+}
+
 TEST(CudaBytes, HaveTheBitsOfTheCpu) {
   ThreadPool pool(3);
   const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
