@@ -314,9 +314,9 @@ FUNCTION uint rounded_code(const double v, const int most) {
 #define CODE_OF_DOUBLE(v, largest, most) rounded_code(v, most)
 // Of [0, 2^31): the sum with 2^52 rounds down, and has the whole number in its low word.
 FUNCTION int floor_inside(const double v, double* floored) {
-  const double sum = __dadd_rd(v, 4503599627370496.0);
+  const double sum = sum_down_double(v, 4503599627370496.0);
   *floored = sum - 4503599627370496.0;
-  return __double2loint(sum);
+  return LOW_WORD(sum);
 }
 // sqrt(x), correctly rounded, of a whole number below 2^24: an estimate and one step of Newton's,
 // as the compilers do it where x is no exception. The smallest addend is there for x = 0.

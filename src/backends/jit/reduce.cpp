@@ -154,7 +154,9 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
         [groups, channels](const LaunchContext& at) { return groups(at) * 8 * channels; });
   };
   const bool waves = one_launch && to.dialect() != Dialect::opencl;
-  const std::string parts_of_group = waves ? std::to_string(items / 32) : items_text;
+  // Of waves the first element is the group's, and theirs stand behind it.
+  const std::string waves_text = std::to_string(items / 32);
+  const std::string parts_of_group = waves ? "1 + " + waves_text : items_text;
   std::string locals, begin, pairs, chunk, pixel, put, join, join_wave, out, out_parts, first, from;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Fold& fold = folds[i];
@@ -180,8 +182,8 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
                                         {"both", fold.both(fold.name, "other")}});
       };
       join_wave += by_steps(16);
-      put += "      " + all + "[ITEM / 32] = " + fold.name + ";\n";
-      join += "      " + fold.name + " = " + all + "[ITEM % " + parts_of_group + "];\n" +
+      put += "      " + all + "[1 + ITEM / 32] = " + fold.name + ";\n";
+      join += "      " + fold.name + " = " + all + "[1 + ITEM % " + waves_text + "];\n" +
               by_steps(items / 64);
       out += "        " + all + "[0] = " + fold.name + ";\n";
     } else {
