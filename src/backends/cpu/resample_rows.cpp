@@ -16,14 +16,6 @@ namespace baseline {
 #define FMA(a, b, c) __builtin_fmaf(a, b, c)
 #define PLACED(v, p) (static_cast<void>(p), (v))
 #include "backends/cpu/resample_rows.inc"
-#undef LEVEL_TARGET
-#undef Vec
-#undef WIDTH
-#undef LOAD
-#undef STORE
-#undef SET
-#undef FMA
-#undef PLACED
 }  // namespace baseline
 
 #if IMPIPE_HAS_INTRINSICS
@@ -38,14 +30,6 @@ namespace v3 {
 #define PLACED(v, p) \
   _mm256_permutevar8x32_ps(v, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))
 #include "backends/cpu/resample_rows.inc"
-#undef LEVEL_TARGET
-#undef Vec
-#undef WIDTH
-#undef LOAD
-#undef STORE
-#undef SET
-#undef FMA
-#undef PLACED
 }  // namespace v3
 
 namespace v4 {
@@ -58,14 +42,6 @@ namespace v4 {
 #define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #define PLACED(v, p) _mm512_permutexvar_ps(_mm512_loadu_si512(p), v)
 #include "backends/cpu/resample_rows.inc"
-#undef LEVEL_TARGET
-#undef Vec
-#undef WIDTH
-#undef LOAD
-#undef STORE
-#undef SET
-#undef FMA
-#undef PLACED
 }  // namespace v4
 #else
 namespace v3 = baseline;

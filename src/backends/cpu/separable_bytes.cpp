@@ -52,25 +52,6 @@ namespace v3 {
 #define SET_CODE(x) _mm256_set1_epi32(x)
 #define STORE_CODES(p, v) _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v)
 #include "backends/cpu/separable_bytes.inc"
-#undef LEVEL_TARGET
-#undef Vec
-#undef Codes
-#undef WIDTH
-#undef ROWS
-#undef TOGETHER
-#undef LOAD
-#undef STORE
-#undef SET
-#undef FMA
-#undef MAX
-#undef ADD
-#undef EVERY_FOURTH
-#undef TRUNCATE
-#undef SMALLEST_UNSIGNED
-#undef OR
-#undef SHIFT
-#undef SET_CODE
-#undef STORE_CODES
 }  // namespace v3
 
 namespace v4 {
@@ -98,25 +79,6 @@ namespace v4 {
 #define SET_CODE(x) _mm512_set1_epi32(x)
 #define STORE_CODES(p, v) _mm512_storeu_si512(p, v)
 #include "backends/cpu/separable_bytes.inc"
-#undef LEVEL_TARGET
-#undef Vec
-#undef Codes
-#undef WIDTH
-#undef ROWS
-#undef TOGETHER
-#undef LOAD
-#undef STORE
-#undef SET
-#undef FMA
-#undef MAX
-#undef ADD
-#undef EVERY_FOURTH
-#undef TRUNCATE
-#undef SMALLEST_UNSIGNED
-#undef OR
-#undef SHIFT
-#undef SET_CODE
-#undef STORE_CODES
 }  // namespace v4
 
 void run_strip(const Separable& separable, const Arguments& arguments, const TileImage& in,

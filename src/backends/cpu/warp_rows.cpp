@@ -39,28 +39,6 @@ using Reals = __m256d;
 #define JOIN_FLOATS(a, b) _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a))
 #define JOIN_INTS(a, b) _mm256_set_m128i(_mm256_cvttpd_epi32(b), _mm256_cvttpd_epi32(a))
 #include "backends/cpu/warp_rows.inc"
-#undef LEVEL_TARGET
-#undef HALF
-#undef GATHER
-#undef SET_INTS
-#undef AND
-#undef ADD
-#undef MULTIPLY
-#undef SHIFT_RIGHT
-#undef TO_FLOATS
-#undef AS_FLOATS
-#undef FMA
-#undef FNMA
-#undef STORE
-#undef SET_REALS
-#undef COUNT_REALS
-#undef ADD_REALS
-#undef SUB_REALS
-#undef FMA_REALS
-#undef FLOOR
-#undef ALL_IN
-#undef JOIN_FLOATS
-#undef JOIN_INTS
 }  // namespace v3
 
 namespace v4 {
@@ -96,28 +74,6 @@ using Reals = __m512d;
   _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvttpd_epi32(a)),             \
                      _mm512_cvttpd_epi32(b), 1)
 #include "backends/cpu/warp_rows.inc"
-#undef LEVEL_TARGET
-#undef HALF
-#undef GATHER
-#undef SET_INTS
-#undef AND
-#undef ADD
-#undef MULTIPLY
-#undef SHIFT_RIGHT
-#undef TO_FLOATS
-#undef AS_FLOATS
-#undef FMA
-#undef FNMA
-#undef STORE
-#undef SET_REALS
-#undef COUNT_REALS
-#undef ADD_REALS
-#undef SUB_REALS
-#undef FMA_REALS
-#undef FLOOR
-#undef ALL_IN
-#undef JOIN_FLOATS
-#undef JOIN_INTS
 }  // namespace v4
 
 using WarpVectors = void (*)(const AffineRow& row, WarpRow plain, float* out);

@@ -21,18 +21,6 @@ namespace baseline {
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define KEEP(v) static_cast<void>(v)
 #include "backends/cpu/weighted_rows.inc"
-#undef LEVEL_TARGET
-#undef Vec
-#undef WIDTH
-#undef VECTORS
-#undef LOAD
-#undef STORE
-#undef SET
-#undef FMA
-#undef ADD
-#undef MAX
-#undef MIN
-#undef KEEP
 }  // namespace baseline
 
 #if IMPIPE_HAS_INTRINSICS
@@ -50,18 +38,6 @@ namespace v3 {
 #define MIN(a, b) _mm256_min_ps(a, b)
 #define KEEP(v) __asm__("" : "+x"(v))
 #include "backends/cpu/weighted_rows.inc"
-#undef LEVEL_TARGET
-#undef Vec
-#undef WIDTH
-#undef VECTORS
-#undef LOAD
-#undef STORE
-#undef SET
-#undef FMA
-#undef ADD
-#undef MAX
-#undef MIN
-#undef KEEP
 }  // namespace v3
 
 namespace v4 {
@@ -78,18 +54,6 @@ namespace v4 {
 #define MIN(a, b) _mm512_min_ps(a, b)
 #define KEEP(v) __asm__("" : "+v"(v))
 #include "backends/cpu/weighted_rows.inc"
-#undef LEVEL_TARGET
-#undef Vec
-#undef WIDTH
-#undef VECTORS
-#undef LOAD
-#undef STORE
-#undef SET
-#undef FMA
-#undef ADD
-#undef MAX
-#undef MIN
-#undef KEEP
 }  // namespace v4
 #else
 namespace v3 = baseline;

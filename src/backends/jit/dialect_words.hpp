@@ -55,12 +55,6 @@ static inline uint add_bytes(const uint word, const uint sum) {
 #define ROUNDED_CODE(value) (FLOOR_CODE((value) + 0.49999997f) << 8)
 // The 32 bits from bit `shift` < 32 on of the 64 whose low word comes first.
 #define SHIFTED_WORD(low, high, shift) ((uint)(((ulong)(high) << 32 | (low)) >> (shift)))
-// Values in local memory by which neighbours read one another's columns.
-#define EXCHANGED(count) (count)
-// Groups take one way: not every compiler keeps barriers behind a condition in step.
-#define INTERIOR(test) 0
-// What a table of floats in local memory has for byte k of a word.
-#define OF_BYTE(table, word, k) (table)[((word) >> (8 * (k))) & 255u]
 #define DOUBLE_OF_CODE(code) ((double)(code))
 #define CODE_OF_DOUBLE(v, largest, most) ((uint)to_code_double(v, largest))
 #define BYTE_LANES(a, b, k) ((((a) >> (8 * (k))) & 255u) | ((((b) >> (8 * (k))) & 255u) << 16))
@@ -106,18 +100,6 @@ FUNCTION int floor_inside(const double v, double* floored) {
 }
 #define root_of_whole(x) sqrt(x)
 #define rounded_root(x) ROUNDED_CODE(fmin(sqrt(x), 255.0f))
-// wide: `left` columns of the work-item to the left, four of its own, `right` ones of the work-item
-// to the right. By all work-items of a group together. The first and the last of a wave get some
-// values or other on their outer sides.
-FUNCTION void exchange_columns(float* wide, const int left, const int right,
-                               IN_LOCAL float* exchange) {
-  BARRIER;
-  for (int k = 0; k < 4; ++k) exchange[4 * ITEM + k] = wide[left + k];
-  BARRIER;
-  const int before = ITEM % 32 == 0 ? ITEM : ITEM - 1, after = ITEM % 32 == 31 ? ITEM : ITEM + 1;
-  for (int k = 0; k < left; ++k) wide[k] = exchange[4 * before + 4 - left + k];
-  for (int k = 0; k < right; ++k) wide[left + 4 + k] = exchange[4 * after + k];
-}
 )";
 
 // Instructions of NVIDIA's for which OpenCL has no words. The compiler is told CAPABILITY, the
@@ -274,10 +256,7 @@ inline constexpr const char* nvidia_words = R"(
 // Rounded down to a whole number in the mantissa: cheaper than a conversion.
 #define FLOOR_CODE(value) (FLOAT_BITS(sum_down_float(value, 8388608.0f)) & 0x7fffffu)
 #define ROUNDED_CODE(value) FLOAT_BITS(sum_down_float(value, 32768.5f))
-// Work-items of a wave read one another's registers.
-#define EXCHANGED(count) 0
-// Said by all work-items of a wave together: the compiler knows then that they stay together.
-#define INTERIOR(test) all_of_wave(test)
+// What a table of floats in local memory has for byte k of a word.
 #define OF_BYTE(table, word, k) \
   *(IN_LOCAL const float*)((IN_LOCAL const char*)(table) + four_times_byte(word, k))
 #define BYTE_LANES(a, b, k) permuted_bytes(a, b, (k) * 0x1111u + 0x4400u)
@@ -345,7 +324,10 @@ FUNCTION void store_16_bytes_if(const int test, GLOBAL uchar* to, const uint* fr
                : : "r"(test), "l"((ulong)to), "r"(from[0]), "r"(from[1]), "r"(from[2]),
                    "r"(from[3]));
 }
-FUNCTION void exchange_columns(float* wide, const int left, const int right, IN_LOCAL float* none) {
+// wide: `left` columns of the work-item to the left, four of its own, `right` ones of the work-item
+// to the right. By all work-items of a wave together: the first and the last get some values or
+// other on their outer sides.
+FUNCTION void exchange_columns(float* wide, const int left, const int right) {
 #pragma unroll
   for (int k = 0; k < left; ++k) wide[k] = beside_float(wide[4 + k], -1);
 #pragma unroll

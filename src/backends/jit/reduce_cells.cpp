@@ -212,7 +212,8 @@ constexpr const char* last_group = R"(  LOCAL int is_last;
 $end  }
 )";
 
-// Columns of a work-item next to each other: those of a cell that exist.
+}  // namespace
+
 std::string in_lane(const CellFold& fold, const std::string& totals, int columns) {
   std::string text;
   for (int step = 1; step < columns; step *= 2) {
@@ -225,8 +226,6 @@ std::string in_lane(const CellFold& fold, const std::string& totals, int columns
   }
   return text;
 }
-
-}  // namespace
 
 void write_cells(Builder& to, const std::vector<int>& nodes) {
   const Operand image = to.node(nodes[0]).images[0];

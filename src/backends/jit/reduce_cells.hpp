@@ -24,6 +24,10 @@ struct CellFold {
   std::function<std::string(const std::string&, const std::string&)> both;
 };
 
+// The text that puts a work-item's columns of `totals` together, in pairs: those of a cell that
+// exist.
+std::string in_lane(const CellFold& fold, const std::string& totals, int columns);
+
 // What stands in the text of a pass over a plane of floats with one channel.
 struct CellPass {
   std::string width, height, merged;       // cells of a row that a group puts together

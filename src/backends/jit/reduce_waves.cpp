@@ -177,21 +177,6 @@ constexpr const char* last_extreme_of_waves = R"(      {
       }
 )";
 
-// Columns of a work-item next to each other: those of a cell that exist.
-std::string in_lane(const CellFold& fold) {
-  std::string text;
-  for (int step = 1; step < columns; step *= 2) {
-    for (int k = 0; k + step < columns; k += 2 * step) {
-      const std::string totals = "totals_" + fold.name;
-      const std::string a = totals + "[" + std::to_string(k) + "]";
-      const std::string b = totals + "[" + std::to_string(k + step) + "]";
-      text += "      if (in_cell + " + std::to_string(k + step) + " < wide) " + a + " = " +
-              fold.both(a, b) + ";\n";
-    }
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string cells_in_waves(const CellPass& pass) {
@@ -204,7 +189,7 @@ std::string cells_in_waves(const CellPass& pass) {
                          {"first", fold.first},
                          {"map", fold.map},
                          {"both", fold.both("v", "other")},
-                         {"in_lane", fold.extreme ? "" : in_lane(fold)},
+                         {"in_lane", fold.extreme ? "" : in_lane(fold, "totals_" + fold.name, columns)},
                          {"cells", pass.cells[i]},
                          {"out", pass.out[i]},
                          {"fold", number(i)},

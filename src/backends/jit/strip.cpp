@@ -89,13 +89,13 @@ class StripWriter : public BlockWriter {
     const auto call = [&](const char* edge) {
       return function + "(GIVE, shared, x0, y0, turns" + passed + ", " + edge + ");\n";
     };
+    // By all work-items of a wave together: the compiler knows then that they stay together.
     const std::string text =
-        "  LOCAL float shared[EXCHANGED(" + number(strip_items * px) + ") + " +
-        number(std::max(1, 256 * table_count_)) + "];\n  const int x0 = GROUP_X * " +
-        number(strip_across) + " + ITEM % 32 * 4, turns = " + turns +
+        "  LOCAL float shared[" + number(std::max(1, 256 * table_count_)) +
+        "];\n  const int x0 = GROUP_X * " + number(strip_across) + " + ITEM % 32 * 4, turns = " + turns +
         ";\n  const int y0 = (GROUP_Y * " + number(strip_waves) + " + ITEM / 32) * " + rows +
         ";\n" + early + tables_ + (tables_.empty() ? "" : "  BARRIER;\n") +
-        "  if (INTERIOR(GROUP_X > 0 && GROUP_X + 1 < GROUPS_X && y0 >= " + number(chain_.up) +
+        "  if (all_of_wave(GROUP_X > 0 && GROUP_X + 1 < GROUPS_X && y0 >= " + number(chain_.up) +
         " && y0 + " + rows + " + " + number(chain_.down + ahead) + " <= " + height_ + ")) {\n    " +
         call("0") + "  } else {\n    " + call("1") + "  }\n";
     to_.kernel(
@@ -322,8 +322,7 @@ class StripWriter : public BlockWriter {
   std::string table_of(int n, const Operand& source) {
     const int codes = to_.cls(source) == PixelClass::logical ? 2 : 256;
     const std::string entry = code(n, source);
-    const std::string first =
-        "EXCHANGED(" + number(strip_items * px) + ") + " + number(256 * table_count_++);
+    const std::string first = number(256 * table_count_++);
     tables_ += "  for (int code = ITEM; code < " + number(codes) +
                "; code += " + number(strip_items) + ") shared[" + first + " + code] = " + entry +
                ";\n";
@@ -408,7 +407,7 @@ class StripWriter : public BlockWriter {
             " + k] = (float)" + value.name + "[j * 4 + k];\n";
     if (f.left > 0 || f.right > 0) {
       const std::string exchange = "      exchange_columns(wide, " + number(f.left) + ", " +
-                                   number(f.right) + ", shared);\n      if (edge) {\n";
+                                   number(f.right) + ");\n      if (edge) {\n";
       if (constant) {
         // What stands outside the image goes to the neighbours with the others' pixels.
         text += "      if (edge) {\n" + loop("k", px) + "if (x0 + k >= " + width_ + ") wide[" +
