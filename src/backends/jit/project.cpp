@@ -217,11 +217,6 @@ class ProjectText {
         {"count", count(four)},
         {"slots", four ? "4" : "1"},
         {"pixels", four ? "float4" : "float"},
-        // Those of four frames are of bytes: what is added to a pointer then is one number, not two.
-        {"in_places", four ? " * 16" : ""},
-        {"at_place", four ? "*(GLOBAL const float4*)((GLOBAL const char*)pixels + "
-                            "(int)FLOAT_BITS(place))"
-                          : "pixels[(int)FLOAT_BITS(place)]"},
         {"step_u", four ? "1" : "(frame == 0 ? 1 : -1)"},
         {"step_v", step_v},
         {"origin", origin}};
@@ -275,7 +270,7 @@ class ProjectText {
                      {"quarters", row_memory("quarters", "float4", four, 16)},
                      {"offsets", row_memory("offsets", "float", four, 4)},
                      {"places", row_memory("places", "int", four, 4)}});
-    to_.kernel(name_ + "_frames" + suffix(four), items,
+    to_.kernel(name_ + suffix(four) + "_frames", items,
                "  if (GROUP_X < " + groups + ") {\n" + frames_text + "    return;\n  }\n" +
                    rows_text,
                shape(four, items, [four, frame_groups](Size size, const RayPlan& plan) {
@@ -322,7 +317,7 @@ class ProjectText {
                            {"slot", std::to_string(k.empty() ? 0 : std::string("xyzw").find(k[1]))},
                            {"totals_of_strips", totals_of_strips(four)}});
     }
-    to_.kernel(name_ + "_strips" + suffix(four), 32 * waves,
+    to_.kernel(name_ + suffix(four) + "_strips", 32 * waves,
                filled_here(strips_kernel, four,
                            {{"ways", table()},
                             {"frames", frames(four)},
@@ -345,7 +340,7 @@ class ProjectText {
 
   void write_bins(bool four) {
     const Operand self{false, n_};
-    to_.kernel(name_ + "_bins" + suffix(four), items,
+    to_.kernel(name_ + suffix(four) + "_bins", items,
                filled_here(bins_kernel, four,
                            {{"near", std::to_string(near_strips)},
                             {"bins", to_.height(self)},
