@@ -6,7 +6,7 @@
 #
 # --sanitize builds in build/asan (address and undefined behaviour) or build/tsan.
 # --oclgrind runs the table of OpenCL kernels under Oclgrind and nothing else: no stray access, no
-#            race. IMPIPE_TEST_TABLE=all takes all kernels, IMPIPE_TEST_SPEC=TEXT some.
+#            race. IMPIPE_TEST_TABLE=few takes some of every kind, IMPIPE_TEST_SPEC=TEXT those of a name.
 # --all-archs compiles the table of CUDA kernels for sm_75 to sm_120 with NVRTC and nothing else.
 # --seeds    tries N random pipelines (ten thousand for an hour or two) and nothing else: the same
 #            bits fused and not, at every instruction set, and on OpenCL; and N / 200 random cases of
@@ -76,6 +76,7 @@ if [ -n "$oclgrind" ]; then
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
   echo "$library" >"$folder/oclgrind.icd"
+  export IMPIPE_TEST_TABLE=${IMPIPE_TEST_TABLE:-all}
   OCL_ICD_VENDORS=$folder IMPIPE_CACHE_DIR=$folder/cache OCLGRIND_LOG=$folder/log \
     OCLGRIND_DATA_RACES=1 IMPIPE_TEST_ANY_DEVICE=1 IMPIPE_REQUIRE_BACKEND=opencl \
     "build/$preset/tests/unit_tests" --gtest_filter='OpenClKernels.*'

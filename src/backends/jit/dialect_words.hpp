@@ -46,6 +46,9 @@ inline constexpr const char* opencl_words = R"(
 inline constexpr const char* opencl_plain_words = R"(
 #define KERNEL_DENSE(items, groups) KERNEL(items)
 #define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
+// A word that other groups change meanwhile: OpenCL 1.2 has no other way to read or write it.
+#define LOAD_GLOBAL(place) atomic_or(place, 0u)
+#define STORE_GLOBAL(place, value) atomic_xchg(place, value)
 static inline uint add_bytes(const uint word, const uint sum) {
   const uint halves = (word & 0x00ff00ffu) + ((word >> 8) & 0x00ff00ffu);
   return sum + (halves & 0xffffu) + (halves >> 16);
@@ -252,6 +255,10 @@ BESIDE(double)
 
 // What CUDA and NVIDIA's OpenCL share, in the words above.
 inline constexpr const char* nvidia_words = R"(
+// What PTX calls volatile is relaxed to its memory model, which is what a word needs that other
+// groups change meanwhile.
+#define LOAD_GLOBAL(place) (*(GLOBAL volatile uint*)(place))
+#define STORE_GLOBAL(place, value) *(GLOBAL volatile uint*)(place) = value
 #define POSITIVE(value) fmax(value, 0.0f)
 // Rounded down to a whole number in the mantissa: cheaper than a conversion.
 #define FLOOR_CODE(value) (FLOAT_BITS(sum_down_float(value, 8388608.0f)) & 0x7fffffu)

@@ -260,17 +260,18 @@ inline constexpr const char* resolve_kernel = R"(  const int x = GROUP_X * $item
     const uint node = (uint)x * $halves + (uint)(GROUP_Y * 16 + y / 2);
     // Nothing is halved here: that could take back what the next line says of another node.
     uint root = node;
-    for (uint up = $forest[root]; up != root; up = $forest[root]) root = up;
+    for (uint up = LOAD_GLOBAL(&$forest[root]); up != root; up = LOAD_GLOBAL(&$forest[root]))
+      root = up;
     if (root == node) continue;
-    $forest[node] = root;
+    STORE_GLOBAL(&$forest[node], root);
     roots &= ~(1u << y);
 $hand  }
   if (roots != before) $roots[at] = roots;
 )";
-inline constexpr const char* hand_flags = R"(    if (($flags[at] >> y & 1u) != 0u) {
+inline constexpr const char* hand_flags = R"(    if ((LOAD_GLOBAL(&$flags[at]) >> y & 1u) != 0u) {
       const long place = (long)(root % $halves / 16u) * $width + (long)(root / $halves);
       const int bit = begin_in_pair($words[place], (int)(root % $halves % 16u));
-      if (($flags[place] >> bit & 1u) == 0u) OR_GLOBAL(&$flags[place], 1u << bit);
+      if ((LOAD_GLOBAL(&$flags[place]) >> bit & 1u) == 0u) OR_GLOBAL(&$flags[place], 1u << bit);
     }
 )";
 inline constexpr const char* hand_areas = "    ADD_GLOBAL(&$areas[root], $areas[node]);\n";

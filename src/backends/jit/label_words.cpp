@@ -44,8 +44,8 @@ FUNCTION uint touch_under(const uint left, const uint right) {
 // that is lost to halving is made again by whoever's minimum returned the old one.
 #define LINK_LOCAL(link) OR_LOCAL(link, 0u)
 #define HALVE_LOCAL(link, over) MIN_LOCAL(link, over)
-#define LINK_GLOBAL(link) (*(GLOBAL volatile uint*)(link))
-#define HALVE_GLOBAL(link, over) *(GLOBAL volatile uint*)(link) = over
+#define LINK_GLOBAL(link) LOAD_GLOBAL(link)
+#define HALVE_GLOBAL(link, over) STORE_GLOBAL(link, over)
 )";
 
 // One level of the forest: in local memory or in global.

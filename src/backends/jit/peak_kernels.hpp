@@ -57,9 +57,9 @@ $unroll      for (int side = 0; side < 3; ++side) {
         const uint mid = inside ? $words[place] : 0xffffffffu;
         const uint up = inside && at_row > 0 ? $words[place - $width] : 0xffffffffu;
         const uint down = inside && at_row + 1 < $rows ? $words[place + $width] : 0xffffffffu;
-        known[side][0] = mid << 1 | up >> 31;
+        known[side][0] = SHIFTED_WORD(up, mid, 31);
         known[side][1] = mid;
-        known[side][2] = mid >> 1 | down << 31;
+        known[side][2] = SHIFTED_WORD(mid, down, 1);
         if ($eight || side == 1) all &= known[side][0] & known[side][2];
         all &= mid;
       }

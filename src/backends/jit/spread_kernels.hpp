@@ -20,8 +20,6 @@ FUNCTION uint edge_between(const uint pixel, const int dx, const int dy, const u
   const int across = forward ? dx : -dx;
   return mixed_edge(owner * 4u + (dy == 0 ? 3u : (uint)(across + 1)));
 }
-// As it is in memory now.
-#define NOW(place) (*(GLOBAL volatile uint*)&(place))
 // What a float is among floats, as a whole number; there is one zero.
 FUNCTION uint key_of_float(const float v) {
   const uint bits = FLOAT_BITS(v + 0.0f);
@@ -83,8 +81,9 @@ $neighbours        const uint there = MASK(to_x, to_y), weight = own < there ? o
   }
 )";
 
-// The largest weight of the edges that leave a component; pixels without any become inner. A
-// work-item joins what it has of one component before it tells the others.
+// The largest weight of the edges that leave a component. Pixels without any become inner once they
+// follow: until then their seeds, which no longer serve a pixel that does not speak for others, say
+// so. A work-item joins what it has of one component before it tells the others.
 inline constexpr const char* weigh_kernel = R"(  if ($state[1] == 0u) return;
   uint of = $done, found = 0u;
 $columns    const uint component = $components[pixel];
@@ -97,18 +96,18 @@ $others        if (weight > best) best = weight;
       }
     }
     if (is_inner) {
-      if (component != pixel) $components[pixel] = component | $inner;
+      if (component != pixel) $seeds[pixel] = 1u;
       continue;
     }
     if (component == of) {
       found = best > found ? best : found;
       continue;
     }
-    if (of != $done && found > NOW($weights[of])) MAX_GLOBAL(&$weights[of], found);
+    if (of != $done && found > LOAD_GLOBAL(&$weights[of])) MAX_GLOBAL(&$weights[of], found);
     of = component;
     found = best;
   }
-  if (of != $done && found > NOW($weights[of])) MAX_GLOBAL(&$weights[of], found);
+  if (of != $done && found > LOAD_GLOBAL(&$weights[of])) MAX_GLOBAL(&$weights[of], found);
 )";
 
 // Which of those edges: the one with the largest number.
@@ -129,11 +128,11 @@ $others        if (weight != most) continue;
       found = edge > found ? edge : found;
       continue;
     }
-    if (of != $done && found > NOW($edges[of])) MAX_GLOBAL(&$edges[of], found);
+    if (of != $done && found > LOAD_GLOBAL(&$edges[of])) MAX_GLOBAL(&$edges[of], found);
     of = component;
     found = edge;
   }
-  if (of != $done && found > NOW($edges[of])) MAX_GLOBAL(&$edges[of], found);
+  if (of != $done && found > LOAD_GLOBAL(&$edges[of])) MAX_GLOBAL(&$edges[of], found);
 )";
 
 // Components are linked to those at the other end, or are done if the source's edge weighs no less.
@@ -143,7 +142,6 @@ inline constexpr const char* link_kernel = R"(  if ($spokesman) $state[1] = 0u;
 $columns    if ($components[pixel] != pixel) continue;
     const uint seed = $seeds[pixel];
     if (seed >= $weights[pixel]) {
-      $weights[pixel] = seed;
       $forest[pixel] = pixel | $done;
       continue;
     }
@@ -162,26 +160,30 @@ $columns    if ($components[pixel] != pixel) continue;
 // Pixels learn their new component. Those of four rows look for it side by side; on the way every
 // link is led to where the next one leads.
 inline constexpr const char* follow_kernel = R"(  if ($state[0] == 0u) return;
-  GLOBAL volatile uint* links = $forest;
 $rows_of  for (int first_y = begin_y; first_y < end_y; first_y += 4) {
     const uint first = (uint)first_y * (uint)$width + (uint)x;
     uint before[4], at[4], up[4];
 $unroll    for (int k = 0; k < 4; ++k) {
-      before[k] = first_y + k < end_y ? $components[first + (uint)k * (uint)$width] : $done;
+      const uint pixel = first + (uint)k * (uint)$width;
+      before[k] = first_y + k < end_y ? $components[pixel] : $done;
+      if ((before[k] & ($done | $inner)) == 0u && before[k] != pixel && $seeds[pixel] != 0u) {
+        before[k] |= $inner;
+        $components[pixel] = before[k];
+      }
     }
 $unroll    for (int k = 0; k < 4; ++k) {
       at[k] = (before[k] & ($done | $inner)) == 0u ? before[k] : 0u;
-      up[k] = (before[k] & ($done | $inner)) == 0u ? links[at[k]] : 0u;
+      up[k] = (before[k] & ($done | $inner)) == 0u ? LOAD_GLOBAL(&$forest[at[k]]) : 0u;
     }
     for (bool moves = true; moves;) {
       uint over[4];
       moves = false;
 $unroll      for (int k = 0; k < 4; ++k) {
-        over[k] = (up[k] & ~$done) == at[k] ? up[k] : links[up[k]];
+        over[k] = (up[k] & ~$done) == at[k] ? up[k] : LOAD_GLOBAL(&$forest[up[k]]);
       }
 $unroll      for (int k = 0; k < 4; ++k) {
         if ((up[k] & ~$done) == at[k]) continue;
-        if ((over[k] & ~$done) != up[k]) links[at[k]] = over[k];
+        if ((over[k] & ~$done) != up[k]) STORE_GLOBAL(&$forest[at[k]], over[k]);
         at[k] = up[k];
         up[k] = over[k];
         moves = true;
@@ -190,15 +192,20 @@ $unroll      for (int k = 0; k < 4; ++k) {
 $unroll    for (int k = 0; k < 4; ++k) {
       if ((before[k] & ($done | $inner)) != 0u) continue;
       const uint pixel = first + (uint)k * (uint)$width;
-      if (at[k] != before[k]) links[before[k]] = at[k];
+      if (at[k] != before[k]) STORE_GLOBAL(&$forest[before[k]], at[k]);
       if (up[k] != before[k]) $components[pixel] = up[k];
       if (before[k] != pixel) continue;
       if (at[k] != pixel) {
         MAX_GLOBAL(&$seeds[at[k]], $seeds[pixel]);
+        $seeds[pixel] = 0u;
       } else if (up[k] == pixel) {
         $weights[pixel] = 0u;
         $edges[pixel] = 0u;
         $state[1] = 1u;
+      } else {
+        // Done: by the source's edge if that weighs no less. The seeds that join it weigh less.
+        const uint seed = LOAD_GLOBAL(&$seeds[pixel]);
+        if (seed > $weights[pixel]) $weights[pixel] = seed;
       }
     }
   }
