@@ -5,12 +5,14 @@
 #                   [--seeds N [FIRST]] [CTEST_ARGUMENT...]
 #
 # --sanitize builds in build/asan (address and undefined behaviour) or build/tsan.
-# --oclgrind runs the table of OpenCL kernels under Oclgrind and nothing else: no stray access, no
-#            race. IMPIPE_TEST_TABLE=few takes some of every kind, IMPIPE_TEST_SPEC=TEXT those of a name.
+# --oclgrind runs the table of OpenCL kernels and 600 random pipelines (IMPIPE_TEST_SEEDS, from
+#            IMPIPE_TEST_FIRST_SEED) under Oclgrind and nothing else: no stray access, no race.
+#            IMPIPE_TEST_TABLE=few takes some of every kind, IMPIPE_TEST_SPEC=TEXT those of a name.
 # --all-archs compiles the table of CUDA kernels for sm_75 to sm_120 with NVRTC and nothing else.
 # --seeds    tries N random pipelines (ten thousand for an hour or two) and nothing else: the same
-#            bits fused and not, at every instruction set, and on OpenCL; and N / 200 random cases of
-#            each operator against the definitions. FIRST is the first seed, 1 unless given.
+#            bits fused and not, at every instruction set, and on OpenCL; N / 10 of small images on
+#            OpenCL; and N / 200 random cases of each operator against the definitions. FIRST is the
+#            first seed, 1 unless given.
 # --long     runs the long forms too (2,000 files where 400 are the rule).
 # Anything else goes to ctest, such as -R cli. Exits with ctest's status.
 set -euo pipefail
@@ -76,10 +78,10 @@ if [ -n "$oclgrind" ]; then
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
   echo "$library" >"$folder/oclgrind.icd"
-  export IMPIPE_TEST_TABLE=${IMPIPE_TEST_TABLE:-all}
+  export IMPIPE_TEST_TABLE=${IMPIPE_TEST_TABLE:-all} IMPIPE_TEST_SEEDS=${IMPIPE_TEST_SEEDS:-600}
   OCL_ICD_VENDORS=$folder IMPIPE_CACHE_DIR=$folder/cache OCLGRIND_LOG=$folder/log \
     OCLGRIND_DATA_RACES=1 IMPIPE_TEST_ANY_DEVICE=1 IMPIPE_REQUIRE_BACKEND=opencl \
-    "build/$preset/tests/unit_tests" --gtest_filter='OpenClKernels.*'
+    "build/$preset/tests/unit_tests" --gtest_filter='OpenClKernels.*:Differential.Small*'
   if [ -s "$folder/log" ]; then
     cat "$folder/log" >&2
     exit 1
@@ -95,7 +97,9 @@ fi
 if [ -n "$seeds" ]; then
   status=0
   IMPIPE_TEST_SEEDS=$seeds IMPIPE_TEST_FIRST_SEED=$first_seed \
-    "build/$preset/tests/unit_tests" --gtest_brief=1 --gtest_filter='Differential.*' || status=1
+    "build/$preset/tests/unit_tests" --gtest_brief=1 --gtest_filter='Differential.Random*' || status=1
+  IMPIPE_TEST_SEEDS=$((seeds / 10 + 1)) IMPIPE_TEST_FIRST_SEED=$first_seed \
+    "build/$preset/tests/unit_tests" --gtest_brief=1 --gtest_filter='Differential.Small*' || status=1
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
   python=$(setup_python)

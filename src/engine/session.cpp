@@ -42,7 +42,7 @@ std::shared_ptr<const Program> Session::program(const ImageType& input,
 // A GPU's compiler takes a tenth of a second a kernel: they are made side by side, while the first
 // pictures are decoded.
 std::vector<PendingKernel> Session::kernels_of(const Plan& plan, bool stacked) {
-  const bool compiles = device().id != "cpu";
+  const bool compiles = device().id != "cpu" && options_.compile_aside;
   std::vector<PendingKernel> kernels;
   for (const Step& step : plan.steps) {
     const auto policy = compiles ? std::launch::async : std::launch::deferred;

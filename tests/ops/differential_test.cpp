@@ -1,5 +1,6 @@
 // Random pipelines give the same bits fused and not, at every instruction set of the CPU, and on the
-// other backends. IMPIPE_TEST_SEEDS says how many are tried, IMPIPE_TEST_FIRST_SEED from where.
+// other backends. IMPIPE_TEST_SEEDS says how many are tried, IMPIPE_TEST_FIRST_SEED from where,
+// IMPIPE_TEST_WALK the device of the walk over small images (opencl unless given; cuda, cuda:1).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -84,6 +85,31 @@ TEST(Differential, RandomPipelinesAgreeWhereverTheyRun) {
   // Most must run, or the test says nothing.
   EXPECT_LT(refused, count * 2 / 3) << "of " << count;
   RecordProperty("refused", static_cast<int>(refused));
+}
+
+// Every seed on the device, so that scripts/test.sh can take Oclgrind's and look for stray accesses.
+TEST(Differential, SmallImagesOnADevice) {
+  const char* named = std::getenv("IMPIPE_TEST_WALK");
+  const std::string device = named == nullptr ? "opencl" : named;
+  if (!test::has_device(device)) GTEST_SKIP() << "no " << device;
+  const std::uint64_t first = number_of("IMPIPE_TEST_FIRST_SEED", 1);
+  const std::uint64_t count = number_of("IMPIPE_TEST_SEEDS", 10);
+  std::uint64_t ran = 0;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const test::RandomRun what = test::small_random_run(seed);
+    const Outcome expected = outcome_of(what, {.backend = "cpu"});
+    if (!expected.refused.empty()) continue;
+    ++ran;
+    const test::RunOptions options{
+        .fuse = seed % 4 != 0, .backend = device, .compile_aside = false};
+    if (!what.approximate) {
+      compare(seed, expected, what, device.c_str(), options);
+      continue;
+    }
+    EXPECT_EQ(outcome_of(what, options).refused, "") << "seed " << seed << ": " << what.text;
+  }
+  test::close_devices();
+  EXPECT_GE(ran, count / 3) << "of " << count;
 }
 
 }  // namespace

@@ -20,14 +20,21 @@ ThreadPool& pool() {
   return threads;
 }
 
+using Devices = std::map<std::string, engine::OpenDevice>;
+
 // Opened once: what a device compiled is used again.
+Devices& open_devices() {
+  static Devices open;
+  return open;
+}
+
 engine::OpenDevice device_for(const RunOptions& options) {
   if (options.level) return {.device = cpu::open_at(*options.level, pool()), .pool = &pool()};
   const char* named = std::getenv("IMPIPE_TEST_BACKEND");
   const std::string backend = !options.backend.empty() ? options.backend
                               : named != nullptr       ? named
                                                        : "cpu";
-  static std::map<std::string, engine::OpenDevice> open;
+  Devices& open = open_devices();
   const auto known = open.find(backend);
   if (known != open.end()) return known->second;
   return open[backend] = engine::open_device({.backend = backend}, pool());
@@ -36,7 +43,9 @@ engine::OpenDevice device_for(const RunOptions& options) {
 Ran run(const pipeline::Pipeline& pipeline, const HostImage& image,
         const std::map<std::string, HostImage>& operands, const RunOptions& options) {
   engine::Session session(pipeline, device_for(options),
-                          {.fuse = options.fuse, .strict = options.strict});
+                          {.fuse = options.fuse,
+                           .strict = options.strict,
+                           .compile_aside = options.compile_aside});
   std::map<std::string, ImageType> types;
   for (const std::string& name : pipeline.operands) types[name] = operands.at(name).type;
   const auto program = session.program(image.type, types);
@@ -67,6 +76,8 @@ bool has_device(const std::string& backend) {
     return false;
   }
 }
+
+void close_devices() { open_devices().clear(); }
 
 Ran run(std::string_view text, const HostImage& image,
         const std::map<std::string, HostImage>& operands, const RunOptions& options) {

@@ -26,11 +26,14 @@ struct RunOptions {
   bool strict = false;
   std::optional<CpuLevel> level = std::nullopt;  // of the CPU; the best there is unless given
   std::string backend = "";  // the CPU, or what IMPIPE_TEST_BACKEND names
+  bool compile_aside = true;  // not where a driver bears one thread at a time only: Oclgrind's
 };
 
 // Whether this processor has the instructions, and whether a backend has a usable device.
 bool has_level(CpuLevel level);
 bool has_device(const std::string& backend);
+// Before the process ends, for drivers that do not outlive main: Oclgrind's.
+void close_devices();
 
 Ran run(std::string_view text, const HostImage& image,
         const std::map<std::string, HostImage>& operands = {}, const RunOptions& options = {});

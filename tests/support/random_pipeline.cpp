@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <random>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace {
 
 class Maker {
  public:
-  explicit Maker(std::uint64_t seed) : random_(seed) {}
+  Maker(std::uint64_t seed, bool small) : random_(seed), small_(small) {}
 
   RandomRun make(std::uint64_t seed) {
     RandomRun out;
@@ -35,6 +36,7 @@ class Maker {
     const bool specials = cls == PixelClass::single && below(3) == 0 && !ordered;
     out.image = specials ? test_image_with_specials(channels, size, seed)
                          : test_image(cls, channels, size, seed);
+    if (small_ && cls == PixelClass::single && below(3) == 0) spread(out.image);
     const int codes = static_cast<int>(class_max(cls)) + 1;
     out.operands = {{"b", test_image(cls, channels, size, seed + 1)},
                     {"lut", test_image(cls, 1, {codes, 1}, seed + 2)}};
@@ -52,8 +54,28 @@ class Maker {
     return low + (high - low) * static_cast<double>(random_() >> 11) * 0x1p-53;
   }
 
+  // Values from 2^-14 to 2^15 of either sign, as half floats have.
+  void spread(HostImage& image) {
+    for (std::int64_t y = 0; y < image.size().height; ++y) {
+      float* row = image.pixels.row_as<float>(y);
+      for (std::int64_t i = 0; i < image.size().width * image.pixels.channels(); ++i) {
+        row[i] = std::ldexp(row[i], below(30) - 14) * (below(2) == 0 ? 1.0f : -1.0f);
+      }
+    }
+  }
+
+  // Single pixels, rows and columns, and sides just beside those of groups; some 600 pixels at most.
+  Size small_size() {
+    constexpr Size sizes[] = {{1, 1},  {1, 2},  {2, 1},  {2, 2},   {2, 3},   {3, 2},  {5, 4},
+                              {1, 33}, {33, 1}, {1, 65}, {65, 1},  {129, 1}, {1, 70}, {257, 2},
+                              {7, 9},  {15, 4}, {16, 9}, {17, 17}, {31, 3},  {33, 5}, {9, 33},
+                              {63, 7}, {65, 9}, {4, 65}, {129, 3}, {40, 15}};
+    return sizes[below(static_cast<int>(std::size(sizes)))];
+  }
+
   // Sides round every width of a vector or tile; never two long ones.
   Size any_size() {
+    if (small_) return small_size();
     constexpr int medium[] = {31, 32, 33, 63, 64, 65, 127, 129};
     constexpr int large[] = {1023, 1025, 4097};
     const auto side = [&] { return below(2) == 0 ? 1 + below(9) : medium[below(8)]; };
@@ -167,10 +189,13 @@ class Maker {
   }
 
   std::mt19937_64 random_;
+  bool small_;
 };
 
 }  // namespace
 
-RandomRun random_run(std::uint64_t seed) { return Maker(seed).make(seed); }
+RandomRun random_run(std::uint64_t seed) { return Maker(seed, false).make(seed); }
+
+RandomRun small_random_run(std::uint64_t seed) { return Maker(seed, true).make(seed); }
 
 }  // namespace impipe::test

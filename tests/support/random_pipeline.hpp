@@ -20,5 +20,7 @@ struct RandomRun {
 
 // The same for the same seed and catalogue.
 RandomRun random_run(std::uint64_t seed);
+// Of single pixels, rows and columns, and at most some 600 pixels; also of values that spread widely.
+RandomRun small_random_run(std::uint64_t seed);
 
 }  // namespace impipe::test
