@@ -121,6 +121,37 @@ void BlockWriter::stream_tile(int n, const std::string& own, const std::string& 
                name + "[k] = (" + type_of(node.cls) + ")" + value_of("k") + ";\n";
 }
 
+std::string BlockWriter::extremes_step(const Mask& mask, const std::string& type,
+                                       const std::string& better, int most,
+                                       const std::string& sums, int halo, int rows) const {
+  const int width = px_ + 2 * halo;
+  std::map<int, std::string> known = {{1, "line"}};
+  std::string runs, folds;
+  for (int y = 0; y < mask.height; ++y) {
+    std::string best;
+    for (const Run& run : runs_of(mask)) {
+      if (run.y != y - mask.origin_y) continue;
+      while (!known.contains(run.length)) {
+        const int part = std::prev(known.upper_bound(run.length))->first;
+        const int next = std::min(run.length, most * part);
+        const auto at = [&](int i) { return known[part] + "[i + " + number(i) + "]"; };
+        std::string value = better + "(" + at(0) + ", " + at(next - part) + ")";
+        if (next > 2 * part) value = better + "(" + value + ", " + at(part) + ")";
+        known[next] = "run" + number(next);
+        runs += "    " + type + " " + known[next] + "[" + number(width) + "];\n" +
+                loop("i", width - next + 1) + known[next] + "[i] = " + value + ";\n";
+      }
+      best += "        best = " + better + "(best, " + known[run.length] + "[i + " +
+              number(halo + run.x) + "]);\n";
+    }
+    if (best.empty()) continue;
+    const std::string sum = sums + "[r * " + number(px_) + " + i]";
+    folds += "      if (row - r == " + number(y) + ") {\n" + loop("i", px_) + "{\n        " + type +
+             " best = " + sum + ";\n" + best + "        " + sum + " = best;\n      }\n      }\n";
+  }
+  return runs + loop("r", rows) + "{\n" + folds + "    }\n";
+}
+
 void BlockWriter::extremes_tile(int n, const std::string& name) {
   const Node& node = to_.node(n);
   const Extremum& extremum = *as<Extremum>(node);
@@ -138,35 +169,11 @@ void BlockWriter::extremes_tile(int n, const std::string& name) {
   write_border(to_, edge, type, to_.value(image, "x", "y", "c"), Border::absent, nothing,
                to_.width(image), to_.height(image));
   const int halo = (std::max(f.left, f.right) + 3) / 4 * 4;
-  const int across = 32 + halo / 2, width = px_ + 2 * halo;
+  const int across = 32 + halo / 2;
   fill_tile(n, own, edge, f, type, halo, across);
 
-  // Runs of the line's values, each length from half of itself; then rows of the mask, run by run.
-  std::map<int, std::string> known = {{1, "line"}};
-  std::string text, folds;
-  for (int y = 0; y < mask.height; ++y) {
-    std::string best;
-    for (const Run& run : runs_of(mask)) {
-      if (run.y != y - mask.origin_y) continue;
-      while (!known.contains(run.length)) {
-        const int part = std::prev(known.upper_bound(run.length))->first;
-        const int next = std::min(run.length, 2 * part);
-        const std::string array = "run" + number(next);
-        text += "    " + type + " " + array + "[" + number(width) + "];\n" +
-                loop("i", width - next + 1) + array + "[i] = " + better + "(" + known[part] +
-                "[i], " + known[part] + "[i + " + number(next - part) + "]);\n";
-        known[next] = array;
-      }
-      best += "        best = " + better + "(best, " + known[run.length] + "[i + " +
-              number(halo + run.x) + "]);\n";
-    }
-    if (best.empty()) continue;
-    folds += "      if (row - r == " + number(y) + ") {\n" + loop("i", px_) + "{\n        " + type +
-             " best = sums[r * " + number(px_) + " + i];\n" + best + "        sums[r * " +
-             number(px_) + " + i] = best;\n      }\n      }\n";
-  }
   stream_tile(n, own, name, type, nothing, halo, across, f,
-              text + loop("r", py_) + "{\n" + folds + "    }\n", "");
+              extremes_step(mask, type, better, 2, "sums", halo, py_), "");
 }
 
 }  // namespace impipe::jit

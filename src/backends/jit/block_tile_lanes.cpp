@@ -57,9 +57,7 @@ $unroll    for (int i = 0; i < $line / 4; ++i) {
       line[4 * i + 2] = v.z;
       line[4 * i + 3] = v.w;
     }
-$runs$unroll    for (int r = 0; r < $half; ++r) {
-$folds    }
-  }
+$step  }
 )";
 
 }  // namespace
@@ -116,33 +114,6 @@ void BlockWriter::extremes_tile_of_lanes(int n, const std::string& name) {
                                  {"edge", edge(0)},
                                  {"edge_apart", edge(apart)}});
 
-  // Runs of the line's values, then rows of the mask, run by run. An instruction takes three
-  // values.
-  std::map<int, std::string> known = {{1, "line"}};
-  std::string runs, folds;
-  for (int y = 0; y < mask.height; ++y) {
-    std::string best;
-    for (const Run& run : runs_of(mask)) {
-      if (run.y != y - mask.origin_y) continue;
-      while (!known.contains(run.length)) {
-        const int part = std::prev(known.upper_bound(run.length))->first;
-        const int next = std::min(run.length, 3 * part);
-        const auto at = [&](int i) { return known[part] + "[i + " + number(i) + "]"; };
-        std::string value = better + "(" + at(0) + ", " + at(next - part) + ")";
-        if (next > 2 * part) value = better + "(" + value + ", " + at(part) + ")";
-        const std::string array = "run" + number(next);
-        runs += "    uint " + array + "[" + number(line) + "];\n" + loop("i", line - next + 1) +
-                array + "[i] = " + value + ";\n";
-        known[next] = array;
-      }
-      best += "        best = " + better + "(best, " + known[run.length] + "[i + " +
-              number(halo + run.x) + "]);\n";
-    }
-    if (best.empty()) continue;
-    folds += "      if (row - r == " + number(y) + ") {\n" + loop("i", px_) +
-             "{\n        uint best = sums_" + own + "[r * " + number(px_) + " + i];\n" + best +
-             "        sums_" + own + "[r * " + number(px_) + " + i] = best;\n      }\n      }\n";
-  }
   text_ += filled(stream_lanes, {{"own", own},
                                  {"sums", number(half * px_)},
                                  {"nothing", extremum.largest ? "0u" : "0xffffffffu"},
@@ -151,8 +122,8 @@ void BlockWriter::extremes_tile_of_lanes(int n, const std::string& name) {
                                  {"line", number(line)},
                                  {"half", number(half)},
                                  {"across", number(across)},
-                                 {"runs", runs},
-                                 {"folds", folds}});
+                                 {"step", extremes_step(mask, "uint", better, 3, "sums_" + own,
+                                                        halo, half)}});
   pair_text_ += "      uint made_" + own + "[" + number(px_) + "];\n" + loop("k", px_) + "made_" +
                 own + "[k] = sums_" + own + "[r * " + number(px_) + " + k];\n";
   rows_of_made(n, name);

@@ -185,6 +185,11 @@ class BlockWriter {
   void stream_tile(int n, const std::string& own, const std::string& name, const std::string& type,
                    const std::string& start, int halo, int across, const Footprint& f,
                    const std::string& step, const std::string& real);
+  // A step of that for an extremum over a mask: runs of the line's values, each length from the
+  // longest shorter one, then rows of the mask, run by run. `most`: values that an instruction joins,
+  // two or three.
+  std::string extremes_step(const Mask& mask, const std::string& type, const std::string& better,
+                            int most, const std::string& sums, int halo, int rows) const;
   // An extremum of one channel: row after row of the tile into the results of all outputs.
   void extremes_tile(int n, const std::string& name);
   // The same of bytes in lanes: a tile of words.

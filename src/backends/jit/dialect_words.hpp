@@ -138,22 +138,20 @@ FUNCTION uint SHIFTED_WORD(const uint low, const uint high, const uint shift) {
   asm("shf.r.wrap.b32 %0, %1, %2, %3;" : "=r"(found) : "r"(low), "r"(high), "r"(shift));
   return found;
 }
+#if CAPABILITY >= 90
+#define OF_LANES(word, found, a, b) asm(#word ".u16x2 %0, %1, %2;" : "=r"(found) : "r"(a), "r"(b))
+#else
+#define OF_LANES(word, found, a, b) \
+  asm("v" #word "2.u32.u32.u32 %0, %1, %2, %3;" : "=r"(found) : "r"(a), "r"(b), "r"(0u))
+#endif
 FUNCTION uint smaller_lanes(const uint a, const uint b) {
   uint found;
-#if CAPABILITY >= 90
-  asm("min.u16x2 %0, %1, %2;" : "=r"(found) : "r"(a), "r"(b));
-#else
-  asm("vmin2.u32.u32.u32 %0, %1, %2, %3;" : "=r"(found) : "r"(a), "r"(b), "r"(0u));
-#endif
+  OF_LANES(min, found, a, b);
   return found;
 }
 FUNCTION uint larger_lanes(const uint a, const uint b) {
   uint found;
-#if CAPABILITY >= 90
-  asm("max.u16x2 %0, %1, %2;" : "=r"(found) : "r"(a), "r"(b));
-#else
-  asm("vmax2.u32.u32.u32 %0, %1, %2, %3;" : "=r"(found) : "r"(a), "r"(b), "r"(0u));
-#endif
+  OF_LANES(max, found, a, b);
   return found;
 }
 FUNCTION float sum_down_float(const float a, const float b) {
