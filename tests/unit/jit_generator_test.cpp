@@ -5,6 +5,7 @@
 #include <set>
 
 #include "backends/jit/generator.hpp"
+#include "backends/jit/text.hpp"
 #include "core/error.hpp"
 #include "support/kernel_specs.hpp"
 #include "support/tiled_specs.hpp"
@@ -123,6 +124,20 @@ class Vendor {
  private:
   std::string before_;
 };
+
+TEST(Templates, AreFilledWithJustTheWordsTheyHave) {
+  EXPECT_EQ(jit::filled("a$b = $a_b;$a\n", {{"a", "$b + 1"}, {"b", "2"}, {"a_b", "3"}}),
+            "a2 = 3;2 + 1\n");
+  int asked = 0;
+  const jit::Words words({{"twice", [] { return "$one + $one"; }},
+                          {"one", [&asked] { return std::to_string(++asked); }}});
+  EXPECT_EQ(words.filled("$x $twice", {{"x", "0"}}), "0 1 + 2");
+  EXPECT_EQ(words.filled("$twice", {{"one", "3"}}), "3 + 3");
+  EXPECT_EQ(asked, 2);
+  EXPECT_THROW(words.filled("$two", {}), std::logic_error);
+  EXPECT_EQ(jit::with_lines("a\n$if b\nc\n", "$if ", true), "a\nb\nc\n");
+  EXPECT_EQ(jit::with_lines("a\n$if b\nc\n", "$if ", false), "a\nc\n");
+}
 
 TEST(Tuning, IsARowAVendor) {
   const Vendor none(nullptr);

@@ -15,32 +15,16 @@ namespace {
 using namespace label_kernels;
 using Kind = Label::Kind;
 
-constexpr int items = 128;  // two rows of 64 words: a tile
-
-// The text with `marker` at the beginnings of lines taken out, or with those lines taken out.
-std::string chosen(std::string text, std::string_view marker, bool stay) {
-  for (std::size_t at; (at = text.find(marker)) != std::string::npos;) {
-    text.erase(at, stay ? marker.size() : text.find('\n', at) + 1 - at);
-  }
-  return text;
-}
-
-class LabelWriter {
+class LabelWriter : LabelWriterBase {
  public:
-  LabelWriter(Builder& to, int n)
-      : to_(to),
-        node_(to.node(n)),
-        label_(std::get<Label>(node_.primitive)),
-        self_{false, n},
-        image_(node_.images[0]),
-        name_(Builder::name(self_)) {}
+  LabelWriter(Builder& to, int n) : LabelWriterBase(to, n) {}
 
   void run() {
     to_.body_once("label_functions", label_functions());
     write_words();
     write_tiles();
     const char* kinds = label_.connectivity == 8 ? "3" : "1";
-    to_.kernel(name_ + "_borders", items, text(replaced(border_kernel, "$kinds", kinds)),
+    to_.kernel(name_ + "_borders", items, text(border_kernel, {{"kinds", kinds}}),
                [image = image_](const LaunchContext& at) {
                  const Size size = at.size_of(image);
                  const std::int64_t rows = word_rows(size);
@@ -49,10 +33,9 @@ class LabelWriter {
                  return LaunchShape{{tops + (sides + items - 1) / items, 1, 1}, {items, 1, 1}};
                });
     to_.kernel(name_ + "_resolve", items,
-               text(replaced(resolve_kernel, "$hand",
-                             flagged()         ? hand_flags
-                             : is(Kind::large) ? hand_areas
-                                               : "")),
+               text(resolve_kernel, {{"hand", flagged()         ? hand_flags
+                                              : is(Kind::large) ? hand_areas
+                                                                : ""}}),
                each_word());
     if (is(Kind::components)) {
       write_numbers();
@@ -62,20 +45,11 @@ class LabelWriter {
   }
 
  private:
-  bool is(Kind kind) const { return label_.kind == kind; }
   bool peaks() const { return is(Kind::maxima) || is(Kind::minima); }
   bool flagged() const { return peaks() || is(Kind::holes) || is(Kind::reconstruct); }
 
   // Of the image; a multiple of two, for whole tiles.
   static std::int64_t word_rows(Size size) { return (size.height + 63) / 64 * 2; }
-
-  static std::string replaced(std::string_view text, std::string_view what, std::string_view by) {
-    std::string out(text);
-    for (std::size_t at = 0; (at = out.find(what, at)) != std::string::npos; at += by.size()) {
-      out.replace(at, what.size(), by);
-    }
-    return out;
-  }
 
   std::string rows() {
     return to_.parameter(ParameterType::int32, name_ + "_word_rows",
@@ -110,32 +84,20 @@ class LabelWriter {
     });
   }
 
-  // Fills in what the kernel asks for, so that it has just those buffers.
-  std::string text(std::string out) {
-    out = chosen(std::move(out), "$corners ", label_.connectivity == 8);
-    const auto put = [&](std::string_view what, const auto& by) {
-      if (out.find(what) != std::string::npos) out = replaced(out, what, by());
-    };
-    put("$words", [&] { return words_of("_words"); });
-    put("$flags", [&] { return words_of("_flags"); });
-    put("$roots", [&] { return words_of("_roots"); });
-    put("$single", [&] { return words_of("_single"); });
-    put("$over", [&] { return words_of("_over"); });
-    put("$forest", [&] { return nodes_of("_forest"); });
-    put("$areas", [&] { return nodes_of("_areas"); });
-    put("$columns", [&] {
-      return to_.scratch(name_ + "_columns", "uint", [image = image_](const LaunchContext& at) {
-        return 4 * at.size_of(image).width;
-      });
-    });
-    put("$halves", [&] { return "(uint)(" + rows() + " * 16)"; });
-    put("$rows", [&] { return rows(); });
-    put("$width", [&] { return to_.width(image_); });
-    put("$height", [&] { return to_.height(image_); });
-    put("$items", [&] { return std::to_string(items); });
-    put("$out", [&] { return to_.plane(self_).pixel(); });
-    put("$unroll", [&] { return std::string(to_.tuning().unroll ? "#pragma unroll\n" : ""); });
-    return out;
+  // `own`: the words of this kernel alone.
+  std::string text(std::string_view kernel, Replacements own = {}) {
+    const bool corners = label_.connectivity == 8;
+    return words_.filled(with_lines(std::string(kernel), "$corners ", corners), own);
+  }
+
+  // Of the values whose peaks are looked for.
+  std::string type() const { return to_.cls(image_) == PixelClass::single ? "float" : "int"; }
+  std::string further() {
+    const std::string name = name_ + "_further";
+    to_.body_once(name, "\nFUNCTION " + type() + " " + name + "(const " + type() + " a, const " +
+                            type() + " b) {\n  return a " + (is(Kind::maxima) ? ">" : "<") +
+                            " b ? a : b;\n}\n");
+    return name;
   }
 
   ShapeFunction each_word() const {
@@ -160,8 +122,8 @@ class LabelWriter {
 
   // A plane of words from a condition on a pixel.
   void write_plane(const std::string& name, const std::string& words, const std::string& bit) {
-    to_.kernel(name_ + name, items,
-               text(replaced(replaced(words_kernel, "$bit", bit), "$words", words)), each_word());
+    to_.kernel(name_ + name, items, text(words_kernel, {{"bit", bit}, {"words", words}}),
+               each_word());
   }
 
   void write_words() {
@@ -182,45 +144,37 @@ class LabelWriter {
       write_plane("_marker", words_of("_flags"), set(image_));
     } else if (to_.fast() && image_.external && to_.cls(image_) == PixelClass::logical) {
       const PlaneText plane = to_.plane(image_);
-      std::string out = replaced(bytes_kernel, "$bytes", plane.pointer);
-      out = replaced(replaced(out, "$stride", plane.stride), "$words", words_of("_words"));
-      to_.kernel(name_ + "_find", items, text(out), four_words());
+      to_.kernel(name_ + "_find", items,
+                 text(bytes_kernel, {{"bytes", plane.pointer}, {"stride", plane.stride}}),
+                 four_words());
     } else {
       write_plane("_find", words_of("_words"), set(image_));
     }
   }
 
-  // A text that reads the image's values as PEAK(x, y).
-  std::string with_peaks(std::string_view kernel) {
-    const bool largest = is(Kind::maxima);
-    const std::string type = to_.cls(image_) == PixelClass::single ? "float" : "int";
-    const std::string further = name_ + "_further";
-    to_.body_once(further, "\nFUNCTION " + type + " " + further + "(const " + type + " a, const " +
-                               type + " b) {\n  return a " + (largest ? ">" : "<") +
-                               " b ? a : b;\n}\n");
-    std::string out = "#define PEAK(x, y) (" + type + ")" + to_.value(image_, "(x)", "(y)", "0") +
-                      "\n" + std::string(kernel) + "#undef PEAK\n";
-    out = replaced(replaced(out, "$type", type), "$further", further);
-    out = replaced(out, "$reaches", largest ? ">=" : "<=");
-    return replaced(out, "$eight", label_.connectivity == 8 ? "true" : "false");
+  // A template that reads the image's values as PEAK(x, y).
+  std::string with_peaks(const std::string& kernel) {
+    return "#define PEAK(x, y) (" + type() + ")" + to_.value(image_, "(x)", "(y)", "0") + "\n" +
+           kernel + "#undef PEAK\n";
   }
 
   void write_tiles() {
-    std::string out(tile_kernel);
-    out = replaced(out, "$locals",
-                   flagged()         ? "  LOCAL uint flags[$items];\n"
-                   : is(Kind::large) ? "  LOCAL uint areas[64 * 33];\n"
-                                     : "");
-    out = replaced(
-        out, "  roots[ITEM] = 0u;\n",
-        flagged() ? "  roots[ITEM] = 0u;\n  flags[ITEM] = 0u;\n" : "  roots[ITEM] = 0u;\n");
-    out = replaced(out, "$clear", is(Kind::large) ? "    areas[i] = 0u;\n" : "");
-    out = replaced(out, "$known", flagged() ? known_flags : is(Kind::large) ? known_areas : "");
-    out = replaced(out, "$left", is(Kind::large) ? "    $areas[to] = areas[node];\n" : "");
-    out = replaced(out, "$last",
-                   flagged() ? "    $flags[(long)at_row * $width + x] = flags[ITEM];\n" : "");
-    out = replaced(out, "$given", peaks() ? lost_flags : given_flags);
-    to_.kernel(name_ + "_tiles", items, text(peaks() ? with_peaks(out) : out), each_tile());
+    const bool flags = flagged(), areas = is(Kind::large);
+    to_.kernel(
+        name_ + "_tiles", items,
+        text(peaks() ? with_peaks(tile_kernel) : tile_kernel,
+             {{"locals", flags   ? "  LOCAL uint flags[$items];\n"
+                         : areas ? "  LOCAL uint areas[64 * 33];\n"
+                                 : ""},
+              {"clear_words", flags ? "  flags[ITEM] = 0u;\n" : ""},
+              {"clear_nodes", areas ? "    areas[i] = 0u;\n" : ""},
+              {"known", flags   ? known_flags
+                        : areas ? known_areas
+                                : ""},
+              {"given", peaks() ? lost_flags : given_flags},
+              {"left", areas ? "    $areas[to] = areas[node];\n" : ""},
+              {"last", flags ? "    $flags[(long)at_row * $width + x] = flags[ITEM];\n" : ""}}),
+        each_tile());
   }
 
   void write_numbers() {
@@ -228,7 +182,7 @@ class LabelWriter {
       return LaunchShape{{(at.size_of(image).width + 15) / 16, 1, 1}, {items, 1, 1}};
     });
     const int wide = to_.tuning().histogram_items;
-    to_.kernel(name_ + "_sum", wide, text(replaced(sum_kernel, "$wide", std::to_string(wide))),
+    to_.kernel(name_ + "_sum", wide, text(sum_kernel, {{"wide", std::to_string(wide)}}),
                [wide](const LaunchContext&) {
                  return LaunchShape{{1, 1, 1}, {wide, 1, 1}};
                });
@@ -236,31 +190,63 @@ class LabelWriter {
   }
 
   void write_kept() {
-    std::string keep = flag_of_root;
-    if (is(Kind::large))
-      keep = "(double)$areas[root] >= $least";
-    else
-      keep += peaks() ? " == 0u" : " != 0u";
-    std::string out = replaced(kept_kernel, "$keep", keep);
-    if (is(Kind::large))
-      out = replaced(out, "$least", to_.argument(self_.index, 0, "least", "double", "0"));
-    const char* single = "    kept |= $single[(long)GROUP_Y * $width + x];\n";
-    out = replaced(out, "$also", peaks() ? single : "");
+    const std::string keep =
+        is(Kind::large)
+            ? "(double)$areas[root] >= " + to_.argument(self_.index, 0, "least", "double", "0")
+            : std::string(flag_of_root) + (peaks() ? " == 0u" : " != 0u");
     const std::string bits = "(eights >> k & 0x01010101u)";
-    out = replaced(out, "$set", is(Kind::holes) ? bits + " ^ 0x01010101u" : bits);
     const PlaneText plane = to_.plane(self_);
-    out = replaced(replaced(out, "$bytes", plane.pointer), "$stride", plane.stride);
-    to_.kernel(name_ + "_kept", items, text(out), each_word());
+    to_.kernel(name_ + "_kept", items,
+               text(kept_kernel,
+                    {{"keep", keep},
+                     {"also", peaks() ? "    kept |= $single[(long)GROUP_Y * $width + x];\n" : ""},
+                     {"set", is(Kind::holes) ? bits + " ^ 0x01010101u" : bits},
+                     {"bytes", plane.pointer},
+                     {"stride", plane.stride}}),
+               each_word());
   }
 
-  Builder& to_;
-  const Node& node_;
-  Label label_;
-  Operand self_, image_;
-  std::string name_;
+  const Words words_ = with_common({
+      {"words", [this] { return words_of("_words"); }},
+      {"flags", [this] { return words_of("_flags"); }},
+      {"roots", [this] { return words_of("_roots"); }},
+      {"single", [this] { return words_of("_single"); }},
+      {"over", [this] { return words_of("_over"); }},
+      {"forest", [this] { return nodes_of("_forest"); }},
+      {"areas", [this] { return nodes_of("_areas"); }},
+      {"columns",
+       [this] {
+         return to_.scratch(name_ + "_columns", "uint", [image = image_](const LaunchContext& at) {
+           return 4 * at.size_of(image).width;
+         });
+       }},
+      {"halves", [this] { return "(uint)(" + rows() + " * 16)"; }},
+      {"rows", [this] { return rows(); }},
+      {"type", [this] { return type(); }},
+      {"further", [this] { return further(); }},
+      {"reaches", [this] { return is(Kind::maxima) ? ">=" : "<="; }},
+      {"eight", [this] { return label_.connectivity == 8 ? "true" : "false"; }},
+  });
 };
 
 }  // namespace
+
+LabelWriterBase::LabelWriterBase(Builder& to, int n)
+    : to_(to),
+      node_(to.node(n)),
+      label_(std::get<Label>(node_.primitive)),
+      self_{false, n},
+      image_(node_.images[0]),
+      name_(Builder::name(self_)) {}
+
+Words LabelWriterBase::with_common(Words::Map words) const {
+  words.insert({{"width", [this] { return to_.width(image_); }},
+                {"height", [this] { return to_.height(image_); }},
+                {"items", [] { return std::to_string(items); }},
+                {"out", [this] { return to_.plane(self_).pixel(); }},
+                {"unroll", [this] { return to_.tuning().unroll ? "#pragma unroll\n" : ""; }}});
+  return Words(std::move(words));
+}
 
 void write_label(Builder& to, int n) {
   const Label& label = std::get<Label>(to.node(n).primitive);

@@ -4,8 +4,25 @@
 #include <string>
 
 #include "backends/jit/builder.hpp"
+#include "backends/jit/text.hpp"
 
 namespace impipe::jit {
+
+// What the writers of a Label node's kernels have in common.
+class LabelWriterBase {
+ protected:
+  static constexpr int items = 128;
+  LabelWriterBase(Builder& to, int n);
+  bool is(Label::Kind kind) const { return label_.kind == kind; }
+  // The node's own words, and those that all of its templates know.
+  Words with_common(Words::Map words) const;
+
+  Builder& to_;
+  const Node& node_;
+  Label label_;
+  Operand self_, image_;
+  std::string name_;
+};
 
 // The kernels of Label node n, which stands alone: its image is stored in the end.
 void write_label(Builder& to, int n);

@@ -56,10 +56,10 @@ $locals// The node of the run with that row of a word, and of what touches it: b
   const uint word = x < $width ? $words[(long)at_row * $width + x] : 0u;
   words[ITEM] = word;
   roots[ITEM] = 0u;
-  if (ITEM < 2) counts[ITEM] = 0u;
+$clear_words  if (ITEM < 2) counts[ITEM] = 0u;
   for (int i = ITEM; i < 64 * 33; i += $items) {
     parent[i] = i;
-$clear  }
+$clear_nodes  }
   BARRIER;
   {
     const uint left = column > 0 ? words[ITEM - 1] : 0u;

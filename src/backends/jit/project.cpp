@@ -85,7 +85,7 @@ class ProjectText {
   void write() {
     to_.body_once("rays", words);
     const PlaneText in = to_.plane(image_);
-    to_.function(name_ + "_pixel", filled_here(pixel_function, false, {{"pixel", in.pixel()}}));
+    to_.function(name_ + "_pixel", words_of(false).filled(pixel_function, {{"pixel", in.pixel()}}));
     for (const bool four : {false, true}) {
       to_.call(name_ + "_pixel", "x", "y", "c");  // its buffers
       write_frames(four);
@@ -178,68 +178,52 @@ class ProjectText {
     });
   }
 
-  // The words that several kernels share; `more` are this one's own.
-  std::string filled_here(std::string_view text, bool four,
-                          std::vector<std::pair<std::string, std::string>> more) {
-    const std::string width = to_.width(image_), height = to_.height(image_);
-    const std::string upright = "(frame == 0 || frame == 3)";
-    const auto halves = [&](const std::string& one, const std::string& other) {
-      return four ? one + " / 2" : "(" + upright + " ? " + one + " : " + other + ") / 2";
+  // The words of the kernels. Where frames are taken one by one, that of a way is `frame`; flips of
+  // it are signs, the first row is then the last one in memory.
+  Words words_of(bool four) {
+    const auto text = [](std::string t) { return [t = std::move(t)] { return t; }; };
+    const auto size = [this](const char* label, std::function<std::int64_t(Size)> value) {
+      return [this, label, value = std::move(value)] { return number(label, value); };
     };
-    const std::string pitch_0 = number("pitch_0", [](Size s) { return pitch(s, false); });
-    const std::string pitch_1 = number("pitch_1", [](Size s) { return pitch(s, true); });
-    const std::string rows_0 = number("rows_0", [](Size s) { return rows(s, false); });
-    const std::string one_pitch = "(" + upright + " ? " + pitch_0 + " : " + pitch_1 + ")";
-    // Flips of a frame are signs; the first row is then the last one in memory.
-    const std::string step_v = four ? pitch_0 : "(frame == 1 ? 1 : -1) * " + one_pitch;
-    const std::string origin =
-        four ? std::string("half_u + ") + std::to_string(margin)
-             : "(" + upright + " ? 0 : (long)" + pitch_0 + " * " + rows_0 +
-                   ") + half_u + " + std::to_string(margin) + " + (frame == 1 ? 0 : 2 * half_v) * (long)" +
-                   one_pitch;
-    std::vector<std::pair<std::string, std::string>> all = {
-        {"name_pixel", name_ + "_pixel"},
-        {"items", std::to_string(items)},
-        {"waves", std::to_string(waves)},
-        {"margin", std::to_string(margin)},
-        {"band", std::to_string(ray_band)},
-        {"most_of_band", std::to_string(2 * ray_band)},
-        {"width", width},
-        {"height", height},
-        {"half_u", halves(width, height)},
-        {"half_v", halves(height, width)},
-        {"pitch_0", pitch_0},
-        {"pitch_1", pitch_1},
-        {"rows_0", rows_0},
-        {"rows_1", number("rows_1", [](Size s) { return rows(s, true); })},
-        {"most_rows", number("most_rows", most_rows)},
-        {"strips", number("strips", strips)},
-        {"count", count(four)},
-        {"slots", four ? "4" : "1"},
-        {"pixels", four ? "float4" : "float"},
-        {"step_u", four ? "1" : "(frame == 0 ? 1 : -1)"},
-        {"step_v", step_v},
-        {"origin", origin}};
-    all.insert(all.end(), more.begin(), more.end());
-    std::string out;
-    for (std::size_t i = 0; i < text.size();) {
-      if (text[i] != '$') {
-        out += text[i++];
-        continue;
-      }
-      std::size_t length = 0;
-      while (i + 1 + length < text.size() &&
-             (std::isalnum(static_cast<unsigned char>(text[i + 1 + length])) != 0 ||
-              text[i + 1 + length] == '_')) {
-        ++length;
-      }
-      const std::string_view word = text.substr(i + 1, length);
-      for (const auto& [from, value] : all) {
-        if (from == word) out += value;
-      }
-      i += 1 + length;
-    }
-    return out;
+    const auto rows_in = [this, four](const char* label, const char* type, int bytes) {
+      return [=, this] { return row_memory(label, type, four, bytes); };
+    };
+    return Words({
+        {"name_pixel", text(name_ + "_pixel")},
+        {"items", text(std::to_string(items))},
+        {"waves", text(std::to_string(waves))},
+        {"margin", text(std::to_string(margin))},
+        {"band", text(std::to_string(ray_band))},
+        {"most_of_band", text(std::to_string(2 * ray_band))},
+        {"near", text(std::to_string(near_strips))},
+        {"unroll", text(to_.tuning().unroll ? "#pragma unroll\n" : "")},
+        {"slots", text(four ? "4" : "1")},
+        {"pixels", text(four ? "float4" : "float")},
+        {"width", [this] { return to_.width(image_); }},
+        {"height", [this] { return to_.height(image_); }},
+        {"pitch_0", size("pitch_0", [](Size s) { return pitch(s, false); })},
+        {"pitch_1", size("pitch_1", [](Size s) { return pitch(s, true); })},
+        {"rows_0", size("rows_0", [](Size s) { return rows(s, false); })},
+        {"rows_1", size("rows_1", [](Size s) { return rows(s, true); })},
+        {"most_rows", size("most_rows", most_rows)},
+        {"strips", size("strips", strips)},
+        {"upright", text("(frame == 0 || frame == 3)")},
+        {"pitch", text("($upright ? $pitch_0 : $pitch_1)")},
+        {"half_u", text(four ? "$width / 2" : "($upright ? $width : $height) / 2")},
+        {"half_v", text(four ? "$height / 2" : "($upright ? $height : $width) / 2")},
+        {"step_u", text(four ? "1" : "(frame == 0 ? 1 : -1)")},
+        {"step_v", text(four ? "$pitch_0" : "(frame == 1 ? 1 : -1) * $pitch")},
+        {"origin", text(four ? "half_u + $margin"
+                             : "($upright ? 0 : (long)$pitch_0 * $rows_0) + half_u + $margin + "
+                               "(frame == 1 ? 0 : 2 * half_v) * (long)$pitch")},
+        {"count", [this, four] { return count(four); }},
+        {"ways", [this] { return table(); }},
+        {"frames", [this, four] { return frames(four); }},
+        {"quarters", rows_in("quarters", "float4", 16)},
+        {"offsets", rows_in("offsets", "float", 4)},
+        {"places", rows_in("places", "int", 4)},
+        {"totals_of_strips", [this, four] { return totals_of_strips(four); }},
+    });
   }
 
   ShapeFunction shape(bool four, int group,
@@ -261,15 +245,9 @@ class ProjectText {
       return (pixels + items - 1) / items;
     };
     const std::string groups = number(std::string("frame_groups") + suffix(four), frame_groups);
-    const std::string frames_text = filled_here(four ? four_frames_kernel : frame_kernel, four,
-                                                {{"frames", frames(four)}});
-    const std::string rows_text =
-        filled_here(rows_kernel, four,
-                    {{"frame_groups", groups},
-                     {"ways", table()},
-                     {"quarters", row_memory("quarters", "float4", four, 16)},
-                     {"offsets", row_memory("offsets", "float", four, 4)},
-                     {"places", row_memory("places", "int", four, 4)}});
+    const Words shared = words_of(four);
+    const std::string frames_text = shared.filled(four ? four_frames_kernel : frame_kernel);
+    const std::string rows_text = shared.filled(rows_kernel, {{"frame_groups", groups}});
     to_.kernel(name_ + suffix(four) + "_frames", items,
                "  if (GROUP_X < " + groups + ") {\n" + frames_text + "    return;\n  }\n" +
                    rows_text,
@@ -282,6 +260,7 @@ class ProjectText {
   }
 
   void write_strips(bool four) {
+    const Words shared = words_of(four);
     std::string totals, zeros, row = row_text, carries, ends;
     // Four frames' totals are too many for registers.
     const std::string kept = std::to_string(32 * waves);
@@ -312,25 +291,16 @@ class ProjectText {
       total_of("offsets" + k, "offsets" + k);
       total_of("first" + k, "sum_first" + k);
       total_of("second" + k, "sum_second" + k);
-      ends += filled_here(end_text, four,
-                          {{"k", k},
-                           {"slot", std::to_string(k.empty() ? 0 : std::string("xyzw").find(k[1]))},
-                           {"totals_of_strips", totals_of_strips(four)}});
+      const std::size_t slot = k.empty() ? 0 : std::string("xyzw").find(k[1]);
+      ends += shared.filled(end_text, {{"k", k}, {"slot", std::to_string(slot)}});
     }
     to_.kernel(name_ + suffix(four) + "_strips", 32 * waves,
-               filled_here(strips_kernel, four,
-                           {{"ways", table()},
-                            {"frames", frames(four)},
-                            {"quarters", row_memory("quarters", "float4", four, 16)},
-                            {"offsets", row_memory("offsets", "float", four, 4)},
-                            {"places", row_memory("places", "int", four, 4)},
-                            {"totals", totals},
-                            {"sums", zeros},
-                            {"row", row},
-                            {"ahead", to_.tuning().unroll ? "8" : "1"},
-                            {"carries", carries},
-                            {"ends", ends},
-                            {"unroll", to_.tuning().unroll ? "#pragma unroll\n" : ""}}),
+               shared.filled(strips_kernel, {{"totals", totals},
+                                             {"sums", zeros},
+                                             {"row", row},
+                                             {"ahead", to_.tuning().unroll ? "8" : "1"},
+                                             {"carries", carries},
+                                             {"ends", ends}}),
                shape(four, 32 * waves, [four](Size size, const RayPlan& plan) {
                  const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
                  return std::array{(of_ways + waves - 1) / waves, 2 * strips(size) / 32};
@@ -341,12 +311,8 @@ class ProjectText {
   void write_bins(bool four) {
     const Operand self{false, n_};
     to_.kernel(name_ + suffix(four) + "_bins", items,
-               filled_here(bins_kernel, four,
-                           {{"near", std::to_string(near_strips)},
-                            {"bins", to_.height(self)},
-                            {"ways", table()},
-                            {"totals_of_strips", totals_of_strips(four)},
-                            {"out", to_.plane(self).row("y")}}),
+               words_of(four).filled(bins_kernel, {{"bins", to_.height(self)},
+                                                   {"out", to_.plane(self).row("y")}}),
                shape(four, items, [node = to_.node(n_)](Size size, const RayPlan& plan) {
                  const std::int64_t chunks = (result_size(node, size).height + items - 1) / items;
                  return std::array{chunks * static_cast<std::int64_t>(plan.angles.size()),

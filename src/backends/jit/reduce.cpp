@@ -212,7 +212,9 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
                   "[0];\n";
     }
     const std::string unroll = to.tuning().unroll ? "#pragma unroll 4\n" : "";
-    return filled(stream_kernel, {{"channels", channels_text},
+    return filled(stream_kernel, {{"locals", ""},
+                                  {"rows", ""},
+                                  {"channels", channels_text},
                                   {"begin", filled(all_groups, {{"begin", first},
                                                                 {"unroll", unroll},
                                                                 {"groups", groups_text},

@@ -22,22 +22,15 @@ namespace {
 using namespace spread_kernels;
 using Kind = Label::Kind;
 
-constexpr int items = 128;
 // Rounds that more pixels than a device holds would take.
 constexpr int most_rounds = 30;
 
-class SpreadWriter {
+class SpreadWriter : LabelWriterBase {
  public:
-  SpreadWriter(Builder& to, int n)
-      : to_(to),
-        node_(to.node(n)),
-        label_(std::get<Label>(node_.primitive)),
-        self_{false, n},
-        image_(node_.images[0]),
-        name_(Builder::name(self_)) {}
+  SpreadWriter(Builder& to, int n) : LabelWriterBase(to, n) {}
 
   void run() {
-    if (label_.kind == Kind::reach) {
+    if (is(Kind::reach)) {
       add("_reach", reach_kernel);
       add("_reached", reached_kernel);
       return;
@@ -58,7 +51,7 @@ class SpreadWriter {
   }
 
  private:
-  bool holes() const { return label_.kind == Kind::holes; }
+  bool holes() const { return is(Kind::holes); }
   bool single() const { return node_.cls == PixelClass::single; }
 
   // A whole number for the pixel, in the order of what spreads.
@@ -107,50 +100,10 @@ class SpreadWriter {
   }
 
   void add(const std::string& suffix, const char* kernel) {
-    std::string text(kernel);
-    const auto put = [&](std::string_view what, const auto& by) {
-      for (std::size_t at; (at = text.find(what)) != std::string::npos;) {
-        text.replace(at, what.size(), std::string(by()));
-      }
-    };
-    const std::string own = reading(text);
-    text = own + text;
-    put("$columns", [] { return columns; });
-    put("$rows_of", [] { return rows; });
-    put("$others", [] { return each_other; });
-    put("$neighbours", [] { return each_neighbour; });
-    put("$skip", [&] {
-      return label_.connectivity == 8 ? "(dx == 0 && dy == 0)" : "(dx == 0) == (dy == 0)";
-    });
-    put("$spokesman", [] { return spokesman; });
-    // Beside the number of a pixel.
-    put("$done", [] { return "0x80000000u"; });
-    put("$inner", [] { return "0x40000000u"; });
-    put("$unroll", [&] { return to_.tuning().unroll ? "#pragma unroll\n" : ""; });
-    put("$state", [&] {
-      return to_.scratch(name_ + "_state", "uint", [](const LaunchContext&) { return 8; });
-    });
-    put("$marks", [&] {
-      return to_.scratch(
-          name_ + "_marks", "uint",
-          [image = image_](const LaunchContext& at) {
-            return (at.size_of(image).pixels() + 31) / 32 * 4;
-          },
-          true);
-    });
-    put("$seeds", [&] { return pixels_of("_seeds"); });
-    put("$weights", [&] { return pixels_of("_weights"); });
-    put("$edges", [&] { return pixels_of("_edges"); });
-    put("$forest", [&] { return pixels_of("_forest"); });
-    put("$components", [&] { return pixels_of("_components"); });
-    put("$next", [&] { return pixels_of("_next"); });
-    put("$width", [&] { return to_.width(image_); });
-    put("$height", [&] { return to_.height(image_); });
-    put("$items", [] { return std::to_string(items); });
-    put("$out", [&] { return to_.plane(self_).pixel(); });
-    put("$value", [&] { return result(); });
+    const std::string read = reading(kernel);
+    std::string text = words_.filled(read + kernel);
     for (const char* word : {"CODE", "MASK", "MARKER", "SEED"}) {
-      if (own.find(std::string("#define ") + word + "(") != std::string::npos) {
+      if (read.find(std::string("#define ") + word + "(") != std::string::npos) {
         text += std::string("#undef ") + word + "\n";
       }
     }
@@ -163,11 +116,40 @@ class SpreadWriter {
                });
   }
 
-  Builder& to_;
-  const Node& node_;
-  Label label_;
-  Operand self_, image_;
-  std::string name_;
+  const Words words_ = with_common({
+      {"columns", [] { return columns; }},
+      {"rows_of", [] { return rows; }},
+      {"others", [] { return each_other; }},
+      {"neighbours", [] { return each_neighbour; }},
+      {"skip",
+       [this] {
+         return label_.connectivity == 8 ? "(dx == 0 && dy == 0)" : "(dx == 0) == (dy == 0)";
+       }},
+      {"spokesman", [] { return spokesman; }},
+      // Beside the number of a pixel.
+      {"done", [] { return "0x80000000u"; }},
+      {"inner", [] { return "0x40000000u"; }},
+      {"state",
+       [this] {
+         return to_.scratch(name_ + "_state", "uint", [](const LaunchContext&) { return 8; });
+       }},
+      {"marks",
+       [this] {
+         return to_.scratch(
+             name_ + "_marks", "uint",
+             [image = image_](const LaunchContext& at) {
+               return (at.size_of(image).pixels() + 31) / 32 * 4;
+             },
+             true);
+       }},
+      {"seeds", [this] { return pixels_of("_seeds"); }},
+      {"weights", [this] { return pixels_of("_weights"); }},
+      {"edges", [this] { return pixels_of("_edges"); }},
+      {"forest", [this] { return pixels_of("_forest"); }},
+      {"components", [this] { return pixels_of("_components"); }},
+      {"next", [this] { return pixels_of("_next"); }},
+      {"value", [this] { return result(); }},
+  });
 };
 
 }  // namespace

@@ -1,11 +1,18 @@
 // Small tools for kernel text: templates, lists of names, and bodies on lines of their own.
 #include "backends/jit/text.hpp"
 
+#include <algorithm>
+#include <stdexcept>
+
 #include "core/text.hpp"
 
 namespace impipe::jit {
 
 std::string filled(std::string_view text, Replacements replacements) {
+  return Words({}).filled(text, replacements);
+}
+
+std::string Words::filled(std::string_view text, Replacements own) const {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     if (text[i] != '$') {
@@ -13,12 +20,27 @@ std::string filled(std::string_view text, Replacements replacements) {
       continue;
     }
     const std::string_view name = text.substr(i + 1, name_length(text.substr(i + 1)));
-    for (const auto& [from, to] : replacements) {
-      if (from == name) out += to;
-    }
     i += 1 + name.size();
+    const auto* const known = std::find_if(own.begin(), own.end(),
+                                           [name](const auto& word) { return word.first == name; });
+    if (known != own.end()) {
+      out += filled(known->second, own);
+      continue;
+    }
+    const auto shared = words_.find(name);
+    if (shared == words_.end()) {
+      throw std::logic_error("a kernel's text has no $" + std::string(name));
+    }
+    out += filled(shared->second(), own);
   }
   return out;
+}
+
+std::string with_lines(std::string text, std::string_view marker, bool stay) {
+  for (std::size_t at; (at = text.find(marker)) != std::string::npos;) {
+    text.erase(at, stay ? marker.size() : text.find('\n', at) + 1 - at);
+  }
+  return text;
 }
 
 std::vector<std::string> names_in(std::string_view list) {

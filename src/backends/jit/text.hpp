@@ -1,7 +1,9 @@
 // Small tools for kernel text: templates, lists of names, and bodies on lines of their own.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,8 +13,25 @@ namespace impipe::jit {
 
 using Replacements = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-// The template with each $NAME replaced by its text.
+// The template with each $NAME replaced by its text, in which names are replaced likewise. Throws
+// std::logic_error for a name that is not among them.
 std::string filled(std::string_view text, Replacements replacements);
+
+// What many templates share. A name's text is made when a template has the name, so that a kernel
+// has just the parameters and buffers that it reads.
+class Words {
+ public:
+  using Map = std::map<std::string_view, std::function<std::string()>>;
+  explicit Words(Map words) : words_(std::move(words)) {}
+  // `own`: of this template, and before the others.
+  std::string filled(std::string_view text, Replacements own = {}) const;
+
+ private:
+  Map words_;
+};
+
+// The text with `marker` at the beginnings of lines taken out, or with those lines taken out.
+std::string with_lines(std::string text, std::string_view marker, bool stay);
 
 // "(a, b)" or "(real a, real b)" -> {"a", "b"}
 std::vector<std::string> names_in(std::string_view list);
