@@ -1,17 +1,57 @@
-// Every kernel of the table compiles with NVRTC for sm_90; IMPIPE_TEST_ARCHS names others.
+// Every kernel of the table compiles with NVRTC for sm_90; IMPIPE_TEST_ARCHS names others. So do the
+// kernels of random pipelines, as many as IMPIPE_TEST_SEEDS says from IMPIPE_TEST_FIRST_SEED.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <iterator>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "backends/cuda/api.hpp"
 #include "backends/cuda/compile.hpp"
 #include "backends/jit/generator.hpp"
+#include "core/error.hpp"
+#include "pipeline/binder.hpp"
+#include "pipeline/fuse.hpp"
+#include "pipeline/lower.hpp"
+#include "pipeline/parser.hpp"
 #include "support/kernel_specs.hpp"
+#include "support/random_pipeline.hpp"
 #include "support/tiled_specs.hpp"
 
 namespace impipe::testing {
 namespace {
+
+std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr || *text == 0 ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+std::vector<std::string> archs() {
+  const char* asked = std::getenv("IMPIPE_TEST_ARCHS");
+  std::istringstream words(asked != nullptr ? asked : "sm_90");
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+// The kernels of a pipeline, named by its text; none when it is refused.
+std::vector<SpecCase> kernels_of(const test::RandomRun& what, bool fused) {
+  Plan plan;
+  try {
+    const pipeline::Pipeline pipeline = pipeline::bind(pipeline::parse(what.text));
+    std::map<std::string, ImageType> types;
+    for (const std::string& name : pipeline.operands) types[name] = what.operands.at(name).type;
+    plan = pipeline::lower(pipeline, what.image.type, types);
+  } catch (const Error&) {
+    return {};
+  }
+  std::vector<SpecCase> out;
+  for (const Step& step : (fused ? pipeline::fuse(plan) : pipeline::without_unread(plan)).steps) {
+    out.push_back({.name = "`" + what.text + "` on " + to_string(what.image.type),
+                   .spec = step.kernel});
+  }
+  return out;
+}
 
 void expect_compiled(const std::vector<SpecCase>& specs, const std::string& arch) {
   std::vector<std::string> options = jit::compiler_options(jit::Dialect::cuda);
@@ -37,9 +77,19 @@ class Nvrtc : public ::testing::Test {
 };
 
 TEST_F(Nvrtc, CompilesTheTable) {
-  const char* asked = std::getenv("IMPIPE_TEST_ARCHS");
-  std::istringstream archs(asked != nullptr ? asked : "sm_90");
-  for (std::string arch; archs >> arch;) expect_compiled(chosen_specs(), arch);
+  for (const std::string& arch : archs()) expect_compiled(chosen_specs(), arch);
+}
+
+TEST_F(Nvrtc, CompilesRandomPipelines) {
+  const std::uint64_t first = number_of("IMPIPE_TEST_FIRST_SEED", 1);
+  const std::uint64_t count = number_of("IMPIPE_TEST_SEEDS", 10);
+  std::set<std::string> known;  // kernels that were compiled
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    std::vector<SpecCase> specs = kernels_of(test::random_run(seed), seed % 4 != 0);
+    std::erase_if(specs, [&](const SpecCase& c) { return !known.insert(c.spec.key()).second; });
+    for (const std::string& arch : archs()) expect_compiled(specs, arch);
+  }
+  EXPECT_GE(known.size(), count / 3);
 }
 
 TEST_F(Nvrtc, CompilesChains) { expect_compiled(chained_specs(), "sm_90"); }
