@@ -39,6 +39,8 @@ def disk(radius):
 
 def motion(length, theta):
     n = length if length % 2 else length + 1
+    if n == 1:
+        return np.ones((1, 1))
     line = np.zeros((n, n))
     line[length // 2, :length] = 1
     turned = theta % 360

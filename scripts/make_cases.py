@@ -3,7 +3,8 @@
 
     make_cases.py DIR [--seed S] [--count N] [--match OP]...
 
-N cases an operator, in DIR/cases.tsv with their files in DIR. The program has no part in them.
+N cases a maker (strange sizes and values have makers of their own), in DIR/cases.tsv with their
+files in DIR. The program has no part in them.
 """
 import argparse
 import fnmatch
@@ -14,105 +15,7 @@ import numpy as np
 
 import definitions as d
 import definitions_projections as projections
-
-COLUMNS = ("id op params inputs expected class shape tol max_bad_frac tol_f32 max_bad_frac_f32 cap "
-           "kind").split()
-SIDES = [1, 2, 3, 5, 8, 15, 16, 17, 31, 32, 33, 40, 63, 64, 65, 70]
-BORDERS = ["replicate", "symmetric", "circular"]
-
-
-class Cases:
-    """Random inputs, and the table as it grows."""
-
-    def __init__(self, folder, seed):
-        self.folder, self.seed = folder, seed
-        self.rows = []
-
-    def begin(self, op, number):
-        self.op, self.number = op, number
-        self.rng = np.random.default_rng([self.seed, number, *op.encode()])
-
-    def pick(self, *choices):
-        return choices[self.rng.integers(len(choices))]
-
-    def real(self, low, high, digits=2):
-        return round(float(self.rng.uniform(low, high)), digits)
-
-    def size(self, least=1):
-        sides = [s for s in SIDES if s >= least]
-        return self.pick(*sides), self.pick(*sides)
-
-    def image(self, cls, size=None, channels=1, levels=None):
-        """Gradients, shapes and noise; few levels where plateaus are wanted."""
-        rows, columns = size or self.size()
-        y, x = np.mgrid[:rows, :columns] / max(rows, columns)
-        scene = np.zeros((rows, columns, channels))
-        for c in range(channels):
-            scene[..., c] = 0.3 + 0.4 * x * self.rng.random() + 0.2 * np.sin(9 * y * self.rng.random())
-            for _ in range(4):
-                cy, cx, r = self.rng.random(3) * (1, 1, 0.3)
-                scene[..., c][np.hypot(y - cy, x - cx) < r] = self.rng.random()
-        scene += self.rng.normal(0, self.pick(0, 0.03, 0.2), scene.shape)
-        scene = np.clip(scene, 0, 1)
-        if levels:
-            scene = np.floor(scene * levels) / levels
-        scene = scene if channels > 1 else scene[..., 0]
-        if cls == "logical":
-            return scene > self.real(0.2, 0.8)
-        return d.cast(scene * d.WHITE[cls], cls)
-
-    def matrix(self, rows, columns):
-        kernel = self.rng.integers(-3, 5, (rows, columns)).astype(float)
-        kernel[self.rng.random(kernel.shape) < 0.2] = 0
-        return kernel
-
-    def emit(self, params, inputs, expected, cls, kind, ties=0):
-        """kind: exact, round (within 1 for `ties` of the pixels and 3 % more), frag (1 % may be
-        off) or a tolerance relative to the largest value."""
-        name = f"{self.op}_{self.number}"
-        paths = []
-        for i, image in enumerate(inputs):
-            paths.append(f"inputs/{name}_{i}.npy")
-            np.save(os.path.join(self.folder, paths[-1]), image)
-        expected = np.asarray(expected)
-        np.save(os.path.join(self.folder, f"expected/{name}.npy"), expected)
-        tol = frac = tol32 = frac32 = 0
-        cap = "Inf"
-        if kind == "exact":
-            cap = 0
-        elif kind == "round":      # +-1 where the exact value lies at a tie
-            frac = frac32 = ties + 0.03 + 6 / expected.size
-            cap = 1
-        elif kind == "frag":       # logical results of comparisons of floats
-            frac = frac32 = 0.01 + 2 / max(expected.size, 1)
-        else:
-            finite = np.abs(expected[np.isfinite(expected)].astype(np.float64))
-            scale = max(1e-3, finite.max() if finite.size else 0)
-            tol, tol32 = 1e-9 * scale, kind * scale
-        shape = "x".join(map(str, expected.shape))
-        self.rows.append([name, self.op, params or "-", ",".join(paths), f"expected/{name}.npy", cls,
-                          shape, tol, frac, tol32, frac32, cap, "float" if kind not in
-                          ("exact", "round", "frag") else kind])
-
-
-def text(values):
-    return ",".join(f"{v:g}" for v in values)
-
-
-def matrix_text(kernel, divisor=1):
-    inner = ";".join(text(row) for row in np.atleast_2d(kernel))
-    return f"[{inner}]" + (f"/{divisor:g}" if divisor != 1 else "")
-
-
-MAKERS = {}
-
-
-def maker(*names):
-    def add(function):
-        for name in names:
-            MAKERS[name] = function
-        return function
-    return add
+from case_table import BORDERS, COLUMNS, MAKERS, Cases, maker, matrix_text, text
 
 
 @maker("imadjust")
@@ -341,7 +244,7 @@ def morphed(case, op):
         heights = heights_for(case, a, mask)
         spelled += f";heights={matrix_text(heights)}"
     case.emit(f"se={spelled}", [a], d.morphology(op, a, mask, heights), d.class_of(a),
-              2e-6 if a.dtype == np.float32 else "exact")
+              2e-6 if a.dtype == np.float32 else "exact", least_scale=1)
 
 
 @maker("imregionalmax", "imregionalmin")
@@ -483,6 +386,9 @@ def dithered(case, op):
     case.emit("method=floyd-steinberg", [a], d.dither(a), "logical", "exact")
 
 
+import strange_cases  # noqa: E402,F401  its makers come second
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder")
@@ -493,12 +399,13 @@ def main():
     for name in ("inputs", "expected"):
         os.makedirs(os.path.join(options.folder, name), exist_ok=True)
     cases = Cases(options.folder, options.seed)
-    for op, make in MAKERS.items():
+    for op, makers in MAKERS.items():
         if options.match and not any(fnmatch.fnmatchcase(op, p) for p in options.match):
             continue
-        for number in range(options.count):
-            cases.begin(op, number)
-            make(cases, op)
+        for which, make in enumerate(makers):
+            for number in range(options.count):
+                cases.begin(op, number, which)
+                make(cases, op)
     with open(os.path.join(options.folder, "cases.tsv"), "w", encoding="utf-8") as table:
         for row in [COLUMNS, *cases.rows]:
             table.write("\t".join(map(str, row)) + "\n")
