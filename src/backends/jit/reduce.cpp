@@ -112,11 +112,6 @@ $out      }
     }
     BARRIER;
 )";
-constexpr const char* joined_by_steps = R"($unroll    for (int step = $first; step > 0; step /= 2) {
-      const $type other = beside_$type($total, step);
-      $total = $both;
-    }
-)";
 
 constexpr const char* all_groups =
     R"($begin$unroll    for (int i = ITEM; i < $groups; i += $items) {
@@ -174,17 +169,17 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
     chunk += fold.of_chunk + " ";
     pixel += fold.of_pixel + " ";
     if (waves) {
-      const auto by_steps = [&](int largest) {
-        return filled(joined_by_steps, {{"unroll", "#pragma unroll\n"},
-                                        {"first", std::to_string(largest)},
-                                        {"type", fold.type},
-                                        {"total", fold.name},
-                                        {"both", fold.both(fold.name, "other")}});
+      const auto by_steps = [&](int of) {
+        return joined_in_wave({.type = fold.type,
+                               .total = fold.name,
+                               .both = fold.both(fold.name, "other"),
+                               .from = "1",
+                               .end = std::to_string(of)});
       };
-      join_wave += by_steps(16);
+      join_wave += by_steps(32);
       put += "      " + all + "[1 + ITEM / 32] = " + fold.name + ";\n";
       join += "      " + fold.name + " = " + all + "[1 + ITEM % " + waves_text + "];\n" +
-              by_steps(items / 64);
+              by_steps(items / 32);
       out += "        " + all + "[0] = " + fold.name + ";\n";
     } else {
       put += "    " + all + "[ITEM] = " + fold.name + ";\n";
@@ -260,6 +255,21 @@ bool goes_by_cells(const Builder& to, int n) {
   const ReduceKind kind = reduction(node)->kind;
   const bool codes = is_integer(to.cls(node.images[0]));
   return !codes || (kind != ReduceKind::sum && kind != ReduceKind::absolute_sum);
+}
+
+std::string joined_in_wave(const WaveJoin& join) {
+  constexpr const char* text = R"(#pragma unroll
+      for (int step = $from; step < $end; step *= 2) {
+        const $type other = beside_$type($total, step);
+        $test$total = $both;
+      }
+)";
+  return filled(text, {{"from", join.from},
+                       {"end", join.end},
+                       {"type", join.type},
+                       {"total", join.total},
+                       {"test", join.test.empty() ? "" : "if (" + join.test + ") "},
+                       {"both", join.both}});
 }
 
 std::vector<int> reductions_with(const Builder& to, int n) {

@@ -1,4 +1,5 @@
 // The pass over cells for waves that exchange registers.
+#include "backends/jit/reduce.hpp"
 #include "backends/jit/reduce_cells.hpp"
 #include "backends/jit/text.hpp"
 
@@ -52,17 +53,7 @@ constexpr const char* accumulate = R"(#pragma unroll
 constexpr const char* end_of_cell = R"(    double of_$name;
     {
 $in_lane      double v = totals_$name[0];
-#pragma unroll
-      for (int step = 1; step < 8; step *= 2) {
-        const double other = beside_double(v, step);
-        if (ITEM % (2 * step) == 0 && in_cell + step * 4 < wide) v = $both;
-      }
-#pragma unroll
-      for (int step = 8; step < 32; step *= 2) {
-        const double other = beside_double(v, step);
-        if (step < 8 * merged && ITEM % (2 * step) == 0 && inside) v = $both;
-      }
-      if (merged <= 4 && ITEM % (8 * merged) == 0 && inside) {
+$of_cell$of_run      if (merged <= 4 && ITEM % (8 * merged) == 0 && inside) {
         $cells[(down * cells_across + x0 / 32) / merged] = v;
       }
       of_$name = v;
@@ -70,46 +61,24 @@ $in_lane      double v = totals_$name[0];
 )";
 constexpr const char* put_wave =
     "      if (ITEM % 32 == 0) sums[($folds * turn + $fold) * $waves + ITEM / 32] = of_$name;\n";
-constexpr const char* end_of_waves = R"(        {
+constexpr const char* run_of_waves = R"(        {
           double v = sums[($folds * turn + $fold) * $waves + ITEM % $waves];
-#pragma unroll
-          for (int step = 1; step < $waves; step *= 2) {
-            const double other = beside_double(v, step);
-            if (32 * step < 8 * merged && ITEM % (2 * step) == 0 && first < $width) v = $both;
-          }
-          if (ITEM < $waves && ITEM % (merged / 4) == 0 && first < $width) {
+$of_waves          if (ITEM < $waves && ITEM % (merged / 4) == 0 && first < $width) {
             $cells[(down * cells_across + first / 32) / merged] = v;
           }
         }
 )";
 
-constexpr const char* extreme_of_wave = R"(  {
-    float v = $first;
+// A wave's extreme of what its work-items have seen.
+constexpr const char* extreme_of_items = R"(  float of_$name = $first;
 #pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      const float other = x0 + k < $width ? totals_$name[k] : $first;
-      v = $both;
-    }
-#pragma unroll
-    for (int step = 1; step < 32; step *= 2) {
-      const float other = beside_float(v, step);
-      v = $both;
-    }
-    if (ITEM % 32 == 0) extremes[$fold * $waves + ITEM / 32] = v;
+  for (int k = 0; k < 4; ++k) {
+    const float v = of_$name, other = x0 + k < $width ? totals_$name[k] : $first;
+    of_$name = $both;
   }
 )";
-constexpr const char* extreme_of_group = R"(    {
-      float v = extremes[$fold * $waves + ITEM % $waves];
-#pragma unroll
-      for (int step = 1; step < $waves; step *= 2) {
-        const float other = beside_float(v, step);
-        v = $both;
-      }
-      if (ITEM == 0) $cells[GROUP_Y * GROUPS_X + GROUP_X] = v;
-    }
-)";
-
-constexpr const char* last_sum = R"(    double of_$name;
+// What the last group begins with: runs of cells, and what the groups' extremes are.
+constexpr const char* sum_of_runs = R"(    double of_$name;
     {
       double all[$run];
 #pragma unroll
@@ -129,51 +98,23 @@ constexpr const char* last_sum = R"(    double of_$name;
       of_$name = all[0];
     }
 )";
-constexpr const char* last_sum_of_wave = R"(    {
-      double v = of_$name;
-#pragma unroll
-      for (int step = 1; step < 32; step *= 2) {
-        const double other = beside_double(v, step);
-        if (ITEM % (2 * step) == 0 && (ITEM + step) * $run < $count) v = $both;
-      }
-      if (ITEM % 32 == 0) sums[$fold * $waves + ITEM / 32] = v;
-    }
-)";
-constexpr const char* last_sum_of_waves = R"(      {
-        double v = sums[$fold * $waves + ITEM % $waves];
-#pragma unroll
-        for (int step = 1; step < $waves; step *= 2) {
-          const double other = beside_double(v, step);
-          if (ITEM % (2 * step) == 0 && (ITEM + step) * 32 * $run < $count) v = $both;
-        }
-        if (ITEM == 0) $out[0] = v;
-      }
-)";
-constexpr const char* last_extreme = R"(    float of_$name = $first;
+constexpr const char* extreme_of_groups = R"(    float of_$name = $first;
 #pragma unroll 8
     for (int i = ITEM; i < $groups; i += $items) {
       const float v = of_$name, other = (float)$cells[i];
       of_$name = $both;
     }
 )";
-constexpr const char* last_extreme_of_wave = R"(    {
-      float v = of_$name;
-#pragma unroll
-      for (int step = 1; step < 32; step *= 2) {
-        const float other = beside_float(v, step);
-        v = $both;
-      }
-      if (ITEM % 32 == 0) extremes[$fold * $waves + ITEM / 32] = v;
+
+// What the work-items of a wave have, in its first; then what the waves have.
+constexpr const char* of_wave = R"(    {
+      $type v = of_$name;
+$of_items      if (ITEM % 32 == 0) $shared[$fold * $waves + ITEM / 32] = v;
     }
 )";
-constexpr const char* last_extreme_of_waves = R"(      {
-        float v = extremes[$fold * $waves + ITEM % $waves];
-#pragma unroll
-        for (int step = 1; step < $waves; step *= 2) {
-          const float other = beside_float(v, step);
-          v = $both;
-        }
-        if (ITEM == 0) $out[0] = v;
+constexpr const char* of_group = R"(      {
+        $type v = $shared[$fold * $waves + ITEM % $waves];
+$of_all        if (ITEM == 0) $to = v;
       }
 )";
 
@@ -182,53 +123,82 @@ constexpr const char* last_extreme_of_waves = R"(      {
 std::string cells_in_waves(const CellPass& pass) {
   static_assert(lanes * columns == 32);
   const auto number = [](std::size_t i) { return std::to_string(i); };
-  const auto fill = [&](const char* text, std::size_t i) {
+  const std::string all_waves = number(waves), run = number(cell_run);
+  // `to`: where a group's extreme, or the result of the last group, goes.
+  const auto fill = [&](const char* text, std::size_t i, const std::string& to) {
     const CellFold& fold = pass.folds[i];
-    return filled(text, {{"name", fold.name},
-                         {"type", fold.extreme ? "float" : "double"},
-                         {"first", fold.first},
-                         {"map", fold.map},
-                         {"both", fold.both("v", "other")},
-                         {"in_lane", fold.extreme ? "" : in_lane(fold, "totals_" + fold.name, columns)},
-                         {"cells", pass.cells[i]},
-                         {"out", pass.out[i]},
-                         {"fold", number(i)},
-                         {"folds", number(pass.folds.size())},
-                         {"waves", number(waves)},
-                         {"run", number(cell_run)},
-                         {"items", number(cell_items)},
-                         {"count", pass.count},
-                         {"groups", pass.groups},
-                         {"width", pass.width}});
+    const auto joined = [&](const char* from, const std::string& end, const std::string& test) {
+      return joined_in_wave({.type = fold.extreme ? "float" : "double",
+                             .total = "v",
+                             .both = fold.both("v", "other"),
+                             .from = from,
+                             .end = end,
+                             .test = test});
+    };
+    // The last group joins runs of cells that exist; of extremes all are joined.
+    const auto all_of = [&](const std::string& end, const std::string& cells) {
+      const std::string pairs = "ITEM % (2 * step) == 0 && (ITEM + step) * " + cells;
+      return joined("1", end, fold.extreme ? "" : pairs + " < " + pass.count);
+    };
+    return filled(
+        text,
+        {{"name", fold.name},
+         {"type", fold.extreme ? "float" : "double"},
+         {"shared", fold.extreme ? "extremes" : "sums"},
+         {"first", fold.first},
+         {"map", fold.map},
+         {"both", fold.both("v", "other")},
+         {"in_lane", fold.extreme ? "" : in_lane(fold, "totals_" + fold.name, columns)},
+         {"of_cell", joined("1", "8", "ITEM % (2 * step) == 0 && in_cell + step * 4 < wide")},
+         {"of_run", joined("8", "32", "step < 8 * merged && ITEM % (2 * step) == 0 && inside")},
+         {"of_waves",
+          joined("1", all_waves,
+                 "32 * step < 8 * merged && ITEM % (2 * step) == 0 && first < " + pass.width)},
+         {"of_items", all_of("32", run)},
+         {"of_all", all_of(all_waves, "32 * " + run)},
+         {"cells", pass.cells[i]},
+         {"to", to},
+         {"fold", number(i)},
+         {"folds", number(pass.folds.size())},
+         {"waves", all_waves},
+         {"run", run},
+         {"items", number(cell_items)},
+         {"count", pass.count},
+         {"groups", pass.groups},
+         {"width", pass.width}});
   };
   // A text of each extreme (or of each other fold), one behind the other.
   const auto each = [&](bool extreme, const char* text) {
     std::string all;
     for (std::size_t i = 0; i < pass.folds.size(); ++i) {
-      if (pass.folds[i].extreme == extreme) all += fill(text, i);
+      if (pass.folds[i].extreme == extreme) all += fill(text, i, pass.out[i] + "[0]");
     }
     return all;
   };
+  const auto both = [&](const char* text) { return each(false, text) + each(true, text); };
   constexpr const char* begin_extreme =
       "  float totals_$name[4] = {$first, $first, $first, $first};\n";
   constexpr const char* begin_sum =
       "    double totals_$name[4] = {$first, $first, $first, $first};\n";
   std::string extremes_end;
-  if (const std::string of_waves = each(true, extreme_of_wave); !of_waves.empty()) {
-    extremes_end =
-        of_waves + "  BARRIER;\n  if (ITEM < 32) {\n" + each(true, extreme_of_group) + "  }\n";
+  if (const std::string of_items = each(true, extreme_of_items); !of_items.empty()) {
+    extremes_end = of_items + each(true, of_wave) + "  BARRIER;\n  if (ITEM < 32) {\n";
+    for (std::size_t i = 0; i < pass.folds.size(); ++i) {
+      if (!pass.folds[i].extreme) continue;
+      extremes_end += fill(of_group, i, pass.cells[i] + "[GROUP_Y * GROUPS_X + GROUP_X]");
+    }
+    extremes_end += "  }\n";
   }
   std::string ends;
   if (const std::string of_cells = each(false, end_of_cell); !of_cells.empty()) {
     ends = of_cells + "    if (merged > 4) {\n" + each(false, put_wave) +
            "      BARRIER;\n      if (ITEM < 32) {\n        const int first = (GROUP_X * " +
-           number(cell_items) + " + ITEM * 32) * 4;\n" + each(false, end_of_waves) +
+           number(cell_items) + " + ITEM * 32) * 4;\n" + each(false, run_of_waves) +
            "      }\n    }\n";
   }
-  const std::string last = each(false, last_sum) + each(true, last_extreme) +
-                           each(false, last_sum_of_wave) + each(true, last_extreme_of_wave) +
-                           "    BARRIER;\n    if (ITEM < 32) {\n" + each(false, last_sum_of_waves) +
-                           each(true, last_extreme_of_waves) + "    }\n";
+  const std::string last = each(false, sum_of_runs) + each(true, extreme_of_groups) +
+                           both(of_wave) + "    BARRIER;\n    if (ITEM < 32) {\n" + both(of_group) +
+                           "    }\n";
   return filled(kernel, {{"folds", number(pass.folds.size())},
                          {"waves", number(waves)},
                          {"items", number(cell_items)},
@@ -240,7 +210,7 @@ std::string cells_in_waves(const CellPass& pass) {
                          {"stride", pass.image.stride},
                          {"extremes_begin", each(true, begin_extreme)},
                          {"begin", each(false, begin_sum)},
-                         {"steps", each(false, accumulate) + each(true, accumulate)},
+                         {"steps", both(accumulate)},
                          {"ends", ends},
                          {"extremes_end", extremes_end},
                          {"one_chunk", pass.one_chunk},
