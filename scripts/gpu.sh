@@ -123,7 +123,8 @@ for phase in $phases; do
         fi
         for tool in memcheck racecheck; do
           # A kernel of every primitive: the tools make them some hundred times slower.
-          IMPIPE_TEST_TABLE=few try 60 "$tool" "$sanitizer" --tool "$tool" --error-exitcode 3 \
+          IMPIPE_TEST_EXACT_BUFFERS=1 IMPIPE_TEST_TABLE=few \
+            try 60 "$tool" "$sanitizer" --tool "$tool" --error-exitcode 3 \
             "$unit_tests" --gtest_brief=1 --gtest_filter='CudaKernels.Have*'
         done
         ;;

@@ -81,6 +81,7 @@ if [ -n "$oclgrind" ]; then
   export IMPIPE_TEST_TABLE=${IMPIPE_TEST_TABLE:-all} IMPIPE_TEST_SEEDS=${IMPIPE_TEST_SEEDS:-600}
   OCL_ICD_VENDORS=$folder IMPIPE_CACHE_DIR=$folder/cache OCLGRIND_LOG=$folder/log \
     OCLGRIND_DATA_RACES=1 IMPIPE_TEST_ANY_DEVICE=1 IMPIPE_REQUIRE_BACKEND=opencl \
+    IMPIPE_TEST_EXACT_BUFFERS=1 \
     "build/$preset/tests/unit_tests" --gtest_filter='OpenClKernels.*:Differential.Small*'
   if [ -s "$folder/log" ]; then
     cat "$folder/log" >&2

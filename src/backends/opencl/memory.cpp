@@ -1,10 +1,12 @@
 // Device memory: buffers of size classes that a lane uses again.
 #include "backends/opencl/memory.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 
 #include "backends/jit/generator.hpp"
+#include "backends/jit/memory_pool.hpp"
 #include "core/error.hpp"
 
 namespace impipe::opencl {
@@ -23,6 +25,7 @@ bool injected_failure() {
 
 // Powers of two in eighths: at most an eighth is wasted.
 std::int64_t Pool::size_class(std::int64_t bytes) {
+  if (jit::exact_buffers()) return std::max<std::int64_t>(bytes, 1);
   constexpr std::int64_t least = 4096;
   if (bytes <= least) return least;
   const std::int64_t step =
