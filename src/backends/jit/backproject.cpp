@@ -5,7 +5,6 @@
 #include <complex>
 #include <numbers>
 
-#include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/text.hpp"
 #include "core/backprojection.hpp"

@@ -5,7 +5,6 @@
 #include "backends/jit/block_writer.hpp"
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
-#include "backends/jit/text.hpp"
 #include "backends/jit/wide_access.hpp"
 
 namespace impipe::jit {

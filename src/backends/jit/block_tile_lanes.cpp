@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "backends/jit/block_writer.hpp"
-#include "backends/jit/dialect.hpp"
-#include "backends/jit/nodes.hpp"
 #include "backends/jit/text.hpp"
 
 namespace impipe::jit {

@@ -2,7 +2,6 @@
 // memory, then what is asked about each component. label_words.cpp says what words and nodes are.
 #include "backends/jit/label.hpp"
 
-#include "backends/jit/dialect.hpp"
 #include "backends/jit/label_kernels.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/peak_kernels.hpp"

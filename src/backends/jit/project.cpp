@@ -11,7 +11,6 @@
 #include <mutex>
 #include <tuple>
 
-#include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/project_kernels.hpp"
 #include "backends/jit/text.hpp"

@@ -1,5 +1,4 @@
 // Exact order statistics as text: a radix selection over ordered keys, eight bits a round.
-#include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/text.hpp"
 

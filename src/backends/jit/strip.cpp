@@ -20,7 +20,6 @@
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/strip_chain.hpp"
 #include "backends/jit/strip_size.hpp"
-#include "backends/jit/text.hpp"
 #include "backends/jit/wide_access.hpp"
 
 namespace impipe::jit {
