@@ -28,14 +28,13 @@ constexpr int tall_rows = 16, low_rows = 8;  // of blocks in lanes
 std::optional<Footprint> footprint_of(const Builder& to, int n) {
   const Node& node = to.node(n);
   if (const auto* s = as<Stencil>(node)) {
-    const bool moves = s->grow_x != 0 || s->grow_y != 0 || s->shift_x != 0 || s->shift_y != 0;
     const bool weights = s->body == nullptr && s->expression == nullptr;
-    if (moves || s->combine != Combine::sum) return std::nullopt;
+    if (!stays(*s) || s->combine != Combine::sum) return std::nullopt;
     if (weights && s->taps.count() > most_taps) return std::nullopt;
     return s->footprint();
   }
   if (const auto* s = as<Separable>(node)) {
-    if (s->grow_x != 0 || s->grow_y != 0 || s->shift_x != 0 || s->shift_y != 0) return std::nullopt;
+    if (!stays(*s)) return std::nullopt;
     return passes_in_block(to, n) ? s->footprint() : s->column.footprint();
   }
   if (const auto* e = as<Extremum>(node)) {
@@ -236,11 +235,10 @@ std::vector<Run> runs_of(const Mask& mask) {
 
 bool passes_in_block(const Builder& to, int n) {
   const auto* s = as<Separable>(to.node(n));
-  if (s == nullptr || !to.fast() || s->grow_x != 0 || s->grow_y != 0) return false;
-  const Footprint f = s->footprint();
+  if (s == nullptr || !to.fast() || !stays(*s)) return false;
   // Made where it is stored, so that no other kernel wants its rows.
   const bool stored = to.output_of(n) >= 0;
-  return stored && f == Footprint{1, 1, 1, 1} && s->shift_x == 0 && s->shift_y == 0;
+  return stored && s->footprint() == Footprint{1, 1, 1, 1};
 }
 
 bool fits_block(const Builder& to, const IsStored& stored, int n) {
@@ -249,9 +247,7 @@ bool fits_block(const Builder& to, const IsStored& stored, int n) {
 }
 
 bool fits_block_rows(const Builder& to, int n) {
-  const Separable& separable = *as<Separable>(to.node(n));
-  return separable.grow_x == 0 && separable.grow_y == 0 && separable.shift_x == 0 &&
-         separable.shift_y == 0 && row_block_size(to, n).has_value();
+  return stays(*as<Separable>(to.node(n))) && row_block_size(to, n).has_value();
 }
 
 void write_block_rows(Builder& to, const IsStored& stored, int n) {

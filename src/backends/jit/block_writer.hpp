@@ -19,6 +19,12 @@ const T* as(const Node& node) {
   return std::get_if<T>(&node.primitive);
 }
 
+// Whether a filter, Stencil or Separable, has a pixel for each of its image, over that one.
+template <class Filter>
+bool stays(const Filter& filter) {
+  return filter.grow_x == 0 && filter.grow_y == 0 && filter.shift_x == 0 && filter.shift_y == 0;
+}
+
 // Set cells of a mask side by side, as offsets.
 struct Run {
   int y, x, length;

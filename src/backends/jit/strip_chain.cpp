@@ -12,10 +12,6 @@ namespace {
 constexpr int most_values = 100;  // of all windows, in registers
 constexpr int most_dense = 60;
 
-bool moves(int grow_x, int grow_y, int shift_x, int shift_y) {
-  return grow_x != 0 || grow_y != 0 || shift_x != 0 || shift_y != 0;
-}
-
 }  // namespace
 
 StripChain::StripChain(const Builder& to, const IsStored& stored, int n)
@@ -64,16 +60,13 @@ bool StripChain::add_node(int n, StripValue& value) {
   }
   int from = -1;
   if (const auto* stencil = as<Stencil>(node)) {
-    if (moves(stencil->grow_x, stencil->grow_y, stencil->shift_x, stencil->shift_y)) return false;
-    if (stencil->combine != Combine::sum) return false;
+    if (!stays(*stencil) || stencil->combine != Combine::sum) return false;
     value.kind = StripValue::Kind::stencil;
     value.reach = stencil->footprint();
     value.border = stencil->border;
     from = add(node.images[0]);
   } else if (const auto* separable = as<Separable>(node)) {
-    if (moves(separable->grow_x, separable->grow_y, separable->shift_x, separable->shift_y)) {
-      return false;
-    }
+    if (!stays(*separable)) return false;
     StripValue rows{.kind = StripValue::Kind::rows,
                     .node = n,
                     .operand = value.operand,

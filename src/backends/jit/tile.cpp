@@ -37,7 +37,7 @@ struct Passes {
 
   static std::optional<Passes> of(const Node& node) {
     if (const auto* s = as<Separable>(node)) {
-      if (s->grow_x != 0 || s->grow_y != 0 || s->shift_x != 0 || s->shift_y != 0) return {};
+      if (!stays(*s)) return {};
       return Passes{s->row, s->column, s->border, true};
     }
     const auto* e = as<Extremum>(node);
