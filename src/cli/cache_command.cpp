@@ -1,6 +1,7 @@
 // impipe cache: the folder with compiled kernels of the GPU backends.
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <iterator>
 
 #include "cli/command.hpp"
@@ -32,7 +33,7 @@ std::string list_text() {
 }
 
 // Kernels for all kinds of images, or for those that the flags name.
-std::string warm_text(CacheFlags& flags) {
+int warm(CacheFlags& flags) {
   engine::WarmOptions options{.device = flags.device, .session = {}, .types = {}};
   options.session.fuse = !flags.no_fuse;
   for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
@@ -43,10 +44,13 @@ std::string warm_text(CacheFlags& flags) {
     }
   }
   const engine::WarmEnd end = engine::warm_cache(take_pipeline(flags.arguments, ""), options);
-  std::string out;
-  for (const std::string& warning : end.warnings) out += warning + "\n";
-  return out + fmt::format("{}: compiled {}, cached {}, {:.1f} ms\n", end.device,
-                           end.counts.compiled, end.counts.cached, 1e3 * end.counts.seconds);
+  for (const std::string& warning : end.warnings) {
+    std::fprintf(stderr, "impipe: %s\n", warning.c_str());
+  }
+  write_stdout(fmt::format("{}: compiled {}, cached {}, {:.1f} ms\n", end.device,
+                           end.counts.compiled, end.counts.cached, 1e3 * end.counts.seconds));
+  // Nobody has anything of kernels that are not kept.
+  return static_cast<int>(end.not_kept > 0 ? ExitCode::file_failed : ExitCode::ok);
 }
 
 int manage_cache(CacheFlags& flags) {
@@ -67,7 +71,7 @@ int manage_cache(CacheFlags& flags) {
     case 2:
       write_stdout(fmt::format("{} files removed\n", engine::clear_cache(engine::cache_folder())));
       break;
-    default: write_stdout(warm_text(flags));
+    default: return warm(flags);
   }
   return 0;
 }

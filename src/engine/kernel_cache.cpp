@@ -34,7 +34,8 @@ WarmEnd warm_cache(pipeline::Pipeline pipeline, const WarmOptions& options) {
     }
   });
   session.wait_for_kernels();
-  return {session.device().id, backends::compile_counts(), session.take_warnings()};
+  return {session.device().id, backends::compile_counts(), backends::disk_cache().not_kept(),
+          session.take_warnings()};
 }
 
 }  // namespace impipe::engine

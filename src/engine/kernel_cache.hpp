@@ -22,7 +22,8 @@ struct WarmOptions {
 struct WarmEnd {
   std::string device;
   jit::CompileCounts counts;
-  std::vector<std::string> warnings;  // that the cache can't be written, say
+  int not_kept = 0;  // kernels that could not be written to the cache
+  std::vector<std::string> warnings;
 };
 
 // Makes a pipeline's kernels without running them. Types that the pipeline is not defined for are

@@ -64,11 +64,11 @@ class Commands(ProgramTest):
         self.assertEqual(self.impipe("cache", "path", env=env).out, self.path("cache") + "\n")
         self.assertEqual(self.impipe("cache", "list", env=env).out, "")
         os.mkdir(self.path("cache"))
-        for name in ("a.kernel", "notes.txt"):
+        for name in ("a" * 32 + ".kernel", "notes.txt"):
             with open(self.path("cache", name), "w", encoding="utf-8") as file:
                 file.write("mine")
         self.assertEqual(self.impipe("cache", "list", env=env).out,
-                         "         4  a  (damaged or another program's)\n")
+                         "         4  aaaaaaaa  (damaged or another program's)\n")
         self.assertEqual(self.impipe("cache", "clear", env=env).out, "1 files removed\n")
         self.assertEqual(os.listdir(self.path("cache")), ["notes.txt"])
 

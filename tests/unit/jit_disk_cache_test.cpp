@@ -243,11 +243,60 @@ TEST_F(DiskCacheTest, ClearTakesNothingThatIsNotTheCaches) {
   DiskCache cache(folder_);
   cache.store(key, bytes("cubin"), "");
   std::ofstream(folder_ / "notes.txt") << "mine";
-  std::ofstream(folder_ / "x.kernel.1.0.part") << "left behind";
+  const std::string ours(32, 'a');
+  std::ofstream(folder_ / (ours + ".kernel.1.0.part")) << "left behind";
+  for (const std::string name : {"film.mkv.part", "linux.kernel", "x.kernel.1.0.part"}) {
+    std::ofstream(folder_ / name) << "a download";
+  }
+  std::ofstream(folder_ / (ours + ".kernel.mkv.part")) << "a download";
   EXPECT_EQ(clear_cache(folder_), 2);
-  ASSERT_EQ(files().size(), 1u);
-  EXPECT_EQ(files()[0].filename(), "notes.txt");
+  EXPECT_EQ(files().size(), 5u);
   EXPECT_EQ(clear_cache(folder_ / "missing"), 0);
+}
+
+TEST_F(DiskCacheTest, APipeInAnEntrysPlaceIsNotWaitedFor) {
+  DiskCache cache(folder_);
+  cache.store(key, bytes("cubin"), "");
+  const fs::path file = files().at(0);
+  fs::remove(file);
+  ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+  alarm(20);  // ends the process
+  EXPECT_EQ(text(cache.load(key)), "(nothing)");
+  alarm(0);
+  EXPECT_EQ(cache.take_warnings(),
+            std::vector{"the kernel cache has a damaged file, which is made anew: " +
+                        file.string()});
+}
+
+TEST_F(DiskCacheTest, AFolderThatCannotBeReadIsOneWarningAndAnErrorForTheCommands) {
+  DiskCache cache(folder_);
+  CacheKey other = key;
+  other.source = "another";
+  cache.store(key, bytes("cubin"), "");
+  cache.store(other, bytes("cubin"), "");
+  fs::permissions(root_, fs::perms::owner_all | fs::perms::others_all);
+  fs::permissions(folder_, fs::perms::none);
+  unprivileged([&] {
+    cache.load(key);
+    cache.load(other);
+    EXPECT_EQ(cache.take_warnings(),
+              std::vector{"the kernel cache can't be read: " + folder_.string() +
+                          ": Permission denied"});
+    EXPECT_EQ(cache.not_kept(), 0);
+    cache.store(key, bytes("cubin"), "");
+    EXPECT_EQ(cache.not_kept(), 1);
+    for (const auto& act : {std::function<void()>([&] { list_cache(folder_); }),
+                            std::function<void()>([&] { clear_cache(folder_); })}) {
+      try {
+        act();
+        ADD_FAILURE() << "no error";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.what(), folder_.string() + ": Permission denied");
+        EXPECT_EQ(error.code(), ExitCode::file_failed);
+      }
+    }
+  });
+  fs::permissions(folder_, fs::perms::owner_all);
 }
 
 // In a process of its own: the process's cache, its counts and the dump folder are global.

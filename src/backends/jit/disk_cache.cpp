@@ -169,8 +169,15 @@ Bytes file_contents(const std::string& identity, std::string_view title,
   return out;
 }
 
+// Whether the cache gave a file this name: the folder may be shared, with somebody's downloads say.
 bool is_cache_file(const fs::path& path) {
-  return path.extension() == extension || path.extension() == temporary_extension;
+  const std::string name = path.filename().string();
+  const std::size_t digits = name.find_first_not_of("0123456789abcdef");
+  if (digits != 32 || name.compare(digits, extension.size(), extension) != 0) return false;
+  const std::string rest = name.substr(digits + extension.size());  // of a temporary: ".PID.N.part"
+  return rest.empty() || (rest[0] == '.' && rest.ends_with(temporary_extension) &&
+                          rest.find_first_not_of("0123456789.") ==
+                              rest.size() - temporary_extension.size() + 1);
 }
 
 struct Found {
@@ -179,9 +186,9 @@ struct Found {
   fs::file_time_type time;
 };
 
-std::vector<Found> files_in(const fs::path& folder) {
+// Those of a folder that is not there: none.
+std::vector<Found> files_in(const fs::path& folder, std::error_code& error) {
   std::vector<Found> found;
-  std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::error_code gone;  // another process may remove it meanwhile
     if (!is_cache_file(at->path()) || !at->is_regular_file(gone)) continue;
@@ -189,6 +196,14 @@ std::vector<Found> files_in(const fs::path& folder) {
     const fs::file_time_type time = at->last_write_time(gone);
     if (!gone) found.push_back({at->path(), bytes, time});
   }
+  if (error == std::errc::no_such_file_or_directory) error.clear();
+  return found;
+}
+
+std::vector<Found> files_in(const fs::path& folder) {
+  std::error_code error;
+  std::vector<Found> found = files_in(folder, error);
+  if (error) throw Error(folder.string() + ": " + error.message(), ExitCode::file_failed);
   return found;
 }
 
@@ -214,10 +229,14 @@ std::vector<std::string> DiskCache::take_warnings() {
 std::optional<Bytes> DiskCache::load(const CacheKey& key) {
   if (folder_.empty()) return std::nullopt;
   const fs::path path = folder_ / file_name(key);
-  const File file(path, O_RDONLY);
+  const File file(path, O_RDONLY | O_NONBLOCK);  // a pipe in its place is not waited for
   if (!file.is_open()) {
-    if (errno != ENOENT && errno != ENOTDIR) {
-      warn("the kernel cache can't be read: " + path.string() + ": " + error_text(errno));
+    const int code = errno;
+    if (code != ENOENT && code != ENOTDIR) {
+      // A folder that can't be looked into is one fault, not one a file.
+      const bool all = ::faccessat(AT_FDCWD, folder_.c_str(), X_OK, AT_EACCESS) != 0;
+      warn("the kernel cache can't be read: " + (all ? folder_ : path).string() + ": " +
+           error_text(code));
     }
     return std::nullopt;
   }
@@ -238,12 +257,16 @@ std::optional<Bytes> DiskCache::load(const CacheKey& key) {
 void DiskCache::store(const CacheKey& key, std::span<const std::byte> contents,
                       std::string_view title) {
   if (folder_.empty()) {
+    ++not_kept_;
     return warn("there is no folder for the kernel cache: set IMPIPE_CACHE_DIR");
   }
-  const std::string why = "kernels can't be kept for the next run: " + folder_.string() + ": ";
+  const auto fail = [this](const std::string& reason) {
+    ++not_kept_;
+    warn("kernels can't be kept for the next run: " + folder_.string() + ": " + reason);
+  };
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) return warn(why + error.message());
+  if (error) return fail(error.message());
   const Bytes bytes = file_contents(identity_of(key, key.compiler), title, contents);
   static std::atomic<int> counter = 0;
   const std::string name = file_name(key);
@@ -251,15 +274,15 @@ void DiskCache::store(const CacheKey& key, std::span<const std::byte> contents,
                                         std::to_string(counter++) +
                                         std::string(temporary_extension));
   File file(temporary, O_WRONLY | O_CREAT | O_EXCL);
-  if (!file.is_open()) return warn(why + error_text(errno));
+  if (!file.is_open()) return fail(error_text(errno));
   if (!file.write(bytes) || !file.close()) {
     const int code = errno;
     fs::remove(temporary, error);
-    return warn(why + error_text(code));
+    return fail(error_text(code));
   }
   fs::rename(temporary, folder_ / name, error);
   if (error) {
-    warn(why + error.message());
+    fail(error.message());
     fs::remove(temporary, error);
     return;
   }
@@ -269,9 +292,9 @@ void DiskCache::store(const CacheKey& key, std::span<const std::byte> contents,
 void DiskCache::keep_below_capacity(std::int64_t added) {
   std::lock_guard lock(mutex_);
   if (size_ >= 0 && (size_ += added) <= capacity_) return;
-  std::vector<Found> files = files_in(folder_);
-  size_ = 0;
   std::error_code error;
+  std::vector<Found> files = files_in(folder_, error);
+  size_ = 0;
   const auto now = fs::file_time_type::clock::now();
   std::erase_if(files, [&](const Found& file) {
     if (file.path.extension() == extension) return false;

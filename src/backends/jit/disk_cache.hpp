@@ -4,6 +4,7 @@
 // a warning and a compilation, never a failure.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -41,6 +42,9 @@ class DiskCache {
   // title: what it is, for `impipe cache list`; one line.
   void store(const CacheKey& key, std::span<const std::byte> contents, std::string_view title);
 
+  // Entries that could not be stored.
+  int not_kept() const { return not_kept_; }
+
   // Warnings since the last call, each said once.
   std::vector<std::string> take_warnings();
 
@@ -50,6 +54,7 @@ class DiskCache {
 
   std::filesystem::path folder_;
   std::int64_t capacity_;
+  std::atomic<int> not_kept_ = 0;
   std::mutex mutex_;
   std::int64_t size_ = -1;  // bytes of all entries as far as this process knows; -1: not looked yet
   std::set<std::string> said_;
@@ -66,9 +71,10 @@ struct CacheEntry {
   std::int64_t bytes = 0;
   std::string title;  // empty for a file that is not ours or is damaged
 };
+// Throws Error (file_failed) when there is something that is no folder or can't be read.
 std::vector<CacheEntry> list_cache(const std::filesystem::path& folder);
 // Removes the entries and temporary files, and nothing else. Returns how many.
-// Throws Error (file_failed) when one can't be removed.
+// Throws Error (file_failed) as list_cache, and when a file can't be removed.
 std::int64_t clear_cache(const std::filesystem::path& folder);
 
 }  // namespace impipe::jit
