@@ -41,6 +41,9 @@ std::string profile_text(const engine::Profile& p) {
                    percent(step.floor, step.seconds), step.name, step.kernel);
   }
   fmt::format_to(to, "  {:>9.4f} s  transfer to and from the device\n", p.transfer);
+  if (p.compiled + p.cached > 0) {
+    fmt::format_to(to, "  {:>9.4f} s  waiting for kernels to be compiled\n", p.kernel_wait);
+  }
   fmt::format_to(to, "lanes: a thread is busy for {:.4f} s, the files take {:.2f} x that\n",
                  p.thread_busy(), p.thread_busy() > 0 ? p.times.wall / p.thread_busy() : 0);
   for (const engine::Lanes::Share& share : p.devices) {
@@ -72,6 +75,7 @@ std::string profile_json(const engine::Profile& p) {
                               {"kernels_compiled", p.compiled},
                               {"kernels_cached", p.cached},
                               {"kernels_s", p.compile},
+                              {"kernels_wait_s", p.kernel_wait},
                               {"transfer_s", p.transfer},
                               {"copy_bytes_per_s", p.copy_speed},
                               {"peak_picture_bytes", p.peak_memory},

@@ -15,12 +15,15 @@
 namespace impipe::engine {
 namespace {
 
-const Backend& find_backend(const std::string& name) {
+std::vector<std::string> backend_names() {
   std::vector<std::string> names;
-  for (const Backend& backend : backends::registry()) {
-    if (name == backend.name) return backend;
-    names.emplace_back(backend.name);
-  }
+  for (const Backend& backend : backends::registry()) names.emplace_back(backend.name);
+  return names;
+}
+
+const Backend& find_backend(const std::string& name) {
+  if (const Backend* backend = backends::find_backend(name)) return *backend;
+  const std::vector<std::string> names = backend_names();
   std::string known = "auto";
   for (const std::string& n : names) known += ", " + n;
   throw Error("--backend: there is no backend '" + name + "' in this build, which has " + known +
@@ -83,7 +86,12 @@ OpenDevice probed(std::unique_ptr<Device> device, std::string why, ThreadPool& p
   OpenDevice open{std::move(device), std::move(why), "", &pool};
   const DeviceInfo& info = open.device->info();
   if (info.id == "cpu") return open;
-  const std::string wrong = parity_failure(*open.device, pool);
+  std::string wrong;
+  try {
+    wrong = parity_failure(*open.device, pool);
+  } catch (const OutOfDeviceMemory&) {
+    // Nothing is known of it then; the images for which there is no memory go to the CPU.
+  }
   if (!wrong.empty()) {
     open.warning = info.id + " (" + info.name + ", " + info.driver + ") gets " + wrong +
                    " wrong: its results differ from the CPU's";
@@ -190,6 +198,7 @@ std::vector<OpenDevice> open_devices(const DeviceChoice& choice, ThreadPool& poo
     return open;
   }
   for (const std::string& id : ids) {
+    if (id == "all") throw Error("--device: 'all' stands alone, not in '" + choice.device + "'");
     OpenDevice device = open_device({.backend = choice.backend, .device = id}, pool);
     const std::string& opened = device.device->info().id;
     for (const OpenDevice& other : open) {
@@ -207,9 +216,16 @@ OpenDevice open_device(const DeviceChoice& choice, ThreadPool& pool) {
   // A device's id begins with its backend's name.
   std::string name = choice.backend;
   std::string why = "--backend " + name;
+  std::string flag = "--backend " + name;
   if (name == "auto" && !choice.device.empty()) {
     name = choice.device.substr(0, choice.device.find(':'));
-    why = "--device " + choice.device;
+    flag = why = "--device " + choice.device;
+    const std::vector<std::string> names = backend_names();
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw Error("--device: there is no device '" + choice.device + "'; see impipe devices" +
+                      did_you_mean(name, names),
+                  ExitCode::backend);
+    }
   } else if (name == "auto") {
     name = "cpu";
     why = "auto";
@@ -230,12 +246,12 @@ OpenDevice open_device(const DeviceChoice& choice, ThreadPool& pool) {
     if (any && has_gpu && !info.is_gpu) continue;
     if (info.usable) return probed(backend.open(static_cast<int>(i), pool), why, pool);
     if (!any || i + 1 == devices.size()) {
-      throw Error("--backend " + name + ": " + info.id + " cannot be used: " + info.why_not,
+      throw Error(flag + ": " + info.id + " cannot be used: " + info.why_not,
                   ExitCode::backend);
     }
   }
   if (devices.empty()) {
-    throw Error("--backend " + name + ": no such device was found", ExitCode::backend);
+    throw Error(flag + ": no such device was found", ExitCode::backend);
   }
   std::string there = name + " has " + ids;
   if (const DeviceInfo& only = devices.front(); !only.usable && devices.size() == 1) {

@@ -3,6 +3,7 @@
 #include "engine/executor.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "core/error.hpp"
@@ -77,8 +78,10 @@ class Execution {
     double start = now();
     upload(std::move(materials));
     double transfer = now() - start;
+    double waited = 0;
     for (size_t s = 0; s < plan_.steps.size(); ++s) {
       if (options_.stop()) throw Error("stopped", ExitCode::file_failed);
+      waited += wait_for_kernel(s);
       start = now();
       launch_step(program_, s, sizes_, values_, queue_, static_cast<int>(count_));
       if (options_.timed) {
@@ -95,12 +98,20 @@ class Execution {
     transfer += now() - start;
     for (Outcome& outcome : outcomes_) {
       outcome.transfer_seconds = transfer / static_cast<double>(count_);
+      outcome.kernel_wait = waited / static_cast<double>(count_);
     }
     return std::move(outcomes_);
   }
 
  private:
   double now() { return options_.timed ? queue_.time() : 0; }
+
+  // A kernel that is still being compiled is not the device's work. On the host's clock.
+  double wait_for_kernel(size_t step) const {
+    const auto start = std::chrono::steady_clock::now();
+    program_.kernels[step].wait();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
 
   double bytes_moved(const Step& step) const {
     double bytes = 0;

@@ -33,6 +33,7 @@ struct Outcome {
   std::vector<double> step_seconds;  // one a step, when timed
   std::vector<double> step_bytes;    // that each step must read and write, when timed
   double transfer_seconds = 0;       // when timed
+  double kernel_wait = 0;            // seconds until kernels were compiled, when timed
 };
 
 // Where a queue's kernels come from, by key.

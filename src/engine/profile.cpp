@@ -43,6 +43,7 @@ void StepTimes::add(const Program& program, const std::vector<std::string>& stag
                     const Outcome& outcome) {
   std::lock_guard lock(mutex_);
   transfer_ += outcome.transfer_seconds;
+  kernel_wait_ += outcome.kernel_wait;
   for (size_t s = 0; s < outcome.step_seconds.size(); ++s) {
     const Step& step = program.plan.steps[s];
     const std::string name = stages_text(step, stages);

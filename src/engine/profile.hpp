@@ -28,7 +28,8 @@ struct Profile {
   double start_up = 0;  // seconds before the batch, on one thread
   BatchTimes times;     // seconds of all threads together
   int compiled = 0, cached = 0;  // kernels of a GPU: made now, found in the cache
-  double compile = 0;   // seconds for these, part of the start-up
+  double compile = 0;      // seconds that making these took, on threads of their own
+  double kernel_wait = 0;  // part of compute: until a picture's kernels were made
   double transfer = 0;  // part of compute: host to device and back
   double copy_speed = 0;  // bytes a second, read plus written, all threads together
   std::int64_t peak_memory = 0;  // bytes of all planes at the same time
@@ -50,12 +51,14 @@ class StepTimes {
   void add(const Program& program, const std::vector<std::string>& stages, const Outcome& outcome);
   std::vector<StepProfile> steps() const { return steps_; }
   double transfer() const { return transfer_; }
+  double kernel_wait() const { return kernel_wait_; }
 
  private:
   std::mutex mutex_;
   std::map<std::string, size_t> place_;
   std::vector<StepProfile> steps_;
   double transfer_ = 0;
+  double kernel_wait_ = 0;
 };
 
 // Bytes a second (read plus written) that `threads` threads copy together.

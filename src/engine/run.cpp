@@ -317,6 +317,7 @@ Profile make_profile(const RunOptions& options, double start_up, const BatchEnd&
   profile.start_up = start_up;
   profile.times = batch.times;
   profile.transfer = settings.step_times.transfer();
+  profile.kernel_wait = settings.step_times.kernel_wait();
   profile.steps = settings.step_times.steps();
   profile.peak_memory = plane_memory().peak;
   const jit::CompileCounts compiled = backends::compile_counts();

@@ -57,7 +57,57 @@ class Devices(ProgramTest):
         run = self.impipe("-v", "imcomplement", "in", "--hash", "--device", "opencl", env=TWO)
         self.assertIn("impipe: opencl:0: --device opencl\n", run.err)
 
+    def test_each_usable_device_has_a_measured_copy(self):
+        for device in json.loads(self.impipe("devices", "--json").out):
+            if device["usable"]:
+                self.assertGreater(device["copy_bytes_per_s"], 1e8, device)
+
+    def test_no_more_of_its_memory_than_allowed(self):
+        run = self.impipe("imgaussfilt 1 | imcomplement", "in", "--hash", "--backend", "opencl",
+                          "--gpu-mem", "6K", "--profile")
+        self.assertRegex(run.err, r"impipe: opencl:0: no memory for 1 MiB; 0 MiB are in use; such "
+                                  r"images are computed on the CPU\n")
+        self.assertEqual(run.err.count("impipe: "), 1, run.err)
+        self.assertEqual(run.out, self.hashes("--device", "cpu"))
+
+    def test_no_memory_for_the_comparison_with_the_cpu(self):
+        # With a cache of its own: the device is compared anew.
+        run = self.impipe("imgaussfilt 1 | imcomplement", "in", "--hash", "--backend", "opencl",
+                          env={"IMPIPE_TEST_FAIL_ALLOC": "1", "IMPIPE_CACHE_DIR": self.path("c")})
+        self.assertEqual(run.err, "")
+        self.assertEqual(run.out, self.hashes("--device", "cpu"))
+
+    def test_compiling_is_no_work_of_the_device(self):
+        run = self.impipe("imgaussfilt 1 | imcomplement", "in/00.png", "--hash",
+                          "--backend", "opencl", "--profile=json",
+                          env={"IMPIPE_CACHE_DIR": self.path("c")})
+        profile = json.loads(run.err)
+        self.assertGreater(profile["kernels_compiled"], 0)
+        self.assertGreater(profile["kernels_wait_s"], 0)
+        parts = (sum(step["seconds"] for step in profile["steps"]) + profile["transfer_s"]
+                 + profile["kernels_wait_s"])
+        self.assertLessEqual(parts, profile["compute_s"])
+        self.assertGreater(parts, 0.8 * profile["compute_s"])
+
+    def test_a_cache_that_keeps_nothing_is_not_warm(self):
+        self.write("file", "")
+        run = self.impipe("cache", "warm", "imcomplement", "--backend", "opencl", "--class",
+                          "uint8", "--channels", 1, env={"IMPIPE_CACHE_DIR": self.path("file")},
+                          code=1)
+        self.assertEqual(run.err, "impipe: kernels can't be kept for the next run: "
+                         f"{self.path('file')}: Not a directory\n")
+        self.assertRegex(run.out, r"^opencl:0: compiled \d+, cached 0, [0-9.]+ ms\n$")
+
     def test_what_no_device_is(self):
+        for given, said in (
+                ("nonsense", "there is no device 'nonsense'; see impipe devices"),
+                ("OPENCL:0", "there is no device 'OPENCL:0'; see impipe devices; did you mean "
+                             "'opencl'?"),
+                ("0", "there is no device '0'; see impipe devices")):
+            self.assertEqual(self.hashes_error("--device", given, code=4),
+                             f"impipe: --device: {said}\n")
+        self.assertEqual(self.hashes_error("--device", "all,cpu"),
+                         "impipe: --device: 'all' stands alone, not in 'all,cpu'\n")
         twice = self.hashes_error("--device", "opencl:0,opencl:0")
         self.assertEqual(twice, "impipe: --device: opencl:0 is named twice in 'opencl:0,opencl:0'\n")
         self.assertIn("there is no device 'opencl:9'",

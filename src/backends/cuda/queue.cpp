@@ -301,19 +301,27 @@ void CudaQueue::wait() {
 }
 
 double CudaQueue::measure_copy() {
-  // Beyond any cache; the best of a few runs.
-  constexpr std::size_t bytes = std::size_t{256} << 20;
+  // Beyond any cache, if there is memory for it; the best of a few runs.
+  constexpr std::int64_t most = std::int64_t{256} << 20, least = 1 << 20;
   constexpr int runs = 5;
   context_->use();
-  const jit::Block from = memory_->allocate(bytes, lane_), to = memory_->allocate(bytes, lane_);
-  double best = 0;
-  for (int run = 0; run <= runs; ++run) {
-    const double start = time();
-    check(driver().api.copy(to.handle(), from.handle(), bytes, stream_), "cuMemcpyDtoDAsync");
-    const double took = time() - start;
-    if (run > 0) best = std::max(best, 2.0 * bytes / took);  // the first one warms up
+  for (std::int64_t bytes = most; bytes >= least; bytes /= 4) {
+    try {
+      const jit::Block from = memory_->allocate(bytes, lane_), to = memory_->allocate(bytes, lane_);
+      double best = 0;
+      for (int run = 0; run <= runs; ++run) {
+        const double start = time();
+        check(driver().api.copy(to.handle(), from.handle(), static_cast<std::size_t>(bytes), stream_),
+              "cuMemcpyDtoDAsync");
+        const double took = time() - start;
+        // The first one warms up.
+        if (run > 0) best = std::max(best, 2.0 * static_cast<double>(bytes) / took);
+      }
+      return best;
+    } catch (const OutOfDeviceMemory&) {
+    }
   }
-  return best;
+  return 0;
 }
 
 double CudaQueue::seconds_between(const OwnedEvent& start, const OwnedEvent& end) const {

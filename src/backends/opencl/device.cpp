@@ -131,6 +131,7 @@ class OpenClDevice final : public Device {
         static_cast<std::int64_t>(number_of<cl_ulong>(device_, CL_DEVICE_LOCAL_MEM_SIZE));
     tuning_.local_bytes = std::min(tuning_.local_bytes, local);
     tuning_.most_local_bytes = std::min(tuning_.most_local_bytes, local);
+    memory_ = make_pool(context_, info_.id, info_.memory);
   }
   ~OpenClDevice() override { calls()->clReleaseContext(context_); }
 
@@ -149,8 +150,10 @@ class OpenClDevice final : public Device {
     return load(jit::yardstick(yardstick, target_.dialect), "yardstick");
   }
   std::unique_ptr<Queue> make_queue() override {
-    // Half of the device's memory may lie in reserve.
-    return std::make_unique<OpenClQueue>(context_, device_, info_, info_.memory / 2);
+    return std::make_unique<OpenClQueue>(context_, device_, info_.is_gpu, memory_);
+  }
+  double measure_copy() override {
+    return OpenClQueue(context_, device_, info_.is_gpu, memory_).measure_copy();
   }
 
  private:
@@ -164,6 +167,7 @@ class OpenClDevice final : public Device {
   DeviceInfo info_;
   cl_context context_ = nullptr;
   jit::Tuning tuning_;
+  std::shared_ptr<jit::MemoryPool> memory_;
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-#include "core/error.hpp"
+#include "core/backend.hpp"
 
 namespace impipe::opencl {
 namespace {
@@ -71,9 +71,11 @@ const std::string& loader_problem() { return loader().problem; }
 void check(cl_int code, const std::string& action) {
   if (code == CL_SUCCESS) return;
   const char* name = name_of_code(code);
-  throw Error("opencl: " + action + " failed: " +
-                  (name != nullptr ? std::string(name) : "error " + std::to_string(code)),
-              ExitCode::backend);
+  const std::string text = "opencl: " + action + " failed: " +
+                           (name != nullptr ? std::string(name) : "error " + std::to_string(code));
+  // Some drivers give buffers their memory at first use.
+  if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE) throw OutOfDeviceMemory(text);
+  throw Error(text, ExitCode::backend);
 }
 
 }  // namespace impipe::opencl

@@ -1,13 +1,17 @@
 // One lane of work on an OpenCL device.
 #include "backends/opencl/queue.hpp"
 
+#include <algorithm>
+
+#include "backends/jit/generator.hpp"
+
 namespace impipe::opencl {
 namespace {
 
 // What a buffer of a launch is: the plane's or measurement's memory.
-PooledMemory& memory_of(const DeviceValue& value) {
-  if (value.plane) return static_cast<OpenClPlane&>(*value.plane).memory;
-  return static_cast<OpenClMeasure&>(*value.measure).memory;
+cl_mem memory_of(const DeviceValue& value) {
+  if (value.plane) return static_cast<const OpenClPlane&>(*value.plane).memory();
+  return static_cast<const OpenClMeasure&>(*value.measure).memory();
 }
 
 jit::ValueShape shape_of(const DeviceValue& value) {
@@ -27,11 +31,12 @@ int count_of(const Launch& launch) {
 
 }  // namespace
 
-OpenClQueue::OpenClQueue(cl_context context, cl_device_id device, const DeviceInfo& info,
-                         std::int64_t memory_cap)
+OpenClQueue::OpenClQueue(cl_context context, cl_device_id device, bool is_gpu,
+                         std::shared_ptr<jit::MemoryPool> memory)
     : context_(context),
-      is_gpu_(info.is_gpu),
-      pool_(std::make_shared<Pool>(context, info.id, memory_cap)) {
+      is_gpu_(is_gpu),
+      memory_(std::move(memory)),
+      lane_(memory_->open_lane()) {
   cl_int code = CL_SUCCESS;
   queue_ = calls()->clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &code);
   check(code, "clCreateCommandQueue");
@@ -41,6 +46,7 @@ OpenClQueue::OpenClQueue(cl_context context, cl_device_id device, const DeviceIn
 OpenClQueue::~OpenClQueue() {
   calls()->clFinish(queue_);
   calls()->clReleaseCommandQueue(queue_);
+  memory_->close_lane(lane_);
 }
 
 std::shared_ptr<DevicePlane> OpenClQueue::allocate(PixelClass cls, int channels, Size size) {
@@ -48,7 +54,9 @@ std::shared_ptr<DevicePlane> OpenClQueue::allocate(PixelClass cls, int channels,
 }
 std::shared_ptr<DevicePlane> OpenClQueue::allocate_stack(PixelClass cls, int channels, Size size,
                                                          int count) {
-  return std::make_shared<OpenClPlane>(pool_, cls, channels, size, count);
+  const std::int64_t bytes = jit::row_bytes(cls, channels, size) * size.height * count;
+  return std::make_shared<OpenClPlane>(cls, channels, size, count,
+                                       memory_->allocate(bytes, lane_));
 }
 
 std::shared_ptr<DeviceMeasure> OpenClQueue::allocate_measure(int channels, std::int64_t values) {
@@ -56,7 +64,9 @@ std::shared_ptr<DeviceMeasure> OpenClQueue::allocate_measure(int channels, std::
 }
 std::shared_ptr<DeviceMeasure> OpenClQueue::allocate_measure_stack(int channels,
                                                                    std::int64_t values, int count) {
-  return std::make_shared<OpenClMeasure>(pool_, channels, values, count);
+  const std::int64_t bytes = count * channels * values * static_cast<std::int64_t>(sizeof(double));
+  return std::make_shared<OpenClMeasure>(channels, values, count,
+                                         memory_->allocate(bytes, lane_));
 }
 
 std::shared_ptr<DevicePlane> OpenClQueue::upload(const Plane& plane) {
@@ -66,22 +76,22 @@ std::shared_ptr<DevicePlane> OpenClQueue::upload(const Plane& plane) {
 std::shared_ptr<DevicePlane> OpenClQueue::upload_stack(std::span<const Plane> planes) {
   const Plane& first = planes.front();
   const auto count = static_cast<int>(planes.size());
-  auto made =
-      std::make_shared<OpenClPlane>(pool_, first.cls(), first.channels(), first.size(), count);
+  const auto plane = allocate_stack(first.cls(), first.channels(), first.size(), count);
+  const auto& made = static_cast<const OpenClPlane&>(*plane);
   const auto height = static_cast<std::size_t>(first.size().height);
-  if (first.size().pixels() == 0) return made;
+  if (first.size().pixels() == 0) return plane;
   const std::size_t from[3] = {0, 0, 0};
   const std::size_t region[3] = {static_cast<std::size_t>(first.row_bytes()), height, 1};
   for (std::size_t i = 0; i < planes.size(); ++i) {
     // The rows of a stack's images lie behind each other.
     const std::size_t to[3] = {0, i * height, 0};
-    check(calls()->clEnqueueWriteBufferRect(queue_, made->memory.get(), CL_TRUE, to, from, region,
-                                            static_cast<std::size_t>(made->stride()), 0,
+    check(calls()->clEnqueueWriteBufferRect(queue_, made.memory(), CL_TRUE, to, from, region,
+                                            static_cast<std::size_t>(made.stride()), 0,
                                             static_cast<std::size_t>(planes[i].stride()), 0,
                                             planes[i].row(0), 0, nullptr, nullptr),
           "an upload");
   }
-  return made;
+  return plane;
 }
 
 Plane OpenClQueue::download(const DevicePlane& plane) {
@@ -98,7 +108,7 @@ std::vector<Plane> OpenClQueue::download_stack(const DevicePlane& planes) {
     const std::size_t place[3] = {0, static_cast<std::size_t>(i) * height, 0};
     const std::size_t to[3] = {0, 0, 0};
     const std::size_t region[3] = {static_cast<std::size_t>(plane.row_bytes()), height, 1};
-    check(calls()->clEnqueueReadBufferRect(queue_, from.memory.get(), CL_TRUE, place, to, region,
+    check(calls()->clEnqueueReadBufferRect(queue_, from.memory(), CL_TRUE, place, to, region,
                                            static_cast<std::size_t>(from.stride()), 0,
                                            static_cast<std::size_t>(plane.stride()), 0,
                                            plane.row(0), 0, nullptr, nullptr),
@@ -112,7 +122,7 @@ std::vector<double> OpenClQueue::download(const DeviceMeasure& measure) {
       static_cast<std::size_t>(measure.count() * measure.channels() * measure.values()));
   if (out.empty()) return out;
   check(calls()->clEnqueueReadBuffer(
-            queue_, static_cast<const OpenClMeasure&>(measure).memory.get(), CL_TRUE, 0,
+            queue_, static_cast<const OpenClMeasure&>(measure).memory(), CL_TRUE, 0,
             out.size() * sizeof(double), out.data(), 0, nullptr, nullptr),
         "a download");
   return out;
@@ -127,7 +137,7 @@ void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
   const jit::LaunchPlan plan =
       compiled.program.launch({launch.spec, inputs, outputs, count_of(launch)});
 
-  std::vector<PooledMemory> pooled;
+  std::vector<jit::Block> pooled;
   std::vector<Memory> filled;
   std::vector<cl_mem> scratch;
   for (const jit::Scratch& s : plan.scratch) {
@@ -138,28 +148,18 @@ void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
                                             const_cast<std::byte*>(s.contents.data()), &code));
       check(code, "a buffer of constants");
       scratch.push_back(filled.back().get());
-      continue;
-    }
-    const auto fill = [&](cl_mem memory, std::int64_t bytes) {
-      const cl_uchar zero = 0;
-      check(cl.clEnqueueFillBuffer(queue_, memory, &zero, 1, 0, static_cast<std::size_t>(bytes), 0,
-                                   nullptr, nullptr),
-            "a fill");
-    };
-    if (s.kept) {
-      if (!tickets_) {
-        tickets_.emplace(pool_, jit::ticket_bytes);
-        fill(tickets_->get(), jit::ticket_bytes);
+    } else if (s.kept) {
+      if (tickets_.bytes() == 0) {
+        tickets_ = memory_->allocate(jit::ticket_bytes, lane_);
+        fill(buffer_of(tickets_), jit::ticket_bytes);
       }
-      scratch.push_back(tickets_->get());
-      continue;
+      scratch.push_back(buffer_of(tickets_));
+    } else {
+      pooled.push_back(memory_->allocate(s.bytes, lane_));
+      scratch.push_back(buffer_of(pooled.back()));
+      if (s.cleared && s.bytes > 0) fill(scratch.back(), s.bytes);
     }
-    pooled.emplace_back(pool_, s.bytes);
-    scratch.push_back(pooled.back().get());
-    if (s.cleared && s.bytes > 0) fill(scratch.back(), s.bytes);
   }
-  for (const DeviceValue& value : launch.inputs) memory_of(value).used_by(*pool_);
-  for (const DeviceValue& value : launch.outputs) memory_of(value).used_by(*pool_);
 
   std::lock_guard lock(compiled.mutex);
   for (const jit::Pass& pass : plan.passes) {
@@ -168,8 +168,8 @@ void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
     for (const jit::Buffer& buffer : pass.buffers) {
       const std::size_t i = static_cast<std::size_t>(buffer.index);
       const cl_mem memory =
-          buffer.kind == jit::Buffer::Kind::input    ? memory_of(launch.inputs[i]).get()
-          : buffer.kind == jit::Buffer::Kind::output ? memory_of(launch.outputs[i]).get()
+          buffer.kind == jit::Buffer::Kind::input    ? memory_of(launch.inputs[i])
+          : buffer.kind == jit::Buffer::Kind::output ? memory_of(launch.outputs[i])
                                                      : scratch[i];
       check(cl.clSetKernelArg(entry, place++, sizeof memory, &memory), "clSetKernelArg");
     }
@@ -185,6 +185,13 @@ void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
     ++launches_;
   }
   check(cl.clFlush(queue_), "clFlush");
+}
+
+void OpenClQueue::fill(cl_mem memory, std::int64_t bytes) {
+  const cl_uchar zero = 0;
+  check(calls()->clEnqueueFillBuffer(queue_, memory, &zero, 1, 0, static_cast<std::size_t>(bytes),
+                                     0, nullptr, nullptr),
+        "a fill");
 }
 
 void OpenClQueue::wait() { check(calls()->clFinish(queue_), "clFinish"); }
@@ -215,13 +222,13 @@ std::vector<double> OpenClQueue::time_of(const std::function<void()>& give, int 
   // enough.
   constexpr std::size_t bytes = std::size_t{256} << 20;
   constexpr int most_fills = 1024;
-  const PooledMemory filled(pool_, bytes);
+  const jit::Block filled = memory_->allocate(bytes, lane_);
   const Calls& cl = *calls();
   std::vector<double> seconds;
   for (int fills = 4; static_cast<int>(seconds.size()) < times;) {
     const cl_uint zero = 0;
     for (int i = 0; i < fills; ++i) {
-      check(cl.clEnqueueFillBuffer(queue_, filled.get(), &zero, sizeof zero, 0, bytes, 0, nullptr,
+      check(cl.clEnqueueFillBuffer(queue_, buffer_of(filled), &zero, sizeof zero, 0, bytes, 0, nullptr,
                                    nullptr),
             "a fill");
     }
@@ -241,6 +248,31 @@ std::vector<double> OpenClQueue::time_of(const std::function<void()>& give, int 
     }
   }
   return seconds;
+}
+
+double OpenClQueue::measure_copy() {
+  // Beyond any cache, if there is memory for it; the best of a few runs.
+  constexpr std::int64_t most = std::int64_t{256} << 20, least = 1 << 20;
+  constexpr int runs = 5;
+  for (std::int64_t bytes = most; bytes >= least; bytes /= 4) {
+    try {
+      const jit::Block from = memory_->allocate(bytes, lane_);
+      const jit::Block to = memory_->allocate(bytes, lane_);
+      fill(buffer_of(from), bytes);
+      double best = 0;
+      for (int run = 0; run <= runs; ++run) {
+        const double start = clock();
+        check(calls()->clEnqueueCopyBuffer(queue_, buffer_of(from), buffer_of(to), 0, 0,
+                                           static_cast<std::size_t>(bytes), 0, nullptr, nullptr),
+              "a copy");
+        const double took = clock() - start;
+        if (run > 0 && took > 0) best = std::max(best, 2.0 * static_cast<double>(bytes) / took);
+      }
+      return best;
+    } catch (const OutOfDeviceMemory&) {
+    }
+  }
+  return 0;
 }
 
 double OpenClQueue::time() { return clock() - start_; }

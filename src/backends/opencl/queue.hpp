@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "backends/opencl/compile.hpp"
 #include "backends/opencl/memory.hpp"
@@ -11,9 +10,8 @@ namespace impipe::opencl {
 
 class OpenClQueue final : public Queue {
  public:
-  // memory_cap: bytes kept for reuse at most.
-  OpenClQueue(cl_context context, cl_device_id device, const DeviceInfo& info,
-              std::int64_t memory_cap);
+  OpenClQueue(cl_context context, cl_device_id device, bool is_gpu,
+              std::shared_ptr<jit::MemoryPool> memory);
   ~OpenClQueue() override;
 
   std::shared_ptr<DevicePlane> upload(const Plane& plane) override;
@@ -32,16 +30,20 @@ class OpenClQueue final : public Queue {
   double time() override;
   // GPUs: all of it is queued while the device is kept busy.
   std::vector<double> time_of(const std::function<void()>& give, int times) override;
+  // Device::measure_copy; 0 when there is no memory for it.
+  double measure_copy();
 
  private:
+  void fill(cl_mem memory, std::int64_t bytes);  // with zeros
   cl_event mark();                      // a point in the lane's work
   double time_at(cl_event mark) const;  // seconds on the device's clock, when it is reached
   double clock();  // seconds on the device's clock, when the work given so far is done
 
   cl_context context_;
   bool is_gpu_;
-  std::shared_ptr<Pool> pool_;
-  std::optional<PooledMemory> tickets_;  // jit::Scratch::kept
+  std::shared_ptr<jit::MemoryPool> memory_;
+  int lane_;
+  jit::Block tickets_;  // jit::Scratch::kept
   cl_command_queue queue_ = nullptr;
   double start_ = 0;
 };
