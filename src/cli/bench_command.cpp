@@ -1,5 +1,6 @@
 // impipe bench: how fast pipelines run here, on the device's clock and from decoded pixels to
 // result.
+#include <algorithm>
 #include <fstream>
 
 #include "cli/bench_report.hpp"
@@ -23,7 +24,7 @@ struct BenchFlags {
   std::string suite, match;
   std::string cls;
   int size = 0;
-  int channels = 1;
+  int channels = 0;  // 0: not said
   int stack = 1;
   std::string input;
   int repeat = 0;
@@ -80,7 +81,7 @@ engine::BenchmarkOptions options_of(const SuiteRow& row, const BenchFlags& flags
   engine::BenchmarkOptions options{.session = {.fuse = !flags.no_fuse, .strict = false},
                                    .size = {row.size, row.size},
                                    .cls = row.cls,
-                                   .channels = flags.channels,
+                                   .channels = std::max(1, flags.channels),
                                    .input = flags.input,
                                    .sources = {},
                                    .stack = flags.stack,
@@ -99,14 +100,12 @@ int list_suites() {
   return 0;
 }
 
-void write_report(const std::string& path, const std::string& text) {
-  std::ofstream file(path);
-  file << text << std::flush;
-  if (!file) throw Error("--report: " + path + " can't be written", ExitCode::file_failed);
+[[noreturn]] void fail_report(const std::string& path) {
+  throw Error("--report: " + path + " can't be written", ExitCode::file_failed);
 }
 
-int run_benchmarks(const BenchFlags& flags) {
-  if (flags.suite == no_suite) return list_suites();
+// What one flag says and another one takes no account of.
+void check_flags(const BenchFlags& flags) {
   const bool suite = !flags.suite.empty();
   if (!suite && flags.pipelines.empty()) {
     throw Error("no pipeline given: impipe bench PIPELINE...");
@@ -115,12 +114,28 @@ int run_benchmarks(const BenchFlags& flags) {
     throw Error("--suite brings its own pipelines: '" + flags.pipelines.front() +
                 "' is one too many");
   }
-  const std::vector<SuiteRow> wanted = rows_of(flags);
+  if (!suite && !flags.match.empty()) throw Error("--match chooses rows of a --suite");
+  if (flags.input.empty()) return;
+  if (suite) throw Error("--suite brings its own images: --input is one too many");
+  if (flags.size > 0 || flags.channels > 0 || !flags.cls.empty()) {
+    throw Error("--input has its own size, class and channels");
+  }
+}
+
+int run_benchmarks(const BenchFlags& flags) {
+  if (flags.suite == no_suite) return list_suites();
+  const bool suite = !flags.suite.empty();
+  check_flags(flags);
+  std::ofstream report;
+  if (!flags.report.empty()) report.open(flags.report);  // before minutes of measuring
+  if (!report) fail_report(flags.report);
+  std::vector<SuiteRow> wanted = rows_of(flags);
   std::vector<pipeline::Pipeline> pipelines;
   std::vector<engine::BenchmarkOptions> options;
-  for (const SuiteRow& row : wanted) {
+  for (SuiteRow& row : wanted) {
     pipelines.push_back(pipeline_of(row.pipeline));
     options.push_back(options_of(row, flags));
+    if (!flags.input.empty() || pipelines.back().has_source()) row.size = 0;
   }
   engine::Benchmark benchmark(flags.device, parse_threads(flags.threads));
   std::vector<std::pair<const pipeline::Pipeline*, engine::BenchmarkOptions>> all;
@@ -147,7 +162,10 @@ int run_benchmarks(const BenchFlags& flags) {
     write_stdout(bench_spread(rows, find_suite(flags.suite).most_spread));
   }
   if (flags.json) write_stdout(bench_json(rows, flags.suite, benchmark));
-  if (!flags.report.empty()) write_report(flags.report, bench_json(rows, flags.suite, benchmark));
+  if (!flags.report.empty() &&
+      !(report << bench_json(rows, flags.suite, benchmark) << std::flush)) {
+    fail_report(flags.report);
+  }
   return failed ? static_cast<int>(ExitCode::file_failed) : 0;
 }
 

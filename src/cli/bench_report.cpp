@@ -118,13 +118,16 @@ std::string bench_json(const std::vector<BenchRow>& rows, const std::string& sui
     const engine::BenchmarkResult& r = row.result;
     nlohmann::ordered_json one;
     if (!suite.empty()) one["name"] = row.what.name;
-    one.update({{"pipeline", row.what.pipeline},
-                {"class", name_of(row.what.cls)},
-                {"size", row.what.size}});
+    one["pipeline"] = row.what.pipeline;
+    one["class"] = name_of(row.error.empty() ? r.type.cls : row.what.cls);
+    if (row.what.size > 0) one["size"] = row.what.size;
     if (!row.error.empty()) {
       one["error"] = row.error;
     } else {
-      one.update({{"device_us", 1e6 * r.device},
+      one.update({{"channels", r.type.channels},
+                  {"width", r.size.width},
+                  {"height", r.size.height},
+                  {"device_us", 1e6 * r.device},
                   {"device_least_us", 1e6 * r.device_least},
                   {"groups", r.groups},
                   {"launches", r.launches},

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "engine/made_image.hpp"
 #include "engine/profile.hpp"
+#include "engine/run.hpp"
 #include "io/codec.hpp"
 
 namespace impipe::engine {
@@ -45,6 +46,20 @@ size_t places_for(double bytes) {
 }
 
 constexpr std::int64_t yardstick_width = 16384;
+
+ImageType made_type(const BenchmarkOptions& options) {
+  return {.cls = options.cls,
+          .channels = options.channels,
+          .alpha = false,
+          .white = class_max(options.cls)};
+}
+
+std::map<std::string, ImageType> operand_types(const pipeline::Pipeline& pipeline,
+                                               const ImageType& type) {
+  std::map<std::string, ImageType> types;
+  for (const std::string& name : pipeline.operands) types[name] = type;
+  return types;
+}
 
 }  // namespace
 
@@ -125,12 +140,8 @@ void Benchmark::prepare(
     const std::vector<std::pair<const pipeline::Pipeline*, BenchmarkOptions>>& all) {
   std::vector<std::future<void>> made;
   for (const auto& [pipeline, options] : all) {
-    const ImageType type{.cls = options.cls,
-                         .channels = options.channels,
-                         .alpha = false,
-                         .white = class_max(options.cls)};
-    std::map<std::string, ImageType> operands;
-    for (const std::string& name : pipeline->operands) operands[name] = type;
+    const ImageType type = made_type(options);
+    const auto operands = operand_types(*pipeline, type);
     made.push_back(std::async(std::launch::async, [=, &of = session(*pipeline, options.session)] {
       try {
         for (const PendingKernel& kernel : of.program(type, operands)->kernels) kernel.wait();
@@ -138,6 +149,25 @@ void Benchmark::prepare(
       }
     }));
   }
+}
+
+void Benchmark::check_memory(Session& session, const pipeline::Pipeline& pipeline,
+                             const BenchmarkOptions& options) const {
+  if (!options.input.empty() || pipeline.has_source()) return;
+  const ImageType type = made_type(options);
+  const auto program = session.program(type, operand_types(pipeline, type));
+  // Each image as it is made and, where the device's memory is the host's, what a run has at the
+  // same time in two places and the yardstick's two copies of what it reads and writes.
+  const double made = static_cast<double>(type.channels * bytes_of(type.cls)) *
+                      static_cast<double>(1 + pipeline.operands.size());
+  const double there = device().is_gpu ? 0 : 4 * program->bytes_per_pixel;
+  const double bytes =
+      (made + there * options.stack) * static_cast<double>(options.size.pixels());
+  const auto memory = 2 * static_cast<double>(default_memory());
+  constexpr double giga = 1 << 30;
+  if (bytes <= memory) return;
+  throw Error(fmt::format("--size: {}x{} pixels take about {:.0f} GiB here, and there are {:.1f}",
+                          options.size.width, options.size.height, bytes / giga, memory / giga));
 }
 
 void Benchmark::copy(DevicePlane& to, DevicePlane& from) {
@@ -304,11 +334,14 @@ void Benchmark::measure_device(const Program& program, const Material& material,
 BenchmarkResult Benchmark::run(const pipeline::Pipeline& pipeline,
                                const BenchmarkOptions& options) {
   Session& of = session(pipeline, options.session);
+  check_memory(of, pipeline, options);
   const Material what = material(pipeline, options);
   std::map<std::string, ImageType> types;
   for (const auto& [name, image] : what.operands) types[name] = image.type;
   const auto program = of.program(what.image.type, types);
   BenchmarkResult result;
+  result.type = what.image.type;
+  result.size = what.image.size();
   if (options.wall) measure_wall(of, *program, what, options.repeat, result);
   if (options.stack > 1) {
     if (of.most_stacked(*program, 0) < options.stack) {

@@ -27,6 +27,8 @@ struct BenchmarkOptions {
 };
 
 struct BenchmarkResult {
+  ImageType type;  // of the image that was taken
+  Size size;
   // Decoded pixels to result, on the host's clock.
   double median_ms = 0, min_ms = 0;
   int runs = 0;
@@ -63,6 +65,9 @@ class Benchmark {
     int groups;
   };
   Session& session(const pipeline::Pipeline& pipeline, const SessionOptions& options);
+  // Throws Error when the images would not fit into the host's memory.
+  void check_memory(Session& session, const pipeline::Pipeline& pipeline,
+                    const BenchmarkOptions& options) const;
   const HostImage& image(const std::string& name, std::uint32_t seed,
                          const BenchmarkOptions& options);
   Material material(const pipeline::Pipeline& pipeline, const BenchmarkOptions& options);

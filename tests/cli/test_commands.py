@@ -3,7 +3,7 @@ import json
 import os
 import unittest
 
-from program import ProgramTest, ramp
+from program import ProgramTest, colour, ramp
 
 COMMANDS = ["PIPELINE INPUT...", "plan", "ops", "devices", "bench", "diff", "info", "completions"]
 
@@ -87,6 +87,34 @@ class Commands(ProgramTest):
         # The histogram with its limits, the stretch; a gray byte in, a gray byte out.
         self.assertEqual((row["launches"], row["bytes"]), (2, 2 * 64 * 64))
         self.assertEqual(row["yardstick"], "copy")
+
+    def test_bench_tells_what_it_measured(self):
+        self.picture("a.png", colour(40, 60))
+        for source in (["--input", "a.png", "imcomplement"], ["phantom 50 | imcomplement"]):
+            row = json.loads(self.impipe("bench", "--json", "-j", 1, "--repeat", 3,
+                                         *source).out)["results"][0]
+            self.assertNotIn("size", row)
+            self.assertEqual((row["class"], row["channels"], row["width"], row["height"]),
+                             ("uint8", 3, 60, 40) if "a.png" in source else ("single", 1, 50, 50))
+
+    def test_bench_refuses_what_it_would_pass_over(self):
+        self.picture("a.png", ramp())
+        for arguments, error, code in (
+                (["--input", "a.png", "--size", 9, "imcomplement"],
+                 "--input has its own size, class and channels", 2),
+                (["--input", "a.png", "--suite", "edt"],
+                 "--suite brings its own images: --input is one too many", 2),
+                (["--match", "x", "imcomplement"], "--match chooses rows of a --suite", 2),
+                (["--report", "no/where.json", "--suite", "primitives"],
+                 "--report: no/where.json can't be written", 1)):
+            run = self.impipe("bench", *arguments, code=code)
+            self.assertEqual((run.out, run.err), ("", f"impipe: {error}\n"))
+
+    def test_bench_refuses_images_beyond_the_memory(self):
+        run = self.impipe("bench", "--size", 65536, "--class", "single", "--channels", 3,
+                          "--backend", "cpu", "imlincomb 1 1 1 1 1 :a :b :c :d", code=2)
+        self.assertRegex(run.err, r"^impipe: --size: 65536x65536 pixels take about \d{4} GiB here, "
+                                  r"and there are [0-9.]+\n$")
 
     def test_bench_measures_reductions_by_reading(self):
         said = self.impipe("bench", "--json", "--size", 64, "--class", "single", "-j", 1, "mean2")
