@@ -17,6 +17,7 @@
 #include "pipeline/lower.hpp"
 #include "pipeline/parser.hpp"
 #include "support/kernel_specs.hpp"
+#include "support/large_pipelines.hpp"
 #include "support/random_pipeline.hpp"
 #include "support/tiled_specs.hpp"
 
@@ -90,6 +91,20 @@ TEST_F(Nvrtc, CompilesRandomPipelines) {
     for (const std::string& arch : archs()) expect_compiled(specs, arch);
   }
   EXPECT_GE(known.size(), count / 3);
+}
+
+// Some of them, all where IMPIPE_TEST_TABLE=all asks for it.
+TEST_F(Nvrtc, CompilesLargeParameters) {
+  const char* table = std::getenv("IMPIPE_TEST_TABLE");
+  const std::size_t step = table != nullptr && std::string(table) == "all" ? 1 : 41;
+  const std::vector<test::RandomRun> runs = test::large_runs();
+  std::set<std::string> known;
+  for (std::size_t i = 0; i < runs.size(); i += step) {
+    std::vector<SpecCase> specs = kernels_of(runs[i], true);
+    EXPECT_FALSE(specs.empty()) << runs[i].text.substr(0, 100);
+    std::erase_if(specs, [&](const SpecCase& c) { return !known.insert(c.spec.key()).second; });
+    for (const std::string& arch : archs()) expect_compiled(specs, arch);
+  }
 }
 
 TEST_F(Nvrtc, CompilesChains) { expect_compiled(chained_specs(), "sm_90"); }
