@@ -1,6 +1,6 @@
 // Random pipelines give the same bits fused and not, at every instruction set of the CPU, and on the
 // other backends. IMPIPE_TEST_SEEDS says how many are tried, IMPIPE_TEST_FIRST_SEED from where,
-// IMPIPE_TEST_WALK the device of the walk over small images (opencl unless given; cuda, cuda:1).
+// IMPIPE_TEST_WALK the device of the walks over small images and large parameters (opencl, cuda).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +10,7 @@
 #include <iostream>
 
 #include "backends/registry.hpp"
+#include "support/large_pipelines.hpp"
 #include "support/pipeline_runner.hpp"
 #include "support/random_pipeline.hpp"
 #include "support/test_image.hpp"
@@ -87,6 +88,24 @@ TEST(Differential, RandomPipelinesAgreeWhereverTheyRun) {
   RecordProperty("refused", static_cast<int>(refused));
 }
 
+// The image and two others as a stack; each as the CPU alone makes it.
+void compare_stack(std::uint64_t seed, const test::RandomRun& what, const test::RunOptions& options) {
+  std::vector<HostImage> images{what.image};
+  const ImageType& type = what.image.type;
+  for (const std::uint64_t other : {seed + 3, seed + 4}) {
+    images.push_back(test::test_image(type.cls, type.channels, what.image.size(), other));
+  }
+  const std::vector<test::Ran> found = test::run_stack(what.text, images, what.operands, options);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    test::RandomRun alone = what;
+    alone.image = images[i];
+    const Outcome expected = outcome_of(alone, {.backend = "cpu"});
+    EXPECT_EQ(difference(expected, {found[i], ""}), "")
+        << "seed " << seed << ", image " << i << " of a stack: `" << what.text << "` on "
+        << test::describe(what.image);
+  }
+}
+
 // Every seed on the device, so that scripts/test.sh can take Oclgrind's and look for stray accesses.
 TEST(Differential, SmallImagesOnADevice) {
   const char* named = std::getenv("IMPIPE_TEST_WALK");
@@ -104,12 +123,30 @@ TEST(Differential, SmallImagesOnADevice) {
         .fuse = seed % 4 != 0, .backend = device, .compile_aside = false};
     if (!what.approximate) {
       compare(seed, expected, what, device.c_str(), options);
+      if (seed % 3 == 0) compare_stack(seed, what, options);
       continue;
     }
     EXPECT_EQ(outcome_of(what, options).refused, "") << "seed " << seed << ": " << what.text;
   }
   test::close_devices();
   EXPECT_GE(ran, count / 3) << "of " << count;
+}
+
+// Minutes of compiling: only where a device is named. The seeds are places in the list, from 1.
+TEST(Differential, LargeParametersOnADevice) {
+  const char* device = std::getenv("IMPIPE_TEST_WALK");
+  if (device == nullptr) GTEST_SKIP() << "IMPIPE_TEST_WALK names no device";
+  if (!test::has_device(device)) GTEST_SKIP() << "no " << device;
+  const std::vector<test::RandomRun> runs = test::large_runs();
+  const std::uint64_t first = number_of("IMPIPE_TEST_FIRST_SEED", 1);
+  const std::uint64_t end = first + number_of("IMPIPE_TEST_SEEDS", runs.size());
+  for (std::uint64_t i = first; i < end && i <= runs.size(); ++i) {
+    const test::RandomRun& what = runs[i - 1];
+    const Outcome expected = outcome_of(what, {.backend = "cpu"});
+    EXPECT_EQ(expected.refused, "") << what.text.substr(0, 100);
+    compare(i, expected, what, device, {.backend = device, .compile_aside = false});
+  }
+  test::close_devices();
 }
 
 }  // namespace

@@ -40,27 +40,42 @@ engine::OpenDevice device_for(const RunOptions& options) {
   return open[backend] = engine::open_device({.backend = backend}, pool());
 }
 
-Ran run(const pipeline::Pipeline& pipeline, const HostImage& image,
-        const std::map<std::string, HostImage>& operands, const RunOptions& options) {
+Ran ran(engine::Outcome outcome, const engine::Program& program) {
+  Ran out{.image = std::move(outcome.image), .names = {}, .columns = std::move(outcome.columns),
+          .measurement = std::move(outcome.last_measurement.numbers),
+          .steps = static_cast<int>(program.plan.steps.size())};
+  for (const PlanColumn& column : program.plan.columns) out.names.push_back(column.name);
+  return out;
+}
+
+// Alone when there is one image, else as a stack; nothing when the program takes no stacks.
+std::vector<Ran> run(const pipeline::Pipeline& pipeline, const std::vector<HostImage>& images,
+                     const std::map<std::string, HostImage>& operands, const RunOptions& options) {
   engine::Session session(pipeline, device_for(options),
                           {.fuse = options.fuse,
                            .strict = options.strict,
                            .compile_aside = options.compile_aside});
   std::map<std::string, ImageType> types;
   for (const std::string& name : pipeline.operands) types[name] = operands.at(name).type;
-  const auto program = session.program(image.type, types);
-  engine::Material material{.image = image, .operands = {}};
-  for (const std::string& name : pipeline.operands) {
-    material.operands[name] = operands.at(name);
+  const auto program = session.program(images[0].type, types);
+  std::vector<engine::Material> materials;
+  for (const HostImage& image : images) {
+    materials.push_back({.image = image, .operands = {}});
+    for (const std::string& name : pipeline.operands) {
+      materials.back().operands[name] = operands.at(name);
+    }
   }
   const auto queue = session.make_queue();
-  engine::Outcome outcome =
-      engine::execute(*program, std::move(material), *queue,
-                      [&](const KernelSpec& spec) { return session.kernel(spec); });
-  Ran out{.image = std::move(outcome.image), .names = {}, .columns = std::move(outcome.columns),
-          .measurement = std::move(outcome.last_measurement.numbers),
-          .steps = static_cast<int>(program->plan.steps.size())};
-  for (const PlanColumn& column : program->plan.columns) out.names.push_back(column.name);
+  const auto kernels = [&](const KernelSpec& spec) { return session.kernel(spec); };
+  std::vector<Ran> out;
+  if (images.size() == 1) {
+    out.push_back(ran(engine::execute(*program, std::move(materials[0]), *queue, kernels), *program));
+  } else if (session.most_stacked(*program, 1) >= static_cast<int>(images.size())) {
+    for (engine::Outcome& outcome :
+         engine::execute_stack(*session.stacked(program), std::move(materials), *queue, kernels)) {
+      out.push_back(ran(std::move(outcome), *program));
+    }
+  }
   return out;
 }
 
@@ -81,12 +96,18 @@ void close_devices() { open_devices().clear(); }
 
 Ran run(std::string_view text, const HostImage& image,
         const std::map<std::string, HostImage>& operands, const RunOptions& options) {
-  return run(pipeline::bind(pipeline::parse(text)), image, operands, options);
+  return run(pipeline::bind(pipeline::parse(text)), {image}, operands, options).front();
+}
+
+std::vector<Ran> run_stack(std::string_view text, const std::vector<HostImage>& images,
+                           const std::map<std::string, HostImage>& operands,
+                           const RunOptions& options) {
+  return run(pipeline::bind(pipeline::parse(text)), images, operands, options);
 }
 
 Ran run(std::string_view text, const RunOptions& options) {
   const pipeline::Pipeline pipeline = pipeline::bind(pipeline::parse(text));
-  return run(pipeline, pipeline.make_source(), {}, options);
+  return run(pipeline, {pipeline.make_source()}, {}, options).front();
 }
 
 std::string error_of(std::string_view text, const HostImage& image,

@@ -37,6 +37,11 @@ void close_devices();
 
 Ran run(std::string_view text, const HostImage& image,
         const std::map<std::string, HostImage>& operands = {}, const RunOptions& options = {});
+// Several images of one type and size in one launch a step, each with the same operands; nothing where
+// the pipeline or the device takes no stacks.
+std::vector<Ran> run_stack(std::string_view text, const std::vector<HostImage>& images,
+                           const std::map<std::string, HostImage>& operands,
+                           const RunOptions& options);
 // Of a pipeline that starts with a source.
 Ran run(std::string_view text, const RunOptions& options = {});
 
