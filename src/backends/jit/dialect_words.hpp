@@ -329,6 +329,11 @@ FUNCTION void store_16_bytes_if(const int test, GLOBAL uchar* to, const uint* fr
                : : "r"(test), "l"((ulong)to), "r"(from[0]), "r"(from[1]), "r"(from[2]),
                    "r"(from[3]));
 }
+// load_16_float of what no other work-item reads: the first cache keeps none of it.
+FUNCTION void load_16_once_float(GLOBAL const float* from, float* to) {
+  asm("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
+      : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3]) : "l"((ulong)from));
+}
 // wide: `left` columns of the work-item to the left, four of its own, `right` ones of the work-item
 // to the right. By all work-items of a wave together: the first and the last get some values or
 // other on their outer sides.

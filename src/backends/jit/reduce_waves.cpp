@@ -20,7 +20,7 @@ constexpr const char* kernel = R"(  LOCAL double sums[2 * $folds * $waves];
   float rows[4 * $rows];
 #pragma unroll
   for (int r = 0; r < $rows; ++r) {
-    load_16_float(column + smaller(GROUP_Y * 32 + r, $height - 1) * stride, rows + 4 * r);
+    load_16_once_float(column + smaller(GROUP_Y * 32 + r, $height - 1) * stride, rows + 4 * r);
   }
 $extremes_begin  int turn = 0;
   for (int down = GROUP_Y; down < cells_down; down += GROUPS_Y) {
@@ -28,12 +28,15 @@ $begin#pragma unroll 1
     for (int part = 0; part < 32; part += $rows) {
       const int y = down * 32 + part;
       const int next = part + $rows < 32 ? y + $rows : (down + GROUPS_Y) * 32;
+      const int left = $height - y, left_next = $height - next;
+      GLOBAL const float* from = column + smaller(next, $height - 1) * stride;
 #pragma unroll
       for (int r = 0; r < $rows; ++r) {
-        if (y + r < $height) {
+        if (r < left) {
           const float* const p = rows + 4 * r;
 $steps        }
-        if (next + r < $height) load_16_float(column + (next + r) * stride, rows + 4 * r);
+        if (r < left_next) load_16_once_float(from, rows + 4 * r);
+        from += stride;
       }
     }
 $ends    turn = 1 - turn;
@@ -77,33 +80,29 @@ constexpr const char* extreme_of_items = R"(  float of_$name = $first;
     of_$name = $both;
   }
 )";
-// What the last group begins with: runs of cells, and what the groups' extremes are.
-constexpr const char* sum_of_runs = R"(    double of_$name;
-    {
-      double all[$run];
+// What the last group begins with, all of which is under way together: runs of cells, and the
+// groups' extremes.
+constexpr const char* runs = R"(    double of_$name, all_$name[$run];
 #pragma unroll
-      for (int k = 0; k < $run; ++k) {
-        all[k] = ITEM * $run + k < $count ? $cells[ITEM * $run + k] : 0.0;
-      }
-#pragma unroll
-      for (int step = 1; step < $run; step *= 2) {
-#pragma unroll
-        for (int k = 0; k + step < $run; k += 2 * step) {
-          double v = all[k];
-          const double other = all[k + step];
-          if (ITEM * $run + k + step < $count) v = $both;
-          all[k] = v;
-        }
-      }
-      of_$name = all[0];
+    for (int k = 0; k < $run; ++k) {
+      all_$name[k] = ITEM * $run + k < $count ? $cells[ITEM * $run + k] : 0.0;
     }
 )";
-constexpr const char* extreme_of_groups = R"(    float of_$name = $first;
-#pragma unroll 8
-    for (int i = ITEM; i < $groups; i += $items) {
-      const float v = of_$name, other = (float)$cells[i];
-      of_$name = $both;
+constexpr const char* first_extreme = "    float of_$name = $first;\n";
+constexpr const char* next_extreme = R"(      {
+        const float v = of_$name, other = (float)$cells[i];
+        of_$name = $both;
+      }
+)";
+constexpr const char* sum_of_runs = R"(#pragma unroll
+    for (int step = 1; step < $run; step *= 2) {
+#pragma unroll
+      for (int k = 0; k + step < $run; k += 2 * step) {
+        const double v = all_$name[k], other = all_$name[k + step];
+        if (ITEM * $run + k + step < $count) all_$name[k] = $both;
+      }
     }
+    of_$name = all_$name[0];
 )";
 
 // What the work-items of a wave have, in its first; then what the waves have.
@@ -196,7 +195,13 @@ std::string cells_in_waves(const CellPass& pass) {
            number(cell_items) + " + ITEM * 32) * 4;\n" + each(false, run_of_waves) +
            "      }\n    }\n";
   }
-  const std::string last = each(false, sum_of_runs) + each(true, extreme_of_groups) +
+  std::string extremes_of_groups = each(true, next_extreme);
+  if (!extremes_of_groups.empty()) {
+    extremes_of_groups = each(true, first_extreme) +
+                         "#pragma unroll 2\n    for (int i = ITEM; i < " + pass.groups +
+                         "; i += " + number(cell_items) + ") {\n" + extremes_of_groups + "    }\n";
+  }
+  const std::string last = each(false, runs) + extremes_of_groups + each(false, sum_of_runs) +
                            both(of_wave) + "    BARRIER;\n    if (ITEM < 32) {\n" + both(of_group) +
                            "    }\n";
   return filled(kernel, {{"folds", number(pass.folds.size())},
