@@ -48,7 +48,7 @@ std::string profile_text(const engine::Profile& p) {
                  p.thread_busy(), p.thread_busy() > 0 ? p.times.wall / p.thread_busy() : 0);
   for (const engine::Lanes::Share& share : p.devices) {
     fmt::format_to(to, "  {}: {} images, {:.4f} s in kernels, all its queues together\n",
-                   share.device, share.images, share.kernels);
+                   share.device, share.work.images, share.work.kernels);
   }
   if (p.compiled + p.cached > 0) {
     fmt::format_to(to, "kernels: compiled {}, cached {}, {:.1f} ms\n", p.compiled, p.cached,
@@ -84,7 +84,7 @@ std::string profile_json(const engine::Profile& p) {
   json["files_s"] = p.times.wall;
   for (const engine::Lanes::Share& share : p.devices) {
     json["devices"].push_back(
-        {{"id", share.device}, {"images", share.images}, {"kernels_s", share.kernels}});
+        {{"id", share.device}, {"images", share.work.images}, {"kernels_s", share.work.kernels}});
   }
   for (const engine::StepProfile& step : p.steps) {
     json["steps"].push_back({{"stages", step.name},

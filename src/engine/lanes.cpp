@@ -60,18 +60,26 @@ Lanes::Turn Lanes::take(int lane) {
   }
 }
 
-void Lanes::add(size_t device, double kernel_seconds) {
+void Lanes::add(std::optional<size_t> device, double kernel_seconds) {
   std::lock_guard lock(mutex_);
-  ++devices_[device]->images;
-  devices_[device]->kernels += kernel_seconds;
+  Work& work = device ? devices_[*device]->work : left_over_;
+  ++work.images;
+  work.kernels += kernel_seconds;
 }
 
 std::vector<Lanes::Share> Lanes::shares() const {
   std::lock_guard lock(mutex_);
   std::vector<Share> all;
+  Work left_over = left_over_;
   for (const auto& on : devices_) {
-    all.push_back({on->session->device().id, on->images, on->kernels});
+    Share& share = all.emplace_back(Share{on->session->device().id, on->work});
+    if (share.device == "cpu") {
+      share.work.images += left_over.images;
+      share.work.kernels += left_over.kernels;
+      left_over = {};
+    }
   }
+  if (left_over.images > 0) all.push_back({"cpu", left_over});
   return all;
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,12 +54,16 @@ class Lanes {
   Turn take(int lane);
 
   // Images that each device did, and the seconds of its kernels, as far as they were timed.
-  struct Share {
-    std::string device;
+  struct Work {
     std::int64_t images = 0;
     double kernels = 0;
   };
-  void add(size_t device, double kernel_seconds);
+  struct Share {
+    std::string device;
+    Work work;
+  };
+  // No device: one for which there was no memory, computed on the CPU.
+  void add(std::optional<size_t> device, double kernel_seconds);
   std::vector<Share> shares() const;
 
  private:
@@ -67,10 +72,10 @@ class Lanes {
     std::vector<std::unique_ptr<Queue>> queues;  // one a thread; made when it is first needed
     std::atomic<int> working = 0;                // on images
     std::atomic<std::int64_t> given = 0;         // images so far
-    std::int64_t images = 0;
-    double kernels = 0;
+    Work work;
   };
   std::vector<std::unique_ptr<OnDevice>> devices_;
+  Work left_over_;
   mutable std::mutex mutex_;
 };
 

@@ -109,6 +109,7 @@ void PictureWork::compute_on(Session& session, Queue& queue, Material material) 
 
 void PictureWork::compute(int lane) {
   const Lanes::Turn turn = settings_.lanes->take(lane);
+  std::optional<size_t> device = turn.device;
   if (turn.session.device().id == "cpu") {
     compute_on(turn.session, turn.queue, std::move(material_));
   } else {
@@ -117,12 +118,13 @@ void PictureWork::compute(int lane) {
     } catch (const OutOfDeviceMemory& error) {
       Session& cpu = turn.session.on_cpu(error);
       compute_on(cpu, *cpu.make_queue(), std::move(material_));
+      device.reset();
     }
   }
-  computed(turn.device);
+  computed(device);
 }
 
-void PictureWork::computed(size_t device) {
+void PictureWork::computed(std::optional<size_t> device) {
   material_ = {};
   if (settings_.timed) {
     settings_.step_times.add(*picture_.program, settings_.stage_texts, outcome_);

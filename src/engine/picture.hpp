@@ -90,7 +90,7 @@ class PictureWork : public FileWork {
  private:
   bool is_wanted() const;
   void compute_on(Session& session, Queue& queue, Material material);
-  void computed(size_t device);  // the outcome is there
+  void computed(std::optional<size_t> device);  // the outcome is there
   void write(const std::filesystem::path& path, io::Bytes bytes);
   io::Bytes encode_measurement() const;
 

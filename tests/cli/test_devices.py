@@ -68,6 +68,8 @@ class Devices(ProgramTest):
         self.assertRegex(run.err, r"impipe: opencl:0: no memory for 1 MiB; 0 MiB are in use; such "
                                   r"images are computed on the CPU\n")
         self.assertEqual(run.err.count("impipe: "), 1, run.err)
+        self.assertIn("  opencl:0: 0 images", run.err)
+        self.assertIn("  cpu: 12 images", run.err)
         self.assertEqual(run.out, self.hashes("--device", "cpu"))
 
     def test_no_memory_for_the_comparison_with_the_cpu(self):
