@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 
 #include "cli/help.hpp"
 #include "cli/signals.hpp"
@@ -55,6 +56,19 @@ std::vector<std::string> option_names(const CLI::App& app) {
   std::string hint = name.starts_with("--") ? did_you_mean(name, known) : "";
   if (hint.empty()) hint = "; see impipe " + command.app->get_name() + " --help";
   throw Error("unknown option '" + name + "'" + hint);
+}
+
+// --backend and --device name the same thing: one on the command line counts, whatever the variable
+// of the other says.
+void prefer_arguments(const std::vector<std::string>& arguments) {
+  const auto given = [&](const std::string& name) {
+    return std::any_of(arguments.begin(), arguments.end(), [&](const std::string& a) {
+      return a == name || a.starts_with(name + "=");
+    });
+  };
+  const bool backend = given("--backend"), device = given("--device");
+  if (backend && !device) unsetenv("IMPIPE_DEVICE");
+  if (device && !backend) unsetenv("IMPIPE_BACKEND");
 }
 
 // CLI11's words, made to look like ours.
@@ -135,6 +149,7 @@ int run_app(std::vector<std::string> arguments) {
     write_stdout(command_help(command));
     return 0;
   }
+  prefer_arguments(arguments);
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
     commands.root().parse(arguments);

@@ -100,6 +100,12 @@ class Devices(ProgramTest):
                          f"{self.path('file')}: Not a directory\n")
         self.assertRegex(run.out, r"^opencl:0: compiled \d+, cached 0, [0-9.]+ ms\n$")
 
+    def test_the_command_line_counts_before_variables(self):
+        for arguments, variables in ((["--device", "cpu"], {"IMPIPE_BACKEND": "opencl"}),
+                                     (["--backend=cpu"], {"IMPIPE_DEVICE": "opencl:0"})):
+            run = self.impipe("-v", "imcomplement", "in", "--hash", *arguments, env=variables)
+            self.assertTrue(run.err.startswith("impipe: cpu: --"), run.err)
+
     def test_what_no_device_is(self):
         for given, said in (
                 ("nonsense", "there is no device 'nonsense'; see impipe devices"),
