@@ -74,7 +74,7 @@ void write_affine_tiles(Builder& to, int n) {
   write_resample(to, n, name);
   const bool nearest = std::get<Resample>(node.primitive).method == Resample::Method::nearest;
   const PlaneText in = to.plane(image), out = to.plane(self);
-  const std::string each = to.tuning().unroll ? "#pragma unroll\n" : "";
+  const std::string each = to.unroll();
   const std::string channels = std::to_string(node.channels);
   const bool logical = node.cls == PixelClass::logical;
   const std::string value =

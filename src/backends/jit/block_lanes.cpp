@@ -5,6 +5,7 @@
 #include "backends/jit/block_writer.hpp"
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
+#include "backends/jit/text.hpp"
 #include "backends/jit/wide_access.hpp"
 
 namespace impipe::jit {
@@ -25,7 +26,6 @@ BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footp
                                              Border border, const std::string& fill,
                                              const std::string& own) {
   const int channels = to_.channels(operand), row = px_ * channels;
-  const auto number = [](int i) { return std::to_string(i); };
   const auto aligned = [&](int pixels) { return (pixels * channels + 3) / 4 * 4; };
   const int first = aligned(f.left), bytes = first + row + aligned(f.right);
   const Words words{"words_" + own, py_ + f.up + f.down, bytes / 4, first};
@@ -129,7 +129,6 @@ BlockWriter::Window BlockWriter::lanes(const Operand& operand, const Footprint& 
   const Window w{"lanes_" + own, half + f.up + f.down, left + (px_ + f.right) * channels, left,
                  channels};
   lane_windows_.push_back({operand, kind, f, w});
-  const auto number = [](int i) { return std::to_string(i); };
   const std::string at = "(e + " + number(words.first - left) + ")";
   const auto word = [&](const std::string& row) {
     return words.array + "[" + row + " * " + number(words.width) + " + " + at + " / 4]";
@@ -235,7 +234,6 @@ void BlockWriter::rows_of_made(int n, const std::string& name) {
 
 std::string BlockWriter::pairs_text(const std::string& array, const PlaneText& plane,
                                     PixelClass cls, const std::string& height) const {
-  const auto number = [](int i) { return std::to_string(i); };
   const int last = reach_.up + reach_.down, lines = py_ / 2 + last;
   const std::string type = "GLOBAL " + type_of(cls) + "*";
   std::string text = "  " + type + " rows[2];\n  rows[0] = " + plane.row("y0") + " + (long)x0 * " +

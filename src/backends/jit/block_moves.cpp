@@ -97,7 +97,6 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
   const std::string width = to_.width(operand), height = to_.height(operand);
   const std::string words = "words_" + name;
   const PlaneText plane = to_.plane(operand);
-  const auto number = [](int i) { return std::to_string(i); };
   const bool constant = rule == Border::constant;
   const std::string y = source(to_, move_, false, "y0 + r", 1);
   const std::string top = source(to_, move_, false, "y0", 1);

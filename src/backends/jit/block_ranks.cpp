@@ -5,11 +5,10 @@
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/networks.hpp"
 #include "backends/jit/nodes.hpp"
+#include "backends/jit/text.hpp"
 
 namespace impipe::jit {
 namespace {
-
-std::string number(int i) { return std::to_string(i); }
 
 std::set<int> needed_ranks(const Rank& rank) {
   std::set<int> needed = {rank.rank};

@@ -4,15 +4,10 @@
 #include "backends/jit/block_writer.hpp"
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
+#include "backends/jit/text.hpp"
 #include "backends/jit/wide_access.hpp"
 
 namespace impipe::jit {
-namespace {
-
-std::string number(int i) { return std::to_string(i); }
-
-}  // namespace
-
 void BlockWriter::fill_tile(int n, const std::string& own, const std::string& edge,
                             const Footprint& f, const std::string& type, int halo, int across) {
   const Operand image = to_.node(n).images[0];

@@ -68,7 +68,6 @@ void BlockWriter::extremes_tile_of_lanes(int n, const std::string& name) {
   const Footprint f = mask.footprint();
   const std::string own = Builder::name({false, n});
   const std::string better = extremum.largest ? "larger_lanes" : "smaller_lanes";
-  const auto number = [](int i) { return std::to_string(i); };
   const std::string fill = extremum.largest                  ? "0u"
                            : node.cls == PixelClass::logical ? "0x1010101u"
                                                              : "0xffffffffu";
@@ -91,7 +90,7 @@ void BlockWriter::extremes_tile_of_lanes(int n, const std::string& name) {
   const auto edge = [&](int below) {
     return to_.call(word, "left + 4 * vector", "top + row + " + number(below), "0");
   };
-  const std::string unroll = to_.tuning().unroll ? "#pragma unroll\n" : "";
+  const std::string unroll = to_.unroll();
   tables_ += filled(fill_lanes, {{"own", own},
                                  {"count", number(rows * across)},
                                  {"group_x", number(32 * px_)},

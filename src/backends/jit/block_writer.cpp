@@ -5,6 +5,7 @@
 
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
+#include "backends/jit/text.hpp"
 #include "backends/jit/wide_access.hpp"
 #include "core/expression.hpp"
 
@@ -111,7 +112,6 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
   const int down = to_.tuning().group / across;
   const std::string px = std::to_string(px_), py = std::to_string(py_);
   const std::string width = to_.width(sized_);
-  const auto number = [](int i) { return std::to_string(i); };
   const int block_x = across * px_, block_y = down * py_, items = across * down;
   // Groups that make tables have several blocks each.
   const bool goes_on = points_ && !tables_.empty();
@@ -171,7 +171,6 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
 std::string BlockWriter::rows_text(const std::string& array, const PlaneText& plane, PixelClass cls,
                                    const std::string& height) const {
   const std::string width = to_.width(sized_);
-  const auto number = [](int i) { return std::to_string(i); };
   const int row = px_ * plane.channels;
   // Padding ends every row, so that whole blocks fit where their bytes divide it.
   const bool padded = row_alignment % (row * bytes_of(cls)) == 0;
@@ -235,7 +234,7 @@ void BlockWriter::pixels_of_floats(const std::string& name, PixelClass cls, int 
 }
 
 std::string BlockWriter::loop(const std::string& variable, int count) const {
-  return std::string(to_.tuning().unroll ? "#pragma unroll\n" : "") + "  for (int " + variable +
+  return to_.unroll() + "  for (int " + variable +
          " = 0; " + variable + " < " + std::to_string(count) + "; ++" + variable + ") ";
 }
 

@@ -64,6 +64,8 @@ class Builder {
   Dialect dialect() const { return dialect_; }
   // False where every kernel makes one pixel a work-item: what the fast ones are compared with.
   bool fast() const { return fast_; }
+  // What stands before a loop that registers are to hold.
+  std::string unroll() const { return tuning_.unroll ? "#pragma unroll\n" : ""; }
   // Whether a kernel's registers can be limited, so that a large block keeps groups at once.
   bool limits_registers() const { return dialect_ != Dialect::opencl; }
   const Node& node(int n) const { return spec_->nodes[static_cast<std::size_t>(n)]; }

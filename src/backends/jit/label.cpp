@@ -243,7 +243,7 @@ Words LabelWriterBase::with_common(Words::Map words) const {
                 {"height", [this] { return to_.height(image_); }},
                 {"items", [] { return std::to_string(items); }},
                 {"out", [this] { return to_.plane(self_).pixel(); }},
-                {"unroll", [this] { return to_.tuning().unroll ? "#pragma unroll\n" : ""; }}});
+                {"unroll", [this] { return to_.unroll(); }}});
   return Words(std::move(words));
 }
 

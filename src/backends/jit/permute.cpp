@@ -127,7 +127,7 @@ void write_vector_tiles(Builder& to, int n) {
                                   {"turn", filled(four.text, {{"across", across}})},
                                   {"across", across},
                                   {"rows", std::to_string(vector_items / four.across)},
-                                  {"unroll", to.tuning().unroll ? "#pragma unroll\n" : ""},
+                                  {"unroll", to.unroll()},
                                   {"in_width", to.width(image)},
                                   {"in_height", to.height(image)},
                                   {"row_a", row(0)},

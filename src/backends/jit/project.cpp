@@ -195,7 +195,7 @@ class ProjectText {
         {"band", text(std::to_string(ray_band))},
         {"most_of_band", text(std::to_string(2 * ray_band))},
         {"near", text(std::to_string(near_strips))},
-        {"unroll", text(to_.tuning().unroll ? "#pragma unroll\n" : "")},
+        {"unroll", text(to_.unroll())},
         {"slots", text(four ? "4" : "1")},
         {"pixels", text(four ? "float4" : "float")},
         {"width", [this] { return to_.width(image_); }},

@@ -210,7 +210,7 @@ class RankHistogram {
         name_(Builder::name({false, n}) + "_window"),
         cells_(rank_.mask.count()),
         small_(cells_ <= most_small_count),
-        unroll_(to.tuning().unroll ? "#pragma unroll\n" : "") {}
+        unroll_(to.unroll()) {}
 
   void write() {
     write_outside();
@@ -257,7 +257,6 @@ class RankHistogram {
   }
 
  private:
-  static std::string number(int value) { return std::to_string(value); }
 
   static std::int64_t strip_of(Size size) {
     std::int64_t strip = most_strip;

@@ -37,8 +37,6 @@ struct Line {
   bool waves = false;  // blocks of a line lie in one wave, which needs no local memory
 };
 
-std::string number(int i) { return std::to_string(i); }
-
 // The numbers that a pass works on: several pixels in a register where they are narrow.
 struct Words {
   std::string type, in_local;  // in registers; in local memory
@@ -116,7 +114,7 @@ class RectangleWriter {
   }
   bool single() const { return cls_ == PixelClass::single; }
   std::string loop(const std::string& variable, int count) const {
-    return std::string(to_.tuning().unroll ? "#pragma unroll\n" : "") + "    for (int " + variable +
+    return to_.unroll() + "    for (int " + variable +
            " = 0; " + variable + " < " + number(count) + "; ++" + variable + ") ";
   }
 

@@ -83,7 +83,7 @@ void write_nearest_resize(Builder& to, int n) {
                     {"to_y", y.size()},
                     {"first_x", first(x, "x")},
                     {"first_y", first(y, "y")},
-                    {"each", to.tuning().unroll ? "#pragma unroll\n" : ""},
+                    {"each", to.unroll()},
                     {"pixel", type_of(node.cls)},
                     {"in_row", in.row("from_y")},
                     {"out_row", out.row("y")},

@@ -236,7 +236,7 @@ class ResizeTiles {
     const PlaneText in = to_.plane(image_), out = to_.plane(self);
     const Direction x = direction(x_, "x"), y = direction(y_, "y");
     const bool floats = node.cls == PixelClass::single;
-    const std::string each = to_.tuning().unroll ? "#pragma unroll\n" : "";
+    const std::string each = to_.unroll();
     std::string offsets;
     for (int j = 1; j < 4 && floats; ++j) {
       offsets += "const int offset" + std::to_string(j) + " = first[" + std::to_string(j) +

@@ -20,6 +20,7 @@
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/strip_chain.hpp"
 #include "backends/jit/strip_size.hpp"
+#include "backends/jit/text.hpp"
 #include "backends/jit/wide_access.hpp"
 
 namespace impipe::jit {
@@ -27,8 +28,6 @@ namespace {
 
 constexpr int px = strip_px;
 constexpr int ahead = 3;  // rows that are loaded before they are used
-
-std::string number(int i) { return std::to_string(i); }
 
 class StripWriter : public BlockWriter {
  public:

@@ -1,6 +1,7 @@
 // Small tools for kernel text: templates, lists of names, and bodies on lines of their own.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -35,6 +36,9 @@ std::string with_lines(std::string text, std::string_view marker, bool stay);
 
 // "(a, b)" or "(real a, real b)" -> {"a", "b"}
 std::vector<std::string> names_in(std::string_view list);
+
+// A whole number as kernels have it.
+inline std::string number(std::int64_t i) { return std::to_string(i); }
 
 std::string joined(const std::vector<std::string>& parts, std::string_view separator = ", ");
 

@@ -12,6 +12,7 @@
 #include "backends/jit/block_writer.hpp"
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
+#include "backends/jit/text.hpp"
 #include "backends/jit/wide_access.hpp"
 
 namespace impipe::jit {
@@ -134,7 +135,6 @@ class TileWriter : public BlockWriter {
   }
 
  private:
-  static std::string number(int i) { return std::to_string(i); }
   int row_values() const { return size_.width() * channels_; }
   std::string own() const { return Builder::name({false, inner_}); }
   const Node& inner() const { return to_.node(inner_); }
