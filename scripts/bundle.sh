@@ -37,6 +37,7 @@ if [ -z "$build" ]; then
   setup_build release
   build=build/release
 fi
+[ -x "$build/src/cli/impipe" ] || { echo "bundle.sh: there is no impipe in $build" >&2; exit 2; }
 version=$("$build/src/cli/impipe" --version | awk '{print $2; exit}')
 name=impipe-$version-linux-x86_64
 output=${output:-$build}
@@ -84,7 +85,8 @@ fi
 {
   echo "Libraries in lib/impipe/libraries, from packages of $(. /etc/os-release; echo "$PRETTY_NAME")."
   cat "$stage/needed" "$stage/cxx" | while read -r library; do
-    dpkg-query -S "*/$(basename "$(readlink -f "$library")")" 2>/dev/null | cut -d: -f1 || true
+    # A package may know a file of /usr/lib as one of /lib.
+    dpkg-query -S "$library" "/usr$library" "${library#/usr}" 2>/dev/null | cut -d: -f1 || true
   done | sort -u | while read -r package; do
     printf '\n==== %s %s\n\n' "$package" "$(dpkg-query -W -f '${Version}' "$package" 2>/dev/null)"
     cat "/usr/share/doc/$package/copyright" 2>/dev/null || true
