@@ -100,6 +100,14 @@ class Devices(ProgramTest):
                          f"{self.path('file')}: Not a directory\n")
         self.assertRegex(run.out, r"^opencl:0: compiled \d+, cached 0, [0-9.]+ ms\n$")
 
+    def test_an_empty_environment_does_for_a_device(self):
+        run = self.impipe("imgaussfilt 1 | imcomplement", "in", "--hash", "--backend", "opencl",
+                          wrap=lambda command: ["/usr/bin/env", "-i",
+                                                "IMPIPE_CACHE_DIR=" + self.path("c"),
+                                                "POCL_CACHE_DIR=" + self.make_parent("p/x"),
+                                                *command])
+        self.assertEqual(run.out, self.hashes("--device", "cpu"))
+
     def test_the_command_line_counts_before_variables(self):
         for arguments, variables in ((["--device", "cpu"], {"IMPIPE_BACKEND": "opencl"}),
                                      (["--backend=cpu"], {"IMPIPE_DEVICE": "opencl:0"})):

@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+
 #include "core/backend.hpp"
 
 namespace impipe::opencl {
@@ -13,6 +15,8 @@ struct Loader {
   std::string problem;
 
   Loader() {
+    // PoCL ends the process when it does not find ld, as in an empty environment.
+    setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 0);
     void* library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       problem =
