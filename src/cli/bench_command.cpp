@@ -52,15 +52,27 @@ std::vector<SuiteRow> rows_of(const BenchFlags& flags) {
     }
     return rows;
   }
+  const auto same = [](const SuiteRow& a, const SuiteRow& b) {
+    return a.name == b.name && a.cls == b.cls && a.size == b.size;
+  };
+  std::vector<SuiteRow> resized;
   for (SuiteRow& row : find_suite(flags.suite).rows()) {
     if (has_class && row.cls != cls) continue;
     if (row.name.find(flags.match) == std::string::npos) continue;
-    if (flags.size > 0 && flags.size != row.size) {
-      // What is to be reached at another size says nothing here.
-      row.size = flags.size;
-      if (row.bar.of == SuiteBar::Of::microseconds) row.bar = {};
+    if (flags.size == 0 || flags.size == row.size) {
+      rows.push_back(std::move(row));
+      continue;
     }
-    rows.push_back(std::move(row));
+    // What is to be reached at another size says nothing here.
+    row.size = flags.size;
+    if (row.bar.of == SuiteBar::Of::microseconds) row.bar = {};
+    resized.push_back(std::move(row));
+  }
+  // Rows that the suite has at several sizes are one now.
+  for (SuiteRow& row : resized) {
+    if (std::none_of(rows.begin(), rows.end(), [&](const SuiteRow& r) { return same(r, row); })) {
+      rows.push_back(std::move(row));
+    }
   }
   if (rows.empty()) {
     throw Error("the suite " + flags.suite + " has no such row; see impipe bench --suite " +

@@ -190,11 +190,15 @@ std::vector<OpenDevice> open_devices(const DeviceChoice& choice, ThreadPool& poo
     ids = all_ids(choice.backend);
   } else {
     std::istringstream list(choice.device);
-    for (std::string id; std::getline(list, id, ',');) ids.push_back(id);
+    for (std::string id; std::getline(list, id, ',');) {
+      if (id.empty()) throw Error("--device: '" + choice.device + "' has an empty name");
+      ids.push_back(id);
+    }
   }
   std::vector<OpenDevice> open;
   if (ids.size() <= 1 && choice.device != "all") {
-    open.push_back(open_device(choice, pool));
+    const std::string id = ids.empty() ? "" : ids.front();
+    open.push_back(open_device({.backend = choice.backend, .device = id}, pool));
     return open;
   }
   for (const std::string& id : ids) {
@@ -213,6 +217,9 @@ std::vector<OpenDevice> open_devices(const DeviceChoice& choice, ThreadPool& poo
 }
 
 OpenDevice open_device(const DeviceChoice& choice, ThreadPool& pool) {
+  if (choice.device == "all" || choice.device.find(',') != std::string::npos) {
+    throw Error("--device: one device is wanted here, not '" + choice.device + "'");
+  }
   // A device's id begins with its backend's name.
   std::string name = choice.backend;
   std::string why = "--backend " + name;

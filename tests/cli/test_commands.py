@@ -100,6 +100,8 @@ class Commands(ProgramTest):
     def test_bench_refuses_what_it_would_pass_over(self):
         self.picture("a.png", ramp())
         for arguments, error, code in (
+                (["--device", "all", "imcomplement"],
+                 "--device: one device is wanted here, not 'all'", 2),
                 (["--input", "a.png", "--size", 9, "imcomplement"],
                  "--input has its own size, class and channels", 2),
                 (["--input", "a.png", "--suite", "edt"],
@@ -133,7 +135,7 @@ class Commands(ProgramTest):
         said = self.impipe("bench", "--suite", "edt", "--size", 40, "-j", 1).out
         for picture in ["random", "corner", "half", "circle", "natural", "inverse corner",
                         "inverse half", "inverse circle", "inverse natural"]:
-            self.assertIn(f"bwdist {picture}\n", said)
+            self.assertEqual(said.count(f" bwdist {picture}\n"), 1)
         self.assertRegex(said, r"worst over best at 40x40: \d+\.\d\d, at most 3 (\+|MISSED)\n$")
         error = self.impipe("bench", "--suite", "primitve", code=2).err
         self.assertRegex(error, "^impipe: --suite: 'primitve' is none of primitives, [a-z, ]+; did you "

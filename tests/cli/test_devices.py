@@ -124,6 +124,8 @@ class Devices(ProgramTest):
                              f"impipe: --device: {said}\n")
         self.assertEqual(self.hashes_error("--device", "all,cpu"),
                          "impipe: --device: 'all' stands alone, not in 'all,cpu'\n")
+        self.assertEqual(self.hashes_error("--device", ",cpu"),
+                         "impipe: --device: ',cpu' has an empty name\n")
         twice = self.hashes_error("--device", "opencl:0,opencl:0")
         self.assertEqual(twice, "impipe: --device: opencl:0 is named twice in 'opencl:0,opencl:0'\n")
         self.assertIn("there is no device 'opencl:9'",
