@@ -1,5 +1,5 @@
-// Random pipelines give the same bits fused and not, at every instruction set of the CPU, and on the
-// other backends. IMPIPE_TEST_SEEDS says how many are tried, IMPIPE_TEST_FIRST_SEED from where,
+// Random pipelines give the same bits fused and not, at every instruction set of the CPU, and on
+// the other backends. IMPIPE_TEST_SEEDS says how many are tried, IMPIPE_TEST_FIRST_SEED from where,
 // IMPIPE_TEST_WALK the device of the walks over small images and large parameters (opencl, cuda).
 #include <gtest/gtest.h>
 
@@ -89,7 +89,8 @@ TEST(Differential, RandomPipelinesAgreeWhereverTheyRun) {
 }
 
 // The image and two others as a stack; each as the CPU alone makes it.
-void compare_stack(std::uint64_t seed, const test::RandomRun& what, const test::RunOptions& options) {
+void compare_stack(std::uint64_t seed, const test::RandomRun& what,
+                   const test::RunOptions& options) {
   std::vector<HostImage> images{what.image};
   const ImageType& type = what.image.type;
   for (const std::uint64_t other : {seed + 3, seed + 4}) {
@@ -106,7 +107,8 @@ void compare_stack(std::uint64_t seed, const test::RandomRun& what, const test::
   }
 }
 
-// Every seed on the device, so that scripts/test.sh can take Oclgrind's and look for stray accesses.
+// Every seed on the device, so that scripts/test.sh can take Oclgrind's and look for stray
+// accesses.
 TEST(Differential, SmallImagesOnADevice) {
   const char* named = std::getenv("IMPIPE_TEST_WALK");
   const std::string device = named == nullptr ? "opencl" : named;
@@ -130,6 +132,17 @@ TEST(Differential, SmallImagesOnADevice) {
   }
   test::close_devices();
   EXPECT_GE(ran, count / 3) << "of " << count;
+}
+
+// A stage's result and the stage itself may each have a white of their own in one kernel.
+TEST(Differential, WhitesOfOneKernelAreKeptApart) {
+  if (!test::has_device("opencl")) GTEST_SKIP() << "no opencl";
+  const HostImage image = test::test_image(PixelClass::uint8, 1, {33, 3}, 1);
+  for (const char* text : {"im2single | map 'abs(x - white / 2)' class=uint8",
+                           "im2single | stencil 'white - at(1,0)' r1"}) {
+    const test::RandomRun what{.text = text, .image = image, .operands = {}};
+    compare(0, outcome_of(what, {.backend = "cpu"}), what, "opencl", {.backend = "opencl"});
+  }
 }
 
 // Minutes of compiling: only where a device is named. The seeds are places in the list, from 1.

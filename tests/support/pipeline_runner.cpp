@@ -41,7 +41,9 @@ engine::OpenDevice device_for(const RunOptions& options) {
 }
 
 Ran ran(engine::Outcome outcome, const engine::Program& program) {
-  Ran out{.image = std::move(outcome.image), .names = {}, .columns = std::move(outcome.columns),
+  Ran out{.image = std::move(outcome.image),
+          .names = {},
+          .columns = std::move(outcome.columns),
           .measurement = std::move(outcome.last_measurement.numbers),
           .steps = static_cast<int>(program.plan.steps.size())};
   for (const PlanColumn& column : program.plan.columns) out.names.push_back(column.name);
@@ -51,10 +53,9 @@ Ran ran(engine::Outcome outcome, const engine::Program& program) {
 // Alone when there is one image, else as a stack; nothing when the program takes no stacks.
 std::vector<Ran> run(const pipeline::Pipeline& pipeline, const std::vector<HostImage>& images,
                      const std::map<std::string, HostImage>& operands, const RunOptions& options) {
-  engine::Session session(pipeline, device_for(options),
-                          {.fuse = options.fuse,
-                           .strict = options.strict,
-                           .compile_aside = options.compile_aside});
+  engine::Session session(
+      pipeline, device_for(options),
+      {.fuse = options.fuse, .strict = options.strict, .compile_aside = options.compile_aside});
   std::map<std::string, ImageType> types;
   for (const std::string& name : pipeline.operands) types[name] = operands.at(name).type;
   const auto program = session.program(images[0].type, types);
@@ -69,7 +70,8 @@ std::vector<Ran> run(const pipeline::Pipeline& pipeline, const std::vector<HostI
   const auto kernels = [&](const KernelSpec& spec) { return session.kernel(spec); };
   std::vector<Ran> out;
   if (images.size() == 1) {
-    out.push_back(ran(engine::execute(*program, std::move(materials[0]), *queue, kernels), *program));
+    out.push_back(
+        ran(engine::execute(*program, std::move(materials[0]), *queue, kernels), *program));
   } else if (session.most_stacked(*program, 1) >= static_cast<int>(images.size())) {
     for (engine::Outcome& outcome :
          engine::execute_stack(*session.stacked(program), std::move(materials), *queue, kernels)) {

@@ -64,7 +64,8 @@ class Maker {
     }
   }
 
-  // Single pixels, rows and columns, and sides just beside those of groups; some 600 pixels at most.
+  // Single pixels, rows and columns, and sides just beside those of groups; some 600 pixels at
+  // most.
   Size small_size() {
     constexpr Size sizes[] = {{1, 1},  {1, 2},  {2, 1},  {2, 2},   {2, 3},   {3, 2},  {5, 4},
                               {1, 33}, {33, 1}, {1, 65}, {65, 1},  {129, 1}, {1, 70}, {257, 2},
@@ -124,15 +125,24 @@ class Maker {
   std::string element() {
     const std::string r = std::to_string(below(8)), n = std::to_string(1 + below(12));
     switch (below(9)) {
-      case 0: return "square," + n;
-      case 1: return "rectangle," + n + "," + std::to_string(1 + below(40));
-      case 2: return "disk," + r;
-      case 3: return "diamond," + r;
-      case 4: return "octagon," + std::to_string(3 * below(4));
-      case 5: return "line," + n + "," + std::to_string(below(180));
-      case 6: return "pair," + std::to_string(below(9) - 4) + "," + std::to_string(below(9) - 4);
-      case 7: return "periodicline,2," + std::to_string(below(5) - 2) + ",1";
-      default: return matrix(1 + below(6), 1 + below(6), true);
+      case 0:
+        return "square," + n;
+      case 1:
+        return "rectangle," + n + "," + std::to_string(1 + below(40));
+      case 2:
+        return "disk," + r;
+      case 3:
+        return "diamond," + r;
+      case 4:
+        return "octagon," + std::to_string(3 * below(4));
+      case 5:
+        return "line," + n + "," + std::to_string(below(180));
+      case 6:
+        return "pair," + std::to_string(below(9) - 4) + "," + std::to_string(below(9) - 4);
+      case 7:
+        return "periodicline,2," + std::to_string(below(5) - 2) + ",1";
+      default:
+        return matrix(1 + below(6), 1 + below(6), true);
     }
   }
 
@@ -180,7 +190,8 @@ class Maker {
         if (below(3) == 0 && op->category != "filter") {
           const int rows = 1 + below(5), columns = 1 + below(5);
           v = "rectangle," + std::to_string(rows) + "," + std::to_string(columns);
-          mask = (op->name == "ordfilt2" ? " offsets=" : " heights=") + matrix(rows, columns, false);
+          mask =
+              (op->name == "ordfilt2" ? " offsets=" : " heights=") + matrix(rows, columns, false);
         }
       }
       text += " " + (positional ? "" : std::string(p.name) + "=") + v;

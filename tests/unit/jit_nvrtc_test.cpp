@@ -1,5 +1,5 @@
-// Every kernel of the table compiles with NVRTC for sm_90; IMPIPE_TEST_ARCHS names others. So do the
-// kernels of random pipelines, as many as IMPIPE_TEST_SEEDS says from IMPIPE_TEST_FIRST_SEED.
+// Every kernel of the table compiles with NVRTC for sm_90; IMPIPE_TEST_ARCHS names others. So do
+// the kernels of random pipelines, as many as IMPIPE_TEST_SEEDS says from IMPIPE_TEST_FIRST_SEED.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -48,8 +48,8 @@ std::vector<SpecCase> kernels_of(const test::RandomRun& what, bool fused) {
   }
   std::vector<SpecCase> out;
   for (const Step& step : (fused ? pipeline::fuse(plan) : pipeline::without_unread(plan)).steps) {
-    out.push_back({.name = "`" + what.text + "` on " + to_string(what.image.type),
-                   .spec = step.kernel});
+    out.push_back(
+        {.name = "`" + what.text + "` on " + to_string(what.image.type), .spec = step.kernel});
   }
   return out;
 }

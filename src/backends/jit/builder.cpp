@@ -116,7 +116,7 @@ std::string Builder::height(const Operand& operand) {
 std::string Builder::white(const Operand& operand, const std::string& real) {
   const bool single = real == "float";
   return parameter(single ? ParameterType::float32 : ParameterType::float64,
-                   name(operand) + "_white" + (single ? "" : "_double"),
+                   name(operand) + "_white_" + real,  // an argument of its body may be `white`
                    [operand](const LaunchContext& at, int) { return at.white_of(operand); });
 }
 
