@@ -31,7 +31,7 @@ const CodecModule& open_module(const std::string& file_name) {
   for (const fs::path& path : places(file_name)) {
     std::error_code error;
     const fs::path clean = path.lexically_normal();
-    looked += "\n  " + clean.string();
+    looked += (looked.empty() ? "" : ", ") + clean.parent_path().string();
     if (!fs::exists(clean, error)) continue;
     // Deferred binding: most files need few of the libraries' functions.
     void* library = dlopen(clean.c_str(), RTLD_LAZY | RTLD_LOCAL);
@@ -48,8 +48,8 @@ const CodecModule& open_module(const std::string& file_name) {
     }
     return *module;
   }
-  throw Error("the codec module " + file_name + " was not found; looked at" + looked +
-                  "\nset IMPIPE_CODEC to its folder",
+  throw Error("the codec module " + file_name + " was not found in " + looked +
+                  "; set IMPIPE_CODEC to its folder",
               ExitCode::file_failed);
 }
 

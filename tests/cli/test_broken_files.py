@@ -123,6 +123,15 @@ class BrokenFiles(ProgramTest):
         for row in rows:
             self.assertNotEqual(row["message"], "")
 
+    def test_a_missing_codec_module_is_a_line_a_file(self):
+        np.save(self.path("in/n.npy"), ramp())
+        run = self.impipe("imcomplement", "in", "-o", "out", code=1,
+                          env={"IMPIPE_CODEC": "/no/where"})
+        module = "the codec module impipe_codec.so was not found in /no/where; set IMPIPE_CODEC to"
+        self.assertEqual(run.err.splitlines()[:-1],
+                         [f"impipe: in/{name}: decode: {module} its folder" for name in GOOD])
+        self.assertEqual(self.tree("out"), ["n.npy"])
+
 
 if __name__ == "__main__":
     unittest.main()
