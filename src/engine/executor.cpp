@@ -82,6 +82,8 @@ class Execution {
     for (size_t s = 0; s < plan_.steps.size(); ++s) {
       if (options_.stop()) throw Error("stopped", ExitCode::file_failed);
       waited += wait_for_kernel(s);
+      // Memory that is new to the pool takes longer than many a kernel.
+      allocate_outputs(program_, s, sizes_, values_, queue_, static_cast<int>(count_));
       start = now();
       launch_step(program_, s, sizes_, values_, queue_, static_cast<int>(count_));
       if (options_.timed) {
@@ -238,22 +240,26 @@ std::vector<bool> values_read(const Plan& plan) {
   return read;
 }
 
-void launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
-                 std::vector<DeviceValue>& values, Queue& queue, int count) {
-  const Plan& plan = program.plan;
-  const Step& what = plan.steps[step];
-  Launch launch{.spec = &what.kernel, .inputs = {}, .outputs = {}};
-  for (const ValueId id : what.inputs) launch.inputs.push_back(values[id]);
-  for (const ValueId id : what.outputs) {
-    const PlanValue& value = plan.values[id];
+void allocate_outputs(const Program& program, size_t step, const std::vector<Size>& sizes,
+                      std::vector<DeviceValue>& values, Queue& queue, int count) {
+  for (const ValueId id : program.plan.steps[step].outputs) {
+    const PlanValue& value = program.plan.values[id];
     DeviceValue& made = values[id];
     if (value.is_measure && !made.measure) {
       made.measure = queue.allocate_measure_stack(value.channels, value.values, count);
     } else if (!value.is_measure && !made.plane) {
       made.plane = queue.allocate_stack(value.type.cls, value.type.channels, sizes[id], count);
     }
-    launch.outputs.push_back(made);
   }
+}
+
+void launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
+                 std::vector<DeviceValue>& values, Queue& queue, int count) {
+  allocate_outputs(program, step, sizes, values, queue, count);
+  const Step& what = program.plan.steps[step];
+  Launch launch{.spec = &what.kernel, .inputs = {}, .outputs = {}};
+  for (const ValueId id : what.inputs) launch.inputs.push_back(values[id]);
+  for (const ValueId id : what.outputs) launch.outputs.push_back(values[id]);
   KernelSpec sized;
   if (!program.sized[step].empty()) {
     sized = what.kernel;
