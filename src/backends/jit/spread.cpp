@@ -36,8 +36,9 @@ class SpreadWriter : LabelWriterBase {
       return;
     }
     to_.body_once("spread_functions", functions);
+    if (scans()) add_tiles("_scan", scan_kernel, 64, {64, 60});
     add("_first", first_kernel);
-    add("_link_first", link_kernel);
+    add_tiles("_tiles", link_tiles_kernel, items, {64, 64});
     add("_follow_first", follow_kernel);
     add("_weigh", weigh_kernel);
     add("_choose", choose_kernel);
@@ -51,6 +52,8 @@ class SpreadWriter : LabelWriterBase {
   }
 
  private:
+  // The source of holes is the image's border: few tiles have any of it.
+  bool scans() const { return !holes(); }
   bool holes() const { return is(Kind::holes); }
   bool single() const { return node_.cls == PixelClass::single; }
 
@@ -99,25 +102,68 @@ class SpreadWriter : LabelWriterBase {
     });
   }
 
-  void add(const std::string& suffix, const char* kernel) {
-    const std::string read = reading(kernel);
-    std::string text = words_.filled(read + kernel);
+  // The four ways of a tile's work-items over its lines.
+  std::string scan_ways() const {
+    const std::string row = "(ITEM + 1) * 67";
+    const std::string line = with_lines(scan, "$corners ", label_.connectivity == 8);
+    const auto way = [&line](const std::string& first, const char* first_mask, const char* step,
+                             const char* step_mask, bool along_rows) {
+      return filled(line, {{"first", first},
+                           {"first_mask", first_mask},
+                           {"step", step},
+                           {"step_mask", step_mask},
+                           {"lines", along_rows ? "60" : "64"},
+                           {"count", along_rows ? "64" : "60"},
+                           {"beside", along_rows ? "67" : "1"}});
+    };
+    return way("67 + ITEM + 1", "ITEM", "67", "65", false) +
+           way("60 * 67 + ITEM + 1", "59 * 65 + ITEM", "-67", "-65", false) +
+           way(row + " + 1", "ITEM * 65", "1", "1", true) +
+           way(row + " + 64", "ITEM * 65 + 63", "-1", "-1", true);
+  }
+
+  std::string text_of(const char* kernel) {
+    std::string text = words_.filled(kernel);
+    const std::string read = words_.filled(reading(text));
+    text = read + text;
     for (const char* word : {"CODE", "MASK", "MARKER", "SEED"}) {
       if (read.find(std::string("#define ") + word + "(") != std::string::npos) {
         text += std::string("#undef ") + word + "\n";
       }
     }
-    to_.kernel(name_ + suffix, items, text,
-               [image = image_, most = to_.tuning().groups_at_once](const LaunchContext& at) {
+    return text;
+  }
+
+  // A group a tile.
+  void add_tiles(const std::string& suffix, const char* kernel, int group, Size tile) {
+    to_.kernel(name_ + suffix, group, text_of(kernel),
+               [image = image_, group, tile](const LaunchContext& at) {
                  const Size size = at.size_of(image);
-                 const std::int64_t across = (size.width + items - 1) / items;
-                 const std::int64_t down = std::max<std::int64_t>(1, most / across);
-                 return LaunchShape{{across, std::min(size.height, down), 1}, {items, 1, 1}};
+                 return LaunchShape{{(size.width + tile.width - 1) / tile.width,
+                                     (size.height + tile.height - 1) / tile.height, 1},
+                                    {group, 1, 1}};
+               });
+  }
+
+  // Of work-items that go down some rows of a column each.
+  static LaunchShape down_columns(Size size, int most_groups) {
+    const std::int64_t across = (size.width + items - 1) / items;
+    const std::int64_t down = std::max<std::int64_t>(1, most_groups / across);
+    return LaunchShape{{across, std::min(size.height, down), 1}, {items, 1, 1}};
+  }
+
+  void add(const std::string& suffix, const char* kernel) {
+    to_.kernel(name_ + suffix, items, text_of(kernel),
+               [image = image_, groups = to_.tuning().groups_at_once](const LaunchContext& at) {
+                 return down_columns(at.size_of(image), groups);
                });
   }
 
   const Words words_ = with_common({
       {"columns", [] { return columns; }},
+      {"scans", [this] { return scan_ways(); }},
+      {"doublings", [] { return "3"; }},
+      {"own_seed", [this] { return scans() ? "$seeds[pixel]" : "SEED(x, y)"; }},
       {"rows_of", [] { return rows; }},
       {"others", [] { return each_other; }},
       {"neighbours", [] { return each_neighbour; }},

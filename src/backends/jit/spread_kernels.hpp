@@ -1,4 +1,5 @@
-// The kernels of values that spread; spread.cpp fills them in.
+// The kernels of values that spread; spread.cpp fills them in. Lines that begin with $corners are for
+// 8 neighbours only.
 #pragma once
 
 namespace impipe::jit::spread_kernels {
@@ -12,6 +13,11 @@ FUNCTION uint mixed_edge(const uint edge) {
 FUNCTION uint edge_of(const uint mixed) {
   const uint a = mixed * 0xa5cb9243u;
   return (a ^ a >> 16) * 0x0e8b2f51u;
+}
+// The end of an edge that it does not belong to.
+FUNCTION uint other_end(const uint edge, const uint width) {
+  const uint from = edge >> 2, way = edge & 3u;
+  return way == 3u ? from + 1u : from + width + way - 1u;
 }
 // The edge between two neighbours, which belongs to the upper one or the left one.
 FUNCTION uint edge_between(const uint pixel, const int dx, const int dy, const uint width) {
@@ -56,12 +62,56 @@ inline constexpr const char* each_other = R"($neighbours        const uint other
         const uint there = MASK(to_x, to_y), weight = own < there ? own : there;
 )";
 
+// What the source gives each pixel of a tile of 64x60, and what scans of the tile raise that to: down
+// and up its columns, right and left along its rows. The result stays the same, and more pixels are
+// done at once. In local memory a row has its neighbours outside the tile at both ends.
+inline constexpr const char* scan_kernel = R"(  LOCAL uint values[62 * 67], masks[60 * 65];
+  const int left = GROUP_X * 64, top = GROUP_Y * 60;
+  for (int i = ITEM; i < 62 * 66; i += 64) {
+    const int x = left + i % 66 - 1, y = top + i / 66 - 1;
+    const bool inside = x >= 0 && x < $width && y >= 0 && y < $height;
+    values[i / 66 * 67 + i % 66] = inside ? SEED(x, y) : 0u;
+  }
+  const int x = left + ITEM, rows = x < $width ? smaller($height - top, 60) : 0;
+  for (int row = 0; row < 60; ++row) {
+    masks[row * 65 + ITEM] = row < rows ? MASK(x, top + row) : 0u;
+  }
+  BARRIER;
+$scans  for (int row = 0; row < rows; ++row) {
+    $seeds[(uint)(top + row) * (uint)$width + (uint)x] = values[(row + 1) * 67 + ITEM + 1];
+  }
+)";
+// A work-item goes along one of $lines lines: $count pixels from the one at `here` on, each from the
+// one before it and, from the lines $beside it, from those that touch it by a corner.
+inline constexpr const char* scan = R"(  {
+    const bool works = ITEM < $lines;
+    int here = $first, mask = $first_mask;
+    uint last = works ? values[here - ($step)] : 0u;
+    for (int k = 0; k < $count; ++k) {
+      if (works) {
+$corners        const uint one = values[here - ($step) - $beside];
+$corners        const uint other = values[here - ($step) + $beside];
+$corners        last = one > last ? one : last;
+$corners        last = other > last ? other : last;
+        const uint most = masks[mask], own = values[here];
+        last = last < most ? last : most;
+        last = own > last ? own : last;
+        values[here] = last;
+      }
+      here += $step;
+      mask += $step_mask;
+$corners      BARRIER;
+    }
+    BARRIER;
+  }
+)";
+
 // Each pixel is a component, and chooses the heaviest of its edges to neighbours.
 inline constexpr const char* first_kernel = R"(  if ($spokesman) {
     $state[0] = 1u;
     $state[1] = 1u;
   }
-$columns    const uint own = MASK(x, y), seed = SEED(x, y);
+$columns    const uint own = MASK(x, y), seed = $own_seed;
     uint best = 0u, edge = 0u;
     if (seed < own) {
 $neighbours        const uint there = MASK(to_x, to_y), weight = own < there ? own : there;
@@ -146,10 +196,8 @@ $columns    if ($components[pixel] != pixel) continue;
       continue;
     }
     const uint number = $edges[pixel], edge = edge_of(number);
-    const uint from = edge >> 2, way = edge & 3u;
-    const uint to = way == 3u ? from + 1u : from + (uint)$width + way - 1u;
-    const uint here = $components[from];
-    const uint other = here == pixel ? $components[to] : here;
+    const uint here = $components[edge >> 2];
+    const uint other = here == pixel ? $components[other_end(edge, (uint)$width)] : here;
     if ((other & $done) != 0u)
       $forest[pixel] = pixel | $done;
     else if (pixel > other || $edges[other] != number || $seeds[other] >= $weights[other])
@@ -157,12 +205,55 @@ $columns    if ($components[pixel] != pixel) continue;
   }
 )";
 
-// Pixels learn their new component. Those of four rows look for it side by side; on the way every
-// link is led to where the next one leads.
+// The links of the first round, in tiles of 64x64. Those inside a tile are led $doublings times to
+// where the next one leads, which takes time in local memory that it would take in global memory.
+inline constexpr const char* link_tiles_kernel = R"(  LOCAL ushort links[2 * 64 * 64];
+  const int left = GROUP_X * 64, top = GROUP_Y * 64, x = left + ITEM % 64;
+  for (int row = ITEM / 64; row < 64; row += $items / 64) {
+    const int y = top + row, place = row * 64 + ITEM % 64;
+    links[place] = (ushort)place;
+    if (x >= $width || y >= $height) continue;
+    const uint pixel = (uint)y * (uint)$width + (uint)x;
+    uint link = pixel | $done;
+    if ($seeds[pixel] < $weights[pixel]) {
+      const uint number = $edges[pixel], edge = edge_of(number);
+      const uint from = edge >> 2, to = other_end(edge, (uint)$width);
+      const uint other = from == pixel ? to : from;
+      const bool stays = pixel < other && $edges[other] == number && $seeds[other] < $weights[other];
+      link = stays ? pixel : other;
+      const int to_x = (int)(link % (uint)$width) - left, to_y = (int)(link / (uint)$width) - top;
+      if (to_x >= 0 && to_x < 64 && to_y >= 0 && to_y < 64) {
+        links[place] = (ushort)(to_y * 64 + to_x);
+      }
+    }
+    $forest[pixel] = link;
+  }
+  BARRIER;
+  for (int time = 0; time < $doublings; ++time) {
+    const int from = time % 2 * 64 * 64, to = 64 * 64 - from;
+    for (int place = ITEM; place < 64 * 64; place += $items) {
+      links[to + place] = links[from + links[from + place]];
+    }
+    BARRIER;
+  }
+  for (int row = ITEM / 64; row < 64; row += $items / 64) {
+    const int y = top + row, place = row * 64 + ITEM % 64;
+    const int up = links[$doublings % 2 * 64 * 64 + place];
+    if (x >= $width || y >= $height || up == place) continue;
+    $forest[(uint)y * (uint)$width + (uint)x] =
+        (uint)(top + up / 64) * (uint)$width + (uint)(left + up % 64);
+  }
+)";
+
+// Pixels learn their new component. Those of four rows look for it side by side, unless it is known
+// from the row before them; on the way every link is led to where the next one leads. Words that many
+// ask for are slow to write: nobody writes what is there already, or more often than must be.
 inline constexpr const char* follow_kernel = R"(  if ($state[0] == 0u) return;
+  uint of = $done, end_of = 0u, end_up = 0u;
+  bool remain = false;
 $rows_of  for (int first_y = begin_y; first_y < end_y; first_y += 4) {
     const uint first = (uint)first_y * (uint)$width + (uint)x;
-    uint before[4], at[4], up[4];
+    uint before[4], at[4], up[4], links[4];
 $unroll    for (int k = 0; k < 4; ++k) {
       const uint pixel = first + (uint)k * (uint)$width;
       before[k] = first_y + k < end_y ? $components[pixel] : $done;
@@ -172,8 +263,10 @@ $unroll    for (int k = 0; k < 4; ++k) {
       }
     }
 $unroll    for (int k = 0; k < 4; ++k) {
-      at[k] = (before[k] & ($done | $inner)) == 0u ? before[k] : 0u;
-      up[k] = (before[k] & ($done | $inner)) == 0u ? LOAD_GLOBAL(&$forest[at[k]]) : 0u;
+      const bool wanted = (before[k] & ($done | $inner)) == 0u, known = before[k] == of;
+      at[k] = !wanted ? 0u : known ? end_of : before[k];
+      up[k] = !wanted ? 0u : known ? end_up : LOAD_GLOBAL(&$forest[at[k]]);
+      links[k] = known ? 0u : 1u;
     }
     for (bool moves = true; moves;) {
       uint over[4];
@@ -186,29 +279,40 @@ $unroll      for (int k = 0; k < 4; ++k) {
         if ((over[k] & ~$done) != up[k]) STORE_GLOBAL(&$forest[at[k]], over[k]);
         at[k] = up[k];
         up[k] = over[k];
+        ++links[k];
         moves = true;
       }
     }
 $unroll    for (int k = 0; k < 4; ++k) {
       if ((before[k] & ($done | $inner)) != 0u) continue;
       const uint pixel = first + (uint)k * (uint)$width;
-      if (at[k] != before[k]) STORE_GLOBAL(&$forest[before[k]], at[k]);
+      // Its second link was led on above.
+      if (links[k] > 3u) STORE_GLOBAL(&$forest[before[k]], at[k]);
       if (up[k] != before[k]) $components[pixel] = up[k];
       if (before[k] != pixel) continue;
       if (at[k] != pixel) {
-        MAX_GLOBAL(&$seeds[at[k]], $seeds[pixel]);
-        $seeds[pixel] = 0u;
+        const uint seed = $seeds[pixel];
+        if (seed != 0u) {
+          MAX_GLOBAL(&$seeds[at[k]], seed);
+          $seeds[pixel] = 0u;
+        }
       } else if (up[k] == pixel) {
         $weights[pixel] = 0u;
         $edges[pixel] = 0u;
-        $state[1] = 1u;
+        remain = true;
       } else {
         // Done: by the source's edge if that weighs no less. The seeds that join it weigh less.
         const uint seed = LOAD_GLOBAL(&$seeds[pixel]);
         if (seed > $weights[pixel]) $weights[pixel] = seed;
       }
     }
+    if ((before[3] & ($done | $inner)) == 0u) {
+      of = before[3];
+      end_of = at[3];
+      end_up = up[3];
+    }
   }
+  if (remain) $state[1] = 1u;
 )";
 
 // The lightest edge on the way to the source.
