@@ -18,6 +18,8 @@ constexpr int most_words = 96;
 constexpr BlockSize tile_size{.px = 4, .py = 8, .tile = true, .groups = 5};
 // Takes as much local memory.
 constexpr BlockSize lanes_tile_size{.px = 4, .py = 16, .packed = true, .tile = true, .groups = 5};
+// Of a plane of wide pixels: a window of 36.
+constexpr BlockSize small_size{.px = 4, .py = 4, .groups = 6};
 constexpr int most_taps = 49;
 constexpr int most_runs = 24;
 constexpr int most_tile_runs = 64;
@@ -187,7 +189,8 @@ std::optional<BlockSize> block_size(const Parts& parts) {
   else if (f.left == 0 && f.right == 0)
     sizes = {{4, 8}, {4, 4}, {2, 8}, {1, 16}};
   else if (parts.stored_bytes == 4 && r == 1)
-    sizes.insert(sizes.begin(), {4, 4});
+    sizes.insert(sizes.begin(),
+                 parts.channels == 1 && parts.around_count == 1 ? small_size : BlockSize{4, 4});
   else if (parts.stored_bytes < 4 && r == 1)
     sizes.insert(sizes.begin(), {8, 8});
   const int most = parts.around_count > 1 && r > 1 ? most_of_several : most_window;

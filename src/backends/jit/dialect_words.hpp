@@ -72,6 +72,7 @@ static inline uint CHOSEN_BYTES(const uint a, const uint places) {
 #define LOW_LANE(a) as_float(0x4b000000u | ((a) & 0xffffu))
 #define HIGH_LANE(a) as_float(0x4b000000u | ((a) >> 16))
 #define BYTE_OF(word, k) (((word) >> (8 * (k))) & 255u)
+#define times_byte(word, k, times, plus) (BYTE_OF(word, k) * (times) + (plus))
 #define LOW_BYTES(a, b) (((a) & 0xff00ffu) | (((b) & 0xff00ffu) << 8))
 #define HIGH_BYTES(a, b) ((((a) >> 8) & 0xff00ffu) | ((b) & 0xff00ff00u))
 #define FIRST_BYTES(b)                                                         \
@@ -101,6 +102,7 @@ FUNCTION int floor_inside(const double v, double* floored) {
   *floored = floor(v);
   return (int)*floored;
 }
+#define load_words_once(from) (*(GLOBAL const uint4*)(from))
 #define root_of_whole(x) sqrt(x)
 #define rounded_root(x) ROUNDED_CODE(fmin(sqrt(x), 255.0f))
 )";
@@ -116,11 +118,12 @@ FUNCTION uint add_bytes(const uint word, const uint sum) {
   asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(found) : "r"(word), "r"(0x1010101u), "r"(sum));
   return found;
 }
-FUNCTION uint four_times_byte(const uint word, const int k) {
+FUNCTION uint times_byte(const uint word, const int k, const uint times, const uint plus) {
   uint found;
-  asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(found) : "r"(word), "r"(4u << (8 * k)), "r"(0u));
+  asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(found) : "r"(word), "r"(times << (8 * k)), "r"(plus));
   return found;
 }
+#define load_words_once(from) (*(GLOBAL const uint4*)(from))
 FUNCTION int all_of_wave(const int test) {
   int all;
   asm volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; vote.sync.all.pred p, p, -1; "
@@ -214,7 +217,7 @@ typedef unsigned long ulong;
 #define GLOBAL_BARRIER __syncthreads()
 #define FENCE __threadfence()
 #define add_bytes(word, sum) __dp4a(word, 0x1010101u, sum)
-#define four_times_byte(word, k) __dp4a(word, 4u << (8 * (k)), 0u)
+#define times_byte(word, k, times, plus) __dp4a(word, (times) << (8 * (k)), plus)
 #define all_of_wave(test) __all_sync(0xffffffffu, test)
 #define ADD_LOCAL(place, value) atomicAdd(place, value)
 #define ADD_GLOBAL(place, value) atomicAdd(place, value)
@@ -244,6 +247,22 @@ typedef unsigned long ulong;
     return by < 0 ? __shfl_up_sync(0xffffffffu, v, (uint)-by)   \
                   : __shfl_down_sync(0xffffffffu, v, (uint)by); \
   }
+// Sixteen bytes that no other work-item reads: the first cache keeps none of them.
+#if __CUDA_ARCH__ >= 700
+#define LOAD_ONCE "ld.global.nc.L1::no_allocate.v4"
+#else
+#define LOAD_ONCE "ld.global.nc.v4"
+#endif
+FUNCTION void load_16_once_float(const float* from, float* to) {
+  asm(LOAD_ONCE ".f32 {%0, %1, %2, %3}, [%4];"
+      : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3]) : "l"(from));
+}
+FUNCTION uint4 load_words_once(const void* from) {
+  uint4 v;
+  asm(LOAD_ONCE ".u32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from));
+  return v;
+}
 BESIDE(int)
 BESIDE(uint)
 BESIDE(long)
@@ -263,7 +282,7 @@ inline constexpr const char* nvidia_words = R"(
 #define ROUNDED_CODE(value) FLOAT_BITS(sum_down_float(value, 32768.5f))
 // What a table of floats in local memory has for byte k of a word.
 #define OF_BYTE(table, word, k) \
-  *(IN_LOCAL const float*)((IN_LOCAL const char*)(table) + four_times_byte(word, k))
+  *(IN_LOCAL const float*)((IN_LOCAL const char*)(table) + times_byte(word, k, 4u, 0u))
 #define BYTE_LANES(a, b, k) permuted_bytes(a, b, (k) * 0x1111u + 0x4400u)
 #define ODD_BYTES(a) permuted_bytes(a, 0u, 0x4341u)
 #define CHOSEN_BYTES(a, places) permuted_bytes(a, 0u, places)
@@ -329,11 +348,6 @@ FUNCTION void store_16_bytes_if(const int test, GLOBAL uchar* to, const uint* fr
                : : "r"(test), "l"((ulong)to), "r"(from[0]), "r"(from[1]), "r"(from[2]),
                    "r"(from[3]));
 }
-// load_16_float of what no other work-item reads: the first cache keeps none of it.
-FUNCTION void load_16_once_float(GLOBAL const float* from, float* to) {
-  asm("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
-      : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3]) : "l"((ulong)from));
-}
 // wide: `left` columns of the work-item to the left, four of its own, `right` ones of the work-item
 // to the right. By all work-items of a wave together: the first and the last get some values or
 // other on their outer sides.
@@ -358,6 +372,8 @@ FUNCTION void exchange_columns(float* wide, const int left, const int right) {
 // byte. rounded_root: the same of a root, at most 255, of a whole number. That is at least 0.0004
 // away from k + 0.5, much more than an estimate's error. LOW_LANE, HIGH_LANE: 2^23 more than a
 // lane, as a float. CHOSEN_BYTES: byte k is that of a which hexadecimal digit k of `places` names.
+
+// times_byte: `times` (less than 256) what byte k of a word is, and `plus`.
 
 // beside_TYPE (CUDA and NVIDIA's OpenCL): `v` of the work-item that is `by` further in a wave of
 // 32, or one's own where there is none. By all work-items of a wave together.

@@ -145,18 +145,14 @@ std::string write_bin(Builder& to, int n) {
   return name;
 }
 
-// The code of each of 16 bytes is counted: its counters are 4 * `copies` bytes, a power of two. A
-// shift and a mask make a place of what a word holds.
+// The code of each of 16 bytes is counted: its counters are 4 * `copies` bytes.
 std::string each_code_of_chunk(int copies) {
-  int bits = 2;
-  while (1 << bits < 4 * copies) ++bits;
   std::string text;
   for (const char* part : {"v.x", "v.y", "v.z", "v.w"}) {
-    for (int shift = -bits; shift < 32 - bits; shift += 8) {
-      const std::string moved =
-          shift < 0 ? " << " + std::to_string(-shift) : " >> " + std::to_string(shift);
-      text += "ADD_LOCAL((IN_LOCAL uint*)((IN_LOCAL char*)counts + ((" + std::string(part) + moved +
-              " & " + std::to_string(255u << bits) + "u) | lane)), 1u); ";
+    for (int k = 0; k < 4; ++k) {
+      text += "ADD_LOCAL((IN_LOCAL uint*)((IN_LOCAL char*)counts + times_byte(" +
+              std::string(part) + ", " + std::to_string(k) + ", " + std::to_string(4 * copies) +
+              "u, lane)), 1u); ";
     }
   }
   return text;

@@ -20,7 +20,7 @@ constexpr const char* kernel = R"(  LOCAL double sums[2 * $folds * $waves];
   float rows[4 * $rows];
 #pragma unroll
   for (int r = 0; r < $rows; ++r) {
-    load_16_once_float(column + smaller(GROUP_Y * 32 + r, $height - 1) * stride, rows + 4 * r);
+    load_16_float(column + smaller(GROUP_Y * 32 + r, $height - 1) * stride, rows + 4 * r);
   }
 $extremes_begin  int turn = 0;
   for (int down = GROUP_Y; down < cells_down; down += GROUPS_Y) {

@@ -16,17 +16,17 @@ constexpr const char* wide_rows = R"(    const int across = $across;
       GLOBAL const $pixel* const row = $row;
       int x = ITEM % across * $wide;
       for (; x + (3 * across + 1) * $wide <= $width; x += 4 * across * $wide) {
-        const $vector v0 = *(GLOBAL const $vector*)(row + x);
-        const $vector v1 = *(GLOBAL const $vector*)(row + x + across * $wide);
-        const $vector v2 = *(GLOBAL const $vector*)(row + x + 2 * across * $wide);
-        const $vector v3 = *(GLOBAL const $vector*)(row + x + 3 * across * $wide);
+        const $vector v0 = $load(row + x);
+        const $vector v1 = $load(row + x + across * $wide);
+        const $vector v2 = $load(row + x + 2 * across * $wide);
+        const $vector v3 = $load(row + x + 3 * across * $wide);
         { const $vector v = v0; $chunk }
         { const $vector v = v1; $chunk }
         { const $vector v = v2; $chunk }
         { const $vector v = v3; $chunk }
       }
       for (; x + $wide <= $width; x += across * $wide) {
-        const $vector v = *(GLOBAL const $vector*)(row + x);
+        const $vector v = $load(row + x);
         $chunk
       }
       for (; x < $width; ++x) {
@@ -80,14 +80,15 @@ std::string stream_rows(Builder& to, const Stream& stream, const std::string& ch
                    [image, items, wide](const LaunchContext& at, int) {
                      return static_cast<double>(across_of(at.size_of(image).width, items, wide));
                    });
-  const bool is_wide = stream.wide(to);
+  const bool is_wide = stream.wide(to), single = to.cls(image) == PixelClass::single;
   return filled(is_wide ? wide_rows : narrow_rows,
                 {{"across", across},
                  {"items", std::to_string(items)},
                  {"width", to.width(image)},
                  {"height", to.height(image)},
                  {"pixel", type_of(to.cls(image))},
-                 {"vector", to.cls(image) == PixelClass::single ? "float4" : "uint4"},
+                 {"vector", single ? "float4" : "uint4"},
+                 {"load", single ? "*(GLOBAL const float4*)" : "load_words_once"},
                  {"row", is_wide ? to.plane(image).row("y") : ""},
                  {"value", is_wide ? "" : to.value(image, "x", "y", "c")},
                  {"wide", std::to_string(wide)},
