@@ -49,6 +49,8 @@ inline constexpr const char* opencl_plain_words = R"(
 // A word that other groups change meanwhile: OpenCL 1.2 has no other way to read or write it.
 #define LOAD_GLOBAL(place) atomic_or(place, 0u)
 #define STORE_GLOBAL(place, value) atomic_xchg(place, value)
+// The same where what the word once held does as well.
+#define LOAD_OLD(place) LOAD_GLOBAL(place)
 static inline uint add_bytes(const uint word, const uint sum) {
   const uint halves = (word & 0x00ff00ffu) + ((word >> 8) & 0x00ff00ffu);
   return sum + (halves & 0xffffu) + (halves >> 16);
@@ -276,6 +278,8 @@ inline constexpr const char* nvidia_words = R"(
 // groups change meanwhile.
 #define LOAD_GLOBAL(place) (*(GLOBAL volatile uint*)(place))
 #define STORE_GLOBAL(place, value) *(GLOBAL volatile uint*)(place) = value
+// The first cache may answer.
+#define LOAD_OLD(place) (*(place))
 #define POSITIVE(value) fmax(value, 0.0f)
 // Rounded down to a whole number in the mantissa: cheaper than a conversion.
 #define FLOOR_CODE(value) (FLOAT_BITS(sum_down_float(value, 8388608.0f)) & 0x7fffffu)

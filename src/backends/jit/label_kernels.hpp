@@ -249,7 +249,8 @@ $corners      }
   }
 )";
 
-// The roots of tiles lead straight to those of the image, and hand over what is known.
+// The roots of tiles lead straight to those of the image, and hand over what is known. A link that
+// has been led on meanwhile leads there as well.
 inline constexpr const char* resolve_kernel = R"(  const int x = GROUP_X * $items + ITEM;
   if (x >= $width) return;
   const long at = (long)GROUP_Y * $width + x;
@@ -260,8 +261,7 @@ inline constexpr const char* resolve_kernel = R"(  const int x = GROUP_X * $item
     const uint node = (uint)x * $halves + (uint)(GROUP_Y * 16 + y / 2);
     // Nothing is halved here: that could take back what the next line says of another node.
     uint root = node;
-    for (uint up = LOAD_GLOBAL(&$forest[root]); up != root; up = LOAD_GLOBAL(&$forest[root]))
-      root = up;
+    for (uint up = LOAD_OLD(&$forest[root]); up != root; up = LOAD_OLD(&$forest[root])) root = up;
     if (root == node) continue;
     STORE_GLOBAL(&$forest[node], root);
     roots &= ~(1u << y);
