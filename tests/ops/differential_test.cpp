@@ -95,6 +95,8 @@ void compare_stack(std::uint64_t seed, const test::RandomRun& what,
   const ImageType& type = what.image.type;
   for (const std::uint64_t other : {seed + 3, seed + 4}) {
     images.push_back(test::test_image(type.cls, type.channels, what.image.size(), other));
+    images.back().type = type;
+    if (type.alpha) images.back().alpha = what.image.alpha;
   }
   const std::vector<test::Ran> found = test::run_stack(what.text, images, what.operands, options);
   for (std::size_t i = 0; i < found.size(); ++i) {

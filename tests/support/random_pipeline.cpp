@@ -37,6 +37,10 @@ class Maker {
     out.image = specials ? test_image_with_specials(channels, size, seed)
                          : test_image(cls, channels, size, seed);
     if (small_ && cls == PixelClass::single && below(3) == 0) spread(out.image);
+    if (small_ && cls != PixelClass::logical && seed % 5 == 0) {
+      out.image.type.alpha = true;
+      out.image.alpha = test_image(cls, 1, size, seed + 9).pixels;
+    }
     const int codes = static_cast<int>(class_max(cls)) + 1;
     out.operands = {{"b", test_image(cls, channels, size, seed + 1)},
                     {"lut", test_image(cls, 1, {codes, 1}, seed + 2)}};

@@ -20,7 +20,8 @@ struct RandomRun {
 
 // The same for the same seed and catalogue.
 RandomRun random_run(std::uint64_t seed);
-// Of single pixels, rows and columns, and at most some 600 pixels; also of values that spread widely.
+// Of single pixels, rows and columns, and at most some 600 pixels; of values that spread widely or
+// with an alpha plane among them.
 RandomRun small_random_run(std::uint64_t seed);
 
 }  // namespace impipe::test
