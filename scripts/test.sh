@@ -5,7 +5,7 @@
 #                   [--seeds N [FIRST]] [CTEST_ARGUMENT...]
 #
 # --sanitize builds in build/asan (address and undefined behaviour) or build/tsan.
-# --oclgrind runs the table of OpenCL kernels and 400 random pipelines (IMPIPE_TEST_SEEDS, from
+# --oclgrind runs the table of OpenCL kernels and 300 random pipelines (IMPIPE_TEST_SEEDS, from
 #            IMPIPE_TEST_FIRST_SEED) under Oclgrind and nothing else: no stray access, no race.
 #            IMPIPE_TEST_TABLE=few takes some of every kind, IMPIPE_TEST_SPEC=TEXT those of a name.
 # --all-archs compiles the table of CUDA kernels for sm_75 to sm_120 with NVRTC and nothing else.
@@ -78,7 +78,7 @@ if [ -n "$oclgrind" ]; then
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
   echo "$library" >"$folder/oclgrind.icd"
-  export IMPIPE_TEST_TABLE=${IMPIPE_TEST_TABLE:-all} IMPIPE_TEST_SEEDS=${IMPIPE_TEST_SEEDS:-400}
+  export IMPIPE_TEST_TABLE=${IMPIPE_TEST_TABLE:-all} IMPIPE_TEST_SEEDS=${IMPIPE_TEST_SEEDS:-300}
   OCL_ICD_VENDORS=$folder IMPIPE_CACHE_DIR=$folder/cache OCLGRIND_LOG=$folder/log \
     OCLGRIND_DATA_RACES=1 IMPIPE_TEST_ANY_DEVICE=1 IMPIPE_REQUIRE_BACKEND=opencl \
     IMPIPE_TEST_EXACT_BUFFERS=1 \
