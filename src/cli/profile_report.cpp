@@ -44,6 +44,7 @@ std::string profile_text(const engine::Profile& p) {
   if (p.compiled + p.cached > 0) {
     fmt::format_to(to, "  {:>9.4f} s  waiting for kernels to be compiled\n", p.kernel_wait);
   }
+  fmt::format_to(to, "  {:>9.4f} s  the host's part: memory and launches\n", p.host());
   fmt::format_to(to, "lanes: a thread is busy for {:.4f} s, the files take {:.2f} x that\n",
                  p.thread_busy(), p.thread_busy() > 0 ? p.times.wall / p.thread_busy() : 0);
   for (const engine::Lanes::Share& share : p.devices) {
@@ -77,6 +78,7 @@ std::string profile_json(const engine::Profile& p) {
                               {"kernels_s", p.compile},
                               {"kernels_wait_s", p.kernel_wait},
                               {"transfer_s", p.transfer},
+                              {"host_s", p.host()},
                               {"copy_bytes_per_s", p.copy_speed},
                               {"peak_picture_bytes", p.peak_memory},
                               {"steps", nlohmann::ordered_json::array()}};

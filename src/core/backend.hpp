@@ -104,6 +104,13 @@ class Queue {
     return allocate_measure(channels, values);
   }
   virtual void run(const Kernel& kernel, const Launch& launch) = 0;
+  // The same, and the seconds on the device's clock from the first of its kernels to the end of the
+  // last: without memory that is taken and other work of the host before it.
+  virtual double timed_run(const Kernel& kernel, const Launch& launch) {
+    const double start = time();
+    run(kernel, launch);
+    return time() - start;
+  }
   // Kernels that `run` has launched so far; a Kernel may take several.
   std::int64_t launches() const { return launches_; }
   virtual void wait() = 0;

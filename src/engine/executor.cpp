@@ -82,12 +82,10 @@ class Execution {
     for (size_t s = 0; s < plan_.steps.size(); ++s) {
       if (options_.stop()) throw Error("stopped", ExitCode::file_failed);
       waited += wait_for_kernel(s);
-      // Memory that is new to the pool takes longer than many a kernel.
-      allocate_outputs(program_, s, sizes_, values_, queue_, static_cast<int>(count_));
-      start = now();
-      launch_step(program_, s, sizes_, values_, queue_, static_cast<int>(count_));
+      const double took = launch_step(program_, s, sizes_, values_, queue_,
+                                      static_cast<int>(count_), options_.timed);
       if (options_.timed) {
-        const double each = (now() - start) / static_cast<double>(count_);
+        const double each = took / static_cast<double>(count_);
         for (Outcome& outcome : outcomes_) {
           outcome.step_seconds.push_back(each);
           outcome.step_bytes.push_back(bytes_moved(plan_.steps[s]));
@@ -240,26 +238,22 @@ std::vector<bool> values_read(const Plan& plan) {
   return read;
 }
 
-void allocate_outputs(const Program& program, size_t step, const std::vector<Size>& sizes,
-                      std::vector<DeviceValue>& values, Queue& queue, int count) {
-  for (const ValueId id : program.plan.steps[step].outputs) {
-    const PlanValue& value = program.plan.values[id];
+double launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
+                   std::vector<DeviceValue>& values, Queue& queue, int count, bool timed) {
+  const Plan& plan = program.plan;
+  const Step& what = plan.steps[step];
+  Launch launch{.spec = &what.kernel, .inputs = {}, .outputs = {}};
+  for (const ValueId id : what.inputs) launch.inputs.push_back(values[id]);
+  for (const ValueId id : what.outputs) {
+    const PlanValue& value = plan.values[id];
     DeviceValue& made = values[id];
     if (value.is_measure && !made.measure) {
       made.measure = queue.allocate_measure_stack(value.channels, value.values, count);
     } else if (!value.is_measure && !made.plane) {
       made.plane = queue.allocate_stack(value.type.cls, value.type.channels, sizes[id], count);
     }
+    launch.outputs.push_back(made);
   }
-}
-
-void launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
-                 std::vector<DeviceValue>& values, Queue& queue, int count) {
-  allocate_outputs(program, step, sizes, values, queue, count);
-  const Step& what = program.plan.steps[step];
-  Launch launch{.spec = &what.kernel, .inputs = {}, .outputs = {}};
-  for (const ValueId id : what.inputs) launch.inputs.push_back(values[id]);
-  for (const ValueId id : what.outputs) launch.outputs.push_back(values[id]);
   KernelSpec sized;
   if (!program.sized[step].empty()) {
     sized = what.kernel;
@@ -269,7 +263,10 @@ void launch_step(const Program& program, size_t step, const std::vector<Size>& s
     }
     launch.spec = &sized;
   }
-  queue.run(*program.kernels[step].get(), launch);
+  const Kernel& kernel = *program.kernels[step].get();
+  if (timed) return queue.timed_run(kernel, launch);
+  queue.run(kernel, launch);
+  return 0;
 }
 
 Outcome execute(const Program& program, Material material, Queue& queue,

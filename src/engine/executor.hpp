@@ -48,15 +48,13 @@ struct ExecuteOptions {
 // Which values a run reads: their planes must be on the device before the first step.
 std::vector<bool> values_read(const Plan& plan);
 
-// Gives memory to those outputs of step `step` that have none in `values`, one a value of the plan.
-// sizes: see sizes_of. count: images of the stack. Throws OutOfDeviceMemory.
-void allocate_outputs(const Program& program, size_t step, const std::vector<Size>& sizes,
-                      std::vector<DeviceValue>& values, Queue& queue, int count);
-
-// Launches step `step`, whose inputs are there, after allocate_outputs.
+// Launches step `step`. Of `values`, one a value of the plan, its inputs are there; outputs that
+// are not are allocated. sizes: see sizes_of.
 // count: images of the stack, for which the program's kernels were made.
-void launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
-                 std::vector<DeviceValue>& values, Queue& queue, int count = 1);
+// Returns Queue::timed_run's seconds when `timed`, else 0.
+double launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
+                   std::vector<DeviceValue>& values, Queue& queue, int count = 1,
+                   bool timed = false);
 
 // Values are let go as soon as nobody reads them. Throws Error (file_failed) for unequal sizes,
 // empty results and lack of memory.

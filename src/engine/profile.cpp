@@ -35,6 +35,12 @@ double Profile::unaccounted() const {
          times.help - times.wait;
 }
 
+double Profile::host() const {
+  double others = transfer + kernel_wait;
+  for (const StepProfile& step : steps) others += step.seconds;
+  return times.compute - others;
+}
+
 double Profile::thread_busy() const {
   return (times.prepare + times.decode + times.compute + times.encode + times.help) / threads;
 }

@@ -43,6 +43,8 @@ struct Profile {
   // All thread seconds, and those that nothing above accounts for.
   double total() const { return start_up + threads * times.wall; }
   double unaccounted() const;
+  // Of compute what is none of steps, transfer and waiting: memory that is taken, launches.
+  double host() const;
 };
 
 // Adds up the steps of many images. Any thread.

@@ -245,6 +245,18 @@ DevicePointer CudaQueue::scratch_for(const jit::Scratch& wanted, std::vector<jit
 }
 
 void CudaQueue::run(const Kernel& kernel, const Launch& launch) {
+  this->launch(kernel, launch, nullptr);
+}
+
+double CudaQueue::timed_run(const Kernel& kernel, const Launch& launch) {
+  context_->use();
+  const OwnedEvent start(0u);
+  this->launch(kernel, launch, &start);
+  check(driver().api.event_record(now_->get(), stream_), "cuEventRecord");
+  return seconds_between(start, *now_);
+}
+
+void CudaQueue::launch(const Kernel& kernel, const Launch& launch, const OwnedEvent* before) {
   context_->use();
   const auto& compiled = static_cast<const CudaKernel&>(kernel);
   std::vector<jit::ValueShape> inputs, outputs;
@@ -258,6 +270,9 @@ void CudaQueue::run(const Kernel& kernel, const Launch& launch) {
   std::vector<DevicePointer> scratch_pointers;
   for (const jit::Scratch& wanted : plan.scratch) {
     scratch_pointers.push_back(scratch_for(wanted, scratch));
+  }
+  if (before != nullptr) {
+    check(driver().api.event_record(before->get(), stream_), "cuEventRecord");
   }
   for (const jit::Pass& pass : plan.passes) {
     std::vector<DevicePointer> pointers;

@@ -33,6 +33,7 @@ class CudaQueue final : public Queue {
   std::shared_ptr<DeviceMeasure> allocate_measure_stack(int channels, std::int64_t values,
                                                         int count) override;
   void run(const Kernel& kernel, const Launch& launch) override;
+  double timed_run(const Kernel& kernel, const Launch& launch) override;
   void wait() override;
   double time() override;
   // By a graph of the launches, started as one.
@@ -43,6 +44,8 @@ class CudaQueue final : public Queue {
  private:
   double seconds_between(const OwnedEvent& start, const OwnedEvent& end) const;
   std::shared_ptr<CudaPlane> new_plane(PixelClass cls, int channels, Size size, int count);
+  // before: recorded when nothing but the kernels is left to launch; or null.
+  void launch(const Kernel& kernel, const Launch& launch, const OwnedEvent* before);
   void copy_in(DevicePointer to, std::span<const std::byte> bytes);
   // Scratch of kernels; it stays in `scratch` where it is one launch's.
   DevicePointer scratch_for(const jit::Scratch& wanted, std::vector<jit::Block>& scratch);

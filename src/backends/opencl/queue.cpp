@@ -129,6 +129,17 @@ std::vector<double> OpenClQueue::download(const DeviceMeasure& measure) {
 }
 
 void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
+  this->launch(kernel, launch, nullptr);
+}
+
+double OpenClQueue::timed_run(const Kernel& kernel, const Launch& launch) {
+  cl_event start = nullptr;
+  this->launch(kernel, launch, &start);
+  const double end = clock();
+  return end - time_at(start);
+}
+
+void OpenClQueue::launch(const Kernel& kernel, const Launch& launch, cl_event* before) {
   const Calls& cl = *calls();
   const auto& compiled = static_cast<const OpenClKernel&>(kernel);
   std::vector<jit::ValueShape> inputs, outputs;
@@ -162,6 +173,7 @@ void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
   }
 
   std::lock_guard lock(compiled.mutex);
+  if (before != nullptr) *before = mark();
   for (const jit::Pass& pass : plan.passes) {
     const cl_kernel entry = compiled.entries[static_cast<std::size_t>(pass.entry)];
     cl_uint place = 0;

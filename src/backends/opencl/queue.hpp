@@ -26,6 +26,7 @@ class OpenClQueue final : public Queue {
   std::shared_ptr<DeviceMeasure> allocate_measure_stack(int channels, std::int64_t values,
                                                         int count) override;
   void run(const Kernel& kernel, const Launch& launch) override;
+  double timed_run(const Kernel& kernel, const Launch& launch) override;
   void wait() override;
   double time() override;
   // GPUs: all of it is queued while the device is kept busy.
@@ -34,6 +35,8 @@ class OpenClQueue final : public Queue {
   double measure_copy();
 
  private:
+  // before: marked when nothing but the kernels is left to launch; or null.
+  void launch(const Kernel& kernel, const Launch& launch, cl_event* before);
   void fill(cl_mem memory, std::int64_t bytes);  // with zeros
   cl_event mark();                      // a point in the lane's work
   double time_at(cl_event mark) const;  // seconds on the device's clock, when it is reached
