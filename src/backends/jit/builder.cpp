@@ -335,14 +335,13 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
   }
 }
 
-void Builder::repeat(int kernels, int most, std::function<int(const LaunchContext&)> times) {
+void Builder::repeat(int kernels, int most,
+                     const std::function<LaunchShape(const LaunchContext&, int time)>& shape) {
   const std::size_t first = passes_.size() - static_cast<std::size_t>(kernels);
   for (int time = 0; time < most; ++time) {
     for (int k = 0; k < kernels; ++k) {
       PassPlan again = passes_[first + static_cast<std::size_t>(k)];
-      again.shape = [time, times, shape = again.shape](const LaunchContext& at) {
-        return time < times(at) ? shape(at) : LaunchShape{{0, 0, 0}, {1, 1, 1}};
-      };
+      again.shape = [shape, time](const LaunchContext& at) { return shape(at, time); };
       passes_.push_back(std::move(again));
     }
   }

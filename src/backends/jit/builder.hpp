@@ -138,8 +138,10 @@ class Builder {
   // local_bytes: of what the text declares with DYNAMIC_LOCAL.
   void kernel(const std::string& name, int items, const std::string& text, ShapeFunction shape,
               int groups = 0, int local_bytes = 0);
-  // Launches the last `kernels` of them, in their order, so many times more, `most` at most.
-  void repeat(int kernels, int most, std::function<int(const LaunchContext&)> times);
+  // Launches the last `kernels` of them, in their order, `most` times more, each time in the shape
+  // of that time; not at all where it has no groups.
+  void repeat(int kernels, int most,
+              const std::function<LaunchShape(const LaunchContext&, int time)>& shape);
   // One work-item a pixel of an image of that size: x and y are defined in `text`.
   void pixel_kernel(const std::string& name, const std::string& width, const std::string& height,
                     std::function<Size(const LaunchContext&)> size, const std::string& text);

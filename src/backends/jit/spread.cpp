@@ -24,6 +24,9 @@ using Kind = Label::Kind;
 
 // Rounds that more pixels than a device holds would take.
 constexpr int most_rounds = 30;
+// Those from this one on have little or nothing left to do, and few groups: launching them takes
+// time.
+constexpr int late_rounds = 10;
 
 class SpreadWriter : LabelWriterBase {
  public:
@@ -44,9 +47,13 @@ class SpreadWriter : LabelWriterBase {
     add("_choose", choose_kernel);
     add("_link", link_kernel);
     add("_follow", follow_kernel);
-    to_.repeat(4, most_rounds, [image = image_](const LaunchContext& at) {
+    const int groups = to_.tuning().groups_at_once;
+    to_.repeat(4, most_rounds, [image = image_, groups](const LaunchContext& at, int time) {
+      const Size size = at.size_of(image);
       // The first round, and the one that is there already.
-      return std::bit_width(static_cast<std::uint64_t>(at.size_of(image).pixels())) - 2;
+      const int rounds = std::bit_width(static_cast<std::uint64_t>(size.pixels())) - 2;
+      if (time >= rounds) return LaunchShape{{0, 0, 0}, {1, 1, 1}};
+      return down_columns(size, time < late_rounds ? groups : groups / 4);
     });
     add("_spread", spread_kernel);
   }
@@ -162,6 +169,7 @@ class SpreadWriter : LabelWriterBase {
   const Words words_ = with_common({
       {"columns", [] { return columns; }},
       {"scans", [this] { return scan_ways(); }},
+      {"code", [this] { return single() ? "uint" : "ushort"; }},
       {"doublings", [] { return "3"; }},
       {"own_seed", [this] { return scans() ? "$seeds[pixel]" : "SEED(x, y)"; }},
       {"rows_of", [] { return rows; }},

@@ -65,7 +65,7 @@ inline constexpr const char* each_other = R"($neighbours        const uint other
 // What the source gives each pixel of a tile of 64x60, and what scans of the tile raise that to: down
 // and up its columns, right and left along its rows. The result stays the same, and more pixels are
 // done at once. In local memory a row has its neighbours outside the tile at both ends.
-inline constexpr const char* scan_kernel = R"(  LOCAL uint values[62 * 67], masks[60 * 65];
+inline constexpr const char* scan_kernel = R"(  LOCAL $code values[62 * 67], masks[60 * 65];
   const int left = GROUP_X * 64, top = GROUP_Y * 60;
   for (int i = ITEM; i < 62 * 66; i += 64) {
     const int x = left + i % 66 - 1, y = top + i / 66 - 1;
