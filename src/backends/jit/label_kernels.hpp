@@ -129,7 +129,9 @@ $known  BARRIER;
   for (int i = ITEM; i < runs; i += $items) {
     const int entry = (int)list[i], place = entry & 127, begin = entry >> 7;
     const uint node = (uint)(place % 64 * 33 + place / 64 * 16 + begin / 2);
-    const uint root = find_local(parent, node);
+    // No link changes any more.
+    uint root = node;
+    for (uint up = parent[root]; up != root; up = parent[root]) root = up;
     const uint to = (uint)(GROUP_X * 64 + root / 33) * $halves + (uint)(GROUP_Y * 32 + root % 33);
     $forest[(uint)(GROUP_X * 64 + place % 64) * $halves + (uint)((GROUP_Y * 2 + place / 64) * 16 + begin / 2)] = to;
     if (root != node) continue;
