@@ -326,9 +326,12 @@ Profile make_profile(const RunOptions& options, double start_up, const BatchEnd&
   profile.compile = compiled.seconds;
   profile.copy_speed = settings.lanes->first().measure_copy(options.threads);
   profile.devices = settings.lanes->shares();
-  // Each of several images in flight has its share of the memory's speed; one alone has all of it.
-  const double images =
-      std::max<double>(1, std::min<double>(options.threads, static_cast<double>(batch.done)));
+  // Each of several images in flight has its share of the memory's speed; one alone has all of it,
+  // as a GPU's kernels do, which run one after the other.
+  double images = 1;
+  if (!settings.lanes->first().device().is_gpu) {
+    images = std::max<double>(1, std::min<double>(options.threads, static_cast<double>(batch.done)));
+  }
   for (StepProfile& step : profile.steps) step.floor = step.bytes / (profile.copy_speed / images);
   return profile;
 }
