@@ -330,7 +330,7 @@ Profile make_profile(const RunOptions& options, double start_up, const BatchEnd&
   // as a GPU's kernels do, which run one after the other.
   double images = 1;
   if (!settings.lanes->first().device().is_gpu) {
-    images = std::max<double>(1, std::min<double>(options.threads, static_cast<double>(batch.done)));
+    images = std::clamp<double>(static_cast<double>(batch.done), 1, options.threads);
   }
   for (StepProfile& step : profile.steps) step.floor = step.bytes / (profile.copy_speed / images);
   return profile;
