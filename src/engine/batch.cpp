@@ -173,6 +173,13 @@ class Batch {
     return false;
   }
 
+  // Whether a stack that is not full may be taken: a launch costs more than some small images, so
+  // that one waits for those that are being decoded, unless many wait already.
+  bool may_take_part() const {
+    constexpr std::size_t many = 128;
+    return preparing_ + decoding_ == 0 || to_compute_.size() >= many;
+  }
+
   // The part to run next, with its file taken from its queue. Called with the lock held.
   Job choose() {
     Job job;
@@ -186,6 +193,7 @@ class Batch {
     } else if (!to_decode_.empty() && fits(to_decode_.front())) {
       job.kind = Job::Kind::decode;
       job.file = take_first(to_decode_);
+      ++decoding_;
       ++in_flight_;
       slots_ += 1;
       bytes_ += job.file.bytes;
@@ -194,7 +202,7 @@ class Batch {
       job.kind = Job::Kind::prepare;
       job.file.index = next_++;
       ++preparing_;
-    } else if (take_stack(job, false)) {
+    } else if (may_take_part() && take_stack(job, false)) {
     } else if (next_ == count_ && preparing_ == 0 && to_decode_.empty() && in_flight_ == 0) {
       job.kind = Job::Kind::leave;
     }
@@ -229,6 +237,7 @@ class Batch {
       *spent += seconds_since(start);
       lock.lock();
       --running_;
+      if (job.kind == Job::Kind::decode) --decoding_;
       wake();
     }
     end_.times.prepare += times.prepare;
@@ -345,7 +354,7 @@ class Batch {
   std::int64_t next_ = 0;
   std::int64_t bytes_ = 0;
   std::int64_t events_ = 0;
-  int in_flight_ = 0, preparing_ = 0, running_ = 0;
+  int in_flight_ = 0, preparing_ = 0, decoding_ = 0, running_ = 0;
   double slots_ = 0;   // of options_.in_flight that are taken
   double served_ = 0;  // seconds between the start and the end of all threads
   bool stopping_ = false;

@@ -137,6 +137,15 @@ TEST(Batch, ComputesWhatIsAlikeTogether) {
   }
 }
 
+TEST(Batch, WaitsForWhatIsBeingDecodedRatherThanComputePartOfAStack) {
+  Ledger ledger;
+  ledger.stacked = 40;
+  const Told told = run(ledger, 400, {.threads = 8, .in_flight = 5});
+  EXPECT_EQ(told.end.done, 400);
+  // Ten are full; parts are taken at the end, or where no slot is free and nothing is decoded.
+  EXPECT_LE(static_cast<int>(ledger.stacks.size()) + ledger.alone, 15);
+}
+
 TEST(Batch, AStackThatFailsIsComputedFileByFile) {
   Ledger ledger;
   ledger.stacked = 4;
@@ -172,7 +181,7 @@ TEST(Batch, AFailureInAnyPartFailsThatFileAlone) {
   Ledger ledger;
   ledger.fails = {{3, Part::prepare}, {8, Part::decode}, {11, Part::encode}};
   ledger.skips = {5, 29};
-  const Told told = run(ledger, 30, {.threads = 3, .in_flight = 4});
+  const Told told = run(ledger, 30, {.threads = 3, .in_flight = 5});
   EXPECT_EQ(told.failures,
             (std::map<std::int64_t, std::string>{
                 {3, "decode: broken"}, {8, "decode: broken"}, {11, "encode: broken"}}));
@@ -221,7 +230,7 @@ TEST(Batch, BoundsTheBytesInFlight) {
 TEST(Batch, StopsWhenAsked) {
   Ledger ledger;
   ledger.stop_at = 10;
-  const Told told = run(ledger, 10'000, {.threads = 3, .in_flight = 4});
+  const Told told = run(ledger, 10'000, {.threads = 3, .in_flight = 5});
   EXPECT_TRUE(told.end.stopped);
   EXPECT_LT(told.end.done, 30);
   EXPECT_GE(told.end.done, 10 - 2);
