@@ -15,6 +15,13 @@ def class_of(a):
     return {"bool": "logical", "float32": "single", "float64": "double"}.get(a.dtype.name, a.dtype.name)
 
 
+def turned(a, how, quarters=1):
+    """transpose, fliplr, flipud, or rot90 by quarters counterclockwise; all planes."""
+    return np.ascontiguousarray({"transpose": lambda: np.swapaxes(a, 0, 1),
+                                 "fliplr": lambda: a[:, ::-1], "flipud": lambda: a[::-1],
+                                 "rot90": lambda: np.rot90(a, quarters)}[how]())
+
+
 def rha(x):
     """Rounds half away from zero."""
     t = np.trunc(x)

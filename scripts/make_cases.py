@@ -104,10 +104,7 @@ def moved(case, op):
     if a.dtype == bool and a.ndim == 3:
         a = a[..., 0]
     k = case.pick(-3, -2, -1, 0, 1, 2, 3, 5)
-    result = {"transpose": lambda: np.swapaxes(a, 0, 1), "fliplr": lambda: a[:, ::-1],
-              "flipud": lambda: a[::-1], "rot90": lambda: np.rot90(a, k)}[op]()
-    case.emit(f"k={k}" if op == "rot90" else "", [a], np.ascontiguousarray(result), d.class_of(a),
-              "exact")
+    case.emit(f"k={k}" if op == "rot90" else "", [a], d.turned(a, op, k), d.class_of(a), "exact")
 
 
 @maker("conv2")

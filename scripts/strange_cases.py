@@ -144,10 +144,7 @@ def cast_to(case, op):
 def turned(case, op):
     a = image_of(case, *CLASSES, wild=True)
     k = case.pick(-7, -1, 2, 3, 999999)
-    result = {"transpose": lambda: np.swapaxes(a, 0, 1), "fliplr": lambda: a[:, ::-1],
-              "flipud": lambda: a[::-1], "rot90": lambda: np.rot90(a, k)}[op]()
-    case.emit(f"k={k}" if op == "rot90" else "", [a], np.ascontiguousarray(result), d.class_of(a),
-              "exact")
+    case.emit(f"k={k}" if op == "rot90" else "", [a], d.turned(a, op, k), d.class_of(a), "exact")
 
 
 @maker("impad")
