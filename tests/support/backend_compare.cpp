@@ -1,11 +1,12 @@
 // Runs a kernel of the table on two devices and compares every bit of the results.
 #include "support/backend_compare.hpp"
 
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <sstream>
 #include <stdexcept>
+
+#include "support/pipeline_runner.hpp"
 
 IMPIPE_SCALAR_BODY(compare_ramp, {
   const int n = (int)args[0];
@@ -266,8 +267,7 @@ std::unique_ptr<Device> device_of(const Backend& backend, ThreadPool& pool) {
       }
     }
   }
-  const char* required = std::getenv("IMPIPE_REQUIRE_BACKEND");
-  if (required != nullptr && std::string(required).find(backend.name) != std::string::npos) {
+  if (test::is_required(backend.name)) {
     throw std::runtime_error(std::string(backend.name) + " is required: " +
                              (devices.empty() ? "no device" : devices.front().why_not));
   }

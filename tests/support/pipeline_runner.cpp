@@ -85,11 +85,17 @@ std::vector<Ran> run(const pipeline::Pipeline& pipeline, const std::vector<HostI
 
 bool has_level(CpuLevel level) { return cpu::has_level(level); }
 
+bool is_required(const std::string& backend) {
+  const char* required = std::getenv("IMPIPE_REQUIRE_BACKEND");
+  return required != nullptr && std::string(required).find(backend) != std::string::npos;
+}
+
 bool has_device(const std::string& backend) {
   try {
     device_for({.backend = backend});
     return true;
   } catch (const Error&) {
+    if (is_required(backend)) throw;
     return false;
   }
 }

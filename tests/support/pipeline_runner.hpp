@@ -29,8 +29,11 @@ struct RunOptions {
   bool compile_aside = true;  // not where a driver bears one thread at a time only: Oclgrind's
 };
 
-// Whether this processor has the instructions, and whether a backend has a usable device.
+// Whether this processor has the instructions.
 bool has_level(CpuLevel level);
+// Whether IMPIPE_REQUIRE_BACKEND names the backend: tests fail without it.
+bool is_required(const std::string& backend);
+// Whether a backend has a usable device. Throws Error when it has none and is required.
 bool has_device(const std::string& backend);
 // Before the process ends, for drivers that do not outlive main: Oclgrind's.
 void close_devices();
