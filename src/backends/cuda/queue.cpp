@@ -316,27 +316,15 @@ void CudaQueue::wait() {
 }
 
 double CudaQueue::measure_copy() {
-  // Beyond any cache, if there is memory for it; the best of a few runs.
-  constexpr std::int64_t most = std::int64_t{256} << 20, least = 1 << 20;
-  constexpr int runs = 5;
   context_->use();
-  for (std::int64_t bytes = most; bytes >= least; bytes /= 4) {
-    try {
-      const jit::Block from = memory_->allocate(bytes, lane_), to = memory_->allocate(bytes, lane_);
-      double best = 0;
-      for (int run = 0; run <= runs; ++run) {
+  return jit::measured_copy(
+      *memory_, lane_, [this](const jit::Block& from, const jit::Block& to, std::int64_t bytes) {
         const double start = time();
-        check(driver().api.copy(to.handle(), from.handle(), static_cast<std::size_t>(bytes), stream_),
+        check(driver().api.copy(to.handle(), from.handle(), static_cast<std::size_t>(bytes),
+                                stream_),
               "cuMemcpyDtoDAsync");
-        const double took = time() - start;
-        // The first one warms up.
-        if (run > 0) best = std::max(best, 2.0 * static_cast<double>(bytes) / took);
-      }
-      return best;
-    } catch (const OutOfDeviceMemory&) {
-    }
-  }
-  return 0;
+        return time() - start;
+      });
 }
 
 double CudaQueue::seconds_between(const OwnedEvent& start, const OwnedEvent& end) const {

@@ -29,12 +29,14 @@ bool fails_for_a_test() {
   return ++requests == failing;
 }
 
-}  // namespace
-
+// IMPIPE_TEST_EXACT_BUFFERS: memory as large as was asked for, so that Oclgrind and compute-sanitizer
+// see what lies beyond.
 bool exact_buffers() {
   static const bool asked = std::getenv("IMPIPE_TEST_EXACT_BUFFERS") != nullptr;
   return asked;
 }
+
+}  // namespace
 
 std::int64_t size_class(std::int64_t bytes) {
   if (exact_buffers()) return std::max<std::int64_t>(bytes, 1);
@@ -42,6 +44,29 @@ std::int64_t size_class(std::int64_t bytes) {
   const auto quarter = static_cast<std::int64_t>(
       std::bit_floor(static_cast<std::uint64_t>(bytes - 1)) / 4);
   return (bytes + quarter - 1) / quarter * quarter;
+}
+
+double measured_copy(
+    MemoryPool& memory, int lane,
+    const std::function<double(const Block& from, const Block& to, std::int64_t bytes)>& seconds) {
+  constexpr std::int64_t most = std::int64_t{256} << 20, least = 1 << 20;
+  constexpr int runs = 5;
+  for (std::int64_t bytes = most; bytes >= least; bytes /= 4) {
+    try {
+      const Block from = memory.allocate(bytes, lane), to = memory.allocate(bytes, lane);
+      // Warms up, and writes both: memory may be given at first use.
+      seconds(from, to, bytes);
+      seconds(to, from, bytes);
+      double best = 0;
+      for (int run = 0; run < runs; ++run) {
+        const double took = seconds(from, to, bytes);
+        if (took > 0) best = std::max(best, 2.0 * static_cast<double>(bytes) / took);
+      }
+      return best;
+    } catch (const OutOfDeviceMemory&) {
+    }
+  }
+  return 0;
 }
 
 void set_memory_cap(std::int64_t bytes) { cap_of_process() = bytes; }

@@ -80,9 +80,12 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 
 // The class of a size: a quarter of a power of two, so that at most a fifth is wasted.
 std::int64_t size_class(std::int64_t bytes);
-// IMPIPE_TEST_EXACT_BUFFERS: memory as large as was asked for, so that Oclgrind and compute-sanitizer
-// see what lies beyond.
-bool exact_buffers();
+
+// Bytes a second, read plus written, of copies beyond any cache, if there is memory for them: the
+// best of a few. 0 when there is no memory. seconds: of one copy.
+double measured_copy(
+    MemoryPool& memory, int lane,
+    const std::function<double(const Block& from, const Block& to, std::int64_t bytes)>& seconds);
 
 // Bytes of device memory that pools may hold; 0: what the device has. For pools made later.
 void set_memory_cap(std::int64_t bytes);

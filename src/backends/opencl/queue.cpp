@@ -1,8 +1,6 @@
 // One lane of work on an OpenCL device.
 #include "backends/opencl/queue.hpp"
 
-#include <algorithm>
-
 #include "backends/jit/generator.hpp"
 
 namespace impipe::opencl {
@@ -263,28 +261,14 @@ std::vector<double> OpenClQueue::time_of(const std::function<void()>& give, int 
 }
 
 double OpenClQueue::measure_copy() {
-  // Beyond any cache, if there is memory for it; the best of a few runs.
-  constexpr std::int64_t most = std::int64_t{256} << 20, least = 1 << 20;
-  constexpr int runs = 5;
-  for (std::int64_t bytes = most; bytes >= least; bytes /= 4) {
-    try {
-      const jit::Block from = memory_->allocate(bytes, lane_);
-      const jit::Block to = memory_->allocate(bytes, lane_);
-      fill(buffer_of(from), bytes);
-      double best = 0;
-      for (int run = 0; run <= runs; ++run) {
+  return jit::measured_copy(
+      *memory_, lane_, [this](const jit::Block& from, const jit::Block& to, std::int64_t bytes) {
         const double start = clock();
         check(calls()->clEnqueueCopyBuffer(queue_, buffer_of(from), buffer_of(to), 0, 0,
                                            static_cast<std::size_t>(bytes), 0, nullptr, nullptr),
               "a copy");
-        const double took = clock() - start;
-        if (run > 0 && took > 0) best = std::max(best, 2.0 * static_cast<double>(bytes) / took);
-      }
-      return best;
-    } catch (const OutOfDeviceMemory&) {
-    }
-  }
-  return 0;
+        return clock() - start;
+      });
 }
 
 double OpenClQueue::time() { return clock() - start_; }
