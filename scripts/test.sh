@@ -5,8 +5,9 @@
 #                   [--seeds N [FIRST]] [CTEST_ARGUMENT...]
 #
 # --sanitize builds in build/asan (address and undefined behaviour) or build/tsan.
-# --oclgrind runs the table of OpenCL kernels and 300 random pipelines (IMPIPE_TEST_SEEDS, from
-#            IMPIPE_TEST_FIRST_SEED) under Oclgrind and nothing else: no stray access, no race.
+# --oclgrind runs the table of OpenCL kernels, points before neighbourhoods and 300 random pipelines
+#            (IMPIPE_TEST_SEEDS, from IMPIPE_TEST_FIRST_SEED) under Oclgrind and nothing else: no
+#            stray access, no race.
 #            IMPIPE_TEST_TABLE=few takes some of every kind, IMPIPE_TEST_SPEC=TEXT those of a name.
 # --all-archs compiles the table of CUDA kernels for sm_75 to sm_120 with NVRTC and nothing else.
 # --seeds    tries N random pipelines (ten thousand for an hour or two) and nothing else: the same
@@ -82,7 +83,7 @@ if [ -n "$oclgrind" ]; then
   OCL_ICD_VENDORS=$folder IMPIPE_CACHE_DIR=$folder/cache OCLGRIND_LOG=$folder/log \
     OCLGRIND_DATA_RACES=1 IMPIPE_TEST_ANY_DEVICE=1 IMPIPE_REQUIRE_BACKEND=opencl \
     IMPIPE_TEST_EXACT_BUFFERS=1 \
-    "build/$preset/tests/unit_tests" --gtest_filter='OpenClKernels.*:Differential.Small*'
+    "build/$preset/tests/unit_tests" --gtest_filter='OpenClKernels.*:OpenClPoints.*:Differential.Small*'
   if [ -s "$folder/log" ]; then
     cat "$folder/log" >&2
     exit 1

@@ -53,6 +53,18 @@ class Devices(ProgramTest):
         self.assertEqual(error, "impipe: --stack: cpu computes at most 1 images of this pipeline "
                                 "together\n")
 
+    def test_points_and_the_neighbourhood_that_reads_them_are_one_launch(self):
+        pipelines = {"imcomplement | imfilter average,3": 2, "imcomplement | imdilate disk,3": 2,
+                     "imadjust 0.1,0.9 | imgaussfilt 1 | imcomplement": 3}
+
+        def launches(*arguments):
+            said = self.impipe("bench", "--json", "--size", 64, "--backend", "opencl", *arguments,
+                               *pipelines).out
+            return [result["launches"] for result in json.loads(said)["results"]]
+
+        self.assertEqual(launches(), [1, 1, 1])
+        self.assertEqual(launches("--no-fuse"), list(pipelines.values()))
+
     def test_a_backend_is_its_first_device(self):
         run = self.impipe("-v", "imcomplement", "in", "--hash", "--device", "opencl", env=TWO)
         self.assertIn("impipe: opencl:0: --device opencl\n", run.err)

@@ -15,6 +15,11 @@ std::vector<SpecCase> measured_specs();
 // Neighbourhoods of neighbourhoods.
 std::vector<SpecCase> chained_specs();
 
+// Points before one neighbourhood, which a kernel makes of them.
+std::vector<SpecCase> pointed_specs();
+// The same where what the points make is stored.
+std::vector<SpecCase> stored_point_specs();
+
 // Rows that begin at any byte of the image's, and resampled images of uncommon kinds.
 std::vector<SpecCase> moved_specs();
 
@@ -23,6 +28,7 @@ std::vector<SpecCase> byte_specs();
 
 extern const std::vector<Size> tile_sizes;
 extern const std::vector<Size> byte_sizes;
+extern const std::vector<Size> pointed_sizes;
 // More columns than a group takes, more cells than one work-item adds up.
 extern const std::vector<Size> measured_sizes;
 

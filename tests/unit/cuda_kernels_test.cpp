@@ -108,6 +108,15 @@ TEST(CudaBytes, HaveTheBitsOfTheCpu) {
   expect_bits_of_the_cpu(byte_specs(), all, *device);
 }
 
+TEST(CudaPoints, BeforeNeighbourhoodsHaveTheBitsOfTheCpu) {
+  ThreadPool pool(3);
+  const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
+  std::vector<Size> all = pointed_sizes;
+  all.push_back({4099, 4300});  // takes taller blocks
+  expect_bits_of_the_cpu(pointed_specs(), all, *device);
+}
+
 TEST(CudaTransfers, BringBackWhatWasSent) {
   ThreadPool pool(3);
   const std::unique_ptr<Device> device = device_of(cuda_backend, pool);

@@ -81,6 +81,43 @@ TEST(Generator, MakesAChainOfNeighbourhoodsInOneKernel) {
   }
 }
 
+// Kernels that a launch of this size has.
+int launches(const SpecCase& c, jit::Dialect dialect, const char* vendor, Size size) {
+  const jit::Program program = jit::generate(c.spec, dialect, jit::tuning_for(vendor, dialect));
+  const auto shape = [&](PixelClass cls, int channels) {
+    return jit::ValueShape{size, jit::row_bytes(cls, channels, size), 0};
+  };
+  std::vector<jit::ValueShape> inputs;
+  for (const KernelInput& input : c.spec.inputs) inputs.push_back(shape(input.cls, input.channels));
+  const Node& last = c.spec.nodes.back();
+  const jit::ValueShape output = shape(last.cls, last.channels);
+  int count = 0;
+  for (const jit::Pass& pass : program.launch({&c.spec, inputs, {&output, 1}, 1}).passes) {
+    count += pass.shape.groups[0] > 0 ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(Generator, MakesPointsWithTheNeighbourhoodThatReadsThem) {
+  const auto expect = [](const std::vector<SpecCase>& specs, int wanted) {
+    for (const SpecCase& c : specs) {
+      for (const Size size : {Size{130, 67}, Size{4099, 4300}}) {
+        for (const std::string vendor : {"generic", "amd", "intel", "nvidia"}) {
+          // These have no tiles of floats for masks of many runs.
+          const bool plain = (vendor == "generic" || vendor == "amd") &&
+                             c.name.find("many runs") != std::string::npos;
+          EXPECT_EQ(launches(c, jit::Dialect::opencl, vendor.c_str(), size), plain ? 2 : wanted)
+              << c.name << " " << vendor;
+        }
+        EXPECT_EQ(launches(c, jit::Dialect::cuda, "nvidia", size), wanted) << c.name;
+        EXPECT_EQ(launches(c, jit::Dialect::opencl_nvidia, "nvidia", size), wanted) << c.name;
+      }
+    }
+  };
+  expect(pointed_specs(), 1);
+  expect(stored_point_specs(), 2);
+}
+
 TEST(Generator, MakesTheSameTextForEqualKeys) {
   SpecCase c = kernel_specs().front();
   const std::string before = jit::generate(c.spec, jit::Dialect::cuda, {}).source;

@@ -109,6 +109,8 @@ TEST_F(Nvrtc, CompilesLargeParameters) {
 
 TEST_F(Nvrtc, CompilesChains) { expect_compiled(chained_specs(), "sm_90"); }
 
+TEST_F(Nvrtc, CompilesPointsBeforeNeighbourhoods) { expect_compiled(pointed_specs(), "sm_90"); }
+
 TEST_F(Nvrtc, CompilesBytesInLanes) { expect_compiled(byte_specs(), "sm_90"); }
 
 }  // namespace

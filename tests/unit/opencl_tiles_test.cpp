@@ -18,6 +18,13 @@ TEST(OpenClTiles, HaveTheBitsOfTheCpu) {
   expect_bits_of_the_cpu(chained_specs(), tile_sizes, *device);
 }
 
+TEST(OpenClPoints, BeforeNeighbourhoodsHaveTheBitsOfTheCpu) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
+  expect_bits_of_the_cpu(pointed_specs(), pointed_sizes, *device);
+}
+
 TEST(OpenClMoves, HaveTheBitsOfTheCpu) {
   ThreadPool pool(0);
   const std::unique_ptr<Device> device = device_of(opencl_backend, pool);

@@ -98,13 +98,14 @@ struct Parts {
   bool tables = false;  // for codes, made by kernels of their own
   bool moved = false;   // pixels come from other places
   int points = 0;
-  bool powers = false;  // points take powers or the like
-  bool tile = false;    // a weighted sum that reads far enough for local memory to pay
+  bool powers = false;          // points take powers or the like
+  bool tile = false;            // a weighted sum that reads far enough for local memory to pay
+  std::optional<Operand> made;  // what a neighbourhood reads, where points make it
 };
 
 // means: separable nodes that can be means of bytes are.
-void collect(const Builder& to, const IsStored& stored, const Operand& operand, bool inside,
-             bool means, Parts& parts) {
+void collect(const Builder& to, const IsStored& stored, const Operand& operand, bool means,
+             Parts& parts) {
   parts.bytes = std::max(parts.bytes, bytes_of(to.cls(operand)));
   parts.channels = std::max(parts.channels, to.channels(operand));
   if (operand.external || stored(operand.index)) {
@@ -113,25 +114,25 @@ void collect(const Builder& to, const IsStored& stored, const Operand& operand, 
   }
   const Node& node = to.node(operand.index);
   if (const auto* point = as<Point>(node)) {
-    if (point->lookup && inside && !coded_by(to, stored, operand)) parts.fits = false;
     if (coded_by(to, stored, operand)) parts.tables = true;
     ++parts.points;
     parts.powers = parts.powers || point->expression != nullptr ||
                    (point->body != nullptr &&
                     std::string_view(point->body->text).find("pow(") != std::string_view::npos);
     for (const Operand& image : pixel_images(node)) {
-      collect(to, stored, image, inside, means, parts);
+      collect(to, stored, image, means, parts);
     }
     return;
   }
   if (moves(node)) {
-    parts.fits = parts.fits && !inside && can_be_moved(to, stored, operand.index);
+    parts.fits = parts.fits && can_be_moved(to, stored, operand.index);
     parts.moved = true;
-    if (parts.fits) collect(to, stored, node.images[0], inside, means, parts);
+    if (parts.fits) collect(to, stored, node.images[0], means, parts);
     return;
   }
   const std::optional<Footprint> f = footprint_of(to, operand.index);
-  if (!f || inside) {
+  const Operand& image = node.images[0];
+  if (!f || !only_points(to, stored, image)) {
     parts.fits = false;
     return;
   }
@@ -146,8 +147,12 @@ void collect(const Builder& to, const IsStored& stored, const Operand& operand, 
   if (const auto* rank = as<Rank>(node)) parts.ranked = std::max(parts.ranked, rank->mask.count());
   parts.reach = {std::max(parts.reach.left, f->left), std::max(parts.reach.right, f->right),
                  std::max(parts.reach.up, f->up), std::max(parts.reach.down, f->down)};
-  if (as<Separable>(node) == nullptr && !parts.tile) {
-    collect(to, stored, node.images[0], true, means, parts);
+  if (made_here(to, stored, image)) {
+    parts.fits = parts.fits && !parts.made &&
+                 (as<Separable>(node) == nullptr || passes_in_block(to, operand.index));
+    parts.made = image;
+  } else if (as<Separable>(node) == nullptr && !parts.tile) {
+    collect(to, stored, image, means, parts);
   }
 }
 
@@ -158,9 +163,16 @@ int words_of(const BlockSize& size, const Parts& parts) {
   return (words(f.left) + words(size.px) + words(f.right)) * (size.py + f.up + f.down);
 }
 
-// The largest block whose window registers hold; nothing when there is none.
-std::optional<BlockSize> block_size(const Parts& parts) {
+// The largest block whose window registers hold, and local memory what points make; nothing when
+// there is none.
+std::optional<BlockSize> block_size(const Builder& to, const IsStored& stored, const Parts& parts) {
   const Footprint& f = parts.reach;
+  const auto has_room = [&](const BlockSize& size) {
+    if (!parts.made) return true;
+    const Size group{32 * size.px, to.tuning().group / 32 * size.py};
+    const PointTile tile(to, *parts.made, size.packed ? 1 : 4, group, f);
+    return size.px % 4 == 0 && tile.local_bytes(to, stored, *parts.made) <= to.tuning().local_bytes;
+  };
   if (!parts.around) {
     // Small blocks fill a device sooner; they make a table of codes more often.
     const bool light = parts.bytes == 1 && parts.channels == 1 && parts.points <= 1 &&
@@ -168,7 +180,9 @@ std::optional<BlockSize> block_size(const Parts& parts) {
     return BlockSize{.px = 16 / parts.bytes, .py = light ? 2 : 4, .points = true};
   }
   if (parts.tile && parts.around_count == 1) {
-    return parts.lanes && parts.runs > 0 ? lanes_tile_size : tile_size;
+    const bool lanes = parts.lanes && parts.runs > 0;
+    if (parts.made && (lanes || !has_room(tile_size))) return std::nullopt;
+    return lanes ? lanes_tile_size : tile_size;
   }
   if (parts.runs > most_runs) return std::nullopt;
   if (parts.lanes) {
@@ -176,9 +190,11 @@ std::optional<BlockSize> block_size(const Parts& parts) {
     const int tallest = parts.ranked > 9 || !parts.limited ? low_rows : tall_rows;
     for (BlockSize size :
          {BlockSize{8, tall_rows, true}, {8, low_rows, true}, {8, 4, true}, {4, 4, true}}) {
-      if (size.py > tallest || words_of(size, parts) > most_words) continue;
+      if (size.py > tallest || words_of(size, parts) > most_words || !has_room(size)) continue;
       // The runs of many rows take registers.
       if (parts.runs > 5) size.groups = 3;
+      // One makes its points while others order theirs.
+      if (parts.made && parts.channels == 1) size.groups = 5;
       return size;
     }
   }
@@ -188,25 +204,31 @@ std::optional<BlockSize> block_size(const Parts& parts) {
     sizes = {{8, 4}, {8, 2}, {8, 1}, {4, 1}};
   else if (f.left == 0 && f.right == 0)
     sizes = {{4, 8}, {4, 4}, {2, 8}, {1, 16}};
-  else if (parts.stored_bytes == 4 && r == 1)
+  else if ((parts.stored_bytes == 4 || parts.made) && r == 1)
     sizes.insert(sizes.begin(),
                  parts.channels == 1 && parts.around_count == 1 ? small_size : BlockSize{4, 4});
+  else if (parts.made && r == 2 && parts.ranked == 0)
+    sizes.insert(sizes.begin(), {4, 4});
   else if (parts.stored_bytes < 4 && r == 1)
     sizes.insert(sizes.begin(), {8, 8});
   const int most = parts.around_count > 1 && r > 1 ? most_of_several : most_window;
   for (const BlockSize size : sizes) {
-    if ((size.px + f.left + f.right) * (size.py + f.up + f.down) * parts.channels <= most) {
+    if ((size.px + f.left + f.right) * (size.py + f.up + f.down) * parts.channels <= most &&
+        has_room(size)) {
       return size;
     }
   }
   return std::nullopt;
 }
 
-Parts parts_of(const Builder& to, const IsStored& stored, int n, bool means = false) {
-  // The node itself is stored, but made here.
-  const IsStored others = [&](int other) { return other != n && stored(other); };
+// Where node n, which is stored, is made.
+IsStored others_than(const IsStored& stored, int n) {
+  return [&stored, n](int other) { return other != n && stored(other); };
+}
+
+Parts parts_of(const Builder& to, const IsStored& others, int n, bool means = false) {
   Parts parts{.stored_bytes = bytes_of(to.node(n).cls), .limited = to.limits_registers()};
-  collect(to, others, {false, n}, false, means, parts);
+  collect(to, others, {false, n}, means, parts);
   parts.fits = parts.fits && !(parts.moved && parts.around);
   return parts;
 }
@@ -214,11 +236,13 @@ Parts parts_of(const Builder& to, const IsStored& stored, int n, bool means = fa
 std::optional<BlockSize> row_block_size(const Builder& to, int n) {
   const Operand image = to.node(n).images[0];
   const Footprint f = as<Separable>(to.node(n))->row.footprint();
-  return block_size({.bytes = 4,
-                     .channels = to.channels(image),
-                     .reach = {f.left, f.right, 0, 0},
-                     .around = true,
-                     .lanes = false});
+  const Parts parts{.bytes = 4,
+                    .channels = to.channels(image),
+                    .reach = {f.left, f.right, 0, 0},
+                    .around = true,
+                    .lanes = false};
+  return block_size(
+      to, [](int) { return true; }, parts);
 }
 
 }  // namespace
@@ -245,8 +269,9 @@ bool passes_in_block(const Builder& to, int n) {
 }
 
 bool fits_block(const Builder& to, const IsStored& stored, int n) {
-  const Parts parts = parts_of(to, stored, n);
-  return parts.fits && block_size(parts).has_value();
+  const IsStored others = others_than(stored, n);
+  const Parts parts = parts_of(to, others, n);
+  return parts.fits && block_size(to, others, parts).has_value();
 }
 
 bool fits_block_rows(const Builder& to, int n) {
@@ -266,7 +291,7 @@ void write_block_rows(Builder& to, const IsStored& stored, int n) {
 
 void write_block_kernel(Builder& to, const IsStored& stored, int n) {
   const Operand self{false, n};
-  const IsStored others = [&](int other) { return other != n && stored(other); };
+  const IsStored others = others_than(stored, n);
   const auto write = [&](const BlockSize& size, const std::string& which,
                          const LaunchTest& wanted) {
     BlockWriter block(to, others, size, self);
@@ -278,8 +303,8 @@ void write_block_kernel(Builder& to, const IsStored& stored, int n) {
   };
   const bool mean = can_be_mean(to, others, n);
   const LaunchTest fits = [mean, n](const LaunchContext& at) { return !mean || is_mean(at, n); };
-  const Parts parts = parts_of(to, stored, n, mean);
-  const BlockSize size = *block_size(parts);
+  const Parts parts = parts_of(to, others, n, mean);
+  const BlockSize size = *block_size(to, others, parts);
   const bool tall = size.packed && size.py == tall_rows && !parts.tables;
   if (tall && !to.tuning().stacked) {
     // Lower blocks for images that have too few tall ones to keep the device busy.
@@ -289,7 +314,7 @@ void write_block_kernel(Builder& to, const IsStored& stored, int n) {
       return s.pixels() >= std::int64_t{enough} * items * size.px * size.py;
     };
     BlockSize low = size;
-    low.py = low_rows;
+    low.py = parts.made ? low_rows / 2 : low_rows;
     low.groups = std::max(size.groups, BlockSize{}.groups);
     write(size, "", [=](const LaunchContext& at) { return fits(at) && large(at); });
     write(low, "_low", [=](const LaunchContext& at) { return fits(at) && !large(at); });
@@ -297,7 +322,7 @@ void write_block_kernel(Builder& to, const IsStored& stored, int n) {
     write(size, "", fits);
   }
   if (mean) {
-    write(*block_size(parts_of(to, stored, n)), "_weighted",
+    write(*block_size(to, others, parts_of(to, others, n)), "_weighted",
           [fits](const LaunchContext& at) { return !fits(at); });
   }
 }

@@ -13,7 +13,7 @@ namespace impipe::jit {
 bool takes_lanes(const Builder& to, const IsStored& stored, int n) {
   const Node& node = to.node(n);
   const Operand& image = node.images[0];
-  if (bytes_of(to.cls(image)) != 1 || (!image.external && !stored(image.index))) return false;
+  if (bytes_of(to.cls(image)) != 1 || !only_points(to, stored, image)) return false;
   if (const auto* stencil = as<Stencil>(node)) {
     const bool known = stencil->border != Border::constant || node.arguments.empty() ||
                        node.arguments.back().source == Argument::Source::constant;
@@ -28,7 +28,11 @@ BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footp
   const int channels = to_.channels(operand), row = px_ * channels;
   const auto aligned = [&](int pixels) { return (pixels * channels + 3) / 4 * 4; };
   const int first = aligned(f.left), bytes = first + row + aligned(f.right);
-  const Words words{"words_" + own, py_ + f.up + f.down, bytes / 4, first};
+  Words words{"words_" + own, py_ + f.up + f.down, bytes / 4, first};
+  if (made_here(to_, stored_, operand)) {
+    words_of_points(operand, f, border, fill, own, words);
+    return words;
+  }
   const PlaneText plane = to_.plane(operand);
   const std::string width = to_.width(operand) + (channels == 1 ? "" : " * " + number(channels));
   const std::string height = to_.height(operand);
@@ -37,8 +41,7 @@ BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footp
   const bool filled = border == Border::constant || border == Border::absent;
   const std::string rule(name_of(filled ? Border::replicate : border));
   interior_ = true;
-  reach_ = {std::max(reach_.left, f.left), std::max(reach_.right, f.right),
-            std::max(reach_.up, f.up), std::max(reach_.down, f.down)};
+  reaches(f);
   reach_left_ = std::max(reach_left_, (first + channels - 1) / channels);
 
   const std::string lanes_of_row = "(" + words.array + " + r * " + number(words.width) + ")";
@@ -129,16 +132,23 @@ BlockWriter::Window BlockWriter::lanes(const Operand& operand, const Footprint& 
   const Window w{"lanes_" + own, half + f.up + f.down, left + (px_ + f.right) * channels, left,
                  channels};
   lane_windows_.push_back({operand, kind, f, w});
-  const std::string at = "(e + " + number(words.first - left) + ")";
-  const auto word = [&](const std::string& row) {
-    return words.array + "[" + row + " * " + number(words.width) + " + " + at + " / 4]";
-  };
   // A row of results is made as soon as its last row of lanes is there: few values live at once.
   text_ += "  uint " + w.array + "[" + number(w.rows * w.width) + "];\n";
-  lane_rows_.back().text = loop("e", w.width) + w.array + "[row * " + number(w.width) +
-                           " + e] =\n          " + (clean ? "CLEAN" : "BYTE") + "_LANES(" +
-                           word("row") + ", " + word("(row + " + number(half) + ")") + ", " + at +
-                           " % 4);\n";
+  std::string first = words.array + "[row * " + number(words.width), loads;
+  std::string second = words.array + "[(row + " + number(half) + ") * " + number(words.width);
+  if (!words.place.empty()) {
+    first = "first_" + own + "[0";
+    second = "second_" + own + "[0";
+    const std::string width = "[" + number(words.width) + "]";
+    loads = "      uint first_" + own + width + ", second_" + own + width + ";\n" +
+            loop("w", words.width) + "{\n        first_" + own + "[w] = " + words.array + "[" +
+            words.place + " + w];\n        second_" + own + "[w] = " + words.array + "[" +
+            words.place + " + " + number(half * words.apart) + " + w];\n      }\n";
+  }
+  const std::string at = "(e + " + number(words.first - left) + ")", word = " + " + at + " / 4]";
+  lane_rows_.back().text = loads + loop("e", w.width) + w.array + "[row * " + number(w.width) +
+                           " + e] =\n          " + (clean ? "CLEAN" : "BYTE") + "_LANES(" + first +
+                           word + ", " + second + word + ", " + at + " % 4);\n";
   return w;
 }
 

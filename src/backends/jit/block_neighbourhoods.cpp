@@ -36,10 +36,8 @@ void BlockWriter::around(int n, const std::string& name) {
   const std::string own = Builder::name({false, n});
   const Operand image = node.images[0];
   if (const auto* stencil = as<Stencil>(node)) {
-    const std::string edge = own + "_edge";
-    write_border(to_, edge, "float", to_.value(image, "x", "y", "c"), stencil->border,
-                 outside_value(to_, n, stencil->border), to_.width(image), to_.height(image));
-    const Window w = window(image, stencil->footprint(), "float", edge, "w_" + own);
+    const Window w = window(image, stencil->footprint(), stencil->border, "float",
+                            outside_value(to_, n, stencil->border), own);
     if (stencil->body == nullptr && stencil->expression == nullptr) {
       weighted(name, w, stencil->taps, weights(to_, n, "weights", 0, stencil->taps.count()),
                node.channels, node.cls);
@@ -82,12 +80,10 @@ void BlockWriter::stencil_body(int n, const std::string& name, const Window& w,
 void BlockWriter::both_passes(int n, const Separable& separable, const std::string& name) {
   const Node& node = to_.node(n);
   const Operand image = node.images[0];
-  const std::string own = Builder::name({false, n}), edge = own + "_edge";
+  const std::string own = Builder::name({false, n});
   const std::string outside = outside_value(to_, n, separable.border);
-  write_border(to_, edge, "float", to_.value(image, "x", "y", "c"), separable.border, outside,
-               to_.width(image), to_.height(image));
   const Footprint f = separable.footprint();
-  const Window w = window(image, f, "float", edge, "w_" + own);
+  const Window w = window(image, f, separable.border, "float", outside, own);
   const Window rows{"rows_" + own, w.rows, px_ * node.channels, 0, node.channels};
   const std::string weight = weights(to_, n, "row_weights", 0, separable.row.count());
   const std::string number_of_values = std::to_string(rows.rows * rows.width);
@@ -106,9 +102,10 @@ void BlockWriter::both_passes(int n, const Separable& separable, const std::stri
   if (separable.border == Border::constant) {
     // Outside, the row pass has the border's value, not sums of it.
     const std::string y = "y0 + r - " + std::to_string(f.up);
-    text_ += "  if (!interior) {\n" + loop("r", rows.rows) + "{\n      if (" + y + " < 0 || " + y +
-             " >= " + to_.height(image) + ") {\n" + loop("k", rows.width) + rows.array + "[r * " +
-             row + " + k] = " + outside + ";\n      }\n    }\n  }\n";
+    text_ += "  if (y0 < " + std::to_string(f.up) + " || y0 + " + std::to_string(py_ + f.down) +
+             " > " + to_.height(image) + ") {\n" + loop("r", rows.rows) + "{\n      if (" + y +
+             " < 0 || " + y + " >= " + to_.height(image) + ") {\n" + loop("k", rows.width) +
+             rows.array + "[r * " + row + " + k] = " + outside + ";\n      }\n    }\n  }\n";
   }
   weighted(name, rows, separable.column,
            weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),
@@ -126,7 +123,7 @@ void BlockWriter::columns(int n, const Separable& separable, const std::string& 
   const Footprint f = separable.column.footprint();
   Window w{"w_" + rows, py_ + f.up + f.down, px_ * node.channels, 0, node.channels};
   interior_ = true;
-  reach_ = {reach_.left, reach_.right, std::max(reach_.up, f.up), std::max(reach_.down, f.down)};
+  reaches({0, 0, f.up, f.down});
   to_.scratch_plane(rows, PixelClass::single, node.channels, nullptr);
   text_ += "  float " + w.array + "[" + std::to_string(w.rows * w.width) +
            "];\n  if (interior) {\n" + loop("r", w.rows) +
@@ -159,7 +156,6 @@ void BlockWriter::extremes(int n, const Extremum& extremum, const std::string& n
                                          : extremum.largest ? "larger"
                                                             : "smaller");
   const std::string own = Builder::name({false, n});
-  const std::string edge = own + "_edge";
   const Footprint f = extremum.mask.footprint();
   const auto same = std::find_if(windows_.begin(), windows_.end(), [&](const LaneWindow& other) {
     return other.image == image && other.kind == type && other.f == f;
@@ -170,9 +166,7 @@ void BlockWriter::extremes(int n, const Extremum& extremum, const std::string& n
   } else {
     // A rectangle around its pixel has that of the image's pixels at its edge which lies nearest.
     const Border border = extremum.mask.full() ? Border::replicate : Border::absent;
-    write_border(to_, edge, type, to_.value(image, "x", "y", "c"), border, nothing,
-                 to_.width(image), to_.height(image));
-    w = window(image, f, type, edge, "w_" + own);
+    w = window(image, f, border, type, nothing, own);
     if (extremum.mask.full()) windows_.push_back({image, type, f, w});
   }
   const std::vector<Run> runs = runs_of(extremum.mask);

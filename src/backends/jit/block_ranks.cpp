@@ -178,10 +178,8 @@ void BlockWriter::ranked(int n, const Rank& rank, const std::string& name) {
       single ? Order{"float", "order_float", "smaller_float", "larger_float", "mean_float"}
              : Order{"int", "order_int", "smaller", "larger", "mean_int"};
   const std::string own = Builder::name({false, n});
-  const std::string edge = own + "_edge";
-  write_border(to_, edge, order.type, to_.value(image, "x", "y", "c"), rank.border,
-               outside_rank(n, rank), to_.width(image), to_.height(image));
-  const Window w = window(image, rank.mask.footprint(), order.type, edge, "w_" + own);
+  const Window w =
+      window(image, rank.mask.footprint(), rank.border, order.type, outside_rank(n, rank), own);
   row_text_ += "  " + type_of(node.cls) + " " + name + "[" + number(px_ * node.channels) + "];\n" +
                ranks_of_row(rank, w, order, name + "[k]", own);
 }

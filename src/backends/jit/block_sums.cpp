@@ -167,8 +167,7 @@ bool can_be_mean(const Builder& to, const IsStored& stored, int n) {
   const Operand& image = node.images[0];
   const auto constant = [](const Argument& a) { return a.source == Argument::Source::constant; };
   return node.cls == PixelClass::uint8 && to.cls(image) == PixelClass::uint8 &&
-         (image.external || stored(image.index)) && separable.row.full() &&
-         separable.column.full() &&
+         only_points(to, stored, image) && separable.row.full() && separable.column.full() &&
          std::all_of(node.arguments.begin(), node.arguments.end(), constant);
 }
 

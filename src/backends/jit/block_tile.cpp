@@ -8,9 +8,18 @@
 #include "backends/jit/wide_access.hpp"
 
 namespace impipe::jit {
-void BlockWriter::fill_tile(int n, const std::string& own, const std::string& edge,
-                            const Footprint& f, const std::string& type, int halo, int across) {
+
+void BlockWriter::fill_tile(int n, const std::string& own, const Footprint& f, Border border,
+                            const std::string& outside, const std::string& type, int halo,
+                            int across) {
   const Operand image = to_.node(n).images[0];
+  if (made_here(to_, stored_, image)) {
+    const PointTile tile(to_, image, 4, group_size(), f);
+    return fill_points(tile, image, "tile_" + own, type, border, outside);
+  }
+  const std::string edge = own + "_edge";
+  write_border(to_, edge, type, to_.value(image, "x", "y", "c"), border, outside, to_.width(image),
+               to_.height(image));
   const int down = to_.tuning().group / 32, rows = down * py_ + f.up + f.down;
   const std::string vectors = number(across), items = number(to_.tuning().group);
   const std::string place = "tile_" + own + "[k]";
@@ -24,9 +33,9 @@ void BlockWriter::fill_tile(int n, const std::string& own, const std::string& ed
                              number(left_over) + ", k = row * " + vectors +
                              " + vector;\n      if (i < " + number(beside) + ") {\n";
     const std::string all = loop("i", (rows + down - 1) / down) + "{\n      const int row = i * " +
-                            number(down) + " + ITEM / 32, vector = ITEM % 32, k = row * " + vectors +
-                            " + vector;\n      if (row < " + number(rows) + ") {\n" + each +
-                            "        " + place + " = v;\n      }\n    }\n";
+                            number(down) + " + ITEM / 32, vector = ITEM % 32, k = row * " +
+                            vectors + " + vector;\n      if (row < " + number(rows) + ") {\n" +
+                            each + "        " + place + " = v;\n      }\n    }\n";
     if (turns == 0) return all;
     return "    " + type + "4 beside[" + number(turns) + "];\n" + turn + each +
            "        beside[t] = v;\n      }\n    }\n" + all + turn + "        " + place +
@@ -41,36 +50,30 @@ void BlockWriter::fill_tile(int n, const std::string& own, const std::string& ed
   tables_ += "  LOCAL " + type + "4 tile_" + own + "[" + number(rows * across) + "];\n  {\n" +
              "    const int left = GROUP_X * " + number(32 * px_) + " - " + number(halo) +
              ", top = GROUP_Y * " + number(down * py_) + " - " + number(f.up) + ";\n";
-  if (image.external || stored_(image.index)) {
-    const PixelClass cls = to_.cls(image);
-    const std::string inside =
-        "        " + type_of(cls) + " from[4];\n" +
-        wide_load(cls, "(" + to_.plane(image).row("(top + row)") + " + left + 4 * vector)", "from",
-                  0, 4, to_.tuning().load_bytes, "        ") +
-        "        " + type +
-        "4 v;\n        v.x = from[0];\n        v.y = from[1];\n"
-        "        v.z = from[2];\n        v.w = from[3];\n";
-    tables_ += "    if (left >= 0 && left + " + number(4 * across) + " <= " + to_.width(image) +
-               " && top >= 0 && top + " + number(rows) + " <= " + to_.height(image) + ") {\n" +
-               fill(inside) + "    } else {\n" + fill(at_edge) + "    }\n";
-  } else {
-    tables_ += fill(at_edge);
-  }
+  const PixelClass cls = to_.cls(image);
+  const std::string inside =
+      "        " + type_of(cls) + " from[4];\n" +
+      wide_load(cls, "(" + to_.plane(image).row("(top + row)") + " + left + 4 * vector)", "from", 0,
+                4, to_.tuning().load_bytes, "        ") +
+      "        " + type +
+      "4 v;\n        v.x = from[0];\n        v.y = from[1];\n"
+      "        v.z = from[2];\n        v.w = from[3];\n";
+  tables_ += "    if (left >= 0 && left + " + number(4 * across) + " <= " + to_.width(image) +
+             " && top >= 0 && top + " + number(rows) + " <= " + to_.height(image) + ") {\n" +
+             fill(inside) + "    } else {\n" + fill(at_edge) + "    }\n";
   tables_ += "  }\n  BARRIER;\n";
 }
 
 void BlockWriter::weighted_tile(int n, const std::string& name) {
   const Node& node = to_.node(n);
   const Stencil& stencil = *as<Stencil>(node);
-  const Operand image = node.images[0];
   const Mask& mask = stencil.taps;
   const Footprint f = mask.footprint();
-  const std::string own = Builder::name({false, n}), edge = own + "_edge";
-  write_border(to_, edge, "float", to_.value(image, "x", "y", "c"), stencil.border,
-               outside_value(to_, n, stencil.border), to_.width(image), to_.height(image));
+  const std::string own = Builder::name({false, n});
   const int halo = (std::max(f.left, f.right) + 3) / 4 * 4;
   const int across = 32 + halo / 2;
-  fill_tile(n, own, edge, f, "float", halo, across);
+  fill_tile(n, own, f, stencil.border, outside_value(to_, n, stencil.border), "float", halo,
+            across);
 
   // Every sum takes its taps in row-major order: rows of the tile come from the top down.
   const std::string weight = weights(to_, n, "weights", 0, mask.count());
@@ -117,8 +120,8 @@ void BlockWriter::stream_tile(int n, const std::string& own, const std::string& 
 }
 
 std::string BlockWriter::extremes_step(const Mask& mask, const std::string& type,
-                                       const std::string& better, int most,
-                                       const std::string& sums, int halo, int rows) const {
+                                       const std::string& better, int most, const std::string& sums,
+                                       int halo, int rows) const {
   const int width = px_ + 2 * halo;
   std::map<int, std::string> known = {{1, "line"}};
   std::string runs, folds;
@@ -150,7 +153,6 @@ std::string BlockWriter::extremes_step(const Mask& mask, const std::string& type
 void BlockWriter::extremes_tile(int n, const std::string& name) {
   const Node& node = to_.node(n);
   const Extremum& extremum = *as<Extremum>(node);
-  const Operand image = node.images[0];
   const Mask& mask = extremum.mask;
   const Footprint f = mask.footprint();
   const bool single = node.cls == PixelClass::single;
@@ -160,12 +162,10 @@ void BlockWriter::extremes_tile(int n, const std::string& name) {
                                                  : number(static_cast<int>(class_max(node.cls)));
   const std::string better =
       std::string(extremum.largest ? "larger" : "smaller") + (single ? "_float" : "");
-  const std::string own = Builder::name({false, n}), edge = own + "_edge";
-  write_border(to_, edge, type, to_.value(image, "x", "y", "c"), Border::absent, nothing,
-               to_.width(image), to_.height(image));
+  const std::string own = Builder::name({false, n});
   const int halo = (std::max(f.left, f.right) + 3) / 4 * 4;
   const int across = 32 + halo / 2;
-  fill_tile(n, own, edge, f, type, halo, across);
+  fill_tile(n, own, f, Border::absent, nothing, type, halo, across);
 
   stream_tile(n, own, name, type, nothing, halo, across, f,
               extremes_step(mask, type, better, 2, "sums", halo, py_), "");

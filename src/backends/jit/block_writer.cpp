@@ -96,10 +96,8 @@ void BlockWriter::quickly(int n, const PlaneText& plane) {
 std::string BlockWriter::row_pass(int n, const std::string& name) {
   const Separable& separable = *as<Separable>(to_.node(n));
   const Operand image = to_.node(n).images[0];
-  const std::string edge = Builder::name({false, n}) + "_row_edge";
-  write_border(to_, edge, "float", to_.value(image, "x", "y", "c"), separable.border,
-               outside_value(to_, n, separable.border), to_.width(image), to_.height(image));
-  const Window w = window(image, separable.row.footprint(), "float", edge, "w_" + name);
+  const Window w = window(image, separable.row.footprint(), separable.border, "float",
+                          outside_value(to_, n, separable.border), name);
   weighted(name, w, separable.row, weights(to_, n, "row_weights", 0, separable.row.count()),
            to_.channels(image), PixelClass::single);
   return name;
@@ -163,9 +161,9 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
         }
         return LaunchShape{{wide, tall, 1}, {items, 1, 1}};
       },
-      goes_on              ? 8
-      : tile_ || interior_ ? groups_
-                           : 0);
+      goes_on            ? 8
+      : tile_ || around_ ? groups_
+                         : 0);
 }
 
 std::string BlockWriter::rows_text(const std::string& array, const PlaneText& plane, PixelClass cls,
@@ -195,7 +193,7 @@ std::string BlockWriter::rows_text(const std::string& array, const PlaneText& pl
                                          number(rows_apart()) + ";\n" + to_row
                                    : loop("r", py_) + "{\n    const int y = y0 + r;\n";
   // Sums of a tile fill the registers by themselves.
-  const bool bytes = padded && bytes_of(cls) == 1 && row % 4 == 0 && (packed_ || interior_);
+  const bool bytes = padded && bytes_of(cls) == 1 && row % 4 == 0 && (packed_ || around_);
   if (reads_rows_ || (!packed_ && !bytes)) {
     return each + "    if (y >= " + height + ") continue;\n" + row_text_ + (packed_ ? "" : to_row) +
            stored + "  }\n";
@@ -234,8 +232,8 @@ void BlockWriter::pixels_of_floats(const std::string& name, PixelClass cls, int 
 }
 
 std::string BlockWriter::loop(const std::string& variable, int count) const {
-  return to_.unroll() + "  for (int " + variable +
-         " = 0; " + variable + " < " + std::to_string(count) + "; ++" + variable + ") ";
+  return to_.unroll() + "  for (int " + variable + " = 0; " + variable + " < " +
+         std::to_string(count) + "; ++" + variable + ") ";
 }
 
 std::string BlockWriter::for_each_pixel(int channels, const std::string& step) const {
@@ -309,10 +307,9 @@ std::string BlockWriter::table(int n, const Operand& source) {
   const std::string codes = to_.cls(source) == PixelClass::logical ? "2" : "256";
   // What lies between the end of a row and the next may be any code.
   tables_ += "  LOCAL " + type + " " + name + "[256];\n";
-  const int items_of_group = to_.tuning().group;
-  const std::string each = loop("i", (256 + items_of_group - 1) / items_of_group) +
-                           "{\n    const int code = i * " + std::to_string(items_of_group) +
-                           " + ITEM;\n    if (code < " + codes + ") " + name + "[code] = ";
+  const std::string each = loop("i", (256 + items_ - 1) / items_) + "{\n    const int code = i * " +
+                           std::to_string(items_) + " + ITEM;\n    if (code < " + codes + ") " +
+                           name + "[code] = ";
   if (points_) {
     tables_ += each + code_value(n, source) + ";\n  }\n  BARRIER;\n";
     return name;
@@ -363,70 +360,24 @@ void BlockWriter::point_centre(int n, const std::string& name) {
                                         name + "[k] = " + value + ";");
 }
 
-std::string BlockWriter::raw_window(const Operand& operand, const Window& w, const Footprint& f,
-                                    std::string& text) {
-  const std::string name = "raw_" + Builder::name(operand);
-  const PixelClass cls = to_.cls(operand);
-  const std::string declared =
-      "    " + type_of(cls) + " " + name + "[" + std::to_string(w.rows * w.width) + "];\n";
-  if (operand.external || stored_(operand.index)) {
-    const int centre = px_ * w.channels;
-    const PlaneText plane = to_.plane(operand);
-    const std::string row = "row_of_" + name;
-    const std::string to = "(" + name + " + r * " + std::to_string(w.width) + ")";
-    const int widest = to_.tuning().load_bytes;
-    const int beside = bytes_of(cls) == 4 && px_ % 4 == 0 && w.first % 4 == 0 ? widest : 4;
-    text +=
-        declared + "    GLOBAL const " + type_of(cls) + "* " + row + " = " +
-        plane.row("(y0 - " + std::to_string(f.up) + ")") + " + (long)x0 * " +
-        std::to_string(w.channels) + " - " + std::to_string(w.first) + ";\n" + loop("r", w.rows) +
-        "{\n" +
-        // One load for several columns, though it reads a few that nobody needs.
-        wide_load(cls, row, to, 0, w.first, f.left * w.channels > 1 ? beside : 4, "      ") +
-        // The block's own pixels are aligned more widely than the window's first.
-        wide_load(cls, "(" + row + " + " + std::to_string(w.first) + ")",
-                  "(" + to + " + " + std::to_string(w.first) + ")", 0, centre, widest, "      ") +
-        wide_load(cls, row, to, w.first + centre, w.width - w.first - centre, beside, "      ") +
-        "      " + row + " += " + plane.stride + ";\n" + "    }\n";
-    return name;
-  }
-  const int n = operand.index;
-  const Node& node = to_.node(n);
-  if (const std::optional<Operand> source = tabled(n)) {
-    const std::string codes = raw_window(*source, w, f, text);
-    text += declared + loop("k", w.rows * w.width) + name + "[k] = " + table(n, *source) + "[" +
-            codes + "[k]];\n";
-    return name;
-  }
-  std::vector<std::string> from;
-  for (const Operand& image : node.images) from.push_back(raw_window(image, w, f, text));
-  const std::string value = point_value(to_, n, [&](const Operand& image, const std::string&) {
-    const auto it = std::find(node.images.begin(), node.images.end(), image);
-    return from[static_cast<std::size_t>(it - node.images.begin())] + "[k]";
-  });
-  text += declared + loop("k", w.rows * w.width) + name + "[k] = " + value + ";\n";
-  return name;
+void BlockWriter::reaches(const Footprint& f) {
+  around_ = true;
+  reach_ = {std::max(reach_.left, f.left), std::max(reach_.right, f.right),
+            std::max(reach_.up, f.up), std::max(reach_.down, f.down)};
 }
 
-bool BlockWriter::simple_points(const Operand& operand, int channels) const {
-  if (to_.channels(operand) != channels) return false;
-  if (operand.external || stored_(operand.index)) return true;
-  const Node& node = to_.node(operand.index);
-  const Point& point = *as<Point>(node);
-  if (point.mixes_channels || names_place(node)) return false;
-  const auto own = [](const Argument& a) { return a.per_channel; };
-  if (channels > 1 && std::any_of(node.arguments.begin(), node.arguments.end(), own)) {
-    return false;
+BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint& f, Border border,
+                                        const std::string& type, const std::string& outside,
+                                        const std::string& own) {
+  const std::string name = "w_" + own, edge = own + "_edge";
+  if (made_here(to_, stored_, operand)) {
+    return window_of_points(operand, f, border, type, outside, name);
   }
-  return std::all_of(node.images.begin(), node.images.end(),
-                     [&](const Operand& image) { return simple_points(image, channels); });
-}
-
-BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint& f,
-                                        const std::string& type, const std::string& edge,
-                                        const std::string& name) {
+  write_border(to_, edge, type, to_.value(operand, "x", "y", "c"), border, outside,
+               to_.width(operand), to_.height(operand));
   const int channels = to_.channels(operand);
-  const int bytes = bytes_of(to_.cls(operand));
+  const PixelClass cls = to_.cls(operand);
+  const int bytes = bytes_of(cls);
   // Floats from wide neighbourhoods come by whole vectors.
   const int vector = bytes == 4 && px_ % 4 == 0 && std::max(f.left, f.right) > 1 ? 16 : 4;
   const auto aligned = [&](int pixels) {
@@ -436,26 +387,31 @@ BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint&
   w.width = w.first + px_ * channels + aligned(f.right);
   const int left = f.left * channels;
   interior_ = true;
-  reach_ = {std::max(reach_.left, f.left), std::max(reach_.right, f.right),
-            std::max(reach_.up, f.up), std::max(reach_.down, f.down)};
+  reaches(f);
   reach_left_ = std::max(reach_left_, (w.first + channels - 1) / channels);
-  text_ += "  " + type + " " + name + "[" + std::to_string(w.rows * w.width) + "];\n";
-  const std::string c = std::to_string(channels);
-  const std::string at_edge = loop("r", w.rows) + "{\n" + loop("i", px_ + f.left + f.right) +
-                              "{\n" + loop("c", channels) + "{\n        " + name + "[r * " +
-                              std::to_string(w.width) + " + " + std::to_string(w.first - left) +
-                              " + i * " + c + " + c] = " +
-                              to_.call(edge, "x0 + i - " + std::to_string(f.left),
-                                       "y0 + r - " + std::to_string(f.up), "c") +
-                              ";\n  }\n  }\n  }\n";
-  if (!simple_points(operand, channels)) {
-    text_ += at_edge;
-    return w;
-  }
-  std::string inside;
-  const std::string raw = raw_window(operand, w, f, inside);
-  inside += loop("k", w.rows * w.width) + name + "[k] = (" + type + ")" + raw + "[k];\n";
-  text_ += "  if (interior) {\n" + inside + "  } else {\n" + at_edge + "  }\n";
+  const std::string c = number(channels), width = number(w.width);
+  const std::string count = number(w.rows * w.width);
+  const std::string raw = "raw_" + Builder::name(operand), row = "row_of_" + raw;
+  const std::string to = "(" + raw + " + r * " + width + ")";
+  const int centre = px_ * channels, widest = to_.tuning().load_bytes;
+  const int beside = bytes == 4 && px_ % 4 == 0 && w.first % 4 == 0 ? widest : 4;
+  text_ +=
+      "  " + type + " " + name + "[" + count + "];\n  if (interior) {\n    " + type_of(cls) + " " +
+      raw + "[" + count + "];\n    GLOBAL const " + type_of(cls) + "* " + row + " = " +
+      to_.plane(operand).row("(y0 - " + number(f.up) + ")") + " + (long)x0 * " + c + " - " +
+      number(w.first) + ";\n" + loop("r", w.rows) + "{\n" +
+      // One load for several columns, though it reads a few that nobody needs.
+      wide_load(cls, row, to, 0, w.first, left > 1 ? beside : 4, "      ") +
+      // The block's own pixels are aligned more widely than the window's first.
+      wide_load(cls, "(" + row + " + " + number(w.first) + ")",
+                "(" + to + " + " + number(w.first) + ")", 0, centre, widest, "      ") +
+      wide_load(cls, row, to, w.first + centre, w.width - w.first - centre, beside, "      ") +
+      "      " + row + " += " + to_.plane(operand).stride + ";\n    }\n" +
+      loop("k", w.rows * w.width) + name + "[k] = (" + type + ")" + raw + "[k];\n  } else {\n" +
+      loop("r", w.rows) + "{\n" + loop("i", px_ + f.left + f.right) + "{\n" + loop("c", channels) +
+      "{\n        " + name + "[r * " + width + " + " + number(w.first - left) + " + i * " + c +
+      " + c] = " + to_.call(edge, "x0 + i - " + number(f.left), "y0 + r - " + number(f.up), "c") +
+      ";\n  }\n  }\n  }\n  }\n";
   return w;
 }
 

@@ -39,6 +39,33 @@ struct BlockSize {
   int groups = 4;       // at once on a processor, where there is a neighbourhood
 };
 
+// Whether points make an operand's pixels in the kernel that reads them.
+bool made_here(const Builder& to, const IsStored& stored, const Operand& operand);
+// Whether nothing but points of planes makes them.
+bool only_points(const Builder& to, const IsStored& stored, const Operand& operand);
+// Whether the points that make an operand take so long that a plane of their pixels costs less than
+// to make those around a group's again: powers, quotients and sums of channels in double, quotients
+// of all channels of which one is made.
+bool take_long(const Builder& to, const IsStored& stored, const Operand& made);
+
+// A group's pixels in local memory, with those around them.
+struct PointTile {
+  PointTile(const Builder& to, const Operand& operand, int element_bytes, Size of_group,
+            const Footprint& f);
+  int bytes;  // of an element: 1 and 2 as the class has it, or a number
+  int channels;
+  int px = 4;  // pixels that a work-item makes at a time
+  Size group;
+  Footprint reach;          // around the group's pixels
+  int halo = 0;             // columns to their left and right
+  int width = 0, rows = 0;  // of the tile
+  // Four elements of it; type: that of numbers.
+  std::string vector_type(const std::string& type) const;
+  std::string element(const std::string& vector, int k) const;
+  // With the tables that the points take.
+  std::int64_t local_bytes(const Builder& to, const IsStored& stored, const Operand& operand) const;
+};
+
 // Whether node n is made of bytes, in the lanes of words: it orders a plane's pixels, or makes sums
 // of them first.
 bool takes_lanes(const Builder& to, const IsStored& stored, int n);
@@ -77,10 +104,11 @@ class BlockWriter {
         tile_(size.tile),
         points_(size.points),
         groups_(size.groups),
+        items_(to.tuning().group),
         sized_(sized) {}
 
-  // Where point node n has quotients by uniform numbers: the block by reciprocals, stored if all are
-  // exact; what is written after it makes the others. Before everything else.
+  // Where point node n has quotients by uniform numbers: the block by reciprocals, stored if all
+  // are exact; what is written after it makes the others. Before everything else.
   void quickly(int n, const PlaneText& plane);
 
   // The array with a row of the block of an operand: [px][channels].
@@ -133,17 +161,23 @@ class BlockWriter {
 
   void point_centre(int n, const std::string& name);
 
-  // The native pixels of an operand around the block, which lies inside with its window.
-  std::string raw_window(const Operand& operand, const Window& w, const Footprint& f,
-                         std::string& text);
+  // The tile in the local array `name`, of elements of `type`. outside: text of the value that a
+  // constant border has.
+  void fill_points(const PointTile& tile, const Operand& operand, const std::string& name,
+                   const std::string& type, Border border, const std::string& outside);
+  // Of `row` of a block with what is around it, from `left` elements before the block on.
+  std::string place_in_tile(const PointTile& tile, int left) const;
+  // The pixels of the blocks of a group.
+  Size group_size() const { return {32 * px_, to_.tuning().group / 32 * py_}; }
 
-  // Whether the points before a neighbourhood can be computed for a whole window: they depend on
-  // nothing but their pixel.
-  bool simple_points(const Operand& operand, int channels) const;
+  void reaches(const Footprint& f);
 
-  // The window of an operand as `type`; `edge`: the function that reads it anywhere.
-  Window window(const Operand& operand, const Footprint& f, const std::string& type,
-                const std::string& edge, const std::string& name);
+  // The window of an operand as `type`, by the border's rule.
+  Window window(const Operand& operand, const Footprint& f, Border border, const std::string& type,
+                const std::string& outside, const std::string& own);
+  Window window_of_points(const Operand& operand, const Footprint& f, Border border,
+                          const std::string& type, const std::string& outside,
+                          const std::string& name);
 
   // Text of the place of the pixel in a window, from r, i, c.
   static std::string place_in(const Window& w, int dx, int dy, int up);
@@ -184,16 +218,16 @@ class BlockWriter {
 
   // --- floats in local memory
   // Fills `tile_NAME`, vectors of four pixels, `across` of them a row.
-  void fill_tile(int n, const std::string& own, const std::string& edge, const Footprint& f,
-                 const std::string& type, int halo, int across);
+  void fill_tile(int n, const std::string& own, const Footprint& f, Border border,
+                 const std::string& outside, const std::string& type, int halo, int across);
   // Row after row of the tile as `line`, `step` for each, on `sums` of the block's pixels, which
   // begin as `start`; then the results. `real`: the type they are converted from, if they are.
   void stream_tile(int n, const std::string& own, const std::string& name, const std::string& type,
                    const std::string& start, int halo, int across, const Footprint& f,
                    const std::string& step, const std::string& real);
   // A step of that for an extremum over a mask: runs of the line's values, each length from the
-  // longest shorter one, then rows of the mask, run by run. `most`: values that an instruction joins,
-  // two or three.
+  // longest shorter one, then rows of the mask, run by run. `most`: values that an instruction
+  // joins, two or three.
   std::string extremes_step(const Mask& mask, const std::string& type, const std::string& better,
                             int most, const std::string& sums, int halo, int rows) const;
   // An extremum of one channel: row after row of the tile into the results of all outputs.
@@ -211,9 +245,15 @@ class BlockWriter {
     std::string array;
     int rows = 0, width = 0;  // in words
     int first = 0;            // the byte of a row that is the block's first
+    // Where the array is in local memory: of the first word of `row`, and words from row to row.
+    std::string place = "";
+    int apart = 0;
   };
   Words words_around(const Operand& operand, const Footprint& f, Border border,
                      const std::string& fill, const std::string& own);
+  // The same of what points make, from local memory.
+  void words_of_points(const Operand& operand, const Footprint& f, Border border,
+                       const std::string& fill, const std::string& own, Words& words);
   // The words at the image's edge, where the border repeats pixels of one channel.
   std::string words_repeated(const Words& words, const std::string& line) const;
   // A window of lanes: rows r and r + py/2 of the words; node after node in `lane_rows_`. clean:
@@ -265,8 +305,9 @@ class BlockWriter {
   int px_, py_;
   bool packed_, tile_, points_;
   int groups_;
-  Operand sized_;         // a value of the result's size
-  std::string tables_;    // in local memory
+  int items_;           // of a group
+  Operand sized_;       // a value of the result's size
+  std::string tables_;  // in local memory
   // Of groups that make tables: all rows of the next block are loaded before the first is made.
   std::string load_arrays_, load_text_;
   bool ahead_ = false;  // what is loaded now is
@@ -278,11 +319,12 @@ class BlockWriter {
   std::map<std::string, std::string> in_words_;  // arrays that are also there as words: those
   std::vector<LaneRows> lane_rows_;
   std::vector<LaneWindow> lane_windows_;
-  std::vector<LaneWindow> windows_;  // of extrema in rectangles; kind: their type
+  std::vector<LaneWindow> windows_;                 // of extrema in rectangles; kind: their type
   std::map<std::string, std::string> lane_pixels_;  // nodes that are there in lanes: pixel k
   std::string pair_text_;    // what rows r and r + py/2 are made of, in lanes
   bool reads_rows_ = false;  // row_text_ reads memory
-  bool interior_ = false;
+  bool around_ = false;      // there is a window
+  bool interior_ = false;    // one of a plane: the kernel says whether it lies inside
   Footprint reach_;
   int reach_left_ = 0;  // pixels to the left that aligned loads reach
 };

@@ -32,6 +32,16 @@ bool reads_around(const Node& node) {
          is<Select>(node);
 }
 
+// Whether what lies outside the image comes from its other side.
+bool is_circular(const Node& node) {
+  const auto* stencil = std::get_if<Stencil>(&node.primitive);
+  const auto* separable = std::get_if<Separable>(&node.primitive);
+  const auto* rank = std::get_if<Rank>(&node.primitive);
+  return (stencil != nullptr && stencil->border == Border::circular) ||
+         (separable != nullptr && separable->border == Border::circular) ||
+         (rank != nullptr && rank->border == Border::circular);
+}
+
 class Generator {
  public:
   Generator(const KernelSpec& spec, Dialect dialect, const Tuning& tuning)
@@ -40,6 +50,7 @@ class Generator {
   Program run() {
     const int count = static_cast<int>(to_.spec().nodes.size());
     choose_strips(count);
+    choose_points(count);
     for (int n = 0; n < count; ++n) {
       const bool image = !to_.node(n).is_measure && stored(n) && !strips_.contains(n);
       tiled_.push_back(to_.fast() && image ? tiled(n) : -1);
@@ -57,8 +68,7 @@ class Generator {
         write_select(to_, n);
       else if (is<Scalar>(node))
         write_scalar(to_, n);
-      else if (is<Separable>(node) && tiled_[index(n)] < 0 && !strips_.contains(n) &&
-               !in_block(n))
+      else if (is<Separable>(node) && tiled_[index(n)] < 0 && !strips_.contains(n) && !in_block(n))
         write_rows(n);
       if (node.is_measure) continue;
       if (is<Distance>(node))
@@ -82,7 +92,7 @@ class Generator {
  private:
   // Whether the node's pixels go through memory: an output, or read more than once a pixel.
   bool stored(int n) const {
-    if (in_strips_.contains(n)) return false;
+    if (in_strips_.contains(n) || in_groups_.contains(n)) return false;
     if (to_.output_of(n) >= 0 || strip_planes_.contains(n) || rectangle(n) ||
         fits_rank_histogram(to_, n)) {
       return true;
@@ -151,6 +161,54 @@ class Generator {
         strip_planes_.insert(parts->planes.begin(), parts->planes.end());
       }
     }
+  }
+
+  // Which points the groups that read around them make for themselves.
+  void choose_points(int count) {
+    if (!to_.fast()) return;
+    for (int n = 0; n < count; ++n) {
+      if (!is<Point>(to_.node(n)) || to_.output_of(n) >= 0 || in_strips_.contains(n) ||
+          strip_planes_.contains(n)) {
+        continue;
+      }
+      const std::vector<int> readers = all_readers_of(n);
+      if (readers.size() != 1 || !reads_around(to_.node(readers[0]))) continue;
+      const Operand made{false, n};
+      in_groups_.insert(n);
+      if (!only_points(to_, is_stored_, made) || take_long(to_, is_stored_, made) ||
+          !makes_points(readers[0])) {
+        in_groups_.erase(n);
+      }
+    }
+  }
+
+  // Once for each time it is read.
+  std::vector<int> all_readers_of(int n) const {
+    std::vector<int> readers;
+    for (int r = 0; r < static_cast<int>(to_.spec().nodes.size()); ++r) {
+      for (const Operand& image : to_.node(r).images) {
+        if (image == Operand{false, n}) readers.push_back(r);
+      }
+    }
+    return readers;
+  }
+
+  // Whether neighbourhood r, which reads points, is made in kernels of blocks or tiles alone: their
+  // groups keep what the points make.
+  bool makes_points(int r) const {
+    if (is_circular(to_.node(r))) return false;
+    int n = r;
+    while (!stored(n)) {
+      const std::vector<int> readers = all_readers_of(n);
+      if (readers.size() != 1 || to_.node(readers[0]).is_measure) return false;
+      n = readers[0];
+    }
+    if (strips_.contains(n) || rectangle(n) || fits_rank_histogram(to_, n) ||
+        fits_tiles(to_, is_stored_, n)) {
+      return false;
+    }
+    const int inner = tiled(n);
+    return inner >= 0 ? inner == r : fits_block(to_, is_stored_, n);
   }
 
   // Whether node n takes kernels of its own for the extrema of a large rectangle.
@@ -271,6 +329,7 @@ class Generator {
   std::vector<int> tiled_;  // one a node: what tiled() says
   std::vector<int> reduced_;
   std::set<int> strips_, in_strips_, strip_planes_;
+  std::set<int> in_groups_;  // points that the groups of kernels make that read around them
   IsStored is_stored_ = [this](int n) { return stored(n); };
 };
 

@@ -13,8 +13,8 @@ struct StripParts {
   std::vector<int> inside;  // nodes that it makes on the way
   std::vector<int> planes;  // nodes that it reads as planes
 };
-// Nothing where node n is no chain with at least two neighbourhoods, made from the planes of inputs
-// and of the nodes that are stored.
+// Nothing where node n is no chain of neighbourhoods, or of points and one, made from the planes of
+// inputs and of the nodes that are stored.
 std::optional<StripParts> strip_parts(const Builder& to, const IsStored& stored, int n);
 
 // The kernel store_NAME that makes node n and stores it.

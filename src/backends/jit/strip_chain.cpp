@@ -132,8 +132,19 @@ void StripChain::measure() {
           std::max(value.lag, values[static_cast<std::size_t>(from)].lag + value.reach.down);
     }
   }
-  fits_ = fits_ && neighbourhoods >= 2 && registers <= most_values;
+  fits_ = fits_ && (neighbourhoods >= 2 || pays_alone()) && registers <= most_values;
   dense = registers <= most_dense;
+}
+
+bool StripChain::pays_alone() const {
+  bool points = false;
+  for (const StripValue& value : values) {
+    const bool point = value.kind == StripValue::Kind::point;
+    if (value.kind == StripValue::Kind::columns && passes_in_block(to_, value.node)) return false;
+    if (point && take_long(to_, others(), {false, value.node})) return false;
+    points = points || (point && value.reader >= 0);
+  }
+  return points;
 }
 
 }  // namespace impipe::jit

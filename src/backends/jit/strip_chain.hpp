@@ -46,6 +46,8 @@ class StripChain {
   bool add_node(int n, StripValue& value);
   bool read_by_neighbourhood(int from, const Footprint& f, Border border) const;
   void measure();
+  // Of one neighbourhood: whether points are made before it, which blocks make again around theirs.
+  bool pays_alone() const;
 
   const Builder& to_;
   const IsStored& stored_;

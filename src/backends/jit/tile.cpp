@@ -63,7 +63,20 @@ struct TileSize {
 
 bool is_narrow(const Builder& to, const Node& node) { return bytes_of(to.cls(node.images[0])) < 4; }
 
-std::optional<TileSize> tile_size(const Builder& to, const Passes& passes, const Node& node) {
+// Of the pixels that points make for the row pass.
+PointTile point_tile(const Builder& to, const Operand& image, const TileSize& size,
+                     const Passes& passes) {
+  const Footprint row = passes.row.footprint(), column = passes.column.footprint();
+  return {to,
+          image,
+          bytes_of(to.cls(image)),
+          {size.width(), size.height()},
+          {row.left, row.right, column.up, column.down}};
+}
+
+std::optional<TileSize> tile_size(const Builder& to, const IsStored& stored, const Passes& passes,
+                                  const Node& node) {
+  const Operand& image = node.images[0];
   const int channels = node.channels;
   const Footprint row = passes.row.footprint(), column = passes.column.footprint();
   if (row.left < 0 || row.right < 0 || column.up < 0 || column.down < 0) return {};
@@ -85,9 +98,12 @@ std::optional<TileSize> tile_size(const Builder& to, const Passes& passes, const
     size.rows = size.height() + column.up + column.down;
     const bool fits = passes.sums ? py * size.px * channels <= 32 && py <= 8
                                   : py * channels <= 16 && py + column.up + column.down <= 48;
-    if (fits && std::int64_t{4} * size.rows * size.width() * channels <= to.tuning().local_bytes) {
-      return size;
-    }
+    const std::int64_t made =
+        made_here(to, stored, image)
+            ? point_tile(to, image, size, passes).local_bytes(to, stored, image)
+            : 0;
+    const std::int64_t bytes = std::int64_t{4} * size.rows * size.width() * channels;
+    if (fits && bytes + made <= to.tuning().local_bytes) return size;
   }
   return {};
 }
@@ -150,38 +166,53 @@ class TileWriter : public BlockWriter {
     return passes_.border == Border::constant || passes_.border == Border::absent;
   }
 
-  // The native pixels of an operand in the window of a row, which lies inside the image.
-  std::string raw_row(const Operand& operand, const Window& w, std::string& text) {
-    const std::string name = "raw_" + Builder::name(operand);
-    const PixelClass cls = to_.cls(operand);
-    const std::string declared =
-        "      " + type_of(cls) + " " + name + "[" + number(w.width) + "];\n";
-    if (operand.external || stored_(operand.index)) {
-      const int bytes = bytes_of(cls);
-      const int aligned =
-          std::gcd(to_.tuning().load_bytes, std::gcd(w.first * bytes, px_ * channels_ * bytes));
-      text += declared + "      GLOBAL const " + type_of(cls) + "* const from_" + name + " = " +
-              to_.plane(operand).row("y") + " + (long)x0 * " + number(channels_) + " - " +
-              number(w.first) + ";\n" +
-              wide_load(cls, "from_" + name, name, 0, w.width, aligned, "      ");
-      return name;
+  // The window of a row, from `image`.
+  std::string row_window(const Operand& image, const Window& w, const std::string& edge) {
+    if (made_here(to_, stored_, image)) return row_of_points(image, w);
+    const Footprint f = passes_.row.footprint();
+    const std::string c = number(channels_), raw = "raw_" + Builder::name(image);
+    const PixelClass cls = to_.cls(image);
+    const int bytes = bytes_of(cls);
+    const int aligned =
+        std::gcd(to_.tuning().load_bytes, std::gcd(w.first * bytes, px_ * channels_ * bytes));
+    return "      if (x0 * " + c + " >= " + number(w.first) + " && x0 + " + number(px_ + f.right) +
+           " <= " + to_.width(image) + ") {\n      " + type_of(cls) + " " + raw + "[" +
+           number(w.width) + "];\n      GLOBAL const " + type_of(cls) + "* const from_" + raw +
+           " = " + to_.plane(image).row("y") + " + (long)x0 * " + c + " - " + number(w.first) +
+           ";\n" + wide_load(cls, "from_" + raw, raw, 0, w.width, aligned, "      ") +
+           loop("k", w.width) + w.array + "[k] = (float)" + raw + "[k];\n      } else {\n" +
+           loop("i", px_ + f.left + f.right) + "{\n" + loop("c", channels_) + w.array + "[" +
+           number(w.first - f.left * channels_) + " + i * " + c +
+           " + c] = " + to_.call(edge, "x0 + i - " + number(f.left), "y", "c") +
+           ";\n      }\n      }\n";
+  }
+
+  // The same where points make the pixels: of row j of a tile of theirs.
+  std::string row_of_points(const Operand& image, const Window& w) {
+    const PointTile tile = point_tile(to_, image, size_, passes_);
+    const std::string points = "points_" + own();
+    items_ = tile_items;
+    const bool whole = tile.bytes < 4;
+    fill_points(tile, image, points, whole ? type_of(to_.cls(image)) : "float", passes_.border,
+                whole ? "0" : outside());
+    const int lanes = size_.width() / px_;
+    std::string text = loop("q", w.width / 4) + "{\n        const " + tile.vector_type("float") +
+                       " v = " + points + "[j * " + number(tile.width * channels_ / 4) +
+                       " + ITEM % " + number(lanes) + " * " + number(px_ * channels_ / 4) + " + " +
+                       number((tile.halo * channels_ - w.first) / 4) + " + q];\n";
+    for (int k = 0; k < 4; ++k) {
+      text += "        " + w.array + "[4 * q + " + number(k) + "] = (float)" +
+              tile.element("v", k) + ";\n";
     }
-    const int n = operand.index;
-    if (const std::optional<Operand> source = tabled(n)) {
-      const std::string codes = raw_row(*source, w, text);
-      text += declared + loop("k", w.width) + name + "[k] = " + table(n, *source) + "[" + codes +
-              "[k]];\n";
-      return name;
-    }
-    const Node& node = to_.node(n);
-    std::vector<std::string> from;
-    for (const Operand& image : node.images) from.push_back(raw_row(image, w, text));
-    const std::string value = point_value(to_, n, [&](const Operand& image, const std::string&) {
-      const auto it = std::find(node.images.begin(), node.images.end(), image);
-      return from[static_cast<std::size_t>(it - node.images.begin())] + "[k]";
-    });
-    text += declared + loop("k", w.width) + name + "[k] = " + value + ";\n";
-    return name;
+    text += "      }\n";
+    if (!whole || !constant_outside()) return text;
+    // Whole numbers can't say what stands outside.
+    const Footprint f = passes_.row.footprint();
+    const std::string first = "x0 * " + number(channels_) + " - " + number(w.first);
+    const std::string end = to_.width(image) + " * " + number(channels_);
+    return text + "      if (x0 < " + number(f.left) + " || x0 + " + number(px_ + f.right) + " > " +
+           to_.width(image) + ") {\n" + loop("k", w.width) + "if (" + first + " + k < 0 || " +
+           first + " + k >= " + end + ") " + w.array + "[k] = " + outside() + ";\n      }\n";
   }
 
   // The row pass of the tile's rows into local memory.
@@ -190,26 +221,15 @@ class TileWriter : public BlockWriter {
     const Footprint f = passes_.row.footprint();
     const std::string width = to_.width(image), height = to_.height(image), c = number(channels_);
     const std::string edge = own() + "_row_edge";
-    write_border(to_, edge, "float", to_.value(image, "x", "y", "c"), passes_.border, outside(),
-                 width, height, true, false);
+    if (!made_here(to_, stored_, image)) {
+      write_border(to_, edge, "float", to_.value(image, "x", "y", "c"), passes_.border, outside(),
+                   width, height, true, false);
+    }
     const int values = px_ * channels_;
     Window w{"w_" + own(), 1, 0, multiple_of_4(f.left * channels_), channels_};
     w.width = w.first + values + multiple_of_4(f.right * channels_);
     const std::string declared = "      float " + w.array + "[" + number(w.width) + "];\n";
-    std::string window = declared;
-    const std::string at_edge =
-        loop("i", px_ + f.left + f.right) + "{\n" + loop("c", channels_) + w.array + "[" +
-        number(w.first - f.left * channels_) + " + i * " + c +
-        " + c] = " + to_.call(edge, "x0 + i - " + number(f.left), "y", "c") + ";\n      }\n";
-    if (simple_points(image, channels_)) {
-      std::string inside;
-      const std::string raw = raw_row(image, w, inside);
-      window += "      if (x0 * " + c + " >= " + number(w.first) + " && x0 + " +
-                number(px_ + f.right) + " <= " + width + ") {\n" + inside + loop("k", w.width) +
-                w.array + "[k] = (float)" + raw + "[k];\n      } else {\n" + at_edge + "      }\n";
-    } else {
-      window += at_edge;
-    }
+    const std::string window = declared + row_window(image, w, edge);
     std::string pass;
     if (passes_.sums) {
       weighted("made", w, passes_.row, weights(to_, inner_, "row_weights", 0, passes_.row.count()),
@@ -260,7 +280,7 @@ class TileWriter : public BlockWriter {
   // several rows before it makes the first of them. Empty where registers have no room for that.
   std::string rows_inside(const Operand& image, const Window& w, const std::string& declared,
                           const std::string& pass) {
-    if (!to_.tuning().unroll || (!image.external && !stored_(image.index))) return "";
+    if (!to_.tuning().unroll || made_here(to_, stored_, image)) return "";
     const PixelClass cls = to_.cls(image);
     const int values = px_ * channels_, lanes = row_values() / values, step = tile_items / lanes;
     const int turns = (size_.rows + step - 1) / step;
@@ -376,22 +396,24 @@ class TileWriter : public BlockWriter {
   int channels_;
 };
 
-constexpr int only_points = -2;
+constexpr int no_passes = -2;
 
 int inner_of(const Builder& to, const IsStored& stored, const Operand& operand) {
-  if (operand.external || stored(operand.index)) return only_points;
+  if (operand.external || stored(operand.index)) return no_passes;
   const Node& node = to.node(operand.index);
   if (const auto passes = Passes::of(node)) {
     const bool alike = to.channels(node.images[0]) == node.channels;
-    return alike && tile_size(to, *passes, node) ? operand.index : -1;
+    return alike && only_points(to, stored, node.images[0]) && tile_size(to, stored, *passes, node)
+               ? operand.index
+               : -1;
   }
   const auto* point = as<Point>(node);
   if (point == nullptr || point->lookup) return -1;
-  int found = only_points;
+  int found = no_passes;
   for (const Operand& image : node.images) {
     const int inner = inner_of(to, stored, image);
-    if (inner == only_points || inner == found) continue;
-    if (found != only_points || inner < 0) return -1;
+    if (inner == no_passes || inner == found) continue;
+    if (found != no_passes || inner < 0) return -1;
     found = inner;
   }
   return found;
@@ -407,7 +429,7 @@ int two_passes_of(const Builder& to, const IsStored& stored, int n) {
 void write_tile_kernel(Builder& to, const IsStored& stored, int n, int inner) {
   const IsStored others = [&](int other) { return other != n && stored(other); };
   const Passes passes = *Passes::of(to.node(inner));
-  TileWriter(to, others, n, inner, *tile_size(to, passes, to.node(inner)), passes).write();
+  TileWriter(to, others, n, inner, *tile_size(to, others, passes, to.node(inner)), passes).write();
 }
 
 }  // namespace impipe::jit
