@@ -1,6 +1,7 @@
 // The generator's text: every primitive is in the table, and every kernel of it can be read.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 
@@ -8,7 +9,10 @@
 #include "backends/jit/text.hpp"
 #include "core/error.hpp"
 #include "support/kernel_specs.hpp"
+#include "support/masks.hpp"
 #include "support/tiled_specs.hpp"
+
+IMPIPE_POINT_BODY(generator_point, (x), (), { return x + real(1); })
 
 namespace impipe::testing {
 namespace {
@@ -116,6 +120,28 @@ TEST(Generator, MakesPointsWithTheNeighbourhoodThatReadsThem) {
   };
   expect(pointed_specs(), 1);
   expect(stored_point_specs(), 2);
+}
+
+TEST(Generator, StoresTheNeighbourhoodThatAMeasurementReads) {
+  const PixelClass cls = PixelClass::uint8;
+  const Node around{.primitive = Rank{.mask = rectangle(3, 3), .rank = 4},
+                    .images = {{true, 0}},
+                    .cls = cls,
+                    .white = 255};
+  Node point = around, sum = around;
+  point.primitive = Point{.body = &bodies::generator_point};
+  sum.primitive = Reduce{.kind = ReduceKind::sum};
+  sum.images = {{false, 0}};
+  sum.is_measure = true;
+  sum.values = 1;
+  const auto entries = [&](const Node& before) {
+    const SpecCase c{"", {{{.cls = cls, .channels = 1, .white = 255}}, {before, sum}, {1}}, 1};
+    return jit::generate(c.spec, jit::Dialect::cuda, jit::tuning_for("nvidia", jit::Dialect::cuda))
+        .entries;
+  };
+  const std::vector<std::string> of_around = entries(around), of_point = entries(point);
+  EXPECT_TRUE(std::find(of_around.begin(), of_around.end(), "store_n0") != of_around.end());
+  EXPECT_TRUE(std::find(of_point.begin(), of_point.end(), "store_n0") == of_point.end());
 }
 
 TEST(Generator, MakesTheSameTextForEqualKeys) {

@@ -106,6 +106,8 @@ class Generator {
         if (image != Operand{false, n}) continue;
         ++readers;
         if (to_.fast() && keeps_plane_for(n, r)) return true;
+        // Measurements go over pixels one by one, neighbourhoods over blocks (decisions/0023).
+        if (to_.fast() && node.is_measure && reads_around(to_.node(n))) return true;
         if (reads_around(node)) return true;
         const auto* point = std::get_if<Point>(&node.primitive);
         if (point != nullptr && point->mixes_channels && reads_around(to_.node(n))) return true;
