@@ -1,10 +1,12 @@
 // Runs a kernel of the table on two devices and compares every bit of the results.
 #include "support/backend_compare.hpp"
 
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 #include "support/pipeline_runner.hpp"
 
@@ -256,6 +258,18 @@ std::string Comparison::compare(const Results& a, const Results& b) {
     }
   }
   return "";
+}
+
+void compile(Device& device, const std::vector<SpecCase>& specs, bool stacked) {
+  if (std::getenv("IMPIPE_TEST_EXACT_BUFFERS") != nullptr) return;
+  ThreadPool pool(static_cast<int>(std::thread::hardware_concurrency()));
+  pool.for_each(static_cast<std::int64_t>(specs.size()), [&](std::int64_t i) {
+    const KernelSpec& spec = specs[static_cast<std::size_t>(i)].spec;
+    try {
+      stacked ? device.prepare_stacked(spec) : device.prepare(spec);
+    } catch (const std::exception&) {  // the comparison tells
+    }
+  });
 }
 
 std::unique_ptr<Device> device_of(const Backend& backend, ThreadPool& pool) {

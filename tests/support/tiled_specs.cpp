@@ -197,6 +197,7 @@ void expect_bits_of_the_cpu(const std::vector<SpecCase>& specs, const std::vecto
                             Device& device) {
   ThreadPool pool(0);
   const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  compile(device, specs);
   for (const SpecCase& spec : specs) {
     try {
       Comparison comparison(spec, *cpu, device);

@@ -19,7 +19,9 @@ TEST(OpenClKernels, HaveTheBitsOfTheCpu) {
   const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
   if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
   const std::unique_ptr<Device> cpu = cpu::open(0, pool);
-  for (const SpecCase& spec : chosen_specs()) {
+  const std::vector<SpecCase> specs = chosen_specs();
+  compile(*device, specs);
+  for (const SpecCase& spec : specs) {
     try {
       Comparison comparison(spec, *cpu, *device);
       for (const Size size : sizes) {
