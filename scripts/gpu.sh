@@ -10,7 +10,7 @@
 # --out DIR      where the results go (build/gpu): gpu.md with commit, machine and commands, a log
 #                of every phase, and the benchmarks as JSON
 #
-# Without a phase all of them, in less than six minutes. Run from a checkout (builds what is
+# Without a phase all of them, in some six minutes. Run from a checkout (builds what is
 # missing) or from an unpacked bundle that was made with scripts/bundle.sh --tests. Needs NVIDIA's
 # driver and NVRTC for CUDA, the card's OpenCL driver for OpenCL; what is missing is said and left
 # out. IMPIPE_REQUIRE_BACKEND="cuda opencl" makes that a failure.
@@ -107,7 +107,7 @@ for phase in $phases; do
     case $phase in
       conformance)
         case $backend in cuda) tests='Cuda*' ;; *) tests='OpenCl*' ;; esac
-        IMPIPE_REQUIRE_BACKEND=$backend try 150 "kernels-$backend" "$unit_tests" \
+        IMPIPE_REQUIRE_BACKEND=$backend try 180 "kernels-$backend" "$unit_tests" \
           --gtest_filter="$tests"
         try 30 "out-of-memory-$backend" out_of_memory "$backend" "$device"
         ;;

@@ -176,7 +176,7 @@ class Batch {
   // Whether a stack that is not full may be taken: a launch costs more than some small images, so
   // that one waits for those that are being decoded, unless many wait already.
   bool may_take_part() const {
-    constexpr std::size_t many = 128;
+    constexpr std::size_t many = 256;
     return preparing_ + decoding_ == 0 || to_compute_.size() >= many;
   }
 
