@@ -1,5 +1,9 @@
 // Points before one neighbourhood: points of every kind, each with neighbourhoods of every kind.
+#include <gtest/gtest.h>
+
+#include "backends/cpu/device.hpp"
 #include "core/expression.hpp"
+#include "support/backend_compare.hpp"
 #include "support/masks.hpp"
 #include "support/tiled_specs.hpp"
 
@@ -8,6 +12,8 @@ IMPIPE_POINT_BODY(pointed_blend, (x, y), (k), { return k * x - y; })
 IMPIPE_POINT_BODY(pointed_gray, (r, g, b), (k), { return k * r + b - g; })
 IMPIPE_POINT_BODY(pointed_power, (x), (k), { return pow(x * x, k); })
 IMPIPE_POINT_BODY(pointed_quotient, (x), (k), { return over(x, k); })
+IMPIPE_POINT_BODY(pointed_true_quotient, (x), (white),
+                  { return over(x, white) == x / white ? real(1) : real(0); })
 IMPIPE_STENCIL_BODY(pointed_gradient, (1, 1, 1, 0), (), {
   const real a = (real(3) * at(1, 0) + at(0, -1)) - at(-1, 0);
   const real b = at(0, -1) - at(0, 0) - at(-1, -1);
@@ -163,6 +169,30 @@ std::vector<SpecCase> stored_point_specs() {
           spec(quotient, around(words, Border::replicate), words),
           spec(gray, around(bytes, Border::replicate), bytes),
           spec(scale, around(bytes, Border::circular), bytes)};
+}
+
+void expect_true_quotients_by_white(Device& device) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  Plane codes(PixelClass::uint16, 1, {256, 256});
+  for (std::int64_t y = 0; y < 256; ++y) {
+    for (std::int64_t x = 0; x < 256; ++x) {
+      codes.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(256 * y + x);
+    }
+  }
+  for (const double white : {255.0, 1000.0, 4095.0, 65535.0}) {
+    Node node{.primitive = Point{.body = &bodies::pointed_true_quotient},
+              .images = {{true, 0}},
+              .arguments = {{.value = white}},
+              .cls = PixelClass::uint16,
+              .white = white};
+    const SpecCase spec{"quotients",
+                        {{{.cls = PixelClass::uint16, .channels = 1, .white = white}}, {node}, {0}},
+                        1};
+    std::vector<Plane> planes;
+    planes.push_back(codes);
+    EXPECT_EQ(Comparison(spec, *cpu, device).difference(planes), "") << white;
+  }
 }
 
 }  // namespace impipe::testing

@@ -20,6 +20,9 @@ std::vector<SpecCase> pointed_specs();
 // The same where what the points make is stored.
 std::vector<SpecCase> stored_point_specs();
 
+// That every 16-bit code over white is what true division makes of it.
+void expect_true_quotients_by_white(Device& device);
+
 // Rows that begin at any byte of the image's, and resampled images of uncommon kinds.
 std::vector<SpecCase> moved_specs();
 

@@ -107,6 +107,13 @@ TEST(CudaPoints, BeforeNeighbourhoodsHaveTheBitsOfTheCpu) {
   expect_bits_of_the_cpu(specs, {{4099, 4300}}, *device);  // takes taller blocks
 }
 
+TEST(CudaPoints, QuotientsByWhiteAreThoseOfTrueDivision) {
+  ThreadPool pool(3);
+  const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
+  expect_true_quotients_by_white(*device);
+}
+
 TEST(CudaTransfers, BringBackWhatWasSent) {
   ThreadPool pool(3);
   const std::unique_ptr<Device> device = device_of(cuda_backend, pool);

@@ -25,6 +25,13 @@ TEST(OpenClPoints, BeforeNeighbourhoodsHaveTheBitsOfTheCpu) {
   expect_bits_of_the_cpu(pointed_specs(), pointed_sizes, *device);
 }
 
+TEST(OpenClPoints, QuotientsByWhiteAreThoseOfTrueDivision) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
+  expect_true_quotients_by_white(*device);
+}
+
 TEST(OpenClMoves, HaveTheBitsOfTheCpu) {
   ThreadPool pool(0);
   const std::unique_ptr<Device> device = device_of(opencl_backend, pool);

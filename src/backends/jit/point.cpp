@@ -41,6 +41,25 @@ std::string without_quotients_by(std::string text, const std::string& divisor) {
   return text;
 }
 
+// Has `text`, of a body in double, take quotients of codes by white with its reciprocal, a
+// parameter more; whether there are any.
+bool takes_codes_over_white(const Builder& to, const Node& node, const PointBody& body,
+                            std::string& text) {
+  const std::vector<std::string> inputs = names_in(body.input_names);
+  bool found = false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Operand& image = node.images[std::get<Point>(node.primitive).mixes_channels ? 0 : i];
+    if (!is_integer(to.cls(image))) continue;
+    const std::string quotient = "over(" + inputs[i] + ", white)";
+    for (std::size_t at = text.find(quotient); at != text.npos; at = text.find(quotient, at)) {
+      text.replace(at, quotient.size(),
+                   "code_over_white(" + inputs[i] + ", white, white_reciprocal)");
+      found = true;
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 std::string converted(PixelClass cls, const std::string& real, const std::string& value) {
@@ -120,6 +139,18 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
       arguments.push_back(to.argument(n, index++, label, real, "c"));
     }
     text = point.body->text;
+    const std::vector<std::string> labels = names_in(point.body->parameter_names);
+    const auto white = std::find(labels.begin(), labels.end(), "white");
+    const auto place = static_cast<std::size_t>(white - labels.begin());
+    if (real == "double" && white != labels.end() &&
+        node.arguments[place].source == Argument::Source::constant &&
+        takes_codes_over_white(to, node, *point.body, text)) {
+      const int own = static_cast<int>(place);
+      parameters.push_back("white_reciprocal");
+      arguments.push_back(
+          to.parameter(ParameterType::float64, name + "_white_reciprocal",
+                       [n, own](const LaunchContext& at, int) { return 1 / at.argument(n, own); }));
+    }
   }
   if (to.quick != nullptr && real == "float" && text.find("over(") != std::string::npos) {
     to.quick->used = true;

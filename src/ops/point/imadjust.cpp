@@ -15,7 +15,7 @@ IMPIPE_POINT_BODY(imadjust_linear, (x), (low_in, high_in, low_out, high_out, whi
 
 // low_in = high_in
 IMPIPE_POINT_BODY(imadjust_step, (x), (limit, low_out, high_out, white),
-                  { return (x / white > limit ? high_out : low_out) * white; })
+                  { return (over(x, white) > limit ? high_out : low_out) * white; })
 
 namespace impipe::ops {
 namespace {

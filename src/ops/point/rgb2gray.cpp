@@ -3,8 +3,8 @@
 
 // On the unit scale, as the definition is.
 IMPIPE_POINT_BODY(rgb2gray, (r, g, b), (white), {
-  return (real(0.298936) * (r / white) + real(0.587043) * (g / white) +
-          real(0.114021) * (b / white)) *
+  return (real(0.298936) * over(r, white) + real(0.587043) * over(g, white) +
+          real(0.114021) * over(b, white)) *
          white;
 })
 
