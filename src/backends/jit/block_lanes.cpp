@@ -134,21 +134,23 @@ BlockWriter::Window BlockWriter::lanes(const Operand& operand, const Footprint& 
   lane_windows_.push_back({operand, kind, f, w});
   // A row of results is made as soon as its last row of lanes is there: few values live at once.
   text_ += "  uint " + w.array + "[" + number(w.rows * w.width) + "];\n";
-  std::string first = words.array + "[row * " + number(words.width), loads;
-  std::string second = words.array + "[(row + " + number(half) + ") * " + number(words.width);
+  const std::string at = "(e + " + number(words.first - left) + ")";
+  const auto word = [&](const std::string& row) {
+    return words.array + "[" + row + " * " + number(words.width) + " + " + at + " / 4]";
+  };
+  std::string first = word("row"), second = word("(row + " + number(half) + ")"), loads;
   if (!words.place.empty()) {
-    first = "first_" + own + "[0";
-    second = "second_" + own + "[0";
+    first = "first_" + own + "[" + at + " / 4]";
+    second = "second_" + own + "[" + at + " / 4]";
     const std::string width = "[" + number(words.width) + "]";
     loads = "      uint first_" + own + width + ", second_" + own + width + ";\n" +
             loop("w", words.width) + "{\n        first_" + own + "[w] = " + words.array + "[" +
             words.place + " + w];\n        second_" + own + "[w] = " + words.array + "[" +
             words.place + " + " + number(half * words.apart) + " + w];\n      }\n";
   }
-  const std::string at = "(e + " + number(words.first - left) + ")", word = " + " + at + " / 4]";
   lane_rows_.back().text = loads + loop("e", w.width) + w.array + "[row * " + number(w.width) +
                            " + e] =\n          " + (clean ? "CLEAN" : "BYTE") + "_LANES(" + first +
-                           word + ", " + second + word + ", " + at + " % 4);\n";
+                           ", " + second + ", " + at + " % 4);\n";
   return w;
 }
 

@@ -1,4 +1,4 @@
-// Neighbourhoods of neighbourhoods in one kernel.
+// Neighbourhoods of neighbourhoods, or one of points, in one kernel.
 //
 // The work-items of a wave lie side by side, four pixels each, and go down a strip of rows
 // together. Of every value of the chain they keep the rows that are still needed in registers: each

@@ -1,4 +1,4 @@
-// Neighbourhoods of neighbourhoods in one kernel: nothing between them is stored.
+// Neighbourhoods of neighbourhoods, or one of points, in one kernel: nothing between them is stored.
 #pragma once
 
 #include <optional>
