@@ -221,11 +221,6 @@ std::optional<BlockSize> block_size(const Builder& to, const IsStored& stored, c
   return std::nullopt;
 }
 
-// Where node n, which is stored, is made.
-IsStored others_than(const IsStored& stored, int n) {
-  return [&stored, n](int other) { return other != n && stored(other); };
-}
-
 Parts parts_of(const Builder& to, const IsStored& others, int n, bool means = false) {
   Parts parts{.stored_bytes = bytes_of(to.node(n).cls), .limited = to.limits_registers()};
   collect(to, others, {false, n}, means, parts);
@@ -246,6 +241,10 @@ std::optional<BlockSize> row_block_size(const Builder& to, int n) {
 }
 
 }  // namespace
+
+IsStored others_than(const IsStored& stored, int n) {
+  return [&stored, n](int other) { return other != n && stored(other); };
+}
 
 std::vector<Run> runs_of(const Mask& mask) {
   std::vector<Run> runs;

@@ -11,6 +11,9 @@ namespace impipe::jit {
 // Whether a node's pixels are kept in a plane (of the kernel's name for it).
 using IsStored = std::function<bool(int node)>;
 
+// The same where node n, which is stored, is made. `stored` has to live as long.
+IsStored others_than(const IsStored& stored, int n);
+
 // Whether node n can be made so: points around at most one neighbourhood, small enough.
 bool fits_block(const Builder& to, const IsStored& stored, int n);
 

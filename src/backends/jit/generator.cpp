@@ -99,29 +99,24 @@ class Generator {
     }
     const auto* turned = std::get_if<Permute>(&to_.node(n).primitive);
     if (to_.fast() && turned != nullptr && turned->transpose) return true;
-    int readers = 0;
-    for (int r = 0; r < static_cast<int>(to_.spec().nodes.size()); ++r) {
-      const Node& node = to_.node(r);
-      for (const Operand& image : node.images) {
-        if (image != Operand{false, n}) continue;
-        ++readers;
-        if (to_.fast() && keeps_plane_for(n, r)) return true;
-        // Measurements go over pixels one by one, neighbourhoods over blocks (decisions/0023).
-        if (to_.fast() && node.is_measure && reads_around(to_.node(n))) return true;
-        if (reads_around(node)) return true;
-        const auto* point = std::get_if<Point>(&node.primitive);
-        if (point != nullptr && point->mixes_channels && reads_around(to_.node(n))) return true;
-      }
+    const std::vector<int> readers = readers_of(n);
+    for (const int r : readers) {
+      const Node& reader = to_.node(r);
+      if (to_.fast() && keeps_plane_for(n, r)) return true;
+      // Measurements go over pixels one by one, neighbourhoods over blocks (decisions/0023).
+      if (to_.fast() && reader.is_measure && reads_around(to_.node(n))) return true;
+      if (reads_around(reader)) return true;
+      const auto* point = std::get_if<Point>(&reader.primitive);
+      if (point != nullptr && point->mixes_channels && reads_around(to_.node(n))) return true;
     }
-    return readers > 1 && reads_around(to_.node(n));
+    return readers.size() > 1 && reads_around(to_.node(n));
   }
 
   // Whether reader r of node n sends pixels to other places, and needs a plane for it.
   bool keeps_plane_for(int n, int r) const {
     const Node& reader = to_.node(r);
     if (!is<Permute>(reader) && !is<Window>(reader)) return false;
-    const IsStored others = [&](int other) { return other != n && stored(other); };
-    return !moves(reader) || !can_be_moved(to_, others, r);
+    return !moves(reader) || !can_be_moved(to_, others_than(is_stored_, n), r);
   }
 
   static std::size_t index(int n) { return static_cast<std::size_t>(n); }
@@ -138,11 +133,14 @@ class Generator {
     return small || in_block(n) ? -1 : inner;
   }
 
-  int readers_of(int n) const {
-    int readers = 0;
-    for (const Node& node : to_.spec().nodes) {
-      const auto& images = node.images;
-      readers += std::find(images.begin(), images.end(), Operand{false, n}) != images.end() ? 1 : 0;
+  // In their order, each as many times as it reads the node.
+  std::vector<int> readers_of(int n) const {
+    std::vector<int> readers;
+    for (int r = 0; r < static_cast<int>(to_.spec().nodes.size()); ++r) {
+      const auto& images = to_.node(r).images;
+      readers.insert(
+          readers.end(),
+          static_cast<std::size_t>(std::count(images.begin(), images.end(), Operand{false, n})), r);
     }
     return readers;
   }
@@ -153,7 +151,9 @@ class Generator {
     const IsStored kept = [this](int n) {
       const Node& node = to_.node(n);
       const bool known = is<Point>(node) || is<Stencil>(node) || is<Separable>(node);
-      return to_.output_of(n) >= 0 || !known || strip_planes_.contains(n) || readers_of(n) != 1;
+      const std::vector<int> readers = readers_of(n);
+      return to_.output_of(n) >= 0 || !known || strip_planes_.contains(n) ||
+             std::set<int>(readers.begin(), readers.end()).size() != 1;
     };
     for (int n = count - 1; n >= 0; --n) {
       if (to_.node(n).is_measure || in_strips_.contains(n) || !stored(n)) continue;
@@ -173,7 +173,7 @@ class Generator {
           strip_planes_.contains(n)) {
         continue;
       }
-      const std::vector<int> readers = all_readers_of(n);
+      const std::vector<int> readers = readers_of(n);
       if (readers.size() != 1 || !reads_around(to_.node(readers[0]))) continue;
       const Operand made{false, n};
       in_groups_.insert(n);
@@ -184,24 +184,13 @@ class Generator {
     }
   }
 
-  // Once for each time it is read.
-  std::vector<int> all_readers_of(int n) const {
-    std::vector<int> readers;
-    for (int r = 0; r < static_cast<int>(to_.spec().nodes.size()); ++r) {
-      for (const Operand& image : to_.node(r).images) {
-        if (image == Operand{false, n}) readers.push_back(r);
-      }
-    }
-    return readers;
-  }
-
   // Whether neighbourhood r, which reads points, is made in kernels of blocks or tiles alone: their
   // groups keep what the points make.
   bool makes_points(int r) const {
     if (is_circular(to_.node(r))) return false;
     int n = r;
     while (!stored(n)) {
-      const std::vector<int> readers = all_readers_of(n);
+      const std::vector<int> readers = readers_of(n);
       if (readers.size() != 1 || to_.node(readers[0]).is_measure) return false;
       n = readers[0];
     }

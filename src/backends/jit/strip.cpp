@@ -311,15 +311,10 @@ class StripWriter : public BlockWriter {
                                  value.name + "[j * 4 + k] = " + text + ";");
   }
 
-  std::string code(int n, const Operand& source) {
-    return point_value(to_, n, [&](const Operand& image, const std::string&) {
-      return image == source ? "(" + type_of(to_.cls(source)) + ")code" : code(image.index, source);
-    });
-  }
   // Each group makes its own table of what a code becomes.
   std::string table_of(int n, const Operand& source) {
     const int codes = to_.cls(source) == PixelClass::logical ? 2 : 256;
-    const std::string entry = code(n, source);
+    const std::string entry = code_value(n, source);
     const std::string first = number(256 * table_count_++);
     tables_ += "  for (int code = ITEM; code < " + number(codes) +
                "; code += " + number(strip_items) + ") shared[" + first + " + code] = " + entry +
@@ -490,8 +485,7 @@ std::optional<StripParts> strip_parts(const Builder& to, const IsStored& stored,
 }
 
 void write_strip_kernel(Builder& to, const IsStored& stored, int n) {
-  const IsStored others = [&](int other) { return other != n && stored(other); };
-  StripWriter(to, others, n, StripChain(to, stored, n)).write();
+  StripWriter(to, others_than(stored, n), n, StripChain(to, stored, n)).write();
 }
 
 }  // namespace impipe::jit

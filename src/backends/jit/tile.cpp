@@ -422,12 +422,12 @@ int inner_of(const Builder& to, const IsStored& stored, const Operand& operand) 
 }  // namespace
 
 int two_passes_of(const Builder& to, const IsStored& stored, int n) {
-  const IsStored others = [&](int other) { return other != n && stored(other); };
+  const IsStored others = others_than(stored, n);
   return std::max(-1, inner_of(to, others, {false, n}));
 }
 
 void write_tile_kernel(Builder& to, const IsStored& stored, int n, int inner) {
-  const IsStored others = [&](int other) { return other != n && stored(other); };
+  const IsStored others = others_than(stored, n);
   const Passes passes = *Passes::of(to.node(inner));
   TileWriter(to, others, n, inner, *tile_size(to, others, passes, to.node(inner)), passes).write();
 }
