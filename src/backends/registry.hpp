@@ -23,7 +23,7 @@ struct Settings {
 void configure(const Settings& settings);
 
 // The cache of compiled kernels, where the engine keeps what it measured of devices too.
-using jit::disk_cache;
 using jit::compile_counts;
+using jit::disk_cache;
 
 }  // namespace impipe::backends

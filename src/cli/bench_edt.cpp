@@ -1,5 +1,5 @@
-// The suite `edt`: the distance transform on the nine kinds of pictures of Kong et al. Its time is to
-// hardly depend on what they show.
+// The suite `edt`: the distance transform on the nine kinds of pictures of Kong et al. Its time is
+// to hardly depend on what they show.
 #include "cli/bench_suites.hpp"
 
 namespace impipe::cli {
@@ -29,13 +29,13 @@ std::vector<SuiteRow> edt_rows() {
       for (const Picture& picture : pictures) {
         // The inverse of a random picture is one.
         if (inverse && picture.name == pictures[0].name) continue;
-        rows.push_back({.name = std::string("bwdist ") + (inverse ? "inverse " : "") + picture.name,
-                        .pipeline = "bwdist",
-                        .cls = PixelClass::logical,
-                        .size = size.side,
-                        .bar = {.of = SuiteBar::Of::microseconds, .limit = size.limit},
-                        .images = {{"", std::string(picture.pipeline) +
-                                            (inverse ? " | imcomplement" : "")}}});
+        rows.push_back(
+            {.name = std::string("bwdist ") + (inverse ? "inverse " : "") + picture.name,
+             .pipeline = "bwdist",
+             .cls = PixelClass::logical,
+             .size = size.side,
+             .bar = {.of = SuiteBar::Of::microseconds, .limit = size.limit},
+             .images = {{"", std::string(picture.pipeline) + (inverse ? " | imcomplement" : "")}}});
       }
     }
   }

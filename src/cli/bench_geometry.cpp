@@ -23,9 +23,11 @@ std::vector<SuiteRow> geometry_rows() {
   // One pixel in sixteen is another.
   joint("specks", 45, "noise size={size} | map 'x > 239 ? x : 80'",
         "noise size={size} seed=2 | map 'x > 239 ? x : 90'");
-  rows.push_back({.name = "joint histogram, 64 bins", .pipeline = "jointhist :b 64", .size = usual});
+  rows.push_back(
+      {.name = "joint histogram, 64 bins", .pipeline = "jointhist :b 64", .size = usual});
   rows.push_back({.name = "imresize 0.5", .pipeline = "imresize 0.5", .size = large});
-  rows.push_back({.name = "imresize 0.5 bilinear", .pipeline = "imresize 0.5 bilinear", .size = large});
+  rows.push_back(
+      {.name = "imresize 0.5 bilinear", .pipeline = "imresize 0.5 bilinear", .size = large});
   rows.push_back({.name = "imresize 2", .pipeline = "imresize 2", .size = usual});
   rows.push_back({.name = "imresize 2 nearest", .pipeline = "imresize 2 nearest", .size = usual});
   rows.push_back({.name = "imwarp", .pipeline = "imwarp rotate=30", .size = large});

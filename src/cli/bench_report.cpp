@@ -21,14 +21,10 @@ std::string_view class_name(PixelClass cls) {
 
 std::string bar_text(const SuiteBar& bar) {
   switch (bar.of) {
-    case SuiteBar::Of::none:
-      return "-";
-    case SuiteBar::Of::yardstick:
-      return fmt::format("{} x", bar.limit);
-    case SuiteBar::Of::microseconds:
-      return fmt::format("{} us", bar.limit);
-    case SuiteBar::Of::row:
-      return fmt::format("{} {}", bar.limit, bar.name);
+    case SuiteBar::Of::none: return "-";
+    case SuiteBar::Of::yardstick: return fmt::format("{} x", bar.limit);
+    case SuiteBar::Of::microseconds: return fmt::format("{} us", bar.limit);
+    case SuiteBar::Of::row: return fmt::format("{} {}", bar.limit, bar.name);
   }
   return "";
 }
@@ -40,14 +36,9 @@ void compare_with_bar(std::vector<BenchRow>& rows) {
   const engine::BenchmarkResult& result = row.result;
   if (!row.error.empty()) return;
   switch (row.what.bar.of) {
-    case SuiteBar::Of::none:
-      break;
-    case SuiteBar::Of::yardstick:
-      row.measured = ratio(result.device, result.yardstick_time);
-      break;
-    case SuiteBar::Of::microseconds:
-      row.measured = 1e6 * result.device;
-      break;
+    case SuiteBar::Of::none: break;
+    case SuiteBar::Of::yardstick: row.measured = ratio(result.device, result.yardstick_time); break;
+    case SuiteBar::Of::microseconds: row.measured = 1e6 * result.device; break;
     case SuiteBar::Of::row: {
       const auto other = std::find_if(rows.begin(), rows.end(), [&](const BenchRow& r) {
         return r.what.name == row.what.bar.name && r.what.cls == row.what.cls &&
@@ -99,8 +90,8 @@ std::string bench_spread(const std::vector<BenchRow>& rows, double most) {
   std::string text;
   for (const auto& [size, times] : of_size) {
     const double spread = ratio(times.second, times.first);
-    text += fmt::format("worst over best at {}x{}: {:.2f}, at most {} {}\n", size, size, spread, most,
-                        spread <= most ? "+" : "MISSED");
+    text += fmt::format("worst over best at {}x{}: {:.2f}, at most {} {}\n", size, size, spread,
+                        most, spread <= most ? "+" : "MISSED");
   }
   return text;
 }

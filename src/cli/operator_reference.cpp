@@ -52,11 +52,13 @@ void add_operator(std::string& text, const Operator& op) {
 std::string operator_reference() {
   std::string text =
       "# Operators\n\nMade by `scripts/make_reference.sh` from the operators' descriptions; "
-      "`impipe ops NAME` says the same.\nThe pictures are each operator's example, before and after; a result without a white is "
+      "`impipe ops NAME` says the same.\nThe pictures are each operator's example, before and "
+      "after; a result without a white is "
       "shown\nthrough `mat2gray`.\n\n";
   for (const auto& [category, operators] : operators_by_category()) {
     text += "- " + category + ":";
-    for (const Operator* op : operators) fmt::format_to(std::back_inserter(text), " [{0}](#{0})", op->name);
+    for (const Operator* op : operators)
+      fmt::format_to(std::back_inserter(text), " [{0}](#{0})", op->name);
     text += "\n";
   }
   for (const auto& [category, operators] : operators_by_category()) {

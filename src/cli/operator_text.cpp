@@ -40,23 +40,12 @@ std::string takes_of(const Parameter& parameter) {
     add(words);
   }
   switch (parameter.takes) {
-    case Takes::nothing:
-      break;
-    case Takes::kernel:
-      add("a matrix, a named kernel (fspecial:gaussian,5,1.2), @file");
-      break;
-    case Takes::element:
-      add("a 0/1 matrix, a shape (disk,3), @file");
-      break;
-    case Takes::operand:
-      add("an image, :a");
-      break;
-    case Takes::operands:
-      add("images, :a :b");
-      break;
-    case Takes::expression:
-      add("a quoted expression");
-      break;
+    case Takes::nothing: break;
+    case Takes::kernel: add("a matrix, a named kernel (fspecial:gaussian,5,1.2), @file"); break;
+    case Takes::element: add("a 0/1 matrix, a shape (disk,3), @file"); break;
+    case Takes::operand: add("an image, :a"); break;
+    case Takes::operands: add("images, :a :b"); break;
+    case Takes::expression: add("a quoted expression"); break;
   }
   return out;
 }

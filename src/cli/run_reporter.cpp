@@ -42,12 +42,9 @@ std::string cell(const std::string& text) {
 
 const char* word_of(State state) {
   switch (state) {
-    case State::done:
-      return "done";
-    case State::skipped:
-      return "skipped";
-    case State::failed:
-      return "failed";
+    case State::done: return "done";
+    case State::skipped: return "skipped";
+    case State::failed: return "failed";
   }
   return "?";
 }

@@ -96,7 +96,8 @@ class Queue {
   virtual std::vector<Plane> download_stack(const DevicePlane& planes) {
     return {download(planes)};
   }
-  virtual std::shared_ptr<DevicePlane> allocate_stack(PixelClass cls, int channels, Size size, int) {
+  virtual std::shared_ptr<DevicePlane> allocate_stack(PixelClass cls, int channels, Size size,
+                                                      int) {
     return allocate(cls, channels, size);
   }
   virtual std::shared_ptr<DeviceMeasure> allocate_measure_stack(int channels, std::int64_t values,

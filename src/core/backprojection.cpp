@@ -42,8 +42,8 @@ std::vector<double> backprojection_angles(std::span<const double> degrees, std::
   }
   std::vector<double> radians;
   for (std::int64_t k = 0; k < columns; ++k) {
-    const double angle = degrees.empty()       ? 180.0 * static_cast<double>(k) /
-                                                   static_cast<double>(columns)
+    const double angle = degrees.empty()
+                             ? 180.0 * static_cast<double>(k) / static_cast<double>(columns)
                          : degrees.size() == 1 ? degrees[0] * static_cast<double>(k)
                                                : degrees[k];
     radians.push_back(angle * pi / 180);

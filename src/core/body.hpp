@@ -2,8 +2,8 @@
 // the CPU, once per instruction set, and keeps its text for the run-time compilers of the GPUs.
 //
 // Use them at global scope. A body is C99 that reads its inputs and parameters by name, calls only
-// core/vocabulary.hpp, writes `real` for its type (float, or double where the operator is defined in
-// double) and casts its constants: real(0.5).
+// core/vocabulary.hpp, writes `real` for its type (float, or double where the operator is defined
+// in double) and casts its constants: real(0.5).
 //
 //   IMPIPE_POINT_BODY(complement, (x), (white), { return white - x; })
 //   IMPIPE_STENCIL_BODY(forward_difference, (0, 1, 0, 0), (), { return at(1, 0) - at(0, 0); })
@@ -18,7 +18,8 @@
 
 namespace impipe {
 
-// The instruction sets a body is compiled for; the best one the processor has is chosen at run time.
+// The instruction sets a body is compiled for; the best one the processor has is chosen at run
+// time.
 enum class CpuLevel { baseline, v3, v4 };  // x86-64, x86-64-v3 (AVX2, FMA), x86-64-v4 (AVX-512)
 inline constexpr int cpu_levels = 3;
 
@@ -30,7 +31,8 @@ inline constexpr int cpu_levels = 3;
 #define IMPIPE_TARGET_v4
 #endif
 
-// out: n values; in: one row of n values an input; args: one value a parameter. No row overlaps out.
+// out: n values; in: one row of n values an input; args: one value a parameter. No row overlaps
+// out.
 template <class real>
 using PointRow = void (*)(real* out, const real* const* in, std::int64_t n, const real* args);
 
@@ -97,105 +99,103 @@ struct ScalarBody {
 #define IMPIPE_PASS_ROW(name) name##_row_[i],
 #define IMPIPE_PASS(name) name,
 
-#define IMPIPE_POINT_ROWS(NAME, real, level)                                                     \
-  IMPIPE_TARGET_##level static void NAME##_##real##_##level(                                     \
-      real* out, const real* const* in, std::int64_t n, const real* args) {                      \
-    NAME##_rows<real>(out, in, n, args);                                                         \
+#define IMPIPE_POINT_ROWS(NAME, real, level)                                                    \
+  IMPIPE_TARGET_##level static void NAME##_##real##_##level(real* out, const real* const* in,   \
+                                                            std::int64_t n, const real* args) { \
+    NAME##_rows<real>(out, in, n, args);                                                        \
   }
 
 #define IMPIPE_TARGET_baseline
 
-#define IMPIPE_POINT_BODY(NAME, INPUTS, PARAMETERS, ...)                                         \
-  namespace impipe::bodies {                                                                     \
-  namespace {                                                                                    \
-  template <class real>                                                                          \
-  IMPIPE_INLINE real NAME##_value(IMPIPE_FOR_EACH(IMPIPE_DECLARE_REAL, IMPIPE_UNWRAP INPUTS)     \
-                                      IMPIPE_FOR_EACH(IMPIPE_DECLARE_REAL,                       \
-                                                      IMPIPE_UNWRAP PARAMETERS) int)             \
-      __VA_ARGS__                                                                                \
-  template <class real>                                                                          \
-  IMPIPE_INLINE void NAME##_rows(real* __restrict out, [[maybe_unused]] const real* const* in,   \
-                                 std::int64_t n, [[maybe_unused]] const real* args) {            \
-    IMPIPE_FOR_EACH(IMPIPE_LOAD_ROW, IMPIPE_UNWRAP INPUTS)                                       \
-    IMPIPE_FOR_EACH(IMPIPE_LOAD_ARG, IMPIPE_UNWRAP PARAMETERS)                                   \
-    for (std::int64_t i = 0; i < n; ++i) {                                                       \
-      out[i] = NAME##_value<real>(IMPIPE_FOR_EACH(IMPIPE_PASS_ROW, IMPIPE_UNWRAP INPUTS)         \
-                                      IMPIPE_FOR_EACH(IMPIPE_PASS, IMPIPE_UNWRAP PARAMETERS) 0); \
-    }                                                                                            \
-  }                                                                                              \
-  IMPIPE_POINT_ROWS(NAME, float, baseline)                                                       \
-  IMPIPE_POINT_ROWS(NAME, float, v3)                                                             \
-  IMPIPE_POINT_ROWS(NAME, float, v4)                                                             \
-  IMPIPE_POINT_ROWS(NAME, double, baseline)                                                      \
-  IMPIPE_POINT_ROWS(NAME, double, v3)                                                            \
-  IMPIPE_POINT_ROWS(NAME, double, v4)                                                            \
-  }                                                                                              \
-  extern const PointBody NAME;                                                                   \
-  const PointBody NAME{                                                                          \
-      #NAME,                                                                                     \
-      #__VA_ARGS__,                                                                              \
-      #INPUTS,                                                                                   \
-      #PARAMETERS,                                                                               \
-      0 IMPIPE_FOR_EACH(IMPIPE_ONE, IMPIPE_UNWRAP INPUTS),                                       \
-      0 IMPIPE_FOR_EACH(IMPIPE_ONE, IMPIPE_UNWRAP PARAMETERS),                                   \
-      {NAME##_float_baseline, NAME##_float_v3, NAME##_float_v4},                                 \
-      {NAME##_double_baseline, NAME##_double_v3, NAME##_double_v4}};                             \
+#define IMPIPE_POINT_BODY(NAME, INPUTS, PARAMETERS, ...)                                           \
+  namespace impipe::bodies {                                                                       \
+  namespace {                                                                                      \
+  template <class real>                                                                            \
+  IMPIPE_INLINE real NAME##_value(IMPIPE_FOR_EACH(IMPIPE_DECLARE_REAL, IMPIPE_UNWRAP INPUTS)       \
+                                      IMPIPE_FOR_EACH(IMPIPE_DECLARE_REAL,                         \
+                                                      IMPIPE_UNWRAP PARAMETERS) int) __VA_ARGS__   \
+      template <class real>                                                                        \
+      IMPIPE_INLINE void NAME##_rows(real* __restrict out, [[maybe_unused]] const real* const* in, \
+                                     std::int64_t n, [[maybe_unused]] const real* args) {          \
+    IMPIPE_FOR_EACH(IMPIPE_LOAD_ROW, IMPIPE_UNWRAP INPUTS)                                         \
+    IMPIPE_FOR_EACH(IMPIPE_LOAD_ARG, IMPIPE_UNWRAP PARAMETERS)                                     \
+    for (std::int64_t i = 0; i < n; ++i) {                                                         \
+      out[i] = NAME##_value<real>(IMPIPE_FOR_EACH(IMPIPE_PASS_ROW, IMPIPE_UNWRAP INPUTS)           \
+                                      IMPIPE_FOR_EACH(IMPIPE_PASS, IMPIPE_UNWRAP PARAMETERS) 0);   \
+    }                                                                                              \
+  }                                                                                                \
+  IMPIPE_POINT_ROWS(NAME, float, baseline)                                                         \
+  IMPIPE_POINT_ROWS(NAME, float, v3)                                                               \
+  IMPIPE_POINT_ROWS(NAME, float, v4)                                                               \
+  IMPIPE_POINT_ROWS(NAME, double, baseline)                                                        \
+  IMPIPE_POINT_ROWS(NAME, double, v3)                                                              \
+  IMPIPE_POINT_ROWS(NAME, double, v4)                                                              \
+  }                                                                                                \
+  extern const PointBody NAME;                                                                     \
+  const PointBody NAME{#NAME,                                                                      \
+                       #__VA_ARGS__,                                                               \
+                       #INPUTS,                                                                    \
+                       #PARAMETERS,                                                                \
+                       0 IMPIPE_FOR_EACH(IMPIPE_ONE, IMPIPE_UNWRAP INPUTS),                        \
+                       0 IMPIPE_FOR_EACH(IMPIPE_ONE, IMPIPE_UNWRAP PARAMETERS),                    \
+                       {NAME##_float_baseline, NAME##_float_v3, NAME##_float_v4},                  \
+                       {NAME##_double_baseline, NAME##_double_v3, NAME##_double_v4}};              \
   }
 
-#define IMPIPE_STENCIL_ROWS(NAME, level)                                                         \
-  IMPIPE_TARGET_##level static void NAME##_##level(float* out, const float* const* rows,         \
-                                                   std::int64_t n, std::int64_t step,            \
-                                                   const float* args) {                          \
-    NAME##_rows(out, rows, n, step, args);                                                       \
+#define IMPIPE_STENCIL_ROWS(NAME, level)                                                 \
+  IMPIPE_TARGET_##level static void NAME##_##level(float* out, const float* const* rows, \
+                                                   std::int64_t n, std::int64_t step,    \
+                                                   const float* args) {                  \
+    NAME##_rows(out, rows, n, step, args);                                               \
   }
 
 // FOOTPRINT is (left, right, up, down).
-#define IMPIPE_STENCIL_BODY(NAME, FOOTPRINT, PARAMETERS, ...)                                    \
-  namespace impipe::bodies {                                                                     \
-  namespace {                                                                                    \
-  constexpr Footprint NAME##_footprint{IMPIPE_UNWRAP FOOTPRINT};                                 \
-  struct NAME##_neighbourhood {                                                                  \
-    const float* rows[NAME##_footprint.up + NAME##_footprint.down + 1];                          \
-    std::int64_t i, step;                                                                        \
-    IMPIPE_INLINE float operator()(int dx, int dy) const {                                       \
-      return rows[dy + NAME##_footprint.up][i + dx * step];                                      \
-    }                                                                                            \
-  };                                                                                             \
-  template <class real>                                                                          \
-  IMPIPE_INLINE real NAME##_value(                                                               \
-      [[maybe_unused]] const NAME##_neighbourhood at,                                            \
-      IMPIPE_FOR_EACH(IMPIPE_DECLARE_REAL, IMPIPE_UNWRAP PARAMETERS) int) __VA_ARGS__            \
-  IMPIPE_INLINE void NAME##_rows(float* __restrict out, const float* const* rows,                \
-                                 std::int64_t n, std::int64_t step,                              \
-                                 [[maybe_unused]] const float* args) {                           \
-    using real = float;                                                                          \
-    NAME##_neighbourhood at;                                                                     \
-    for (int k = 0; k <= NAME##_footprint.up + NAME##_footprint.down; ++k) at.rows[k] = rows[k]; \
-    at.step = step;                                                                              \
-    IMPIPE_FOR_EACH(IMPIPE_LOAD_ARG, IMPIPE_UNWRAP PARAMETERS)                                   \
-    for (std::int64_t i = 0; i < n; ++i) {                                                       \
-      at.i = i;                                                                                  \
-      out[i] = NAME##_value<real>(at, IMPIPE_FOR_EACH(IMPIPE_PASS, IMPIPE_UNWRAP PARAMETERS) 0); \
-    }                                                                                            \
-  }                                                                                              \
-  IMPIPE_STENCIL_ROWS(NAME, baseline)                                                            \
-  IMPIPE_STENCIL_ROWS(NAME, v3)                                                                  \
-  IMPIPE_STENCIL_ROWS(NAME, v4)                                                                  \
-  }                                                                                              \
-  extern const StencilBody NAME;                                                                 \
-  const StencilBody NAME{#NAME,                                                                  \
-                         #__VA_ARGS__,                                                           \
-                         #PARAMETERS,                                                            \
-                         NAME##_footprint,                                                       \
-                         0 IMPIPE_FOR_EACH(IMPIPE_ONE, IMPIPE_UNWRAP PARAMETERS),                \
-                         {NAME##_baseline, NAME##_v3, NAME##_v4}};                               \
+#define IMPIPE_STENCIL_BODY(NAME, FOOTPRINT, PARAMETERS, ...)                                     \
+  namespace impipe::bodies {                                                                      \
+  namespace {                                                                                     \
+  constexpr Footprint NAME##_footprint{IMPIPE_UNWRAP FOOTPRINT};                                  \
+  struct NAME##_neighbourhood {                                                                   \
+    const float* rows[NAME##_footprint.up + NAME##_footprint.down + 1];                           \
+    std::int64_t i, step;                                                                         \
+    IMPIPE_INLINE float operator()(int dx, int dy) const {                                        \
+      return rows[dy + NAME##_footprint.up][i + dx * step];                                       \
+    }                                                                                             \
+  };                                                                                              \
+  template <class real>                                                                           \
+  IMPIPE_INLINE real NAME##_value([[maybe_unused]] const NAME##_neighbourhood at,                 \
+                                  IMPIPE_FOR_EACH(IMPIPE_DECLARE_REAL,                            \
+                                                  IMPIPE_UNWRAP PARAMETERS) int)                  \
+      __VA_ARGS__ IMPIPE_INLINE void NAME                                                         \
+      ##_rows(float* __restrict out, const float* const* rows, std::int64_t n, std::int64_t step, \
+              [[maybe_unused]] const float* args) {                                               \
+    using real = float;                                                                           \
+    NAME##_neighbourhood at;                                                                      \
+    for (int k = 0; k <= NAME##_footprint.up + NAME##_footprint.down; ++k) at.rows[k] = rows[k];  \
+    at.step = step;                                                                               \
+    IMPIPE_FOR_EACH(IMPIPE_LOAD_ARG, IMPIPE_UNWRAP PARAMETERS)                                    \
+    for (std::int64_t i = 0; i < n; ++i) {                                                        \
+      at.i = i;                                                                                   \
+      out[i] = NAME##_value<real>(at, IMPIPE_FOR_EACH(IMPIPE_PASS, IMPIPE_UNWRAP PARAMETERS) 0);  \
+    }                                                                                             \
+  }                                                                                               \
+  IMPIPE_STENCIL_ROWS(NAME, baseline)                                                             \
+  IMPIPE_STENCIL_ROWS(NAME, v3)                                                                   \
+  IMPIPE_STENCIL_ROWS(NAME, v4)                                                                   \
+  }                                                                                               \
+  extern const StencilBody NAME;                                                                  \
+  const StencilBody NAME{#NAME,                                                                   \
+                         #__VA_ARGS__,                                                            \
+                         #PARAMETERS,                                                             \
+                         NAME##_footprint,                                                        \
+                         0 IMPIPE_FOR_EACH(IMPIPE_ONE, IMPIPE_UNWRAP PARAMETERS),                 \
+                         {NAME##_baseline, NAME##_v3, NAME##_v4}};                                \
   }
 
-#define IMPIPE_SCALAR_BODY(NAME, ...)                                                            \
-  namespace impipe::bodies {                                                                     \
-  static void NAME##_run([[maybe_unused]] const double* in,                                      \
-                         [[maybe_unused]] const std::int64_t* count,                             \
-                         [[maybe_unused]] const double* args, double* out) __VA_ARGS__           \
-  extern const ScalarBody NAME;                                                                  \
-  const ScalarBody NAME{#NAME, #__VA_ARGS__, NAME##_run};                                        \
+#define IMPIPE_SCALAR_BODY(NAME, ...)                                                  \
+  namespace impipe::bodies {                                                           \
+  static void NAME##_run([[maybe_unused]] const double* in,                            \
+                         [[maybe_unused]] const std::int64_t* count,                   \
+                         [[maybe_unused]] const double* args, double* out) __VA_ARGS__ \
+      extern const ScalarBody NAME;                                                    \
+  const ScalarBody NAME{#NAME, #__VA_ARGS__, NAME##_run};                              \
   }

@@ -18,8 +18,8 @@ enum class ExitCode {
   sigterm = 143,
 };
 
-// Thrown for anything that is the user's to mend. Caught per file in engine/batch (that file failed,
-// the others go on) and in main (the message goes to stderr, the code to the shell).
+// Thrown for anything that is the user's to mend. Caught per file in engine/batch (that file
+// failed, the others go on) and in main (the message goes to stderr, the code to the shell).
 // `what()` is the whole message without a trailing newline; it may have several lines.
 class Error : public std::runtime_error {
  public:

@@ -131,7 +131,8 @@ std::string to_string(const ImageType& type) {
   return out + ", white " + white;
 }
 
-Plane::Plane(PixelClass cls, int channels, Size size) : cls_(cls), channels_(channels), size_(size) {
+Plane::Plane(PixelClass cls, int channels, Size size)
+    : cls_(cls), channels_(channels), size_(size) {
   const std::int64_t bytes = row_bytes();
   stride_ = (bytes + row_alignment - 1) / row_alignment * row_alignment;
   // A stride of a large power of two would map a column of rows to one cache set.
@@ -143,8 +144,7 @@ Plane::Plane(PixelClass cls, int channels, Size size) : cls_(cls), channels_(cha
                     std::to_string(total >> 20) + " MiB",
                 ExitCode::file_failed);
   }
-  data_ = std::shared_ptr<std::byte>(block,
-                                     [total](std::byte* p) { allocator().give(p, total); });
+  data_ = std::shared_ptr<std::byte>(block, [total](std::byte* p) { allocator().give(p, total); });
 }
 
 HostImage::HostImage(const ImageType& image_type, Size size)

@@ -33,9 +33,10 @@ std::string to_string(Size size);  // "640x480", width first
 // What a plan is made for: everything about an image but its size and its values.
 struct ImageType {
   PixelClass cls = PixelClass::uint8;
-  int channels = 1;      // 1 or 3, alpha not counted
-  bool alpha = false;    // straight alpha, in a plane of its own; keeps the class it was read in
-  double white = 255.0;  // the value that displays as white; 0 when there is none (distances, labels)
+  int channels = 1;    // 1 or 3, alpha not counted
+  bool alpha = false;  // straight alpha, in a plane of its own; keeps the class it was read in
+  double white =
+      255.0;  // the value that displays as white; 0 when there is none (distances, labels)
   bool operator==(const ImageType&) const = default;
 };
 std::string to_string(const ImageType& type);  // "uint8 x3 + alpha, white 255"

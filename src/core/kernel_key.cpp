@@ -22,8 +22,8 @@ std::string resize_text(const Filter& filter) {
   if (filter.grow_x == 0 && filter.grow_y == 0 && filter.shift_x == 0 && filter.shift_y == 0) {
     return "";
   }
-  return " grow " + std::to_string(filter.grow_x) + "," + std::to_string(filter.grow_y) + " shift " +
-         std::to_string(filter.shift_x) + "," + std::to_string(filter.shift_y);
+  return " grow " + std::to_string(filter.grow_x) + "," + std::to_string(filter.grow_y) +
+         " shift " + std::to_string(filter.shift_x) + "," + std::to_string(filter.shift_y);
 }
 
 std::string combine_text(Combine combine) {
@@ -41,7 +41,7 @@ std::string expression_text(const Expression& expression) {
 
 struct PrimitiveText {
   std::string operator()(const Point& p) const {
-    std::string out = p.lookup         ? "lookup"
+    std::string out = p.lookup            ? "lookup"
                       : p.body != nullptr ? p.body->name
                                           : expression_text(*p.expression);
     if (p.in_double) out += " in_double";
@@ -73,12 +73,12 @@ struct PrimitiveText {
            (r.offsets ? " offsets" : "") + border_text(r.border);
   }
   std::string operator()(const Reduce& r) const {
-    static constexpr const char* names[] = {"sum", "squared_deviation", "absolute_sum",
-                                            "min", "max"};
+    static constexpr const char* names[] = {"sum", "squared_deviation", "absolute_sum", "min",
+                                            "max"};
     return r.expression ? expression_text(*r.expression) : names[static_cast<int>(r.kind)];
   }
   std::string operator()(const Histogram& h) const {
-    return (h.expression                     ? expression_text(*h.expression)
+    return (h.expression                 ? expression_text(*h.expression)
             : h.rule == BinRule::centred ? "centred"
                                          : "codes") +
            " " + std::to_string(h.bins);
@@ -110,14 +110,12 @@ struct PrimitiveText {
     return std::string(r.kind == Resample::Kind::resize ? "resize " : "affine ") +
            methods[static_cast<int>(r.method)] + (r.antialias ? " antialias" : "");
   }
-  std::string operator()(const Window& w) const {
-    return std::string(name_of(w.border));
-  }
+  std::string operator()(const Window& w) const { return std::string(name_of(w.border)); }
 };
 
 std::string argument_text(const Argument& a) {
-  static constexpr const char* names[] = {"c", "m", "width", "height", "pixels", "rank_floor",
-                                          "rank_ceil"};
+  static constexpr const char* names[] = {"c",      "m",          "width",    "height",
+                                          "pixels", "rank_floor", "rank_ceil"};
   std::string out = names[static_cast<int>(a.source)];
   if (a.source == Argument::Source::measured) {
     out += std::to_string(a.measure) + "." + std::to_string(a.element);
@@ -156,8 +154,8 @@ std::string KernelSpec::key() const {
     comma = false;
     for (const Argument& argument : node.arguments) separate(), out += argument_text(argument);
     out += "] -> ";
-    out += node.is_measure ? "measure " + std::to_string(node.values)
-                           : std::string(name_of(node.cls));
+    out +=
+        node.is_measure ? "measure " + std::to_string(node.values) : std::string(name_of(node.cls));
     out += " x" + std::to_string(node.channels) + "\n";
   }
   out += "out:";

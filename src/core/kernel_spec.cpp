@@ -22,8 +22,9 @@ std::string_view name_of(Border border) {
 
 std::string_view name_of(const Primitive& primitive) {
   static constexpr std::string_view names[] = {
-      "point",  "permute",  "stencil", "separable", "extremum", "rank",    "reduce", "histogram", "select",
-      "scalar", "distance", "project", "backproject", "diffuse", "label", "resample", "window"};
+      "point",       "permute",   "stencil", "separable", "extremum", "rank",
+      "reduce",      "histogram", "select",  "scalar",    "distance", "project",
+      "backproject", "diffuse",   "label",   "resample",  "window"};
   static_assert(std::size(names) == std::variant_size_v<Primitive>);
   return names[primitive.index()];
 }
@@ -39,11 +40,13 @@ bool Mask::full() const {
 }
 
 int Mask::count() const {
-  return static_cast<int>(std::count_if(cells.begin(), cells.end(),
-                                        [](std::uint8_t c) { return c != 0; }));
+  return static_cast<int>(
+      std::count_if(cells.begin(), cells.end(), [](std::uint8_t c) { return c != 0; }));
 }
 
-Footprint Stencil::footprint() const { return body != nullptr ? body->footprint : taps.footprint(); }
+Footprint Stencil::footprint() const {
+  return body != nullptr ? body->footprint : taps.footprint();
+}
 
 Footprint Separable::footprint() const {
   const Footprint r = row.footprint(), c = column.footprint();

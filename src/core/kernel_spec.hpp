@@ -29,19 +29,20 @@ std::string_view name_of(Border border);
 // A set of offsets around the output pixel: at(dx, dy) is read for each cell that is set.
 struct Mask {
   int width = 0, height = 0;
-  int origin_x = 0, origin_y = 0;      // the cell that lies on the output pixel
-  std::vector<std::uint8_t> cells;     // row major, 0 or 1
+  int origin_x = 0, origin_y = 0;   // the cell that lies on the output pixel
+  std::vector<std::uint8_t> cells;  // row major, 0 or 1
   bool at(int x, int y) const { return cells[y * width + x] != 0; }
-  Footprint footprint() const { return {origin_x, width - 1 - origin_x, origin_y,
-                                        height - 1 - origin_y}; }
-  bool full() const;                   // every cell is set
+  Footprint footprint() const {
+    return {origin_x, width - 1 - origin_x, origin_y, height - 1 - origin_y};
+  }
+  bool full() const;  // every cell is set
   int count() const;
   bool operator==(const Mask&) const = default;
 };
 
 // P2P. With `lookup` the second input is a table, read at the pixel's code (intlut).
 struct Point {
-  const PointBody* body = nullptr;          // or
+  const PointBody* body = nullptr;               // or
   std::shared_ptr<const Expression> expression;  // variables: inputs in order, then coordinates
   bool lookup = false;
   bool in_double = false;  // computed in double whatever the classes (imlincomb of single)
@@ -62,8 +63,8 @@ struct Permute {
 };
 
 // P2P, not sequential: a part of the image, or the image with a frame around it. Arguments: left,
-// width, top and height, each as a number of pixels and the part of the input's width or height that
-// is added to it, (border value); core/placement.hpp says what becomes of them.
+// width, top and height, each as a number of pixels and the part of the input's width or height
+// that is added to it, (border value); core/placement.hpp says what becomes of them.
 struct Window {
   Border border = Border::constant;  // absent: what would lie outside the image is cut off
 };
@@ -109,8 +110,8 @@ struct Extremum {
 
 // N2P. The rank-th smallest (0-based) of the values under the mask, in the image's own class; with
 // `average` the mean of that and the next, rounded half away once (medians of even windows).
-// With `offsets` one is added to each value first, saturating in the class: the first arguments, one
-// a set cell, whole numbers for integer classes.
+// With `offsets` one is added to each value first, saturating in the class: the first arguments,
+// one a set cell, whole numbers for integer classes.
 struct Rank {
   Mask mask;
   int rank = 0;
@@ -170,7 +171,8 @@ struct Backproject {
   enum class Filter { none, ram_lak, shepp_logan, cosine, hamming, hann };
   Filter filter = Filter::ram_lak;
   bool linear = true;  // interpolation: linear, or nearest
-  int angles = 0;      // arguments: the angles in degrees, scaling, the result's side (0: from the input)
+  int angles =
+      0;  // arguments: the angles in degrees, scaling, the result's side (0: from the input)
 };
 
 // Error diffusion after Floyd and Steinberg, in double (semantics.md 8.4). Result: logical.
@@ -179,10 +181,10 @@ struct Diffuse {};
 // Connected sets of pixels. One channel; results are logical but for components and reconstruct.
 struct Label {
   enum class Kind {
-    components,   // bwlabel: numbers from 1 in column-major order of each component's first pixel
-    large,        // bwareaopen: the components of at least so many pixels; argument: how many
-    holes,        // imfill: the image, and what its border does not reach from outside; any class
-    maxima,       // connected equal pixels that have only smaller neighbours
+    components,  // bwlabel: numbers from 1 in column-major order of each component's first pixel
+    large,       // bwareaopen: the components of at least so many pixels; argument: how many
+    holes,       // imfill: the image, and what its border does not reach from outside; any class
+    maxima,      // connected equal pixels that have only smaller neighbours
     minima,
     reconstruct,  // images: marker, mask: the largest image under the mask that the marker reaches
     // Canny's hysteresis. The image (uint8) has codes: 0 is no edge; 1 to 4 lead on to the two
@@ -201,16 +203,15 @@ struct Resample {
   Kind kind = Kind::resize;
   Method method = Method::bicubic;
   bool antialias = true;
-  // Arguments. resize: output width and height, scale in x and in y; each 0 when it follows from the
-  // others (core/placement.hpp). affine: output width and height (0: the input's), then a b c d e f of
-  // (x, y) = (a u + b v + c, d u + e v + f), the input place of output (u, v), 1 when both places are
-  // counted from the centres of their images (0: from pixel (0, 0)); the fill value.
+  // Arguments. resize: output width and height, scale in x and in y; each 0 when it follows from
+  // the others (core/placement.hpp). affine: output width and height (0: the input's), then a b c d
+  // e f of (x, y) = (a u + b v + c, d u + e v + f), the input place of output (u, v), 1 when both
+  // places are counted from the centres of their images (0: from pixel (0, 0)); the fill value.
 };
 
-
 using Primitive =
-    std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select, Scalar,
-                 Distance, Project, Backproject, Diffuse, Label, Resample, Window>;
+    std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,
+                 Scalar, Distance, Project, Backproject, Diffuse, Label, Resample, Window>;
 std::string_view name_of(const Primitive& primitive);
 // Reads and makes its image as a whole: never shares a kernel with another node.
 bool stands_alone(const Primitive& primitive);
@@ -218,10 +219,10 @@ bool stands_alone(const Primitive& primitive);
 // Where a launch argument comes from.
 struct Argument {
   enum class Source {
-    constant,    // value
-    measured,    // element of a measurement input of the step; of each channel's own when
-                 // per_channel (the result then differs from channel to channel)
-    width,       // of the node's first input
+    constant,  // value
+    measured,  // element of a measurement input of the step; of each channel's own when
+               // per_channel (the result then differs from channel to channel)
+    width,     // of the node's first input
     height,
     pixels,      // width * height
     rank_floor,  // floor(value * pixels), at most pixels - 1
@@ -246,8 +247,8 @@ struct Operand {
 struct Node {
   Primitive primitive;
   std::vector<Operand> images;
-  std::vector<Operand> measures;     // Argument::measure indexes this list
-  std::vector<Argument> arguments;   // values are launch arguments, sources are part of the key
+  std::vector<Operand> measures;    // Argument::measure indexes this list
+  std::vector<Argument> arguments;  // values are launch arguments, sources are part of the key
   // The result: an image of this class and channels, or `values` doubles a channel.
   bool is_measure = false;
   PixelClass cls = PixelClass::uint8;

@@ -38,7 +38,8 @@ std::vector<Operator> sorted_and_checked() {
             [](const Operator& a, const Operator& b) { return a.name < b.name; });
   for (size_t i = 0; i < list.size(); ++i) {
     check(list[i]);
-    if (i > 0 && list[i].name == list[i - 1].name) our_mistake(list[i].name, "registered twice", "");
+    if (i > 0 && list[i].name == list[i - 1].name)
+      our_mistake(list[i].name, "registered twice", "");
   }
   return list;
 }
@@ -54,8 +55,9 @@ const std::vector<Operator>& catalogue() {
 
 const Operator* find_operator(std::string_view name) {
   const auto& all = catalogue();
-  const auto it = std::lower_bound(all.begin(), all.end(), name,
-                                   [](const Operator& op, std::string_view n) { return op.name < n; });
+  const auto it =
+      std::lower_bound(all.begin(), all.end(), name,
+                       [](const Operator& op, std::string_view n) { return op.name < n; });
   return it != all.end() && it->name == name ? &*it : nullptr;
 }
 

@@ -35,11 +35,11 @@ struct Parameter {
   int least_numbers = 1;
   bool integer = false;
   bool odd = false;
-  double low = -unlimited, high = unlimited;      // each number's range, ends included
-  std::vector<std::string_view> words = {};       // the enumerated values it takes
+  double low = -unlimited, high = unlimited;  // each number's range, ends included
+  std::vector<std::string_view> words = {};   // the enumerated values it takes
   Takes takes = Takes::nothing;
-  bool names_images = false;  // an expression's names that are not of pixels are images
-  std::string_view fallback = "";                 // the default, as pipeline text; "" when unset
+  bool names_images = false;       // an expression's names that are not of pixels are images
+  std::string_view fallback = "";  // the default, as pipeline text; "" when unset
   bool required = false;
 };
 
@@ -69,8 +69,11 @@ class Call {
  public:
   Call(const Operator& op, std::map<std::string, ParameterValue, std::less<>> values,
        std::string text, std::string origin, Span span)
-      : op_(&op), values_(std::move(values)), text_(std::move(text)),
-        origin_(std::move(origin)), span_(span) {}
+      : op_(&op),
+        values_(std::move(values)),
+        text_(std::move(text)),
+        origin_(std::move(origin)),
+        span_(span) {}
 
   const Operator& op() const { return *op_; }
   Span span() const { return span_; }

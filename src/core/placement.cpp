@@ -6,9 +6,8 @@
 
 // semantics.md 8.3; k counts output pixels, tap the kernel's, from 0. The place of output k is
 // 0.5 + 0.5 / scale + k / scale, counted from 1.
-IMPIPE_POINT_BODY(resize_first, (k), (scale, before), {
-  return floor(real(0.5) + real(0.5) / scale + k / scale) - before - real(1);
-})
+IMPIPE_POINT_BODY(resize_first, (k), (scale, before),
+                  { return floor(real(0.5) + real(0.5) / scale + k / scale) - before - real(1); })
 IMPIPE_POINT_BODY(resize_copied, (k), (scale, last), {
   return clamp(round_away(real(0.5) + real(0.5) / scale + k / scale) - real(1), real(0), last);
 })
@@ -54,7 +53,8 @@ double argument(const Node& node, int index) {
   return node.arguments.at(static_cast<std::size_t>(index)).value;
 }
 
-// size, scale: 0 when not given; other: the other direction's size over its input, 0 when not given.
+// size, scale: 0 when not given; other: the other direction's size over its input, 0 when not
+// given.
 ResizeAxis axis_of(const Resample& resample, std::int64_t from, double size, double scale,
                    double other_size, std::int64_t other_from) {
   const double n = static_cast<double>(from);
@@ -120,7 +120,8 @@ ResizeTaps resize_taps(Resample::Method method, const ResizeAxis& axis) {
   for (std::int64_t i = 0; i < axis.to; ++i) k.push_back(static_cast<double>(i));
   const std::vector<double> first =
       axis.copies
-          ? evaluated(bodies::resize_copied, k, {}, {axis.scale, static_cast<double>(axis.from - 1)})
+          ? evaluated(bodies::resize_copied, k, {},
+                      {axis.scale, static_cast<double>(axis.from - 1)})
           : evaluated(bodies::resize_first, k, {}, {axis.scale, static_cast<double>(axis.before)});
   for (const double place : first) out.first.push_back(static_cast<std::int32_t>(place));
   if (axis.copies) {
@@ -156,7 +157,8 @@ AffinePlace affine_place(const Node& node, Size input) {
 WindowPlace window_place(const Node& node, Size input) {
   const bool cut = std::get<Window>(node.primitive).border == Border::absent;
   const Interval x = placed(node, 0, input.width, cut), y = placed(node, 4, input.height, cut);
-  return {static_cast<std::int64_t>(x.from), static_cast<std::int64_t>(y.from),
+  return {static_cast<std::int64_t>(x.from),
+          static_cast<std::int64_t>(y.from),
           {static_cast<std::int64_t>(x.length), static_cast<std::int64_t>(y.length)}};
 }
 

@@ -28,7 +28,7 @@ struct Step {
   std::vector<ValueId> inputs;   // one a kernel input
   std::vector<ValueId> outputs;  // one a kernel output
   std::vector<int> stages;       // the pipeline's stages it carries out, for reports
-  std::string apart;             // why it was not fused with the step before it; empty if nothing to say
+  std::string apart;  // why it was not fused with the step before it; empty if nothing to say
 };
 
 // What happens to the alpha plane of the image, in step with the pixels.
@@ -66,10 +66,10 @@ struct Plan {
   std::vector<PlanOperand> operands;
   std::vector<PlanColumn> columns;
   std::vector<PlanSave> saves;
-  std::vector<ImageType> stage_types;      // of the current image after each stage
-  std::vector<std::string> notes;           // said once a run: "edge: colour image, rgb2gray applied"
-  ValueId result = 0;                       // the image at the end
-  bool writes_image = true;                 // false when the pipeline ends in a measurement
+  std::vector<ImageType> stage_types;  // of the current image after each stage
+  std::vector<std::string> notes;      // said once a run: "edge: colour image, rgb2gray applied"
+  ValueId result = 0;                  // the image at the end
+  bool writes_image = true;            // false when the pipeline ends in a measurement
   // What -o X.npy saves then, as an array of values x channels.
   std::optional<ValueId> last_measurement;
   int last_measurement_columns = 1;  // above 1: the values of a channel are a matrix of that many

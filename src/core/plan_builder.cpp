@@ -160,8 +160,7 @@ ImageValue PlanBuilder::point(Point point, std::vector<ImageValue> images, std::
 
 ImageValue PlanBuilder::permute(Permute permute, ImageValue image) {
   if (image.type.alpha) carry_alpha(permute);
-  return add_image(permute, {image}, {},
-                   {.cls = image.type.cls, .white = image.type.white});
+  return add_image(permute, {image}, {}, {.cls = image.type.cls, .white = image.type.white});
 }
 
 ImageValue PlanBuilder::window(Window window, ImageValue image, std::vector<Arg> args) {

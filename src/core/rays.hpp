@@ -8,8 +8,9 @@
 
 namespace impipe {
 
-// An image as rays of 0 to 45 degrees see it. A pixel in column x and row y, counted from the middle
-// floor((size + 1) / 2), is at (u, v) = (x, y) or, transposed, (y, x), either negated by its flip.
+// An image as rays of 0 to 45 degrees see it. A pixel in column x and row y, counted from the
+// middle floor((size + 1) / 2), is at (u, v) = (x, y) or, transposed, (y, x), either negated by its
+// flip.
 struct RayFrame {
   bool transposed = false;
   bool flip_u = false, flip_v = false;
@@ -27,10 +28,10 @@ struct RayDirection {
 };
 RayDirection ray_direction(double degrees);
 
-// Radon's sums of a frame. It is cut into strips one pixel wide along u that follow the rays: of row
-// v strip j has the pixel at u = j + shift(v). All pixels of a strip fall into the same four bins.
-// Sums of a strip are in float over bands of rows, then of the bands in double: the first half of
-// the bands (rounded up), the others, and both together.
+// Radon's sums of a frame. It is cut into strips one pixel wide along u that follow the rays: of
+// row v strip j has the pixel at u = j + shift(v). All pixels of a strip fall into the same four
+// bins. Sums of a strip are in float over bands of rows, then of the bands in double: the first
+// half of the bands (rounded up), the others, and both together.
 struct RayStrips {
   std::int64_t half_u = 0, half_v = 0;  // u is from -half_u to half_u, and so on
   std::int64_t bands = 1;               // of ray_band rows; the last one has the rest, too

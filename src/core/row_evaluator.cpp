@@ -46,70 +46,39 @@ constexpr std::int64_t chunk = 256;  // values of a slot: a few slots stay in th
 
 const PointBody& body_of(ExpressionOp op) {
   switch (op) {
-    case ExpressionOp::negate:
-      return bodies::expression_negate;
-    case ExpressionOp::logical_not:
-      return bodies::expression_not;
-    case ExpressionOp::add:
-      return bodies::expression_add;
-    case ExpressionOp::subtract:
-      return bodies::expression_subtract;
-    case ExpressionOp::multiply:
-      return bodies::expression_multiply;
-    case ExpressionOp::divide:
-      return bodies::expression_divide;
-    case ExpressionOp::power:
-      return bodies::expression_power;
-    case ExpressionOp::less:
-      return bodies::expression_less;
-    case ExpressionOp::less_equal:
-      return bodies::expression_less_equal;
-    case ExpressionOp::greater:
-      return bodies::expression_greater;
-    case ExpressionOp::greater_equal:
-      return bodies::expression_greater_equal;
-    case ExpressionOp::equal:
-      return bodies::expression_equal;
-    case ExpressionOp::not_equal:
-      return bodies::expression_not_equal;
-    case ExpressionOp::logical_and:
-      return bodies::expression_and;
-    case ExpressionOp::logical_or:
-      return bodies::expression_or;
-    case ExpressionOp::select:
-      return bodies::expression_select;
-    case ExpressionOp::min:
-      return bodies::expression_min;
-    case ExpressionOp::max:
-      return bodies::expression_max;
-    case ExpressionOp::abs:
-      return bodies::expression_abs;
-    case ExpressionOp::sqrt:
-      return bodies::expression_sqrt;
-    case ExpressionOp::floor:
-      return bodies::expression_floor;
-    case ExpressionOp::ceil:
-      return bodies::expression_ceil;
-    case ExpressionOp::round:
-      return bodies::expression_round;
-    case ExpressionOp::exp:
-      return bodies::expression_exp;
-    case ExpressionOp::log:
-      return bodies::expression_log;
-    case ExpressionOp::sin:
-      return bodies::expression_sin;
-    case ExpressionOp::cos:
-      return bodies::expression_cos;
-    case ExpressionOp::tan:
-      return bodies::expression_tan;
-    case ExpressionOp::atan2:
-      return bodies::expression_atan2;
-    case ExpressionOp::clamp:
-      return bodies::expression_clamp;
+    case ExpressionOp::negate: return bodies::expression_negate;
+    case ExpressionOp::logical_not: return bodies::expression_not;
+    case ExpressionOp::add: return bodies::expression_add;
+    case ExpressionOp::subtract: return bodies::expression_subtract;
+    case ExpressionOp::multiply: return bodies::expression_multiply;
+    case ExpressionOp::divide: return bodies::expression_divide;
+    case ExpressionOp::power: return bodies::expression_power;
+    case ExpressionOp::less: return bodies::expression_less;
+    case ExpressionOp::less_equal: return bodies::expression_less_equal;
+    case ExpressionOp::greater: return bodies::expression_greater;
+    case ExpressionOp::greater_equal: return bodies::expression_greater_equal;
+    case ExpressionOp::equal: return bodies::expression_equal;
+    case ExpressionOp::not_equal: return bodies::expression_not_equal;
+    case ExpressionOp::logical_and: return bodies::expression_and;
+    case ExpressionOp::logical_or: return bodies::expression_or;
+    case ExpressionOp::select: return bodies::expression_select;
+    case ExpressionOp::min: return bodies::expression_min;
+    case ExpressionOp::max: return bodies::expression_max;
+    case ExpressionOp::abs: return bodies::expression_abs;
+    case ExpressionOp::sqrt: return bodies::expression_sqrt;
+    case ExpressionOp::floor: return bodies::expression_floor;
+    case ExpressionOp::ceil: return bodies::expression_ceil;
+    case ExpressionOp::round: return bodies::expression_round;
+    case ExpressionOp::exp: return bodies::expression_exp;
+    case ExpressionOp::log: return bodies::expression_log;
+    case ExpressionOp::sin: return bodies::expression_sin;
+    case ExpressionOp::cos: return bodies::expression_cos;
+    case ExpressionOp::tan: return bodies::expression_tan;
+    case ExpressionOp::atan2: return bodies::expression_atan2;
+    case ExpressionOp::clamp: return bodies::expression_clamp;
     case ExpressionOp::number:
     case ExpressionOp::variable:
-    case ExpressionOp::tap:
-      break;
+    case ExpressionOp::tap: break;
   }
   return bodies::expression_copy;  // a leaf that is the whole expression
 }

@@ -113,15 +113,9 @@ class Batch {
       ended_.erase(found);
       lock.unlock();
       switch (ended.end.state) {
-        case FileEnd::State::done:
-          ++end_.done;
-          break;
-        case FileEnd::State::skipped:
-          ++end_.skipped;
-          break;
-        case FileEnd::State::failed:
-          ++end_.failed;
-          break;
+        case FileEnd::State::done: ++end_.done; break;
+        case FileEnd::State::skipped: ++end_.skipped; break;
+        case FileEnd::State::failed: ++end_.failed; break;
       }
       if (!report(next - 1, *ended.work, ended.end)) {
         stop();
@@ -366,12 +360,9 @@ class Batch {
 std::string_view name_of(Part part) {
   switch (part) {
     case Part::prepare:
-    case Part::decode:
-      return "decode";
-    case Part::compute:
-      return "compute";
-    case Part::encode:
-      return "encode";
+    case Part::decode: return "decode";
+    case Part::compute: return "compute";
+    case Part::encode: return "encode";
   }
   return "?";
 }

@@ -161,8 +161,7 @@ void Benchmark::check_memory(Session& session, const pipeline::Pipeline& pipelin
   const double made = static_cast<double>(type.channels * bytes_of(type.cls)) *
                       static_cast<double>(1 + pipeline.operands.size());
   const double there = device().is_gpu ? 0 : 4 * program->bytes_per_pixel;
-  const double bytes =
-      (made + there * options.stack) * static_cast<double>(options.size.pixels());
+  const double bytes = (made + there * options.stack) * static_cast<double>(options.size.pixels());
   const auto memory = 2 * static_cast<double>(default_memory());
   constexpr double giga = 1 << 30;
   if (bytes <= memory) return;

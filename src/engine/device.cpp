@@ -253,8 +253,7 @@ OpenDevice open_device(const DeviceChoice& choice, ThreadPool& pool) {
     if (any && has_gpu && !info.is_gpu) continue;
     if (info.usable) return probed(backend.open(static_cast<int>(i), pool), why, pool);
     if (!any || i + 1 == devices.size()) {
-      throw Error(flag + ": " + info.id + " cannot be used: " + info.why_not,
-                  ExitCode::backend);
+      throw Error(flag + ": " + info.id + " cannot be used: " + info.why_not, ExitCode::backend);
     }
   }
   if (devices.empty()) {

@@ -12,12 +12,9 @@ namespace {
 
 double value_at(const Plane& plane, std::int64_t y, std::int64_t i) {
   switch (plane.cls()) {
-    case PixelClass::uint16:
-      return plane.row_as<std::uint16_t>(y)[i];
-    case PixelClass::single:
-      return plane.row_as<float>(y)[i];
-    default:
-      return plane.row_as<std::uint8_t>(y)[i];
+    case PixelClass::uint16: return plane.row_as<std::uint16_t>(y)[i];
+    case PixelClass::single: return plane.row_as<float>(y)[i];
+    default: return plane.row_as<std::uint8_t>(y)[i];
   }
 }
 

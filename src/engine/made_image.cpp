@@ -47,15 +47,9 @@ HostImage make_natural_image(PixelClass cls, int channels, Size size, std::uint3
   HostImage image({.cls = cls, .channels = channels, .alpha = false, .white = white}, size);
   switch (cls) {
     case PixelClass::logical:
-    case PixelClass::uint8:
-      fill<std::uint8_t>(image.pixels, white, seed);
-      break;
-    case PixelClass::uint16:
-      fill<std::uint16_t>(image.pixels, white, seed);
-      break;
-    case PixelClass::single:
-      fill<float>(image.pixels, white, seed);
-      break;
+    case PixelClass::uint8: fill<std::uint8_t>(image.pixels, white, seed); break;
+    case PixelClass::uint16: fill<std::uint16_t>(image.pixels, white, seed); break;
+    case PixelClass::single: fill<float>(image.pixels, white, seed); break;
   }
   return image;
 }

@@ -32,10 +32,16 @@ struct Probe {
 constexpr Probe probes[] = {
     // Every second code times a half lies between two integers.
     {"rounding", "imlincomb 0.5", PixelClass::uint8, {256, 4}, Values::codes},
-    {"division and square root", "map '1 / x + sqrt(abs(x)) / 3'", PixelClass::single, {512, 64},
+    {"division and square root",
+     "map '1 / x + sqrt(abs(x)) / 3'",
+     PixelClass::single,
+     {512, 64},
      Values::ordinary},
-    {"fma and contraction", "map 'x * x - 0.1 * x' | imfilter [1 2 3; 4 5 6; 7 8 10]/46",
-     PixelClass::single, {512, 64}, Values::ordinary},
+    {"fma and contraction",
+     "map 'x * x - 0.1 * x' | imfilter [1 2 3; 4 5 6; 7 8 10]/46",
+     PixelClass::single,
+     {512, 64},
+     Values::ordinary},
     {"denormals", "map 'x * 0.5 + x'", PixelClass::single, {512, 4}, Values::denormal},
     // The sum is about 2^36.
     {"64-bit sums", "sum", PixelClass::uint16, {1024, 1024}, Values::large_codes},
@@ -57,9 +63,8 @@ HostImage image_for(const Probe& probe) {
   HostImage image({.cls = probe.cls, .white = class_max(probe.cls)}, probe.size);
   switch (probe.values) {
     case Values::codes:
-      fill<std::uint8_t>(image.pixels, [](std::int64_t x, std::uint32_t) {
-        return static_cast<std::uint8_t>(x);
-      });
+      fill<std::uint8_t>(
+          image.pixels, [](std::int64_t x, std::uint32_t) { return static_cast<std::uint8_t>(x); });
       break;
     case Values::large_codes:
       fill<std::uint16_t>(image.pixels, [](std::int64_t, std::uint32_t bits) {

@@ -34,11 +34,11 @@ struct Picture {
   bool is_stdin = false;
   bool missing_frame = false;
   const io::ImageInfo* info = nullptr;  // shared by all that are alike; null until it is known
-  std::unique_ptr<Partners> partners;  // null without operands
+  std::unique_ptr<Partners> partners;   // null without operands
   std::unique_ptr<Failure> failure;
   std::shared_ptr<const Program> program;
   io::OutputType output_type;
-  std::string output;                        // "-": stdout; empty when nothing is written
+  std::string output;  // "-": stdout; empty when nothing is written
   std::unique_ptr<std::vector<std::filesystem::path>> saves;  // one a save of the plan, or null
 
   const std::map<std::string, ImageType>& partner_types() const;
@@ -48,8 +48,8 @@ struct Picture {
 struct PictureSettings {
   Lanes* lanes = nullptr;
   std::vector<std::unique_ptr<Operand>> operands;
-  HostImage source;                            // of a pipeline that makes its own image
-  io::Bytes standard_input;                    // which is read only once
+  HostImage source;          // of a pipeline that makes its own image
+  io::Bytes standard_input;  // which is read only once
   io::DecodeOptions decode;
   io::EncodeOptions encode;
   bool dry_run = false;

@@ -25,13 +25,13 @@ struct StepProfile {
 struct Profile {
   int threads = 1;
   std::int64_t files = 0;
-  double start_up = 0;  // seconds before the batch, on one thread
-  BatchTimes times;     // seconds of all threads together
+  double start_up = 0;           // seconds before the batch, on one thread
+  BatchTimes times;              // seconds of all threads together
   int compiled = 0, cached = 0;  // kernels of a GPU: made now, found in the cache
-  double compile = 0;      // seconds that making these took, on threads of their own
-  double kernel_wait = 0;  // part of compute: until a picture's kernels were made
-  double transfer = 0;  // part of compute: host to device and back
-  double copy_speed = 0;  // bytes a second, read plus written, all threads together
+  double compile = 0;            // seconds that making these took, on threads of their own
+  double kernel_wait = 0;        // part of compute: until a picture's kernels were made
+  double transfer = 0;           // part of compute: host to device and back
+  double copy_speed = 0;         // bytes a second, read plus written, all threads together
   std::int64_t peak_memory = 0;  // bytes of all planes at the same time
   std::vector<StepProfile> steps;
   std::vector<Lanes::Share> devices;

@@ -263,8 +263,7 @@ void name_saves(std::span<const io::Input> inputs, std::vector<Picture>& picture
       std::string extension(io::extension_for(picture.info->format, picture.info->type.cls,
                                               picture.info->type.channels));
       if (format) {
-        extension = io::extension_for(*format, picture.info->type.cls,
-                                      picture.info->type.channels);
+        extension = io::extension_for(*format, picture.info->type.cls, picture.info->type.channels);
       }
       const fs::path path = io::NameTemplate::parse(save.name_template, "save")
                                 .expand({.input = inputs[i].path,
@@ -288,11 +287,8 @@ FileReport report_of(std::int64_t index, const PictureWork& work, const FileEnd&
   report.input = picture.path;
   report.output = picture.output;
   switch (end.state) {
-    case FileEnd::State::done:
-      break;
-    case FileEnd::State::skipped:
-      report.state = FileReport::State::skipped;
-      return report;
+    case FileEnd::State::done: break;
+    case FileEnd::State::skipped: report.state = FileReport::State::skipped; return report;
     case FileEnd::State::failed:
       report.state = FileReport::State::failed;
       report.stage = picture.failure ? picture.failure->stage : std::string(name_of(end.part));

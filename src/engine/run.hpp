@@ -40,7 +40,7 @@ struct RunOptions {
   bool hash = false;
 
   int threads = 1;
-  std::int64_t memory = 0;  // bytes in flight; 0: half of what the machine has
+  std::int64_t memory = 0;      // bytes in flight; 0: half of what the machine has
   std::int64_t gpu_memory = 0;  // bytes of device memory at most; 0: what there is
   std::string dump_kernels;     // a folder for the kernels' texts; empty: none
   bool fail_fast = false;

@@ -55,7 +55,7 @@ std::vector<DeviceReport> report_devices();
 
 struct SessionOptions {
   bool fuse = true;
-  bool strict = false;  // an implicit rgb2gray is an error
+  bool strict = false;        // an implicit rgb2gray is an error
   bool compile_aside = true;  // a GPU's kernels in threads of their own
 };
 

@@ -6,24 +6,24 @@
 
 namespace impipe::engine {
 
-// Seconds and bytes a second. The GPU's are an H200's, measured (docs/benchmarks/gpu-engine.md); the
-// CPU's those of one thread of an EPYC at 2.6 GHz. They only have to be right within a small factor:
-// work that takes about as long on both may go to either.
+// Seconds and bytes a second. The GPU's are an H200's, measured (docs/benchmarks/gpu-engine.md);
+// the CPU's those of one thread of an EPYC at 2.6 GHz. They only have to be right within a small
+// factor: work that takes about as long on both may go to either.
 struct CostModel {
   // cpu: one unit of pipeline/cost.hpp, which is about a byte moved to or from memory. Measured:
   // `impipe bench -j1 --size 4096 imcomplement`, `imgaussfilt 2`, `medfilt2`.
   double cpu_unit = 0.15e-9;
-  double gpu_start = 0.2;       // the driver and a context
-  double gpu_kernel = 0.05;     // making one kernel: from nothing 0.1 to 0.3, from the cache 0.005
+  double gpu_start = 0.2;    // the driver and a context
+  double gpu_kernel = 0.05;  // making one kernel: from nothing 0.1 to 0.3, from the cache 0.005
   double gpu_launch = 2.6e-6;
   double gpu_unit = 1.0 / 4e12;
-  double pcie = 55e9;           // bytes a second, pinned memory
-  double staging = 8e9;         // bytes a second that a thread copies to pinned memory
+  double pcie = 55e9;    // bytes a second, pinned memory
+  double staging = 8e9;  // bytes a second that a thread copies to pinned memory
 };
 
 // What a run computes, all its images together.
 struct WorkCost {
-  double units = 0;           // of pipeline/cost.hpp
+  double units = 0;  // of pipeline/cost.hpp
   double launches = 0;
   double transfer_bytes = 0;  // to the device and back
   double images = 0;

@@ -81,31 +81,15 @@ ImageInfo probe_source(const ByteSource& source) {
   const Format format = sniff_or_fail(std::as_bytes(std::span(head)));
   try {
     switch (format) {
-      case Format::png:
-        info = png_header(source);
-        break;
-      case Format::jpeg:
-        info = jpeg_header(source);
-        break;
-      case Format::tiff:
-        info = tiff_header(source);
-        break;
-      case Format::bmp:
-        info = bmp_header(source);
-        break;
-      case Format::webp:
-        info = webp_header(source);
-        break;
-      case Format::exr:
-        info = exr_header(source);
-        break;
+      case Format::png: info = png_header(source); break;
+      case Format::jpeg: info = jpeg_header(source); break;
+      case Format::tiff: info = tiff_header(source); break;
+      case Format::bmp: info = bmp_header(source); break;
+      case Format::webp: info = webp_header(source); break;
+      case Format::exr: info = exr_header(source); break;
       case Format::pnm:
-      case Format::pfm:
-        info = pnm_header(source).info;
-        break;
-      case Format::npy:
-        info = npy_header(source).info;
-        break;
+      case Format::pfm: info = pnm_header(source).info; break;
+      case Format::npy: info = npy_header(source).info; break;
     }
   } catch (const Error& error) {
     const std::string_view what = error.what();
@@ -241,18 +225,14 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
     ready = convert(ready, PixelClass::uint8);
   }
   switch (format) {
-    case Format::npy:
-      out.bytes = encode_npy(ready);
-      break;
+    case Format::npy: out.bytes = encode_npy(ready); break;
     case Format::pnm:
       if (ready.type.channels == 3 && cls == PixelClass::logical) {
         ready = convert(ready, PixelClass::uint8);
       }
       out.bytes = encode_pnm(ready);
       break;
-    case Format::pfm:
-      out.bytes = encode_pfm(ready);
-      break;
+    case Format::pfm: out.bytes = encode_pfm(ready); break;
     default: {
       if (ready.type.channels == 3 && cls == PixelClass::logical) {
         ready = convert(ready, PixelClass::uint8);

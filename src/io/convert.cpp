@@ -82,27 +82,18 @@ void to_logical(const Plane& from, Plane& to) {
 template <class From>
 void convert_from(const Plane& from, Plane& to, double white, std::int64_t& clipped) {
   switch (to.cls()) {
-    case PixelClass::logical:
-      return to_logical<From>(from, to);
-    case PixelClass::single:
-      return to_single<From>(from, to, white);
-    default:
-      return to_integers<From>(from, to, {white, class_max(to.cls())}, clipped);
+    case PixelClass::logical: return to_logical<From>(from, to);
+    case PixelClass::single: return to_single<From>(from, to, white);
+    default: return to_integers<From>(from, to, {white, class_max(to.cls())}, clipped);
   }
 }
 
 Plane convert_plane(const Plane& from, PixelClass cls, double white, std::int64_t& clipped) {
   Plane to(cls, from.channels(), from.size());
   switch (from.cls()) {
-    case PixelClass::uint16:
-      convert_from<std::uint16_t>(from, to, white, clipped);
-      break;
-    case PixelClass::single:
-      convert_from<float>(from, to, white, clipped);
-      break;
-    default:
-      convert_from<std::uint8_t>(from, to, white, clipped);
-      break;
+    case PixelClass::uint16: convert_from<std::uint16_t>(from, to, white, clipped); break;
+    case PixelClass::single: convert_from<float>(from, to, white, clipped); break;
+    default: convert_from<std::uint8_t>(from, to, white, clipped); break;
   }
   return to;
 }

@@ -90,8 +90,7 @@ PixelClass nearest_class(Format format, PixelClass wanted) {
     case PixelClass::logical:
       if (t.one_bit) return PixelClass::logical;
       return t.eight ? PixelClass::uint8 : PixelClass::single;
-    case PixelClass::uint8:
-      return t.eight ? PixelClass::uint8 : PixelClass::single;
+    case PixelClass::uint8: return t.eight ? PixelClass::uint8 : PixelClass::single;
     case PixelClass::uint16:
       if (t.sixteen) return PixelClass::uint16;
       return t.floats ? PixelClass::single : PixelClass::uint8;

@@ -159,35 +159,16 @@ ImageInfo tiff_header(const ByteSource& source) {
   std::uint64_t compression = 1;
   visit_tiff(source, [&](std::uint64_t tag, const TiffEntry& entry) {
     switch (tag) {
-      case 256:
-        info.stored.width = static_cast<std::int64_t>(entry.at());
-        break;
-      case 257:
-        info.stored.height = static_cast<std::int64_t>(entry.at());
-        break;
-      case 258:
-        bits = entry.at();
-        break;
-      case 259:
-        compression = entry.at();
-        break;
-      case 262:
-        photometric = entry.at();
-        break;
-      case 274:
-        info.orientation = valid_orientation(entry.at());
-        break;
-      case 277:
-        samples = entry.at();
-        break;
-      case 338:
-        extra = entry.count;
-        break;
-      case 339:
-        sample_format = entry.at();
-        break;
-      default:
-        break;
+      case 256: info.stored.width = static_cast<std::int64_t>(entry.at()); break;
+      case 257: info.stored.height = static_cast<std::int64_t>(entry.at()); break;
+      case 258: bits = entry.at(); break;
+      case 259: compression = entry.at(); break;
+      case 262: photometric = entry.at(); break;
+      case 274: info.orientation = valid_orientation(entry.at()); break;
+      case 277: samples = entry.at(); break;
+      case 338: extra = entry.count; break;
+      case 339: sample_format = entry.at(); break;
+      default: break;
     }
   });
   const bool palette = photometric == 3;

@@ -53,9 +53,7 @@ void store(Plane& plane, std::int64_t y, std::int64_t x, const std::byte* from,
       plane.row_as<std::uint8_t>(y)[x] = h.kind == 'b' ? value != 0 : value;
       return;
     }
-    case 2:
-      plane.row_as<std::uint16_t>(y)[x] = word_at<std::uint16_t>(from, h.big_endian);
-      return;
+    case 2: plane.row_as<std::uint16_t>(y)[x] = word_at<std::uint16_t>(from, h.big_endian); return;
     case 4:
       plane.row_as<float>(y)[x] = std::bit_cast<float>(word_at<std::uint32_t>(from, h.big_endian));
       return;

@@ -52,24 +52,12 @@ Plane turned(const Plane& from, Turn turn) {
   const Size size = from.size();
   Plane to(from.cls(), from.channels(), turn.transpose ? Size{size.height, size.width} : size);
   switch (bytes_of(from.cls()) * from.channels()) {
-    case 1:
-      turn_pixels<1>(from, to, turn);
-      break;
-    case 2:
-      turn_pixels<2>(from, to, turn);
-      break;
-    case 3:
-      turn_pixels<3>(from, to, turn);
-      break;
-    case 4:
-      turn_pixels<4>(from, to, turn);
-      break;
-    case 6:
-      turn_pixels<6>(from, to, turn);
-      break;
-    default:
-      turn_pixels<12>(from, to, turn);
-      break;
+    case 1: turn_pixels<1>(from, to, turn); break;
+    case 2: turn_pixels<2>(from, to, turn); break;
+    case 3: turn_pixels<3>(from, to, turn); break;
+    case 4: turn_pixels<4>(from, to, turn); break;
+    case 6: turn_pixels<6>(from, to, turn); break;
+    default: turn_pixels<12>(from, to, turn); break;
   }
   return to;
 }

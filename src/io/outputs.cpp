@@ -109,26 +109,16 @@ std::string NameTemplate::expand(const NameFields& fields) const {
   std::string out;
   for (const Part& part : parts_) {
     switch (part.field) {
-      case Field::none:
-        out += part.literal;
-        break;
+      case Field::none: out += part.literal; break;
       case Field::dir: {
         const fs::path folder = fields.input.parent_path();
         out += folder.empty() ? "." : folder.string();
         break;
       }
-      case Field::stem:
-        out += fields.input.stem().string();
-        break;
-      case Field::name:
-        out += fields.input.filename().string();
-        break;
-      case Field::ext:
-        out += fields.extension;
-        break;
-      case Field::index:
-        out += padded(fields.index, part.digits);
-        break;
+      case Field::stem: out += fields.input.stem().string(); break;
+      case Field::name: out += fields.input.filename().string(); break;
+      case Field::ext: out += fields.extension; break;
+      case Field::index: out += padded(fields.index, part.digits); break;
       case Field::frame:
         if (!fields.frame) {
           throw Error("'" + text_ + "' has {frame}, but '" + fields.input.string() +
@@ -198,12 +188,8 @@ std::vector<fs::path> plan_outputs(std::span<const Input> inputs,
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = inputs[i];
     switch (target.kind) {
-      case Kind::standard_output:
-        outputs.emplace_back("-");
-        break;
-      case Kind::in_place:
-        outputs.push_back(input.path);
-        break;
+      case Kind::standard_output: outputs.emplace_back("-"); break;
+      case Kind::in_place: outputs.push_back(input.path); break;
       case Kind::folder: {
         fs::path name = input.relative;
         // What follows the last point of "scan.v2" is no extension of ours: it stays.

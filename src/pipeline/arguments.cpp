@@ -40,7 +40,8 @@ std::string expectation(const Parameter& p) {
     } else if (p.least_numbers == p.most_numbers) {
       out = std::to_string(p.most_numbers) + " " + what + "s";
     } else {
-      out = std::to_string(p.least_numbers) + " to " + std::to_string(p.most_numbers) + " " + what + "s";
+      out = std::to_string(p.least_numbers) + " to " + std::to_string(p.most_numbers) + " " + what +
+            "s";
     }
     if (std::isfinite(p.low) && std::isfinite(p.high)) {
       out += " from " + number_text(p.low) + " to " + number_text(p.high);
@@ -144,7 +145,8 @@ class Matcher {
       if (word->argument.empty() && argument.items.size() == 1) {
         target = first([&](const Parameter& p) { return unset(p) && has_word(p, word->text); });
       }
-      const bool taken = first([&](const Parameter& p) { return has_word(p, word->text); }) != nullptr;
+      const bool taken =
+          first([&](const Parameter& p) { return has_word(p, word->text); }) != nullptr;
       if (target == nullptr && !taken) {
         target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
       }
@@ -277,8 +279,8 @@ class Matcher {
       if (!takes_shape(p) || !value.path.empty()) mismatch(p, item.span);
       value.path = file->path;
     } else if (const auto* operand = std::get_if<Operand>(&item.value)) {
-      const bool fits = p.takes == Takes::operands ||
-                        (p.takes == Takes::operand && value.operands.empty());
+      const bool fits =
+          p.takes == Takes::operands || (p.takes == Takes::operand && value.operands.empty());
       if (!fits) mismatch(p, item.span);
       value.operands.push_back(operand->name);
     } else if (const auto* text = std::get_if<Quoted>(&item.value)) {
@@ -341,7 +343,8 @@ class Matcher {
     const std::string shown = number_text(number);
     if (p.most_numbers == 0) mismatch(p, span);
     if (static_cast<int>(value.numbers.size()) == p.most_numbers) {
-      fail(span, std::string(p.name) + " takes " + expectation(p) + ", " + shown + " is one too many");
+      fail(span,
+           std::string(p.name) + " takes " + expectation(p) + ", " + shown + " is one too many");
     }
     const bool whole = !p.integer || number == std::floor(number);
     const bool odd = !p.odd || std::fmod(std::fabs(number), 2) == 1;
@@ -354,8 +357,8 @@ class Matcher {
   void check_count(const Parameter& p, const ParameterValue& value) const {
     const int count = static_cast<int>(value.numbers.size());
     if (count == 0 || takes_shape(p) || count >= p.least_numbers) return;
-    fail(value.span, std::string(p.name) + " takes " + expectation(p) + ", not " +
-                         std::to_string(count));
+    fail(value.span,
+         std::string(p.name) + " takes " + expectation(p) + ", not " + std::to_string(count));
   }
 
   void set_default(const Parameter& p) {

@@ -50,20 +50,22 @@ Pipeline bind(const Script& script) {
     if (stage.name == "as") {
       bound.keep_as = single_word(stage);
       if (!is_name(bound.keep_as)) {
-        throw error_at(script, stage.span, "as takes one name, as in `as a`; `:a` then means that image");
+        throw error_at(script, stage.span,
+                       "as takes one name, as in `as a`; `:a` then means that image");
       }
       kept.insert(bound.keep_as);
     } else if (stage.name == "save") {
       bound.save_template = single_word(stage);
       if (bound.save_template.empty()) {
-        throw error_at(script, stage.span, "save takes one file name, as in `save steps/{stem}.png`");
+        throw error_at(script, stage.span,
+                       "save takes one file name, as in `save steps/{stem}.png`");
       }
     } else {
       const Operator* op = find_operator(stage.name);
       if (op == nullptr) {
-        throw error_at(script, stage.name_span,
-                       "unknown operator '" + stage.name + "'" +
-                           did_you_mean(stage.name, known_names()));
+        throw error_at(
+            script, stage.name_span,
+            "unknown operator '" + stage.name + "'" + did_you_mean(stage.name, known_names()));
       }
       if (op->make != nullptr && !pipeline.stages.empty() && op->lower == nullptr) {
         throw error_at(script, stage.span,

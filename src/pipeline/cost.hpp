@@ -16,9 +16,9 @@ double cost_of_storing(const Node& node);
 Footprint footprint_of(const Node& node);
 
 struct Recomputation {
-  double chain = 0;   // cost of the value and of what it is made from
-  int readers = 1;    // kernels that would each compute it
-  Footprint halo;     // what its readers need around their own tile
+  double chain = 0;  // cost of the value and of what it is made from
+  int readers = 1;   // kernels that would each compute it
+  Footprint halo;    // what its readers need around their own tile
 };
 // The one decision: true when it is cheaper to compute the value in each reader than to store it.
 bool better_recomputed(const Recomputation& r, double storing);

@@ -21,13 +21,13 @@ struct Words {
     return out;
   }
   std::string operator()(const Stencil& s) const {
-    const std::string what = s.body != nullptr ? s.body->name
-                             : s.expression    ? "expression"
-                             : s.combine == Combine::sum
-                                 ? size_text(s.taps)
-                                 : fmt::format("{} {} with heights",
-                                               s.combine == Combine::largest ? "max" : "min",
-                                               size_text(s.taps));
+    const std::string what =
+        s.body != nullptr ? s.body->name
+        : s.expression    ? "expression"
+        : s.combine == Combine::sum
+            ? size_text(s.taps)
+            : fmt::format("{} {} with heights", s.combine == Combine::largest ? "max" : "min",
+                          size_text(s.taps));
     return what + border(s.border);
   }
   std::string operator()(const Separable& s) const {
@@ -42,8 +42,8 @@ struct Words {
                        r.offsets ? " with offsets" : "", border(r.border));
   }
   std::string operator()(const Reduce& r) const {
-    static constexpr const char* names[] = {"sum", "squared deviation", "absolute sum",
-                                            "min", "max",               "expression"};
+    static constexpr const char* names[] = {"sum", "squared deviation", "absolute sum", "min",
+                                            "max", "expression"};
     return names[static_cast<int>(r.kind)];
   }
   std::string operator()(const Histogram& h) const { return fmt::format("{} bins", h.bins); }
@@ -151,8 +151,8 @@ std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfu
                        reads.empty() ? "nothing" : reads, number_text(bytes_per_pixel(step)));
     if (!step.apart.empty()) out += fmt::format("      apart, because {}\n", step.apart);
   }
-  out += fmt::format("\n{} steps instead of {}; {} bytes a pixel instead of {}\n", plan.steps.size(),
-                     unfused.steps.size(), number_text(total_bytes(plan)),
+  out += fmt::format("\n{} steps instead of {}; {} bytes a pixel instead of {}\n",
+                     plan.steps.size(), unfused.steps.size(), number_text(total_bytes(plan)),
                      number_text(total_bytes(unfused)));
   if (!plan.writes_image) out += "the pipeline ends in a measurement: no image is written\n";
   for (const std::string& note : plan.notes) out += "note: " + note + "\n";

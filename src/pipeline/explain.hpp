@@ -12,8 +12,8 @@ namespace impipe::pipeline {
 // comparison of the bytes moved.
 std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfused);
 
-// One line about a step: "point imadjust + separable 7x7 -> reduce sum"; "-> the image + reduce sum"
-// when the image is stored as well.
+// One line about a step: "point imadjust + separable 7x7 -> reduce sum"; "-> the image + reduce
+// sum" when the image is stored as well.
 std::string describe(const Step& step);
 
 // Bytes a step reads and writes for one pixel of its first image.

@@ -119,8 +119,7 @@ class Fuser {
       }
     }
     if (border_of(to) == Border::circular) return "a circular border needs the whole image";
-    const bool moves =
-        is<Permute>(from) || is<Permute>(to) || is<Window>(from) || is<Window>(to);
+    const bool moves = is<Permute>(from) || is<Permute>(to) || is<Window>(from) || is<Window>(to);
     if (moves && !(is<Point>(from) || is<Point>(to))) {
       return "a permutation fuses with point stages only";
     }
@@ -152,7 +151,8 @@ class Fuser {
     return deepest;
   }
 
-  // Reductions of one image that don't wait for each other share a kernel: the first stands for all.
+  // Reductions of one image that don't wait for each other share a kernel: the first stands for
+  // all.
   int first_alike(int s) const {
     const ValueId image = step(s).inputs[node_of(step(s)).images.front().index];
     for (int other = 0; other < s; ++other) {
@@ -260,8 +260,8 @@ class Fuser {
           const Node& first = node_of(step(group.front()));
           if (stands_alone(first.primitive)) continue;
           const bool makes_it = output(group.front()) == image;
-          const bool reads_it = is_sink(first) &&
-                                step(group.front()).inputs[first.images.front().index] == image;
+          const bool reads_it =
+              is_sink(first) && step(group.front()).inputs[first.images.front().index] == image;
           if (!makes_it && !reads_it) continue;
           std::vector<int> sinks(group.begin() + (makes_it ? 1 : 0), group.end());
           if (depends(s, sinks) || !ready_at(s, group.front())) continue;
@@ -317,8 +317,8 @@ class Fuser {
     return static_cast<int>(fused.inputs.size()) - 1;
   }
 
-  void add_node(int s, const std::vector<int>& members, Step& fused,
-                std::map<ValueId, int>& place, std::set<int>& stages) const {
+  void add_node(int s, const std::vector<int>& members, Step& fused, std::map<ValueId, int>& place,
+                std::set<int>& stages) const {
     if (place.contains(output(s))) return;
     Node node = node_of(step(s));
     const auto resolve = [&](Operand& operand) {
@@ -353,9 +353,9 @@ class Fuser {
 
   const Plan& plan_;
   std::vector<int> producer_;
-  std::map<ValueId, std::string> stored_;      // images: value -> why
-  std::map<ValueId, std::set<int>> roots_;     // the roots whose kernels compute the value
-  std::map<ValueId, Footprint> halo_;          // of unstored images
+  std::map<ValueId, std::string> stored_;   // images: value -> why
+  std::map<ValueId, std::set<int>> roots_;  // the roots whose kernels compute the value
+  std::map<ValueId, Footprint> halo_;       // of unstored images
 };
 
 }  // namespace

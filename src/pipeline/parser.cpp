@@ -139,16 +139,11 @@ void Parser::skip_space() {
 void Parser::expect_separator() {
   if (at_gap()) return;
   switch (peek()) {
-    case '=':
-      fail_here("'=' can only follow a parameter's name; quote a text that contains it");
-    case ':':
-      fail_here("':' can only follow a word or a number");
-    case '(':
-      fail_here("calls are not part of the pipeline language; write the value itself");
-    case ';':
-      fail_here("';' separates the rows of a matrix; arguments are separated by spaces");
-    default:
-      break;
+    case '=': fail_here("'=' can only follow a parameter's name; quote a text that contains it");
+    case ':': fail_here("':' can only follow a word or a number");
+    case '(': fail_here("calls are not part of the pipeline language; write the value itself");
+    case ';': fail_here("';' separates the rows of a matrix; arguments are separated by spaces");
+    default: break;
   }
   if (is_word_char(peek()) || is_quote(peek()) || peek() == '[' || peek() == '$') {
     fail_here("a space is missing before " + shown(at_));
@@ -327,25 +322,14 @@ Item Parser::item(int depth) {
   Item out;
   switch (peek()) {
     case '\'':
-    case '"':
-      out.value = Quoted{quoted()};
-      break;
-    case '[':
-      out.value = matrix();
-      break;
-    case '@':
-      out.value = file();
-      break;
+    case '"': out.value = Quoted{quoted()}; break;
+    case '[': out.value = matrix(); break;
+    case '@': out.value = file(); break;
     case ':':
-    case '$':
-      out.value = operand();
-      break;
-    case ',':
-      fail_here("a value is missing before ','");
-    case '=':
-      fail_here("a parameter's name is missing before '='");
-    case '#':
-      fail_here("comments belong in pipeline files; quote a text that starts with '#'");
+    case '$': out.value = operand(); break;
+    case ',': fail_here("a value is missing before ','");
+    case '=': fail_here("a parameter's name is missing before '='");
+    case '#': fail_here("comments belong in pipeline files; quote a text that starts with '#'");
     default: {
       const std::string_view text = run(begin);
       if (text.empty()) expect_separator();

@@ -15,7 +15,7 @@ struct BoundStage {
   std::string keep_as;        // `as NAME`
   std::string save_template;  // `save TEMPLATE`
   Span span;
-  std::string text;           // canonical, for reports
+  std::string text;  // canonical, for reports
 };
 
 struct Pipeline {

@@ -93,12 +93,13 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Golden{"imcomplement", gray8, "point imcomplement\n"},
         // Ten point stages: one kernel.
-        Golden{"imcomplement | imcomplement | imadjust 0.1,0.9 | imcomplement | imadjust 0.2,0.7 | "
-               "imcomplement | imadjust 0,1 0.1,0.8 | imcomplement | imadjust 0.1,0.9 | imcomplement",
-               gray8,
-               "point imcomplement + point imcomplement + point imadjust_linear + point "
-               "imcomplement + point imadjust_linear + point imcomplement + point imadjust_linear "
-               "+ point imcomplement + point imadjust_linear + point imcomplement\n"},
+        Golden{
+            "imcomplement | imcomplement | imadjust 0.1,0.9 | imcomplement | imadjust 0.2,0.7 | "
+            "imcomplement | imadjust 0,1 0.1,0.8 | imcomplement | imadjust 0.1,0.9 | imcomplement",
+            gray8,
+            "point imcomplement + point imcomplement + point imadjust_linear + point "
+            "imcomplement + point imadjust_linear + point imcomplement + point imadjust_linear "
+            "+ point imcomplement + point imadjust_linear + point imcomplement\n"},
         Golden{"transpose | imcomplement | fliplr", gray8,
                "permute transpose + point imcomplement + permute flip x\n"},
         Golden{"imopen disk,5", gray8, "extremum min 11x11 mask + extremum max 11x11 mask\n"},
@@ -106,16 +107,16 @@ INSTANTIATE_TEST_SUITE_P(
         Golden{"imopen square,101", gray8,
                "extremum min 101x101\n"
                "extremum max 101x101  [computing its halo again costs more than storing]\n"},
-        Golden{"imfilter [1 1 1;1 1 2;1 1 1]/10 circular | imfilter [1 1 1;1 1 2;1 1 1]/10 circular",
-               gray_single,
-               "stencil 3x3 circular\n"
-               "stencil 3x3 circular  [a circular border needs the whole image]\n"},
+        Golden{
+            "imfilter [1 1 1;1 1 2;1 1 1]/10 circular | imfilter [1 1 1;1 1 2;1 1 1]/10 circular",
+            gray_single,
+            "stencil 3x3 circular\n"
+            "stencil 3x3 circular  [a circular border needs the whole image]\n"},
         Golden{"medfilt2 | transpose", gray8,
                "rank 5 of 3x3 constant\n"
                "permute transpose  [a permutation fuses with point stages only]\n"},
         // What is computed twice is computed once, and reductions of one image share a step.
-        Golden{"mean2 | sum | min", gray8,
-               "reduce sum + scalar mean_of_sums + reduce min\n"},
+        Golden{"mean2 | sum | min", gray8, "reduce sum + scalar mean_of_sums + reduce min\n"},
         Golden{"as a | imdilate square,3 | imlincomb 1 -1 :a", gray8,
                "extremum max 3x3 + point imlincomb_2\n"},
         // Nobody reads the first complement. The second is read before and after the barrier.

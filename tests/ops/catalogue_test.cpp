@@ -31,8 +31,9 @@ const std::map<std::string_view, std::vector<std::string>> uses{
     {"bwlabel", {"", "4"}},
     {"conv2", {"k7", "k4 full", "[1 2 3; 0 -1 0; 0 0 -4]", "fspecial:gaussian,5,1.2 valid"}},
     {"dither", {""}},
-    {"edge", {"", "prewitt nothinning", "roberts", "sobel t0.1 vertical", "log",
-              "zerocross filter=fspecial:log,9,1.5", "canny", "canny 0.1,0.3 s1"}},
+    {"edge",
+     {"", "prewitt nothinning", "roberts", "sobel t0.1 vertical", "log",
+      "zerocross filter=fspecial:log,9,1.5", "canny", "canny 0.1,0.3 s1"}},
     {"gamma", {"0.5"}},
     {"graythresh", {""}},
     {"histeq", {"", "300"}},
@@ -48,11 +49,11 @@ const std::map<std::string_view, std::vector<std::string>> uses{
     {"imcrop", {"-3,0,9,30", "size=60 percent"}},
     {"imdilate", {"square,3", "[1 0 0; 0 1 0; 0 1 1]", "disk,7"}},
     {"imdivide", {":b", "3"}},
-    {"imerode", {"square,3", "rectangle,31,2", "octagon,3", "pair,2,-3",
-                 "periodicline,2,1,-2"}},
+    {"imerode", {"square,3", "rectangle,31,2", "octagon,3", "pair,2,-3", "periodicline,2,1,-2"}},
     {"imfill", {"", "holes 8"}},
-    {"imfilter", {"fspecial:average,3", "[1 2; 3 4]/10 circular", "fspecial:sobel replicate",
-                  "[1 2 3; 0 -1 0; 0 0 -4] symmetric conv", "[1 2 1]/4 size=full"}},
+    {"imfilter",
+     {"fspecial:average,3", "[1 2; 3 4]/10 circular", "fspecial:sobel replicate",
+      "[1 2 3; 0 -1 0; 0 0 -4] symmetric conv", "[1 2 1]/4 size=full"}},
     {"imgaussfilt", {"", "1.4"}},
     {"imgradient", {"", "prewitt direction", "central", "intermediate", "roberts"}},
     {"imgradmorph", {"rectangle,3,7"}},
@@ -77,8 +78,9 @@ const std::map<std::string_view, std::vector<std::string>> uses{
     {"mean2", {"", "each"}},
     {"medfilt2", {"", "k5 symmetric", "2,4 circular"}},
     {"min", {"", "each"}},
-    {"ordfilt2", {"7 rectangle,3,5", "1 disk,2 replicate",
-                  "4 square,3 offsets=[0 1 2; -3 4.5 5; 6 -700 8]", "60 disk,5 symmetric"}},
+    {"ordfilt2",
+     {"7 rectangle,3,5", "1 disk,2 replicate", "4 square,3 offsets=[0 1 2; -3 4.5 5; 6 -700 8]",
+      "60 disk,5 symmetric"}},
     {"radon", {"0:10:179", "theta=30"}},
     {"reduce", {"'max(acc, x)'"}},
     {"rot90", {"", "2", "-1"}},
@@ -153,7 +155,8 @@ void check_use(const std::string& stage, const HostImage& image) {
     ASSERT_EQ(fused.columns.size(), apart.columns.size()) << where;
     if (!fused.columns.empty()) {
       EXPECT_EQ(0, std::memcmp(fused.columns.data(), apart.columns.data(),
-                               fused.columns.size() * sizeof(double))) << where;
+                               fused.columns.size() * sizeof(double)))
+          << where;
     }
     EXPECT_EQ(fused.measurement.size(), apart.measurement.size()) << where;
     if (fused.image.pixels.empty()) {
@@ -169,9 +172,9 @@ void check_use(const std::string& stage, const HostImage& image) {
 }
 
 TEST(Catalogue, EveryOperatorIsDescribedFully) {
-  const std::vector<std::string_view> categories{"point",      "geometry",   "filter", "edge",
-                                                 "morphology", "order",      "statistics",
-                                                 "transform",  "source"};
+  const std::vector<std::string_view> categories{"point",      "geometry",   "filter",
+                                                 "edge",       "morphology", "order",
+                                                 "statistics", "transform",  "source"};
   for (const Operator& op : catalogue()) {
     EXPECT_TRUE(is_name(op.name)) << op.name;
     EXPECT_NE(std::find(categories.begin(), categories.end(), op.category), categories.end())
@@ -233,19 +236,18 @@ TEST(Catalogue, EveryOperatorOnEveryClassAndSize) {
     const auto* list = uses_of(op);
     ASSERT_NE(list, nullptr) << op.name << " has no row in the table of this test";
     for (const std::string& arguments : *list) {
-      const std::string stage =
-          std::string(op.name) + (arguments.empty() ? "" : " " + arguments);
+      const std::string stage = std::string(op.name) + (arguments.empty() ? "" : " " + arguments);
       for (const PixelClass cls : classes) {
         for (const int channels : {1, 3}) {
           for (const Size size : sizes) {
-            const HostImage image =
-                with_alpha(test::test_image(cls, channels, size, ++seed));
+            const HostImage image = with_alpha(test::test_image(cls, channels, size, ++seed));
             if (op.classes.has(cls)) {
               check_use(stage, image);
             } else if (size == sizes[0]) {
               const std::string error = test::error_of(stage, image, operands_for(image));
               EXPECT_NE(error.find(std::string(op.name) + ": it is not defined for a " +
-                                   std::string(name_of(cls)) + " image"), std::string::npos)
+                                   std::string(name_of(cls)) + " image"),
+                        std::string::npos)
                   << stage << ": " << error;
             }
           }
@@ -274,16 +276,26 @@ TEST(Catalogue, SpecialValuesAreTheSameFused) {
 
 // `name=value` for both ends of each range, with what else the operator then needs.
 TEST(Catalogue, BothEndsOfEveryRange) {
-  const std::map<std::string, std::string> with{
-      {"edge sigma", "log"},         {"imadjust tol", ""},       {"constant value", ""},
-      {"edge thresh", "canny"},      {"bwareaopen conn", "3"},   {"imreconstruct conn", ":b"},
-      {"ordfilt2 nth", "square,3"},  {"stencil radius", "'x'"},  {"reduce init", "'max(acc, x)'"},
-      {"histogram bins", "'x'"},     {"fspecial size", "gaussian"}, {"fspecial sigma", "log"},
-      {"fspecial radius", "disk"},   {"fspecial len", "motion theta=30"},
-      {"fspecial alpha", "unsharp"}, {"noise size", ""}};
+  const std::map<std::string, std::string> with{{"edge sigma", "log"},
+                                                {"imadjust tol", ""},
+                                                {"constant value", ""},
+                                                {"edge thresh", "canny"},
+                                                {"bwareaopen conn", "3"},
+                                                {"imreconstruct conn", ":b"},
+                                                {"ordfilt2 nth", "square,3"},
+                                                {"stencil radius", "'x'"},
+                                                {"reduce init", "'max(acc, x)'"},
+                                                {"histogram bins", "'x'"},
+                                                {"fspecial size", "gaussian"},
+                                                {"fspecial sigma", "log"},
+                                                {"fspecial radius", "disk"},
+                                                {"fspecial len", "motion theta=30"},
+                                                {"fspecial alpha", "unsharp"},
+                                                {"noise size", ""}};
   // Images of terabytes, a window without the image, or another image is needed.
-  const std::set<std::string> left_out{"imcrop rect", "imcrop size", "impad by", "imresize scale",
-                                       "imresize size", "imwarp size", "jointhist bins"};
+  const std::set<std::string> left_out{"imcrop rect",    "imcrop size",   "impad by",
+                                       "imresize scale", "imresize size", "imwarp size",
+                                       "jointhist bins"};
   const HostImage image = test::test_image(PixelClass::uint8, 1, {31, 17}, 5);
   for (const Operator& op : catalogue()) {
     for (const Parameter& p : op.parameters) {
@@ -296,7 +308,7 @@ TEST(Catalogue, BothEndsOfEveryRange) {
         if (it != with.end() && !it->second.empty()) text += " " + it->second;
         text += " " + std::string(p.name) + "=" + number_text(end);
         for (int i = 1; i < p.most_numbers; ++i) text += "," + number_text(end);
-        if (op.name == "constant" ) text += " value=0.5";
+        if (op.name == "constant") text += " value=0.5";
         try {
           if (op.make != nullptr) {
             test::run(text + " | imcomplement | imcomplement");
@@ -304,9 +316,9 @@ TEST(Catalogue, BothEndsOfEveryRange) {
             test::run(text, image, operands_for(image));
           }
         } catch (const Error& error) {
-          const bool no_white = op.name == "fspecial" &&
-                                std::string_view(error.what()).find("mat2gray") !=
-                                    std::string_view::npos;
+          const bool no_white =
+              op.name == "fspecial" &&
+              std::string_view(error.what()).find("mat2gray") != std::string_view::npos;
           EXPECT_TRUE(no_white) << text << ": " << error.what();
         }
         // Just outside there is an error that names the range.

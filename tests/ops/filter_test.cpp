@@ -27,8 +27,8 @@ struct Row {
   const char* text;
   std::vector<PixelClass> classes;
   std::function<Image(const Image&)> expected;
-  double scale = 1;      // sum of |weights|, for the tolerance of single results
-  double allowed = 0;    // part of the pixels that may be at a tie
+  double scale = 1;    // sum of |weights|, for the tolerance of single results
+  double allowed = 0;  // part of the pixels that may be at a tie
 };
 
 Matrix ones(int rows, int columns, double value = 1) {
@@ -89,8 +89,7 @@ void check(std::span<const Row> rows, std::span<const Size> of_sizes = sizes) {
           const HostImage image = test::test_image(cls, channels, size, ++seed);
           const Image expected = row.expected(reference::from_host(image));
           const double white = expected.white != 0 ? expected.white : 1;
-          const double tolerance =
-              expected.cls == single ? float_error * row.scale * white : 0;
+          const double tolerance = expected.cls == single ? float_error * row.scale * white : 0;
           EXPECT_EQ(test::difference(expected, run(row.text, image).image, tolerance, row.allowed),
                     "")
               << row.text << " on " << test::describe(image);
@@ -129,11 +128,14 @@ TEST(Conv2, ZeroWeightsReadNothing) {
     const HostImage image = test::test_image_with_specials(1, size, 5);
     const Image a = reference::from_host(image);
     EXPECT_EQ(test::difference(reference::conv2(a, skewed, "same"),
-                               run("conv2 [1 2 3; 0 -1 0; 0 0 -4]", image).image, 1e-5), "");
+                               run("conv2 [1 2 3; 0 -1 0; 0 0 -4]", image).image, 1e-5),
+              "");
     EXPECT_EQ(test::difference(reference::conv2(a, sobel, "same"),
-                               run("conv2 fspecial:sobel", image).image, 1e-5), "");
+                               run("conv2 fspecial:sobel", image).image, 1e-5),
+              "");
     EXPECT_EQ(test::difference(reference::conv2(a, ones(2, 2, 0), "same"),
-                               run("conv2 [0 0; 0 0]", image).image), "");
+                               run("conv2 [0 0; 0 0]", image).image),
+              "");
   }
 }
 
@@ -190,11 +192,14 @@ TEST(Edge, Uint8IsExact) {
   rows.push_back({"edge", {uint8}, edges({})});
   rows.push_back({"edge prewitt", {uint8}, edges({.method = "prewitt"})});
   rows.push_back({"edge roberts", {uint8}, edges({.method = "roberts"})});
-  rows.push_back({"edge sobel 0.06 horizontal nothinning", {uint8},
+  rows.push_back({"edge sobel 0.06 horizontal nothinning",
+                  {uint8},
                   edges({.threshold = 0.06, .direction = "horizontal", .thinning = false})});
-  rows.push_back({"edge prewitt vertical thresh=auto", {uint8},
+  rows.push_back({"edge prewitt vertical thresh=auto",
+                  {uint8},
                   edges({.method = "prewitt", .direction = "vertical"})});
-  rows.push_back({"edge roberts t0.1 thinning=0", {uint8},
+  rows.push_back({"edge roberts t0.1 thinning=0",
+                  {uint8},
                   edges({.method = "roberts", .threshold = 0.1, .thinning = false})});
   rows.push_back({"edge prewitt t0", {uint8}, edges({.method = "prewitt", .threshold = 0})});
   rows.push_back({"edge sobel t10", {uint8}, edges({.threshold = 10})});
@@ -208,12 +213,18 @@ TEST(Edge, OtherClassesAreFloat) {
     static std::vector<std::string> texts;
     texts.reserve(8);
     texts.push_back("edge " + std::string(method) + " nothinning");
-    rows.push_back({texts.back().c_str(), {uint16, single},
-                    edges({.method = method, .thinning = false}), 1, 0.002});
+    rows.push_back({texts.back().c_str(),
+                    {uint16, single},
+                    edges({.method = method, .thinning = false}),
+                    1,
+                    0.002});
   }
   rows.push_back({"edge log", {uint8, single}, edges({.method = "log"}), 1, 0.002});
-  rows.push_back({"edge log sigma=1 t0.01", {uint8, uint16},
-                  edges({.method = "log", .threshold = 0.01, .sigma = 1}), 1, 0.002});
+  rows.push_back({"edge log sigma=1 t0.01",
+                  {uint8, uint16},
+                  edges({.method = "log", .threshold = 0.01, .sigma = 1}),
+                  1,
+                  0.002});
   const Size large[] = {{31, 17}, {70, 45}};
   check(rows, large);
 }
@@ -258,8 +269,8 @@ TEST(Morphology, AgreesWithItsDefinition) {
       {"imopen line,7,20", all, [=](const Image& a) { return open(a, line); }},
       {"imclose diamond,2", all,
        [=](const Image& a) {
-         return close(a, {5, 5, {0, 0, 1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1,
-                                 0, 1, 1, 1, 0, 0, 0, 1, 0, 0}});
+         return close(a, {5, 5, {0, 0, 1, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1,
+                                 1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0, 0}});
        }},
       {"imtophat square,7", all,
        [=](const Image& a) { return reference::difference(a, open(a, ones(7, 7))); }},
@@ -288,9 +299,13 @@ TEST(Morphology, IgnoresNaN) {
     for (const auto& [name, e] : {std::pair("[1]", ones(1, 1)), std::pair("square,3", ones(3, 3)),
                                   std::pair("[1 0 0; 0 1 0; 0 1 1]", corner)}) {
       EXPECT_EQ(test::difference(reference::imdilate(a, e),
-                                 run("imdilate " + std::string(name), image).image), "") << name;
+                                 run("imdilate " + std::string(name), image).image),
+                "")
+          << name;
       EXPECT_EQ(test::difference(reference::imerode(a, e),
-                                 run("imerode " + std::string(name), image).image), "") << name;
+                                 run("imerode " + std::string(name), image).image),
+                "")
+          << name;
     }
   }
 }
@@ -340,9 +355,11 @@ TEST(Stencil, RunsTheUsersExpression) {
   };
   const Row rows[] = {
       {"stencil 'abs(at(1,0) - at(-1,0)) + abs(at(0,2) - x)'", all, differences({"replicate"})},
-      {"stencil 'abs(at(1,0) - at(-1,0)) + abs(at(0,2) - at(0,0))' r2 5", {uint8, uint16},
+      {"stencil 'abs(at(1,0) - at(-1,0)) + abs(at(0,2) - at(0,0))' r2 5",
+       {uint8, uint16},
        differences({"constant", 5})},
-      {"stencil 'abs(at(1,0) - at(-1,0)) + abs(at(0,2) - x)' circular", {uint8},
+      {"stencil 'abs(at(1,0) - at(-1,0)) + abs(at(0,2) - x)' circular",
+       {uint8},
        differences({"circular"})},
   };
   check(rows);

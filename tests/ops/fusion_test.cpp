@@ -57,13 +57,26 @@ TEST(Fusion, PairsOfBorderRulesAtSmallSizes) {
 }
 
 TEST(Fusion, RandomChains) {
-  const std::string others[] = {"imadjust",        "imadjust 0.2,0.8 0.1,0.9", "imcomplement",
-                                "im2uint16",       "im2single",                "im2uint8",
-                                "transpose",       "fliplr",                   "rot90 1",
-                                "rgb2gray",        "imlincomb 0.7 0.4 :k",     "map 'x / 2 + 7'",
-                                "stencil 'at(1,0) - at(0,-1) + at(0,0)' r1",   "mean2",
-                                "std2",            "imtophat disk,1",          "imgradmorph square,3",
-                                "edge prewitt",    "edge sobel t0.1 nothinning", "mat2gray"};
+  const std::string others[] = {"imadjust",
+                                "imadjust 0.2,0.8 0.1,0.9",
+                                "imcomplement",
+                                "im2uint16",
+                                "im2single",
+                                "im2uint8",
+                                "transpose",
+                                "fliplr",
+                                "rot90 1",
+                                "rgb2gray",
+                                "imlincomb 0.7 0.4 :k",
+                                "map 'x / 2 + 7'",
+                                "stencil 'at(1,0) - at(0,-1) + at(0,0)' r1",
+                                "mean2",
+                                "std2",
+                                "imtophat disk,1",
+                                "imgradmorph square,3",
+                                "edge prewitt",
+                                "edge sobel t0.1 nothinning",
+                                "mat2gray"};
   std::mt19937 random(20240817);
   const auto pick = [&](const auto& list) { return list[random() % std::size(list)]; };
   int saved = 0, done = 0;
@@ -74,11 +87,11 @@ TEST(Fusion, RandomChains) {
       if (stages > 1) pipeline += random() % 5 == 0 ? " | as k | " : " | ";
     }
     const PixelClass classes[] = {PixelClass::uint8, PixelClass::uint16, PixelClass::single};
-    const HostImage image =
-        test::test_image(pick(classes), random() % 3 == 0 ? 3 : 1,
-                         {1 + static_cast<int>(random() % 90), 1 + static_cast<int>(random() % 70)},
-                         round);
-    // Chains that have no meaning (:k of another size, a class an operator does not take) are left out.
+    const HostImage image = test::test_image(
+        pick(classes), random() % 3 == 0 ? 3 : 1,
+        {1 + static_cast<int>(random() % 90), 1 + static_cast<int>(random() % 70)}, round);
+    // Chains that have no meaning (:k of another size, a class an operator does not take) are left
+    // out.
     if (!test::error_of(pipeline, image).empty()) continue;
     ++done;
     ASSERT_EQ(fusion_difference(pipeline, image, saved), "")

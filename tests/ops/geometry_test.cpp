@@ -18,8 +18,8 @@ using test::run;
 
 constexpr PixelClass classes[] = {PixelClass::logical, PixelClass::uint8, PixelClass::uint16,
                                   PixelClass::single};
-const Size sizes[] = {{1, 1},   {1, 40},  {40, 1},  {31, 17}, {33, 32}, {64, 31},
-                      {63, 65}, {129, 5}, {7, 127}, {1025, 3}};
+const Size sizes[] = {{1, 1},   {1, 40},  {40, 1},  {31, 17}, {33, 32},
+                      {64, 31}, {63, 65}, {129, 5}, {7, 127}, {1025, 3}};
 
 // As float32 sums of a few hundred values of the image are.
 double tolerance_of(PixelClass cls) { return cls == PixelClass::single ? 4e-6 : 0; }
@@ -33,8 +33,8 @@ std::string list(std::initializer_list<int> numbers) {
 TEST(Imcrop, IsTheRectangleCutToTheImage) {
   const struct {
     int left, top, width, height;
-  } windows[] = {{0, 0, 1, 1},   {0, 0, 5000, 5000}, {-3, -2, 5, 7},
-                 {3, 0, 9, 1},   {-40, 0, 50, 2},    {0, -7, 2000, 8}};
+  } windows[] = {{0, 0, 1, 1}, {0, 0, 5000, 5000}, {-3, -2, 5, 7},
+                 {3, 0, 9, 1}, {-40, 0, 50, 2},    {0, -7, 2000, 8}};
   std::uint64_t seed = 1;
   for (const PixelClass cls : classes) {
     for (const int channels : {1, 3}) {
@@ -45,7 +45,8 @@ TEST(Imcrop, IsTheRectangleCutToTheImage) {
           const std::string text = "imcrop " + list({w.left, w.top, w.width, w.height});
           EXPECT_EQ(test::difference(reference::crop(reference::from_host(image), w.left, w.top,
                                                      w.width, w.height),
-                                     run(text, image).image), "")
+                                     run(text, image).image),
+                    "")
               << text << " of " << test::describe(image);
         }
       }
@@ -68,9 +69,10 @@ TEST(Imcrop, SizesLieWhereTheyAreSaidTo) {
                  {"size=50 percent", 7, 4, 16, 9},
                  {"10,20,50,40 percent", 3, 3, 16, 7}};
   for (const auto& w : windows) {
-    EXPECT_EQ(test::difference(reference::crop(reference::from_host(image), w.left, w.top, w.width,
-                                               w.height),
-                               run(std::string("imcrop ") + w.text, image).image), "")
+    EXPECT_EQ(test::difference(
+                  reference::crop(reference::from_host(image), w.left, w.top, w.width, w.height),
+                  run(std::string("imcrop ") + w.text, image).image),
+              "")
         << w.text;
   }
 }
@@ -79,13 +81,13 @@ TEST(Imcrop, SaysWhatIsWrong) {
   const HostImage image = test::test_image(PixelClass::uint8, 1, {31, 17}, 5);
   EXPECT_EQ(test::error_of("imcrop 31,0,4,4", image),
             "imcrop: the image is only 31x17, so that nothing is left of it");
-  EXPECT_NE(test::error_of("imcrop", image).find(
-                "imcrop: it needs either rect=left,top,width,height or size=rows,columns"),
+  EXPECT_NE(test::error_of("imcrop", image)
+                .find("imcrop: it needs either rect=left,top,width,height or size=rows,columns"),
             std::string::npos);
   EXPECT_NE(test::error_of("imcrop 1,2,0,4", image).find("width and height must be above 0"),
             std::string::npos);
-  EXPECT_NE(test::error_of("imcrop 1,2,3,4 north", image).find(
-                "at is where a size lies; a rect has its own place"),
+  EXPECT_NE(test::error_of("imcrop 1,2,3,4 north", image)
+                .find("at is where a size lies; a rect has its own place"),
             std::string::npos);
 }
 
@@ -105,7 +107,8 @@ TEST(Impad, IsTheFrameOfItsRule) {
             text += " boundary=" + (rule.empty() ? number_text(value) : rule);
             EXPECT_EQ(test::difference(reference::pad(reference::from_host(image), f.top, f.bottom,
                                                       f.left, f.right, rule, value),
-                                       run(text, image).image), "")
+                                       run(text, image).image),
+                      "")
                 << text << " of " << test::describe(image);
           }
         }
@@ -117,11 +120,13 @@ TEST(Impad, IsTheFrameOfItsRule) {
 TEST(Impad, OneAndTwoNumbers) {
   const HostImage image = test::test_image(PixelClass::uint8, 3, {31, 17}, 5);
   const Image a = reference::from_host(image);
-  EXPECT_EQ(test::difference(reference::pad(a, 3, 3, 3, 3, "", 0), run("impad 3", image).image), "");
+  EXPECT_EQ(test::difference(reference::pad(a, 3, 3, 3, 3, "", 0), run("impad 3", image).image),
+            "");
   EXPECT_EQ(test::difference(reference::pad(a, 3, 3, 8, 8, "symmetric", 0),
-                             run("impad 3,8 symmetric", image).image), "");
-  EXPECT_NE(test::error_of("impad 1,2,3", image).find(
-                "it takes 1 number, 2 (rows,columns) or 4 (top,bottom,left,right)"),
+                             run("impad 3,8 symmetric", image).image),
+            "");
+  EXPECT_NE(test::error_of("impad 1,2,3", image)
+                .find("it takes 1 number, 2 (rows,columns) or 4 (top,bottom,left,right)"),
             std::string::npos);
 }
 
@@ -141,8 +146,9 @@ TEST(Impad, AlphaIsFramedToo) {
   EXPECT_EQ(test::difference(framed("impad 2 symmetric"), run("impad 2 symmetric", alpha).image),
             "");
   EXPECT_EQ(test::difference(framed("imresize 1.7"), run("imresize 1.7", alpha).image), "");
-  EXPECT_EQ(test::difference(framed("imwarp rotate=20 fill=9"),
-                             run("imwarp rotate=20", alpha).image), "");
+  EXPECT_EQ(
+      test::difference(framed("imwarp rotate=20 fill=9"), run("imwarp rotate=20", alpha).image),
+      "");
 }
 
 // Integers may be off by what float32 sums are beyond a half: exact sums are often halfway between
@@ -202,16 +208,17 @@ TEST(Imresize, ToASize) {
   expect_resized(image, "size=0,80", {80, 42}, "bicubic", 80 / 64.0, 80 / 64.0);
   EXPECT_NE(test::error_of("imresize size=0,0", image).find("one of the two must be above 0"),
             std::string::npos);
-  EXPECT_NE(test::error_of("imresize 2 size=3,3", image).find(
-                "it needs either a scale or size=rows,columns"),
+  EXPECT_NE(test::error_of("imresize 2 size=3,3", image)
+                .find("it needs either a scale or size=rows,columns"),
             std::string::npos);
 }
 
 TEST(Impad, ThenCroppedIsTheImage) {
   const HostImage image = test::test_image(PixelClass::single, 3, {64, 33}, 7);
   for (const std::string rule : {"boundary=3", "replicate", "symmetric", "circular"}) {
-    EXPECT_EQ(test::difference(image, run("impad 5,60,130,2 " + rule + " | imcrop 130,5,64,33",
-                                          image).image), "")
+    EXPECT_EQ(test::difference(
+                  image, run("impad 5,60,130,2 " + rule + " | imcrop 130,5,64,33", image).image),
+              "")
         << rule;
   }
 }
@@ -219,14 +226,16 @@ TEST(Impad, ThenCroppedIsTheImage) {
 TEST(Imresize, AHundredTimesAndBack) {
   const HostImage image = test::test_image(PixelClass::uint16, 1, {9, 7}, 17);
   expect_resized(image, "100", {900, 700}, "bicubic", 100, 100);
-  EXPECT_EQ(test::difference(image, run("imresize 100 nearest | imresize 0.01 nearest", image).image),
-            "");
+  EXPECT_EQ(
+      test::difference(image, run("imresize 100 nearest | imresize 0.01 nearest", image).image),
+      "");
 }
 
 // The map that leads from output to input, where both are counted from the centres.
 std::vector<double> rotation(double degrees, Size from, Size to) {
   const double angle = degrees * std::numbers::pi / 180, c = std::cos(angle), s = std::sin(angle);
-  const double u = (static_cast<double>(to.width) - 1) / 2, v = (static_cast<double>(to.height) - 1) / 2;
+  const double u = (static_cast<double>(to.width) - 1) / 2,
+               v = (static_cast<double>(to.height) - 1) / 2;
   const double x = (static_cast<double>(from.width) - 1) / 2;
   const double y = (static_cast<double>(from.height) - 1) / 2;
   return {c, -s, x - c * u + s * v, s, c, y - s * u - c * v};
@@ -242,18 +251,19 @@ TEST(Imwarp, IsTheValueWhereTheMapLeadsFrom) {
         for (const bool nearest : {false, true}) {
           const std::string method = nearest ? " nearest" : "";
           // 37 degrees: no place falls on the border between two pixels.
-          EXPECT_EQ(test::difference(reference::warp(a, a.rows, a.columns,
-                                                     rotation(37, size, size), nearest, 3),
-                                     run("imwarp rotate=37 fill=3" + method, image).image,
-                                     tolerance_of(cls), 0.01), "")
+          EXPECT_EQ(
+              test::difference(
+                  reference::warp(a, a.rows, a.columns, rotation(37, size, size), nearest, 3),
+                  run("imwarp rotate=37 fill=3" + method, image).image, tolerance_of(cls), 0.01),
+              "")
               << method << test::describe(image);
           // The inverse of [2 0.5 3.1; 0 -1.5 20.3] is [1/2 1/6 -29.6/6; 0 -2/3 40.6/3].
           EXPECT_EQ(test::difference(
-                        reference::warp(a, 40, 30,
-                                        {0.5, 1 / 6.0, -29.6 / 6, 0, -2 / 3.0, 40.6 / 3}, nearest,
-                                        0),
+                        reference::warp(a, 40, 30, {0.5, 1 / 6.0, -29.6 / 6, 0, -2 / 3.0, 40.6 / 3},
+                                        nearest, 0),
                         run("imwarp [2 0.5 3.1; 0 -1.5 20.3] size=40,30" + method, image).image,
-                        tolerance_of(cls), 0.01), "")
+                        tolerance_of(cls), 0.01),
+                    "")
               << method << test::describe(image);
         }
       }
@@ -263,15 +273,15 @@ TEST(Imwarp, IsTheValueWhereTheMapLeadsFrom) {
 
 TEST(Imwarp, SaysWhatIsWrong) {
   const HostImage image = test::test_image(PixelClass::uint8, 1, {31, 17}, 5);
-  EXPECT_NE(test::error_of("imwarp", image).find(
-                "it needs either a matrix, or some of rotate, scale and translate"),
+  EXPECT_NE(test::error_of("imwarp", image)
+                .find("it needs either a matrix, or some of rotate, scale and translate"),
             std::string::npos);
-  EXPECT_NE(test::error_of("imwarp [1 2; 3 4]", image).find(
-                "a matrix of 2 or 3 rows and 3 columns is needed"),
+  EXPECT_NE(test::error_of("imwarp [1 2; 3 4]", image)
+                .find("a matrix of 2 or 3 rows and 3 columns is needed"),
             std::string::npos);
-  EXPECT_NE(test::error_of("imwarp [1 2 3; 3 4 5; 0 0.1 1]", image).find(
-                "the last row must be 0 0 1"),
-            std::string::npos);
+  EXPECT_NE(
+      test::error_of("imwarp [1 2 3; 3 4 5; 0 0.1 1]", image).find("the last row must be 0 0 1"),
+      std::string::npos);
   EXPECT_NE(test::error_of("imwarp [1 2 3; 2 4 5]", image).find("the matrix has no inverse"),
             std::string::npos);
 }

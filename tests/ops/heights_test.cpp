@@ -22,7 +22,9 @@ struct Heights {
   std::vector<double> values;
 };
 
-const Heights hill{3, 4, {1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1, 0},
+const Heights hill{3,
+                   4,
+                   {1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1, 0},
                    {0, 2.5, 99, -7, 30, 60.5, 30, 1, 99, -300, 12.25, 99}};
 
 std::string text_of(const Heights& h, bool cells) {
@@ -86,11 +88,13 @@ TEST(Heights, AreAddedByDilationAndTakenAwayByErosion) {
       const Image a = reference::from_host(image);
       const Image dilated = moved(a, hill, true), eroded = moved(a, hill, false);
       const Image opened = moved(eroded, hill, true), closed = moved(dilated, hill, false);
-      const std::pair<const char*, Image> expected[] = {
-          {"imdilate", dilated},          {"imerode", eroded},
-          {"imopen", opened},             {"imclose", closed},
-          {"imtophat", minus(a, opened)}, {"imbothat", minus(closed, a)},
-          {"imgradmorph", minus(dilated, eroded)}};
+      const std::pair<const char*, Image> expected[] = {{"imdilate", dilated},
+                                                        {"imerode", eroded},
+                                                        {"imopen", opened},
+                                                        {"imclose", closed},
+                                                        {"imtophat", minus(a, opened)},
+                                                        {"imbothat", minus(closed, a)},
+                                                        {"imgradmorph", minus(dilated, eroded)}};
       for (const auto& [name, result] : expected) {
         EXPECT_EQ(test::difference(result, run(name + element, image).image), "")
             << name << " on " << test::describe(image);
@@ -102,7 +106,8 @@ TEST(Heights, AreAddedByDilationAndTakenAwayByErosion) {
 TEST(Heights, OfZeroAreAFlatElement) {
   const HostImage image = test::test_image(PixelClass::uint8, 1, {40, 30}, 9);
   EXPECT_EQ(test::difference(run("imdilate disk,1", image).image,
-                             run("imdilate disk,1 [0 0 0; 0 0 0; 0 0 0]", image).image), "");
+                             run("imdilate disk,1 [0 0 0; 0 0 0; 0 0 0]", image).image),
+            "");
 }
 
 TEST(Heights, LeaveOutNaN) {
@@ -116,12 +121,15 @@ TEST(Heights, LeaveOutNaN) {
 TEST(Heights, MustFitTheElementAndTheImage) {
   const HostImage image = test::test_image(PixelClass::uint8, 1, {5, 5}, 2);
   EXPECT_NE(test::error_of("imerode square,3 heights=[1 2 3]", image)
-                .find("imerode: it is 1x3, the element 3x3"), std::string::npos);
+                .find("imerode: it is 1x3, the element 3x3"),
+            std::string::npos);
   EXPECT_NE(test::error_of("ordfilt2 1 square,2 offsets=[1 2 3]", image)
-                .find("ordfilt2: it is 1x3, the element 2x2"), std::string::npos);
+                .find("ordfilt2: it is 1x3, the element 2x2"),
+            std::string::npos);
   const HostImage mask = test::test_image(PixelClass::logical, 1, {5, 5}, 2);
   EXPECT_NE(test::error_of("imerode square,1 heights=[1]", mask)
-                .find("imerode: a logical image takes a flat element only"), std::string::npos);
+                .find("imerode: a logical image takes a flat element only"),
+            std::string::npos);
 }
 
 TEST(Offsets, AreAddedBeforeTheOrderIsFound) {
@@ -163,8 +171,8 @@ TEST(Elements, OfPairsAndPeriodicLines) {
   Image dot(PixelClass::uint8, 255, 9, 13, 1);
   dot.at(4, 6, 0) = 200;
   const auto lit = [&](const char* element) {
-    const Image got = reference::from_host(run(std::string("imdilate ") + element,
-                                               reference::to_host(dot)).image);
+    const Image got = reference::from_host(
+        run(std::string("imdilate ") + element, reference::to_host(dot)).image);
     std::vector<std::pair<int, int>> places;
     for (int r = 0; r < got.rows; ++r) {
       for (int c = 0; c < got.columns; ++c) {

@@ -1,4 +1,5 @@
-// Kernels, structuring elements and matrix files: their values, and what is said when they are wrong.
+// Kernels, structuring elements and matrix files: their values, and what is said when they are
+// wrong.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -61,7 +62,9 @@ TEST(Fspecial, DiskIsTheAreaInside) {
         }
         const double area = inside / (1.0 * fine * fine);
         EXPECT_NEAR(got.values[(y + radius) * got.columns + x + radius] * std::numbers::pi *
-                        radius * radius, area, 2e-3) << radius << " at " << x << ", " << y;
+                        radius * radius,
+                    area, 2e-3)
+            << radius << " at " << x << ", " << y;
       }
     }
   }
@@ -131,10 +134,12 @@ std::string picture(const Mask& m) {
 }
 
 TEST(Elements, LookAsTheyShould) {
-  EXPECT_EQ(picture(disk_element(3)), "...#...\n.#####.\n.#####.\n#######\n.#####.\n.#####.\n...#...\n");
+  EXPECT_EQ(picture(disk_element(3)),
+            "...#...\n.#####.\n.#####.\n#######\n.#####.\n.#####.\n...#...\n");
   EXPECT_EQ(picture(disk_element(0)), "#\n");
   EXPECT_EQ(picture(diamond_element(2)), "..#..\n.###.\n#####\n.###.\n..#..\n");
-  EXPECT_EQ(picture(octagon_element(3)), "..###..\n.#####.\n#######\n#######\n#######\n.#####.\n..###..\n");
+  EXPECT_EQ(picture(octagon_element(3)),
+            "..###..\n.#####.\n#######\n#######\n#######\n.#####.\n..###..\n");
   EXPECT_EQ(picture(line_element(5, 0)), "#####\n");
   EXPECT_EQ(picture(line_element(5, 90)), "#\n#\n#\n#\n#\n");
   EXPECT_EQ(picture(line_element(5, 45)), "..#\n.#.\n#..\n");  // semantics 7.1: only 3 pixels
@@ -200,7 +205,8 @@ TEST(MatrixFile, IsAKernelAndAnElement) {
   std::ofstream(path) << "1 0 1\n1 1 0\n";
   for (const char* op : {"conv2", "imfilter", "imdilate", "ordfilt2 2"}) {
     EXPECT_EQ(test::difference(test::run(op + std::string(" [1 0 1; 1 1 0]"), image).image,
-                               test::run(op + (" @'" + path.string() + "'"), image).image), "")
+                               test::run(op + (" @'" + path.string() + "'"), image).image),
+              "")
         << op;
   }
   std::filesystem::remove(path);

@@ -69,7 +69,8 @@ Image scattered(int rows, int columns, double part, std::uint64_t seed) {
 std::vector<Image> contents(Size size, std::uint64_t seed) {
   const int rows = static_cast<int>(size.height), columns = static_cast<int>(size.width);
   std::vector<Image> out = {
-      spiral(rows, columns, 2), spiral(rows, columns, 4),
+      spiral(rows, columns, 2),
+      spiral(rows, columns, 4),
       drawn(rows, columns, [](int r, int c) { return (r + c) % 2; }),
       drawn(rows, columns, [](int, int) { return 1; }),
       drawn(rows, columns, [](int, int) { return 0; }),
@@ -191,13 +192,14 @@ TEST(Imreconstruct, IsRepeatedDilationUnderTheMask) {
       HostImage marker = test::test_image(cls, 1, size, ++seed);
       Image sparse = reference::from_host(marker);
       std::mt19937_64 random(seed);
-      for (double& v : sparse.values) v = random() % 37 == 0 ? v : cls == PixelClass::single ? -9 : 0;
+      for (double& v : sparse.values)
+        v = random() % 37 == 0 ? v : cls == PixelClass::single ? -9 : 0;
       marker = reference::to_host(sparse);
       for (const int conn : {4, 8}) {
-        const Image expected =
-            reference::imreconstruct(sparse, reference::from_host(mask), conn);
-        EXPECT_EQ(test::difference(expected, run(with("imreconstruct :m", conn), marker,
-                                                 {{"m", mask}}).image), "")
+        const Image expected = reference::imreconstruct(sparse, reference::from_host(mask), conn);
+        EXPECT_EQ(test::difference(
+                      expected, run(with("imreconstruct :m", conn), marker, {{"m", mask}}).image),
+                  "")
             << conn << " " << test::describe(mask);
       }
     }
@@ -212,15 +214,18 @@ TEST(Imreconstruct, GoesThroughASpiral) {
     mask.white = class_max(cls);
     std::mt19937_64 random(5);
     for (double& v : mask.values) {
-      v *= cls == PixelClass::logical ? 1 : cls == PixelClass::single ? 0.5 + random() % 8 / 16.0
-                                                                      : 100.0 + random() % 100;
+      v *= cls == PixelClass::logical  ? 1
+           : cls == PixelClass::single ? 0.5 + random() % 8 / 16.0
+                                       : 100.0 + random() % 100;
     }
     Image marker = mask;
     for (size_t i = 1; i < marker.values.size(); ++i) marker.values[i] = 0;
     for (const int conn : {4, 8}) {
       EXPECT_EQ(test::difference(reference::imreconstruct(marker, mask, conn),
                                  run(with("imreconstruct :m", conn), reference::to_host(marker),
-                                     {{"m", reference::to_host(mask)}}).image), "")
+                                     {{"m", reference::to_host(mask)}})
+                                     .image),
+                "")
           << name_of(cls) << " " << conn;
     }
   }
@@ -232,11 +237,13 @@ TEST(Imreconstruct, TakesAMaskOfTheMarkersKind) {
   const HostImage marker = test::test_image(PixelClass::uint8, 3, {40, 30}, 6);
   const HostImage gray = run("rgb2gray", mask).image;
   EXPECT_EQ(test::difference(run("rgb2gray | imreconstruct :m", marker, {{"m", gray}}).image,
-                             run("imreconstruct :m", marker, {{"m", mask}}).image), "");
-  EXPECT_EQ(test::error_of("imreconstruct :m", gray,
-                           {{"m", test::test_image(PixelClass::uint16, 1, {40, 30}, 7)}}),
-            "pipeline:1:15: imreconstruct: the marker is uint8 x1, white 255, the mask is uint16 x1, "
-            "white 65535\n  imreconstruct :m\n                ^^");
+                             run("imreconstruct :m", marker, {{"m", mask}}).image),
+            "");
+  EXPECT_EQ(
+      test::error_of("imreconstruct :m", gray,
+                     {{"m", test::test_image(PixelClass::uint16, 1, {40, 30}, 7)}}),
+      "pipeline:1:15: imreconstruct: the marker is uint8 x1, white 255, the mask is uint16 x1, "
+      "white 65535\n  imreconstruct :m\n                ^^");
 }
 
 TEST(Imregional, IsTheFloodOnEverySizeAndClass) {
@@ -306,15 +313,20 @@ TEST(Imregional, KnowsInfinities) {
 TEST(LabelLaws, HoldOnRandomImages) {
   std::uint64_t seed = 200;
   for (const Size size : {Size{97, 61}, Size{300, 210}}) {
-    const HostImage gray = run("imadd 1", test::test_image(PixelClass::uint8, 1, size, ++seed)).image;
+    const HostImage gray =
+        run("imadd 1", test::test_image(PixelClass::uint8, 1, size, ++seed)).image;
     const auto same = [&](const std::string& a, const std::string& b, const HostImage& image) {
-      EXPECT_EQ(test::difference(run(a, image).image, run(b, image).image), "") << a << " and " << b;
+      EXPECT_EQ(test::difference(run(a, image).image, run(b, image).image), "")
+          << a << " and " << b;
     };
     same("imregionalmax", "imcomplement | imregionalmin", gray);
     same("transpose | imregionalmax 4 | transpose", "imregionalmax 4", gray);
     // A regional maximum is what can't be reached from one less.
     EXPECT_EQ(test::difference(run("imsubtract 1 | imreconstruct :a | imabsdiff :a | im2bw 0", gray,
-                                   {{"a", gray}}).image, run("imregionalmax", gray).image), "");
+                                   {{"a", gray}})
+                                   .image,
+                               run("imregionalmax", gray).image),
+              "");
     const HostImage bits = run("im2bw 0.4", gray).image;
     same("bwlabel | map 'x > 0' class=logical", "im2bw", bits);
     same("bwareaopen 1", "im2bw", bits);
@@ -336,11 +348,14 @@ TEST(Canny, IsTheDefinition) {
         const double s = std::stod(std::to_string(sigma));
         // Float32 decides otherwise at a few pixels, and edges that hang on them.
         EXPECT_EQ(test::difference(reference::canny(image, {}, s), run(text, host).image, 0, 0.003),
-                  "") << text << " " << test::describe(host);
+                  "")
+            << text << " " << test::describe(host);
         EXPECT_EQ(test::difference(reference::canny(image, {0.2}, s),
-                                   run(text + " thresh=0.2", host).image, 0, 0.003), "");
+                                   run(text + " thresh=0.2", host).image, 0, 0.003),
+                  "");
         EXPECT_EQ(test::difference(reference::canny(image, {0.1, 0.4}, s),
-                                   run(text + " thresh=0.1,0.4", host).image, 0, 0.003), "");
+                                   run(text + " thresh=0.1,0.4", host).image, 0, 0.003),
+                  "");
       }
     }
   }
@@ -354,11 +369,11 @@ TEST(Canny, FollowsAWeakEdgeToItsEnd) {
   for (int r = 0; r < image.rows; ++r) {
     for (int c = 0; c < image.columns; ++c) image.at(r, c) *= r < 3 && c < 40 ? 250 : 60;
   }
-  const HostImage host =
-      run("imdilate square,15", reference::to_host(image)).image;
+  const HostImage host = run("imdilate square,15", reference::to_host(image)).image;
   const Image wide = reference::from_host(host);
   const Image expected = reference::canny(wide, {0.05, 0.8}, 1);
-  EXPECT_EQ(test::difference(expected, run("edge canny 0.05,0.8 sigma=1", host).image, 0, 0.002), "");
+  EXPECT_EQ(test::difference(expected, run("edge canny 0.05,0.8 sigma=1", host).image, 0, 0.002),
+            "");
 }
 
 TEST(Canny, FindsNothingInAConstantImage) {

@@ -86,11 +86,13 @@ const Law laws[] = {
     {"conv2 [0 0 1] | map 'col == 0 ? 0 : x'", "conv2 [0 0 1]", all},  // zeros come in
     {"conv2 [1 2 1; 2 4 2; 1 2 1]", "conv2 [1 2 1] | conv2 [1; 2; 1]", {uint8}},
     {"flipud | conv2 [1 2 1; 2 4 2; 1 2 1]", "conv2 [1 2 1; 2 4 2; 1 2 1] | flipud", {uint8}},
-    {"transpose | conv2 [1 2 3; 0 -1 0; 0 0 -4]", "conv2 [1 0 0; 2 -1 0; 3 0 -4] | transpose",
+    {"transpose | conv2 [1 2 3; 0 -1 0; 0 0 -4]",
+     "conv2 [1 0 0; 2 -1 0; 3 0 -4] | transpose",
      {uint8}},
     {"immultiply 2 | conv2 k7", "conv2 k7 | immultiply 2", {single}},
     {"imfilter [1 2; 3 4]/10 conv", "conv2 [1 2; 3 4]/10 | map 'x' class=uint8", {uint8}},
-    {"conv2 [1 2 3; 0 -1 0; 0 0 -4] full | conv2 [1] valid", "conv2 [1 2 3; 0 -1 0; 0 0 -4] full",
+    {"conv2 [1 2 3; 0 -1 0; 0 0 -4] full | conv2 [1] valid",
+     "conv2 [1 2 3; 0 -1 0; 0 0 -4] full",
      {uint8, single}},
     // Edges
     {"transpose | edge sobel horizontal", "edge sobel vertical | transpose", {uint8}},
@@ -107,8 +109,9 @@ TEST(Laws, HoldBitForBit) {
       for (const int channels : {1, 3}) {
         for (const Size size : sizes) {
           const HostImage image = test::test_image(cls, channels, size, ++seed);
-          EXPECT_EQ(test::difference(test::run(law.left, image).image,
-                                     test::run(law.right, image).image), "")
+          EXPECT_EQ(
+              test::difference(test::run(law.left, image).image, test::run(law.right, image).image),
+              "")
               << "`" << law.left << "` and `" << law.right << "` on " << test::describe(image);
         }
       }

@@ -33,7 +33,8 @@ const Row rows[] = {
      "  imadjust\n"
      "  ^^^^^^^^"},
     {"imlincomb 1 2", uint8,
-     "pipeline:1:11: imlincomb: there are 2 weights for 1 images (the current one and those named); "
+     "pipeline:1:11: imlincomb: there are 2 weights for 1 images (the current one and those "
+     "named); "
      "each needs one\n"
      "  imlincomb 1 2\n"
      "            ^^^"},
@@ -65,7 +66,8 @@ const Row rows[] = {
      "  intlut :colour\n"
      "         ^^^^^^^"},
     {"conv2", uint8,
-     "pipeline:1:1: conv2: give a kernel or a size: `conv2 k7`, `conv2 [1 2 1; 2 4 2; 1 2 1]/16` or "
+     "pipeline:1:1: conv2: give a kernel or a size: `conv2 k7`, `conv2 [1 2 1; 2 4 2; 1 2 1]/16` "
+     "or "
      "`conv2 fspecial:gaussian,5,1.2`\n"
      "  conv2\n"
      "  ^^^^^"},

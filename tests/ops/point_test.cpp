@@ -41,66 +41,113 @@ Image binarized(const Image& a, double level) {
 Image otsu(const Image& a) {
   const Image gray = reference::rgb2gray(a);
   if (gray.cls == logical) return gray;
-  return reference::im2bw(gray, reference::graythresh(gray).code /
-                                    (gray.cls == uint16 ? 65535 : 255));
+  return reference::im2bw(gray,
+                          reference::graythresh(gray).code / (gray.cls == uint16 ? 65535 : 255));
 }
 
 const Row rows[] = {
-    {"imadjust 0.1,0.9", {uint8, uint16, single}, 3e-7,
+    {"imadjust 0.1,0.9",
+     {uint8, uint16, single},
+     3e-7,
      [](const Image& a) { return adjusted(a, 0.1, 0.9, 0, 1, 1); }},
-    {"imadjust 0.2 0.7 out=0.12,0.88 gamma=0.5", {uint8, uint16, single}, 1e-6,
+    {"imadjust 0.2 0.7 out=0.12,0.88 gamma=0.5",
+     {uint8, uint16, single},
+     1e-6,
      [](const Image& a) { return adjusted(a, 0.2, 0.7, 0.12, 0.88, 0.5); }},
-    {"imadjust in=0,1 out=1,0 gamma=3", {uint8, uint16, single}, 1e-6,
+    {"imadjust in=0,1 out=1,0 gamma=3",
+     {uint8, uint16, single},
+     1e-6,
      [](const Image& a) { return adjusted(a, 0, 1, 1, 0, 3); }},
-    {"imadjust [] [] 3", {uint8, uint16, single}, 1e-6,
+    {"imadjust [] [] 3",
+     {uint8, uint16, single},
+     1e-6,
      [](const Image& a) { return adjusted(a, 0, 1, 0, 1, 3); }},
-    {"imadjust in=[] out=1,0", {uint8, single}, 1e-6,
+    {"imadjust in=[] out=1,0",
+     {uint8, single},
+     1e-6,
      [](const Image& a) { return adjusted(a, 0, 1, 1, 0, 1); }},
-    {"imadjust 0.5,0.5 out=0.25,0.75", {uint8, uint16, single}, 1e-7,
+    {"imadjust 0.5,0.5 out=0.25,0.75",
+     {uint8, uint16, single},
+     1e-7,
      [](const Image& a) { return adjusted(a, 0.5, 0.5, 0.25, 0.75, 1); }},
-    {"imadjust 0.3,0.6 g0", {uint8, uint16, single}, 1e-7,
+    {"imadjust 0.3,0.6 g0",
+     {uint8, uint16, single},
+     1e-7,
      [](const Image& a) { return adjusted(a, 0.3, 0.6, 0, 1, 0); }},
-    {"imadjust", {uint8, uint16, single}, 3e-7,
+    {"imadjust",
+     {uint8, uint16, single},
+     3e-7,
      [](const Image& a) { return auto_adjusted(a, 0.01, 0.99); }},
-    {"imadjust tol=0.2", {uint8, uint16, single}, 3e-7,
+    {"imadjust tol=0.2",
+     {uint8, uint16, single},
+     3e-7,
      [](const Image& a) { return auto_adjusted(a, 0.2, 1 - 0.2); }},
-    {"imadjust tol=0,1", {uint8, uint16, single}, 3e-7,
+    {"imadjust tol=0,1",
+     {uint8, uint16, single},
+     3e-7,
      [](const Image& a) { return auto_adjusted(a, 0, 1); }},
-    {"gamma 2.2", {uint8, uint16, single}, 1e-6,
+    {"gamma 2.2",
+     {uint8, uint16, single},
+     1e-6,
      [](const Image& a) { return adjusted(a, 0, 1, 0, 1, 2.2); }},
     {"imcomplement", {logical, uint8, uint16, single}, 1e-7, reference::imcomplement},
-    {"im2bw", {logical, uint8, uint16, single}, 0, [](const Image& a) { return binarized(a, 0.5); }},
+    {"im2bw",
+     {logical, uint8, uint16, single},
+     0,
+     [](const Image& a) { return binarized(a, 0.5); }},
     {"im2bw 0.2", {uint8, uint16}, 0, [](const Image& a) { return binarized(a, 0.2); }},
     {"imbinarize t0.25", {uint8, uint16}, 0, [](const Image& a) { return binarized(a, 0.25); }},
     {"imbinarize", {uint8, uint16}, 0, otsu},
     {"rgb2gray", {uint8, uint16, single}, 2e-7, reference::rgb2gray},
-    {"im2uint8", {logical, uint8, uint16, single}, 0,
+    {"im2uint8",
+     {logical, uint8, uint16, single},
+     0,
      [](const Image& a) { return reference::convert(a, uint8); }},
-    {"im2uint16", {logical, uint8, uint16, single}, 0,
+    {"im2uint16",
+     {logical, uint8, uint16, single},
+     0,
      [](const Image& a) { return reference::convert(a, uint16); }},
-    {"im2single", {logical, uint8, uint16, single}, 0,
+    {"im2single",
+     {logical, uint8, uint16, single},
+     0,
      [](const Image& a) { return reference::convert(a, single); }},
     {"im2double", {uint8, single}, 0, [](const Image& a) { return reference::convert(a, single); }},
-    {"mat2gray", {logical, uint8, uint16, single}, 2e-7,
+    {"mat2gray",
+     {logical, uint8, uint16, single},
+     2e-7,
      [](const Image& a) { return reference::mat2gray(a, {}); }},
-    {"mat2gray 10,200", {uint8, uint16, single}, 2e-7,
+    {"mat2gray 10,200",
+     {uint8, uint16, single},
+     2e-7,
      [](const Image& a) { return reference::mat2gray(a, std::pair(10.0, 200.0)); }},
-    {"imlincomb 1.5 add=-0.25", {uint8, uint16, single}, 0,
+    {"imlincomb 1.5 add=-0.25",
+     {uint8, uint16, single},
+     0,
      [](const Image& a) { return reference::imlincomb({1.5}, {a}, -0.25, a.cls); }},
-    {"imlincomb k=0.5 class=single", {uint8, uint16, single}, 0,
+    {"imlincomb k=0.5 class=single",
+     {uint8, uint16, single},
+     0,
      [](const Image& a) { return reference::imlincomb({0.5}, {a}, 0, single); }},
-    {"map 'x / 2 + 0.25'", {uint8, uint16, single}, 1e-7,
+    {"map 'x / 2 + 0.25'",
+     {uint8, uint16, single},
+     1e-7,
      [](const Image& a) { return reference::imlincomb({0.5}, {a}, 0.25, a.cls); }},
-    {"map '(r + g + b) / 4'", {uint8, uint16}, 0,
+    {"map '(r + g + b) / 4'",
+     {uint8, uint16},
+     0,
      [](const Image& a) {
        Image out(a.cls, a.white, a.rows, a.columns, 1);
        for (size_t i = 0; i < out.values.size(); ++i) {
-         const auto channel = [&](int k) { return a.values[i * a.channels + (a.channels == 3 ? k : 0)]; };
+         const auto channel = [&](int k) {
+           return a.values[i * a.channels + (a.channels == 3 ? k : 0)];
+         };
          out.values[i] = reference::cast(a.cls, (channel(0) + channel(1) + channel(2)) / 4);
        }
        return out;
      }},
-    {"map 'col + 3 * row + x' class=uint16", {uint8, logical}, 0,
+    {"map 'col + 3 * row + x' class=uint16",
+     {uint8, logical},
+     0,
      [](const Image& a) {
        Image out(uint16, a.white, a.rows, a.columns, a.channels);
        for (int r = 0; r < a.rows; ++r) {
@@ -110,16 +157,24 @@ const Row rows[] = {
        }
        return out;
      }},
-    {"imadd 20", {uint8, uint16}, 0,
+    {"imadd 20",
+     {uint8, uint16},
+     0,
      [](const Image& a) { return reference::imlincomb({1}, {a}, 20, a.cls); }},
-    {"imsubtract 20.5", {uint8, uint16}, 0,
+    {"imsubtract 20.5",
+     {uint8, uint16},
+     0,
      [](const Image& a) { return reference::imlincomb({1}, {a}, -20.5, a.cls); }},
-    {"immultiply 1.5", {uint8, uint16, single}, 0,
+    {"immultiply 1.5",
+     {uint8, uint16, single},
+     0,
      [](const Image& a) { return reference::imlincomb({1.5}, {a}, 0, a.cls); }},
     {"transpose", {logical, uint8, uint16, single}, 0, reference::transpose},
     {"fliplr", {logical, uint8, uint16, single}, 0, reference::fliplr},
     {"flipud", {logical, uint8, uint16, single}, 0, reference::flipud},
-    {"rot90", {logical, uint8, uint16, single}, 0,
+    {"rot90",
+     {logical, uint8, uint16, single},
+     0,
      [](const Image& a) { return reference::rot90(a, 1); }},
     {"rot90 2", {uint8, single}, 0, [](const Image& a) { return reference::rot90(a, 2); }},
     {"rot90 -1", {uint16, single}, 0, [](const Image& a) { return reference::rot90(a, 3); }},
@@ -145,15 +200,17 @@ TEST(PointOperators, AgreeWithTheirDefinitions) {
 
 TEST(PointOperators, EveryCodeOfTheClass) {
   const char* texts[] = {"imadjust 0.1,0.9", "imadjust 0.2,0.7 out=0.12,0.88 gamma=0.5",
-                         "imcomplement", "im2uint8", "im2uint16", "im2single"};
+                         "imcomplement",     "im2uint8",
+                         "im2uint16",        "im2single"};
   for (const PixelClass cls : {uint8, uint16}) {
     Image codes(cls, class_max(cls), static_cast<int>(class_max(cls) + 1) / 256, 256, 1);
     for (size_t i = 0; i < codes.values.size(); ++i) codes.values[i] = static_cast<double>(i);
     for (const char* text : texts) {
       for (const Row& row : rows) {
         if (std::string_view(row.text).find(text) != 0) continue;
-        EXPECT_EQ(test::difference(row.expected(codes),
-                                   run(row.text, reference::to_host(codes)).image), "")
+        EXPECT_EQ(
+            test::difference(row.expected(codes), run(row.text, reference::to_host(codes)).image),
+            "")
             << row.text << " on " << name_of(cls);
       }
     }
@@ -166,8 +223,9 @@ TEST(Imadjust, TiesGoAwayFromZero) {
   a.values = {0, 255};
   Image expected = a;
   expected.values = {26, 230};
-  EXPECT_EQ(test::difference(expected,
-                             run("imadjust in=0,1 out=0.1,0.9", reference::to_host(a)).image), "");
+  EXPECT_EQ(
+      test::difference(expected, run("imadjust in=0,1 out=0.1,0.9", reference::to_host(a)).image),
+      "");
 }
 
 // semantics 1.5: 0.2 * 255 is 51 exactly, and 51 is not above it.
@@ -186,9 +244,10 @@ TEST(Intlut, LooksUpEveryClassAndChannel) {
     for (const int channels : {1, 3}) {
       for (const Size size : sizes) {
         const HostImage image = test::test_image(cls, channels, size, 8);
-        EXPECT_EQ(test::difference(reference::intlut(reference::from_host(image),
-                                                     reference::from_host(table)),
-                                   run("intlut :t", image, {{"t", table}}).image), "")
+        EXPECT_EQ(test::difference(
+                      reference::intlut(reference::from_host(image), reference::from_host(table)),
+                      run("intlut :t", image, {{"t", table}}).image),
+                  "")
             << test::describe(image);
       }
     }
@@ -214,8 +273,10 @@ TEST(Imlincomb, AnyNumberOfImagesIsRoundedOnce) {
         for (const HostImage& image : images) plain.push_back(reference::from_host(image));
         const Image expected = reference::imlincomb(
             {weights.begin(), weights.begin() + static_cast<long>(n)}, plain, 10.5, cls);
-        EXPECT_EQ(test::difference(expected, run("imlincomb " + numbers + names + " add=10.5",
-                                                 images[0], operands).image), "")
+        EXPECT_EQ(test::difference(
+                      expected,
+                      run("imlincomb " + numbers + names + " add=10.5", images[0], operands).image),
+                  "")
             << n << " images of " << name_of(cls);
       }
     }
@@ -248,7 +309,8 @@ TEST(Arithmetic, WithAnImage) {
               reference::cast(cls, pair.value(expected.values[i], other.values[i]));
         }
         EXPECT_EQ(test::difference(expected, run(pair.text, a, {{"b", b}, {"other", b}}).image,
-                                   cls == single ? 1e-6 : 0), "")
+                                   cls == single ? 1e-6 : 0),
+                  "")
             << pair.text << " of " << name_of(cls);
       }
     }

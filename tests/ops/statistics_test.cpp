@@ -93,8 +93,9 @@ TEST(Stats, IsTheFiveOfThem) {
     const HostImage image = test::test_image(PixelClass::uint16, channels, {70, 45}, 9);
     for (const std::string each : {"", " each"}) {
       const test::Ran all = run("stats" + each, image);
-      const test::Ran one_by_one = run("min" + each + " | max" + each + " | sum" + each +
-                                           " | mean2" + each + " | std2" + each, image);
+      const test::Ran one_by_one = run(
+          "min" + each + " | max" + each + " | sum" + each + " | mean2" + each + " | std2" + each,
+          image);
       EXPECT_EQ(all.columns, one_by_one.columns);
       EXPECT_EQ(all.names, one_by_one.names);
     }
@@ -184,7 +185,8 @@ TEST(Graythresh, IsOtsusThreshold) {
 TEST(Graythresh, HandsTheColourImageOn) {
   const HostImage image = test::test_image(PixelClass::uint8, 3, {31, 17}, 4);
   EXPECT_EQ(test::difference(run("imcomplement", image).image,
-                             run("graythresh | imcomplement", image).image), "");
+                             run("graythresh | imcomplement", image).image),
+            "");
 }
 
 // Two values with nothing between: the middle of the plateau.
@@ -200,12 +202,9 @@ TEST(Graythresh, AGapGivesItsMiddle) {
 TEST(Stretchlim, IsTheSortedSampleRule) {
   std::uint64_t seed = 90;
   const std::pair<const char*, std::pair<double, double>> tolerances[] = {
-      {"stretchlim", {0.01, 0.99}},
-      {"stretchlim 0.05", {0.05, 1 - 0.05}},
-      {"stretchlim tol=0,1", {0, 1}},
-      {"stretchlim 0.5", {0.5, 0.5}},
-      {"stretchlim 1,1", {1, 1}},
-      {"stretchlim 0,0", {0, 0}},
+      {"stretchlim", {0.01, 0.99}},   {"stretchlim 0.05", {0.05, 1 - 0.05}},
+      {"stretchlim tol=0,1", {0, 1}}, {"stretchlim 0.5", {0.5, 0.5}},
+      {"stretchlim 1,1", {1, 1}},     {"stretchlim 0,0", {0, 0}},
   };
   for (const auto& [text, tol] : tolerances) {
     for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
@@ -308,7 +307,8 @@ TEST(Jointhist, OfManyPixels) {
 // Counts far beyond a byte, which is what the CPU counts in first.
 TEST(Jointhist, OfFewDifferentPairs) {
   for (const int channels : {1, 3}) {
-    HostImage a({.cls = PixelClass::uint8, .channels = channels}, {700, 400}), b(a.type, {700, 400});
+    HostImage a({.cls = PixelClass::uint8, .channels = channels}, {700, 400}),
+        b(a.type, {700, 400});
     for (int y = 0; y < 400; ++y) {
       for (int x = 0; x < 700 * channels; ++x) {
         a.pixels.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(250 + x % channels);

@@ -29,7 +29,8 @@ void expect_distances(const Image& image, const std::string& metric) {
   for (const bool index : {false, true}) {
     const std::string text = "bwdist " + metric + (index ? " index" : "");
     EXPECT_EQ(test::difference(reference::bwdist(image, metric, index),
-                               run(text, reference::to_host(image)).image), "")
+                               run(text, reference::to_host(image)).image),
+              "")
         << text << " of " << image.columns << "x" << image.rows;
   }
 }
@@ -103,12 +104,13 @@ TEST(Dither, IsTheRasterLoop) {
   const Size sizes[] = {{1, 1},   {1, 40},  {70, 1},   {2, 2},    {16, 15}, {15, 16},  {31, 17},
                         {33, 32}, {64, 33}, {225, 48}, {227, 40}, {256, 9}, {1025, 70}};
   std::uint64_t seed = 30;
-  for (const PixelClass cls : {PixelClass::logical, PixelClass::uint8, PixelClass::uint16,
-                               PixelClass::single}) {
+  for (const PixelClass cls :
+       {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
     for (const Size size : sizes) {
       const HostImage image = test::test_image(cls, 1, size, ++seed);
       EXPECT_EQ(test::difference(reference::dither(reference::from_host(image)),
-                                 run("dither", image).image), "")
+                                 run("dither", image).image),
+                "")
           << test::describe(image);
     }
   }
@@ -130,7 +132,8 @@ TEST(Dither, ScalesByWhite) {
             "");
   const std::string error = test::error_of("bwdist | dither", image);
   EXPECT_NE(error.find("dither: the image has no white to scale by; use mat2gray first"),
-            std::string::npos) << error;
+            std::string::npos)
+      << error;
 }
 
 std::vector<double> range(double first, double step, int count) {
@@ -148,8 +151,8 @@ TEST(Radon, IsItsDefinition) {
       {"radon 44.9:0.05:45.1", range(44.9, 0.05, 5)},
       {"radon theta=90", {90}}};
   std::uint64_t seed = 50;
-  for (const PixelClass cls : {PixelClass::logical, PixelClass::uint8, PixelClass::uint16,
-                               PixelClass::single}) {
+  for (const PixelClass cls :
+       {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
     for (const Size size : sizes) {
       const HostImage image = test::test_image(cls, 1, size, ++seed);
       for (const auto& [text, degrees] : angles) {
@@ -188,8 +191,8 @@ void expect_iradon(const HostImage& projections, const std::string& arguments,
   const Image expected = reference::iradon(reference::from_host(projections), degrees, options);
   double largest = 0;
   for (const double v : expected.values) largest = std::max(largest, std::abs(v));
-  EXPECT_EQ(test::difference(expected, run("iradon " + arguments, projections).image,
-                             1e-6 * largest), "")
+  EXPECT_EQ(
+      test::difference(expected, run("iradon " + arguments, projections).image, 1e-6 * largest), "")
       << arguments << " of " << test::describe(projections);
 }
 

@@ -24,18 +24,12 @@ Plane random_plane(PixelClass cls, int channels, Size size, std::mt19937& random
   for (std::int64_t y = 0; y < size.height; ++y) {
     for (std::int64_t i = 0; i < size.width * channels; ++i) {
       switch (cls) {
-        case PixelClass::logical:
-          plane.row_as<std::uint8_t>(y)[i] = random() % 2;
-          break;
-        case PixelClass::uint8:
-          plane.row_as<std::uint8_t>(y)[i] = random() % 256;
-          break;
+        case PixelClass::logical: plane.row_as<std::uint8_t>(y)[i] = random() % 2; break;
+        case PixelClass::uint8: plane.row_as<std::uint8_t>(y)[i] = random() % 256; break;
         case PixelClass::uint16:
           plane.row_as<std::uint16_t>(y)[i] = static_cast<std::uint16_t>(random() % 65536);
           break;
-        case PixelClass::single:
-          plane.row_as<float>(y)[i] = unit(random);
-          break;
+        case PixelClass::single: plane.row_as<float>(y)[i] = unit(random); break;
       }
     }
   }

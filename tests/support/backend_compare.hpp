@@ -41,12 +41,12 @@ class Comparison {
   Side expected_, tested_;
 };
 
-// Compiles the kernels side by side, so that comparisons find them in the cache. Not under Oclgrind,
-// which is for one thread (IMPIPE_TEST_EXACT_BUFFERS).
+// Compiles the kernels side by side, so that comparisons find them in the cache. Not under
+// Oclgrind, which is for one thread (IMPIPE_TEST_EXACT_BUFFERS).
 void compile(Device& device, const std::vector<SpecCase>& specs, bool stacked = false);
 
-// The first usable GPU of a backend, else its first usable device; null when there is none. Throws std::runtime_error then if
-// IMPIPE_REQUIRE_BACKEND names the backend.
+// The first usable GPU of a backend, else its first usable device; null when there is none. Throws
+// std::runtime_error then if IMPIPE_REQUIRE_BACKEND names the backend.
 std::unique_ptr<Device> device_of(const Backend& backend, ThreadPool& pool);
 
 }  // namespace impipe::testing

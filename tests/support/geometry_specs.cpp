@@ -88,18 +88,16 @@ class Table {
          node(Window{.border = Border::symmetric}, {result(0)}, frame, cls, channels),
          scaled(result(1), 1.5, cls, channels)});
     add("move a frame after a point" + of, {image(cls, channels)},
-        {scaled(input(0), 0.75, cls, channels),
-         node(Window{}, {result(0)}, frame, cls, channels)});
+        {scaled(input(0), 0.75, cls, channels), node(Window{}, {result(0)}, frame, cls, channels)});
   }
 
   void add_moves_beside_points() {
     const auto bytes = PixelClass::uint8;
     for (const Permute flip : {Permute{.flip_x = true}, Permute{.flip_y = true}}) {
-      add(flip.flip_x ? "move beside itself" : "move beside itself, upside down",
-          {image(bytes, 1)},
+      add(flip.flip_x ? "move beside itself" : "move beside itself, upside down", {image(bytes, 1)},
           {scaled(input(0), 0.75, bytes, 1), node(flip, {result(0)}, {}, bytes, 1),
-           node(Point{.expression = expression("x / 2 + y / 4 + col - row")},
-                {result(1), input(0)}, {}, bytes, 1)});
+           node(Point{.expression = expression("x / 2 + y / 4 + col - row")}, {result(1), input(0)},
+                {}, bytes, 1)});
     }
     add("move a turned image", {image(bytes, 1)},
         {scaled(input(0), 0.75, bytes, 1),
@@ -117,8 +115,7 @@ class Table {
     add("resample " + std::string(names[static_cast<int>(method)]) + " " +
             std::string(name_of(cls)),
         {image(cls, channels)},
-        {node(Resample{.method = method, .antialias = antialias}, {input(0)}, how, cls,
-              channels)});
+        {node(Resample{.method = method, .antialias = antialias}, {input(0)}, how, cls, channels)});
   }
 
   void add_affine(Resample::Method method, PixelClass cls, int channels) {

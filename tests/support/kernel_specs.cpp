@@ -352,8 +352,8 @@ class Table {
   void add_distances() {
     using Metric = Distance::Metric;
     PixelClass cls = PixelClass::logical;
-    for (const Metric metric : {Metric::euclidean, Metric::cityblock, Metric::chessboard,
-                                Metric::quasi_euclidean}) {
+    for (const Metric metric :
+         {Metric::euclidean, Metric::cityblock, Metric::chessboard, Metric::quasi_euclidean}) {
       for (const bool index : {false, true}) {
         add("distance " + std::to_string(static_cast<int>(metric)) + (index ? " index " : " ") +
                 std::string(name_of(cls)),
@@ -531,8 +531,8 @@ std::vector<SpecCase> chosen_specs() {
   std::set<std::string> primitives;
   for (std::size_t i = 0; i < kernel_specs().size(); ++i) {
     const SpecCase& c = kernel_specs()[i];
-    const bool new_to_it = std::any_of(
-        c.spec.nodes.begin(), c.spec.nodes.end(), [&primitives](const Node& node) {
+    const bool new_to_it =
+        std::any_of(c.spec.nodes.begin(), c.spec.nodes.end(), [&primitives](const Node& node) {
           return primitives.insert(std::string(name_of(node.primitive))).second;
         });
     const bool is_chosen = all || i % step == 0 || new_to_it;

@@ -23,7 +23,8 @@ const std::vector<SpecCase>& kernel_specs();
 std::vector<SpecCase> geometry_specs();
 
 // Those that a test with a slow compiler takes: a few of every primitive. IMPIPE_TEST_TABLE=all
-// takes all of them, IMPIPE_TEST_TABLE=few a quarter of those; IMPIPE_TEST_SPEC=TEXT those with the text in their names.
+// takes all of them, IMPIPE_TEST_TABLE=few a quarter of those; IMPIPE_TEST_SPEC=TEXT those with the
+// text in their names.
 std::vector<SpecCase> chosen_specs();
 
 }  // namespace impipe::testing

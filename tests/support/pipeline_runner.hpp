@@ -25,7 +25,7 @@ struct RunOptions {
   bool fuse = true;
   bool strict = false;
   std::optional<CpuLevel> level = std::nullopt;  // of the CPU; the best there is unless given
-  std::string backend = "";  // the CPU, or what IMPIPE_TEST_BACKEND names
+  std::string backend = "";                      // the CPU, or what IMPIPE_TEST_BACKEND names
   bool compile_aside = true;  // not where a driver bears one thread at a time only: Oclgrind's
 };
 
@@ -40,8 +40,8 @@ void close_devices();
 
 Ran run(std::string_view text, const HostImage& image,
         const std::map<std::string, HostImage>& operands = {}, const RunOptions& options = {});
-// Several images of one type and size in one launch a step, each with the same operands; nothing where
-// the pipeline or the device takes no stacks.
+// Several images of one type and size in one launch a step, each with the same operands; nothing
+// where the pipeline or the device takes no stacks.
 std::vector<Ran> run_stack(std::string_view text, const std::vector<HostImage>& images,
                            const std::map<std::string, HostImage>& operands,
                            const RunOptions& options);

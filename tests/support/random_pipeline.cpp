@@ -129,24 +129,15 @@ class Maker {
   std::string element() {
     const std::string r = std::to_string(below(8)), n = std::to_string(1 + below(12));
     switch (below(9)) {
-      case 0:
-        return "square," + n;
-      case 1:
-        return "rectangle," + n + "," + std::to_string(1 + below(40));
-      case 2:
-        return "disk," + r;
-      case 3:
-        return "diamond," + r;
-      case 4:
-        return "octagon," + std::to_string(3 * below(4));
-      case 5:
-        return "line," + n + "," + std::to_string(below(180));
-      case 6:
-        return "pair," + std::to_string(below(9) - 4) + "," + std::to_string(below(9) - 4);
-      case 7:
-        return "periodicline,2," + std::to_string(below(5) - 2) + ",1";
-      default:
-        return matrix(1 + below(6), 1 + below(6), true);
+      case 0: return "square," + n;
+      case 1: return "rectangle," + n + "," + std::to_string(1 + below(40));
+      case 2: return "disk," + r;
+      case 3: return "diamond," + r;
+      case 4: return "octagon," + std::to_string(3 * below(4));
+      case 5: return "line," + n + "," + std::to_string(below(180));
+      case 6: return "pair," + std::to_string(below(9) - 4) + "," + std::to_string(below(9) - 4);
+      case 7: return "periodicline,2," + std::to_string(below(5) - 2) + ",1";
+      default: return matrix(1 + below(6), 1 + below(6), true);
     }
   }
 

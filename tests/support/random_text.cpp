@@ -115,20 +115,14 @@ std::string RandomText::expression(int depth) {
   static constexpr const char* functions[] = {"abs", "sqrt", "floor", "round", "exp", "sin"};
   if (depth == 0) return pick(leaves);
   switch (below(8)) {
-    case 0:
-      return pick(leaves);
-    case 1:
-      return "(" + expression(depth - 1) + ")";
-    case 2:
-      return (below(2) == 0 ? "-" : "!") + expression(depth - 1);
-    case 3:
-      return pick(functions) + "(" + expression(depth - 1) + ")";
-    case 4:
-      return "min(" + expression(depth - 1) + ", " + expression(depth - 1) + ", x)";
+    case 0: return pick(leaves);
+    case 1: return "(" + expression(depth - 1) + ")";
+    case 2: return (below(2) == 0 ? "-" : "!") + expression(depth - 1);
+    case 3: return pick(functions) + "(" + expression(depth - 1) + ")";
+    case 4: return "min(" + expression(depth - 1) + ", " + expression(depth - 1) + ", x)";
     case 5:
       return expression(depth - 1) + " ? " + expression(depth - 1) + " : " + expression(depth - 1);
-    default:
-      return expression(depth - 1) + " " + pick(between) + " " + expression(depth - 1);
+    default: return expression(depth - 1) + " " + pick(between) + " " + expression(depth - 1);
   }
 }
 
@@ -145,28 +139,17 @@ std::string RandomText::item(int depth) {
   static constexpr const char* quotes[] = {"'it''s'", "''", "'a | b, c=d'", "\"x \"\" y\"",
                                            "'# no comment'"};
   switch (below(11)) {
-    case 0:
-      return number();
-    case 1:
-      return number() + "%";
-    case 2:
-      return pick(ranges);
-    case 3:
-      return pick(words);
-    case 4:
-      return depth > 3 ? pick(words) : name() + ":" + item(depth + 1);
-    case 5:
-      return pick(quotes);
-    case 6:
-      return matrix();
-    case 7:
-      return pick(files);
-    case 8:
-      return (below(2) == 0 ? ":" : "$") + name();
-    case 9:
-      return pick(aliases);
-    default:
-      return "'" + expression(3) + "'";
+    case 0: return number();
+    case 1: return number() + "%";
+    case 2: return pick(ranges);
+    case 3: return pick(words);
+    case 4: return depth > 3 ? pick(words) : name() + ":" + item(depth + 1);
+    case 5: return pick(quotes);
+    case 6: return matrix();
+    case 7: return pick(files);
+    case 8: return (below(2) == 0 ? ":" : "$") + name();
+    case 9: return pick(aliases);
+    default: return "'" + expression(3) + "'";
   }
 }
 
@@ -193,15 +176,9 @@ std::string RandomText::mutated_pipeline() {
   for (int changes = 1 + below(3); changes > 0; --changes) {
     const auto at = static_cast<std::size_t>(below(static_cast<int>(out.size()) + 1));
     switch (below(5)) {
-      case 0:
-        out.insert(at, pick(tokens));
-        break;
-      case 1:
-        out.erase(at, 1 + static_cast<std::size_t>(below(4)));
-        break;
-      case 2:
-        out.insert(at, 1, static_cast<char>(below(256)));
-        break;
+      case 0: out.insert(at, pick(tokens)); break;
+      case 1: out.erase(at, 1 + static_cast<std::size_t>(below(4))); break;
+      case 2: out.insert(at, 1, static_cast<char>(below(256))); break;
       case 3:
         out.insert(at, out.substr(static_cast<std::size_t>(below(static_cast<int>(at) + 1)),
                                   static_cast<std::size_t>(below(20))));
@@ -224,12 +201,9 @@ std::string RandomText::token_soup() {
 
 std::string RandomText::any() {
   switch (below(4)) {
-    case 0:
-      return valid_pipeline();
-    case 1:
-      return token_soup();
-    default:
-      return mutated_pipeline();
+    case 0: return valid_pipeline();
+    case 1: return token_soup();
+    default: return mutated_pipeline();
   }
 }
 

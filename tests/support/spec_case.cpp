@@ -37,10 +37,12 @@ double element(const Plane& plane, std::int64_t y, std::int64_t i) {
 }
 
 void set_element(Plane& plane, std::int64_t y, std::int64_t i, double v) {
-  if (plane.cls() == PixelClass::single) plane.row_as<float>(y)[i] = static_cast<float>(v);
+  if (plane.cls() == PixelClass::single)
+    plane.row_as<float>(y)[i] = static_cast<float>(v);
   else if (plane.cls() == PixelClass::uint16)
     plane.row_as<std::uint16_t>(y)[i] = static_cast<std::uint16_t>(v);
-  else plane.row_as<std::uint8_t>(y)[i] = static_cast<std::uint8_t>(v);
+  else
+    plane.row_as<std::uint8_t>(y)[i] = static_cast<std::uint8_t>(v);
 }
 
 Plane to_plane(const SpecImage& image) {
@@ -66,9 +68,9 @@ SpecImage from_plane(const Plane& plane) {
 // The size of a node's result, from the inputs' images.
 Size size_of_node(const KernelSpec& spec, const std::vector<SpecResult>& inputs, int n) {
   const Operand& from = spec.nodes[n].images[0];
-  const Size size = from.external ? Size{inputs[from.index].image.width,
-                                         inputs[from.index].image.height}
-                                  : size_of_node(spec, inputs, from.index);
+  const Size size = from.external
+                        ? Size{inputs[from.index].image.width, inputs[from.index].image.height}
+                        : size_of_node(spec, inputs, from.index);
   return result_size(spec.nodes[n], size);
 }
 
@@ -94,8 +96,8 @@ Operand SpecBuilder::add(Primitive primitive, std::vector<Operand> images,
 
 Operand SpecBuilder::measure(Primitive primitive, Operand image, std::vector<double> arguments,
                              int channels, std::int64_t values) {
-  const Operand result = add(std::move(primitive), {image}, std::move(arguments),
-                             PixelClass::single, channels);
+  const Operand result =
+      add(std::move(primitive), {image}, std::move(arguments), PixelClass::single, channels);
   last().is_measure = true;
   last().values = values;
   return result;
@@ -142,11 +144,11 @@ std::vector<SpecResult> run_spec(const KernelSpec& spec, const std::vector<SpecR
       continue;
     }
     // A measurement gets onto the device as the result of a scalar that copies its arguments.
-    static const ScalarBody copy{"copy", "", [](const double*, const std::int64_t*,
-                                                const double* args, double* out) {
-                                   const int n = static_cast<int>(args[0]);
-                                   for (int k = 0; k < n; ++k) out[k] = args[k + 1];
-                                 }};
+    static const ScalarBody copy{
+        "copy", "", [](const double*, const std::int64_t*, const double* args, double* out) {
+          const int n = static_cast<int>(args[0]);
+          for (int k = 0; k < n; ++k) out[k] = args[k + 1];
+        }};
     Node node;
     const std::vector<double>& values = inputs[i].measure;
     node.primitive = Scalar{&copy, static_cast<int>(values.size())};
@@ -201,8 +203,7 @@ std::vector<SpecResult> run_unfused(const KernelSpec& spec, const std::vector<Sp
         read.push_back(inputs[operand.index]);
       } else {
         const Node& from = spec.nodes[operand.index];
-        one.inputs.push_back(
-            {from.is_measure, from.cls, from.channels, from.white, from.values});
+        one.inputs.push_back({from.is_measure, from.cls, from.channels, from.white, from.values});
         read.push_back(made[operand.index]);
       }
       operand = {true, static_cast<int>(one.inputs.size()) - 1};

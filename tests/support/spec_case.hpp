@@ -16,8 +16,8 @@ class SpecBuilder {
   Operand input(PixelClass cls, int channels, double white = 255);
   Operand add(Primitive primitive, std::vector<Operand> images, std::vector<double> arguments,
               PixelClass cls, int channels);
-  Operand measure(Primitive primitive, Operand image, std::vector<double> arguments,
-                  int channels, std::int64_t values);
+  Operand measure(Primitive primitive, Operand image, std::vector<double> arguments, int channels,
+                  std::int64_t values);
   Node& last() { return spec_.nodes.back(); }
   // These nodes leave the kernel.
   KernelSpec finish(const std::vector<Operand>& outputs);

@@ -71,14 +71,13 @@ reference::Pixels run_tile(const reference::Pixels& in, const Mask& mask, Outsid
       for (int c = 0; c < in.channels; ++c) {
         const std::int64_t from_x = x - reach.left, from_y = y - reach.up;
         if (absent && (from_x < 0 || from_x >= in.width)) continue;
-        const bool inside =
-            from_x >= 0 && from_x < in.width && from_y >= 0 && from_y < in.height;
+        const bool inside = from_x >= 0 && from_x < in.width && from_y >= 0 && from_y < in.height;
         row.push_back(
             static_cast<T>(inside ? in.at(from_x, from_y, c) : outside(from_x, from_y, c)));
       }
     }
-    starts.push_back(reinterpret_cast<const std::byte*>(
-        row.data() + (absent ? 0 : reach.left * in.channels)));
+    starts.push_back(
+        reinterpret_cast<const std::byte*>(row.data() + (absent ? 0 : reach.left * in.channels)));
   }
   const std::int64_t guard = 5, stride = in.width * in.channels + guard;
   const T canary = static_cast<T>(77);

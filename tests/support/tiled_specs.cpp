@@ -10,9 +10,8 @@
 #include "support/masks.hpp"
 
 IMPIPE_POINT_BODY(chain_scale, (x), (k), { return x * k + real(3); })
-IMPIPE_POINT_BODY(tiled_quotients, (x), (low, high, white), {
-  return over(over(x, white) - low, high - low) * white;
-})
+IMPIPE_POINT_BODY(tiled_quotients, (x), (low, high, white),
+                  { return over(over(x, white) - low, high - low) * white; })
 IMPIPE_POINT_BODY(chain_blend, (x, y), (k), { return k * x + y; })
 IMPIPE_STENCIL_BODY(chain_gradient, (1, 1, 1, 2), (scale),
                     { return (at(-1, -1) + at(1, 2) - at(0, 0) - at(1, -1)) * scale; })
@@ -111,8 +110,7 @@ std::vector<SpecCase> tiled_specs() {
                         .mask = random_mask(random, 11, 11, 0.5)};
     specs.push_back(of_one("extremum of many runs", many, {}, cls, 1));
     specs.push_back(of_one("transpose", Permute{.transpose = true}, {}, cls, 1));
-    specs.push_back(
-        of_one("quarter turn", Permute{.transpose = true, .flip_y = true}, {}, cls, 1));
+    specs.push_back(of_one("quarter turn", Permute{.transpose = true, .flip_y = true}, {}, cls, 1));
   }
   for (const PixelClass cls : {PixelClass::uint8, PixelClass::single}) {
     specs.push_back(of_one("column of weights",

@@ -38,8 +38,8 @@ TEST(ErrorAt, ShowsPartOfALongLine) {
                                        std::string(98, 'y') + "…\n  " + std::string(61, ' ') +
                                        "^^");
   const Error whole = error_at(before + after, {0, 1000}, "bad");
-  EXPECT_EQ(std::string(whole.what()), "pipeline:1:1: bad\n  " + std::string(100, 'x') + "…\n  " +
-                                           std::string(100, '^'));
+  EXPECT_EQ(std::string(whole.what()),
+            "pipeline:1:1: bad\n  " + std::string(100, 'x') + "…\n  " + std::string(100, '^'));
 }
 
 }  // namespace

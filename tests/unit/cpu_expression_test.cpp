@@ -52,8 +52,8 @@ TEST(CpuExpression, PointsMayUsePlaceSizeAndWhite) {
                                          {"x", "col", "row", "width", "height", "white"})},
               {in}, {}, uint8, channels);
     check_image(b.finish({out}), [](const SpecImage& i, std::int64_t x, std::int64_t y, int c) {
-      return code(i.at(x, y, c) * 0.25 + static_cast<double>(x - y) +
-                  (i.width > i.height ? 1 : 0) + 5);
+      return code(i.at(x, y, c) * 0.25 + static_cast<double>(x - y) + (i.width > i.height ? 1 : 0) +
+                  5);
     });
   }
 }
@@ -61,9 +61,9 @@ TEST(CpuExpression, PointsMayUsePlaceSizeAndWhite) {
 TEST(CpuExpression, PointsMayMixChannels) {
   SpecBuilder b;
   const Operand in = b.input(uint8, 3);
-  const Operand out = b.add(
-      Point{.expression = parsed("b - r / 2 + g", {"r", "g", "b"}), .mixes_channels = true}, {in},
-      {}, uint8, 1);
+  const Operand out =
+      b.add(Point{.expression = parsed("b - r / 2 + g", {"r", "g", "b"}), .mixes_channels = true},
+            {in}, {}, uint8, 1);
   check_image(b.finish({out}), [](const SpecImage& i, std::int64_t x, std::int64_t y, int) {
     return code(i.at(x, y, 2) - i.at(x, y, 0) / 2 + i.at(x, y, 1));
   });
@@ -97,9 +97,9 @@ TEST(CpuExpression, ReductionsAndHistograms) {
       const Operand largest = b.measure(
           Reduce{.kind = ReduceKind::user, .expression = parsed("max(acc, x)", {"acc", "x"})}, in,
           {-5}, 3, 1);
-      const Operand bins = b.measure(Histogram{.rule = BinRule::user, .bins = 5,
-                                               .expression = parsed("x / 50 - 1", {"x"})},
-                                     in, {}, 3, 5);
+      const Operand bins = b.measure(
+          Histogram{.rule = BinRule::user, .bins = 5, .expression = parsed("x / 50 - 1", {"x"})},
+          in, {}, 3, 5);
       const KernelSpec spec = b.finish({largest, bins});
       const SpecResult image = random_image(random, cls, 3, size, false);
       std::vector<double> most(3, -5.0), counts(15, 0.0);

@@ -47,9 +47,8 @@ void check(std::mt19937& random, const Mask& mask, std::int64_t width, std::int6
   for (const CpuLevel level : levels_here()) {
     EXPECT_EQ(differences(fast(extremum, cls, in, level, absent), expected), 0)
         << name_of(cls) << " x" << channels << ", " << width << "x" << height << ", "
-        << (extremum.largest ? "largest" : "smallest")
-        << (absent ? ", sides absent" : "") << ", level "
-        << static_cast<int>(level) << ", mask " << describe(mask);
+        << (extremum.largest ? "largest" : "smallest") << (absent ? ", sides absent" : "")
+        << ", level " << static_cast<int>(level) << ", mask " << describe(mask);
   }
 }
 

@@ -48,8 +48,8 @@ void check(std::mt19937& random, const Rank& rank, std::int64_t width, std::int6
   for (const CpuLevel level : levels_here()) {
     EXPECT_EQ(differences(fast(rank, cls, in, level), expected), 0)
         << name_of(cls) << " x" << channels << ", " << width << "x" << height << ", rank "
-        << rank.rank << (rank.average ? " averaged" : "") << ", level "
-        << static_cast<int>(level) << ", mask " << describe(rank.mask);
+        << rank.rank << (rank.average ? " averaged" : "") << ", level " << static_cast<int>(level)
+        << ", mask " << describe(rank.mask);
   }
 }
 
@@ -59,8 +59,8 @@ std::int64_t size_up_to(std::mt19937& random, int most) {
 
 Rank median(const Mask& mask) {
   const int cells = mask.count();
-  return {.mask = mask, .rank = (cells - 1) / 2, .average = cells % 2 == 0,
-          .border = Border::constant};
+  return {
+      .mask = mask, .rank = (cells - 1) / 2, .average = cells % 2 == 0, .border = Border::constant};
 }
 
 // Any rank of the mask.
@@ -184,8 +184,7 @@ TEST(RankNetwork, SelectsFromSortedListsOfZerosAndOnes) {
       const int cells = lists * length;
       for (int rank = 0; rank < cells; ++rank) {
         const int last = std::min(rank + 1, cells - 1);
-        const cpu::SelectionNetwork network =
-            cpu::selection_network(
+        const cpu::SelectionNetwork network = cpu::selection_network(
             std::vector<int>(static_cast<std::size_t>(lists), length), rank, last,
             rank % 2 == 0 ? cpu::MergeOrder::shortest : cpu::MergeOrder::as_given);
         std::vector<int> ones(static_cast<std::size_t>(lists), 0);

@@ -26,8 +26,8 @@ std::vector<float> by_definition(const Node& node, const SpecImage& in) {
       float sum = 0;
       for (int t = 0; t < axes.y.taps; ++t) {
         const std::int64_t row = mirrored(y.first[v] + t, axes.y.from);
-        sum = std::fma(y.weights[v * axes.y.taps + t],
-                       static_cast<float>(in.at(place, row, c)), sum);
+        sum =
+            std::fma(y.weights[v * axes.y.taps + t], static_cast<float>(in.at(place, row, c)), sum);
       }
       return sum;
     };
@@ -92,26 +92,24 @@ TEST(CpuResample, HasTheSumsOfItsTaps) {
 // Bilinear, from four pixels in float32 at a place in double.
 double mapped(const AffinePlace& place, const SpecImage& in, std::int64_t u, std::int64_t v, int c,
               float fill) {
-  const auto x = std::fma(place.a, static_cast<double>(u),
-                          std::fma(place.b, static_cast<double>(v), place.c));
-  const auto y = std::fma(place.d, static_cast<double>(u),
-                          std::fma(place.e, static_cast<double>(v), place.f));
+  const auto x =
+      std::fma(place.a, static_cast<double>(u), std::fma(place.b, static_cast<double>(v), place.c));
+  const auto y =
+      std::fma(place.d, static_cast<double>(u), std::fma(place.e, static_cast<double>(v), place.f));
   const auto at = [&](double column, double row) {
     const bool inside = column >= 0 && column < static_cast<double>(in.width) && row >= 0 &&
                         row < static_cast<double>(in.height);
-    return inside ? static_cast<float>(in.at(static_cast<std::int64_t>(column),
-                                             static_cast<std::int64_t>(row), c))
+    return inside ? static_cast<float>(
+                        in.at(static_cast<std::int64_t>(column), static_cast<std::int64_t>(row), c))
                   : fill;
   };
   const double left = std::floor(x), top = std::floor(y);
-  const auto between = [](float t, float a, float b) {
-    return std::fma(t, b, std::fma(-t, a, a));
-  };
+  const auto between = [](float t, float a, float b) { return std::fma(t, b, std::fma(-t, a, a)); };
   const auto across = static_cast<float>(x - left);
-  return pixel_of(between(static_cast<float>(y - top),
-                          between(across, at(left, top), at(left + 1, top)),
-                          between(across, at(left, top + 1), at(left + 1, top + 1))),
-                  in.cls);
+  return pixel_of(
+      between(static_cast<float>(y - top), between(across, at(left, top), at(left + 1, top)),
+              between(across, at(left, top + 1), at(left + 1, top + 1))),
+      in.cls);
 }
 
 TEST(CpuResample, HasThePixelsOfItsMap) {

@@ -12,13 +12,11 @@
 IMPIPE_POINT_BODY(test_stretch, (x), (gain, offset), { return x * gain + offset; })
 IMPIPE_POINT_BODY(test_blend, (x, y), (k), { return x * k + y * (real(1) - k); })
 IMPIPE_POINT_BODY(test_sum, (x, y), (k1, k2, add), { return k1 * x + k2 * y + add; })
-IMPIPE_POINT_BODY(test_gray, (r, g, b), (), {
-  return real(0.25) * r + real(0.5) * g + real(0.25) * b;
-})
+IMPIPE_POINT_BODY(test_gray, (r, g, b), (),
+                  { return real(0.25) * r + real(0.5) * g + real(0.25) * b; })
 IMPIPE_POINT_BODY(test_above, (x), (limit), { return x > limit ? real(1) : real(0); })
-IMPIPE_STENCIL_BODY(test_gradient, (1, 2, 1, 0), (k), {
-  return abs(at(2, 0) - at(-1, -1)) * k + at(0, -1);
-})
+IMPIPE_STENCIL_BODY(test_gradient, (1, 2, 1, 0), (k),
+                    { return abs(at(2, 0) - at(-1, -1)) * k + at(0, -1); })
 IMPIPE_SCALAR_BODY(test_scalar, {
   for (int i = 0; i < 2; ++i) out[i] = in[i] * args[0] + static_cast<double>(count[0]);
 })
@@ -184,8 +182,7 @@ TEST(CpuStep, ChannelsMix) {
     const Operand in = b.input(cls, 3);
     const Operand gray =
         b.add(Point{.body = &bodies::test_gray, .mixes_channels = true}, {in}, {}, cls, 1);
-    const Operand next =
-        b.add(Point{.body = &bodies::test_stretch}, {gray}, {1.3, -4}, cls, 1);
+    const Operand next = b.add(Point{.body = &bodies::test_stretch}, {gray}, {1.3, -4}, cls, 1);
     check({"gray", b.finish({next})});
   }
 }
@@ -197,9 +194,8 @@ TEST(CpuStep, ArgumentsMayDifferFromChannelToChannel) {
     b.add(Point{.body = &bodies::test_stretch}, {in}, {}, cls, 3);
     b.last().measures = {{true, 1}};
     for (int k = 0; k < 2; ++k) {
-      b.last().arguments.push_back({.source = Argument::Source::measured,
-                                    .element = k,
-                                    .per_channel = true});
+      b.last().arguments.push_back(
+          {.source = Argument::Source::measured, .element = k, .per_channel = true});
     }
     KernelSpec spec = b.finish({{false, 0}});
     spec.inputs.push_back({.is_measure = true, .channels = 3, .values = 2});
@@ -228,12 +224,12 @@ TEST(CpuStep, LookUp) {
 TEST(CpuStep, ATableOfTheWrongSizeIsAnError) {
   SpecBuilder b;
   const Operand in = b.input(uint8, 1), table = b.input(uint8, 1);
-  const KernelSpec spec =
-      b.finish({b.add(Point{.lookup = true}, {in, table}, {}, uint8, 1)});
+  const KernelSpec spec = b.finish({b.add(Point{.lookup = true}, {in, table}, {}, uint8, 1)});
   std::mt19937 random(3);
   try {
-    run_spec(spec, {random_image(random, uint8, 1, {4, 4}, false),
-                    random_image(random, uint8, 1, {5, 5}, false)},
+    run_spec(spec,
+             {random_image(random, uint8, 1, {4, 4}, false),
+              random_image(random, uint8, 1, {5, 5}, false)},
              CpuLevel::baseline, 1);
     FAIL() << "no error";
   } catch (const Error& e) {
@@ -281,10 +277,10 @@ TEST(CpuStep, SeparablesOfEveryBorder) {
     for (const PixelClass cls : {uint8, single}) {
       SpecBuilder b;
       const Operand in = b.input(cls, 3);
-      const Operand out =
-          b.add(Separable{.row = rectangle(7, 1, 3, 0), .column = rectangle(1, 4, 0, 1),
-                          .border = border},
-                {in}, weights(11, 12), cls, 3);
+      const Operand out = b.add(
+          Separable{
+              .row = rectangle(7, 1, 3, 0), .column = rectangle(1, 4, 0, 1), .border = border},
+          {in}, weights(11, 12), cls, 3);
       check({"separable " + std::string(name_of(border)), b.finish({out})});
     }
   }
@@ -299,10 +295,10 @@ TEST(CpuStep, SeparablesOfGrayBytes) {
         for (const PixelClass cls : {uint8, logical}) {
           SpecBuilder b;
           const Operand in = b.input(cls, 1);
-          const Operand out = b.add(
-              Separable{.row = rectangle(taps, 1, taps / 2, 0),
-                        .column = rectangle(1, 10 - taps, 0, (9 - taps) / 2), .border = border},
-              {in}, weights(10, cls == uint8 ? outside : 1.0), uint8, 1);
+          const Operand out = b.add(Separable{.row = rectangle(taps, 1, taps / 2, 0),
+                                              .column = rectangle(1, 10 - taps, 0, (9 - taps) / 2),
+                                              .border = border},
+                                    {in}, weights(10, cls == uint8 ? outside : 1.0), uint8, 1);
           check({"gray bytes " + std::string(name_of(border)), b.finish({out})});
         }
       }
@@ -315,13 +311,18 @@ TEST(CpuStep, FullAndValidConvolution) {
     const int grow = full ? 4 : -4, shift = full ? -2 : 2;
     SpecBuilder b;
     const Operand in = b.input(uint8, 1);
-    const Operand sum = b.add(Stencil{.taps = rectangle(5, 5, 2, 2), .grow_x = grow, .grow_y = grow,
-                                      .shift_x = shift, .shift_y = shift},
+    const Operand sum = b.add(Stencil{.taps = rectangle(5, 5, 2, 2),
+                                      .grow_x = grow,
+                                      .grow_y = grow,
+                                      .shift_x = shift,
+                                      .shift_y = shift},
                               {in}, weights(25, 0), single, 1);
     const Operand next = b.add(Separable{.row = rectangle(5, 1, 2, 0),
                                          .column = rectangle(1, 5, 0, 2),
-                                         .grow_x = grow, .grow_y = grow,
-                                         .shift_x = shift, .shift_y = shift},
+                                         .grow_x = grow,
+                                         .grow_y = grow,
+                                         .shift_x = shift,
+                                         .shift_y = shift},
                                {in}, weights(10, 0), single, 1);
     const KernelSpec spec = b.finish({sum, next});
     std::mt19937 random(3);
@@ -345,11 +346,11 @@ TEST(CpuStep, BordersOfAFusedIntermediateComeFromItsOwnPixels) {
       const Operand bright = b.add(Point{.body = &bodies::test_stretch}, {in}, {0.5, 40}, uint8, 1);
       const Operand one = b.add(Stencil{.taps = rectangle(3, 5, 1, 2), .border = first}, {bright},
                                 weights(15, 9), uint8, 1);
-      const Operand two = b.add(Separable{.row = rectangle(5, 1, 2, 0),
-                                          .column = rectangle(1, 3, 0, 1), .border = second},
-                                {one}, weights(8, 17), single, 1);
-      const Operand both =
-          b.add(Point{.body = &bodies::test_blend}, {two, one}, {0.25}, uint16, 1);
+      const Operand two = b.add(
+          Separable{
+              .row = rectangle(5, 1, 2, 0), .column = rectangle(1, 3, 0, 1), .border = second},
+          {one}, weights(8, 17), single, 1);
+      const Operand both = b.add(Point{.body = &bodies::test_blend}, {two, one}, {0.25}, uint16, 1);
       check({"chain", b.finish({both})});
     }
   }
@@ -377,8 +378,8 @@ TEST(CpuStep, APicture) {
   SpecBuilder b;
   const Operand in = b.input(uint8, 1);
   const Operand bright = b.add(Point{.body = &bodies::test_stretch}, {in}, {1.5, -40}, uint8, 1);
-  const Operand smooth = b.add(Stencil{.taps = rectangle(7, 7, 3, 3)}, {bright},
-                               weights(49, 0), single, 1);
+  const Operand smooth =
+      b.add(Stencil{.taps = rectangle(7, 7, 3, 3)}, {bright}, weights(49, 0), single, 1);
   const Operand sum = b.measure(Reduce{}, smooth, {}, 1, 1);
   const KernelSpec spec = b.finish({smooth, sum});
   std::mt19937 random(3);

@@ -101,9 +101,8 @@ TEST(CudaPoints, BeforeNeighbourhoodsHaveTheBitsOfTheCpu) {
   if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
   std::vector<SpecCase> specs = pointed_specs();
   expect_bits_of_the_cpu(specs, pointed_sizes, *device);
-  std::erase_if(specs, [](const SpecCase& c) {
-    return c.name.find("uint8 x1") == std::string::npos;
-  });
+  std::erase_if(specs,
+                [](const SpecCase& c) { return c.name.find("uint8 x1") == std::string::npos; });
   expect_bits_of_the_cpu(specs, {{4099, 4300}}, *device);  // takes taller blocks
 }
 

@@ -27,8 +27,7 @@ TEST(CudaNvrtc, AnErrorHasTheCompilersLog) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::backend);
     const std::string_view text = error.what();
-    EXPECT_TRUE(text.starts_with("cuda: a kernel does not compile\nimpipe.cu(1): error: "))
-        << text;
+    EXPECT_TRUE(text.starts_with("cuda: a kernel does not compile\nimpipe.cu(1): error: ")) << text;
   }
 }
 

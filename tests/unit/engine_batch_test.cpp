@@ -25,9 +25,9 @@ struct Ledger {
   std::atomic<bool> lane_shared{false};
   std::atomic<bool> stop{false};
   std::int64_t stop_at = -1;
-  int stacked = 1;               // files that are computed together at most, even apart from odd
+  int stacked = 1;  // files that are computed together at most, even apart from odd
   bool stacks_fail = false;
-  std::atomic<int> alone{0};     // files that were computed alone
+  std::atomic<int> alone{0};  // files that were computed alone
   std::mutex mutex;
   std::vector<std::vector<std::int64_t>> stacks;
 };
@@ -54,9 +54,7 @@ class MadeUp : public FileWork {
     step(Part::compute);
     --ledger_.computing[lane];
   }
-  Stack stack() const override {
-    return {index_ % 2 == 0 ? "even" : "odd", ledger_.stacked};
-  }
+  Stack stack() const override { return {index_ % 2 == 0 ? "even" : "odd", ledger_.stacked}; }
   void compute_stack(int, std::span<FileWork* const> files) override {
     if (ledger_.stacks_fail) throw Error("too much", ExitCode::file_failed);
     std::lock_guard lock(ledger_.mutex);

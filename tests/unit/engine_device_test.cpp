@@ -49,8 +49,7 @@ TEST(Automatic, ShortWorkStaysOnTheCpuAndTouchesNoGpu) {
   cost.add(plan_of("imcomplement"), 1e6, 1);
   const OpenDevice chosen = choose_device(cost, 4, pool);
   EXPECT_EQ(chosen.device->info().id, "cpu");
-  EXPECT_EQ(chosen.why,
-            "about 0.037 ms of work, and a GPU would take 0.25 s, its start included");
+  EXPECT_EQ(chosen.why, "about 0.037 ms of work, and a GPU would take 0.25 s, its start included");
 }
 
 TEST(Automatic, LongWorkGoesToAGpuWhereThereIsOne) {
@@ -117,9 +116,9 @@ class WrongDevice : public Device {
 TEST(Parity, IsProbedOnceADevice) {
   char folder[] = "/tmp/impipe-parity-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
-  EXPECT_EQ(impipe::testing::run_in_fresh_process("ParityInFreshCache.*",
-                                                  {{"IMPIPE_CACHE_DIR", folder}}),
-            0);
+  EXPECT_EQ(
+      impipe::testing::run_in_fresh_process("ParityInFreshCache.*", {{"IMPIPE_CACHE_DIR", folder}}),
+      0);
   std::filesystem::remove_all(folder);
 }
 

@@ -180,9 +180,11 @@ void compare_spreading(const Backend& backend) {
         check(label_case(Kind::reconstruct, conn, cls, cls), most,
               [&](Size size, const Content& content) {
                 return std::vector{
-                    drawn(cls, size, [&](auto, auto) {
-                      return value(random() % rare == 0 ? static_cast<double>(random() % most) : 0);
-                    }),
+                    drawn(cls, size,
+                          [&](auto, auto) {
+                            return value(random() % rare == 0 ? static_cast<double>(random() % most)
+                                                              : 0);
+                          }),
                     drawn(cls, size, [&](auto x, auto y) { return value(content(x, y)); })};
               });
       }

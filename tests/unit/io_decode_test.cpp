@@ -30,12 +30,9 @@ int sample(std::int64_t x, std::int64_t y, int c) {
 double value_at(const Plane& plane, std::int64_t x, std::int64_t y, int c) {
   const std::int64_t i = x * plane.channels() + c;
   switch (plane.cls()) {
-    case PixelClass::uint16:
-      return plane.row_as<std::uint16_t>(y)[i];
-    case PixelClass::single:
-      return plane.row_as<float>(y)[i];
-    default:
-      return plane.row_as<std::uint8_t>(y)[i];
+    case PixelClass::uint16: return plane.row_as<std::uint16_t>(y)[i];
+    case PixelClass::single: return plane.row_as<float>(y)[i];
+    default: return plane.row_as<std::uint8_t>(y)[i];
   }
 }
 
@@ -44,14 +41,10 @@ using Expected = std::function<double(std::int64_t, std::int64_t, int)>;
 
 double in_class(PixelClass cls, std::int64_t x, int v) {
   switch (cls) {
-    case PixelClass::logical:
-      return v > 127;
-    case PixelClass::uint8:
-      return v;
-    case PixelClass::uint16:
-      return std::max<double>(v * 257 - static_cast<double>(x), 0);
-    case PixelClass::single:
-      return static_cast<float>(v) / 255.0f;
+    case PixelClass::logical: return v > 127;
+    case PixelClass::uint8: return v;
+    case PixelClass::uint16: return std::max<double>(v * 257 - static_cast<double>(x), 0);
+    case PixelClass::single: return static_cast<float>(v) / 255.0f;
   }
   return 0;
 }

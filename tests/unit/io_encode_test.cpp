@@ -22,9 +22,7 @@ HostImage image_of(const ImageType& type, Size size) {
       for (std::int64_t i = 0; i < size.width * plane.channels(); ++i) {
         const auto v = static_cast<int>((37 * i + 91 * y + salt) % 256);
         switch (plane.cls()) {
-          case PixelClass::logical:
-            plane.row_as<std::uint8_t>(y)[i] = v > 127;
-            break;
+          case PixelClass::logical: plane.row_as<std::uint8_t>(y)[i] = v > 127; break;
           case PixelClass::uint8:
             plane.row_as<std::uint8_t>(y)[i] = static_cast<std::uint8_t>(v);
             break;
@@ -249,8 +247,7 @@ TEST(Convert, TheRulesOfTheIm2Functions) {
       case PixelClass::single:
         *image.pixels.row_as<float>(0) = static_cast<float>(row.value);
         break;
-      default:
-        *image.pixels.row_as<std::uint8_t>(0) = static_cast<std::uint8_t>(row.value);
+      default: *image.pixels.row_as<std::uint8_t>(0) = static_cast<std::uint8_t>(row.value);
     }
     const HostImage out = convert(image, row.to);
     const double value = row.to == PixelClass::uint16   ? *out.pixels.row_as<std::uint16_t>(0)

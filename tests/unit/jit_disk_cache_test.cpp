@@ -161,9 +161,9 @@ TEST_F(DiskCacheTest, AFolderThatCannotBeOneCostsAWarning) {
   DiskCache none("");
   EXPECT_EQ(text(none.load(key)), "(nothing)");
   none.store(key, bytes("cubin"), "");
-  EXPECT_EQ(none.take_warnings(),
-            std::vector<std::string>{
-                "there is no folder for the kernel cache: set IMPIPE_CACHE_DIR"});
+  EXPECT_EQ(
+      none.take_warnings(),
+      std::vector<std::string>{"there is no folder for the kernel cache: set IMPIPE_CACHE_DIR"});
 }
 
 TEST_F(DiskCacheTest, AFullDiskCostsAWarningAndLeavesNothing) {
@@ -263,9 +263,9 @@ TEST_F(DiskCacheTest, APipeInAnEntrysPlaceIsNotWaitedFor) {
   alarm(20);  // ends the process
   EXPECT_EQ(text(cache.load(key)), "(nothing)");
   alarm(0);
-  EXPECT_EQ(cache.take_warnings(),
-            std::vector{"the kernel cache has a damaged file, which is made anew: " +
-                        file.string()});
+  EXPECT_EQ(
+      cache.take_warnings(),
+      std::vector{"the kernel cache has a damaged file, which is made anew: " + file.string()});
 }
 
 TEST_F(DiskCacheTest, AFolderThatCannotBeReadIsOneWarningAndAnErrorForTheCommands) {
@@ -279,9 +279,9 @@ TEST_F(DiskCacheTest, AFolderThatCannotBeReadIsOneWarningAndAnErrorForTheCommand
   unprivileged([&] {
     cache.load(key);
     cache.load(other);
-    EXPECT_EQ(cache.take_warnings(),
-              std::vector{"the kernel cache can't be read: " + folder_.string() +
-                          ": Permission denied"});
+    EXPECT_EQ(
+        cache.take_warnings(),
+        std::vector{"the kernel cache can't be read: " + folder_.string() + ": Permission denied"});
     EXPECT_EQ(cache.not_kept(), 0);
     cache.store(key, bytes("cubin"), "");
     EXPECT_EQ(cache.not_kept(), 1);
@@ -301,9 +301,9 @@ TEST_F(DiskCacheTest, AFolderThatCannotBeReadIsOneWarningAndAnErrorForTheCommand
 
 // In a process of its own: the process's cache, its counts and the dump folder are global.
 TEST_F(DiskCacheTest, ABinaryIsCompiledOnceAndARefusedOneAgain) {
-  EXPECT_EQ(impipe::testing::run_in_fresh_process("Binaries.*",
-                                                  {{"IMPIPE_CACHE_DIR", folder_.string()}}),
-            0);
+  EXPECT_EQ(
+      impipe::testing::run_in_fresh_process("Binaries.*", {{"IMPIPE_CACHE_DIR", folder_.string()}}),
+      0);
 }
 
 TEST(Binaries, DISABLED_AreCompiledOnceAndRefusedOnesAgain) {

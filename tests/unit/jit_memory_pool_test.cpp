@@ -29,19 +29,22 @@ struct FakeDevice {
                                taken[next] = bytes;
                                return next++;
                              },
-                             .free = [this](std::uint64_t handle) {
-                               memory += taken.at(handle);
-                               taken.erase(handle);
-                             }},
+                             .free =
+                                 [this](std::uint64_t handle) {
+                                   memory += taken.at(handle);
+                                   taken.erase(handle);
+                                 }},
                             cap);
   }
 };
 
 TEST(MemoryPool, ClassesWasteAtMostAFifth) {
   const std::pair<std::int64_t, std::int64_t> rows[] = {
-      {0, 512},       {1, 512},       {512, 512},     {513, 640},      {640, 640},
-      {641, 768},     {1024, 1024},   {1025, 1280},   {1 << 20, 1 << 20},
-      {(1 << 20) + 1, (1 << 20) + (1 << 18)}};
+      {0, 512},           {1, 512},
+      {512, 512},         {513, 640},
+      {640, 640},         {641, 768},
+      {1024, 1024},       {1025, 1280},
+      {1 << 20, 1 << 20}, {(1 << 20) + 1, (1 << 20) + (1 << 18)}};
   for (const auto& [bytes, expected] : rows) EXPECT_EQ(size_class(bytes), expected) << bytes;
   for (std::int64_t bytes = 513; bytes < 100000; bytes += 37) {
     EXPECT_GE(size_class(bytes), bytes);

@@ -19,8 +19,7 @@ double value_of(const Argument& argument, std::span<const MeasureView> measures,
     case Argument::Source::pixels: return pixels;
     case Argument::Source::rank_floor:
       return std::min(std::floor(argument.value * pixels), pixels - 1);
-    case Argument::Source::rank_ceil:
-      return std::max(std::ceil(argument.value * pixels) - 1, 0.0);
+    case Argument::Source::rank_ceil: return std::max(std::ceil(argument.value * pixels) - 1, 0.0);
     case Argument::Source::measured: break;
   }
   const MeasureView& m = measures[argument.measure];
@@ -41,7 +40,8 @@ Arguments evaluate_arguments(const Node& node, std::span<const MeasureView> meas
     out.channels_float.emplace_back(values.begin(), values.end());
     out.channels.push_back(std::move(values));
   }
-  if (const auto* point = std::get_if<Point>(&node.primitive); point != nullptr && point->in_table) {
+  if (const auto* point = std::get_if<Point>(&node.primitive);
+      point != nullptr && point->in_table) {
     const Argument& first = node.arguments.back();
     const MeasureView& m = measures[first.measure];
     for (int c = 0; c < (differ ? node.channels : 1); ++c) {

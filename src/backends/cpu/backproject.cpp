@@ -33,8 +33,8 @@ double pixel(const Plane& in, std::int64_t x, std::int64_t y) {
 }
 
 // length: at least the input's height; the samples stand in the middle.
-Projections filtered(const Backproject& what, double scaling, const Plane& in,
-                     std::int64_t length, ThreadPool& pool) {
+Projections filtered(const Backproject& what, double scaling, const Plane& in, std::int64_t length,
+                     ThreadPool& pool) {
   const std::int64_t rows = in.size().height;
   Projections out{in.size().width, length};
   out.values.resize(static_cast<std::size_t>(out.count * (length + 1)));
@@ -64,8 +64,8 @@ Projections filtered(const Backproject& what, double scaling, const Plane& in,
 
 void run_backproject(const Backproject& what, std::span<const double> arguments, const Plane& in,
                      Plane& out, ThreadPool& pool) {
-  const std::vector<double> angles =
-      backprojection_angles(arguments.first(static_cast<std::size_t>(what.angles)), in.size().width);
+  const std::vector<double> angles = backprojection_angles(
+      arguments.first(static_cast<std::size_t>(what.angles)), in.size().width);
   const double scaling = arguments[static_cast<std::size_t>(what.angles)];
   const std::int64_t side = out.size().width, rows = in.size().height;
   const std::int64_t length = backprojection_length(rows, side);
@@ -89,7 +89,8 @@ void run_backproject(const Backproject& what, std::span<const double> arguments,
           sums[x] += samples[at] + (samples[at + 1] - samples[at]) * part;
         } else {
           // Ties are decided before the middle is added, whose rounding would make more of them.
-          sums[x] += samples[static_cast<std::int64_t>(std::floor(start + step + 0.5)) + length / 2];
+          sums[x] +=
+              samples[static_cast<std::int64_t>(std::floor(start + step + 0.5)) + length / 2];
         }
       }
     }

@@ -12,7 +12,8 @@ namespace impipe::cpu {
 class BitPlane {
  public:
   explicit BitPlane(Size size)
-      : size_(size), words_((size.width + 63) / 64),
+      : size_(size),
+        words_((size.width + 63) / 64),
         bits_(static_cast<std::size_t>(words_ * size.height)) {}
 
   Size size() const { return size_; }
@@ -22,8 +23,7 @@ class BitPlane {
   const std::uint64_t* row(std::int64_t y) const { return bits_.data() + y * words_; }
   // The bits of the row's last word that are columns.
   std::uint64_t last_word() const {
-    return size_.width % 64 == 0 ? ~std::uint64_t{0}
-                                 : (std::uint64_t{1} << size_.width % 64) - 1;
+    return size_.width % 64 == 0 ? ~std::uint64_t{0} : (std::uint64_t{1} << size_.width % 64) - 1;
   }
 
  private:

@@ -8,10 +8,16 @@
 namespace impipe::cpu {
 RowView::RowView(const TileImage& image, const Region& wanted, int left, const Outside& outside,
                  PixelClass cls, Scratch& scratch, CpuLevel level)
-    : image_(image), wanted_(wanted), outside_(outside), cls_(cls),
-      pixel_(bytes_of(cls) * image.channels), scratch_(scratch), level_(level),
+    : image_(image),
+      wanted_(wanted),
+      outside_(outside),
+      cls_(cls),
+      pixel_(bytes_of(cls) * image.channels),
+      scratch_(scratch),
+      level_(level),
       sides_(wanted.x0 < 0 || wanted.x1 > image.size.width),
-      in_place_(!sides_ && cls == image.cls), left_(left * pixel_) {
+      in_place_(!sides_ && cls == image.cls),
+      left_(left * pixel_) {
   if (in_place_ || image.region.empty()) return;
   made_ = scratch.take<const std::byte*>(image.region.height());
   std::fill_n(made_, image.region.height(), nullptr);

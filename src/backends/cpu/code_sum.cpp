@@ -45,8 +45,8 @@ IMPIPE_TARGET_v4 std::int64_t sum_bytes_v4(const std::uint8_t* in, std::int64_t 
       sums[k] = _mm512_add_epi64(sums[k], _mm512_sad_epu8(_mm512_loadu_si512(from), zero));
     }
   }
-  std::int64_t sum = _mm512_reduce_add_epi64(_mm512_add_epi64(
-      _mm512_add_epi64(sums[0], sums[1]), _mm512_add_epi64(sums[2], sums[3])));
+  std::int64_t sum = _mm512_reduce_add_epi64(
+      _mm512_add_epi64(_mm512_add_epi64(sums[0], sums[1]), _mm512_add_epi64(sums[2], sums[3])));
   for (; i < n; ++i) sum += in[i];
   return sum;
 }
@@ -123,8 +123,7 @@ class CodeSum final : public Sink {
     const std::int64_t n = region.pixels() / rows;
     std::int64_t sum = 0;
     for (std::int64_t k = 0; k < rows; ++k) {
-      const auto* row =
-          reinterpret_cast<const std::uint8_t*>(image.at(region.x0, region.y0 + k));
+      const auto* row = reinterpret_cast<const std::uint8_t*>(image.at(region.x0, region.y0 + k));
       sum += level_ == CpuLevel::v4 ? sum_bytes_v4(row, n) : sum_bytes_v3(row, n);
     }
     return sum;

@@ -60,8 +60,9 @@ IMPIPE_TARGET_VBMI void look_up_three_vbmi(std::uint8_t* out, const std::uint8_t
   for (; i < n; ++i) out[i] = tables[i % 3][in[i]];
 }
 
-// Tables first, first + 1 ... of sixteen codes each, looked up with a code's lower half; the bits of
-// the upper half, the lowest of them first in `bits` at the top of each byte, choose between them.
+// Tables first, first + 1 ... of sixteen codes each, looked up with a code's lower half; the bits
+// of the upper half, the lowest of them first in `bits` at the top of each byte, choose between
+// them.
 template <int first, int tables>
 IMPIPE_TARGET_v3 inline __attribute__((always_inline)) __m256i chosen(const std::uint8_t* table,
                                                                       __m256i low_half,
@@ -105,7 +106,7 @@ IMPIPE_INLINE void step_body(std::uint8_t* __restrict out, const std::uint8_t* _
   for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] > last ? high : low;
 }
 IMPIPE_CPU_KERNEL(step,
-                  (std::uint8_t* out, const std::uint8_t* in, std::uint8_t last, std::uint8_t low,
+                  (std::uint8_t * out, const std::uint8_t* in, std::uint8_t last, std::uint8_t low,
                    std::uint8_t high, std::int64_t n),
                   (out, in, last, low, high, n))
 
@@ -116,8 +117,8 @@ void look_up_bytes(std::uint8_t* out, const std::uint8_t* in, const std::uint8_t
   if (level == CpuLevel::v4 && has_vbmi()) return look_up_vbmi(out, in, table, n);
 #endif
   if (last) {
-    step<>[static_cast<int>(level)](out, in, static_cast<std::uint8_t>(*last), table[0],
-                                    table[255], n);
+    step<>[static_cast<int>(level)](out, in, static_cast<std::uint8_t>(*last), table[0], table[255],
+                                    n);
     return;
   }
 #if IMPIPE_HAS_INTRINSICS
@@ -143,9 +144,7 @@ LookUp look_up_of(PixelClass from, PixelClass to) {
 
 }  // namespace
 
-std::size_t table_values(PixelClass cls) {
-  return bytes_of(cls) == 1 ? 256 : 65536;
-}
+std::size_t table_values(PixelClass cls) { return bytes_of(cls) == 1 ? 256 : 65536; }
 
 std::int64_t codes_of(PixelClass cls) { return static_cast<std::int64_t>(class_max(cls)) + 1; }
 
@@ -154,7 +153,8 @@ CodeTable composed(const CodeTable& first, const CodeTable& second) {
   const std::int64_t n = codes_of(first.from);
   const std::size_t tables = std::max(first.channels.size(), second.channels.size());
   for (std::size_t c = 0; c < tables; ++c) {
-    std::vector<std::byte>& table = out.channels.emplace_back(table_values(first.from) * bytes_of(second.to));
+    std::vector<std::byte>& table =
+        out.channels.emplace_back(table_values(first.from) * bytes_of(second.to));
     look_up_of(first.to, second.to)(table.data(), first.of(static_cast<int>(c)),
                                     second.of(static_cast<int>(c)), 0, 1, n);
   }

@@ -70,7 +70,7 @@ class Components {
   std::int32_t* begins_ = nullptr;
   std::int32_t* ends_ = nullptr;
   std::uint32_t* parent_ = nullptr;
-  std::uint64_t* kept_ = nullptr;  // set where a run is a root
+  std::uint64_t* kept_ = nullptr;      // set where a run is a root
   std::vector<std::uint32_t> joined_;  // roots of strips that others stand for
 };
 

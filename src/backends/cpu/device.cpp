@@ -29,7 +29,8 @@ class CpuPlane final : public DevicePlane {
 class CpuMeasure final : public DeviceMeasure {
  public:
   CpuMeasure(int channels, std::int64_t values)
-      : numbers(static_cast<std::size_t>(channels) * values), channels_(channels),
+      : numbers(static_cast<std::size_t>(channels) * values),
+        channels_(channels),
         values_(values) {}
   int channels() const override { return channels_; }
   std::int64_t values() const override { return values_; }

@@ -17,9 +17,15 @@ constexpr std::int64_t segment = 256;  // steps between two looks at the band ab
 class DiffuseRun {
  public:
   DiffuseRun(const Plane& in, double white, Plane& out, CpuLevel level)
-      : in_(in), white_(white), out_(out), width_(in.size().width), height_(in.size().height),
-        bands_((height_ + diffuse_band - 1) / diffuse_band), scale_(scale_pixels(in.cls(), level)),
-        steps_(run_diffuse_steps(level)), done_(static_cast<std::size_t>(bands_)) {
+      : in_(in),
+        white_(white),
+        out_(out),
+        width_(in.size().width),
+        height_(in.size().height),
+        bands_((height_ + diffuse_band - 1) / diffuse_band),
+        scale_(scale_pixels(in.cls(), level)),
+        steps_(run_diffuse_steps(level)),
+        done_(static_cast<std::size_t>(bands_)) {
     // Read beyond the last column by the last steps.
     for (std::vector<double>& row : bottom_) row.resize(width_ + diffuse_lag + segment + 1);
   }

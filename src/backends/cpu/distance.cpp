@@ -16,12 +16,18 @@ class DistanceRun {
  public:
   DistanceRun(const Distance& distance, const Plane& in, Plane& out, ThreadPool& pool,
               CpuLevel level)
-      : in_(in), out_(out), pool_(pool), level_(level), width_(in.size().width),
-        height_(in.size().height), bands_((height_ + distance_band - 1) / distance_band),
+      : in_(in),
+        out_(out),
+        pool_(pool),
+        level_(level),
+        width_(in.size().width),
+        height_(in.size().height),
+        bands_((height_ + distance_band - 1) / distance_band),
         none_(width_ + height_),
-        finish_(finish_row(distance, none_ * none_ + (width_ + 32) * (width_ + 32) >= limit,
-                           level)),
-        above_(static_cast<std::size_t>(bands_ * width_)), below_(above_.size()) {}
+        finish_(
+            finish_row(distance, none_ * none_ + (width_ + 32) * (width_ + 32) >= limit, level)),
+        above_(static_cast<std::size_t>(bands_ * width_)),
+        below_(above_.size()) {}
 
   void run() {
     mark();
@@ -30,8 +36,8 @@ class DistanceRun {
     pool_.for_each(bands_, [&](std::int64_t b) {
       const std::int64_t y0 = b * distance_band;
       const BandRows rows = band(b);
-      fill(rows, y0, {above_.data() + b * width_, below_.data() + b * width_, out_.row(y0),
-                      out_.stride()});
+      fill(rows, y0,
+           {above_.data() + b * width_, below_.data() + b * width_, out_.row(y0), out_.stride()});
       Scratch scratch;
       void* work = scratch.take<std::byte>(distance_scratch_bytes(width_));
       for (std::int64_t y = y0; y < y0 + rows.height; ++y) {

@@ -29,9 +29,9 @@ namespace v4 {
 
 template <bool index>
 FinishRow finish_for(Metric metric, bool wide, CpuLevel level) {
-#define IMPIPE_FINISH(name, T, I)                                                                 \
-  level == CpuLevel::v4   ? v4::finish<Metric::name, index, T, I>                                 \
-  : level == CpuLevel::v3 ? v3::finish<Metric::name, index, T, I>                                 \
+#define IMPIPE_FINISH(name, T, I)                                 \
+  level == CpuLevel::v4   ? v4::finish<Metric::name, index, T, I> \
+  : level == CpuLevel::v3 ? v3::finish<Metric::name, index, T, I> \
                           : baseline::finish<Metric::name, index, T, I>
   switch (metric) {
     case Metric::euclidean:
@@ -48,7 +48,7 @@ FinishRow finish_for(Metric metric, bool wide, CpuLevel level) {
 
 // logical and uint8 are read alike.
 MarkBand mark_band(PixelClass cls, CpuLevel level) {
-#define IMPIPE_MARK(T)                                                  \
+#define IMPIPE_MARK(T) \
   level == CpuLevel::v4 ? v4::mark<T> : level == CpuLevel::v3 ? v3::mark<T> : baseline::mark<T>
   if (cls == PixelClass::single) return IMPIPE_MARK(float);
   if (cls == PixelClass::uint16) return IMPIPE_MARK(std::uint16_t);
@@ -57,7 +57,7 @@ MarkBand mark_band(PixelClass cls, CpuLevel level) {
 }
 
 FillBand fill_band(PixelClass cls, CpuLevel level) {
-#define IMPIPE_FILL(T)                                                  \
+#define IMPIPE_FILL(T) \
   level == CpuLevel::v4 ? v4::fill<T> : level == CpuLevel::v3 ? v3::fill<T> : baseline::fill<T>
   if (cls == PixelClass::single) return IMPIPE_FILL(float);
   if (cls == PixelClass::uint16) return IMPIPE_FILL(std::uint16_t);

@@ -22,7 +22,7 @@ struct Tile {
   std::int64_t width, height;  // of the result
   int channels;
   std::int64_t absent_left, absent_right;  // elements at the rows' ends that are not there
-  T nothing;  // what takes no part
+  T nothing;                               // what takes no part
   T* out;
   std::int64_t out_stride;  // in elements
   T* out_row(std::int64_t y) const { return out + y * out_stride; }
@@ -216,8 +216,7 @@ void run_runs_strip(const ExtremumPlan& plan, const Tile<T>& tile, std::int64_t 
       std::copy_n(tile.rows[y_in] + x0 * tile.channels + before, there,
                   copied[static_cast<std::size_t>(y_in % slots)] + before);
     }
-    runs_of_row(tile.ops, plan.lengths, rows[y_in], pixels, tile.channels, targets.data(),
-                between);
+    runs_of_row(tile.ops, plan.lengths, rows[y_in], pixels, tile.channels, targets.data(), between);
     const std::int64_t y = y_in - (plan.height - 1);
     if (y < 0) continue;
     for (std::size_t r = 0; r < plan.runs.size(); ++r) {

@@ -50,11 +50,12 @@ template <class T, bool largest, int count, bool onto>
 IMPIPE_INLINE void combine_some(T* __restrict out, const T* const* sources, std::int64_t n) {
   const T* row[count];
   for (int j = 0; j < count; ++j) row[j] = sources[j];
-  for_blocks<T>(n, [&](std::int64_t i) __attribute__((always_inline)) {
-    T value = onto ? better<T, largest>(row[0][i], out[i]) : without_nan<T, largest>(row[0][i]);
-    for (int j = 1; j < count; ++j) value = better<T, largest>(row[j][i], value);
-    out[i] = value;
-  });
+  for_blocks<T>(
+      n, [&](std::int64_t i) __attribute__((always_inline)) {
+        T value = onto ? better<T, largest>(row[0][i], out[i]) : without_nan<T, largest>(row[0][i]);
+        for (int j = 1; j < count; ++j) value = better<T, largest>(row[j][i], value);
+        out[i] = value;
+      });
 }
 
 template <class T, bool largest, bool onto>
@@ -87,17 +88,17 @@ IMPIPE_INLINE void pair_of(T* __restrict out0, T* __restrict out1, const T* cons
                            std::int64_t n) {
   const T* row[count + 1];
   for (int j = 0; j <= count; ++j) row[j] = sources[j];
-  for_blocks<T>(n, [&](std::int64_t i) __attribute__((always_inline)) {
-    T common = without_nan<T, largest>(row[1][i]);
-    for (int j = 2; j < count; ++j) common = better<T, largest>(row[j][i], common);
-    out0[i] = better<T, largest>(row[0][i], common);
-    out1[i] = better<T, largest>(row[count][i], common);
-  });
+  for_blocks<T>(
+      n, [&](std::int64_t i) __attribute__((always_inline)) {
+        T common = without_nan<T, largest>(row[1][i]);
+        for (int j = 2; j < count; ++j) common = better<T, largest>(row[j][i], common);
+        out0[i] = better<T, largest>(row[0][i], common);
+        out1[i] = better<T, largest>(row[count][i], common);
+      });
 }
 
 template <class T, bool largest>
-IMPIPE_INLINE void pair_rows(T* out0, T* out1, const T* const* sources, int count,
-                             std::int64_t n) {
+IMPIPE_INLINE void pair_rows(T* out0, T* out1, const T* const* sources, int count, std::int64_t n) {
   switch (count) {
     case 2: return pair_of<T, largest, 2>(out0, out1, sources, n);
     case 3: return pair_of<T, largest, 3>(out0, out1, sources, n);
@@ -112,27 +113,28 @@ IMPIPE_INLINE void pair_rows(T* out0, T* out1, const T* const* sources, int coun
 template <class T, bool largest>
 IMPIPE_INLINE void fold_row(T* __restrict out, T* __restrict so_far, const T* __restrict row,
                             std::int64_t n) {
-  for_blocks<T>(n, [&](std::int64_t i) __attribute__((always_inline)) {
-    const T value = better<T, largest>(row[i], so_far[i]);
-    so_far[i] = value;
-    out[i] = better<T, largest>(value, out[i]);
-  });
+  for_blocks<T>(
+      n, [&](std::int64_t i) __attribute__((always_inline)) {
+        const T value = better<T, largest>(row[i], so_far[i]);
+        so_far[i] = value;
+        out[i] = better<T, largest>(value, out[i]);
+      });
 }
 
-#define IMPIPE_EXTREMUM_ROWS(level)                                                            \
-  template <class T, bool largest>                                                             \
-  struct Rows_##level {                                                                        \
-    IMPIPE_TARGET_##level static void combine(T* out, const T* const* sources, int count,      \
-                                              std::int64_t n) {                                \
-      combine_rows<T, largest>(out, sources, count, n);                                        \
-    }                                                                                          \
-    IMPIPE_TARGET_##level static void combine_pair(T* out0, T* out1, const T* const* sources,  \
-                                                   int count, std::int64_t n) {                \
-      pair_rows<T, largest>(out0, out1, sources, count, n);                                    \
-    }                                                                                          \
-    IMPIPE_TARGET_##level static void fold(T* out, T* so_far, const T* row, std::int64_t n) {  \
-      fold_row<T, largest>(out, so_far, row, n);                                               \
-    }                                                                                          \
+#define IMPIPE_EXTREMUM_ROWS(level)                                                                \
+  template <class T, bool largest>                                                                 \
+  struct Rows_##level {                                                                            \
+    IMPIPE_TARGET_##level static void combine(T* out, const T* const* sources, int count,          \
+                                              std::int64_t n) {                                    \
+      combine_rows<T, largest>(out, sources, count, n);                                            \
+    }                                                                                              \
+    IMPIPE_TARGET_##level static void combine_pair(T* out0, T* out1, const T* const* sources,      \
+                                                   int count, std::int64_t n) {                    \
+      pair_rows<T, largest>(out0, out1, sources, count, n);                                        \
+    }                                                                                              \
+    IMPIPE_TARGET_##level static void fold(T* out, T* so_far, const T* row, std::int64_t n) {      \
+      fold_row<T, largest>(out, so_far, row, n);                                                   \
+    }                                                                                              \
     static constexpr ExtremumRows<T> table{combine, combine_pair, fold, nothing_of<T, largest>()}; \
   };
 IMPIPE_EXTREMUM_ROWS(baseline)

@@ -29,12 +29,12 @@ IMPIPE_TARGET_v4 void fixed_sum_v4(const FixedSum& sum, std::uint8_t* out, const
   for (; i + 64 <= n; i += 64) {
     const __m512i x = _mm512_loadu_si512(a + i), y = _mm512_loadu_si512(b + i);
     const __m512i low = _mm512_unpacklo_epi8(x, y), high = _mm512_unpackhi_epi8(x, y);
-    const __m512i first = _mm512_packs_epi32(
-        four_codes_v4(_mm512_unpacklo_epi8(low, zero), weights, offset, shift),
-        four_codes_v4(_mm512_unpackhi_epi8(low, zero), weights, offset, shift));
-    const __m512i second = _mm512_packs_epi32(
-        four_codes_v4(_mm512_unpacklo_epi8(high, zero), weights, offset, shift),
-        four_codes_v4(_mm512_unpackhi_epi8(high, zero), weights, offset, shift));
+    const __m512i first =
+        _mm512_packs_epi32(four_codes_v4(_mm512_unpacklo_epi8(low, zero), weights, offset, shift),
+                           four_codes_v4(_mm512_unpackhi_epi8(low, zero), weights, offset, shift));
+    const __m512i second =
+        _mm512_packs_epi32(four_codes_v4(_mm512_unpacklo_epi8(high, zero), weights, offset, shift),
+                           four_codes_v4(_mm512_unpackhi_epi8(high, zero), weights, offset, shift));
     _mm512_storeu_si512(out + i, _mm512_packus_epi16(first, second));
   }
   for (; i < n; ++i) out[i] = sum.code(a[i], b[i]);
@@ -58,12 +58,12 @@ IMPIPE_TARGET_v3 void fixed_sum_v3(const FixedSum& sum, std::uint8_t* out, const
     const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + i));
     const __m256i y = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + i));
     const __m256i low = _mm256_unpacklo_epi8(x, y), high = _mm256_unpackhi_epi8(x, y);
-    const __m256i first = _mm256_packs_epi32(
-        four_codes_v3(_mm256_unpacklo_epi8(low, zero), weights, offset, shift),
-        four_codes_v3(_mm256_unpackhi_epi8(low, zero), weights, offset, shift));
-    const __m256i second = _mm256_packs_epi32(
-        four_codes_v3(_mm256_unpacklo_epi8(high, zero), weights, offset, shift),
-        four_codes_v3(_mm256_unpackhi_epi8(high, zero), weights, offset, shift));
+    const __m256i first =
+        _mm256_packs_epi32(four_codes_v3(_mm256_unpacklo_epi8(low, zero), weights, offset, shift),
+                           four_codes_v3(_mm256_unpackhi_epi8(low, zero), weights, offset, shift));
+    const __m256i second =
+        _mm256_packs_epi32(four_codes_v3(_mm256_unpacklo_epi8(high, zero), weights, offset, shift),
+                           four_codes_v3(_mm256_unpackhi_epi8(high, zero), weights, offset, shift));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), _mm256_packus_epi16(first, second));
   }
   for (; i < n; ++i) out[i] = sum.code(a[i], b[i]);

@@ -94,7 +94,10 @@ class CodeHistogram final : public Sink {
 
  public:
   CodeHistogram(const Histogram& histogram, const SinkImage& image, int workers, CpuLevel level)
-      : histogram_(histogram), image_(image), level_(level), codes_(codes_of(image.cls)),
+      : histogram_(histogram),
+        image_(image),
+        level_(level),
+        codes_(codes_of(image.cls)),
         counts_(workers) {}
 
   void take(const TileImage* images, const Region& region, std::int64_t, int worker,

@@ -62,13 +62,19 @@ void write_bits(const BitPlane& bits, bool inverted, Plane& out, ThreadPool& poo
 
 // --- bwlabel
 
-// Components are numbered by their first pixels, from left to right, in a column from top to bottom.
-// These are bits of a plane of columns; a component's number is how many are set up to its own.
+// Components are numbered by their first pixels, from left to right, in a column from top to
+// bottom. These are bits of a plane of columns; a component's number is how many are set up to its
+// own.
 class Numbering {
  public:
   Numbering(Components& components, const BitPlane& set, ThreadPool& pool, CpuLevel level)
-      : components_(components), set_(set), pool_(pool), level_(level), size_(set.size()),
-        firsts_(static_cast<std::size_t>((size_.pixels() + 63) / 64)), before_(firsts_.size()) {}
+      : components_(components),
+        set_(set),
+        pool_(pool),
+        level_(level),
+        size_(set.size()),
+        firsts_(static_cast<std::size_t>((size_.pixels() + 63) / 64)),
+        before_(firsts_.size()) {}
 
   void run(Plane& out) {
     for_each_root([&](std::uint32_t root) {
@@ -84,8 +90,8 @@ class Numbering {
     }
     constexpr std::int64_t most = 1 << std::numeric_limits<float>::digits;
     if (count > most) {
-      throw Error("bwlabel: there are " + std::to_string(count) +
-                      " components; single counts to " + std::to_string(most) + " only",
+      throw Error("bwlabel: there are " + std::to_string(count) + " components; single counts to " +
+                      std::to_string(most) + " only",
                   ExitCode::file_failed);
     }
     for_each_root([&](std::uint32_t root) {
@@ -121,7 +127,7 @@ class Numbering {
   ThreadPool& pool_;
   CpuLevel level_;
   Size size_;
-  std::vector<std::uint64_t> firsts_;   // bits, column after column
+  std::vector<std::uint64_t> firsts_;  // bits, column after column
   std::vector<std::uint32_t> before_;  // how many are set before each word
 };
 
@@ -132,8 +138,13 @@ class Numbering {
 class Peaks {
  public:
   Peaks(const Plane& in, bool largest, int connectivity, ThreadPool& pool, CpuLevel level)
-      : in_(in), kind_{in.cls(), largest, connectivity == 8}, pool_(pool), level_(level),
-        size_(in.size()), peaks_(size_), lost_(size_) {}
+      : in_(in),
+        kind_{in.cls(), largest, connectivity == 8},
+        pool_(pool),
+        level_(level),
+        size_(in.size()),
+        peaks_(size_),
+        lost_(size_) {}
 
   void run(Plane& out) {
     const std::int64_t parts = (size_.height + part_rows - 1) / part_rows;
@@ -279,8 +290,7 @@ void run_holes(int connectivity, const Plane& in, Plane& out, ThreadPool& pool, 
 void run_logical_reconstruct(int connectivity, const Plane& marker, const Plane& mask, Plane& out,
                              ThreadPool& pool, CpuLevel level) {
   const BitPlane set = set_pixels(mask, pool, level), marked = set_pixels(marker, pool, level);
-  const Components components(set, &marked, Components::Keep::flag, connectivity, pool,
-                              level);
+  const Components components(set, &marked, Components::Keep::flag, connectivity, pool, level);
   BitPlane found(mask.size());
   add_components(components, 1, found, pool);
   write_bits(found, false, out, pool);
@@ -295,15 +305,14 @@ void run_label(const Label& label, double argument, const std::vector<const Plan
   switch (label.kind) {
     case Kind::components: {
       const BitPlane set = set_pixels(in, pool, level);
-      Components components(set, nullptr, Components::Keep::first, label.connectivity, pool,
-                            level);
+      Components components(set, nullptr, Components::Keep::first, label.connectivity, pool, level);
       Numbering(components, set, pool, level).run(out);
       return;
     }
     case Kind::large: {
       const BitPlane set = set_pixels(in, pool, level);
-      const Components components(set, nullptr, Components::Keep::pixels, label.connectivity,
-                                  pool, level);
+      const Components components(set, nullptr, Components::Keep::pixels, label.connectivity, pool,
+                                  level);
       BitPlane found(in.size());
       add_components(components, static_cast<std::uint64_t>(argument), found, pool);
       write_bits(found, false, out, pool);
@@ -321,8 +330,7 @@ void run_label(const Label& label, double argument, const std::vector<const Plan
         return run_logical_reconstruct(label.connectivity, in, *images.at(1), out, pool, level);
       }
       return run_reconstruct(label.connectivity, in, *images.at(1), out, pool);
-    case Kind::reach:
-      return run_reach(in, out, pool);
+    case Kind::reach: return run_reach(in, out, pool);
   }
 }
 

@@ -16,19 +16,19 @@ bool has_level(CpuLevel level);
 // From an always_inline template NAME_body: NAME<Types...>[level], a table of functions. The body
 // may call no inline function of the standard library: compiled for a level, it could be the copy
 // that the linker keeps for all.
-#define IMPIPE_CPU_KERNEL(NAME, PARAMETERS, ARGUMENTS)                                  \
-  template <class... Types>                                                             \
-  IMPIPE_TARGET_baseline static void NAME##_baseline PARAMETERS {                       \
-    NAME##_body<Types...> ARGUMENTS;                                                    \
-  }                                                                                     \
-  template <class... Types>                                                             \
-  IMPIPE_TARGET_v3 static void NAME##_v3 PARAMETERS {                                   \
-    NAME##_body<Types...> ARGUMENTS;                                                    \
-  }                                                                                     \
-  template <class... Types>                                                             \
-  IMPIPE_TARGET_v4 static void NAME##_v4 PARAMETERS {                                   \
-    NAME##_body<Types...> ARGUMENTS;                                                    \
-  }                                                                                     \
-  template <class... Types>                                                             \
-  constexpr void(*NAME[cpu_levels]) PARAMETERS = {NAME##_baseline<Types...>,            \
-                                                  NAME##_v3<Types...>, NAME##_v4<Types...>};
+#define IMPIPE_CPU_KERNEL(NAME, PARAMETERS, ARGUMENTS)            \
+  template <class... Types>                                       \
+  IMPIPE_TARGET_baseline static void NAME##_baseline PARAMETERS { \
+    NAME##_body<Types...> ARGUMENTS;                              \
+  }                                                               \
+  template <class... Types>                                       \
+  IMPIPE_TARGET_v3 static void NAME##_v3 PARAMETERS {             \
+    NAME##_body<Types...> ARGUMENTS;                              \
+  }                                                               \
+  template <class... Types>                                       \
+  IMPIPE_TARGET_v4 static void NAME##_v4 PARAMETERS {             \
+    NAME##_body<Types...> ARGUMENTS;                              \
+  }                                                               \
+  template <class... Types>                                       \
+  constexpr void(*NAME[cpu_levels])                               \
+      PARAMETERS = {NAME##_baseline<Types...>, NAME##_v3<Types...>, NAME##_v4<Types...>};

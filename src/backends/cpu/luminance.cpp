@@ -129,8 +129,8 @@ IMPIPE_TARGET_v4 void luminance_v4(float* out, const float* in, std::int64_t n) 
     const __m512 third = _mm512_loadu_ps(from + 32);
     const __m512 two = _mm512_add_ps(_mm512_mul_ps(r, every_third<0>(first, second, third)),
                                      _mm512_mul_ps(g, every_third<1>(first, second, third)));
-    _mm512_storeu_ps(out + i, _mm512_add_ps(
-        two, _mm512_mul_ps(b, every_third<2>(first, second, third))));
+    _mm512_storeu_ps(out + i,
+                     _mm512_add_ps(two, _mm512_mul_ps(b, every_third<2>(first, second, third))));
   }
   for (; i < n; ++i) {
     out[i] = static_cast<float>(red) * in[3 * i] + static_cast<float>(green) * in[3 * i + 1] +
@@ -236,8 +236,8 @@ IMPIPE_TARGET_v3 void luminance_v3(float* out, const float* in, std::int64_t n) 
     const __m256 third = _mm256_loadu_ps(from + 16);
     const __m256 two = _mm256_add_ps(_mm256_mul_ps(r, every_third<0>(first, second, third)),
                                      _mm256_mul_ps(g, every_third<1>(first, second, third)));
-    _mm256_storeu_ps(out + i, _mm256_add_ps(
-        two, _mm256_mul_ps(b, every_third<2>(first, second, third))));
+    _mm256_storeu_ps(out + i,
+                     _mm256_add_ps(two, _mm256_mul_ps(b, every_third<2>(first, second, third))));
   }
   for (; i < n; ++i) {
     out[i] = static_cast<float>(red) * in[3 * i] + static_cast<float>(green) * in[3 * i + 1] +
@@ -248,11 +248,10 @@ IMPIPE_TARGET_v3 void luminance_v3(float* out, const float* in, std::int64_t n) 
 template <class T, class... More>
 void luminance(std::byte* out, const std::byte* in, std::int64_t n, CpuLevel level,
                const More&... more) {
-  (level == CpuLevel::v4 ? static_cast<void (*)(T*, const T*, std::int64_t, const More&...)>(
-                               luminance_v4)
-                         : static_cast<void (*)(T*, const T*, std::int64_t, const More&...)>(
-                               luminance_v3))(reinterpret_cast<T*>(out),
-                                              reinterpret_cast<const T*>(in), n, more...);
+  (level == CpuLevel::v4
+       ? static_cast<void (*)(T*, const T*, std::int64_t, const More&...)>(luminance_v4)
+       : static_cast<void (*)(T*, const T*, std::int64_t, const More&...)>(luminance_v3))(
+      reinterpret_cast<T*>(out), reinterpret_cast<const T*>(in), n, more...);
 }
 
 }  // namespace
@@ -275,8 +274,7 @@ void run_luminance(std::byte* out, const std::byte* in, PixelClass cls, std::int
   }
 }
 #else
-bool has_luminance(const PointBody&, PixelClass, PixelClass, const std::vector<double>&,
-                   CpuLevel) {
+bool has_luminance(const PointBody&, PixelClass, PixelClass, const std::vector<double>&, CpuLevel) {
   return false;
 }
 void run_luminance(std::byte*, const std::byte*, PixelClass, std::int64_t, const PointBody&,

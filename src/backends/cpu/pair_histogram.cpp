@@ -24,7 +24,8 @@ class PairCounts {
         codes[k] = static_cast<std::uint16_t>(a[i + k] << 8 | b[i + k]);
       }
       for (int k = 0; k < block; ++k) {
-        if (++low[codes[k]] == 0) [[unlikely]] ++carried[codes[k]];
+        if (++low[codes[k]] == 0) [[unlikely]]
+          ++carried[codes[k]];
       }
     }
     for (; i < n; ++i) {
@@ -105,7 +106,7 @@ class PairHistogram final : public Sink {
 
  private:
   int bins_, channels_;
-  std::vector<double> factors_;                   // [channels]: a pair's code is a * factor + b
+  std::vector<double> factors_;                  // [channels]: a pair's code is a * factor + b
   std::vector<std::vector<PairCounts>> counts_;  // [workers][channels]
 };
 

@@ -36,8 +36,13 @@ void look_up_places(real* values, std::int64_t n, std::span<const double> table)
 
 PointProgram::PointProgram(const Node& node, const Arguments& arguments, const PointInputs& inputs,
                            Size size, CpuLevel level)
-    : point_(&std::get<Point>(node.primitive)), arguments_(&arguments), inputs_(inputs),
-      cls_(node.cls), channels_(node.channels), size_(size), level_(level) {
+    : point_(&std::get<Point>(node.primitive)),
+      arguments_(&arguments),
+      inputs_(inputs),
+      cls_(node.cls),
+      channels_(node.channels),
+      size_(size),
+      level_(level) {
   in_double_ = point_->in_double ||
                (is_integer(cls_) && std::all_of(inputs.classes.begin(), inputs.classes.end(),
                                                 [](PixelClass c) { return is_integer(c); }));
@@ -46,14 +51,20 @@ PointProgram::PointProgram(const Node& node, const Arguments& arguments, const P
     int image = point_->mixes_channels ? 1 : 0;  // the next image that is named
     for (const std::string& name : point_->expression->variables()) {
       Binding b;
-      if (name == "col") b.kind = Kind::column;
-      else if (name == "row") b.kind = Kind::row;
-      else if (name == "width") b.kind = Kind::width;
-      else if (name == "height") b.kind = Kind::height;
-      else if (name == "white") b.kind = Kind::white;
+      if (name == "col")
+        b.kind = Kind::column;
+      else if (name == "row")
+        b.kind = Kind::row;
+      else if (name == "width")
+        b.kind = Kind::width;
+      else if (name == "height")
+        b.kind = Kind::height;
+      else if (name == "white")
+        b.kind = Kind::white;
       else if (point_->mixes_channels && (name == "r" || name == "g" || name == "b"))
         b.channel = name == "r" ? 0 : name == "g" ? 1 : 2;
-      else if (!(point_->mixes_channels && name == "x")) b.image = image++;
+      else if (!(point_->mixes_channels && name == "x"))
+        b.image = image++;
       bindings_.push_back(b);
     }
   } else if (point_->mixes_channels) {
@@ -163,8 +174,8 @@ void PointProgram::run_as(std::byte* out, std::span<const std::byte* const> in, 
       for (std::size_t i = 0; i < inputs; ++i) {
         const Binding& b = bindings_[i];
         if (b.kind == Binding::Kind::image) {
-          const int channel = std::min(b.channel < 0 ? c : b.channel,
-                                       inputs_.channels[b.image] - 1);
+          const int channel =
+              std::min(b.channel < 0 ? c : b.channel, inputs_.channels[b.image] - 1);
           rows[i] = loaded[b.image * most_channels + channel];
         } else {
           fill_place(places[i], b, x + at, y, count, step);

@@ -55,8 +55,8 @@ class PointProgram {
   void evaluate(real* out, std::span<const real* const> rows, std::int64_t n, int channel,
                 State& state) const;
   template <class real>
-  void fill_place(real* out, const Binding& binding, std::int64_t x, std::int64_t y,
-                  std::int64_t n, int step) const;
+  void fill_place(real* out, const Binding& binding, std::int64_t x, std::int64_t y, std::int64_t n,
+                  int step) const;
 
   const Point* point_;
   const Arguments* arguments_;

@@ -30,8 +30,8 @@ void copy_row(const Plane& in, std::int64_t y, const RayFrame& frame, FloatFrame
   const auto [width, height] = in.size();
   const std::int64_t first_x = 1 - (width + 1) / 2, middle_y = y + 1 - (height + 1) / 2;
   // From (u, v) of the row's first pixel on.
-  const std::int64_t along_x = frame.transposed ? (frame.flip_v ? -1 : 1) * out.stride
-                                                : (frame.flip_u ? -1 : 1);
+  const std::int64_t along_x =
+      frame.transposed ? (frame.flip_v ? -1 : 1) * out.stride : (frame.flip_u ? -1 : 1);
   const std::int64_t u = frame.transposed ? middle_y : first_x;
   const std::int64_t v = frame.transposed ? first_x : middle_y;
   float* to = out.row(frame.flip_v ? -v : v) + (frame.flip_u ? -u : u);

@@ -34,7 +34,7 @@ struct RowPlace {
 // after: of each strip's middle after its bin 0.
 struct StripRows {
   const float* pixels = nullptr;
-  std::int64_t stride = 0;           // pixels from one row to the next
+  std::int64_t stride = 0;  // pixels from one row to the next
   std::int64_t first_u = 0, last_u = 0;
   const RowPlace* places = nullptr;
   std::int64_t from = 0, to = 0;

@@ -56,9 +56,7 @@ struct ChunkProgram {
     return results;
   }
 
-  void run(const RankRows<T>& ops) const {
-    ops.run(steps.data(), static_cast<int>(steps.size()));
-  }
+  void run(const RankRows<T>& ops) const { ops.run(steps.data(), static_cast<int>(steps.size())); }
 };
 
 // Copies one chunk of each input row, with what the windows reach, into `rows`.
@@ -107,8 +105,8 @@ std::vector<const T*> append_columns(const Rank& rank, int last, int channels, s
       own.assign(from.size(), nullptr);
     }
     const std::int64_t n = chunk + static_cast<std::int64_t>(mask.width - (1 << k)) * channels;
-    lists.push_back(program.append(network->merges[static_cast<std::size_t>(k)], from, own, n,
-                                   scratch));
+    lists.push_back(
+        program.append(network->merges[static_cast<std::size_t>(k)], from, own, n, scratch));
   }
   std::vector<const T*> from;
   int column = 0;
@@ -132,8 +130,8 @@ std::vector<const T*> append_cells(const Rank& rank, int last, int channels, std
       from.push_back(rows + j * program.stride + static_cast<std::int64_t>(i) * channels);
     }
   }
-  const SelectionNetwork selection = selection_network(std::vector<int>(from.size(), 1), rank.rank,
-                                                       last, MergeOrder::shortest);
+  const SelectionNetwork selection =
+      selection_network(std::vector<int>(from.size(), 1), rank.rank, last, MergeOrder::shortest);
   return program.append(selection, from, std::vector<T*>(from.size(), nullptr), chunk, scratch);
 }
 

@@ -10,7 +10,7 @@ namespace impipe::cpu {
 
 ColumnsNetwork columns_network(int width, int height, int first, int last) {
   ColumnsNetwork network;
-  std::vector<int> sizes;  // of the lists of each level
+  std::vector<int> sizes;     // of the lists of each level
   int left = width * height;  // values of a window that may still be a result
   for (int k = 0; width >> k > 0; ++k) {
     const std::vector<int> from = k == 0 ? std::vector<int>(static_cast<std::size_t>(height), 1)

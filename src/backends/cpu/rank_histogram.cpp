@@ -64,7 +64,8 @@ class TileWindows {
 class RectangleWindows final : public TileWindows {
  public:
   RectangleWindows(const Rank& rank, Scratch& scratch, CpuLevel level)
-      : rank_(rank), ops_(rank_windows(level)),
+      : rank_(rank),
+        ops_(rank_windows(level)),
         columns_(scratch.take<ColumnCounts>(most_tile_side)) {}
 
   void start(const std::uint8_t* codes, const TilePlaces& places, int tile_width) override {
@@ -80,10 +81,12 @@ class RectangleWindows final : public TileWindows {
       const std::uint8_t* gone = codes_ + (y_ - 1) * tile_row;
       ops_.move_columns(columns_, gone + rank_.mask.height * tile_row, gone, width_);
     }
-    ops_.select[places_.bucket_shift - least_bucket_shift](
-        {.width = rank_.mask.width, .height = rank_.mask.height, .y = y_, .count = count,
-         .rank = rank_.rank},
-        places_, columns_, numbers, next);
+    ops_.select[places_.bucket_shift - least_bucket_shift]({.width = rank_.mask.width,
+                                                            .height = rank_.mask.height,
+                                                            .y = y_,
+                                                            .count = count,
+                                                            .rank = rank_.rank},
+                                                           places_, columns_, numbers, next);
     ++y_;
   }
 

@@ -50,8 +50,8 @@ IMPIPE_INLINE void exchange_all(T* wires, std::index_sequence<i...>) {
 }
 template <const auto& network, class T>
 IMPIPE_INLINE void apply(T* wires) {
-  exchange_all<network>(wires, std::make_index_sequence<sizeof(network.exchanges) /
-                                                        sizeof(Exchange)>{});
+  exchange_all<network>(wires,
+                        std::make_index_sequence<sizeof(network.exchanges) / sizeof(Exchange)>{});
 }
 
 // One network over n places: wire j starts as sources[j], result r goes to row r of `out`. Packs

@@ -52,16 +52,16 @@ IMPIPE_INLINE void average_rows(T* __restrict out, const T* a, const T* b, std::
   for (std::int64_t i = 0; i < n; ++i) out[i] = mean(a[i], b[i]);
 }
 
-#define IMPIPE_RANK_ROWS(level)                                                                   \
-  template <class T>                                                                              \
-  struct Rows_##level {                                                                           \
-    IMPIPE_TARGET_##level static void run(const ChunkStep* steps, int count) {                    \
-      run_steps<T>(steps, count);                                                                 \
-    }                                                                                             \
-    IMPIPE_TARGET_##level static void average(T* out, const T* a, const T* b, std::int64_t n) {   \
-      average_rows(out, a, b, n);                                                                 \
-    }                                                                                             \
-    static constexpr RankRows<T> table{run, average};                                             \
+#define IMPIPE_RANK_ROWS(level)                                                                 \
+  template <class T>                                                                            \
+  struct Rows_##level {                                                                         \
+    IMPIPE_TARGET_##level static void run(const ChunkStep* steps, int count) {                  \
+      run_steps<T>(steps, count);                                                               \
+    }                                                                                           \
+    IMPIPE_TARGET_##level static void average(T* out, const T* a, const T* b, std::int64_t n) { \
+      average_rows(out, a, b, n);                                                               \
+    }                                                                                           \
+    static constexpr RankRows<T> table{run, average};                                           \
   };
 IMPIPE_RANK_ROWS(baseline)
 IMPIPE_RANK_ROWS(v3)

@@ -12,7 +12,7 @@ namespace impipe::cpu {
 // values, and a window's value of some rank is found by counting buckets first and then looking
 // through one of them.
 inline constexpr int buckets = 128;
-inline constexpr int most_tile_side = 256;     // places fit a byte each
+inline constexpr int most_tile_side = 256;       // places fit a byte each
 inline constexpr int tile_row = most_tile_side;  // codes from one row to the next
 
 // Which sizes of tiles there are: a tile has at most buckets << shift values.

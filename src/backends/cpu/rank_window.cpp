@@ -121,8 +121,8 @@ void inside_baseline(const TilePlaces& places, int bucket, int x, const WindowRo
     for (int i = 0; i < block; ++i) {
       const auto dx = static_cast<unsigned>(places.x[first + k * block + i] - x);
       const auto dy = static_cast<unsigned>(places.y[first + k * block + i] - row.y);
-      const bool in = dx < static_cast<unsigned>(row.width) &&
-                      dy < static_cast<unsigned>(row.height);
+      const bool in =
+          dx < static_cast<unsigned>(row.width) && dy < static_cast<unsigned>(row.height);
       bits[k] |= std::uint64_t{in} << i;
     }
   }
@@ -131,9 +131,8 @@ void inside_baseline(const TilePlaces& places, int bucket, int x, const WindowRo
 int find_baseline(const TilePlaces& places, int bucket, int x, int y, int width, int height,
                   int rank) {
   for (int i = bucket << places.bucket_shift;; ++i) {
-    const bool inside =
-        static_cast<unsigned>(places.x[i] - x) < static_cast<unsigned>(width) &&
-        static_cast<unsigned>(places.y[i] - y) < static_cast<unsigned>(height);
+    const bool inside = static_cast<unsigned>(places.x[i] - x) < static_cast<unsigned>(width) &&
+                        static_cast<unsigned>(places.y[i] - y) < static_cast<unsigned>(height);
     if (inside && rank-- == 0) return i;
   }
 }
@@ -148,8 +147,8 @@ void select_baseline(const WindowRow& row, const TilePlaces& places, const Colum
       const int rank = row.rank + k;
       int bucket = 0;
       for (int t = 0; t < buckets; ++t) bucket += up_to[t] <= rank;
-      (k == 0 ? numbers : next)[x] = static_cast<std::uint16_t>(find_baseline(
-          places, bucket, x, row.y, row.width, row.height, rank - up_to[bucket - 1]));
+      (k == 0 ? numbers : next)[x] = static_cast<std::uint16_t>(
+          find_baseline(places, bucket, x, row.y, row.width, row.height, rank - up_to[bucket - 1]));
     }
     if (x + 1 == row.count) return;
     const ColumnCounts& right = columns[x + row.width];
@@ -185,9 +184,8 @@ void under_mask_baseline(const WindowRow& row, const MaskCells& mask, const Tile
   select_under_mask(row, mask, places, codes, numbers, next, count_baseline, inside_baseline);
 }
 
-constexpr RankWindows baseline{move_baseline,
-                               {select_baseline, select_baseline, select_baseline},
-                               under_mask_baseline};
+constexpr RankWindows baseline{
+    move_baseline, {select_baseline, select_baseline, select_baseline}, under_mask_baseline};
 
 #if IMPIPE_HAS_INTRINSICS
 
@@ -203,7 +201,7 @@ struct Edges_v3 {
   __m256i x, y, last_x, last_y;
 };
 IMPIPE_TARGET_v3 IMPIPE_RANK_INLINE std::uint32_t inside_v3(const TilePlaces& places, int i,
-                                                           const Edges_v3& edges) {
+                                                            const Edges_v3& edges) {
   const auto* at_x = reinterpret_cast<const __m256i*>(places.x + i);
   const auto* at_y = reinterpret_cast<const __m256i*>(places.y + i);
   const __m256i x = _mm256_sub_epi8(_mm256_load_si256(at_x), edges.x);
@@ -221,8 +219,7 @@ IMPIPE_TARGET_v3 void inside_all_v3(const TilePlaces& places, int bucket, int x,
                        _mm256_set1_epi8(static_cast<char>(row.height - 1))};
   for (int k = 0; k < (1 << places.bucket_shift) / block; ++k) {
     const int i = (bucket << places.bucket_shift) + k * block;
-    bits[k] = inside_v3(places, i, edges) |
-              std::uint64_t{inside_v3(places, i + 32, edges)} << 32;
+    bits[k] = inside_v3(places, i, edges) | std::uint64_t{inside_v3(places, i + 32, edges)} << 32;
   }
 }
 
@@ -239,8 +236,8 @@ IMPIPE_TARGET_v3 void count_v3(std::uint16_t* counts, const std::uint8_t* codes,
   }
   auto* stored = reinterpret_cast<__m256i*>(counts);
   for (int k = 0; k < buckets / 32; ++k) {
-    stored[2 * k] = _mm256_add_epi16(
-        stored[2 * k], _mm256_cvtepi8_epi16(_mm256_castsi256_si128(sums[k])));
+    stored[2 * k] =
+        _mm256_add_epi16(stored[2 * k], _mm256_cvtepi8_epi16(_mm256_castsi256_si128(sums[k])));
     stored[2 * k + 1] = _mm256_add_epi16(
         stored[2 * k + 1], _mm256_cvtepi8_epi16(_mm256_extracti128_si256(sums[k], 1)));
   }
@@ -254,13 +251,12 @@ IMPIPE_TARGET_v3 void under_mask_v3(const WindowRow& row, const MaskCells& mask,
 
 template <int blocks>
 IMPIPE_TARGET_v3 IMPIPE_RANK_INLINE int find_with_v3(const TilePlaces& places, int bucket,
-                                                    const Edges_v3& edges, int rank) {
+                                                     const Edges_v3& edges, int rank) {
   const int first = bucket * blocks * block;
   std::uint64_t inside[blocks];
   for (int k = 0; k < blocks; ++k) {
     const int i = first + k * block;
-    inside[k] = inside_v3(places, i, edges) |
-                std::uint64_t{inside_v3(places, i + 32, edges)} << 32;
+    inside[k] = inside_v3(places, i, edges) | std::uint64_t{inside_v3(places, i + 32, edges)} << 32;
   }
   // Which of the blocks is as good as random: no branches.
   int at = 0, before = 0, sum = 0;
@@ -316,11 +312,10 @@ IMPIPE_TARGET_v3 void select_v3(const WindowRow& row, const TilePlaces& places,
     for (int k = 0; k < buckets / 32; ++k) {
       const __m256i change =
           _mm256_sub_epi8(_mm256_load_si256(right + k), _mm256_load_si256(left + k));
-      counts[2 * k] = _mm256_add_epi16(counts[2 * k],
-                                       _mm256_cvtepi8_epi16(_mm256_castsi256_si128(change)));
-      counts[2 * k + 1] =
-          _mm256_add_epi16(counts[2 * k + 1],
-                           _mm256_cvtepi8_epi16(_mm256_extracti128_si256(change, 1)));
+      counts[2 * k] =
+          _mm256_add_epi16(counts[2 * k], _mm256_cvtepi8_epi16(_mm256_castsi256_si128(change)));
+      counts[2 * k + 1] = _mm256_add_epi16(
+          counts[2 * k + 1], _mm256_cvtepi8_epi16(_mm256_extracti128_si256(change, 1)));
       _mm256_store_si256(stored + 2 * k, counts[2 * k]);
       _mm256_store_si256(stored + 2 * k + 1, counts[2 * k + 1]);
     }
@@ -357,7 +352,7 @@ struct Edges_v4 {
   __m512i x, y, width, height;
 };
 IMPIPE_TARGET_v4 IMPIPE_RANK_INLINE std::uint64_t inside_v4(const TilePlaces& places, int i,
-                                                           const Edges_v4& edges) {
+                                                            const Edges_v4& edges) {
   const __m512i x = _mm512_sub_epi8(_mm512_load_si512(places.x + i), edges.x);
   const __m512i y = _mm512_sub_epi8(_mm512_load_si512(places.y + i), edges.y);
   return _mm512_mask_cmplt_epu8_mask(_mm512_cmplt_epu8_mask(x, edges.width), y, edges.height);
@@ -388,11 +383,9 @@ IMPIPE_TARGET_v4 void count_v4(std::uint16_t* counts, const std::uint8_t* codes,
   }
   auto* stored = reinterpret_cast<__m512i*>(counts);
   stored[0] = _mm512_add_epi16(stored[0], _mm512_cvtepi8_epi16(_mm512_castsi512_si256(low)));
-  stored[1] =
-      _mm512_add_epi16(stored[1], _mm512_cvtepi8_epi16(_mm512_extracti64x4_epi64(low, 1)));
+  stored[1] = _mm512_add_epi16(stored[1], _mm512_cvtepi8_epi16(_mm512_extracti64x4_epi64(low, 1)));
   stored[2] = _mm512_add_epi16(stored[2], _mm512_cvtepi8_epi16(_mm512_castsi512_si256(high)));
-  stored[3] =
-      _mm512_add_epi16(stored[3], _mm512_cvtepi8_epi16(_mm512_extracti64x4_epi64(high, 1)));
+  stored[3] = _mm512_add_epi16(stored[3], _mm512_cvtepi8_epi16(_mm512_extracti64x4_epi64(high, 1)));
 }
 
 IMPIPE_TARGET_v4 void under_mask_v4(const WindowRow& row, const MaskCells& mask,
@@ -403,7 +396,7 @@ IMPIPE_TARGET_v4 void under_mask_v4(const WindowRow& row, const MaskCells& mask,
 
 template <int blocks>
 IMPIPE_TARGET_v4 IMPIPE_RANK_INLINE int find_with_v4(const TilePlaces& places, int bucket,
-                                                    const Edges_v4& edges, int rank) {
+                                                     const Edges_v4& edges, int rank) {
   const int first = bucket * blocks * block;
   std::uint64_t inside[blocks];
   for (int k = 0; k < blocks; ++k) inside[k] = inside_v4(places, first + k * block, edges);
@@ -454,13 +447,12 @@ IMPIPE_TARGET_v4 void select_v4(const WindowRow& row, const TilePlaces& places,
     const std::int8_t* right = columns[x + row.width].up_to;
     const std::int8_t* left = columns[x].up_to;
     for (int k = 0; k < buckets / 64; ++k) {
-      const __m512i change = _mm512_sub_epi8(_mm512_load_si512(right + 64 * k),
-                                             _mm512_load_si512(left + 64 * k));
-      counts[2 * k] = _mm512_add_epi16(counts[2 * k],
-                                       _mm512_cvtepi8_epi16(_mm512_castsi512_si256(change)));
-      counts[2 * k + 1] =
-          _mm512_add_epi16(counts[2 * k + 1],
-                           _mm512_cvtepi8_epi16(_mm512_extracti64x4_epi64(change, 1)));
+      const __m512i change =
+          _mm512_sub_epi8(_mm512_load_si512(right + 64 * k), _mm512_load_si512(left + 64 * k));
+      counts[2 * k] =
+          _mm512_add_epi16(counts[2 * k], _mm512_cvtepi8_epi16(_mm512_castsi512_si256(change)));
+      counts[2 * k + 1] = _mm512_add_epi16(
+          counts[2 * k + 1], _mm512_cvtepi8_epi16(_mm512_extracti64x4_epi64(change, 1)));
       _mm512_store_si512(up_to + 64 * k, counts[2 * k]);
       _mm512_store_si512(up_to + 64 * k + 32, counts[2 * k + 1]);
     }

@@ -38,8 +38,8 @@ struct MaskCells {
   int count = 0;
   const int* entering = nullptr;
   const int* leaving = nullptr;
-  int moving = 0;                        // of each
-  const std::uint8_t* set = nullptr;     // [height][width]
+  int moving = 0;                     // of each
+  const std::uint8_t* set = nullptr;  // [height][width]
 };
 
 struct RankWindows {
@@ -55,8 +55,7 @@ struct RankWindows {
                                                              std::uint16_t* next);
   // The same under a mask. codes: of the tile.
   void (*select_under_mask)(const WindowRow& row, const MaskCells& mask, const TilePlaces& places,
-                            const std::uint8_t* codes, std::uint16_t* numbers,
-                            std::uint16_t* next);
+                            const std::uint8_t* codes, std::uint16_t* numbers, std::uint16_t* next);
 };
 
 const RankWindows& rank_windows(CpuLevel level);

@@ -66,7 +66,10 @@ template <class T>
 class Reconstruction {
  public:
   Reconstruction(int connectivity, const Plane& mask, Plane& out)
-      : corners_(connectivity == 8), mask_(mask), out_(out), width_(mask.size().width),
+      : corners_(connectivity == 8),
+        mask_(mask),
+        out_(out),
+        width_(mask.size().width),
         height_(mask.size().height) {}
 
   // out: the marker, at most the mask.
@@ -173,8 +176,10 @@ class Reconstruction {
 // Values turned round, so that the smallest becomes the largest; single has one zero.
 template <class T>
 T turned(T value) {
-  if constexpr (std::is_same_v<T, float>) return 0.0f - value;
-  else return static_cast<T>(std::numeric_limits<T>::max() - value);
+  if constexpr (std::is_same_v<T, float>)
+    return 0.0f - value;
+  else
+    return static_cast<T>(std::numeric_limits<T>::max() - value);
 }
 
 template <class T>

@@ -85,8 +85,8 @@ AddColumns add_columns_for(PixelClass cls, int level) {
 // The sums of single, eight rows at a time: a sum is then loaded and stored once for them.
 template <int rows>
 IMPIPE_TARGET_v4 inline __attribute__((always_inline)) __m512d sum_of_rows(__m512d sum,
-                                                                          const std::byte* in,
-                                                                          std::int64_t stride) {
+                                                                           const std::byte* in,
+                                                                           std::int64_t stride) {
   for (int k = 0; k < rows; ++k) {
     const auto* from = reinterpret_cast<const float*>(in + k * stride);
     sum = _mm512_add_pd(sum, _mm512_cvtps_pd(_mm256_loadu_ps(from)));
@@ -135,7 +135,9 @@ AddColumns add_columns_of(ReduceKind kind, PixelClass cls, CpuLevel level) {
 class Extreme final : public Sink {
  public:
   Extreme(bool largest, const SinkImage& image, std::int64_t tiles, CpuLevel level)
-      : largest_(largest), image_(image), level_(level),
+      : largest_(largest),
+        image_(image),
+        level_(level),
         best_(tiles * 3, std::numeric_limits<double>::quiet_NaN()) {}
 
   void take(const TileImage* images, const Region& region, std::int64_t tile, int,
@@ -166,8 +168,7 @@ class Extreme final : public Sink {
   }
 
   template <class T>
-  void take_as(const TileImage& image, const Region& region, std::int64_t tile,
-               Scratch& scratch) {
+  void take_as(const TileImage& image, const Region& region, std::int64_t tile, Scratch& scratch) {
     const ScratchScope scope(scratch);
     const std::int64_t n = region.width() * image_.channels;
     T* best = scratch.take<T>(n);
@@ -210,7 +211,10 @@ class Cells {
 class CellSum final : public Sink {
  public:
   CellSum(ReduceKind kind, const Arguments& arguments, const SinkImage& image, CpuLevel level)
-      : image_(image), cells_(image), level_(level), add_(add_columns_of(kind, image.cls, level)),
+      : image_(image),
+        cells_(image),
+        level_(level),
+        add_(add_columns_of(kind, image.cls, level)),
         from_(image.size.width * image.channels, 0.0) {
     if (kind != ReduceKind::squared_deviation) return;
     for (std::size_t i = 0; i < from_.size(); ++i) {

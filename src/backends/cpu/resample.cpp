@@ -19,8 +19,7 @@ namespace impipe::cpu {
 namespace {
 
 // Numbers become pixels; a logical one is set from a half on.
-void store_numbers(std::byte* out, float* numbers, PixelClass cls, std::int64_t n,
-                   CpuLevel level) {
+void store_numbers(std::byte* out, float* numbers, PixelClass cls, std::int64_t n, CpuLevel level) {
   if (cls == PixelClass::logical) {
     for (std::int64_t i = 0; i < n; ++i) numbers[i] = numbers[i] >= 0.5f ? 1.0f : 0.0f;
   }
@@ -51,10 +50,8 @@ SpreadTable spread_table(const ResizeTaps& x, const ResizeAxis& axis, int channe
                          CpuLevel level) {
   const int lanes = spread_lanes(level);
   if (lanes == 0 || axis.scale < 1) return {};
-  SpreadTable table{.lanes = lanes,
-                    .pixels = lanes / channels,
-                    .taps = axis.taps,
-                    .channels = channels};
+  SpreadTable table{
+      .lanes = lanes, .pixels = lanes / channels, .taps = axis.taps, .channels = channels};
   const std::int64_t blocks = (axis.to + table.pixels - 1) / table.pixels;
   table.places.resize(static_cast<std::size_t>(blocks * lanes));
   table.weights.resize(static_cast<std::size_t>(blocks * lanes * axis.taps));
@@ -78,7 +75,10 @@ SpreadTable spread_table(const ResizeTaps& x, const ResizeAxis& axis, int channe
 class Resize {
  public:
   Resize(const Node& node, const Plane& in, Plane& out, CpuLevel level)
-      : in_(in), out_(out), level_(level), axes_(resize_axes(node, in.size())),
+      : in_(in),
+        out_(out),
+        level_(level),
+        axes_(resize_axes(node, in.size())),
         channels_(in.channels()) {
     const Resample::Method method = std::get<Resample>(node.primitive).method;
     x_ = resize_taps(method, axes_.x);
@@ -192,8 +192,8 @@ class Resize {
         if (k == inside && inside < inside_end) k = inside_end;
         if (k < last) copy(k, map_outside(k, axes_.x.from, Border::symmetric), 1);
       }
-      spread(spread_, to.x0 / spread_.pixels, (to.x1 + spread_.pixels - 1) / spread_.pixels,
-             row, first * channels_, results);
+      spread(spread_, to.x0 / spread_.pixels, (to.x1 + spread_.pixels - 1) / spread_.pixels, row,
+             first * channels_, results);
       store_numbers(out_.row(y) + to.x0 * channels_ * bytes_of(out_.cls()), results, out_.cls(),
                     width, level_);
     }
@@ -208,8 +208,8 @@ class Resize {
     float* loaded = room(buffers.loaded, (last - first) * n);
     for (std::int64_t k = first; k < last; ++k) {
       const std::int64_t y = map_outside(k, axes_.y.from, Border::symmetric);
-      load_row(loaded + (k - first) * n,
-               in_.row(y) + from * channels_ * bytes_of(in_.cls()), in_.cls(), n, level_);
+      load_row(loaded + (k - first) * n, in_.row(y) + from * channels_ * bytes_of(in_.cls()),
+               in_.cls(), n, level_);
     }
     std::vector<const float*> sources(static_cast<std::size_t>(taps));
     for (std::int64_t y = to.y0; y < to.y1; ++y) {

@@ -41,11 +41,12 @@ std::int64_t find_baseline(const std::uint64_t* bits, std::int64_t count, std::i
 
 #if IMPIPE_HAS_INTRINSICS
 // Sixteen columns at once, whatever is in them.
-IMPIPE_TARGET_v4 inline __attribute__((always_inline)) std::int32_t* add_places(
-    std::int32_t* to, std::uint64_t set, std::int32_t x) {
-  __m512i places = _mm512_add_epi32(
-      _mm512_set1_epi32(x),
-      _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+IMPIPE_TARGET_v4 inline __attribute__((always_inline)) std::int32_t* add_places(std::int32_t* to,
+                                                                                std::uint64_t set,
+                                                                                std::int32_t x) {
+  __m512i places =
+      _mm512_add_epi32(_mm512_set1_epi32(x),
+                       _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
   for (; set != 0; set >>= 16) {
     const auto here = static_cast<__mmask16>(set);
     const int n = __builtin_popcount(here);
@@ -122,11 +123,9 @@ IMPIPE_TARGET_v3 void write_v3(const std::uint64_t* bits, const float* values, s
       const std::uint64_t counts = counts_table[begins & 255];
       const __m256i place =
           _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(static_cast<std::int64_t>(counts)));
-      const __m256i here =
-          _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(word & 255)), each);
-      const __m256 row =
-          _mm256_and_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(here, each)),
-                        _mm256_permutevar8x32_ps(_mm256_loadu_ps(values), place));
+      const __m256i here = _mm256_and_si256(_mm256_set1_epi32(static_cast<int>(word & 255)), each);
+      const __m256 row = _mm256_and_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(here, each)),
+                                       _mm256_permutevar8x32_ps(_mm256_loadu_ps(values), place));
       const std::int64_t rest = count - k;
       if (rest >= 8) {
         _mm256_storeu_ps(out + k, row);

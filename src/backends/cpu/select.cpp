@@ -56,8 +56,8 @@ std::vector<double> select_values(const Plane& plane, const Arguments& places) {
     }
     for (const double place : places.of(c)) {
       const double last = static_cast<double>(plane.size().pixels() - 1);
-      out.push_back(select_one(plane, c, counts,
-                               static_cast<std::int64_t>(std::clamp(place, 0.0, last))));
+      out.push_back(
+          select_one(plane, c, counts, static_cast<std::int64_t>(std::clamp(place, 0.0, last))));
     }
   }
   return out;

@@ -21,8 +21,8 @@ struct Passes {
   void (*row)(float* out, const std::uint8_t* in, const float* weights, int taps, std::int64_t n);
   void (*column)(std::byte* const* out, const float* const* in, const float* weights, int taps,
                  std::int64_t n);
-  void (*column_rows)(std::byte* const* out, const float* const* in, const float* weights,
-                      int taps, std::int64_t n);
+  void (*column_rows)(std::byte* const* out, const float* const* in, const float* weights, int taps,
+                      std::int64_t n);
 };
 constexpr int most_rows = 4;
 
@@ -40,10 +40,10 @@ namespace v3 {
 #define MAX(a, b) _mm256_max_ps(a, b)
 #define ADD(a, b) _mm256_add_ps(a, b)
 // 0x80: a byte of zero.
-#define EVERY_FOURTH(p, byte)                                                                    \
-  _mm256_cvtepi32_ps(_mm256_shuffle_epi8(                                                        \
-      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)),                                   \
-      _mm256_add_epi32(_mm256_setr_epi32(0, 4, 8, 12, 0, 4, 8, 12),                              \
+#define EVERY_FOURTH(p, byte)                                       \
+  _mm256_cvtepi32_ps(_mm256_shuffle_epi8(                           \
+      _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)),      \
+      _mm256_add_epi32(_mm256_setr_epi32(0, 4, 8, 12, 0, 4, 8, 12), \
                        _mm256_set1_epi32(static_cast<int>(0x80808000u) + (byte)))))
 #define TRUNCATE(v) _mm256_cvttps_epi32(v)
 #define SMALLEST_UNSIGNED(a, b) _mm256_min_epu32(a, b)
@@ -67,10 +67,10 @@ namespace v4 {
 #define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
 #define MAX(a, b) _mm512_max_ps(a, b)
 #define ADD(a, b) _mm512_add_ps(a, b)
-#define EVERY_FOURTH(p, byte)                                                                    \
-  _mm512_cvtepi32_ps(_mm512_shuffle_epi8(                                                        \
-      _mm512_loadu_si512(p),                                                                     \
-      _mm512_add_epi32(_mm512_set4_epi32(12, 8, 4, 0),                                           \
+#define EVERY_FOURTH(p, byte)                          \
+  _mm512_cvtepi32_ps(_mm512_shuffle_epi8(              \
+      _mm512_loadu_si512(p),                           \
+      _mm512_add_epi32(_mm512_set4_epi32(12, 8, 4, 0), \
                        _mm512_set1_epi32(static_cast<int>(0x80808000u) + (byte)))))
 #define TRUNCATE(v) _mm512_cvttps_epi32(v)
 #define SMALLEST_UNSIGNED(a, b) _mm512_min_epu32(a, b)
@@ -96,10 +96,10 @@ void run_strip(const Separable& separable, const Arguments& arguments, const Til
   const Region made{region.x0, read.y0, region.x0 + padded, read.y1};
   const std::int64_t stride = padded * static_cast<std::int64_t>(sizeof(float));
   std::byte* data = scratch.take<std::byte>(stride * made.height());
-  const TileImage intermediate{data, stride, made, {made.x1, in.size.height},
-                               PixelClass::single, 1};
-  RowView input(in, {wanted.x0, made.y0, wanted.x1, made.y1}, reach.footprint.left, outside,
-                in.cls, scratch, level);
+  const TileImage intermediate{data, stride, made, {made.x1, in.size.height}, PixelClass::single,
+                               1};
+  RowView input(in, {wanted.x0, made.y0, wanted.x1, made.y1}, reach.footprint.left, outside, in.cls,
+                scratch, level);
   RowView view(intermediate, {made.x0, wanted.y0, made.x1, wanted.y1}, 0, outside,
                PixelClass::single, scratch, level);
   auto** rows = scratch.take<const float*>(view.height());
@@ -109,8 +109,8 @@ void run_strip(const Separable& separable, const Arguments& arguments, const Til
     const int count = several ? passes.rows : 1;
     // Borders fold rows back by at most what lies outside.
     const std::int64_t end = y + count + column_taps - 1;
-    const Region now = inside({0, wanted.y0, 1, wanted.y0 + end}, {1, in.size.height},
-                              separable.border);
+    const Region now =
+        inside({0, wanted.y0, 1, wanted.y0 + end}, {1, in.size.height}, separable.border);
     for (; done < std::min(now.y1 - made.y0, made.height()); ++done) {
       const std::byte* from = input.row(done) - reach.footprint.left;
       passes.row(reinterpret_cast<float*>(data + done * stride),

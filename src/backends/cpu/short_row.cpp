@@ -23,8 +23,8 @@ template <int shift>
 IMPIPE_TARGET_v4 inline __attribute__((always_inline)) __m512 moved(__m512 a, __m512 b) {
   if constexpr (shift == 0) return a;
   if constexpr (shift == vector) return b;
-  return _mm512_castsi512_ps(_mm512_alignr_epi32(_mm512_castps_si512(b), _mm512_castps_si512(a),
-                                                 shift % vector));
+  return _mm512_castsi512_ps(
+      _mm512_alignr_epi32(_mm512_castps_si512(b), _mm512_castps_si512(a), shift % vector));
 }
 
 // The taps from number `tap` on. Moving along needs its distance at compile time.

@@ -11,8 +11,7 @@ namespace impipe::cpu {
 
 // Whether short_row_sum does this: rows of n elements of this class, taps `step` (1 or 3) elements
 // apart.
-bool has_short_row_sum(PixelClass cls, int taps, std::int64_t step, std::int64_t n,
-                       CpuLevel level);
+bool has_short_row_sum(PixelClass cls, int taps, std::int64_t step, std::int64_t n, CpuLevel level);
 
 // out[i] = fma over the taps from the left into 0: weights[t] * in[i + t * step]. May read up to 64
 // bytes past the last value.

@@ -58,10 +58,16 @@ class ResultRows {
 class WeightedRows {
  public:
   // view row 0 is the mask's first row at output row 0; rows point at the output's first pixel.
-  WeightedRows(const Mask& mask, const float* weights, RowView& view, int channels,
-               std::int64_t n, Scratch& scratch, CpuLevel level, Combine combine = Combine::sum)
-      : mask_(mask), weights_(weights), view_(view), channels_(channels), n_(n), level_(level),
-        combine_(combine), dense_(combine == Combine::sum && mask.full()),
+  WeightedRows(const Mask& mask, const float* weights, RowView& view, int channels, std::int64_t n,
+               Scratch& scratch, CpuLevel level, Combine combine = Combine::sum)
+      : mask_(mask),
+        weights_(weights),
+        view_(view),
+        channels_(channels),
+        n_(n),
+        level_(level),
+        combine_(combine),
+        dense_(combine == Combine::sum && mask.full()),
         rows_(scratch.take<const float*>(view.height())) {
     if (dense_) return;
     places_ = places_of(mask, channels);
@@ -117,9 +123,8 @@ void store_weighted(WeightedRows& rows, ResultRows& result, std::int64_t height)
 }
 
 bool is_code(double value, PixelClass cls) {
-  return cls == PixelClass::single ||
-         (value >= 0 && value <= class_max(cls) && value == static_cast<double>(
-                                                                static_cast<int>(value)));
+  return cls == PixelClass::single || (value >= 0 && value <= class_max(cls) &&
+                                       value == static_cast<double>(static_cast<int>(value)));
 }
 
 // Fills the rows of an expression's variables and taps.
@@ -127,8 +132,12 @@ class ExpressionRows {
  public:
   ExpressionRows(const Stencil& stencil, const Region& region, int channels, double white,
                  Size size, Scratch& scratch)
-      : expression_(*stencil.expression), region_(region), channels_(channels), white_(white),
-        size_(size), up_(stencil.footprint().up) {
+      : expression_(*stencil.expression),
+        region_(region),
+        channels_(channels),
+        white_(white),
+        size_(size),
+        up_(stencil.footprint().up) {
     count_ = expression_.variables().size() + expression_.taps().size();
     inputs_ = scratch.take<const float*>(static_cast<std::int64_t>(count_));
     for (std::size_t v = 0; v < expression_.variables().size(); ++v) {
@@ -190,8 +199,8 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
                PixelClass::single, scratch, level);
   if (stencil.body == nullptr && stencil.expression == nullptr) {
     ResultRows result(node.cls, out, n, dense_rows, scratch, level);
-    WeightedRows rows(stencil.taps, arguments.float_of(0).data(), view, channels, n, scratch,
-                      level, stencil.combine);
+    WeightedRows rows(stencil.taps, arguments.float_of(0).data(), view, channels, n, scratch, level,
+                      stencil.combine);
     store_weighted(rows, result, region.height());
     return;
   }
@@ -241,13 +250,14 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
   // The row pass makes an intermediate image of the output's width and the input's height: those
   // rows of it that the column pass reads, a few at a time, shortly before they are read.
   const Region wanted = reach.under(region);
-  const Region rows_read = inside({0, wanted.y0, 1, wanted.y1}, {1, in.size.height},
-                                  separable.border);
+  const Region rows_read =
+      inside({0, wanted.y0, 1, wanted.y1}, {1, in.size.height}, separable.border);
   const Region made{region.x0, rows_read.y0, region.x1, rows_read.y1};
   const std::int64_t stride = (n * 4 + 63) / 64 * 64;
   std::byte* data = scratch.take<std::byte>(stride * made.height());
-  const TileImage intermediate{data, stride, made, {in.size.width + separable.grow_x,
-                               in.size.height}, PixelClass::single, channels};
+  const TileImage intermediate{
+      data,    stride, made, {in.size.width + separable.grow_x, in.size.height}, PixelClass::single,
+      channels};
   // A border value that is no code needs rows of floats.
   const bool short_row = separable.row.full() &&
                          has_short_row_sum(in.cls, separable.row.width, channels, n, level) &&
@@ -264,8 +274,7 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
         to[k] = reinterpret_cast<float*>(data + (done + k) * stride);
       }
       if (short_row) {
-        short_row_sum(to[0],
-                      input.row(done) - reach.footprint.left * channels * bytes_of(in.cls),
+        short_row_sum(to[0], input.row(done) - reach.footprint.left * channels * bytes_of(in.cls),
                       in.cls, weights.data(), separable.row.width, channels, n, level);
       } else {
         row_pass.make(done, count, to);
@@ -276,14 +285,15 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
 
   RowView view(intermediate, {region.x0, wanted.y0, region.x1, wanted.y1}, 0, outside,
                PixelClass::single, scratch, level);
-  WeightedRows column_pass(separable.column, weights.data() + separable.row.count(), view,
-                           channels, n, scratch, level);
+  WeightedRows column_pass(separable.column, weights.data() + separable.row.count(), view, channels,
+                           n, scratch, level);
   ResultRows result(node.cls, out, n, dense_rows, scratch, level);
   for (std::int64_t y = 0; y < region.height();) {
     const int count = y + dense_rows <= region.height() ? dense_rows : 1;
     // Borders fold rows back by at most what lies outside.
-    const Region read = inside({0, wanted.y0, 1, wanted.y0 + y + count + separable.column.height - 1},
-                               {1, in.size.height}, separable.border);
+    const Region read =
+        inside({0, wanted.y0, 1, wanted.y0 + y + count + separable.column.height - 1},
+               {1, in.size.height}, separable.border);
     make_rows_to(read.y1 - made.y0);
     float* to[dense_rows] = {};
     for (int k = 0; k < count; ++k) to[k] = result.begin(y + k, k);

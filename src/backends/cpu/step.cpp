@@ -8,8 +8,8 @@
 #include <map>
 #include <optional>
 
-#include "backends/cpu/neighbourhood.hpp"
 #include "backends/cpu/border_view.hpp"
+#include "backends/cpu/neighbourhood.hpp"
 #include "backends/cpu/permute.hpp"
 #include "backends/cpu/point.hpp"
 #include "backends/cpu/select.hpp"
@@ -43,9 +43,20 @@ class StepRun {
   StepRun(const KernelSpec& spec, const std::vector<StepValue>& inputs,
           const std::vector<StepValue>& outputs, ThreadPool& pool, ScratchPool& scratches,
           CpuLevel level)
-      : spec_(spec), inputs_(inputs), pool_(pool), scratches_(scratches), level_(level),
-        count_(spec.nodes.size()), sizes_(count_), arguments_(count_), points_(count_),
-        tables_(count_), table_source_(count_), sinks_(count_), sink_images_(count_), outputs_(count_),
+      : spec_(spec),
+        inputs_(inputs),
+        pool_(pool),
+        scratches_(scratches),
+        level_(level),
+        count_(spec.nodes.size()),
+        sizes_(count_),
+        arguments_(count_),
+        points_(count_),
+        tables_(count_),
+        table_source_(count_),
+        sinks_(count_),
+        sink_images_(count_),
+        outputs_(count_),
         measures_(count_) {
     for (std::size_t i = 0; i < spec.outputs.size(); ++i) {
       const int node = spec.outputs[i];
@@ -142,7 +153,8 @@ class StepRun {
         inputs.channels.push_back(channels_of(operand));
       }
       inputs.white = white_of(first);
-      points_[n] = std::make_unique<PointProgram>(node(n), arguments_[n], inputs, sizes_[n], level_);
+      points_[n] =
+          std::make_unique<PointProgram>(node(n), arguments_[n], inputs, sizes_[n], level_);
       // A table of 65,536 codes is dearer than a small image.
       constexpr std::int64_t cheap = 256;
       const std::int64_t elements = sizes_[n].pixels() * node(n).channels;
@@ -172,8 +184,9 @@ class StepRun {
     const std::int64_t have = plane.size().pixels() * plane.channels();
     if (have != codes_of(from)) {
       throw Error("a table for " + std::string(name_of(from)) + " must have " +
-                  std::to_string(codes_of(from)) + " values; this one has " +
-                  std::to_string(have), ExitCode::file_failed);
+                      std::to_string(codes_of(from)) + " values; this one has " +
+                      std::to_string(have),
+                  ExitCode::file_failed);
     }
     return table;
   }
@@ -282,8 +295,8 @@ class StepRun {
   TileImage image_of(const Operand& operand, const Worker& worker) const {
     if (!operand.external) return worker.made[operand.index];
     const Plane& plane = *inputs_[operand.index].plane;
-    return {plane.row(0), plane.stride(), whole(plane.size()), plane.size(),
-            plane.cls(),  plane.channels()};
+    return {plane.row(0), plane.stride(), whole(plane.size()),
+            plane.size(), plane.cls(),    plane.channels()};
   }
 
   void make(std::size_t n, const Region& tile, Size size, Worker& worker) {
@@ -357,8 +370,11 @@ class StepRun {
         there.x1 = std::min(wanted.x1, in.size.width);
       }
       const int left = static_cast<int>(region.x0 - there.x0);
-      const RowsView view{native_rows(in, there, left, outside, scratch), region.width(),
-                          region.height(), in.channels, there.x0 - wanted.x0,
+      const RowsView view{native_rows(in, there, left, outside, scratch),
+                          region.width(),
+                          region.height(),
+                          in.channels,
+                          there.x0 - wanted.x0,
                           wanted.x1 - there.x1};
       if (extremum != nullptr) {
         run_extremum(*extremum, what.cls, view, out, scratch, level_);

@@ -15,8 +15,7 @@ namespace v3 {
 using Vec = __m256;
 using Ints = __m256i;
 using Reals = __m256d;
-#define GATHER(data, offsets) \
-  _mm256_i32gather_epi32(reinterpret_cast<const int*>(data), offsets, 1)
+#define GATHER(data, offsets) _mm256_i32gather_epi32(reinterpret_cast<const int*>(data), offsets, 1)
 #define SET_INTS(v) _mm256_set1_epi32(v)
 #define AND(a, b) _mm256_and_si256(a, b)
 #define ADD(a, b) _mm256_add_epi32(a, b)
@@ -33,8 +32,8 @@ using Reals = __m256d;
 #define SUB_REALS(a, b) _mm256_sub_pd(a, b)
 #define FMA_REALS(a, b, c) _mm256_fmadd_pd(a, b, c)
 #define FLOOR(v) _mm256_floor_pd(v)
-#define ALL_IN(v, low, high)                                                      \
-  (_mm256_movemask_pd(_mm256_and_pd(_mm256_cmp_pd(v, low, _CMP_GE_OQ),            \
+#define ALL_IN(v, low, high)                                           \
+  (_mm256_movemask_pd(_mm256_and_pd(_mm256_cmp_pd(v, low, _CMP_GE_OQ), \
                                     _mm256_cmp_pd(v, high, _CMP_LT_OQ))) == 15)
 #define JOIN_FLOATS(a, b) _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a))
 #define JOIN_INTS(a, b) _mm256_set_m128i(_mm256_cvttpd_epi32(b), _mm256_cvttpd_epi32(a))
@@ -66,13 +65,12 @@ using Reals = __m512d;
 #define FLOOR(v) _mm512_roundscale_pd(v, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
 #define ALL_IN(v, low, high) \
   ((_mm512_cmp_pd_mask(v, low, _CMP_GE_OQ) & _mm512_cmp_pd_mask(v, high, _CMP_LT_OQ)) == 255)
-#define JOIN_FLOATS(a, b)                                                   \
-  _mm512_castpd_ps(_mm512_insertf64x4(                                      \
-      _mm512_castps_pd(_mm512_castps256_ps512(_mm512_cvtpd_ps(a))),         \
-      _mm256_castps_pd(_mm512_cvtpd_ps(b)), 1))
-#define JOIN_INTS(a, b)                                                          \
-  _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvttpd_epi32(a)),             \
-                     _mm512_cvttpd_epi32(b), 1)
+#define JOIN_FLOATS(a, b)                                                              \
+  _mm512_castpd_ps(                                                                    \
+      _mm512_insertf64x4(_mm512_castps_pd(_mm512_castps256_ps512(_mm512_cvtpd_ps(a))), \
+                         _mm256_castps_pd(_mm512_cvtpd_ps(b)), 1))
+#define JOIN_INTS(a, b) \
+  _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvttpd_epi32(a)), _mm512_cvttpd_epi32(b), 1)
 #include "backends/cpu/warp_rows.inc"
 }  // namespace v4
 
@@ -80,11 +78,13 @@ using WarpVectors = void (*)(const AffineRow& row, WarpRow plain, float* out);
 WarpVectors vectors_of(PixelClass cls, CpuLevel level) {
   const int bytes = bytes_of(cls);
   if (level == CpuLevel::v3) {
-    return bytes == 1 ? v3::warp<std::uint8_t> : bytes == 2 ? v3::warp<std::uint16_t>
-                                                            : v3::warp<float>;
+    return bytes == 1   ? v3::warp<std::uint8_t>
+           : bytes == 2 ? v3::warp<std::uint16_t>
+                        : v3::warp<float>;
   }
-  return bytes == 1 ? v4::warp<std::uint8_t> : bytes == 2 ? v4::warp<std::uint16_t>
-                                                          : v4::warp<float>;
+  return bytes == 1   ? v4::warp<std::uint8_t>
+         : bytes == 2 ? v4::warp<std::uint16_t>
+                      : v4::warp<float>;
 }
 #endif
 

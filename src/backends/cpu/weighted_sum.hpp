@@ -12,8 +12,8 @@ namespace impipe::cpu {
 void sparse_sum(float* out, const float* const* taps, const float* weights, int count,
                 std::int64_t n, CpuLevel level);
 
-// One row: out[i] = the largest or smallest taps[t][i] + heights[t] that is no NaN; -inf or inf when
-// there is none.
+// One row: out[i] = the largest or smallest taps[t][i] + heights[t] that is no NaN; -inf or inf
+// when there is none.
 void sparse_extremum(float* out, const float* const* taps, const float* heights, int count,
                      bool largest, std::int64_t n, CpuLevel level);
 
@@ -23,7 +23,7 @@ inline constexpr int dense_rows = 4;
 // `rows` rows (1 or dense_rows) over a full rectangle of taps: weights [height][width]; in[r] for
 // r < rows + height - 1 points at the leftmost tap of output row 0's row r; step elements lie
 // between taps.
-void dense_sum(float* const* out, int rows, const float* const* in, const float* weights,
-               int width, int height, std::int64_t step, std::int64_t n, CpuLevel level);
+void dense_sum(float* const* out, int rows, const float* const* in, const float* weights, int width,
+               int height, std::int64_t step, std::int64_t n, CpuLevel level);
 
 }  // namespace impipe::cpu

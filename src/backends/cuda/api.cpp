@@ -15,7 +15,7 @@ namespace {
 template <class Api>
 std::string look_up(void* library, Api& api);
 
-#define IMPIPE_CUDA_LOOK_UP(member, name, parameters)                       \
+#define IMPIPE_CUDA_LOOK_UP(member, name, parameters)                        \
   api.member = reinterpret_cast<decltype(api.member)>(dlsym(library, name)); \
   if (api.member == nullptr) return name;
 
@@ -66,8 +66,9 @@ Library<CompilerApi> find_compiler() {
   int driver_version = 0;  // 1000 * major + 10 * minor
   if (!driver().found || driver().api.driver_version(&driver_version) != 0) driver_version = 0;
   Library<CompilerApi> too_new, library;
-  library.why_not = "NVIDIA's run-time compiler (libnvrtc.so) was not found; install it "
-                    "(CUDA Toolkit, or pip install nvidia-cuda-nvrtc), or name it in IMPIPE_NVRTC";
+  library.why_not =
+      "NVIDIA's run-time compiler (libnvrtc.so) was not found; install it "
+      "(CUDA Toolkit, or pip install nvidia-cuda-nvrtc), or name it in IMPIPE_NVRTC";
   for (const std::string& place : compiler_places()) {
     for (const std::string& path : matches(place)) {
       Library<CompilerApi> candidate;

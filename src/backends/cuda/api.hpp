@@ -24,70 +24,70 @@ inline constexpr Result error_out_of_memory = 2;
 inline constexpr Result error_not_ready = 600;
 inline constexpr int attribute_compute_major = 75;
 inline constexpr int attribute_compute_minor = 76;
-inline constexpr int attribute_most_shared = 97;         // bytes a block may ask for
+inline constexpr int attribute_most_shared = 97;        // bytes a block may ask for
 inline constexpr int function_most_dynamic_shared = 8;  // bytes
 inline constexpr unsigned stream_non_blocking = 1;
 inline constexpr unsigned event_without_time = 2;
 inline constexpr int capture_relaxed = 2;
 
 // X(member, name in the library, parameters)
-#define IMPIPE_CUDA_DRIVER(X)                                                                     \
-  X(init, "cuInit", (unsigned))                                                                   \
-  X(driver_version, "cuDriverGetVersion", (int*))                                                 \
-  X(error_text, "cuGetErrorString", (Result, const char**))                                       \
-  X(device_count, "cuDeviceGetCount", (int*))                                                     \
-  X(device_get, "cuDeviceGet", (DeviceNumber*, int))                                              \
-  X(device_name, "cuDeviceGetName", (char*, int, DeviceNumber))                                   \
-  X(device_memory, "cuDeviceTotalMem_v2", (std::size_t*, DeviceNumber))                           \
-  X(device_attribute, "cuDeviceGetAttribute", (int*, int, DeviceNumber))                          \
-  X(context_retain, "cuDevicePrimaryCtxRetain", (Context*, DeviceNumber))                         \
-  X(context_release, "cuDevicePrimaryCtxRelease_v2", (DeviceNumber))                              \
-  X(context_set, "cuCtxSetCurrent", (Context))                                                    \
-  X(module_load, "cuModuleLoadData", (Module*, const void*))                                      \
-  X(module_unload, "cuModuleUnload", (Module))                                                    \
-  X(module_function, "cuModuleGetFunction", (Function*, Module, const char*))                     \
-  X(function_attribute, "cuFuncSetAttribute", (Function, int, int))                              \
-  X(memory_allocate, "cuMemAlloc_v2", (DevicePointer*, std::size_t))                              \
-  X(memory_free, "cuMemFree_v2", (DevicePointer))                                                 \
-  X(host_allocate, "cuMemHostAlloc", (void**, std::size_t, unsigned))                             \
-  X(host_free, "cuMemFreeHost", (void*))                                                          \
-  X(copy_to_device, "cuMemcpyHtoDAsync_v2", (DevicePointer, const void*, std::size_t, Stream))    \
-  X(copy_to_host, "cuMemcpyDtoHAsync_v2", (void*, DevicePointer, std::size_t, Stream))            \
-  X(copy, "cuMemcpyDtoDAsync_v2", (DevicePointer, DevicePointer, std::size_t, Stream))            \
-  X(fill, "cuMemsetD8Async", (DevicePointer, unsigned char, std::size_t, Stream))                 \
-  X(stream_create, "cuStreamCreate", (Stream*, unsigned))                                         \
-  X(stream_destroy, "cuStreamDestroy_v2", (Stream))                                               \
-  X(stream_wait, "cuStreamSynchronize", (Stream))                                                 \
-  X(event_create, "cuEventCreate", (Event*, unsigned))                                            \
-  X(event_destroy, "cuEventDestroy_v2", (Event))                                                  \
-  X(event_record, "cuEventRecord", (Event, Stream))                                               \
-  X(event_wait, "cuEventSynchronize", (Event))                                                    \
-  X(event_query, "cuEventQuery", (Event))                                                         \
-  X(event_elapsed, "cuEventElapsedTime", (float*, Event, Event))                                  \
-  X(capture_begin, "cuStreamBeginCapture_v2", (Stream, int))                                      \
-  X(capture_end, "cuStreamEndCapture", (Stream, Graph*))                                          \
-  X(graph_prepare, "cuGraphInstantiateWithFlags", (GraphRun*, Graph, unsigned long long))         \
-  X(graph_upload, "cuGraphUpload", (GraphRun, Stream))                                            \
-  X(graph_launch, "cuGraphLaunch", (GraphRun, Stream))                                            \
-  X(graph_run_destroy, "cuGraphExecDestroy", (GraphRun))                                          \
-  X(graph_destroy, "cuGraphDestroy", (Graph))                                                     \
-  X(launch, "cuLaunchKernel",                                                                     \
-    (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,      \
+#define IMPIPE_CUDA_DRIVER(X)                                                                  \
+  X(init, "cuInit", (unsigned))                                                                \
+  X(driver_version, "cuDriverGetVersion", (int*))                                              \
+  X(error_text, "cuGetErrorString", (Result, const char**))                                    \
+  X(device_count, "cuDeviceGetCount", (int*))                                                  \
+  X(device_get, "cuDeviceGet", (DeviceNumber*, int))                                           \
+  X(device_name, "cuDeviceGetName", (char*, int, DeviceNumber))                                \
+  X(device_memory, "cuDeviceTotalMem_v2", (std::size_t*, DeviceNumber))                        \
+  X(device_attribute, "cuDeviceGetAttribute", (int*, int, DeviceNumber))                       \
+  X(context_retain, "cuDevicePrimaryCtxRetain", (Context*, DeviceNumber))                      \
+  X(context_release, "cuDevicePrimaryCtxRelease_v2", (DeviceNumber))                           \
+  X(context_set, "cuCtxSetCurrent", (Context))                                                 \
+  X(module_load, "cuModuleLoadData", (Module*, const void*))                                   \
+  X(module_unload, "cuModuleUnload", (Module))                                                 \
+  X(module_function, "cuModuleGetFunction", (Function*, Module, const char*))                  \
+  X(function_attribute, "cuFuncSetAttribute", (Function, int, int))                            \
+  X(memory_allocate, "cuMemAlloc_v2", (DevicePointer*, std::size_t))                           \
+  X(memory_free, "cuMemFree_v2", (DevicePointer))                                              \
+  X(host_allocate, "cuMemHostAlloc", (void**, std::size_t, unsigned))                          \
+  X(host_free, "cuMemFreeHost", (void*))                                                       \
+  X(copy_to_device, "cuMemcpyHtoDAsync_v2", (DevicePointer, const void*, std::size_t, Stream)) \
+  X(copy_to_host, "cuMemcpyDtoHAsync_v2", (void*, DevicePointer, std::size_t, Stream))         \
+  X(copy, "cuMemcpyDtoDAsync_v2", (DevicePointer, DevicePointer, std::size_t, Stream))         \
+  X(fill, "cuMemsetD8Async", (DevicePointer, unsigned char, std::size_t, Stream))              \
+  X(stream_create, "cuStreamCreate", (Stream*, unsigned))                                      \
+  X(stream_destroy, "cuStreamDestroy_v2", (Stream))                                            \
+  X(stream_wait, "cuStreamSynchronize", (Stream))                                              \
+  X(event_create, "cuEventCreate", (Event*, unsigned))                                         \
+  X(event_destroy, "cuEventDestroy_v2", (Event))                                               \
+  X(event_record, "cuEventRecord", (Event, Stream))                                            \
+  X(event_wait, "cuEventSynchronize", (Event))                                                 \
+  X(event_query, "cuEventQuery", (Event))                                                      \
+  X(event_elapsed, "cuEventElapsedTime", (float*, Event, Event))                               \
+  X(capture_begin, "cuStreamBeginCapture_v2", (Stream, int))                                   \
+  X(capture_end, "cuStreamEndCapture", (Stream, Graph*))                                       \
+  X(graph_prepare, "cuGraphInstantiateWithFlags", (GraphRun*, Graph, unsigned long long))      \
+  X(graph_upload, "cuGraphUpload", (GraphRun, Stream))                                         \
+  X(graph_launch, "cuGraphLaunch", (GraphRun, Stream))                                         \
+  X(graph_run_destroy, "cuGraphExecDestroy", (GraphRun))                                       \
+  X(graph_destroy, "cuGraphDestroy", (Graph))                                                  \
+  X(launch, "cuLaunchKernel",                                                                  \
+    (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,   \
      void**, void**))
 
-#define IMPIPE_CUDA_COMPILER(X)                                                                   \
-  X(version, "nvrtcVersion", (int*, int*))                                                        \
-  X(arch_count, "nvrtcGetNumSupportedArchs", (int*))                                              \
-  X(archs, "nvrtcGetSupportedArchs", (int*))                                                      \
-  X(create, "nvrtcCreateProgram",                                                                 \
-    (CompilerProgram*, const char*, const char*, int, const char* const*, const char* const*))    \
-  X(destroy, "nvrtcDestroyProgram", (CompilerProgram*))                                           \
-  X(compile, "nvrtcCompileProgram", (CompilerProgram, int, const char* const*))                   \
-  X(log_size, "nvrtcGetProgramLogSize", (CompilerProgram, std::size_t*))                          \
-  X(log, "nvrtcGetProgramLog", (CompilerProgram, char*))                                          \
-  X(cubin_size, "nvrtcGetCUBINSize", (CompilerProgram, std::size_t*))                             \
-  X(cubin, "nvrtcGetCUBIN", (CompilerProgram, char*))                                             \
-  X(ptx_size, "nvrtcGetPTXSize", (CompilerProgram, std::size_t*))                                 \
+#define IMPIPE_CUDA_COMPILER(X)                                                                \
+  X(version, "nvrtcVersion", (int*, int*))                                                     \
+  X(arch_count, "nvrtcGetNumSupportedArchs", (int*))                                           \
+  X(archs, "nvrtcGetSupportedArchs", (int*))                                                   \
+  X(create, "nvrtcCreateProgram",                                                              \
+    (CompilerProgram*, const char*, const char*, int, const char* const*, const char* const*)) \
+  X(destroy, "nvrtcDestroyProgram", (CompilerProgram*))                                        \
+  X(compile, "nvrtcCompileProgram", (CompilerProgram, int, const char* const*))                \
+  X(log_size, "nvrtcGetProgramLogSize", (CompilerProgram, std::size_t*))                       \
+  X(log, "nvrtcGetProgramLog", (CompilerProgram, char*))                                       \
+  X(cubin_size, "nvrtcGetCUBINSize", (CompilerProgram, std::size_t*))                          \
+  X(cubin, "nvrtcGetCUBIN", (CompilerProgram, char*))                                          \
+  X(ptx_size, "nvrtcGetPTXSize", (CompilerProgram, std::size_t*))                              \
   X(ptx, "nvrtcGetPTX", (CompilerProgram, char*))
 
 #define IMPIPE_CUDA_MEMBER(member, name, parameters) Result(*member) parameters = nullptr;

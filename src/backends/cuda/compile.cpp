@@ -70,8 +70,7 @@ std::string arch_option(int capability) {
   return "-arch=sm_" + std::to_string(capability);
 }
 
-std::vector<std::byte> compile(const std::string& source,
-                               const std::vector<std::string>& options) {
+std::vector<std::byte> compile(const std::string& source, const std::vector<std::string>& options) {
   if (!compiler().found) {
     throw Error("cuda: a kernel is not in the cache and can't be compiled: " + compiler().why_not,
                 ExitCode::backend);

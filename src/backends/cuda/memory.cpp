@@ -20,8 +20,7 @@ std::shared_ptr<jit::MemoryPool> make_pool(std::shared_ptr<const DeviceContext> 
   source.allocate = [context](std::int64_t bytes) -> std::uint64_t {
     context->use();
     DevicePointer pointer = 0;
-    const Result result =
-        driver().api.memory_allocate(&pointer, static_cast<std::size_t>(bytes));
+    const Result result = driver().api.memory_allocate(&pointer, static_cast<std::size_t>(bytes));
     if (result != error_out_of_memory) check(result, "cuMemAlloc");
     return result == 0 ? pointer : 0;
   };

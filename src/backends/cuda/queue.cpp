@@ -279,15 +279,11 @@ void CudaQueue::launch(const Kernel& kernel, const Launch& launch, const OwnedEv
     for (const jit::Buffer& buffer : pass.buffers) {
       const auto index = static_cast<std::size_t>(buffer.index);
       switch (buffer.kind) {
-        case jit::Buffer::Kind::input:
-          pointers.push_back(pointer_of(launch.inputs[index]));
-          break;
+        case jit::Buffer::Kind::input: pointers.push_back(pointer_of(launch.inputs[index])); break;
         case jit::Buffer::Kind::output:
           pointers.push_back(pointer_of(launch.outputs[index]));
           break;
-        case jit::Buffer::Kind::scratch:
-          pointers.push_back(scratch_pointers[index]);
-          break;
+        case jit::Buffer::Kind::scratch: pointers.push_back(scratch_pointers[index]); break;
       }
     }
     std::vector<void*> parameters;
@@ -320,9 +316,9 @@ double CudaQueue::measure_copy() {
   return jit::measured_copy(
       *memory_, lane_, [this](const jit::Block& from, const jit::Block& to, std::int64_t bytes) {
         const double start = time();
-        check(driver().api.copy(to.handle(), from.handle(), static_cast<std::size_t>(bytes),
-                                stream_),
-              "cuMemcpyDtoDAsync");
+        check(
+            driver().api.copy(to.handle(), from.handle(), static_cast<std::size_t>(bytes), stream_),
+            "cuMemcpyDtoDAsync");
         return time() - start;
       });
 }

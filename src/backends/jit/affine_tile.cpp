@@ -1,6 +1,6 @@
-// An affine map by tiles: a wave makes 8x4 pixels at once, so that the places they are taken from lie
-// in few rows of the image however it is turned. A work-item makes four pixels of a row, side by
-// side with seven others'; where all four lie inside with their neighbours it takes them without
+// An affine map by tiles: a wave makes 8x4 pixels at once, so that the places they are taken from
+// lie in few rows of the image however it is turned. A work-item makes four pixels of a row, side
+// by side with seven others'; where all four lie inside with their neighbours it takes them without
 // tests, else it makes them one by one.
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
@@ -79,11 +79,9 @@ void write_affine_tiles(Builder& to, int n) {
   const bool logical = node.cls == PixelClass::logical;
   const std::string value =
       converted(node.cls, "float", logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum");
-  const std::string pixels = filled(nearest ? nearest_pixels : bilinear_pixels,
-                                    {{"channels", channels},
-                                     {"each_channel", each},
-                                     {"stride", in.stride},
-                                     {"value", value}});
+  const std::string pixels = filled(
+      nearest ? nearest_pixels : bilinear_pixels,
+      {{"channels", channels}, {"each_channel", each}, {"stride", in.stride}, {"value", value}});
   const std::string own = "given->" + Builder::name(self) + "_";
   to.kernel("store_" + Builder::name(self), items,
             filled(affine_kernel, {{"across", std::to_string(across)},
@@ -110,9 +108,8 @@ void write_affine_tiles(Builder& to, int n) {
                                    {"slow", to.call(name, "x", "y", "c")}}),
             [self](const LaunchContext& at) {
               const Size s = at.size_of(self);
-              return LaunchShape{
-                  {(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
-                  {items, 1, 1}};
+              return LaunchShape{{(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
+                                 {items, 1, 1}};
             });
 }
 

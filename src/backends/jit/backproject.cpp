@@ -47,7 +47,8 @@ FUNCTION void fourier_transform(GLOBAL double2* data, GLOBAL const double* roots
 )";
 
 // Two projections at a time, as real and imaginary parts: the response is real and even.
-constexpr const char* filter_kernel = R"(  const int first = 2 * GROUP_X, second = smaller(first + 1, $width - 1);
+constexpr const char* filter_kernel =
+    R"(  const int first = 2 * GROUP_X, second = smaller(first + 1, $width - 1);
   GLOBAL double2* const data = $data + (long)GROUP_X * $length;
   for (int i = ITEM; i < $length; i += $items) {
     const int y = bits_reversed(i, $bits);
@@ -112,8 +113,7 @@ constexpr const char* take_linear =
     "    const int at = (int)place;\n"
     "    sum += samples[at] + (samples[at + 1] - samples[at]) * (place - (double)at);";
 // Ties are decided before the middle is added, whose rounding would make more of them.
-constexpr const char* take_nearest =
-    "sum += samples[(int)floor(start + step + 0.5) + centre];";
+constexpr const char* take_nearest = "sum += samples[(int)floor(start + step + 0.5) + centre];";
 
 }  // namespace
 
@@ -130,15 +130,13 @@ void write_backproject(Builder& to, int n) {
     return backprojection_length(at.size_of(image).height, at.size_of(self).width);
   };
   const auto number = [&](const std::string& label, auto value) {
-    return to.parameter(ParameterType::int32, name + "_" + label,
-                        [value](const LaunchContext& at, int) {
-                          return static_cast<double>(value(at));
-                        });
+    return to.parameter(
+        ParameterType::int32, name + "_" + label,
+        [value](const LaunchContext& at, int) { return static_cast<double>(value(at)); });
   };
   const auto filtered_samples = [&] {
-    return to.scratch(name + "_filtered", "double", [=](const LaunchContext& at) {
-      return 8 * columns(at) * (samples(at) + 1);
-    });
+    return to.scratch(name + "_filtered", "double",
+                      [=](const LaunchContext& at) { return 8 * columns(at) * (samples(at) + 1); });
   };
   const std::string before = number("before", [=](const LaunchContext& at) {
     return (samples(at) - at.size_of(image).height) / 2;
@@ -168,57 +166,57 @@ void write_backproject(Builder& to, int n) {
           }
           return out;
         });
-    const std::string response = to.table(
-        ParameterType::float64, name + "_response",
-        [length, n, filter = what.filter, scaling = what.angles](const LaunchContext& at) {
-          return filter_response(filter, length(at), at.argument(n, scaling));
-        });
+    const std::string response =
+        to.table(ParameterType::float64, name + "_response",
+                 [length, n, filter = what.filter, scaling = what.angles](const LaunchContext& at) {
+                   return filter_response(filter, length(at), at.argument(n, scaling));
+                 });
     to.kernel(name + "_filter", items,
-              filled(filter_kernel,
-                     {{"width", to.width(image)},
-                      {"height", to.height(image)},
-                      {"data", data},
-                      {"roots", roots},
-                      {"response", response},
-                      {"length", number("length", length)},
-                      {"bits", number("bits",
-                                      [length](const LaunchContext& at) {
-                                        return std::countr_zero(
-                                            static_cast<std::uint64_t>(length(at)));
-                                      })},
-                      {"items", count},
-                      {"pixel", to.plane(image).pixel()},
-                      {"samples", sample_count},
-                      {"before", before},
-                      {"filtered", filtered_samples()}}),
+              filled(filter_kernel, {{"width", to.width(image)},
+                                     {"height", to.height(image)},
+                                     {"data", data},
+                                     {"roots", roots},
+                                     {"response", response},
+                                     {"length", number("length", length)},
+                                     {"bits", number("bits",
+                                                     [length](const LaunchContext& at) {
+                                                       return std::countr_zero(
+                                                           static_cast<std::uint64_t>(length(at)));
+                                                     })},
+                                     {"items", count},
+                                     {"pixel", to.plane(image).pixel()},
+                                     {"samples", sample_count},
+                                     {"before", before},
+                                     {"filtered", filtered_samples()}}),
               [=](const LaunchContext& at) {
                 return LaunchShape{{(columns(at) + 1) / 2, 1, 1}, {items, 1, 1}};
               });
   }
-  const std::string turns = to.table(
-      ParameterType::float64, name + "_turns",
-      [n, columns, count_given = what.angles](const LaunchContext& at) {
-        std::vector<double> degrees, out;
-        for (int i = 0; i < count_given; ++i) degrees.push_back(at.argument(n, i));
-        for (const double angle : backprojection_angles(degrees, columns(at))) {
-          out.insert(out.end(), {std::cos(angle), std::sin(angle)});
-        }
-        return out;
-      });
+  const std::string turns =
+      to.table(ParameterType::float64, name + "_turns",
+               [n, columns, count_given = what.angles](const LaunchContext& at) {
+                 std::vector<double> degrees, out;
+                 for (int i = 0; i < count_given; ++i) degrees.push_back(at.argument(n, i));
+                 for (const double angle : backprojection_angles(degrees, columns(at))) {
+                   out.insert(out.end(), {std::cos(angle), std::sin(angle)});
+                 }
+                 return out;
+               });
   const std::string scale = to.parameter(
       ParameterType::float64, name + "_scale", [columns](const LaunchContext& at, int) {
         return std::numbers::pi / (2 * static_cast<double>(columns(at)));
       });
-  to.pixel_kernel(name + "_smear", to.width(self), to.height(self),
-                  [self](const LaunchContext& at) { return at.size_of(self); },
-                  filled(smear_text, {{"side", to.width(self)},
-                                      {"width", to.width(image)},
-                                      {"filtered", filtered_samples()},
-                                      {"samples", sample_count},
-                                      {"turns", turns},
-                                      {"take", what.linear ? take_linear : take_nearest},
-                                      {"out", to.plane(self).pixel()},
-                                      {"scale", scale}}));
+  to.pixel_kernel(
+      name + "_smear", to.width(self), to.height(self),
+      [self](const LaunchContext& at) { return at.size_of(self); },
+      filled(smear_text, {{"side", to.width(self)},
+                          {"width", to.width(image)},
+                          {"filtered", filtered_samples()},
+                          {"samples", sample_count},
+                          {"turns", turns},
+                          {"take", what.linear ? take_linear : take_nearest},
+                          {"out", to.plane(self).pixel()},
+                          {"scale", scale}}));
 }
 
 }  // namespace impipe::jit

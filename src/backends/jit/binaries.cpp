@@ -67,9 +67,9 @@ void with_binary(const BinaryRequest& request,
   if (!cached) {
     const std::vector<std::byte> made = compile();
     if (!load(made)) {
-      throw Error(request.key.device + ": the driver refuses the kernel of " +
-                      std::string(request.title),
-                  ExitCode::backend);
+      throw Error(
+          request.key.device + ": the driver refuses the kernel of " + std::string(request.title),
+          ExitCode::backend);
     }
     if (!made.empty()) disk_cache().store(request.key, made, request.title);
   }

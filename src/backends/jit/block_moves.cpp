@@ -42,8 +42,7 @@ $each_part{
 // The rule for places outside the image: blocks reach beyond the result's end.
 Border rule_of(const Node& node) {
   const auto* window = as<Window>(node);
-  return window == nullptr || window->border == Border::absent ? Border::replicate
-                                                               : window->border;
+  return window == nullptr || window->border == Border::absent ? Border::replicate : window->border;
 }
 
 // The place in direction x (y) from which node n takes its pixel at `place`, perhaps outside.
@@ -100,8 +99,8 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
   const bool constant = rule == Border::constant;
   const std::string y = source(to_, move_, false, "y0 + r", 1);
   const std::string top = source(to_, move_, false, "y0", 1);
-  const std::string line_y = std::string(name_of(constant ? Border::replicate : rule)) + "(" + y +
-                             ", " + height + ")";
+  const std::string line_y =
+      std::string(name_of(constant ? Border::replicate : rule)) + "(" + y + ", " + height + ")";
   std::string column = std::string(name_of(rule)) + "(x, " + width + ")";
   if (constant) column = "x >= 0 && x < " + width + " ? x : -1";
   if (rule == Border::symmetric) {
@@ -127,40 +126,38 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
            "          low = high;\n        }\n";
   }
   load_arrays_ += "  uint " + words + "[" + number(py_ * count) + "];\n";
-  load_text_ +=
-      "    {\n" +
-      filled(moved_rows,
-             {{"from", source(to_, move_, true, "x_load", px_)},
-              {"pixel_bytes", number(channels * bytes)},
-              {"px", number(px_)},
-              {"in_width", width},
-              {"loaded", number(bytes == 4 ? count : count + 1)},
-              {"stride", plane.stride},
-              {"bytes", number(bytes)},
-              {"rows", constant ? " &&\n        " + top + " >= 0 && " + top + " + " + number(py_) +
-                                      " <= " + height
-                                : ""},
-              {"each_row", loop("r", py_)},
-              {"each_word", loop("k", count)},
-              {"each_pixel", loop("i", px_)},
-              {"each_part", loop("j", per_word)},
-              {"column", column},
-              {"pixel", type_of(cls)},
-              {"channels", number(channels)},
-              {"row", plane.row(line_y)},
-              {"load", load},
-              {"per_word", number(per_word)},
-              {"edge", pixel},
-              {"bits", number(8 * bytes)},
-              {"words", words},
-              {"count", number(count)}}) +
-      "    }\n";
+  load_text_ += "    {\n" +
+                filled(moved_rows, {{"from", source(to_, move_, true, "x_load", px_)},
+                                    {"pixel_bytes", number(channels * bytes)},
+                                    {"px", number(px_)},
+                                    {"in_width", width},
+                                    {"loaded", number(bytes == 4 ? count : count + 1)},
+                                    {"stride", plane.stride},
+                                    {"bytes", number(bytes)},
+                                    {"rows", constant ? " &&\n        " + top + " >= 0 && " + top +
+                                                            " + " + number(py_) + " <= " + height
+                                                      : ""},
+                                    {"each_row", loop("r", py_)},
+                                    {"each_word", loop("k", count)},
+                                    {"each_pixel", loop("i", px_)},
+                                    {"each_part", loop("j", per_word)},
+                                    {"column", column},
+                                    {"pixel", type_of(cls)},
+                                    {"channels", number(channels)},
+                                    {"row", plane.row(line_y)},
+                                    {"load", load},
+                                    {"per_word", number(per_word)},
+                                    {"edge", pixel},
+                                    {"bits", number(8 * bytes)},
+                                    {"words", words},
+                                    {"count", number(count)}}) +
+                "    }\n";
   const std::string words_of_row = "(" + words + " + r * " + number(count) + ")";
   // The element of the image's row that becomes element k.
-  const std::string element =
-      !backwards ? "k"
-                 : "(" + number(px_ - 1) + " - k / " + number(channels) + ") * " +
-                       number(channels) + " + k % " + number(channels);
+  const std::string element = !backwards
+                                  ? "k"
+                                  : "(" + number(px_ - 1) + " - k / " + number(channels) + ") * " +
+                                        number(channels) + " + k % " + number(channels);
   const std::string word = words_of_row + "[(" + element + ") / " + number(per_word) + "]";
   const std::string in_word = "(" + element + ") % " + number(per_word);
   row_text_ += "    " + type_of(cls) + " " + name + "[" + number(row) + "];\n" + loop("k", row) +
@@ -175,12 +172,11 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
     return;
   }
   const std::string turned = "turned_" + name;
-  row_text_ += "    uint " + turned + "[" + number(count) + "];\n" + loop("q", count) + turned +
-               "[q] = " +
-               (channels == 1 ? "CHOSEN_BYTES(" + words_of_row + "[" + number(count - 1) +
-                                    " - q], 0x0123u)"
-                              : "FIRST_BYTES(" + name + " + 4 * q)") +
-               ";\n";
+  row_text_ +=
+      "    uint " + turned + "[" + number(count) + "];\n" + loop("q", count) + turned + "[q] = " +
+      (channels == 1 ? "CHOSEN_BYTES(" + words_of_row + "[" + number(count - 1) + " - q], 0x0123u)"
+                     : "FIRST_BYTES(" + name + " + 4 * q)") +
+      ";\n";
   in_words_[name] = turned;
 }
 

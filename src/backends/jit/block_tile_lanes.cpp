@@ -111,16 +111,16 @@ void BlockWriter::extremes_tile_of_lanes(int n, const std::string& name) {
                                  {"edge", edge(0)},
                                  {"edge_apart", edge(apart)}});
 
-  text_ += filled(stream_lanes, {{"own", own},
-                                 {"sums", number(half * px_)},
-                                 {"nothing", extremum.largest ? "0u" : "0xffffffffu"},
-                                 {"unroll", unroll},
-                                 {"tall", number(half + f.up + f.down)},
-                                 {"line", number(line)},
-                                 {"half", number(half)},
-                                 {"across", number(across)},
-                                 {"step", extremes_step(mask, "uint", better, 3, "sums_" + own,
-                                                        halo, half)}});
+  text_ += filled(stream_lanes,
+                  {{"own", own},
+                   {"sums", number(half * px_)},
+                   {"nothing", extremum.largest ? "0u" : "0xffffffffu"},
+                   {"unroll", unroll},
+                   {"tall", number(half + f.up + f.down)},
+                   {"line", number(line)},
+                   {"half", number(half)},
+                   {"across", number(across)},
+                   {"step", extremes_step(mask, "uint", better, 3, "sums_" + own, halo, half)}});
   pair_text_ += "      uint made_" + own + "[" + number(px_) + "];\n" + loop("k", px_) + "made_" +
                 own + "[k] = sums_" + own + "[r * " + number(px_) + " + k];\n";
   rows_of_made(n, name);

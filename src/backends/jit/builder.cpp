@@ -27,14 +27,10 @@ void put(std::vector<std::byte>& out, ParameterType type, double value) {
     std::memcpy(out.data() + at, &typed, sizeof typed);
   };
   switch (type) {
-    case ParameterType::int64:
-      return append(static_cast<std::int64_t>(value));
-    case ParameterType::float64:
-      return append(value);
-    case ParameterType::float32:
-      return append(static_cast<float>(value));
-    case ParameterType::int32:
-      return append(static_cast<std::int32_t>(value));
+    case ParameterType::int64: return append(static_cast<std::int64_t>(value));
+    case ParameterType::float64: return append(value);
+    case ParameterType::float32: return append(static_cast<float>(value));
+    case ParameterType::int32: return append(static_cast<std::int32_t>(value));
   }
 }
 

@@ -92,8 +92,9 @@ class Builder {
   std::string buffer(const std::string& name, const std::string& type, Buffer place, bool written);
   std::string scratch(const std::string& name, const std::string& type, BytesFunction bytes,
                       bool cleared = false);
-  // A uint for each image of a stack: 0 at the beginning of a launch and, by the kernel, at its end.
-  // Kernels of one image have ticket_bytes of them, of which the first ticket_words are tickets'.
+  // A uint for each image of a stack: 0 at the beginning of a launch and, by the kernel, at its
+  // end. Kernels of one image have ticket_bytes of them, of which the first ticket_words are
+  // tickets'.
   std::string ticket();
   // Whether the last group of a launch that is done may read what the others have written.
   bool ends_in_last_group() const { return fast_ && tuning_.waiting_groups > 1; }

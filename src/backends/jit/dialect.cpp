@@ -196,15 +196,11 @@ std::string body_function(const std::string& name, const std::string& real,
 std::string prelude(Dialect dialect) {
   std::string text;
   switch (dialect) {
-    case Dialect::opencl:
-      text = std::string(opencl_words) + opencl_plain_words;
-      break;
+    case Dialect::opencl: text = std::string(opencl_words) + opencl_plain_words; break;
     case Dialect::opencl_nvidia:
       text = std::string(opencl_words) + opencl_nvidia_words + nvidia_words;
       break;
-    case Dialect::cuda:
-      text = std::string(cuda_words) + nvidia_words;
-      break;
+    case Dialect::cuda: text = std::string(cuda_words) + nvidia_words; break;
   }
   text += body_words;
   for (const std::string real : {"float", "double"}) {

@@ -14,9 +14,9 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int rows = 64;    // of a band
-constexpr int steps = 16;   // of a front, between two barriers
-constexpr int pitch = 66;   // doubles from one step's values to the next, so that banks differ
+constexpr int rows = 64;   // of a band
+constexpr int steps = 16;  // of a front, between two barriers
+constexpr int pitch = 66;  // doubles from one step's values to the next, so that banks differ
 constexpr int lag = 2 * (rows - 1);  // steps after the first until the last row starts
 
 constexpr const char* take_function = R"(
@@ -149,10 +149,9 @@ void write_diffuse(Builder& to, int n) {
     return (at.size_of(image).height + rows - 1) / rows;
   };
   const auto number = [&](const std::string& label, auto value) {
-    return to.parameter(ParameterType::int32, name + "_" + label,
-                        [value](const LaunchContext& at, int) {
-                          return static_cast<double>(value(at));
-                        });
+    return to.parameter(
+        ParameterType::int32, name + "_" + label,
+        [value](const LaunchContext& at, int) { return static_cast<double>(value(at)); });
   };
   const std::string width = to.width(image), white = to.argument(n, 0, "white", "double", "0");
   const std::string step_count = std::to_string(steps), half_pitch = std::to_string(pitch / 2);
@@ -160,9 +159,8 @@ void write_diffuse(Builder& to, int n) {
     const std::string outside =
         inside ? "" : filled(drop_outside, {{"steps", step_count}, {"width", width}});
     return (to.tuning().unroll && !opencl ? "#pragma unroll\n" : "") +
-           filled(step_text, {{"steps", step_count},
-                              {"half_pitch", half_pitch},
-                              {"outside", outside}});
+           filled(step_text,
+                  {{"steps", step_count}, {"half_pitch", half_pitch}, {"outside", outside}});
   };
   const PlaneText in = to.plane(image);
   const bool bytes = bytes_of(to.cls(image)) == 1;
@@ -171,43 +169,41 @@ void write_diffuse(Builder& to, int n) {
   };
   to.body_once("wave", wave_words(to.dialect()));
   to.body(take_function);
-  const std::string errors =
-      to.scratch(name + "_errors", "unsigned long",
-                 [image, bands](const LaunchContext& at) {
-                   return 8 * at.size_of(image).width * bands(at);
-                 },
-                 true);
+  const std::string errors = to.scratch(
+      name + "_errors", "unsigned long",
+      [image, bands](const LaunchContext& at) { return 8 * at.size_of(image).width * bands(at); },
+      true);
   const std::string tickets = to.scratch(
       name + "_tickets", "uint", [](const LaunchContext&) { return 4; }, true);
   to.kernel(
       name + "_bands", items,
-      filled(kernel_text,
-             {{"steps", step_count},
-              {"pitch", std::to_string(pitch)},
-              {"half_pitch", half_pitch},
-              {"table", bytes ? filled(table_text, {{"items", std::to_string(items)},
-                                                    {"white", white}})
-                              : ""},
-              {"first_feeder", std::to_string(opencl ? 0 : wave_items)},
-              {"width", width},
-              {"height", to.height(image)},
-              {"lag", std::to_string(lag)},
-              {"tickets", tickets},
-              {"bands", number("bands", bands)},
-              {"errors", errors},
-              {"errors_pitch", width},
-              {"rows", std::to_string(rows)},
-              {"feeders", std::to_string(feeders)},
-              {"unroll", to.tuning().unroll && !opencl ? "#pragma unroll\n" : ""},
-              {"first", scaled("held[2 * k]")},
-              {"second", scaled("held[2 * k + 1]")},
-              {"pixel", "(" + in.row("y") + ")"},
-              {"type", type_of(to.cls(image))},
-              {"slots", std::to_string(rows * steps / 2 / feeders)},
-              {"first_poller", std::to_string(opencl ? 0 : wave_items + feeders)},
-              {"out", to.plane({false, n}).row("y")},
-              {"inside", front(true)},
-              {"edge", front(false)}}),
+      filled(
+          kernel_text,
+          {{"steps", step_count},
+           {"pitch", std::to_string(pitch)},
+           {"half_pitch", half_pitch},
+           {"table",
+            bytes ? filled(table_text, {{"items", std::to_string(items)}, {"white", white}}) : ""},
+           {"first_feeder", std::to_string(opencl ? 0 : wave_items)},
+           {"width", width},
+           {"height", to.height(image)},
+           {"lag", std::to_string(lag)},
+           {"tickets", tickets},
+           {"bands", number("bands", bands)},
+           {"errors", errors},
+           {"errors_pitch", width},
+           {"rows", std::to_string(rows)},
+           {"feeders", std::to_string(feeders)},
+           {"unroll", to.tuning().unroll && !opencl ? "#pragma unroll\n" : ""},
+           {"first", scaled("held[2 * k]")},
+           {"second", scaled("held[2 * k + 1]")},
+           {"pixel", "(" + in.row("y") + ")"},
+           {"type", type_of(to.cls(image))},
+           {"slots", std::to_string(rows * steps / 2 / feeders)},
+           {"first_poller", std::to_string(opencl ? 0 : wave_items + feeders)},
+           {"out", to.plane({false, n}).row("y")},
+           {"inside", front(true)},
+           {"edge", front(false)}}),
       [bands, items, most = to.tuning().waiting_groups](const LaunchContext& at) {
         return LaunchShape{{std::min<std::int64_t>(bands(at), most), 1, 1}, {items, 1, 1}};
       });

@@ -175,9 +175,9 @@ bool is_cache_file(const fs::path& path) {
   const std::size_t digits = name.find_first_not_of("0123456789abcdef");
   if (digits != 32 || name.compare(digits, extension.size(), extension) != 0) return false;
   const std::string rest = name.substr(digits + extension.size());  // of a temporary: ".PID.N.part"
-  return rest.empty() || (rest[0] == '.' && rest.ends_with(temporary_extension) &&
-                          rest.find_first_not_of("0123456789.") ==
-                              rest.size() - temporary_extension.size() + 1);
+  return rest.empty() ||
+         (rest[0] == '.' && rest.ends_with(temporary_extension) &&
+          rest.find_first_not_of("0123456789.") == rest.size() - temporary_extension.size() + 1);
 }
 
 struct Found {
@@ -247,9 +247,9 @@ std::optional<Bytes> DiskCache::load(const CacheKey& key) {
     return std::nullopt;
   }
   const std::string expected = identity_of(key, key.compiler);
-  const bool same = key.compiler.empty() ? parsed->identity.starts_with(expected)
-                                         : parsed->identity == expected;
-  if (!same) return std::nullopt;  // an older compiler's
+  const bool same =
+      key.compiler.empty() ? parsed->identity.starts_with(expected) : parsed->identity == expected;
+  if (!same) return std::nullopt;          // an older compiler's
   ::futimens(file.descriptor(), nullptr);  // it was used; fails on a read-only cache
   return std::move(parsed->contents);
 }
@@ -270,9 +270,9 @@ void DiskCache::store(const CacheKey& key, std::span<const std::byte> contents,
   const Bytes bytes = file_contents(identity_of(key, key.compiler), title, contents);
   static std::atomic<int> counter = 0;
   const std::string name = file_name(key);
-  const fs::path temporary = folder_ / (name + "." + std::to_string(::getpid()) + "." +
-                                        std::to_string(counter++) +
-                                        std::string(temporary_extension));
+  const fs::path temporary =
+      folder_ / (name + "." + std::to_string(::getpid()) + "." + std::to_string(counter++) +
+                 std::string(temporary_extension));
   File file(temporary, O_WRONLY | O_CREAT | O_EXCL);
   if (!file.is_open()) return fail(error_text(errno));
   if (!file.write(bytes) || !file.close()) {

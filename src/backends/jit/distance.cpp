@@ -4,7 +4,8 @@
 // The nearest column moves right as the pixel does, whatever the metric (backends/cpu/
 // distance_rows.inc says why). So a row's nearest columns are found at every 32nd pixel by halving,
 // each between those of its neighbours, and then those of the 32 pixels between two. The candidates
-// of a row add up to its width and a column for each point: the time does not depend on the picture.
+// of a row add up to its width and a column for each point: the time does not depend on the
+// picture.
 #include <algorithm>
 #include <bit>
 
@@ -204,8 +205,11 @@ struct RowsKind {
 class DistanceText {
  public:
   DistanceText(Builder& to, int n)
-      : to_(to), n_(n), distance_(std::get<Distance>(to.node(n).primitive)),
-        image_(to.node(n).images[0]), name_(Builder::name({false, n})),
+      : to_(to),
+        n_(n),
+        distance_(std::get<Distance>(to.node(n).primitive)),
+        image_(to.node(n).images[0]),
+        name_(Builder::name({false, n})),
         waves_(most_waves(to.dialect())) {}
 
   void write() {
@@ -234,7 +238,9 @@ class DistanceText {
   }
   std::string pitch() { return number("pitch", pitch_of); }
   std::string bands() { return number("bands", bands_of); }
-  std::string none() { return number("none", [](Size s) { return s.width + s.height; }); }
+  std::string none() {
+    return number("none", [](Size s) { return s.width + s.height; });
+  }
   std::string unroll(const std::string& times) {
     return to_.tuning().unroll ? "#pragma unroll " + times + "\n" : "";
   }
@@ -248,23 +254,22 @@ class DistanceText {
   void write_pack() {
     const PlaneText in = to_.plane(image_);
     const PixelClass cls = to_.cls(image_);
-    to_.kernel(name_ + "_pack", pack_items,
-               filled(pack_kernel, {{"pitch", pitch()},
-                                    {"items", std::to_string(pack_items)},
-                                    {"bands", bands()},
-                                    {"width", to_.width(image_)},
-                                    {"height", to_.height(image_)},
-                                    {"unroll", unroll("8")},
-                                    {"type", type_of(cls)},
-                                    {"load", wide_load(cls, in.row("y") + " + x", "v", 0, 4, 16,
-                                                       "    ")},
-                                    {"words", words_like("words", "uint")}}),
-               [image = image_](const LaunchContext& at) {
-                 const Size size = at.size_of(image);
-                 const std::int64_t items = pitch_of(size) / 4 * bands_of(size);
-                 return LaunchShape{{(items + pack_items - 1) / pack_items, 1, 1},
-                                    {pack_items, 1, 1}};
-               });
+    to_.kernel(
+        name_ + "_pack", pack_items,
+        filled(pack_kernel, {{"pitch", pitch()},
+                             {"items", std::to_string(pack_items)},
+                             {"bands", bands()},
+                             {"width", to_.width(image_)},
+                             {"height", to_.height(image_)},
+                             {"unroll", unroll("8")},
+                             {"type", type_of(cls)},
+                             {"load", wide_load(cls, in.row("y") + " + x", "v", 0, 4, 16, "    ")},
+                             {"words", words_like("words", "uint")}}),
+        [image = image_](const LaunchContext& at) {
+          const Size size = at.size_of(image);
+          const std::int64_t items = pitch_of(size) / 4 * bands_of(size);
+          return LaunchShape{{(items + pack_items - 1) / pack_items, 1, 1}, {pack_items, 1, 1}};
+        });
   }
 
   void write_carry() {
@@ -286,8 +291,7 @@ class DistanceText {
 
   // Whether an image's rows are done in this way. over: the next smaller capacity.
   static bool takes(const RowsKind& kind, int over, Metric metric, Size size) {
-    const bool fits =
-        metric != Metric::euclidean || size.height <= most_narrow_height;
+    const bool fits = metric != Metric::euclidean || size.height <= most_narrow_height;
     if (kind.capacity == 0) return !fits || pitch_of(size) > over;
     return fits && pitch_of(size) > over && pitch_of(size) <= kind.capacity;
   }
@@ -296,10 +300,9 @@ class DistanceText {
   static std::int64_t rows_of(const RowsKind& kind, int waves, Size size) {
     const std::int64_t most = std::min<std::int64_t>(kind.capacity / pitch_of(size),
                                                      std::max<std::int64_t>(size.height / 512, 1));
-    return kind.capacity == 0
-               ? 1
-               : static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(
-                     std::clamp<std::int64_t>(most, 1, waves))));
+    return kind.capacity == 0 ? 1
+                              : static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(
+                                    std::clamp<std::int64_t>(most, 1, waves))));
   }
 
   // Intervals of 32 pixels, a power of two, at least one a wave.
@@ -313,7 +316,7 @@ class DistanceText {
     const bool squares = distance_.metric == Metric::euclidean && kind.narrow;
     const std::string kernel = name_ + (local ? "_rows_" + std::to_string(kind.capacity) : "_rows");
     const std::string space = local ? "IN_LOCAL" : "GLOBAL";
-    const std::string type = distance_.metric == Metric::quasi_euclidean ? "double"
+    const std::string type = distance_.metric == Metric::quasi_euclidean             ? "double"
                              : distance_.metric == Metric::euclidean && !kind.narrow ? "long"
                                                                                      : "int";
     const std::string most = type == "int"    ? "0x7fffffff"
@@ -335,32 +338,31 @@ class DistanceText {
     const std::string point = local ? "ushort" : "int";
     const std::string points_pitch =
         local ? std::to_string(kind.capacity / wave_items + waves + 1) : "(" + points() + " + 1)";
-    std::string text = filled(
-        rows_kernel,
-        {{"memory", local ? local_memory(kind, points_pitch) : global_memory(points_pitch)},
-         {"rows", rows(kind)},
-         {"items", std::to_string(items)},
-         {"waves", std::to_string(waves)},
-         {"pitch", pitch()},
-         {"points", points()},
-         {"points_pitch", points_pitch},
-         {"point", point},
-         {"space", space},
-         {"width", to_.width(image_)},
-         {"height", to_.height(image_)},
-         {"none", none()},
-         {"words", words_like("words", "uint")},
-         {"above", words_like("above", "int")},
-         {"below", words_like("below", "int")},
-         {"site", !squares ? "away"
-                           : "(away < " + none() + " ? away * away : " + far_square + ") + x * x" +
-                                 " + (inside ? 0 : 1 << 29)"},
-         {"search", kernel + "_search"},
-         {"choose",
-          filled(squares && !distance_.index ? choose_least_square : choose_least,
-                 {{"number", type}, {"most", most}, {"cost", kernel + "_cost"}})},
-         {"out", to_.plane({false, n_}).row("y")},
-         {"result", result_text(squares, type)}});
+    std::string text =
+        filled(rows_kernel,
+               {{"memory", local ? local_memory(kind, points_pitch) : global_memory(points_pitch)},
+                {"rows", rows(kind)},
+                {"items", std::to_string(items)},
+                {"waves", std::to_string(waves)},
+                {"pitch", pitch()},
+                {"points", points()},
+                {"points_pitch", points_pitch},
+                {"point", point},
+                {"space", space},
+                {"width", to_.width(image_)},
+                {"height", to_.height(image_)},
+                {"none", none()},
+                {"words", words_like("words", "uint")},
+                {"above", words_like("above", "int")},
+                {"below", words_like("below", "int")},
+                {"site", !squares ? "away"
+                                  : "(away < " + none() + " ? away * away : " + far_square +
+                                        ") + x * x" + " + (inside ? 0 : 1 << 29)"},
+                {"search", kernel + "_search"},
+                {"choose", filled(squares && !distance_.index ? choose_least_square : choose_least,
+                                  {{"number", type}, {"most", most}, {"cost", kernel + "_cost"}})},
+                {"out", to_.plane({false, n_}).row("y")},
+                {"result", result_text(squares, type)}});
     to_.kernel(kernel, items, text,
                [kind, over, waves, items, metric = distance_.metric,
                 image = image_](const LaunchContext& at) {

@@ -41,12 +41,12 @@ struct Tuning {
   std::int64_t most_local_bytes = 227 * 1024;
   int wide_histogram_items = 256;  // of a group that counts 65,536 codes, and how many groups
   int wide_histogram_groups = 64;
-  int parameter_bytes = 960;             // of the by-value struct; the rest goes through a buffer
-  int load_bytes = 16;                   // of the widest load and store
-  int wave = 32;                         // work-items that run together
-  bool exchanges = false;    // those of a wave read one another's registers
-  bool unroll = true;        // loops over blocks: registers hold them; processors don't mind
-  int groups_at_once = 512;  // groups of 128 of a reduction over the whole image
+  int parameter_bytes = 960;  // of the by-value struct; the rest goes through a buffer
+  int load_bytes = 16;        // of the widest load and store
+  int wave = 32;              // work-items that run together
+  bool exchanges = false;     // those of a wave read one another's registers
+  bool unroll = true;         // loops over blocks: registers hold them; processors don't mind
+  int groups_at_once = 512;   // groups of 128 of a reduction over the whole image
   // Groups that may wait for what others of the same launch write (decisions/0014); 1: none may.
   int waiting_groups = 1;
   int histogram_items = 256;  // of a group that counts in local memory
@@ -81,7 +81,7 @@ struct LaunchValues {
 // Memory a launch needs for itself, on the device, aligned as planes are.
 struct Scratch {
   std::int64_t bytes = 0;
-  bool cleared = false;             // zeros before the first pass
+  bool cleared = false;  // zeros before the first pass
   // Zeros before the lane's first launch, and left as zeros by every launch that uses it: the lane
   // has one for all its kernels. At most ticket_bytes.
   bool kept = false;
@@ -124,12 +124,12 @@ struct LaunchPlan {
 };
 
 struct Program {
-  std::string source;                                     // complete, compiles alone
-  std::vector<std::string> entries;                       // names of the kernels in it
+  std::string source;                // complete, compiles alone
+  std::vector<std::string> entries;  // names of the kernels in it
   // CUDA: dynamic shared memory of each; none where it is empty. OpenCL kernels declare theirs.
   std::vector<int> local_bytes;
-  // OpenCL of NVIDIA's: registers that a work-item may take, so that the groups its kernels want fit
-  // on a processor at once; 0: any. CUDA's text says it itself.
+  // OpenCL of NVIDIA's: registers that a work-item may take, so that the groups its kernels want
+  // fit on a processor at once; 0: any. CUDA's text says it itself.
   int most_registers = 0;
   std::function<LaunchPlan(const LaunchValues&)> launch;  // any thread
 };

@@ -165,7 +165,8 @@ inline constexpr const char* known_areas = R"(  for (uint e = begins; e != 0u; e
 
 // Runs that touch across the borders of tiles: first under every second row of words, then at every
 // 64th column. Many of a group are of the same two components of tiles: one of them joins those.
-inline constexpr const char* border_kernel = R"(  LOCAL uint chosen[2 * $items], firsts[$items], seconds[$items];
+inline constexpr const char* border_kernel =
+    R"(  LOCAL uint chosen[2 * $items], firsts[$items], seconds[$items];
   const int across = ($width + $items - 1) / $items;
   const int tops = across * ($rows / 2 - 1);
   const long w = $width;

@@ -76,8 +76,7 @@ FUNCTION_APART void join_$level($space uint* parent, uint a, uint b) {
 }  // namespace
 
 std::string label_functions() {
-  return words +
-         filled(forest, {{"level", "local"}, {"space", "IN_LOCAL"}, {"where", "LOCAL"}}) +
+  return words + filled(forest, {{"level", "local"}, {"space", "IN_LOCAL"}, {"where", "LOCAL"}}) +
          filled(forest, {{"level", "global"}, {"space", "GLOBAL"}, {"where", "GLOBAL"}});
 }
 

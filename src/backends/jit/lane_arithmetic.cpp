@@ -35,8 +35,7 @@ std::optional<Lanes> lanes_of_sum(const BodyTree& tree, const LeafLanes& leaf) {
   std::optional<Lanes> made;
   switch (tree.kind) {
     case Kind::tap:
-    case Kind::name:
-      return leaf(tree);
+    case Kind::name: return leaf(tree);
     case Kind::sum:
     case Kind::difference: {
       const auto left = lanes_of_sum(tree.parts[0], leaf);
@@ -59,8 +58,7 @@ std::optional<Lanes> lanes_of_sum(const BodyTree& tree, const LeafLanes& leaf) {
                    factor * other->bias};
       break;
     }
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
   return made->high <= most_lane ? made : std::nullopt;
 }
@@ -130,12 +128,9 @@ std::string float_text(const BodyTree& tree, const LeafRange& leaf) {
   };
   const auto two = [&](const char* sign) { return "(" + part(0) + sign + part(1) + ")"; };
   switch (tree.kind) {
-    case Kind::number:
-      return "real(" + number_text(tree.number) + ")";
-    case Kind::name:
-      return tree.name;
-    case Kind::tap:
-      return "at(" + std::to_string(tree.dx) + ", " + std::to_string(tree.dy) + ")";
+    case Kind::number: return "real(" + number_text(tree.number) + ")";
+    case Kind::name: return tree.name;
+    case Kind::tap: return "at(" + std::to_string(tree.dx) + ", " + std::to_string(tree.dy) + ")";
     case Kind::sum: {
       // A product of whole numbers below 2^24 is no different when it is not rounded.
       const auto product = range_of(tree.parts[1], leaf);
@@ -146,20 +141,13 @@ std::string float_text(const BodyTree& tree, const LeafRange& leaf) {
       return "fma(" + float_text(factors[0], leaf) + ", " + float_text(factors[1], leaf) + ", " +
              part(0) + ")";
     }
-    case Kind::difference:
-      return two(" - ");
-    case Kind::product:
-      return two(" * ");
-    case Kind::greater:
-      return two(" > ");
-    case Kind::equal:
-      return two(" == ");
-    case Kind::either:
-      return two(" || ");
-    case Kind::both:
-      return two(" && ");
-    case Kind::choice:
-      return "(" + part(0) + " ? " + part(1) + " : " + part(2) + ")";
+    case Kind::difference: return two(" - ");
+    case Kind::product: return two(" * ");
+    case Kind::greater: return two(" > ");
+    case Kind::equal: return two(" == ");
+    case Kind::either: return two(" || ");
+    case Kind::both: return two(" && ");
+    case Kind::choice: return "(" + part(0) + " ? " + part(1) + " : " + part(2) + ")";
     case Kind::root:
       return (is_root_of_whole(tree, leaf) ? "root_of_whole(" : "sqrt(") + part(0) + ")";
   }

@@ -29,8 +29,8 @@ bool fails_for_a_test() {
   return ++requests == failing;
 }
 
-// IMPIPE_TEST_EXACT_BUFFERS: memory as large as was asked for, so that Oclgrind and compute-sanitizer
-// see what lies beyond.
+// IMPIPE_TEST_EXACT_BUFFERS: memory as large as was asked for, so that Oclgrind and
+// compute-sanitizer see what lies beyond.
 bool exact_buffers() {
   static const bool asked = std::getenv("IMPIPE_TEST_EXACT_BUFFERS") != nullptr;
   return asked;
@@ -41,8 +41,8 @@ bool exact_buffers() {
 std::int64_t size_class(std::int64_t bytes) {
   if (exact_buffers()) return std::max<std::int64_t>(bytes, 1);
   if (bytes <= smallest_class) return smallest_class;
-  const auto quarter = static_cast<std::int64_t>(
-      std::bit_floor(static_cast<std::uint64_t>(bytes - 1)) / 4);
+  const auto quarter =
+      static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bytes - 1)) / 4);
   return (bytes + quarter - 1) / quarter * quarter;
 }
 

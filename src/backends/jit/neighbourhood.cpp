@@ -145,7 +145,8 @@ void write_stencil(Builder& to, int n, const std::string& name) {
       stencil.combine == Combine::sum
           ? weighted_sum(stencil.taps, w, tap)
           : extremum_with_heights(stencil.taps, stencil.combine == Combine::largest, w, tap);
-  to.function(name, value_header(type_of(node.cls), name) + sum + "  return " + converted(node.cls, "float", "sum") + ";\n}\n");
+  to.function(name, value_header(type_of(node.cls), name) + sum + "  return " +
+                        converted(node.cls, "float", "sum") + ";\n}\n");
 }
 
 void write_separable_rows(Builder& to, int n) {

@@ -4,8 +4,8 @@
 
 namespace impipe::jit::label_kernels {
 
-// Pixels that no neighbour exceeds: peaks with an equal neighbour in one plane, those without in the
-// other. Outside the image the edge is repeated, so that its peaks count as having one.
+// Pixels that no neighbour exceeds: peaks with an equal neighbour in one plane, those without in
+// the other. Outside the image the edge is repeated, so that its peaks count as having one.
 inline constexpr const char* peaks_kernel = R"(  const int x = GROUP_X * $items + ITEM;
   if (x >= $width) return;
   const int left = larger(x - 1, 0), right = smaller(x + 1, $width - 1);

@@ -21,10 +21,10 @@ namespace {
 
 using namespace project_kernels;
 
-constexpr int items = 128;       // of the kernels that go over pixels and bins
-constexpr int waves = 4;         // of 32 strips, each of another angle: they read the same pixels
+constexpr int items = 128;        // of the kernels that go over pixels and bins
+constexpr int waves = 4;          // of 32 strips, each of another angle: they read the same pixels
 constexpr int near_strips = 200;  // that reach as many bins as a group has: sqrt(2) of them and 11
-constexpr std::int64_t margin = 48;  // zeros on both sides of a frame's rows
+constexpr std::int64_t margin = 48;          // zeros on both sides of a frame's rows
 constexpr std::int64_t largest_four = 4096;  // side; four frames take 16 bytes a pixel
 
 // What a launch sums: directions, each of one frame or of four, and where columns come from.
@@ -34,7 +34,7 @@ struct RayPlan {
     int frame;  // 0 where all four are summed
   };
   std::vector<double> angles;
-  std::vector<Way> ways[2];                  // of one frame; of four
+  std::vector<Way> ways[2];                      // of one frame; of four
   std::vector<std::pair<int, bool>> columns[2];  // the sum, way * 4 + frame, and whether reversed
 };
 
@@ -77,7 +77,10 @@ class RayPlans {
 class ProjectText {
  public:
   ProjectText(Builder& to, int n)
-      : to_(to), n_(n), image_(to.node(n).images[0]), name_(Builder::name({false, n})),
+      : to_(to),
+        n_(n),
+        image_(to.node(n).images[0]),
+        name_(Builder::name({false, n})),
         angles_(std::get<Project>(to.node(n).primitive).angles),
         plans_(std::make_shared<RayPlans>()) {}
 
@@ -126,20 +129,20 @@ class ProjectText {
   // One copy to the device: along, across and frame of each way, then of each column its sum and
   // whether it is reversed.
   std::string table() {
-    return to_.table(ParameterType::float64, name_ + "_plan",
-                     [image = image_, plan = plan()](const LaunchContext& at) {
-                       const auto made = plan(at);
-                       const bool four = takes_four(*made, at.size_of(image));
-                       std::vector<double> out;
-                       for (const RayPlan::Way& way : made->ways[four]) {
-                         out.insert(out.end(), {way.along, way.across,
-                                                static_cast<double>(way.frame)});
-                       }
-                       for (const auto& [sum, reversed] : made->columns[four]) {
-                         out.insert(out.end(), {static_cast<double>(sum), reversed ? 1.0 : 0.0});
-                       }
-                       return out;
-                     });
+    return to_.table(
+        ParameterType::float64, name_ + "_plan",
+        [image = image_, plan = plan()](const LaunchContext& at) {
+          const auto made = plan(at);
+          const bool four = takes_four(*made, at.size_of(image));
+          std::vector<double> out;
+          for (const RayPlan::Way& way : made->ways[four]) {
+            out.insert(out.end(), {way.along, way.across, static_cast<double>(way.frame)});
+          }
+          for (const auto& [sum, reversed] : made->columns[four]) {
+            out.insert(out.end(), {static_cast<double>(sum), reversed ? 1.0 : 0.0});
+          }
+          return out;
+        });
   }
   std::string count(bool four) {
     return to_.parameter(ParameterType::int32, name_ + "_ways_count" + suffix(four),
@@ -166,9 +169,8 @@ class ProjectText {
     });
   }
   std::string row_memory(const std::string& label, const std::string& type, bool four, int bytes) {
-    return memory(label, type, four, [bytes](Size size, std::int64_t ways) {
-      return bytes * most_rows(size) * ways;
-    });
+    return memory(label, type, four,
+                  [bytes](Size size, std::int64_t ways) { return bytes * most_rows(size) * ways; });
   }
   // Of both halves of the rows: [half, way, frame, 4, strip].
   std::string totals_of_strips(bool four) {
@@ -247,15 +249,14 @@ class ProjectText {
     const Words shared = words_of(four);
     const std::string frames_text = shared.filled(four ? four_frames_kernel : frame_kernel);
     const std::string rows_text = shared.filled(rows_kernel, {{"frame_groups", groups}});
-    to_.kernel(name_ + suffix(four) + "_frames", items,
-               "  if (GROUP_X < " + groups + ") {\n" + frames_text + "    return;\n  }\n" +
-                   rows_text,
-               shape(four, items, [four, frame_groups](Size size, const RayPlan& plan) {
-                 const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
-                 const std::int64_t rows_items = most_rows(size) * of_ways;
-                 return std::array{frame_groups(size) + (rows_items + items - 1) / items,
-                                   std::int64_t{1}};
-               }));
+    to_.kernel(
+        name_ + suffix(four) + "_frames", items,
+        "  if (GROUP_X < " + groups + ") {\n" + frames_text + "    return;\n  }\n" + rows_text,
+        shape(four, items, [four, frame_groups](Size size, const RayPlan& plan) {
+          const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
+          const std::int64_t rows_items = most_rows(size) * of_ways;
+          return std::array{frame_groups(size) + (rows_items + items - 1) / items, std::int64_t{1}};
+        }));
   }
 
   void write_strips(bool four) {
@@ -277,8 +278,8 @@ class ProjectText {
         carries += "      " + name + " += (double)" + sum + ";\n";
       }
     };
-    for (const std::string& k : four ? std::vector<std::string>{"_x", "_y", "_z", "_w"}
-                                     : std::vector<std::string>{""}) {
+    for (const std::string& k :
+         four ? std::vector<std::string>{"_x", "_y", "_z", "_w"} : std::vector<std::string>{""}) {
       const std::string v = four ? std::string("v.") + k[1] : "v";
       zeros += "      float all" + k + " = 0.0f, offsets" + k + " = 0.0f, sum_first" + k +
                " = 0.0f, sum_second" + k + " = 0.0f;\n";
@@ -300,18 +301,19 @@ class ProjectText {
                                              {"ahead", to_.tuning().unroll ? "8" : "1"},
                                              {"carries", carries},
                                              {"ends", ends}}),
-               shape(four, 32 * waves, [four](Size size, const RayPlan& plan) {
-                 const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
-                 return std::array{(of_ways + waves - 1) / waves, 2 * strips(size) / 32};
-               }),
+               shape(four, 32 * waves,
+                     [four](Size size, const RayPlan& plan) {
+                       const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
+                       return std::array{(of_ways + waves - 1) / waves, 2 * strips(size) / 32};
+                     }),
                four ? 6 : 8);
   }
 
   void write_bins(bool four) {
     const Operand self{false, n_};
     to_.kernel(name_ + suffix(four) + "_bins", items,
-               words_of(four).filled(bins_kernel, {{"bins", to_.height(self)},
-                                                   {"out", to_.plane(self).row("y")}}),
+               words_of(four).filled(
+                   bins_kernel, {{"bins", to_.height(self)}, {"out", to_.plane(self).row("y")}}),
                shape(four, items, [node = to_.node(n_)](Size size, const RayPlan& plan) {
                  const std::int64_t chunks = (result_size(node, size).height + items - 1) / items;
                  return std::array{chunks * static_cast<std::int64_t>(plan.angles.size()),

@@ -16,7 +16,8 @@ inline constexpr const char* frame_kernel = R"(  const long item = (long)GROUP_X
   $frames[item] = $name_pixel(GIVE, transposed ? v : u, transposed ? u : v);
 )";
 
-inline constexpr const char* four_frames_kernel = R"(  const int item = GROUP_X * $items + ITEM, row = item / $pitch_0, column = item % $pitch_0;
+inline constexpr const char* four_frames_kernel =
+    R"(  const int item = GROUP_X * $items + ITEM, row = item / $pitch_0, column = item % $pitch_0;
   if (row >= $rows_0) return;
   const int u = column - $margin - $width / 2, v = row - $height / 2;
   float4 pixel;
@@ -37,7 +38,8 @@ FUNCTION float $name_pixel(GIVEN, const int from_x, const int from_y) {
 )";
 
 // Of each way and row: where its pixels lie along the projection, and where strip 0's is stored.
-inline constexpr const char* rows_kernel = R"(  const int item = (GROUP_X - $frame_groups) * $items + ITEM;
+inline constexpr const char* rows_kernel =
+    R"(  const int item = (GROUP_X - $frame_groups) * $items + ITEM;
   const int way = item / $most_rows, row = item % $most_rows;
   if (way >= $count) return;
   const double along = $ways[3 * way], across = $ways[3 * way + 1];
@@ -59,7 +61,8 @@ inline constexpr const char* rows_kernel = R"(  const int item = (GROUP_X - $fra
 // A wave keeps the places of a band's rows in local memory, and the waves of a group take the bands
 // together: their ways are close to one another, so that what one reads is in the cache for all.
 // Several rows' pixels are on their way at once.
-inline constexpr const char* strips_kernel = R"(  LOCAL float4 local_quarters[$waves * $most_of_band];
+inline constexpr const char* strips_kernel =
+    R"(  LOCAL float4 local_quarters[$waves * $most_of_band];
   LOCAL float2 local_lines[$waves * $most_of_band];
   const int wave = ITEM / 32, lane = ITEM % 32;
   const int wanted = GROUP_X * $waves + wave, way = smaller(wanted, $count - 1);

@@ -257,7 +257,6 @@ class RankHistogram {
   }
 
  private:
-
   static std::int64_t strip_of(Size size) {
     std::int64_t strip = most_strip;
     while (strip > least_strip && size.width * size.height < strip * enough_strips) strip /= 2;

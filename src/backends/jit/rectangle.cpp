@@ -114,8 +114,8 @@ class RectangleWriter {
   }
   bool single() const { return cls_ == PixelClass::single; }
   std::string loop(const std::string& variable, int count) const {
-    return to_.unroll() + "    for (int " + variable +
-           " = 0; " + variable + " < " + number(count) + "; ++" + variable + ") ";
+    return to_.unroll() + "    for (int " + variable + " = 0; " + variable + " < " + number(count) +
+           "; ++" + variable + ") ";
   }
 
   static Reach first(const Reach& whole) {

@@ -43,19 +43,15 @@ CellFold user_fold(Builder& to, int n, const std::string& name) {
 CellFold cell_fold(Builder& to, int n) {
   const std::string name = Builder::name({false, n});
   switch (std::get<Reduce>(to.node(n).primitive).kind) {
-    case ReduceKind::sum:
-      return sum_fold(name, "total + v");
-    case ReduceKind::absolute_sum:
-      return sum_fold(name, "total + fabs(v)");
+    case ReduceKind::sum: return sum_fold(name, "total + v");
+    case ReduceKind::absolute_sum: return sum_fold(name, "total + fabs(v)");
     case ReduceKind::squared_deviation: {
       const std::string from = to.argument(n, 0, "from", "double", "c");
       return sum_fold(name, "total + (v - " + from + ") * (v - " + from + ")");
     }
-    case ReduceKind::user:
-      return user_fold(to, n, name);
+    case ReduceKind::user: return user_fold(to, n, name);
     case ReduceKind::min:
-    case ReduceKind::max:
-      break;
+    case ReduceKind::max: break;
   }
   const bool largest = std::get<Reduce>(to.node(n).primitive).kind == ReduceKind::max;
   const std::string word = largest ? "fmax" : "fmin";
@@ -267,7 +263,8 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
   const auto groups_y = [=](const LaunchContext& at) {
     if (!waves) return down(at);
     const std::int64_t limit = std::max<std::int64_t>(1, most / groups_x(at));
-    const std::int64_t each = (down(at) + limit - 1) / limit;  // cells of a group, one below another
+    const std::int64_t each =
+        (down(at) + limit - 1) / limit;  // cells of a group, one below another
     return (down(at) + each - 1) / each;
   };
   const auto groups = [=](const LaunchContext& at) { return groups_x(at) * groups_y(at); };
@@ -385,7 +382,9 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
       [=](const LaunchContext& at) {
         return LaunchShape{{groups_x(at), groups_y(at), 1}, {items, 1, 1}};
       },
-      waves ? cell_groups : batched ? 4 : 0);
+      waves     ? cell_groups
+      : batched ? 4
+                : 0);
   const std::string local = filled(end_parts, {{"items", number(items)}});
   const auto one_group = [chunks](bool of_one, bool of_many) {
     return [=](const LaunchContext& at) {

@@ -44,21 +44,21 @@ void write_affine(Builder& to, int n, const std::string& name) {
   const std::string width = to.width(image), height = to.height(image);
   const std::string fill = to.argument(n, 9, "fill", "float", "c");
   const bool nearest = std::get<Resample>(node.primitive).method == Resample::Method::nearest;
-  const std::string header =
-      value_header(type_of(node.cls), name) + "  const double at_x = " +
-      coordinate(place("a", &AffinePlace::a), place("b", &AffinePlace::b),
-                 place("c", &AffinePlace::c)) +
-      ";\n  const double at_y = " +
-      coordinate(place("d", &AffinePlace::d), place("e", &AffinePlace::e),
-                 place("f", &AffinePlace::f)) +
-      ";\n";
+  const std::string header = value_header(type_of(node.cls), name) + "  const double at_x = " +
+                             coordinate(place("a", &AffinePlace::a), place("b", &AffinePlace::b),
+                                        place("c", &AffinePlace::c)) +
+                             ";\n  const double at_y = " +
+                             coordinate(place("d", &AffinePlace::d), place("e", &AffinePlace::e),
+                                        place("f", &AffinePlace::f)) +
+                             ";\n";
   const std::string outside = converted(node.cls, "float", fill);
   if (nearest) {
     const std::string value = to.value(image, "(int)floor(px)", "(int)floor(py)", "c");
-    to.function(name, header + filled(nearest_text, {{"width", width},
-                                                     {"height", height},
-                                                     {"fill", outside},
-                                                     {"nearest", value}}));
+    to.function(
+        name,
+        header +
+            filled(nearest_text,
+                   {{"width", width}, {"height", height}, {"fill", outside}, {"nearest", value}}));
     return;
   }
   const std::string at = name + "_at";

@@ -99,8 +99,8 @@ class ResizeText {
                               const std::string& value) {
     return "  const int taps = " + a.taps + ", begin = " + a.first + "[" + out +
            "];\n  float sum = 0.0f;\n  for (int t = 0; t < taps; ++t) {\n    const int " + place +
-           " = symmetric(begin + t, " + a.from + ");\n    sum = fma(" + a.weights + "[(long)" + out +
-           " * taps + t], " + value + ", sum);\n  }\n";
+           " = symmetric(begin + t, " + a.from + ");\n    sum = fma(" + a.weights + "[(long)" +
+           out + " * taps + t], " + value + ", sum);\n  }\n";
   }
 
   // Of the input's width and the result's height.
@@ -108,9 +108,8 @@ class ResizeText {
     const int n = n_;
     const Operand image = image_;
     return [n, image, otherwise, wanted = wanted_](const LaunchContext& at) {
-      return wanted && !wanted(at)
-                 ? otherwise
-                 : Size{at.size_of(image).width, at.size_of({false, n}).height};
+      return wanted && !wanted(at) ? otherwise
+                                   : Size{at.size_of(image).width, at.size_of({false, n}).height};
     };
   }
   PlaneText columns() {
@@ -122,9 +121,10 @@ class ResizeText {
     const std::string name = Builder::name({false, n_}) + "_columns";
     const std::string value = "(float)" + to_.value(image_, "x", "y", "c");
     const AxisText a = axis(y_, "y");
-    to_.function(name + "_value", "FUNCTION float " + name +
-                                      "_value(GIVEN, const int x, const int out_y, const int c) {\n" +
-                                      sum_over(a, "out_y", "y", value) + "  return sum;\n}\n");
+    to_.function(name + "_value",
+                 "FUNCTION float " + name +
+                     "_value(GIVEN, const int x, const int out_y, const int c) {\n" +
+                     sum_over(a, "out_y", "y", value) + "  return sum;\n}\n");
     const std::string sum = to_.call(name + "_value", "x", "y", "c");
     to_.pixel_kernel("store_" + name, to_.width(image_), to_.height({false, n_}),
                      columns_size({0, 0}),

@@ -18,8 +18,8 @@ class ResizeAxisText {
   using Number = std::function<double(const ResizeAxis&)>;
   std::string number(ParameterType type, const std::string& what, Number number) const;
 
-  std::string from() const;    // pixels of the input
-  std::string size() const;    // of the result
+  std::string from() const;  // pixels of the input
+  std::string size() const;  // of the result
   std::string taps() const;
   std::string copies() const;  // each output is one input pixel
   // Doubles, for output `k` and tap `t`. copied: of directions that copy; begin: of others.

@@ -22,7 +22,8 @@ constexpr const char* places_kernel = R"(  const int i = GROUP_X * $items + ITEM
   }
 )";
 
-constexpr const char* nearest_kernel = R"(  const int e0 = (GROUP_X * $across + ITEM % $across) * $count;
+constexpr const char* nearest_kernel =
+    R"(  const int e0 = (GROUP_X * $across + ITEM % $across) * $count;
   const int y0 = (GROUP_Y * $down + ITEM / $across) * $rows;
   if (e0 >= $to_x * $channels || y0 >= $to_y) return;
   int place[$count];
@@ -73,29 +74,28 @@ void write_nearest_resize(Builder& to, int n) {
   const PlaneText in = to.plane(image), out = to.plane(self);
   const int channels = node.channels;
   to.kernel("store_" + Builder::name(self), items,
-            filled(nearest_kernel,
-                   {{"across", std::to_string(across)},
-                    {"down", std::to_string(down)},
-                    {"rows", std::to_string(rows)},
-                    {"count", std::to_string(count)},
-                    {"channels", std::to_string(channels)},
-                    {"to_x", x.size()},
-                    {"to_y", y.size()},
-                    {"first_x", first(x, "x")},
-                    {"first_y", first(y, "y")},
-                    {"each", to.unroll()},
-                    {"pixel", type_of(node.cls)},
-                    {"in_row", in.row("from_y")},
-                    {"out_row", out.row("y")},
-                    // Padding ends every row, so that whole blocks fit.
-                    {"store", wide_store(node.cls, "(row + e0)", "v", count,
-                                         to.tuning().load_bytes, "    ")}}),
+            filled(nearest_kernel, {{"across", std::to_string(across)},
+                                    {"down", std::to_string(down)},
+                                    {"rows", std::to_string(rows)},
+                                    {"count", std::to_string(count)},
+                                    {"channels", std::to_string(channels)},
+                                    {"to_x", x.size()},
+                                    {"to_y", y.size()},
+                                    {"first_x", first(x, "x")},
+                                    {"first_y", first(y, "y")},
+                                    {"each", to.unroll()},
+                                    {"pixel", type_of(node.cls)},
+                                    {"in_row", in.row("from_y")},
+                                    {"out_row", out.row("y")},
+                                    // Padding ends every row, so that whole blocks fit.
+                                    {"store", wide_store(node.cls, "(row + e0)", "v", count,
+                                                         to.tuning().load_bytes, "    ")}}),
             [self, count, channels](const LaunchContext& at) {
               const Size s = at.size_of(self);
               const std::int64_t wide = across * count, tall = down * rows;
-              return LaunchShape{{(s.width * channels + wide - 1) / wide,
-                                  (s.height + tall - 1) / tall, 1},
-                                 {items, 1, 1}};
+              return LaunchShape{
+                  {(s.width * channels + wide - 1) / wide, (s.height + tall - 1) / tall, 1},
+                  {items, 1, 1}};
             });
 }
 

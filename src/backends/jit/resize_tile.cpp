@@ -194,16 +194,17 @@ std::string added(bool across, bool floats, const std::string& taps) {
 std::string loaded(PixelClass cls) {
   if (cls == PixelClass::single) {
     return "const float4 four = *(GLOBAL const float4*)line;\n"
-           "      v[0] = four.x;\n      v[1] = four.y;\n      v[2] = four.z;\n      v[3] = four.w;\n";
+           "      v[0] = four.x;\n      v[1] = four.y;\n      v[2] = four.z;\n      v[3] = "
+           "four.w;\n";
   }
   std::string text = bytes_of(cls) == 1 ? "const uint four = *(GLOBAL const uint*)line;\n"
                                         : "const uint2 four = *(GLOBAL const uint2*)line;\n";
   for (int k = 0; k < 4; ++k) {
     const std::string at = "      v[" + std::to_string(k) + "] = (float)";
-    text += at + (bytes_of(cls) == 1
-                      ? "BYTE_OF(four, " + std::to_string(k) + ")"
-                      : std::string("(four.") + (k < 2 ? "x" : "y") +
-                            (k % 2 == 0 ? " & 0xffffu)" : " >> 16)")) +
+    text += at +
+            (bytes_of(cls) == 1 ? "BYTE_OF(four, " + std::to_string(k) + ")"
+                                : std::string("(four.") + (k < 2 ? "x" : "y") +
+                                      (k % 2 == 0 ? " & 0xffffu)" : " >> 16)")) +
             ";\n";
   }
   return text;
@@ -282,9 +283,8 @@ class ResizeTiles {
           if (s.across == 0) return LaunchShape{{0, 0, 0}, {items, 1, 1}};
           const Size size = at.size_of({false, n});
           const std::int64_t wide = (size.width + 3) / 4;
-          return LaunchShape{
-              {(wide + s.across - 1) / s.across, (size.height + rows - 1) / rows, 1},
-              {items, 1, 1}};
+          return LaunchShape{{(wide + s.across - 1) / s.across, (size.height + rows - 1) / rows, 1},
+                             {items, 1, 1}};
         });
     return fits_;
   }
@@ -328,21 +328,20 @@ class ResizeTiles {
                                     {"weights", d.weights}});
       before = d.quads + " * " + d.span;
     }
-    to_.kernel(Builder::name({false, n_}) + "_quads", items, text,
-               [x = x_, y = y_, fits = fits_](const LaunchContext& at) {
-                 const Quads a = quads_of(x.at(at)), b = quads_of(y.at(at));
-                 const std::int64_t all = a.count * a.span + b.count * b.span;
-                 return LaunchShape{{fits(at) ? (all + items - 1) / items : 0, 1, 1},
-                                    {items, 1, 1}};
-               });
+    to_.kernel(
+        Builder::name({false, n_}) + "_quads", items, text,
+        [x = x_, y = y_, fits = fits_](const LaunchContext& at) {
+          const Quads a = quads_of(x.at(at)), b = quads_of(y.at(at));
+          const std::int64_t all = a.count * a.span + b.count * b.span;
+          return LaunchShape{{fits(at) ? (all + items - 1) / items : 0, 1, 1}, {items, 1, 1}};
+        });
   }
 
   // Four pixels of row r.
   std::string stored(PixelClass cls, int channels) const {
     const std::string value = "sum[4 * r + k]";
-    const std::string pixel =
-        converted(cls, "float",
-                  cls == PixelClass::logical ? value + " >= 0.5f ? 1.0f : 0.0f" : value);
+    const std::string pixel = converted(
+        cls, "float", cls == PixelClass::logical ? value + " >= 0.5f ? 1.0f : 0.0f" : value);
     const std::string each = to_.tuning().unroll ? "\n#pragma unroll\n" : "";
     if (channels > 1) {
       const std::string c = std::to_string(channels);
@@ -355,11 +354,12 @@ class ResizeTiles {
       return "uint codes[4];" + each +
              "        for (int k = 0; k < 4; ++k) {\n          codes[k] = "
              "ROUNDED_CODE(fmin(POSITIVE(" +
-             value + "), 255.0f));\n        }\n        *(GLOBAL uint*)(row + 4 * quad) = "
+             value +
+             "), 255.0f));\n        }\n        *(GLOBAL uint*)(row + 4 * quad) = "
              "SECOND_BYTES(codes);";
     }
-    return type_of(cls) + " four[4];" + each + "        for (int k = 0; k < 4; ++k) four[k] = " +
-           pixel + ";\n" +
+    return type_of(cls) + " four[4];" + each +
+           "        for (int k = 0; k < 4; ++k) four[k] = " + pixel + ";\n" +
            wide_store(cls, "(row + 4 * quad)", "four", 4, to_.tuning().load_bytes, "        ");
   }
 

@@ -1,5 +1,5 @@
-// The kernels of values that spread; spread.cpp fills them in. Lines that begin with $corners are for
-// 8 neighbours only.
+// The kernels of values that spread; spread.cpp fills them in. Lines that begin with $corners are
+// for 8 neighbours only.
 #pragma once
 
 namespace impipe::jit::spread_kernels {
@@ -57,14 +57,15 @@ $unroll      for (int dx = -1; dx <= 1; ++dx) {
 )";
 // Those of another component. An inner pixel is of its neighbours' component, and is not kept up to
 // date.
-inline constexpr const char* each_other = R"($neighbours        const uint other = $components[(uint)to_y * (uint)$width + (uint)to_x];
+inline constexpr const char* each_other =
+    R"($neighbours        const uint other = $components[(uint)to_y * (uint)$width + (uint)to_x];
         if (other == component || (other & $inner) != 0u) continue;
         const uint there = MASK(to_x, to_y), weight = own < there ? own : there;
 )";
 
-// What the source gives each pixel of a tile of 64x60, and what scans of the tile raise that to: down
-// and up its columns, right and left along its rows. The result stays the same, and more pixels are
-// done at once. In local memory a row has its neighbours outside the tile at both ends.
+// What the source gives each pixel of a tile of 64x60, and what scans of the tile raise that to:
+// down and up its columns, right and left along its rows. The result stays the same, and more
+// pixels are done at once. In local memory a row has its neighbours outside the tile at both ends.
 inline constexpr const char* scan_kernel = R"(  LOCAL $code values[62 * 67], masks[60 * 65];
   const int left = GROUP_X * 64, top = GROUP_Y * 60;
   for (int i = ITEM; i < 62 * 66; i += 64) {
@@ -81,8 +82,8 @@ $scans  for (int row = 0; row < rows; ++row) {
     $seeds[(uint)(top + row) * (uint)$width + (uint)x] = values[(row + 1) * 67 + ITEM + 1];
   }
 )";
-// A work-item goes along one of $lines lines: $count pixels from the one at `here` on, each from the
-// one before it and, from the lines $beside it, from those that touch it by a corner.
+// A work-item goes along one of $lines lines: $count pixels from the one at `here` on, each from
+// the one before it and, from the lines $beside it, from those that touch it by a corner.
 inline constexpr const char* scan = R"(  {
     const bool works = ITEM < $lines;
     int here = $first, mask = $first_mask;
@@ -246,8 +247,8 @@ inline constexpr const char* link_tiles_kernel = R"(  LOCAL ushort links[2 * 64 
 )";
 
 // Pixels learn their new component. Those of four rows look for it side by side, unless it is known
-// from the row before them; on the way every link is led to where the next one leads. Words that many
-// ask for are slow to write: nobody writes what is there already, or more often than must be.
+// from the row before them; on the way every link is led to where the next one leads. Words that
+// many ask for are slow to write: nobody writes what is there already, or more often than must be.
 inline constexpr const char* follow_kernel = R"(  if ($state[0] == 0u) return;
   uint of = $done, end_of = 0u, end_up = 0u;
   bool remain = false;

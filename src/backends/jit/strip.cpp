@@ -90,9 +90,10 @@ class StripWriter : public BlockWriter {
     // By all work-items of a wave together: the compiler knows then that they stay together.
     const std::string text =
         "  LOCAL float shared[" + number(std::max(1, 256 * table_count_)) +
-        "];\n  const int x0 = GROUP_X * " + number(strip_across) + " + ITEM % 32 * 4, turns = " + turns +
-        ";\n  const int y0 = (GROUP_Y * " + number(strip_waves) + " + ITEM / 32) * " + rows +
-        ";\n" + early + tables_ + (tables_.empty() ? "" : "  BARRIER;\n") +
+        "];\n  const int x0 = GROUP_X * " + number(strip_across) +
+        " + ITEM % 32 * 4, turns = " + turns + ";\n  const int y0 = (GROUP_Y * " +
+        number(strip_waves) + " + ITEM / 32) * " + rows + ";\n" + early + tables_ +
+        (tables_.empty() ? "" : "  BARRIER;\n") +
         "  if (all_of_wave(GROUP_X > 0 && GROUP_X + 1 < GROUPS_X && y0 >= " + number(chain_.up) +
         " && y0 + " + rows + " + " + number(chain_.down + ahead) + " <= " + height_ + ")) {\n    " +
         call("0") + "  } else {\n    " + call("1") + "  }\n";
@@ -276,12 +277,9 @@ class StripWriter : public BlockWriter {
 
   std::string make(const StripValue& value) {
     switch (value.kind) {
-      case StripValue::Kind::plane:
-        return "";
-      case StripValue::Kind::point:
-        return make_point(value);
-      default:
-        return make_neighbourhood(value);
+      case StripValue::Kind::plane: return "";
+      case StripValue::Kind::point: return make_point(value);
+      default: return make_neighbourhood(value);
     }
   }
 

@@ -1,4 +1,5 @@
-// Neighbourhoods of neighbourhoods, or one of points, in one kernel: nothing between them is stored.
+// Neighbourhoods of neighbourhoods, or one of points, in one kernel: nothing between them is
+// stored.
 #pragma once
 
 #include <optional>

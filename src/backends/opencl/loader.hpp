@@ -20,7 +20,7 @@ namespace impipe::opencl {
                                   call(clEnqueueWriteBufferRect) call(clEnqueueFillBuffer)         \
                                       call(clEnqueueMarkerWithWaitList) call(clWaitForEvents)      \
                                           call(clReleaseEvent) call(clGetEventProfilingInfo)       \
-                                              call(clFlush) call(clFinish) call(clGetEventInfo)        \
+                                              call(clFlush) call(clFinish) call(clGetEventInfo)    \
                                                   call(clEnqueueCopyBuffer)
 
 // The functions of the loader, by their own names.

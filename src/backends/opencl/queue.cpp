@@ -31,10 +31,7 @@ int count_of(const Launch& launch) {
 
 OpenClQueue::OpenClQueue(cl_context context, cl_device_id device, bool is_gpu,
                          std::shared_ptr<jit::MemoryPool> memory)
-    : context_(context),
-      is_gpu_(is_gpu),
-      memory_(std::move(memory)),
-      lane_(memory_->open_lane()) {
+    : context_(context), is_gpu_(is_gpu), memory_(std::move(memory)), lane_(memory_->open_lane()) {
   cl_int code = CL_SUCCESS;
   queue_ = calls()->clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &code);
   check(code, "clCreateCommandQueue");
@@ -53,8 +50,7 @@ std::shared_ptr<DevicePlane> OpenClQueue::allocate(PixelClass cls, int channels,
 std::shared_ptr<DevicePlane> OpenClQueue::allocate_stack(PixelClass cls, int channels, Size size,
                                                          int count) {
   const std::int64_t bytes = jit::row_bytes(cls, channels, size) * size.height * count;
-  return std::make_shared<OpenClPlane>(cls, channels, size, count,
-                                       memory_->allocate(bytes, lane_));
+  return std::make_shared<OpenClPlane>(cls, channels, size, count, memory_->allocate(bytes, lane_));
 }
 
 std::shared_ptr<DeviceMeasure> OpenClQueue::allocate_measure(int channels, std::int64_t values) {
@@ -63,8 +59,7 @@ std::shared_ptr<DeviceMeasure> OpenClQueue::allocate_measure(int channels, std::
 std::shared_ptr<DeviceMeasure> OpenClQueue::allocate_measure_stack(int channels,
                                                                    std::int64_t values, int count) {
   const std::int64_t bytes = count * channels * values * static_cast<std::int64_t>(sizeof(double));
-  return std::make_shared<OpenClMeasure>(channels, values, count,
-                                         memory_->allocate(bytes, lane_));
+  return std::make_shared<OpenClMeasure>(channels, values, count, memory_->allocate(bytes, lane_));
 }
 
 std::shared_ptr<DevicePlane> OpenClQueue::upload(const Plane& plane) {
@@ -119,9 +114,9 @@ std::vector<double> OpenClQueue::download(const DeviceMeasure& measure) {
   std::vector<double> out(
       static_cast<std::size_t>(measure.count() * measure.channels() * measure.values()));
   if (out.empty()) return out;
-  check(calls()->clEnqueueReadBuffer(
-            queue_, static_cast<const OpenClMeasure&>(measure).memory(), CL_TRUE, 0,
-            out.size() * sizeof(double), out.data(), 0, nullptr, nullptr),
+  check(calls()->clEnqueueReadBuffer(queue_, static_cast<const OpenClMeasure&>(measure).memory(),
+                                     CL_TRUE, 0, out.size() * sizeof(double), out.data(), 0,
+                                     nullptr, nullptr),
         "a download");
   return out;
 }
@@ -177,10 +172,10 @@ void OpenClQueue::launch(const Kernel& kernel, const Launch& launch, cl_event* b
     cl_uint place = 0;
     for (const jit::Buffer& buffer : pass.buffers) {
       const std::size_t i = static_cast<std::size_t>(buffer.index);
-      const cl_mem memory =
-          buffer.kind == jit::Buffer::Kind::input    ? memory_of(launch.inputs[i])
-          : buffer.kind == jit::Buffer::Kind::output ? memory_of(launch.outputs[i])
-                                                     : scratch[i];
+      const cl_mem memory = buffer.kind == jit::Buffer::Kind::input ? memory_of(launch.inputs[i])
+                            : buffer.kind == jit::Buffer::Kind::output
+                                ? memory_of(launch.outputs[i])
+                                : scratch[i];
       check(cl.clSetKernelArg(entry, place++, sizeof memory, &memory), "clSetKernelArg");
     }
     check(cl.clSetKernelArg(entry, place, plan.parameters.size(), plan.parameters.data()),
@@ -238,8 +233,8 @@ std::vector<double> OpenClQueue::time_of(const std::function<void()>& give, int 
   for (int fills = 4; static_cast<int>(seconds.size()) < times;) {
     const cl_uint zero = 0;
     for (int i = 0; i < fills; ++i) {
-      check(cl.clEnqueueFillBuffer(queue_, buffer_of(filled), &zero, sizeof zero, 0, bytes, 0, nullptr,
-                                   nullptr),
+      check(cl.clEnqueueFillBuffer(queue_, buffer_of(filled), &zero, sizeof zero, 0, bytes, 0,
+                                   nullptr, nullptr),
             "a fill");
     }
     const cl_event start = mark();

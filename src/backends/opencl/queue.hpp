@@ -38,7 +38,7 @@ class OpenClQueue final : public Queue {
   // before: marked when nothing but the kernels is left to launch; or null.
   void launch(const Kernel& kernel, const Launch& launch, cl_event* before);
   void fill(cl_mem memory, std::int64_t bytes);  // with zeros
-  cl_event mark();                      // a point in the lane's work
+  cl_event mark();                               // a point in the lane's work
   double time_at(cl_event mark) const;  // seconds on the device's clock, when it is reached
   double clock();  // seconds on the device's clock, when the work given so far is done
 

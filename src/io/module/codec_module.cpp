@@ -13,26 +13,18 @@ class Libraries final : public CodecModule {
  public:
   HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
     switch (info.format) {
-      case Format::png:
-        return decode_png(bytes, info, make_image);
-      case Format::jpeg:
-        return decode_jpeg(bytes, info, make_image);
-      case Format::tiff:
-        return decode_tiff(bytes, info, make_image);
-      default:
-        return decode_webp(bytes, info, make_image);
+      case Format::png: return decode_png(bytes, info, make_image);
+      case Format::jpeg: return decode_jpeg(bytes, info, make_image);
+      case Format::tiff: return decode_tiff(bytes, info, make_image);
+      default: return decode_webp(bytes, info, make_image);
     }
   }
   Bytes encode(const HostImage& image, Format format, const EncodeOptions& options) const override {
     switch (format) {
-      case Format::png:
-        return encode_png(image);
-      case Format::jpeg:
-        return encode_jpeg(image, options.quality);
-      case Format::tiff:
-        return encode_tiff(image);
-      default:
-        return encode_webp(image, options);
+      case Format::png: return encode_png(image);
+      case Format::jpeg: return encode_jpeg(image, options.quality);
+      case Format::tiff: return encode_tiff(image);
+      default: return encode_webp(image, options);
     }
   }
   Metadata read_metadata(InputBytes bytes, Format) const override { return read_exiv2(bytes); }

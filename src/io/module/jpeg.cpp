@@ -27,13 +27,10 @@ void on_message(j_common_ptr info, int level) {
     case JWRN_ADOBE_XFORM:
     case JWRN_JFIF_MAJOR:
     case JWRN_TOO_MUCH_DATA:
-    case JWRN_BOGUS_PROGRESSION:
-      return;
+    case JWRN_BOGUS_PROGRESSION: return;
     case JWRN_JPEG_EOF:
-    case JWRN_HIT_MARKER:
-      fail("truncated JPEG: " + message_of(info));
-    default:
-      on_error(info);
+    case JWRN_HIT_MARKER: fail("truncated JPEG: " + message_of(info));
+    default: on_error(info);
   }
 }
 void on_output(j_common_ptr) {}

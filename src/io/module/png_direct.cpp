@@ -63,8 +63,7 @@ bool unfilter_row(int filter, const std::uint8_t* from, std::uint8_t* to, const 
       }
       return true;
     }
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -72,18 +71,12 @@ using Unfilter = bool (*)(int, const std::uint8_t*, std::uint8_t*, const std::ui
                           std::int64_t);
 Unfilter unfilter_for(std::int64_t pixel_bytes) {
   switch (pixel_bytes) {
-    case 1:
-      return unfilter_row<1>;
-    case 2:
-      return unfilter_row<2>;
-    case 3:
-      return unfilter_row<3>;
-    case 4:
-      return unfilter_row<4>;
-    case 6:
-      return unfilter_row<6>;
-    default:
-      return unfilter_row<8>;
+    case 1: return unfilter_row<1>;
+    case 2: return unfilter_row<2>;
+    case 3: return unfilter_row<3>;
+    case 4: return unfilter_row<4>;
+    case 6: return unfilter_row<6>;
+    default: return unfilter_row<8>;
   }
 }
 
@@ -180,8 +173,7 @@ void filter_row(Filter filter, const std::uint8_t* row, const std::uint8_t* abov
         to[i] = static_cast<std::uint8_t>(row[i] - ((row[i - pixel] + above[i]) >> 1));
       }
       return;
-    default:
-      std::copy_n(row, count, to);
+    default: std::copy_n(row, count, to);
   }
 }
 

@@ -189,12 +189,10 @@ void unpack_row(const std::uint8_t* row, const Layout& l, HostImage& image, std:
     return;
   }
   switch (image.type.cls) {
-    case PixelClass::single:
-      return unpack<float>(row, l, image, x0, y, count, sample, stride);
+    case PixelClass::single: return unpack<float>(row, l, image, x0, y, count, sample, stride);
     case PixelClass::uint16:
       return unpack<std::uint16_t>(row, l, image, x0, y, count, sample, stride);
-    default:
-      return unpack<std::uint8_t>(row, l, image, x0, y, count, sample, stride);
+    default: return unpack<std::uint8_t>(row, l, image, x0, y, count, sample, stride);
   }
 }
 
@@ -316,15 +314,9 @@ HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_im
   }
   if (image.type.alpha && l.extra == EXTRASAMPLE_ASSOCALPHA) {
     switch (image.type.cls) {
-      case PixelClass::single:
-        unassociate<float>(image);
-        break;
-      case PixelClass::uint16:
-        unassociate<std::uint16_t>(image);
-        break;
-      default:
-        unassociate<std::uint8_t>(image);
-        break;
+      case PixelClass::single: unassociate<float>(image); break;
+      case PixelClass::uint16: unassociate<std::uint16_t>(image); break;
+      default: unassociate<std::uint8_t>(image); break;
     }
   }
   return image;

@@ -28,8 +28,8 @@ IMPIPE_STENCIL_BODY(canny_direction, (1, 1, 1, 1), (), {
 // it is strong. 0 where it is weak, and at the border: outside the image there is -1.
 IMPIPE_STENCIL_BODY(canny_ridges, (1, 1, 1, 1), (low, high), {
   const real e = at(0, 0);
-  const bool inside = at(-1, 0) >= real(0) && at(1, 0) >= real(0) && at(0, -1) >= real(0) &&
-                      at(0, 1) >= real(0);
+  const bool inside =
+      at(-1, 0) >= real(0) && at(1, 0) >= real(0) && at(0, -1) >= real(0) && at(0, 1) >= real(0);
   const real flat = e > at(-1, 0) && e > at(1, 0) ? real(1) : real(0);
   const real rising = e > at(1, -1) && e > at(-1, 1) ? real(2) : real(0);
   const real upright = e > at(0, -1) && e > at(0, 1) ? real(4) : real(0);

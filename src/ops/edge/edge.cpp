@@ -10,37 +10,33 @@
 // The squared gradient S: h is the upper minus the lower side, v the left minus the right one.
 // scale: 1 for uint8, where S is an exact integer; 1 / (sum|K|)^2 for values on the unit scale.
 IMPIPE_STENCIL_BODY(edge_sobel_both, (1, 1, 1, 1), (scale), {
-  const real h = (at(-1, -1) + real(2) * at(0, -1) + at(1, -1)) -
-                 (at(-1, 1) + real(2) * at(0, 1) + at(1, 1));
-  const real v = (at(-1, -1) + real(2) * at(-1, 0) + at(-1, 1)) -
-                 (at(1, -1) + real(2) * at(1, 0) + at(1, 1));
+  const real h =
+      (at(-1, -1) + real(2) * at(0, -1) + at(1, -1)) - (at(-1, 1) + real(2) * at(0, 1) + at(1, 1));
+  const real v =
+      (at(-1, -1) + real(2) * at(-1, 0) + at(-1, 1)) - (at(1, -1) + real(2) * at(1, 0) + at(1, 1));
   return (h * h + v * v) * scale;
 })
 IMPIPE_STENCIL_BODY(edge_sobel_horizontal, (1, 1, 1, 1), (scale), {
-  const real h = (at(-1, -1) + real(2) * at(0, -1) + at(1, -1)) -
-                 (at(-1, 1) + real(2) * at(0, 1) + at(1, 1));
+  const real h =
+      (at(-1, -1) + real(2) * at(0, -1) + at(1, -1)) - (at(-1, 1) + real(2) * at(0, 1) + at(1, 1));
   return h * h * scale;
 })
 IMPIPE_STENCIL_BODY(edge_sobel_vertical, (1, 1, 1, 1), (scale), {
-  const real v = (at(-1, -1) + real(2) * at(-1, 0) + at(-1, 1)) -
-                 (at(1, -1) + real(2) * at(1, 0) + at(1, 1));
+  const real v =
+      (at(-1, -1) + real(2) * at(-1, 0) + at(-1, 1)) - (at(1, -1) + real(2) * at(1, 0) + at(1, 1));
   return v * v * scale;
 })
 IMPIPE_STENCIL_BODY(edge_prewitt_both, (1, 1, 1, 1), (scale), {
-  const real h = (at(-1, -1) + at(0, -1) + at(1, -1)) -
-                 (at(-1, 1) + at(0, 1) + at(1, 1));
-  const real v = (at(-1, -1) + at(-1, 0) + at(-1, 1)) -
-                 (at(1, -1) + at(1, 0) + at(1, 1));
+  const real h = (at(-1, -1) + at(0, -1) + at(1, -1)) - (at(-1, 1) + at(0, 1) + at(1, 1));
+  const real v = (at(-1, -1) + at(-1, 0) + at(-1, 1)) - (at(1, -1) + at(1, 0) + at(1, 1));
   return (h * h + v * v) * scale;
 })
 IMPIPE_STENCIL_BODY(edge_prewitt_horizontal, (1, 1, 1, 1), (scale), {
-  const real h = (at(-1, -1) + at(0, -1) + at(1, -1)) -
-                 (at(-1, 1) + at(0, 1) + at(1, 1));
+  const real h = (at(-1, -1) + at(0, -1) + at(1, -1)) - (at(-1, 1) + at(0, 1) + at(1, 1));
   return h * h * scale;
 })
 IMPIPE_STENCIL_BODY(edge_prewitt_vertical, (1, 1, 1, 1), (scale), {
-  const real v = (at(-1, -1) + at(-1, 0) + at(-1, 1)) -
-                 (at(1, -1) + at(1, 0) + at(1, 1));
+  const real v = (at(-1, -1) + at(-1, 0) + at(-1, 1)) - (at(1, -1) + at(1, 0) + at(1, 1));
   return v * v * scale;
 })
 IMPIPE_STENCIL_BODY(edge_roberts, (0, 1, 0, 1), (scale), {
@@ -57,14 +53,13 @@ IMPIPE_STENCIL_BODY(edge_thinned, (1, 1, 1, 1), (threshold), {
   const bool along = s > at(0, -1) && s > at(0, 1);
   return s > threshold && (across || along) ? real(1) : real(0);
 })
-IMPIPE_POINT_BODY(edge_not_thinned, (s), (threshold),
-                  { return s > threshold ? real(1) : real(0); })
+IMPIPE_POINT_BODY(edge_not_thinned, (s), (threshold), { return s > threshold ? real(1) : real(0); })
 
 // A response that is large enough, not negative, and next to a negative one; 0 outside the image.
 IMPIPE_STENCIL_BODY(edge_zero_crossing, (1, 1, 1, 1), (threshold), {
   const real f = at(0, 0);
-  const bool crossing = at(-1, 0) < real(0) || at(1, 0) < real(0) || at(0, -1) < real(0) ||
-                        at(0, 1) < real(0);
+  const bool crossing =
+      at(-1, 0) < real(0) || at(1, 0) < real(0) || at(0, -1) < real(0) || at(0, 1) < real(0);
   return f > threshold && f >= real(0) && crossing ? real(1) : real(0);
 })
 
@@ -80,8 +75,8 @@ namespace {
 
 struct Method {
   std::string_view name;
-  double weights;                  // sum|K|
-  double factor;                   // of the mean, for the default threshold
+  double weights;  // sum|K|
+  double factor;   // of the mean, for the default threshold
   const StencilBody& both;
   const StencilBody* horizontal;
   const StencilBody* vertical;
@@ -123,11 +118,10 @@ ImageValue gradient_edges(const Call& call, PlanBuilder& plan, const Method& met
     threshold = exact ? std::floor(t) : t;
   }
   const ParameterValue& thinning = call.value("thinning");
-  const bool thin = thinning.numbers.empty() ? thinning.word == "thinning"
-                                             : thinning.numbers.front() != 0;
+  const bool thin =
+      thinning.numbers.empty() ? thinning.word == "thinning" : thinning.numbers.front() != 0;
   if (!thin) return plan.point(bodies::edge_not_thinned, {strength}, {threshold}, logical_result);
-  return plan.stencil({.body = &bodies::edge_thinned}, strength, {threshold, 0.0},
-                      logical_result);
+  return plan.stencil({.body = &bodies::edge_thinned}, strength, {threshold, 0.0}, logical_result);
 }
 
 ImageValue zero_crossings(const Call& call, PlanBuilder& plan, const Matrix& kernel,
@@ -138,8 +132,8 @@ ImageValue zero_crossings(const Call& call, PlanBuilder& plan, const Matrix& ker
   Arg threshold = 0.0;
   if (call.numbers("thresh").empty()) {
     const MeasureValue sum = plan.reduce({.kind = ReduceKind::absolute_sum}, response, {});
-    threshold = Arg::measured(
-        plan.scalar(bodies::edge_threshold, {sum}, {factor, pixels, 0.0}, 1, 1), 0);
+    threshold =
+        Arg::measured(plan.scalar(bodies::edge_threshold, {sum}, {factor, pixels, 0.0}, 1, 1), 0);
   } else {
     threshold = call.number("thresh");
   }
@@ -185,53 +179,61 @@ const RegisterOperator edge_operator{{
     .name = "edge",
     .help = "logical image of the edges: sobel, prewitt, roberts, log, zerocross or canny",
     .category = "edge",
-    .parameters = {{.name = "method",
-                    .help = "the gradient, zero crossings or ridges looked for",
-                    .words = {"sobel", "prewitt", "roberts", "log", "zerocross", "canny"},
-                    .fallback = "sobel"},
-                   {.name = "thresh",
-                    .letter = 't',
-                    .help = "strength of an edge on the unit scale; auto: from the mean strength; canny: "
-                            "the upper, or the lower and the upper one, as parts of the largest",
-                    .most_numbers = 2,
-                    .low = 0,
-                    .high = 1e6,
-                    .words = {"auto"},
-                    .fallback = "auto"},
-                   {.name = "direction",
-                    .help = "edges that sobel and prewitt look for",
-                    .words = {"both", "horizontal", "vertical"},
-                    .fallback = "both"},
-                   {.name = "thinning",
-                    .help = "thinning (1): only the ridge of an edge; nothinning (0): all of it",
-                    .most_numbers = 1,
-                    .integer = true,
-                    .low = 0,
-                    .high = 1,
-                    .words = {"thinning", "nothinning"},
-                    .fallback = "thinning"},
-                   {.name = "sigma",
-                    .letter = 's',
-                    .help = "of the gaussian, in pixels; log: 2, canny: sqrt(2) when not given",
-                    .most_numbers = 1,
-                    .low = 0.1,
-                    .high = 20},
-                   {.name = "filter", .help = "zerocross's kernel", .takes = Takes::kernel}},
+    .parameters =
+        {{.name = "method",
+          .help = "the gradient, zero crossings or ridges looked for",
+          .words = {"sobel", "prewitt", "roberts", "log", "zerocross", "canny"},
+          .fallback = "sobel"},
+         {.name = "thresh",
+          .letter = 't',
+          .help = "strength of an edge on the unit scale; auto: from the mean strength; canny: "
+                  "the upper, or the lower and the upper one, as parts of the largest",
+          .most_numbers = 2,
+          .low = 0,
+          .high = 1e6,
+          .words = {"auto"},
+          .fallback = "auto"},
+         {.name = "direction",
+          .help = "edges that sobel and prewitt look for",
+          .words = {"both", "horizontal", "vertical"},
+          .fallback = "both"},
+         {.name = "thinning",
+          .help = "thinning (1): only the ridge of an edge; nothinning (0): all of it",
+          .most_numbers = 1,
+          .integer = true,
+          .low = 0,
+          .high = 1,
+          .words = {"thinning", "nothinning"},
+          .fallback = "thinning"},
+         {.name = "sigma",
+          .letter = 's',
+          .help = "of the gaussian, in pixels; log: 2, canny: sqrt(2) when not given",
+          .most_numbers = 1,
+          .low = 0.1,
+          .high = 20},
+         {.name = "filter", .help = "zerocross's kernel", .takes = Takes::kernel}},
     .classes = no_logical,
     .one_channel = true,
     .details =
         "On x / white, edge pixels repeated outside. With K = fspecial(method) / sum|K|:\n"
         "S = corr(K)^2 + corr(K')^2 (horizontal and vertical: one of the two); an edge is where\n"
-        "S > t^2, and with thinning S is also strictly above both neighbours in its row or both in\n"
+        "S > t^2, and with thinning S is also strictly above both neighbours in its row or both "
+        "in\n"
         "its column. auto: t^2 = 4 mean(S). roberts: S from the two diagonal differences, halved;\n"
         "t^2 = 6 mean(S). uint8 is computed in exact integers.\n"
-        "log, zerocross: f = conv2(x, K, same), zeros outside; an edge is where f > t, f >= 0 and one\n"
-        "of the 4 neighbours is negative. auto: t = 0.75 mean|f| for log, mean|f| for zerocross. log's\n"
+        "log, zerocross: f = conv2(x, K, same), zeros outside; an edge is where f > t, f >= 0 and "
+        "one\n"
+        "of the 4 neighbours is negative. auto: t = 0.75 mean|f| for log, mean|f| for zerocross. "
+        "log's\n"
         "kernel has side 2 ceil(3 sigma) + 1.\n"
-        "canny: the image smoothed by a gaussian of 8 ceil(sigma) taps, rows then columns; half the\n"
-        "differences of neighbours give the strength E and, to the nearest 45 degrees, its direction.\n"
-        "Ridges are strictly above both neighbours in that direction, not at the border. Those above\n"
-        "the upper threshold are edges; from an edge, its two neighbours across that direction are\n"
+        "canny: the image smoothed by a gaussian of 8 ceil(sigma) taps, rows then columns; half "
+        "the\n"
+        "differences of neighbours give the strength E and, to the nearest 45 degrees, its "
+        "direction.\n"
+        "Ridges are strictly above both neighbours in that direction, not at the border. Those "
+        "above\n"
+        "the upper threshold are edges; from an edge, its two neighbours across that direction "
+        "are\n"
         "edges if they are ridges above the lower one. auto: mean(E), and 0.4 of the upper.",
     .example = "imadjust | conv2 k7 | edge prewitt",
     .accuracy = "uint8 sobel, prewitt, roberts: exact; others: pixels at float32 ties",

@@ -3,10 +3,10 @@
 
 // gx and gy are conv2(I, K', same) and conv2(I, K, same): right minus left, below minus above.
 IMPIPE_STENCIL_BODY(gradient_size_sobel, (1, 1, 1, 1), (), {
-  const real gx = (at(1, -1) + real(2) * at(1, 0) + at(1, 1)) -
-                  (at(-1, -1) + real(2) * at(-1, 0) + at(-1, 1));
-  const real gy = (at(-1, 1) + real(2) * at(0, 1) + at(1, 1)) -
-                  (at(-1, -1) + real(2) * at(0, -1) + at(1, -1));
+  const real gx =
+      (at(1, -1) + real(2) * at(1, 0) + at(1, 1)) - (at(-1, -1) + real(2) * at(-1, 0) + at(-1, 1));
+  const real gy =
+      (at(-1, 1) + real(2) * at(0, 1) + at(1, 1)) - (at(-1, -1) + real(2) * at(0, -1) + at(1, -1));
   return sqrt(gx * gx + gy * gy);
 })
 IMPIPE_STENCIL_BODY(gradient_size_prewitt, (1, 1, 1, 1), (), {
@@ -32,10 +32,10 @@ IMPIPE_STENCIL_BODY(gradient_size_roberts, (0, 1, 0, 1), (), {
 
 // Degrees, counter-clockwise from the x axis.
 IMPIPE_STENCIL_BODY(gradient_direction_sobel, (1, 1, 1, 1), (), {
-  const real gx = (at(1, -1) + real(2) * at(1, 0) + at(1, 1)) -
-                  (at(-1, -1) + real(2) * at(-1, 0) + at(-1, 1));
-  const real gy = (at(-1, 1) + real(2) * at(0, 1) + at(1, 1)) -
-                  (at(-1, -1) + real(2) * at(0, -1) + at(1, -1));
+  const real gx =
+      (at(1, -1) + real(2) * at(1, 0) + at(1, 1)) - (at(-1, -1) + real(2) * at(-1, 0) + at(-1, 1));
+  const real gy =
+      (at(-1, 1) + real(2) * at(0, 1) + at(1, 1)) - (at(-1, -1) + real(2) * at(0, -1) + at(1, -1));
   return atan2(-gy, gx) * real(57.29577951308232);
 })
 IMPIPE_STENCIL_BODY(gradient_direction_prewitt, (1, 1, 1, 1), (), {
@@ -98,10 +98,11 @@ const RegisterOperator imgradient_operator{{
                             "from the x axis",
                     .words = {"magnitude", "direction"},
                     .fallback = "magnitude"}},
-    .details = "Gx = conv2(I, K', same), Gy = conv2(I, K, same), zeros outside, on the image's own\n"
-               "scale. K = fspecial sobel or prewitt (not normalised), central [.5; 0; -.5],\n"
-               "intermediate [1; -1]; roberts [1 0; 0 -1] and [0 1; -1 0]. The result is single;\n"
-               "the magnitude keeps the white, the direction has none.",
+    .details =
+        "Gx = conv2(I, K', same), Gy = conv2(I, K, same), zeros outside, on the image's own\n"
+        "scale. K = fspecial sobel or prewitt (not normalised), central [.5; 0; -.5],\n"
+        "intermediate [1; -1]; roberts [1 0; 0 -1] and [0 1; -1 0]. The result is single;\n"
+        "the magnitude keeps the white, the direction has none.",
     .example = "im2single | imgradient prewitt",
     .accuracy = "1e-6 of white; direction 1e-4 degrees",
     .matlab = "imgradient(A,method) (MATLAB repeats the edge pixels: the outermost frame differs)",

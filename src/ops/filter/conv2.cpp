@@ -9,8 +9,9 @@ namespace {
 Matrix conv2_kernel(const Call& call) {
   const bool sized = call.has("size"), named = call.given("kernel");
   if (!sized && !named) {
-    call.fail("give a kernel or a size: `conv2 k7`, `conv2 [1 2 1; 2 4 2; 1 2 1]/16` or "
-              "`conv2 fspecial:gaussian,5,1.2`");
+    call.fail(
+        "give a kernel or a size: `conv2 k7`, `conv2 [1 2 1; 2 4 2; 1 2 1]/16` or "
+        "`conv2 fspecial:gaussian,5,1.2`");
   }
   if (!sized) return kernel_argument(call, "kernel");
   const int size = static_cast<int>(call.number("size"));
@@ -43,14 +44,16 @@ const RegisterOperator conv2_operator{{
                     .low = 1,
                     .high = 255},
                    {.name = "shape",
-                    .help = "same: the image's size; full: all that touch it; valid: only sums that "
-                            "need nothing from outside",
+                    .help =
+                        "same: the image's size; full: all that touch it; valid: only sums that "
+                        "need nothing from outside",
                     .words = {"same", "full", "valid"},
                     .fallback = "same"}},
     .details =
         "full(r,c) = sum K(i,j) A(r-i, c-j), zeros outside the image; same is full shifted by\n"
         "floor(k/2); valid by k-1. The result is single on the image's own scale (white stays 255\n"
-        "for uint8). Terms where K is 0 are left out, so NaN does not spread through them. Kernels\n"
+        "for uint8). Terms where K is 0 are left out, so NaN does not spread through them. "
+        "Kernels\n"
         "of rank 1 (gaussian, average, sobel ...) are applied in two passes, rows first.\n"
         "For integer results use imfilter.",
     .example = "imadjust | conv2 k7 | edge prewitt",

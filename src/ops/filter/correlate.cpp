@@ -107,9 +107,9 @@ Matrix rotated_half(const Matrix& kernel) {
 }
 
 std::optional<RankOne> rank_one(const Matrix& kernel) {
-  const auto largest = std::max_element(
-      kernel.values.begin(), kernel.values.end(),
-      [](double a, double b) { return std::fabs(a) < std::fabs(b); });
+  const auto largest =
+      std::max_element(kernel.values.begin(), kernel.values.end(),
+                       [](double a, double b) { return std::fabs(a) < std::fabs(b); });
   if (largest == kernel.values.end() || *largest == 0) return std::nullopt;
   const auto place = static_cast<int>(largest - kernel.values.begin());
   const int pivot_row = place / kernel.columns, pivot_column = place % kernel.columns;

@@ -20,8 +20,8 @@ struct Correlation {
   Result result;
 };
 
-// out(r,c) = sum K(i,j) * image(r + i - a_r, c + j - a_c), a = floor((k - 1) / 2), without the terms
-// where K is 0.
+// out(r,c) = sum K(i,j) * image(r + i - a_r, c + j - a_c), a = floor((k - 1) / 2), without the
+// terms where K is 0.
 ImageValue correlate(PlanBuilder& plan, const ImageValue& image, const Matrix& kernel,
                      const Correlation& how);
 

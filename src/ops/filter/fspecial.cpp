@@ -132,7 +132,8 @@ Matrix laplacian_kernel(double alpha) {
 
 Matrix unsharp_kernel(double alpha) {
   const double corner = -alpha / (alpha + 1), side = (alpha - 1) / (alpha + 1);
-  return {3, 3, {corner, side, corner, side, (alpha + 5) / (alpha + 1), side, corner, side, corner}};
+  return {
+      3, 3, {corner, side, corner, side, (alpha + 5) / (alpha + 1), side, corner, side, corner}};
 }
 
 Matrix sobel_kernel() { return {3, 3, {1, 2, 1, 0, 0, 0, -1, -2, -1}}; }
@@ -179,9 +180,8 @@ Matrix motion_kernel(int length, double degrees) {
 }
 
 const std::vector<std::string_view>& kernel_types() {
-  static const std::vector<std::string_view> types{"average", "disk",    "gaussian",
-                                                   "laplacian", "log",   "motion",
-                                                   "prewitt", "sobel",   "unsharp"};
+  static const std::vector<std::string_view> types{
+      "average", "disk", "gaussian", "laplacian", "log", "motion", "prewitt", "sobel", "unsharp"};
   return types;
 }
 

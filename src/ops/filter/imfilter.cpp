@@ -44,7 +44,8 @@ const RegisterOperator imfilter_operator{{
     .details =
         "out(r,c) = sum K(i,j) P(r+i-a, c+j-a), a = floor((k-1)/2); P is the image with its\n"
         "surroundings. Computed in float32, then rounded half away from zero and saturated;\n"
-        "logical: whether the sum is not 0. Terms where K is 0 are left out. Kernels of rank 1 are\n"
+        "logical: whether the sum is not 0. Terms where K is 0 are left out. Kernels of rank 1 "
+        "are\n"
         "applied in two passes, rows first (not with a boundary number other than 0).",
     .example = "imfilter fspecial:average,5 replicate",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white times the sum of |K|",
@@ -68,12 +69,13 @@ const RegisterOperator imgaussfilt_operator{{
     .example = "imgaussfilt 1.4",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
     .matlab = "imgaussfilt(A,sigma) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      const double sigma = call.number("sigma");
-      const int side = 2 * static_cast<int>(std::ceil(2 * sigma)) + 1;
-      return correlate(plan, plan.current(), gaussian_kernel(side, side, sigma),
-                       {.border = Border::replicate, .result = like(plan.current())});
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const double sigma = call.number("sigma");
+          const int side = 2 * static_cast<int>(std::ceil(2 * sigma)) + 1;
+          return correlate(plan, plan.current(), gaussian_kernel(side, side, sigma),
+                           {.border = Border::replicate, .result = like(plan.current())});
+        },
 }};
 
 }  // namespace

@@ -12,9 +12,8 @@ const RegisterOperator transpose_operator{{
     .example = "transpose",
     .accuracy = "exact",
     .matlab = "A.' (same; permute(A,[2 1 3]) for colour)",
-    .lower = [](const Call&, PlanBuilder& plan) {
-      return plan.permute({.transpose = true}, plan.current());
-    },
+    .lower = [](const Call&,
+                PlanBuilder& plan) { return plan.permute({.transpose = true}, plan.current()); },
 }};
 
 const RegisterOperator fliplr_operator{{
@@ -25,9 +24,8 @@ const RegisterOperator fliplr_operator{{
     .example = "fliplr",
     .accuracy = "exact",
     .matlab = "fliplr(A) (same)",
-    .lower = [](const Call&, PlanBuilder& plan) {
-      return plan.permute({.flip_x = true}, plan.current());
-    },
+    .lower = [](const Call&,
+                PlanBuilder& plan) { return plan.permute({.flip_x = true}, plan.current()); },
 }};
 
 const RegisterOperator flipud_operator{{
@@ -38,9 +36,8 @@ const RegisterOperator flipud_operator{{
     .example = "flipud",
     .accuracy = "exact",
     .matlab = "flipud(A) (same)",
-    .lower = [](const Call&, PlanBuilder& plan) {
-      return plan.permute({.flip_y = true}, plan.current());
-    },
+    .lower = [](const Call&,
+                PlanBuilder& plan) { return plan.permute({.flip_y = true}, plan.current()); },
 }};
 
 const RegisterOperator rot90_operator{{
@@ -58,12 +55,13 @@ const RegisterOperator rot90_operator{{
     .example = "rot90 -1",
     .accuracy = "exact",
     .matlab = "rot90(A,k) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      const int turns = ((static_cast<int>(call.number("k")) % 4) + 4) % 4;
-      if (turns == 0) return plan.current();
-      return plan.permute({.transpose = turns != 2, .flip_x = turns != 1, .flip_y = turns != 3},
-                          plan.current());
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const int turns = ((static_cast<int>(call.number("k")) % 4) + 4) % 4;
+          if (turns == 0) return plan.current();
+          return plan.permute({.transpose = turns != 2, .flip_x = turns != 1, .flip_y = turns != 3},
+                              plan.current());
+        },
 }};
 
 }  // namespace

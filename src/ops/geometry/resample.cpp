@@ -29,8 +29,7 @@ ImageValue lower_imresize(const Call& call, PlanBuilder& plan) {
     arguments[3] = call.numbers("scale").front();
   }
   Resample how{.method = method_named(call.word("method"))};
-  how.antialias =
-      call.word("antialiasing") != "off" && how.method != Resample::Method::nearest;
+  how.antialias = call.word("antialiasing") != "off" && how.method != Resample::Method::nearest;
   return plan.whole(how, {image}, arguments, like(image));
 }
 
@@ -38,30 +37,31 @@ const RegisterOperator imresize_operator{{
     .name = "imresize",
     .help = "the image at another size",
     .category = "geometry",
-    .parameters =
-        {{.name = "scale",
-          .help = "factor of both sizes, or of rows,columns",
-          .most_numbers = 2,
-          .low = 0.0001,
-          .high = 10000},
-         {.name = "size",
-          .help = "rows,columns of the result instead of a scale; 0: keeps the shape",
-          .most_numbers = 2,
-          .least_numbers = 2,
-          .integer = true,
-          .low = 0,
-          .high = 1e6},
-         {.name = "method",
-          .help = "between pixels: nearest, bilinear or bicubic (Keys' kernel, a = -0.5)",
-          .words = {"nearest", "bilinear", "bicubic"},
-          .fallback = "bicubic"},
-         {.name = "antialiasing",
-          .help = "on: kernels are stretched where the image shrinks (not for nearest)",
-          .words = {"on", "off"},
-          .fallback = "on"}},
+    .parameters = {{.name = "scale",
+                    .help = "factor of both sizes, or of rows,columns",
+                    .most_numbers = 2,
+                    .low = 0.0001,
+                    .high = 10000},
+                   {.name = "size",
+                    .help = "rows,columns of the result instead of a scale; 0: keeps the shape",
+                    .most_numbers = 2,
+                    .least_numbers = 2,
+                    .integer = true,
+                    .low = 0,
+                    .high = 1e6},
+                   {.name = "method",
+                    .help = "between pixels: nearest, bilinear or bicubic (Keys' kernel, a = -0.5)",
+                    .words = {"nearest", "bilinear", "bicubic"},
+                    .fallback = "bicubic"},
+                   {.name = "antialiasing",
+                    .help = "on: kernels are stretched where the image shrinks (not for nearest)",
+                    .words = {"on", "off"},
+                    .fallback = "on"}},
     .details =
-        "The size is ceil(scale * size). Output k (from 0) lies at z = 0.5 + 0.5/scale + k/scale of\n"
-        "the input (counted from 1); nearest takes pixel round(z), the others a weighted sum of the\n"
+        "The size is ceil(scale * size). Output k (from 0) lies at z = 0.5 + 0.5/scale + k/scale "
+        "of\n"
+        "the input (counted from 1); nearest takes pixel round(z), the others a weighted sum of "
+        "the\n"
         "pixels around z, mirrored at the ends. Weights are not normalised. Columns first, then\n"
         "rows, in float32, taps in order, each an fma; rounded and saturated once at the end\n"
         "(logical: at least 0.5). A scale of 1 copies. Alpha is resized too.",
@@ -134,9 +134,8 @@ ImageValue lower_imwarp(const Call& call, PlanBuilder& plan) {
     arguments.emplace_back(v);
   }
   arguments.emplace_back(cast_to(image.type.cls, call.number("fill")));
-  return plan.whole(
-      Resample{Resample::Kind::affine, method_named(call.word("method")), false}, {image},
-      arguments, like(image));
+  return plan.whole(Resample{Resample::Kind::affine, method_named(call.word("method")), false},
+                    {image}, arguments, like(image));
 }
 
 const RegisterOperator imwarp_operator{{
@@ -181,15 +180,19 @@ const RegisterOperator imwarp_operator{{
           .low = 1,
           .high = 1e6}},
     .details =
-        "Every output pixel takes the value at the place that the map leads from; places in double,\n"
-        "x to the right and y down from the centre of the first pixel. bilinear: in float32 from the\n"
-        "four pixels around it, `fill` standing for those outside the image; rounded and saturated\n"
+        "Every output pixel takes the value at the place that the map leads from; places in "
+        "double,\n"
+        "x to the right and y down from the centre of the first pixel. bilinear: in float32 from "
+        "the\n"
+        "four pixels around it, `fill` standing for those outside the image; rounded and "
+        "saturated\n"
         "(logical: at least 0.5). nearest: halves go to the right and down. rotate, scale and\n"
         "translate keep the centre of the image over the centre of the result but for the shift;\n"
         "the scale comes first. Alpha is moved too, 0 outside.",
     .example = "imwarp rotate=30 fill=255",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
-    .matlab = "imwarp(A,affinetform2d(T),\"OutputView\",...) with places from 0 (OpenCV's warpAffine)",
+    .matlab =
+        "imwarp(A,affinetform2d(T),\"OutputView\",...) with places from 0 (OpenCV's warpAffine)",
     .lower = lower_imwarp,
 }};
 

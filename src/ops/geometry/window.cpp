@@ -78,10 +78,11 @@ const RegisterOperator imcrop_operator{{
           .help = "of all numbers: pixels, or percent of the image's width and height",
           .words = {"pixels", "percent"},
           .fallback = "pixels"}},
-    .details =
-        "The pixels with left <= column < left + width, top <= row < top + height. What lies outside\n"
-        "the image is cut off; a rectangle with nothing of the image in it is an error. Places are\n"
-        "rounded down, sizes half up. Alpha is cropped too.",
+    .details = "The pixels with left <= column < left + width, top <= row < top + height. What "
+               "lies outside\n"
+               "the image is cut off; a rectangle with nothing of the image in it is an error. "
+               "Places are\n"
+               "rounded down, sizes half up. Alpha is cropped too.",
     .example = "imcrop size=128 at=centre",
     .accuracy = "exact",
     .matlab = "imcrop(A,rect) (there rect counts from 1 and has one pixel more each way: "
@@ -98,8 +99,8 @@ ImageValue lower_impad(const Call& call, PlanBuilder& plan) {
   const double top = by[0], bottom = by.size() == 4 ? by[1] : by[0];
   const double left = by.size() == 4 ? by[2] : by.back(), right = by.back();
   const BorderArgument outside = border_argument(call, "boundary", image.type.cls);
-  std::vector<Arg> arguments = window_arguments({{-left}, {left + right, 1}},
-                                                {{-top}, {top + bottom, 1}});
+  std::vector<Arg> arguments =
+      window_arguments({{-left}, {left + right, 1}}, {{-top}, {top + bottom, 1}});
   if (outside.border == Border::constant) arguments.emplace_back(outside.value);
   return plan.window({.border = outside.border}, image, arguments);
 }
@@ -121,13 +122,15 @@ const RegisterOperator impad_operator{{
                     .most_numbers = 1,
                     .words = {"replicate", "symmetric", "circular"},
                     .fallback = "0"}},
-    .details =
-        "The frame may be larger than the image: mirrors and repetitions go on. A number is in the\n"
-        "image's own units, rounded and saturated to its class, the same for every channel. Alpha is\n"
-        "framed by the same rule; around a number's frame it is 0.",
+    .details = "The frame may be larger than the image: mirrors and repetitions go on. A number is "
+               "in the\n"
+               "image's own units, rounded and saturated to its class, the same for every channel. "
+               "Alpha is\n"
+               "framed by the same rule; around a number's frame it is 0.",
     .example = "impad 16 symmetric",
     .accuracy = "exact",
-    .matlab = "padarray(A,[rows columns],boundary) (same; OpenCV's copyMakeBorder with four numbers)",
+    .matlab =
+        "padarray(A,[rows columns],boundary) (same; OpenCV's copyMakeBorder with four numbers)",
     .lower = lower_impad,
 }};
 

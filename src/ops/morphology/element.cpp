@@ -69,14 +69,10 @@ struct Shape {
   std::string_view usage;
 };
 constexpr Shape shapes[] = {
-    {"square", 1, 1, "square,side"},
-    {"rectangle", 2, 2, "rectangle,rows,columns"},
-    {"disk", 1, 2, "disk,radius"},
-    {"diamond", 1, 1, "diamond,radius"},
-    {"octagon", 1, 1, "octagon,radius"},
-    {"line", 2, 2, "line,length,degrees"},
-    {"pair", 2, 2, "pair,down,right"},
-    {"periodicline", 3, 3, "periodicline,count,down,right"},
+    {"square", 1, 1, "square,side"},     {"rectangle", 2, 2, "rectangle,rows,columns"},
+    {"disk", 1, 2, "disk,radius"},       {"diamond", 1, 1, "diamond,radius"},
+    {"octagon", 1, 1, "octagon,radius"}, {"line", 2, 2, "line,length,degrees"},
+    {"pair", 2, 2, "pair,down,right"},   {"periodicline", 3, 3, "periodicline,count,down,right"},
 };
 
 class ShapeArguments {

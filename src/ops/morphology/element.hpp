@@ -24,8 +24,9 @@ Mask reflected(const Mask& element);
 
 // The matrix that a parameter gives for the cells of an element: as large as it.
 Matrix heights_argument(const Call& call, std::string_view parameter, const Mask& element);
-// Those of the set cells, in row-major order, as they are added to pixels of the class: rounded half
-// up for integers, which is the same as rounding each sum half away from zero and saturating it.
+// Those of the set cells, in row-major order, as they are added to pixels of the class: rounded
+// half up for integers, which is the same as rounding each sum half away from zero and saturating
+// it.
 std::vector<double> heights_of(const Matrix& heights, const Mask& element, PixelClass cls);
 
 }  // namespace impipe::ops

@@ -17,8 +17,8 @@ ImageValue lower_reconstruct(const Call& call, PlanBuilder& plan) {
     plan.set_current(current);
   }
   if (mask.type.cls != marker.type.cls || mask.type.white != marker.type.white) {
-    call.fail("mask", "the marker is " + to_string(marker.type) + ", the mask is " +
-                          to_string(mask.type));
+    call.fail("mask",
+              "the marker is " + to_string(marker.type) + ", the mask is " + to_string(mask.type));
   }
   return plan.whole(Label{Label::Kind::reconstruct, connectivity(call)}, {marker, mask}, {},
                     like(marker));
@@ -34,10 +34,11 @@ const RegisterOperator imreconstruct_operator{{
                     .required = true},
                    connectivity_parameter("8")},
     .one_channel = true,
-    .details = "The limit of repeated dilation by the neighbours, each time cut down to the mask:\n"
-               "every pixel gets the largest value that reaches it from a pixel of the marker along\n"
-               "a way that nowhere falls below it in the mask. Marker values above the mask count\n"
-               "as the mask's. Logical: the components of the mask that the marker touches.",
+    .details =
+        "The limit of repeated dilation by the neighbours, each time cut down to the mask:\n"
+        "every pixel gets the largest value that reaches it from a pixel of the marker along\n"
+        "a way that nowhere falls below it in the mask. Marker values above the mask count\n"
+        "as the mask's. Logical: the components of the mask that the marker touches.",
     .example = "as a | imerode disk,3 | imreconstruct :a",
     .accuracy = "exact",
     .matlab = "imreconstruct(marker,mask,conn) (there a marker above the mask is an error)",
@@ -51,17 +52,20 @@ const RegisterOperator imfill_operator{{
     .parameters = {{.name = "what", .help = "holes", .words = {"holes"}, .fallback = "holes"},
                    connectivity_parameter("4")},
     .one_channel = true,
-    .details = "Logical: background that is not connected with the image's border becomes 1. Other\n"
-               "classes: every pixel rises to the least height from which there is a way to the\n"
-               "border that nowhere rises. conn is that of the background or way.",
+    .details =
+        "Logical: background that is not connected with the image's border becomes 1. Other\n"
+        "classes: every pixel rises to the least height from which there is a way to the\n"
+        "border that nowhere rises. conn is that of the background or way.",
     .example = "imbinarize | imfill holes",
     .accuracy = "exact",
     .matlab = "imfill(A,conn,'holes') (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      plan.drop_alpha();
-      const ImageValue image = plan.current();
-      return plan.whole(Label{Label::Kind::holes, connectivity(call)}, {image}, {}, like(image));
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          plan.drop_alpha();
+          const ImageValue image = plan.current();
+          return plan.whole(Label{Label::Kind::holes, connectivity(call)}, {image}, {},
+                            like(image));
+        },
 }};
 
 const RegisterOperator bwlabel_operator{{
@@ -70,18 +74,20 @@ const RegisterOperator bwlabel_operator{{
     .category = "morphology",
     .parameters = {connectivity_parameter("8")},
     .one_channel = true,
-    .details = "0 on the background; components are 1, 2, ... in the order of their first pixels down\n"
-               "the columns, from left to right. The result is single and has no white: save it as\n"
-               ".npy or float TIFF, or make a picture of it with mat2gray. More than 16777216\n"
-               "components, which single can't tell apart, are an error.",
+    .details =
+        "0 on the background; components are 1, 2, ... in the order of their first pixels down\n"
+        "the columns, from left to right. The result is single and has no white: save it as\n"
+        ".npy or float TIFF, or make a picture of it with mat2gray. More than 16777216\n"
+        "components, which single can't tell apart, are an error.",
     .example = "imbinarize | bwlabel | mat2gray",
     .accuracy = "exact",
     .matlab = "bwlabel(BW,conn) (same numbers; double)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      plan.drop_alpha();
-      return plan.whole(Label{Label::Kind::components, connectivity(call)}, {plan.current()}, {},
-                        {.cls = PixelClass::single, .white = 0});
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          plan.drop_alpha();
+          return plan.whole(Label{Label::Kind::components, connectivity(call)}, {plan.current()},
+                            {}, {.cls = PixelClass::single, .white = 0});
+        },
 }};
 
 const RegisterOperator bwareaopen_operator{{
@@ -102,11 +108,12 @@ const RegisterOperator bwareaopen_operator{{
     .example = "imbinarize | bwareaopen 50",
     .accuracy = "exact",
     .matlab = "bwareaopen(BW,P,conn) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      plan.drop_alpha();
-      return plan.whole(Label{Label::Kind::large, connectivity(call)}, {plan.current()},
-                        {call.number("least")}, logical_result);
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          plan.drop_alpha();
+          return plan.whole(Label{Label::Kind::large, connectivity(call)}, {plan.current()},
+                            {call.number("least")}, logical_result);
+        },
 }};
 
 }  // namespace

@@ -70,8 +70,9 @@ ImageValue difference(PlanBuilder& plan, const ImageValue& x, const ImageValue& 
 
 const Parameter element{
     .name = "se",
-    .help = "structuring element: a 0/1 matrix, square,w; rectangle,m,n; disk,r; diamond,r; "
-            "octagon,r; line,len,deg; pair,down,right; periodicline,n,down,right; or @file",
+    .help =
+        "structuring element: a 0/1 matrix, square,w; rectangle,m,n; disk,r; diamond,r; "
+        "octagon,r; line,len,deg; pair,down,right; periodicline,n,down,right; or @file",
     .takes = Takes::element,
     .required = true};
 
@@ -85,15 +86,15 @@ const RegisterOperator imdilate_operator{{
     .help = "largest value under a structuring element",
     .category = "morphology",
     .parameters = {element, heights},
-    .details = "max over { A(r-(i-o), c-(j-o)) : se(i,j) }, the origin o = floor((k-1)/2).\n"
-               "Pixels outside the image and NaN are left out. With heights: of A + height, rounded and\n"
-               "saturated in the class. The class stays.",
+    .details =
+        "max over { A(r-(i-o), c-(j-o)) : se(i,j) }, the origin o = floor((k-1)/2).\n"
+        "Pixels outside the image and NaN are left out. With heights: of A + height, rounded and\n"
+        "saturated in the class. The class stays.",
     .example = "imdilate disk,3",
     .accuracy = "exact",
     .matlab = "imdilate(A,se) (same; disk,r is MATLAB's strel('disk',r,0))",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      return dilate(plan, plan.current(), element_of(call, plan));
-    },
+    .lower = [](const Call& call,
+                PlanBuilder& plan) { return dilate(plan, plan.current(), element_of(call, plan)); },
 }};
 
 const RegisterOperator imerode_operator{{
@@ -101,15 +102,15 @@ const RegisterOperator imerode_operator{{
     .help = "smallest value under a structuring element",
     .category = "morphology",
     .parameters = {element, heights},
-    .details = "min over { A(r+i-o, c+j-o) : se(i,j) }, the origin o = floor((k-1)/2).\n"
-               "Pixels outside the image and NaN are left out. With heights: of A - height, rounded and\n"
-               "saturated in the class. The class stays.",
+    .details =
+        "min over { A(r+i-o, c+j-o) : se(i,j) }, the origin o = floor((k-1)/2).\n"
+        "Pixels outside the image and NaN are left out. With heights: of A - height, rounded and\n"
+        "saturated in the class. The class stays.",
     .example = "imerode rectangle,3,5",
     .accuracy = "exact",
     .matlab = "imerode(A,se) (same; disk,r is MATLAB's strel('disk',r,0))",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      return erode(plan, plan.current(), element_of(call, plan));
-    },
+    .lower = [](const Call& call,
+                PlanBuilder& plan) { return erode(plan, plan.current(), element_of(call, plan)); },
 }};
 
 const RegisterOperator imopen_operator{{
@@ -121,9 +122,8 @@ const RegisterOperator imopen_operator{{
     .example = "imopen disk,5",
     .accuracy = "exact",
     .matlab = "imopen(A,se) (same; line elements differ)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      return open(plan, plan.current(), element_of(call, plan));
-    },
+    .lower = [](const Call& call,
+                PlanBuilder& plan) { return open(plan, plan.current(), element_of(call, plan)); },
 }};
 
 const RegisterOperator imclose_operator{{
@@ -135,9 +135,8 @@ const RegisterOperator imclose_operator{{
     .example = "imclose diamond,2",
     .accuracy = "exact",
     .matlab = "imclose(A,se) (same; line elements differ)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      return close(plan, plan.current(), element_of(call, plan));
-    },
+    .lower = [](const Call& call,
+                PlanBuilder& plan) { return close(plan, plan.current(), element_of(call, plan)); },
 }};
 
 const RegisterOperator imtophat_operator{{
@@ -149,10 +148,11 @@ const RegisterOperator imtophat_operator{{
     .example = "imtophat disk,15",
     .accuracy = "exact",
     .matlab = "imtophat(A,se) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      const ImageValue image = plan.current();
-      return difference(plan, image, open(plan, image, element_of(call, plan)));
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const ImageValue image = plan.current();
+          return difference(plan, image, open(plan, image, element_of(call, plan)));
+        },
 }};
 
 const RegisterOperator imbothat_operator{{
@@ -164,10 +164,11 @@ const RegisterOperator imbothat_operator{{
     .example = "imbothat rectangle,3,5",
     .accuracy = "exact",
     .matlab = "imbothat(A,se) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      const ImageValue image = plan.current();
-      return difference(plan, close(plan, image, element_of(call, plan)), image);
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const ImageValue image = plan.current();
+          return difference(plan, close(plan, image, element_of(call, plan)), image);
+        },
 }};
 
 const RegisterOperator imgradmorph_operator{{
@@ -179,11 +180,12 @@ const RegisterOperator imgradmorph_operator{{
     .example = "imgradmorph rectangle,3,7",
     .accuracy = "exact",
     .matlab = "imdilate(A,se) - imerode(A,se) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      const ImageValue image = plan.current();
-      const Element se = element_of(call, plan);
-      return difference(plan, dilate(plan, image, se), erode(plan, image, se));
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const ImageValue image = plan.current();
+          const Element se = element_of(call, plan);
+          return difference(plan, dilate(plan, image, se), erode(plan, image, se));
+        },
 }};
 
 }  // namespace

@@ -28,8 +28,7 @@ ImageValue regional(const Call& call, PlanBuilder& plan, bool largest) {
                       {pixels}, logical_result);
   }
   if (image.type.cls == PixelClass::logical) {
-    return largest ? image
-                   : plan.point(bodies::regional_complement, {image}, {}, logical_result);
+    return largest ? image : plan.point(bodies::regional_complement, {image}, {}, logical_result);
   }
   const Label label{largest ? Label::Kind::maxima : Label::Kind::minima, conn};
   return plan.whole(label, {image}, {}, logical_result);

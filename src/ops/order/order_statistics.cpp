@@ -19,8 +19,9 @@ ImageValue ranked(const Call& call, PlanBuilder& plan, Rank rank, std::vector<Ar
 
 const Parameter pad{
     .name = "pad",
-    .help = "outside the image: zeros, a number, replicate, symmetric or circular; these values take "
-            "part in the order",
+    .help =
+        "outside the image: zeros, a number, replicate, symmetric or circular; these values take "
+        "part in the order",
     .most_numbers = 1,
     .words = {"zeros", "replicate", "symmetric", "circular"},
     .fallback = "zeros"};
@@ -31,7 +32,8 @@ const RegisterOperator ordfilt2_operator{{
     .category = "order",
     .parameters = {{.name = "nth",
                     .letter = 'n',
-                    .help = "place in ascending order, from 1; beyond the mask's count: the largest",
+                    .help =
+                        "place in ascending order, from 1; beyond the mask's count: the largest",
                     .most_numbers = 1,
                     .integer = true,
                     .low = 1,
@@ -46,27 +48,31 @@ const RegisterOperator ordfilt2_operator{{
                     .help = "added to the values under the mask: a matrix as large as the mask, or "
                             "@file",
                     .takes = Takes::kernel}},
-    .details = "The cell floor((k-1)/2) of the mask lies on the output pixel; the mask is not turned.\n"
-               "Offsets are added to each value, rounded and saturated in the image's class, before "
-               "the order\nis found; those outside the mask are not read. The class stays.",
+    .details =
+        "The cell floor((k-1)/2) of the mask lies on the output pixel; the mask is not turned.\n"
+        "Offsets are added to each value, rounded and saturated in the image's class, before "
+        "the order\nis found; those outside the mask are not read. The class stays.",
     .example = "ordfilt2 9 square,3",
     .accuracy = "exact",
     .matlab = "ordfilt2(A,nth,domain,S,pad) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      const Mask mask = element_argument(call, "domain");
-      const int nth = static_cast<int>(call.number("nth"));
-      if (nth > mask.count()) {
-        plan.note("ordfilt2: nth " + std::to_string(nth) + " is more than the " +
-                  std::to_string(mask.count()) + " values under the mask; the largest is taken");
-      }
-      Rank rank{.mask = mask, .rank = std::min(nth, mask.count()) - 1};
-      if (!call.has("offsets")) return ranked(call, plan, std::move(rank));
-      rank.offsets = true;
-      const Matrix offsets = heights_argument(call, "offsets", mask);
-      std::vector<Arg> args;
-      for (const double v : heights_of(offsets, mask, plan.current().type.cls)) args.push_back(v);
-      return ranked(call, plan, std::move(rank), std::move(args));
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const Mask mask = element_argument(call, "domain");
+          const int nth = static_cast<int>(call.number("nth"));
+          if (nth > mask.count()) {
+            plan.note("ordfilt2: nth " + std::to_string(nth) + " is more than the " +
+                      std::to_string(mask.count()) +
+                      " values under the mask; the largest is taken");
+          }
+          Rank rank{.mask = mask, .rank = std::min(nth, mask.count()) - 1};
+          if (!call.has("offsets")) return ranked(call, plan, std::move(rank));
+          rank.offsets = true;
+          const Matrix offsets = heights_argument(call, "offsets", mask);
+          std::vector<Arg> args;
+          for (const double v : heights_of(offsets, mask, plan.current().type.cls))
+            args.push_back(v);
+          return ranked(call, plan, std::move(rank), std::move(args));
+        },
 }};
 
 const RegisterOperator medfilt2_operator{{
@@ -82,19 +88,21 @@ const RegisterOperator medfilt2_operator{{
                     .high = 255,
                     .fallback = "3,3"},
                    pad},
-    .details = "The middle value; of an even number of values the mean of the middle two, rounded half\n"
-               "away from zero. Zeros outside by default: corners go dark, as in MATLAB.",
+    .details =
+        "The middle value; of an even number of values the mean of the middle two, rounded half\n"
+        "away from zero. Zeros outside by default: corners go dark, as in MATLAB.",
     .example = "medfilt2 k5 symmetric",
     .accuracy = "exact",
     .matlab = "medfilt2(A,[m n],padopt) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      const std::vector<double>& size = call.numbers("size");
-      const Mask mask = rectangle_element(static_cast<int>(size.front()),
-                                          static_cast<int>(size.back()));
-      const int count = mask.count();
-      return ranked(call, plan,
-                    {.mask = mask, .rank = (count - 1) / 2, .average = count % 2 == 0});
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const std::vector<double>& size = call.numbers("size");
+          const Mask mask =
+              rectangle_element(static_cast<int>(size.front()), static_cast<int>(size.back()));
+          const int count = mask.count();
+          return ranked(call, plan,
+                        {.mask = mask, .rank = (count - 1) / 2, .average = count % 2 == 0});
+        },
 }};
 
 }  // namespace

@@ -30,11 +30,8 @@ ImageValue combine(const Call& call, PlanBuilder& plan, const PointBody& with_im
 }
 
 Parameter with(std::string_view help) {
-  return {.name = "with",
-          .help = help,
-          .most_numbers = 1,
-          .takes = Takes::operand,
-          .required = true};
+  return {
+      .name = "with", .help = help, .most_numbers = 1, .takes = Takes::operand, .required = true};
 }
 
 constexpr std::string_view details =
@@ -51,9 +48,10 @@ const RegisterOperator imadd_operator{{
     .example = "imadd 20",
     .accuracy = "exact",
     .matlab = "imadd(A,B) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      return combine(call, plan, bodies::imadd, bodies::imadd_number);
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          return combine(call, plan, bodies::imadd, bodies::imadd_number);
+        },
 }};
 
 const RegisterOperator imsubtract_operator{{
@@ -66,9 +64,10 @@ const RegisterOperator imsubtract_operator{{
     .example = "as a | imdilate disk,3 | imsubtract :a",
     .accuracy = "exact",
     .matlab = "imsubtract(A,B) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      return combine(call, plan, bodies::imsubtract, bodies::imsubtract_number);
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          return combine(call, plan, bodies::imsubtract, bodies::imsubtract_number);
+        },
 }};
 
 const RegisterOperator immultiply_operator{{
@@ -81,9 +80,10 @@ const RegisterOperator immultiply_operator{{
     .example = "immultiply 1.5",
     .accuracy = "exact",
     .matlab = "immultiply(A,B) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      return combine(call, plan, bodies::immultiply, bodies::immultiply_number);
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          return combine(call, plan, bodies::immultiply, bodies::immultiply_number);
+        },
 }};
 
 const RegisterOperator imdivide_operator{{
@@ -96,9 +96,10 @@ const RegisterOperator imdivide_operator{{
     .example = "imdivide 2",
     .accuracy = "exact",
     .matlab = "imdivide(A,B) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      return combine(call, plan, bodies::imdivide, bodies::imdivide_number);
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          return combine(call, plan, bodies::imdivide, bodies::imdivide_number);
+        },
 }};
 
 const RegisterOperator imabsdiff_operator{{
@@ -111,9 +112,10 @@ const RegisterOperator imabsdiff_operator{{
     .example = "as a | medfilt2 | imabsdiff :a",
     .accuracy = "exact",
     .matlab = "imabsdiff(A,B) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      return combine(call, plan, bodies::imabsdiff, bodies::imabsdiff_number);
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          return combine(call, plan, bodies::imabsdiff, bodies::imabsdiff_number);
+        },
 }};
 
 }  // namespace

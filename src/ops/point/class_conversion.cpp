@@ -33,9 +33,8 @@ const RegisterOperator im2uint8_operator{{
     .example = "im2uint8",
     .accuracy = "exact",
     .matlab = "im2uint8(A) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      return to_integer(call, plan, PixelClass::uint8);
-    },
+    .lower = [](const Call& call,
+                PlanBuilder& plan) { return to_integer(call, plan, PixelClass::uint8); },
 }};
 
 const RegisterOperator im2uint16_operator{{
@@ -47,9 +46,8 @@ const RegisterOperator im2uint16_operator{{
     .example = "im2uint16",
     .accuracy = "exact",
     .matlab = "im2uint16(A) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      return to_integer(call, plan, PixelClass::uint16);
-    },
+    .lower = [](const Call& call,
+                PlanBuilder& plan) { return to_integer(call, plan, PixelClass::uint16); },
 }};
 
 const RegisterOperator im2single_operator{{
@@ -67,8 +65,9 @@ const RegisterOperator im2double_operator{{
     .name = "im2double",
     .help = "convert to single, white to 1 (the same as im2single)",
     .category = "point",
-    .details = "x / white in float32, correctly rounded. There is no class double here; the name is\n"
-               "kept for pipelines that come from MATLAB.",
+    .details =
+        "x / white in float32, correctly rounded. There is no class double here; the name is\n"
+        "kept for pipelines that come from MATLAB.",
     .example = "im2double | edge sobel",
     .accuracy = "6e-8 relative to the double result",
     .matlab = "im2double(A) (there in double)",

@@ -12,8 +12,7 @@ namespace {
 const std::vector<std::string> channels{"x", "r", "g", "b"};
 const std::vector<std::string> places{"col", "row", "width", "height", "white"};
 
-Expression expression_of(const Call& call, std::vector<std::string> names, bool others,
-                         bool taps) {
+Expression expression_of(const Call& call, std::vector<std::string> names, bool others, bool taps) {
   const ParameterValue& value = call.value("expr");
   return parse_expression(value.text, {.known = std::move(names), .others = others, .taps = taps},
                           {.text = call.text(), .span = value.span, .origin = call.origin()});
@@ -53,20 +52,20 @@ ImageValue lower_map(const Call& call, PlanBuilder& plan) {
   Result result = result_of(call, plan.current());
   // Made of r, g and b alone it has one value a pixel.
   if (mixes && !expression.uses("x") && images.size() == 1) result.channels = 1;
-  return plan.point(Point{.expression = shared(expression.with_variables(variables)),
-                          .mixes_channels = mixes},
-                    images, {}, result);
+  return plan.point(
+      Point{.expression = shared(expression.with_variables(variables)), .mixes_channels = mixes},
+      images, {}, result);
 }
 
 // The cells around the output pixel that the expression reads.
 Mask cells_of(const Expression& expression) {
   const int rx = expression.reach_x(), ry = expression.reach_y();
-  Mask mask{.width = 2 * rx + 1,
-            .height = 2 * ry + 1,
-            .origin_x = rx,
-            .origin_y = ry,
-            .cells = std::vector<std::uint8_t>(
-                static_cast<std::size_t>(2 * rx + 1) * (2 * ry + 1), 0)};
+  Mask mask{
+      .width = 2 * rx + 1,
+      .height = 2 * ry + 1,
+      .origin_x = rx,
+      .origin_y = ry,
+      .cells = std::vector<std::uint8_t>(static_cast<std::size_t>(2 * rx + 1) * (2 * ry + 1), 0)};
   for (const Tap& tap : expression.taps()) {
     mask.cells[(tap.dy + ry) * mask.width + tap.dx + rx] = 1;
   }
@@ -91,18 +90,16 @@ ImageValue lower_stencil(const Call& call, PlanBuilder& plan) {
   std::vector<Arg> args;
   if (outside.border == Border::constant) args.push_back(outside.value);
   const Mask cells = cells_of(expression);
-  return plan.stencil(
-      {.expression = shared(expression), .taps = cells, .border = outside.border}, image, args,
-      result_of(call, image));
+  return plan.stencil({.expression = shared(expression), .taps = cells, .border = outside.border},
+                      image, args, result_of(call, image));
 }
 
 ImageValue lower_reduce(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const Expression expression = expression_of(call, {"acc", "x"}, false, false);
-  plan.report("reduce",
-              plan.reduce({.kind = ReduceKind::user,
-                           .expression = shared(expression.with_variables({"acc", "x"}))},
-                          image, {call.number("init")}));
+  plan.report("reduce", plan.reduce({.kind = ReduceKind::user,
+                                     .expression = shared(expression.with_variables({"acc", "x"}))},
+                                    image, {call.number("init")}));
   return image;
 }
 
@@ -135,12 +132,13 @@ const RegisterOperator map_operator{{
                     .names_images = true,
                     .required = true},
                    result_class},
-    .details = "x is the pixel's value in each channel (raw: 0 to 255 for uint8), r g b its channels;\n"
-               "col row width height white; any other name is an image, kept with `as` or given with\n"
-               "--with. An expression of r, g and b without x makes a one-channel image.\n"
-               "Integer to integer in double, else float32; rounded and saturated to the class.\n"
-               "Operators + - * / ^, comparisons (0 or 1), ! && ||, c ? a : b; functions min max clamp\n"
-               "abs sqrt floor ceil round exp log sin cos tan atan2; pi.",
+    .details =
+        "x is the pixel's value in each channel (raw: 0 to 255 for uint8), r g b its channels;\n"
+        "col row width height white; any other name is an image, kept with `as` or given with\n"
+        "--with. An expression of r, g and b without x makes a one-channel image.\n"
+        "Integer to integer in double, else float32; rounded and saturated to the class.\n"
+        "Operators + - * / ^, comparisons (0 or 1), ! && ||, c ? a : b; functions min max clamp\n"
+        "abs sqrt floor ceil round exp log sin cos tan atan2; pi.",
     .example = "map 'x > 128 ? white : x / 2'",
     .accuracy = "exact but for pow, exp, log and trigonometry on single",
     .matlab = "arrayfun(@(x) ..., A)",
@@ -165,10 +163,11 @@ const RegisterOperator stencil_operator{{
                     .words = {"replicate", "symmetric", "circular"},
                     .fallback = "replicate"},
                    result_class},
-    .details = "at(dx,dy) is the pixel dx to the right and dy below, x is at(0,0); col row width height\n"
-               "white. In float32, each channel; rounded and saturated to the class.\n"
-               "Operators + - * / ^, comparisons (0 or 1), ! && ||, c ? a : b; functions min max clamp\n"
-               "abs sqrt floor ceil round exp log sin cos tan atan2; pi.",
+    .details =
+        "at(dx,dy) is the pixel dx to the right and dy below, x is at(0,0); col row width height\n"
+        "white. In float32, each channel; rounded and saturated to the class.\n"
+        "Operators + - * / ^, comparisons (0 or 1), ! && ||, c ? a : b; functions min max clamp\n"
+        "abs sqrt floor ceil round exp log sin cos tan atan2; pi.",
     .example = "stencil 'abs(at(1,0) - at(-1,0)) + abs(at(0,1) - at(0,-1))' r1",
     .accuracy = "exact but for pow, exp, log and trigonometry",
     .matlab = "nlfilter(A,[m n],fun) (zeros outside there)",
@@ -181,12 +180,14 @@ const RegisterOperator reduce_operator{{
     .category = "statistics",
     .parameters = {expr,
                    {.name = "init",
-                    .help = "acc at the start; must not change a result (0 for a sum, 1 for a product)",
+                    .help =
+                        "acc at the start; must not change a result (0 for a sum, 1 for a product)",
                     .most_numbers = 1,
                     .fallback = "0"}},
-    .details = "acc is what was joined so far, x the next value; the order in which pixels are joined is\n"
-               "not defined, and parts are joined with each other by the same expression. One number a\n"
-               "channel, in double.",
+    .details =
+        "acc is what was joined so far, x the next value; the order in which pixels are joined is\n"
+        "not defined, and parts are joined with each other by the same expression. One number a\n"
+        "channel, in double.",
     .example = "reduce 'max(acc, x)' init=0",
     .accuracy = "exact for min and max; else rounding depends on the order",
     .matlab = "a loop over A(:)",
@@ -206,8 +207,9 @@ const RegisterOperator histogram_operator{{
                     .low = 1,
                     .high = 65536,
                     .fallback = "64"}},
-    .details = "The bin of a pixel is the expression of x (and white) rounded down, from 0; pixels whose\n"
-               "bin is outside, or NaN, are not counted. A column of counts for each channel.",
+    .details =
+        "The bin of a pixel is the expression of x (and white) rounded down, from 0; pixels whose\n"
+        "bin is outside, or NaN, are not counted. A column of counts for each channel.",
     .example = "histogram 'x / 4' bins=64",
     .accuracy = "exact but for pow, exp, log and trigonometry",
     .matlab = "accumarray(f(A(:))+1, 1)",

@@ -32,8 +32,8 @@ ImageValue adjust(PlanBuilder& plan, const Limits& in, double low_out, double hi
     return plan.point(bodies::imadjust_linear, {image}, {in.low, in.high, low_out, high_out, white},
                       like(image));
   }
-  return plan.point(bodies::imadjust, {image},
-                    {in.low, in.high, low_out, high_out, gamma, white}, like(image));
+  return plan.point(bodies::imadjust, {image}, {in.low, in.high, low_out, high_out, gamma, white},
+                    like(image));
 }
 
 // Two numbers, or [] for 0,1.
@@ -51,8 +51,7 @@ ImageValue lower_imadjust(const Call& call, PlanBuilder& plan) {
   if (call.word("in") == "stretchlim") {
     const auto [low_part, high_part] = tolerance_parts(call);
     const MeasureValue m = stretch_limits(plan, image, low_part, high_part);
-    return adjust(plan, {Arg::per_channel(m, 0), Arg::per_channel(m, 1)}, low_out, high_out,
-                  gamma);
+    return adjust(plan, {Arg::per_channel(m, 0), Arg::per_channel(m, 1)}, low_out, high_out, gamma);
   }
   if (call.given("tol")) call.fail("tol", "tol goes with in=stretchlim only");
   const auto [low_in, high_in] = limits(call, "in");
@@ -60,8 +59,8 @@ ImageValue lower_imadjust(const Call& call, PlanBuilder& plan) {
     call.fail("in", "the first limit of in must not be above the second; swap out to invert");
   }
   if (low_in == high_in) {
-    return plan.point(bodies::imadjust_step, {image},
-                      {low_in, low_out, high_out, image.type.white}, like(image));
+    return plan.point(bodies::imadjust_step, {image}, {low_in, low_out, high_out, image.type.white},
+                      like(image));
   }
   return adjust(plan, {low_in, high_in}, low_out, high_out, gamma);
 }
@@ -95,8 +94,9 @@ const RegisterOperator imadjust_operator{{
                     .high = 100,
                     .fallback = "1"},
                    {.name = "tol",
-                    .help = "for stretchlim: parts of the pixels cut at the ends, low,high; t means "
-                            "t,1-t",
+                    .help =
+                        "for stretchlim: parts of the pixels cut at the ends, low,high; t means "
+                        "t,1-t",
                     .most_numbers = 2,
                     .low = 0,
                     .high = 1,
@@ -128,10 +128,11 @@ const RegisterOperator gamma_operator{{
     .example = "gamma 0.45",
     .accuracy = "exact for integer classes; single 2e-6 of white (through pow)",
     .matlab = "imadjust(A,[],[],gamma) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      need_white(call, plan.current());
-      return adjust(plan, {0.0, 1.0}, 0, 1, call.number("gamma"));
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          need_white(call, plan.current());
+          return adjust(plan, {0.0, 1.0}, 0, 1, call.number("gamma"));
+        },
 }};
 
 }  // namespace

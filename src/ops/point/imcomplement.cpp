@@ -15,11 +15,12 @@ const RegisterOperator imcomplement_operator{{
     .example = "imcomplement",
     .accuracy = "exact",
     .matlab = "imcomplement(A) (same; there is no int16 here)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      const ImageValue image = plan.current();
-      need_white(call, image);
-      return plan.point(bodies::imcomplement, {image}, {image.type.white}, like(image));
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const ImageValue image = plan.current();
+          need_white(call, image);
+          return plan.point(bodies::imcomplement, {image}, {image.type.white}, like(image));
+        },
 }};
 
 }  // namespace

@@ -6,27 +6,18 @@
 #include "ops/images.hpp"
 
 // (k1 a + k2 b) + ... + add, in this order.
-IMPIPE_POINT_BODY(imlincomb_1, (a), (k1, add), {
-  return k1 * a + add;
-})
-IMPIPE_POINT_BODY(imlincomb_2, (a, b), (k1, k2, add), {
-  return k1 * a + k2 * b + add;
-})
-IMPIPE_POINT_BODY(imlincomb_3, (a, b, c), (k1, k2, k3, add), {
-  return k1 * a + k2 * b + k3 * c + add;
-})
-IMPIPE_POINT_BODY(imlincomb_4, (a, b, c, d), (k1, k2, k3, k4, add), {
-  return k1 * a + k2 * b + k3 * c + k4 * d + add;
-})
-IMPIPE_POINT_BODY(imlincomb_5, (a, b, c, d, e), (k1, k2, k3, k4, k5, add), {
-  return k1 * a + k2 * b + k3 * c + k4 * d + k5 * e + add;
-})
-IMPIPE_POINT_BODY(imlincomb_6, (a, b, c, d, e, f), (k1, k2, k3, k4, k5, k6, add), {
-  return k1 * a + k2 * b + k3 * c + k4 * d + k5 * e + k6 * f + add;
-})
-IMPIPE_POINT_BODY(imlincomb_7, (a, b, c, d, e, f, g), (k1, k2, k3, k4, k5, k6, k7, add), {
-  return k1 * a + k2 * b + k3 * c + k4 * d + k5 * e + k6 * f + k7 * g + add;
-})
+IMPIPE_POINT_BODY(imlincomb_1, (a), (k1, add), { return k1 * a + add; })
+IMPIPE_POINT_BODY(imlincomb_2, (a, b), (k1, k2, add), { return k1 * a + k2 * b + add; })
+IMPIPE_POINT_BODY(imlincomb_3, (a, b, c), (k1, k2, k3, add),
+                  { return k1 * a + k2 * b + k3 * c + add; })
+IMPIPE_POINT_BODY(imlincomb_4, (a, b, c, d), (k1, k2, k3, k4, add),
+                  { return k1 * a + k2 * b + k3 * c + k4 * d + add; })
+IMPIPE_POINT_BODY(imlincomb_5, (a, b, c, d, e), (k1, k2, k3, k4, k5, add),
+                  { return k1 * a + k2 * b + k3 * c + k4 * d + k5 * e + add; })
+IMPIPE_POINT_BODY(imlincomb_6, (a, b, c, d, e, f), (k1, k2, k3, k4, k5, k6, add),
+                  { return k1 * a + k2 * b + k3 * c + k4 * d + k5 * e + k6 * f + add; })
+IMPIPE_POINT_BODY(imlincomb_7, (a, b, c, d, e, f, g), (k1, k2, k3, k4, k5, k6, k7, add),
+                  { return k1 * a + k2 * b + k3 * c + k4 * d + k5 * e + k6 * f + k7 * g + add; })
 IMPIPE_POINT_BODY(imlincomb_8, (a, b, c, d, e, f, g, h), (k1, k2, k3, k4, k5, k6, k7, k8, add), {
   return k1 * a + k2 * b + k3 * c + k4 * d + k5 * e + k6 * f + k7 * g + k8 * h + add;
 })
@@ -66,9 +57,8 @@ ImageValue lower_imlincomb(const Call& call, PlanBuilder& plan) {
   Result result = like(plan.current());
   if (call.has("class")) result.cls = class_named(call.word("class"));
   if (weights.size() > sums.size()) {
-    return plan.point(
-        Point{.expression = long_sum(weights, call.number("add")), .in_double = true}, images, {},
-        result);
+    return plan.point(Point{.expression = long_sum(weights, call.number("add")), .in_double = true},
+                      images, {}, result);
   }
   std::vector<Arg> args(weights.begin(), weights.end());
   args.push_back(call.number("add"));

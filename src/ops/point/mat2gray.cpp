@@ -34,8 +34,8 @@ ImageValue lower_mat2gray(const Call& call, PlanBuilder& plan) {
   const MeasureValue low = plan.reduce({.kind = ReduceKind::min}, image, {});
   const MeasureValue high = plan.reduce({.kind = ReduceKind::max}, image, {});
   const MeasureValue range = plan.scalar(bodies::overall_range, {low, high}, {}, 2, 1);
-  return plan.point(bodies::mat2gray, {image},
-                    {Arg::measured(range, 0), Arg::measured(range, 1)}, unit);
+  return plan.point(bodies::mat2gray, {image}, {Arg::measured(range, 0), Arg::measured(range, 1)},
+                    unit);
 }
 
 const RegisterOperator mat2gray_operator{{
@@ -46,9 +46,10 @@ const RegisterOperator mat2gray_operator{{
                     .help = "low,high in the image's own units; measured when not given",
                     .most_numbers = 2,
                     .least_numbers = 2}},
-    .details = "(x - low) / (high - low) in float32, clamped to [0,1]; low and high are the smallest\n"
-               "and the largest value over all channels, NaN skipped. A constant image is clamped\n"
-               "to [0,1]. This is what makes distances, projections and kernels displayable.",
+    .details =
+        "(x - low) / (high - low) in float32, clamped to [0,1]; low and high are the smallest\n"
+        "and the largest value over all channels, NaN skipped. A constant image is clamped\n"
+        "to [0,1]. This is what makes distances, projections and kernels displayable.",
     .example = "fspecial log size=15 sigma=2 | mat2gray",
     .accuracy = "6e-8",
     .matlab = "mat2gray(A,[low high]) (there in double)",

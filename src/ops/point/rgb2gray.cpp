@@ -22,14 +22,15 @@ const RegisterOperator rgb2gray_operator{{
     .example = "rgb2gray",
     .accuracy = "exact for integer classes, 2e-7 of white for single",
     .matlab = "rgb2gray(A) (weights with more digits: 8-bit results differ at near ties only)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      const ImageValue image = plan.current();
-      if (image.type.channels == 1) return image;
-      need_white(call, image);
-      return plan.point(Point{.body = &bodies::rgb2gray, .mixes_channels = true}, {image},
-                        {image.type.white},
-                        {.cls = image.type.cls, .white = image.type.white, .channels = 1});
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const ImageValue image = plan.current();
+          if (image.type.channels == 1) return image;
+          need_white(call, image);
+          return plan.point(Point{.body = &bodies::rgb2gray, .mixes_channels = true}, {image},
+                            {image.type.white},
+                            {.cls = image.type.cls, .white = image.type.white, .channels = 1});
+        },
 }};
 
 }  // namespace

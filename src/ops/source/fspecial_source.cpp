@@ -12,10 +12,15 @@ struct Type {
   std::vector<std::string_view> parameters;
 };
 const Type& type_named(std::string_view name) {
-  static const std::vector<Type> list{
-      {"average", {"size"}},    {"disk", {"radius"}},       {"gaussian", {"size", "sigma"}},
-      {"laplacian", {"alpha"}}, {"log", {"size", "sigma"}}, {"motion", {"len", "theta"}},
-      {"prewitt", {}},          {"sobel", {}},              {"unsharp", {"alpha"}}};
+  static const std::vector<Type> list{{"average", {"size"}},
+                                      {"disk", {"radius"}},
+                                      {"gaussian", {"size", "sigma"}},
+                                      {"laplacian", {"alpha"}},
+                                      {"log", {"size", "sigma"}},
+                                      {"motion", {"len", "theta"}},
+                                      {"prewitt", {}},
+                                      {"sobel", {}},
+                                      {"unsharp", {"alpha"}}};
   return *std::find_if(list.begin(), list.end(), [&](const Type& t) { return t.name == name; });
 }
 
@@ -53,8 +58,7 @@ HostImage make_fspecial(const Call& call) {
                   {kernel.columns, kernel.rows});
   for (int r = 0; r < kernel.rows; ++r) {
     for (int c = 0; c < kernel.columns; ++c) {
-      image.pixels.row_as<float>(r)[c] =
-          static_cast<float>(kernel.values[r * kernel.columns + c]);
+      image.pixels.row_as<float>(r)[c] = static_cast<float>(kernel.values[r * kernel.columns + c]);
     }
   }
   return image;
@@ -66,8 +70,8 @@ const RegisterOperator fspecial_operator{{
     .category = "source",
     .parameters = {{.name = "type",
                     .help = "the kernel",
-                    .words = {"average", "disk", "gaussian", "laplacian", "log", "motion", "prewitt",
-                              "sobel", "unsharp"},
+                    .words = {"average", "disk", "gaussian", "laplacian", "log", "motion",
+                              "prewitt", "sobel", "unsharp"},
                     .required = true},
                    {.name = "size",
                     .help = "average, gaussian, log: rows,columns; 3,3 (log 5,5) when not given",
@@ -104,10 +108,14 @@ const RegisterOperator fspecial_operator{{
                     .low = 0,
                     .high = 1}},
     .details =
-        "average 1/(h w); gaussian exp(-(x^2+y^2)/(2 s^2)) over its sum; laplacian and unsharp 3x3 of\n"
-        "alpha; log (x^2+y^2-2s^2) g / (2 pi s^6 sum g), not zero-sum; disk: area of each pixel inside\n"
-        "the disk over pi r^2; motion: a line rotated bilinearly; sobel, prewitt: horizontal edges.\n"
-        "The values have no white: show them with mat2gray. In conv2 and imfilter the same kernels\n"
+        "average 1/(h w); gaussian exp(-(x^2+y^2)/(2 s^2)) over its sum; laplacian and unsharp 3x3 "
+        "of\n"
+        "alpha; log (x^2+y^2-2s^2) g / (2 pi s^6 sum g), not zero-sum; disk: area of each pixel "
+        "inside\n"
+        "the disk over pi r^2; motion: a line rotated bilinearly; sobel, prewitt: horizontal "
+        "edges.\n"
+        "The values have no white: show them with mat2gray. In conv2 and imfilter the same "
+        "kernels\n"
         "are written fspecial:gaussian,5,1.2, with their numbers in the order of the parameters.",
     .example = "fspecial gaussian size=31 sigma=6 | mat2gray",
     .accuracy = "6e-8 of the largest value (made in double, stored as single)",

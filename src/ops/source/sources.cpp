@@ -1,4 +1,5 @@
-// Sources: phantom, checkerboard, gradient, noise and constant make the image a pipeline starts with.
+// Sources: phantom, checkerboard, gradient, noise and constant make the image a pipeline starts
+// with.
 #include <cmath>
 #include <numbers>
 
@@ -164,7 +165,8 @@ const RegisterOperator constant_operator{{
                     .help = "on the unit scale; three numbers r,g,b make a colour image",
                     .most_numbers = 3,
                     .required = true},
-                   size_parameter(false), class_parameter("uint8")},
+                   size_parameter(false),
+                   class_parameter("uint8")},
     .details = "value * white, rounded half away from zero and saturated in integer classes.",
     .example = "constant 0.2,0.4,0.8 size=64",
     .accuracy = "exact",
@@ -189,9 +191,11 @@ const RegisterOperator noise_operator{{
                     .help = "uniform: [0,1); gaussian: mean 0.5, deviation 0.15",
                     .words = {"uniform", "gaussian"},
                     .fallback = "uniform"},
-                   channels_parameter(), class_parameter("uint8")},
-    .details = "Each value is a function of the seed and its place alone (splitmix64 of a counter), so\n"
-               "it is the same on every machine; gaussian goes through log and cos.",
+                   channels_parameter(),
+                   class_parameter("uint8")},
+    .details =
+        "Each value is a function of the seed and its place alone (splitmix64 of a counter), so\n"
+        "it is the same on every machine; gaussian goes through log and cos.",
     .example = "noise 480,640 seed=7",
     .accuracy = "uniform: exact; gaussian: 1e-7",
     .matlab = "rand(H,W), randn(H,W) with another generator",

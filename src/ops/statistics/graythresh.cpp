@@ -3,8 +3,8 @@
 #include "ops/statistics/otsu.hpp"
 
 // in: a histogram h with one bin a code. The between-class variance of a cut before bin t is
-// s(t) = (b/N) (w/N) (mb - mw)^2; the result T is the mean of all t - 1 where s is largest, 0 when s
-// is nowhere defined. args: the code of white; 0, or the image's white when the codes are not its
+// s(t) = (b/N) (w/N) (mb - mw)^2; the result T is the mean of all t - 1 where s is largest, 0 when
+// s is nowhere defined. args: the code of white; 0, or the image's white when the codes are not its
 // own values.
 IMPIPE_SCALAR_BODY(otsu, {
   const int bins = (int)count[0];
@@ -58,8 +58,8 @@ MeasureValue otsu_threshold(PlanBuilder& plan, const ImageValue& image) {
     codes = plan.point(bodies::otsu_code, {image}, {largest / image.type.white},
                        {.cls = PixelClass::uint8, .white = largest});
   }
-  const MeasureValue h = plan.histogram(
-      {.rule = BinRule::codes, .bins = static_cast<int>(largest) + 1}, codes);
+  const MeasureValue h =
+      plan.histogram({.rule = BinRule::codes, .bins = static_cast<int>(largest) + 1}, codes);
   return plan.scalar(bodies::otsu, {h},
                      {is_single ? largest : image.type.white, is_single ? image.type.white : 0.0},
                      2, 1);
@@ -73,19 +73,21 @@ const RegisterOperator graythresh_operator{{
     .category = "statistics",
     .classes = no_logical,
     .one_channel = true,
-    .details = "The threshold that maximises the variance between the two classes, from a histogram\n"
-               "with one bin a code (256 for uint8, 65536 for uint16; single goes through im2uint8).\n"
-               "Where several thresholds are equally good, their mean. A constant image: 0.",
+    .details =
+        "The threshold that maximises the variance between the two classes, from a histogram\n"
+        "with one bin a code (256 for uint8, 65536 for uint16; single goes through im2uint8).\n"
+        "Where several thresholds are equally good, their mean. A constant image: 0.",
     .example = "graythresh",
     .accuracy = "exact",
     .matlab = "graythresh(A) (always 256 bins there: uint16 differs by less than 1/255)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      const ImageValue image = plan.current();
-      need_white(call, image);
-      const MeasureValue both = otsu_threshold(plan, image);
-      plan.report("graythresh", plan.scalar(bodies::otsu_level, {both}, {}, 1, 1));
-      return image;
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const ImageValue image = plan.current();
+          need_white(call, image);
+          const MeasureValue both = otsu_threshold(plan, image);
+          plan.report("graythresh", plan.scalar(bodies::otsu_level, {both}, {}, 1, 1));
+          return image;
+        },
 }};
 
 }  // namespace

@@ -1,26 +1,24 @@
 // histeq: values are replaced by the part of the pixels that are not above them.
 #include "ops/images.hpp"
 
-// v on the unit scale of the image's own values; a constant image is clamped instead. The bin is the
-// last whose lower edge is not above v: edges are half a bin below the levels, which are counted from
-// both ends of the scale. last: the number of bins - 1.
+// v on the unit scale of the image's own values; a constant image is clamped instead. The bin is
+// the last whose lower edge is not above v: edges are half a bin below the levels, which are
+// counted from both ends of the scale. last: the number of bins - 1.
 IMPIPE_POINT_BODY(histeq_bin, (x), (low, high, last), {
-  const real v =
-      high > low ? real(1) / (high - low) * (x - low) : clamp(x, real(0), real(1));
+  const real v = high > low ? real(1) / (high - low) * (x - low) : clamp(x, real(0), real(1));
   const real step = real(1) / last;
   const real guess = clamp(floor(v * last + real(0.5)), real(0), last);
   const real below = real(2) * guess <= last ? guess * step : real(1) - (last - guess) * step;
   const real next = guess + real(1);
   const real above = real(2) * next <= last ? next * step : real(1) - (last - next) * step;
-  return below - step / real(2) > v                          ? max(guess - real(1), real(0))
+  return below - step / real(2) > v                    ? max(guess - real(1), real(0))
          : next <= last && above - step / real(2) <= v ? next
-                                                             : guess;
+                                                       : guess;
 })
 
 // The level of v, a place in the table of cumulated parts.
 IMPIPE_POINT_BODY(histeq_level, (x), (low, high, last), {
-  const real v =
-      high > low ? real(1) / (high - low) * (x - low) : clamp(x, real(0), real(1));
+  const real v = high > low ? real(1) / (high - low) * (x - low) : clamp(x, real(0), real(1));
   return round_away(v * last);
 })
 
@@ -69,14 +67,17 @@ const RegisterOperator histeq_operator{{
                     .high = 65536,
                     .fallback = "64"}},
     .details =
-        "For each channel v = (x - min) / (max - min) over the image's own values (a constant image:\n"
-        "x clamped to [0,1]), q = round(v (n-1)), and the result is the part of the pixels whose bin\n"
+        "For each channel v = (x - min) / (max - min) over the image's own values (a constant "
+        "image:\n"
+        "x clamped to [0,1]), q = round(v (n-1)), and the result is the part of the pixels whose "
+        "bin\n"
         "is at most q, bins as those of imhist. In double; NaN counts as the smallest value.\n"
         "The table of parts is measured and looked up on the device.",
     .example = "histeq",
     .accuracy = "1e-7, but for pixels halfway between two bins: one bin's part",
-    .matlab = "histeq(A,n) of Octave (MATLAB keeps the class, matches a flat histogram of n bins and "
-              "differs by some gray levels)",
+    .matlab =
+        "histeq(A,n) of Octave (MATLAB keeps the class, matches a flat histogram of n bins and "
+        "differs by some gray levels)",
     .lower = lower_histeq,
 }};
 

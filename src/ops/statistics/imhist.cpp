@@ -12,9 +12,9 @@ ImageValue lower_imhist(const Call& call, PlanBuilder& plan) {
   const bool codes = image.type.cls != PixelClass::single && !logical &&
                      bins == class_max(image.type.cls) + 1 &&
                      image.type.white == class_max(image.type.cls);
-  plan.report("imhist", plan.histogram({.rule = codes ? BinRule::codes : BinRule::centred,
-                                        .bins = bins},
-                                       image));
+  plan.report(
+      "imhist",
+      plan.histogram({.rule = codes ? BinRule::codes : BinRule::centred, .bins = bins}, image));
   return image;
 }
 
@@ -29,9 +29,10 @@ const RegisterOperator imhist_operator{{
                     .integer = true,
                     .low = 1,
                     .high = 65536}},
-    .details = "bin = floor(v (n-1) / white + 0.5) with v clamped to [0, white]: the bins are centred\n"
-               "on k white / (n-1), so the two at the ends are half as wide. NaN is not counted.\n"
-               "Up to 16 bins are columns of the report; any number is saved with -o '{stem}.npy'.",
+    .details =
+        "bin = floor(v (n-1) / white + 0.5) with v clamped to [0, white]: the bins are centred\n"
+        "on k white / (n-1), so the two at the ends are half as wide. NaN is not counted.\n"
+        "Up to 16 bins are columns of the report; any number is saved with -o '{stem}.npy'.",
     .example = "imhist 16",
     .accuracy = "exact",
     .matlab = "imhist(A,n) (same; MATLAB counts NaN as 0)",

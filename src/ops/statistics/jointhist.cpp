@@ -29,8 +29,8 @@ ImageValue lower_jointhist(const Call& call, PlanBuilder& plan) {
   const ImageValue places =
       plan.point(pair_code_body(), {binned(plan, image, bins), binned(plan, other, bins)},
                  {static_cast<double>(bins)}, {.cls = cls, .white = class_max(cls)});
-  plan.report("jointhist",
-              plan.histogram({.rule = BinRule::codes, .bins = bins * bins}, places), bins);
+  plan.report("jointhist", plan.histogram({.rule = BinRule::codes, .bins = bins * bins}, places),
+              bins);
   return image;
 }
 
@@ -52,7 +52,8 @@ const RegisterOperator jointhist_operator{{
                     .fallback = "256"}},
     .classes = {.single = false},
     .details =
-        "H(i,j) is the number of pixels with bin i (row) in the current image and bin j (column) in\n"
+        "H(i,j) is the number of pixels with bin i (row) in the current image and bin j (column) "
+        "in\n"
         "the other, bin = floor(v n / (the class's largest value + 1)). Each channel has its own.\n"
         "Up to 16 counts are columns of the report; any number is saved with -o '{stem}.npy'.",
     .example = "as a | imgaussfilt 2 | jointhist :a 64",

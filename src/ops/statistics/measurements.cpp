@@ -1,4 +1,5 @@
-// mean2, std2, sum, min, max and all of them together (stats): one number an image, or one a channel.
+// mean2, std2, sum, min, max and all of them together (stats): one number an image, or one a
+// channel.
 #include "ops/images.hpp"
 
 // Across the channels.
@@ -57,9 +58,9 @@ MeasureValue mean(PlanBuilder& plan, MeasureValue sums, int channels) {
 
 MeasureValue deviation(PlanBuilder& plan, const ImageValue& image, MeasureValue means,
                        int channels) {
-  const MeasureValue squares = plan.reduce(
-      {.kind = ReduceKind::squared_deviation}, image,
-      {channels > 1 ? Arg::per_channel(means, 0) : Arg::measured(means, 0)});
+  const MeasureValue squares =
+      plan.reduce({.kind = ReduceKind::squared_deviation}, image,
+                  {channels > 1 ? Arg::per_channel(means, 0) : Arg::measured(means, 0)});
   return plan.scalar(bodies::deviation_of_sums, {squares}, {pixels}, 1, channels);
 }
 
@@ -107,8 +108,9 @@ const RegisterOperator mean2_operator{{
     .help = "mean of all values",
     .category = "statistics",
     .parameters = {which_columns},
-    .details = "The sum over the number of values, in double, on the image's own scale. The image goes\n"
-               "on unchanged; the number becomes a column of the report.",
+    .details =
+        "The sum over the number of values, in double, on the image's own scale. The image goes\n"
+        "on unchanged; the number becomes a column of the report.",
     .example = "mean2 | std2",
     .accuracy = "exact sum for integer classes; 1e-15 relative to the sum of |x| for single",
     .matlab = "mean2(A) (same)",
@@ -136,12 +138,13 @@ const RegisterOperator sum_operator{{
     .example = "imbinarize | sum",
     .accuracy = "exact for integer classes; 1e-15 relative to the sum of |x| for single",
     .matlab = "sum(A(:)) (there single for single)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      const ImageValue image = plan.current();
-      plan.report("sum", reduced(plan, image, ReduceKind::sum, bodies::total_of_channels,
-                                 columns(call, image)));
-      return image;
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const ImageValue image = plan.current();
+          plan.report("sum", reduced(plan, image, ReduceKind::sum, bodies::total_of_channels,
+                                     columns(call, image)));
+          return image;
+        },
 }};
 
 const RegisterOperator min_operator{{
@@ -153,12 +156,13 @@ const RegisterOperator min_operator{{
     .example = "min | max",
     .accuracy = "exact",
     .matlab = "min(A(:)) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      const ImageValue image = plan.current();
-      plan.report("min", reduced(plan, image, ReduceKind::min, bodies::least_of_channels,
-                                 columns(call, image)));
-      return image;
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const ImageValue image = plan.current();
+          plan.report("min", reduced(plan, image, ReduceKind::min, bodies::least_of_channels,
+                                     columns(call, image)));
+          return image;
+        },
 }};
 
 const RegisterOperator max_operator{{
@@ -170,12 +174,13 @@ const RegisterOperator max_operator{{
     .example = "min | max",
     .accuracy = "exact",
     .matlab = "max(A(:)) (same)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      const ImageValue image = plan.current();
-      plan.report("max", reduced(plan, image, ReduceKind::max, bodies::largest_of_channels,
-                                 columns(call, image)));
-      return image;
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const ImageValue image = plan.current();
+          plan.report("max", reduced(plan, image, ReduceKind::max, bodies::largest_of_channels,
+                                     columns(call, image)));
+          return image;
+        },
 }};
 
 const RegisterOperator stats_operator{{
@@ -183,8 +188,9 @@ const RegisterOperator stats_operator{{
     .help = "min, max, sum, mean2 and std2 together",
     .category = "statistics",
     .parameters = {which_columns},
-    .details = "The same numbers as the five operators, as five columns. min, max and sum share one\n"
-               "pass over the image; std2 is a second one, about the mean.",
+    .details =
+        "The same numbers as the five operators, as five columns. min, max and sum share one\n"
+        "pass over the image; std2 is a second one, about the mean.",
     .example = "stats each",
     .accuracy = "as min, max, sum, mean2 and std2",
     .matlab = "[min(A(:)) max(A(:)) sum(A(:)) mean2(A) std2(A)]",

@@ -41,15 +41,15 @@ MeasureValue stretch_limits(PlanBuilder& plan, const ImageValue& image, double l
                             double high_part) {
   const int channels = image.type.channels;
   if (image.type.cls == PixelClass::single) {
-    const MeasureValue values = plan.select(
-        image, {Argument{.source = Argument::Source::rank_floor, .value = low_part},
-                Argument{.source = Argument::Source::rank_ceil, .value = high_part}});
+    const MeasureValue values =
+        plan.select(image, {Argument{.source = Argument::Source::rank_floor, .value = low_part},
+                            Argument{.source = Argument::Source::rank_ceil, .value = high_part}});
     return plan.scalar(bodies::limits_from_values, {values}, {image.type.white}, 2, channels);
   }
   const int bins = static_cast<int>(class_max(image.type.cls)) + 1;
   const MeasureValue codes = plan.histogram({.rule = BinRule::codes, .bins = bins}, image);
-  return plan.scalar(bodies::limits_from_codes, {codes},
-                     {low_part, high_part, image.type.white}, 2, channels);
+  return plan.scalar(bodies::limits_from_codes, {codes}, {low_part, high_part, image.type.white}, 2,
+                     channels);
 }
 
 std::pair<double, double> tolerance_parts(const Call& call) {
@@ -79,13 +79,14 @@ const RegisterOperator stretchlim_operator{{
     .example = "stretchlim tol=0.02",
     .accuracy = "exact",
     .matlab = "stretchlim(A,tol) (same for integer classes; MATLAB rounds single to k/255)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      const ImageValue image = plan.current();
-      need_white(call, image);
-      const auto [low, high] = tolerance_parts(call);
-      plan.report("stretchlim", stretch_limits(plan, image, low, high));
-      return image;
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const ImageValue image = plan.current();
+          need_white(call, image);
+          const auto [low, high] = tolerance_parts(call);
+          plan.report("stretchlim", stretch_limits(plan, image, low, high));
+          return image;
+        },
 }};
 
 }  // namespace

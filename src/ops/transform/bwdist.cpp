@@ -37,11 +37,13 @@ const RegisterOperator bwdist_operator{{
     .example = "imbinarize | bwdist | mat2gray 0 100",
     .accuracy = "exact, rounded to single",
     .matlab = "bwdist(BW,method) (same; [~,IDX] may name another of several nearest pixels)",
-    .lower = [](const Call& call, PlanBuilder& plan) {
-      plan.drop_alpha();
-      return plan.whole(Distance{metric_named(call.word("metric")), call.word("out") == "index"},
-                        {plan.current()}, {}, {.cls = PixelClass::single, .white = 0});
-    },
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          plan.drop_alpha();
+          return plan.whole(
+              Distance{metric_named(call.word("metric")), call.word("out") == "index"},
+              {plan.current()}, {}, {.cls = PixelClass::single, .white = 0});
+        },
 }};
 
 }  // namespace

@@ -62,7 +62,8 @@ const RegisterOperator iradon_operator{{
     .details =
         "Each column is filtered by its Fourier transform of twice the next power of two: |f|, 1\n"
         "at the highest frequency, times the window. Every pixel (x, y) of the result then takes\n"
-        "from each column the sample at x cos(theta) + y sin(theta); the sum is scaled by pi / (2 n).\n"
+        "from each column the sample at x cos(theta) + y sin(theta); the sum is scaled by pi / (2 "
+        "n).\n"
         "In double; the result is single and has no white.",
     .example = "radon | iradon | mat2gray",
     .accuracy = "1e-6 of the largest value",

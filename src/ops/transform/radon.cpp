@@ -23,10 +23,13 @@ const RegisterOperator radon_operator{{
                     .fallback = "0:179"}},
     .one_channel = true,
     .details =
-        "Every pixel is four of a quarter of its value, half a pixel apart; each is shared linearly\n"
+        "Every pixel is four of a quarter of its value, half a pixel apart; each is shared "
+        "linearly\n"
         "by the two bins that x cos(theta) - y sin(theta) lies between, x to the right and y down\n"
-        "from pixel floor((size + 1) / 2). There are 2 ceil(sqrt(W^2 + H^2) / 2 + 1) + 1 bins, one\n"
-        "a row; each column sums to the sum of the image. Values are on the image's own scale; the\n"
+        "from pixel floor((size + 1) / 2). There are 2 ceil(sqrt(W^2 + H^2) / 2 + 1) + 1 bins, "
+        "one\n"
+        "a row; each column sums to the sum of the image. Values are on the image's own scale; "
+        "the\n"
         "result is single and has no white.",
     .example = "radon 0:0.5:179.5 | mat2gray",
     .accuracy = "1e-6 of the largest sum",

@@ -154,9 +154,8 @@ Image imfilter(const Image& a, const Matrix& kernel, Outside outside, bool conv,
   const int ar = full ? kernel.rows - 1 : (kernel.rows - 1) / 2;
   const int ac = full ? kernel.columns - 1 : (kernel.columns - 1) / 2;
   Image out = full ? a.sized(a.rows + kernel.rows - 1, a.columns + kernel.columns - 1) : a;
-  return each_place(out, [&](int r, int c, int k) {
-    return correlation(a, used, r, c, k, ar, ac, outside);
-  });
+  return each_place(
+      out, [&](int r, int c, int k) { return correlation(a, used, r, c, k, ar, ac, outside); });
 }
 
 Image imgradient(const Image& a, std::string_view method, bool direction) {
@@ -193,7 +192,7 @@ Image edge(const Image& a, const EdgeOptions& o) {
     for (int c = 0; c < a.columns; ++c) {
       const double gh = correlation(from, kernel, r, c, 0, anchor, anchor, {"replicate"});
       const double gv = correlation(from, other, r, c, 0, anchor, anchor, {"replicate"});
-      s.push_back(o.direction == "horizontal"  ? gh * gh
+      s.push_back(o.direction == "horizontal" ? gh * gh
                   : o.direction == "vertical" ? gv * gv
                                               : gh * gh + gv * gv);
     }
@@ -227,8 +226,11 @@ Matrix line_element(int length, double degrees) {
     if (y >= 1) quarter.values[(y - 1) * c + x - 1] = 1;
   }
   // [ Z, rot180(rest) ; strip, 1, fliplr(strip) ; rest, rot180(Z) ]
-  Matrix out{2 * r - 1, 2 * c - 1, std::vector<double>(static_cast<size_t>(2 * r - 1) * (2 * c - 1))};
-  const auto set = [&](int row, int column, double v) { out.values[row * out.columns + column] = v; };
+  Matrix out{2 * r - 1, 2 * c - 1,
+             std::vector<double>(static_cast<size_t>(2 * r - 1) * (2 * c - 1))};
+  const auto set = [&](int row, int column, double v) {
+    out.values[row * out.columns + column] = v;
+  };
   for (int x = 0; x < c - 1; ++x) {
     set(r - 1, x, value(quarter, 0, x));
     set(r - 1, out.columns - 1 - x, value(quarter, 0, x));
@@ -285,9 +287,8 @@ Image imerode(const Image& a, const Matrix& e) {
 Image difference(const Image& x, const Image& y) {
   Image out = x;
   for (size_t i = 0; i < x.values.size(); ++i) {
-    out.values[i] = x.cls == PixelClass::logical
-                        ? (x.values[i] != 0 && y.values[i] == 0 ? 1 : 0)
-                        : cast(x.cls, x.values[i] - y.values[i]);
+    out.values[i] = x.cls == PixelClass::logical ? (x.values[i] != 0 && y.values[i] == 0 ? 1 : 0)
+                                                 : cast(x.cls, x.values[i] - y.values[i]);
   }
   return out;
 }
@@ -300,8 +301,8 @@ std::vector<double> sorted_window(const Image& a, const Matrix& domain, int r, i
   for (int i = 0; i < domain.rows; ++i) {
     for (int j = 0; j < domain.columns; ++j) {
       if (value(domain, i, j) == 0) continue;
-      v.push_back(sample(a, r + i - (domain.rows - 1) / 2, c + j - (domain.columns - 1) / 2, k,
-                         outside));
+      v.push_back(
+          sample(a, r + i - (domain.rows - 1) / 2, c + j - (domain.columns - 1) / 2, k, outside));
     }
   }
   std::sort(v.begin(), v.end());

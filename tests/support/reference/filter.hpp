@@ -1,4 +1,5 @@
-// Linear filters, edges, morphology and order statistics as semantics 3 to 7 define them, in double.
+// Linear filters, edges, morphology and order statistics as semantics 3 to 7 define them, in
+// double.
 #pragma once
 
 #include <string_view>

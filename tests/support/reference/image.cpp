@@ -47,9 +47,7 @@ HostImage to_host(const Image& image) {
         case PixelClass::uint16:
           out.pixels.row_as<std::uint16_t>(r)[i] = static_cast<std::uint16_t>(from);
           break;
-        case PixelClass::single:
-          out.pixels.row_as<float>(r)[i] = static_cast<float>(from);
-          break;
+        case PixelClass::single: out.pixels.row_as<float>(r)[i] = static_cast<float>(from); break;
       }
     }
   }

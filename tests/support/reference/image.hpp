@@ -17,12 +17,18 @@ struct Image {
 
   Image() = default;
   Image(PixelClass c, double w, int r, int cols, int ch)
-      : cls(c), white(w), rows(r), columns(cols), channels(ch),
+      : cls(c),
+        white(w),
+        rows(r),
+        columns(cols),
+        channels(ch),
         values(static_cast<size_t>(r) * cols * ch) {}
   // An image of this one's kind with another size.
   Image sized(int r, int cols) const { return {cls, white, r, cols, channels}; }
 
-  double& at(int r, int c, int k = 0) { return values[(static_cast<size_t>(r) * columns + c) * channels + k]; }
+  double& at(int r, int c, int k = 0) {
+    return values[(static_cast<size_t>(r) * columns + c) * channels + k];
+  }
   double at(int r, int c, int k = 0) const {
     return values[(static_cast<size_t>(r) * columns + c) * channels + k];
   }

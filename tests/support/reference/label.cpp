@@ -99,7 +99,8 @@ Image imreconstruct(const Image& marker, const Image& mask, int conn) {
     for (int r = 0; r < out.rows; ++r) {
       for (int c = 0; c < out.columns; ++c) {
         double most = out.at(r, c);
-        for (const Place& n : neighbours(out, {r, c}, conn)) most = std::max(most, out.at(n.r, n.c));
+        for (const Place& n : neighbours(out, {r, c}, conn))
+          most = std::max(most, out.at(n.r, n.c));
         most = std::min(most, mask.at(r, c));
         changed |= most > out.at(r, c);
         out.at(r, c) = most;

@@ -120,7 +120,8 @@ Image rgb2gray(const Image& a) {
   for (size_t i = 0; i < out.values.size(); ++i) {
     const double* p = &a.values[3 * i];
     out.values[i] = cast(a.cls, (0.298936 * (p[0] / a.white) + 0.587043 * (p[1] / a.white) +
-                                 0.114021 * (p[2] / a.white)) * a.white);
+                                 0.114021 * (p[2] / a.white)) *
+                                    a.white);
   }
   return out;
 }

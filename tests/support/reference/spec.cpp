@@ -206,8 +206,7 @@ class Evaluation {
       std::size_t k = 0;
       for (int t = 0; t < s.row.width; ++t) {
         if (!s.row.at(t, 0)) continue;
-        const double v =
-            read(*in_, x + s.shift_x + t - s.row.origin_x, y, c, s.border, outside);
+        const double v = read(*in_, x + s.shift_x + t - s.row.origin_x, y, c, s.border, outside);
         sum = std::fmaf(args[k++], static_cast<float>(v), sum);
       }
       return sum;
@@ -217,16 +216,15 @@ class Evaluation {
       std::size_t k = static_cast<std::size_t>(s.row.count());
       for (int t = 0; t < s.column.height; ++t) {
         if (!s.column.at(0, t)) continue;
-        const double v =
-            read(rows, x, y + s.shift_y + t - s.column.origin_y, c, s.border, outside);
+        const double v = read(rows, x, y + s.shift_y + t - s.column.origin_y, c, s.border, outside);
         sum = std::fmaf(args[k++], static_cast<float>(v), sum);
       }
       return sum;
     });
   }
 
-  std::vector<double> window(const Mask& mask, std::int64_t x, std::int64_t y, int c,
-                             Border border, double outside) const {
+  std::vector<double> window(const Mask& mask, std::int64_t x, std::int64_t y, int c, Border border,
+                             double outside) const {
     std::vector<double> out;
     for (int ty = 0; ty < mask.height; ++ty) {
       for (int tx = 0; tx < mask.width; ++tx) {
@@ -306,9 +304,8 @@ class Evaluation {
       for (std::size_t i = c; i < in_->values.size(); i += in_->channels) {
         v.push_back(in_->values[i]);
       }
-      std::sort(v.begin(), v.end(), [](double a, double b) {
-        return std::isnan(b) ? !std::isnan(a) : a < b;
-      });
+      std::sort(v.begin(), v.end(),
+                [](double a, double b) { return std::isnan(b) ? !std::isnan(a) : a < b; });
       for (const double place : arguments(c)) {
         result.measure.push_back(v[static_cast<std::size_t>(place)]);
       }

@@ -135,8 +135,8 @@ std::vector<double> filtered(const std::vector<double>& samples, const IradonOpt
 }  // namespace
 
 Image iradon(const Image& a, const std::vector<double>& degrees, const IradonOptions& options) {
-  const int n = options.side > 0 ? options.side
-                                 : 2 * static_cast<int>(a.rows / (2 * std::sqrt(2.0)));
+  const int n =
+      options.side > 0 ? options.side : 2 * static_cast<int>(a.rows / (2 * std::sqrt(2.0)));
   const int needed = static_cast<int>(std::ceil(n * std::sqrt(2.0))) + 1;
   const int pad = a.rows < needed ? (needed - a.rows + 1) / 2 : 0;
   const int length = a.rows + 2 * pad, centre = (n + 1) / 2;
