@@ -1,6 +1,7 @@
 // The key of a kernel: everything its code depends on, as text that reads like the plan.
 #include "core/expression.hpp"
 #include "core/kernel_spec.hpp"
+#include "core/primitive_facts.hpp"
 
 namespace impipe {
 namespace {

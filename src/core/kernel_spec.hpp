@@ -212,10 +212,6 @@ struct Resample {
 using Primitive =
     std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,
                  Scalar, Distance, Project, Backproject, Diffuse, Label, Resample, Window>;
-std::string_view name_of(const Primitive& primitive);
-// Reads and makes its image as a whole: never shares a kernel with another node.
-bool stands_alone(const Primitive& primitive);
-
 // Where a launch argument comes from.
 struct Argument {
   enum class Source {
@@ -274,8 +270,5 @@ struct KernelSpec {
   // Text that is equal for two specs exactly when they can share a kernel. Reads like the plan.
   std::string key() const;
 };
-
-// The size of a node's result, given the size of its first image.
-Size result_size(const Node& node, Size input);
 
 }  // namespace impipe

@@ -7,25 +7,10 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/primitive_facts.hpp"
 
 namespace impipe::engine {
 namespace {
-
-// The value of a size argument of a Scalar, which has no image of its own.
-double sized_value(const Argument& argument, Size size) {
-  const auto pixels = static_cast<double>(size.pixels());
-  switch (argument.source) {
-    case Argument::Source::width: return static_cast<double>(size.width);
-    case Argument::Source::height: return static_cast<double>(size.height);
-    case Argument::Source::pixels: return pixels;
-    case Argument::Source::rank_floor:
-      return std::min(std::floor(argument.value * pixels), pixels - 1);
-    case Argument::Source::rank_ceil: return std::max(std::ceil(argument.value * pixels) - 1, 0.0);
-    case Argument::Source::constant:
-    case Argument::Source::measured: break;
-  }
-  return argument.value;
-}
 
 // The alpha plane after the steps of the stages before `stage`.
 Plane carry_alpha(const Plan& plan, int stage, const Plane& alpha, Queue& queue,
@@ -254,7 +239,7 @@ double launch_step(const Program& program, size_t step, const std::vector<Size>&
     sized = what.kernel;
     for (const SizedArgument& argument : program.sized[step]) {
       sized.nodes[argument.node].arguments[argument.place].value =
-          sized_value(argument.argument, sizes[argument.image]);
+          value_of(argument.argument, sizes[argument.image]);
     }
     launch.spec = &sized;
   }

@@ -1,5 +1,6 @@
 // Adds up step times, and measures what copying memory costs here.
 #include "engine/profile.hpp"
+#include "core/primitive_facts.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "core/primitive_facts.hpp"
 
 namespace impipe::engine {
 namespace {

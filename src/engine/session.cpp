@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backends/registry.hpp"
+#include "core/primitive_facts.hpp"
 #include "engine/profile.hpp"
 #include "pipeline/fuse.hpp"
 #include "pipeline/lower.hpp"

@@ -13,8 +13,9 @@ constexpr double tile_height = 64;
 // A halo beyond this ends fusion whatever the costs.
 constexpr int largest_halo = 48;
 
-struct Cost {
-  const Node& node;
+class Cost {
+ public:
+  explicit Cost(const Node& of) : node(of) {}
   double operator()(const Point& p) const {
     if (p.lookup) return 2;
     return is_integer(node.cls) && node.images.size() == 1 ? 1 : 2.0 * node.images.size();
@@ -41,27 +42,25 @@ struct Cost {
   double operator()(const Scalar&) const { return 0; }
   double operator()(const Window&) const { return 2; }
   // Those that stand alone are never computed twice.
-  template <class Whole>
-  double operator()(const Whole&) const {
-    return 100;
-  }
+  double operator()(const Distance&) const { return whole; }
+  double operator()(const Project&) const { return whole; }
+  double operator()(const Backproject&) const { return whole; }
+  double operator()(const Diffuse&) const { return whole; }
+  double operator()(const Label&) const { return whole; }
+  double operator()(const Resample&) const { return whole; }
+
+ private:
+  static constexpr double whole = 100;
+  const Node& node;
 };
 
 }  // namespace
 
-double cost_of(const Node& node) { return node.channels * std::visit(Cost{node}, node.primitive); }
+double cost_of(const Node& node) { return node.channels * std::visit(Cost(node), node.primitive); }
 
 double cost_of_storing(const Node& node) {
   // Written, fetched for being written, and read.
   return 3.0 * node.channels * bytes_of(node.cls);
-}
-
-Footprint footprint_of(const Node& node) {
-  if (const auto* s = std::get_if<Stencil>(&node.primitive)) return s->footprint();
-  if (const auto* s = std::get_if<Separable>(&node.primitive)) return s->footprint();
-  if (const auto* e = std::get_if<Extremum>(&node.primitive)) return e->mask.footprint();
-  if (const auto* r = std::get_if<Rank>(&node.primitive)) return r->mask.footprint();
-  return {};
 }
 
 bool better_recomputed(const Recomputation& r, double storing) {

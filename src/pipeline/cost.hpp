@@ -12,9 +12,6 @@ double cost_of(const Node& node);
 // Writing an image and reading it again.
 double cost_of_storing(const Node& node);
 
-// How far a node reads around a pixel.
-Footprint footprint_of(const Node& node);
-
 struct Recomputation {
   double chain = 0;  // cost of the value and of what it is made from
   int readers = 1;   // kernels that would each compute it

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "core/primitive_facts.hpp"
 #include "core/text.hpp"
 
 namespace impipe::pipeline {

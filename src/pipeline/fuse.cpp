@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "core/primitive_facts.hpp"
 #include "pipeline/cost.hpp"
 
 namespace impipe::pipeline {
@@ -21,17 +22,7 @@ template <class T>
 bool is(const Node& node) {
   return std::holds_alternative<T>(node.primitive);
 }
-bool is_sink(const Node& node) {
-  return is<Reduce>(node) || is<Histogram>(node) || is<Select>(node);
-}
-
-Border border_of(const Node& node) {
-  if (const auto* s = std::get_if<Stencil>(&node.primitive)) return s->border;
-  if (const auto* s = std::get_if<Separable>(&node.primitive)) return s->border;
-  if (const auto* r = std::get_if<Rank>(&node.primitive)) return r->border;
-  if (const auto* w = std::get_if<Window>(&node.primitive)) return w->border;
-  return Border::constant;
-}
+bool measures(const Node& node) { return facts_of(node).measures; }
 
 Footprint sum(const Footprint& a, const Footprint& b) {
   return {a.left + b.left, a.right + b.right, a.up + b.up, a.down + b.down};
@@ -118,7 +109,7 @@ class Fuser {
         return std::string(name_of(node->primitive)) + " works on a whole image";
       }
     }
-    if (border_of(to) == Border::circular) return "a circular border needs the whole image";
+    if (facts_of(to).border == Border::circular) return "a circular border needs the whole image";
     const bool moves = is<Permute>(from) || is<Permute>(to) || is<Window>(from) || is<Window>(to);
     if (moves && !(is<Point>(from) || is<Point>(to))) {
       return "a permutation fuses with point stages only";
@@ -146,7 +137,7 @@ class Fuser {
     int deepest = 0;
     for (const ValueId input : step(s).inputs) {
       const int p = producer_[input];
-      if (p >= 0) deepest = std::max(deepest, depth(p) + (is_sink(node_of(step(p))) ? 1 : 0));
+      if (p >= 0) deepest = std::max(deepest, depth(p) + (measures(node_of(step(p))) ? 1 : 0));
     }
     return deepest;
   }
@@ -157,7 +148,7 @@ class Fuser {
     const ValueId image = step(s).inputs[node_of(step(s)).images.front().index];
     for (int other = 0; other < s; ++other) {
       const Node& node = node_of(step(other));
-      if (is_sink(node) && step(other).inputs[node.images.front().index] == image &&
+      if (measures(node) && step(other).inputs[node.images.front().index] == image &&
           depth(other) == depth(s)) {
         return other;
       }
@@ -178,7 +169,7 @@ class Fuser {
       if (!live.contains(value)) continue;
       const Node& node = node_of(step(s));
       if (node.is_measure) {
-        roots_[value] = {is_sink(node) ? first_alike(s) : s};
+        roots_[value] = {measures(node) ? first_alike(s) : s};
         continue;
       }
       std::string reason;
@@ -194,7 +185,7 @@ class Fuser {
         const ValueId read_as = output(reader);
         roots.insert(roots_[read_as].begin(), roots_[read_as].end());
         const Footprint beyond = stored_.contains(read_as) ? Footprint{} : halo_[read_as];
-        halo = hull(halo, sum(beyond, footprint_of(node_of(step(reader)))));
+        halo = hull(halo, sum(beyond, facts_of(node_of(step(reader))).footprint));
       }
       if (reason.empty()) {
         const Recomputation r{chain_cost(s), static_cast<int>(roots.size()), halo};
@@ -254,14 +245,14 @@ class Fuser {
       if (!is_root(s)) continue;
       const Node& node = node_of(step(s));
       bool joined = false;
-      if (is_sink(node) && !is<Select>(node)) {
+      if (measures(node) && !is<Select>(node)) {
         const ValueId image = step(s).inputs[node.images.front().index];
         for (std::vector<int>& group : groups) {
           const Node& first = node_of(step(group.front()));
           if (stands_alone(first.primitive)) continue;
           const bool makes_it = output(group.front()) == image;
           const bool reads_it =
-              is_sink(first) && step(group.front()).inputs[first.images.front().index] == image;
+              measures(first) && step(group.front()).inputs[first.images.front().index] == image;
           if (!makes_it && !reads_it) continue;
           std::vector<int> sinks(group.begin() + (makes_it ? 1 : 0), group.end());
           if (depends(s, sinks) || !ready_at(s, group.front())) continue;

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "core/primitive_facts.hpp"
 #include "support/pipeline_runner.hpp"
 
 IMPIPE_SCALAR_BODY(compare_ramp, {

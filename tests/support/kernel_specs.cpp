@@ -6,9 +6,11 @@
 #include <cmath>
 #include <cstdlib>
 #include <set>
+#include <stdexcept>
 
 #include "core/expression.hpp"
 #include "core/pair_code.hpp"
+#include "core/primitive_facts.hpp"
 #include "support/masks.hpp"
 
 IMPIPE_POINT_BODY(table_adjust, (x), (low, high, white), {
@@ -538,7 +540,17 @@ std::vector<SpecCase> chosen_specs() {
     const bool is_chosen = all || i % step == 0 || new_to_it;
     if (only != nullptr ? c.name.find(only) != std::string::npos : is_chosen) chosen.push_back(c);
   }
+  if (chosen.empty()) {
+    throw std::runtime_error("IMPIPE_TEST_SPEC='" + std::string(only) + "' names no kernel");
+  }
   return chosen;
+}
+
+const SpecCase& spec_named(const std::string& name) {
+  for (const SpecCase& c : kernel_specs()) {
+    if (c.name == name) return c;
+  }
+  throw std::runtime_error("the table has no kernel '" + name + "'");
 }
 
 }  // namespace impipe::testing

@@ -26,5 +26,7 @@ std::vector<SpecCase> geometry_specs();
 // takes all of them, IMPIPE_TEST_TABLE=few a quarter of those; IMPIPE_TEST_SPEC=TEXT those with the
 // text in their names.
 std::vector<SpecCase> chosen_specs();
+// Throws std::runtime_error when there is none.
+const SpecCase& spec_named(const std::string& name);
 
 }  // namespace impipe::testing

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "backends/cpu/level.hpp"
+#include "core/primitive_facts.hpp"
 
 namespace impipe::testing {
 namespace {

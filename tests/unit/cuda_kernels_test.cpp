@@ -8,6 +8,7 @@
 
 #include "backends/cpu/device.hpp"
 #include "backends/cuda/device.hpp"
+#include "core/primitive_facts.hpp"
 #include "support/backend_compare.hpp"
 #include "support/tiled_specs.hpp"
 

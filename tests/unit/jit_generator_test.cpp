@@ -8,6 +8,7 @@
 #include "backends/jit/generator.hpp"
 #include "backends/jit/text.hpp"
 #include "core/error.hpp"
+#include "core/primitive_facts.hpp"
 #include "support/kernel_specs.hpp"
 #include "support/masks.hpp"
 #include "support/tiled_specs.hpp"

@@ -2,26 +2,15 @@
 #include "backends/cpu/arguments.hpp"
 
 #include <algorithm>
-#include <cmath>
 
-#include "core/error.hpp"
+#include "core/primitive_facts.hpp"
 
 namespace impipe::cpu {
 namespace {
 
 double value_of(const Argument& argument, std::span<const MeasureView> measures, Size size,
                 int channel) {
-  const double pixels = static_cast<double>(size.pixels());
-  switch (argument.source) {
-    case Argument::Source::constant: return argument.value;
-    case Argument::Source::width: return static_cast<double>(size.width);
-    case Argument::Source::height: return static_cast<double>(size.height);
-    case Argument::Source::pixels: return pixels;
-    case Argument::Source::rank_floor:
-      return std::min(std::floor(argument.value * pixels), pixels - 1);
-    case Argument::Source::rank_ceil: return std::max(std::ceil(argument.value * pixels) - 1, 0.0);
-    case Argument::Source::measured: break;
-  }
+  if (argument.source != Argument::Source::measured) return impipe::value_of(argument, size);
   const MeasureView& m = measures[argument.measure];
   const int from = argument.per_channel ? std::min(channel, m.channels - 1) : 0;
   return m.data[from * m.values + argument.element];

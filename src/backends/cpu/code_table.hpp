@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/cpu/arguments.hpp"
-#include "backends/cpu/region.hpp"
+#include "backends/cpu/tile_image.hpp"
 
 namespace impipe::cpu {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/cpu/neighbourhood.hpp"
-#include "backends/cpu/region.hpp"
+#include "backends/cpu/tile_image.hpp"
 
 namespace impipe::cpu {
 

@@ -8,8 +8,8 @@
 #include "backends/cpu/arguments.hpp"
 #include "backends/cpu/code_table.hpp"
 #include "backends/cpu/fixed_sum.hpp"
-#include "backends/cpu/region.hpp"
 #include "backends/cpu/scratch.hpp"
+#include "backends/cpu/tile_image.hpp"
 #include "core/row_evaluator.hpp"
 
 namespace impipe::cpu {

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <vector>
 
-#include "backends/cpu/region.hpp"
 #include "backends/cpu/resample_rows.hpp"
 #include "backends/cpu/rows.hpp"
+#include "backends/cpu/tile_image.hpp"
 #include "backends/cpu/warp_rows.hpp"
 #include "backends/cpu/weighted_sum.hpp"
 #include "core/placement.hpp"

@@ -79,17 +79,18 @@ namespace v4 {
 #define SET_CODE(x) _mm512_set1_epi32(x)
 #define STORE_CODES(p, v) _mm512_storeu_si512(p, v)
 #include "backends/cpu/separable_bytes.inc"
+#include "core/primitive_facts.hpp"
 }  // namespace v4
 
 void run_strip(const Separable& separable, const Arguments& arguments, const TileImage& in,
-               const Reach& reach, const Region& region, TileOut out, Scratch& scratch,
+               const PrimitiveFacts& facts, const Region& region, TileOut out, Scratch& scratch,
                const Passes& passes, CpuLevel level) {
   const ScratchScope scope(scratch);
   const std::int64_t n = region.width();
   const int taps = separable.row.width, column_taps = separable.column.height;
   const float* weights = arguments.float_of(0).data();
   const Outside outside{separable.border, arguments.last()};
-  const Region wanted = reach.under(region);
+  const Region wanted = under(facts, region);
   const Region read = inside({0, wanted.y0, 1, wanted.y1}, {1, in.size.height}, separable.border);
   // The row pass's image: blocks, the last one whole.
   const std::int64_t padded = (n + passes.block - 1) / passes.block * passes.block;
@@ -98,7 +99,7 @@ void run_strip(const Separable& separable, const Arguments& arguments, const Til
   std::byte* data = scratch.take<std::byte>(stride * made.height());
   const TileImage intermediate{data, stride, made, {made.x1, in.size.height}, PixelClass::single,
                                1};
-  RowView input(in, {wanted.x0, made.y0, wanted.x1, made.y1}, reach.footprint.left, outside, in.cls,
+  RowView input(in, {wanted.x0, made.y0, wanted.x1, made.y1}, facts.footprint.left, outside, in.cls,
                 scratch, level);
   RowView view(intermediate, {made.x0, wanted.y0, made.x1, wanted.y1}, 0, outside,
                PixelClass::single, scratch, level);
@@ -112,7 +113,7 @@ void run_strip(const Separable& separable, const Arguments& arguments, const Til
     const Region now =
         inside({0, wanted.y0, 1, wanted.y0 + end}, {1, in.size.height}, separable.border);
     for (; done < std::min(now.y1 - made.y0, made.height()); ++done) {
-      const std::byte* from = input.row(done) - reach.footprint.left;
+      const std::byte* from = input.row(done) - facts.footprint.left;
       passes.row(reinterpret_cast<float*>(data + done * stride),
                  reinterpret_cast<const std::uint8_t*>(from), weights, taps, n);
     }
@@ -138,7 +139,7 @@ bool run_separable_bytes(const Node& node, const Arguments& arguments, const Til
       (separable.border == Border::constant && !is_code)) {
     return false;
   }
-  const Reach reach = reach_of(node);
+  const PrimitiveFacts facts = facts_of(node);
   // Rows at the image's sides are copied to have their neighbours; the others are read in place.
   constexpr std::int64_t side = 64;
   const bool sides = region.width() >= 4 * side;
@@ -146,7 +147,7 @@ bool run_separable_bytes(const Node& node, const Arguments& arguments, const Til
   const std::int64_t last = sides ? region.x1 - side : region.x1;
   for (const auto& [x0, x1] : {std::pair{region.x0, middle}, {middle, last}, {last, region.x1}}) {
     if (x0 == x1) continue;
-    run_strip(separable, arguments, in, reach, {x0, region.y0, x1, region.y1},
+    run_strip(separable, arguments, in, facts, {x0, region.y0, x1, region.y1},
               {out.data + (x0 - region.x0), out.stride}, scratch, passes, level);
   }
   return true;

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "backends/cpu/arguments.hpp"
-#include "backends/cpu/region.hpp"
 #include "backends/cpu/scratch.hpp"
+#include "backends/cpu/tile_image.hpp"
 #include "core/body.hpp"
 
 namespace impipe::cpu {

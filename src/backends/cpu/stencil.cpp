@@ -6,6 +6,7 @@
 #include "backends/cpu/separable_bytes.hpp"
 #include "backends/cpu/short_row.hpp"
 #include "backends/cpu/weighted_sum.hpp"
+#include "core/primitive_facts.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -192,10 +193,10 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
                  Scratch& scratch, CpuLevel level) {
   const ScratchScope scope(scratch);
   const Stencil& stencil = std::get<Stencil>(node.primitive);
-  const Reach reach = reach_of(node);
+  const PrimitiveFacts facts = facts_of(node);
   const int channels = in.channels;
   const std::int64_t n = region.width() * channels;
-  RowView view(in, reach.under(region), reach.footprint.left, {stencil.border, arguments.last()},
+  RowView view(in, under(facts, region), facts.footprint.left, {stencil.border, arguments.last()},
                PixelClass::single, scratch, level);
   if (stencil.body == nullptr && stencil.expression == nullptr) {
     ResultRows result(node.cls, out, n, dense_rows, scratch, level);
@@ -241,7 +242,7 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
                      const Region& region, TileOut out, Scratch& scratch, CpuLevel level) {
   const ScratchScope scope(scratch);
   const Separable& separable = std::get<Separable>(node.primitive);
-  const Reach reach = reach_of(node);
+  const PrimitiveFacts facts = facts_of(node);
   const int channels = in.channels;
   const std::int64_t n = region.width() * channels;
   const std::vector<float>& weights = arguments.float_of(0);
@@ -249,7 +250,7 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
 
   // The row pass makes an intermediate image of the output's width and the input's height: those
   // rows of it that the column pass reads, a few at a time, shortly before they are read.
-  const Region wanted = reach.under(region);
+  const Region wanted = under(facts, region);
   const Region rows_read =
       inside({0, wanted.y0, 1, wanted.y1}, {1, in.size.height}, separable.border);
   const Region made{region.x0, rows_read.y0, region.x1, rows_read.y1};
@@ -262,7 +263,7 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
   const bool short_row = separable.row.full() &&
                          has_short_row_sum(in.cls, separable.row.width, channels, n, level) &&
                          (separable.border != Border::constant || is_code(outside.value, in.cls));
-  RowView input(in, {wanted.x0, made.y0, wanted.x1, made.y1}, reach.footprint.left, outside,
+  RowView input(in, {wanted.x0, made.y0, wanted.x1, made.y1}, facts.footprint.left, outside,
                 short_row ? in.cls : PixelClass::single, scratch, level);
   WeightedRows row_pass(separable.row, weights.data(), input, channels, n, scratch, level);
   std::int64_t done = 0;
@@ -274,7 +275,7 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
         to[k] = reinterpret_cast<float*>(data + (done + k) * stride);
       }
       if (short_row) {
-        short_row_sum(to[0], input.row(done) - reach.footprint.left * channels * bytes_of(in.cls),
+        short_row_sum(to[0], input.row(done) - facts.footprint.left * channels * bytes_of(in.cls),
                       in.cls, weights.data(), separable.row.width, channels, n, level);
       } else {
         row_pass.make(done, count, to);
@@ -312,7 +313,7 @@ void run_separable(const Node& node, const Arguments& arguments, const TileImage
   // as far to the right as the few of them that the column pass reads stay close.
   constexpr std::int64_t side = 64;
   constexpr std::int64_t widest = 1024;
-  const Footprint reach = reach_of(node).footprint;
+  const Footprint reach = facts_of(node).footprint;
   const bool strips = in.cls == PixelClass::single && std::max(reach.left, reach.right) <= side;
   const auto strip_end = [&](std::int64_t x) {
     if (!strips) return region.x1;

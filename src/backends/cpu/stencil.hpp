@@ -5,7 +5,7 @@
 
 #include "backends/cpu/arguments.hpp"
 #include "backends/cpu/neighbourhood.hpp"
-#include "backends/cpu/region.hpp"
+#include "backends/cpu/tile_image.hpp"
 #include "core/row_evaluator.hpp"
 
 namespace impipe::cpu {

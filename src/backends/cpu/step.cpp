@@ -19,6 +19,7 @@
 #include "backends/cpu/whole_image.hpp"
 #include "backends/cpu/window.hpp"
 #include "core/error.hpp"
+#include "core/primitive_facts.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -359,11 +360,11 @@ class StepRun {
       run_separable(what, arguments_[n], in, region, out, scratch, level_);
     } else {
       const ScratchScope scope(scratch);
-      const Reach reach = reach_of(what);
-      Outside outside{reach.border, arguments_[n].last()};
+      const PrimitiveFacts facts = facts_of(what);
+      Outside outside{facts.border, arguments_[n].last()};
       const auto* extremum = std::get_if<Extremum>(&what.primitive);
       if (extremum != nullptr) outside.value = nothing_of(what.cls, extremum->largest);
-      const Region wanted = reach.under(region);
+      const Region wanted = under(facts, region);
       Region there = wanted;
       if (extremum != nullptr) {  // it needs no copies of rows that end at the image's sides
         there.x0 = std::max<std::int64_t>(wanted.x0, 0);
@@ -484,9 +485,6 @@ void check_runnable(const KernelSpec& spec) {
     }
     for (const Operand& operand : node.measures) {
       if (!operand.external && !is<Scalar>(node)) fail("an image waits for a measurement");
-    }
-    if (stands_alone(node.primitive) && !is<Select>(node) && !runs_whole_image(node.primitive)) {
-      fail("there is none for " + std::string(name_of(node.primitive)));
     }
     const auto* point = std::get_if<Point>(&node.primitive);
     if (point != nullptr && point->lookup && !node.images.at(1).external) {

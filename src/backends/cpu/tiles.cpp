@@ -2,6 +2,7 @@
 #include "backends/cpu/tiles.hpp"
 
 #include "backends/cpu/sink.hpp"
+#include "core/primitive_facts.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -25,7 +26,7 @@ TileGrid tiles_for(const KernelSpec& spec, Size size, int threads) {
   int channels = 1;
   bool transposes = false;
   for (const Node& node : spec.nodes) {
-    const Footprint f = reach_of(node).footprint;
+    const Footprint f = facts_of(node).footprint;
     halo_x += f.left + f.right;
     halo_y += f.up + f.down;
     if (!node.is_measure) channels = std::max(channels, node.channels);

@@ -1,7 +1,7 @@
 // Into which tiles an image is cut.
 #pragma once
 
-#include "backends/cpu/region.hpp"
+#include "backends/cpu/tile_image.hpp"
 
 namespace impipe::cpu {
 

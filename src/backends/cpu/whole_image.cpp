@@ -1,39 +1,63 @@
 // Runs the primitives that read and make their image as a whole: one call each.
 #include "backends/cpu/whole_image.hpp"
 
+#include <concepts>
+#include <string>
+#include <variant>
+
 #include "backends/cpu/backproject.hpp"
 #include "backends/cpu/diffuse.hpp"
 #include "backends/cpu/distance.hpp"
 #include "backends/cpu/label.hpp"
 #include "backends/cpu/project.hpp"
 #include "backends/cpu/resample.hpp"
+#include "core/error.hpp"
+#include "core/primitive_facts.hpp"
 
 namespace impipe::cpu {
 
-bool runs_whole_image(const Primitive& primitive) {
-  return std::holds_alternative<Distance>(primitive) ||
-         std::holds_alternative<Diffuse>(primitive) || std::holds_alternative<Project>(primitive) ||
-         std::holds_alternative<Backproject>(primitive) ||
-         std::holds_alternative<Label>(primitive) || std::holds_alternative<Resample>(primitive);
-}
+namespace {
+
+template <class T, class... Others>
+concept OneOf = (std::same_as<T, Others> || ...);
+
+struct WholeImage {
+  const Node& node;
+  const Arguments& arguments;
+  const std::vector<const Plane*>& images;
+  Plane& out;
+  ThreadPool& pool;
+  CpuLevel level;
+  const Plane& in = *images.front();
+
+  void operator()(const Distance& d) const { run_distance(d, in, out, pool, level); }
+  void operator()(const Diffuse&) const { run_diffuse(in, arguments.of(0)[0], out, pool, level); }
+  void operator()(const Project&) const { run_project(arguments.of(0), in, out, pool, level); }
+  void operator()(const Backproject& b) const {
+    run_backproject(b, arguments.of(0), in, out, pool);
+  }
+  void operator()(const Label& l) const {
+    run_label(l, arguments.last(), images, out, pool, level);
+  }
+  void operator()(const Resample&) const {
+    run_resample(node, in, arguments.last(), out, pool, level);
+  }
+  // Made in tiles, or measured. A primitive that is named nowhere here does not compile.
+  template <OneOf<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,
+                  Scalar, Window>
+                Other>
+  void operator()(const Other&) const {
+    throw Error("the cpu backend makes no whole image of " + std::string(name_of(node.primitive)),
+                ExitCode::backend);
+  }
+};
+
+}  // namespace
 
 void run_whole_image(const Node& node, const Arguments& arguments,
                      const std::vector<const Plane*>& images, Plane& out, ThreadPool& pool,
                      CpuLevel level) {
-  const Plane& in = *images.front();
-  if (const auto* distance = std::get_if<Distance>(&node.primitive)) {
-    run_distance(*distance, in, out, pool, level);
-  } else if (std::holds_alternative<Diffuse>(node.primitive)) {
-    run_diffuse(in, arguments.of(0)[0], out, pool, level);
-  } else if (std::holds_alternative<Project>(node.primitive)) {
-    run_project(arguments.of(0), in, out, pool, level);
-  } else if (const auto* back = std::get_if<Backproject>(&node.primitive)) {
-    run_backproject(*back, arguments.of(0), in, out, pool);
-  } else if (const auto* label = std::get_if<Label>(&node.primitive)) {
-    run_label(*label, arguments.last(), images, out, pool, level);
-  } else if (std::holds_alternative<Resample>(node.primitive)) {
-    run_resample(node, in, arguments.last(), out, pool, level);
-  }
+  std::visit(WholeImage{node, arguments, images, out, pool, level}, node.primitive);
 }
 
 }  // namespace impipe::cpu

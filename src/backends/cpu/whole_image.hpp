@@ -10,9 +10,6 @@
 
 namespace impipe::cpu {
 
-// Whether there is a kernel for it here.
-bool runs_whole_image(const Primitive& primitive);
-
 // An image node of a kernel of its own. images: the node's, in their order; out is allocated, of
 // the size that result_size says.
 void run_whole_image(const Node& node, const Arguments& arguments,

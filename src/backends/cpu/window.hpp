@@ -3,7 +3,7 @@
 
 #include "backends/cpu/level.hpp"
 #include "backends/cpu/neighbourhood.hpp"
-#include "backends/cpu/region.hpp"
+#include "backends/cpu/tile_image.hpp"
 
 namespace impipe::cpu {
 

@@ -3,7 +3,10 @@
 #include "backends/jit/generator.hpp"
 
 #include <algorithm>
+#include <concepts>
 #include <set>
+#include <string>
+#include <variant>
 
 #include "backends/jit/block.hpp"
 #include "backends/jit/block_writer.hpp"
@@ -18,6 +21,7 @@
 #include "backends/jit/strip.hpp"
 #include "backends/jit/tile.hpp"
 #include "backends/jit/wide_histogram.hpp"
+#include "core/primitive_facts.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -27,19 +31,16 @@ bool is(const Node& node) {
   return std::holds_alternative<T>(node.primitive);
 }
 
-bool reads_around(const Node& node) {
-  return is<Stencil>(node) || is<Separable>(node) || is<Extremum>(node) || is<Rank>(node) ||
-         is<Select>(node);
-}
+template <class T, class... Others>
+concept OneOf = (std::same_as<T, Others> || ...);
+
+// Whether it reads a pixel of its image more than once.
+bool reads_again(const Node& node) { return facts_of(node).reads_around || is<Select>(node); }
 
 // Whether what lies outside the image comes from its other side.
 bool is_circular(const Node& node) {
-  const auto* stencil = std::get_if<Stencil>(&node.primitive);
-  const auto* separable = std::get_if<Separable>(&node.primitive);
-  const auto* rank = std::get_if<Rank>(&node.primitive);
-  return (stencil != nullptr && stencil->border == Border::circular) ||
-         (separable != nullptr && separable->border == Border::circular) ||
-         (rank != nullptr && rank->border == Border::circular);
+  const PrimitiveFacts facts = facts_of(node);
+  return facts.reads_around && facts.border == Border::circular;
 }
 
 class Generator {
@@ -56,40 +57,74 @@ class Generator {
       tiled_.push_back(to_.fast() && image ? tiled(n) : -1);
     }
     for (int n = 0; n < count; ++n) {
-      const Node& node = to_.node(n);
       if (in_strips_.contains(n) || only_in_tiles(n) || to_.is_made(n)) continue;
-      if (is<Reduce>(node))
-        reduce(n);
-      else if (is<Histogram>(node) && to_.fast() && fits_wide_histogram(to_, n))
-        write_wide_histogram(to_, is_stored_, n);
-      else if (is<Histogram>(node))
-        write_histogram(to_, n);
-      else if (is<Select>(node))
-        write_select(to_, n);
-      else if (is<Scalar>(node))
-        write_scalar(to_, n);
-      else if (is<Separable>(node) && tiled_[index(n)] < 0 && !strips_.contains(n) && !in_block(n))
-        write_rows(n);
-      if (node.is_measure) continue;
-      if (is<Distance>(node))
-        write_distance(to_, n);
-      else if (is<Diffuse>(node))
-        write_diffuse(to_, n);
-      else if (is<Project>(node))
-        write_project(to_, n);
-      else if (is<Backproject>(node))
-        write_backproject(to_, n);
-      else if (is<Label>(node))
-        write_label(to_, n);
-      else if (stored(n))
-        store(n);
-      else
-        write_pixel(n, Builder::name({false, n}));
+      std::visit(Writer{*this, n}, to_.node(n).primitive);
     }
     return to_.finish();
   }
 
  private:
+  // What each primitive's kernels are written by. One that is named nowhere here, or in the writer
+  // of pixels below, does not compile.
+  struct Writer {
+    Generator& of;
+    int n;
+    void operator()(const Reduce&) const { of.reduce(n); }
+    void operator()(const Histogram&) const {
+      if (of.to_.fast() && fits_wide_histogram(of.to_, n)) {
+        write_wide_histogram(of.to_, of.is_stored_, n);
+      } else {
+        write_histogram(of.to_, n);
+      }
+    }
+    void operator()(const Select&) const { write_select(of.to_, n); }
+    void operator()(const Scalar&) const { write_scalar(of.to_, n); }
+    void operator()(const Distance&) const { write_distance(of.to_, n); }
+    void operator()(const Diffuse&) const { write_diffuse(of.to_, n); }
+    void operator()(const Project&) const { write_project(of.to_, n); }
+    void operator()(const Backproject&) const { write_backproject(of.to_, n); }
+    void operator()(const Label&) const { write_label(of.to_, n); }
+    void operator()(const Separable&) const {
+      if (of.tiled_[index(n)] < 0 && !of.strips_.contains(n) && !of.in_block(n)) of.write_rows(n);
+      of.write_image(n);
+    }
+    template <OneOf<Point, Permute, Window, Resample, Stencil, Extremum, Rank> Other>
+    void operator()(const Other&) const {
+      of.write_image(n);
+    }
+  };
+
+  struct PixelWriter {
+    Generator& of;
+    int n;
+    const std::string& name;
+    void operator()(const Point&) const { write_point(of.to_, n, name); }
+    void operator()(const Permute&) const { write_permute(of.to_, n, name); }
+    void operator()(const Window&) const { write_window(of.to_, n, name); }
+    void operator()(const Resample&) const { write_resample(of.to_, n, name); }
+    void operator()(const Stencil&) const { write_stencil(of.to_, n, name); }
+    void operator()(const Separable&) const { write_separable(of.to_, n, name); }
+    void operator()(const Extremum&) const {
+      write_extremum(of.to_, n, name, !of.to_.fast() || !fits_block(of.to_, of.is_stored_, n));
+    }
+    void operator()(const Rank&) const { write_rank(of.to_, n, name); }
+    template <
+        OneOf<Reduce, Histogram, Select, Scalar, Distance, Diffuse, Project, Backproject, Label>
+            Other>
+    void operator()(const Other&) const {
+      of.to_.fail(std::string(name_of(of.to_.node(n).primitive)) + " is not made pixel by pixel");
+    }
+  };
+
+  // A node's pixels, stored or as a function.
+  void write_image(int n) {
+    if (stored(n)) {
+      store(n);
+    } else {
+      write_pixel(n, Builder::name({false, n}));
+    }
+  }
+
   // Whether the node's pixels go through memory: an output, or read more than once a pixel.
   bool stored(int n) const {
     if (in_strips_.contains(n) || in_groups_.contains(n)) return false;
@@ -104,12 +139,12 @@ class Generator {
       const Node& reader = to_.node(r);
       if (to_.fast() && keeps_plane_for(n, r)) return true;
       // Measurements go over pixels one by one, neighbourhoods over blocks (decisions/0023).
-      if (to_.fast() && reader.is_measure && reads_around(to_.node(n))) return true;
-      if (reads_around(reader)) return true;
+      if (to_.fast() && reader.is_measure && reads_again(to_.node(n))) return true;
+      if (reads_again(reader)) return true;
       const auto* point = std::get_if<Point>(&reader.primitive);
-      if (point != nullptr && point->mixes_channels && reads_around(to_.node(n))) return true;
+      if (point != nullptr && point->mixes_channels && reads_again(to_.node(n))) return true;
     }
-    return readers.size() > 1 && reads_around(to_.node(n));
+    return readers.size() > 1 && reads_again(to_.node(n));
   }
 
   // Whether reader r of node n sends pixels to other places, and needs a plane for it.
@@ -174,7 +209,7 @@ class Generator {
         continue;
       }
       const std::vector<int> readers = readers_of(n);
-      if (readers.size() != 1 || !reads_around(to_.node(readers[0]))) continue;
+      if (readers.size() != 1 || !reads_again(to_.node(readers[0]))) continue;
       const Operand made{false, n};
       in_groups_.insert(n);
       if (!only_points(to_, is_stored_, made) || take_long(to_, is_stored_, made) ||
@@ -226,25 +261,7 @@ class Generator {
   }
 
   void write_pixel(int n, const std::string& name) {
-    const Node& node = to_.node(n);
-    if (is<Point>(node))
-      write_point(to_, n, name);
-    else if (is<Permute>(node))
-      write_permute(to_, n, name);
-    else if (is<Window>(node))
-      write_window(to_, n, name);
-    else if (is<Resample>(node))
-      write_resample(to_, n, name);
-    else if (is<Stencil>(node))
-      write_stencil(to_, n, name);
-    else if (is<Separable>(node))
-      write_separable(to_, n, name);
-    else if (is<Extremum>(node))
-      write_extremum(to_, n, name, !to_.fast() || !fits_block(to_, is_stored_, n));
-    else if (is<Rank>(node))
-      write_rank(to_, n, name);
-    else
-      to_.fail(std::string(name_of(node.primitive)) + " has no kernel for this backend");
+    std::visit(PixelWriter{*this, n, name}, to_.node(n).primitive);
   }
 
   // With those that share its pass over the image.

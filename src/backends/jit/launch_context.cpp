@@ -1,8 +1,6 @@
 // A launch, with the sizes that follow from its inputs'.
-#include <algorithm>
-#include <cmath>
-
 #include "backends/jit/builder.hpp"
+#include "core/primitive_facts.hpp"
 
 namespace impipe::jit {
 
@@ -32,18 +30,7 @@ double LaunchContext::argument(int node, int index) const {
   const Node& from = spec().nodes[node];
   const Argument& argument = from.arguments[index];
   const Size size = from.images.empty() ? sizes_[node] : size_of(from.images[0]);
-  const double pixels = static_cast<double>(size.pixels());
-  switch (argument.source) {
-    case Argument::Source::width: return static_cast<double>(size.width);
-    case Argument::Source::height: return static_cast<double>(size.height);
-    case Argument::Source::pixels: return pixels;
-    case Argument::Source::rank_floor:
-      return std::min(std::floor(argument.value * pixels), pixels - 1);
-    case Argument::Source::rank_ceil: return std::max(std::ceil(argument.value * pixels) - 1, 0.0);
-    case Argument::Source::constant:
-    case Argument::Source::measured: break;
-  }
-  return argument.value;
+  return value_of(argument, size);
 }
 
 }  // namespace impipe::jit

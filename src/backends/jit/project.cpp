@@ -14,6 +14,7 @@
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/project_kernels.hpp"
 #include "backends/jit/text.hpp"
+#include "core/primitive_facts.hpp"
 #include "core/rays.hpp"
 
 namespace impipe::jit {

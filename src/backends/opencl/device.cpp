@@ -7,6 +7,7 @@
 #include "backends/jit/yardstick.hpp"
 #include "backends/opencl/queue.hpp"
 #include "core/error.hpp"
+#include "core/primitive_facts.hpp"
 
 namespace impipe::opencl {
 namespace {

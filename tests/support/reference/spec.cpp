@@ -1,5 +1,6 @@
 // Naive evaluation of a kernel.
 #include "support/reference/spec.hpp"
+#include "core/primitive_facts.hpp"
 
 #include <gtest/gtest.h>
 

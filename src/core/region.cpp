@@ -1,9 +1,12 @@
 // Rectangles of an image, and what lies under them in the image that a node reads.
-#include "backends/cpu/region.hpp"
+#include "core/region.hpp"
+
+#include <algorithm>
+#include <variant>
 
 #include "core/placement.hpp"
 
-namespace impipe::cpu {
+namespace impipe {
 namespace {
 
 struct Interval {
@@ -58,20 +61,6 @@ Region inside(const Region& wanted, Size size, Border border) {
   return {x.from, y.from, x.to, y.to};
 }
 
-Reach reach_of(const Node& node) {
-  Reach reach;
-  if (const auto* stencil = std::get_if<Stencil>(&node.primitive)) {
-    reach = {stencil->footprint(), stencil->border, stencil->shift_x, stencil->shift_y};
-  } else if (const auto* separable = std::get_if<Separable>(&node.primitive)) {
-    reach = {separable->footprint(), separable->border, separable->shift_x, separable->shift_y};
-  } else if (const auto* extremum = std::get_if<Extremum>(&node.primitive)) {
-    reach = {extremum->mask.footprint(), Border::absent, 0, 0};
-  } else if (const auto* rank = std::get_if<Rank>(&node.primitive)) {
-    reach = {rank->mask.footprint(), rank->border, 0, 0};
-  }
-  return reach;
-}
-
 Region permuted(const Permute& permute, const Region& out, Size size) {
   const Size result = permute.transpose ? Size{size.height, size.width} : size;
   Region r = out;
@@ -87,16 +76,54 @@ Region permuted(const Permute& permute, const Region& out, Size size) {
   return r;
 }
 
-Region read_region(const Node& node, const Region& out, Size size) {
-  if (const auto* permute = std::get_if<Permute>(&node.primitive)) {
-    return permuted(*permute, out, size);
-  }
-  Reach reach = reach_of(node);
-  if (const auto* window = std::get_if<Window>(&node.primitive)) {
-    const WindowPlace place = window_place(node, size);
-    reach = {.border = window->border, .shift_x = place.left, .shift_y = place.top};
-  }
-  return inside(reach.under(out), size, reach.border);
+Region under(const PrimitiveFacts& facts, const Region& out) {
+  const Footprint& f = facts.footprint;
+  return {out.x0 + facts.shift_x - f.left, out.y0 + facts.shift_y - f.up,
+          out.x1 + facts.shift_x + f.right, out.y1 + facts.shift_y + f.down};
 }
 
-}  // namespace impipe::cpu
+namespace {
+
+// One answer a primitive; no default, so that none is forgotten.
+struct ReadRegion {
+  const Node& node;
+  const Region& out;
+  Size size;
+
+  Region operator()(const Point&) const { return out; }
+  Region operator()(const Permute& p) const { return permuted(p, out, size); }
+  Region operator()(const Stencil&) const { return around(); }
+  Region operator()(const Separable&) const { return around(); }
+  Region operator()(const Extremum&) const { return around(); }
+  Region operator()(const Rank&) const { return around(); }
+  Region operator()(const Reduce&) const { return out; }
+  Region operator()(const Histogram&) const { return out; }
+  Region operator()(const Select&) const { return whole(size); }
+  Region operator()(const Scalar&) const { return {}; }
+  Region operator()(const Distance&) const { return whole(size); }
+  Region operator()(const Project&) const { return whole(size); }
+  Region operator()(const Backproject&) const { return whole(size); }
+  Region operator()(const Diffuse&) const { return whole(size); }
+  Region operator()(const Label&) const { return whole(size); }
+  Region operator()(const Resample&) const { return whole(size); }
+  Region operator()(const Window& w) const {
+    const WindowPlace place = window_place(node, size);
+    return inside(
+        {out.x0 + place.left, out.y0 + place.top, out.x1 + place.left, out.y1 + place.top}, size,
+        w.border);
+  }
+
+ private:
+  Region around() const {
+    const PrimitiveFacts facts = facts_of(node);
+    return inside(under(facts, out), size, facts.border);
+  }
+};
+
+}  // namespace
+
+Region read_region(const Node& node, const Region& out, Size size) {
+  return std::visit(ReadRegion{node, out, size}, node.primitive);
+}
+
+}  // namespace impipe

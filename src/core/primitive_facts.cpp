@@ -1,0 +1,132 @@
+// What every part of the program asks about a primitive, answered once.
+#include "core/primitive_facts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "core/placement.hpp"
+
+namespace impipe {
+namespace {
+
+// One answer a primitive; no default, so that none is forgotten.
+struct Facts {
+  PrimitiveFacts operator()(const Point&) const { return {.name = "point"}; }
+  PrimitiveFacts operator()(const Permute&) const { return {.name = "permute"}; }
+  PrimitiveFacts operator()(const Stencil& s) const { return filter("stencil", s); }
+  PrimitiveFacts operator()(const Separable& s) const { return filter("separable", s); }
+  PrimitiveFacts operator()(const Extremum& e) const {
+    return {.name = "extremum",
+            .reads_around = true,
+            .footprint = e.mask.footprint(),
+            .border = Border::absent};
+  }
+  PrimitiveFacts operator()(const Rank& r) const {
+    return {
+        .name = "rank", .reads_around = true, .footprint = r.mask.footprint(), .border = r.border};
+  }
+  PrimitiveFacts operator()(const Reduce&) const { return {.name = "reduce", .measures = true}; }
+  PrimitiveFacts operator()(const Histogram&) const {
+    return {.name = "histogram", .measures = true};
+  }
+  PrimitiveFacts operator()(const Select&) const {
+    return {.name = "select", .stands_alone = true, .measures = true};
+  }
+  PrimitiveFacts operator()(const Scalar&) const { return {.name = "scalar"}; }
+  PrimitiveFacts operator()(const Distance&) const { return whole("distance"); }
+  PrimitiveFacts operator()(const Project&) const { return whole("project"); }
+  PrimitiveFacts operator()(const Backproject&) const { return whole("backproject"); }
+  PrimitiveFacts operator()(const Diffuse&) const { return whole("diffuse"); }
+  PrimitiveFacts operator()(const Label&) const { return whole("label"); }
+  PrimitiveFacts operator()(const Resample&) const { return whole("resample"); }
+  PrimitiveFacts operator()(const Window& w) const {
+    return {.name = "window", .border = w.border};
+  }
+
+ private:
+  static PrimitiveFacts whole(std::string_view name) {
+    return {.name = name, .stands_alone = true};
+  }
+  template <class Filter>
+  static PrimitiveFacts filter(std::string_view name, const Filter& f) {
+    return {.name = name,
+            .reads_around = true,
+            .footprint = f.footprint(),
+            .border = f.border,
+            .shift_x = f.shift_x,
+            .shift_y = f.shift_y};
+  }
+};
+
+struct ResultSize {
+  const Node& node;
+  Size input;
+
+  Size operator()(const Point&) const { return input; }
+  Size operator()(const Permute& p) const {
+    return p.transpose ? Size{input.height, input.width} : input;
+  }
+  Size operator()(const Stencil& s) const {
+    return {input.width + s.grow_x, input.height + s.grow_y};
+  }
+  Size operator()(const Separable& s) const {
+    return {input.width + s.grow_x, input.height + s.grow_y};
+  }
+  Size operator()(const Extremum&) const { return input; }
+  Size operator()(const Rank&) const { return input; }
+  Size operator()(const Reduce&) const { return input; }
+  Size operator()(const Histogram&) const { return input; }
+  Size operator()(const Select&) const { return input; }
+  Size operator()(const Scalar&) const { return input; }
+  Size operator()(const Distance&) const { return input; }
+  // One row a distance from the centre: the diagonal's half, rounded up, on either side and one
+  // more (semantics.md 8.1).
+  Size operator()(const Project& project) const {
+    const double diagonal = std::sqrt(static_cast<double>(input.width) * input.width +
+                                      static_cast<double>(input.height) * input.height);
+    return {project.angles, 2 * static_cast<std::int64_t>(std::ceil(diagonal / 2 + 1)) + 1};
+  }
+  // The side that was asked for, or that of the largest square whose projections fit.
+  Size operator()(const Backproject&) const {
+    std::int64_t side = static_cast<std::int64_t>(node.arguments.back().value);
+    if (side == 0) {
+      const double rows = static_cast<double>(input.height);
+      side = 2 * static_cast<std::int64_t>(std::floor(rows / (2 * std::numbers::sqrt2)));
+    }
+    return {side, side};
+  }
+  Size operator()(const Diffuse&) const { return input; }
+  Size operator()(const Label&) const { return input; }
+  Size operator()(const Resample&) const { return resampled_size(node, input); }
+  Size operator()(const Window&) const { return window_place(node, input).size; }
+};
+
+}  // namespace
+
+PrimitiveFacts facts_of(const Primitive& primitive) { return std::visit(Facts{}, primitive); }
+
+std::string_view name_of(const Primitive& primitive) { return facts_of(primitive).name; }
+
+bool stands_alone(const Primitive& primitive) { return facts_of(primitive).stands_alone; }
+
+Size result_size(const Node& node, Size input) {
+  return std::visit(ResultSize{node, input}, node.primitive);
+}
+
+double value_of(const Argument& argument, Size size) {
+  const auto pixels = static_cast<double>(size.pixels());
+  switch (argument.source) {
+    case Argument::Source::width: return static_cast<double>(size.width);
+    case Argument::Source::height: return static_cast<double>(size.height);
+    case Argument::Source::pixels: return pixels;
+    case Argument::Source::rank_floor:
+      return std::min(std::floor(argument.value * pixels), pixels - 1);
+    case Argument::Source::rank_ceil: return std::max(std::ceil(argument.value * pixels) - 1, 0.0);
+    case Argument::Source::constant:
+    case Argument::Source::measured: break;
+  }
+  return argument.value;
+}
+
+}  // namespace impipe
