@@ -80,7 +80,9 @@ git describe --always --dirty >"$root/COMMIT" 2>/dev/null || echo unknown >"$roo
 if [ -n "$tests" ]; then
   mkdir -p "$root/tests" "$root/scripts"
   cp -r tests/data "$root/tests"
-  cp scripts/{gpu.sh,gpu_counters.sh,run_cases.py,compare_arrays.py} "$root/scripts"
+  mkdir -p "$root/docs/benchmarks"
+  cp -r docs/benchmarks/bars "$root/docs/benchmarks"
+  cp scripts/{gpu.sh,gpu_counters.sh,run_cases.py,compare_arrays.py,compare_bars.py} "$root/scripts"
 fi
 {
   echo "Libraries in lib/impipe/libraries, from packages of $(. /etc/os-release; echo "$PRETTY_NAME")."

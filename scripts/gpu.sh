@@ -140,6 +140,11 @@ for phase in $phases; do
           say '```'
           say
         done
+        # The bars are CUDA's, of one card.
+        bars=docs/benchmarks/bars/h200.json
+        if [ "$backend" = cuda ] && "$impipe" devices | grep -q 'NVIDIA H200'; then
+          try 30 "bars-$backend" python3 scripts/compare_bars.py $bars "$out"/*-"$backend".json
+        fi
         ;;
     esac
   done

@@ -63,9 +63,7 @@ std::vector<SuiteRow> rows_of(const BenchFlags& flags) {
       rows.push_back(std::move(row));
       continue;
     }
-    // What is to be reached at another size says nothing here.
     row.size = flags.size;
-    if (row.bar.of == SuiteBar::Of::microseconds) row.bar = {};
     resized.push_back(std::move(row));
   }
   // Rows that the suite has at several sizes are one now.
@@ -157,7 +155,7 @@ int run_benchmarks(const BenchFlags& flags) {
   bool failed = false;
   if (!flags.json) write_stdout(bench_head(suite));
   for (size_t i = 0; i < wanted.size(); ++i) {
-    BenchRow row{.what = wanted[i], .result = {}, .error = {}, .measured = {}};
+    BenchRow row{.what = wanted[i], .result = {}, .error = {}};
     try {
       row.result = benchmark.run(pipelines[i], options[i]);
     } catch (const Error& error) {
@@ -167,11 +165,10 @@ int run_benchmarks(const BenchFlags& flags) {
       failed = true;
     }
     rows.push_back(std::move(row));
-    compare_with_bar(rows);
     if (!flags.json) write_stdout(bench_line(rows.back(), suite));
   }
-  if (!flags.json && suite && find_suite(flags.suite).most_spread > 0) {
-    write_stdout(bench_spread(rows, find_suite(flags.suite).most_spread));
+  if (!flags.json && suite && find_suite(flags.suite).one_operator) {
+    write_stdout(bench_spread(rows));
   }
   if (flags.json) write_stdout(bench_json(rows, flags.suite, benchmark));
   if (!flags.report.empty() &&

@@ -19,12 +19,8 @@ std::vector<SuiteRow> edt_rows() {
        "noise {size} | map '55 * sin(col / 62) * cos(row / 83) + 30 * sin((col + 2 * row) / 211) + "
        "x / white * 31 > 48' class=logical"},
   };
-  struct Size {
-    int side;
-    double limit;  // microseconds on one H200
-  };
   std::vector<SuiteRow> rows;
-  for (const Size size : {Size{1024, 30}, Size{4096, 260}}) {
+  for (const int side : {1024, 4096}) {
     for (const bool inverse : {false, true}) {
       for (const Picture& picture : pictures) {
         // The inverse of a random picture is one.
@@ -33,8 +29,7 @@ std::vector<SuiteRow> edt_rows() {
             {.name = std::string("bwdist ") + (inverse ? "inverse " : "") + picture.name,
              .pipeline = "bwdist",
              .cls = PixelClass::logical,
-             .size = size.side,
-             .bar = {.of = SuiteBar::Of::microseconds, .limit = size.limit},
+             .size = side,
              .images = {{"", std::string(picture.pipeline) + (inverse ? " | imcomplement" : "")}}});
       }
     }

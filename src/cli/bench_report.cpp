@@ -19,40 +19,11 @@ std::string_view class_name(PixelClass cls) {
                                      : "bit";
 }
 
-std::string bar_text(const SuiteBar& bar) {
-  switch (bar.of) {
-    case SuiteBar::Of::none: return "-";
-    case SuiteBar::Of::yardstick: return fmt::format("{} x", bar.limit);
-    case SuiteBar::Of::microseconds: return fmt::format("{} us", bar.limit);
-    case SuiteBar::Of::row: return fmt::format("{} {}", bar.limit, bar.name);
-  }
-  return "";
-}
-
 }  // namespace
-
-void compare_with_bar(std::vector<BenchRow>& rows) {
-  BenchRow& row = rows.back();
-  const engine::BenchmarkResult& result = row.result;
-  if (!row.error.empty()) return;
-  switch (row.what.bar.of) {
-    case SuiteBar::Of::none: break;
-    case SuiteBar::Of::yardstick: row.measured = ratio(result.device, result.yardstick_time); break;
-    case SuiteBar::Of::microseconds: row.measured = 1e6 * result.device; break;
-    case SuiteBar::Of::row: {
-      const auto other = std::find_if(rows.begin(), rows.end(), [&](const BenchRow& r) {
-        return r.what.name == row.what.bar.name && r.what.cls == row.what.cls &&
-               r.what.size == row.what.size && r.error.empty();
-      });
-      if (other != rows.end()) row.measured = ratio(result.device, other->result.device);
-      break;
-    }
-  }
-}
 
 std::string bench_head(bool suite) {
   const std::string head = "   device us    x copy   floor  launches     wall ms";
-  return suite ? head + "   bar               class  size  row\n" : head + "  pipeline\n";
+  return suite ? head + "   class  size  row\n" : head + "  pipeline\n";
 }
 
 std::string bench_line(const BenchRow& row, bool suite) {
@@ -67,9 +38,8 @@ std::string bench_line(const BenchRow& row, bool suite) {
         r.runs > 0 ? fmt::format("{:11.3f}", r.median_ms) : fmt::format("{:>11}", "-"));
   }
   if (suite) {
-    const char* verdict = !row.measured ? " " : row.reached() ? "+" : "MISSED";
-    line += fmt::format("   {:<10} {:<6} {:>5} {:>5}  {}", bar_text(row.what.bar), verdict,
-                        class_name(row.what.cls), row.what.size, row.what.name);
+    line +=
+        fmt::format("   {:>5} {:>5}  {}", class_name(row.what.cls), row.what.size, row.what.name);
   } else {
     line += "  " + row.what.pipeline;
   }
@@ -77,7 +47,7 @@ std::string bench_line(const BenchRow& row, bool suite) {
   return line + "\n";
 }
 
-std::string bench_spread(const std::vector<BenchRow>& rows, double most) {
+std::string bench_spread(const std::vector<BenchRow>& rows) {
   std::map<int, std::pair<double, double>> of_size;  // fastest, slowest
   for (const BenchRow& row : rows) {
     if (!row.error.empty()) continue;
@@ -89,9 +59,8 @@ std::string bench_spread(const std::vector<BenchRow>& rows, double most) {
   }
   std::string text;
   for (const auto& [size, times] : of_size) {
-    const double spread = ratio(times.second, times.first);
-    text += fmt::format("worst over best at {}x{}: {:.2f}, at most {} {}\n", size, size, spread,
-                        most, spread <= most ? "+" : "MISSED");
+    text += fmt::format("worst over best at {}x{}: {:.2f}\n", size, size,
+                        ratio(times.second, times.first));
   }
   return text;
 }
@@ -132,8 +101,6 @@ std::string bench_json(const std::vector<BenchRow>& rows, const std::string& sui
         one.update({{"median_ms", r.median_ms}, {"min_ms", r.min_ms}, {"runs", r.runs}});
       }
     }
-    if (row.what.bar.of != SuiteBar::Of::none) one["bar"] = bar_text(row.what.bar);
-    if (row.measured) one.update({{"measured", *row.measured}, {"reached", row.reached()}});
     json["results"].push_back(std::move(one));
   }
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

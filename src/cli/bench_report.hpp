@@ -1,7 +1,6 @@
 // What `impipe bench` prints.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,19 +13,14 @@ namespace impipe::cli {
 struct BenchRow {
   SuiteRow what;
   engine::BenchmarkResult result;
-  std::string error;               // why there is no result
-  std::optional<double> measured;  // in the unit of the bar
-  bool reached() const { return measured && *measured <= what.bar.limit; }
+  std::string error;  // why there is no result
 };
-
-// Compares the last of `rows` with its bar. The row it refers to may be missing.
-void compare_with_bar(std::vector<BenchRow>& rows);
 
 std::string bench_head(bool suite);
 // A line of the table, and its head.
 std::string bench_line(const BenchRow& row, bool suite);
-// The slowest row of each size over its fastest, and the most it may be; a line a size.
-std::string bench_spread(const std::vector<BenchRow>& rows, double most);
+// The slowest row of each size over its fastest; a line a size.
+std::string bench_spread(const std::vector<BenchRow>& rows);
 std::string bench_json(const std::vector<BenchRow>& rows, const std::string& suite,
                        const engine::Benchmark& benchmark);
 

@@ -1,5 +1,6 @@
-// Suites of `impipe bench`: pipelines with names, the images they run on and the times they are to
-// reach. A new suite is a file of its own and a line in bench_suites.cpp.
+// Suites of `impipe bench`: pipelines with names and the images they run on. What a card is to
+// reach stands in docs/benchmarks/bars. A new suite is a file of its own and a line in
+// bench_suites.cpp.
 #pragma once
 
 #include <span>
@@ -11,25 +12,11 @@
 
 namespace impipe::cli {
 
-// What a row's time is at most.
-struct SuiteBar {
-  enum class Of {
-    none,
-    yardstick,  // times a copy (or read) kernel of the same bytes
-    microseconds,
-    row,  // times the row `name` of the same class and size
-  };
-  Of of = Of::none;
-  double limit = 0;
-  const char* name = "";
-};
-
 struct SuiteRow {
   std::string name;
   std::string pipeline;
   PixelClass cls = PixelClass::uint8;
   int size = 8192;  // side of the image
-  SuiteBar bar = {};
   // Pipelines that make images: by the name that the pipeline has for them, "" for the input.
   // {size} stands for the side.
   std::vector<std::pair<std::string, std::string>> images = {};
@@ -39,8 +26,8 @@ struct Suite {
   const char* name;
   const char* summary;
   std::vector<SuiteRow> (*rows)();
-  // What the slowest row of a size may take, times its fastest; 0: rows are of different things.
-  double most_spread = 0;
+  // The rows of a size are one operator on several contents: the slowest over the fastest counts.
+  bool one_operator = false;
 };
 
 std::span<const Suite> all_suites();

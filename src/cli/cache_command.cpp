@@ -53,12 +53,13 @@ int warm(CacheFlags& flags) {
   return static_cast<int>(end.not_kept > 0 ? ExitCode::file_failed : ExitCode::ok);
 }
 
+enum Action { show_path, show_list, remove_all, make_kernels };
+
 int manage_cache(CacheFlags& flags) {
   if (flags.arguments.empty()) throw Error("cache takes one of path, list, clear, warm PIPELINE");
-  const int action =
-      parse_choice("cache", flags.arguments.front(), {"path", "list", "clear", "warm"});
+  const int action = parse_choice("cache", flags.arguments.front(), cache_actions());
   flags.arguments.erase(flags.arguments.begin());
-  const size_t wanted = action == 3 ? 1 : 0;
+  const size_t wanted = action == make_kernels ? 1 : 0;
   if (flags.arguments.size() != wanted) {
     throw Error(wanted == 1 ? "cache warm takes a pipeline" : "cache: too many arguments");
   }
@@ -66,9 +67,9 @@ int manage_cache(CacheFlags& flags) {
     throw Error("there is no folder for the cache: set IMPIPE_CACHE_DIR");
   }
   switch (action) {
-    case 0: write_stdout(engine::cache_folder().string() + "\n"); break;
-    case 1: write_stdout(list_text()); break;
-    case 2:
+    case show_path: write_stdout(engine::cache_folder().string() + "\n"); break;
+    case show_list: write_stdout(list_text()); break;
+    case remove_all:
       write_stdout(fmt::format("{} files removed\n", engine::clear_cache(engine::cache_folder())));
       break;
     default: return warm(flags);
@@ -78,9 +79,12 @@ int manage_cache(CacheFlags& flags) {
 
 }  // namespace
 
+// In the order of Action.
+std::vector<std::string> cache_actions() { return {"path", "list", "clear", "warm"}; }
+
 void add_cache(CommandSet& commands) {
   Command& command = commands.add("cache");
-  command.usage = "impipe cache path|list|clear|warm PIPELINE";
+  command.usage = fmt::format("impipe cache {} PIPELINE", fmt::join(cache_actions(), "|"));
   command.summary = "Show, empty or fill the folder of compiled kernels (IMPIPE_CACHE_DIR)";
   command.examples =
       "impipe cache warm 'imadjust | conv2 k7 | edge prewitt' --device cuda:0 --class uint8\n";

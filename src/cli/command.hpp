@@ -54,6 +54,9 @@ CLI::Option* option(CLI::App* app, const std::string& names, T& target, const st
   return app->add_option(names, target, help)->envname(variable_of(names))->type_name(value);
 }
 
+// What `impipe cache` does, by name; for its help, the completions and the help of all.
+std::vector<std::string> cache_actions();
+
 // The commands, one file each.
 void add_run(CommandSet& commands);
 void add_plan(CommandSet& commands);

@@ -62,7 +62,7 @@ std::vector<std::string> operator_names() {
 
 // Words that a command takes in place of files.
 std::vector<std::string> words_of(const std::string& command) {
-  if (command == "cache") return {"path", "list", "clear"};
+  if (command == "cache") return cache_actions();
   if (command == "completions") return {"bash", "zsh", "fish"};
   if (command == "ops") return operator_names();
   return {};

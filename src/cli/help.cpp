@@ -29,7 +29,8 @@ std::string flag_text(const CLI::Option& option) {
 }  // namespace
 
 std::string main_help() {
-  return R"(impipe runs pipelines of MATLAB-style image operators over files and folders.
+  return fmt::format(
+      R"(impipe runs pipelines of MATLAB-style image operators over files and folders.
 
   impipe 'imadjust | conv2 k7 | edge prewitt' photos/ -o edges/    a folder
   impipe 'medfilt2 5' scan.tif -o clean.tif                         one file
@@ -44,14 +45,15 @@ std::string main_help() {
   impipe bench PIPELINE...             how fast it is here
   impipe diff A B                      compares two pictures
   impipe info FILE...                  what is in a file
-  impipe cache path|list|clear         the compiled kernels
+  impipe cache {:<23} the compiled kernels
   impipe completions bash|zsh|fish     completion scripts
   impipe --version [--verbose]
 
 Inputs are files, folders (-r: with all below), globs, frame ranges (in.1-100#.exr) and - (stdin).
 Every flag has an environment variable: --max-pixels is IMPIPE_MAX_PIXELS.
 Exit: 0 done, 1 some file failed, 2 usage, 3 nothing found, 4 no such device, 130/143 signals.
-)";
+)",
+      fmt::format("{}", fmt::join(cache_actions(), "|")));
 }
 
 std::string command_help(const Command& command) {

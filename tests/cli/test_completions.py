@@ -14,6 +14,7 @@ TYPED = [
     (["edge", "x", "--format"], "--format"),
     (["ops", "imfil"], "imfilter"),
     (["cache", "li"], "list"),
+    (["cache", "wa"], "warm"),
 ]
 
 
