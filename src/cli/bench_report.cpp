@@ -7,6 +7,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/printable.hpp"
+
 namespace impipe::cli {
 namespace {
 
@@ -69,9 +71,9 @@ std::string bench_line(const BenchRow& row, bool suite) {
   if (suite) {
     const char* verdict = !row.measured ? " " : row.reached() ? "+" : "MISSED";
     line += fmt::format("   {:<10} {:<6} {:>5} {:>5}  {}", bar_text(row.what.bar), verdict,
-                        class_name(row.what.cls), row.what.size, row.what.name);
+                        class_name(row.what.cls), row.what.size, printable(row.what.name));
   } else {
-    line += "  " + row.what.pipeline;
+    line += "  " + printable(row.what.pipeline);
   }
   if (!row.error.empty()) line += ": " + row.error;
   return line + "\n";

@@ -269,6 +269,11 @@ class Matcher {
         if (!has_word(p, "[]")) fail(item.span, "the matrix is empty");
         value.word = "[]";
       } else if (takes_shape(p) && !value.matrix) {
+        if (std::max(matrix->rows, matrix->columns) > largest_matrix_side) {
+          fail(item.span, "a matrix has at most " + std::to_string(largest_matrix_side) +
+                              " rows and columns, not " + std::to_string(matrix->rows) + " and " +
+                              std::to_string(matrix->columns));
+        }
         value.matrix = impipe::Matrix{matrix->rows, matrix->columns, matrix->values()};
       } else if (p.most_numbers > 0 && (matrix->rows == 1 || matrix->columns == 1)) {
         for (const double number : matrix->values()) add_number(p, value, number, item.span);
