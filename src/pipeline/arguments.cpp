@@ -251,7 +251,9 @@ class Matcher {
     if (std::holds_alternative<Number>(item.value) || std::holds_alternative<Range>(item.value)) {
       // The arguments of a named shape, a number, or a word that is spelled as a number.
       if (takes_shape(p) && !value.word.empty()) {
-        value.numbers.push_back(std::get<Number>(item.value).fraction());
+        const auto* number = std::get_if<Number>(&item.value);
+        if (number == nullptr) fail(item.span, "the numbers of " + value.word + " are no range");
+        value.numbers.push_back(number->fraction());
       } else if (p.most_numbers > 0) {
         add_numbers(p, value, item);
       } else if (const auto* n = std::get_if<Number>(&item.value);
