@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 
 #include "cli/help.hpp"
@@ -130,7 +131,9 @@ CLI::Option* flag(CLI::App* app, const std::string& names, bool& target, const s
 int run_app(std::vector<std::string> arguments) {
   install_signal_handlers();
   if (arguments.empty()) {
-    throw Error("no pipeline given\n\n" + main_help());
+    write_stderr("impipe: no pipeline given\n");
+    std::fputs(main_help().c_str(), stderr);
+    return static_cast<int>(ExitCode::usage);
   }
   if (arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
     write_stdout(main_help());

@@ -22,7 +22,7 @@ struct BenchFlags {
   std::vector<std::string> pipelines;
   engine::DeviceChoice device;
   std::string suite, match;
-  std::string cls;
+  std::string cls, max_pixels, sandbox;
   int size = 0;
   int channels = 0;  // 0: not said
   int stack = 1;
@@ -34,9 +34,9 @@ struct BenchFlags {
   std::string report;  // a file for the JSON, beside the table
 };
 
-pipeline::Pipeline pipeline_of(const std::string& text) {
+pipeline::Pipeline pipeline_of(const std::string& text, const engine::Sandbox& sandbox) {
   std::vector<std::string> argument = {text};
-  return take_pipeline(argument, "");
+  return take_pipeline(argument, "", sandbox);
 }
 
 std::vector<SuiteRow> rows_of(const BenchFlags& flags) {
@@ -88,17 +88,20 @@ std::string with_size(std::string text, int size) {
 }
 
 engine::BenchmarkOptions options_of(const SuiteRow& row, const BenchFlags& flags) {
-  engine::BenchmarkOptions options{.session = {.fuse = !flags.no_fuse, .strict = false},
-                                   .size = {row.size, row.size},
-                                   .cls = row.cls,
-                                   .channels = std::max(1, flags.channels),
-                                   .input = flags.input,
-                                   .sources = {},
-                                   .stack = flags.stack,
-                                   .wall = flags.suite.empty() && flags.stack == 1,
-                                   .repeat = flags.repeat};
+  engine::BenchmarkOptions options{
+      .session = {.fuse = !flags.no_fuse, .strict = false},
+      .size = {row.size, row.size},
+      .cls = row.cls,
+      .channels = std::max(1, flags.channels),
+      .input = flags.input,
+      .sources = {},
+      .max_pixels = flags.max_pixels.empty() ? pipeline::default_max_pixels
+                                             : parse_amount("--max-pixels", flags.max_pixels, 1000),
+      .stack = flags.stack,
+      .wall = flags.suite.empty() && flags.stack == 1,
+      .repeat = flags.repeat};
   for (const auto& [name, text] : row.images) {
-    options.sources.emplace(name, pipeline_of(with_size(text, row.size)));
+    options.sources.emplace(name, pipeline_of(with_size(text, row.size), {}));
   }
   return options;
 }
@@ -139,11 +142,12 @@ int run_benchmarks(const BenchFlags& flags) {
   std::ofstream report;
   if (!flags.report.empty()) report.open(flags.report);  // before minutes of measuring
   if (!report) fail_report(flags.report);
+  const engine::Sandbox sandbox = engine::make_sandbox(flags.sandbox);
   std::vector<SuiteRow> wanted = rows_of(flags);
   std::vector<pipeline::Pipeline> pipelines;
   std::vector<engine::BenchmarkOptions> options;
   for (SuiteRow& row : wanted) {
-    pipelines.push_back(pipeline_of(row.pipeline));
+    pipelines.push_back(pipeline_of(row.pipeline, sandbox));
     options.push_back(options_of(row, flags));
     if (!flags.input.empty() || pipelines.back().has_source()) row.size = 0;
   }
@@ -198,6 +202,8 @@ void add_bench(CommandSet& commands) {
   option(app, "--match", flags->match, "TEXT", "Of a suite the rows with TEXT in their names");
   option(app, "--size", flags->size, "N", "Side of the made image (default 2048)")
       ->check(in_range(1, 65536));
+  option(app, "--max-pixels", flags->max_pixels, "N",
+         "Refuse larger sources and results (default 1073M)");
   option(app, "--class", flags->cls, "CLASS", "Of the made image (default uint8)");
   option(app, "--channels", flags->channels, "N", "Of the made image: 1 or 3")
       ->check(one_or_three());
@@ -209,6 +215,7 @@ void add_bench(CommandSet& commands) {
   option(app, "-j,--threads", flags->threads, "N", "Threads (default: all cores)");
   option(app, "--backend", flags->device.backend, "NAME", "auto, or a backend");
   option(app, "--device", flags->device.device, "ID", "A device of impipe devices");
+  add_sandbox(app, flags->sandbox);
   flag(app, "--no-fuse", flags->no_fuse, "Run each operator on its own");
   flag(app, "--json", flags->json, "As JSON");
   option(app, "--report", flags->report, "FILE", "Write the JSON to FILE and the table to stdout");

@@ -7,6 +7,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "core/printable.hpp"
+
 namespace impipe::cli {
 namespace {
 
@@ -38,10 +40,10 @@ std::string bench_line(const BenchRow& row, bool suite) {
         r.runs > 0 ? fmt::format("{:11.3f}", r.median_ms) : fmt::format("{:>11}", "-"));
   }
   if (suite) {
-    line +=
-        fmt::format("   {:>5} {:>5}  {}", class_name(row.what.cls), row.what.size, row.what.name);
+    line += fmt::format("   {:>5} {:>5}  {}", class_name(row.what.cls), row.what.size,
+                        printable(row.what.name));
   } else {
-    line += "  " + row.what.pipeline;
+    line += "  " + printable(row.what.pipeline);
   }
   if (!row.error.empty()) line += ": " + row.error;
   return line + "\n";

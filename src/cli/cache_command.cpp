@@ -1,7 +1,6 @@
 // impipe cache: the folder with compiled kernels of the GPU backends.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <iterator>
 
 #include "cli/command.hpp"
@@ -9,6 +8,7 @@
 #include "cli/standard_output.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 #include "engine/kernel_cache.hpp"
 
 namespace impipe::cli {
@@ -17,7 +17,7 @@ namespace {
 struct CacheFlags {
   std::vector<std::string> arguments;
   engine::DeviceChoice device;
-  std::string cls;
+  std::string cls, sandbox;
   int channels = 0;
   bool no_fuse = false;
 };
@@ -27,7 +27,7 @@ std::string list_text() {
   for (const auto& entry : engine::list_cache(engine::cache_folder())) {
     fmt::format_to(std::back_inserter(out), "{:>10}  {}  {}\n", entry.bytes,
                    entry.file.stem().string().substr(0, 8),
-                   entry.title.empty() ? "(damaged or another program's)" : entry.title);
+                   entry.title.empty() ? "(damaged or another program's)" : printable(entry.title));
   }
   return out;
 }
@@ -43,9 +43,10 @@ int warm(CacheFlags& flags) {
       options.types.push_back({.cls = cls, .channels = channels, .white = class_max(cls)});
     }
   }
-  const engine::WarmEnd end = engine::warm_cache(take_pipeline(flags.arguments, ""), options);
+  const engine::WarmEnd end = engine::warm_cache(
+      take_pipeline(flags.arguments, "", engine::make_sandbox(flags.sandbox)), options);
   for (const std::string& warning : end.warnings) {
-    std::fprintf(stderr, "impipe: %s\n", warning.c_str());
+    write_stderr("impipe: " + warning);
   }
   write_stdout(fmt::format("{}: compiled {}, cached {}, {:.1f} ms\n", end.device,
                            end.counts.compiled, end.counts.cached, 1e3 * end.counts.seconds));
@@ -98,6 +99,7 @@ void add_cache(CommandSet& commands) {
   option(app, "--channels", flags->channels, "N", "Of the images: 1 or 3 (warm; default: both)")
       ->check(one_or_three());
   flag(app, "--no-fuse", flags->no_fuse, "As for run (warm)");
+  add_sandbox(app, flags->sandbox);
   command.run = [flags] { return manage_cache(*flags); };
 }
 

@@ -1,13 +1,13 @@
 // impipe info: what is in a picture file.
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 #include "engine/inspect.hpp"
 
 namespace impipe::cli {
@@ -19,9 +19,9 @@ struct InfoFlags {
 };
 
 std::string line_of(const std::string& file, const engine::FileFacts& facts) {
-  std::string line = fmt::format("{}: {}, {}, {}", file, facts.format, to_string(facts.size),
-                                 to_string(facts.type));
-  if (!facts.detail.empty()) line += ", " + facts.detail;
+  std::string line = fmt::format("{}: {}, {}, {}", printable(file), facts.format,
+                                 to_string(facts.size), to_string(facts.type));
+  if (!facts.detail.empty()) line += ", " + printable(facts.detail);
   if (facts.orientation != 1) line += fmt::format(", orientation {}", facts.orientation);
   return line + "\n";
 }
@@ -49,7 +49,7 @@ int show_info(const InfoFlags& flags) {
       write_stdout(flags.json ? json_of(file, facts) : line_of(file, facts));
     } catch (const Error& error) {
       if (std::string_view(error.what()).starts_with("stdout: ")) throw;
-      std::fprintf(stderr, "impipe: %s: %s\n", file.c_str(), error.what());
+      write_stderr("impipe: " + printable(file) + ": " + error.what());
       failed = true;
     }
   }

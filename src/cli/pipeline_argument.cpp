@@ -1,14 +1,10 @@
 // Reads and binds the pipeline's text.
 #include "cli/pipeline_argument.hpp"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 
 #include "core/error.hpp"
+#include "core/text_file.hpp"
 #include "pipeline/binder.hpp"
 #include "pipeline/parser.hpp"
 
@@ -16,28 +12,44 @@ namespace impipe::cli {
 namespace {
 
 std::string read_text(const std::string& file) {
-  if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error)) throw Error("-f " + file + ": is a directory");
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw Error("-f " + file + ": " + std::strerror(errno));
-  return {std::istreambuf_iterator<char>(stream), {}};
+  try {
+    return file == "-" ? read_text_stdin() : read_text_file(file);
+  } catch (const Error& error) {
+    throw Error(std::string("-f ") + error.what());
+  }
+}
+
+pipeline::Pipeline bound(const std::string& text, const std::string& origin,
+                         pipeline::TextKind kind, const engine::Sandbox& sandbox) {
+  pipeline::Pipeline pipeline = pipeline::bind(pipeline::parse(text, origin, kind));
+  engine::check_files(pipeline, sandbox);
+  return pipeline;
 }
 
 }  // namespace
 
-pipeline::Pipeline take_pipeline(std::vector<std::string>& arguments, const std::string& file) {
-  if (!file.empty()) {
-    return pipeline::bind(pipeline::parse(read_text(file), file, pipeline::TextKind::file));
-  }
+CLI::Option* add_sandbox(CLI::App* app, std::string& text) {
+  // Without a value it is the word that stands for no folder.
+  return app
+      ->add_flag("--sandbox{on}", text,
+                 "For a text that is not trusted: save only below -o's folder, @file only below "
+                 "the folders of --sandbox=DIR,...")
+      ->envname("IMPIPE_SANDBOX");
+}
+
+pipeline::Pipeline take_pipeline(std::vector<std::string>& arguments, const std::string& file,
+                                 const engine::Sandbox& sandbox) {
+  using pipeline::TextKind;
+  if (!file.empty()) return bound(read_text(file), file, TextKind::file, sandbox);
   if (arguments.empty()) throw Error("no pipeline given: impipe PIPELINE INPUT... -o OUTPUT");
   const std::string text = arguments.front();
   arguments.erase(arguments.begin());
   try {
-    return pipeline::bind(pipeline::parse(text));
+    return bound(text, "pipeline", TextKind::command_line, sandbox);
   } catch (const Error&) {
     std::error_code error;
-    if (!std::filesystem::exists(text, error)) throw;
+    // A text that is not trusted does not learn either whether a file is there.
+    if (sandbox.on || !std::filesystem::exists(text, error)) throw;
     const bool folder = std::filesystem::is_directory(text, error);
     throw Error("the pipeline comes first, but '" + text + "' is a " +
                 (folder ? "folder" : "file") + ": impipe PIPELINE " + text + " -o OUTPUT");

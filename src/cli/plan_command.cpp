@@ -7,6 +7,7 @@
 #include "engine/inspect.hpp"
 #include "pipeline/explain.hpp"
 #include "pipeline/fuse.hpp"
+#include "pipeline/image_sizes.hpp"
 #include "pipeline/lower.hpp"
 
 namespace impipe::cli {
@@ -15,36 +16,54 @@ namespace {
 struct PlanFlags {
   std::vector<std::string> arguments;
   std::string pipeline_file;
-  std::string cls = "uint8";
+  std::string cls = "uint8", max_pixels, sandbox;
   int channels = 1;
   bool alpha = false;
   bool strict = false, no_fuse = false;
 };
 
-ImageType type_of_input(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
-  if (pipeline.has_source()) return pipeline.make_source().type;
+// What the plan is made for; 0x0 when nothing says how large it is.
+MadeImage input_of(const PlanFlags& flags, const pipeline::Pipeline& pipeline,
+                   std::int64_t max_pixels) {
+  if (pipeline.has_source()) {
+    if (!flags.arguments.empty()) {
+      throw Error("the pipeline makes its own image, with " +
+                  std::string(pipeline.stages.front().call->op().name) + ", and takes no inputs");
+    }
+    return pipeline::checked_source(pipeline, max_pixels);
+  }
   if (!flags.arguments.empty()) {
     try {
-      return engine::inspect(flags.arguments.front()).type;
+      const engine::FileFacts facts = engine::inspect(flags.arguments.front());
+      return {facts.type, facts.size};
     } catch (const Error& error) {
       throw Error(flags.arguments.front() + ": " + error.what(), ExitCode::file_failed);
     }
   }
-  ImageType type;
-  type.cls = parse_class("--class", flags.cls);
-  type.channels = flags.channels;
-  type.alpha = flags.alpha;
-  type.white = class_max(type.cls);
-  return type;
+  MadeImage input;
+  input.type.cls = parse_class("--class", flags.cls);
+  input.type.channels = flags.channels;
+  input.type.alpha = flags.alpha;
+  input.type.white = class_max(input.type.cls);
+  return input;
 }
 
 int show_plan(PlanFlags& flags) {
-  const pipeline::Pipeline pipeline = take_pipeline(flags.arguments, flags.pipeline_file);
+  const pipeline::Pipeline pipeline =
+      take_pipeline(flags.arguments, flags.pipeline_file, engine::make_sandbox(flags.sandbox));
   if (flags.arguments.size() > 1) throw Error("plan takes one input, whose kind counts");
-  const ImageType type = type_of_input(flags, pipeline);
+  const std::int64_t max_pixels = flags.max_pixels.empty()
+                                      ? pipeline::default_max_pixels
+                                      : parse_amount("--max-pixels", flags.max_pixels, 1000);
+  const MadeImage input = input_of(flags, pipeline, max_pixels);
   std::map<std::string, ImageType> operands;
-  for (const std::string& name : pipeline.operands) operands[name] = type;
-  const Plan lowered = pipeline::lower(pipeline, type, operands, {.strict = flags.strict});
+  std::map<std::string, Size> sizes;
+  for (const std::string& name : pipeline.operands) {
+    operands[name] = input.type;
+    sizes[name] = input.size;
+  }
+  const Plan lowered = pipeline::lower(pipeline, input.type, operands, {.strict = flags.strict});
+  pipeline::planned_sizes(pipeline, lowered, input.size, sizes, max_pixels);
   const Plan plan = flags.no_fuse ? pipeline::without_unread(lowered) : pipeline::fuse(lowered);
   write_stdout(pipeline::explain(pipeline, plan, lowered));
   return 0;
@@ -66,6 +85,8 @@ void add_plan(CommandSet& commands) {
   option(app, "--class", flags->cls, "CLASS", "Of the image, when no input is given");
   option(app, "--channels", flags->channels, "N", "Of the image: 1 or 3")->check(one_or_three());
   flag(app, "--alpha", flags->alpha, "The image has alpha");
+  option(app, "--max-pixels", flags->max_pixels, "N", "Refuse larger images (default 1073M)");
+  add_sandbox(app, flags->sandbox);
   flag(app, "--strict", flags->strict, "An implicit rgb2gray is an error");
   flag(app, "--no-fuse", flags->no_fuse, "Show the plan without fusion");
   command.run = [flags] { return show_plan(*flags); };

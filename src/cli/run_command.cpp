@@ -19,7 +19,7 @@ namespace {
 // What the flags say, as text where a value is more than that.
 struct RunFlags {
   std::vector<std::string> arguments;
-  std::string pipeline_file, gpu_memory;
+  std::string pipeline_file, sandbox, gpu_memory;
   engine::RunOptions run;
   std::string missing_frame = "error", shard, max_pixels, memory, cls, progress = "auto", profile;
   int threads = 0;
@@ -38,6 +38,7 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Pipeline")
       ->expected(1)
       ->take_all();
+  add_sandbox(app, f.sandbox)->group("Pipeline");
   flag(app, "--strict", run.session.strict, "An implicit rgb2gray is an error")->group("Pipeline");
   flag(app, "--no-fuse", f.no_fuse, "Run each operator on its own; results are the same")
       ->group("Pipeline");
@@ -50,7 +51,8 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--missingfile", f.missing_frame, "error|skip|black", "For frames that do not exist")
       ->group("Inputs");
   option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")->group("Inputs");
-  option(app, "--max-pixels", f.max_pixels, "N", "Refuse larger pictures (default 1073M)")
+  option(app, "--max-pixels", f.max_pixels, "N",
+         "Refuse larger pictures and results (default 1073M)")
       ->group("Inputs");
 
   option(app, "-o,--output", run.output, "PATH",
@@ -138,7 +140,8 @@ void summarise(const engine::RunEnd& end, RunReporter& reporter, double seconds)
 }
 
 int run_pipeline(RunFlags& f) {
-  pipeline::Pipeline pipeline = take_pipeline(f.arguments, f.pipeline_file);
+  f.run.sandbox = engine::make_sandbox(f.sandbox);
+  pipeline::Pipeline pipeline = take_pipeline(f.arguments, f.pipeline_file, f.run.sandbox);
   f.run.inputs = f.arguments;
   engine::RunOptions options = options_of(f);
   const std::vector<std::string> modes = {"auto", "lines", "json", "none"};

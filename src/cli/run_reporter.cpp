@@ -10,6 +10,7 @@
 #include "cli/signals.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
+#include "core/printable.hpp"
 #include "core/text.hpp"
 
 namespace impipe::cli {
@@ -23,21 +24,6 @@ constexpr auto redraw_interval = std::chrono::milliseconds(100);
 // File names may hold any byte; invalid UTF-8 is replaced.
 std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-// A tab or a line's end in a name would break the table.
-std::string cell(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\t') {
-      out += "\\t";
-    } else if (c == '\n') {
-      out += "\\n";
-    } else {
-      out += c;
-    }
-  }
-  return out;
 }
 
 const char* word_of(State state) {
@@ -97,7 +83,7 @@ bool RunReporter::file(const engine::FileReport& report) {
 void RunReporter::tell_failure(const engine::FileReport& report) {
   clear_line();
   const std::string input = report.input.string();
-  say("impipe: " + input + ": " + report.stage + ": " + report.message);
+  say("impipe: " + printable(input) + ": " + report.stage + ": " + report.message);
   if (!errors_.is_open()) return;
   errors_ << dump(Json{{"file", input}, {"stage", report.stage}, {"message", report.message}})
           << std::endl;  // at once: somebody may be reading along
@@ -121,8 +107,8 @@ void RunReporter::tell_end(const engine::FileReport& report) {
     if (report.clipped > 0) json["clipped"] = report.clipped;
     say(dump(json));
   } else if (options_.progress == ProgressMode::lines && report.state != State::failed) {
-    std::string line = fmt::format("[{}/{}] {}", ended_, files_, report.input.string());
-    if (!report.output.empty()) line += " -> " + report.output.string();
+    std::string line = fmt::format("[{}/{}] {}", ended_, files_, printable(report.input.string()));
+    if (!report.output.empty()) line += " -> " + printable(report.output.string());
     if (report.state == State::skipped) line += " (skipped)";
     say(line);
   } else if (options_.verbose && report.state == State::skipped) {
@@ -146,7 +132,7 @@ void RunReporter::write_row(const engine::FileReport& report) {
     text += "\n";
     header_ = columns;
   }
-  text += cell(report.input.string());
+  text += printable_cell(report.input.string());
   for (const double value : report.values) text += "\t" + number_text(value);
   if (!report.hash.empty()) text += "\t" + report.hash;
   write_stdout(text + "\n");
@@ -164,7 +150,7 @@ void RunReporter::detail(const std::string& text) {
 
 void RunReporter::say(const std::string& line) {
   clear_line();
-  std::fprintf(stderr, "%s\n", line.c_str());
+  write_stderr(line);
 }
 
 void RunReporter::tick() { draw(); }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/printable.hpp"
+
 namespace impipe {
 namespace {
 
@@ -43,10 +45,8 @@ Error error_at(std::string_view text, Span span, std::string_view message,
   std::string line(shown_begin > line_begin ? ellipsis : "");
   line += text.substr(shown_begin, shown_end - shown_begin);
   if (shown_end < line_end) line += ellipsis;
-  // Tabs and other control characters would move the caret: each is shown as one space.
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
+  // Tabs and other control characters would move the caret: each is shown as one character.
+  line = printable_in_place(line);
   const int column = display_width(text.substr(line_begin, begin - line_begin));
   const int indent = display_width(text.substr(shown_begin, begin - shown_begin)) +
                      (shown_begin > line_begin ? 1 : 0);

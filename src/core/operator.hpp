@@ -43,6 +43,9 @@ struct Parameter {
   bool required = false;
 };
 
+// Above it a kernel's plan alone takes seconds.
+inline constexpr int largest_matrix_side = 1001;
+
 struct Matrix {
   int rows = 0, columns = 0;
   std::vector<double> values;  // row major
@@ -125,6 +128,12 @@ struct MeasureValue {
   std::int64_t values = 0;  // a channel
 };
 
+// What a source makes, known before any pixel is.
+struct MadeImage {
+  ImageType type;
+  Size size;
+};
+
 struct Operator {
   std::string_view name;
   std::string_view help;      // one line
@@ -139,7 +148,8 @@ struct Operator {
   std::string_view matlab = "";    // the MATLAB call, and where it differs
   // Makes the operator's primitives and returns the image that goes on. Null for a source.
   ImageValue (*lower)(const Call& call, PlanBuilder& plan) = nullptr;
-  // Sources: makes the image.
+  // Sources: what `make` would make, without computing it; then the image itself.
+  MadeImage (*describe)(const Call& call) = nullptr;
   HostImage (*make)(const Call& call) = nullptr;
 };
 

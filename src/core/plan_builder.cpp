@@ -3,8 +3,27 @@
 
 #include <algorithm>
 
+#include "core/plan_limit.hpp"
+
 namespace impipe {
 namespace {
+
+std::int64_t cells_of(const Mask& mask) { return static_cast<std::int64_t>(mask.cells.size()); }
+
+std::int64_t cells_of(const Primitive& primitive) {
+  if (const auto* p = std::get_if<Stencil>(&primitive)) return cells_of(p->taps);
+  if (const auto* p = std::get_if<Separable>(&primitive)) {
+    return cells_of(p->row) + cells_of(p->column);
+  }
+  if (const auto* p = std::get_if<Extremum>(&primitive)) return cells_of(p->mask);
+  if (const auto* p = std::get_if<Rank>(&primitive)) return cells_of(p->mask);
+  return 0;
+}
+
+std::int64_t cells_of(const Step& step) {
+  const Node& node = step.kernel.nodes.front();
+  return cells_of(node.primitive) + static_cast<std::int64_t>(node.arguments.size());
+}
 
 // The same change of size for the alpha plane: one tap of weight 1, zeros outside.
 template <class Filter>
@@ -67,6 +86,9 @@ ImageValue PlanBuilder::operand(const Call& call, std::string_view name) const {
 Step& PlanBuilder::add_step(Primitive primitive, const std::vector<ImageValue>& images,
                             const std::vector<MeasureValue>& measures,
                             const std::vector<Arg>& args) {
+  std::int64_t cells = cells_of(primitive) + static_cast<std::int64_t>(args.size());
+  for (const Step& earlier : plan_.steps) cells += cells_of(earlier);
+  if (cells > most_plan_cells) throw PlanTooLarge();
   plan_.steps.emplace_back();
   Step& step = plan_.steps.back();
   step.stages = {stage_};

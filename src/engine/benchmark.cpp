@@ -36,6 +36,15 @@ HostImage read_image(const std::string& path) {
   }
 }
 
+MadeImage probed(const std::string& path) {
+  try {
+    const io::ImageInfo info = io::probe(path);
+    return {info.type, info.size()};
+  } catch (const Error& error) {
+    throw Error(path + ": " + error.what(), ExitCode::file_failed);
+  }
+}
+
 // What the buffers of a measurement have together at least: several times a GPU's cache.
 constexpr double footprint = 256 << 20;
 constexpr size_t most_places = 4096;
@@ -151,22 +160,35 @@ void Benchmark::prepare(
   }
 }
 
-void Benchmark::check_memory(Session& session, const pipeline::Pipeline& pipeline,
-                             const BenchmarkOptions& options) const {
-  if (!options.input.empty() || pipeline.has_source()) return;
-  const ImageType type = made_type(options);
-  const auto program = session.program(type, operand_types(pipeline, type));
+void Benchmark::check_sizes(Session& session, const pipeline::Pipeline& pipeline,
+                            const BenchmarkOptions& options) const {
+  MadeImage input{made_type(options), options.size};
+  if (pipeline.has_source()) {
+    input = pipeline::checked_source(pipeline, options.max_pixels);
+  } else if (!options.input.empty()) {
+    input = probed(options.input);
+  }
+  const auto program = session.program(input.type, operand_types(pipeline, input.type));
+  std::map<std::string, Size> operands;
+  for (const std::string& name : pipeline.operands) operands[name] = input.size;
+  // A made image is as large as --size asks for.
+  const std::int64_t most = std::max(options.max_pixels, input.size.pixels());
+  const std::vector<Size> sizes =
+      pipeline::planned_sizes(pipeline, program->lowered, input.size, operands, most);
   // Each image as it is made and, where the device's memory is the host's, what a run has at the
   // same time in two places and the yardstick's two copies of what it reads and writes.
-  const double made = static_cast<double>(type.channels * bytes_of(type.cls)) *
-                      static_cast<double>(1 + pipeline.operands.size());
-  const double there = device().is_gpu ? 0 : 4 * program->bytes_per_pixel;
-  const double bytes = (made + there * options.stack) * static_cast<double>(options.size.pixels());
+  const double made = static_cast<double>(input.type.channels * bytes_of(input.type.cls)) *
+                      static_cast<double>(1 + pipeline.operands.size()) *
+                      static_cast<double>(input.size.pixels());
+  const double there = device().is_gpu ? 0 : 4 * most_bytes(*program, sizes);
+  const double bytes = made + there * options.stack;
   const auto memory = 2 * static_cast<double>(default_memory());
   constexpr double giga = 1 << 30;
   if (bytes <= memory) return;
-  throw Error(fmt::format("--size: {}x{} pixels take about {:.0f} GiB here, and there are {:.1f}",
-                          options.size.width, options.size.height, bytes / giga, memory / giga));
+  const bool chosen = options.input.empty() && !pipeline.has_source();
+  throw Error(fmt::format("{}{}x{} pixels take about {:.0f} GiB here, and there are {:.1f}",
+                          chosen ? "--size: " : "", input.size.width, input.size.height,
+                          bytes / giga, memory / giga));
 }
 
 void Benchmark::copy(DevicePlane& to, DevicePlane& from) {
@@ -333,7 +355,7 @@ void Benchmark::measure_device(const Program& program, const Material& material,
 BenchmarkResult Benchmark::run(const pipeline::Pipeline& pipeline,
                                const BenchmarkOptions& options) {
   Session& of = session(pipeline, options.session);
-  check_memory(of, pipeline, options);
+  check_sizes(of, pipeline, options);
   const Material what = material(pipeline, options);
   std::map<std::string, ImageType> types;
   for (const auto& [name, image] : what.operands) types[name] = image.type;

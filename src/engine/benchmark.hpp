@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/session.hpp"
+#include "pipeline/image_sizes.hpp"
 
 namespace impipe::engine {
 
@@ -21,6 +22,7 @@ struct BenchmarkOptions {
   // Pipelines that make an image of that name, "" for the input; otherwise it is
   // make_natural_image.
   std::map<std::string, pipeline::Pipeline> sources;
+  std::int64_t max_pixels = pipeline::default_max_pixels;
   int stack = 1;     // equal images in one launch; times are then those of all of them
   bool wall = true;  // measure decoded pixels to result too
   int repeat = 0;    // runs of that; 0: as many as fit into about a second, at least 5
@@ -65,9 +67,10 @@ class Benchmark {
     int groups;
   };
   Session& session(const pipeline::Pipeline& pipeline, const SessionOptions& options);
-  // Throws Error when the images would not fit into the host's memory.
-  void check_memory(Session& session, const pipeline::Pipeline& pipeline,
-                    const BenchmarkOptions& options) const;
+  // Throws Error when an image would be larger than is allowed, or when all together would not fit
+  // into the host's memory.
+  void check_sizes(Session& session, const pipeline::Pipeline& pipeline,
+                   const BenchmarkOptions& options) const;
   const HostImage& image(const std::string& name, std::uint32_t seed,
                          const BenchmarkOptions& options);
   Material material(const pipeline::Pipeline& pipeline, const BenchmarkOptions& options);

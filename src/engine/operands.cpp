@@ -36,9 +36,9 @@ fs::path Operand::partner(const fs::path& relative) const {
               ExitCode::file_failed);
 }
 
-ImageType Operand::type(const fs::path& partner) const {
+io::ImageInfo Operand::info(const fs::path& partner) const {
   try {
-    return io::probe(partner).type;
+    return io::probe(partner);
   } catch (const Error& error) {
     throw Error("--with " + name_ + ": " + partner.string() + ": " + error.what(),
                 ExitCode::file_failed);

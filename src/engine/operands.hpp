@@ -23,7 +23,7 @@ class Operand {
   const std::string& name() const { return name_; }
   // Throws Error (file_failed) when there is none.
   std::filesystem::path partner(const std::filesystem::path& relative) const;
-  ImageType type(const std::filesystem::path& partner) const;
+  io::ImageInfo info(const std::filesystem::path& partner) const;
   HostImage decode(const std::filesystem::path& partner, const io::DecodeOptions& options);
 
  private:

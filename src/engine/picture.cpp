@@ -3,16 +3,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/error.hpp"
 #include "io/atomic_file.hpp"
+#include "pipeline/image_sizes.hpp"
 
 namespace impipe::engine {
 namespace {
 
 constexpr std::uint64_t fnv_offset = 0xcbf29ce484222325;
 constexpr std::uint64_t fnv_prime = 0x100000001b3;
+constexpr double giga = 1 << 30;
 
 void hash_plane(std::uint64_t& hash, const Plane& plane) {
   const auto mix = [&](std::uint64_t byte) { hash = (hash ^ byte) * fnv_prime; };
@@ -53,6 +56,11 @@ const std::map<std::string, ImageType>& Picture::partner_types() const {
   return partners ? partners->types : none;
 }
 
+const std::map<std::string, Size>& Picture::partner_sizes() const {
+  static const std::map<std::string, Size> none;
+  return partners ? partners->sizes : none;
+}
+
 bool PictureWork::is_wanted() const {
   const std::string& output = picture_.output;
   if (output.empty() || output == "-") return true;
@@ -69,19 +77,30 @@ std::optional<std::int64_t> PictureWork::prepare() {
   if (picture_.failure) throw Error(picture_.failure->message, ExitCode::file_failed);
   if (!is_wanted()) return std::nullopt;
   const Plan& plan = picture_.program->plan;
-  const std::int64_t pixels = picture_.info->size().pixels();
+  const std::vector<Size> sizes = pipeline::planned_sizes(
+      settings_.lanes->pipeline(), picture_.program->lowered, picture_.info->size(),
+      picture_.partner_sizes(), settings_.decode.max_pixels);
+  const double planes = most_bytes(*picture_.program, sizes);
+  if (planes > settings_.most_memory) {
+    throw Error(fmt::format("out of memory: its images take {:.1f} GiB, and there are {:.1f}",
+                            planes / giga, settings_.most_memory / giga),
+                ExitCode::file_failed);
+  }
   std::error_code error;
   const auto file_bytes = std::filesystem::file_size(picture_.path, error);
   // The device's planes hold the input too; the encoded result is no larger than its pixels.
-  const double a_pixel = picture_.program->bytes_per_pixel + (picture_.info->type.alpha ? 4 : 0) +
-                         2 * bytes_per_pixel(plan.values[plan.result]);
-  return static_cast<std::int64_t>(a_pixel * static_cast<double>(pixels)) +
+  const auto pixels = static_cast<double>(sizes[0].pixels());
+  const auto made = static_cast<double>(sizes[plan.result].pixels());
+  const double around = (picture_.info->type.alpha ? 4 : 0) * std::max(pixels, made) +
+                        2 * bytes_per_pixel(plan.values[plan.result]) * made;
+  return static_cast<std::int64_t>(planes + around) +
          (error ? 0 : static_cast<std::int64_t>(file_bytes));
 }
 
 void PictureWork::decode() {
-  if (!settings_.source.pixels.empty()) {
-    material_.image = settings_.source;
+  const pipeline::Pipeline& pipeline = settings_.lanes->pipeline();
+  if (pipeline.has_source()) {
+    material_.image = pipeline.make_source();
   } else if (picture_.missing_frame) {
     material_.image = black_image(*picture_.info);
   } else {

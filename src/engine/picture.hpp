@@ -28,6 +28,7 @@ struct Picture {
   struct Partners {
     std::vector<std::filesystem::path> paths;  // one an operand
     std::map<std::string, ImageType> types;
+    std::map<std::string, Size> sizes;
   };
 
   std::string path;  // as it is opened
@@ -42,16 +43,17 @@ struct Picture {
   std::unique_ptr<std::vector<std::filesystem::path>> saves;  // one a save of the plan, or null
 
   const std::map<std::string, ImageType>& partner_types() const;
+  const std::map<std::string, Size>& partner_sizes() const;
 };
 
 // What all pictures of a run share.
 struct PictureSettings {
   Lanes* lanes = nullptr;
   std::vector<std::unique_ptr<Operand>> operands;
-  HostImage source;          // of a pipeline that makes its own image
   io::Bytes standard_input;  // which is read only once
   io::DecodeOptions decode;
   io::EncodeOptions encode;
+  double most_memory = 0;  // bytes that there are
   bool dry_run = false;
   bool update = false;
   bool no_clobber = false;

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/primitive_facts.hpp"
+#include "pipeline/image_sizes.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -51,12 +52,15 @@ std::vector<std::vector<ValueId>> lifetimes(const Plan& plan) {
   return dead_after;
 }
 
-double most_bytes(const Plan& plan, const std::vector<std::vector<ValueId>>& dead_after) {
+// bytes_of(value): those of one value. The most there are of all at the same time.
+template <class BytesOf>
+double most_bytes(const Plan& plan, const std::vector<std::vector<ValueId>>& dead_after,
+                  BytesOf bytes_of) {
   std::set<ValueId> live = {0};
   for (const PlanOperand& operand : plan.operands) live.insert(operand.value);
   const auto bytes = [&] {
     double sum = 0;
-    for (const ValueId id : live) sum += bytes_per_pixel(plan.values[id]);
+    for (const ValueId id : live) sum += bytes_of(id);
     return sum;
   };
   double most = bytes();
@@ -129,13 +133,23 @@ Program make_program(const pipeline::Pipeline& pipeline, Plan lowered, Plan plan
     program.operators.emplace_back(stage.call ? stage.call->op().name : std::string_view());
   }
   program.dead_after = lifetimes(plan);
-  program.bytes_per_pixel = most_bytes(plan, program.dead_after);
+  program.bytes_per_pixel = most_bytes(plan, program.dead_after, [&](ValueId id) {
+    return static_cast<double>(bytes_per_pixel(plan.values[id]));
+  });
   program.lowered = std::move(lowered);
   program.plan = std::move(plan);
   for (Step& step : program.plan.steps) {
     program.sized.push_back(take_sized_arguments(program.plan, step));
   }
   return program;
+}
+
+double most_bytes(const Program& program, const std::vector<Size>& sizes) {
+  const Plan& plan = program.plan;
+  return most_bytes(plan, program.dead_after, [&](ValueId id) {
+    return static_cast<double>(bytes_per_pixel(plan.values[id])) *
+           static_cast<double>(sizes[id].pixels());
+  });
 }
 
 std::vector<Size> sizes_of(const Program& program, Size input,
@@ -148,7 +162,7 @@ std::vector<Size> sizes_of(const Program& program, Size input,
     const Node& node = step.kernel.nodes.front();
     const ValueId made = step.outputs.front();
     if (node.images.empty()) {
-      sizes[made] = sizes[plan.values[made].measured_image];
+      sizes[made] = pipeline::size_made(plan, step, sizes);
       continue;
     }
     const auto* point = std::get_if<Point>(&node.primitive);
@@ -161,7 +175,7 @@ std::vector<Size> sizes_of(const Program& program, Size input,
     if (point != nullptr && point->lookup) {
       check_table(program, step, step.inputs[node.images[1].index], sizes);
     }
-    sizes[made] = node.is_measure ? sizes[first] : result_size(node, sizes[first]);
+    sizes[made] = pipeline::size_made(plan, step, sizes);
     if (sizes[made].width < 1 || sizes[made].height < 1) {
       throw Error(program.operators[step.stages.front()] + ": the image is only " +
                       to_string(sizes[first]) + ", so that nothing is left of it",

@@ -45,6 +45,9 @@ Program make_program(const pipeline::Pipeline& pipeline, Plan lowered, Plan plan
 std::vector<Size> sizes_of(const Program& program, Size input,
                            const std::map<std::string, Size>& operands);
 
+// Bytes on the device at most at the same time. sizes: of all values.
+double most_bytes(const Program& program, const std::vector<Size>& sizes);
+
 // Bytes that a plane of this value has for each of its pixels.
 int bytes_per_pixel(const PlanValue& value);
 

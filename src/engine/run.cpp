@@ -12,6 +12,7 @@
 #include "engine/free_memory.hpp"
 #include "engine/image_infos.hpp"
 #include "engine/picture.hpp"
+#include "engine/save_names.hpp"
 #include "engine/work_cost.hpp"
 #include "io/atomic_file.hpp"
 #include "io/inputs.hpp"
@@ -94,17 +95,16 @@ std::string known_extensions() {
 }
 
 // Reads headers on several threads: on a network folder each costs a round trip.
-void probe_all(Work& work, const RunOptions& options, PictureSettings& settings, ThreadPool& pool,
-               ImageInfos& infos) {
+void probe_all(Work& work, const RunOptions& options, const std::optional<MadeImage>& source,
+               PictureSettings& settings, ThreadPool& pool, ImageInfos& infos) {
   std::vector<Picture>& pictures = work.pictures;
   const bool black = options.missing_frame == MissingFrame::black;
   const auto probe = [&](std::int64_t i) {
     Picture& picture = pictures[static_cast<size_t>(i)];
     if (picture.failure || options.stop()) return;
     try {
-      if (!settings.source.pixels.empty()) {
-        picture.info = infos.keep(
-            {.type = settings.source.type, .stored = settings.source.size(), .detail = {}});
+      if (source) {
+        picture.info = infos.keep({.type = source->type, .stored = source->size, .detail = {}});
       } else if (picture.is_stdin) {
         settings.standard_input = io::read_picture(STDIN_FILENO);
         picture.info = infos.keep(io::probe(settings.standard_input));
@@ -115,7 +115,9 @@ void probe_all(Work& work, const RunOptions& options, PictureSettings& settings,
       for (const auto& operand : settings.operands) {
         std::vector<fs::path>& paths = picture.partners->paths;
         paths.push_back(operand->partner(work.inputs[static_cast<size_t>(i)].relative));
-        picture.partners->types[operand->name()] = operand->type(paths.back());
+        const io::ImageInfo info = operand->info(paths.back());
+        picture.partners->types[operand->name()] = info.type;
+        picture.partners->sizes[operand->name()] = info.size();
       }
     } catch (const Error& error) {
       fail(picture, "decode", error);
@@ -170,14 +172,18 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
 
 // The programs of all types there are. When the pipeline fits no picture at all, for one and the
 // same reason, that is the pipeline's fault.
-void plan_all(std::vector<Picture>& pictures, Lanes& lanes, Progress& progress) {
+void plan_all(std::vector<Picture>& pictures, Lanes& lanes, std::int64_t max_pixels,
+              Progress& progress) {
   std::set<std::string> notes;
   std::string reason;
   bool all_failed = true;
   for (Picture& picture : pictures) {
     if (picture.failure) continue;
     try {
-      picture.program = lanes.program(picture.info->type, picture.partner_types());
+      auto program = lanes.program(picture.info->type, picture.partner_types());
+      pipeline::planned_sizes(lanes.pipeline(), program->lowered, picture.info->size(),
+                              picture.partner_sizes(), max_pixels);
+      picture.program = std::move(program);
       all_failed = false;
       for (const std::string& note : picture.program->plan.notes) {
         if (notes.insert(note).second) progress.note(note);
@@ -247,37 +253,6 @@ void name_outputs(std::span<const io::Input> inputs, std::vector<Picture>& pictu
   }
   const std::vector<fs::path> outputs = io::plan_outputs(inputs, extensions, target);
   for (size_t i = 0; i < pictures.size(); ++i) pictures[i].output = outputs[i].string();
-}
-
-// Where `save TEMPLATE` writes, for each picture; no two writes may share a name.
-void name_saves(std::span<const io::Input> inputs, std::vector<Picture>& pictures) {
-  std::set<std::string> taken;
-  for (const Picture& picture : pictures) {
-    if (!picture.output.empty() && picture.output != "-") taken.insert(picture.output);
-  }
-  for (size_t i = 0; i < pictures.size(); ++i) {
-    Picture& picture = pictures[i];
-    if (!picture.program) continue;
-    for (const PlanSave& save : picture.program->plan.saves) {
-      const auto format = io::format_of_extension(save.name_template);
-      std::string extension(io::extension_for(picture.info->format, picture.info->type.cls,
-                                              picture.info->type.channels));
-      if (format) {
-        extension = io::extension_for(*format, picture.info->type.cls, picture.info->type.channels);
-      }
-      const fs::path path = io::NameTemplate::parse(save.name_template, "save")
-                                .expand({.input = inputs[i].path,
-                                         .extension = extension,
-                                         .index = static_cast<std::int64_t>(i) + 1,
-                                         .frame = inputs[i].frame});
-      if (!taken.insert(path.string()).second) {
-        throw Error("save: two results would be written to '" + path.string() +
-                    "'; use a field such as {stem}");
-      }
-      if (!picture.saves) picture.saves = std::make_unique<std::vector<fs::path>>();
-      picture.saves->push_back(path);
-    }
-  }
 }
 
 FileReport report_of(std::int64_t index, const PictureWork& work, const FileEnd& end) {
@@ -382,7 +357,9 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   for (const pipeline::BoundStage& stage : pipeline.stages) {
     settings.stage_texts.push_back(stage.text);
   }
-  if (pipeline.has_source()) settings.source = pipeline.make_source();
+  settings.most_memory = 2 * static_cast<double>(default_memory());
+  std::optional<MadeImage> source;
+  if (pipeline.has_source()) source = pipeline::checked_source(pipeline, options.max_pixels);
 
   ThreadPool pool(0);  // the batch's threads are its helpers
   std::vector<OpenDevice> devices;
@@ -401,7 +378,7 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   }
   {
     ThreadPool probing(options.threads - 1);
-    probe_all(work, options, settings, probing, infos);
+    probe_all(work, options, source, settings, probing, infos);
   }
   if (devices.empty()) {
     const WorkCost cost = cost_of(work.pictures, pipeline, options.session);
@@ -414,13 +391,13 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   Lanes lanes(pipeline, std::move(devices), options.session, options.threads);
   progress.detail(lanes.names() + ": " + why);
   settings.lanes = &lanes;
-  plan_all(work.pictures, lanes, progress);
+  plan_all(work.pictures, lanes, options.max_pixels, progress);
   if (const Picture* planned = first_planned(work.pictures)) {
     check_target(where, planned->program->plan, lanes.pipeline(), options);
   }
   if (target)
     name_outputs(work.inputs, work.pictures, *target, options, lanes.pipeline().has_source());
-  name_saves(work.inputs, work.pictures);
+  name_saves(work.inputs, work.pictures, lanes.pipeline(), where, options.sandbox.on);
   prepare_outputs(where, options);
   if (options.shard_count > 1) {
     std::vector<Picture> mine;

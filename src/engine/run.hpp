@@ -9,7 +9,9 @@
 
 #include "engine/profile.hpp"
 #include "engine/progress.hpp"
+#include "engine/sandbox.hpp"
 #include "engine/session.hpp"
+#include "pipeline/image_sizes.hpp"
 
 namespace impipe::engine {
 
@@ -26,7 +28,9 @@ struct RunOptions {
   MissingFrame missing_frame = MissingFrame::error;
   std::vector<std::string> with;  // "b=masks/"
   int shard_index = 1, shard_count = 1;
-  std::int64_t max_pixels = std::int64_t{1} << 30;
+  std::int64_t max_pixels = pipeline::default_max_pixels;
+
+  Sandbox sandbox;
 
   std::string output;  // empty: none
   bool in_place = false;

@@ -6,16 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <set>
 #include <unordered_set>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "core/text_file.hpp"
 #include "io/codec.hpp"
 
 namespace impipe::io {
@@ -247,21 +244,14 @@ InputList list_inputs(std::span<const std::string> arguments, const InputOptions
 }
 
 std::vector<std::string> read_names(const std::string& list, bool nul_separated) {
-  std::ifstream file;
-  if (list != "-") {
-    file.open(list, std::ios::binary);
-    if (!file) {
-      throw Error("cannot read the list '" + list + "': " + std::strerror(errno), ExitCode::usage);
-    }
-  }
-  std::istream& in = list == "-" ? std::cin : file;
   std::vector<std::string> names;
-  for (std::string name; std::getline(in, name, nul_separated ? '\0' : '\n');) {
-    if (!nul_separated && name.ends_with('\r')) name.pop_back();
-    if (!name.empty()) names.push_back(name);
-  }
-  if (in.bad()) {
-    throw Error("cannot read the list '" + list + "': " + std::strerror(errno), ExitCode::usage);
+  try {
+    read_lines(list, nul_separated ? '\0' : '\n', [&](std::string_view name) {
+      if (!nul_separated && name.ends_with('\r')) name.remove_suffix(1);
+      if (!name.empty()) names.emplace_back(name);
+    });
+  } catch (const Error& error) {
+    throw Error(std::string("--files-from ") + error.what());
   }
   return names;
 }

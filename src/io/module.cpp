@@ -2,6 +2,7 @@
 #include "io/module.hpp"
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -14,23 +15,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// IMPIPE_CODEC names the folder of the modules.
-std::vector<fs::path> places(const std::string& file_name) {
-  if (const char* given = std::getenv("IMPIPE_CODEC"); given != nullptr && *given != '\0') {
-    return {fs::path(given) / file_name};
-  }
-  std::error_code error;
-  const fs::path exe_dir = fs::read_symlink("/proc/self/exe", error).parent_path();
-  return {exe_dir / ".." / "lib" / "impipe" / file_name, exe_dir / file_name,
-          // The build tree: beside src/cli and tests lies src/io.
-          exe_dir / ".." / "io" / file_name, exe_dir / ".." / "src" / "io" / file_name};
+std::vector<fs::path> folders() {
+  const char* named = std::getenv("IMPIPE_CODEC");
+  return codec_folders(named == nullptr ? "" : named, program_path());
 }
 
 const CodecModule& open_module(const std::string& file_name) {
   std::string looked;
-  for (const fs::path& path : places(file_name)) {
+  for (const fs::path& folder : folders()) {
     std::error_code error;
-    const fs::path clean = path.lexically_normal();
+    const fs::path clean = (folder / file_name).lexically_normal();
     looked += (looked.empty() ? "" : ", ") + clean.parent_path().string();
     if (!fs::exists(clean, error)) continue;
     // Deferred binding: most files need few of the libraries' functions.
@@ -54,6 +48,35 @@ const CodecModule& open_module(const std::string& file_name) {
 }
 
 }  // namespace
+
+fs::path program_path() {
+  std::error_code error;
+  const fs::path link = fs::read_symlink("/proc/self/exe", error);
+  if (!error && link.is_absolute() && fs::is_regular_file(link, error)) return link;
+  // Without /proc: the path that execve was given. A program that changed its folder in between
+  // would look in a wrong place; this one does not.
+  const auto given = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  if (given == nullptr) return {};
+  const fs::path real = fs::canonical(given, error);
+  return !error && fs::is_regular_file(real, error) ? real : fs::path();
+}
+
+std::vector<fs::path> codec_folders(const std::string& named, const fs::path& program) {
+  if (!named.empty()) {
+    if (fs::path(named).is_absolute()) return {named};
+    throw Error("IMPIPE_CODEC: '" + named +
+                    "' is not an absolute path: code is not loaded from wherever impipe is run",
+                ExitCode::file_failed);
+  }
+  std::vector<fs::path> out;
+  if (program.is_absolute()) {
+    const fs::path folder = program.parent_path();
+    // The build tree: beside src/cli and tests lies src/io.
+    out = {folder / "../lib/impipe", folder, folder / "../io", folder / "../src/io"};
+  }
+  out.emplace_back(IMPIPE_CODEC_FOLDER);
+  return out;
+}
 
 const CodecModule& codec_module(Format format) {
   // A throw leaves the static to be tried again.

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
-#include <unordered_map>
 #include <utility>
 
 #include "core/error.hpp"
@@ -19,25 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The same text for the same file, however its folder is spelled. Folders are resolved once each.
-class Identities {
- public:
-  std::string of(const fs::path& path) {
-    const fs::path folder = path.parent_path();
-    auto [entry, is_new] = folders_.try_emplace(folder.string());
-    if (is_new) {
-      std::error_code error;
-      const fs::path absolute = fs::absolute(folder.empty() ? fs::path(".") : folder, error);
-      const fs::path real = fs::weakly_canonical(absolute, error);
-      entry->second = (error ? absolute.lexically_normal() : real).string();
-    }
-    return entry->second + "/" + path.filename().string();
-  }
-
- private:
-  std::unordered_map<std::string, std::string> folders_;
-};
-
 std::string padded(std::int64_t value, int digits) {
   std::string text = std::to_string(std::abs(value));
   if (text.size() < static_cast<size_t>(digits)) {
@@ -47,6 +27,18 @@ std::string padded(std::int64_t value, int digits) {
 }
 
 }  // namespace
+
+std::string FileIdentities::of(const fs::path& path) {
+  const fs::path folder = path.parent_path();
+  auto [entry, is_new] = folders_.try_emplace(folder.string());
+  if (is_new) {
+    std::error_code error;
+    const fs::path absolute = fs::absolute(folder.empty() ? fs::path(".") : folder, error);
+    const fs::path real = fs::weakly_canonical(absolute, error);
+    entry->second = (error ? absolute.lexically_normal() : real).string();
+  }
+  return entry->second + "/" + path.filename().string();
+}
 
 NameTemplate NameTemplate::parse(std::string_view text, std::string_view origin) {
   static const std::array<std::string, 6> names{"dir", "stem", "name", "ext", "index", "frame"};
@@ -214,7 +206,7 @@ std::vector<fs::path> plan_outputs(std::span<const Input> inputs,
     }
     return outputs;
   }
-  Identities identities;
+  FileIdentities identities;
   std::unordered_map<std::string, size_t> writers;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto [entry, is_new] = writers.try_emplace(identities.of(outputs[i]), i);

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "io/codec.hpp"
@@ -43,6 +44,15 @@ class NameTemplate {
   };
   std::string text_;
   std::vector<Part> parts_;
+};
+
+// The same text for the same file, however its folder is spelled. Folders are resolved once each.
+class FileIdentities {
+ public:
+  std::string of(const std::filesystem::path& path);
+
+ private:
+  std::unordered_map<std::string, std::string> folders_;
 };
 
 // What -o, --in-place and --format say.

@@ -1,18 +1,14 @@
 // Reads a matrix from a text file.
 #include "ops/matrix_file.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-
 #include "core/text.hpp"
+#include "core/text_file.hpp"
 
 namespace impipe::ops {
 namespace {
 
 constexpr std::string_view separators = " \t\r,;";
-constexpr int largest_side = 4096;
+constexpr std::size_t longest_shown = 40;  // bytes of a word that is no number
 
 // Cuts the next piece up to one of `ends` off the front of `text`.
 std::string_view cut(std::string_view& text, std::string_view ends) {
@@ -20,6 +16,18 @@ std::string_view cut(std::string_view& text, std::string_view ends) {
   const std::string_view piece = text.substr(0, end);
   text.remove_prefix(end == text.npos ? text.size() : end + 1);
   return piece;
+}
+
+std::string shown(std::string_view word) {
+  if (word.size() <= longest_shown) return std::string(word);
+  std::size_t end = longest_shown;
+  while (end > 0 && (word[end] & 0xC0) == 0x80) --end;  // between characters
+  return std::string(word.substr(0, end)) + "…";
+}
+
+[[noreturn]] void fail_size(const std::string& where) {
+  throw Error(where + "a matrix has at most " + std::to_string(largest_matrix_side) +
+              " rows and columns");
 }
 
 }  // namespace
@@ -37,9 +45,9 @@ Matrix parse_matrix(std::string_view text, const std::string& name) {
       const std::string_view word = cut(line, separators);
       if (word.empty()) continue;
       const auto value = is_number(word) ? number_value(word) : std::nullopt;
-      if (!value) throw Error(where + "'" + std::string(word) + "' is not a number");
+      if (!value) throw Error(where + "'" + shown(word) + "' is not a number");
       m.values.push_back(*value);
-      ++columns;
+      if (++columns > largest_matrix_side) fail_size(where);
     }
     if (columns == 0) continue;
     if (m.rows > 0 && columns != m.columns) {
@@ -48,10 +56,7 @@ Matrix parse_matrix(std::string_view text, const std::string& name) {
     }
     m.columns = columns;
     ++m.rows;
-    if (m.rows > largest_side || m.columns > largest_side) {
-      throw Error(where + "a matrix has at most " + std::to_string(largest_side) +
-                  " rows and columns");
-    }
+    if (m.rows > largest_matrix_side) fail_size(where);
   }
   if (m.rows == 0) throw Error(name + " has no numbers");
   return m;
@@ -59,14 +64,8 @@ Matrix parse_matrix(std::string_view text, const std::string& name) {
 
 Matrix read_matrix_file(const Call& call, std::string_view parameter) {
   const std::string& path = call.value(parameter).path;
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open() || file.bad()) {
-    call.fail(parameter, "cannot read " + path + ": " + std::strerror(errno));
-  }
   try {
-    return parse_matrix(text, path);
+    return parse_matrix(read_text_file(path), path);
   } catch (const Error& error) {
     call.fail(parameter, error.what());
   }

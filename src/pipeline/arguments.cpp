@@ -251,7 +251,9 @@ class Matcher {
     if (std::holds_alternative<Number>(item.value) || std::holds_alternative<Range>(item.value)) {
       // The arguments of a named shape, a number, or a word that is spelled as a number.
       if (takes_shape(p) && !value.word.empty()) {
-        value.numbers.push_back(std::get<Number>(item.value).fraction());
+        const auto* number = std::get_if<Number>(&item.value);
+        if (number == nullptr) fail(item.span, "the numbers of " + value.word + " are no range");
+        value.numbers.push_back(number->fraction());
       } else if (p.most_numbers > 0) {
         add_numbers(p, value, item);
       } else if (const auto* n = std::get_if<Number>(&item.value);
@@ -269,6 +271,11 @@ class Matcher {
         if (!has_word(p, "[]")) fail(item.span, "the matrix is empty");
         value.word = "[]";
       } else if (takes_shape(p) && !value.matrix) {
+        if (std::max(matrix->rows, matrix->columns) > largest_matrix_side) {
+          fail(item.span, "a matrix has at most " + std::to_string(largest_matrix_side) +
+                              " rows and columns, not " + std::to_string(matrix->rows) + " and " +
+                              std::to_string(matrix->columns));
+        }
         value.matrix = impipe::Matrix{matrix->rows, matrix->columns, matrix->values()};
       } else if (p.most_numbers > 0 && (matrix->rows == 1 || matrix->columns == 1)) {
         for (const double number : matrix->values()) add_number(p, value, number, item.span);

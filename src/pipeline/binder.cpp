@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/printable.hpp"
 #include "core/text.hpp"
 #include "pipeline/arguments.hpp"
 
@@ -37,6 +38,11 @@ bool Pipeline::has_source() const {
   return !stages.empty() && stages.front().call && stages.front().call->op().make != nullptr;
 }
 
+MadeImage Pipeline::describe_source() const {
+  const Call& call = *stages.front().call;
+  return call.op().describe(call);
+}
+
 HostImage Pipeline::make_source() const {
   const Call& call = *stages.front().call;
   return call.op().make(call);
@@ -46,7 +52,7 @@ Pipeline bind(const Script& script) {
   Pipeline pipeline{.text = script.text, .origin = script.origin};
   std::set<std::string> kept;
   for (const Stage& stage : script.stages) {
-    BoundStage bound{.span = stage.span, .text = print(stage)};
+    BoundStage bound{.span = stage.span, .text = printable(print(stage))};
     if (stage.name == "as") {
       bound.keep_as = single_word(stage);
       if (!is_name(bound.keep_as)) {

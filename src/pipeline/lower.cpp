@@ -2,6 +2,7 @@
 #include "pipeline/lower.hpp"
 
 #include "core/plan_builder.hpp"
+#include "core/plan_limit.hpp"
 
 namespace impipe::pipeline {
 namespace {
@@ -56,7 +57,11 @@ Plan lower(const Pipeline& pipeline, const ImageType& input,
     } else if (!stage.save_template.empty()) {
       builder.save(stage.save_template);
     } else if (stage.call->op().lower != nullptr) {
-      lower_operator(*stage.call, builder, options);
+      try {
+        lower_operator(*stage.call, builder, options);
+      } catch (const PlanTooLarge& error) {
+        stage.call->fail(error.what());
+      }
     }
     stage_types.push_back(builder.current().type);
   }

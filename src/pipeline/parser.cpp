@@ -16,7 +16,8 @@ constexpr std::size_t longest_text = 1 << 20;
 constexpr std::size_t most_stages = 1000;
 constexpr std::size_t most_arguments = 1000;  // of one stage
 constexpr int most_items = 100'000;
-constexpr int deepest_word = 8;  // a:b:c:…
+constexpr std::int64_t most_range_values = 2 * largest_range;  // of all ranges together
+constexpr int deepest_word = 8;                                // a:b:c:…
 
 constexpr bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 constexpr bool is_quote(char c) { return c == '\'' || c == '"'; }
@@ -75,6 +76,7 @@ class Parser {
   TextKind kind_;
   std::size_t at_ = 0;
   int items_ = 0;
+  std::int64_t range_values_ = 0;
 };
 
 // The word that starts at `begin`; empty when none does.
@@ -302,6 +304,11 @@ Range Parser::range(std::size_t begin, std::string_view first) {
   }
   if (count > largest_range) {
     fail(begin, at_, "the range has more than " + std::to_string(largest_range) + " values");
+  }
+  range_values_ += count;
+  if (range_values_ > most_range_values) {
+    fail(begin, at_,
+         "the ranges up to here have more than " + std::to_string(most_range_values) + " values");
   }
   return out;
 }

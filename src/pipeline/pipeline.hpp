@@ -27,7 +27,8 @@ struct Pipeline {
 
   // The first stage makes the image: there are no inputs.
   bool has_source() const;
-  // Makes the source's image. Only when has_source().
+  // What the source makes, without making it; and its image. Only when has_source().
+  MadeImage describe_source() const;
   HostImage make_source() const;
 };
 

@@ -184,6 +184,7 @@ TEST(Catalogue, EveryOperatorIsDescribedFully) {
     }
     EXPECT_EQ(op.help.find('\n'), std::string_view::npos) << op.name;
     EXPECT_NE((op.lower == nullptr), (op.make == nullptr)) << op.name;
+    EXPECT_EQ((op.describe == nullptr), (op.make == nullptr)) << op.name;
     for (const Parameter& p : op.parameters) {
       const std::string what = std::string(op.name) + " " + std::string(p.name);
       EXPECT_TRUE(is_name(p.name)) << what;

@@ -211,7 +211,7 @@ TEST(MatrixFile, IsAKernelAndAnElement) {
   }
   std::filesystem::remove(path);
   EXPECT_EQ(test::error_of("conv2 @/nowhere/k.txt", image),
-            "pipeline:1:7: conv2: cannot read /nowhere/k.txt: No such file or directory\n"
+            "pipeline:1:7: conv2: /nowhere/k.txt: No such file or directory\n"
             "  conv2 @/nowhere/k.txt\n"
             "        ^^^^^^^^^^^^^^^");
 }

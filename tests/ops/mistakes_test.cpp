@@ -43,6 +43,22 @@ const Row rows[] = {
      "white 65535\n"
      "  imlincomb 1 1 :sixteen\n"
      "  ^^^^^^^^^^^^^^^^^^^^^^"},
+    {"imdilate disk,0:3", uint8,
+     "pipeline:1:15: imdilate: the numbers of disk are no range\n"
+     "  imdilate disk,0:3\n"
+     "                ^^^"},
+    {"conv2 fspecial:gaussian,1:5", uint8,
+     "pipeline:1:25: conv2: the numbers of gaussian are no range\n"
+     "  conv2 fspecial:gaussian,1:5\n"
+     "                          ^^^"},
+    {"imdilate square,1001 | imdilate square,1001 | imdilate square,1001 | imdilate square,1001 | "
+     "imdilate square,1001",
+     uint8,
+     "pipeline:1:93: imdilate: the kernels, elements and lists of the pipeline have more than "
+     "4194304 numbers up to here\n"
+     "  …e square,1001 | imdilate square,1001 | imdilate square,1001 | imdilate square,1001\n"
+     "                                                                "
+     "^^^^^^^^^^^^^^^^^^^^"},
     {"imadd :colour", uint8,
      "pipeline:1:1: imadd: the current image has 1 channel, :colour has 3 channels\n"
      "  imadd :colour\n"

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "pipeline/binder.hpp"
+#include "pipeline/parser.hpp"
 #include "support/pipeline_runner.hpp"
 #include "support/reference/filter.hpp"
 #include "support/test_image.hpp"
@@ -31,7 +33,12 @@ TEST(Sources, TypesAndSizes) {
       {"fspecial gaussian size=5,7 sigma=1.3", "single x1, no white, 7x5"},
       {"fspecial disk r4", "single x1, no white, 9x9"},
   };
-  for (const Row& row : rows) EXPECT_EQ(test::describe(run(row.text).image), row.type) << row.text;
+  for (const Row& row : rows) {
+    EXPECT_EQ(test::describe(run(row.text).image), row.type) << row.text;
+    // And the same without making it.
+    const MadeImage told = pipeline::bind(pipeline::parse(row.text)).describe_source();
+    EXPECT_EQ(to_string(told.type) + ", " + to_string(told.size), row.type) << row.text;
+  }
 }
 
 TEST(Sources, Values) {

@@ -1,6 +1,7 @@
 // NVRTC as the CUDA backend calls it; needs no GPU.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "backends/cuda/compile.hpp"
 #include "backends/jit/generator.hpp"
 #include "core/error.hpp"
+#include "support/fresh_process.hpp"
 
 namespace impipe::cuda {
 namespace {
@@ -39,6 +41,31 @@ TEST(CudaNvrtc, AnUnknownDeviceGetsPtx) {
   const auto ptx = compile("extern \"C\" __global__ void f() {}", options);
   const std::string text(reinterpret_cast<const char*>(ptx.data()), ptx.size());
   EXPECT_NE(text.find(".visible .entry f()"), std::string::npos);
+}
+
+TEST(NvrtcInFreshProcess, DISABLED_IsNotTakenFromARelativePath) {
+  EXPECT_FALSE(compiler().found);
+  EXPECT_EQ(compiler().why_not,
+            "IMPIPE_NVRTC: './libnvrtc.so' is not an absolute path: code is not loaded from "
+            "wherever impipe is run");
+}
+
+TEST(CudaNvrtc, IsNotTakenFromARelativePath) {
+  EXPECT_EQ(impipe::testing::run_in_fresh_process("NvrtcInFreshProcess.*",
+                                                  {{"IMPIPE_NVRTC", "./libnvrtc.so"}}),
+            0);
+}
+
+// Roots that are not absolute would make it one of the current folder.
+TEST(CudaNvrtc, AllPlacesAreAbsoluteOrTheLinkersToFind) {
+  setenv("CUDA_HOME", "here", 1);
+  setenv("VIRTUAL_ENV", "env", 1);
+  const auto places = compiler_places();
+  unsetenv("CUDA_HOME");
+  unsetenv("VIRTUAL_ENV");
+  for (const std::string& place : places) {
+    EXPECT_TRUE(place.starts_with('/') || place.find('/') == std::string::npos) << place;
+  }
 }
 
 }  // namespace

@@ -194,7 +194,7 @@ TEST_F(Inputs, ListsOfNames) {
     read_names("none", false);
     ADD_FAILURE();
   } catch (const Error& error) {
-    EXPECT_EQ(std::string(error.what()), "cannot read the list 'none': No such file or directory");
+    EXPECT_EQ(std::string(error.what()), "--files-from none: No such file or directory");
     EXPECT_EQ(error.code(), ExitCode::usage);
   }
 }

@@ -131,6 +131,104 @@ TEST_F(DiskCacheTest, ADamagedOrForeignFileIsAWarningAndIsMadeAnew) {
   EXPECT_EQ(text(cache.load(key)), "again");
 }
 
+TEST_F(DiskCacheTest, IsMadeForItsUserAlone) {
+  const mode_t before = umask(0);
+  DiskCache(folder_).store(key, bytes("cubin"), "");
+  umask(before);
+  struct stat status {};
+  ASSERT_EQ(stat(folder_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0700u);
+  ASSERT_EQ(stat(files().at(0).c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0644u);
+  EXPECT_EQ(text(DiskCache(folder_).load(key)), "cubin");
+}
+
+TEST_F(DiskCacheTest, AFolderThatOthersCanWriteIsNotUsedAndCostsOneWarning) {
+  DiskCache(folder_).store(key, bytes("cubin"), "");
+  for (const auto& [mode, shown] : {std::pair(0777, "0777"), {01777, "1777"}, {0770, "0770"}}) {
+    ASSERT_EQ(chmod(folder_.c_str(), static_cast<mode_t>(mode)), 0);
+    DiskCache cache(folder_);
+    EXPECT_EQ(text(cache.load(key)), "(nothing)");
+    EXPECT_EQ(text(cache.load(key)), "(nothing)");
+    cache.store(key, bytes("new"), "");
+    EXPECT_EQ(cache.not_kept(), 1);
+    EXPECT_EQ(cache.take_warnings(),
+              std::vector<std::string>{"the kernel cache is not used: " + folder_.string() +
+                                       " can be written by others (mode " + shown + ")"});
+  }
+  ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
+  EXPECT_EQ(text(DiskCache(folder_).load(key)), "cubin");  // which nobody replaced
+}
+
+TEST_F(DiskCacheTest, AFolderThatOthersCanExchangeIsNotUsed) {
+  DiskCache(folder_).store(key, bytes("cubin"), "");
+  const fs::path above = folder_.parent_path();
+  ASSERT_EQ(chmod(above.c_str(), 0777), 0);
+  DiskCache cache(folder_);
+  EXPECT_EQ(text(cache.load(key)), "(nothing)");
+  EXPECT_EQ(
+      cache.take_warnings(),
+      std::vector<std::string>{"the kernel cache is not used: " + folder_.string() + " lies in " +
+                               above.string() + ", which everybody can write to (mode 0777)"});
+  ASSERT_EQ(chmod(above.c_str(), 01777), 0);  // as /tmp
+  EXPECT_EQ(text(DiskCache(folder_).load(key)), "cubin");
+}
+
+TEST_F(DiskCacheTest, ALinkToAFolderOfTheUsersIsFollowed) {
+  DiskCache(folder_).store(key, bytes("cubin"), "");
+  fs::create_directory_symlink(folder_, root_ / "link");
+  EXPECT_EQ(text(DiskCache(root_ / "link").load(key)), "cubin");
+  ASSERT_EQ(chmod(folder_.c_str(), 0777), 0);
+  EXPECT_EQ(text(DiskCache(root_ / "link").load(key)), "(nothing)");
+}
+
+TEST_F(DiskCacheTest, AnEntryThatOthersCanWriteOrThatIsALinkIsNotUsed) {
+  DiskCache(folder_).store(key, bytes("cubin"), "");
+  const fs::path path = files().at(0);
+  ASSERT_EQ(chmod(path.c_str(), 0666), 0);
+  {
+    DiskCache cache(folder_);
+    EXPECT_EQ(text(cache.load(key)), "(nothing)");
+    EXPECT_EQ(cache.take_warnings(),
+              std::vector<std::string>{"a file of the kernel cache is not used: " + path.string() +
+                                       " can be written by others (mode 0666)"});
+  }
+  ASSERT_EQ(chmod(path.c_str(), 0644), 0);
+  fs::rename(path, root_ / "elsewhere");
+  fs::create_symlink(root_ / "elsewhere", path);
+  DiskCache cache(folder_);
+  EXPECT_EQ(text(cache.load(key)), "(nothing)");
+  EXPECT_EQ(cache.take_warnings(),
+            std::vector<std::string>{"the kernel cache can't be read: " + path.string() +
+                                     ": Too many levels of symbolic links"});
+}
+
+TEST_F(DiskCacheTest, WhatBelongsToAnotherUserIsNotUsed) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  DiskCache(folder_).store(key, bytes("cubin"), "");
+  const fs::path path = files().at(0);
+  ASSERT_EQ(chown(path.c_str(), 1234, 0), 0);
+  DiskCache cache(folder_);
+  EXPECT_EQ(text(cache.load(key)), "(nothing)");
+  ASSERT_EQ(chown(folder_.c_str(), 1234, 0), 0);
+  EXPECT_EQ(text(cache.load(key)), "(nothing)");
+  EXPECT_EQ(cache.take_warnings(),
+            (std::vector<std::string>{"a file of the kernel cache is not used: " + path.string() +
+                                          " belongs to another user (1234)",
+                                      "the kernel cache is not used: " + folder_.string() +
+                                          " belongs to another user (1234)"}));
+}
+
+TEST(DiskCacheFolder, ARelativeOneIsNotUsed) {
+  DiskCache cache("cache-of-here");
+  cache.store(key, bytes("cubin"), "");
+  EXPECT_FALSE(fs::exists("cache-of-here"));
+  EXPECT_EQ(cache.take_warnings(),
+            std::vector<std::string>{"the kernel cache is not used: cache-of-here is not an "
+                                     "absolute path: code is not loaded from wherever impipe is "
+                                     "run"});
+}
+
 TEST_F(DiskCacheTest, AReadOnlyFolderIsReadAndCostsOneWarning) {
   DiskCache(folder_).store(key, bytes("cubin"), "");
   fs::permissions(root_, fs::perms(0755));

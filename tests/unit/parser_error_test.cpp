@@ -196,6 +196,9 @@ TEST(ParserError, LimitsOfSize) {
             "pipeline:1:2003: the stage has too many arguments");
   EXPECT_EQ(message_of("a 1" + repeat(100'000, ",1")),
             "pipeline:1:200003: the pipeline has too many values");
+  EXPECT_EQ(message_of("a 1:100000 1:100000"), "no error");
+  EXPECT_EQ(message_of("a 1:100000 | b 1:100000 1:2"),
+            "pipeline:1:25: the ranges up to here have more than 200000 values");
   EXPECT_EQ(error_of("a" + repeat(1 << 20, " ")),
             "pipeline:1:1: the pipeline is longer than a million characters\n  \n  ^");
 }

@@ -5,6 +5,7 @@
 #include <glob.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "core/error.hpp"
 
@@ -57,6 +58,11 @@ std::vector<std::string> matches(const std::string& pattern) {
   return found;
 }
 
+// A name without '/' is the dynamic linker's to find.
+bool is_relative_path(std::string_view path) {
+  return path.find('/') != path.npos && !path.starts_with('/');
+}
+
 int major_of(const CompilerApi& api) {
   int major = 0, minor = 0;
   return api.version(&major, &minor) == 0 ? major : 0;
@@ -69,6 +75,11 @@ Library<CompilerApi> find_compiler() {
   library.why_not =
       "NVIDIA's run-time compiler (libnvrtc.so) was not found; install it "
       "(CUDA Toolkit, or pip install nvidia-cuda-nvrtc), or name it in IMPIPE_NVRTC";
+  if (const char* named = std::getenv("IMPIPE_NVRTC"); named && is_relative_path(named)) {
+    library.why_not = "IMPIPE_NVRTC: '" + std::string(named) +
+                      "' is not an absolute path: code is not loaded from wherever impipe is run";
+    return library;
+  }
   for (const std::string& place : compiler_places()) {
     for (const std::string& path : matches(place)) {
       Library<CompilerApi> candidate;
@@ -89,7 +100,7 @@ std::vector<std::string> compiler_places() {
   std::vector<std::string> places = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
                                      "libnvrtc.so"};
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* home = std::getenv(variable); home && *home) {
+    if (const char* home = std::getenv(variable); home && *home == '/') {
       places.push_back(std::string(home) + "/lib64/libnvrtc.so");
       places.push_back(std::string(home) + "/lib64/libnvrtc.so.1[0-9]*");
     }
@@ -98,9 +109,9 @@ std::vector<std::string> compiler_places() {
   places.emplace_back("/usr/local/cuda-*/lib64/libnvrtc.so.1[0-9]");
   std::vector<std::string> roots;
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    if (const char* root = std::getenv(variable); root && *root) roots.emplace_back(root);
+    if (const char* root = std::getenv(variable); root && *root == '/') roots.emplace_back(root);
   }
-  if (const char* home = std::getenv("HOME"); home && *home) {
+  if (const char* home = std::getenv("HOME"); home && *home == '/') {
     roots.push_back(std::string(home) + "/.local");
   }
   roots.insert(roots.end(), {"/usr/local", "/usr"});

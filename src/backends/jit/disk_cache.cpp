@@ -16,6 +16,7 @@
 #include <cstring>
 #include <utility>
 
+#include "backends/jit/trust.hpp"
 #include "core/error.hpp"
 
 namespace impipe::jit {
@@ -80,11 +81,12 @@ std::string file_name(const CacheKey& key) {
   return hexadecimal(identity_of(key, "")) + std::string(extension);
 }
 
-// A descriptor that is closed when it goes.
+// A descriptor that is closed when it goes. A symbolic link is not followed, and a pipe in a file's
+// place is not waited for.
 class File {
  public:
   File(const fs::path& path, int flags)
-      : descriptor_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
+      : descriptor_(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644)) {}
   ~File() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
@@ -101,6 +103,11 @@ class File {
       bytes = bytes.subspan(static_cast<std::size_t>(n));
     }
     return true;
+  }
+  // See why_distrusted.
+  std::string why_not() const {
+    struct stat status {};
+    return ::fstat(descriptor_, &status) != 0 ? "" : why_distrusted(status);
   }
   // Nothing when it can't be read.
   std::optional<Bytes> read_all() const {
@@ -207,6 +214,18 @@ std::vector<Found> files_in(const fs::path& folder) {
   return found;
 }
 
+// Makes the folder and those above it for the user alone: what lies in it is run.
+std::error_code make_folder(const fs::path& folder) {
+  std::error_code error;
+  if (folder.empty() || fs::is_directory(folder, error)) return {};
+  if (const std::error_code above = make_folder(folder.parent_path())) return above;
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return {errno, std::generic_category()};
+  }
+  return fs::is_directory(folder, error) ? std::error_code()
+                                         : std::make_error_code(std::errc::not_a_directory);
+}
+
 std::string error_text(int code) {
   return std::error_code(code, std::generic_category()).message();
 }
@@ -226,10 +245,16 @@ std::vector<std::string> DiskCache::take_warnings() {
   return std::exchange(warnings_, {});
 }
 
+bool DiskCache::is_trusted() {
+  const std::string reason = why_distrusted(folder_);
+  if (!reason.empty()) warn("the kernel cache is not used: " + reason);
+  return reason.empty();
+}
+
 std::optional<Bytes> DiskCache::load(const CacheKey& key) {
-  if (folder_.empty()) return std::nullopt;
+  if (folder_.empty() || !is_trusted()) return std::nullopt;
   const fs::path path = folder_ / file_name(key);
-  const File file(path, O_RDONLY | O_NONBLOCK);  // a pipe in its place is not waited for
+  const File file(path, O_RDONLY);
   if (!file.is_open()) {
     const int code = errno;
     if (code != ENOENT && code != ENOTDIR) {
@@ -238,6 +263,10 @@ std::optional<Bytes> DiskCache::load(const CacheKey& key) {
       warn("the kernel cache can't be read: " + (all ? folder_ : path).string() + ": " +
            error_text(code));
     }
+    return std::nullopt;
+  }
+  if (const std::string reason = file.why_not(); !reason.empty()) {
+    warn("a file of the kernel cache is not used: " + path.string() + " " + reason);
     return std::nullopt;
   }
   const std::optional<Bytes> bytes = file.read_all();
@@ -265,8 +294,13 @@ void DiskCache::store(const CacheKey& key, std::span<const std::byte> contents,
     warn("kernels can't be kept for the next run: " + folder_.string() + ": " + reason);
   };
   std::error_code error;
-  fs::create_directories(folder_, error);
+  // One that can't be trusted is not made either.
+  if (folder_.is_absolute()) error = make_folder(folder_);
   if (error) return fail(error.message());
+  if (!is_trusted()) {
+    ++not_kept_;
+    return;
+  }
   const Bytes bytes = file_contents(identity_of(key, key.compiler), title, contents);
   static std::atomic<int> counter = 0;
   const std::string name = file_name(key);

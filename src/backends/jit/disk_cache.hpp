@@ -1,7 +1,8 @@
 // Keeps what the run-time compilers made on disk, for the next run.
 //
 // The cache may be shared by processes, read-only, full, damaged or another program's: that costs
-// a warning and a compilation, never a failure.
+// a warning and a compilation, never a failure. What is in it is run: it is used only where nobody
+// but the user and root can write.
 #pragma once
 
 #include <atomic>
@@ -50,6 +51,8 @@ class DiskCache {
 
  private:
   void warn(std::string text);
+  // Whether only the user and root can have put something into the folder; warns when not.
+  bool is_trusted();
   void keep_below_capacity(std::int64_t added);
 
   std::filesystem::path folder_;

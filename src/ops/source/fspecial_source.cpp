@@ -52,10 +52,18 @@ Matrix kernel_of(const Call& call) {
   return name == "sobel" ? sobel_kernel() : prewitt_kernel();
 }
 
+MadeImage described(const Matrix& kernel) {
+  return {{.cls = PixelClass::single, .channels = 1, .white = 0}, {kernel.columns, kernel.rows}};
+}
+
+// The size of a motion kernel follows from its angle: kernels are small, so it is made and
+// measured.
+MadeImage describe_fspecial(const Call& call) { return described(kernel_of(call)); }
+
 HostImage make_fspecial(const Call& call) {
   const Matrix kernel = kernel_of(call);
-  HostImage image({.cls = PixelClass::single, .channels = 1, .white = 0},
-                  {kernel.columns, kernel.rows});
+  const MadeImage made = described(kernel);
+  HostImage image(made.type, made.size);
   for (int r = 0; r < kernel.rows; ++r) {
     for (int c = 0; c < kernel.columns; ++c) {
       image.pixels.row_as<float>(r)[c] = static_cast<float>(kernel.values[r * kernel.columns + c]);
@@ -120,6 +128,7 @@ const RegisterOperator fspecial_operator{{
     .example = "fspecial gaussian size=31 sigma=6 | mat2gray",
     .accuracy = "6e-8 of the largest value (made in double, stored as single)",
     .matlab = "fspecial(type,...) (log and motion follow Octave; MATLAB's log is zero-sum)",
+    .describe = describe_fspecial,
     .make = make_fspecial,
 }};
 

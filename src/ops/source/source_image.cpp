@@ -58,11 +58,16 @@ Size size_argument(const Call& call) {
   return {static_cast<std::int64_t>(size.back()), static_cast<std::int64_t>(size.front())};
 }
 
-HostImage make_image(const Call& call, int channels,
-                     const std::function<double(std::int64_t, std::int64_t, int)>& value) {
+MadeImage described_image(const Call& call, int channels) {
   const PixelClass cls = class_named(call.word("class"));
-  const Size size = size_argument(call);
-  HostImage image({.cls = cls, .channels = channels, .white = class_max(cls)}, size);
+  return {{.cls = cls, .channels = channels, .white = class_max(cls)}, size_argument(call)};
+}
+
+HostImage make_image(const MadeImage& made,
+                     const std::function<double(std::int64_t, std::int64_t, int)>& value) {
+  const Size size = made.size;
+  const int channels = made.type.channels;
+  HostImage image(made.type, size);
   for (std::int64_t y = 0; y < size.height; ++y) {
     for (std::int64_t x = 0; x < size.width; ++x) {
       for (int c = 0; c < channels; ++c) store(image.pixels, y, x * channels + c, value(x, y, c));

@@ -14,8 +14,11 @@ Parameter channels_parameter();
 // `size`: one number is a square, two are rows,columns.
 Size size_argument(const Call& call);
 
-// Fills an image of the call's size, class and channels; value(x, y, channel) is on the unit scale.
-HostImage make_image(const Call& call, int channels,
+// An image of the call's size and class.
+MadeImage described_image(const Call& call, int channels);
+
+// Fills it; value(x, y, channel) is on the unit scale.
+HostImage make_image(const MadeImage& made,
                      const std::function<double(std::int64_t, std::int64_t, int)>& value);
 
 }  // namespace impipe::ops

@@ -34,10 +34,12 @@ double phantom_value(double x, double y) {
   return sum;
 }
 
+MadeImage describe_gray(const Call& call) { return described_image(call, 1); }
+
 HostImage make_phantom(const Call& call) {
   const double n = static_cast<double>(size_argument(call).width);
   const double half = n > 1 ? (n - 1) / 2 : 1;
-  return make_image(call, 1, [&](std::int64_t x, std::int64_t y, int) {
+  return make_image(describe_gray(call), [&](std::int64_t x, std::int64_t y, int) {
     return phantom_value((static_cast<double>(x) - (n - 1) / 2) / half,
                          ((n - 1) / 2 - static_cast<double>(y)) / half);
   });
@@ -45,7 +47,7 @@ HostImage make_phantom(const Call& call) {
 
 HostImage make_checkerboard(const Call& call) {
   const auto side = static_cast<std::int64_t>(call.number("side"));
-  return make_image(call, 1, [&](std::int64_t x, std::int64_t y, int) {
+  return make_image(describe_gray(call), [&](std::int64_t x, std::int64_t y, int) {
     return (x / side + y / side) % 2 == 0 ? 0.0 : 1.0;
   });
 }
@@ -57,17 +59,22 @@ HostImage make_gradient(const Call& call) {
   const auto part = [](std::int64_t place, std::int64_t length) {
     return length > 1 ? static_cast<double>(place) / static_cast<double>(length - 1) : 0.0;
   };
-  return make_image(call, 1, [&](std::int64_t x, std::int64_t y, int) {
+  return make_image(describe_gray(call), [&](std::int64_t x, std::int64_t y, int) {
     if (direction == "horizontal") return part(x, size.width);
     if (direction == "vertical") return part(y, size.height);
     return (part(x, size.width) + part(y, size.height)) / 2;
   });
 }
 
+MadeImage describe_constant(const Call& call) {
+  const std::size_t channels = call.numbers("value").size();
+  if (channels == 2) call.fail("value", "value takes 1 number, or 3 for a colour");
+  return described_image(call, static_cast<int>(channels));
+}
+
 HostImage make_constant(const Call& call) {
   const std::vector<double>& value = call.numbers("value");
-  if (value.size() == 2) call.fail("value", "value takes 1 number, or 3 for a colour");
-  return make_image(call, static_cast<int>(value.size()),
+  return make_image(describe_constant(call),
                     [&](std::int64_t, std::int64_t, int c) { return value[c]; });
 }
 
@@ -84,12 +91,17 @@ double uniform(std::uint64_t seed, std::uint64_t counter) {
   return static_cast<double>(mixed(mixed(seed) ^ counter) >> 11) * 0x1p-53;
 }
 
+MadeImage describe_noise(const Call& call) {
+  return described_image(call, static_cast<int>(call.number("channels")));
+}
+
 HostImage make_noise(const Call& call) {
-  const Size size = size_argument(call);
-  const int channels = static_cast<int>(call.number("channels"));
+  const MadeImage made = describe_noise(call);
+  const Size size = made.size;
+  const int channels = made.type.channels;
   const auto seed = static_cast<std::uint64_t>(call.number("seed"));
   const bool gaussian = call.word("kind") == "gaussian";
-  return make_image(call, channels, [&](std::int64_t x, std::int64_t y, int c) {
+  return make_image(made, [&](std::int64_t x, std::int64_t y, int c) {
     const auto counter = static_cast<std::uint64_t>((y * size.width + x) * channels + c);
     if (!gaussian) return uniform(seed, counter);
     // Box and Muller; mean 0.5, deviation 0.15.
@@ -116,6 +128,7 @@ const RegisterOperator phantom_operator{{
     .example = "phantom 256",
     .accuracy = "exact",
     .matlab = "phantom(n) (same)",
+    .describe = describe_gray,
     .make = make_phantom,
 }};
 
@@ -137,6 +150,7 @@ const RegisterOperator checkerboard_operator{{
     .example = "checkerboard 512 side=32",
     .accuracy = "exact",
     .matlab = "checkerboard(side) has gray squares in its right half",
+    .describe = describe_gray,
     .make = make_checkerboard,
 }};
 
@@ -154,6 +168,7 @@ const RegisterOperator gradient_operator{{
     .example = "gradient 256,1024 class=uint16",
     .accuracy = "exact",
     .matlab = "repmat(linspace(0,1,W),H,1)",
+    .describe = describe_gray,
     .make = make_gradient,
 }};
 
@@ -171,6 +186,7 @@ const RegisterOperator constant_operator{{
     .example = "constant 0.2,0.4,0.8 size=64",
     .accuracy = "exact",
     .matlab = "repmat(v,H,W)",
+    .describe = describe_constant,
     .make = make_constant,
 }};
 
@@ -199,6 +215,7 @@ const RegisterOperator noise_operator{{
     .example = "noise 480,640 seed=7",
     .accuracy = "uniform: exact; gaussian: 1e-7",
     .matlab = "rand(H,W), randn(H,W) with another generator",
+    .describe = describe_noise,
     .make = make_noise,
 }};
 

@@ -57,7 +57,8 @@ const RegisterOperator iradon_operator{{
           .help = "side of the result in pixels; 2 floor(rows / (2 sqrt 2)) when not given",
           .most_numbers = 1,
           .integer = true,
-          .low = 1}},
+          .low = 1,
+          .high = 1e6}},
     .one_channel = true,
     .details =
         "Each column is filtered by its Fourier transform of twice the next power of two: |f|, 1\n"
