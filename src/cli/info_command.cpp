@@ -23,6 +23,7 @@ std::string line_of(const std::string& file, const engine::FileFacts& facts) {
                                  to_string(facts.size), to_string(facts.type));
   if (!facts.detail.empty()) line += ", " + printable(facts.detail);
   if (facts.orientation != 1) line += fmt::format(", orientation {}", facts.orientation);
+  if (facts.pages != 1) line += fmt::format(", {} pages", facts.pages);
   return line + "\n";
 }
 
@@ -36,6 +37,7 @@ std::string json_of(const std::string& file, const engine::FileFacts& facts) {
                                     {"alpha", facts.type.alpha},
                                     {"white", facts.type.white},
                                     {"orientation", facts.orientation},
+                                    {"pages", facts.pages},
                                     {"detail", facts.detail}};
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

@@ -48,7 +48,11 @@ std::string channels_text(const HostImage& image) {
 
 FileFacts inspect(const std::filesystem::path& path) {
   const io::ImageInfo info = io::probe(path);
-  return {std::string(io::name_of(info.format)), info.type, info.size(), info.orientation,
+  return {std::string(io::name_of(info.format)),
+          info.type,
+          info.size(),
+          info.orientation,
+          info.pages,
           info.detail};
 }
 

@@ -14,7 +14,8 @@ struct FileFacts {
   ImageType type;      // of the decoded image
   Size size;
   int orientation = 1;  // EXIF, 1 to 8
-  std::string detail;   // "8-bit palette, interlaced"
+  int pages = 1;
+  std::string detail;  // "8-bit palette, interlaced"
 };
 // Throws Error (file_failed) with the reason alone.
 FileFacts inspect(const std::filesystem::path& path);

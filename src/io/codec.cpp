@@ -18,9 +18,6 @@
 namespace impipe::io {
 namespace {
 
-// The largest side: above it the codecs' 32-bit sizes would overflow.
-constexpr std::int64_t max_side = (std::int64_t{1} << 24) - 1;
-
 class OpenFile {
  public:
   explicit OpenFile(const std::filesystem::path& path)
@@ -121,6 +118,26 @@ HostImage with_alpha_of(HostImage image, PixelClass cls) {
 
 HostImage make_image(const ImageType& type, Size size) { return HostImage(type, size); }
 
+// Whatever a header claims is compared with the limits and with the file before memory is taken.
+void check_claims(const ImageInfo& info, std::int64_t file_bytes, std::int64_t max_pixels) {
+  if (info.pages > 1) {
+    fail("it has " + std::to_string(info.pages) + " pages; impipe reads files of one page");
+  }
+  const bool tile_counts = info.tile.pixels() > info.stored.pixels();
+  const Size size = tile_counts ? info.tile : info.stored;
+  const std::string what = (tile_counts ? "a tile of " : "") + to_string(size);
+  if (size.pixels() > max_pixels) {
+    fail("too many pixels: " + what + " is more than the limit of " + std::to_string(max_pixels) +
+         " (--max-pixels)");
+  }
+  if (file_bytes < info.least_bytes) {
+    fail("truncated " + std::string(name_of(info.format)) + ": " + what + " needs at least " +
+         std::to_string(info.least_bytes) + " bytes" +
+         (info.least_why.empty() ? "" : " (" + info.least_why + ")") + ", and the file has " +
+         std::to_string(file_bytes));
+  }
+}
+
 // "PPPPPPPPPPPPGRAY…": the colour space that a profile is for.
 bool profile_fits(const Bytes& icc, int channels) {
   if (icc.size() < 20) return false;
@@ -182,10 +199,7 @@ ImageInfo probe(const std::filesystem::path& path) {
 Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   Decoded out;
   out.info = probe(bytes);
-  if (out.info.stored.pixels() > options.max_pixels) {
-    fail("too many pixels: " + to_string(out.info.stored) + " is more than the limit of " +
-         std::to_string(options.max_pixels) + " (--max-pixels)");
-  }
+  check_claims(out.info, static_cast<std::int64_t>(bytes.size()), options.max_pixels);
   const Format format = out.info.format;
   if (format == Format::npy) {
     out.image = decode_npy(bytes);
@@ -193,7 +207,12 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     out.image = decode_pnm(bytes);
   } else {
     out.image = codec_module(format).decode(bytes, out.info, make_image);
-    out.info.type = out.image.type;
+    // The plan was made for what the header said.
+    if (!(out.image.type == out.info.type && out.image.size() == out.info.stored)) {
+      fail("damaged " + std::string(name_of(format)) + ": its header says " +
+           to_string(out.info.stored) + ", " + to_string(out.info.type) + ", its pixels are " +
+           to_string(out.image.size()) + ", " + to_string(out.image.type));
+    }
     if (options.metadata && traits(format).metadata) {
       out.metadata = codec_module(format).read_metadata(bytes, format);
     }

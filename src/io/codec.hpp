@@ -25,7 +25,12 @@ struct ImageInfo {
   Size stored;          // as stored; `size()` is as decoded
   int orientation = 1;  // EXIF: 1 to 8, applied by decode
   bool lossy = false;   // stored with loss: JPEG, most WebP
-  std::string detail;   // "8-bit palette, interlaced", for `impipe info`
+  int pages = 1;        // pictures in the file: pages of a TIFF, frames of an animation
+  Size tile;            // of a tiled TIFF; a tile is unpacked as a whole
+  // Fewer bytes than this cannot hold such an image, and why; 0 where there is no bound.
+  std::int64_t least_bytes = 0;
+  std::string least_why;
+  std::string detail;  // "8-bit palette, interlaced", for `impipe info`
   Size size() const { return orientation >= 5 ? Size{stored.height, stored.width} : stored; }
   // Memory of the decoded image.
   std::int64_t decoded_bytes() const {

@@ -3,76 +3,87 @@
 #include "io/headers.hpp"
 
 #include <algorithm>
+#include <cmath>
+
+#include "io/tiff_header.hpp"
 
 namespace impipe::io {
 namespace {
 
 constexpr std::string_view exif_prefix{"Exif\0\0", 6};
 
-// One entry of a TIFF directory; `at` is the index-th of its values.
-struct TiffEntry {
-  std::uint64_t type = 0;
-  std::uint64_t count = 0;
-  std::string values;  // the first values, at most 64 bytes
-  bool big_endian = false;
-  std::uint64_t at(std::uint64_t index = 0) const {
-    const int bytes = type == 3 ? 2 : type == 1 || type == 7 ? 1 : type == 16 ? 8 : 4;
-    return index < count ? number_at(values, index * static_cast<size_t>(bytes), bytes, big_endian)
-                         : 0;
-  }
-};
-
-constexpr int tiff_type_bytes(std::uint64_t type) {
-  constexpr int sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
-  return type < std::size(sizes) ? sizes[type] : 0;
-}
-
-// Calls visit(tag, entry) for the entries of the first directory.
-template <class Visit>
-void visit_tiff(const ByteSource& source, Visit visit) {
-  const std::string head = source.read(0, 8);
-  const bool big_endian = head[0] == 'M';
-  const bool big_tiff = number_at(head, 2, 2, big_endian) == 43;
-  const auto number = [&](const std::string& t, size_t at, int n) {
-    return number_at(t, at, n, big_endian);
-  };
-  const auto directory =
-      static_cast<std::int64_t>(big_tiff ? number(source.read(8, 8), 0, 8) : number(head, 4, 4));
-  const int count_bytes = big_tiff ? 8 : 2;
-  const std::uint64_t count = number(source.read(directory, count_bytes), 0, count_bytes);
-  if (count > 4096)
-    fail("damaged TIFF: its directory claims " + std::to_string(count) + " entries");
-  const int entry_bytes = big_tiff ? 20 : 12;
-  const std::string entries =
-      source.read(directory + count_bytes, static_cast<std::int64_t>(count) * entry_bytes);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const size_t at = i * static_cast<size_t>(entry_bytes);
-    TiffEntry entry;
-    entry.big_endian = big_endian;
-    entry.type = number(entries, at + 2, 2);
-    entry.count = number(entries, at + 4, big_tiff ? 8 : 4);
-    const size_t value_at = at + (big_tiff ? 12 : 8);
-    const size_t inline_bytes = big_tiff ? 8 : 4;
-    const std::uint64_t bytes = std::min<std::uint64_t>(entry.count, 64) *
-                                static_cast<std::uint64_t>(tiff_type_bytes(entry.type));
-    if (entry.count * static_cast<std::uint64_t>(tiff_type_bytes(entry.type)) <= inline_bytes) {
-      entry.values = entries.substr(value_at, inline_bytes);
-    } else {
-      const auto offset = number(entries, value_at, static_cast<int>(inline_bytes));
-      entry.values =
-          source.read_some(static_cast<std::int64_t>(offset),
-                           static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, 64)));
-    }
-    visit(number(entries, at, 2), entry);
-  }
-}
-
-int valid_orientation(std::uint64_t value) {
-  return value >= 1 && value <= 8 ? static_cast<int>(value) : 1;
-}
-
 ImageType type_of(PixelClass cls, int channels, bool alpha) {
   return {.cls = cls, .channels = channels, .alpha = alpha, .white = class_max(cls)};
+}
+
+// Above the range of any file; keeps sums of what a header claims within 64 bits.
+std::int64_t whole_bytes(double bytes) {
+  return static_cast<std::int64_t>(std::ceil(std::min(bytes, 1e18)));
+}
+
+// How much of an image a byte of the file can hold at most, by the compression.
+struct Packing {
+  std::uint64_t compression;
+  double most;  // bytes of samples in a byte
+  const char* why;
+};
+// What is missing here has no such bound: arithmetic codes, WebP, LERC, JBIG and the logs.
+constexpr Packing tiff_packings[] = {
+    {1, 1, ""},
+    // A code of 12 bits for 2560 white pixels (ITU-T T.4, table 3).
+    {2, 2560.0 / 12, "CCITT packs at most 213:1"},
+    // A code has at most 12 bits and stands for at most 3837 bytes (TIFF 6.0, section 13).
+    {5, 2560, "LZW packs at most 2560:1"},
+    {8, 1032, "deflate packs at most 1032:1"},      // zlib.net/zlib_tech.html
+    {32946, 1032, "deflate packs at most 1032:1"},  // its elder number
+    {32773, 64, "PackBits packs at most 64:1"},     // two bytes for 128 (TIFF 6.0, section 9)
+    // A repetition of 273 bytes takes 14 binary decisions of at least 0.022 bits.
+    {34925, 8192, "LZMA packs at most 8192:1"},
+    {50000, 32768, "Zstandard packs at most 32768:1"},  // 4 bytes for 128 KiB (RFC 8878, 3.1.1.2)
+};
+
+// Huffman's shortest code is one bit, and a block of 8x8 samples takes a code at least. Of a colour
+// with the fewest samples that block covers the most pixels, and the others' may be left out.
+// `components` is the frame header's list, three bytes each; `code` is the frame's marker.
+void claim_jpeg(ImageInfo& info, int code, const std::string& components) {
+  if (code > 0xc2) return;  // arithmetic codes have no such bound
+  std::int64_t across = 1, down = 1, fewest_across = 4, fewest_down = 4;
+  for (size_t i = 1; i < components.size(); i += 3) {
+    const auto sampling = static_cast<std::int64_t>(big_at(components, i, 1));
+    across = std::max(across, sampling >> 4);
+    down = std::max(down, sampling & 15);
+    fewest_across = std::clamp<std::int64_t>(sampling >> 4, 1, fewest_across);
+    fewest_down = std::clamp<std::int64_t>(sampling & 15, 1, fewest_down);
+  }
+  const Size block{8 * across / fewest_across, 8 * down / fewest_down};
+  info.least_bytes = whole_bytes(static_cast<double>(info.stored.pixels()) /
+                                 static_cast<double>(block.pixels()) / 8);
+  info.least_why = "JPEG has at least a bit for " + to_string(block) + " pixels";
+}
+
+// What the file must have at least for what the directory claims. Counted is the image, or one
+// tile where that is larger: it is unpacked as a whole.
+void claim_tiff(ImageInfo& info, const TiffLayout& l) {
+  const bool tile = l.tile.pixels() > l.size.pixels();
+  const auto width = static_cast<double>(tile ? l.tile.width : l.size.width);
+  const auto height = static_cast<double>(tile ? l.tile.height : l.size.height);
+  // Subsampled YCbCr has little more than one sample a pixel.
+  const double samples = l.is_ycbcr() ? 1 : static_cast<double>(l.samples);
+  const double bytes = height * std::ceil(width * samples * static_cast<double>(l.bits) / 8);
+  if (l.compression == 3 || l.compression == 4) {
+    // A row like the one above is one bit (ITU-T T.6, vertical mode).
+    info.least_bytes = whole_bytes(height / 8);
+    info.least_why = "CCITT has at least a bit for a row";
+  } else if (l.compression == 6 || l.compression == 7) {
+    // See jpeg_header; the coarsest sampling there is.
+    info.least_bytes = whole_bytes(width * height / (8 * 32 * 32));
+    info.least_why = "JPEG has at least a bit for 32x32 pixels";
+  }
+  for (const Packing& packing : tiff_packings) {
+    if (packing.compression != l.compression) continue;
+    info.least_bytes = whole_bytes(bytes / packing.most);
+    info.least_why = packing.why;
+  }
 }
 
 }  // namespace
@@ -81,37 +92,36 @@ std::string depth_text(int bits, bool is_float) {
   return std::to_string(bits) + "-bit" + (is_float ? " float" : "");
 }
 
-int exif_orientation(const std::string& exif) {
-  int orientation = 1;
-  if (exif.size() < 8 || (exif.compare(0, 2, "II") != 0 && exif.compare(0, 2, "MM") != 0)) return 1;
-  try {
-    visit_tiff(ByteSource(std::as_bytes(std::span(exif))), [&](auto tag, const TiffEntry& entry) {
-      if (tag == 274) orientation = valid_orientation(entry.at());
-    });
-  } catch (const Error&) {
-    return 1;  // damaged metadata does not spoil a picture
-  }
-  return orientation;
-}
-
 ImageInfo png_header(const ByteSource& source) {
   const std::string head = source.read(0, 33);
-  if (head.compare(12, 4, "IHDR") != 0) fail("damaged PNG: no IHDR chunk");
+  if (head.compare(12, 4, "IHDR") != 0 || big_at(head, 8, 4) != 13) {
+    fail("damaged PNG: no IHDR chunk");
+  }
   ImageInfo info{.format = Format::png};
   info.stored = {static_cast<std::int64_t>(big_at(head, 16, 4)),
                  static_cast<std::int64_t>(big_at(head, 20, 4))};
   const auto bits = static_cast<int>(big_at(head, 24, 1));
   const auto colour = static_cast<int>(big_at(head, 25, 1));
   bool transparency = false;
+  // Of an animation: its frames, and whether the first of them is the picture itself.
+  bool animated = false, pixels_seen = false, picture_is_frame = false;
+  int frames = 0;
   for (std::int64_t at = 33; at + 12 <= source.size();) {
     const std::string chunk = source.read(at, 8);
     const auto length = static_cast<std::int64_t>(big_at(chunk, 0, 4));
-    if (chunk.compare(4, 4, "tRNS") == 0) transparency = true;
-    if (chunk.compare(4, 4, "eXIf") == 0)
-      info.orientation = exif_orientation(source.read_some(at + 8, length));
-    if (chunk.compare(4, 4, "IEND") == 0) break;
+    const std::string_view kind = std::string_view(chunk).substr(4);
+    if (kind == "tRNS") transparency = true;
+    if (kind == "eXIf") info.orientation = exif_orientation(source.read_some(at + 8, length));
+    if (kind == "acTL" && !pixels_seen) animated = true;
+    if (kind == "fcTL") {
+      ++frames;
+      picture_is_frame = picture_is_frame || !pixels_seen;
+    }
+    if (kind == "IDAT") pixels_seen = true;
+    if (kind == "IEND") break;
     at += length + 12;
   }
+  if (animated) info.pages = std::max(frames + (picture_is_frame ? 0 : 1), 1);
   const bool alpha = colour == 4 || colour == 6 || transparency;
   const int channels = (colour & 2) != 0 ? 3 : 1;
   const PixelClass cls = bits == 16                           ? PixelClass::uint16
@@ -120,6 +130,10 @@ ImageInfo png_header(const ByteSource& source) {
   info.type = type_of(cls, channels, alpha);
   info.detail = depth_text(bits) + (colour == 3 ? " palette" : "") +
                 (big_at(head, 28, 1) != 0 ? ", interlaced" : "");
+  const int samples = colour == 2 ? 3 : colour == 6 ? 4 : colour == 4 ? 2 : 1;
+  info.least_bytes = whole_bytes(static_cast<double>(info.stored.width) * bits * samples / 8 *
+                                 static_cast<double>(info.stored.height) / 1032);
+  info.least_why = "deflate packs at most 1032:1";
   return info;
 }
 
@@ -142,6 +156,7 @@ ImageInfo jpeg_header(const ByteSource& source) {
       info.type = type_of(PixelClass::uint8, components == 1 ? 1 : 3, false);
       info.detail = depth_text(static_cast<int>(big_at(frame, 0, 1))) +
                     (components == 4 ? " CMYK" : "") + (code == 0xc2 ? ", progressive" : "");
+      claim_jpeg(info, code, source.read(at + 10, 3 * std::int64_t{components}));
       return info;
     }
     if (code == 0xe1) {
@@ -154,43 +169,25 @@ ImageInfo jpeg_header(const ByteSource& source) {
 }
 
 ImageInfo tiff_header(const ByteSource& source) {
+  const TiffHeader header = read_tiff(source);
+  const TiffLayout& l = header.layout;
   ImageInfo info{.format = Format::tiff};
-  std::uint64_t bits = 1, samples = 1, sample_format = 1, photometric = 1, extra = 0;
-  std::uint64_t compression = 1;
-  visit_tiff(source, [&](std::uint64_t tag, const TiffEntry& entry) {
-    switch (tag) {
-      case 256: info.stored.width = static_cast<std::int64_t>(entry.at()); break;
-      case 257: info.stored.height = static_cast<std::int64_t>(entry.at()); break;
-      case 258: bits = entry.at(); break;
-      case 259: compression = entry.at(); break;
-      case 262: photometric = entry.at(); break;
-      case 274: info.orientation = valid_orientation(entry.at()); break;
-      case 277: samples = entry.at(); break;
-      case 338: extra = entry.count; break;
-      case 339: sample_format = entry.at(); break;
-      default: break;
-    }
-  });
-  const bool palette = photometric == 3;
-  const bool grey = photometric <= 1;
-  const bool is_float = sample_format == 3;
-  const bool converted = !palette && !grey && photometric != 2;  // CMYK, YCbCr, Lab
-  const PixelClass cls = is_float                               ? PixelClass::single
-                         : bits == 1 && samples == 1 && grey    ? PixelClass::logical
-                         : bits == 16 && !palette && !converted ? PixelClass::uint16
-                                                                : PixelClass::uint8;
-  if (sample_format == 2) fail("TIFF with signed samples is not supported");
-  if (bits > 16 && !is_float) {
-    fail("TIFF with " + std::to_string(bits) + "-bit integer samples is not supported");
+  info.type = image_type_of(l);
+  info.stored = l.size;
+  info.orientation = l.orientation;
+  info.pages = header.pages;
+  info.lossy = l.compression == 7 && !l.is_gray();
+  info.detail = depth_text(static_cast<int>(l.bits), l.numbers == tiff_float) +
+                (l.numbers == tiff_signed ? " signed"
+                 : l.is_palette()         ? " palette"
+                 : l.is_cmyk()            ? " CMYK"
+                 : l.is_ycbcr()           ? " YCbCr"
+                                          : "");
+  if (l.tile.width > max_side || l.tile.height > max_side) {
+    fail("damaged TIFF: tiles of " + to_string(l.tile));
   }
-  const std::uint64_t colours = grey || palette ? 1 : 3;
-  const bool alpha = extra > 0 && samples > colours && !converted;
-  info.type = type_of(cls, grey ? 1 : 3, alpha);
-  info.lossy = compression == 7 && !grey;
-  info.detail = depth_text(static_cast<int>(bits), is_float) + (palette ? " palette" : "") +
-                (photometric == 5   ? " CMYK"
-                 : photometric == 6 ? " YCbCr"
-                                    : "");
+  info.tile = l.tile;
+  claim_tiff(info, l);
   return info;
 }
 
@@ -216,19 +213,27 @@ ImageInfo bmp_header(const ByteSource& source) {
     }
   }
   info.detail = depth_text(bits) + (bits <= 8 ? " palette" : "");
+  // Run lengths may leave out what they like: there is no bound for them.
+  const std::uint64_t compression = old ? 0 : little_at(source.read_some(30, 4), 0, 4);
+  if (compression != 1 && compression != 2) {
+    const double row = std::ceil(static_cast<double>(info.stored.width) * bits / 32) * 4;
+    info.least_bytes = whole_bytes(static_cast<double>(little_at(head, 10, 4)) +
+                                   row * static_cast<double>(info.stored.height));
+  }
   return info;
 }
 
 ImageInfo webp_header(const ByteSource& source) {
   ImageInfo info{.format = Format::webp};
-  bool alpha = false;
+  bool alpha = false, animated = false;
+  int frames = 0;
   for (std::int64_t at = 12; at + 8 <= source.size();) {
     const std::string chunk = source.read_some(at, 18);
     const auto length = static_cast<std::int64_t>(little_at(chunk, 4, 4));
     const std::string kind = chunk.substr(0, 4);
     if (kind == "VP8X") {
       alpha = (little_at(chunk, 8, 1) & 0x10) != 0;
-      if ((little_at(chunk, 8, 1) & 0x02) != 0) fail("animated WebP is not supported");
+      animated = (little_at(chunk, 8, 1) & 0x02) != 0;
       info.stored = {static_cast<std::int64_t>(little_at(chunk, 12, 3)) + 1,
                      static_cast<std::int64_t>(little_at(chunk, 15, 3)) + 1};
     } else if (kind == "VP8L" && chunk.size() >= 13) {
@@ -244,6 +249,8 @@ ImageInfo webp_header(const ByteSource& source) {
         info.stored = {static_cast<std::int64_t>(little_at(chunk, 14, 2) & 0x3fff),
                        static_cast<std::int64_t>(little_at(chunk, 16, 2) & 0x3fff)};
       }
+    } else if (kind == "ANMF") {
+      ++frames;
     } else if (kind == "EXIF") {
       std::string exif = source.read_some(at + 8, length);
       if (exif.starts_with(exif_prefix)) exif.erase(0, exif_prefix.size());
@@ -253,7 +260,8 @@ ImageInfo webp_header(const ByteSource& source) {
   }
   if (info.stored.width == 0) fail("truncated WebP: no image in it");
   info.type = type_of(PixelClass::uint8, 3, alpha);
-  info.detail = std::string(info.lossy ? "lossy" : "lossless");
+  info.detail = animated ? "animated" : info.lossy ? "lossy" : "lossless";
+  if (animated) info.pages = std::max(frames, 1);
   return info;
 }
 

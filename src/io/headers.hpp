@@ -16,8 +16,8 @@ ImageInfo bmp_header(const ByteSource& source);
 ImageInfo webp_header(const ByteSource& source);
 ImageInfo exr_header(const ByteSource& source);
 
-// The orientation in an EXIF block (a TIFF structure); 1 when there is none.
-int exif_orientation(const std::string& exif);
+// The largest side: above it the codecs' 32-bit sizes would overflow.
+inline constexpr std::int64_t max_side = (std::int64_t{1} << 24) - 1;
 
 struct PnmHeader {
   ImageInfo info;
@@ -30,7 +30,7 @@ PnmHeader pnm_header(const ByteSource& source);
 
 struct NpyHeader {
   ImageInfo info;
-  char kind = 'u';  // numpy's: b, u, f
+  char kind = 'u';  // numpy's: b, u, i, f
   int item_bytes = 1;
   bool big_endian = false;
   bool fortran_order = false;

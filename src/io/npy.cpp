@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "io/headers.hpp"
+#include "io/numbers.hpp"
 
 namespace impipe::io {
 namespace {
@@ -45,21 +46,42 @@ Word word_at(const std::byte* from, bool swap) {
   return word;
 }
 
+// A number that no class but single takes in.
+float single_at(const std::byte* from, const NpyHeader& h) {
+  const bool swap = h.big_endian;
+  const bool is_signed = h.kind == 'i';
+  switch (h.item_bytes) {
+    case 1: return static_cast<float>(static_cast<std::int8_t>(*from));
+    case 2: {
+      const auto word = word_at<std::uint16_t>(from, swap);
+      return is_signed ? static_cast<float>(static_cast<std::int16_t>(word)) : half_to_float(word);
+    }
+    case 4: {
+      const auto word = word_at<std::uint32_t>(from, swap);
+      if (h.kind == 'f') return std::bit_cast<float>(word);
+      return is_signed ? exact_single(static_cast<std::int32_t>(word)) : exact_single(word);
+    }
+    default: {
+      const auto word = word_at<std::uint64_t>(from, swap);
+      if (h.kind == 'f') return static_cast<float>(std::bit_cast<double>(word));
+      return is_signed ? exact_single(static_cast<std::int64_t>(word)) : exact_single(word);
+    }
+  }
+}
+
 void store(Plane& plane, std::int64_t y, std::int64_t x, const std::byte* from,
            const NpyHeader& h) {
-  switch (h.item_bytes) {
-    case 1: {
-      const auto value = static_cast<std::uint8_t>(*from);
-      plane.row_as<std::uint8_t>(y)[x] = h.kind == 'b' ? value != 0 : value;
+  switch (plane.cls()) {
+    case PixelClass::logical:
+      plane.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(*from) != 0;
       return;
-    }
-    case 2: plane.row_as<std::uint16_t>(y)[x] = word_at<std::uint16_t>(from, h.big_endian); return;
-    case 4:
-      plane.row_as<float>(y)[x] = std::bit_cast<float>(word_at<std::uint32_t>(from, h.big_endian));
+    case PixelClass::uint8:
+      plane.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(*from);
       return;
-    default:
-      plane.row_as<float>(y)[x] =
-          static_cast<float>(std::bit_cast<double>(word_at<std::uint64_t>(from, h.big_endian)));
+    case PixelClass::uint16:
+      plane.row_as<std::uint16_t>(y)[x] = word_at<std::uint16_t>(from, h.big_endian);
+      return;
+    case PixelClass::single: plane.row_as<float>(y)[x] = single_at(from, h);
   }
 }
 
@@ -79,33 +101,43 @@ Bytes npy_begin(const std::string& type, const std::string& shape, std::int64_t 
   return out;
 }
 
-}  // namespace
+// The type of an array's items. Numbers that no class holds become single without a white, as in
+// TIFF (docs/decisions/0024-numbers-without-a-class.md).
+void read_type(NpyHeader& out, const std::string& type) {
+  const bool known = type.size() == 5;
+  out.kind = known ? type[2] : '?';
+  out.item_bytes = known ? type[3] - '0' : 0;
+  out.big_endian = known && type[1] == '>';
+  const int bytes = out.item_bytes;
+  const bool up_to_64_bits = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+  ImageType& image = out.info.type;
+  if (out.kind == 'b' && bytes == 1) {
+    image = {.cls = PixelClass::logical, .white = 1};
+  } else if (out.kind == 'u' && bytes <= 2 && up_to_64_bits) {
+    image = bytes == 1 ? ImageType{.cls = PixelClass::uint8, .white = 255}
+                       : ImageType{.cls = PixelClass::uint16, .white = 65535};
+  } else if (out.kind == 'f' && bytes > 1 && up_to_64_bits) {
+    image = {.cls = PixelClass::single, .white = 1};
+  } else if ((out.kind == 'u' || out.kind == 'i') && up_to_64_bits) {
+    image = {.cls = PixelClass::single, .white = 0};
+  } else {
+    fail("NPY of type " + type +
+         " is not supported (bool, integers of 8 to 64 bits and floats of 16 to 64 are)");
+  }
+}
 
-NpyHeader npy_header(const ByteSource& source) {
-  const std::string head = source.read(0, 12);
+// The header of the array that begins at `begin`.
+NpyHeader header_at(const ByteSource& source, std::int64_t begin) {
+  const std::string head = source.read(begin, 12);
   const int version = head[6];
   const int length_bytes = version == 1 ? 2 : 4;
   const auto length = static_cast<std::int64_t>(little_at(head, 8, length_bytes));
   if (version < 1 || version > 3 || length > (1 << 20)) fail("damaged NPY: unknown version");
-  const std::string header = source.read(8 + length_bytes, length);
+  const std::string header = source.read(begin + 8 + length_bytes, length);
   NpyHeader out;
-  out.data = 8 + length_bytes + length;
+  out.data = begin + 8 + length_bytes + length;
   const std::string type = value_of(header, "descr");
-  const bool known = type.size() == 5 && (type[2] == 'b' || type[2] == 'u' || type[2] == 'f');
-  out.kind = known ? type[2] : '?';
-  out.item_bytes = known ? type[3] - '0' : 0;
-  out.big_endian = known && type[1] == '>';
-  PixelClass cls;
-  if (out.kind == 'b' && out.item_bytes == 1) {
-    cls = PixelClass::logical;
-  } else if (out.kind == 'u' && (out.item_bytes == 1 || out.item_bytes == 2)) {
-    cls = out.item_bytes == 1 ? PixelClass::uint8 : PixelClass::uint16;
-  } else if (out.kind == 'f' && (out.item_bytes == 4 || out.item_bytes == 8)) {
-    cls = PixelClass::single;
-  } else {
-    fail("NPY of type " + type +
-         " is not supported (bool, uint8, uint16, float32 and float64 are)");
-  }
+  read_type(out, type);
   out.fortran_order = value_of(header, "fortran_order").starts_with("True");
   const std::string shape_text = value_of(header, "shape");
   const std::vector<std::int64_t> shape = shape_of(shape_text);
@@ -115,20 +147,41 @@ NpyHeader npy_header(const ByteSource& source) {
   out.channels = shape.size() == 3 ? static_cast<int>(shape[2]) : 1;
   out.info.format = Format::npy;
   out.info.stored = shape.size() == 1 ? Size{shape[0], 1} : Size{shape[1], shape[0]};
-  out.info.type = {.cls = cls,
-                   .channels = out.channels >= 3 ? 3 : 1,
-                   .alpha = out.channels % 2 == 0,
-                   .white = class_max(cls)};
-  out.info.detail =
-      depth_text(cls == PixelClass::logical ? 1 : 8 * out.item_bytes, out.kind == 'f') +
-      (out.fortran_order ? ", Fortran order" : "");
+  out.info.type.channels = out.channels >= 3 ? 3 : 1;
+  out.info.type.alpha = out.channels % 2 == 0;
+  if (out.info.type.alpha && out.info.type.white == 0) {
+    fail("NPY of shape " + shape_text + " and type " + type +
+         " is not supported: such numbers have no white, and so no alpha");
+  }
+  out.info.detail = depth_text(out.kind == 'b' ? 1 : 8 * out.item_bytes, out.kind == 'f') +
+                    (out.kind == 'i' ? " signed" : "") +
+                    (out.fortran_order ? ", Fortran order" : "");
   return out;
+}
+
+std::int64_t pixel_bytes(const NpyHeader& h) {
+  return h.info.stored.pixels() * h.channels * h.item_bytes;
+}
+
+}  // namespace
+
+NpyHeader npy_header(const ByteSource& source) {
+  NpyHeader first = header_at(source, 0);
+  // numpy.save appends to an open file.
+  NpyHeader last = first;
+  while (last.info.stored.width <= max_side && last.info.stored.height <= max_side) {
+    const std::int64_t end = last.data + pixel_bytes(last);
+    if (source.read_some(end, 6) != "\x93NUMPY") break;
+    last = header_at(source, end);
+    ++first.info.pages;
+  }
+  return first;
 }
 
 HostImage decode_npy(std::span<const std::byte> bytes) {
   const NpyHeader h = npy_header(ByteSource(bytes));
   const Size size = h.info.stored;
-  const std::int64_t needs = size.pixels() * h.channels * h.item_bytes;
+  const std::int64_t needs = pixel_bytes(h);
   const std::int64_t has = static_cast<std::int64_t>(bytes.size()) - h.data;
   if (has < needs) {
     fail("truncated NPY: " + std::to_string(has) + " bytes of pixels, " + std::to_string(needs) +
@@ -141,7 +194,8 @@ HostImage decode_npy(std::span<const std::byte> bytes) {
   const std::int64_t dx = h.fortran_order ? size.height : h.channels;
   const std::int64_t dy = h.fortran_order ? 1 : size.width * h.channels;
   const std::int64_t dc = h.fortran_order ? size.pixels() : 1;
-  const bool plain = !h.fortran_order && !h.big_endian && !image.type.alpha && h.kind != 'b' &&
+  const bool plain = !h.fortran_order && !h.big_endian && !image.type.alpha &&
+                     (image.type.cls == PixelClass::single ? h.kind == 'f' : h.kind == 'u') &&
                      h.item_bytes == bytes_of(image.type.cls);
   for (std::int64_t y = 0; y < size.height; ++y) {
     if (plain) {

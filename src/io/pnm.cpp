@@ -43,8 +43,21 @@ class Words {
   size_t at_;
 };
 
-[[noreturn]] void fail_short(const char* format, std::int64_t has, std::int64_t needs) {
-  fail(std::string("truncated ") + format + ": " + std::to_string(std::max<std::int64_t>(has, 0)) +
+// Bytes of the pixels in the file; of a plain one at least, with a blank between two numbers.
+std::int64_t pixel_bytes(const PnmHeader& header) {
+  const ImageType& type = header.info.type;
+  const std::int64_t samples = header.info.stored.width * type.channels;
+  if (header.kind == '1') return samples * header.info.stored.height;
+  if (header.kind <= '3') return 2 * samples * header.info.stored.height - 1;
+  const std::int64_t row = header.kind == '4' ? (samples + 7) / 8 : samples * bytes_of(type.cls);
+  return row * header.info.stored.height;
+}
+
+void check_complete(const PnmHeader& header, std::int64_t file_bytes) {
+  const std::int64_t has = std::max<std::int64_t>(file_bytes - header.data, 0);
+  const std::int64_t needs = pixel_bytes(header);
+  if (has >= needs) return;
+  fail("truncated " + std::string(name_of(header.info.format)) + ": " + std::to_string(has) +
        " bytes of pixels, " + std::to_string(needs) + " needed");
 }
 
@@ -79,11 +92,10 @@ class PlainSamples {
 };
 
 HostImage decode_pfm(std::span<const std::byte> bytes, const PnmHeader& header) {
+  check_complete(header, static_cast<std::int64_t>(bytes.size()));
   HostImage image(header.info.type, header.info.stored);
   const std::int64_t row_bytes = image.pixels.row_bytes();
   const std::int64_t rows = header.info.stored.height;
-  const std::int64_t has = static_cast<std::int64_t>(bytes.size()) - header.data;
-  if (has < row_bytes * rows) fail_short("PFM", has, row_bytes * rows);
   for (std::int64_t y = 0; y < rows; ++y) {  // stored from the bottom up
     std::byte* row = image.pixels.row(rows - 1 - y);
     std::memcpy(row, bytes.data() + header.data + y * row_bytes, static_cast<size_t>(row_bytes));
@@ -100,12 +112,11 @@ void append(Bytes& out, const std::string& text) {
   out.insert(out.end(), begin, begin + text.size());
 }
 
-}  // namespace
-
-PnmHeader pnm_header(const ByteSource& source) {
-  Words words(source.read_some(0, 4096));
+// The header of the picture that begins at `begin`.
+PnmHeader header_at(const ByteSource& source, std::int64_t begin) {
+  Words words(source.read_some(begin, 4096));
   PnmHeader header;
-  header.kind = source.read(1, 1)[0];
+  header.kind = source.read(begin + 1, 1)[0];
   const bool is_float = header.kind == 'f' || header.kind == 'F';
   ImageInfo& info = header.info;
   info.format = is_float ? Format::pfm : Format::pnm;
@@ -130,14 +141,34 @@ PnmHeader pnm_header(const ByteSource& source) {
   }
   info.type = {.cls = cls, .channels = colour ? 3 : 1, .alpha = false, .white = class_max(cls)};
   if (header.kind <= '3') info.detail += ", plain";
-  header.data = words.data();
+  header.data = begin + words.data();
   return header;
+}
+
+}  // namespace
+
+PnmHeader pnm_header(const ByteSource& source) {
+  PnmHeader first = header_at(source, 0);
+  // Raw pictures of a file follow one another without anything between them.
+  PnmHeader last = first;
+  while (last.kind >= '4' && last.info.stored.width <= max_side &&
+         last.info.stored.height <= max_side) {
+    const std::int64_t end = last.data + pixel_bytes(last);
+    const std::string head = source.read_some(end, 3);
+    if (head.size() < 3 || head[0] != 'P' || head[1] < '1' || head[1] > '6' || !is_space(head[2])) {
+      break;
+    }
+    last = header_at(source, end);
+    ++first.info.pages;
+  }
+  return first;
 }
 
 HostImage decode_pnm(std::span<const std::byte> bytes) {
   const PnmHeader header = pnm_header(ByteSource(bytes));
   if (header.info.format == Format::pfm) return decode_pfm(bytes, header);
   const Size size = header.info.stored;
+  check_complete(header, static_cast<std::int64_t>(bytes.size()));
   HostImage image(header.info.type, size);
   const std::int64_t samples = size.width * image.type.channels;
   const bool bits = image.type.cls == PixelClass::logical;
@@ -163,8 +194,6 @@ HostImage decode_pnm(std::span<const std::byte> bytes) {
     return image;
   }
   const std::int64_t row_bytes = bits ? (samples + 7) / 8 : image.pixels.row_bytes();
-  const std::int64_t has = static_cast<std::int64_t>(bytes.size()) - header.data;
-  if (has < row_bytes * size.height) fail_short("PNM", has, row_bytes * size.height);
   for (std::int64_t y = 0; y < size.height; ++y) {
     const auto* from =
         reinterpret_cast<const std::uint8_t*>(bytes.data()) + header.data + y * row_bytes;

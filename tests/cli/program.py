@@ -159,7 +159,7 @@ class ProgramTest(unittest.TestCase):
         self.assertNotIn("Sanitizer", result.err)
         return result
 
-    def peak_memory(self, *arguments):
+    def peak_memory(self, *arguments, code=0):
         """KiB of resident memory at the highest."""
         # By way of a small process: a child's count begins with what the process that started it
         # has, which for this one with numpy is more than impipe ever takes.
@@ -170,7 +170,7 @@ class ProgramTest(unittest.TestCase):
                    "sys.exit(os.waitstatus_to_exitcode(status))")
         done = subprocess.run([sys.executable, "-S", "-E", "-c", measure, PROGRAM,
                                *map(str, arguments)], cwd=self.folder, capture_output=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, code, done.stderr)
         return int(done.stdout)
 
     def wait_for_results(self, run, count, folder="out"):

@@ -108,7 +108,8 @@ std::optional<std::span<const std::uint8_t>> pixels_of(InputBytes bytes,
     }
     if (kind == "IDAT") {
       pieces.emplace_back(p + at + 8, length);
-    } else if (kind == "tRNS" || (kind[0] < 'a' && kind != "IHDR" && kind != "PLTE")) {
+    } else if (kind == "tRNS" || (kind == "IHDR" && at != 8) ||
+               (kind[0] < 'a' && kind != "IHDR" && kind != "PLTE")) {
       return {};
     }
     at += length + 12;

@@ -1,4 +1,5 @@
-// TIFF through libtiff: strips and tiles, any compression it knows, 1 to 16 bits and float.
+// TIFF through libtiff: strips and tiles, any compression it knows. What the pixels become is
+// tiff_header's decision.
 #include <tiffio.h>
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 
 #include "io/bits.hpp"
 #include "io/module/codecs.hpp"
+#include "io/numbers.hpp"
+#include "io/tiff_header.hpp"
 
 namespace impipe::io {
 namespace {
@@ -57,7 +60,18 @@ int on_error(TIFF*, void* user, const char*, const char* format, va_list argumen
   if (complaint.empty()) complaint = text;  // the first is the cause
   return 1;
 }
-int on_warning(TIFF*, void*, const char*, const char*, va_list) { return 1; }
+// Some warnings say that pixels were made up: of JPEG and CCITT data that ends early or is damaged.
+int on_warning(TIFF*, void* user, const char* module, const char* format, va_list arguments) {
+  char line[256];
+  std::vsnprintf(line, sizeof line, format, arguments);
+  const std::string_view text(line);
+  const bool jpeg = module != nullptr && std::string_view(module) == "JPEGLib" &&
+                    text.find("extraneous") == text.npos && text.find("Adobe") == text.npos &&
+                    text.find("JFIF") == text.npos && text.find("progression") == text.npos;
+  auto& complaint = static_cast<Memory*>(user)->complaint;
+  if (complaint.empty() && (jpeg || text.find("Premature EOF") != text.npos)) complaint = text;
+  return 1;
+}
 
 struct CloseTiff {
   void operator()(TIFF* tiff) const { TIFFClose(tiff); }
@@ -68,7 +82,7 @@ using TiffFile = std::unique_ptr<TIFF, CloseTiff>;
   std::string text = memory.complaint.empty() ? otherwise : memory.complaint;
   const bool short_file = text.find("Read error") != text.npos ||
                           text.find("Not enough data") != text.npos ||
-                          text.find("got") != text.npos;
+                          text.find("Premature") != text.npos || text.find("got") != text.npos;
   // "Read error at scanline 4294967295; got 19 bytes, expected 35": the number tells nothing.
   if (const size_t detail = text.find("; got"); detail != text.npos) text.erase(0, detail + 2);
   fail((short_file ? "truncated TIFF: " : "damaged TIFF: ") + text);
@@ -85,170 +99,272 @@ TiffFile open_tiff(Memory& memory, const char* mode) {
   return tiff;
 }
 
-struct Layout {
-  std::uint16_t bits = 1, samples = 1, planar = PLANARCONFIG_CONTIG, photometric = 1;
-  std::uint16_t compression = 1, format = 1, extra = 0;
-  const std::uint16_t* colours[3] = {};
-};
-
-Layout layout_of(TIFF* tiff) {
-  Layout l;
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &l.bits);
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &l.samples);
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_PLANARCONFIG, &l.planar);
-  TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &l.photometric);
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &l.compression);
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &l.format);
+// What libtiff makes of the directory it has at hand.
+TiffLayout layout_of(TIFF* tiff) {
+  TiffLayout l;
+  const auto number = [&](ttag_t tag, auto& to) {
+    std::uint16_t value = 0;
+    if (TIFFGetFieldDefaulted(tiff, tag, &value) != 0) to = value;
+  };
+  const auto side = [&](ttag_t tag, std::int64_t& to) {
+    std::uint32_t value = 0;
+    if (TIFFGetField(tiff, tag, &value) != 0) to = value;
+  };
+  side(TIFFTAG_IMAGEWIDTH, l.size.width);
+  side(TIFFTAG_IMAGELENGTH, l.size.height);
+  side(TIFFTAG_TILEWIDTH, l.tile.width);
+  side(TIFFTAG_TILELENGTH, l.tile.height);
+  number(TIFFTAG_BITSPERSAMPLE, l.bits);
+  number(TIFFTAG_SAMPLESPERPIXEL, l.samples);
+  number(TIFFTAG_PLANARCONFIG, l.planar);
+  number(TIFFTAG_PHOTOMETRIC, l.photometric);
+  number(TIFFTAG_COMPRESSION, l.compression);
+  number(TIFFTAG_SAMPLEFORMAT, l.numbers);
+  number(TIFFTAG_INKSET, l.ink_set);
+  number(TIFFTAG_ORIENTATION, l.orientation);
   std::uint16_t count = 0;
   std::uint16_t* kinds = nullptr;
-  if (TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds) != 0 && count > 0) {
-    l.extra = kinds[0];
-  }
-  if (l.photometric == PHOTOMETRIC_PALETTE) {
-    std::uint16_t *r = nullptr, *g = nullptr, *b = nullptr;
-    if (TIFFGetField(tiff, TIFFTAG_COLORMAP, &r, &g, &b) == 0) fail("damaged TIFF: no colour map");
-    l.colours[0] = r, l.colours[1] = g, l.colours[2] = b;
+  if (TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds) != 0) {
+    l.extra.assign(kinds, kinds + count);
   }
   return l;
 }
 
-float half_to_float(std::uint16_t h) {
-  const int exponent = (h >> 10) & 31;
-  const float sign = (h & 0x8000) != 0 ? -1.0f : 1.0f;
-  const auto mantissa = static_cast<float>(h & 1023);
-  if (exponent == 31) return mantissa != 0 ? NAN : sign * INFINITY;
-  return exponent == 0 ? sign * std::ldexp(mantissa, -24)
-                       : sign * std::ldexp(1024.0f + mantissa, exponent - 25);
-}
-
-// Sample `i` of a row of samples as the file packs them; integers of 8 bits or fewer on 0 … 255.
-template <class T>
-T sample_at(const std::uint8_t* row, std::int64_t i, const Layout& l) {
-  if constexpr (std::is_same_v<T, float>) {
-    if (l.bits == 16) return half_to_float(reinterpret_cast<const std::uint16_t*>(row)[i]);
-    if (l.bits == 64) return static_cast<float>(reinterpret_cast<const double*>(row)[i]);
-    return reinterpret_cast<const float*>(row)[i];
-  } else if constexpr (std::is_same_v<T, std::uint16_t>) {
-    return reinterpret_cast<const std::uint16_t*>(row)[i];
-  } else {
-    if (l.bits == 8) return row[i];
-    if (l.bits == 16) return static_cast<std::uint8_t>(row[2 * i + 1]);
-    const int shift = 8 - l.bits - static_cast<int>(i * l.bits % 8);
-    return static_cast<std::uint8_t>((row[i * l.bits / 8] >> shift) & ((1 << l.bits) - 1));
-  }
-}
-
-// Puts `count` pixels of a row of the file at (x, y). `sample` is the first of the row's samples,
-// `stride` the number of samples a pixel has there (1 when the planes are apart).
-template <class T>
-void unpack(const std::uint8_t* row, const Layout& l, HostImage& image, std::int64_t x0,
-            std::int64_t y, std::int64_t count, int sample, int stride) {
-  const int colours = image.type.channels;
-  T* pixels = image.pixels.row_as<T>(y);
-  const bool invert = l.photometric == PHOTOMETRIC_MINISWHITE;
-  const T top = static_cast<T>(class_max(image.type.cls));
-  for (int s = 0; s < stride; ++s) {
-    const int which = sample + s;
-    for (std::int64_t x = 0; x < count; ++x) {
-      T value = sample_at<T>(row, x * stride + s, l);
-      if (l.photometric == PHOTOMETRIC_PALETTE) {
-        if (which != 0) continue;
-        // Old writers put 8-bit values into the 16-bit map; the usual ones 257 times that.
-        for (int c = 0; c < 3; ++c) {
-          pixels[3 * (x0 + x) + c] = static_cast<T>(l.colours[c][static_cast<int>(value)] >> 8);
-        }
-        continue;
-      }
-      if constexpr (std::is_same_v<T, std::uint8_t>) {
-        if (l.bits < 8 && image.type.cls != PixelClass::logical) {
-          value = static_cast<T>(value * 255 / ((1 << l.bits) - 1));
-        }
-      }
-      if (which < colours) {
-        pixels[colours * (x0 + x) + which] = invert ? static_cast<T>(top - value) : value;
-      } else if (which == colours && image.type.alpha) {
-        image.alpha.row_as<T>(y)[x0 + x] = value;
+// The colours of a palette in 8 bits.
+class Palette {
+ public:
+  Palette(TIFF* tiff, const TiffLayout& l) {
+    if (!l.is_palette()) return;
+    std::uint16_t* maps[3] = {};
+    if (TIFFGetField(tiff, TIFFTAG_COLORMAP, &maps[0], &maps[1], &maps[2]) == 0) {
+      fail("damaged TIFF: no colour map");
+    }
+    const std::int64_t count = std::int64_t{1} << l.bits;
+    // Old writers put 8-bit values into the 16-bit map; the usual ones 257 times that.
+    bool wide = false;
+    for (const std::uint16_t* map : maps) {
+      wide = wide || std::any_of(map, map + count, [](std::uint16_t v) { return v > 255; });
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (int c = 0; c < 3; ++c) {
+        colours_[i][c] = static_cast<std::uint8_t>(wide ? maps[c][i] >> 8 : maps[c][i]);
       }
     }
   }
-}
+  const std::uint8_t* colour(std::uint8_t index) const { return colours_[index]; }
 
-void unpack_row(const std::uint8_t* row, const Layout& l, HostImage& image, std::int64_t x0,
-                std::int64_t y, std::int64_t count, int sample, int stride) {
-  const bool whole = l.bits == 8 * bytes_of(image.type.cls) && stride == image.type.channels &&
-                     l.photometric != PHOTOMETRIC_MINISWHITE &&
-                     l.photometric != PHOTOMETRIC_PALETTE && sample == 0 && !image.type.alpha;
-  if (whole) {
-    const auto pixel = static_cast<std::int64_t>(stride) * bytes_of(image.type.cls);
-    std::memcpy(image.pixels.row(y) + x0 * pixel, row, static_cast<size_t>(count * pixel));
-    return;
-  }
-  if (image.type.cls == PixelClass::logical && stride == 1 &&
-      l.photometric == PHOTOMETRIC_MINISBLACK && x0 % 8 == 0) {
-    unpack_bits(row, image.pixels.row_as<std::uint8_t>(y) + x0, count);
-    return;
-  }
-  switch (image.type.cls) {
-    case PixelClass::single: return unpack<float>(row, l, image, x0, y, count, sample, stride);
-    case PixelClass::uint16:
-      return unpack<std::uint16_t>(row, l, image, x0, y, count, sample, stride);
-    default: return unpack<std::uint8_t>(row, l, image, x0, y, count, sample, stride);
-  }
-}
+ private:
+  std::uint8_t colours_[256][3] = {};
+};
 
-void read_strips(TIFF* tiff, const Memory& memory, const Layout& l, HostImage& image) {
+// Rows of samples, as libtiff unpacks them, into an image.
+class RowReader {
+ public:
+  RowReader(TIFF* tiff, const TiffLayout& layout, HostImage& image)
+      : l_(layout), palette_(tiff, layout), image_(image) {
+    bits_ = static_cast<int>(l_.bits);
+    top_ = l_.is_palette() || image.type.cls == PixelClass::single ? 0 : (1u << bits_) - 1;
+  }
+
+  // Puts `count` pixels of a row of the file at (x, y). `sample` is the first of the row's samples,
+  // `stride` the number of samples a pixel has there (1 when the planes are apart).
+  void put(const std::uint8_t* row, std::int64_t x, std::int64_t y, std::int64_t count, int sample,
+           int stride) {
+    const PixelClass cls = image_.type.cls;
+    const bool as_stored = bits_ == 8 * bytes_of(cls) && l_.photometric != tiff_white_is_zero &&
+                           !l_.is_palette() && !l_.is_cmyk() &&
+                           (cls != PixelClass::single || l_.numbers == tiff_float);
+    if (as_stored && stride == image_.type.channels && sample == 0 && !image_.type.alpha) {
+      const auto pixel = static_cast<std::int64_t>(stride) * bytes_of(cls);
+      std::memcpy(image_.pixels.row(y) + x * pixel, row, static_cast<size_t>(count * pixel));
+      return;
+    }
+    if (cls == PixelClass::logical && l_.photometric == tiff_black_is_zero && x % 8 == 0) {
+      unpack_bits(row, image_.pixels.row_as<std::uint8_t>(y) + x, count);
+      return;
+    }
+    switch (cls) {
+      case PixelClass::single: return put_as<float>(row, x, y, count, sample, stride);
+      case PixelClass::uint16: return put_as<std::uint16_t>(row, x, y, count, sample, stride);
+      default: return put_as<std::uint8_t>(row, x, y, count, sample, stride);
+    }
+  }
+
+ private:
+  template <class T>
+  void put_as(const std::uint8_t* row, std::int64_t x0, std::int64_t y, std::int64_t count,
+              int sample, int stride) {
+    const T* values = samples_of<T>(row, count * stride);
+    const int colours = image_.type.channels;
+    const int stored = l_.is_palette() ? 1 : l_.is_cmyk() ? 4 : colours;
+    const T white = static_cast<T>(class_max(image_.type.cls));
+    T* pixels = image_.pixels.row_as<T>(y) + colours * x0;
+    for (int s = 0; s < stride; ++s) {
+      const int which = sample + s;
+      const T* from = values + s;
+      if (which >= stored) {  // the alpha: image_type_of allows nothing else
+        T* alpha = image_.alpha.row_as<T>(y) + x0;
+        for (std::int64_t x = 0; x < count; ++x) {
+          const T value = from[x * stride];
+          alpha[x] = l_.is_palette()
+                         ? scaled<T>(static_cast<std::uint32_t>(value), (1u << bits_) - 1)
+                         : value;
+        }
+      } else if (l_.is_palette()) {
+        for (std::int64_t x = 0; x < count; ++x) {
+          const std::uint8_t* colour = palette_.colour(static_cast<std::uint8_t>(from[x * stride]));
+          for (int c = 0; c < 3; ++c) pixels[3 * x + c] = colour[c];
+        }
+      } else if (which == 3) {  // black, after the three inks: it darkens what they leave
+        for (std::int64_t i = 0; i < 3 * count; ++i) {
+          pixels[i] = product(pixels[i], static_cast<T>(white - from[i / 3 * stride]), white);
+        }
+      } else {
+        const bool invert = l_.is_cmyk() || l_.photometric == tiff_white_is_zero;
+        for (std::int64_t x = 0; x < count; ++x) {
+          const T value = from[x * stride];
+          pixels[colours * x + which] = invert ? static_cast<T>(white - value) : value;
+        }
+      }
+    }
+  }
+
+  // a b / white, rounded. Floats are never inks.
+  template <class T>
+  static T product(T a, T b, T white) {
+    if constexpr (std::is_same_v<T, float>) {
+      return a;
+    } else {
+      return static_cast<T>((2 * std::uint64_t{a} * b + white) / (2 * std::uint64_t{white}));
+    }
+  }
+
+  // A value of 0 … `top` on the range of the class; `top` 0 keeps it.
+  template <class T>
+  static T scaled(std::uint32_t value, std::uint32_t top) {
+    constexpr std::uint32_t full = std::is_same_v<T, std::uint16_t> ? 65535 : 255;
+    return static_cast<T>(top == 0 || top == full ? value : (2 * value * full + top) / (2 * top));
+  }
+
+  // The samples of a row as T: where they lie, or converted. Few bits go to the full range, but
+  // for indices of a palette and what is logical.
+  template <class T>
+  const T* samples_of(const std::uint8_t* row, std::int64_t count) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (l_.numbers == tiff_float && bits_ == 32) return reinterpret_cast<const float*>(row);
+      convert_numbers(row, count);
+      return floats_.data();
+    } else {
+      if (bits_ == 8 * static_cast<int>(sizeof(T))) return reinterpret_cast<const T*>(row);
+      auto& values = buffer<T>();
+      values.resize(static_cast<size_t>(count));
+      const std::uint32_t top = image_.type.cls == PixelClass::logical ? 0 : top_;
+      for (std::int64_t i = 0; i < count; ++i) {
+        values[static_cast<size_t>(i)] = scaled<T>(packed_sample(row, i), top);
+      }
+      return values.data();
+    }
+  }
+
+  // Sample `i` of at most 16 bits, the first in the highest bits of a row without gaps. The row's
+  // memory goes on for two bytes more.
+  std::uint32_t packed_sample(const std::uint8_t* row, std::int64_t i) const {
+    const std::int64_t bit = i * bits_;
+    const std::uint8_t* p = row + bit / 8;
+    const std::uint32_t three = std::uint32_t{p[0]} << 16 | std::uint32_t{p[1]} << 8 | p[2];
+    return three >> (24 - bits_ - bit % 8) & ((1u << bits_) - 1);
+  }
+
+  void convert_numbers(const std::uint8_t* row, std::int64_t count) {
+    floats_.resize(static_cast<size_t>(count));
+    const auto each = [&]<class Word>(Word, auto to_single) {
+      const auto* words = reinterpret_cast<const Word*>(row);
+      for (std::int64_t i = 0; i < count; ++i) {
+        floats_[static_cast<size_t>(i)] = to_single(words[i]);
+      }
+    };
+    const auto whole = [](auto word) { return exact_single(word); };
+    if (l_.numbers == tiff_float) {
+      if (bits_ == 16) return each(std::uint16_t{}, half_to_float);
+      return each(double{}, [](double word) { return static_cast<float>(word); });
+    }
+    const bool is_signed = l_.numbers == tiff_signed;
+    switch (bits_) {
+      case 8: return each(std::int8_t{}, whole);
+      case 16: return each(std::int16_t{}, whole);
+      case 32: return is_signed ? each(std::int32_t{}, whole) : each(std::uint32_t{}, whole);
+      default: return is_signed ? each(std::int64_t{}, whole) : each(std::uint64_t{}, whole);
+    }
+  }
+
+  template <class T>
+  auto& buffer() {
+    if constexpr (std::is_same_v<T, std::uint16_t>) {
+      return words_;
+    } else {
+      return bytes_;
+    }
+  }
+
+  const TiffLayout& l_;
+  Palette palette_;
+  HostImage& image_;
+  int bits_ = 8;
+  std::uint32_t top_ = 0;  // the largest sample, where samples are scaled
+  std::vector<std::uint8_t> bytes_;
+  std::vector<std::uint16_t> words_;
+  std::vector<float> floats_;
+};
+
+void read_strips(TIFF* tiff, const Memory& memory, const TiffLayout& l, HostImage& image) {
   std::vector<std::uint8_t> row(static_cast<size_t>(TIFFScanlineSize64(tiff)) + 8);
+  RowReader reader(tiff, l, image);
+  const int samples = static_cast<int>(l.samples);
   const bool apart = l.planar == PLANARCONFIG_SEPARATE;
-  for (int plane = 0; plane < (apart ? l.samples : 1); ++plane) {
+  for (int plane = 0; plane < (apart ? samples : 1); ++plane) {
     for (std::int64_t y = 0; y < image.size().height; ++y) {
       if (TIFFReadScanline(tiff, row.data(), static_cast<std::uint32_t>(y),
                            static_cast<std::uint16_t>(plane)) < 0) {
         fail_tiff(memory, "a row cannot be read");
       }
-      unpack_row(row.data(), l, image, 0, y, image.size().width, plane, apart ? 1 : l.samples);
+      reader.put(row.data(), 0, y, image.size().width, plane, apart ? 1 : samples);
     }
   }
 }
 
-void read_tiles(TIFF* tiff, const Memory& memory, const Layout& l, HostImage& image) {
-  std::uint32_t tile_width = 0, tile_height = 0;
-  TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &tile_width);
-  TIFFGetField(tiff, TIFFTAG_TILELENGTH, &tile_height);
+void read_tiles(TIFF* tiff, const Memory& memory, const TiffLayout& l, HostImage& image) {
   const Size size = image.size();
+  const int samples = static_cast<int>(l.samples);
   const bool apart = l.planar == PLANARCONFIG_SEPARATE;
   const auto row_bytes = static_cast<size_t>(TIFFTileRowSize64(tiff));
-  // A tile may be far larger than the picture; its memory must not be.
-  const std::uint64_t tile_bytes = TIFFTileSize64(tiff);
-  if (tile_bytes > (std::uint64_t{1} << 31)) fail("damaged TIFF: a tile of more than 2 GiB");
-  std::vector<std::uint8_t> tile(tile_bytes + 8);
-  for (int plane = 0; plane < (apart ? l.samples : 1); ++plane) {
-    for (std::int64_t y = 0; y < size.height; y += tile_height) {
-      for (std::int64_t x = 0; x < size.width; x += tile_width) {
+  std::vector<std::uint8_t> tile(static_cast<size_t>(TIFFTileSize64(tiff)) + 8);
+  RowReader reader(tiff, l, image);
+  for (int plane = 0; plane < (apart ? samples : 1); ++plane) {
+    for (std::int64_t y = 0; y < size.height; y += l.tile.height) {
+      for (std::int64_t x = 0; x < size.width; x += l.tile.width) {
         if (TIFFReadTile(tiff, tile.data(), static_cast<std::uint32_t>(x),
                          static_cast<std::uint32_t>(y), 0, static_cast<std::uint16_t>(plane)) < 0) {
           fail_tiff(memory, "a tile cannot be read");
         }
-        const std::int64_t bottom = std::min<std::int64_t>(tile_height, size.height - y);
-        const std::int64_t count = std::min<std::int64_t>(tile_width, size.width - x);
+        const std::int64_t bottom = std::min<std::int64_t>(l.tile.height, size.height - y);
+        const std::int64_t count = std::min<std::int64_t>(l.tile.width, size.width - x);
         for (std::int64_t r = 0; r < bottom; ++r) {
-          unpack_row(tile.data() + static_cast<size_t>(r) * row_bytes, l, image, x, y + r, count,
-                     plane, apart ? 1 : l.samples);
+          reader.put(tile.data() + static_cast<size_t>(r) * row_bytes, x, y + r, count, plane,
+                     apart ? 1 : samples);
         }
       }
     }
   }
 }
 
-// CMYK, YCbCr, Lab and the like: libtiff's own conversion to 8-bit red, green and blue.
-void read_converted(TIFF* tiff, const Memory& memory, HostImage& image) {
+// libtiff's own conversion to 8-bit red, green and blue.
+void read_ycbcr(TIFF* tiff, const Memory& memory, const TiffLayout& l, HostImage& image) {
   const Size size = image.size();
-  std::uint16_t orientation = ORIENTATION_TOPLEFT;
-  TIFFGetFieldDefaulted(tiff, TIFFTAG_ORIENTATION, &orientation);
   std::vector<std::uint32_t> raster(static_cast<size_t>(size.pixels()));
   // Asked for the file's own orientation, it turns nothing: that is done later, for all formats.
   if (TIFFReadRGBAImageOriented(tiff, static_cast<std::uint32_t>(size.width),
-                                static_cast<std::uint32_t>(size.height), raster.data(), orientation,
-                                1) == 0) {
+                                static_cast<std::uint32_t>(size.height), raster.data(),
+                                static_cast<std::uint16_t>(l.orientation), 1) == 0) {
     fail_tiff(memory, "its colours cannot be converted");
   }
   for (std::int64_t y = 0; y < size.height; ++y) {
@@ -285,34 +401,27 @@ void unassociate(HostImage& image) {
 }  // namespace
 
 HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
+  const TiffHeader header = read_tiff(ByteSource(bytes));
+  const TiffLayout& l = header.layout;
   Memory memory{.input = bytes, .complaint = {}};
   const TiffFile file = open_tiff(memory, "rm");
   TIFF* tiff = file.get();
-  std::uint32_t width = 0, height = 0;
-  TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
-  TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);
-  const Layout l = layout_of(tiff);
-  const bool plain = l.photometric <= PHOTOMETRIC_RGB || l.photometric == PHOTOMETRIC_PALETTE;
-  const int needed = info.type.channels + (info.type.alpha ? 1 : 0);
-  const bool depth_fits =
-      l.format == SAMPLEFORMAT_IEEEFP
-          ? l.bits == 16 || l.bits == 32 || l.bits == 64
-          : l.bits == 1 || l.bits == 2 || l.bits == 4 || l.bits == 8 || l.bits == 16;
-  check_header(
-      width == info.stored.width && height == info.stored.height && depth_fits &&
-          (l.photometric == PHOTOMETRIC_PALETTE ? l.bits <= 8 : !plain || l.samples >= needed) &&
-          (info.type.cls != PixelClass::uint16 || l.bits == 16) &&
-          (info.type.cls == PixelClass::single) == (l.format == SAMPLEFORMAT_IEEEFP),
-      "TIFF");
+  if (TIFFCurrentDirOffset(tiff) != static_cast<std::uint64_t>(header.directory) &&
+      TIFFSetSubDirectory(tiff, static_cast<std::uint64_t>(header.directory)) == 0) {
+    fail_tiff(memory, "its directory cannot be read");
+  }
+  check_header(layout_of(tiff) == l && l.size == info.stored, "TIFF");
   HostImage image = make_image(info.type, info.stored);
-  if (!plain) {
-    read_converted(tiff, memory, image);
+  if (l.is_ycbcr()) {
+    read_ycbcr(tiff, memory, l, image);
   } else if (TIFFIsTiled(tiff) != 0) {
     read_tiles(tiff, memory, l, image);
   } else {
     read_strips(tiff, memory, l, image);
   }
-  if (image.type.alpha && l.extra == EXTRASAMPLE_ASSOCALPHA) {
+  // Some decoders go on after damage with whatever pixels.
+  if (!memory.complaint.empty()) fail_tiff(memory, "");
+  if (image.type.alpha && l.extra[0] == tiff_associated_alpha) {
     switch (image.type.cls) {
       case PixelClass::single: unassociate<float>(image); break;
       case PixelClass::uint16: unassociate<std::uint16_t>(image); break;

@@ -9,6 +9,16 @@ namespace impipe::io {
 HostImage decode_webp(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
   WebPDecoderConfig config;
   WebPInitDecoderConfig(&config);
+  const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  const VP8StatusCode known = WebPGetFeatures(data, bytes.size(), &config.input);
+  if (known == VP8_STATUS_OK) {
+    if (config.input.has_animation != 0) fail("an animated WebP is not supported");
+    // A smaller picture than ours would leave the rest of the planes unwritten.
+    check_header(config.input.width == info.stored.width &&
+                     config.input.height == info.stored.height &&
+                     (config.input.has_alpha != 0) == info.type.alpha,
+                 "WebP");
+  }
   HostImage image = make_image(info.type, info.stored);
   const auto width = static_cast<size_t>(info.stored.width);
   const auto height = static_cast<size_t>(info.stored.height);
@@ -23,7 +33,7 @@ HostImage decode_webp(InputBytes bytes, const ImageInfo& info, MakeImage make_im
               static_cast<size_t>(image.pixels.stride()) * height};
   }
   const VP8StatusCode status =
-      WebPDecode(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), &config);
+      known == VP8_STATUS_OK ? WebPDecode(data, bytes.size(), &config) : known;
   if (status == VP8_STATUS_NOT_ENOUGH_DATA || status == VP8_STATUS_SUSPENDED) {
     fail("truncated WebP: it ends at byte " + std::to_string(bytes.size()));
   }

@@ -82,7 +82,6 @@ class OpenCv final : public CodecModule {
   HostImage decode(std::span<const std::byte> bytes, const ImageInfo& info,
                    MakeImage make_image) const override {
     const std::string name(info.format == Format::bmp ? "BMP" : "EXR");
-    if (info.format == Format::bmp) check_complete_bmp(bytes);
     const cv::Mat file(1, static_cast<int>(bytes.size()), CV_8U,
                        const_cast<std::byte*>(bytes.data()));
     cv::Mat mat;
@@ -134,23 +133,6 @@ class OpenCv final : public CodecModule {
 
   Metadata read_metadata(std::span<const std::byte>, Format) const override { return {}; }
   Bytes add_metadata(Bytes file, Format, const Metadata&, Size) const override { return file; }
-
- private:
-  // OpenCV fills what is missing of an uncompressed BMP with anything.
-  static void check_complete_bmp(std::span<const std::byte> bytes) {
-    const ByteSource source(bytes);
-    const std::string head = source.read_some(0, 54);
-    if (little_at(head, 14, 4) < 40 || little_at(head, 30, 4) != 0) return;
-    const auto width = static_cast<std::uint64_t>(little_at(head, 18, 4));
-    const auto height = static_cast<std::uint64_t>(
-        std::abs(std::int64_t{static_cast<std::int32_t>(little_at(head, 22, 4))}));
-    const std::uint64_t row = (width * little_at(head, 28, 2) + 31) / 32 * 4;
-    const std::uint64_t needs = little_at(head, 10, 4) + row * height;
-    if (bytes.size() < needs) {
-      fail("truncated BMP: " + std::to_string(bytes.size()) + " bytes, " + std::to_string(needs) +
-           " needed");
-    }
-  }
 };
 
 }  // namespace

@@ -1,0 +1,440 @@
+#!/usr/bin/env python3
+"""Damages small pictures of every format and looks whether impipe copes with each.
+
+    mutate_pictures.py SEED COUNT [--format EXT] [--impipe PATH] [--memory MIB] [--out DIR]
+
+Every damaged file must give a picture or one line that names it: no crash, no sanitizer report, no
+hang, no memory beyond the cap, no partial or temporary output. Each batch runs twice, with memory
+filled in two ways, and must give the same bytes: what differs was never written. Offenders go to
+--out with what the program said; exit 1 when there are any. The same SEED makes the same files.
+"""
+import argparse
+import collections
+import io
+import os
+import random
+import re
+import resource
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+import numpy as np
+from PIL import Image
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "scripts"))
+from tiff_writer import page, tiff  # noqa: E402
+
+FORMATS = ["png", "jpg", "tif", "bmp", "webp", "exr", "pnm", "pfm", "npy"]
+MAX_PIXELS = 2_000_000  # most of the sizes that a header may claim are above it
+ODD_NUMBERS = [0, 1, 2, 3, 4, 7, 8, 9, 16, 255, 256, 1000, 32767, 32768, 65535, 65536, 1 << 20,
+               0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff]
+
+
+# Valid pictures.
+
+
+def saved(picture, kind, **options):
+    out = io.BytesIO()
+    picture.save(out, kind, **options)
+    return out.getvalue()
+
+
+def png_chunk(name, data):
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+def run_length_bmp(pixels):
+    """An 8-bit BMP with runs, a copy, a jump and its end before the last row."""
+    height, width = pixels.shape
+    rows = b"".join(bytes([width, int(row[0]), 0, 0]) for row in pixels[:-2])
+    data = rows + bytes([0, 3, 1, 2, 3, 0, 0, 2, 1, 1, 2, 9, 0, 1])
+    palette = b"".join(bytes([i, i, i, 0]) for i in range(256))
+    start = 14 + 40 + len(palette)
+    return (b"BM" + struct.pack("<IHHI", start + len(data), 0, 0, start)
+            + struct.pack("<IiiHHIIiiII", 40, width, height, 1, 8, 1, len(data), 0, 0, 256, 0)
+            + palette + data)
+
+
+def made_pictures():
+    """Pairs of extension and content, beside those of tests/data/io."""
+    y, x = np.mgrid[0:13, 0:19]
+    gray = (9 * x + 5 * y).astype(np.uint8)
+    colour = np.dstack([gray, 255 - gray, gray // 2])
+    clear = np.dstack([colour, gray[::-1]])
+    out = [("bmp", run_length_bmp(gray)), ("bmp", saved(Image.fromarray(clear), "BMP")),
+           ("bmp", saved(Image.fromarray(gray > 99), "BMP")),
+           ("webp", saved(Image.fromarray(clear), "WEBP", quality=80)),
+           ("webp", saved(Image.fromarray(colour), "WEBP", save_all=True, lossless=True,
+                          append_images=[Image.fromarray(colour[::-1])])),
+           ("jpg", saved(Image.fromarray(colour), "JPEG", progressive=True, subsampling=2)),
+           ("jpg", saved(Image.fromarray(clear).convert("CMYK"), "JPEG"))]
+    out += [("tif", data) for data in (
+        tiff(page(np.dstack([gray // 16, gray // 17]), photometric=3, bits=4, extra=(2,),
+                  colour_map=np.arange(48) * 1000)),
+        tiff(page(clear, photometric=5), big=True), tiff(page(gray.astype(np.uint16), bits=12)),
+        tiff(page(clear, photometric=2, extra=(2,), planar=2, tile=16, compression=8)),
+        tiff(page(gray.astype(np.int16) - 99, order=">")), tiff(page(gray > 99, bits=1)),
+        tiff(page(colour, photometric=6, tags=[(530, 3, [1, 1])])),
+        tiff(page(colour.astype(np.float64), photometric=2)),
+        tiff(page(gray), page(gray[:2, :3], subfile=1), page(gray)))]
+    for name in ("tiff_lzw", "tiff_adobe_deflate", "packbits", "jpeg", "group3", "group4"):
+        fax = name.startswith("group")
+        picture = Image.fromarray(gray > 99) if fax else Image.fromarray(colour)
+        out.append(("tif", saved(picture, "TIFF", compression=name)))
+    for dtype in ("<i2", ">i4", "<u8", "<f2", "?", ">f8"):
+        data = io.BytesIO()
+        np.save(data, gray.astype(dtype))
+        out.append(("npy", data.getvalue()))
+    return out
+
+
+def all_pictures(wanted):
+    """Content by extension."""
+    pictures = collections.defaultdict(list)
+    folder = os.path.join(ROOT, "tests/data/io")
+    for name in sorted(os.listdir(folder)):
+        kind = {"pgm": "pnm", "ppm": "pnm", "pbm": "pnm"}.get(name.rsplit(".")[-1],
+                                                               name.rsplit(".")[-1])
+        path = os.path.join(folder, name)
+        if kind in FORMATS and 0 < os.path.getsize(path) < 20_000:
+            with open(path, "rb") as file:
+                pictures[kind].append(file.read())
+    for kind, data in made_pictures():
+        pictures[kind].append(data)
+    return {kind: pictures[kind] for kind in FORMATS if wanted in (None, kind)}
+
+
+# Damage without regard to the format.
+
+
+def flip_bits(rng, data):
+    for _ in range(rng.choice([1, 1, 2, 8, 30])):
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    return data
+
+
+def set_bytes(rng, data):
+    near = rng.choice([64, len(data)])
+    for _ in range(rng.choice([1, 2, 4])):
+        data[rng.randrange(min(near, len(data)))] = rng.choice([0, 1, 0x7f, 0x80, 0xfe, 0xff])
+    return data
+
+
+def set_number(rng, data):
+    size, order = rng.choice([2, 4]), rng.choice("<>")
+    if len(data) > size:
+        at = rng.randrange(min(len(data) - size, rng.choice([64, 1 << 20])))
+        value = rng.choice(ODD_NUMBERS) & ((1 << 8 * size) - 1)
+        struct.pack_into(order + ("H" if size == 2 else "I"), data, at, value)
+    return data
+
+
+def truncate(rng, data):
+    return data[:rng.randrange(len(data))]
+
+
+def cut_out(rng, data):
+    at = rng.randrange(len(data))
+    return data[:at] + data[at + rng.choice([1, 2, 4, 16, 100]):]
+
+
+def repeat(rng, data):
+    at, count = rng.randrange(len(data)), rng.choice([1, 4, 12, 100])
+    return data[:at + count] + data[at:]
+
+
+# Damage by the format: parts left out, doubled, exchanged, and with other numbers in them.
+
+
+def shuffle_parts(rng, parts):
+    """Leaves out, doubles, moves or empties one of several parts."""
+    if not parts:
+        return parts
+    i, how = rng.randrange(len(parts)), rng.randrange(4)
+    if how == 0:
+        return parts[:i] + parts[i + 1:]
+    if how == 1:
+        return parts[:i + 1] + parts[i:]
+    parts[i], j = parts[rng.randrange(len(parts))], i
+    return parts if how == 2 else parts[:j] + parts[j + 1:] + [parts[j]]
+
+
+def damage_png(rng, data):
+    """Chunks; their checksums are right afterwards, so that the damage is looked at."""
+    chunks, at = [], 8
+    while at + 12 <= len(data):
+        length = struct.unpack_from(">I", data, at)[0]
+        chunks.append([bytes(data[at + 4:at + 8]), bytearray(data[at + 8:at + 8 + length])])
+        at += 12 + length
+    if rng.random() < 0.5:
+        chunks = shuffle_parts(rng, chunks)
+    elif chunks:
+        name, body = rng.choice(chunks)
+        if name == b"IDAT" and rng.random() < 0.7:
+            try:
+                rows = bytearray(zlib.decompress(bytes(body)))
+                body[:] = zlib.compress(bytes(rng.choice([flip_bits, truncate, repeat])(rng, rows)))
+            except (zlib.error, ValueError):
+                pass
+        elif body:
+            rng.choice([set_number, set_bytes, flip_bits])(rng, body)
+    return data[:8] + b"".join(png_chunk(name, bytes(body)) for name, body in chunks)
+
+
+def damage_jpg(rng, data):
+    segments, at = [], 2
+    while at + 4 <= len(data) and data[at] == 0xff and data[at + 1] != 0xda:
+        length = struct.unpack_from(">H", data, at + 2)[0]
+        segments.append(bytearray(data[at:at + 2 + length]))
+        at += 2 + length
+    rest = bytearray(data[at:])
+    if rng.random() < 0.4:
+        segments = shuffle_parts(rng, segments)
+    else:
+        part = rng.choice(segments + [rest])
+        if part:
+            rng.choice([set_number, set_bytes, flip_bits])(rng, part)
+    return data[:2] + b"".join(segments) + rest
+
+
+def damage_webp(rng, data):
+    chunks, at = [], 12
+    while at + 8 <= len(data):
+        length = struct.unpack_from("<I", data, at + 4)[0]
+        chunks.append(bytearray(data[at:at + 8 + length + length % 2]))
+        at += 8 + length + length % 2
+    if rng.random() < 0.4:
+        chunks = shuffle_parts(rng, chunks)
+    elif chunks:
+        rng.choice([set_number, set_bytes, flip_bits])(rng, rng.choice(chunks))
+    body = b"".join(chunks)
+    return b"RIFF" + struct.pack("<I", 4 + len(body)) + b"WEBP" + body
+
+
+def damage_tif(rng, data):
+    """Entries of the first directory."""
+    order = "<" if data[:2] == b"II" else ">"
+    if len(data) < 16 or data[2:4] not in (b"*\0", b"\0*"):
+        return set_number(rng, data)
+    begin = struct.unpack_from(order + "I", data, 4)[0]
+    if begin + 2 > len(data):
+        return set_number(rng, data)
+    count = struct.unpack_from(order + "H", data, begin)[0]
+    end = begin + 2 + 12 * count
+    entries = [bytearray(data[at:at + 12]) for at in range(begin + 2, end, 12)]
+    if end + 4 > len(data) or not entries:
+        return set_number(rng, data)
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        if rng.random() < 0.3:
+            entries = shuffle_parts(rng, [bytearray(entry) for entry in entries]) or entries
+            continue
+        entry, value = rng.choice(entries), rng.choice(ODD_NUMBERS)
+        field = rng.randrange(4)
+        if field == 0:
+            struct.pack_into(order + "H", entry, 0, rng.choice(
+                [254, 258, 259, 262, 266, 273, 277, 278, 279, 284, 317, 320, 322, 323, 324, 338,
+                 339, 347, 530]))
+        elif field == 1:
+            struct.pack_into(order + "H", entry, 2, rng.randrange(19))
+        elif field == 2:
+            struct.pack_into(order + "I", entry, 4, value)
+        elif rng.random() < 0.5:
+            struct.pack_into(order + "I", entry, 8, value)
+        else:
+            struct.pack_into(order + "H", entry, 8, value & 0xffff)
+    # A longer directory goes to the end, where there is room for it.
+    directory = struct.pack(order + "H", len(entries)) + b"".join(entries) + data[end:end + 4]
+    if len(entries) == count:
+        return data[:begin] + directory + data[end + 4:]
+    struct.pack_into(order + "I", data, 4, len(data))
+    return data + directory
+
+
+def damage_text(rng, data):
+    """A number of the header's text becomes another."""
+    numbers = list(re.finditer(rb"\d+", bytes(data[:120])))
+    if not numbers:
+        return set_bytes(rng, data)
+    found = rng.choice(numbers)
+    return (data[:found.start()] + str(rng.choice(ODD_NUMBERS)).encode() + data[found.end():])
+
+
+BY_FORMAT = {"png": damage_png, "jpg": damage_jpg, "webp": damage_webp, "tif": damage_tif,
+             "pnm": damage_text, "pfm": damage_text, "npy": damage_text}
+ANYWHERE = [flip_bits, set_bytes, set_number, truncate, cut_out, repeat]
+
+
+def mutated(rng, kind, pictures):
+    data = bytearray(rng.choice(pictures))
+    for _ in range(rng.choice([1, 1, 1, 2, 3])):
+        if len(data) < 20:
+            break
+        damage = rng.choice([BY_FORMAT[kind]] * len(ANYWHERE) + ANYWHERE
+                            if kind in BY_FORMAT else ANYWHERE)
+        data = bytearray(damage(rng, data))
+    return bytes(data)
+
+
+# Runs.
+
+
+class Runner:
+    def __init__(self, program, memory, timeout):
+        self.program, self.timeout = os.path.abspath(program), timeout
+        said = subprocess.run(["nm", "-D", self.program], capture_output=True, check=False).stdout
+        self.sanitized = b"__asan_init" in said
+        self.memory = (memory or (1500 if self.sanitized else 500)) << 20
+
+    def limit(self):
+        if not self.sanitized:  # whose shadow takes terabytes of addresses
+            resource.setrlimit(resource.RLIMIT_AS, (4 * self.memory + (2 << 30),) * 2)
+
+    def run(self, paths, out, fill):
+        """The exit code (None: a hang), what was said, and the most memory in bytes."""
+        settings = {**os.environ, "MALLOC_PERTURB_": str(fill),
+                    "ASAN_OPTIONS": f"max_malloc_fill_size=1073741824:malloc_fill_byte={fill}:"
+                                    "detect_leaks=0:detect_container_overflow=0:"
+                                    "allocator_may_return_null=1",
+                    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+        command = [self.program, "rot90 0", *paths, "-o", os.path.join(out, "{stem}.npy"),
+                   "--device", "cpu", "-j", "1", "--max-pixels", str(MAX_PIXELS)]
+        with tempfile.TemporaryFile() as err:
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=err,
+                                       env=settings, preexec_fn=self.limit)
+            try:
+                process.wait(self.timeout)
+                code = process.returncode
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                code = None
+            err.seek(0)
+            return code, err.read().decode(errors="replace")
+
+    def complaints(self, paths, folder):
+        """What is wrong with a run over these files; an empty list when nothing is."""
+        results = []
+        for fill in (0x5a, 0xa5):
+            out = os.path.join(folder, f"out{fill}")
+            shutil.rmtree(out, ignore_errors=True)
+            os.mkdir(out)
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+            code, said = self.run(paths, out, fill)
+            peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+            wrong = self.check_run(paths, out, code, said)
+            # The count is of the largest child so far: only growth tells of this one.
+            if peak > before and peak << 10 > self.memory:
+                wrong.append(f"memory: {peak >> 10} MiB")
+            if wrong:
+                return wrong, said
+            results.append({name: self.content(out, name) for name in os.listdir(out)})
+        if results[0] != results[1]:
+            differ = [name for name in results[0] if results[0][name] != results[1].get(name)]
+            return [f"bytes that were never written: {' '.join(differ)}"], said
+        return [], said
+
+    @staticmethod
+    def content(out, name):
+        with open(os.path.join(out, name), "rb") as file:
+            return file.read()
+
+    @staticmethod
+    def check_run(paths, out, code, said):
+        if code is None:
+            return ["hang"]
+        if "Sanitizer" in said or "runtime error" in said:
+            return ["sanitizer report"]
+        if code not in (0, 1):
+            return [f"crash: exit {code}"]
+        wrong = []
+        failed = 0
+        written = set(os.listdir(out))
+        for path in paths:
+            name = os.path.basename(path).rsplit(".", 1)[0] + ".npy"
+            lines = [line for line in said.splitlines() if line.startswith(f"impipe: {path}: ")]
+            errors = [line for line in lines if re.search(r": (read|decode): \S", line)]
+            failed += bool(errors)
+            if bool(errors) == (name in written) or len(errors) > 1:
+                wrong.append(f"{os.path.basename(path)}: {len(errors)} errors, "
+                             f"{'an' if name in written else 'no'} output")
+            if name in written:
+                try:
+                    np.load(os.path.join(out, name), allow_pickle=False)
+                except (ValueError, OSError, EOFError) as error:
+                    wrong.append(f"partial output {name}: {error}")
+                written.remove(name)
+        wrong += [f"left behind: {name}" for name in sorted(written)]
+        if code != (1 if failed else 0):
+            wrong.append(f"exit {code} with {failed} errors")
+        return wrong
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("seed", type=int)
+    parser.add_argument("count", type=int)
+    parser.add_argument("--format", choices=FORMATS)
+    parser.add_argument("--impipe", default=os.path.join(ROOT, "build/ci/src/cli/impipe"))
+    parser.add_argument("--memory", type=int, metavar="MIB",
+                        help="most resident memory of a run (500; 1500 of a sanitizer build)")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds for a batch")
+    parser.add_argument("--batch", type=int, default=50, help="files a process")
+    parser.add_argument("--out", default="mutated-offenders", help="folder for offenders")
+    return parser.parse_args()
+
+
+def keep(out, number, path, wrong, said):
+    os.makedirs(out, exist_ok=True)
+    name = os.path.join(out, f"{number:03}-{os.path.basename(path)}")
+    shutil.copy(path, name)
+    with open(name + ".txt", "w", encoding="utf-8") as file:
+        file.write("\n".join(wrong) + "\n" + said)
+    print(f"{name}: {'; '.join(wrong)}")
+
+
+def main():
+    options = arguments()
+    runner = Runner(options.impipe, options.memory, options.timeout)
+    pictures = all_pictures(options.format)
+    kinds = list(pictures)
+    offenders = read = 0
+    counts = collections.Counter()
+    with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
+        for begin in range(0, options.count, options.batch):
+            paths = []
+            for i in range(begin, min(begin + options.batch, options.count)):
+                rng = random.Random(f"{options.seed} {i}")
+                # One format a batch: OpenCV's module takes long to load.
+                kind = kinds[begin // options.batch % len(kinds)]
+                counts[kind] += 1
+                paths.append(os.path.join(folder, f"{i:06}.{kind}"))
+                with open(paths[-1], "wb") as file:
+                    file.write(mutated(rng, kind, pictures[kind]))
+            wrong, said = runner.complaints(paths, folder)
+            if wrong:
+                found = 0
+                for path in paths:
+                    alone, said_alone = runner.complaints([path], folder)
+                    if alone:
+                        found += 1
+                        keep(options.out, offenders + found, path, alone, said_alone)
+                if found == 0:  # only together
+                    found = 1
+                    keep(options.out, offenders + found, paths[0], ["in a batch"] + wrong, said)
+                offenders += found
+            read += len(os.listdir(os.path.join(folder, "out165")) if os.path.isdir(
+                os.path.join(folder, "out165")) else [])
+            for path in paths:
+                os.remove(path)
+    by_kind = ", ".join(f"{kind} {counts[kind]}" for kind in kinds)
+    print(f"{options.count} files ({by_kind}): {read} read, {offenders} offenders")
+    return 1 if offenders else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+// What a TIFF's directory says of its pixels, and which image that makes. The program reads it to
+// know an image before it is decoded; the codec module compiles it too and compares it with what
+// libtiff read, so that one file cannot mean two pictures.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/byte_source.hpp"
+#include "io/codec.hpp"
+
+namespace impipe::io {
+
+// The numbers of TIFF 6.0 that decide what an image holds.
+enum TiffPhotometric : std::uint64_t {
+  tiff_white_is_zero = 0,
+  tiff_black_is_zero = 1,
+  tiff_rgb = 2,
+  tiff_palette = 3,
+  tiff_cmyk = 5,
+  tiff_ycbcr = 6,
+};
+enum TiffNumbers : std::uint64_t {
+  tiff_unsigned = 1,
+  tiff_signed = 2,
+  tiff_float = 3,
+  tiff_untyped = 4,  // read as unsigned, as libtiff does
+};
+enum TiffExtra : std::uint64_t { tiff_associated_alpha = 1, tiff_straight_alpha = 2 };
+
+// The layout of the pixels of one directory; the defaults are those of the format.
+struct TiffLayout {
+  Size size;
+  std::uint64_t bits = 1, samples = 1, numbers = tiff_unsigned, photometric = tiff_black_is_zero;
+  std::uint64_t compression = 1, planar = 1, ink_set = 1;
+  int orientation = 1;
+  Size tile;                         // of no pixels: stored in strips
+  std::vector<std::uint64_t> extra;  // what the samples after the colours are
+  bool operator==(const TiffLayout&) const = default;
+
+  bool is_gray() const { return photometric <= tiff_black_is_zero; }
+  bool is_palette() const { return photometric == tiff_palette; }
+  bool is_cmyk() const { return photometric == tiff_cmyk; }
+  bool is_ycbcr() const { return photometric == tiff_ycbcr; }
+};
+
+struct TiffHeader {
+  TiffLayout layout;
+  std::int64_t directory = 0;  // where the directory of the picture begins
+  int pages = 1;
+};
+// Reads every directory of the file. The picture is the first that is no reduced image and no mask;
+// the pages are all of those.
+TiffHeader read_tiff(const ByteSource& source);
+
+// The image that such pixels become. Throws Error for what an image cannot hold.
+ImageType image_type_of(const TiffLayout& layout);
+
+// The orientation in an EXIF block (a TIFF structure); 1 when there is none.
+int exif_orientation(const std::string& exif);
+
+}  // namespace impipe::io
