@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <iterator>
 
 #include "core/error.hpp"
 #include "pipeline/binder.hpp"
@@ -15,13 +14,26 @@
 namespace impipe::cli {
 namespace {
 
+constexpr size_t most_bytes = size_t{16} << 20;
+
 std::string read_text(const std::string& file) {
-  if (file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
-  std::error_code error;
-  if (std::filesystem::is_directory(file, error)) throw Error("-f " + file + ": is a directory");
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw Error("-f " + file + ": " + std::strerror(errno));
-  return {std::istreambuf_iterator<char>(stream), {}};
+  std::ifstream opened;
+  if (file != "-") {
+    std::error_code error;
+    if (std::filesystem::is_directory(file, error)) throw Error("-f " + file + ": is a directory");
+    opened.open(file, std::ios::binary);
+    if (!opened) throw Error("-f " + file + ": " + std::strerror(errno));
+  }
+  std::istream& stream = file == "-" ? std::cin : opened;
+  std::string text;
+  char piece[1 << 16];
+  while (stream.read(piece, sizeof piece), stream.gcount() > 0) {
+    text.append(piece, static_cast<size_t>(stream.gcount()));
+    if (text.size() > most_bytes) {
+      throw Error("-f " + file + ": more than 16 MiB, which is no pipeline");
+    }
+  }
+  return text;
 }
 
 }  // namespace

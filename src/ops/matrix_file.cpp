@@ -3,8 +3,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <map>
+#include <mutex>
 
 #include "core/text.hpp"
 
@@ -13,6 +15,8 @@ namespace {
 
 constexpr std::string_view separators = " \t\r,;";
 constexpr int largest_side = 4096;
+// Sixteen bytes a number.
+constexpr std::size_t most_bytes = std::size_t{16} * largest_side * largest_side;
 
 // Cuts the next piece up to one of `ends` off the front of `text`.
 std::string_view cut(std::string_view& text, std::string_view ends) {
@@ -20,6 +24,42 @@ std::string_view cut(std::string_view& text, std::string_view ends) {
   const std::string_view piece = text.substr(0, end);
   text.remove_prefix(end == text.npos ? text.size() : end + 1);
   return piece;
+}
+
+// Throws Error without a place.
+std::string read_whole(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  char piece[1 << 16];
+  while (file.read(piece, sizeof piece), file.gcount() > 0) {
+    text.append(piece, static_cast<std::size_t>(file.gcount()));
+    if (text.size() > most_bytes) {
+      throw Error(path + " is larger than " + std::to_string(most_bytes >> 20) +
+                  " MiB, more than any matrix takes");
+    }
+  }
+  if (!file.is_open() || file.bad()) {
+    throw Error("cannot read " + path + ": " + std::strerror(errno));
+  }
+  return text;
+}
+
+// The text of a file. A pipe can be read only once, but a pipeline is planned for each type of
+// image: its text is kept.
+std::string read_text(const std::string& path) {
+  static std::mutex mutex;
+  static std::map<std::string, std::string> pipes;
+  std::error_code error;
+  const auto kind = std::filesystem::status(path, error).type();
+  if (kind != std::filesystem::file_type::fifo && kind != std::filesystem::file_type::character &&
+      kind != std::filesystem::file_type::socket) {
+    return read_whole(path);
+  }
+  const std::lock_guard lock(mutex);
+  const auto known = pipes.find(path);
+  if (known != pipes.end()) return known->second;
+  return pipes.emplace(path, read_whole(path)).first->second;
 }
 
 }  // namespace
@@ -59,14 +99,8 @@ Matrix parse_matrix(std::string_view text, const std::string& name) {
 
 Matrix read_matrix_file(const Call& call, std::string_view parameter) {
   const std::string& path = call.value(parameter).path;
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open() || file.bad()) {
-    call.fail(parameter, "cannot read " + path + ": " + std::strerror(errno));
-  }
   try {
-    return parse_matrix(text, path);
+    return parse_matrix(read_text(path), path);
   } catch (const Error& error) {
     call.fail(parameter, error.what());
   }
