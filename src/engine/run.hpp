@@ -28,6 +28,15 @@ struct RunOptions {
   int shard_index = 1, shard_count = 1;
   std::int64_t max_pixels = std::int64_t{1} << 30;
 
+  // Files beside the pictures that belong to the run: no result may replace them, nor a written one
+  // what is read.
+  struct OtherFile {
+    std::string option;  // as errors name it: "--errors"
+    std::string path;
+    bool written = false;
+  };
+  std::vector<OtherFile> other_files;
+
   std::string output;  // empty: none
   bool in_place = false;
   std::string format;             // an extension; empty: the output's, else the input's
