@@ -191,9 +191,16 @@ void AtomicFile::commit() {
   slot_ = -1;
 }
 
-void write_file(const fs::path& target, std::span<const std::byte> bytes) {
+bool is_written_into(const fs::path& target) {
   struct stat status = {};
-  if (stat(target.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
+  if (stat(target.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return false;
+  const std::string& name = target.native();
+  return !S_ISREG(status.st_mode) || name == "/dev/stdout" || name == "/dev/stderr" ||
+         name.starts_with("/dev/fd/") || name.starts_with("/proc/");
+}
+
+void write_file(const fs::path& target, std::span<const std::byte> bytes) {
+  if (is_written_into(target)) {
     const OpenFile file(open(target.c_str(), O_WRONLY | O_CLOEXEC));
     const int error = file.get() < 0 ? errno : write_all(file.get(), bytes);
     if (error != 0) fail_write(target.string(), error);

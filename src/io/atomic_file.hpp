@@ -40,7 +40,10 @@ class AtomicFile {
   int slot_ = -1;  // in the table that remove_temporaries reads
 };
 
-// Whole or not at all; a pipe or device of that name is written into.
+// Whether what is there is written into instead of replaced: a pipe, a device, or a name that the
+// system gives an open file, such as /dev/stdout.
+bool is_written_into(const std::filesystem::path& target);
+// Whole or not at all, but for what is written into.
 void write_file(const std::filesystem::path& target, std::span<const std::byte> bytes);
 
 // Gives an existing file other content, whole or not at all. It keeps its mode, owner, group and

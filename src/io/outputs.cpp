@@ -14,6 +14,7 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "io/atomic_file.hpp"
 #include "io/written_names.hpp"
 
 namespace impipe::io {
@@ -283,6 +284,13 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
     return {.kind = Kind::standard_output, .folder = {}, .name = {}, .format = format};
   std::error_code ignored;
   const bool brace = output.find_first_of("{}") != output.npos;
+  // A pipe, >(…) say, or a device is a file of its name, whatever that looks like.
+  if (is_written_into(output)) {
+    return {.kind = Kind::name_template,
+            .folder = {},
+            .name = NameTemplate::parse(escaped(output)),
+            .format = format ? format : format_of_extension(output)};
+  }
   const fs::path last = fs::path(output).filename();
   const bool known = last.has_extension() && format_of_extension(last.native());
   if (!brace && (!known || fs::is_directory(output, ignored))) {

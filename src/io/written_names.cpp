@@ -90,13 +90,15 @@ std::string WrittenNames::key_of(const fs::path& path) {
 std::optional<WrittenNames::Writer> WrittenNames::add(const fs::path& path, Writer writer) {
   const auto [entry, is_new] = by_name_.try_emplace(key_of(path), writer);
   if (!is_new) return entry->second;
-  if (folder_of(path).exists) {
-    if (const auto id = file_id(path)) by_file_.try_emplace(*id, writer);
-  }
+  if (folder_of(path).exists) unseen_.emplace_back(path, writer);
   return {};
 }
 
 std::optional<WrittenNames::Writer> WrittenNames::replacing(const fs::path& path) {
+  for (const auto& [name, writer] : unseen_) {
+    if (const auto id = file_id(name)) by_file_.try_emplace(*id, writer);
+  }
+  unseen_.clear();
   struct stat status = {};
   // While no name that is written is there yet, no file that is there is one of them.
   if (!by_file_.empty() && stat(path.c_str(), &status) == 0) {

@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace impipe::io {
 
@@ -57,7 +59,9 @@ class WrittenNames {
   FoldsCase folds_case_;
   std::unordered_map<std::string, Folder> folders_;
   std::unordered_map<std::string, Writer> by_name_;
-  std::unordered_map<FileId, Writer, HashOfFileId> by_file_;  // of the names that exist
+  // The names in folders that exist: looked at by `replacing`, since not every caller asks.
+  std::vector<std::pair<std::filesystem::path, Writer>> unseen_;
+  std::unordered_map<FileId, Writer, HashOfFileId> by_file_;
 };
 
 }  // namespace impipe::io

@@ -397,6 +397,11 @@ class Pipes(WithShell):
         with Image.open(self.path("got")) as picture:
             np.testing.assert_array_equal(np.asarray(picture), self.pixels("negative.png"))
         os.remove(self.path("p.png"))
+        self.shell("$impipe imcomplement a.png -o >(cat > got2); sleep 0.2")
+        self.shell("$impipe imcomplement a.png -o /dev/stdout > got3")
+        for name in ["got2", "got3"]:
+            with Image.open(self.path(name)) as picture:
+                np.testing.assert_array_equal(np.asarray(picture), self.pixels("negative.png"))
 
 
 class Temporaries(ProgramTest):

@@ -174,7 +174,9 @@ TEST(PlanOutputs, InAFolderOldExtensionsKeepNamesApart) {
       for (size_t i = 0; i < order.size(); ++i) {
         EXPECT_EQ(planned.paths[i], "out/" + row.outputs[order[i]]) << inputs[i].path;
       }
-      if (row.note != nullptr) EXPECT_EQ(planned.note, row.note);
+      if (row.note != nullptr) {
+        EXPECT_EQ(planned.note, row.note);
+      }
     } while (std::next_permutation(order.begin(), order.end()));
   }
 }
