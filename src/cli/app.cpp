@@ -6,6 +6,8 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <span>
 
 #include "cli/help.hpp"
 #include "cli/signals.hpp"
@@ -52,6 +54,10 @@ std::vector<std::string> option_names(const CLI::App& app) {
 }
 
 [[noreturn]] void fail_unknown_option(const Command& command, const std::string& text) {
+  std::error_code error;
+  if (std::filesystem::exists(text, error)) {
+    throw Error("unknown option '" + text + "'; names that begin with a dash follow after --");
+  }
   const std::string name = text.substr(0, text.find('='));
   const std::vector<std::string> known = option_names(*command.app);
   std::string hint = name.starts_with("--") ? did_you_mean(name, known) : "";
@@ -59,9 +65,15 @@ std::vector<std::string> option_names(const CLI::App& app) {
   throw Error("unknown option '" + name + "'" + hint);
 }
 
+// The arguments that may be options: what follows "--" are names.
+std::span<const std::string> before_names(std::span<const std::string> arguments) {
+  return arguments.first(
+      static_cast<size_t>(std::find(arguments.begin(), arguments.end(), "--") - arguments.begin()));
+}
+
 // --backend and --device name the same thing: one on the command line counts, whatever the variable
 // of the other says.
-void prefer_arguments(const std::vector<std::string>& arguments) {
+void prefer_arguments(std::span<const std::string> arguments) {
   const auto given = [&](const std::string& name) {
     return std::any_of(arguments.begin(), arguments.end(), [&](const std::string& a) {
       return a == name || a.starts_with(name + "=");
@@ -70,6 +82,23 @@ void prefer_arguments(const std::vector<std::string>& arguments) {
   const bool backend = given("--backend"), device = given("--device");
   if (backend && !device) unsetenv("IMPIPE_DEVICE");
   if (device && !backend) unsetenv("IMPIPE_BACKEND");
+}
+
+// Gives the command what CLI11 has left over: the words that are no options.
+void take_words(const Command& command) {
+  bool names_only = false;
+  for (const std::string& extra : command.app->remaining()) {
+    if (!names_only && extra == "--") {
+      names_only = true;
+      continue;
+    }
+    if (!names_only && extra.size() > 1 && extra[0] == '-') fail_unknown_option(command, extra);
+    if (command.words == nullptr || command.words->size() == command.most_words) {
+      throw Error("unexpected argument '" + extra + "'; see impipe " + command.app->get_name() +
+                  " --help");
+    }
+    command.words->push_back(extra);
+  }
 }
 
 // CLI11's words, made to look like ours.
@@ -82,8 +111,7 @@ void prefer_arguments(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-CommandSet::CommandSet() : root_("impipe", "impipe") {
-  root_.set_help_flag("");
+CommandSet::CommandSet() {
   add_run(*this);
   add_plan(*this);
   add_ops(*this);
@@ -105,10 +133,12 @@ const Command* CommandSet::find(const std::string& name) const {
 Command& CommandSet::add(const std::string& name) {
   commands_.push_back(std::make_unique<Command>());
   Command& command = *commands_.back();
-  command.app = root_.add_subcommand(name);
+  // Each an application of its own: as one's subcommands, their names could not be files.
+  apps_.push_back(std::make_unique<CLI::App>("", name));
+  command.app = apps_.back().get();
   command.app->set_help_flag("");
   command.app->add_flag("-h,--help", command.wants_help, "This text");
-  command.app->allow_extras();  // so that unknown options get our message
+  command.app->allow_extras();  // words, and unknown options, which get our message
   return command;
 }
 
@@ -147,23 +177,21 @@ int run_app(std::vector<std::string> arguments) {
   CommandSet commands;
   insert_run(arguments, commands);
   const Command& command = *commands.find(arguments.front());
-  if (std::any_of(arguments.begin(), arguments.end(),
+  arguments.erase(arguments.begin());
+  const std::span<const std::string> options = before_names(arguments);
+  if (std::any_of(options.begin(), options.end(),
                   [](const std::string& a) { return a == "--help" || a == "-h"; })) {
     write_stdout(command_help(command));
     return 0;
   }
-  prefer_arguments(arguments);
+  prefer_arguments(options);
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
-    commands.root().parse(arguments);
+    command.app->parse(arguments);
   } catch (const CLI::ParseError& error) {
     fail_parse(command, error);
   }
-  for (const std::string& extra : command.app->remaining()) {
-    if (extra.size() > 1 && extra[0] == '-') fail_unknown_option(command, extra);
-    throw Error("unexpected argument '" + extra + "'; see impipe " + command.app->get_name() +
-                " --help");
-  }
+  take_words(command);
   return command.run();
 }
 

@@ -195,7 +195,7 @@ void add_bench(CommandSet& commands) {
       "impipe bench --device cuda:0 --suite primitives --json\n";
   auto flags = std::make_shared<BenchFlags>();
   CLI::App* app = command.app;
-  app->add_option("pipelines", flags->pipelines, "Pipelines")->type_name("");
+  command.takes(flags->pipelines);
   option(app, "--suite", flags->suite, "NAME", "The rows of a suite; without NAME lists them")
       ->expected(0, 1)
       ->default_str(no_suite);

@@ -91,8 +91,7 @@ void add_cache(CommandSet& commands) {
       "impipe cache warm 'imadjust | conv2 k7 | edge prewitt' --device cuda:0 --class uint8\n";
   auto flags = std::make_shared<CacheFlags>();
   CLI::App* app = command.app;
-  app->add_option("action", flags->arguments, "path, list, clear, or warm and a pipeline")
-      ->type_name("");
+  command.takes(flags->arguments);
   option(app, "--backend", flags->device.backend, "NAME", "Whose kernels to make (warm)");
   option(app, "--device", flags->device.device, "ID", "Whose kernels to make (warm)");
   option(app, "--class", flags->cls, "CLASS", "Of the images (warm; default: each class)");

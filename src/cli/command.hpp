@@ -18,13 +18,20 @@ struct Command {
   bool wants_help = false;
   CLI::App* app = nullptr;
   std::function<int()> run;  // returns the exit code
+  // Where what is no option goes, and how much of it there may be. Not left to CLI11, which takes
+  // "[a,b]" for a list of two.
+  std::vector<std::string>* words = nullptr;
+  std::size_t most_words = 0;
+  void takes(std::vector<std::string>& to, std::size_t most = std::size_t(-1)) {
+    words = &to;
+    most_words = most;
+  }
 };
 
 // All commands, each with its flags.
 class CommandSet {
  public:
   CommandSet();
-  CLI::App& root() { return root_; }
   const std::vector<std::unique_ptr<Command>>& all() const { return commands_; }
   const Command* find(const std::string& name) const;
 
@@ -32,7 +39,7 @@ class CommandSet {
   Command& add(const std::string& name);
 
  private:
-  CLI::App root_;
+  std::vector<std::unique_ptr<CLI::App>> apps_;
   std::vector<std::unique_ptr<Command>> commands_;
 };
 

@@ -298,12 +298,13 @@ void add_completions(CommandSet& commands) {
       "impipe completions bash > ~/.local/share/bash-completion/completions/impipe\n"
       "impipe completions zsh > ~/.zfunc/_impipe\n"
       "impipe completions fish > ~/.config/fish/completions/impipe.fish\n";
-  auto shell = std::make_shared<std::string>();
-  command.app->add_option("shell", *shell, "bash, zsh or fish")->type_name("");
-  command.run = [shell, &commands] {
+  auto shells = std::make_shared<std::vector<std::string>>();
+  command.takes(*shells, 1);
+  command.run = [shells, &commands] {
     const std::function<std::string(const Visible&)> texts[] = {bash_text, zsh_text, fish_text};
+    const std::string shell = shells->empty() ? "" : shells->front();
     write_stdout(
-        texts[parse_choice("completions", *shell, {"bash", "zsh", "fish"})](visible(commands)));
+        texts[parse_choice("completions", shell, {"bash", "zsh", "fish"})](visible(commands)));
     return 0;
   };
 }

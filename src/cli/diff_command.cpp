@@ -44,7 +44,7 @@ void add_diff(CommandSet& commands) {
       "impipe diff a.png b.png --fail 0.004 --failpercent 1 --hardfail 0.1\n";
   auto flags = std::make_shared<DiffFlags>();
   CLI::App* app = command.app;
-  app->add_option("files", flags->files, "Two files")->type_name("");
+  command.takes(flags->files);
   option(app, "--fail", flags->limits.fail, "X",
          "A pixel fails when it differs by more than X, a fraction of white (default 1e-6)");
   option(app, "--failpercent", flags->limits.fail_percent, "P",

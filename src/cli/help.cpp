@@ -49,7 +49,8 @@ std::string main_help() {
   impipe completions bash|zsh|fish     completion scripts
   impipe --version [--verbose]
 
-Inputs are files, folders (-r: with all below), globs, frame ranges (in.1-100#.exr) and - (stdin).
+Inputs are files, folders (-r: with all below), globs, frame ranges (in.1-100#.exr), pipes and -
+(stdin). What follows -- is no option, whatever it begins with.
 Every flag has an environment variable: --max-pixels is IMPIPE_MAX_PIXELS.
 Exit: 0 done, 1 some file failed, 2 usage, 3 nothing found, 4 no such device, 130/143 signals.
 )",

@@ -65,7 +65,7 @@ void add_info(CommandSet& commands) {
   command.usage = "impipe info FILE...";
   command.summary = "Say what is in a picture file";
   auto flags = std::make_shared<InfoFlags>();
-  command.app->add_option("files", flags->files, "Files")->type_name("");
+  command.takes(flags->files);
   flag(command.app, "--json", flags->json, "As JSON lines");
   command.run = [flags] { return show_info(*flags); };
 }

@@ -47,7 +47,8 @@ std::string manual(const CommandSet& commands) {
   out +=
       ".SH DESCRIPTION\nA pipeline is a text such as \\fBimadjust | conv2 k7 | edge prewitt\\fR."
       " It is compiled: neighbouring operators become one pass over the image. Inputs are files,"
-      " folders, globs, frame ranges (in.1\\-100#.exr) and \\- for stdin.\n";
+      " folders, globs, frame ranges (in.1\\-100#.exr), pipes and \\- for stdin. What follows "
+      "\\-\\- is no option.\n";
   for (const auto& command : commands.all()) {
     if (command->hidden) continue;
     out += ".SH " + plain(command->app->get_name()) + "\n" + plain(command->summary) + ".\n";

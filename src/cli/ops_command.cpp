@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct OpsFlags {
-  std::string name;
+  std::vector<std::string> names;  // of an operator, or none
   bool json = false;
   bool markdown = false;
 };
@@ -101,7 +101,7 @@ int show_operators(const OpsFlags& flags) {
     write_stdout(operator_reference());
     return 0;
   }
-  if (flags.name.empty()) {
+  if (flags.names.empty()) {
     if (!flags.json) {
       write_stdout(list_text());
       return 0;
@@ -111,11 +111,12 @@ int show_operators(const OpsFlags& flags) {
     write_stdout(all.dump(2) + "\n");
     return 0;
   }
-  const Operator* op = find_operator(flags.name);
+  const Operator* op = find_operator(flags.names.front());
   if (op == nullptr) {
     std::vector<std::string> names;
     for (const Operator& known : catalogue()) names.emplace_back(known.name);
-    throw Error("there is no operator '" + flags.name + "'" + did_you_mean(flags.name, names));
+    const std::string& name = flags.names.front();
+    throw Error("there is no operator '" + name + "'" + did_you_mean(name, names));
   }
   write_stdout(flags.json ? json_of(*op).dump(2) + "\n" : full_text(*op));
   return 0;
@@ -128,7 +129,7 @@ void add_ops(CommandSet& commands) {
   command.usage = "impipe ops [NAME]";
   command.summary = "List the operators, or show one in full";
   auto flags = std::make_shared<OpsFlags>();
-  command.app->add_option("name", flags->name, "An operator")->type_name("");
+  command.takes(flags->names, 1);
   flag(command.app, "--json", flags->json, "As JSON");
   flag(command.app, "--markdown", flags->markdown, "All of them, as docs/operators.md has them");
   command.run = [flags] { return show_operators(*flags); };

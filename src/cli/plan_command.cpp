@@ -80,7 +80,7 @@ void add_plan(CommandSet& commands) {
       "impipe plan 'imadjust | conv2 k7 | edge prewitt' --class uint16 --channels 3\n";
   auto flags = std::make_shared<PlanFlags>();
   CLI::App* app = command.app;
-  app->add_option("arguments", flags->arguments, "PIPELINE and one input")->type_name("");
+  command.takes(flags->arguments);
   option(app, "-f,--file", flags->pipeline_file, "FILE", "Read the pipeline from a file");
   option(app, "--class", flags->cls, "CLASS", "Of the image, when no input is given");
   option(app, "--channels", flags->channels, "N", "Of the image: 1 or 3")->check(one_or_three());

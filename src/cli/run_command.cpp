@@ -29,15 +29,14 @@ struct RunFlags {
 
 void add_flags(CLI::App* app, RunFlags& f) {
   engine::RunOptions& run = f.run;
-  app->add_option("arguments", f.arguments, "PIPELINE and inputs")->type_name("");
-
   option(app, "-f,--file", f.pipeline_file, "FILE", "Read the pipeline from a file")
       ->group("Pipeline");
   option(app, "--with", run.with, "NAME=PATH",
          "A second input: a file for all, or a folder paired by relative path")
       ->group("Pipeline")
       ->expected(1)
-      ->take_all();
+      ->take_all()
+      ->allow_extra_args(false);  // what follows the value is an input
   add_sandbox(app, f.sandbox)->group("Pipeline");
   flag(app, "--strict", run.session.strict, "An implicit rgb2gray is an error")->group("Pipeline");
   flag(app, "--no-fuse", f.no_fuse, "Run each operator on its own; results are the same")
@@ -58,7 +57,8 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "-o,--output", run.output, "PATH",
          "Folder, file, template such as 'out/{stem}.png', or - for stdout")
       ->group("Outputs");
-  flag(app, "--in-place", run.in_place, "Replace the inputs")->group("Outputs");
+  flag(app, "--in-place", run.in_place, "Replace the inputs, keeping their rights and links")
+      ->group("Outputs");
   option(app, "--format", run.format, "EXT", "Write this format")->group("Outputs");
   option(app, "-d,--depth", f.cls, "CLASS", "Write this class: logical, uint8, uint16, single")
       ->group("Outputs");
@@ -67,9 +67,9 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Outputs");
   flag(app, "--strip", run.strip, "Leave metadata out")->group("Outputs");
   flag(app, "-n,--dry-run", run.dry_run, "Compute, but write nothing")->group("Outputs");
-  flag(app, "-u,--update", run.update, "Skip outputs that are newer than their inputs")
+  flag(app, "-u,--update", run.update, "Skip outputs and saves that are newer than their inputs")
       ->group("Outputs");
-  flag(app, "--no-clobber", run.no_clobber, "Skip outputs that exist")->group("Outputs");
+  flag(app, "--no-clobber", run.no_clobber, "Skip outputs and saves that exist")->group("Outputs");
   flag(app, "--hash", run.hash, "Print a hash of each result's pixels")->group("Outputs");
   flag(app, "--no-header", f.no_header, "Print no header line above measurements")
       ->group("Outputs");
@@ -114,6 +114,9 @@ engine::RunOptions options_of(RunFlags& f) {
   if (!f.gpu_memory.empty()) {
     run.gpu_memory = parse_amount("--gpu-mem", f.gpu_memory, 1024);
   }
+  if (!f.pipeline_file.empty()) run.other_files.push_back({"-f", f.pipeline_file});
+  if (!run.files_from.empty()) run.other_files.push_back({"--files-from", run.files_from});
+  if (!f.errors.empty()) run.other_files.push_back({"--errors", f.errors, true});
   if (!f.cls.empty()) run.cls = parse_class("-d", f.cls);
   run.threads = parse_threads(f.threads);
   run.session.fuse = !f.no_fuse;
@@ -164,6 +167,7 @@ int run_pipeline(RunFlags& f) {
   };
   const engine::RunEnd end = engine::run(std::move(pipeline), options, reporter);
   let_running_work_end(false);
+  reporter.open_errors();
   summarise(end, reporter, seconds());
   if (end.profile) {
     std::fputs((profile_as_json ? profile_json(*end.profile) : profile_text(*end.profile)).c_str(),
@@ -194,6 +198,7 @@ void add_run(CommandSet& commands) {
       "impipe 'mean2 | std2' *.png > statistics.tsv\n"
       "impipe 'imlincomb 0.5 0.5 :b' a/ --with b=b/ -o mixed/\n";
   auto flags = std::make_shared<RunFlags>();
+  command.takes(flags->arguments);
   add_flags(command.app, *flags);
   command.run = [flags] { return run_pipeline(*flags); };
 }

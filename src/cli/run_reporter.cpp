@@ -47,12 +47,16 @@ std::string grouped(std::int64_t number) {
 
 RunReporter::RunReporter(const ReporterOptions& options) : options_(options) {
   draws_ = options.progress == ProgressMode::automatic && !options.quiet && stderr_is_terminal();
-  if (options.errors_file.empty()) return;
-  errors_.open(options.errors_file, std::ios::binary);
-  if (!errors_) throw Error("--errors " + options.errors_file + ": " + std::strerror(errno));
+}
+
+void RunReporter::open_errors() {
+  if (options_.errors_file.empty() || errors_.is_open()) return;
+  errors_.open(options_.errors_file, std::ios::binary);
+  if (!errors_) throw Error("--errors " + options_.errors_file + ": " + std::strerror(errno));
 }
 
 void RunReporter::begin(std::int64_t files) {
+  open_errors();
   let_running_work_end(true);  // from here on there are results that could be half done
   files_ = files;
   start_ = std::chrono::steady_clock::now();

@@ -24,7 +24,6 @@ struct ReporterOptions {
 
 class RunReporter : public engine::Progress {
  public:
-  // Throws Error (usage) when the errors file cannot be made.
   explicit RunReporter(const ReporterOptions& options);
 
   void begin(std::int64_t files) override;
@@ -33,6 +32,9 @@ class RunReporter : public engine::Progress {
   void detail(const std::string& text) override;
   void tick() override;
 
+  // Empties the errors file, or makes it; `begin` does so, and nothing before: it could be a file
+  // that the run reads. Throws Error (usage) when it cannot be made.
+  void open_errors();
   // Takes away the line that shows the progress.
   void clear_line();
   std::int64_t files() const { return files_; }

@@ -36,9 +36,12 @@ fs::path Operand::partner(const fs::path& relative) const {
               ExitCode::file_failed);
 }
 
-io::ImageInfo Operand::info(const fs::path& partner) const {
+io::ImageInfo Operand::info(const fs::path& partner, io::PipeBudget& pipes) {
   try {
-    return io::probe(partner);
+    if (is_folder_) return io::probe(partner);
+    std::lock_guard lock(mutex_);
+    if (!shared_info_) shared_info_ = io::probe(partner, content_, pipes);
+    return *shared_info_;
   } catch (const Error& error) {
     throw Error("--with " + name_ + ": " + partner.string() + ": " + error.what(),
                 ExitCode::file_failed);
@@ -49,7 +52,10 @@ HostImage Operand::decode(const fs::path& partner, const io::DecodeOptions& opti
   try {
     if (is_folder_) return io::decode(io::read_picture(partner), options).image;
     std::lock_guard lock(mutex_);
-    if (shared_.pixels.empty()) shared_ = io::decode(io::read_picture(partner), options).image;
+    if (shared_.pixels.empty()) {
+      const io::Bytes bytes = content_.empty() ? io::read_picture(partner) : std::move(content_);
+      shared_ = io::decode(bytes, options).image;
+    }
     return shared_;
   } catch (const Error& error) {
     throw Error("--with " + name_ + ": " + partner.string() + ": " + error.what(),

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@ class Operand {
   const std::string& name() const { return name_; }
   // Throws Error (file_failed) when there is none.
   std::filesystem::path partner(const std::filesystem::path& relative) const;
-  io::ImageInfo info(const std::filesystem::path& partner) const;
+  io::ImageInfo info(const std::filesystem::path& partner, io::PipeBudget& pipes);
   HostImage decode(const std::filesystem::path& partner, const io::DecodeOptions& options);
 
  private:
@@ -31,7 +32,9 @@ class Operand {
   std::filesystem::path path_;
   bool is_folder_ = false;
   std::mutex mutex_;
-  HostImage shared_;  // of a file
+  std::optional<io::ImageInfo> shared_info_;  // of a file, as what follows
+  io::Bytes content_;                         // of a pipe, until it is decoded
+  HostImage shared_;
 };
 
 // The operands of texts "NAME=PATH". Throws Error (usage) for a text of another form, for names

@@ -61,16 +61,22 @@ const std::map<std::string, Size>& Picture::partner_sizes() const {
   return partners ? partners->sizes : none;
 }
 
-bool PictureWork::is_wanted() const {
-  const std::string& output = picture_.output;
-  if (output.empty() || output == "-") return true;
+bool PictureWork::may_write(const std::filesystem::path& path) const {
+  if (path == "-") return true;
   std::error_code error;
-  if (settings_.no_clobber && std::filesystem::exists(output, error)) return false;
+  if (settings_.no_clobber && std::filesystem::exists(path, error)) return false;
   if (!settings_.update) return true;
   std::vector<std::filesystem::path> sources;
   if (picture_.partners) sources = picture_.partners->paths;
   if (!picture_.is_stdin) sources.emplace_back(picture_.path);
-  return !io::is_up_to_date(output, sources);
+  return !io::is_up_to_date(path, sources);
+}
+
+// Whether there is anything left to make: a file, or something for stdout.
+bool PictureWork::is_wanted() const {
+  if (picture_.output.empty() || may_write(picture_.output)) return true;
+  return picture_.saves && std::any_of(picture_.saves->begin(), picture_.saves->end(),
+                                       [&](const auto& save) { return may_write(save); });
 }
 
 std::optional<std::int64_t> PictureWork::prepare() {
@@ -104,11 +110,13 @@ void PictureWork::decode() {
   } else if (picture_.missing_frame) {
     material_.image = black_image(*picture_.info);
   } else {
-    io::Bytes bytes =
-        picture_.is_stdin ? std::move(settings_.standard_input) : io::read_picture(picture_.path);
+    const io::Bytes bytes =
+        picture_.content ? std::move(*picture_.content) : io::read_picture(picture_.path);
+    picture_.content.reset();
     io::Decoded decoded = io::decode(bytes, settings_.decode);
     material_.image = std::move(decoded.image);
     metadata_ = std::move(decoded.metadata);
+    lost_ = std::move(decoded.lost);
   }
   for (size_t i = 0; i < settings_.operands.size(); ++i) {
     Operand& operand = *settings_.operands[i];
@@ -207,15 +215,31 @@ io::Bytes PictureWork::encode_measurement() const {
 void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
   if (path == "-") {
     result_.bytes = std::move(bytes);  // told in the order of the inputs
-  } else if (!settings_.dry_run) {
+  } else if (settings_.dry_run) {
+  } else if (settings_.in_place && path == picture_.output && !picture_.missing_frame) {
+    io::replace_file(path, bytes);
+  } else {
     io::write_file(path, bytes);
   }
+}
+
+void PictureWork::check_losses(const io::Encoded& encoded) const {
+  std::vector<std::string> lost = lost_;
+  if (encoded.metadata_dropped) lost.emplace_back("metadata that cannot be written");
+  if (encoded.alpha_dropped) lost.emplace_back("its alpha");
+  if (lost.empty()) return;
+  std::string names;
+  for (const std::string& one : lost) names += (names.empty() ? "" : ", ") + one;
+  throw Error("--in-place would lose what the file has beside its picture: " + names + "; give -o" +
+                  (encoded.alpha_dropped ? "" : ", or --strip"),
+              ExitCode::file_failed);
 }
 
 void PictureWork::encode() {
   const Plan& plan = picture_.program->plan;
   if (settings_.hash && plan.writes_image) result_.hash = pixel_hash(outcome_.image);
   for (size_t i = 0; i < outcome_.saves.size(); ++i) {
+    if (!may_write((*picture_.saves)[i])) continue;
     const io::OutputType type =
         io::output_type(picture_.info, outcome_.saves[i].type,
                         io::format_of_extension((*picture_.saves)[i].native()));
@@ -225,13 +249,14 @@ void PictureWork::encode() {
     write((*picture_.saves)[i], std::move(encoded.bytes));
     outcome_.saves[i] = {};
   }
-  if (picture_.output.empty()) return;
+  if (picture_.output.empty() || !may_write(picture_.output)) return;
   if (!plan.writes_image) return write(picture_.output, encode_measurement());
   io::Encoded encoded = io::encode(outcome_.image, metadata_, picture_.output_type.format,
                                    picture_.output_type.cls, settings_.encode);
   outcome_.image = {};
   result_.clipped += encoded.clipped;
   result_.alpha_dropped = encoded.alpha_dropped;
+  if (settings_.in_place) check_losses(encoded);
   write(picture_.output, std::move(encoded.bytes));
 }
 

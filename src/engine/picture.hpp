@@ -35,6 +35,7 @@ struct Picture {
   bool is_stdin = false;
   bool missing_frame = false;
   const io::ImageInfo* info = nullptr;  // shared by all that are alike; null until it is known
+  std::unique_ptr<io::Bytes> content;   // of stdin or a pipe, which can be read only once
   std::unique_ptr<Partners> partners;   // null without operands
   std::unique_ptr<Failure> failure;
   std::shared_ptr<const Program> program;
@@ -50,10 +51,11 @@ struct Picture {
 struct PictureSettings {
   Lanes* lanes = nullptr;
   std::vector<std::unique_ptr<Operand>> operands;
-  io::Bytes standard_input;  // which is read only once
+  io::PipeBudget pipes = 0;  // bytes of pipes that may be kept, of those that --memory allows
   io::DecodeOptions decode;
   io::EncodeOptions encode;
   double most_memory = 0;  // bytes that there are
+  bool in_place = false;
   bool dry_run = false;
   bool update = false;
   bool no_clobber = false;
@@ -91,15 +93,20 @@ class PictureWork : public FileWork {
 
  private:
   bool is_wanted() const;
+  // Whether -u and --no-clobber let this file be written.
+  bool may_write(const std::filesystem::path& path) const;
   void compute_on(Session& session, Queue& queue, Material material);
   void computed(std::optional<size_t> device);  // the outcome is there
   void write(const std::filesystem::path& path, io::Bytes bytes);
+  // In place nothing of a file may get lost. Throws Error that names what would be.
+  void check_losses(const io::Encoded& encoded) const;
   io::Bytes encode_measurement() const;
 
   Picture& picture_;
   PictureSettings& settings_;
   Material material_;
   io::Metadata metadata_;
+  std::vector<std::string> lost_;  // what the file holds beside the image and its metadata
   Outcome outcome_;
   PictureResult result_;
 };

@@ -11,8 +11,8 @@
 #include "backends/registry.hpp"
 #include "engine/free_memory.hpp"
 #include "engine/image_infos.hpp"
+#include "engine/output_names.hpp"
 #include "engine/picture.hpp"
-#include "engine/save_names.hpp"
 #include "engine/work_cost.hpp"
 #include "io/atomic_file.hpp"
 #include "io/inputs.hpp"
@@ -106,16 +106,19 @@ void probe_all(Work& work, const RunOptions& options, const std::optional<MadeIm
       if (source) {
         picture.info = infos.keep({.type = source->type, .stored = source->size, .detail = {}});
       } else if (picture.is_stdin) {
-        settings.standard_input = io::read_picture(STDIN_FILENO);
-        picture.info = infos.keep(io::probe(settings.standard_input));
+        picture.content =
+            std::make_unique<io::Bytes>(io::read_picture(STDIN_FILENO, settings.pipes));
+        picture.info = infos.keep(io::probe(*picture.content));
       } else if (!picture.missing_frame || !black) {
-        picture.info = infos.keep(io::probe(picture.path));
+        io::Bytes content;
+        picture.info = infos.keep(io::probe(picture.path, content, settings.pipes));
+        if (!content.empty()) picture.content = std::make_unique<io::Bytes>(std::move(content));
       }
       if (!settings.operands.empty()) picture.partners = std::make_unique<Picture::Partners>();
       for (const auto& operand : settings.operands) {
         std::vector<fs::path>& paths = picture.partners->paths;
         paths.push_back(operand->partner(work.inputs[static_cast<size_t>(i)].relative));
-        const io::ImageInfo info = operand->info(paths.back());
+        const io::ImageInfo info = operand->info(paths.back(), settings.pipes);
         picture.partners->types[operand->name()] = info.type;
         picture.partners->sizes[operand->name()] = info.size();
       }
@@ -227,34 +230,6 @@ void check_target(const io::OutputTarget* target, const Plan& plan,
   }
 }
 
-void name_outputs(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
-                  const io::OutputTarget& target, const RunOptions& options, bool is_source) {
-  std::vector<std::string> extensions;
-  for (size_t i = 0; i < pictures.size(); ++i) {
-    Picture& picture = pictures[i];
-    std::string extension = inputs[i].path.extension().string();
-    if (!extension.empty()) extension.erase(0, 1);
-    if (picture.program) {
-      const Plan& plan = picture.program->plan;
-      const bool has_file = !is_source;
-      const io::ImageInfo* info = has_file ? picture.info : nullptr;
-      std::optional<io::Format> wanted = target.format;
-      if (target.kind == io::OutputTarget::Kind::in_place) wanted = picture.info->format;
-      if (plan.writes_image) {
-        const ImageType& type = plan.values[plan.result].type;
-        picture.output_type = io::output_type(info, type, wanted, options.cls);
-        extension = io::output_extension(inputs[i].path, picture.output_type, type.channels);
-      } else {
-        picture.output_type = {io::Format::npy, PixelClass::single};
-        extension = "npy";
-      }
-    }
-    extensions.push_back(std::move(extension));
-  }
-  const std::vector<fs::path> outputs = io::plan_outputs(inputs, extensions, target);
-  for (size_t i = 0; i < pictures.size(); ++i) pictures[i].output = outputs[i].string();
-}
-
 FileReport report_of(std::int64_t index, const PictureWork& work, const FileEnd& end) {
   const Picture& picture = work.picture();
   FileReport report;
@@ -307,11 +282,32 @@ Profile make_profile(const RunOptions& options, double start_up, const BatchEnd&
   return profile;
 }
 
-void prepare_outputs(const io::OutputTarget* target, const RunOptions& options) {
-  if (target == nullptr || options.dry_run) return;
-  if (target->kind != io::OutputTarget::Kind::folder) return;
-  io::prepare_folder(target->folder);
-  io::sweep_stale_temporaries(target->folder);
+// Takes away what runs that were killed have left in the folders that this one writes to.
+void sweep_folders(const std::vector<Picture>& pictures, bool in_place) {
+  std::set<std::string> folders;
+  std::error_code error;
+  const auto add = [&](const fs::path& path) {
+    if (path.empty() || path == "-") return;
+    const bool link = in_place && fs::is_symlink(path, error);  // its file is what is written
+    const fs::path folder = (link ? fs::weakly_canonical(path, error) : path).parent_path();
+    folders.insert(folder.empty() ? "." : folder.string());
+  };
+  for (const Picture& picture : pictures) {
+    add(picture.output);
+    if (!picture.saves) continue;
+    for (const fs::path& save : *picture.saves) add(save);
+  }
+  for (const std::string& folder : folders) io::sweep_stale_temporaries(folder);
+}
+
+void check_in_place(const RunOptions& options, const pipeline::Pipeline& pipeline) {
+  if (!options.in_place) return;
+  if (pipeline.has_source()) {
+    throw Error("--in-place replaces the inputs, and a pipeline that makes its image has none");
+  }
+  // The result is always there, and as new as its input: it is the input.
+  if (options.update) throw Error("--in-place and -u exclude each other");
+  if (options.no_clobber) throw Error("--in-place and --no-clobber exclude each other");
 }
 
 }  // namespace
@@ -343,11 +339,15 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   if (!options.output.empty() || options.in_place) {
     target = io::parse_target(options.output, options.in_place, format);
   }
+  check_in_place(options, pipeline);
   const io::OutputTarget* where = target ? &*target : nullptr;
   PictureSettings settings;
   settings.operands = parse_operands(options.with, pipeline.operands);
   settings.decode = {.max_pixels = options.max_pixels, .metadata = !options.strip};
   settings.encode = {.quality = options.quality};
+  const std::int64_t memory = options.memory > 0 ? options.memory : default_memory();
+  settings.pipes = memory;
+  settings.in_place = options.in_place;
   settings.dry_run = options.dry_run;
   settings.update = options.update;
   settings.no_clobber = options.no_clobber;
@@ -395,10 +395,12 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   if (const Picture* planned = first_planned(work.pictures)) {
     check_target(where, planned->program->plan, lanes.pipeline(), options);
   }
-  if (target)
-    name_outputs(work.inputs, work.pictures, *target, options, lanes.pipeline().has_source());
-  name_saves(work.inputs, work.pictures, lanes.pipeline(), where, options.sandbox.on);
-  prepare_outputs(where, options);
+  const std::string renamed = name_outputs(work.inputs, work.pictures,
+                                           {where, lanes.pipeline(), settings.operands, options});
+  if (!renamed.empty()) progress.note(renamed);
+  if (where != nullptr && where->kind == io::OutputTarget::Kind::folder && !options.dry_run) {
+    io::prepare_folder(where->folder);
+  }
   if (options.shard_count > 1) {
     std::vector<Picture> mine;
     for (size_t i = 0; i < work.pictures.size(); ++i) {
@@ -408,11 +410,11 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
     }
     work.pictures = std::move(mine);
   }
+  if (!options.dry_run) sweep_folders(work.pictures, options.in_place);
 
   work.inputs = std::vector<io::Input>();
   // The tables that found names used twice were many times larger than what stays of them.
   return_free_memory();
-  const std::int64_t memory = options.memory > 0 ? options.memory : default_memory();
   progress.detail(std::to_string(options.threads) + " threads, at most " +
                   std::to_string(memory >> 20) + " MiB in flight");
   const BatchOptions batch_options{.threads = options.threads,

@@ -32,6 +32,15 @@ struct RunOptions {
 
   Sandbox sandbox;
 
+  // Files beside the pictures that belong to the run: no result may replace them, nor a written one
+  // what is read.
+  struct OtherFile {
+    std::string option;  // as errors name it: "--errors"
+    std::string path;
+    bool written = false;
+  };
+  std::vector<OtherFile> other_files;
+
   std::string output;  // empty: none
   bool in_place = false;
   std::string format;             // an extension; empty: the output's, else the input's

@@ -3,15 +3,17 @@
 #include "io/atomic_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
+#include <fstream>
 #include <random>
 #include <system_error>
 
@@ -51,23 +53,30 @@ void free_slot(int slot) {
   if (slot >= 0) slots[static_cast<size_t>(slot)].state.store(slot_free);
 }
 
-// A number for this machine: on a shared disk another machine's processes cannot be asked after.
-unsigned machine_number() {
-  char name[256] = {};
-  gethostname(name, sizeof name - 1);
-  unsigned hash = 2166136261u;
-  for (const char* c = name; *c != '\0'; ++c) {
-    hash = (hash ^ static_cast<unsigned char>(*c)) * 16777619u;
-  }
+// A number for the running system, the same in all of its containers: locks tell at once who lives
+// there. From start to start, and from machine to machine, it differs.
+std::uint64_t system_number() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  if (id.empty()) return std::random_device{}();  // unknown: every other process is foreign
+  std::uint64_t hash = 14695981039346656037u;     // FNV-1a
+  for (const char c : id) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   return hash;
 }
 
+std::uint64_t this_system() {
+  static const std::uint64_t number = system_number();
+  return number;
+}
+
+// "SYSTEM-RANDOM", in hexadecimal digits.
 std::string temporary_name() {
-  static const unsigned machine = machine_number();
-  static std::atomic<unsigned> counter{std::random_device{}()};
+  static std::atomic<std::uint64_t> counter{(std::uint64_t{std::random_device{}()} << 32) +
+                                            std::random_device{}()};
   char name[64];
-  std::snprintf(name, sizeof name, ".impipe-%08x-%d-%08x.tmp", machine, static_cast<int>(getpid()),
-                counter.fetch_add(1));
+  std::snprintf(name, sizeof name, ".impipe-%016llx-%016llx.tmp",
+                static_cast<unsigned long long>(this_system()),
+                static_cast<unsigned long long>(counter.fetch_add(1)));
   return name;
 }
 
@@ -86,9 +95,42 @@ int write_all(int file, std::span<const std::byte> bytes) {
   return 0;
 }
 
+// A descriptor and its end.
+class OpenFile {
+ public:
+  explicit OpenFile(int file) : file_(file) {}
+  ~OpenFile() {
+    if (file_ >= 0) close(file_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  int get() const { return file_; }
+
+ private:
+  int file_;
+};
+
+// Removes a temporary file unless somebody may be writing it.
+bool sweep_one(const fs::path& path, const std::string& name) {
+  // A temporary is written within seconds; a day covers clocks that differ.
+  constexpr std::time_t old = 24 * 60 * 60;
+  const OpenFile file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status = {};
+  if (file.get() < 0 || fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const bool locked = flock(file.get(), LOCK_SH | LOCK_NB) != 0;
+  if (locked && errno == EWOULDBLOCK) return false;
+  unsigned long long system = 0, number = 0;
+  const bool ours = !locked &&
+                    std::sscanf(name.c_str(), ".impipe-%16llx-%16llx.tmp", &system, &number) == 2 &&
+                    system == this_system();
+  // Locks of other machines may be unknown here: a network file system can be without them.
+  const bool aged = std::time(nullptr) - status.st_mtime > old;
+  return (ours || aged) && unlink(path.c_str()) == 0;
+}
+
 }  // namespace
 
-AtomicFile::AtomicFile(fs::path target) : target_(std::move(target)) {
+AtomicFile::AtomicFile(fs::path target, unsigned mode) : target_(std::move(target)) {
   const fs::path folder = target_.parent_path();
   if (!folder.empty()) {
     std::error_code error;
@@ -98,14 +140,25 @@ AtomicFile::AtomicFile(fs::path target) : target_(std::move(target)) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     temporary_ = folder / temporary_name();
     slot_ = claim_slot(temporary_.string());
-    file_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file_ >= 0) return;
-    const int error = errno;
+    const int error = open_temporary(mode);
+    if (error == 0) return;
     free_slot(slot_);
     slot_ = -1;
     if (error != EEXIST) fail_write(target_.string(), error);
   }
   fail_write(target_.string(), EEXIST);
+}
+
+int AtomicFile::open_temporary(unsigned mode) {
+  file_ = open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+  if (file_ < 0) return errno;
+  const bool swept = flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  struct stat status = {};
+  // Between the open and the lock somebody may have taken it for a dead one.
+  if (!swept && fstat(file_, &status) == 0 && status.st_nlink > 0) return 0;
+  close(file_);
+  file_ = -1;
+  return EEXIST;
 }
 
 AtomicFile::~AtomicFile() { discard(); }
@@ -138,7 +191,21 @@ void AtomicFile::commit() {
   slot_ = -1;
 }
 
+bool is_written_into(const fs::path& target) {
+  struct stat status = {};
+  if (stat(target.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return false;
+  const std::string& name = target.native();
+  return !S_ISREG(status.st_mode) || name == "/dev/stdout" || name == "/dev/stderr" ||
+         name.starts_with("/dev/fd/") || name.starts_with("/proc/");
+}
+
 void write_file(const fs::path& target, std::span<const std::byte> bytes) {
+  if (is_written_into(target)) {
+    const OpenFile file(open(target.c_str(), O_WRONLY | O_CLOEXEC));
+    const int error = file.get() < 0 ? errno : write_all(file.get(), bytes);
+    if (error != 0) fail_write(target.string(), error);
+    return;
+  }
   AtomicFile file(target);
   file.write(bytes);
   file.commit();
@@ -163,14 +230,7 @@ int sweep_stale_temporaries(const fs::path& folder) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
-    unsigned machine = 0, number = 0;
-    int process = 0;
-    if (!is_temporary_name(name) ||
-        std::sscanf(name.c_str(), ".impipe-%8x-%d-%8x.tmp", &machine, &process, &number) != 3) {
-      continue;
-    }
-    const bool gone = process > 0 && kill(process, 0) != 0 && errno == ESRCH;
-    if (machine == machine_number() && gone && unlink(at->path().c_str()) == 0) ++removed;
+    if (is_temporary_name(name) && sweep_one(at->path(), name)) ++removed;
   }
   return removed;
 }

@@ -10,12 +10,13 @@
 
 namespace impipe::io {
 
-// One file being written; used by one thread. Unless committed, the destructor removes it.
+// One file being written; used by one thread. Unless committed, the destructor removes it. While it
+// is written it is locked, which tells `sweep_stale_temporaries` that somebody is at it.
 class AtomicFile {
  public:
   // Makes the folder of `target` when it is missing. Throws Error (file_failed) naming the target
-  // and the system's reason, as all functions here do.
-  explicit AtomicFile(std::filesystem::path target);
+  // and the system's reason, as all functions here do. mode: without what umask takes away.
+  explicit AtomicFile(std::filesystem::path target, unsigned mode = 0666);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -24,8 +25,12 @@ class AtomicFile {
   // Closes the file and gives it its name, in place of whatever had it.
   void commit();
   const std::filesystem::path& temporary() const { return temporary_; }
+  // Of the temporary file, until the commit.
+  int descriptor() const { return file_; }
 
  private:
+  // Opens and locks `temporary_`. Returns 0 or the error's number; EEXIST: try another name.
+  int open_temporary(unsigned mode);
   [[noreturn]] void fail_with(int error);
   void discard();
 
@@ -35,7 +40,19 @@ class AtomicFile {
   int slot_ = -1;  // in the table that remove_temporaries reads
 };
 
+// Whether what is there is written into instead of replaced: a pipe, a device, or a name that the
+// system gives an open file, such as /dev/stdout.
+bool is_written_into(const std::filesystem::path& target);
+// Whole or not at all, but for what is written into.
 void write_file(const std::filesystem::path& target, std::span<const std::byte> bytes);
+
+// Gives an existing file other content, whole or not at all. It keeps its mode, owner, group and
+// extended attributes (access control lists among them); a symbolic link stays one, and the file
+// that it leads to is replaced.
+void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
+// Why replace_file would not do for this file, as "it has 2 names (hard links), …"; empty when it
+// would.
+std::string why_not_replaceable(const std::filesystem::path& path);
 
 // Writes to an open file such as stdout; `name` stands in the message ("stdout").
 void write_descriptor(int file, std::span<const std::byte> bytes, std::string_view name);
@@ -44,7 +61,8 @@ void write_descriptor(int file, std::span<const std::byte> bytes, std::string_vi
 // handler: it takes no lock and no memory.
 void remove_temporaries() noexcept;
 
-// Removes temporary files in `folder` whose process on this machine is gone; returns how many.
+// Removes temporary files in `folder`, not below it, that nobody is writing any more: unlocked, and
+// of this machine's running system, or unlocked and a day old. Returns how many.
 int sweep_stale_temporaries(const std::filesystem::path& folder);
 // ".impipe-…-….tmp"; such files are no inputs.
 bool is_temporary_name(std::string_view name);

@@ -10,10 +10,12 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "io/headers.hpp"
 #include "io/module.hpp"
 #include "io/orient.hpp"
+#include "io/verbatim.hpp"
 
 namespace impipe::io {
 namespace {
@@ -152,7 +154,10 @@ Bytes read_picture(const std::filesystem::path& path) {
   struct stat status = {};
   if (fstat(file.get(), &status) != 0) fail(std::strerror(errno));
   if (S_ISDIR(status.st_mode)) fail("is a directory");
-  if (!S_ISREG(status.st_mode)) return read_picture(file.get());
+  if (!S_ISREG(status.st_mode)) {
+    PipeBudget no_limit = std::numeric_limits<std::int64_t>::max();
+    return read_picture(file.get(), no_limit);
+  }
   std::byte head[16];
   const size_t head_bytes = read_fully(file.get(), head, sizeof head);
   sniff_or_fail({head, head_bytes});
@@ -163,14 +168,18 @@ Bytes read_picture(const std::filesystem::path& path) {
   return bytes;
 }
 
-Bytes read_picture(int file_descriptor) {
+Bytes read_picture(int file_descriptor, PipeBudget& budget) {
   Bytes bytes(1 << 16);
   size_t done = read_fully(file_descriptor, bytes.data(), 16);
   sniff_or_fail({bytes.data(), done});
+  budget -= static_cast<std::int64_t>(done);
   for (;;) {
     const size_t got = read_fully(file_descriptor, bytes.data() + done, bytes.size() - done);
     if (got == 0) break;
     done += got;
+    if (budget.fetch_sub(static_cast<std::int64_t>(got)) < static_cast<std::int64_t>(got)) {
+      fail("a pipe gave more than fits into the memory for pictures (--memory)");
+    }
     if (done == bytes.size()) bytes.resize(2 * bytes.size());
   }
   bytes.resize(done);
@@ -189,10 +198,20 @@ bool is_picture(const std::filesystem::path& path) {
 ImageInfo probe(std::span<const std::byte> bytes) { return probe_source(ByteSource(bytes)); }
 
 ImageInfo probe(const std::filesystem::path& path) {
+  Bytes content;
+  PipeBudget no_limit = std::numeric_limits<std::int64_t>::max();
+  return probe(path, content, no_limit);
+}
+
+ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& budget) {
   const OpenFile file(path);
   struct stat status = {};
   if (fstat(file.get(), &status) != 0) fail(std::strerror(errno));
   if (S_ISDIR(status.st_mode)) fail("is a directory");
+  if (!S_ISREG(status.st_mode)) {
+    content = read_picture(file.get(), budget);
+    return probe(content);
+  }
   return probe_source(ByteSource(file.get(), status.st_size));
 }
 
@@ -215,6 +234,9 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     }
     if (options.metadata && traits(format).metadata) {
       out.metadata = codec_module(format).read_metadata(bytes, format);
+      if (out.metadata.damaged) out.lost.push_back("metadata that cannot be read");
+      out.metadata.pieces = verbatim_pieces(bytes, format);
+      out.metadata.pieces_of = format;
     }
     out.image = orient(std::move(out.image), out.info.orientation);
   }
@@ -260,9 +282,12 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       Metadata kept = metadata;
       if (!profile_fits(kept.icc, ready.type.channels)) kept.icc.clear();
       if (traits(format).metadata && !kept.empty()) {
+        const size_t bare = out.bytes.size();
         out.bytes =
             codec_module(format).add_metadata(std::move(out.bytes), format, kept, ready.size());
+        out.metadata_dropped = out.bytes.size() == bare;
       }
+      if (kept.pieces_of == format) out.bytes = with_pieces(out.bytes, kept.pieces, format);
     }
   }
   return out;

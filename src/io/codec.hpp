@@ -3,6 +3,7 @@
 // caller, who knows the path, puts it in front.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -42,12 +43,17 @@ struct ImageInfo {
 // file that is no picture costs nothing. Throws Error (file_failed): "no such file", "is a
 // directory", "permission denied", "empty file", "not an image (starts with '…')".
 Bytes read_picture(const std::filesystem::path& path);
-Bytes read_picture(int file_descriptor);  // stdin and pipes: up to the end
+// How many bytes of pipes may be kept in memory, and are not yet; several threads take from it.
+using PipeBudget = std::atomic<std::int64_t>;
+// stdin and pipes: up to the end. More than the budget has is an error that names --memory.
+Bytes read_picture(int file_descriptor, PipeBudget& budget);
 // Whether the content of a file is a picture; false also for what cannot be read.
 bool is_picture(const std::filesystem::path& path);
 
 ImageInfo probe(std::span<const std::byte> bytes);
-ImageInfo probe(const std::filesystem::path& path);  // reads only the header
+// Reads only the header, but of a pipe, which can be read only once, everything, into `content`.
+ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& budget);
+ImageInfo probe(const std::filesystem::path& path);
 
 struct DecodeOptions {
   // More pixels than this is an error, found before anything is allocated.
@@ -59,6 +65,8 @@ struct Decoded {
   HostImage image;
   Metadata metadata;
   ImageInfo info;
+  // What the file holds beside these, for messages: "a comment". To replace the file would lose it.
+  std::vector<std::string> lost;
 };
 // Channels are red, green, blue; alpha is straight; the EXIF orientation is applied.
 Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options = {});
@@ -70,8 +78,9 @@ struct EncodeOptions {
 
 struct Encoded {
   Bytes bytes;
-  std::int64_t clipped = 0;    // values outside 0 … white, or not a number
-  bool alpha_dropped = false;  // the format holds none
+  std::int64_t clipped = 0;       // values outside 0 … white, or not a number
+  bool alpha_dropped = false;     // the format holds none
+  bool metadata_dropped = false;  // it could not be written
 };
 // Converts the image to `cls` (which the format must hold, see output_type) and encodes it.
 // Throws Error when an image without a white goes to an integer class.

@@ -7,11 +7,14 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <system_error>
 #include <utility>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "io/atomic_file.hpp"
+#include "io/written_names.hpp"
 
 namespace impipe::io {
 namespace {
@@ -26,19 +29,157 @@ std::string padded(std::int64_t value, int digits) {
   return value < 0 ? "-" + text : text;
 }
 
-}  // namespace
-
-std::string FileIdentities::of(const fs::path& path) {
-  const fs::path folder = path.parent_path();
-  auto [entry, is_new] = folders_.try_emplace(folder.string());
-  if (is_new) {
-    std::error_code error;
-    const fs::path absolute = fs::absolute(folder.empty() ? fs::path(".") : folder, error);
-    const fs::path real = fs::weakly_canonical(absolute, error);
-    entry->second = (error ? absolute.lexically_normal() : real).string();
+// A template that gives each input a name of its own, as it is written after -o; empty when none of
+// `candidates` does.
+std::string first_without_collision(std::span<const Input> inputs,
+                                    std::span<const std::string> extensions,
+                                    std::span<const std::string> candidates) {
+  for (const std::string& text : candidates) {
+    const NameTemplate candidate = NameTemplate::parse(text);
+    WrittenNames names;
+    bool good = true;
+    for (size_t i = 0; good && i < inputs.size(); ++i) {
+      good = !names.add(candidate.expand(fields_of(inputs[i], extensions[i], i)), 0);
+    }
+    for (size_t i = 0; good && i < inputs.size(); ++i) {
+      good = inputs[i].is_stdin || !names.replacing(inputs[i].path);
+    }
+    if (good) return text;
   }
-  return entry->second + "/" + path.filename().string();
+  return {};
 }
+
+// A literal piece of a template.
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    out += c;
+    if (c == '{' || c == '}') out += c;
+  }
+  return out;
+}
+
+// "; -o 'out/{name}.{ext}' keeps them apart".
+std::string advice(std::span<const Input> inputs, std::span<const std::string> extensions,
+                   const OutputTarget& target) {
+  std::vector<std::string> candidates;
+  if (target.kind == OutputTarget::Kind::folder) {
+    const std::string folder = escaped((target.folder / "").string());
+    const bool inside = std::none_of(inputs.begin(), inputs.end(), [](const Input& input) {
+      const fs::path dir = input.path.lexically_normal();
+      return dir.is_absolute() || dir.native().starts_with("..");
+    });
+    if (inside) candidates.push_back(folder + "{dir}/{stem}.{ext}");
+    candidates.push_back(folder + "{name}.{ext}");
+    candidates.push_back(folder + "{index:05}_{stem}.{ext}");
+  } else {
+    const std::string& text = target.name->text();
+    const size_t file = text.rfind('/') == text.npos ? 0 : text.rfind('/') + 1;
+    const auto with_field = [&](const char* field) {
+      return std::string(text).insert(file, std::string(field) + "_");
+    };
+    if (const size_t stem = text.find("{stem}", file); stem != text.npos) {
+      candidates.push_back(std::string(text).replace(stem, 6, "{name}"));
+    } else {
+      candidates.push_back(with_field("{stem}"));
+    }
+    candidates.push_back(with_field("{index:05}"));
+  }
+  const std::string found = first_without_collision(inputs, extensions, candidates);
+  return found.empty() ? "" : "; -o '" + found + "' keeps them apart";
+}
+
+[[noreturn]] void fail_collision(const fs::path& output, const Input& one, const Input& two,
+                                 const std::string& advice) {
+  throw Error("two inputs would be written to '" + output.string() + "': '" + one.path.string() +
+              "' and '" + two.path.string() + "'" + advice);
+}
+
+void name_by_template(std::span<const Input> inputs, std::span<const std::string> extensions,
+                      const OutputTarget& target, std::vector<fs::path>& outputs) {
+  if (!target.name->has_fields() && inputs.size() > 1) {
+    throw Error("-o '" + target.name->text() + "' is one file, but there are " +
+                std::to_string(inputs.size()) + " inputs, '" + inputs[0].path.string() + "' and '" +
+                inputs[1].path.string() + (inputs.size() > 2 ? "' among them" : "'") +
+                advice(inputs, extensions, target));
+  }
+  WrittenNames names;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    outputs.emplace_back(target.name->expand(fields_of(inputs[i], extensions[i], i)));
+    if (const auto other = names.add(outputs[i], static_cast<std::int64_t>(i))) {
+      fail_collision(outputs[i], inputs[static_cast<size_t>(*other)], inputs[i],
+                     advice(inputs, extensions, target));
+    }
+  }
+}
+
+// Those of `group`, inputs with one output name, that have to give it up: all but the one that has
+// the name already, else the first by name. By their names, whatever the order of the inputs.
+std::vector<size_t> renamed(std::vector<size_t> group, std::span<const Input> inputs,
+                            const fs::path& name) {
+  std::sort(group.begin(), group.end(), [&](size_t a, size_t b) {
+    return std::pair(inputs[a].relative != name, inputs[a].relative) <
+           std::pair(inputs[b].relative != name, inputs[b].relative);
+  });
+  group.erase(group.begin());
+  return group;
+}
+
+// "x.jpg.png" for x.jpg, or "x.jpg-2.png" where that is taken.
+fs::path name_with_old_extension(const fs::path& folder, const fs::path& relative,
+                                 const std::string& extension, WrittenNames& taken,
+                                 std::int64_t writer) {
+  for (int number = 1;; ++number) {
+    fs::path name = folder / relative;
+    if (number > 1) name += "-" + std::to_string(number);
+    name += "." + extension;
+    if (!taken.add(name, writer)) return name;
+  }
+}
+
+void name_in_folder(std::span<const Input> inputs, std::span<const std::string> extensions,
+                    const OutputTarget& target, PlannedOutputs& out) {
+  WrittenNames names;
+  std::map<size_t, std::vector<size_t>> groups;  // of one name, by the first that has it
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    fs::path name = inputs[i].relative;
+    // What follows the last point of "scan.v2" is no extension of ours: it stays.
+    if (!format_of_extension(name.extension().native())) name += ".";
+    name.replace_extension(extensions[i]);
+    out.paths.push_back(target.folder / name);
+    const auto other = names.add(out.paths[i], static_cast<std::int64_t>(i));
+    if (!other) continue;
+    const auto first = static_cast<size_t>(*other);
+    std::vector<size_t>& group = groups.try_emplace(first, 1, first).first->second;
+    for (const size_t member : group) {
+      if (inputs[member].relative == inputs[i].relative) {
+        fail_collision(out.paths[i], inputs[member], inputs[i], advice(inputs, extensions, target));
+      }
+    }
+    group.push_back(i);
+  }
+  if (groups.empty()) return;
+  std::vector<size_t> all;
+  for (const auto& [first, group] : groups) {
+    const fs::path name = out.paths[first].lexically_relative(target.folder);
+    const std::vector<size_t> some = renamed(group, inputs, name);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  std::sort(all.begin(), all.end(),
+            [&](size_t a, size_t b) { return inputs[a].relative < inputs[b].relative; });
+  const std::string plain = out.paths[all.front()].string();
+  for (const size_t i : all) {
+    out.paths[i] = name_with_old_extension(target.folder, inputs[i].relative, extensions[i], names,
+                                           static_cast<std::int64_t>(i));
+  }
+  const size_t first = all.front();
+  out.note = "'" + inputs[first].path.string() + "' is written to '" + out.paths[first].string() +
+             "', since '" + plain + "' is another input's" +
+             (all.size() > 1 ? "; " + std::to_string(all.size() - 1) + " more like it" : "") +
+             advice(inputs, extensions, target);
+}
+
+}  // namespace
 
 NameTemplate NameTemplate::parse(std::string_view text, std::string_view origin) {
   static const std::array<std::string, 6> names{"dir", "stem", "name", "ext", "index", "frame"};
@@ -142,6 +283,13 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
     return {.kind = Kind::standard_output, .folder = {}, .name = {}, .format = format};
   std::error_code ignored;
   const bool brace = output.find_first_of("{}") != output.npos;
+  // A pipe, >(…) say, or a device is a file of its name, whatever that looks like.
+  if (is_written_into(output)) {
+    return {.kind = Kind::name_template,
+            .folder = {},
+            .name = NameTemplate::parse(escaped(output)),
+            .format = format ? format : format_of_extension(output)};
+  }
   const fs::path last = fs::path(output).filename();
   const bool known = last.has_extension() && format_of_extension(last.native());
   if (!brace && (!known || fs::is_directory(output, ignored))) {
@@ -165,65 +313,30 @@ std::string output_extension(const fs::path& input, OutputType type, int channel
   return std::string(usual);
 }
 
-std::vector<fs::path> plan_outputs(std::span<const Input> inputs,
-                                   std::span<const std::string> extensions,
-                                   const OutputTarget& target) {
+NameFields fields_of(const Input& input, std::string extension, std::size_t index) {
+  return {.input = input.is_stdin ? fs::path("stdin") : input.path,
+          .extension = std::move(extension),
+          .index = static_cast<std::int64_t>(index) + 1,
+          .frame = input.frame};
+}
+
+PlannedOutputs plan_outputs(std::span<const Input> inputs, std::span<const std::string> extensions,
+                            const OutputTarget& target) {
   using Kind = OutputTarget::Kind;
-  std::vector<fs::path> outputs;
-  outputs.reserve(inputs.size());
-  if (target.kind == Kind::name_template && !target.name->has_fields() && inputs.size() > 1) {
-    throw Error("-o '" + target.name->text() + "' is one file, but there are " +
-                std::to_string(inputs.size()) + " inputs, '" + inputs[0].path.string() + "' and '" +
-                inputs[1].path.string() + (inputs.size() > 2 ? "' among them" : "'") +
-                "; use a folder, or a field such as {stem}");
-  }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Input& input = inputs[i];
-    switch (target.kind) {
-      case Kind::standard_output: outputs.emplace_back("-"); break;
-      case Kind::in_place: outputs.push_back(input.path); break;
-      case Kind::folder: {
-        fs::path name = input.relative;
-        // What follows the last point of "scan.v2" is no extension of ours: it stays.
-        if (!format_of_extension(name.extension().native())) name += ".";
-        name.replace_extension(extensions[i]);
-        outputs.push_back(target.folder / name);
-        break;
+  PlannedOutputs out;
+  out.paths.reserve(inputs.size());
+  switch (target.kind) {
+    case Kind::standard_output: out.paths.assign(inputs.size(), "-"); break;
+    case Kind::in_place:
+      for (const Input& input : inputs) {
+        if (input.is_stdin) throw Error("--in-place cannot write to stdin");
+        out.paths.push_back(input.path);
       }
-      case Kind::name_template:
-        outputs.emplace_back(
-            target.name->expand({.input = input.is_stdin ? fs::path("stdin") : input.path,
-                                 .extension = extensions[i],
-                                 .index = static_cast<std::int64_t>(i) + 1,
-                                 .frame = input.frame}));
-        break;
-    }
+      break;
+    case Kind::folder: name_in_folder(inputs, extensions, target, out); break;
+    case Kind::name_template: name_by_template(inputs, extensions, target, out.paths); break;
   }
-  if (target.kind == Kind::standard_output) return outputs;
-  if (target.kind == Kind::in_place) {
-    for (const Input& input : inputs) {
-      if (input.is_stdin) throw Error("--in-place cannot write to stdin");
-    }
-    return outputs;
-  }
-  FileIdentities identities;
-  std::unordered_map<std::string, size_t> writers;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const auto [entry, is_new] = writers.try_emplace(identities.of(outputs[i]), i);
-    if (!is_new) {
-      throw Error("two inputs would be written to '" + outputs[i].string() + "': '" +
-                  inputs[entry->second].path.string() + "' and '" + inputs[i].path.string() + "'");
-    }
-  }
-  for (const Input& input : inputs) {
-    if (input.is_stdin) continue;
-    const auto writer = writers.find(identities.of(input.path));
-    if (writer == writers.end()) continue;
-    throw Error("the output of '" + inputs[writer->second].path.string() +
-                "' would replace the input '" + input.path.string() +
-                "'; choose another -o, or --in-place");
-  }
-  return outputs;
+  return out;
 }
 
 void prepare_folder(const fs::path& folder) {

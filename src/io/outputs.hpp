@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "io/codec.hpp"
@@ -46,15 +45,6 @@ class NameTemplate {
   std::vector<Part> parts_;
 };
 
-// The same text for the same file, however its folder is spelled. Folders are resolved once each.
-class FileIdentities {
- public:
-  std::string of(const std::filesystem::path& path);
-
- private:
-  std::unordered_map<std::string, std::string> folders_;
-};
-
 // What -o, --in-place and --format say.
 struct OutputTarget {
   enum class Kind { folder, name_template, standard_output, in_place };
@@ -71,12 +61,19 @@ OutputTarget parse_target(const std::string& output, bool in_place = false,
 // The extension (no point) for an output of this type: the input's own spelling when it fits.
 std::string output_extension(const std::filesystem::path& input, OutputType type, int channels);
 
-// The output of each input, in their order; `extensions` are from output_extension, one each.
-// Standard output is "-". Throws Error (usage) when two inputs would get one output, a template
-// without a field has several inputs, or an output is an input and in_place was not asked for.
-std::vector<std::filesystem::path> plan_outputs(std::span<const Input> inputs,
-                                                std::span<const std::string> extensions,
-                                                const OutputTarget& target);
+struct PlannedOutputs {
+  std::vector<std::filesystem::path> paths;  // of the inputs, in their order; stdout is "-"
+  std::string note;                          // what the user should know, or empty
+};
+// `extensions` are from output_extension, one an input. Inputs of a folder that differ in their
+// extensions alone and would get one name keep them in it, all but one: "x.jpg.png" beside "x.png".
+// Which ones follows from the set of inputs, not from their order. Throws Error (usage) when two
+// inputs would still get one output, or a template without a field has several inputs.
+PlannedOutputs plan_outputs(std::span<const Input> inputs, std::span<const std::string> extensions,
+                            const OutputTarget& target);
+
+// What the fields of a name template stand for, for this input.
+NameFields fields_of(const Input& input, std::string extension, std::size_t index);
 
 // Makes the folder and looks whether files can be made in it. Throws Error (usage).
 void prepare_folder(const std::filesystem::path& folder);

@@ -80,6 +80,7 @@ TEST(Reporter, FailuresAreWrittenAsJsonLines) {
       std::filesystem::temp_directory_path() / ("impipe-errors-" + std::to_string(getpid()));
   {
     RunReporter reporter({.progress = ProgressMode::none, .errors_file = path.string()});
+    reporter.open_errors();
     engine::FileReport report;
     report.state = engine::FileReport::State::failed;
     report.input = "in/\"a\".png";

@@ -156,7 +156,32 @@ TEST_F(Runs, WhatMustNotStart) {
        "--with b: given twice"},
       {"save x.pgm | imcomplement",
        {.inputs = in, .output = "out"},
-       "save: two results would be written to 'x.pgm'; use a field such as {stem}"},
+       "what `save` writes of 'in/a.pgm' and what `save` writes of 'in/b.pgm' would both be "
+       "written to 'x.pgm'; save '{stem}_x.pgm' keeps them apart"},
+      {"save 'out/{stem}.pgm' | imcomplement",
+       {.inputs = in, .output = "out"},
+       "the output of 'in/a.pgm' and what `save` writes of 'in/a.pgm' would both be written to "
+       "'out/a.pgm'; give them different names"},
+      {"save '{dir}/{name}' | imcomplement",
+       {.inputs = in, .output = "out"},
+       "what `save` writes of 'in/a.pgm' would replace the input 'in/a.pgm'; choose another name "
+       "for `save`"},
+      {"imlincomb 1 1 :b",
+       {.inputs = {"in/a.pgm"}, .with = {"b=in/b.pgm"}, .output = "in/b.pgm"},
+       "the output of 'in/a.pgm' would replace 'in/b.pgm' of --with b; choose another -o"},
+      {"imlincomb 1 1 :b",
+       {.inputs = in, .with = {"b=in/b.pgm"}, .in_place = true},
+       "the output of 'in/b.pgm' would replace 'in/b.pgm' of --with b; give -o instead of "
+       "--in-place"},
+      {"imcomplement",
+       {.inputs = in, .in_place = true, .update = true},
+       "--in-place and -u exclude each other"},
+      {"imcomplement",
+       {.inputs = in, .in_place = true, .no_clobber = true},
+       "--in-place and --no-clobber exclude each other"},
+      {"phantom 8",
+       {.in_place = true},
+       "--in-place replaces the inputs, and a pipeline that makes its image has none"},
   };
   for (const Row& row : rows) {
     EXPECT_EQ(usage_error(row.pipeline, row.options), row.message) << row.pipeline;

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -135,13 +136,110 @@ TEST_F(AtomicFileTest, TemporariesOfDeadProcessesAreSwept) {
   }
   int status = 0;
   waitpid(child, &status, 0);
-  const AtomicFile alive(root_ / "b");
-  std::ofstream(root_ / ".impipe-00000001-1-00000001.tmp") << "another machine's";
+  AtomicFile alive(root_ / "b");
   std::ofstream(root_ / "a.tmp") << "the user's";
   EXPECT_EQ(sweep_stale_temporaries(root_), 1);
-  EXPECT_EQ(names(),
-            ".impipe-00000001-1-00000001.tmp " + alive.temporary().filename().string() + " a.tmp");
+  EXPECT_EQ(names(), alive.temporary().filename().string() + " a.tmp");
+  alive.commit();
+  EXPECT_EQ(names(), "a.tmp b");
   EXPECT_EQ(sweep_stale_temporaries(root_ / "none"), 0);
+}
+
+// A live one is known by its lock, whoever's namespace of processes it is from.
+TEST_F(AtomicFileTest, ALiveTemporaryOfAnotherProcessStays) {
+  int ready[2], go[2];
+  ASSERT_EQ(pipe(ready), 0);
+  ASSERT_EQ(pipe(go), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    AtomicFile file(root_ / "a");
+    char byte = 0;
+    bool good = write(ready[1], &byte, 1) == 1 && read(go[0], &byte, 1) == 1;
+    file.write(bytes("whole"));
+    file.commit();
+    _exit(good ? 0 : 1);
+  }
+  char byte = 0;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1);
+  EXPECT_EQ(sweep_stale_temporaries(root_), 0);
+  ASSERT_EQ(write(go[1], &byte, 1), 1);
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(content("a"), "whole");
+  for (const int end : {ready[0], ready[1], go[0], go[1]}) close(end);
+}
+
+// Locks of another machine, or those from before its names had this form, may not be seen here.
+TEST_F(AtomicFileTest, ForeignTemporariesAreSweptAfterADay) {
+  const char* foreign[] = {".impipe-0000000000000001-0000000000000001.tmp",
+                           ".impipe-00000001-1-00000001.tmp"};
+  for (const char* name : foreign) std::ofstream(root_ / name) << "half";
+  mkfifo((root_ / ".impipe-pipe.tmp").c_str(), 0600);
+  EXPECT_EQ(sweep_stale_temporaries(root_), 0);
+  for (const char* name : foreign) {
+    fs::last_write_time(root_ / name, fs::file_time_type::clock::now() - std::chrono::hours(25));
+  }
+  EXPECT_EQ(sweep_stale_temporaries(root_), 2);
+  EXPECT_EQ(names(), ".impipe-pipe.tmp");
+}
+
+TEST_F(AtomicFileTest, APipeIsWrittenInto) {
+  const fs::path pipe = root_ / "pipe.png";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    write_file(pipe, bytes("x"));
+    _exit(0);
+  }
+  EXPECT_EQ(content("pipe.png"), "x");
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(names(), "pipe.png");
+}
+
+TEST_F(AtomicFileTest, AReplacedFileKeepsItsRights) {
+  const fs::path file = root_ / "real/a";
+  fs::create_directories(root_ / "real");
+  std::ofstream(file) << "old";
+  fs::create_symlink("real/a", root_ / "link");
+  ASSERT_EQ(chmod(file.c_str(), 02640), 0);
+  const bool attributes = setxattr(file.c_str(), "user.note", "mine", 4, 0) == 0;
+  const bool root = geteuid() == 0;
+  if (root) {
+    ASSERT_EQ(lchown(file.c_str(), 1234, 4321), 0);
+    ASSERT_EQ(chmod(file.c_str(), 02640), 0);  // the owner's change took the 2 away
+  }
+  const mode_t before = umask(077);
+  replace_file(root_ / "link", bytes("new"));
+  umask(before);
+  EXPECT_EQ(content("real/a"), "new");
+  EXPECT_TRUE(fs::is_symlink(root_ / "link"));
+  struct stat status = {};
+  ASSERT_EQ(stat(file.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 02640u);
+  EXPECT_EQ(status.st_uid, root ? 1234u : geteuid());
+  EXPECT_EQ(status.st_gid, root ? 4321u : getegid());
+  char value[8] = {};
+  EXPECT_EQ(getxattr(file.c_str(), "user.note", value, sizeof value), attributes ? 4 : -1);
+  EXPECT_EQ(names(), "link real");
+}
+
+TEST_F(AtomicFileTest, WhatIsNotReplaced) {
+  std::ofstream(root_ / "a") << "old";
+  fs::create_hard_link(root_ / "a", root_ / "b");
+  const std::string why = "it has 2 names (hard links), and the others would keep the old picture";
+  EXPECT_EQ(why_not_replaceable(root_ / "a"), why);
+  try {
+    replace_file(root_ / "a", bytes("new"));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()), "cannot replace '" + (root_ / "a").string() + "': " + why);
+  }
+  EXPECT_EQ(content("a") + content("b"), "oldold");
+  EXPECT_EQ(why_not_replaceable("/dev/null"), "it is no file, but a pipe or device");
+  EXPECT_EQ(why_not_replaceable(root_ / "gone"), "");
 }
 
 TEST_F(AtomicFileTest, UpToDateMeansNotOlderThanAnyInput) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 
@@ -106,61 +107,78 @@ TEST(PlanOutputs, FoldersMirrorTheInputTree) {
                                   input("in/scan.v2", "scan.v2"), input("-", "stdin")};
   const std::vector<std::string> extensions{"png", "JPG", "png", "png"};
   EXPECT_EQ(
-      plan_outputs(inputs, extensions, parse_target("out")),
+      plan_outputs(inputs, extensions, parse_target("out")).paths,
       (std::vector<fs::path>{"out/a.png", "out/s/b.JPG", "out/scan.v2.png", "out/stdin.png"}));
-  EXPECT_EQ(plan_outputs(inputs, extensions, parse_target("-")),
+  EXPECT_EQ(plan_outputs(inputs, extensions, parse_target("-")).paths,
             (std::vector<fs::path>{"-", "-", "-", "-"}));
-  EXPECT_EQ(plan_outputs(std::span(inputs).first(2), extensions, parse_target("{index:02}.{ext}")),
-            (std::vector<fs::path>{"01.png", "02.JPG"}));
+  EXPECT_EQ(
+      plan_outputs(std::span(inputs).first(2), extensions, parse_target("{index:02}.{ext}")).paths,
+      (std::vector<fs::path>{"01.png", "02.JPG"}));
 }
 
-TEST(PlanOutputs, CollisionsNameBothInputs) {
+TEST(PlanOutputs, CollisionsNameBothInputsAndATemplate) {
   const std::vector<Input> inputs{input("x/a.png"), input("y/b.png"), input("z/a.png")};
   const std::vector<std::string> extensions{"png", "png", "png"};
-  EXPECT_EQ(error_of([&] { plan_outputs(inputs, extensions, parse_target("out")); }),
-            "two inputs would be written to 'out/a.png': 'x/a.png' and 'z/a.png'");
-  EXPECT_EQ(error_of([&] { plan_outputs(inputs, extensions, parse_target("one.png")); }),
+  const auto error = [&](size_t count, const char* output) {
+    return error_of(
+        [&] { plan_outputs(std::span(inputs).first(count), extensions, parse_target(output)); });
+  };
+  EXPECT_EQ(error(3, "out"),
+            "two inputs would be written to 'out/a.png': 'x/a.png' and 'z/a.png'; "
+            "-o 'out/{dir}/{stem}.{ext}' keeps them apart");
+  EXPECT_EQ(error(3, "one.png"),
             "-o 'one.png' is one file, but there are 3 inputs, 'x/a.png' and 'y/b.png' among them; "
-            "use a folder, or a field such as {stem}");
-  EXPECT_EQ(error_of([&] {
-              plan_outputs(std::span(inputs).first(2), extensions, parse_target("one.{ext}"));
-            }),
+            "-o '{index:05}_one.png' keeps them apart");
+  EXPECT_EQ(error(2, "one.{ext}"),
             "-o 'one.{ext}' is one file, but there are 2 inputs, 'x/a.png' and 'y/b.png'; "
-            "use a folder, or a field such as {stem}");
-  // The same stem in two formats, when both become PNG.
+            "-o '{stem}_one.{ext}' keeps them apart");
+  const std::vector<Input> above{input("/p/a.png"), input("/q/a.png")};
+  EXPECT_EQ(error_of([&] { plan_outputs(above, extensions, parse_target("out")); }),
+            "two inputs would be written to 'out/a.png': '/p/a.png' and '/q/a.png'; "
+            "-o 'out/{index:05}_{stem}.{ext}' keeps them apart");
+  // The same stem in two formats, when a template makes both PNG.
   const std::vector<Input> formats{input("a.jpg"), input("a.tif")};
-  EXPECT_EQ(error_of([&] { plan_outputs(formats, extensions, parse_target("out")); }),
-            "two inputs would be written to 'out/a.png': 'a.jpg' and 'a.tif'");
+  EXPECT_EQ(error_of([&] { plan_outputs(formats, extensions, parse_target("out/{stem}.png")); }),
+            "two inputs would be written to 'out/a.png': 'a.jpg' and 'a.tif'; "
+            "-o 'out/{name}.png' keeps them apart");
 }
 
-TEST(PlanOutputs, AnInputIsNeverReplacedUnasked) {
-  const std::vector<Input> inputs{input("x/a.png"), input("x/b.png")};
-  const std::vector<std::string> extensions{"png", "png"};
-  const char* message =
-      "the output of 'x/a.png' would replace the input 'x/a.png'; choose another -o, or --in-place";
-  EXPECT_EQ(error_of([&] { plan_outputs(inputs, extensions, parse_target("x")); }), message);
-  EXPECT_EQ(error_of([&] { plan_outputs(inputs, extensions, parse_target("./y/../x/")); }),
-            message);
-  EXPECT_EQ(error_of([&] { plan_outputs(inputs, extensions, parse_target("{dir}/{name}")); }),
-            message);
-  EXPECT_EQ(plan_outputs(inputs, extensions, parse_target("", true)),
-            (std::vector<fs::path>{"x/a.png", "x/b.png"}));
-  const std::vector<Input> stream{{.path = "-", .relative = "stdin", .is_stdin = true}};
-  EXPECT_EQ(error_of([&] { plan_outputs(stream, extensions, parse_target("", true)); }),
-            "--in-place cannot write to stdin");
-}
-
-TEST(PlanOutputs, ASymbolicLinkToAFolderIsThatFolder) {
-  char name[] = "/tmp/impipe-outputs-XXXXXX";
-  const fs::path root = mkdtemp(name);
-  fs::create_directories(root / "real");
-  fs::create_directory_symlink("real", root / "link");
-  const std::vector<Input> inputs{input((root / "real/a.png").string())};
-  const std::vector<std::string> extensions{"png"};
-  EXPECT_NE(
-      error_of([&] { plan_outputs(inputs, extensions, parse_target((root / "link").string())); }),
-      "no error");
-  fs::remove_all(root);
+TEST(PlanOutputs, InAFolderOldExtensionsKeepNamesApart) {
+  struct Row {
+    std::vector<std::string> inputs, outputs;  // all become PNG
+    const char* note;
+  };
+  const Row rows[] = {
+      {{"x.jpg", "x.png"},
+       {"x.jpg.png", "x.png"},
+       "'x.jpg' is written to 'out/x.jpg.png', since 'out/x.png' is another input's; "
+       "-o 'out/{name}.{ext}' keeps them apart"},
+      {{"x.tif", "y.png", "x.jpg", "x.bmp"},
+       {"x.tif.png", "y.png", "x.jpg.png", "x.png"},
+       "'x.jpg' is written to 'out/x.jpg.png', since 'out/x.png' is another input's; 1 more like "
+       "it; -o 'out/{name}.{ext}' keeps them apart"},
+      // The longer name is an input's as well.
+      {{"x.jpg", "x.jpg.png", "x.png"}, {"x.jpg-2.png", "x.jpg.png", "x.png"}, nullptr},
+      {{"scan.v2", "scan.v2.png"}, {"scan.v2-2.png", "scan.v2.png"}, nullptr},
+      {{"s/x.jpg", "t/x.png"}, {"s/x.png", "t/x.png"}, ""},
+  };
+  for (const Row& row : rows) {
+    // Whatever the order, each input has the same name.
+    std::vector<size_t> order(row.inputs.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    do {
+      std::vector<Input> inputs;
+      for (const size_t i : order) inputs.push_back(input(row.inputs[i], row.inputs[i]));
+      const std::vector<std::string> extensions(inputs.size(), "png");
+      const PlannedOutputs planned = plan_outputs(inputs, extensions, parse_target("out"));
+      for (size_t i = 0; i < order.size(); ++i) {
+        EXPECT_EQ(planned.paths[i], "out/" + row.outputs[order[i]]) << inputs[i].path;
+      }
+      if (row.note != nullptr) {
+        EXPECT_EQ(planned.note, row.note);
+      }
+    } while (std::next_permutation(order.begin(), order.end()));
+  }
 }
 
 TEST(OutputExtension, KeepsTheInputsSpelling) {

@@ -167,7 +167,7 @@ Metadata read_exiv2(std::span<const std::byte> bytes) {
     out.xmp = upright_xmp(image->xmpPacket());
     Exiv2::XmpProperties::unregisterNs();  // what the packet registered would never be freed
   } catch (const Exiv2::AnyError&) {
-    // Damaged metadata does not spoil a picture: what was read so far is carried.
+    out.damaged = true;  // which does not spoil a picture: what was read so far is carried
   }
   return out;
 }

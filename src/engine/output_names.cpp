@@ -1,0 +1,247 @@
+// Where the results of every input go, settled before any work: no two in one place, and none in
+// the place of something that the run reads.
+#include "engine/output_names.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/error.hpp"
+#include "engine/sandbox.hpp"
+#include "io/atomic_file.hpp"
+#include "io/written_names.hpp"
+
+namespace impipe::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = io::OutputTarget::Kind;
+
+std::vector<std::string> extensions_of(std::span<const io::Input> inputs,
+                                       std::vector<Picture>& pictures, const NamingTask& task) {
+  const io::OutputTarget& target = *task.target;
+  std::vector<std::string> extensions;
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    Picture& picture = pictures[i];
+    std::string extension = inputs[i].path.extension().string();
+    if (!extension.empty()) extension.erase(0, 1);
+    if (picture.program) {
+      const Plan& plan = picture.program->plan;
+      const io::ImageInfo* info = task.pipeline.has_source() ? nullptr : picture.info;
+      std::optional<io::Format> wanted = target.format;
+      if (target.kind == Kind::in_place) wanted = picture.info->format;
+      if (plan.writes_image) {
+        const ImageType& type = plan.values[plan.result].type;
+        picture.output_type = io::output_type(info, type, wanted, task.options.cls);
+        extension = io::output_extension(inputs[i].path, picture.output_type, type.channels);
+      } else {
+        picture.output_type = {io::Format::npy, PixelClass::single};
+        extension = "npy";
+      }
+    }
+    extensions.push_back(std::move(extension));
+  }
+  return extensions;
+}
+
+// Sets `saves` of each picture. Throws Error in a sandbox for what check_save refuses.
+void name_saves(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
+                const NamingTask& task) {
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    Picture& picture = pictures[i];
+    if (!picture.program || picture.program->plan.saves.empty()) continue;
+    picture.saves = std::make_unique<std::vector<fs::path>>();
+    for (const PlanSave& save : picture.program->plan.saves) {
+      const auto named = io::format_of_extension(save.name_template);
+      const io::Format format = named ? *named : picture.info->format;
+      std::string extension(
+          io::extension_for(format, picture.info->type.cls, picture.info->type.channels));
+      picture.saves->push_back(io::NameTemplate::parse(save.name_template, "save")
+                                   .expand(io::fields_of(inputs[i], std::move(extension), i)));
+      if (task.options.sandbox.on) {
+        check_save(task.pipeline, save.stage, picture.saves->back(), task.target);
+      }
+    }
+  }
+}
+
+// Finds collisions among all that a run writes and reads.
+class Guard {
+ public:
+  Guard(std::span<const io::Input> inputs, const std::vector<Picture>& pictures,
+        const NamingTask& task)
+      : inputs_(inputs), pictures_(pictures), task_(task) {}
+
+  void check() {
+    for (const RunOptions::OtherFile& file : task_.options.other_files) {
+      if (file.written) add(file.path, other_writer(file));
+    }
+    for (size_t i = 0; i < pictures_.size(); ++i) add_results(i);
+    for (const RunOptions::OtherFile& file : task_.options.other_files) {
+      if (!file.written) look_at(file.path, "'" + file.path + "' of " + file.option);
+    }
+    for (const pipeline::BoundStage& stage : task_.pipeline.stages) {
+      if (!stage.call) continue;
+      for (const Parameter& parameter : stage.call->op().parameters) {
+        const std::string& path = stage.call->value(parameter.name).path;
+        if (!path.empty()) look_at(path, "'" + path + "', which the pipeline reads");
+      }
+    }
+    for (size_t i = 0; i < pictures_.size(); ++i) look_at_what_is_read(i);
+  }
+
+ private:
+  // A number for who writes a file: the picture's result, one of its saves, or another file of the
+  // run, such as that of --errors.
+  enum class What { output, save, other };
+  static std::int64_t writer(size_t index, What what) {
+    return static_cast<std::int64_t>(index) * 3 + static_cast<int>(what);
+  }
+  static size_t index_of(std::int64_t writer) { return static_cast<size_t>(writer) / 3; }
+  static What what_of(std::int64_t writer) { return static_cast<What>(writer % 3); }
+  std::int64_t other_writer(const RunOptions::OtherFile& file) const {
+    return writer(static_cast<size_t>(&file - task_.options.other_files.data()), What::other);
+  }
+  bool in_place() const { return task_.target != nullptr && task_.target->kind == Kind::in_place; }
+
+  std::string name_of(std::int64_t writer) const {
+    const size_t index = index_of(writer);
+    switch (what_of(writer)) {
+      case What::output: return "the output of '" + pictures_[index].path + "'";
+      case What::save: return "what `save` writes of '" + pictures_[index].path + "'";
+      case What::other: break;
+    }
+    const RunOptions::OtherFile& file = task_.options.other_files[index];
+    return "'" + file.path + "' of " + file.option;
+  }
+
+  void add(const fs::path& path, std::int64_t writer) {
+    const auto other = names_.add(path, writer);
+    if (!other) return;
+    throw Error(name_of(*other) + " and " + name_of(writer) + " would both be written to '" +
+                path.string() + "'" + advice_on(*other, writer, path));
+  }
+
+  // A template for `save` that keeps the two apart; one of them is a save.
+  std::string advice_on(std::int64_t one, std::int64_t two, const fs::path& path) const {
+    if (what_of(one) == What::other || what_of(two) == What::other) return "";
+    if (index_of(one) == index_of(two)) return "; give them different names";
+    if (path == "-") return "; save to a file, such as '{stem}.png'";
+    const Picture& picture = pictures_[index_of(what_of(two) == What::save ? two : one)];
+    const auto save = std::find(picture.saves->begin(), picture.saves->end(), path);
+    if (save == picture.saves->end()) return "";
+    const auto number = static_cast<size_t>(save - picture.saves->begin());
+    std::string text = picture.program->plan.saves[number].name_template;
+    const bool has_fields = io::NameTemplate::parse(text, "save").has_fields();
+    const size_t slash = text.rfind('/');
+    text.insert(slash == text.npos ? 0 : slash + 1, has_fields ? "{index:05}_" : "{stem}_");
+    return "; save '" + text + "' keeps them apart";
+  }
+
+  // In place one file may have several names; each would be replaced.
+  void add_results(size_t i) {
+    const Picture& picture = pictures_[i];
+    if (in_place()) {
+      if (const auto other = names_.replacing(picture.output)) {
+        throw Error("--in-place: '" + pictures_[index_of(*other)].path + "' and '" + picture.path +
+                    "' are the same file");
+      }
+    }
+    if (!picture.output.empty()) add_once(picture.output, writer(i, What::output));
+    if (!picture.saves) return;
+    for (const fs::path& save : *picture.saves) add_once(save, writer(i, What::save));
+  }
+
+  // Results to stdout follow each other; those of `save` have no order among them.
+  void add_once(const fs::path& path, std::int64_t writer) {
+    if (path != "-") return add(path, writer);
+    const What what = what_of(writer);
+    if (stdout_writer_ && (what == What::save || what_of(*stdout_writer_) == What::save)) {
+      throw Error(name_of(*stdout_writer_) + " and " + name_of(writer) +
+                  " would both be written to stdout" + advice_on(*stdout_writer_, writer, path));
+    }
+    stdout_writer_ = writer;
+  }
+
+  void look_at_what_is_read(size_t i) {
+    const io::Input& input = inputs_[i];
+    const bool is_file = !input.is_stdin && !task_.pipeline.has_source();
+    if (is_file) look_at(input.path, "the input '" + input.path.string() + "'", i);
+    if (!pictures_[i].partners) return;
+    for (size_t k = 0; k < pictures_[i].partners->paths.size(); ++k) {
+      const fs::path& path = pictures_[i].partners->paths[k];
+      look_at(path, "'" + path.string() + "' of --with " + task_.operands[k]->name());
+    }
+  }
+
+  // Throws when something is to be written where `path` is read; `input` is the one it belongs to.
+  void look_at(const fs::path& path, const std::string& what, std::optional<size_t> input = {}) {
+    if (path.empty() || path == "-") return;
+    const auto found = names_.replacing(path);
+    if (!found) return;
+    const bool is_output = what_of(*found) == What::output;
+    if (in_place() && is_output && input) return;  // as was asked for
+    std::string message = name_of(*found) + " would replace " + what;
+    const fs::path written = path_of(*found, path);
+    if (!written.empty()) message += ", which is '" + written.string() + "' too";
+    if (what_of(*found) == What::save) {
+      message += "; choose another name for `save`";
+    } else if (is_output) {
+      message += in_place() ? "; give -o instead of --in-place" : "; choose another -o";
+      if (input && !in_place()) message += ", or --in-place";
+    }
+    throw Error(message);
+  }
+
+  // The name by which the writer has this file, when that is another spelling.
+  fs::path path_of(std::int64_t writer, const fs::path& read) const {
+    const auto differs = [&](const fs::path& path) {
+      return path.lexically_normal() != read.lexically_normal();
+    };
+    if (what_of(writer) == What::other) return {};
+    const Picture& picture = pictures_[index_of(writer)];
+    if (what_of(writer) == What::output) {
+      return differs(picture.output) ? fs::path(picture.output) : fs::path();
+    }
+    io::WrittenNames alone;
+    for (const fs::path& save : *picture.saves) {
+      alone.add(save, 0);
+      if (alone.replacing(read)) return differs(save) ? save : fs::path();
+    }
+    return {};
+  }
+
+  std::span<const io::Input> inputs_;
+  const std::vector<Picture>& pictures_;
+  const NamingTask& task_;
+  io::WrittenNames names_;
+  std::optional<std::int64_t> stdout_writer_;
+};
+
+void refuse_unreplaceable(std::vector<Picture>& pictures) {
+  for (Picture& picture : pictures) {
+    if (picture.failure) continue;
+    const std::string why = io::why_not_replaceable(picture.path);
+    if (why.empty()) continue;
+    picture.failure = std::make_unique<Picture::Failure>(
+        Picture::Failure{"encode", "--in-place cannot replace it: " + why});
+  }
+}
+
+}  // namespace
+
+std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
+                         const NamingTask& task) {
+  std::string note;
+  if (task.target != nullptr) {
+    const std::vector<std::string> extensions = extensions_of(inputs, pictures, task);
+    io::PlannedOutputs outputs = io::plan_outputs(inputs, extensions, *task.target);
+    for (size_t i = 0; i < pictures.size(); ++i) pictures[i].output = outputs.paths[i].string();
+    note = std::move(outputs.note);
+    if (task.target->kind == Kind::in_place) refuse_unreplaceable(pictures);
+  }
+  name_saves(inputs, pictures, task);
+  Guard(inputs, pictures, task).check();
+  return note;
+}
+
+}  // namespace impipe::engine

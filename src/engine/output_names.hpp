@@ -1,0 +1,30 @@
+// Where the results of every input go, settled before any work: no two in one place, and none in
+// the place of something that the run reads.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/picture.hpp"
+#include "engine/run.hpp"
+#include "io/inputs.hpp"
+#include "io/outputs.hpp"
+#include "pipeline/pipeline.hpp"
+
+namespace impipe::engine {
+
+// What names depend on, beside the inputs.
+struct NamingTask {
+  const io::OutputTarget* target = nullptr;  // null: only what `save` writes
+  const pipeline::Pipeline& pipeline;
+  std::span<const std::unique_ptr<Operand>> operands;
+  const RunOptions& options;
+};
+
+// Sets `output`, `output_type` and `saves` of the pictures, one an input. Returns what the user
+// should know, or nothing. Throws Error (usage) that names both when two files collide.
+std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
+                         const NamingTask& task);
+
+}  // namespace impipe::engine
