@@ -30,7 +30,9 @@ void visit_chunks(std::string_view file, Visit visit) {
   for (size_t at = signature; at + frame <= file.size();) {
     const std::uint64_t size = frame + std::uint64_t{big_endian(file, at, 4)};
     if (at + size > file.size()) return;
-    visit(file.substr(at + 4, 4), file.substr(at, size));
+    const std::string_view kind = file.substr(at + 4, 4);
+    visit(kind, file.substr(at, size));
+    if (kind == "IEND") return;  // what follows is no part of the picture
     at += size;
   }
 }
