@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/error.hpp"
@@ -27,6 +28,19 @@ void hash_plane(std::uint64_t& hash, const Plane& plane) {
     const std::byte* row = plane.row(y);
     for (std::int64_t i = 0; i < plane.row_bytes(); ++i) mix(static_cast<std::uint64_t>(row[i]));
   }
+}
+
+// Whether some pixel of a result may lie elsewhere than in the input.
+bool moves_pixels(const Plan& plan) {
+  const auto moves = [](const Node& node) {
+    const Primitive& p = node.primitive;
+    return std::holds_alternative<Permute>(p) || std::holds_alternative<Window>(p) ||
+           std::holds_alternative<Resample>(p) || std::holds_alternative<Project>(p) ||
+           std::holds_alternative<Backproject>(p);
+  };
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const Step& step) {
+    return std::any_of(step.kernel.nodes.begin(), step.kernel.nodes.end(), moves);
+  });
 }
 
 HostImage black_image(const io::ImageInfo& info) {
@@ -195,6 +209,7 @@ void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
 
 void PictureWork::encode() {
   const Plan& plan = picture_.program->plan;
+  if (metadata_.exr) metadata_.exr->moved = moves_pixels(plan);
   if (settings_.hash && plan.writes_image) result_.hash = pixel_hash(outcome_.image);
   for (size_t i = 0; i < outcome_.saves.size(); ++i) {
     const io::OutputType type =
@@ -213,6 +228,7 @@ void PictureWork::encode() {
   outcome_.image = {};
   result_.clipped += encoded.clipped;
   result_.alpha_dropped = encoded.alpha_dropped;
+  result_.place_dropped = encoded.place_dropped;
   write(picture_.output, std::move(encoded.bytes));
 }
 
