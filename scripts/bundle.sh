@@ -2,19 +2,18 @@
 # Makes impipe-VERSION-linux-x86_64.tar.xz: the program, its codec modules and the libraries these
 # need, to be unpacked and run anywhere on a Linux with glibc 2.36 or later.
 #
-#   scripts/bundle.sh [--build DIR] [--output DIR] [--no-opencv] [--tests] [--check]
+#   scripts/bundle.sh [--build DIR] [--output DIR] [--tests] [--check]
 #
-# --build      a build folder to take the program from; by default one is made in build/release
-# --output     where the archive goes; by default the build folder
-# --no-opencv  without the module for BMP and EXR and its 130 libraries
-# --tests      with unit_tests and the scripts of scripts/gpu.sh, for a machine without a compiler
-# --check      unpacks the archive in an empty folder and runs it with an empty environment and, as
-#              root, in a root folder that has the C library and nothing else
+# --build   a build folder to take the program from; by default one is made in build/release
+# --output  where the archive goes; by default the build folder
+# --tests   with unit_tests and the scripts of scripts/gpu.sh, for a machine without a compiler
+# --check   unpacks the archive in an empty folder and runs it with an empty environment and, as
+#           root, in a root folder that has the C library and nothing else
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/setup.sh
 
-build='' output='' opencv=1 tests='' check=''
+build='' output='' tests='' check=''
 while [ $# -gt 0 ]; do
   case $1 in
     --build | --output)
@@ -22,7 +21,6 @@ while [ $# -gt 0 ]; do
       declare "${1#--}=$2"
       shift
       ;;
-    --no-opencv) opencv='' ;;
     --tests) tests=1 ;;
     --check) check=1 ;;
     -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
@@ -46,8 +44,7 @@ trap 'rm -rf "$stage"' EXIT
 root=$stage/$name
 mkdir -p "$root/bin" "$root/lib/impipe/libraries/cxx"
 
-modules=("$build/src/io/impipe_codec.so")
-[ -z "$opencv" ] || modules+=("$build/src/io/impipe_codec_opencv.so")
+modules=("$build/src/io/impipe_codec.so" "$build/src/io/impipe_codec_exr.so")
 programs=("$build/src/cli/impipe")
 [ -z "$tests" ] || programs+=("$build/tests/unit_tests")
 install -s "${programs[@]}" "$root/bin"
@@ -110,8 +107,7 @@ if [ -n "$check" ]; then
   mkdir "$there"
   tar -C "$there" -xf "$archive"
   impipe=$there/$name/bin/impipe
-  cp tests/data/io/{rgb.jpg,gray8.png,gray16.tif,rgb8.webp} "$there"
-  [ -z "$opencv" ] || cp tests/data/io/{rgb.exr,gray8.bmp} "$there"
+  cp tests/data/io/{rgb.jpg,gray8.png,gray16.tif,rgb8.webp,rgb.exr,gray8.bmp} "$there"
   (cd "$there" && env -i "$impipe" 'imgaussfilt 1 | imcomplement' ./*.[a-z]* -o out/)
   for picture in "$there"/*.*; do
     [ -f "$picture" ] || continue

@@ -6,15 +6,14 @@
 # Sourced by demo.sh and test.sh (it then only defines functions). A second run finds everything
 # in place and changes nothing.
 
-# Packages of Debian 12, and what each is for. The headers of OpenCV's image codecs come without
-# the 300 packages that libopencv-dev brings.
+# Packages of Debian 12, and what each is for.
 build_packages=(
   g++ cmake ninja-build ccache            # compiler and build
   libcli11-dev libspdlog-dev libfmt-dev   # arguments, logs, text
   nlohmann-json3-dev libexiv2-dev         # reports, metadata
   libpng-dev libjpeg-dev libtiff-dev      # decoding and encoding
   libwebp-dev zlib1g-dev libdeflate-dev
-  libopencv-imgcodecs-dev                 # decoding and encoding of BMP and EXR
+  libopenexr-dev
   ocl-icd-opencl-dev opencl-headers       # OpenCL loader and headers
 )
 python_packages=(python3 python3-numpy python3-pil)    # sample pictures, contact sheet, oracle

@@ -32,6 +32,19 @@ void hash_plane(std::uint64_t& hash, const Plane& plane) {
   }
 }
 
+// Whether some pixel of a result may lie elsewhere than in the input.
+bool moves_pixels(const Plan& plan) {
+  const auto moves = [](const Node& node) {
+    const Primitive& p = node.primitive;
+    return std::holds_alternative<Permute>(p) || std::holds_alternative<Window>(p) ||
+           std::holds_alternative<Resample>(p) || std::holds_alternative<Project>(p) ||
+           std::holds_alternative<Backproject>(p);
+  };
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const Step& step) {
+    return std::any_of(step.kernel.nodes.begin(), step.kernel.nodes.end(), moves);
+  });
+}
+
 HostImage black_image(const io::ImageInfo& info) {
   HostImage image(info.type, info.size());
   for (Plane* plane : {&image.pixels, &image.alpha}) {
@@ -227,6 +240,7 @@ void PictureWork::check_losses(const io::Encoded& encoded) const {
   std::vector<std::string> lost = lost_;
   if (encoded.metadata_dropped) lost.emplace_back("metadata that cannot be written");
   if (encoded.alpha_dropped) lost.emplace_back("its alpha");
+  if (encoded.place_dropped) lost.emplace_back("its display window and pixel aspect ratio");
   if (lost.empty()) return;
   std::string names;
   for (const std::string& one : lost) names += (names.empty() ? "" : ", ") + one;
@@ -237,6 +251,7 @@ void PictureWork::check_losses(const io::Encoded& encoded) const {
 
 void PictureWork::encode() {
   const Plan& plan = picture_.program->plan;
+  if (metadata_.exr) metadata_.exr->moved = moves_pixels(plan);
   if (settings_.hash && plan.writes_image) result_.hash = pixel_hash(outcome_.image);
   for (size_t i = 0; i < outcome_.saves.size(); ++i) {
     if (!may_write((*picture_.saves)[i])) continue;
@@ -256,6 +271,7 @@ void PictureWork::encode() {
   outcome_.image = {};
   result_.clipped += encoded.clipped;
   result_.alpha_dropped = encoded.alpha_dropped;
+  result_.place_dropped = encoded.place_dropped;
   if (settings_.in_place) check_losses(encoded);
   write(picture_.output, std::move(encoded.bytes));
 }

@@ -73,6 +73,7 @@ struct PictureResult {
   io::Bytes bytes;  // the encoded result that goes to stdout
   std::int64_t clipped = 0;
   bool alpha_dropped = false;
+  bool place_dropped = false;  // of an EXR
 };
 
 class PictureWork : public FileWork {

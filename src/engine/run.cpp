@@ -344,7 +344,9 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   PictureSettings settings;
   settings.operands = parse_operands(options.with, pipeline.operands);
   settings.decode = {.max_pixels = options.max_pixels, .metadata = !options.strip};
-  settings.encode = {.quality = options.quality};
+  settings.encode = {
+      .quality = options.quality,
+      .full_float = options.cls == PixelClass::single || options.cls == PixelClass::uint16};
   const std::int64_t memory = options.memory > 0 ? options.memory : default_memory();
   settings.pipes = memory;
   settings.in_place = options.in_place;
@@ -424,7 +426,7 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
                                    .stop = options.stop};
   const std::chrono::duration<double> start_up = std::chrono::steady_clock::now() - options.start;
   progress.begin(static_cast<std::int64_t>(work.pictures.size()));
-  bool said_alpha = false;
+  bool said_alpha = false, said_place = false;
   FreeMemory free_memory;
   const auto pass_on_warnings = [&] {
     for (const std::string& warning : lanes.take_warnings()) progress.note(warning);
@@ -443,6 +445,10 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
         end.clipped_files += report.clipped > 0 ? 1 : 0;
         if (picture.result().alpha_dropped && !std::exchange(said_alpha, true)) {
           progress.note(report.output.string() + ": the format holds no alpha, which is dropped");
+        }
+        if (picture.result().place_dropped && !std::exchange(said_place, true)) {
+          progress.note(report.output.string() +
+                        ": the EXR's display window and pixel aspect ratio are lost");
         }
         free_memory.look();
         return progress.file(report);

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <limits>
 
+#include "io/exr_layout.hpp"
 #include "io/headers.hpp"
 #include "io/module.hpp"
 #include "io/orient.hpp"
@@ -85,7 +86,7 @@ ImageInfo probe_source(const ByteSource& source) {
       case Format::tiff: info = tiff_header(source); break;
       case Format::bmp: info = bmp_header(source); break;
       case Format::webp: info = webp_header(source); break;
-      case Format::exr: info = exr_header(source); break;
+      case Format::exr: info = exr_layout(source).info; break;
       case Format::pnm:
       case Format::pfm: info = pnm_header(source).info; break;
       case Format::npy: info = npy_header(source).info; break;
@@ -224,6 +225,12 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     out.image = decode_npy(bytes);
   } else if (format == Format::pnm || format == Format::pfm) {
     out.image = decode_pnm(bytes);
+  } else if (format == Format::bmp) {
+    out.image = decode_bmp(bytes);
+  } else if (format == Format::exr) {
+    out.image = codec_module(format).decode(bytes, out.info, make_image);
+    out.metadata.exr = exr_layout(ByteSource(bytes)).storage;
+    if (out.image.type.alpha) out.metadata.exr->glows = unassociate_alpha(out.image);
   } else {
     out.image = codec_module(format).decode(bytes, out.info, make_image);
     // The plan was made for what the header said.
@@ -265,19 +272,25 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
     // No format has 1-bit pixels beside an alpha.
     ready = convert(ready, PixelClass::uint8);
   }
+  if (ready.type.channels == 3 && cls == PixelClass::logical && format != Format::npy) {
+    ready = convert(ready, PixelClass::uint8);
+  }
+  out.place_dropped = metadata.exr && has_place(*metadata.exr);
   switch (format) {
     case Format::npy: out.bytes = encode_npy(ready); break;
-    case Format::pnm:
-      if (ready.type.channels == 3 && cls == PixelClass::logical) {
-        ready = convert(ready, PixelClass::uint8);
-      }
-      out.bytes = encode_pnm(ready);
-      break;
+    case Format::bmp: out.bytes = encode_bmp(ready); break;
+    case Format::pnm: out.bytes = encode_pnm(ready); break;
     case Format::pfm: out.bytes = encode_pfm(ready); break;
+    case Format::exr: {
+      const bool glows = metadata.exr && metadata.exr->glows;
+      if (ready.type.alpha) ready = associate_alpha(ready, glows);
+      EncodeOptions stored = options;
+      stored.exr = exr_storage_for(ready, image.type.cls, metadata.exr, options.full_float);
+      out.place_dropped = out.place_dropped && !has_place(stored.exr);
+      out.bytes = codec_module(format).encode(ready, format, stored);
+      break;
+    }
     default: {
-      if (ready.type.channels == 3 && cls == PixelClass::logical) {
-        ready = convert(ready, PixelClass::uint8);
-      }
       out.bytes = codec_module(format).encode(ready, format, options);
       Metadata kept = metadata;
       if (!profile_fits(kept.icc, ready.type.channels)) kept.icc.clear();

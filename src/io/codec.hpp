@@ -74,6 +74,8 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options = 
 struct EncodeOptions {
   int quality = 95;  // of JPEG and lossy WebP
   bool lossy_webp = false;
+  bool full_float = false;  // EXR: 32-bit floats even where the input has 16-bit ones
+  ExrStorage exr;           // set by `encode` from the metadata
 };
 
 struct Encoded {
@@ -81,6 +83,8 @@ struct Encoded {
   std::int64_t clipped = 0;       // values outside 0 … white, or not a number
   bool alpha_dropped = false;     // the format holds none
   bool metadata_dropped = false;  // it could not be written
+  // The place of an EXR's pixels in its display window, or their aspect ratio, is lost.
+  bool place_dropped = false;
 };
 // Converts the image to `cls` (which the format must hold, see output_type) and encodes it.
 // Throws Error when an image without a white goes to an integer class.

@@ -16,9 +16,9 @@ constexpr std::array<FormatTraits, 9> table{{
     {png,  "PNG",  "png",               module,  true,  true,  true,  false, true,  true,  false},
     {jpeg, "JPEG", "jpg jpeg jpe jfif", module,  false, true,  false, false, false, true,  true},
     {tiff, "TIFF", "tif tiff",          module,  true,  true,  true,  true,  true,  true,  false},
-    {bmp,  "BMP",  "bmp dib",           opencv,  false, true,  false, false, false, false, false},
+    {bmp,  "BMP",  "bmp dib",           program, true,  true,  false, false, true,  false, false},
     {webp, "WebP", "webp",              module,  false, true,  false, false, true,  true,  false},
-    {exr,  "EXR",  "exr",               opencv,  false, false, false, true,  true,  false, false},
+    {exr,  "EXR",  "exr",               openexr, false, false, false, true,  true,  false, false},
     {pnm,  "PNM",  "pgm ppm pbm pnm",   program, true,  true,  true,  false, false, false, false},
     {pfm,  "PFM",  "pfm",               program, false, false, false, true,  false, false, false},
     {npy,  "NPY",  "npy",               program, true,  true,  true,  true,  true,  false, false},
@@ -43,13 +43,10 @@ std::optional<Format> sniff(std::span<const std::byte> bytes) {
     return Format::webp;
   if (head.starts_with("\x76\x2f\x31\x01"sv)) return Format::exr;
   if (head.starts_with("\x93NUMPY"sv)) return Format::npy;
-  // "BM" alone begins many texts: the size of the info header, the 15th byte, must be a known one.
+  // "BM" alone begins many texts: the size of the info header, the 15th byte, must be likely.
   if (head.starts_with("BM"sv) && head.size() >= 16) {
     const auto size = static_cast<unsigned char>(head[14]);
-    if ((size == 12 || size == 40 || size == 52 || size == 56 || size == 64 || size == 108 ||
-         size == 124) &&
-        head[15] == 0)
-      return Format::bmp;
+    if (size >= 12 && size <= 124 && head[15] == 0) return Format::bmp;
   }
   const auto space_at = [&](size_t at) {
     return head.size() > at && std::strchr(" \t\r\n\v\f#", head[at]) != nullptr && head[at] != 0;

@@ -14,8 +14,8 @@ namespace impipe::io {
 enum class Format { png, jpeg, tiff, bmp, webp, exr, pnm, pfm, npy };
 
 // What reads and writes a format: the program itself, the codec module (libpng, libjpeg, libtiff,
-// libwebp), or OpenCV's module, which takes ten times as long to load.
-enum class Codec { program, module, opencv };
+// libwebp), or the module for EXR.
+enum class Codec { program, module, openexr };
 
 // One row of the table of formats.
 struct FormatTraits {

@@ -191,38 +191,6 @@ ImageInfo tiff_header(const ByteSource& source) {
   return info;
 }
 
-ImageInfo bmp_header(const ByteSource& source) {
-  ImageInfo info{.format = Format::bmp};
-  const std::string head = source.read(0, 26);
-  const bool old = little_at(head, 14, 4) == 12;
-  const auto width = static_cast<std::int32_t>(little_at(head, 18, old ? 2 : 4));
-  const auto height = static_cast<std::int32_t>(little_at(head, old ? 20 : 22, old ? 2 : 4));
-  info.stored = {width, std::abs(std::int64_t{height})};
-  const auto bits = static_cast<int>(little_at(source.read(old ? 24 : 28, 2), 0, 2));
-  info.type = type_of(PixelClass::uint8, bits <= 8 ? 1 : 3, false);
-  if (bits <= 8) {  // colours in the palette make it a colour image
-    const std::int64_t header_bytes = old ? 12 : static_cast<std::int64_t>(little_at(head, 14, 4));
-    std::int64_t colours =
-        old ? 0 : static_cast<std::int64_t>(little_at(source.read_some(46, 4), 0, 4));
-    if (colours <= 0 || colours > 256) colours = std::int64_t{1} << bits;
-    const size_t entry = old ? 3 : 4;
-    const std::string palette =
-        source.read_some(14 + header_bytes, colours * static_cast<std::int64_t>(entry));
-    for (size_t i = 0; i + entry <= palette.size(); i += entry) {
-      if (palette[i] != palette[i + 1] || palette[i] != palette[i + 2]) info.type.channels = 3;
-    }
-  }
-  info.detail = depth_text(bits) + (bits <= 8 ? " palette" : "");
-  // Run lengths may leave out what they like: there is no bound for them.
-  const std::uint64_t compression = old ? 0 : little_at(source.read_some(30, 4), 0, 4);
-  if (compression != 1 && compression != 2) {
-    const double row = std::ceil(static_cast<double>(info.stored.width) * bits / 32) * 4;
-    info.least_bytes = whole_bytes(static_cast<double>(little_at(head, 10, 4)) +
-                                   row * static_cast<double>(info.stored.height));
-  }
-  return info;
-}
-
 ImageInfo webp_header(const ByteSource& source) {
   ImageInfo info{.format = Format::webp};
   bool alpha = false, animated = false;
@@ -262,44 +230,6 @@ ImageInfo webp_header(const ByteSource& source) {
   info.type = type_of(PixelClass::uint8, 3, alpha);
   info.detail = animated ? "animated" : info.lossy ? "lossy" : "lossless";
   if (animated) info.pages = std::max(frames, 1);
-  return info;
-}
-
-ImageInfo exr_header(const ByteSource& source) {
-  ImageInfo info{.format = Format::exr};
-  const std::string head = source.read_some(0, 1 << 16);
-  int channels = 0;
-  bool alpha = false;
-  for (size_t at = 8; at < head.size() && head[at] != 0;) {  // name, type, size, value
-    const std::string name = head.c_str() + at;
-    at += name.size() + 1;
-    if (at >= head.size()) break;
-    const std::string type = head.c_str() + at;
-    at += type.size() + 1;
-    const auto bytes = static_cast<size_t>(little_at(head, at, 4));
-    at += 4;
-    if (name == "channels") {
-      for (size_t c = at; c < std::min(head.size(), at + bytes) && head[c] != 0;) {
-        const std::string channel = head.c_str() + c;
-        if (channel == "A") {
-          alpha = true;
-        } else {
-          ++channels;
-        }
-        c += channel.size() + 1 + 16;
-      }
-    }
-    if (name == "dataWindow") {
-      const auto edge = [&](size_t i) {
-        return std::int64_t{static_cast<std::int32_t>(little_at(head, at + 4 * i, 4))};
-      };
-      info.stored = {edge(2) - edge(0) + 1, edge(3) - edge(1) + 1};
-    }
-    at += bytes;
-  }
-  if (info.stored.width == 0) fail("truncated: the EXR header has no data window");
-  info.type = type_of(PixelClass::single, channels >= 3 ? 3 : 1, alpha && channels >= 3);
-  info.detail = "float";
   return info;
 }
 

@@ -14,7 +14,6 @@ ImageInfo jpeg_header(const ByteSource& source);
 ImageInfo tiff_header(const ByteSource& source);
 ImageInfo bmp_header(const ByteSource& source);
 ImageInfo webp_header(const ByteSource& source);
-ImageInfo exr_header(const ByteSource& source);
 
 // The largest side: above it the codecs' 32-bit sizes would overflow.
 inline constexpr std::int64_t max_side = (std::int64_t{1} << 24) - 1;
@@ -42,8 +41,10 @@ NpyHeader npy_header(const ByteSource& source);
 // "8-bit", "16-bit float": the beginning of ImageInfo::detail.
 std::string depth_text(int bits, bool is_float = false);
 
+HostImage decode_bmp(std::span<const std::byte> bytes);
 HostImage decode_pnm(std::span<const std::byte> bytes);
 HostImage decode_npy(std::span<const std::byte> bytes);
+Bytes encode_bmp(const HostImage& image);
 Bytes encode_pnm(const HostImage& image);
 Bytes encode_pfm(const HostImage& image);
 Bytes encode_npy(const HostImage& image);

@@ -1,6 +1,7 @@
 // What a picture file says beside its pixels, carried from the input to the output.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -10,6 +11,24 @@
 
 namespace impipe::io {
 
+// How an EXR file stores its picture, so that an EXR made from it stores it alike.
+struct ExrStorage {
+  bool half = false;    // 16-bit floats
+  int compression = 3;  // by the file's numbers: 0 none, 1 RLE, 2 ZIPS, 3 ZIP, 4 PIZ, 5 PXR24, …
+  float dwa_level = 45.0f;
+  float pixel_aspect = 1.0f;
+  std::string layer;       // "diffuse." where the channels are diffuse.R, …
+  std::string gray = "Y";  // what the channel of a gray picture is called
+  // The first and the last pixel, x before y: of what is stored, and of what is to be shown.
+  std::array<int, 4> data_window{0, 0, -1, -1};
+  std::array<int, 4> display_window{0, 0, -1, -1};
+  // Some colours lie under an alpha of 0: light that covers nothing, to be kept.
+  bool glows = false;
+  // Pixels were cut off, added, turned or resampled: windows and aspect tell nothing any more.
+  bool moved = false;
+  bool operator==(const ExrStorage&) const = default;
+};
+
 struct Metadata {
   std::vector<std::byte> exif;  // a TIFF structure ("II*\0…"), orientation already reset to 1
   std::vector<std::byte> icc;   // an ICC profile
@@ -18,7 +37,8 @@ struct Metadata {
   // same format (io/verbatim.hpp).
   std::vector<std::byte> pieces;
   std::optional<Format> pieces_of;
-  bool damaged = false;  // there was more than could be read
+  bool damaged = false;           // there was more than could be read
+  std::optional<ExrStorage> exr;  // of an EXR
   // Without what is for one format alone.
   bool empty() const { return exif.empty() && icc.empty() && xmp.empty(); }
 };

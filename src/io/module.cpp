@@ -80,9 +80,9 @@ std::vector<fs::path> codec_folders(const std::string& named, const fs::path& pr
 
 const CodecModule& codec_module(Format format) {
   // A throw leaves the static to be tried again.
-  if (traits(format).codec == Codec::opencv) {
-    static const CodecModule& opencv = open_module("impipe_codec_opencv.so");
-    return opencv;
+  if (traits(format).codec == Codec::openexr) {
+    static const CodecModule& exr = open_module("impipe_codec_exr.so");
+    return exr;
   }
   static const CodecModule& module = open_module("impipe_codec.so");
   return module;

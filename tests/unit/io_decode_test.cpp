@@ -106,8 +106,8 @@ TEST(Decode, ExactFormats) {
       {"raw16.pgm", "uint16 x1, white 65535", "16-bit"},
       {"little.pfm", "single x1, white 1", "32-bit float"},
       {"big.pfm", "single x3, white 1", "32-bit float"},
-      {"rgb.exr", "single x3, white 1", "float"},
-      {"gray.exr", "single x1, white 1", "float"},
+      {"rgb.exr", "single x3, white 1", "32-bit float, ZIP"},
+      {"gray.exr", "single x1, white 1", "32-bit float, ZIP"},
       {"gray8.npy", "uint8 x1, white 255", "8-bit"},
       {"version2.npy", "uint8 x1, white 255", "8-bit"},
       {"rgb8.npy", "uint8 x3, white 255", "8-bit"},
@@ -235,9 +235,9 @@ TEST(Decode, BrokenFilesSayWhy) {
       {"broken_header.jpg", "truncated JPEG: the header ends at byte 86"},
       {"broken_half.tif", "truncated TIFF: the header ends at byte 97"},
       {"broken_data.tif", "truncated TIFF: got 19 bytes, expected 35"},
-      {"broken_half.bmp", "truncated BMP: 7x5 needs at least 174 bytes, and the file has 121"},
+      {"broken_half.bmp", "truncated BMP: 121 bytes, 171 needed"},
       {"broken_half.webp", "truncated WebP: it ends at byte 36"},
-      {"broken_half.exr", "damaged EXR: it cannot be decoded"},
+      {"broken_half.exr", "truncated EXR: it ends at byte 488"},
       {"broken_half.ppm", "truncated PNM: 70 bytes of pixels, 105 needed"},
       {"broken_half.pgm", "truncated PNM: the text ends before the last pixel"},
       {"broken_half.pfm", "truncated PFM: 94 bytes of pixels, 140 needed"},
@@ -270,17 +270,20 @@ TEST(Decode, BrokenFilesSayWhy) {
 }
 
 TEST(Decode, EveryPrefixOfAFileIsAnErrorAndNeverACrash) {
-  for (const char* name : {"rgb8.png", "interlaced_alpha.png", "gray.jpg", "rgb8.tif", "tiled.tif",
-                           "bit1.tif", "rgba8.webp", "rgb8.bmp", "raw.ppm", "rgb8.npy"}) {
+  for (const char* name :
+       {"rgb8.png", "interlaced_alpha.png", "gray.jpg", "rgb8.tif", "tiled.tif", "bit1.tif",
+        "rgba8.webp", "rgb8.bmp", "rgb.exr", "raw.ppm", "rgb8.npy"}) {
     const Bytes whole = read_picture(data / name);
     for (size_t length = 16; length < whole.size(); length += 1 + whole.size() / 97) {
       const std::span<const std::byte> part(whole.data(), length);
       EXPECT_THROW(
           {
             const Decoded decoded = decode(part);
-            // TIFF and WebP may end in bytes that the picture does not need.
+            // TIFF, WebP and BMP may end in bytes that the picture does not need.
+            const Format format = decoded.info.format;
             if (decoded.image.size() == probe(whole).size() &&
-                (decoded.info.format == Format::tiff || decoded.info.format == Format::webp)) {
+                (format == Format::tiff || format == Format::webp ||
+                 (format == Format::bmp && length + 4 > whole.size()))) {
               throw Error("complete", ExitCode::file_failed);
             }
           },

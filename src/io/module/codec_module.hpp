@@ -1,6 +1,6 @@
-// The border between the program and the codec module, a shared library that holds everything that
-// needs a picture library (and so costs start-up time). Both are built together: the version string
-// must be equal.
+// The border between the program and a codec module, a shared library that holds what needs a
+// picture library (and so costs start-up time). Both are built together: the version string must be
+// equal.
 #pragma once
 
 #include <span>
@@ -39,6 +39,6 @@ using OpenCodec = const CodecModule* (*)(const char* version);
 inline constexpr const char* open_codec_symbol = "impipe_open_codec";
 
 // What must agree between the program and the module; IMPIPE_VERSION comes from the build.
-inline constexpr const char* codec_version = IMPIPE_VERSION " codec 1";
+inline constexpr const char* codec_version = IMPIPE_VERSION " codec 2";
 
 }  // namespace impipe::io

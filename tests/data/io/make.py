@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the pictures of this folder with Pillow, OpenCV, NumPy, vips and ImageMagick.
+"""Makes the pictures of this folder with Pillow, OpenCV, NumPy, vips, ImageMagick and oiiotool.
 
 Every sample is (37 x + 91 y + 53 c + 11) mod 256, 7 pixels wide and 5 high; 16-bit samples are 257
 times that, minus x; floats are it over 255. The tests know the same formula. The pictures are
@@ -120,6 +120,15 @@ Image.fromarray(rgba).save("rgba8.webp", lossless=True, exact=True)
 Image.fromarray(ramps).save("lossy.webp", quality=95)
 cv2.imwrite("rgb.exr", bgr((rgb / np.float32(255)).astype(np.float32)))
 cv2.imwrite("gray.exr", (gray / np.float32(255)).astype(np.float32))
+for name, options in {"rle": ["-d", "half", "--compression", "rle"],
+                      "pxr24": ["-d", "half", "--compression", "pxr24"],
+                      "dwaa": ["-d", "half", "--compression", "dwaa"],
+                      "piz_tiles": ["-d", "half", "--tile", "4", "2", "--compression", "piz"],
+                      "piz_float": ["-d", "float", "--compression", "piz"]}.items():
+    subprocess.run(["oiiotool", "rgb8.png", "--nosoftwareattrib", *options, "-o",
+                    f"exr_{name}.exr"], check=True)
+subprocess.run(["oiiotool", "rgb8.png", "--nosoftwareattrib", "-d", "half",
+                "-otex:tilesize=4x4", "exr_mip.exr"], check=True)
 
 # PNM and PFM
 text = "\n".join(" ".join(str(v) for v in r.ravel()) for r in gray)

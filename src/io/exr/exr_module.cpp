@@ -1,0 +1,276 @@
+// The codec module for EXR: OpenEXR reads from and writes to memory, on the calling thread alone.
+#include <OpenEXR/ImfChannelList.h>
+#include <OpenEXR/ImfFrameBuffer.h>
+#include <OpenEXR/ImfHeader.h>
+#include <OpenEXR/ImfIO.h>
+#include <OpenEXR/ImfInputFile.h>
+#include <OpenEXR/ImfOutputFile.h>
+#include <OpenEXR/ImfRgbaFile.h>
+#include <OpenEXR/ImfThreading.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "io/exr_layout.hpp"
+#include "io/module/codec_module.hpp"
+
+namespace impipe::io {
+namespace {
+
+using InputBytes = std::span<const std::byte>;
+constexpr int no_threads = 0;  // the batch has its own
+
+class Input final : public Imf::IStream {
+ public:
+  explicit Input(InputBytes bytes) : IStream("picture"), bytes_(bytes) {}
+
+  bool read(char to[], int count) override {
+    const std::uint64_t left = at_ < bytes_.size() ? bytes_.size() - at_ : 0;
+    if (count < 0 || static_cast<std::uint64_t>(count) > left) {
+      fail("truncated EXR: it ends at byte " + std::to_string(bytes_.size()));
+    }
+    std::memcpy(to, bytes_.data() + at_, static_cast<size_t>(count));
+    at_ += static_cast<std::uint64_t>(count);
+    return at_ < bytes_.size();
+  }
+  std::uint64_t tellg() override { return at_; }
+  void seekg(std::uint64_t place) override { at_ = place; }
+
+ private:
+  InputBytes bytes_;
+  std::uint64_t at_ = 0;
+};
+
+class Output final : public Imf::OStream {
+ public:
+  Output() : OStream("picture") {}
+
+  void write(const char from[], int count) override {
+    const std::uint64_t end = at_ + static_cast<std::uint64_t>(count);
+    if (end > bytes_.size()) bytes_.resize(end);
+    std::memcpy(bytes_.data() + at_, from, static_cast<size_t>(count));
+    at_ = end;
+  }
+  std::uint64_t tellp() override { return at_; }
+  void seekp(std::uint64_t place) override { at_ = place; }
+  Bytes take() { return std::move(bytes_); }
+
+ private:
+  Bytes bytes_;
+  std::uint64_t at_ = 0;
+};
+
+// "Error reading pixel data from image file \"picture\". Data decoding (zlib) failed." without what
+// says nothing.
+std::string reason(const std::exception& error) {
+  std::string text = error.what();
+  const std::string_view name = " from image file \"picture\"";
+  for (const std::string_view part : {name, name.substr(5), std::string_view(" \"picture\"")}) {
+    if (const size_t at = text.find(part); at != text.npos) text.erase(at, part.size());
+  }
+  while (!text.empty() && (text.back() == '.' || text.back() == '\n')) text.pop_back();
+  return text;
+}
+
+// Runs what calls OpenEXR; whatever that throws becomes an Error.
+template <class Work>
+auto guarded(const char* what, Work work) {
+  try {
+    return work();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail(std::string(what) + ": " + reason(error));
+  } catch (...) {
+    fail(std::string(what) + ": for no known reason");
+  }
+}
+
+Imath::Box2i box_of(const std::array<int, 4>& window) {
+  return {Imath::V2i(window[0], window[1]), Imath::V2i(window[2], window[3])};
+}
+
+// Planes of a decoded image as OpenEXR sees them: where each channel begins.
+struct Place {
+  Plane* plane;
+  int channel;
+};
+std::vector<Place> places_of(HostImage& image) {
+  std::vector<Place> places;
+  for (int c = 0; c < image.type.channels; ++c) places.push_back({&image.pixels, c});
+  if (image.type.alpha) places.push_back({&image.alpha, 0});
+  return places;
+}
+
+// Whole numbers of 32 bits, in the memory of floats, become floats.
+void from_integers(const Place& place, const std::string& name) {
+  const int channels = place.plane->channels();
+  for (std::int64_t y = 0; y < place.plane->size().height; ++y) {
+    float* row = place.plane->row_as<float>(y);
+    for (std::int64_t x = 0; x < place.plane->size().width; ++x) {
+      float* pixel = row + channels * x + place.channel;
+      std::uint32_t whole;
+      std::memcpy(&whole, pixel, sizeof whole);
+      *pixel = static_cast<float>(whole);
+      if (static_cast<double>(*pixel) != static_cast<double>(whole)) {
+        fail("EXR with the number " + std::to_string(whole) + " in channel " + name +
+             " is not supported: a single holds whole numbers up to 16777216");
+      }
+    }
+  }
+}
+
+void read_channels(InputBytes bytes, const ExrLayout& layout, HostImage& image) {
+  Input stream(bytes);
+  Imf::InputFile file(stream, no_threads);
+  const Imf::Header& header = file.header();
+  const Imath::Box2i window = box_of(layout.storage.data_window);
+  std::vector<Place> places = places_of(image);
+  Imf::FrameBuffer buffer;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const std::string& name = layout.channels[i];
+    const Imf::Channel* channel = header.channels().findChannel(name);
+    if (channel == nullptr || static_cast<int>(channel->type) != layout.types[i]) {
+      fail("damaged EXR: contradictory headers");
+    }
+    Plane& plane = *places[i].plane;
+    const Imf::PixelType type = channel->type == Imf::UINT ? Imf::UINT : Imf::FLOAT;
+    buffer.insert(name, Imf::Slice::Make(type, plane.row_as<float>(0) + places[i].channel, window,
+                                         sizeof(float) * static_cast<size_t>(plane.channels()),
+                                         static_cast<size_t>(plane.stride())));
+  }
+  if (header.dataWindow() != window) fail("damaged EXR: contradictory headers");
+  if (!file.isComplete()) fail("truncated EXR: parts of its picture are missing");
+  file.setFrameBuffer(buffer);
+  file.readPixels(window.min.y, window.max.y);
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (layout.types[i] == Imf::UINT) from_integers(places[i], layout.channels[i]);
+  }
+}
+
+// Luminance and chroma, by OpenEXR's own conversion.
+void read_luma_chroma(InputBytes bytes, const ExrLayout& layout, HostImage& image) {
+  Input stream(bytes);
+  const std::string& layer = layout.storage.layer;
+  Imf::RgbaInputFile file(stream, layer.empty() ? layer : layer.substr(0, layer.size() - 1),
+                          no_threads);
+  const Imath::Box2i window = box_of(layout.storage.data_window);
+  if (file.dataWindow() != window) fail("damaged EXR: contradictory headers");
+  if (!file.isComplete()) fail("truncated EXR: parts of its picture are missing");
+  std::vector<Imf::Rgba> row(static_cast<size_t>(image.size().width));
+  // The same row for every y, which begins at window.min.x.
+  const auto begin = reinterpret_cast<std::intptr_t>(row.data()) -
+                     static_cast<std::intptr_t>(window.min.x) * std::intptr_t{sizeof(Imf::Rgba)};
+  file.setFrameBuffer(reinterpret_cast<Imf::Rgba*>(begin), 1, 0);
+  for (std::int64_t y = 0; y < image.size().height; ++y) {
+    const int line = window.min.y + static_cast<int>(y);
+    file.readPixels(line, line);
+    float* to = image.pixels.row_as<float>(y);
+    for (std::int64_t x = 0; x < image.size().width; ++x) {
+      const Imf::Rgba& pixel = row[static_cast<size_t>(x)];
+      *to++ = pixel.r;
+      *to++ = pixel.g;
+      *to++ = pixel.b;
+      if (image.type.alpha) image.alpha.row_as<float>(y)[x] = pixel.a;
+    }
+  }
+}
+
+Imf::Header header_of(const ExrStorage& storage, const std::vector<std::string>& names) {
+  Imf::Header header(box_of(storage.display_window), box_of(storage.data_window),
+                     storage.pixel_aspect, Imath::V2f(0, 0), 1, Imf::INCREASING_Y,
+                     static_cast<Imf::Compression>(storage.compression));
+  header.dwaCompressionLevel() = storage.dwa_level;
+  for (const std::string& name : names) {
+    header.channels().insert(name, Imf::Channel(storage.half ? Imf::HALF : Imf::FLOAT));
+  }
+  return header;
+}
+
+// Some rows of every channel at a time, in words of the file: T is float or half.
+template <class T>
+void write_rows(const HostImage& image, const std::vector<std::string>& names,
+                const ExrStorage& storage, Imf::OutputFile& file) {
+  constexpr std::int64_t most_rows = 32;
+  const Size size = image.size();
+  const int colours = image.type.channels;
+  const auto width = static_cast<size_t>(size.width);
+  const auto plane = width * static_cast<size_t>(std::min(most_rows, size.height));
+  std::vector<T> words(plane * names.size());
+  for (std::int64_t top = 0; top < size.height; top += most_rows) {
+    const std::int64_t rows = std::min(most_rows, size.height - top);
+    Imf::FrameBuffer buffer;
+    for (size_t c = 0; c < names.size(); ++c) {
+      const bool alpha = static_cast<int>(c) == colours;
+      const Plane& from = alpha ? image.alpha : image.pixels;
+      T* to = words.data() + c * plane;
+      const Imath::V2i origin(storage.data_window[0],
+                              storage.data_window[1] + static_cast<int>(top));
+      buffer.insert(names[c], Imf::Slice::Make(storage.half ? Imf::HALF : Imf::FLOAT, to, origin,
+                                               size.width, rows, sizeof(T), sizeof(T) * width));
+      const int step = from.channels();
+      for (std::int64_t y = top; y < top + rows; ++y) {
+        const float* row = from.row_as<float>(y) + (alpha ? 0 : c);
+        for (size_t x = 0; x < width; ++x) *to++ = T(row[x * static_cast<size_t>(step)]);
+      }
+    }
+    file.setFrameBuffer(buffer);
+    file.writePixels(static_cast<int>(rows));
+  }
+}
+
+class OpenExr final : public CodecModule {
+ public:
+  OpenExr() { Imf::setGlobalThreadCount(no_threads); }
+
+  HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
+    return guarded("damaged EXR", [&] {
+      const ExrLayout layout = exr_layout(ByteSource(bytes));
+      HostImage image = make_image(info.type, info.stored);
+      if (layout.luma_chroma) {
+        read_luma_chroma(bytes, layout, image);
+      } else {
+        read_channels(bytes, layout, image);
+      }
+      return image;
+    });
+  }
+
+  Bytes encode(const HostImage& image, Format, const EncodeOptions& options) const override {
+    const ExrStorage& storage = options.exr;
+    std::vector<std::string> names;
+    if (image.type.channels == 3) {
+      names = {storage.layer + "R", storage.layer + "G", storage.layer + "B"};
+    } else {
+      names = {storage.layer + storage.gray};
+    }
+    if (image.type.alpha) names.push_back(storage.layer + "A");
+    return guarded("EXR cannot be written", [&] {
+      Output stream;
+      {
+        Imf::OutputFile file(stream, header_of(storage, names), no_threads);
+        if (storage.half) {
+          write_rows<half>(image, names, storage, file);
+        } else {
+          write_rows<float>(image, names, storage, file);
+        }
+      }  // writes where the rows lie
+      return stream.take();
+    });
+  }
+
+  Metadata read_metadata(InputBytes, Format) const override { return {}; }
+  Bytes add_metadata(Bytes file, Format, const Metadata&, Size) const override { return file; }
+};
+
+}  // namespace
+}  // namespace impipe::io
+
+extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
+    const char* version) {
+  static const impipe::io::OpenExr open_exr;
+  return std::strcmp(version, impipe::io::codec_version) == 0 ? &open_exr : nullptr;
+}

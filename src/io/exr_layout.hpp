@@ -1,0 +1,39 @@
+// What an EXR's header says, and which of its channels make the picture. Read without OpenEXR: by
+// the program to know the image before it is decoded, and by the module to decode the same one.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "io/byte_source.hpp"
+#include "io/codec.hpp"
+
+namespace impipe::io {
+
+struct ExrLayout {
+  ImageInfo info;
+  ExrStorage storage;
+  // Red, green, blue or the one gray channel or, of luma_chroma, Y, RY, BY; then alpha where there
+  // is one. By their full names.
+  std::vector<std::string> channels;
+  std::vector<int> types;  // of each, by the file's numbers: 0 uint, 1 half, 2 float
+  bool luma_chroma = false;
+};
+// Throws Error for what the file has and an image cannot hold: several parts, deep data, more
+// channels than a colour or a gray and an alpha.
+ExrLayout exr_layout(const ByteSource& source);
+
+// EXR's colours are multiplied by alpha, an image's are not. Divides, and says whether there are
+// colours under an alpha of 0, which stay as they are.
+bool unassociate_alpha(HostImage& image);
+// Multiplies; `glows`: colours under an alpha of 0 stay as they are, else they become 0.
+HostImage associate_alpha(const HostImage& image, bool glows);
+
+// How an image is stored as EXR: like the EXR it was made from, as far as it is of that kind.
+ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
+                           const std::optional<ExrStorage>& input, bool full_float);
+// Whether the picture has a place in a display window, or an aspect ratio, that another file
+// would not have.
+bool has_place(const ExrStorage& storage);
+
+}  // namespace impipe::io

@@ -1,0 +1,92 @@
+// How an image goes into an EXR: its colours multiplied by alpha, stored like the EXR it was made
+// from.
+#include <cmath>
+#include <cstring>
+
+#include "io/exr_layout.hpp"
+
+namespace impipe::io {
+namespace {
+
+constexpr float largest_half = 65504.0f;
+constexpr int zip = 3, pxr24 = 5;
+
+bool fits_half(const Plane& plane) {
+  for (std::int64_t y = 0; y < plane.size().height; ++y) {
+    const float* row = plane.row_as<float>(y);
+    for (std::int64_t i = 0; i < plane.size().width * plane.channels(); ++i) {
+      if (std::isfinite(row[i]) && std::abs(row[i]) > largest_half) return false;
+    }
+  }
+  return true;
+}
+
+// Calls change(value, alpha) for each colour of each pixel.
+template <class Change>
+void for_colours(HostImage& image, Change change) {
+  const int channels = image.type.channels;
+  for (std::int64_t y = 0; y < image.size().height; ++y) {
+    float* pixels = image.pixels.row_as<float>(y);
+    const float* alpha = image.alpha.row_as<float>(y);
+    for (std::int64_t i = 0; i < image.size().width * channels; ++i) {
+      change(pixels[i], alpha[i / channels]);
+    }
+  }
+}
+
+}  // namespace
+
+bool unassociate_alpha(HostImage& image) {
+  bool glows = false;
+  for_colours(image, [&](float& value, float alpha) {
+    if (alpha == 0) {
+      glows = glows || value != 0;
+    } else {
+      value /= alpha;
+    }
+  });
+  return glows;
+}
+
+HostImage associate_alpha(const HostImage& image, bool glows) {
+  HostImage out = image;
+  out.pixels = Plane(PixelClass::single, image.type.channels, image.size());
+  for (std::int64_t y = 0; y < image.size().height; ++y) {
+    std::memcpy(out.pixels.row(y), image.pixels.row(y),
+                static_cast<size_t>(image.pixels.row_bytes()));
+  }
+  for_colours(out, [&](float& value, float alpha) {
+    if (alpha != 0) {
+      value *= alpha;
+    } else if (!glows) {
+      value = 0;
+    }
+  });
+  return out;
+}
+
+bool has_place(const ExrStorage& storage) {
+  return storage.data_window != storage.display_window || storage.pixel_aspect != 1.0f;
+}
+
+ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
+                           const std::optional<ExrStorage>& input, bool full_float) {
+  ExrStorage out = input.value_or(ExrStorage{});
+  const Size size = image.size();
+  const auto& box = out.data_window;
+  if (out.moved || size.width != std::int64_t{box[2]} - box[0] + 1 ||
+      size.height != std::int64_t{box[3]} - box[1] + 1) {
+    out.data_window = {0, 0, static_cast<int>(size.width) - 1, static_cast<int>(size.height) - 1};
+    out.display_window = out.data_window;
+    out.pixel_aspect = 1.0f;
+    out.moved = true;
+  }
+  const bool counts = image.type.white == 0;  // labels, distances
+  // 11 bits hold neither counts nor the codes of uint16.
+  if (full_float || counts || made_as == PixelClass::uint16) out.half = false;
+  if (out.half) out.half = fits_half(image.pixels) && (!image.type.alpha || fits_half(image.alpha));
+  if (out.compression >= pxr24 && (counts || made_as == PixelClass::logical)) out.compression = zip;
+  return out;
+}
+
+}  // namespace impipe::io

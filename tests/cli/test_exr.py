@@ -1,0 +1,346 @@
+"""EXR files of many kinds, most made here byte for byte, so that each pixel is known."""
+import os
+import struct
+import unittest
+import zlib
+
+import numpy as np
+from program import ROOT, SANITIZED, ProgramTest, colour, ramp
+
+DATA = os.path.join(ROOT, "tests/data/io")
+UINT, HALF, FLOAT = 0, 1, 2
+WORDS = {UINT: "<u4", HALF: "<f2", FLOAT: "<f4"}
+NONE, ZIPS = 0, 2
+RAMP = ramp(5, 7) / np.float32(256)  # what a half holds exactly
+
+
+def attribute(name, kind, value):
+    return name.encode() + b"\0" + kind.encode() + b"\0" + struct.pack("<I", len(value)) + value
+
+
+def box(left, top, width, height):
+    return struct.pack("<4i", left, top, left + width - 1, top + height - 1)
+
+
+def zipped(data):
+    """EXR's ZIP: bytes of even places before those of odd ones, differences, deflate."""
+    ordered = np.frombuffer(data[::2] + data[1::2], np.uint8).astype(np.int64)
+    ordered[1:] = (ordered[1:] - ordered[:-1] + 128) % 256
+    packed = zlib.compress(ordered.astype(np.uint8).tobytes())
+    return packed if len(packed) < len(data) else data
+
+
+def header_of(channels, size, window=None, display=None, compression=NONE, aspect=1.0, extra=b""):
+    """channels: {name: (type, pixels)}, or with the steps of a subsampled one after them."""
+    left, top = window or (0, 0)
+    lines = b"".join(name.encode() + b"\0" + struct.pack("<IIII", c[0], 0, *(c[2:] or (1, 1)))
+                     for name, c in sorted(channels.items())) + b"\0"
+    return (attribute("channels", "chlist", lines)
+            + attribute("compression", "compression", bytes([compression]))
+            + attribute("dataWindow", "box2i", box(left, top, *size))
+            + attribute("displayWindow", "box2i", box(*(display or (left, top, *size))))
+            + attribute("lineOrder", "lineOrder", b"\0")
+            + attribute("pixelAspectRatio", "float", struct.pack("<f", aspect))
+            + attribute("screenWindowCenter", "v2f", bytes(8))
+            + attribute("screenWindowWidth", "float", struct.pack("<f", 1)) + extra + b"\0")
+
+
+def exr(channels, size=(7, 5), flags=0, **fields):
+    """A file of scan lines, one a chunk."""
+    head = struct.pack("<II", 20000630, 2 | flags) + header_of(channels, size, **fields)
+    top = (fields.get("window") or (0, 0))[1]
+    chunks = []
+    for y in range(size[1]):
+        row = b""
+        for _, (kind, pixels, *steps) in sorted(channels.items()):
+            if y % (steps or (1, 1))[1] == 0:
+                row += np.asarray(pixels)[y // (steps or (1, 1))[1]].astype(WORDS[kind]).tobytes()
+        if fields.get("compression") == ZIPS:
+            row = zipped(row)
+        chunks.append(struct.pack("<iI", top + y, len(row)) + row)
+    places = np.cumsum([len(head) + 8 * len(chunks)] + [len(c) for c in chunks[:-1]])
+    return head + places.astype("<u8").tobytes() + b"".join(chunks)
+
+
+def read_header(path):
+    """{attribute: value}, the channels as {name: type}."""
+    with open(path, "rb") as file:
+        data = file.read()
+    at, found = 8, {}
+    while data[at]:
+        name, kind = (data[at:].split(b"\0", 2)[i].decode() for i in range(2))
+        at += len(name) + len(kind) + 2
+        count, = struct.unpack_from("<I", data, at)
+        value = data[at + 4:at + 4 + count]
+        at += 4 + count
+        if kind == "chlist":
+            channels = {}
+            while value[0]:
+                channel, value = value.split(b"\0", 1)
+                channels[channel.decode()], = struct.unpack_from("<I", value)
+                value = value[16:]
+            value = channels
+        found[name] = value
+    return found
+
+
+def rgb(seed=0):
+    """Three channels of what a half holds exactly."""
+    return colour(5, 7, seed) / np.float32(256)
+
+
+def channels_of(pixels, names, kind=HALF):
+    return {name: (kind, pixels[..., i]) for i, name in enumerate(names)}
+
+
+class Reading(ProgramTest):
+    def check(self, data, expected, atol=0):
+        self.write("a.exr", data)
+        self.impipe("flipud | flipud", "a.exr", "-o", "a.npy")
+        np.testing.assert_allclose(self.pixels("a.npy"), expected, rtol=0, atol=atol)
+
+    def refused(self, data, message):
+        self.write("a.exr", data)
+        run = self.impipe("flipud", "a.exr", "-o", "out", code=1)
+        self.assertEqual(run.err.splitlines()[0], f"impipe: a.exr: decode: {message}")
+
+    def test_one_channel_of_any_name_is_gray(self):
+        for name in ["Y", "Z", "depth.Z", "mask", "A", "R", "view.left.Z"]:
+            for kind in [HALF, FLOAT]:
+                with self.subTest(name, kind=kind):
+                    self.check(exr({name: (kind, RAMP)}), RAMP)
+
+    def test_colours_of_one_layer(self):
+        for layer in ["", "diffuse.", "View Layer.Combined."]:
+            with self.subTest(layer):
+                names = [layer + c for c in "RGB"]
+                self.check(exr(channels_of(rgb(), names)), rgb())
+
+    def test_types_may_differ(self):
+        channels = channels_of(rgb(), "RGB", FLOAT)
+        channels["G"] = (HALF, rgb()[..., 1])
+        self.check(exr(channels), rgb())
+
+    def test_alpha_becomes_straight(self):
+        alpha = np.full((5, 7), 0.5, np.float32)
+        alpha[0, :3] = 0, 1, 0.25
+        stored = rgb() * alpha[..., None]
+        stored[0, 0] = 0.75  # light that covers nothing: there is nothing to divide by
+        expected = rgb()
+        expected[0, 0] = 0.75
+        channels = channels_of(stored, "RGB", FLOAT)
+        channels["A"] = (FLOAT, alpha)
+        self.check(exr(channels), np.concatenate([expected, alpha[..., None]], axis=-1))
+        gray = {"Y": (FLOAT, stored[..., 0]), "A": (FLOAT, alpha)}
+        self.check(exr(gray), np.stack([expected[..., 0], alpha], axis=-1))
+
+    def test_whole_numbers(self):
+        numbers = np.arange(35).reshape(5, 7)
+        numbers[4, 6] = 1 << 24
+        self.check(exr({"id": (UINT, numbers)}), numbers.astype(np.float32))
+        numbers[3, 3] = (1 << 24) + 2
+        self.check(exr({"id": (UINT, numbers)}), numbers.astype(np.float32))
+        numbers[3, 3] = (1 << 24) + 1
+        self.refused(exr({"id": (UINT, numbers)}),
+                     "EXR with the number 16777217 in channel id is not supported: a single holds "
+                     "whole numbers up to 16777216")
+
+    def test_luminance_and_chroma(self):
+        # Without chroma all colours are the luminance, whatever the weights.
+        y = np.tile(np.arange(8, dtype=np.float32) / 8, (6, 1))
+        none = np.zeros((3, 4))
+        channels = {"Y": (HALF, y), "RY": (HALF, none, 2, 2), "BY": (HALF, none, 2, 2)}
+        self.write("a.exr", exr(channels, (8, 6)))
+        self.impipe("flipud", "a.exr", "-o", "a.npy")
+        np.testing.assert_allclose(self.pixels("a.npy"), np.stack([y] * 3, axis=-1), atol=1e-3)
+        # With it: R = (RY + 1) Y, B = (BY + 1) Y, and G from Rec. 709's weights.
+        y[:] = 0.5
+        chroma = np.full((3, 4), 0.5), np.full((3, 4), -0.25)
+        channels = {"Y": (HALF, y), "RY": (HALF, chroma[0], 2, 2), "BY": (HALF, chroma[1], 2, 2)}
+        self.write("a.exr", exr(channels, (8, 6)))
+        self.impipe("flipud", "a.exr", "-o", "a.npy")
+        red, blue = 0.75, 0.375
+        green = (0.5 - 0.2126 * red - 0.0722 * blue) / 0.7152
+        np.testing.assert_allclose(self.pixels("a.npy"), np.full((6, 8, 3), (red, green, blue)),
+                                   atol=2e-3)
+
+    def test_windows(self):
+        # The image is what is stored, be it less or more than what is to be shown.
+        for window, display in [((10, 20), (0, 0, 64, 48)), ((-3, -2), (0, 0, 2, 2))]:
+            with self.subTest(window):
+                self.check(exr({"Y": (HALF, RAMP)}, window=window, display=display), RAMP)
+        run = self.impipe("info", "a.exr")
+        self.assertEqual(run.out, "a.exr: EXR, 7x5, single x1, white 1, 16-bit float, "
+                         "no compression, 7x5 at -3,-2 of a display of 2x2 at 0,0\n")
+
+    def test_compression_by_zip(self):
+        for kind in [HALF, FLOAT]:
+            self.check(exr(channels_of(rgb(), "RGB", kind), compression=ZIPS), rgb())
+
+    def test_other_programs_files(self):
+        # Made by oiiotool from tests/data/io/rgb8.png; see make.py there.
+        y, x, c = np.mgrid[0:5, 0:7, 0:3]
+        picture = ((37 * x + 91 * y + 53 * c + 11) % 256).astype(np.float32) / np.float32(255)
+        half = picture.astype(np.float16).astype(np.float32)
+        kinds = {"piz_tiles": half, "rle": half, "pxr24": half, "mip": half, "piz_float": picture}
+        for name, expected in kinds.items():
+            with self.subTest(name):
+                with open(os.path.join(DATA, f"exr_{name}.exr"), "rb") as file:
+                    self.check(file.read(), expected, atol=1e-7 if "float" in name else 0)
+
+    def test_what_an_image_cannot_hold_is_said(self):
+        reads = ("is not supported: impipe reads R G B or Y, with or without A, of one layer, "
+                 "Y RY BY, or one channel of any name")
+        many = {name: (HALF, RAMP) for name in
+                ["R", "G", "B", "A", "Z", "diffuse.R", "diffuse.G", "diffuse.B"]}
+        self.refused(exr(many), "EXR with 8 channels in 2 layers (A B G R Z; diffuse.B diffuse.G "
+                     f"diffuse.R) {reads}")
+        for names in ["RG", "ZA", "XYZ", "RGBZ"]:
+            channels = {name: (HALF, RAMP) for name in names}
+            said = " ".join(sorted(names))
+            self.refused(exr(channels), f"EXR with {len(names)} channels in 1 layer ({said}) "
+                         + reads)
+        two = header_of({"Y": (HALF, RAMP)}, (7, 5), extra=attribute("name", "string", b"left"))
+        other = header_of({"Y": (HALF, RAMP)}, (7, 5), extra=attribute("name", "string", b"right"))
+        self.refused(struct.pack("<II", 20000630, 0x1002) + two + other + b"\0",
+                     "EXR with 2 parts (left, right) is not supported: impipe reads files of one "
+                     "part")
+        self.refused(exr({"Y": (HALF, RAMP)}, flags=0x800),
+                     "EXR with deep data (several samples a pixel) is not supported")
+        self.refused(exr({"Y": (HALF, RAMP[::2, ::2], 2, 2)}, (8, 6), window=(0, 0)),
+                     "EXR with channel Y of every 2x2 pixels is not supported")
+
+    def test_damaged(self):
+        whole = exr({"Y": (HALF, RAMP)})
+        self.refused(whole[:-1], f"truncated EXR: {len(whole) - 1} bytes, at least {len(whole)} "
+                     "needed")
+        self.refused(whole[:100], "truncated EXR: the header ends at byte 100")
+        zips = exr({"Y": (HALF, RAMP)}, compression=ZIPS)
+        self.refused(zips[:-1], f"truncated EXR: it ends at byte {len(zips) - 1}")
+        places = zips.index(struct.pack("<iI", 0, 14)) - 5 * 8
+        self.refused(zips[:places] + bytes(40) + zips[places + 40:-22],
+                     "truncated EXR: parts of its picture are missing")
+        self.refused(whole.replace(b"compression\0compression\0\x01\0\0\0\0",
+                                   b"compression\0compression\0\x01\0\0\0\x1f"),
+                     "EXR with compression 31 is not supported")
+        huge = exr({"Y": (HALF, RAMP)}).replace(box(0, 0, 7, 5), box(0, 0, 20000, 20000))
+        self.refused(huge, f"truncated EXR: {len(huge)} bytes, at least "
+                     f"{len(whole) - 5 * 8 - 5 * 22 + 20000 * 16 + 20000 * 20000 * 2} needed")
+        bomb = exr({"Y": (HALF, RAMP)}).replace(box(0, 0, 7, 5), box(0, 0, 200000, 200000))
+        self.write("a.exr", bomb)
+        run = self.impipe("info", "a.exr", code=1)
+        self.assertIn("truncated EXR", run.err)
+
+
+class Writing(ProgramTest):
+    def written(self, data, pipeline="imlincomb 1", *options):
+        self.write("a.exr", data)
+        run = self.impipe(pipeline, "a.exr", "-o", "out/", *options)
+        return read_header(self.path("out/a.exr")), run
+
+    def test_half_stays_half_and_float_float(self):
+        for kind in [HALF, FLOAT]:
+            header, _ = self.written(exr(channels_of(rgb(), "RGB", kind)))
+            self.assertEqual(header["channels"], {"R": kind, "G": kind, "B": kind})
+
+    def test_what_a_half_cannot_hold_is_float(self):
+        data = exr({"Y": (HALF, RAMP)})
+        for pipeline, options in [("imlincomb 1", ["-d", "single"]), ("im2uint16", []),
+                                  ("imlincomb 1e6", []), ("im2bw 0.5 | bwdist", [])]:
+            with self.subTest(pipeline):
+                header, _ = self.written(data, pipeline, *options)
+                self.assertEqual(header["channels"], {"Y": FLOAT})
+
+    def test_names_and_compression_stay(self):
+        for names, pipeline, expected in [
+                (["depth.Z"], "imlincomb 2", ["depth.Z"]),
+                (["diffuse.R", "diffuse.G", "diffuse.B"], "imlincomb 2",
+                 ["diffuse.B", "diffuse.G", "diffuse.R"]),
+                (["diffuse.R", "diffuse.G", "diffuse.B"], "rgb2gray", ["diffuse.Y"])]:
+            with self.subTest(names, pipeline=pipeline):
+                header, _ = self.written(exr(channels_of(rgb(), names), compression=ZIPS), pipeline)
+                self.assertEqual(sorted(header["channels"]), expected)
+                self.assertEqual(header["compression"], bytes([ZIPS]))
+
+    def test_windows_and_aspect_stay_where_no_pixel_moves(self):
+        data = exr({"Y": (HALF, RAMP)}, window=(-3, 4), display=(0, 0, 64, 48), aspect=2.0)
+        header, run = self.written(data, "imgaussfilt 1")
+        self.assertEqual(header["dataWindow"], box(-3, 4, 7, 5))
+        self.assertEqual(header["displayWindow"], box(0, 0, 64, 48))
+        self.assertEqual(header["pixelAspectRatio"], struct.pack("<f", 2))
+        self.assertNotIn("lost", run.err)
+        lost = ": the EXR's display window and pixel aspect ratio are lost"
+        for pipeline in ["fliplr", "imresize 2", "imcrop 1 1 3 3"]:
+            with self.subTest(pipeline):
+                header, run = self.written(data, pipeline)
+                self.assertEqual(header["dataWindow"], header["displayWindow"])
+                self.assertEqual(header["dataWindow"][:8], bytes(8))
+                self.assertEqual(header["pixelAspectRatio"], struct.pack("<f", 1))
+                self.assertIn("out/a.exr" + lost, run.err)
+        run = self.impipe("imgaussfilt 1", "a.exr", "-o", "a.png")
+        self.assertIn("a.png" + lost, run.err)
+
+    def test_alpha_is_multiplied_in(self):
+        alpha = np.full((5, 7), 0.5, np.float32)
+        alpha[0, :2] = 0, 0.25
+        stored = rgb() * alpha[..., None]
+        channels = channels_of(stored, "RGB", FLOAT)
+        channels["A"] = (FLOAT, alpha)
+        self.written(exr(channels), "imcomplement")
+        with open(self.path("out/a.exr"), "rb") as file:
+            again = file.read()
+        for i, name in enumerate("RGB"):
+            # Nothing shows where nothing is, although the complement of black is white.
+            np.testing.assert_allclose(self.channel(again, name), (1 - rgb()[..., i]) * alpha,
+                                       atol=1e-6)
+
+    def test_light_that_covers_nothing_stays(self):
+        alpha = np.zeros((5, 7), np.float32)
+        channels = channels_of(rgb(), "RGB", FLOAT)
+        channels["A"] = (FLOAT, alpha)
+        self.written(exr(channels))
+        self.impipe("imlincomb 1", "out/a.exr", "-o", "a.npy")
+        np.testing.assert_array_equal(self.pixels("a.npy")[..., :3], rgb())
+
+    def channel(self, data, name):
+        """A channel of a file of floats without compression, as stored: a chunk is a row."""
+        names = sorted(read_header(self.write("one.exr", data))["channels"])
+        rows = len(data) - 5 * (8 + 4 * 7 * len(names))
+        words = np.frombuffer(data[rows:], "<f4").reshape(5, 2 + 7 * len(names))
+        return words[:, 2:].reshape(5, len(names), 7)[:, names.index(name)]
+
+    def test_a_mask_is_compressed_without_loss(self):
+        with open(os.path.join(DATA, "exr_dwaa.exr"), "rb") as file:
+            dwaa = file.read()
+        header, _ = self.written(dwaa)
+        self.assertEqual(header["compression"], b"\x08")
+        header, _ = self.written(dwaa, "im2bw 0.5")
+        self.assertEqual(header["compression"], b"\x03")
+
+    def test_nothing_is_written_elsewhere(self):
+        os.mkdir(self.path("temporary"))
+        os.chmod(self.path("temporary"), 0o500)
+        self.write("a.exr", exr(channels_of(rgb(), "RGB")))
+        self.picture("b.bmp", colour(5, 7))
+        self.picture("c.png", colour(5, 7))
+
+        def watched(command):
+            trace = ["strace", "-f", "-e", "trace=openat,open,creat,mkdir,rename,unlink",
+                     "-o", self.path("trace")]
+            # LeakSanitizer cannot run beside it.
+            traced = os.access("/usr/bin/strace", os.X_OK) and not SANITIZED
+            return [*trace, *command] if traced else command
+
+        self.impipe("imlincomb 1", "a.exr", "b.bmp", "c.png", "-o", "out", "--format", "exr",
+                    env={"TMPDIR": self.path("temporary")}, wrap=watched)
+        self.assertEqual(self.tree("temporary"), [])
+        if os.path.exists(self.path("trace")):
+            with open(self.path("trace"), encoding="utf-8") as file:
+                made = [line.split('"')[1] for line in file
+                        if "O_CREAT" in line or " mkdir(" in line]
+            for path in made:
+                self.assertFalse(os.path.isabs(path) and not path.startswith(self.folder), path)
+
+
+if __name__ == "__main__":
+    unittest.main()
