@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Damages small pictures of every format and looks whether impipe copes with each.
 
-    mutate_pictures.py SEED COUNT [--format EXT] [--impipe PATH] [--memory MIB] [--out DIR]
+    mutate_pictures.py SEED COUNT [--format EXT ...] [--impipe PATH] [--memory MIB] [--out DIR]
 
 Every damaged file must give a picture or one line that names it: no crash, no sanitizer report, no
 hang, no memory beyond the cap, no partial or temporary output. Each batch runs twice, with memory
@@ -20,6 +20,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
 
 import numpy as np
@@ -106,7 +107,7 @@ def all_pictures(wanted):
                 pictures[kind].append(file.read())
     for kind, data in made_pictures():
         pictures[kind].append(data)
-    return {kind: pictures[kind] for kind in FORMATS if wanted in (None, kind)}
+    return {kind: pictures[kind] for kind in FORMATS if not wanted or kind in wanted}
 
 
 # Damage without regard to the format.
@@ -295,7 +296,7 @@ class Runner:
             resource.setrlimit(resource.RLIMIT_AS, (4 * self.memory + (2 << 30),) * 2)
 
     def run(self, paths, out, fill):
-        """The exit code (None: a hang), what was said, and the most memory in bytes."""
+        """The exit code (None: a hang), the most memory in KiB, and what was said."""
         settings = {**os.environ, "MALLOC_PERTURB_": str(fill),
                     "ASAN_OPTIONS": f"max_malloc_fill_size=1073741824:malloc_fill_byte={fill}:"
                                     "detect_leaks=0:detect_container_overflow=0:"
@@ -306,15 +307,18 @@ class Runner:
         with tempfile.TemporaryFile() as err:
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=err,
                                        env=settings, preexec_fn=self.limit)
-            try:
-                process.wait(self.timeout)
-                code = process.returncode
-            except subprocess.TimeoutExpired:
+            end = time.monotonic() + self.timeout
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            while pid == 0 and time.monotonic() < end:
+                time.sleep(0.005)
+                pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid == 0:
                 process.kill()
-                process.wait()
-                code = None
+                _, _, usage = os.wait4(process.pid, 0)
+            code = process.returncode = os.waitstatus_to_exitcode(status) if pid else -1
             err.seek(0)
-            return code, err.read().decode(errors="replace")
+            said = err.read().decode(errors="replace")
+            return code if pid else None, usage.ru_maxrss, said
 
     def complaints(self, paths, folder):
         """What is wrong with a run over these files; an empty list when nothing is."""
@@ -323,12 +327,9 @@ class Runner:
             out = os.path.join(folder, f"out{fill}")
             shutil.rmtree(out, ignore_errors=True)
             os.mkdir(out)
-            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-            code, said = self.run(paths, out, fill)
-            peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+            code, peak, said = self.run(paths, out, fill)
             wrong = self.check_run(paths, out, code, said)
-            # The count is of the largest child so far: only growth tells of this one.
-            if peak > before and peak << 10 > self.memory:
+            if peak << 10 > self.memory:
                 wrong.append(f"memory: {peak >> 10} MiB")
             if wrong:
                 return wrong, said
@@ -378,7 +379,8 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("seed", type=int)
     parser.add_argument("count", type=int)
-    parser.add_argument("--format", choices=FORMATS)
+    parser.add_argument("--format", action="append", choices=FORMATS, metavar="EXT",
+                        help="only this format; may be given again (" + " ".join(FORMATS) + ")")
     parser.add_argument("--impipe", default=os.path.join(ROOT, "build/ci/src/cli/impipe"))
     parser.add_argument("--memory", type=int, metavar="MIB",
                         help="most resident memory of a run (500; 1500 of a sanitizer build)")

@@ -183,9 +183,11 @@ ImageInfo tiff_header(const ByteSource& source) {
                  : l.is_cmyk()            ? " CMYK"
                  : l.is_ycbcr()           ? " YCbCr"
                                           : "");
-  if (l.tile.width > max_side || l.tile.height > max_side) {
-    fail("damaged TIFF: tiles of " + to_string(l.tile));
-  }
+  const auto usable = [](Size size) {
+    return size.width >= 0 && size.height >= 0 && size.width <= max_side && size.height <= max_side;
+  };
+  if (!usable(l.tile)) fail("damaged TIFF: tiles of " + to_string(l.tile));
+  if (!usable(l.size)) return info;  // the caller says so
   info.tile = l.tile;
   claim_tiff(info, l);
   return info;

@@ -10,7 +10,7 @@ import zlib
 
 import numpy as np
 from PIL import Image
-from program import ProgramTest, png_chunk
+from program import ProgramTest, png_bomb, png_chunk
 from tiff_writer import page, tiff
 
 W, H = 11, 6
@@ -420,8 +420,15 @@ class Claims(Formats):
         self.refuses_cheaply(data, "too many pixels: a tile of 60000x60000 is more than the limit "
                              "of 1073741824 (--max-pixels)")
 
+    def test_sides_beyond_any_file(self):
+        pixels = np.zeros((4, 4), np.uint8)
+        for side, what in [(1 << 24, f"4x{1 << 24}"), ((1 << 62) + 1, f"4x{(1 << 62) + 1}")]:
+            self.refuses(tiff(page(pixels, tags=[(257, 16, [side])]), big=True),
+                         f"too large: a side of {what} exceeds 16777215 pixels")
+            self.refuses(tiff(page(pixels, tile=16, tags=[(323, 16, [side])]), big=True),
+                         f"damaged TIFF: tiles of 16x{side}")
+
     def test_png(self):
-        from program import png_bomb
         data = png_bomb(30000, 30000)
         self.refuses_cheaply(data, "truncated PNG: 30000x30000 needs at least 872094 bytes "
                              f"(deflate packs at most 1032:1), and the file has {len(data)}",
