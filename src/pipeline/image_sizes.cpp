@@ -2,6 +2,7 @@
 #include "pipeline/image_sizes.hpp"
 
 #include "core/error.hpp"
+#include "core/primitive_facts.hpp"
 
 namespace impipe::pipeline {
 namespace {
