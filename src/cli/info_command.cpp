@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <iterator>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
@@ -50,6 +51,9 @@ int show_info(const InfoFlags& flags) {
     } catch (const Error& error) {
       if (std::string_view(error.what()).starts_with("stdout: ")) throw;
       std::fprintf(stderr, "impipe: %s: %s\n", file.c_str(), error.what());
+      failed = true;
+    } catch (const std::bad_alloc&) {
+      std::fprintf(stderr, "impipe: %s: out of memory\n", file.c_str());
       failed = true;
     }
   }

@@ -35,7 +35,7 @@ struct Picture {
   bool missing_frame = false;
   const io::ImageInfo* info = nullptr;  // shared by all that are alike; null until it is known
   std::unique_ptr<Partners> partners;   // null without operands
-  std::unique_ptr<Failure> failure;
+  std::shared_ptr<const Failure> failure;
   std::shared_ptr<const Program> program;
   io::OutputType output_type;
   std::string output;  // "-": stdout; empty when nothing is written

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <exception>
+#include <new>
 
 #include "io/headers.hpp"
 #include "io/module.hpp"
@@ -121,6 +123,37 @@ HostImage with_alpha_of(HostImage image, PixelClass cls) {
 
 HostImage make_image(const ImageType& type, Size size) { return HostImage(type, size); }
 
+// Calls a codec module. What its libraries make of it when there is no memory is their own matter
+// (a damaged file, a type of their own that they throw): errno, which malloc sets, tells.
+template <class Call>
+auto from_module(Call call) {
+  errno = 0;
+  const auto fail_by = [](std::string reason) {
+    // Our own message says how much was needed.
+    if (errno == ENOMEM && !reason.starts_with("out of memory: ")) throw std::bad_alloc();
+    fail(reason);
+  };
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail_by(error.what());
+    throw;
+  } catch (...) {
+    fail_by("the codec failed for a reason of its own");
+    throw;
+  }
+}
+
+// The same for metadata, of which libraries leave out what they had no memory for.
+template <class Call>
+auto metadata_from_module(Call call) {
+  auto result = from_module(call);
+  if (errno == ENOMEM) throw std::bad_alloc();
+  return result;
+}
+
 // "PPPPPPPPPPPPGRAY…": the colour space that a profile is for.
 bool profile_fits(const Bytes& icc, int channels) {
   if (icc.size() < 20) return false;
@@ -192,10 +225,11 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   } else if (format == Format::pnm || format == Format::pfm) {
     out.image = decode_pnm(bytes);
   } else {
-    out.image = codec_module(format).decode(bytes, out.info, make_image);
+    const CodecModule& module = codec_module(format);
+    out.image = from_module([&] { return module.decode(bytes, out.info, make_image); });
     out.info.type = out.image.type;
     if (options.metadata && traits(format).metadata) {
-      out.metadata = codec_module(format).read_metadata(bytes, format);
+      out.metadata = metadata_from_module([&] { return module.read_metadata(bytes, format); });
     }
     out.image = orient(std::move(out.image), out.info.orientation);
   }
@@ -237,12 +271,13 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       if (ready.type.channels == 3 && cls == PixelClass::logical) {
         ready = convert(ready, PixelClass::uint8);
       }
-      out.bytes = codec_module(format).encode(ready, format, options);
+      const CodecModule& module = codec_module(format);
+      out.bytes = from_module([&] { return module.encode(ready, format, options); });
       Metadata kept = metadata;
       if (!profile_fits(kept.icc, ready.type.channels)) kept.icc.clear();
       if (traits(format).metadata && !kept.empty()) {
-        out.bytes =
-            codec_module(format).add_metadata(std::move(out.bytes), format, kept, ready.size());
+        out.bytes = metadata_from_module(
+            [&] { return module.add_metadata(std::move(out.bytes), format, kept, ready.size()); });
       }
     }
   }

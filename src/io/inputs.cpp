@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <new>
 #include <set>
 #include <unordered_set>
 
@@ -88,6 +89,7 @@ class Collector {
         ++list_.skipped;
       }
     }
+    if (error == std::errc::not_enough_memory) throw std::bad_alloc();
     if (error) list_.unreadable.push_back({folder.string(), error.message()});
     if (id) above.erase(*id);
   }

@@ -3,8 +3,11 @@
 
 #include <dlfcn.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <new>
+#include <string_view>
 #include <system_error>
 
 #include "core/error.hpp"
@@ -21,6 +24,7 @@ std::vector<fs::path> places(const std::string& file_name) {
   }
   std::error_code error;
   const fs::path exe_dir = fs::read_symlink("/proc/self/exe", error).parent_path();
+  if (error == std::errc::not_enough_memory) throw std::bad_alloc();
   return {exe_dir / ".." / "lib" / "impipe" / file_name, exe_dir / file_name,
           // The build tree: beside src/cli and tests lies src/io.
           exe_dir / ".." / "io" / file_name, exe_dir / ".." / "src" / "io" / file_name};
@@ -34,9 +38,15 @@ const CodecModule& open_module(const std::string& file_name) {
     looked += (looked.empty() ? "" : ", ") + clean.parent_path().string();
     if (!fs::exists(clean, error)) continue;
     // Deferred binding: most files need few of the libraries' functions.
+    errno = 0;
     void* library = dlopen(clean.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) {
-      throw Error("the codec module cannot be loaded: " + std::string(dlerror()),
+      const char* reason = dlerror();
+      // Without memory for a name the loader says that there is no such file, which was seen above.
+      const bool no_name = errno == ENOENT && reason != nullptr &&
+                           std::string_view(reason).starts_with(clean.native() + ": ");
+      if (reason == nullptr || errno == ENOMEM || no_name) throw std::bad_alloc();
+      throw Error("the codec module cannot be loaded: " + std::string(reason),
                   ExitCode::file_failed);
     }
     const auto open = reinterpret_cast<OpenCodec>(dlsym(library, open_codec_symbol));

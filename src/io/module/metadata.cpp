@@ -6,10 +6,13 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <exiv2/exiv2.hpp>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <set>
 
 namespace impipe::io {
 namespace {
@@ -23,17 +26,55 @@ Bytes to_bytes(const Exiv2::byte* from, size_t count) {
   return Bytes(begin, begin + count);
 }
 
-// Its XMP parser is not safe to use from several threads, and its initialisation never was.
-std::mutex& exiv2_mutex() {
-  static std::mutex mutex;
-  static const bool ready = [] {
+// One thread at a time uses exiv2: its XMP parser is not safe to use from several, and its start
+// never was. That parser does not survive it when memory is out: its lock stays taken, whether it
+// says so or not. It is started anew then, and not begun without memory to spare, for it may wait
+// for that lock itself.
+class Exiv2Turn {
+ public:
+  Exiv2Turn() : lock_(mutex_) {
+    constexpr size_t spare = 1 << 20;  // bytes; a packet has some KB
+    if (void* memory = ::operator new(spare, std::nothrow)) {
+      ::operator delete(memory);
+    } else {
+      throw std::bad_alloc();
+    }
+    errno = 0;
+    if (xmp_ == Xmp::ready) return;
+    if (xmp_ == Xmp::broken) throw std::bad_alloc();
+    xmp_ = Xmp::broken;  // unless it comes to the end: it cannot be started in parts
     Exiv2::LogMsg::setLevel(Exiv2::LogMsg::mute);
-    Exiv2::XmpParser::initialize();
-    return true;
-  }();
-  static_cast<void>(ready);
-  return mutex;
-}
+    try {
+      if (!Exiv2::XmpParser::initialize()) throw std::bad_alloc();
+    } catch (...) {
+      throw std::bad_alloc();
+    }
+    xmp_ = Xmp::ready;
+  }
+  ~Exiv2Turn() {
+    if (errno != ENOMEM) return;
+    start_anew();
+    errno = ENOMEM;  // for the caller
+  }
+  Exiv2Turn(const Exiv2Turn&) = delete;
+  Exiv2Turn& operator=(const Exiv2Turn&) = delete;
+
+ private:
+  static void start_anew() noexcept {
+    if (xmp_ != Xmp::ready) return;
+    xmp_ = Xmp::broken;
+    try {
+      Exiv2::XmpParser::terminate();
+      xmp_ = Xmp::fresh;
+    } catch (...) {
+    }
+  }
+
+  enum class Xmp { fresh, ready, broken };
+  static inline std::mutex mutex_;
+  static inline Xmp xmp_ = Xmp::fresh;
+  std::lock_guard<std::mutex> lock_;
+};
 
 // Tags that say how the pixels of a TIFF file are stored: they are the writer's business.
 constexpr std::uint16_t structure_tags[] = {
@@ -43,14 +84,17 @@ constexpr std::uint16_t structure_tags[] = {
 
 void keep_what_is_carried(Exiv2::ExifData& exif) {
   Exiv2::ExifThumb(exif).erase();
+  std::set<std::string> seen;
   for (auto entry = exif.begin(); entry != exif.end();) {
     const std::string group = entry->groupName();
+    // A PNG may have two blocks, the older one as text.
+    const bool again = !seen.insert(entry->key()).second;
     const bool structure =
         group == "Image" && std::find(std::begin(structure_tags), std::end(structure_tags),
                                       entry->tag()) != std::end(structure_tags);
     const bool other_picture = group.starts_with("SubImage") || group.starts_with("Image2") ||
                                group.starts_with("Image3") || group == "Thumbnail";
-    entry = structure || other_picture ? exif.erase(entry) : std::next(entry);
+    entry = again || structure || other_picture ? exif.erase(entry) : std::next(entry);
   }
   const auto orientation = exif.findKey(Exiv2::ExifKey("Exif.Image.Orientation"));
   if (orientation == exif.end()) return;
@@ -95,9 +139,11 @@ Bytes with_png_chunks(const Bytes& file, const Metadata& metadata, const Bytes& 
   if (!metadata.icc.empty()) {
     uLongf packed_bytes = compressBound(static_cast<uLong>(metadata.icc.size()));
     Bytes packed(packed_bytes);
-    compress(reinterpret_cast<Bytef*>(packed.data()), &packed_bytes,
-             reinterpret_cast<const Bytef*>(metadata.icc.data()),
-             static_cast<uLong>(metadata.icc.size()));
+    if (compress(reinterpret_cast<Bytef*>(packed.data()), &packed_bytes,
+                 reinterpret_cast<const Bytef*>(metadata.icc.data()),
+                 static_cast<uLong>(metadata.icc.size())) != Z_OK) {
+      throw std::bad_alloc();
+    }
     append_chunk(out, "iCCP", std::string("icc\0\0", 5), packed.data(), packed_bytes);
   }
   if (!exif.empty()) append_chunk(out, "eXIf", {}, exif.data(), exif.size());
@@ -124,9 +170,8 @@ Bytes with_webp_chunks(const Bytes& file, const Metadata& metadata, const Bytes&
   set("XMP ", data_of(metadata.xmp));
   WebPData joined = {};
   if (WebPMuxAssemble(mux.get(), &joined) != WEBP_MUX_OK) return file;
-  Bytes out = to_bytes(joined.bytes, joined.size);
-  WebPDataClear(&joined);
-  return out;
+  const std::unique_ptr<WebPData, void (*)(WebPData*)> owner(&joined, WebPDataClear);
+  return to_bytes(joined.bytes, joined.size);
 }
 
 // The EXIF block with the size of the picture it now belongs to.
@@ -153,7 +198,7 @@ Bytes encoded(const Exiv2::ExifData& exif) {
 
 Metadata read_exiv2(std::span<const std::byte> bytes) {
   Metadata out;
-  const std::lock_guard lock(exiv2_mutex());
+  const Exiv2Turn turn;
   try {
     const auto image =
         Exiv2::ImageFactory::open(as_exiv2(bytes.data()), static_cast<long>(bytes.size()));
@@ -166,14 +211,16 @@ Metadata read_exiv2(std::span<const std::byte> bytes) {
     }
     out.xmp = upright_xmp(image->xmpPacket());
     Exiv2::XmpProperties::unregisterNs();  // what the packet registered would never be freed
-  } catch (const Exiv2::AnyError&) {
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (...) {  // exiv2's exceptions, and those of its XMP parser, which are of no common kind
     // Damaged metadata does not spoil a picture: what was read so far is carried.
   }
   return out;
 }
 
 Bytes write_exiv2(Bytes file, Format format, const Metadata& metadata, Size size) {
-  const std::lock_guard lock(exiv2_mutex());
+  const Exiv2Turn turn;
   try {
     Exiv2::ExifData exif;
     if (!metadata.exif.empty()) exif = exif_for(metadata, size);
@@ -198,7 +245,9 @@ Bytes write_exiv2(Bytes file, Format format, const Metadata& metadata, Size size
     Bytes out(static_cast<size_t>(io.size()));
     io.read(reinterpret_cast<Exiv2::byte*>(out.data()), static_cast<long>(out.size()));
     return out;
-  } catch (const Exiv2::AnyError&) {
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (...) {
     return file;  // the pixels matter more
   }
 }

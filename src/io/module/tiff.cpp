@@ -1,4 +1,5 @@
 // TIFF through libtiff: strips and tiles, any compression it knows, 1 to 16 bits and float.
+#include <fcntl.h>
 #include <tiffio.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <cstdarg>
 #include <cstring>
 #include <memory>
+#include <new>
 
 #include "io/bits.hpp"
 #include "io/module/codecs.hpp"
@@ -18,7 +20,7 @@ struct Memory {
   InputBytes input;
   Bytes* output = nullptr;  // null when reading
   std::uint64_t at = 0;
-  std::string complaint;
+  char complaint[256] = {};
   std::uint64_t size() const { return output != nullptr ? output->size() : input.size(); }
 };
 
@@ -35,7 +37,11 @@ tmsize_t write_memory(thandle_t handle, void* from, tmsize_t count) {
   auto& memory = *static_cast<Memory*>(handle);
   const auto end = memory.at + static_cast<std::uint64_t>(count);
   if (memory.output == nullptr) return 0;
-  if (end > memory.output->size()) memory.output->resize(end);
+  try {
+    if (end > memory.output->size()) memory.output->resize(end);
+  } catch (const std::bad_alloc&) {
+    return 0;  // libtiff, which may be closing the file, makes an error of it
+  }
   std::memcpy(memory.output->data() + memory.at, from, static_cast<size_t>(count));
   memory.at = end;
   return count;
@@ -51,10 +57,9 @@ int close_memory(thandle_t) { return 0; }
 toff_t size_of_memory(thandle_t handle) { return static_cast<Memory*>(handle)->size(); }
 
 int on_error(TIFF*, void* user, const char*, const char* format, va_list arguments) {
-  char text[256];
-  std::vsnprintf(text, sizeof text, format, arguments);
   auto& complaint = static_cast<Memory*>(user)->complaint;
-  if (complaint.empty()) complaint = text;  // the first is the cause
+  // The first is the cause.
+  if (complaint[0] == '\0') std::vsnprintf(complaint, sizeof complaint, format, arguments);
   return 1;
 }
 int on_warning(TIFF*, void*, const char*, const char*, va_list) { return 1; }
@@ -65,7 +70,7 @@ struct CloseTiff {
 using TiffFile = std::unique_ptr<TIFF, CloseTiff>;
 
 [[noreturn]] void fail_tiff(const Memory& memory, const char* otherwise) {
-  std::string text = memory.complaint.empty() ? otherwise : memory.complaint;
+  std::string text = memory.complaint[0] == '\0' ? otherwise : memory.complaint;
   const bool short_file = text.find("Read error") != text.npos ||
                           text.find("Not enough data") != text.npos ||
                           text.find("got") != text.npos;
@@ -76,6 +81,7 @@ using TiffFile = std::unique_ptr<TIFF, CloseTiff>;
 
 TiffFile open_tiff(Memory& memory, const char* mode) {
   TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
+  if (options == nullptr) throw std::bad_alloc();
   TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, &memory);
   TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, &memory);
   TiffFile tiff(TIFFClientOpenExt("picture", mode, &memory, read_memory, write_memory, seek_memory,
@@ -285,7 +291,7 @@ void unassociate(HostImage& image) {
 }  // namespace
 
 HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
-  Memory memory{.input = bytes, .complaint = {}};
+  Memory memory{.input = bytes};
   const TiffFile file = open_tiff(memory, "rm");
   TIFF* tiff = file.get();
   std::uint32_t width = 0, height = 0;
@@ -322,11 +328,21 @@ HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_im
   return image;
 }
 
+// Lets go of a file that could not be written: to close one writes what it still holds, and libtiff
+// does not survive that when a part of it is missing.
+struct DropUnlessWritten {
+  TIFF* tiff;
+  ~DropUnlessWritten() {
+    if (tiff != nullptr) TIFFSetMode(tiff, O_RDONLY);
+  }
+};
+
 Bytes encode_tiff(const HostImage& image) {
   Bytes out;
-  Memory memory{.output = &out, .complaint = {}};
+  Memory memory{.output = &out};
   TiffFile file = open_tiff(memory, "wm");
   TIFF* tiff = file.get();
+  DropUnlessWritten drop{tiff};
   const Size size = image.size();
   const PixelClass cls = image.type.cls;
   const bool one_bit = cls == PixelClass::logical;
@@ -353,6 +369,7 @@ Bytes encode_tiff(const HostImage& image) {
       tiff, TIFFTAG_ROWSPERSTRIP,
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(
           (std::int64_t{256} << 10) / std::max<std::int64_t>(row_bytes, 1), 1, size.height)));
+  if (memory.complaint[0] != '\0') fail_tiff(memory, "");  // a field was refused
   std::vector<std::uint8_t> row(static_cast<size_t>(row_bytes));
   for (std::int64_t y = 0; y < size.height; ++y) {
     if (one_bit) {
@@ -374,7 +391,9 @@ Bytes encode_tiff(const HostImage& image) {
     }
   }
   if (TIFFFlush(tiff) == 0) fail_tiff(memory, "the directory cannot be written");
-  file.reset();  // writes the rest
+  if (memory.complaint[0] != '\0') fail_tiff(memory, "");
+  drop.tiff = nullptr;
+  file.reset();
   return out;
 }
 
