@@ -3,17 +3,20 @@
 #include "io/headers.hpp"
 
 #include <algorithm>
+#include <optional>
+
+#include "io/module.hpp"
+#include "io/orientation.hpp"
 
 namespace impipe::io {
 namespace {
-
-constexpr std::string_view exif_prefix{"Exif\0\0", 6};
 
 // One entry of a TIFF directory; `at` is the index-th of its values.
 struct TiffEntry {
   std::uint64_t type = 0;
   std::uint64_t count = 0;
-  std::string values;  // the first values, at most 64 bytes
+  std::string values;        // the first values, at most 64 bytes
+  std::int64_t offset = -1;  // of all values, when they are not in the entry itself
   bool big_endian = false;
   std::uint64_t at(std::uint64_t index = 0) const {
     const int bytes = type == 3 ? 2 : type == 1 || type == 7 ? 1 : type == 16 ? 8 : 4;
@@ -58,10 +61,10 @@ void visit_tiff(const ByteSource& source, Visit visit) {
     if (entry.count * static_cast<std::uint64_t>(tiff_type_bytes(entry.type)) <= inline_bytes) {
       entry.values = entries.substr(value_at, inline_bytes);
     } else {
-      const auto offset = number(entries, value_at, static_cast<int>(inline_bytes));
-      entry.values =
-          source.read_some(static_cast<std::int64_t>(offset),
-                           static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, 64)));
+      entry.offset =
+          static_cast<std::int64_t>(number(entries, value_at, static_cast<int>(inline_bytes)));
+      entry.values = source.read_some(
+          entry.offset, static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, 64)));
     }
     visit(number(entries, at, 2), entry);
   }
@@ -81,18 +84,49 @@ std::string depth_text(int bits, bool is_float) {
   return std::to_string(bits) + "-bit" + (is_float ? " float" : "");
 }
 
-int exif_orientation(const std::string& exif) {
-  int orientation = 1;
-  if (exif.size() < 8 || (exif.compare(0, 2, "II") != 0 && exif.compare(0, 2, "MM") != 0)) return 1;
-  try {
-    visit_tiff(ByteSource(std::as_bytes(std::span(exif))), [&](auto tag, const TiffEntry& entry) {
-      if (tag == 274) orientation = valid_orientation(entry.at());
-    });
-  } catch (const Error&) {
-    return 1;  // damaged metadata does not spoil a picture
-  }
+int tiff_orientation(const ByteSource& source) {
+  int orientation = 0;
+  visit_tiff(source, [&](auto tag, const TiffEntry& entry) {
+    if (tag == 274) orientation = valid_orientation(entry.at());
+  });
   return orientation;
 }
+
+namespace {
+
+// More than any text that says how a picture is to be turned.
+constexpr std::int64_t most_text = 16 << 20;  // bytes
+
+// Hears what a text chunk of a PNG says of the orientation.
+void hear_png_text(const ByteSource& source, const std::string& kind, std::int64_t at,
+                   std::int64_t length, SaidOrientation& said) {
+  // A keyword has at most 79 characters and a zero.
+  const std::string head = source.read_some(at, std::min<std::int64_t>(length, 80));
+  const std::string keyword = head.substr(0, head.find('\0'));
+  const bool xmp = keyword == "XML:com.adobe.xmp";
+  const bool raw = keyword == "Raw profile type exif" || keyword == "Raw profile type APP1" ||
+                   keyword == "Raw profile type xmp";
+  if ((!xmp && !raw) || length > most_text) return;
+  std::string text = source.read_some(at, length);
+  size_t begin = keyword.size() + 1;
+  bool packed = kind == "zTXt";
+  if (packed) ++begin;  // the method
+  if (kind == "iTXt") {
+    packed = big_at(text, begin, 1) == 1;
+    begin += 2;  // the flag and the method; then a language and the keyword in it
+    for (int n = 0; n < 2; ++n) begin = std::min(text.find('\0', begin), text.size() - 1) + 1;
+  }
+  if (begin > text.size()) return;
+  text.erase(0, begin);
+  if (packed) text = codec_module(Format::png).inflate(text, most_text);
+  if (xmp) {
+    said.hear_xmp(text);
+  } else {
+    said.hear_raw_profile(keyword, text);
+  }
+}
+
+}  // namespace
 
 ImageInfo png_header(const ByteSource& source) {
   const std::string head = source.read(0, 33);
@@ -103,15 +137,20 @@ ImageInfo png_header(const ByteSource& source) {
   const auto bits = static_cast<int>(big_at(head, 24, 1));
   const auto colour = static_cast<int>(big_at(head, 25, 1));
   bool transparency = false;
+  SaidOrientation said;
   for (std::int64_t at = 33; at + 12 <= source.size();) {
     const std::string chunk = source.read(at, 8);
     const auto length = static_cast<std::int64_t>(big_at(chunk, 0, 4));
-    if (chunk.compare(4, 4, "tRNS") == 0) transparency = true;
-    if (chunk.compare(4, 4, "eXIf") == 0)
-      info.orientation = exif_orientation(source.read_some(at + 8, length));
-    if (chunk.compare(4, 4, "IEND") == 0) break;
+    const std::string kind = chunk.substr(4);
+    if (kind == "tRNS") transparency = true;
+    if (kind == "eXIf") said.hear_exif(source.read_some(at + 8, length));
+    if (kind == "tEXt" || kind == "zTXt" || kind == "iTXt") {
+      hear_png_text(source, kind, at + 8, length, said);
+    }
+    if (kind == "IEND") break;
     at += length + 12;
   }
+  info.orientation = said.value();
   const bool alpha = colour == 4 || colour == 6 || transparency;
   const int channels = (colour & 2) != 0 ? 3 : 1;
   const PixelClass cls = bits == 16                           ? PixelClass::uint16
@@ -123,40 +162,75 @@ ImageInfo png_header(const ByteSource& source) {
   return info;
 }
 
-ImageInfo jpeg_header(const ByteSource& source) {
-  ImageInfo info{.format = Format::jpeg, .lossy = true};
-  for (std::int64_t at = 2;;) {
-    std::string marker = source.read(at, 4);
-    if (marker[0] != '\xff') fail("damaged JPEG: no marker at byte " + std::to_string(at));
-    const auto code = static_cast<int>(big_at(marker, 1, 1));
-    if (code == 0xff) {  // fill bytes
-      ++at;
-      continue;
+namespace {
+
+// The offset of the code of the next marker, found as libjpeg finds it: whatever lies between two
+// segments, fill bytes and others, is passed over. Nothing at the end of the file.
+std::optional<std::int64_t> next_jpeg_marker(const ByteSource& source, std::int64_t at) {
+  constexpr std::int64_t piece = 4096;
+  bool after_ff = false;
+  while (true) {
+    const std::string bytes = source.read_some(at, piece);
+    if (bytes.empty()) return {};
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      const bool ff = bytes[i] == '\xff';
+      // FF 00 is no marker but a byte of data.
+      if (after_ff && !ff && bytes[i] != '\0') return at + static_cast<std::int64_t>(i);
+      after_ff = ff;
     }
-    const auto length = static_cast<std::int64_t>(big_at(marker, 2, 2));
+    at += static_cast<std::int64_t>(bytes.size());
+  }
+}
+
+}  // namespace
+
+ImageInfo jpeg_header(const ByteSource& source) {
+  constexpr std::string_view xmp_prefix{"http://ns.adobe.com/xap/1.0/\0", 29};
+  constexpr int start_of_image = 0xd8, end_of_image = 0xd9, start_of_scan = 0xda;
+  ImageInfo info{.format = Format::jpeg, .lossy = true};
+  SaidOrientation said;
+  bool ended = false;
+  for (std::int64_t at = 2;;) {
+    const auto marker = next_jpeg_marker(source, at);
+    ended = !marker;
+    if (ended) break;
+    const auto code = static_cast<int>(big_at(source.read(*marker, 1), 0, 1));
+    at = *marker + 1;
+    if (code == start_of_scan || code == end_of_image || code == start_of_image) break;
+    if (code == 0x01 || (code >= 0xd0 && code <= 0xd7)) continue;  // these have no segment
+    const std::string size = source.read_some(at, 2);
+    ended = size.size() < 2;
+    if (ended) break;
+    const auto length = static_cast<std::int64_t>(big_at(size, 0, 2));
     if (code >= 0xc0 && code <= 0xcf && code != 0xc4 && code != 0xc8 && code != 0xcc) {
-      const std::string frame = source.read(at + 4, 6);
+      const std::string frame = source.read(at + 2, 6);
       const auto components = static_cast<int>(big_at(frame, 5, 1));
       info.stored = {static_cast<std::int64_t>(big_at(frame, 3, 2)),
                      static_cast<std::int64_t>(big_at(frame, 1, 2))};
       info.type = type_of(PixelClass::uint8, components == 1 ? 1 : 3, false);
       info.detail = depth_text(static_cast<int>(big_at(frame, 0, 1))) +
                     (components == 4 ? " CMYK" : "") + (code == 0xc2 ? ", progressive" : "");
-      return info;
     }
     if (code == 0xe1) {
-      const std::string body = source.read_some(at + 4, length - 2);
-      if (body.starts_with(exif_prefix)) info.orientation = exif_orientation(body.substr(6));
+      const std::string body = source.read_some(at + 2, length - 2);
+      if (body.starts_with("Exif")) said.hear_exif(body);
+      if (body.starts_with(xmp_prefix)) said.hear_xmp(body);
     }
-    if (code == 0xd9 || code == 0xda) fail("damaged JPEG: no frame header");
-    at += length + 2;
+    at += length;
   }
+  if (info.detail.empty()) {
+    if (ended) source.read(source.size(), 1);  // throws: truncated
+    fail("damaged JPEG: no frame header");
+  }
+  info.orientation = said.value();
+  return info;
 }
 
 ImageInfo tiff_header(const ByteSource& source) {
   ImageInfo info{.format = Format::tiff};
   std::uint64_t bits = 1, samples = 1, sample_format = 1, photometric = 1, extra = 0;
   std::uint64_t compression = 1;
+  SaidOrientation said;
   visit_tiff(source, [&](std::uint64_t tag, const TiffEntry& entry) {
     switch (tag) {
       case 256: info.stored.width = static_cast<std::int64_t>(entry.at()); break;
@@ -164,13 +238,18 @@ ImageInfo tiff_header(const ByteSource& source) {
       case 258: bits = entry.at(); break;
       case 259: compression = entry.at(); break;
       case 262: photometric = entry.at(); break;
-      case 274: info.orientation = valid_orientation(entry.at()); break;
+      case 274: said.exif = valid_orientation(entry.at()); break;
       case 277: samples = entry.at(); break;
       case 338: extra = entry.count; break;
       case 339: sample_format = entry.at(); break;
+      case 700:
+        said.hear_xmp(source.read_some(entry.offset, static_cast<std::int64_t>(std::min(
+                                                         entry.count, std::uint64_t{most_text}))));
+        break;
       default: break;
     }
   });
+  info.orientation = said.value();
   const bool palette = photometric == 3;
   const bool grey = photometric <= 1;
   const bool is_float = sample_format == 3;
@@ -222,6 +301,7 @@ ImageInfo bmp_header(const ByteSource& source) {
 ImageInfo webp_header(const ByteSource& source) {
   ImageInfo info{.format = Format::webp};
   bool alpha = false;
+  SaidOrientation said;
   for (std::int64_t at = 12; at + 8 <= source.size();) {
     const std::string chunk = source.read_some(at, 18);
     const auto length = static_cast<std::int64_t>(little_at(chunk, 4, 4));
@@ -245,13 +325,14 @@ ImageInfo webp_header(const ByteSource& source) {
                        static_cast<std::int64_t>(little_at(chunk, 16, 2) & 0x3fff)};
       }
     } else if (kind == "EXIF") {
-      std::string exif = source.read_some(at + 8, length);
-      if (exif.starts_with(exif_prefix)) exif.erase(0, exif_prefix.size());
-      info.orientation = exif_orientation(exif);
+      said.hear_exif(source.read_some(at + 8, length));
+    } else if (kind == "XMP ") {
+      said.hear_xmp(source.read_some(at + 8, length));
     }
     at += 8 + length + (length & 1);
   }
   if (info.stored.width == 0) fail("truncated WebP: no image in it");
+  info.orientation = said.value();
   info.type = type_of(PixelClass::uint8, 3, alpha);
   info.detail = std::string(info.lossy ? "lossy" : "lossless");
   return info;

@@ -16,8 +16,8 @@ ImageInfo bmp_header(const ByteSource& source);
 ImageInfo webp_header(const ByteSource& source);
 ImageInfo exr_header(const ByteSource& source);
 
-// The orientation in an EXIF block (a TIFF structure); 1 when there is none.
-int exif_orientation(const std::string& exif);
+// The orientation of a TIFF structure's first directory, as in orientation.hpp.
+int tiff_orientation(const ByteSource& source);
 
 struct PnmHeader {
   ImageInfo info;
