@@ -1,6 +1,7 @@
 // The program's entry: an Error becomes a message on stderr and the exit code.
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -17,16 +18,19 @@ namespace {
 // function that promises not to, ends the process. When memory is the reason that is said, as
 // elsewhere, and nothing is left behind.
 [[noreturn]] void end_process() {
+  bool out_of_memory = errno == ENOMEM;  // the exception is not always to be had
   try {
     if (std::current_exception()) throw;
   } catch (const std::bad_alloc&) {
-    impipe::engine::remove_temporaries();
-    constexpr std::string_view text = "impipe: out of memory\n";
-    [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
-    _exit(static_cast<int>(impipe::ExitCode::file_failed));
+    out_of_memory = true;
   } catch (...) {
+    out_of_memory = false;
   }
-  std::abort();
+  if (!out_of_memory) std::abort();
+  impipe::engine::remove_temporaries();
+  constexpr std::string_view text = "impipe: out of memory\n";
+  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
+  _exit(static_cast<int>(impipe::ExitCode::file_failed));
 }
 
 }  // namespace

@@ -45,7 +45,9 @@ const CodecModule& open_module(const std::string& file_name) {
       // Without memory for a name the loader says that there is no such file, which was seen above.
       const bool no_name = errno == ENOENT && reason != nullptr &&
                            std::string_view(reason).starts_with(clean.native() + ": ");
-      if (reason == nullptr || errno == ENOMEM || no_name) throw std::bad_alloc();
+      const bool no_room = reason != nullptr && std::string_view(reason).ends_with(
+                                                    "failed to map segment from shared object");
+      if (reason == nullptr || errno == ENOMEM || no_name || no_room) throw std::bad_alloc();
       throw Error("the codec module cannot be loaded: " + std::string(reason),
                   ExitCode::file_failed);
     }

@@ -6,13 +6,17 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <exiv2/exiv2.hpp>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <set>
+#include <thread>
+#include <utility>
 
 namespace impipe::io {
 namespace {
@@ -27,39 +31,45 @@ Bytes to_bytes(const Exiv2::byte* from, size_t count) {
 }
 
 // One thread at a time uses exiv2: its XMP parser is not safe to use from several, and its start
-// never was. That parser does not survive it when memory is out: its lock stays taken, whether it
-// says so or not. It is started anew then, and not begun without memory to spare, for it may wait
-// for that lock itself.
+// never was. When memory is out, that parser leaves its lock taken and may then wait for it for
+// ever. So there is a reserve, which is let go when an allocation fails; when that does not help
+// either, the run ends. Afterwards the parser is started anew.
 class Exiv2Turn {
  public:
   Exiv2Turn() : lock_(mutex_) {
-    constexpr size_t spare = 1 << 20;  // bytes; a packet has some KB
-    if (void* memory = ::operator new(spare, std::nothrow)) {
-      ::operator delete(memory);
-    } else {
-      throw std::bad_alloc();
-    }
+    constexpr size_t reserve_bytes = 1 << 20;  // a packet has some KB
+    reserve_ = ::operator new(reserve_bytes);
+    owner_ = std::this_thread::get_id();
     errno = 0;
-    if (xmp_ == Xmp::ready) return;
-    if (xmp_ == Xmp::broken) throw std::bad_alloc();
-    xmp_ = Xmp::broken;  // unless it comes to the end: it cannot be started in parts
-    Exiv2::LogMsg::setLevel(Exiv2::LogMsg::mute);
-    try {
-      if (!Exiv2::XmpParser::initialize()) throw std::bad_alloc();
-    } catch (...) {
+    if (xmp_ == Xmp::fresh) start();
+    if (xmp_ != Xmp::ready) {
+      end();
       throw std::bad_alloc();
     }
-    xmp_ = Xmp::ready;
   }
   ~Exiv2Turn() {
-    if (errno != ENOMEM) return;
-    start_anew();
-    errno = ENOMEM;  // for the caller
+    const int error = errno;
+    end();
+    if (error == ENOMEM) start_anew();
+    errno = error;  // for the caller
   }
   Exiv2Turn(const Exiv2Turn&) = delete;
   Exiv2Turn& operator=(const Exiv2Turn&) = delete;
 
  private:
+  static void start() {
+    xmp_ = Xmp::broken;  // unless it comes to the end: it cannot be started in parts
+    std::set_new_handler(out_of_memory);
+    try {
+      Exiv2::LogMsg::setLevel(Exiv2::LogMsg::mute);
+      if (Exiv2::XmpParser::initialize()) xmp_ = Xmp::ready;
+    } catch (...) {
+    }
+  }
+  static void end() noexcept {
+    owner_ = std::thread::id();
+    ::operator delete(std::exchange(reserve_, nullptr));
+  }
   static void start_anew() noexcept {
     if (xmp_ != Xmp::ready) return;
     xmp_ = Xmp::broken;
@@ -69,10 +79,26 @@ class Exiv2Turn {
     } catch (...) {
     }
   }
+  // What operator new calls, on any thread; when it returns there is another try.
+  static void out_of_memory() {
+    if (owner_.load() != std::this_thread::get_id()) throw std::bad_alloc();
+    if (reserve_ != nullptr) {
+      ::operator delete(std::exchange(reserve_, nullptr));
+      errno = 0;
+      return;
+    }
+    try {
+      throw std::bad_alloc();
+    } catch (...) {
+      std::terminate();  // the program's handler says why
+    }
+  }
 
   enum class Xmp { fresh, ready, broken };
   static inline std::mutex mutex_;
   static inline Xmp xmp_ = Xmp::fresh;
+  static inline void* reserve_ = nullptr;
+  static inline std::atomic<std::thread::id> owner_;
   std::lock_guard<std::mutex> lock_;
 };
 
