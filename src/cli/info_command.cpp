@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <new>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
@@ -52,6 +53,9 @@ int show_info(const InfoFlags& flags) {
     } catch (const Error& error) {
       if (std::string_view(error.what()).starts_with("stdout: ")) throw;
       write_stderr("impipe: " + printable(file) + ": " + error.what());
+      failed = true;
+    } catch (const std::bad_alloc&) {
+      std::fprintf(stderr, "impipe: %s: out of memory\n", file.c_str());
       failed = true;
     }
   }

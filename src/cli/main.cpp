@@ -4,14 +4,37 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "cli/app.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
+#include "engine/run.hpp"
 
 namespace {
+
+// A library that throws where nothing may be thrown, as in the start of a shared library or in a
+// function that promises not to, ends the process. When memory is the reason that is said, as
+// elsewhere, and nothing is left behind.
+[[noreturn]] void end_process() {
+  bool out_of_memory = errno == ENOMEM;  // the exception is not always to be had
+  try {
+    if (std::current_exception()) throw;
+  } catch (const std::bad_alloc&) {
+    out_of_memory = true;
+  } catch (...) {
+    out_of_memory = false;
+  }
+  if (!out_of_memory) std::abort();
+  impipe::engine::remove_temporaries();
+  constexpr std::string_view text = "impipe: out of memory\n";
+  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
+  _exit(static_cast<int>(impipe::ExitCode::file_failed));
+}
 
 // A shell's `2>&-` starts the program without stderr, and the next file that is opened, a picture
 // say, would get its number and the messages. What is put in a closed one's place can't be used:
@@ -28,6 +51,7 @@ void fill_standard_descriptors() {
 
 int main(int argc, char** argv) {
   fill_standard_descriptors();
+  std::set_terminate(end_process);
   try {
     return impipe::cli::run_app({argv + 1, argv + argc});
   } catch (const impipe::Error& error) {
@@ -35,6 +59,8 @@ int main(int argc, char** argv) {
     return static_cast<int>(error.code());
   } catch (const std::bad_alloc&) {
     impipe::cli::write_stderr("impipe: out of memory");
-    return static_cast<int>(impipe::ExitCode::file_failed);
+  } catch (const std::exception& error) {  // of a library: a mutex, a stream, a format
+    impipe::cli::write_stderr(std::string("impipe: ") + error.what());
   }
+  return static_cast<int>(impipe::ExitCode::file_failed);
 }

@@ -84,6 +84,12 @@ bool RunReporter::file(const engine::FileReport& report) {
   return true;
 }
 
+void RunReporter::out_of_memory(std::string_view input, std::string_view stage) noexcept {
+  clear_line();
+  std::fprintf(stderr, "impipe: %.*s: %.*s: out of memory\n", static_cast<int>(input.size()),
+               input.data(), static_cast<int>(stage.size()), stage.data());
+}
+
 void RunReporter::tell_failure(const engine::FileReport& report) {
   clear_line();
   const std::string input = report.input.string();

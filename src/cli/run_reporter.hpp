@@ -28,6 +28,7 @@ class RunReporter : public engine::Progress {
 
   void begin(std::int64_t files) override;
   bool file(const engine::FileReport& report) override;
+  void out_of_memory(std::string_view input, std::string_view stage) noexcept override;
   void note(const std::string& text) override;
   void detail(const std::string& text) override;
   void tick() override;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #ifdef __linux__
@@ -29,9 +30,9 @@ class RecyclingAllocator {
     const std::int64_t size = size_class(bytes);
     {
       std::lock_guard lock(mutex_);
+      auto& list = free_[size];
       now_ += size;
       peak_ = std::max(peak_, now_);
-      auto& list = free_[size];
       if (!list.empty()) {
         std::byte* block = list.back();
         list.pop_back();
@@ -54,16 +55,19 @@ class RecyclingAllocator {
     return static_cast<std::byte*>(block);
   }
 
-  void give(std::byte* block, std::int64_t bytes) {
+  void give(std::byte* block, std::int64_t bytes) noexcept {
     const std::int64_t size = size_class(bytes);
     {
       std::lock_guard lock(mutex_);
       now_ -= size;
       // Never keep more than was once needed at the same time.
       if (kept_ + now_ + size <= peak_) {
-        free_[size].push_back(block);
-        kept_ += size;
-        return;
+        try {
+          free_[size].push_back(block);
+          kept_ += size;
+          return;
+        } catch (const std::bad_alloc&) {  // no memory to remember it by
+        }
       }
     }
     std::free(block);

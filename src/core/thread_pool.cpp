@@ -3,6 +3,8 @@
 
 #include <exception>
 
+#include "core/threads.hpp"
+
 namespace impipe {
 
 struct ThreadPool::Loop {
@@ -13,9 +15,7 @@ struct ThreadPool::Loop {
   std::exception_ptr error;
 };
 
-ThreadPool::ThreadPool(int helpers) {
-  for (int i = 0; i < helpers; ++i) threads_.emplace_back([this] { serve(); });
-}
+ThreadPool::ThreadPool(int helpers) : threads_(start_threads(helpers, [this](int) { serve(); })) {}
 
 ThreadPool::~ThreadPool() {
   {

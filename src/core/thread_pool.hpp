@@ -14,7 +14,7 @@ namespace impipe {
 
 class ThreadPool {
  public:
-  // `helpers` threads of its own beside those that call for_each.
+  // `helpers` threads of its own beside those that call for_each; fewer when the system refuses.
   explicit ThreadPool(int helpers);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -39,9 +39,9 @@ class ThreadPool {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Loop*> loops_;
-  std::vector<std::thread> threads_;
   std::function<void()> wake_;
   bool stop_ = false;
+  std::vector<std::thread> threads_;  // the last to be made: they use the others
 };
 
 }  // namespace impipe

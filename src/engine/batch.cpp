@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <exception>
-#include <map>
+#include <list>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/threads.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -31,57 +32,86 @@ struct File {
   std::unique_ptr<FileWork> work;
   std::int64_t bytes = 0;
   FileWork::Stack stack;
+  FileEnd end;                                        // when it has come to its end
   double weight() const { return 1.0 / stack.most; }  // of the files in flight
 };
+
+// Files go from queue to queue as nodes of lists: that takes no memory, so that a file is never
+// lost when there is none. In the order of the input, so that reports need not wait for stragglers.
+using Files = std::list<File>;
+
+// Moves the first of `from` to where it belongs.
+void move_first(Files& from, Files& to) noexcept {
+  auto place = to.end();
+  while (place != to.begin() && std::prev(place)->index > from.front().index) --place;
+  to.splice(place, from, from.begin());
+}
+
+FileEnd failure(Part part, const char* message) noexcept {
+  try {
+    return {FileEnd::State::failed, part, message};
+  } catch (const std::bad_alloc&) {
+    return {FileEnd::State::failed, part, "out of memory"};  // short enough to need none
+  }
+}
+
+// Why the exception that is being handled fails a file.
+FileEnd failure_by_exception(Part part) noexcept {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return failure(part, "out of memory");
+  } catch (const std::exception& error) {
+    return failure(part, error.what());
+  } catch (...) {
+    return failure(part, "an error of an unknown kind");
+  }
+}
 
 class Batch {
  public:
   Batch(std::int64_t count, const std::function<std::unique_ptr<FileWork>(std::int64_t)>& open,
         const BatchOptions& options, ThreadPool& pool)
-      : count_(count), open_(open), options_(options), pool_(pool) {}
+      : count_(count), open_(open), options_(options), pool_(pool), free_(1) {}
 
-  BatchEnd run(const std::function<bool(std::int64_t, FileWork&, const FileEnd&)>& report,
+  BatchEnd run(const std::function<bool(std::int64_t, const FileWork*, const FileEnd&)>& report,
                const std::function<void()>& tick) {
     const auto start = Clock::now();
     pool_.set_wake([this] {
       std::lock_guard lock(mutex_);
       wake();
     });
-    std::vector<std::thread> threads;
-    for (int lane = 0; lane < options_.threads; ++lane) {
-      threads.emplace_back([this, lane] { serve(lane); });
-    }
-    try {
-      report_in_order(report, tick);
-    } catch (...) {
-      stop();
+    std::vector<std::thread> threads =
+        start_threads(options_.threads, [this](int lane) { serve(lane); });
+    const auto join = [&] {
       for (std::thread& t : threads) t.join();
       pool_.set_wake({});
+    };
+    try {
+      report_in_order(report, tick, threads.empty());
+    } catch (...) {
+      stop();
+      join();
       throw;
     }
-    for (std::thread& t : threads) t.join();
-    pool_.set_wake({});
+    join();
+    end_.threads = std::max(1, static_cast<int>(threads.size()));
     end_.times.wall = seconds_since(start);
     // Before a thread runs and after it has left, it waits.
-    end_.times.wait += options_.threads * end_.times.wall - served_;
+    end_.times.wait += end_.threads * end_.times.wall - served_;
     return end_;
   }
 
  private:
-  struct Ended {
-    std::unique_ptr<FileWork> work;
-    FileEnd end;
-  };
   // What a thread does next.
   struct Job {
     enum class Kind { prepare, decode, compute, encode, nothing, leave } kind = Kind::nothing;
-    File file;
-    std::vector<File> others;  // computed together with it
+    Files files;  // one, or several that are computed together
   };
 
   void stop() {
     std::lock_guard lock(mutex_);
-    stopping_ = true;
+    stopping_ = end_.stopped = true;
     wake();
   }
 
@@ -91,37 +121,50 @@ class Batch {
     changed_.notify_all();
   }
 
-  void report_in_order(const std::function<bool(std::int64_t, FileWork&, const FileEnd&)>& report,
-                       const std::function<void()>& tick) {
+  // alone: there are no threads, and the calling one does the work between the reports.
+  void report_in_order(
+      const std::function<bool(std::int64_t, const FileWork*, const FileEnd&)>& report,
+      const std::function<void()>& tick, bool alone) {
+    BatchTimes times;
+    const auto begin = Clock::now();
     for (std::int64_t next = 0; next < count_;) {
       std::unique_lock lock(mutex_);
       if (!stopping_ && options_.stop()) {
-        stopping_ = true;
+        stopping_ = end_.stopped = true;
         wake();
       }
       const bool over = stopping_ && running_ == 0;
-      auto found = over ? ended_.begin() : ended_.find(next);
-      if (found == ended_.end()) {
-        if (over) return;
-        reported_.wait_for(lock, tick_interval);
+      if (ended_.empty() || !(over || ended_.front().index == next)) {
+        if (over) break;
+        if (alone) {
+          work_once(0, times, lock);
+        } else {
+          reported_.wait_for(lock, tick_interval);
+        }
         lock.unlock();
         tick();
         continue;
       }
-      next = found->first + 1;
-      Ended ended = std::move(found->second);
-      ended_.erase(found);
+      Files ended;
+      ended.splice(ended.end(), ended_, ended_.begin());
       lock.unlock();
-      switch (ended.end.state) {
+      const File& file = ended.front();
+      next = file.index + 1;
+      switch (file.end.state) {
         case FileEnd::State::done: ++end_.done; break;
         case FileEnd::State::skipped: ++end_.skipped; break;
         case FileEnd::State::failed: ++end_.failed; break;
       }
-      if (!report(next - 1, *ended.work, ended.end)) {
+      if (!report(file.index, file.work.get(), file.end)) {
         stop();
-        return;
+        break;
       }
+      ended.front() = File{};
+      lock.lock();
+      free_.splice(free_.end(), ended);
+      wake();  // somebody may wait for it
     }
+    if (alone) add(times, seconds_since(begin));
   }
 
   bool fits(const File& file) const {
@@ -129,39 +172,25 @@ class Batch {
            (slots_ < options_.in_flight && bytes_ + file.bytes <= options_.memory);
   }
 
-  static File take_first(std::deque<File>& queue) {
-    File file = std::move(queue.front());
-    queue.pop_front();
-    return file;
-  }
-
   // Takes the next files to compute: the first that need not wait for others of their stack or,
   // unless `full`, whatever there is.
   bool take_stack(Job& job, bool full) {
-    for (const File& first : to_compute_) {
-      const auto alike = [&](const File& f) { return f.stack.key == first.stack.key; };
-      const bool alone = first.stack.most <= 1;
+    for (auto first = to_compute_.begin(); first != to_compute_.end(); ++first) {
+      const FileWork::Stack& stack = first->stack;
+      const auto alike = [&](const File& f) { return f.stack.key == stack.key; };
+      const bool alone = stack.most <= 1;
       if (full && !alone &&
-          std::count_if(to_compute_.begin(), to_compute_.end(), alike) < first.stack.most) {
+          std::count_if(to_compute_.begin(), to_compute_.end(), alike) < stack.most) {
         continue;
       }
       job.kind = Job::Kind::compute;
-      const FileWork::Stack stack = first.stack;
-      const std::int64_t index = first.index;
-      std::deque<File> left;
-      for (File& file : to_compute_) {
-        const bool is_first = file.index == index;
-        const bool joins = !alone && file.stack.key == stack.key &&
-                           static_cast<int>(job.others.size()) + 1 < stack.most;
-        if (is_first) {
-          job.file = std::move(file);
-        } else if (joins && file.index > index) {
-          job.others.push_back(std::move(file));
-        } else {
-          left.push_back(std::move(file));
-        }
+      auto other = std::next(first);
+      job.files.splice(job.files.end(), to_compute_, first);
+      while (!alone && other != to_compute_.end() &&
+             static_cast<int>(job.files.size()) < stack.most) {
+        const auto joins = other++;
+        if (alike(*joins)) job.files.splice(job.files.end(), to_compute_, joins);
       }
-      to_compute_ = std::move(left);
       return true;
     }
     return false;
@@ -174,6 +203,20 @@ class Batch {
     return preparing_ + decoding_ == 0 || to_compute_.size() >= many;
   }
 
+  // A node for the next file. Without memory for a new one, it waits until one is told and free:
+  // the first file that is not yet told has one and is in work, so that there will be.
+  bool take_free(Job& job) {
+    if (free_.empty()) {
+      try {
+        free_.emplace_back();
+      } catch (const std::bad_alloc&) {
+        return false;
+      }
+    }
+    job.files.splice(job.files.end(), free_, free_.begin());
+    return true;
+  }
+
   // The part to run next, with its file taken from its queue. Called with the lock held.
   Job choose() {
     Job job;
@@ -182,19 +225,20 @@ class Batch {
       job.kind = Job::Kind::leave;
     } else if (!to_encode_.empty()) {
       job.kind = Job::Kind::encode;
-      job.file = take_first(to_encode_);
+      move_first(to_encode_, job.files);
     } else if (take_stack(job, true)) {
     } else if (!to_decode_.empty() && fits(to_decode_.front())) {
       job.kind = Job::Kind::decode;
-      job.file = take_first(to_decode_);
+      move_first(to_decode_, job.files);
       ++decoding_;
       ++in_flight_;
       slots_ += 1;
-      bytes_ += job.file.bytes;
+      bytes_ += job.files.front().bytes;
     } else if (next_ < count_ &&
-               preparing_ + static_cast<int>(to_decode_.size()) < options_.threads) {
+               preparing_ + static_cast<int>(to_decode_.size()) < std::max(1, options_.threads) &&
+               take_free(job)) {
       job.kind = Job::Kind::prepare;
-      job.file.index = next_++;
+      job.files.front().index = next_++;
       ++preparing_;
     } else if (may_take_part() && take_stack(job, false)) {
     } else if (next_ == count_ && preparing_ == 0 && to_decode_.empty() && in_flight_ == 0) {
@@ -203,51 +247,64 @@ class Batch {
     return job;
   }
 
-  void serve(int lane) {
+  // Chooses a part of some file and does it; tells what it was. Called with the lock held, which is
+  // open meanwhile.
+  Job::Kind work_once(int lane, BatchTimes& times, std::unique_lock<std::mutex>& lock) {
+    Job job = choose();
+    if (job.kind == Job::Kind::leave || job.kind == Job::Kind::nothing) return job.kind;
+    const auto start = Clock::now();
+    ++running_;
+    lock.unlock();
+    double* spent = job.kind == Job::Kind::prepare   ? &times.prepare
+                    : job.kind == Job::Kind::decode  ? &times.decode
+                    : job.kind == Job::Kind::compute ? &times.compute
+                                                     : &times.encode;
+    run_part(job, lane);
+    *spent += seconds_since(start);
+    lock.lock();
+    --running_;
+    if (job.kind == Job::Kind::decode) --decoding_;
+    wake();
+    return job.kind;
+  }
+
+  void serve(int lane) noexcept {
     BatchTimes times;
     const auto begin = Clock::now();
     std::unique_lock lock(mutex_);
     while (true) {
-      Job job = choose();
-      if (job.kind == Job::Kind::leave) break;
+      const Job::Kind did = work_once(lane, times, lock);
+      if (did == Job::Kind::leave) break;
+      if (did != Job::Kind::nothing) continue;
       const auto start = Clock::now();
-      if (job.kind == Job::Kind::nothing) {
-        const std::int64_t seen = events_;
-        lock.unlock();
-        const bool helped = pool_.help();
-        lock.lock();
-        // What happened while the lock was open, a loop's start say, must not be slept over.
-        if (!helped) changed_.wait(lock, [&] { return events_ != seen; });
-        (helped ? times.help : times.wait) += seconds_since(start);
-        continue;
-      }
-      ++running_;
+      const std::int64_t seen = events_;
       lock.unlock();
-      double* spent = job.kind == Job::Kind::prepare   ? &times.prepare
-                      : job.kind == Job::Kind::decode  ? &times.decode
-                      : job.kind == Job::Kind::compute ? &times.compute
-                                                       : &times.encode;
-      run_part(job, lane);
-      *spent += seconds_since(start);
+      const bool helped = pool_.help();
       lock.lock();
-      --running_;
-      if (job.kind == Job::Kind::decode) --decoding_;
-      wake();
+      // What happened while the lock was open, a loop's start say, must not be slept over.
+      if (!helped) changed_.wait(lock, [&] { return events_ != seen; });
+      (helped ? times.help : times.wait) += seconds_since(start);
     }
+    add(times, seconds_since(begin));
+    wake();
+    reported_.notify_all();
+  }
+
+  // What one thread has done.
+  void add(const BatchTimes& times, double seconds) {
     end_.times.prepare += times.prepare;
     end_.times.decode += times.decode;
     end_.times.compute += times.compute;
     end_.times.encode += times.encode;
     end_.times.help += times.help;
     end_.times.wait += times.wait;
-    served_ += seconds_since(begin);
-    wake();
-    reported_.notify_all();
+    served_ += seconds;
   }
 
-  void run_part(Job& job, int lane) {
+  // Runs a part of the file at the front of the job, and hands it on.
+  void run_part(Job& job, int lane) noexcept {
     using Kind = Job::Kind;
-    File& file = job.file;
+    File& file = job.files.front();
     const Part part = job.kind == Kind::prepare   ? Part::prepare
                       : job.kind == Kind::decode  ? Part::decode
                       : job.kind == Kind::compute ? Part::compute
@@ -256,67 +313,56 @@ class Batch {
       if (part == Part::prepare) {
         file.work = open_(file.index);
         const std::optional<std::int64_t> bytes = file.work->prepare();
-        if (!bytes) return finish(part, std::move(file), {FileEnd::State::skipped, part, ""});
+        if (!bytes) return finish(part, job.files, {FileEnd::State::skipped, part, ""});
         file.bytes = *bytes;
         std::lock_guard lock(mutex_);
         --preparing_;
-        insert(to_decode_, std::move(file));
+        move_first(job.files, to_decode_);
       } else if (part == Part::decode) {
         file.work->decode();
         file.stack = file.work->stack();
         std::lock_guard lock(mutex_);
         slots_ += file.weight() - 1;
-        insert(to_compute_, std::move(file));
+        move_first(job.files, to_compute_);
       } else if (part == Part::compute) {
-        if (!job.others.empty()) return compute_stack(job, lane);
-        file.work->compute(lane);
-        std::lock_guard lock(mutex_);
-        insert(to_encode_, std::move(file));
+        if (job.files.size() > 1 && compute_stack(job, lane)) return;
+        while (!job.files.empty()) compute_one(job, lane);
       } else {
         file.work->encode();
-        finish(part, std::move(file), {FileEnd::State::done, part, ""});
+        finish(part, job.files, {FileEnd::State::done, part, ""});
       }
-    } catch (const std::bad_alloc&) {
-      finish(part, std::move(file), {FileEnd::State::failed, part, "out of memory"});
-    } catch (const Error& error) {
-      finish(part, std::move(file), {FileEnd::State::failed, part, error.what()});
+    } catch (...) {
+      finish(part, job.files, failure_by_exception(part));
     }
   }
 
-  // Together, or each alone when that fails.
-  void compute_stack(Job& job, int lane) {
-    std::vector<File> all;
-    all.push_back(std::move(job.file));
-    for (File& other : job.others) all.push_back(std::move(other));
-    std::vector<FileWork*> works;
-    for (const File& file : all) works.push_back(file.work.get());
-    bool done = true;
+  void compute_one(Job& job, int lane) noexcept {
     try {
+      job.files.front().work->compute(lane);
+      std::lock_guard lock(mutex_);
+      move_first(job.files, to_encode_);
+    } catch (...) {
+      finish(Part::compute, job.files, failure_by_exception(Part::compute));
+    }
+  }
+
+  // All together; false when that fails, and each is to be computed alone.
+  bool compute_stack(Job& job, int lane) noexcept {
+    try {
+      std::vector<FileWork*> works;
+      for (const File& file : job.files) works.push_back(file.work.get());
       works.front()->compute_stack(lane, works);
-    } catch (const std::bad_alloc&) {
-      done = false;
-    } catch (const Error&) {
-      done = false;
+    } catch (...) {
+      return false;
     }
-    for (File& file : all) {
-      if (done) {
-        std::lock_guard lock(mutex_);
-        insert(to_encode_, std::move(file));
-      } else {
-        Job one{.kind = Job::Kind::compute, .file = std::move(file), .others = {}};
-        run_part(one, lane);
-      }
-    }
+    std::lock_guard lock(mutex_);
+    while (!job.files.empty()) move_first(job.files, to_encode_);
+    return true;
   }
 
-  // In the order of the input, so that reports need not wait for stragglers.
-  static void insert(std::deque<File>& queue, File file) {
-    auto place = std::upper_bound(queue.begin(), queue.end(), file,
-                                  [](const File& a, const File& b) { return a.index < b.index; });
-    queue.insert(place, std::move(file));
-  }
-
-  void finish(Part part, File file, FileEnd end) {
+  // The first of `files` has come to its end.
+  void finish(Part part, Files& files, FileEnd end) noexcept {
+    File& file = files.front();
     if (file.work) file.work->release();
     std::lock_guard lock(mutex_);
     if (part == Part::prepare) {
@@ -328,10 +374,11 @@ class Batch {
     }
     if (end.state == FileEnd::State::failed) {
       // A part that gave up because of the stop says nothing about its file.
-      if (options_.stop()) return;
+      if (options_.stop()) return files.pop_front();
       if (options_.fail_fast) stopping_ = true;
     }
-    ended_[file.index] = {std::move(file.work), std::move(end)};
+    file.end = std::move(end);
+    move_first(files, ended_);
     reported_.notify_all();
   }
 
@@ -343,8 +390,7 @@ class Batch {
   std::mutex mutex_;
   std::condition_variable changed_;   // for the threads: there may be something to do
   std::condition_variable reported_;  // for the caller: a file has ended
-  std::deque<File> to_decode_, to_compute_, to_encode_;
-  std::map<std::int64_t, Ended> ended_;
+  Files free_, to_decode_, to_compute_, to_encode_, ended_;
   std::int64_t next_ = 0;
   std::int64_t bytes_ = 0;
   std::int64_t events_ = 0;
@@ -370,7 +416,7 @@ std::string_view name_of(Part part) {
 BatchEnd run_batch(std::int64_t count,
                    const std::function<std::unique_ptr<FileWork>(std::int64_t)>& open,
                    const BatchOptions& options, ThreadPool& pool,
-                   const std::function<bool(std::int64_t, FileWork&, const FileEnd&)>& report,
+                   const std::function<bool(std::int64_t, const FileWork*, const FileEnd&)>& report,
                    const std::function<void()>& tick) {
   return Batch(count, open, options, pool).run(report, tick);
 }

@@ -19,7 +19,8 @@ enum class Part { prepare, decode, compute, encode };
 std::string_view name_of(Part part);  // as errors name it: "decode" for the first two
 
 // The work on one file. Each part is called once, after the one before it has returned, from any
-// thread. A part that throws Error fails this file alone; the parts after it are not called.
+// thread. A part that throws fails this file alone, out of memory included; the parts after it are
+// not called.
 class FileWork {
  public:
   virtual ~FileWork() = default;
@@ -69,17 +70,19 @@ struct BatchTimes {
 struct BatchEnd {
   std::int64_t done = 0, skipped = 0, failed = 0;
   bool stopped = false;  // by `stop`, fail_fast or a report that returned false
+  int threads = 1;       // that worked: fewer than asked for when the system refuses them
   BatchTimes times;
 };
 
-// `open` makes the work on file `index` (any thread, must not throw). `report` is called for each
-// file in the order of the indices, `tick` now and then, both on the calling thread; a report that
-// returns false stops the batch. When stopped nothing new starts, parts that run come to their end,
-// and files that are not done are not reported.
+// `open` makes the work on file `index` (any thread; when it throws the file fails, and the report
+// gets a null pointer). `report` is called for each file in the order of the indices, `tick` now
+// and then, both on the calling thread; a report that returns false stops the batch. When stopped
+// nothing new starts, parts that run come to their end, and files that are not done are not
+// reported. When no thread can be started the calling thread does all the work.
 BatchEnd run_batch(
     std::int64_t count, const std::function<std::unique_ptr<FileWork>(std::int64_t)>& open,
     const BatchOptions& options, ThreadPool& pool,
-    const std::function<bool(std::int64_t, FileWork&, const FileEnd&)>& report,
+    const std::function<bool(std::int64_t, const FileWork*, const FileEnd&)>& report,
     const std::function<void()>& tick = [] {});
 
 }  // namespace impipe::engine

@@ -151,12 +151,17 @@ void Benchmark::prepare(
   for (const auto& [pipeline, options] : all) {
     const ImageType type = made_type(options);
     const auto operands = operand_types(*pipeline, type);
-    made.push_back(std::async(std::launch::async, [=, &of = session(*pipeline, options.session)] {
+    const auto make = [=, &of = session(*pipeline, options.session)] {
       try {
         for (const PendingKernel& kernel : of.program(type, operands)->kernels) kernel.wait();
       } catch (const Error&) {
       }
-    }));
+    };
+    try {
+      made.push_back(std::async(std::launch::async, make));
+    } catch (const std::system_error&) {  // no thread for it
+      make();
+    }
   }
 }
 

@@ -37,7 +37,7 @@ struct Picture {
   const io::ImageInfo* info = nullptr;  // shared by all that are alike; null until it is known
   std::unique_ptr<io::Bytes> content;   // of stdin or a pipe, which can be read only once
   std::unique_ptr<Partners> partners;   // null without operands
-  std::unique_ptr<Failure> failure;
+  std::shared_ptr<const Failure> failure;
   std::shared_ptr<const Program> program;
   io::OutputType output_type;
   std::string output;  // "-": stdout; empty when nothing is written

@@ -6,7 +6,10 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <thread>
+
+#include "core/threads.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -69,24 +72,25 @@ double measure_copy_speed(int threads) {
   constexpr size_t bytes = size_t{48} << 20;
   constexpr int runs = 5;
   std::vector<double> speeds(static_cast<size_t>(threads));
-  std::vector<std::thread> workers;
-  for (int t = 0; t < threads; ++t) {
-    workers.emplace_back([&, t] {
-      const auto from = std::make_unique<char[]>(bytes);
-      const auto to = std::make_unique<char[]>(bytes);
-      double best = 0;
-      for (int run = 0; run < runs; ++run) {
-        const auto start = std::chrono::steady_clock::now();
-        std::memcpy(to.get(), from.get(), bytes);
-        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-        best = std::max(best, 2.0 * static_cast<double>(bytes) / took.count());
-      }
-      speeds[static_cast<size_t>(t)] = best;
-    });
-  }
+  const auto measure = [&speeds](int t) {
+    const std::unique_ptr<char[]> from(new (std::nothrow) char[bytes]);
+    const std::unique_ptr<char[]> to(new (std::nothrow) char[bytes]);
+    if (!from || !to) return;
+    double best = 0;
+    for (int run = 0; run < runs; ++run) {
+      const auto start = std::chrono::steady_clock::now();
+      std::memcpy(to.get(), from.get(), bytes);
+      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+      best = std::max(best, 2.0 * static_cast<double>(bytes) / took.count());
+    }
+    speeds[static_cast<size_t>(t)] = best;
+  };
+  std::vector<std::thread> workers = start_threads(threads - 1, measure);
+  measure(threads - 1);
   double sum = 0;
   for (std::thread& worker : workers) worker.join();
   for (const double speed : speeds) sum += speed;
+  if (sum == 0) throw std::bad_alloc();
   return sum;
 }
 

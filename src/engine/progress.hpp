@@ -34,6 +34,8 @@ class Progress {
   virtual void begin(std::int64_t files) = 0;
   // In the order of the inputs. False when results cannot be told any more: the run stops.
   virtual bool file(const FileReport& report) = 0;
+  // Instead of `file` when there is no memory for a report: the file failed in `stage`. Takes none.
+  virtual void out_of_memory(std::string_view input, std::string_view stage) noexcept = 0;
   // Something the user should know, once a run.
   virtual void note(const std::string& text) = 0;
   // For -v.

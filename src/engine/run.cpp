@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <new>
 #include <set>
 #include <utility>
 
@@ -34,7 +35,14 @@ struct Work {
 };
 
 void fail(Picture& picture, const char* stage, const Error& error) {
-  picture.failure = std::make_unique<Picture::Failure>(Picture::Failure{stage, error.what()});
+  picture.failure = std::make_shared<Picture::Failure>(Picture::Failure{stage, error.what()});
+}
+
+// Takes no memory: there is none.
+void fail_out_of_memory(Picture& picture) {
+  static const auto failure =
+      std::make_shared<const Picture::Failure>(Picture::Failure{"decode", "out of memory"});
+  picture.failure = failure;
 }
 
 Work list_work(const RunOptions& options, const pipeline::Pipeline& pipeline,
@@ -99,31 +107,38 @@ void probe_all(Work& work, const RunOptions& options, const std::optional<MadeIm
                PictureSettings& settings, ThreadPool& pool, ImageInfos& infos) {
   std::vector<Picture>& pictures = work.pictures;
   const bool black = options.missing_frame == MissingFrame::black;
+  const auto read = [&](size_t i) {
+    Picture& picture = pictures[i];
+    if (source) {
+      picture.info = infos.keep({.type = source->type, .stored = source->size, .detail = {}});
+    } else if (picture.is_stdin) {
+      picture.content = std::make_unique<io::Bytes>(io::read_picture(STDIN_FILENO, settings.pipes));
+      picture.info = infos.keep(io::probe(*picture.content));
+    } else if (!picture.missing_frame || !black) {
+      io::Bytes content;
+      picture.info = infos.keep(io::probe(picture.path, content, settings.pipes));
+      if (!content.empty()) picture.content = std::make_unique<io::Bytes>(std::move(content));
+    }
+    if (!settings.operands.empty()) picture.partners = std::make_unique<Picture::Partners>();
+    for (const auto& operand : settings.operands) {
+      std::vector<fs::path>& paths = picture.partners->paths;
+      paths.push_back(operand->partner(work.inputs[i].relative));
+      const io::ImageInfo info = operand->info(paths.back(), settings.pipes);
+      picture.partners->types[operand->name()] = info.type;
+      picture.partners->sizes[operand->name()] = info.size();
+    }
+  };
   const auto probe = [&](std::int64_t i) {
     Picture& picture = pictures[static_cast<size_t>(i)];
     if (picture.failure || options.stop()) return;
     try {
-      if (source) {
-        picture.info = infos.keep({.type = source->type, .stored = source->size, .detail = {}});
-      } else if (picture.is_stdin) {
-        picture.content =
-            std::make_unique<io::Bytes>(io::read_picture(STDIN_FILENO, settings.pipes));
-        picture.info = infos.keep(io::probe(*picture.content));
-      } else if (!picture.missing_frame || !black) {
-        io::Bytes content;
-        picture.info = infos.keep(io::probe(picture.path, content, settings.pipes));
-        if (!content.empty()) picture.content = std::make_unique<io::Bytes>(std::move(content));
+      try {
+        read(static_cast<size_t>(i));
+      } catch (const Error& error) {
+        fail(picture, "decode", error);
       }
-      if (!settings.operands.empty()) picture.partners = std::make_unique<Picture::Partners>();
-      for (const auto& operand : settings.operands) {
-        std::vector<fs::path>& paths = picture.partners->paths;
-        paths.push_back(operand->partner(work.inputs[static_cast<size_t>(i)].relative));
-        const io::ImageInfo info = operand->info(paths.back(), settings.pipes);
-        picture.partners->types[operand->name()] = info.type;
-        picture.partners->sizes[operand->name()] = info.size();
-      }
-    } catch (const Error& error) {
-      fail(picture, "decode", error);
+    } catch (const std::bad_alloc&) {
+      fail_out_of_memory(picture);
     }
   };
   pool.for_each(static_cast<std::int64_t>(pictures.size()), probe);
@@ -230,8 +245,13 @@ void check_target(const io::OutputTarget* target, const Plan& plan,
   }
 }
 
-FileReport report_of(std::int64_t index, const PictureWork& work, const FileEnd& end) {
-  const Picture& picture = work.picture();
+// The stage at which a file failed, as reports name it.
+std::string_view stage_of(const Picture& picture, const FileEnd& end) {
+  return picture.failure ? std::string_view(picture.failure->stage) : name_of(end.part);
+}
+
+FileReport report_of(std::int64_t index, const Picture& picture, const PictureResult& result,
+                     const FileEnd& end) {
   FileReport report;
   report.index = index;
   report.input = picture.path;
@@ -241,24 +261,23 @@ FileReport report_of(std::int64_t index, const PictureWork& work, const FileEnd&
     case FileEnd::State::skipped: report.state = FileReport::State::skipped; return report;
     case FileEnd::State::failed:
       report.state = FileReport::State::failed;
-      report.stage = picture.failure ? picture.failure->stage : std::string(name_of(end.part));
+      report.stage = stage_of(picture, end);
       report.message = end.message;
       return report;
   }
   for (const PlanColumn& column : picture.program->plan.columns) {
     report.columns.push_back(column.name);
   }
-  report.values = work.result().values;
-  report.hash = work.result().hash;
-  report.bytes = work.result().bytes;
-  report.clipped = work.result().clipped;
+  report.values = result.values;
+  report.hash = result.hash;
+  report.bytes = result.bytes;
+  report.clipped = result.clipped;
   return report;
 }
 
-Profile make_profile(const RunOptions& options, double start_up, const BatchEnd& batch,
-                     const PictureSettings& settings) {
+Profile make_profile(double start_up, const BatchEnd& batch, const PictureSettings& settings) {
   Profile profile;
-  profile.threads = options.threads;
+  profile.threads = batch.threads;
   profile.files = batch.done;
   profile.start_up = start_up;
   profile.times = batch.times;
@@ -270,13 +289,13 @@ Profile make_profile(const RunOptions& options, double start_up, const BatchEnd&
   profile.compiled = compiled.compiled;
   profile.cached = compiled.cached;
   profile.compile = compiled.seconds;
-  profile.copy_speed = settings.lanes->first().measure_copy(options.threads);
+  profile.copy_speed = settings.lanes->first().measure_copy(batch.threads);
   profile.devices = settings.lanes->shares();
   // Each of several images in flight has its share of the memory's speed; one alone has all of it,
   // as a GPU's kernels do, which run one after the other.
   double images = 1;
   if (!settings.lanes->first().device().is_gpu) {
-    images = std::clamp<double>(static_cast<double>(batch.done), 1, options.threads);
+    images = std::clamp<double>(static_cast<double>(batch.done), 1, batch.threads);
   }
   for (StepProfile& step : profile.steps) step.floor = step.bytes / (profile.copy_speed / images);
   return profile;
@@ -427,9 +446,26 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   const std::chrono::duration<double> start_up = std::chrono::steady_clock::now() - options.start;
   progress.begin(static_cast<std::int64_t>(work.pictures.size()));
   bool said_alpha = false, said_place = false;
+  std::int64_t untold = 0;  // files that were done, but there was no memory to tell of them
   FreeMemory free_memory;
   const auto pass_on_warnings = [&] {
     for (const std::string& warning : lanes.take_warnings()) progress.note(warning);
+  };
+  const auto tell = [&](std::int64_t index, const FileWork* file, const FileEnd& file_end) {
+    static const PictureResult none;
+    const Picture& picture = work.pictures[static_cast<size_t>(index)];
+    const auto& result = file == nullptr ? none : static_cast<const PictureWork*>(file)->result();
+    const FileReport report = report_of(index, picture, result, file_end);
+    end.clipped_values += report.clipped;
+    end.clipped_files += report.clipped > 0 ? 1 : 0;
+    if (result.alpha_dropped && !std::exchange(said_alpha, true)) {
+      progress.note(report.output.string() + ": the format holds no alpha, which is dropped");
+    }
+    if (result.place_dropped && !std::exchange(said_place, true)) {
+      progress.note(report.output.string() +
+                    ": the EXR's display window and pixel aspect ratio are lost");
+    }
+    return progress.file(report);
   };
   const BatchEnd batch = run_batch(
       static_cast<std::int64_t>(work.pictures.size()),
@@ -437,21 +473,17 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
         return std::make_unique<PictureWork>(work.pictures[static_cast<size_t>(i)], settings);
       },
       batch_options, pool,
-      [&](std::int64_t index, FileWork& file, const FileEnd& file_end) {
+      [&](std::int64_t index, const FileWork* file, const FileEnd& file_end) {
         lanes.check_kernels();  // one that can't be made ends the run instead of every file
-        const auto& picture = static_cast<const PictureWork&>(file);
-        const FileReport report = report_of(index, picture, file_end);
-        end.clipped_values += report.clipped;
-        end.clipped_files += report.clipped > 0 ? 1 : 0;
-        if (picture.result().alpha_dropped && !std::exchange(said_alpha, true)) {
-          progress.note(report.output.string() + ": the format holds no alpha, which is dropped");
-        }
-        if (picture.result().place_dropped && !std::exchange(said_place, true)) {
-          progress.note(report.output.string() +
-                        ": the EXR's display window and pixel aspect ratio are lost");
-        }
         free_memory.look();
-        return progress.file(report);
+        try {
+          return tell(index, file, file_end);
+        } catch (const std::bad_alloc&) {
+          const Picture& picture = work.pictures[static_cast<size_t>(index)];
+          untold += file_end.state == FileEnd::State::failed ? 0 : 1;
+          progress.out_of_memory(picture.path, stage_of(picture, file_end));
+          return true;
+        }
       },
       [&] {
         lanes.check_kernels();
@@ -460,11 +492,15 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
         progress.tick();
       });
   pass_on_warnings();
-  end.done = batch.done;
+  if (batch.threads < options.threads) {
+    progress.note("the system let only " + std::to_string(batch.threads) + " of " +
+                  std::to_string(options.threads) + " threads start");
+  }
+  end.done = batch.done - untold;
   end.skipped += batch.skipped;
-  end.failed = batch.failed;
+  end.failed = batch.failed + untold;
   end.stopped = batch.stopped;
-  if (options.profile) end.profile = make_profile(options, start_up.count(), batch, settings);
+  if (options.profile) end.profile = make_profile(start_up.count(), batch, settings);
   return end;
 }
 

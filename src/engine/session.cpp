@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <exception>
+#include <new>
+#include <system_error>
 #include <utility>
 
 #include "backends/registry.hpp"
@@ -46,11 +48,18 @@ std::vector<PendingKernel> Session::kernels_of(const Plan& plan, bool stacked) {
   const bool compiles = device().id != "cpu" && options_.compile_aside;
   std::vector<PendingKernel> kernels;
   for (const Step& step : plan.steps) {
-    const auto policy = compiles ? std::launch::async : std::launch::deferred;
-    kernels.push_back(std::async(policy, [this, spec = step.kernel, stacked] {
-                        return made_kernel(spec, stacked);
-                      }).share());
-    if (!compiles) kernels.back().get();
+    const auto make = [this, spec = step.kernel, stacked] { return made_kernel(spec, stacked); };
+    bool aside = compiles;
+    if (aside) {
+      try {
+        kernels.push_back(std::async(std::launch::async, make).share());
+      } catch (const std::system_error&) {  // no thread for it
+        aside = false;
+      }
+    }
+    if (aside) continue;
+    kernels.push_back(std::async(std::launch::deferred, make).share());
+    kernels.back().get();
   }
   std::lock_guard lock(kernels_mutex_);
   if (compiles) compiling_.insert(compiling_.end(), kernels.begin(), kernels.end());
@@ -123,6 +132,12 @@ std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool 
     try {
       Device& device = *device_.device;
       promise.set_value(stacked ? device.prepare_stacked(spec) : device.prepare(spec));
+    } catch (const std::bad_alloc&) {
+      // There may be memory when it is asked for again.
+      promise.set_exception(std::current_exception());
+      lock.lock();
+      kernels_.erase(key);
+      lock.unlock();
     } catch (...) {
       promise.set_exception(std::current_exception());
     }

@@ -10,7 +10,9 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <limits>
+#include <new>
 
 #include "io/exr_layout.hpp"
 #include "io/headers.hpp"
@@ -141,6 +143,37 @@ void check_claims(const ImageInfo& info, std::int64_t file_bytes, std::int64_t m
   }
 }
 
+// Calls a codec module. What its libraries make of it when there is no memory is their own matter
+// (a damaged file, a type of their own that they throw): errno, which malloc sets, tells.
+template <class Call>
+auto from_module(Call call) {
+  errno = 0;
+  const auto fail_by = [](std::string reason) {
+    // Our own message says how much was needed.
+    if (errno == ENOMEM && !reason.starts_with("out of memory: ")) throw std::bad_alloc();
+    fail(reason);
+  };
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail_by(error.what());
+    throw;
+  } catch (...) {
+    fail_by("the codec failed for a reason of its own");
+    throw;
+  }
+}
+
+// The same for metadata, of which libraries leave out what they had no memory for.
+template <class Call>
+auto metadata_from_module(Call call) {
+  auto result = from_module(call);
+  if (errno == ENOMEM) throw std::bad_alloc();
+  return result;
+}
+
 // "PPPPPPPPPPPPGRAY…": the colour space that a profile is for.
 bool profile_fits(const Bytes& icc, int channels) {
   if (icc.size() < 20) return false;
@@ -228,11 +261,13 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   } else if (format == Format::bmp) {
     out.image = decode_bmp(bytes);
   } else if (format == Format::exr) {
-    out.image = codec_module(format).decode(bytes, out.info, make_image);
+    const CodecModule& module = codec_module(format);
+    out.image = from_module([&] { return module.decode(bytes, out.info, make_image); });
     out.metadata.exr = exr_layout(ByteSource(bytes)).storage;
     if (out.image.type.alpha) out.metadata.exr->glows = unassociate_alpha(out.image);
   } else {
-    out.image = codec_module(format).decode(bytes, out.info, make_image);
+    const CodecModule& module = codec_module(format);
+    out.image = from_module([&] { return module.decode(bytes, out.info, make_image); });
     // The plan was made for what the header said.
     if (!(out.image.type == out.info.type && out.image.size() == out.info.stored)) {
       fail("damaged " + std::string(name_of(format)) + ": its header says " +
@@ -240,7 +275,7 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
            to_string(out.image.size()) + ", " + to_string(out.image.type));
     }
     if (options.metadata && traits(format).metadata) {
-      out.metadata = codec_module(format).read_metadata(bytes, format);
+      out.metadata = metadata_from_module([&] { return module.read_metadata(bytes, format); });
       if (out.metadata.damaged) out.lost.push_back("metadata that cannot be read");
       out.metadata.pieces = verbatim_pieces(bytes, format);
       out.metadata.pieces_of = format;
@@ -287,17 +322,19 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       EncodeOptions stored = options;
       stored.exr = exr_storage_for(ready, image.type.cls, metadata.exr, options.full_float);
       out.place_dropped = out.place_dropped && !has_place(stored.exr);
-      out.bytes = codec_module(format).encode(ready, format, stored);
+      const CodecModule& module = codec_module(format);
+      out.bytes = from_module([&] { return module.encode(ready, format, stored); });
       break;
     }
     default: {
-      out.bytes = codec_module(format).encode(ready, format, options);
+      const CodecModule& module = codec_module(format);
+      out.bytes = from_module([&] { return module.encode(ready, format, options); });
       Metadata kept = metadata;
       if (!profile_fits(kept.icc, ready.type.channels)) kept.icc.clear();
       if (traits(format).metadata && !kept.empty()) {
         const size_t bare = out.bytes.size();
-        out.bytes =
-            codec_module(format).add_metadata(std::move(out.bytes), format, kept, ready.size());
+        out.bytes = metadata_from_module(
+            [&] { return module.add_metadata(std::move(out.bytes), format, kept, ready.size()); });
         out.metadata_dropped = out.bytes.size() == bare;
       }
       if (kept.pieces_of == format) out.bytes = with_pieces(out.bytes, kept.pieces, format);

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "io/module.hpp"
+#include "io/orientation.hpp"
 #include "io/tiff_header.hpp"
 
 namespace impipe::io {
 namespace {
-
-constexpr std::string_view exif_prefix{"Exif\0\0", 6};
 
 ImageType type_of(PixelClass cls, int channels, bool alpha) {
   return {.cls = cls, .channels = channels, .alpha = alpha, .white = class_max(cls)};
@@ -92,6 +92,42 @@ std::string depth_text(int bits, bool is_float) {
   return std::to_string(bits) + "-bit" + (is_float ? " float" : "");
 }
 
+namespace {
+
+// More than any text that says how a picture is to be turned.
+constexpr std::int64_t most_text = 16 << 20;  // bytes
+
+// Hears what a text chunk of a PNG says of the orientation.
+void hear_png_text(const ByteSource& source, const std::string& kind, std::int64_t at,
+                   std::int64_t length, SaidOrientation& said) {
+  // A keyword has at most 79 characters and a zero.
+  const std::string head = source.read_some(at, std::min<std::int64_t>(length, 80));
+  const std::string keyword = head.substr(0, head.find('\0'));
+  const bool xmp = keyword == "XML:com.adobe.xmp";
+  const bool raw = keyword == "Raw profile type exif" || keyword == "Raw profile type APP1" ||
+                   keyword == "Raw profile type xmp";
+  if ((!xmp && !raw) || length > most_text) return;
+  std::string text = source.read_some(at, length);
+  size_t begin = keyword.size() + 1;
+  bool packed = kind == "zTXt";
+  if (packed) ++begin;  // the method
+  if (kind == "iTXt") {
+    packed = big_at(text, begin, 1) == 1;
+    begin += 2;  // the flag and the method; then a language and the keyword in it
+    for (int n = 0; n < 2; ++n) begin = std::min(text.find('\0', begin), text.size() - 1) + 1;
+  }
+  if (begin > text.size()) return;
+  text.erase(0, begin);
+  if (packed) text = codec_module(Format::png).inflate(text, most_text);
+  if (xmp) {
+    said.hear_xmp(text);
+  } else {
+    said.hear_raw_profile(keyword, text);
+  }
+}
+
+}  // namespace
+
 ImageInfo png_header(const ByteSource& source) {
   const std::string head = source.read(0, 33);
   if (head.compare(12, 4, "IHDR") != 0 || big_at(head, 8, 4) != 13) {
@@ -103,15 +139,19 @@ ImageInfo png_header(const ByteSource& source) {
   const auto bits = static_cast<int>(big_at(head, 24, 1));
   const auto colour = static_cast<int>(big_at(head, 25, 1));
   bool transparency = false;
+  SaidOrientation said;
   // Of an animation: its frames, and whether the first of them is the picture itself.
   bool animated = false, pixels_seen = false, picture_is_frame = false;
   int frames = 0;
   for (std::int64_t at = 33; at + 12 <= source.size();) {
     const std::string chunk = source.read(at, 8);
     const auto length = static_cast<std::int64_t>(big_at(chunk, 0, 4));
-    const std::string_view kind = std::string_view(chunk).substr(4);
+    const std::string kind = chunk.substr(4);
     if (kind == "tRNS") transparency = true;
-    if (kind == "eXIf") info.orientation = exif_orientation(source.read_some(at + 8, length));
+    if (kind == "eXIf") said.hear_exif(source.read_some(at + 8, length));
+    if (kind == "tEXt" || kind == "zTXt" || kind == "iTXt") {
+      hear_png_text(source, kind, at + 8, length, said);
+    }
     if (kind == "acTL" && !pixels_seen) animated = true;
     if (kind == "fcTL") {
       ++frames;
@@ -122,6 +162,7 @@ ImageInfo png_header(const ByteSource& source) {
     at += length + 12;
   }
   if (animated) info.pages = std::max(frames + (picture_is_frame ? 0 : 1), 1);
+  info.orientation = said.value();
   const bool alpha = colour == 4 || colour == 6 || transparency;
   const int channels = (colour & 2) != 0 ? 3 : 1;
   const PixelClass cls = bits == 16                           ? PixelClass::uint16
@@ -137,35 +178,69 @@ ImageInfo png_header(const ByteSource& source) {
   return info;
 }
 
-ImageInfo jpeg_header(const ByteSource& source) {
-  ImageInfo info{.format = Format::jpeg, .lossy = true};
-  for (std::int64_t at = 2;;) {
-    std::string marker = source.read(at, 4);
-    if (marker[0] != '\xff') fail("damaged JPEG: no marker at byte " + std::to_string(at));
-    const auto code = static_cast<int>(big_at(marker, 1, 1));
-    if (code == 0xff) {  // fill bytes
-      ++at;
-      continue;
+namespace {
+
+// The offset of the code of the next marker, found as libjpeg finds it: whatever lies between two
+// segments, fill bytes and others, is passed over. Nothing at the end of the file.
+std::optional<std::int64_t> next_jpeg_marker(const ByteSource& source, std::int64_t at) {
+  constexpr std::int64_t piece = 4096;
+  bool after_ff = false;
+  while (true) {
+    const std::string bytes = source.read_some(at, piece);
+    if (bytes.empty()) return {};
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      const bool ff = bytes[i] == '\xff';
+      // FF 00 is no marker but a byte of data.
+      if (after_ff && !ff && bytes[i] != '\0') return at + static_cast<std::int64_t>(i);
+      after_ff = ff;
     }
-    const auto length = static_cast<std::int64_t>(big_at(marker, 2, 2));
+    at += static_cast<std::int64_t>(bytes.size());
+  }
+}
+
+}  // namespace
+
+ImageInfo jpeg_header(const ByteSource& source) {
+  constexpr std::string_view xmp_prefix{"http://ns.adobe.com/xap/1.0/\0", 29};
+  constexpr int start_of_image = 0xd8, end_of_image = 0xd9, start_of_scan = 0xda;
+  ImageInfo info{.format = Format::jpeg, .lossy = true};
+  SaidOrientation said;
+  bool ended = false;
+  for (std::int64_t at = 2;;) {
+    const auto marker = next_jpeg_marker(source, at);
+    ended = !marker;
+    if (ended) break;
+    const auto code = static_cast<int>(big_at(source.read(*marker, 1), 0, 1));
+    at = *marker + 1;
+    if (code == start_of_scan || code == end_of_image || code == start_of_image) break;
+    if (code == 0x01 || (code >= 0xd0 && code <= 0xd7)) continue;  // these have no segment
+    const std::string size = source.read_some(at, 2);
+    ended = size.size() < 2;
+    if (ended) break;
+    const auto length = static_cast<std::int64_t>(big_at(size, 0, 2));
     if (code >= 0xc0 && code <= 0xcf && code != 0xc4 && code != 0xc8 && code != 0xcc) {
-      const std::string frame = source.read(at + 4, 6);
+      const std::string frame = source.read(at + 2, 6);
       const auto components = static_cast<int>(big_at(frame, 5, 1));
       info.stored = {static_cast<std::int64_t>(big_at(frame, 3, 2)),
                      static_cast<std::int64_t>(big_at(frame, 1, 2))};
       info.type = type_of(PixelClass::uint8, components == 1 ? 1 : 3, false);
       info.detail = depth_text(static_cast<int>(big_at(frame, 0, 1))) +
                     (components == 4 ? " CMYK" : "") + (code == 0xc2 ? ", progressive" : "");
-      claim_jpeg(info, code, source.read(at + 10, 3 * std::int64_t{components}));
-      return info;
+      claim_jpeg(info, code, source.read(at + 8, 3 * std::int64_t{components}));
     }
     if (code == 0xe1) {
-      const std::string body = source.read_some(at + 4, length - 2);
-      if (body.starts_with(exif_prefix)) info.orientation = exif_orientation(body.substr(6));
+      const std::string body = source.read_some(at + 2, length - 2);
+      if (body.starts_with("Exif")) said.hear_exif(body);
+      if (body.starts_with(xmp_prefix)) said.hear_xmp(body);
     }
-    if (code == 0xd9 || code == 0xda) fail("damaged JPEG: no frame header");
-    at += length + 2;
+    at += length;
   }
+  if (info.detail.empty()) {
+    if (ended) source.read(source.size(), 1);  // throws: truncated
+    fail("damaged JPEG: no frame header");
+  }
+  info.orientation = said.value();
+  return info;
 }
 
 ImageInfo tiff_header(const ByteSource& source) {
@@ -174,7 +249,10 @@ ImageInfo tiff_header(const ByteSource& source) {
   ImageInfo info{.format = Format::tiff};
   info.type = image_type_of(l);
   info.stored = l.size;
-  info.orientation = l.orientation;
+  SaidOrientation said;
+  if (header.says_orientation) said.exif = l.orientation;
+  said.hear_xmp(header.xmp);
+  info.orientation = said.value();
   info.pages = header.pages;
   info.lossy = l.compression == 7 && !l.is_gray();
   info.detail = depth_text(static_cast<int>(l.bits), l.numbers == tiff_float) +
@@ -197,6 +275,7 @@ ImageInfo webp_header(const ByteSource& source) {
   ImageInfo info{.format = Format::webp};
   bool alpha = false, animated = false;
   int frames = 0;
+  SaidOrientation said;
   for (std::int64_t at = 12; at + 8 <= source.size();) {
     const std::string chunk = source.read_some(at, 18);
     const auto length = static_cast<std::int64_t>(little_at(chunk, 4, 4));
@@ -222,13 +301,14 @@ ImageInfo webp_header(const ByteSource& source) {
     } else if (kind == "ANMF") {
       ++frames;
     } else if (kind == "EXIF") {
-      std::string exif = source.read_some(at + 8, length);
-      if (exif.starts_with(exif_prefix)) exif.erase(0, exif_prefix.size());
-      info.orientation = exif_orientation(exif);
+      said.hear_exif(source.read_some(at + 8, length));
+    } else if (kind == "XMP ") {
+      said.hear_xmp(source.read_some(at + 8, length));
     }
     at += 8 + length + (length & 1);
   }
   if (info.stored.width == 0) fail("truncated WebP: no image in it");
+  info.orientation = said.value();
   info.type = type_of(PixelClass::uint8, 3, alpha);
   info.detail = animated ? "animated" : info.lossy ? "lossy" : "lossless";
   if (animated) info.pages = std::max(frames, 1);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <set>
 #include <unordered_set>
 
@@ -85,6 +86,7 @@ class Collector {
         ++list_.skipped;
       }
     }
+    if (error == std::errc::not_enough_memory) throw std::bad_alloc();
     if (error) list_.unreadable.push_back({folder.string(), error.message()});
     if (id) above.erase(*id);
   }

@@ -4,8 +4,11 @@
 #include <dlfcn.h>
 #include <sys/auxv.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <new>
+#include <string_view>
 #include <system_error>
 
 #include "core/error.hpp"
@@ -28,9 +31,17 @@ const CodecModule& open_module(const std::string& file_name) {
     looked += (looked.empty() ? "" : ", ") + clean.parent_path().string();
     if (!fs::exists(clean, error)) continue;
     // Deferred binding: most files need few of the libraries' functions.
+    errno = 0;
     void* library = dlopen(clean.c_str(), RTLD_LAZY | RTLD_LOCAL);
     if (library == nullptr) {
-      throw Error("the codec module cannot be loaded: " + std::string(dlerror()),
+      const char* reason = dlerror();
+      // Without memory for a name the loader says that there is no such file, which was seen above.
+      const bool no_name = errno == ENOENT && reason != nullptr &&
+                           std::string_view(reason).starts_with(clean.native() + ": ");
+      const bool no_room = reason != nullptr && std::string_view(reason).ends_with(
+                                                    "failed to map segment from shared object");
+      if (reason == nullptr || errno == ENOMEM || no_name || no_room) throw std::bad_alloc();
+      throw Error("the codec module cannot be loaded: " + std::string(reason),
                   ExitCode::file_failed);
     }
     const auto open = reinterpret_cast<OpenCodec>(dlsym(library, open_codec_symbol));

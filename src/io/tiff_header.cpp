@@ -11,6 +11,8 @@ namespace {
 
 // At most as many as libtiff follows.
 constexpr int most_directories = 65535;
+// More than any packet that says how a picture is to be turned.
+constexpr std::uint64_t most_xmp = 16 << 20;  // bytes
 
 constexpr int tiff_type_bytes(std::uint64_t type) {
   constexpr int sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
@@ -21,7 +23,8 @@ constexpr int tiff_type_bytes(std::uint64_t type) {
 struct TiffEntry {
   std::uint64_t type = 0;
   std::uint64_t count = 0;
-  std::string values;  // the first values, at most 64 bytes
+  std::string values;        // the first values, at most 64 bytes
+  std::int64_t offset = -1;  // of all values, when they are not in the entry itself
   bool big_endian = false;
   std::uint64_t at(std::uint64_t index = 0) const {
     const int bytes = tiff_type_bytes(type);
@@ -84,8 +87,9 @@ class Directories {
     if (bytes <= inline_bytes) {
       entry.values = entries.substr(value_at, inline_bytes);
     } else {
+      entry.offset = offset(entries, value_at);
       entry.values = source_.read_some(
-          offset(entries, value_at), static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, 64)));
+          entry.offset, static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, 64)));
     }
     return entry;
   }
@@ -119,6 +123,8 @@ struct Directory {
   TiffLayout layout;
   bool is_page = true;
   bool has_children = false;  // sub-directories: a raw photo keeps its pixels there
+  bool says_orientation = false;
+  std::int64_t xmp_offset = 0, xmp_bytes = 0;  // of the XMP packet
 };
 
 Directory read_directory(Directories& directories) {
@@ -136,7 +142,10 @@ Directory read_directory(Directories& directories) {
       case 258: l.bits = common_value(entry, "bits"); break;
       case 259: number(l.compression); break;
       case 262: number(l.photometric); break;
-      case 274: l.orientation = valid_orientation(entry.at()); break;
+      case 274:
+        l.orientation = valid_orientation(entry.at());
+        out.says_orientation = true;
+        break;
       case 277: number(l.samples); break;
       case 284: number(l.planar); break;
       case 322: side(l.tile.width); break;
@@ -149,6 +158,10 @@ Directory read_directory(Directories& directories) {
         }
         break;
       case 339: l.numbers = common_value(entry, "kind of number"); break;
+      case 700:
+        out.xmp_offset = entry.offset;
+        out.xmp_bytes = static_cast<std::int64_t>(std::min(entry.count, most_xmp));
+        return;
       default: return;
     }
     // Of a tag that stands twice some programs take the first and some the last.
@@ -259,9 +272,24 @@ void check_colours(const TiffLayout& l, const ImageType& numbers) {
 
 }  // namespace
 
+namespace {
+
+TiffHeader header_of(Directory directory, std::int64_t begin, const ByteSource& source) {
+  TiffHeader header{.layout = std::move(directory.layout),
+                    .directory = begin,
+                    .says_orientation = directory.says_orientation,
+                    .xmp = {}};
+  if (directory.xmp_offset > 0) {
+    header.xmp = source.read_some(directory.xmp_offset, directory.xmp_bytes);
+  }
+  return header;
+}
+
+}  // namespace
+
 TiffHeader read_tiff(const ByteSource& source) {
-  TiffHeader header;
-  header.pages = 0;
+  std::optional<TiffHeader> header;
+  int pages = 0;
   Directories directories(source);
   std::set<std::int64_t> seen;
   std::optional<TiffHeader> reduced;  // the first directory, when it is no page
@@ -281,15 +309,15 @@ TiffHeader read_tiff(const ByteSource& source) {
     }
     has_children = has_children || directory.has_children;
     if (directory.is_page) {
-      if (header.pages++ == 0) {
-        header.layout = std::move(directory.layout);
-        header.directory = begin;
-      }
+      if (pages++ == 0) header = header_of(std::move(directory), begin, source);
     } else if (!reduced) {
-      reduced = {.layout = std::move(directory.layout), .directory = begin, .pages = 1};
+      reduced = header_of(std::move(directory), begin, source);
     }
   }
-  if (header.pages > 0) return header;
+  if (header) {
+    header->pages = pages;
+    return *header;
+  }
   if (!reduced) fail("damaged TIFF: no directory in it");
   // What calls itself reduced is the whole picture when there is no other.
   if (has_children)
@@ -306,17 +334,11 @@ ImageType image_type_of(const TiffLayout& layout) {
   return type;
 }
 
-int exif_orientation(const std::string& exif) {
-  int orientation = 1;
-  if (exif.size() < 8 || (exif.compare(0, 2, "II") != 0 && exif.compare(0, 2, "MM") != 0)) return 1;
-  try {
-    const ByteSource source(std::as_bytes(std::span(exif)));
-    Directories(source).visit([&](auto tag, const TiffEntry& entry) {
-      if (tag == 274) orientation = valid_orientation(entry.at());
-    });
-  } catch (const Error&) {
-    return 1;  // damaged metadata does not spoil a picture
-  }
+int tiff_orientation(const ByteSource& source) {
+  int orientation = 0;
+  Directories(source).visit([&](auto tag, const TiffEntry& entry) {
+    if (tag == 274) orientation = valid_orientation(entry.at());
+  });
   return orientation;
 }
 

@@ -49,6 +49,8 @@ struct TiffHeader {
   TiffLayout layout;
   std::int64_t directory = 0;  // where the directory of the picture begins
   int pages = 1;
+  bool says_orientation = false;  // the layout's has a tag
+  std::string xmp;                // its packet
 };
 // Reads every directory of the file. The picture is the first that is no reduced image and no mask;
 // the pages are all of those.
@@ -57,7 +59,7 @@ TiffHeader read_tiff(const ByteSource& source);
 // The image that such pixels become. Throws Error for what an image cannot hold.
 ImageType image_type_of(const TiffLayout& layout);
 
-// The orientation in an EXIF block (a TIFF structure); 1 when there is none.
-int exif_orientation(const std::string& exif);
+// The orientation of a TIFF structure's first directory, as in orientation.hpp.
+int tiff_orientation(const ByteSource& source);
 
 }  // namespace impipe::io

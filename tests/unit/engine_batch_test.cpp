@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <new>
 #include <set>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -103,7 +106,7 @@ Told run(Ledger& ledger, std::int64_t count, BatchOptions options) {
   options.stop = [&] { return ledger.stop.load(); };
   told.end = run_batch(
       count, [&](std::int64_t i) { return std::make_unique<MadeUp>(ledger, i); }, options, pool,
-      [&](std::int64_t index, FileWork&, const FileEnd& end) {
+      [&](std::int64_t index, const FileWork*, const FileEnd& end) {
         told.order.push_back(index);
         if (end.state == FileEnd::State::failed) {
           told.failures[index] = std::string(name_of(end.part)) + ": " + end.message;
@@ -224,6 +227,79 @@ TEST(Batch, BoundsTheBytesInFlight) {
   EXPECT_EQ(told.end.done, 20);
 }
 
+// As when the system lets none start.
+TEST(Batch, WithoutThreadsTheCallerDoesAll) {
+  for (const int stacked : {1, 8}) {
+    Ledger ledger;
+    ledger.stacked = stacked;
+    ledger.fails = {{3, Part::decode}, {5, Part::encode}};
+    ledger.skips = {4};
+    const Told told = run(ledger, 40, {.threads = 0, .in_flight = 2});
+    EXPECT_EQ(told.end.done, 37);
+    EXPECT_EQ(told.end.skipped, 1);
+    EXPECT_EQ(told.end.threads, 1);
+    EXPECT_EQ(told.failures,
+              (std::map<std::int64_t, std::string>{{3, "decode: broken"}, {5, "encode: broken"}}));
+    EXPECT_TRUE(std::is_sorted(told.order.begin(), told.order.end()));
+    EXPECT_EQ(ledger.released, 40);
+  }
+  Ledger ledger;
+  ledger.stop_at = 10;
+  const Told told = run(ledger, 100, {.threads = 0, .in_flight = 2});
+  EXPECT_TRUE(told.end.stopped);
+  EXPECT_LE(told.end.done, 12);
+}
+
+// What a library may throw: no exception but fails its file, with no memory for the work on it too.
+class Throws : public FileWork {
+ public:
+  explicit Throws(std::int64_t index) : index_(index) {}
+  std::optional<std::int64_t> prepare() override {
+    if (index_ == 1) throw std::bad_alloc();
+    return 1;
+  }
+  void decode() override {
+    if (index_ == 2) throw std::length_error("vector::reserve");
+    if (index_ == 3) throw 7;
+  }
+  void compute(int) override {
+    if (index_ == 4) throw std::bad_alloc();
+  }
+  void encode() override {
+    if (index_ == 5) throw "text";
+  }
+  void release() override {}
+
+ private:
+  std::int64_t index_;
+};
+
+TEST(Batch, WhateverIsThrownFailsItsFileAlone) {
+  for (const int threads : {0, 1, 3}) {
+    ThreadPool pool(0);
+    std::map<std::int64_t, std::string> failures;
+    const BatchEnd end = run_batch(
+        20,
+        [&](std::int64_t i) {
+          if (i == 0) throw std::bad_alloc();
+          return std::make_unique<Throws>(i);
+        },
+        {.threads = threads, .in_flight = threads + 1}, pool,
+        [&](std::int64_t index, const FileWork* work, const FileEnd& file_end) {
+          EXPECT_EQ(work == nullptr, index == 0);
+          if (file_end.state == FileEnd::State::failed) failures[index] = file_end.message;
+          return true;
+        });
+    EXPECT_EQ(end.done, 14);
+    EXPECT_EQ(failures, (std::map<std::int64_t, std::string>{{0, "out of memory"},
+                                                             {1, "out of memory"},
+                                                             {2, "vector::reserve"},
+                                                             {3, "an error of an unknown kind"},
+                                                             {4, "out of memory"},
+                                                             {5, "an error of an unknown kind"}}));
+  }
+}
+
 // Files that another thread has in hand when the stop comes are not done.
 TEST(Batch, StopsWhenAsked) {
   Ledger ledger;
@@ -241,7 +317,7 @@ TEST(Batch, AReportThatReturnsFalseStops) {
   const BatchEnd end = run_batch(
       10'000, [&](std::int64_t i) { return std::make_unique<MadeUp>(ledger, i); },
       {.threads = 2, .in_flight = 3}, pool,
-      [&](std::int64_t, FileWork&, const FileEnd&) { return ++told < 5; });
+      [&](std::int64_t, const FileWork*, const FileEnd&) { return ++told < 5; });
   EXPECT_EQ(told, 5);
   EXPECT_TRUE(end.stopped);
 }
@@ -276,7 +352,7 @@ TEST(Batch, IdleThreadsHelpWithTheTilesOfARunningImage) {
   const BatchEnd end = run_batch(
       1, [&](std::int64_t) { return std::make_unique<Tiled>(pool, mutex, threads); },
       {.threads = 4, .in_flight = 5}, pool,
-      [](std::int64_t, FileWork&, const FileEnd&) { return true; });
+      [](std::int64_t, const FileWork*, const FileEnd&) { return true; });
   EXPECT_EQ(end.done, 1);
   EXPECT_EQ(threads.size(), 4u);
   EXPECT_GT(end.times.help, 0.01);

@@ -28,6 +28,7 @@ class Recorder : public Progress {
     bytes.emplace_back(reinterpret_cast<const char*>(report.bytes.data()), report.bytes.size());
     return static_cast<int>(reports.size()) < most;
   }
+  void out_of_memory(std::string_view, std::string_view) noexcept override {}
   void note(const std::string& text) override { notes.push_back(text); }
   void detail(const std::string&) override {}
   void tick() override {}

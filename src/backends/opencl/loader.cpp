@@ -3,12 +3,25 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <latch>
 
 #include "core/backend.hpp"
+#include "core/threads.hpp"
 
 namespace impipe::opencl {
 namespace {
+
+// Whether so many threads can run at the same time.
+bool can_start_threads(unsigned count) {
+  std::latch tried(1);
+  std::vector<std::thread> threads =
+      start_threads(static_cast<int>(count), [&tried](int) { tried.wait(); });
+  tried.count_down();
+  for (std::thread& thread : threads) thread.join();
+  return threads.size() == count;
+}
 
 struct Loader {
   Calls table;
@@ -17,6 +30,13 @@ struct Loader {
   Loader() {
     // PoCL ends the process when it does not find ld, as in an empty environment.
     setenv("PATH", "/usr/local/bin:/usr/bin:/bin", 0);
+    // And when it cannot start a thread for each core.
+    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    if (!can_start_threads(cores)) {
+      problem = "the system does not let " + std::to_string(cores) +
+                " threads start, one for each core, which an OpenCL driver may need";
+      return;
+    }
     void* library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       problem =

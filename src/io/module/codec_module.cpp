@@ -28,6 +28,9 @@ class Libraries final : public CodecModule {
     }
   }
   Metadata read_metadata(InputBytes bytes, Format) const override { return read_exiv2(bytes); }
+  std::string inflate(std::string_view packed, std::int64_t most) const override {
+    return inflate_text(packed, most);
+  }
   Bytes add_metadata(Bytes file, Format format, const Metadata& metadata,
                      Size size) const override {
     return write_exiv2(std::move(file), format, metadata, size);

@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/image.hpp"
@@ -29,6 +30,8 @@ class CodecModule {
                        const EncodeOptions& options) const = 0;
   // EXIF (its orientation set to 1), ICC and XMP; what cannot be read is left out.
   virtual Metadata read_metadata(std::span<const std::byte> bytes, Format format) const = 0;
+  // What zlib data of a text chunk hold; nothing when they are damaged or more than `most` bytes.
+  virtual std::string inflate(std::string_view, std::int64_t) const { return {}; }
   // The same file with the metadata in it; the size goes into its EXIF fields.
   virtual Bytes add_metadata(Bytes file, Format format, const Metadata& metadata,
                              Size size) const = 0;

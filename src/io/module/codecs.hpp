@@ -23,6 +23,7 @@ HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_im
 HostImage decode_webp(InputBytes bytes, const ImageInfo& info, MakeImage make_image);
 
 Bytes encode_png(const HostImage& image);
+std::string inflate_text(std::string_view packed, std::int64_t most);  // see CodecModule::inflate
 Bytes encode_jpeg(const HostImage& image, int quality);
 Bytes encode_tiff(const HostImage& image);
 Bytes encode_webp(const HostImage& image, const EncodeOptions& options);

@@ -4,7 +4,9 @@
 #include <jerror.h>
 #include <jpeglib.h>
 
-#include <cstdlib>
+#include <algorithm>
+#include <new>
+#include <utility>
 
 #include "io/module/codecs.hpp"
 
@@ -17,7 +19,10 @@ std::string message_of(j_common_ptr info) {
   return text;
 }
 
-[[noreturn]] void on_error(j_common_ptr info) { fail("damaged JPEG: " + message_of(info)); }
+[[noreturn]] void on_error(j_common_ptr info) {
+  if (info->err->msg_code == JERR_OUT_OF_MEMORY) throw std::bad_alloc();
+  fail("damaged JPEG: " + message_of(info));
+}
 
 // libjpeg goes on after a warning with grey pixels; only the harmless ones are let pass.
 void on_message(j_common_ptr info, int level) {
@@ -44,33 +49,68 @@ jpeg_error_mgr error_handlers() {
   return handlers;
 }
 
-struct Decompressor {
-  jpeg_error_mgr handlers = error_handlers();
-  jpeg_decompress_struct jpeg = {};
-  Decompressor() {
-    jpeg.err = &handlers;
-    jpeg_create_decompress(&jpeg);
-  }
+// Each has a constructor to delegate to, so that the destructor also runs when libjpeg throws in
+// the second one.
+class Decompressor {
+ public:
+  Decompressor() : Decompressor(error_handlers()) { jpeg_create_decompress(&jpeg); }
   ~Decompressor() { jpeg_destroy_decompress(&jpeg); }
   Decompressor(const Decompressor&) = delete;
   Decompressor& operator=(const Decompressor&) = delete;
+
+ private:
+  explicit Decompressor(const jpeg_error_mgr& handlers) : handlers_(handlers) {
+    jpeg.err = &handlers_;
+  }
+  jpeg_error_mgr handlers_;
+
+ public:
+  jpeg_decompress_struct jpeg = {};
 };
 
-struct Compressor {
-  jpeg_error_mgr handlers = error_handlers();
-  jpeg_compress_struct jpeg = {};
-  unsigned char* buffer = nullptr;  // from malloc, as jpeg_mem_dest wants it
-  unsigned long bytes = 0;
-  Compressor() {
-    jpeg.err = &handlers;
-    jpeg_create_compress(&jpeg);
-  }
-  ~Compressor() {
-    jpeg_destroy_compress(&jpeg);
-    std::free(buffer);
-  }
+class Compressor {
+ public:
+  Compressor() : Compressor(error_handlers()) { jpeg_create_compress(&jpeg); }
+  ~Compressor() { jpeg_destroy_compress(&jpeg); }
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
+
+ private:
+  explicit Compressor(const jpeg_error_mgr& handlers) : handlers_(handlers) {
+    jpeg.err = &handlers_;
+  }
+  jpeg_error_mgr handlers_;
+
+ public:
+  jpeg_compress_struct jpeg = {};
+};
+
+// Where libjpeg writes. Its own memory destination frees what it has given away when it grows and
+// an error comes.
+struct Output : jpeg_destination_mgr {
+  explicit Output(jpeg_compress_struct& jpeg) : jpeg_destination_mgr{} {
+    init_destination = [](j_compress_ptr j) { of(j).grow(); };
+    empty_output_buffer = [](j_compress_ptr j) -> boolean {
+      Output& output = of(j);
+      output.free_in_buffer = 0;  // all of it is used, whatever libjpeg says here
+      output.grow();
+      return TRUE;
+    };
+    term_destination = [](j_compress_ptr j) {
+      Output& output = of(j);
+      output.bytes.resize(output.bytes.size() - output.free_in_buffer);
+    };
+    jpeg.dest = this;
+  }
+  static Output& of(j_compress_ptr jpeg) { return *static_cast<Output*>(jpeg->dest); }
+  void grow() {
+    const size_t used = bytes.size();
+    bytes.resize(std::max<size_t>(size_t{1} << 16, 2 * used));
+    next_output_byte = reinterpret_cast<JOCTET*>(bytes.data() + used);
+    free_in_buffer = bytes.size() - used;
+  }
+
+  Bytes bytes;
 };
 
 // Ink to light. Adobe writes its CMYK inverted: 255 is no ink.
@@ -115,7 +155,7 @@ Bytes encode_jpeg(const HostImage& image, int quality) {
     fail("JPEG cannot hold " + text_of(size) + " (at most 65500 pixels a side)");
   }
   Compressor c;
-  jpeg_mem_dest(&c.jpeg, &c.buffer, &c.bytes);
+  Output output(c.jpeg);
   c.jpeg.image_width = static_cast<JDIMENSION>(size.width);
   c.jpeg.image_height = static_cast<JDIMENSION>(size.height);
   c.jpeg.input_components = image.type.channels;
@@ -128,8 +168,7 @@ Bytes encode_jpeg(const HostImage& image, int quality) {
     jpeg_write_scanlines(&c.jpeg, &row, 1);
   }
   jpeg_finish_compress(&c.jpeg);
-  const auto* begin = reinterpret_cast<const std::byte*>(c.buffer);
-  return Bytes(begin, begin + c.bytes);
+  return std::move(output.bytes);
 }
 
 }  // namespace impipe::io

@@ -6,10 +6,17 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <cstring>
+#include <exception>
 #include <exiv2/exiv2.hpp>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <set>
+#include <thread>
+#include <utility>
 
 namespace impipe::io {
 namespace {
@@ -23,17 +30,77 @@ Bytes to_bytes(const Exiv2::byte* from, size_t count) {
   return Bytes(begin, begin + count);
 }
 
-// Its XMP parser is not safe to use from several threads, and its initialisation never was.
-std::mutex& exiv2_mutex() {
-  static std::mutex mutex;
-  static const bool ready = [] {
-    Exiv2::LogMsg::setLevel(Exiv2::LogMsg::mute);
-    Exiv2::XmpParser::initialize();
-    return true;
-  }();
-  static_cast<void>(ready);
-  return mutex;
-}
+// One thread at a time uses exiv2: its XMP parser is not safe to use from several, and its start
+// never was. When memory is out, that parser leaves its lock taken and may then wait for it for
+// ever. So there is a reserve, which is let go when an allocation fails; when that does not help
+// either, the run ends. Afterwards the parser is started anew.
+class Exiv2Turn {
+ public:
+  Exiv2Turn() : lock_(mutex_) {
+    constexpr size_t reserve_bytes = 1 << 20;  // a packet has some KB
+    reserve_ = ::operator new(reserve_bytes);
+    owner_ = std::this_thread::get_id();
+    errno = 0;
+    if (xmp_ == Xmp::fresh) start();
+    if (xmp_ != Xmp::ready) {
+      end();
+      throw std::bad_alloc();
+    }
+  }
+  ~Exiv2Turn() {
+    const int error = errno;
+    end();
+    if (error == ENOMEM) start_anew();
+    errno = error;  // for the caller
+  }
+  Exiv2Turn(const Exiv2Turn&) = delete;
+  Exiv2Turn& operator=(const Exiv2Turn&) = delete;
+
+ private:
+  static void start() {
+    xmp_ = Xmp::broken;  // unless it comes to the end: it cannot be started in parts
+    std::set_new_handler(out_of_memory);
+    try {
+      Exiv2::LogMsg::setLevel(Exiv2::LogMsg::mute);
+      if (Exiv2::XmpParser::initialize()) xmp_ = Xmp::ready;
+    } catch (...) {
+    }
+  }
+  static void end() noexcept {
+    owner_ = std::thread::id();
+    ::operator delete(std::exchange(reserve_, nullptr));
+  }
+  static void start_anew() noexcept {
+    if (xmp_ != Xmp::ready) return;
+    xmp_ = Xmp::broken;
+    try {
+      Exiv2::XmpParser::terminate();
+      xmp_ = Xmp::fresh;
+    } catch (...) {
+    }
+  }
+  // What operator new calls, on any thread; when it returns there is another try.
+  static void out_of_memory() {
+    if (owner_.load() != std::this_thread::get_id()) throw std::bad_alloc();
+    if (reserve_ != nullptr) {
+      ::operator delete(std::exchange(reserve_, nullptr));
+      errno = 0;
+      return;
+    }
+    try {
+      throw std::bad_alloc();
+    } catch (...) {
+      std::terminate();  // the program's handler says why
+    }
+  }
+
+  enum class Xmp { fresh, ready, broken };
+  static inline std::mutex mutex_;
+  static inline Xmp xmp_ = Xmp::fresh;
+  static inline void* reserve_ = nullptr;
+  static inline std::atomic<std::thread::id> owner_;
+  std::lock_guard<std::mutex> lock_;
+};
 
 // Tags that say how the pixels of a TIFF file are stored: they are the writer's business.
 constexpr std::uint16_t structure_tags[] = {
@@ -43,14 +110,17 @@ constexpr std::uint16_t structure_tags[] = {
 
 void keep_what_is_carried(Exiv2::ExifData& exif) {
   Exiv2::ExifThumb(exif).erase();
+  std::set<std::string> seen;
   for (auto entry = exif.begin(); entry != exif.end();) {
     const std::string group = entry->groupName();
+    // A PNG may have two blocks, the older one as text.
+    const bool again = !seen.insert(entry->key()).second;
     const bool structure =
         group == "Image" && std::find(std::begin(structure_tags), std::end(structure_tags),
                                       entry->tag()) != std::end(structure_tags);
     const bool other_picture = group.starts_with("SubImage") || group.starts_with("Image2") ||
                                group.starts_with("Image3") || group == "Thumbnail";
-    entry = structure || other_picture ? exif.erase(entry) : std::next(entry);
+    entry = again || structure || other_picture ? exif.erase(entry) : std::next(entry);
   }
   const auto orientation = exif.findKey(Exiv2::ExifKey("Exif.Image.Orientation"));
   if (orientation == exif.end()) return;
@@ -95,9 +165,11 @@ Bytes with_png_chunks(const Bytes& file, const Metadata& metadata, const Bytes& 
   if (!metadata.icc.empty()) {
     uLongf packed_bytes = compressBound(static_cast<uLong>(metadata.icc.size()));
     Bytes packed(packed_bytes);
-    compress(reinterpret_cast<Bytef*>(packed.data()), &packed_bytes,
-             reinterpret_cast<const Bytef*>(metadata.icc.data()),
-             static_cast<uLong>(metadata.icc.size()));
+    if (compress(reinterpret_cast<Bytef*>(packed.data()), &packed_bytes,
+                 reinterpret_cast<const Bytef*>(metadata.icc.data()),
+                 static_cast<uLong>(metadata.icc.size())) != Z_OK) {
+      throw std::bad_alloc();
+    }
     append_chunk(out, "iCCP", std::string("icc\0\0", 5), packed.data(), packed_bytes);
   }
   if (!exif.empty()) append_chunk(out, "eXIf", {}, exif.data(), exif.size());
@@ -124,9 +196,8 @@ Bytes with_webp_chunks(const Bytes& file, const Metadata& metadata, const Bytes&
   set("XMP ", data_of(metadata.xmp));
   WebPData joined = {};
   if (WebPMuxAssemble(mux.get(), &joined) != WEBP_MUX_OK) return file;
-  Bytes out = to_bytes(joined.bytes, joined.size);
-  WebPDataClear(&joined);
-  return out;
+  const std::unique_ptr<WebPData, void (*)(WebPData*)> owner(&joined, WebPDataClear);
+  return to_bytes(joined.bytes, joined.size);
 }
 
 // The EXIF block with the size of the picture it now belongs to.
@@ -153,7 +224,7 @@ Bytes encoded(const Exiv2::ExifData& exif) {
 
 Metadata read_exiv2(std::span<const std::byte> bytes) {
   Metadata out;
-  const std::lock_guard lock(exiv2_mutex());
+  const Exiv2Turn turn;
   try {
     const auto image =
         Exiv2::ImageFactory::open(as_exiv2(bytes.data()), static_cast<long>(bytes.size()));
@@ -166,14 +237,17 @@ Metadata read_exiv2(std::span<const std::byte> bytes) {
     }
     out.xmp = upright_xmp(image->xmpPacket());
     Exiv2::XmpProperties::unregisterNs();  // what the packet registered would never be freed
-  } catch (const Exiv2::AnyError&) {
-    out.damaged = true;  // which does not spoil a picture: what was read so far is carried
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (...) {  // exiv2's exceptions, and those of its XMP parser, which are of no common kind
+    // Damaged metadata does not spoil a picture: what was read so far is carried.
+    out.damaged = true;
   }
   return out;
 }
 
 Bytes write_exiv2(Bytes file, Format format, const Metadata& metadata, Size size) {
-  const std::lock_guard lock(exiv2_mutex());
+  const Exiv2Turn turn;
   try {
     Exiv2::ExifData exif;
     if (!metadata.exif.empty()) exif = exif_for(metadata, size);
@@ -198,7 +272,9 @@ Bytes write_exiv2(Bytes file, Format format, const Metadata& metadata, Size size
     Bytes out(static_cast<size_t>(io.size()));
     io.read(reinterpret_cast<Exiv2::byte*>(out.data()), static_cast<long>(out.size()));
     return out;
-  } catch (const Exiv2::AnyError&) {
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (...) {
     return file;  // the pixels matter more
   }
 }

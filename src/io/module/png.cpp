@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <new>
 
 #include "io/module/codecs.hpp"
 #include "io/module/png_direct.hpp"
@@ -35,7 +37,11 @@ class Reader {
  public:
   explicit Reader(InputBytes bytes) : input_{bytes} {
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, nullptr, on_error, on_warning);
-    info_ = png_create_info_struct(png_);
+    if (png_ != nullptr) info_ = png_create_info_struct(png_);
+    if (info_ == nullptr) {
+      png_destroy_read_struct(&png_, nullptr, nullptr);
+      throw std::bad_alloc();
+    }
     png_set_read_fn(png_, &input_, read_input);
     png_set_user_limits(png_, 0x7fffffff, 0x7fffffff);  // the caller has looked at the size
     // Profiles are carried over, not looked into.
@@ -57,7 +63,11 @@ class Writer {
  public:
   explicit Writer(Bytes& out) {
     png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, on_error, on_warning);
-    info_ = png_create_info_struct(png_);
+    if (png_ != nullptr) info_ = png_create_info_struct(png_);
+    if (info_ == nullptr) {
+      png_destroy_write_struct(&png_, nullptr);
+      throw std::bad_alloc();
+    }
     png_set_write_fn(
         png_, &out,
         [](png_structp png, png_bytep from, size_t count) {
@@ -132,6 +142,26 @@ HostImage decode_png(InputBytes bytes, const ImageInfo& info, MakeImage make_ima
   }
   png_read_end(png, nullptr);  // a file without its end is truncated
   return image;
+}
+
+std::string inflate_text(std::string_view packed, std::int64_t most) {
+  z_stream stream = {};
+  if (inflateInit(&stream) != Z_OK) throw std::bad_alloc();
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> owner(&stream, inflateEnd);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
+  stream.avail_in = static_cast<uInt>(packed.size());
+  std::string text;
+  int status = Z_OK;
+  while (status == Z_OK && static_cast<std::int64_t>(text.size()) < most) {
+    const size_t done = text.size();
+    text.resize(std::max<size_t>(4096, 2 * done));
+    stream.next_out = reinterpret_cast<Bytef*>(text.data() + done);
+    stream.avail_out = static_cast<uInt>(text.size() - done);
+    status = inflate(&stream, Z_NO_FLUSH);
+    text.resize(text.size() - stream.avail_out);
+  }
+  if (status == Z_MEM_ERROR) throw std::bad_alloc();
+  return status == Z_STREAM_END ? text : std::string();
 }
 
 Bytes encode_png(const HostImage& image) {

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 
 #include "io/bits.hpp"
 
@@ -286,6 +287,7 @@ std::optional<HostImage> decode_png_directly(InputBytes bytes, const ImageInfo& 
   auto* raw = raw_image.pixels.row_as<std::uint8_t>(0);
   const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> inflate(
       libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
+  if (inflate == nullptr) throw std::bad_alloc();
   if (libdeflate_zlib_decompress(inflate.get(), packed->data(), packed->size(), raw,
                                  static_cast<size_t>(raw_bytes), nullptr) != LIBDEFLATE_SUCCESS) {
     return {};
@@ -342,6 +344,7 @@ Bytes encode_png_directly(const HostImage& image) {
   }
   const std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> deflate(
       libdeflate_alloc_compressor(1), libdeflate_free_compressor);
+  if (deflate == nullptr) throw std::bad_alloc();
   const size_t bound =
       libdeflate_zlib_compress_bound(deflate.get(), static_cast<size_t>(raw_bytes));
   if (bound > 0x7fffffff) return {};

@@ -1,5 +1,6 @@
 // TIFF through libtiff: strips and tiles, any compression it knows. What the pixels become is
 // tiff_header's decision.
+#include <fcntl.h>
 #include <tiffio.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstdarg>
 #include <cstring>
 #include <memory>
+#include <new>
 
 #include "io/bits.hpp"
 #include "io/module/codecs.hpp"
@@ -21,7 +23,7 @@ struct Memory {
   InputBytes input;
   Bytes* output = nullptr;  // null when reading
   std::uint64_t at = 0;
-  std::string complaint;
+  char complaint[256] = {};
   std::uint64_t size() const { return output != nullptr ? output->size() : input.size(); }
 };
 
@@ -38,7 +40,11 @@ tmsize_t write_memory(thandle_t handle, void* from, tmsize_t count) {
   auto& memory = *static_cast<Memory*>(handle);
   const auto end = memory.at + static_cast<std::uint64_t>(count);
   if (memory.output == nullptr) return 0;
-  if (end > memory.output->size()) memory.output->resize(end);
+  try {
+    if (end > memory.output->size()) memory.output->resize(end);
+  } catch (const std::bad_alloc&) {
+    return 0;  // libtiff, which may be closing the file, makes an error of it
+  }
   std::memcpy(memory.output->data() + memory.at, from, static_cast<size_t>(count));
   memory.at = end;
   return count;
@@ -54,10 +60,9 @@ int close_memory(thandle_t) { return 0; }
 toff_t size_of_memory(thandle_t handle) { return static_cast<Memory*>(handle)->size(); }
 
 int on_error(TIFF*, void* user, const char*, const char* format, va_list arguments) {
-  char text[256];
-  std::vsnprintf(text, sizeof text, format, arguments);
   auto& complaint = static_cast<Memory*>(user)->complaint;
-  if (complaint.empty()) complaint = text;  // the first is the cause
+  // The first is the cause.
+  if (complaint[0] == '\0') std::vsnprintf(complaint, sizeof complaint, format, arguments);
   return 1;
 }
 // Some warnings say that pixels were made up: of JPEG and CCITT data that ends early or is damaged.
@@ -69,7 +74,9 @@ int on_warning(TIFF*, void* user, const char* module, const char* format, va_lis
                     text.find("extraneous") == text.npos && text.find("Adobe") == text.npos &&
                     text.find("JFIF") == text.npos && text.find("progression") == text.npos;
   auto& complaint = static_cast<Memory*>(user)->complaint;
-  if (complaint.empty() && (jpeg || text.find("Premature EOF") != text.npos)) complaint = text;
+  if (complaint[0] == '\0' && (jpeg || text.find("Premature EOF") != text.npos)) {
+    std::snprintf(complaint, sizeof complaint, "%s", line);
+  }
   return 1;
 }
 
@@ -79,7 +86,7 @@ struct CloseTiff {
 using TiffFile = std::unique_ptr<TIFF, CloseTiff>;
 
 [[noreturn]] void fail_tiff(const Memory& memory, const char* otherwise) {
-  std::string text = memory.complaint.empty() ? otherwise : memory.complaint;
+  std::string text = memory.complaint[0] == '\0' ? otherwise : memory.complaint;
   const bool short_file = text.find("Read error") != text.npos ||
                           text.find("Not enough data") != text.npos ||
                           text.find("Premature") != text.npos || text.find("got") != text.npos;
@@ -90,6 +97,7 @@ using TiffFile = std::unique_ptr<TIFF, CloseTiff>;
 
 TiffFile open_tiff(Memory& memory, const char* mode) {
   TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
+  if (options == nullptr) throw std::bad_alloc();
   TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, &memory);
   TIFFOpenOptionsSetWarningHandlerExtR(options, on_warning, &memory);
   TiffFile tiff(TIFFClientOpenExt("picture", mode, &memory, read_memory, write_memory, seek_memory,
@@ -403,7 +411,7 @@ void unassociate(HostImage& image) {
 HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
   const TiffHeader header = read_tiff(ByteSource(bytes));
   const TiffLayout& l = header.layout;
-  Memory memory{.input = bytes, .complaint = {}};
+  Memory memory{.input = bytes};
   const TiffFile file = open_tiff(memory, "rm");
   TIFF* tiff = file.get();
   if (TIFFCurrentDirOffset(tiff) != static_cast<std::uint64_t>(header.directory) &&
@@ -420,7 +428,7 @@ HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_im
     read_strips(tiff, memory, l, image);
   }
   // Some decoders go on after damage with whatever pixels.
-  if (!memory.complaint.empty()) fail_tiff(memory, "");
+  if (memory.complaint[0] != '\0') fail_tiff(memory, "");
   if (image.type.alpha && l.extra[0] == tiff_associated_alpha) {
     switch (image.type.cls) {
       case PixelClass::single: unassociate<float>(image); break;
@@ -431,11 +439,21 @@ HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_im
   return image;
 }
 
+// Lets go of a file that could not be written: to close one writes what it still holds, and libtiff
+// does not survive that when a part of it is missing.
+struct DropUnlessWritten {
+  TIFF* tiff;
+  ~DropUnlessWritten() {
+    if (tiff != nullptr) TIFFSetMode(tiff, O_RDONLY);
+  }
+};
+
 Bytes encode_tiff(const HostImage& image) {
   Bytes out;
-  Memory memory{.output = &out, .complaint = {}};
+  Memory memory{.output = &out};
   TiffFile file = open_tiff(memory, "wm");
   TIFF* tiff = file.get();
+  DropUnlessWritten drop{tiff};
   const Size size = image.size();
   const PixelClass cls = image.type.cls;
   const bool one_bit = cls == PixelClass::logical;
@@ -462,6 +480,7 @@ Bytes encode_tiff(const HostImage& image) {
       tiff, TIFFTAG_ROWSPERSTRIP,
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(
           (std::int64_t{256} << 10) / std::max<std::int64_t>(row_bytes, 1), 1, size.height)));
+  if (memory.complaint[0] != '\0') fail_tiff(memory, "");  // a field was refused
   std::vector<std::uint8_t> row(static_cast<size_t>(row_bytes));
   for (std::int64_t y = 0; y < size.height; ++y) {
     if (one_bit) {
@@ -483,7 +502,9 @@ Bytes encode_tiff(const HostImage& image) {
     }
   }
   if (TIFFFlush(tiff) == 0) fail_tiff(memory, "the directory cannot be written");
-  file.reset();  // writes the rest
+  if (memory.complaint[0] != '\0') fail_tiff(memory, "");
+  drop.tiff = nullptr;
+  file.reset();
   return out;
 }
 

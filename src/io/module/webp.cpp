@@ -2,6 +2,8 @@
 #include <webp/decode.h>
 #include <webp/encode.h>
 
+#include <new>
+
 #include "io/module/codecs.hpp"
 
 namespace impipe::io {
@@ -84,8 +86,12 @@ Bytes encode_webp(const HostImage& image, const EncodeOptions& options) {
   picture.writer = [](const std::uint8_t* data, size_t bytes, const WebPPicture* p) {
     auto& target = *static_cast<Bytes*>(p->custom_ptr);
     const auto* begin = reinterpret_cast<const std::byte*>(data);
-    target.insert(target.end(), begin, begin + bytes);
-    return 1;
+    try {
+      target.insert(target.end(), begin, begin + bytes);
+      return 1;
+    } catch (const std::bad_alloc&) {
+      return 0;  // libwebp has memory of its own to free
+    }
   };
   const int stride = static_cast<int>(row_bytes);
   const int imported = image.type.alpha ? WebPPictureImportRGBA(&picture, joined.data(), stride)

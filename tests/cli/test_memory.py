@@ -1,0 +1,91 @@
+"""Memory that is out, at any point, is the failure of a file; threads that cannot start are done
+without."""
+import os
+import random
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+from program import PROGRAM, ROOT, SANITIZED, ProgramTest, colour, ramp
+
+sys.path.insert(0, os.path.join(ROOT, "scripts", "campaign"))
+import failing_allocations as campaign  # noqa: E402
+
+POINTS = 4  # of each command and mode: the campaign takes as many as it is told
+
+
+@unittest.skipIf(SANITIZED, "a sanitizer has an allocator of its own")
+class Memory(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="impipe-memory-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.library = campaign.build_library(folder.name)
+
+    def disturbed(self, *arguments, code, **variables):
+        env = {**{k: str(v) for k, v in variables.items()}, "LD_PRELOAD": self.library}
+        return self.impipe(*arguments, code=code, env=env)
+
+    def test_a_sample_of_all_allocations(self):
+        # Without XMP: exiv2's parser of it may wait for its own lock for ever.
+        chosen = ("^(png|png_exif|jpeg|jpeg_large|tiff|webp_exif|npy|measure|folder|"
+                  "profile|save|operand|errors_file)$")
+        rng = random.Random(1)
+        for command in campaign.commands(PROGRAM, self.library, chosen):
+            plain, count = command.count()
+            self.assertGreater(count, 1000)
+            for at in campaign.sample(count, POINTS, rng):
+                for on in ("0", "1"):
+                    with self.subTest(command.name, at=at, on=on):
+                        run = command.run({"FAILING_ALLOC_AT": str(at), "FAILING_ALLOC_ON": on})
+                        self.assertIsNone(command.fault(plain, run), run.err)
+
+    def test_a_picture_for_which_there_is_no_memory_is_named_and_the_others_are_done(self):
+        self.picture("in/big.png", ramp(1500, 2000))
+        self.picture("in/small.png", ramp())
+        result = self.disturbed("imcomplement", "in", "-o", "out", code=1, FAILING_ALLOC_AT=1,
+                                FAILING_ALLOC_ON=1, FAILING_ALLOC_MIN=2_900_000)  # more than the file has
+        self.assertEqual(result.err, "impipe: in/big.png: decode: out of memory: an image of "
+                         "3001500x1 needs 2 MiB\nimpipe: 1 of 2 files failed\n")
+        self.assertEqual(self.tree("out"), ["small.png"])
+
+    def test_an_encoder_without_memory_fails_its_file(self):
+        # Noise makes a file for which the encoder's output has to grow, to 128 KiB and beyond.
+        rng = np.random.default_rng(1)
+        self.picture("in/a.npy", rng.integers(0, 256, (600, 700, 3), dtype=np.uint8))
+        result = self.disturbed("imcomplement", "in", "-o", "out", "--format", "jpg", code=1,
+                                FAILING_ALLOC_AT=1, FAILING_ALLOC_ON=1,
+                                FAILING_ALLOC_MIN=1 << 17, FAILING_ALLOC_MAX=1 << 17)
+        self.assertEqual(result.err, "impipe: in/a.npy: encode: out of memory\n")
+        self.assertEqual(self.tree("out"), [])
+
+    def test_threads_that_cannot_start_are_done_without(self):
+        for i in range(6):
+            self.picture(f"in/{i}.png", colour(90, 70, i))
+        arguments = ["imgaussfilt 1 | imadjust", "in", "-j", 4, "--profile"]
+        self.impipe(*arguments, "-o", "all")
+        for started in range(8):
+            with self.subTest(started=started):
+                result = self.disturbed(*arguments, "-o", f"out{started}", code=0,
+                                        FAILING_THREADS_FROM=started)
+                notes = [line for line in result.err.splitlines() if line.startswith("impipe: ")]
+                # The headers are read by three threads before the four of the batch start.
+                working = max(1, started - 3) if started > 3 else 1
+                self.assertEqual(notes, [f"impipe: the system let only {working} of 4 threads "
+                                         "start"] if working < 4 else [])
+                for name in self.tree("all"):
+                    with open(self.path("all", name), "rb") as a, \
+                            open(self.path(f"out{started}", name), "rb") as b:
+                        self.assertEqual(a.read(), b.read())
+
+    def test_nor_does_another_command_need_them(self):
+        self.picture("a.png", ramp())
+        for arguments in [["mean2", "a.png"], ["devices"], ["info", "a.png"],
+                          ["bench", "--help"], ["medfilt2 15", "a.png", "-n"]]:
+            with self.subTest(arguments):
+                self.disturbed(*arguments, code=0, FAILING_THREADS_FROM=0)
+
+
+if __name__ == "__main__":
+    unittest.main()
