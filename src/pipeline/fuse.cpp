@@ -95,6 +95,12 @@ class Fuser {
     for (size_t s = 0; s < plan_.steps.size(); ++s) {
       producer_[plan_.steps[s].outputs.front()] = static_cast<int>(s);
     }
+    // Each step's once, from those of its inputs: two ways to a value at every stage of a long
+    // pipeline would be 2^stages ways to follow.
+    for (int s = 0; s < static_cast<int>(plan_.steps.size()); ++s) {
+      chain_costs_.push_back(chain_cost(s));
+      depths_.push_back(depth(s));
+    }
   }
 
   Plan run() {
@@ -130,23 +136,25 @@ class Fuser {
     return "";
   }
 
-  // The cost of a value and of everything it would be computed from inside one kernel.
+  // The cost of a value and of everything it would be computed from inside one kernel; those of
+  // earlier steps are known.
   double chain_cost(int index) const {
     double cost = cost_of(node_of(step(index)));
     for (const ValueId input : step(index).inputs) {
       const int p = producer_[input];
       if (p < 0 || plan_.values[input].is_measure || !obstacle(p, index).empty()) continue;
-      cost += chain_cost(p);
+      cost += chain_costs_[p];
     }
-    return cost;
+    return std::min(cost, 1e300);  // times a growth of 0 it has to stay 0
   }
 
-  // How many reductions stand one behind the other before this step.
+  // How many reductions stand one behind the other before this step; those of earlier ones are
+  // known.
   int depth(int s) const {
     int deepest = 0;
     for (const ValueId input : step(s).inputs) {
       const int p = producer_[input];
-      if (p >= 0) deepest = std::max(deepest, depth(p) + (is_sink(node_of(step(p))) ? 1 : 0));
+      if (p >= 0) deepest = std::max(deepest, depths_[p] + (is_sink(node_of(step(p))) ? 1 : 0));
     }
     return deepest;
   }
@@ -158,7 +166,7 @@ class Fuser {
     for (int other = 0; other < s; ++other) {
       const Node& node = node_of(step(other));
       if (is_sink(node) && step(other).inputs[node.images.front().index] == image &&
-          depth(other) == depth(s)) {
+          depths_[other] == depths_[s]) {
         return other;
       }
     }
@@ -197,7 +205,7 @@ class Fuser {
         halo = hull(halo, sum(beyond, footprint_of(node_of(step(reader)))));
       }
       if (reason.empty()) {
-        const Recomputation r{chain_cost(s), static_cast<int>(roots.size()), halo};
+        const Recomputation r{chain_costs_[s], static_cast<int>(roots.size()), halo};
         if (!better_recomputed(r, cost_of_storing(node))) {
           reason = roots.size() > 1 ? std::to_string(roots.size()) +
                                           " steps read it, and storing is cheaper than computing "
@@ -220,12 +228,13 @@ class Fuser {
     return roots_.contains(value) && (plan_.values[value].is_measure || stored_.contains(value));
   }
 
-  // Whether step `s` needs, directly or not, a result of one of `others`.
-  bool depends(int s, const std::vector<int>& others) const {
+  // Whether step `s` needs, directly or not, a result of one of `others`. seen: steps that were
+  // looked at.
+  bool depends(int s, const std::vector<int>& others, std::set<int>& seen) const {
     for (const ValueId input : step(s).inputs) {
       const int p = producer_[input];
-      if (p < 0) continue;
-      if (std::find(others.begin(), others.end(), p) != others.end() || depends(p, others)) {
+      if (p < 0 || !seen.insert(p).second) continue;
+      if (std::find(others.begin(), others.end(), p) != others.end() || depends(p, others, seen)) {
         return true;
       }
     }
@@ -233,14 +242,14 @@ class Fuser {
   }
 
   // Whether all measurements that `s` reads, directly or through unstored images, are made by
-  // steps before `place`.
-  bool ready_at(int s, int place) const {
+  // steps before `place`. seen: steps that were looked at.
+  bool ready_at(int s, int place, std::set<int>& seen) const {
     for (const ValueId input : step(s).inputs) {
       const int p = producer_[input];
-      if (p < 0) continue;
+      if (p < 0 || !seen.insert(p).second) continue;
       if (plan_.values[input].is_measure || stored_.contains(input)) {
         if (p >= place && p != place) return false;
-      } else if (!ready_at(p, place)) {
+      } else if (!ready_at(p, place, seen)) {
         return false;
       }
     }
@@ -264,7 +273,8 @@ class Fuser {
               is_sink(first) && step(group.front()).inputs[first.images.front().index] == image;
           if (!makes_it && !reads_it) continue;
           std::vector<int> sinks(group.begin() + (makes_it ? 1 : 0), group.end());
-          if (depends(s, sinks) || !ready_at(s, group.front())) continue;
+          std::set<int> before, unready;
+          if (depends(s, sinks, before) || !ready_at(s, group.front(), unready)) continue;
           group.push_back(s);
           joined = true;
           break;
@@ -353,6 +363,8 @@ class Fuser {
 
   const Plan& plan_;
   std::vector<int> producer_;
+  std::vector<double> chain_costs_;         // one a step
+  std::vector<int> depths_;                 // one a step
   std::map<ValueId, std::string> stored_;   // images: value -> why
   std::map<ValueId, std::set<int>> roots_;  // the roots whose kernels compute the value
   std::map<ValueId, Footprint> halo_;       // of unstored images
