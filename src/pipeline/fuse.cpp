@@ -60,26 +60,25 @@ Plan without_repeats(const Plan& plan) {
   std::vector<ValueId> same(plan.values.size());
   for (size_t v = 0; v < same.size(); ++v) same[v] = static_cast<ValueId>(v);
   out.steps.clear();
-  std::vector<std::string> keys;
+  std::map<std::string, std::vector<size_t>> by_key;  // steps that are kept
   for (Step step : plan.steps) {
     for (ValueId& input : step.inputs) input = same[input];
-    const std::string key = step.kernel.key();
     const Node& node = node_of(step);
     const auto repeats = [&](size_t s) {
       const Step& other = out.steps[s];
       const PlanValue& value = plan.values[step.outputs.front()];
-      return keys[s] == key && other.inputs == step.inputs &&
-             node_of(other).arguments == node.arguments && node_of(other).white == node.white &&
+      return other.inputs == step.inputs && node_of(other).arguments == node.arguments &&
+             node_of(other).white == node.white &&
              plan.values[other.outputs.front()].measured_image == value.measured_image;
     };
-    size_t s = 0;
-    while (s < out.steps.size() && !repeats(s)) ++s;
-    if (s < out.steps.size()) {
-      same[step.outputs.front()] = out.steps[s].outputs.front();
+    std::vector<size_t>& alike = by_key[step.kernel.key()];
+    const auto first = std::find_if(alike.begin(), alike.end(), repeats);
+    if (first != alike.end()) {
+      same[step.outputs.front()] = out.steps[*first].outputs.front();
       continue;
     }
+    alike.push_back(out.steps.size());
     out.steps.push_back(std::move(step));
-    keys.push_back(key);
   }
   out.result = same[out.result];
   for (PlanSave& save : out.saves) save.value = same[save.value];
@@ -228,12 +227,13 @@ class Fuser {
     return roots_.contains(value) && (plan_.values[value].is_measure || stored_.contains(value));
   }
 
-  // Whether step `s` needs, directly or not, a result of one of `others`. seen: steps that were
-  // looked at.
+  // Whether step `s` needs, directly or not, a result of one of `others`, which are in order. seen:
+  // steps that were looked at.
   bool depends(int s, const std::vector<int>& others, std::set<int>& seen) const {
     for (const ValueId input : step(s).inputs) {
       const int p = producer_[input];
-      if (p < 0 || !seen.insert(p).second) continue;
+      // What comes before all of them needs none of them.
+      if (p < 0 || others.empty() || p < others.front() || !seen.insert(p).second) continue;
       if (std::find(others.begin(), others.end(), p) != others.end() || depends(p, others, seen)) {
         return true;
       }
