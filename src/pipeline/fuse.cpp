@@ -51,26 +51,25 @@ Plan without_repeats(const Plan& plan) {
   std::vector<ValueId> same(plan.values.size());
   for (size_t v = 0; v < same.size(); ++v) same[v] = static_cast<ValueId>(v);
   out.steps.clear();
-  std::vector<std::string> keys;
+  std::map<std::string, std::vector<size_t>> by_key;  // steps that are kept
   for (Step step : plan.steps) {
     for (ValueId& input : step.inputs) input = same[input];
-    const std::string key = step.kernel.key();
     const Node& node = node_of(step);
     const auto repeats = [&](size_t s) {
       const Step& other = out.steps[s];
       const PlanValue& value = plan.values[step.outputs.front()];
-      return keys[s] == key && other.inputs == step.inputs &&
-             node_of(other).arguments == node.arguments && node_of(other).white == node.white &&
+      return other.inputs == step.inputs && node_of(other).arguments == node.arguments &&
+             node_of(other).white == node.white &&
              plan.values[other.outputs.front()].measured_image == value.measured_image;
     };
-    size_t s = 0;
-    while (s < out.steps.size() && !repeats(s)) ++s;
-    if (s < out.steps.size()) {
-      same[step.outputs.front()] = out.steps[s].outputs.front();
+    std::vector<size_t>& alike = by_key[step.kernel.key()];
+    const auto first = std::find_if(alike.begin(), alike.end(), repeats);
+    if (first != alike.end()) {
+      same[step.outputs.front()] = out.steps[*first].outputs.front();
       continue;
     }
+    alike.push_back(out.steps.size());
     out.steps.push_back(std::move(step));
-    keys.push_back(key);
   }
   out.result = same[out.result];
   for (PlanSave& save : out.saves) save.value = same[save.value];
@@ -85,6 +84,12 @@ class Fuser {
   explicit Fuser(const Plan& plan) : plan_(plan), producer_(plan.values.size(), -1) {
     for (size_t s = 0; s < plan_.steps.size(); ++s) {
       producer_[plan_.steps[s].outputs.front()] = static_cast<int>(s);
+    }
+    // Each step's once, from those of its inputs: two ways to a value at every stage of a long
+    // pipeline would be 2^stages ways to follow.
+    for (int s = 0; s < static_cast<int>(plan_.steps.size()); ++s) {
+      chain_costs_.push_back(chain_cost(s));
+      depths_.push_back(depth(s));
     }
   }
 
@@ -121,23 +126,25 @@ class Fuser {
     return "";
   }
 
-  // The cost of a value and of everything it would be computed from inside one kernel.
+  // The cost of a value and of everything it would be computed from inside one kernel; those of
+  // earlier steps are known.
   double chain_cost(int index) const {
     double cost = cost_of(node_of(step(index)));
     for (const ValueId input : step(index).inputs) {
       const int p = producer_[input];
       if (p < 0 || plan_.values[input].is_measure || !obstacle(p, index).empty()) continue;
-      cost += chain_cost(p);
+      cost += chain_costs_[p];
     }
-    return cost;
+    return std::min(cost, 1e300);  // times a growth of 0 it has to stay 0
   }
 
-  // How many reductions stand one behind the other before this step.
+  // How many reductions stand one behind the other before this step; those of earlier ones are
+  // known.
   int depth(int s) const {
     int deepest = 0;
     for (const ValueId input : step(s).inputs) {
       const int p = producer_[input];
-      if (p >= 0) deepest = std::max(deepest, depth(p) + (measures(node_of(step(p))) ? 1 : 0));
+      if (p >= 0) deepest = std::max(deepest, depths_[p] + (measures(node_of(step(p))) ? 1 : 0));
     }
     return deepest;
   }
@@ -149,7 +156,7 @@ class Fuser {
     for (int other = 0; other < s; ++other) {
       const Node& node = node_of(step(other));
       if (measures(node) && step(other).inputs[node.images.front().index] == image &&
-          depth(other) == depth(s)) {
+          depths_[other] == depths_[s]) {
         return other;
       }
     }
@@ -188,7 +195,7 @@ class Fuser {
         halo = hull(halo, sum(beyond, facts_of(node_of(step(reader))).footprint));
       }
       if (reason.empty()) {
-        const Recomputation r{chain_cost(s), static_cast<int>(roots.size()), halo};
+        const Recomputation r{chain_costs_[s], static_cast<int>(roots.size()), halo};
         if (!better_recomputed(r, cost_of_storing(node))) {
           reason = roots.size() > 1 ? std::to_string(roots.size()) +
                                           " steps read it, and storing is cheaper than computing "
@@ -211,12 +218,14 @@ class Fuser {
     return roots_.contains(value) && (plan_.values[value].is_measure || stored_.contains(value));
   }
 
-  // Whether step `s` needs, directly or not, a result of one of `others`.
-  bool depends(int s, const std::vector<int>& others) const {
+  // Whether step `s` needs, directly or not, a result of one of `others`, which are in order. seen:
+  // steps that were looked at.
+  bool depends(int s, const std::vector<int>& others, std::set<int>& seen) const {
     for (const ValueId input : step(s).inputs) {
       const int p = producer_[input];
-      if (p < 0) continue;
-      if (std::find(others.begin(), others.end(), p) != others.end() || depends(p, others)) {
+      // What comes before all of them needs none of them.
+      if (p < 0 || others.empty() || p < others.front() || !seen.insert(p).second) continue;
+      if (std::find(others.begin(), others.end(), p) != others.end() || depends(p, others, seen)) {
         return true;
       }
     }
@@ -224,14 +233,14 @@ class Fuser {
   }
 
   // Whether all measurements that `s` reads, directly or through unstored images, are made by
-  // steps before `place`.
-  bool ready_at(int s, int place) const {
+  // steps before `place`. seen: steps that were looked at.
+  bool ready_at(int s, int place, std::set<int>& seen) const {
     for (const ValueId input : step(s).inputs) {
       const int p = producer_[input];
-      if (p < 0) continue;
+      if (p < 0 || !seen.insert(p).second) continue;
       if (plan_.values[input].is_measure || stored_.contains(input)) {
         if (p >= place && p != place) return false;
-      } else if (!ready_at(p, place)) {
+      } else if (!ready_at(p, place, seen)) {
         return false;
       }
     }
@@ -255,7 +264,8 @@ class Fuser {
               measures(first) && step(group.front()).inputs[first.images.front().index] == image;
           if (!makes_it && !reads_it) continue;
           std::vector<int> sinks(group.begin() + (makes_it ? 1 : 0), group.end());
-          if (depends(s, sinks) || !ready_at(s, group.front())) continue;
+          std::set<int> before, unready;
+          if (depends(s, sinks, before) || !ready_at(s, group.front(), unready)) continue;
           group.push_back(s);
           joined = true;
           break;
@@ -344,6 +354,8 @@ class Fuser {
 
   const Plan& plan_;
   std::vector<int> producer_;
+  std::vector<double> chain_costs_;         // one a step
+  std::vector<int> depths_;                 // one a step
   std::map<ValueId, std::string> stored_;   // images: value -> why
   std::map<ValueId, std::set<int>> roots_;  // the roots whose kernels compute the value
   std::map<ValueId, Footprint> halo_;       // of unstored images

@@ -136,5 +136,15 @@ INSTANTIATE_TEST_SUITE_P(
                "histogram 256 bins + scalar otsu + scalar otsu_level\n"
                "point above  [it needs a measurement of the whole image]\n"}));
 
+// Two ways lead from each stage to the one before: 2^200 paths, none of which is walked alone.
+TEST(Fusion, LongPipelinesTakeNoTime) {
+  for (const std::string stage : {"histeq", "imtophat [0 1]", "imadjust"}) {
+    std::string text = stage;
+    for (int i = 1; i < 200; ++i) text += " | " + stage;
+    const Plan plan = fuse(lower(bind(parse(text)), gray8));
+    EXPECT_GE(plan.steps.size(), 100u) << stage;
+  }
+}
+
 }  // namespace
 }  // namespace impipe::pipeline
