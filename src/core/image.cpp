@@ -3,6 +3,7 @@
 #include "core/image.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -14,6 +15,7 @@
 #endif
 
 #include "core/error.hpp"
+#include "core/plane_bytes.hpp"
 
 namespace impipe {
 namespace {
@@ -135,12 +137,18 @@ std::string to_string(const ImageType& type) {
   return out + ", white " + white;
 }
 
+std::int64_t plane_stride(std::int64_t row_bytes) {
+  if (row_bytes < row_alignment) {
+    return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(row_bytes)));
+  }
+  const std::int64_t stride = (row_bytes + row_alignment - 1) / row_alignment * row_alignment;
+  // A stride of a large power of two would map a column of rows to one cache set.
+  return stride >= 1024 && (stride & (stride - 1)) == 0 ? stride + row_alignment : stride;
+}
+
 Plane::Plane(PixelClass cls, int channels, Size size)
     : cls_(cls), channels_(channels), size_(size) {
-  const std::int64_t bytes = row_bytes();
-  stride_ = (bytes + row_alignment - 1) / row_alignment * row_alignment;
-  // A stride of a large power of two would map a column of rows to one cache set.
-  if (stride_ >= 1024 && (stride_ & (stride_ - 1)) == 0) stride_ += row_alignment;
+  stride_ = plane_stride(row_bytes());
   const std::int64_t total = stride_ * size.height + tail_padding;
   std::byte* block = allocator().take(total);
   if (block == nullptr) {

@@ -93,6 +93,10 @@ TEST(CpuExtremum, DisksDiamondsAndLines) {
   }
   check(random, disk(20), 60, 50);
   check(random, disk(11), 3000, 3);  // more than one strip of columns
+  // Runs of so many lengths that only those of powers of two are kept.
+  check(random, diamond(66), 50, 20);
+  check(random, diamond(130), 1, 9);
+  check(random, disk(160), 9, 3);
 }
 
 TEST(CpuExtremum, RandomMasks) {

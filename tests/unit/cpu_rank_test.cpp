@@ -19,7 +19,7 @@ using reference::Pixels;
 
 // Different at different places, so that reading the wrong one shows.
 double outside(std::int64_t x, std::int64_t y, int c) {
-  return static_cast<double>((x * 7 + y * 3 + c + 1000) % 2);
+  return static_cast<double>((x * 7 + y * 3 + c + 100000) % 2);
 }
 
 template <class T>
@@ -115,6 +115,23 @@ TEST(CpuRank, LargeWindowsOverManyTiles) {
   check(random, any_rank(random, rectangle(5, 200)), 20, 60);  // taller than counts of columns
   check(random, any_rank(random, random_mask(random, 31, 31, 0.5)), 110, 30);
   check(random, any_rank(random, rectangle(255, 255)), 3, 2);
+}
+
+// Wider or taller than a tile, one cell high or wide, and more than one block in each direction.
+TEST(CpuRank, TheLargestWindows) {
+  std::mt19937 random(6);
+  for (int repeat = 0; repeat < 4; ++repeat) {
+    check(random, median(rectangle(1001, 1)), 5, 3);
+    check(random, median(rectangle(1, 1001)), 3, 5);
+    check(random, any_rank(random, rectangle(257, 3)), 30, 4);
+    check(random, any_rank(random, rectangle(3, 301)), 4, 30);
+    check(random, any_rank(random, random_mask(random, 161, 40, 0.3)), 9, 7);
+    check(random, any_rank(random, rectangle(255, 257)), 2, 3);
+    check(random, any_rank(random, disk(128)), 3, 2);
+  }
+  check(random, any_rank(random, rectangle(161, 1)), 600, 3);
+  check(random, any_rank(random, rectangle(1, 161)), 3, 600);
+  check(random, median(random_mask(random, 170, 2, 0.2)), 550, 3);
 }
 
 TEST(CpuRank, DisksDiamondsAndRandomMasks) {

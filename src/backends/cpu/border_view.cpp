@@ -19,8 +19,11 @@ RowView::RowView(const TileImage& image, const Region& wanted, int left, const O
       in_place_(!sides_ && cls == image.cls),
       left_(left * pixel_) {
   if (in_place_ || image.region.empty()) return;
-  made_ = scratch.take<const std::byte*>(image.region.height());
-  std::fill_n(made_, image.region.height(), nullptr);
+  // Only the rows that are read: a tall image has many more.
+  const Region read = inside(wanted, image.size, outside.border);
+  first_made_ = read.y0;
+  made_ = scratch.take<const std::byte*>(read.height());
+  std::fill_n(made_, read.height(), nullptr);
 }
 
 const std::byte* RowView::row(std::int64_t i) {
@@ -29,7 +32,7 @@ const std::byte* RowView::row(std::int64_t i) {
   const std::int64_t y = there ? at : map_outside(at, image_.size.height, outside_.border);
   if (y < 0 || image_.region.empty()) return constant_row() + left_;
   if (in_place_) return image_.at(wanted_.x0, y) + left_;
-  const std::byte*& made = made_[y - image_.region.y0];
+  const std::byte*& made = made_[y - first_made_];
   if (made == nullptr) made = make_row(y);
   return made + left_;
 }

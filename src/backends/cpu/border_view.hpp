@@ -42,9 +42,10 @@ class RowView {
   bool sides_;
   bool in_place_;
   std::int64_t left_;  // bytes
-  // One a row of the image: null until it is made. A row is made once, however often the border
-  // repeats it.
+  // One a row of the image that is read, from first_made_ on: null until it is made. A row is made
+  // once, however often the border repeats it.
   const std::byte** made_ = nullptr;
+  std::int64_t first_made_ = 0;
   std::byte* constant_ = nullptr;
 };
 

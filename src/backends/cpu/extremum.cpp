@@ -171,14 +171,24 @@ void runs_of_row(const ExtremumRows<T>& ops, const std::vector<int>& lengths, co
   }
 }
 
-// Columns [x0, x0 + width) of the tile.
+// The lengths of which rows of extrema are kept: of all runs, or, of a mask of very many lengths,
+// the powers of two, of which two that overlap make any run.
+std::vector<int> kept_lengths(const ExtremumPlan& plan) {
+  constexpr std::size_t most = 64;
+  if (plan.lengths.size() <= most) return plan.lengths;
+  std::vector<int> powers;
+  for (int power = 1; power <= plan.lengths.back(); power *= 2) powers.push_back(power);
+  return powers;
+}
+
+// Columns [x0, x0 + width) of the tile. lengths: those that are kept.
 template <class T>
-void run_runs_strip(const ExtremumPlan& plan, const Tile<T>& tile, std::int64_t x0,
-                    std::int64_t width, Scratch& scratch) {
+void run_runs_strip(const ExtremumPlan& plan, const std::vector<int>& lengths, const Tile<T>& tile,
+                    std::int64_t x0, std::int64_t width, Scratch& scratch) {
   const ScratchScope scope(scratch);
   const std::int64_t pixels = width + plan.width - 1;
   const std::int64_t stride = (pixels * tile.channels + 63) / 64 * 64;
-  const std::size_t kinds = plan.lengths.size();
+  const std::size_t kinds = lengths.size();
   const std::int64_t slots = plan.height;
   T* ring = scratch.take<T>(stride * slots * static_cast<std::int64_t>(kinds));
   T* const between[] = {scratch.take<T>(stride), scratch.take<T>(stride)};
@@ -186,10 +196,10 @@ void run_runs_strip(const ExtremumPlan& plan, const Tile<T>& tile, std::int64_t 
     return ring + (static_cast<std::int64_t>(kind) * slots + y % slots) * stride;
   };
   std::vector<std::size_t> kind_of(plan.runs.size());
-  for (std::size_t r = 0; r < plan.runs.size(); ++r) {
+  for (std::size_t r = 0; r < plan.runs.size(); ++r) {  // the longest that fits in the run
     kind_of[r] = static_cast<std::size_t>(
-        std::lower_bound(plan.lengths.begin(), plan.lengths.end(), plan.runs[r].length) -
-        plan.lengths.begin());
+        std::upper_bound(lengths.begin(), lengths.end(), plan.runs[r].length) - lengths.begin() -
+        1);
   }
   // Elements of this strip's rows that are not there; if there are any, it works on copies.
   const std::int64_t all = pixels * tile.channels;
@@ -208,7 +218,7 @@ void run_runs_strip(const ExtremumPlan& plan, const Tile<T>& tile, std::int64_t 
     rows.push_back(copies ? copied[y % copied.size()] : tile.rows[y] + x0 * tile.channels);
   }
   std::vector<T*> targets(kinds);
-  std::vector<const T*> sources(plan.runs.size());
+  std::vector<const T*> sources;
   for (std::int64_t y_in = 0; y_in < tile.height + plan.height - 1; ++y_in) {
     for (std::size_t k = 0; k < kinds; ++k) targets[k] = slot(k, y_in);
     const std::int64_t there = all - before - beyond;
@@ -216,14 +226,18 @@ void run_runs_strip(const ExtremumPlan& plan, const Tile<T>& tile, std::int64_t 
       std::copy_n(tile.rows[y_in] + x0 * tile.channels + before, there,
                   copied[static_cast<std::size_t>(y_in % slots)] + before);
     }
-    runs_of_row(tile.ops, plan.lengths, rows[y_in], pixels, tile.channels, targets.data(), between);
+    runs_of_row(tile.ops, lengths, rows[y_in], pixels, tile.channels, targets.data(), between);
     const std::int64_t y = y_in - (plan.height - 1);
     if (y < 0) continue;
+    sources.clear();
     for (std::size_t r = 0; r < plan.runs.size(); ++r) {
       const MaskRun& run = plan.runs[r];
       const std::int64_t row = y + run.y - plan.top;
       const T* values = run.length == 1 ? rows[row] : slot(kind_of[r], row);
-      sources[r] = values + static_cast<std::int64_t>(run.x - plan.left) * tile.channels;
+      const std::int64_t first = run.x - plan.left;
+      sources.push_back(values + first * tile.channels);
+      const int rest = run.length - lengths[kind_of[r]];
+      if (rest > 0) sources.push_back(values + (first + rest) * tile.channels);
     }
     tile.ops.combine(tile.out_row(y) + x0 * tile.channels, sources.data(),
                      static_cast<int>(sources.size()), width * tile.channels);
@@ -232,11 +246,12 @@ void run_runs_strip(const ExtremumPlan& plan, const Tile<T>& tile, std::int64_t 
 
 template <class T>
 void run_runs(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& scratch) {
-  const std::int64_t a_column = static_cast<std::int64_t>(plan.lengths.size()) * plan.height *
+  const std::vector<int> lengths = kept_lengths(plan);
+  const std::int64_t a_column = static_cast<std::int64_t>(lengths.size()) * plan.height *
                                 tile.channels * static_cast<std::int64_t>(sizeof(T));
   const std::int64_t strip = std::max<std::int64_t>(ring_bytes / a_column, 2 * plan.width + 64);
   for (std::int64_t x = 0; x < tile.width; x += strip) {
-    run_runs_strip(plan, tile, x, std::min(strip, tile.width - x), scratch);
+    run_runs_strip(plan, lengths, tile, x, std::min(strip, tile.width - x), scratch);
   }
 }
 

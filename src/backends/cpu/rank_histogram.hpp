@@ -5,9 +5,6 @@
 
 namespace impipe::cpu {
 
-// The largest mask there is a method for.
-inline constexpr int most_histogram_side = 255;
-
 // Any mask with a set cell, any class. The cost of a full rectangle does not grow with its sides,
 // up to most_window_height rows, that of another mask grows with its number of runs; neither
 // depends on what the picture shows, but for small factors.

@@ -7,6 +7,9 @@
 namespace impipe::cpu {
 namespace {
 
+// Of a thin image's tiles: what a thread keeps of a tile's rows stays small.
+constexpr std::int64_t most_side = 8192;
+
 // Equal parts of at most `most`, multiples of a cell.
 std::int64_t part(std::int64_t length, std::int64_t most) {
   const std::int64_t parts = (length + most - 1) / most;
@@ -41,7 +44,13 @@ TileGrid tiles_for(const KernelSpec& spec, Size size, int threads) {
     width = std::max<std::int64_t>(2048 / channels, 8 * halo_x);
     height = std::max<std::int64_t>(64, 8 * halo_y);
   }
-  TileGrid grid{size, part(size.width, std::max(width, cell_side)), part(size.height, height)};
+  // Of a thin image a tile takes as many pixels, not a few of them: each tile has its own cost.
+  const std::int64_t pixels = std::min(width * height, size.pixels() / (4 * threads));
+  const std::int64_t wide = std::min(most_side, pixels / std::min(size.height, height));
+  const std::int64_t tall = std::min(most_side, pixels / std::min(size.width, width));
+  width = std::max({width, cell_side, wide});
+  height = std::max(height, tall);
+  TileGrid grid{size, part(size.width, width), part(size.height, height)};
   // Every thread gets several, so that uneven ones balance; fewer where low tiles would spend more
   // on their halos than that gains.
   const auto wanted = [&] { return threads * (grid.height > 6 * halo_y ? 4 : 2); };

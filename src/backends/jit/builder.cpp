@@ -67,7 +67,9 @@ std::string Builder::array(ParameterType type, const std::string& name, int coun
   if (count == 0) return "0";  // nothing reads it, and no member is as small
   const auto same = [&](const auto& known) { return known.name == name; };
   if (std::any_of(fields_.begin(), fields_.end(), same)) return "given->" + name;
-  if (std::any_of(buffers_.begin(), buffers_.end(), same)) return "buffers->" + name;
+  if (std::any_of(buffers_.begin(), buffers_.end(), same)) {
+    return buffer(name, name_of(type), {}, true);
+  }
   const int bytes = bytes_of(type) * count;
   if (count > 1 && field_bytes_ + bytes > tuning_.parameter_bytes / 2) {
     const int index = static_cast<int>(scratches_.size());

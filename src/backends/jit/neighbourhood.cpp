@@ -13,16 +13,21 @@ std::string shifted(const std::string& place, int by) {
   return place + (by < 0 ? " - " : " + ") + std::to_string(std::abs(by));
 }
 
-std::string weighted_sum(const Mask& mask, const std::string& weight, const std::string& at) {
+// A compiler's time grows faster than its text: a mask of more runs is a table.
+constexpr int most_written_runs = 64;
+
+std::string weighted_sum(Builder& to, const std::string& name, const Mask& mask,
+                         const std::string& weight, const std::string& at) {
   return "  float sum = 0.0f;\n" +
-         for_each_cell(mask, "sum = fma(" + weight + "[k], " + at + ", sum);");
+         for_each_cell(to, name, mask, "sum = fma(" + weight + "[k], " + at + ", sum);");
 }
 
-std::string extremum_with_heights(const Mask& mask, bool largest, const std::string& heights,
-                                  const std::string& at) {
+std::string extremum_with_heights(Builder& to, const std::string& name, const Mask& mask,
+                                  bool largest, const std::string& heights, const std::string& at) {
   return std::string("  float sum = ") + (largest ? "-" : "") + "INFINITY;\n" +
-         for_each_cell(mask, "const float v = " + at + " + " + heights + "[k]; if (v " +
-                                 (largest ? ">" : "<") + " sum) sum = v;");
+         for_each_cell(to, name, mask,
+                       "const float v = " + at + " + " + heights + "[k]; if (v " +
+                           (largest ? ">" : "<") + " sum) sum = v;");
 }
 
 }  // namespace
@@ -75,27 +80,41 @@ std::vector<std::string> write_stencil_function(Builder& to, int n, const std::s
   return arguments;
 }
 
-std::string for_each_cell(const Mask& mask, const std::string& step) {
+std::string for_each_cell(Builder& to, const std::string& name, const Mask& mask,
+                          const std::string& step) {
   if (mask.full()) {
     return "  for (int cell_y = 0, k = 0; cell_y < " + std::to_string(mask.height) +
            "; ++cell_y) {\n    for (int cell_x = 0; cell_x < " + std::to_string(mask.width) +
            "; ++cell_x, ++k) {\n      const int dx = " + shifted("cell_x", -mask.origin_x) +
            ", dy = " + shifted("cell_y", -mask.origin_y) + ";\n      " + step + "\n    }\n  }\n";
   }
-  // Runs of set cells, row by row.
-  std::string out = "  int k = 0;\n";
+  // Runs of set cells, row by row: dx of the first, dx after the last, dy.
+  std::vector<int> runs;
   for (int y = 0; y < mask.height; ++y) {
     for (int x = 0; x < mask.width;) {
       int end = x;
       while (end < mask.width && mask.at(end, y)) ++end;
       if (end > x) {
-        out += "  for (int dx = " + std::to_string(x - mask.origin_x) + "; dx < " +
-               std::to_string(end - mask.origin_x) +
-               "; ++dx, ++k) {\n    const int dy = " + std::to_string(y - mask.origin_y) +
-               ";\n    " + step + "\n  }\n";
+        runs.insert(runs.end(), {x - mask.origin_x, end - mask.origin_x, y - mask.origin_y});
       }
       x = end > x ? end : x + 1;
     }
+  }
+  const int count = static_cast<int>(runs.size() / 3);
+  if (count > most_written_runs) {
+    const std::string table =
+        to.array(ParameterType::int32, name + "_runs", 3 * count,
+                 [runs](const LaunchContext&, int i) { return runs[static_cast<std::size_t>(i)]; });
+    return "  for (int run = 0, k = 0; run < " + std::to_string(count) +
+           "; ++run) {\n    const int dy = " + table + "[3 * run + 2], end = " + table +
+           "[3 * run + 1];\n    for (int dx = " + table + "[3 * run]; dx < end; ++dx, ++k) {\n" +
+           "      " + step + "\n    }\n  }\n";
+  }
+  std::string out = "  int k = 0;\n";
+  for (std::size_t i = 0; i < runs.size(); i += 3) {
+    out += "  for (int dx = " + std::to_string(runs[i]) + "; dx < " + std::to_string(runs[i + 1]) +
+           "; ++dx, ++k) {\n    const int dy = " + std::to_string(runs[i + 2]) + ";\n    " + step +
+           "\n  }\n";
   }
   return out;
 }
@@ -141,10 +160,10 @@ void write_stencil(Builder& to, int n, const std::string& name) {
   }
   const std::string w = weights(to, n, "weights", 0, stencil.taps.count());
   const std::string tap = to.call(at, x + " + dx", y + " + dy", "c");
-  const std::string sum =
-      stencil.combine == Combine::sum
-          ? weighted_sum(stencil.taps, w, tap)
-          : extremum_with_heights(stencil.taps, stencil.combine == Combine::largest, w, tap);
+  const std::string sum = stencil.combine == Combine::sum
+                              ? weighted_sum(to, name, stencil.taps, w, tap)
+                              : extremum_with_heights(to, name, stencil.taps,
+                                                      stencil.combine == Combine::largest, w, tap);
   to.function(name, value_header(type_of(node.cls), name) + sum + "  return " +
                         converted(node.cls, "float", "sum") + ";\n}\n");
 }
@@ -161,7 +180,7 @@ void write_separable_rows(Builder& to, int n) {
   const std::string row_weights = weights(to, n, "row_weights", 0, separable.row.count());
   const std::string row_tap = to.call(at, shifted("x", separable.shift_x) + " + dx", "y + dy", "c");
   to.function(rows + "_value", value_header("float", rows + "_value") +
-                                   weighted_sum(separable.row, row_weights, row_tap) +
+                                   weighted_sum(to, rows, separable.row, row_weights, row_tap) +
                                    "  return sum;\n}\n");
   const auto size = [n, image](const LaunchContext& at_launch) {
     return Size{at_launch.size_of({false, n}).width, at_launch.size_of(image).height};
@@ -192,8 +211,8 @@ void write_separable(Builder& to, int n, const std::string& name) {
   const std::string column_tap =
       to.call(rows + "_at", "x", shifted("y", separable.shift_y) + " + dy", "c");
   to.function(name, value_header(type_of(node.cls), name) +
-                        weighted_sum(separable.column, column_weights, column_tap) + "  return " +
-                        converted(node.cls, "float", "sum") + ";\n}\n");
+                        weighted_sum(to, name, separable.column, column_weights, column_tap) +
+                        "  return " + converted(node.cls, "float", "sum") + ";\n}\n");
 }
 
 void write_extremum(Builder& to, int n, const std::string& name, bool two_passes) {
@@ -208,7 +227,7 @@ void write_extremum(Builder& to, int n, const std::string& name, bool two_passes
   const std::string sign = extremum.largest ? ">" : "<";
   const auto fold = [&](const Mask& mask, const std::string& at) {
     return "  " + type + " best = " + nothing + ";\n" +
-           for_each_cell(mask,
+           for_each_cell(to, name, mask,
                          "const " + type + " v = " + at + "; if (v " + sign + " best) best = v;") +
            "  return best;\n";
   };

@@ -74,8 +74,9 @@ void write_border(Builder& to, const std::string& name, const std::string& type,
                   bool tall = true);
 
 // Text that runs `step` for each set cell of the mask in row-major order, with dx, dy (offsets)
-// and k (which cell) defined.
-std::string for_each_cell(const Mask& mask, const std::string& step);
+// and k (which cell) defined. `name`: of the table that holds a mask of many runs.
+std::string for_each_cell(Builder& to, const std::string& name, const Mask& mask,
+                          const std::string& step);
 
 // The header of a value function.
 std::string value_header(const std::string& type, const std::string& name);

@@ -15,6 +15,7 @@ namespace {
 constexpr int least_cells = 26;        // windows that networks don't take
 constexpr int most_small_count = 255;  // that fits a byte
 constexpr int codes = 256;
+constexpr int most_row_cells = 64;  // that a work-item holds four times over, in registers
 // Strips that a device needs to be busy, and their rows: a strip starts with a whole window.
 constexpr std::int64_t enough_strips = 132 * 896;
 constexpr int most_strip = 128, least_strip = 32;
@@ -215,8 +216,9 @@ class RankHistogram {
   void write() {
     write_outside();
     write_key();
-    const bool rows = rank_.mask.full() && node_.cls != PixelClass::uint16 &&
-                      node_.cls != PixelClass::single && node_.channels == 1;
+    const bool rows = rank_.mask.full() && rank_.mask.width <= most_row_cells &&
+                      node_.cls != PixelClass::uint16 && node_.cls != PixelClass::single &&
+                      node_.channels == 1;
     if (rows) write_row();
     if (rest_bits() > 0) write_rest();
     const std::string loop = rows ? rows_text() : cells_text();
@@ -334,8 +336,8 @@ class RankHistogram {
                                         {"down", number(f.down)},
                                         {"width", to_.width(image_)},
                                         {"height", to_.height(image_)},
-                                        {"inner", for_each_cell(mask, step(inner))},
-                                        {"cells", for_each_cell(mask, step(key))}}));
+                                        {"inner", for_each_cell(to_, name_, mask, step(inner))},
+                                        {"cells", for_each_cell(to_, name_, mask, step(key))}}));
   }
 
   int words() const { return (rank_.mask.width + 3) / 4; }
@@ -354,16 +356,18 @@ class RankHistogram {
 
   std::string cells_text() {
     const std::string top = rest_bits() > 0 ? " >> " + number(rest_bits()) : "";
-    const auto moved = [&](const Mask& mask, const char* y, const char* sign) {
+    const auto moved = [&](const char* which, const Mask& mask, const char* y, const char* sign) {
       const std::string key = to_.call(name_ + "_key", "x + dx", y, "c");
       return "  {\n" +
-             for_each_cell(mask, "const uint code = " + key + top + "; COUNT(code) " + sign +
-                                     "= 1; below " + sign + "= code < place ? 1 : 0;") +
+             for_each_cell(to_, name_ + which, mask,
+                           "const uint code = " + key + top + "; COUNT(code) " + sign +
+                               "= 1; below " + sign + "= code < place ? 1 : 0;") +
              "  }\n";
     };
-    return filled(cells_loop, {{"all", moved(rank_.mask, "y + dy", "+")},
-                               {"leaving", moved(edge(rank_.mask, -1), "y - 1 + dy", "-")},
-                               {"entering", moved(edge(rank_.mask, 1), "y + dy", "+")}});
+    return filled(cells_loop,
+                  {{"all", moved("_all", rank_.mask, "y + dy", "+")},
+                   {"leaving", moved("_leaving", edge(rank_.mask, -1), "y - 1 + dy", "-")},
+                   {"entering", moved("_entering", edge(rank_.mask, 1), "y + dy", "+")}});
   }
 
   // Moves `place` up by single codes to the one that the rank is in.

@@ -8,6 +8,23 @@
 namespace impipe::ops {
 namespace {
 
+constexpr int most_cells = 65535;  // of a domain: what 16-bit counts of a window's values hold
+constexpr int longest_side = 1001;
+
+Mask domain_argument(const Call& call) {
+  const Mask mask = element_argument(call, "domain");
+  if (std::max(mask.width, mask.height) > longest_side) {
+    call.fail("domain", "a domain has at most " + std::to_string(longest_side) +
+                            " rows and columns, this one is " + std::to_string(mask.height) + "x" +
+                            std::to_string(mask.width));
+  }
+  if (mask.count() > most_cells) {
+    call.fail("domain", "a domain has at most " + std::to_string(most_cells) +
+                            " cells that are 1, this one has " + std::to_string(mask.count()));
+  }
+  return mask;
+}
+
 // args: the offsets.
 ImageValue ranked(const Call& call, PlanBuilder& plan, Rank rank, std::vector<Arg> args = {}) {
   const ImageValue image = plan.current();
@@ -40,7 +57,9 @@ const RegisterOperator ordfilt2_operator{{
                     .high = 1e6,
                     .required = true},
                    {.name = "domain",
-                    .help = "the mask: a 0/1 matrix, rectangle,m,n or another element, or @file",
+                    .help =
+                        "the mask, at most 1001 rows and columns and 65535 cells that are 1: a 0/1 "
+                        "matrix, rectangle,m,n or another element, or @file",
                     .takes = Takes::element,
                     .required = true},
                    pad,
@@ -57,7 +76,7 @@ const RegisterOperator ordfilt2_operator{{
     .matlab = "ordfilt2(A,nth,domain,S,pad) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
-          const Mask mask = element_argument(call, "domain");
+          const Mask mask = domain_argument(call);
           const int nth = static_cast<int>(call.number("nth"));
           if (nth > mask.count()) {
             plan.note("ordfilt2: nth " + std::to_string(nth) + " is more than the " +

@@ -1,0 +1,13 @@
+// How many bytes a plane takes in memory: rows are padded, and an image of a few columns has more
+// padding than pixels.
+#pragma once
+
+#include "core/image.hpp"
+
+namespace impipe {
+
+// Bytes from one row to the next of a plane in host memory: a multiple of 64, or for shorter rows
+// the power of two that holds one, so that a thin image takes no more than twice its pixels.
+std::int64_t plane_stride(std::int64_t row_bytes);
+
+}  // namespace impipe
