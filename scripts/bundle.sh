@@ -6,7 +6,7 @@
 #
 # --build   a build folder to take the program from; by default one is made in build/release
 # --output  where the archive goes; by default the build folder
-# --tests   with unit_tests and the scripts of scripts/gpu.sh, for a machine without a compiler
+# --tests   with unit_tests, manifest and the scripts of scripts/gpu.sh, for a machine without a compiler
 # --check   unpacks the archive in an empty folder and runs it with an empty environment and, as
 #           root, in a root folder that has the C library and nothing else
 set -euo pipefail
@@ -46,7 +46,7 @@ mkdir -p "$root/bin" "$root/lib/impipe/libraries/cxx"
 
 modules=("$build/src/io/impipe_codec.so" "$build/src/io/impipe_codec_exr.so")
 programs=("$build/src/cli/impipe")
-[ -z "$tests" ] || programs+=("$build/tests/unit_tests")
+[ -z "$tests" ] || programs+=("$build/tests/unit_tests" "$build/tests/manifest")
 install -s "${programs[@]}" "$root/bin"
 install -s "${modules[@]}" "$root/lib/impipe"
 

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # For anybody with a GPU: does every kernel give the CPU's bits there, and how fast is it?
 #
-#   scripts/gpu.sh [--conformance] [--cases] [--sanitizer] [--bench] [--out DIR]
+#   scripts/gpu.sh [--conformance] [--cases] [--manifest] [--sanitizer] [--bench] [--out DIR]
 #
 # --conformance  the table of kernels against the CPU, and what happens when memory is out
 # --cases        the oracle's cases through the program
+# --manifest     results of random pipelines as they were at 5b0e3c9 (tests/data/manifest.tsv), every
+#                IMPIPE_MANIFEST_EVERY-th row (8)
 # --sanitizer    compute-sanitizer's memcheck and racecheck over a part of the table
 # --bench        `impipe bench --suite primitives`, on CUDA the other suites too
 # --out DIR      where the results go (build/gpu): gpu.md with commit, machine and commands, a log
@@ -20,7 +22,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 phases='' out=build/gpu command="scripts/gpu.sh $*"
 while [ $# -gt 0 ]; do
   case $1 in
-    --conformance | --cases | --sanitizer | --bench) phases+=" ${1#--}" ;;
+    --conformance | --cases | --manifest | --sanitizer | --bench) phases+=" ${1#--}" ;;
     --out)
       [ $# -gt 1 ] || { echo "gpu.sh: --out takes a folder" >&2; exit 2; }
       out=$2
@@ -31,15 +33,16 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-phases=${phases:-conformance cases sanitizer bench}
+phases=${phases:-conformance cases manifest sanitizer bench}
 
 if [ -x bin/impipe ]; then
-  impipe=$PWD/bin/impipe unit_tests=$PWD/bin/unit_tests
+  impipe=$PWD/bin/impipe unit_tests=$PWD/bin/unit_tests manifest=$PWD/bin/manifest
   commit=$(cat COMMIT 2>/dev/null || echo unknown)
 else
   . scripts/setup.sh
   setup_main test && setup_build ci || exit 1
   impipe=$PWD/build/ci/src/cli/impipe unit_tests=$PWD/build/ci/tests/unit_tests
+  manifest=$PWD/build/ci/tests/manifest
   commit=$(git describe --always --dirty 2>/dev/null || echo unknown)
 fi
 mkdir -p "$out"
@@ -114,6 +117,10 @@ for phase in $phases; do
       cases)
         try 60 "cases-$backend" python3 scripts/run_cases.py tests/data/oracle/cases.tsv \
           --backend "$backend" --impipe "$impipe"
+        ;;
+      manifest)
+        try 240 "manifest-$backend" "$manifest" check tests/data/manifest.tsv "$backend" \
+          "${IMPIPE_MANIFEST_EVERY:-8}"
         ;;
       sanitizer)
         [ "$backend" = cuda ] || continue
