@@ -181,11 +181,13 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
 }
 
 void AtomicFile::commit() {
-  // Some file systems tell of a full disk or quota only at the close.
-  const int closed = close(file_);
-  file_ = -1;
-  if (closed != 0 && errno != EINTR) fail_with(errno);
+  // Some file systems tell of a full disk or quota only at a close: that of a second descriptor,
+  // since the lock has to last until the file has its own name.
+  const int second = dup(file_);
+  if (second >= 0 && close(second) != 0 && errno != EINTR) fail_with(errno);
   if (rename(temporary_.c_str(), target_.c_str()) != 0) fail_with(errno);
+  close(file_);
+  file_ = -1;
   temporary_.clear();
   free_slot(slot_);
   slot_ = -1;

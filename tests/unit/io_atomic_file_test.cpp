@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "core/error.hpp"
 
@@ -57,6 +59,23 @@ class AtomicFileTest : public testing::Test {
 
   fs::path root_;
 };
+
+// Many programs write to one folder, and each of them sweeps it.
+TEST_F(AtomicFileTest, IsNeverSweptWhileItIsWritten) {
+  std::atomic<bool> done = false;
+  std::thread sweeper([&] {
+    while (!done) sweep_stale_temporaries(root_);
+  });
+  std::string failures;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string error = error_of(root_ / "a.png");
+    if (error != "no error") failures += error + "\n";
+  }
+  done = true;
+  sweeper.join();
+  EXPECT_EQ(failures, "");
+  EXPECT_EQ(names(), "a.png");
+}
 
 TEST_F(AtomicFileTest, AppearsWholeAtTheCommit) {
   std::ofstream(root_ / "a") << "old";
