@@ -40,6 +40,8 @@ std::vector<Size> planned_sizes(const Pipeline& pipeline, const Plan& lowered, S
                                 std::int64_t max_pixels) {
   std::vector<Size> sizes(lowered.values.size());
   sizes[0] = input;
+  // What is read is refused where it is read, with the file's name: no operator made it so large.
+  if (input.pixels() > max_pixels) max_pixels = input.pixels();
   for (const PlanOperand& operand : lowered.operands) {
     if (const auto size = operands.find(operand.name); size != operands.end()) {
       sizes[operand.value] = size->second;

@@ -170,7 +170,7 @@ class Commands(ProgramTest):
         suites = [line.split("  ")[0] for line in self.impipe("bench", "--suite").out.splitlines()]
         rows = set()
         for suite in suites:
-            said = self.impipe("bench", "--suite", suite, "--size", 16, "-j", 1, "--json").out
+            said = self.impipe("bench", "--suite", suite, "--size", 320, "-j", 1, "--json").out
             rows |= {(suite, row["name"], row["class"]) for row in json.loads(said)["results"]}
         for path in paths:
             for bar in json.loads(path.read_text())["bars"]:
