@@ -123,8 +123,9 @@ HostImage with_alpha_of(HostImage image, PixelClass cls) {
 
 HostImage make_image(const ImageType& type, Size size) { return HostImage(type, size); }
 
-// Calls a codec module. What its libraries make of it when there is no memory is their own matter
-// (a damaged file, a type of their own that they throw): errno, which malloc sets, tells.
+// Calls a codec module. What its libraries make of it when there is no memory is their own matter:
+// a damaged file, metadata left out, a type of their own that they throw, or a success with a
+// broken result (libwebp). errno, which malloc sets, tells.
 template <class Call>
 auto from_module(Call call) {
   errno = 0;
@@ -134,7 +135,9 @@ auto from_module(Call call) {
     fail(reason);
   };
   try {
-    return call();
+    auto result = call();
+    if (errno == ENOMEM) throw std::bad_alloc();
+    return result;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
@@ -144,14 +147,6 @@ auto from_module(Call call) {
     fail_by("the codec failed for a reason of its own");
     throw;
   }
-}
-
-// The same for metadata, of which libraries leave out what they had no memory for.
-template <class Call>
-auto metadata_from_module(Call call) {
-  auto result = from_module(call);
-  if (errno == ENOMEM) throw std::bad_alloc();
-  return result;
 }
 
 // "PPPPPPPPPPPPGRAY…": the colour space that a profile is for.
@@ -229,7 +224,7 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     out.image = from_module([&] { return module.decode(bytes, out.info, make_image); });
     out.info.type = out.image.type;
     if (options.metadata && traits(format).metadata) {
-      out.metadata = metadata_from_module([&] { return module.read_metadata(bytes, format); });
+      out.metadata = from_module([&] { return module.read_metadata(bytes, format); });
     }
     out.image = orient(std::move(out.image), out.info.orientation);
   }
@@ -276,7 +271,7 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       Metadata kept = metadata;
       if (!profile_fits(kept.icc, ready.type.channels)) kept.icc.clear();
       if (traits(format).metadata && !kept.empty()) {
-        out.bytes = metadata_from_module(
+        out.bytes = from_module(
             [&] { return module.add_metadata(std::move(out.bytes), format, kept, ready.size()); });
       }
     }

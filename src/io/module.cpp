@@ -41,7 +41,7 @@ std::atomic<bool> loader_is_spoilt = false;
 }
 
 const CodecModule& open_module(const std::string& file_name) {
-  constexpr size_t spare = 4 << 20;  // bytes; the loader takes far less
+  constexpr size_t spare = 1 << 20;  // bytes; the loader takes less
   ::operator delete(::operator new(spare));
   if (loader_is_spoilt) throw std::bad_alloc();
   std::string looked;
