@@ -143,8 +143,9 @@ void check_claims(const ImageInfo& info, std::int64_t file_bytes, std::int64_t m
   }
 }
 
-// Calls a codec module. What its libraries make of it when there is no memory is their own matter
-// (a damaged file, a type of their own that they throw): errno, which malloc sets, tells.
+// Calls a codec module. What its libraries make of it when there is no memory is their own matter:
+// a damaged file, metadata left out, a type of their own that they throw, or a success with a
+// broken result (libwebp). errno, which malloc sets, tells.
 template <class Call>
 auto from_module(Call call) {
   errno = 0;
@@ -154,7 +155,9 @@ auto from_module(Call call) {
     fail(reason);
   };
   try {
-    return call();
+    auto result = call();
+    if (errno == ENOMEM) throw std::bad_alloc();
+    return result;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
@@ -164,14 +167,6 @@ auto from_module(Call call) {
     fail_by("the codec failed for a reason of its own");
     throw;
   }
-}
-
-// The same for metadata, of which libraries leave out what they had no memory for.
-template <class Call>
-auto metadata_from_module(Call call) {
-  auto result = from_module(call);
-  if (errno == ENOMEM) throw std::bad_alloc();
-  return result;
 }
 
 // "PPPPPPPPPPPPGRAY…": the colour space that a profile is for.
@@ -275,7 +270,7 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
            to_string(out.image.size()) + ", " + to_string(out.image.type));
     }
     if (options.metadata && traits(format).metadata) {
-      out.metadata = metadata_from_module([&] { return module.read_metadata(bytes, format); });
+      out.metadata = from_module([&] { return module.read_metadata(bytes, format); });
       if (out.metadata.damaged) out.lost.push_back("metadata that cannot be read");
       out.metadata.pieces = verbatim_pieces(bytes, format);
       out.metadata.pieces_of = format;
@@ -333,7 +328,7 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       if (!profile_fits(kept.icc, ready.type.channels)) kept.icc.clear();
       if (traits(format).metadata && !kept.empty()) {
         const size_t bare = out.bytes.size();
-        out.bytes = metadata_from_module(
+        out.bytes = from_module(
             [&] { return module.add_metadata(std::move(out.bytes), format, kept, ready.size()); });
         out.metadata_dropped = out.bytes.size() == bare;
       }

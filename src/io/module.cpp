@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <sys/auxv.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -23,7 +24,19 @@ std::vector<fs::path> folders() {
   return codec_folders(named == nullptr ? "" : named, program_path());
 }
 
+// Not to be caught by a second try: after a load that failed for want of memory glibc's loader
+// mixes up the threads' data of libraries.
+std::atomic<bool> loader_is_spoilt = false;
+
+[[noreturn]] void fail_to_load() {
+  loader_is_spoilt = true;
+  throw std::bad_alloc();
+}
+
 const CodecModule& open_module(const std::string& file_name) {
+  constexpr size_t spare = 1 << 20;  // bytes; the loader takes less
+  ::operator delete(::operator new(spare));
+  if (loader_is_spoilt) throw std::bad_alloc();
   std::string looked;
   for (const fs::path& folder : folders()) {
     std::error_code error;
@@ -40,7 +53,7 @@ const CodecModule& open_module(const std::string& file_name) {
                            std::string_view(reason).starts_with(clean.native() + ": ");
       const bool no_room = reason != nullptr && std::string_view(reason).ends_with(
                                                     "failed to map segment from shared object");
-      if (reason == nullptr || errno == ENOMEM || no_name || no_room) throw std::bad_alloc();
+      if (reason == nullptr || errno == ENOMEM || no_name || no_room) fail_to_load();
       throw Error("the codec module cannot be loaded: " + std::string(reason),
                   ExitCode::file_failed);
     }

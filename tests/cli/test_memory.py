@@ -60,6 +60,23 @@ class Memory(ProgramTest):
         self.assertEqual(result.err, "impipe: in/a.npy: encode: out of memory\n")
         self.assertEqual(self.tree("out"), [])
 
+    def test_a_webp_encoder_without_memory_writes_no_broken_file(self):
+        # Without some hundred bytes libwebp says that all went well, and gives 38 bytes.
+        pixels = np.load(os.path.join(ROOT, "tests", "data", "io", "rgb8.npy"))
+        self.picture("in/a.npy", pixels)
+        for at in range(1, 40):
+            result = self.disturbed("imcomplement", "in", "-o", "out", "--format", "webp",
+                                    code=None, FAILING_ALLOC_AT=at, FAILING_ALLOC_MIN=552,
+                                    FAILING_ALLOC_MAX=568)
+            if result.code == 0:
+                np.testing.assert_array_equal(255 - self.pixels("out/a.webp"),
+                                              self.pixels("in/a.npy"))
+                os.remove(self.path("out/a.webp"))
+            else:
+                self.assertEqual(result.code, 1)
+                self.assertIn("out of memory", result.err)
+                self.assertEqual(self.tree("out") if os.path.isdir(self.path("out")) else [], [])
+
     def test_threads_that_cannot_start_are_done_without(self):
         for i in range(6):
             self.picture(f"in/{i}.png", colour(90, 70, i))

@@ -4,6 +4,7 @@
 #include <tiffio.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdarg>
 #include <cstring>
@@ -60,6 +61,8 @@ int close_memory(thandle_t) { return 0; }
 toff_t size_of_memory(thandle_t handle) { return static_cast<Memory*>(handle)->size(); }
 
 int on_error(TIFF*, void* user, const char*, const char* format, va_list arguments) {
+  // After such an error libtiff goes on with null pointers: out through its frames, as in png.cpp.
+  if (errno == ENOMEM) throw std::bad_alloc();
   auto& complaint = static_cast<Memory*>(user)->complaint;
   // The first is the cause.
   if (complaint[0] == '\0') std::vsnprintf(complaint, sizeof complaint, format, arguments);
