@@ -14,7 +14,8 @@
 #            bits fused and not, at every instruction set, and on OpenCL; N / 10 of small images on
 #            OpenCL; and N / 200 random cases of each operator against the definitions. FIRST is the
 #            first seed, 1 unless given.
-# --long     runs the long forms too (2,000 files where 400 are the rule).
+# --long     runs the long forms too (2,000 files where 400 are the rule). IMPIPE_TEST_LIMITS=all
+#            walks the ends of all parameters' ranges on OpenCL too (-R cli.limits), for hours.
 # Anything else goes to ctest, such as -R cli. Exits with ctest's status.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -42,8 +42,8 @@ struct ImageType {
 std::string to_string(const ImageType& type);  // "uint8 x3 + alpha, white 255"
 
 // A rectangle of interleaved pixels in host memory; copies share the memory.
-// Rows start at multiples of 64 bytes; what lies between the end of a row and the next row is
-// unspecified.
+// Rows start at multiples of 64 bytes, shorter ones at multiples of the power of two that holds one
+// (plane_stride); what lies between the end of a row and the next row is unspecified.
 class Plane {
  public:
   Plane() = default;

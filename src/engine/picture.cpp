@@ -13,6 +13,9 @@
 namespace impipe::engine {
 namespace {
 
+// What rows of a GPU's planes start at multiples of, in bytes.
+constexpr std::int64_t device_row_alignment = 128;
+
 constexpr std::uint64_t fnv_offset = 0xcbf29ce484222325;
 constexpr std::uint64_t fnv_prime = 0x100000001b3;
 constexpr double giga = 1 << 30;
@@ -95,7 +98,6 @@ bool PictureWork::is_wanted() const {
 std::optional<std::int64_t> PictureWork::prepare() {
   if (picture_.failure) throw Error(picture_.failure->message, ExitCode::file_failed);
   if (!is_wanted()) return std::nullopt;
-  const Plan& plan = picture_.program->plan;
   const std::vector<Size> sizes = pipeline::planned_sizes(
       settings_.lanes->pipeline(), picture_.program->lowered, picture_.info->size(),
       picture_.partner_sizes(), settings_.decode.max_pixels);
@@ -107,13 +109,14 @@ std::optional<std::int64_t> PictureWork::prepare() {
   }
   std::error_code error;
   const auto file_bytes = std::filesystem::file_size(picture_.path, error);
-  // The device's planes hold the input too; the encoded result is no larger than its pixels.
-  const auto pixels = static_cast<double>(sizes[0].pixels());
-  const auto made = static_cast<double>(sizes[plan.result].pixels());
-  const double around = (picture_.info->type.alpha ? 4 : 0) * std::max(pixels, made) +
-                        2 * bytes_per_pixel(plan.values[plan.result]) * made;
-  return static_cast<std::int64_t>(planes + around) +
-         (error ? 0 : static_cast<std::int64_t>(file_bytes));
+  const Size size = picture_.info->size();
+  const bool on_cpu = settings_.lanes->first().device().id == "cpu";
+  const ImageBytes bytes = image_bytes(*picture_.program, size, on_cpu ? 0 : device_row_alignment);
+  // The CPU's planes are the decoded image and the result; the encoded result is no larger than its
+  // pixels.
+  double sum = bytes.on_device + bytes.result + (on_cpu ? 0 : bytes.input + bytes.result);
+  if (picture_.info->type.alpha) sum += 4 * static_cast<double>(size.pixels());
+  return static_cast<std::int64_t>(sum) + (error ? 0 : static_cast<std::int64_t>(file_bytes));
 }
 
 void PictureWork::decode() {

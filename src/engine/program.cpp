@@ -2,9 +2,11 @@
 #include "engine/program.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "core/error.hpp"
+#include "core/plane_bytes.hpp"
 #include "core/primitive_facts.hpp"
 #include "pipeline/image_sizes.hpp"
 
@@ -52,21 +54,20 @@ std::vector<std::vector<ValueId>> lifetimes(const Plan& plan) {
   return dead_after;
 }
 
-// bytes_of(value): those of one value. The most there are of all at the same time.
-template <class BytesOf>
-double most_bytes(const Plan& plan, const std::vector<std::vector<ValueId>>& dead_after,
-                  BytesOf bytes_of) {
+// The sum of what each value counts, of those that live at the same time, at most.
+double most_at_once(const Plan& plan, const std::vector<std::vector<ValueId>>& dead_after,
+                    const std::function<double(ValueId)>& count) {
   std::set<ValueId> live = {0};
   for (const PlanOperand& operand : plan.operands) live.insert(operand.value);
-  const auto bytes = [&] {
+  const auto sum_of_live = [&] {
     double sum = 0;
-    for (const ValueId id : live) sum += bytes_of(id);
+    for (const ValueId id : live) sum += count(id);
     return sum;
   };
-  double most = bytes();
+  double most = sum_of_live();
   for (size_t s = 0; s < plan.steps.size(); ++s) {
     live.insert(plan.steps[s].outputs.begin(), plan.steps[s].outputs.end());
-    most = std::max(most, bytes());
+    most = std::max(most, sum_of_live());
     for (const ValueId id : dead_after[s]) live.erase(id);
   }
   return most;
@@ -126,6 +127,29 @@ int bytes_per_pixel(const PlanValue& value) {
   return value.type.channels * bytes_of(value.type.cls);
 }
 
+ImageBytes image_bytes(const Program& program, Size input, std::int64_t row_alignment) {
+  const Plan& plan = program.lowered;
+  std::vector<Size> sizes(plan.values.size(), input);
+  for (const Step& step : plan.steps) {
+    const Node& node = step.kernel.nodes.front();
+    if (node.images.empty() || node.is_measure) continue;
+    sizes[step.outputs.front()] = result_size(node, sizes[step.inputs[node.images.front().index]]);
+  }
+  const auto bytes = [&](ValueId id, std::int64_t alignment) {
+    const std::int64_t row = sizes[id].width * bytes_per_pixel(plan.values[id]);
+    if (row <= 0) return 0.0;
+    const std::int64_t stride =
+        alignment > 0 ? (row + alignment - 1) / alignment * alignment : plane_stride(row);
+    return static_cast<double>(stride) * static_cast<double>(sizes[id].height);
+  };
+  ImageBytes out;
+  out.on_device = most_at_once(program.plan, program.dead_after,
+                               [&](ValueId id) { return bytes(id, row_alignment); });
+  out.input = bytes(0, 0);
+  out.result = plan.writes_image ? bytes(program.plan.result, 0) : 0;
+  return out;
+}
+
 Program make_program(const pipeline::Pipeline& pipeline, Plan lowered, Plan plan) {
   Program program;
   program.value_names = names_of_values(pipeline, lowered);
@@ -133,9 +157,8 @@ Program make_program(const pipeline::Pipeline& pipeline, Plan lowered, Plan plan
     program.operators.emplace_back(stage.call ? stage.call->op().name : std::string_view());
   }
   program.dead_after = lifetimes(plan);
-  program.bytes_per_pixel = most_bytes(plan, program.dead_after, [&](ValueId id) {
-    return static_cast<double>(bytes_per_pixel(plan.values[id]));
-  });
+  program.bytes_per_pixel = most_at_once(
+      plan, program.dead_after, [&](ValueId id) { return bytes_per_pixel(plan.values[id]); });
   program.lowered = std::move(lowered);
   program.plan = std::move(plan);
   for (Step& step : program.plan.steps) {
@@ -146,7 +169,7 @@ Program make_program(const pipeline::Pipeline& pipeline, Plan lowered, Plan plan
 
 double most_bytes(const Program& program, const std::vector<Size>& sizes) {
   const Plan& plan = program.plan;
-  return most_bytes(plan, program.dead_after, [&](ValueId id) {
+  return most_at_once(plan, program.dead_after, [&](ValueId id) {
     return static_cast<double>(bytes_per_pixel(plan.values[id])) *
            static_cast<double>(sizes[id].pixels());
   });

@@ -51,4 +51,13 @@ double most_bytes(const Program& program, const std::vector<Size>& sizes);
 // Bytes that a plane of this value has for each of its pixels.
 int bytes_per_pixel(const PlanValue& value);
 
+// Bytes of a plan's images at most at the same time, each as large as it is for an input of this
+// size, its rows padded; operands are taken to be as large as the input. row_alignment: that of the
+// device's planes; 0: planes are the host's.
+struct ImageBytes {
+  double on_device = 0;
+  double input = 0, result = 0;  // in host memory
+};
+ImageBytes image_bytes(const Program& program, Size input, std::int64_t row_alignment);
+
 }  // namespace impipe::engine

@@ -16,7 +16,7 @@ from program import PROGRAM, SANITIZED, ProgramTest
 
 EVERYTHING = os.environ.get("IMPIPE_TEST_LIMITS") == "all"
 UNDER_OCLGRIND = "OCLGRIND_LOG" in os.environ
-SECONDS = 900 if UNDER_OCLGRIND else 300 if SANITIZED else 60  # of one run; compiling included
+SECONDS = 900 if UNDER_OCLGRIND or SANITIZED else 300  # of one run; compiling included
 MOST_MEMORY = 6 << 30  # bytes of address space: what asks for more is told so
 
 # What an operator takes beside the parameter that is walked.
@@ -97,6 +97,8 @@ def pipelines(operator):
 
 
 class Limits(ProgramTest):
+    pictures = ["in"]
+
     def make_pictures(self):
         rng = np.random.default_rng(7)
         for shape in [(1, 1), (1, 7), (9, 1), (5, 3)]:
@@ -112,8 +114,10 @@ class Limits(ProgramTest):
         def limit():
             if not SANITIZED:
                 resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-        pictures = "in/1x1-uint8.npy" if any(t in pipeline for t in ON_ONE_PIXEL) else "in"
-        arguments = [PROGRAM, pipeline, *([] if source else [pictures]), "--device", device]
+        pictures = self.pictures
+        if any(text in pipeline for text in ON_ONE_PIXEL):
+            pictures = ["in/1x1-uint8.npy"]
+        arguments = [PROGRAM, pipeline, *([] if source else pictures), "--device", device]
         ends_in_image = self.ends_in_image[pipeline.split("|")[-1].split()[0]]
         arguments += ["--hash", "-n", "-o", "out"] if ends_in_image else []
         try:
@@ -170,6 +174,7 @@ class Limits(ProgramTest):
         devices = self.devices()
         if len(devices) == 1:
             self.skipTest("no OpenCL device")
+        self.pictures = ["in/5x3-uint8.npy", "in/1x7-float32.npy"]  # each class compiles anew
         few = ["ordfilt2 nth=2 domain=disk,128", "medfilt2 size=255,255", "imdilate se=disk,500"]
         self.walk(lambda operator, text: text in few or
                   (EVERYTHING and not operator["source"]), devices)

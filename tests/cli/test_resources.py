@@ -1,6 +1,7 @@
 """Memory that does not grow with the number of files, and a profile that adds up."""
 import json
 import os
+import resource
 import unittest
 
 import numpy as np
@@ -38,6 +39,32 @@ class Memory(ProgramTest):
         tight = self.peak_memory(CHAIN, "in", "-o", "out2", "-j", 8, "--memory", "24M")
         self.assertEqual(self.tree("out2"), self.tree("out"))
         self.assertLess(tight, free)
+
+
+@unittest.skipIf(SANITIZED, "a sanitizer's time and memory say nothing")
+class ThinImages(ProgramTest):
+    """A row or a column costs about what its pixels cost."""
+    PIPELINE = "imcomplement | conv2 k3 | medfilt2"
+
+    def test_memory_follows_the_pixels(self):
+        for name, shape in {"square": (1000, 1000), "tall": (1_000_000, 1),
+                            "wide": (1, 1_000_000)}.items():
+            np.save(self.path(name + ".npy"), ramp(1000, 1000).reshape(shape))
+        peaks = {name: self.peak_memory(self.PIPELINE, name + ".npy", "-n", "-o", "out",
+                                        "--device", "cpu") for name in ("square", "tall", "wide")}
+        for name in ("tall", "wide"):
+            self.assertLess(peaks[name], peaks["square"] + 16 * 1024, peaks)
+
+    def test_time_grows_with_the_pixels(self):
+        def seconds(rows):
+            np.save(self.path("tall.npy"), np.resize(ramp(100, 100), (rows, 1)))
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            self.impipe("conv2 k3", "tall.npy", "-n", "-o", "out", "--device", "cpu")
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return after.ru_utime - before.ru_utime
+        # Four times the rows; time that grows with their square would be sixteen times as long.
+        few, many = seconds(500_000), seconds(2_000_000)
+        self.assertLess(many, 8 * few + 0.2)
 
 
 def free_memory():
