@@ -44,6 +44,7 @@ std::vector<Size> planned_sizes(const Pipeline& pipeline, const Plan& lowered, S
       sizes[operand.value] = size->second;
     }
   }
+  if (input.pixels() > max_pixels) return sizes;  // refused where it is read
   for (const Step& step : lowered.steps) {
     const Size size = size_made(lowered, step, sizes);
     if (size.width < 1 || size.height < 1) break;
