@@ -26,7 +26,7 @@ if ! command -v "$compiler" >/dev/null; then
 fi
 
 sources=(
-  src/core/error.cpp src/core/text.cpp src/core/expression*.cpp src/core/row_evaluator.cpp
+  src/core/error.cpp src/core/printable.cpp src/core/text.cpp src/core/expression*.cpp src/core/row_evaluator.cpp
   src/pipeline/parser.cpp src/pipeline/script.cpp
   tests/support/language_laws.cpp tests/fuzz/language_fuzz.cpp
 )

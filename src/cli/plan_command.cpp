@@ -35,6 +35,10 @@ MadeImage input_of(const PlanFlags& flags, const pipeline::Pipeline& pipeline,
   if (!flags.arguments.empty()) {
     try {
       const engine::FileFacts facts = engine::inspect(flags.arguments.front());
+      if (facts.size.pixels() > max_pixels) {
+        throw Error("too many pixels: " + to_string(facts.size) + " is more than the limit of " +
+                    std::to_string(max_pixels) + " (--max-pixels)");
+      }
       return {facts.type, facts.size};
     } catch (const Error& error) {
       throw Error(flags.arguments.front() + ": " + error.what(), ExitCode::file_failed);

@@ -1,10 +1,6 @@
 // Finds and opens the codec modules at the first picture that needs it.
 #pragma once
 
-#include <filesystem>
-#include <string>
-#include <vector>
-
 #include "io/module/codec_module.hpp"
 
 namespace impipe::io {
@@ -12,14 +8,5 @@ namespace impipe::io {
 // The module for a format that is not built in. Throws Error naming the places looked at when there
 // is none, or one of another version.
 const CodecModule& codec_module(Format format);
-
-// The program's own file, absolute; empty when it cannot be found out.
-std::filesystem::path program_path();
-
-// The folders that are looked into for modules: the one that IMPIPE_CODEC names, or those beside
-// the program and the installed one. All are absolute: code is never loaded from a place that
-// depends on the current folder. Throws Error when `named` is relative.
-std::vector<std::filesystem::path> codec_folders(const std::string& named,
-                                                 const std::filesystem::path& program);
 
 }  // namespace impipe::io

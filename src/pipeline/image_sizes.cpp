@@ -40,13 +40,12 @@ std::vector<Size> planned_sizes(const Pipeline& pipeline, const Plan& lowered, S
                                 std::int64_t max_pixels) {
   std::vector<Size> sizes(lowered.values.size());
   sizes[0] = input;
-  // What is read is refused where it is read, with the file's name: no operator made it so large.
-  if (input.pixels() > max_pixels) max_pixels = input.pixels();
   for (const PlanOperand& operand : lowered.operands) {
     if (const auto size = operands.find(operand.name); size != operands.end()) {
       sizes[operand.value] = size->second;
     }
   }
+  if (input.pixels() > max_pixels) return sizes;  // refused where it is read
   for (const Step& step : lowered.steps) {
     const Size size = size_made(lowered, step, sizes);
     if (size.width < 1 || size.height < 1) break;

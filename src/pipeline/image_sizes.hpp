@@ -18,8 +18,9 @@ inline constexpr std::int64_t default_max_pixels = std::int64_t{1} << 30;
 Size size_made(const Plan& lowered, const Step& step, const std::vector<Size>& sizes);
 
 // The sizes of all values of a lowered plan. Where operands do not fit or nothing is left, which is
-// told when the image is computed, the rest stays 0x0. Throws Error with the stage's place in the
-// text for an image, the source's among them, of more than `max_pixels`.
+// told when the image is computed, or the input has too many pixels, which is told when it is read,
+// the rest stays 0x0. Throws Error with the stage's place in the text for an image that is made of
+// more than `max_pixels`.
 std::vector<Size> planned_sizes(const Pipeline& pipeline, const Plan& lowered, Size input,
                                 const std::map<std::string, Size>& operands,
                                 std::int64_t max_pixels);

@@ -148,6 +148,13 @@ class Sizes(ProgramTest):
                     self.assertEqual(result.err, "impipe: " + says)
         self.assertFalse(os.path.exists(self.path("out")))
 
+    def test_a_picture_that_is_too_large_itself_is_refused_as_such(self):
+        says = "too many pixels: 300x200 is more than the limit of 5000 (--max-pixels)\n"
+        result = self.impipe("plan", "imcomplement", "a.png", "--max-pixels", 5000, code=1)
+        self.assertEqual(result.err, "impipe: a.png: " + says)
+        result = self.impipe("imcomplement", "a.png", "-o", "out", "--max-pixels", 5000, code=1)
+        self.assertEqual(result.err, "impipe: a.png: decode: " + says)
+
     def test_a_long_list_of_angles_counts(self):
         result = self.impipe("radon 0:0.002:179", "a.png", "-o", "b.npy", "--max-pixels", "1M",
                              code=2)

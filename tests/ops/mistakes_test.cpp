@@ -56,8 +56,8 @@ const Row rows[] = {
      uint8,
      "pipeline:1:93: imdilate: the kernels, elements and lists of the pipeline have more than "
      "4194304 numbers up to here\n"
-     "  …e square,1001 | imdilate square,1001 | imdilate square,1001 | imdilate square,1001\n"
-     "                                                                "
+     "  …square,1001 | imdilate square,1001 | imdilate square,1001 | imdilate square,1001\n"
+     "                                                               "
      "^^^^^^^^^^^^^^^^^^^^"},
     {"imadd :colour", uint8,
      "pipeline:1:1: imadd: the current image has 1 channel, :colour has 3 channels\n"

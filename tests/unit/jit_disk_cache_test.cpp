@@ -232,6 +232,7 @@ TEST(DiskCacheFolder, ARelativeOneIsNotUsed) {
 TEST_F(DiskCacheTest, AReadOnlyFolderIsReadAndCostsOneWarning) {
   DiskCache(folder_).store(key, bytes("cubin"), "");
   fs::permissions(root_, fs::perms(0755));
+  fs::permissions(folder_.parent_path(), fs::perms(0755));
   fs::permissions(folder_, fs::perms(0555));
   unprivileged([&] {
     DiskCache cache(folder_);
