@@ -187,8 +187,8 @@ class Limits(ProgramTest):
                                "             ^^^^^^^^^^\n")
         np.savetxt(self.path("wide.txt"), np.eye(1, 1002), fmt="%d")
         said = self.impipe("ordfilt2 1 @wide.txt", "in", "-o", "out", code=2).err
-        self.assertEqual(said, "impipe: pipeline:1:12: ordfilt2: a domain has at most 1001 rows "
-                               "and columns, this one is 1x1002\n  ordfilt2 1 @wide.txt\n"
+        self.assertEqual(said, "impipe: pipeline:1:12: ordfilt2: wide.txt, line 1: a matrix has "
+                               "at most 1001 rows and columns\n  ordfilt2 1 @wide.txt\n"
                                "             ^^^^^^^^^\n")
 
 

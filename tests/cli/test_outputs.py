@@ -389,7 +389,8 @@ class Pipes(WithShell):
                          b"pictures (--memory)\n")
         done = self.shell("yes '1 1' | $impipe -f /dev/stdin a.png -o o.png", code=2)
         self.assertEqual(done.stderr,
-                         b"impipe: -f /dev/stdin: more than 16 MiB, which is no pipeline\n")
+                         b"impipe: -f /dev/stdin: is longer than 64 MiB, which is the most that is "
+                         b"read of a text file\n")
 
     def test_as_outputs(self):
         self.shell("mkfifo p.png; (cat p.png > got) & $impipe imcomplement a.png -o p.png; wait")
