@@ -31,10 +31,13 @@ std::vector<std::string> extensions_of(std::span<const io::Input> inputs,
       if (target.kind == Kind::in_place) wanted = picture.info->format;
       if (plan.writes_image) {
         const ImageType& type = plan.values[plan.result].type;
-        picture.output_type = io::output_type(info, type, wanted, task.options.cls);
-        extension = io::output_extension(inputs[i].path, picture.output_type, type.channels);
+        const io::OutputType output = io::output_type(info, type, wanted, task.options.cls);
+        picture.output_format = output.format;
+        picture.output_class = output.cls;
+        extension = io::output_extension(inputs[i].path, output, type.channels);
       } else {
-        picture.output_type = {io::Format::npy, PixelClass::single};
+        picture.output_format = io::Format::npy;
+        picture.output_class = PixelClass::single;
         extension = "npy";
       }
     }
@@ -222,8 +225,7 @@ void refuse_unreplaceable(std::vector<Picture>& pictures) {
     if (picture.failure) continue;
     const std::string why = io::why_not_replaceable(picture.path);
     if (why.empty()) continue;
-    picture.failure = std::make_unique<Picture::Failure>(
-        Picture::Failure{"encode", "--in-place cannot replace it: " + why});
+    picture.failure.reset(new Picture::Failure{"encode", "--in-place cannot replace it: " + why});
   }
 }
 

@@ -22,8 +22,8 @@ struct NamingTask {
   const RunOptions& options;
 };
 
-// Sets `output`, `output_type` and `saves` of the pictures, one an input. Returns what the user
-// should know, or nothing. Throws Error (usage) that names both when two files collide.
+// Sets `output` with its format and class, and `saves` of the pictures, one an input. Returns what
+// the user should know, or nothing. Throws Error (usage) that names both when two files collide.
 std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
                          const NamingTask& task);
 

@@ -67,6 +67,8 @@ std::string pixel_hash(const HostImage& image) {
   return fmt::format("{:016x}", hash);
 }
 
+const Picture::Failure Picture::out_of_memory{"decode", "out of memory"};
+
 const std::map<std::string, ImageType>& Picture::partner_types() const {
   static const std::map<std::string, ImageType> none;
   return partners ? partners->types : none;
@@ -269,8 +271,8 @@ void PictureWork::encode() {
   }
   if (picture_.output.empty() || !may_write(picture_.output)) return;
   if (!plan.writes_image) return write(picture_.output, encode_measurement());
-  io::Encoded encoded = io::encode(outcome_.image, metadata_, picture_.output_type.format,
-                                   picture_.output_type.cls, settings_.encode);
+  io::Encoded encoded = io::encode(outcome_.image, metadata_, picture_.output_format,
+                                   picture_.output_class, settings_.encode);
   outcome_.image = {};
   result_.clipped += encoded.clipped;
   result_.alpha_dropped = encoded.alpha_dropped;

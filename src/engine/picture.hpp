@@ -31,15 +31,24 @@ struct Picture {
     std::map<std::string, Size> sizes;
   };
 
-  std::string path;  // as it is opened
-  bool is_stdin = false;
-  bool missing_frame = false;
+  // One failure takes no memory: that there is none.
+  static const Failure out_of_memory;
+  struct FailureDeleter {
+    void operator()(const Failure* failure) const {
+      if (failure != &out_of_memory) delete failure;
+    }
+  };
+
+  std::string path;                     // as it is opened
   const io::ImageInfo* info = nullptr;  // shared by all that are alike; null until it is known
   std::unique_ptr<io::Bytes> content;   // of stdin or a pipe, which can be read only once
   std::unique_ptr<Partners> partners;   // null without operands
-  std::shared_ptr<const Failure> failure;
+  std::unique_ptr<const Failure, FailureDeleter> failure;
   std::shared_ptr<const Program> program;
-  io::OutputType output_type;
+  io::Format output_format = io::Format::png;
+  PixelClass output_class = PixelClass::uint8;
+  bool is_stdin = false;
+  bool missing_frame = false;
   std::string output;  // "-": stdout; empty when nothing is written
   std::unique_ptr<std::vector<std::filesystem::path>> saves;  // one a save of the plan, or null
 

@@ -35,15 +35,11 @@ struct Work {
 };
 
 void fail(Picture& picture, const char* stage, const Error& error) {
-  picture.failure = std::make_shared<Picture::Failure>(Picture::Failure{stage, error.what()});
+  picture.failure.reset(new Picture::Failure{stage, error.what()});
 }
 
 // Takes no memory: there is none.
-void fail_out_of_memory(Picture& picture) {
-  static const auto failure =
-      std::make_shared<const Picture::Failure>(Picture::Failure{"decode", "out of memory"});
-  picture.failure = failure;
-}
+void fail_out_of_memory(Picture& picture) { picture.failure.reset(&Picture::out_of_memory); }
 
 Work list_work(const RunOptions& options, const pipeline::Pipeline& pipeline,
                const io::OutputTarget* target, Progress& progress) {
