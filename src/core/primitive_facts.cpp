@@ -13,7 +13,7 @@ namespace {
 // One answer a primitive; no default, so that none is forgotten.
 struct Facts {
   PrimitiveFacts operator()(const Point&) const { return {.name = "point"}; }
-  PrimitiveFacts operator()(const Permute&) const { return {.name = "permute"}; }
+  PrimitiveFacts operator()(const Permute&) const { return {.name = "permute", .moves = true}; }
   PrimitiveFacts operator()(const Stencil& s) const { return filter("stencil", s); }
   PrimitiveFacts operator()(const Separable& s) const { return filter("separable", s); }
   PrimitiveFacts operator()(const Extremum& e) const {
@@ -35,18 +35,18 @@ struct Facts {
   }
   PrimitiveFacts operator()(const Scalar&) const { return {.name = "scalar"}; }
   PrimitiveFacts operator()(const Distance&) const { return whole("distance"); }
-  PrimitiveFacts operator()(const Project&) const { return whole("project"); }
-  PrimitiveFacts operator()(const Backproject&) const { return whole("backproject"); }
+  PrimitiveFacts operator()(const Project&) const { return whole("project", true); }
+  PrimitiveFacts operator()(const Backproject&) const { return whole("backproject", true); }
   PrimitiveFacts operator()(const Diffuse&) const { return whole("diffuse"); }
   PrimitiveFacts operator()(const Label&) const { return whole("label"); }
-  PrimitiveFacts operator()(const Resample&) const { return whole("resample"); }
+  PrimitiveFacts operator()(const Resample&) const { return whole("resample", true); }
   PrimitiveFacts operator()(const Window& w) const {
-    return {.name = "window", .border = w.border};
+    return {.name = "window", .moves = true, .border = w.border};
   }
 
  private:
-  static PrimitiveFacts whole(std::string_view name) {
-    return {.name = name, .stands_alone = true};
+  static PrimitiveFacts whole(std::string_view name, bool moves = false) {
+    return {.name = name, .stands_alone = true, .moves = moves};
   }
   template <class Filter>
   static PrimitiveFacts filter(std::string_view name, const Filter& f) {

@@ -14,6 +14,8 @@ struct PrimitiveFacts {
   bool stands_alone = false;
   // Measures an image.
   bool measures = false;
+  // A pixel of the result may come from another place than its own.
+  bool moves = false;
   // A neighbourhood: an output pixel takes several pixels of the input.
   bool reads_around = false;
   // Of neighbourhoods: how far they read around the pixel, what they read outside the image, and

@@ -185,7 +185,7 @@ void Benchmark::check_sizes(Session& session, const pipeline::Pipeline& pipeline
   const double made = static_cast<double>(input.type.channels * bytes_of(input.type.cls)) *
                       static_cast<double>(1 + pipeline.operands.size()) *
                       static_cast<double>(input.size.pixels());
-  const double there = device().is_gpu ? 0 : 4 * most_bytes(*program, sizes);
+  const double there = device().is_gpu ? 0 : 4 * image_bytes(*program, sizes, 0).on_device;
   const double bytes = made + there * options.stack;
   const auto memory = 2 * static_cast<double>(default_memory());
   constexpr double giga = 1 << 30;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/error.hpp"
+#include "core/primitive_facts.hpp"
 #include "io/atomic_file.hpp"
 #include "pipeline/image_sizes.hpp"
 
@@ -37,14 +38,9 @@ void hash_plane(std::uint64_t& hash, const Plane& plane) {
 
 // Whether some pixel of a result may lie elsewhere than in the input.
 bool moves_pixels(const Plan& plan) {
-  const auto moves = [](const Node& node) {
-    const Primitive& p = node.primitive;
-    return std::holds_alternative<Permute>(p) || std::holds_alternative<Window>(p) ||
-           std::holds_alternative<Resample>(p) || std::holds_alternative<Project>(p) ||
-           std::holds_alternative<Backproject>(p);
-  };
-  return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const Step& step) {
-    return std::any_of(step.kernel.nodes.begin(), step.kernel.nodes.end(), moves);
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) {
+    return std::any_of(step.kernel.nodes.begin(), step.kernel.nodes.end(),
+                       [](const Node& node) { return facts_of(node).moves; });
   });
 }
 
@@ -103,21 +99,19 @@ std::optional<std::int64_t> PictureWork::prepare() {
   const std::vector<Size> sizes = pipeline::planned_sizes(
       settings_.lanes->pipeline(), picture_.program->lowered, picture_.info->size(),
       picture_.partner_sizes(), settings_.decode.max_pixels);
-  const double planes = most_bytes(*picture_.program, sizes);
-  if (planes > settings_.most_memory) {
+  const bool on_cpu = settings_.lanes->first().device().id == "cpu";
+  const ImageBytes bytes = image_bytes(*picture_.program, sizes, on_cpu ? 0 : device_row_alignment);
+  if (bytes.on_device > settings_.most_memory) {
     throw Error(fmt::format("out of memory: its images take {:.1f} GiB, and there are {:.1f}",
-                            planes / giga, settings_.most_memory / giga),
+                            bytes.on_device / giga, settings_.most_memory / giga),
                 ExitCode::file_failed);
   }
   std::error_code error;
   const auto file_bytes = std::filesystem::file_size(picture_.path, error);
-  const Size size = picture_.info->size();
-  const bool on_cpu = settings_.lanes->first().device().id == "cpu";
-  const ImageBytes bytes = image_bytes(*picture_.program, size, on_cpu ? 0 : device_row_alignment);
   // The CPU's planes are the decoded image and the result; the encoded result is no larger than its
   // pixels.
   double sum = bytes.on_device + bytes.result + (on_cpu ? 0 : bytes.input + bytes.result);
-  if (picture_.info->type.alpha) sum += 4 * static_cast<double>(size.pixels());
+  if (picture_.info->type.alpha) sum += 4 * static_cast<double>(sizes[0].pixels());
   return static_cast<std::int64_t>(sum) + (error ? 0 : static_cast<std::int64_t>(file_bytes));
 }
 

@@ -127,14 +127,9 @@ int bytes_per_pixel(const PlanValue& value) {
   return value.type.channels * bytes_of(value.type.cls);
 }
 
-ImageBytes image_bytes(const Program& program, Size input, std::int64_t row_alignment) {
-  const Plan& plan = program.lowered;
-  std::vector<Size> sizes(plan.values.size(), input);
-  for (const Step& step : plan.steps) {
-    const Node& node = step.kernel.nodes.front();
-    if (node.images.empty() || node.is_measure) continue;
-    sizes[step.outputs.front()] = result_size(node, sizes[step.inputs[node.images.front().index]]);
-  }
+ImageBytes image_bytes(const Program& program, const std::vector<Size>& sizes,
+                       std::int64_t row_alignment) {
+  const Plan& plan = program.plan;
   const auto bytes = [&](ValueId id, std::int64_t alignment) {
     const std::int64_t row = sizes[id].width * bytes_per_pixel(plan.values[id]);
     if (row <= 0) return 0.0;
@@ -143,10 +138,10 @@ ImageBytes image_bytes(const Program& program, Size input, std::int64_t row_alig
     return static_cast<double>(stride) * static_cast<double>(sizes[id].height);
   };
   ImageBytes out;
-  out.on_device = most_at_once(program.plan, program.dead_after,
-                               [&](ValueId id) { return bytes(id, row_alignment); });
+  out.on_device =
+      most_at_once(plan, program.dead_after, [&](ValueId id) { return bytes(id, row_alignment); });
   out.input = bytes(0, 0);
-  out.result = plan.writes_image ? bytes(program.plan.result, 0) : 0;
+  out.result = plan.writes_image ? bytes(plan.result, 0) : 0;
   return out;
 }
 
@@ -165,14 +160,6 @@ Program make_program(const pipeline::Pipeline& pipeline, Plan lowered, Plan plan
     program.sized.push_back(take_sized_arguments(program.plan, step));
   }
   return program;
-}
-
-double most_bytes(const Program& program, const std::vector<Size>& sizes) {
-  const Plan& plan = program.plan;
-  return most_at_once(plan, program.dead_after, [&](ValueId id) {
-    return static_cast<double>(bytes_per_pixel(plan.values[id])) *
-           static_cast<double>(sizes[id].pixels());
-  });
 }
 
 std::vector<Size> sizes_of(const Program& program, Size input,

@@ -45,19 +45,16 @@ Program make_program(const pipeline::Pipeline& pipeline, Plan lowered, Plan plan
 std::vector<Size> sizes_of(const Program& program, Size input,
                            const std::map<std::string, Size>& operands);
 
-// Bytes on the device at most at the same time. sizes: of all values.
-double most_bytes(const Program& program, const std::vector<Size>& sizes);
-
 // Bytes that a plane of this value has for each of its pixels.
 int bytes_per_pixel(const PlanValue& value);
 
-// Bytes of a plan's images at most at the same time, each as large as it is for an input of this
-// size, its rows padded; operands are taken to be as large as the input. row_alignment: that of the
-// device's planes; 0: planes are the host's.
+// Bytes of a plan's images at most at the same time, their rows padded. sizes: of all values.
+// row_alignment: that of the device's planes; 0: planes are the host's.
 struct ImageBytes {
   double on_device = 0;
   double input = 0, result = 0;  // in host memory
 };
-ImageBytes image_bytes(const Program& program, Size input, std::int64_t row_alignment);
+ImageBytes image_bytes(const Program& program, const std::vector<Size>& sizes,
+                       std::int64_t row_alignment);
 
 }  // namespace impipe::engine

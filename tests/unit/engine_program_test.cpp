@@ -140,13 +140,16 @@ TEST_F(Programs, ValuesAreLetGoAfterTheirLastReader) {
 // A thin image has padding, and a step may make a larger image than it reads.
 TEST_F(Programs, BytesOfImagesCountPaddingAndSizes) {
   run("imdilate square,3 | imresize 10 nearest", {flat({2, 2}, 1), {}});
-  ImageBytes bytes = image_bytes(*program_, {1, 1000}, 0);
+  const auto bytes_for = [&](Size input, std::int64_t row_alignment) {
+    return image_bytes(*program_, sizes_of(*program_, input, {}), row_alignment);
+  };
+  ImageBytes bytes = bytes_for({1, 1000}, 0);
   EXPECT_EQ(bytes.input, 1000);
   EXPECT_EQ(bytes.result, 16 * 10000);
   EXPECT_EQ(bytes.on_device, 1000 + 16 * 10000);
-  bytes = image_bytes(*program_, {1, 1000}, 128);
+  bytes = bytes_for({1, 1000}, 128);
   EXPECT_EQ(bytes.on_device, 128 * 1000 + 128 * 10000);
-  bytes = image_bytes(*program_, {1000, 1}, 128);
+  bytes = bytes_for({1000, 1}, 128);
   EXPECT_EQ(bytes.input, 1024 + 64);  // no power of two
   EXPECT_EQ(bytes.on_device, 1024 + 10112 * 10);
 }
