@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "core/error.hpp"
 #include "engine/sandbox.hpp"
@@ -244,6 +245,23 @@ std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>
   name_saves(inputs, pictures, task);
   Guard(inputs, pictures, task).check();
   return note;
+}
+
+void sweep_folders(const std::vector<Picture>& pictures, bool in_place) {
+  std::set<std::string> folders;
+  std::error_code error;
+  const auto add = [&](const fs::path& path) {
+    if (path.empty() || path == "-") return;
+    const bool link = in_place && fs::is_symlink(path, error);  // its file is what is written
+    const fs::path folder = (link ? fs::weakly_canonical(path, error) : path).parent_path();
+    folders.insert(folder.empty() ? "." : folder.string());
+  };
+  for (const Picture& picture : pictures) {
+    add(picture.output);
+    if (!picture.saves) continue;
+    for (const fs::path& save : *picture.saves) add(save);
+  }
+  for (const std::string& folder : folders) io::sweep_stale_temporaries(folder);
 }
 
 }  // namespace impipe::engine

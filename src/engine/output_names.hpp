@@ -27,4 +27,8 @@ struct NamingTask {
 std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
                          const NamingTask& task);
 
+// Takes away what runs that were killed have left in the folders that this one writes to. in_place:
+// a link's folder is that of the file it leads to.
+void sweep_folders(const std::vector<Picture>& pictures, bool in_place);
+
 }  // namespace impipe::engine

@@ -297,24 +297,6 @@ Profile make_profile(double start_up, const BatchEnd& batch, const PictureSettin
   return profile;
 }
 
-// Takes away what runs that were killed have left in the folders that this one writes to.
-void sweep_folders(const std::vector<Picture>& pictures, bool in_place) {
-  std::set<std::string> folders;
-  std::error_code error;
-  const auto add = [&](const fs::path& path) {
-    if (path.empty() || path == "-") return;
-    const bool link = in_place && fs::is_symlink(path, error);  // its file is what is written
-    const fs::path folder = (link ? fs::weakly_canonical(path, error) : path).parent_path();
-    folders.insert(folder.empty() ? "." : folder.string());
-  };
-  for (const Picture& picture : pictures) {
-    add(picture.output);
-    if (!picture.saves) continue;
-    for (const fs::path& save : *picture.saves) add(save);
-  }
-  for (const std::string& folder : folders) io::sweep_stale_temporaries(folder);
-}
-
 void check_in_place(const RunOptions& options, const pipeline::Pipeline& pipeline) {
   if (!options.in_place) return;
   if (pipeline.has_source()) {
