@@ -7,32 +7,91 @@
 #include "core/text.hpp"
 
 namespace impipe::jit {
+namespace {
+
+// The name of a line that has nothing but "$name"; else nothing.
+std::string_view name_alone(std::string_view line) {
+  if (!line.starts_with('$')) return {};
+  const std::string_view name = line.substr(1, name_length(line.substr(1)));
+  return line.substr(1 + name.size()) == "\n" ? name : std::string_view();
+}
+
+}  // namespace
 
 std::string filled(std::string_view text, Replacements replacements) {
   return Words({}).filled(text, replacements);
 }
 
-std::string Words::filled(std::string_view text, Replacements own) const {
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    if (text[i] != '$') {
-      out += text[i++];
-      continue;
-    }
-    const std::string_view name = text.substr(i + 1, name_length(text.substr(i + 1)));
-    i += 1 + name.size();
-    const auto* const known = std::find_if(own.begin(), own.end(),
-                                           [name](const auto& word) { return word.first == name; });
-    if (known != own.end()) {
-      out += filled(known->second, own);
-      continue;
-    }
-    const auto shared = words_.find(name);
-    if (shared == words_.end()) {
-      throw std::logic_error("a kernel's text has no $" + std::string(name));
-    }
-    out += filled(shared->second(), own);
+std::string Words::value(std::string_view name, Replacements own) const {
+  const auto* const known =
+      std::find_if(own.begin(), own.end(), [name](const auto& word) { return word.first == name; });
+  if (known != own.end()) return filled(known->second, own);
+  const auto shared = words_.find(name);
+  if (shared == words_.end()) {
+    throw std::logic_error("a kernel's text has no $" + std::string(name));
   }
+  return filled(shared->second(), own);
+}
+
+bool Words::holds(std::string_view name, Replacements own) const {
+  const std::string text = value(name, own);
+  if (text != "0" && text != "1") {
+    throw std::logic_error("#if $" + std::string(name) + " of a kernel's text is '" + text + "'");
+  }
+  return text == "1";
+}
+
+std::string Words::filled_line(std::string_view line, Replacements own) const {
+  const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
+  const std::string_view alone = name_alone(line.substr(first));
+  if (!alone.empty()) {
+    const std::string text = value(alone, own);
+    if (text.empty() || text.ends_with('\n')) return text;
+  }
+  std::string out;
+  for (std::size_t i = 0; i < line.size();) {
+    if (line[i] != '$') {
+      out += line[i++];
+      continue;
+    }
+    const std::string_view name = line.substr(i + 1, name_length(line.substr(i + 1)));
+    i += 1 + name.size();
+    out += value(name, own);
+  }
+  return out;
+}
+
+std::string Words::filled(std::string_view text, Replacements own) const {
+  // Of each #if that the text is in: whether it asks for a $name, and whether its lines stay.
+  struct Condition {
+    bool own, stays;
+  };
+  std::vector<Condition> conditions;
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t length = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::string_view line = text.substr(0, length);
+    text.remove_prefix(length);
+    const bool stays = conditions.empty() || conditions.back().stays;
+    const bool in_own = !conditions.empty() && conditions.back().own;
+    if (line.starts_with("#if $")) {
+      conditions.push_back({true, stays && holds(name_alone(line.substr(4)), own)});
+      continue;
+    }
+    if (in_own && line == "#else\n") {
+      const bool around = conditions.size() == 1 || conditions[conditions.size() - 2].stays;
+      conditions.back().stays = around && !stays;
+      continue;
+    }
+    if (line.starts_with("#if")) conditions.push_back({false, stays});
+    if (line.starts_with("#endif")) {
+      if (conditions.empty()) throw std::logic_error("a kernel's text has an #endif too many");
+      conditions.pop_back();
+      if (in_own) continue;
+    }
+    if (stays) out += filled_line(line, own);
+  }
+  if (!conditions.empty()) throw std::logic_error("a kernel's text has an #if without an #endif");
   return out;
 }
 
@@ -94,6 +153,14 @@ std::string formatted(std::string_view text) {
     }
   }
   return out;
+}
+
+std::size_t comment_length(std::string_view text) {
+  std::size_t length = 0;
+  while (text.substr(length).starts_with("// ")) {
+    length = std::min(text.find('\n', length), text.size() - 1) + 1;
+  }
+  return length;
 }
 
 std::string commented(std::string_view text) {
