@@ -198,8 +198,6 @@ TEST(Templates, AreFilledWithJustTheWordsTheyHave) {
   EXPECT_EQ(words.filled("$twice", {{"one", "3"}}), "3 + 3");
   EXPECT_EQ(asked, 2);
   EXPECT_THROW(words.filled("$two", {}), std::logic_error);
-  EXPECT_EQ(jit::with_lines("a\n$if b\nc\n", "$if ", true), "a\nb\nc\n");
-  EXPECT_EQ(jit::with_lines("a\n$if b\nc\n", "$if ", false), "a\nc\n");
 }
 
 TEST(Tuning, IsARowAVendor) {

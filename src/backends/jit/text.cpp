@@ -95,13 +95,6 @@ std::string Words::filled(std::string_view text, Replacements own) const {
   return out;
 }
 
-std::string with_lines(std::string text, std::string_view marker, bool stay) {
-  for (std::size_t at; (at = text.find(marker)) != std::string::npos;) {
-    text.erase(at, stay ? marker.size() : text.find('\n', at) + 1 - at);
-  }
-  return text;
-}
-
 std::vector<std::string> names_in(std::string_view list) {
   std::vector<std::string> names;
   std::string last;

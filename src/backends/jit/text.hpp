@@ -37,9 +37,6 @@ class Words {
   Map words_;
 };
 
-// The text with `marker` at the beginnings of lines taken out, or with those lines taken out.
-std::string with_lines(std::string text, std::string_view marker, bool stay);
-
 // "(a, b)" or "(real a, real b)" -> {"a", "b"}
 std::vector<std::string> names_in(std::string_view list);
 

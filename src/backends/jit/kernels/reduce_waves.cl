@@ -25,6 +25,7 @@
 #define $from 1
 #define $end 32
 #define $test
+#define beside_$type beside_double
 FUNCTION double of_sub_group(double v) {
   // -- part: join
   // The totals of some work-items of a sub-group in its first, in pairs.
@@ -36,7 +37,6 @@ FUNCTION double of_sub_group(double v) {
   // -- end
   return v;
 }
-#define beside_$type beside_double
 
 // -- part: kernel
 // Cells of several columns, and what the last group makes of all of them.
