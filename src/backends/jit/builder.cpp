@@ -410,8 +410,7 @@ Program Builder::finish() {
                    [](const Field& a, const Field& b) { return a.type < b.type; });
   if (fields_.empty())
     parameter(ParameterType::int64, "unused", [](const auto&, int) { return 0.0; });
-  std::string text = "// impipe: generated from the plan\n//\n" + commented(spec_->key()) +
-                     prelude(dialect_) + "\nstruct Parameters {\n";
+  std::string text = "\nstruct Parameters {\n";
   int bytes = 0;
   for (const Field& field : fields_) {
     text += std::string("  ") + name_of(field.type) + " " + field.name +
@@ -433,7 +432,9 @@ Program Builder::finish() {
       "#define GIVE buffers, given\n" +
       functions_;
   Program program;
-  program.source = std::move(text);
+  text = indented(text);
+  program.source = "// impipe: generated from the plan\n//\n" + commented(spec_->key()) + "\n" +
+                   prelude_of(dialect_, text) + text;
   program.entries = entries_;
   program.local_bytes = local_bytes_;
   program.most_registers = most_registers_;

@@ -1,6 +1,9 @@
 // What stands above every kernel: the dialect's own words, the vocabulary of bodies, the classes.
 #include "backends/jit/dialect.hpp"
 
+#include <array>
+
+#include "backends/jit/definitions.hpp"
 #include "backends/jit/kernel_files.hpp"
 #include "backends/jit/text.hpp"
 #include "core/vocabulary.hpp"
@@ -44,6 +47,13 @@ std::string prelude(Dialect dialect) {
     }
   }
   return text + header(kernels::common) + header(kernels::wide_access);
+}
+
+std::string prelude_of(Dialect dialect, std::string_view program) {
+  static const std::array<std::vector<Definition>, 3> all = {
+      definitions_in(prelude(Dialect::opencl)), definitions_in(prelude(Dialect::opencl_nvidia)),
+      definitions_in(prelude(Dialect::cuda))};
+  return used_of(all[static_cast<std::size_t>(dialect)], program);
 }
 
 std::vector<std::string> compiler_options(Dialect dialect) {

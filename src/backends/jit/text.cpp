@@ -16,6 +16,12 @@ std::string_view name_alone(std::string_view line) {
   return line.substr(1 + name.size()) == "\n" ? name : std::string_view();
 }
 
+// Whether a line is several statements, and nothing that must stay on it.
+bool is_list(std::string_view line) {
+  const auto has = [&](std::string_view part) { return line.find(part) != line.npos; };
+  return has("; ") && !has("//") && !has("= {") && !has("\"");
+}
+
 }  // namespace
 
 std::string filled(std::string_view text, Replacements replacements) {
@@ -143,6 +149,59 @@ std::string formatted(std::string_view text) {
       } else if (i + 1 < text.size()) {
         new_line();
       }
+    }
+  }
+  return out;
+}
+
+std::string indented(std::string_view text) {
+  constexpr std::size_t longest = 100;
+  std::string out;
+  int depth = 0, round = 0;
+  int hangs = 0;          // steps further in, of the rest of a statement
+  bool in_macro = false;  // whose lines are left as they are
+  const auto add = [&](std::string_view line) {
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    line = line.substr(0, line.find_last_not_of(' ') + 1);
+    const std::string_view code = line.substr(0, line.find("//"));
+    const bool closes = code.starts_with('}');
+    if (!line.empty()) {
+      const int steps = depth - (closes ? 1 : 0) + (round > 0 ? 2 : hangs);
+      out += std::string(static_cast<std::size_t>(2 * std::max(steps, 0)), ' ');
+    }
+    out += std::string(line) + "\n";
+    bool in_text = false;
+    for (const char c : code) {
+      if (c == '"') in_text = !in_text;
+      if (in_text) continue;
+      depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+      round += c == '(' ? 1 : c == ')' ? -1 : 0;
+    }
+    if (code.find_first_not_of(' ') != code.npos) {
+      const char last = code[code.find_last_not_of(' ')];
+      const std::string_view word = code.substr(0, code.find_first_of(" ("));
+      const bool heads = word == "if" || word == "for" || word == "while" || code == "else";
+      hangs = last == ';' || last == '{' || last == '}' ? 0 : heads && round == 0 ? 1 : 2;
+    }
+  };
+  while (!text.empty()) {
+    const std::size_t length = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, length);
+    text.remove_prefix(std::min(length + 1, text.size()));
+    const std::string_view rest = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+    if (in_macro || rest.starts_with('#')) {
+      out += std::string(in_macro ? line : rest) + "\n";
+      in_macro = line.ends_with('\\');
+    } else if (line.size() > longest && is_list(line)) {
+      std::string lines = formatted(line);
+      for (std::size_t at = 0; at <= lines.size();) {
+        const std::size_t end = std::min(lines.find('\n', at), lines.size());
+        const std::string_view one = std::string_view(lines).substr(at, end - at);
+        if (one.find_first_not_of(' ') != one.npos) add(one);
+        at = end + 1;
+      }
+    } else {
+      add(line);
     }
   }
   return out;

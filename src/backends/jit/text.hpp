@@ -48,6 +48,10 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 // One statement a line, indented by braces: bodies lost their lines in the macro that keeps them.
 std::string formatted(std::string_view text);
 
+// The text with each line indented by its braces, and long lines of several statements in lines of
+// their own.
+std::string indented(std::string_view text);
+
 // Characters of the comment that the text begins with.
 std::size_t comment_length(std::string_view text);
 

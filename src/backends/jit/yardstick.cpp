@@ -19,8 +19,9 @@ constexpr int reads_an_item = 4;
 Program yardstick(Yardstick yardstick, Dialect dialect) {
   const bool copies = yardstick == Yardstick::copy;
   Program program;
-  program.source = prelude(dialect) + part(kernels::bandwidth, "parameters") +
-                   part(kernels::bandwidth, copies ? "copy" : "read");
+  const std::string text =
+      part(kernels::bandwidth, "parameters") + part(kernels::bandwidth, copies ? "copy" : "read");
+  program.source = prelude_of(dialect, text) + text;
   program.entries = {copies ? "copy_words" : "read_words"};
   program.launch = [copies](const LaunchValues& values) {
     const ValueShape& from = values.inputs.front();

@@ -1,5 +1,5 @@
-// An affine map by tiles: a sub-group makes 8x4 pixels at once, so that the places they are taken from
-// lie in few rows of the image however it is turned.
+// An affine map by tiles: a sub-group makes 8x4 pixels at once, so that the places they are taken
+// from lie in few rows of the image however it is turned.
 #define $items 128   // of a group
 #define $across 32   // pixels of a tile
 #define $down 16
@@ -27,8 +27,8 @@
 #define $out_row $result + (long)y * $width * $channels
 
 // -- part: tiles
-// A work-item makes four pixels of a row, side by side with seven others': where all four lie inside
-// with their neighbours without tests, else one by one.
+// A work-item makes four pixels of a row, side by side with seven others': where all four lie
+// inside with their neighbours without tests, else one by one.
 KERNEL($items) void tiles(GLOBAL const $pixel* $image, GLOBAL $pixel* $result) {
   const int wave = ITEM / 32, lane = ITEM % 32;
   const int x0 = GROUP_X * $across + lane % 8, y = GROUP_Y * $down + wave * 4 + lane / 8;

@@ -38,8 +38,9 @@ FUNCTION void send_error(GLOBAL volatile unsigned long* place, const double erro
 }
 
 // -- part: bands
-// Bands of rows, by tickets. In turn of chunk, the front's values of some steps: read pixels into the
-// chunk after it, write those of the chunk before it, work on it. Values lie as [chunk % 2][step][row].
+// Bands of rows, by tickets. In turn of chunk, the front's values of some steps: read pixels into
+// the chunk after it, write those of the chunk before it, work on it. Values lie as [chunk %
+// 2][step][row].
 #define $first scaled[held[2 * k]]
 #define $second scaled[held[2 * k + 1]]
 #define $step_at_edge
@@ -70,8 +71,10 @@ KERNEL($items) void bands(GLOBAL const $type* $image, GLOBAL uchar* $result,
     $type held[2 * $slots];
     for (int k = 0; k < $slots; ++k) {
       const int i = feeder + k * $feeders;
-      const int row = i / ($steps / 2), next = i % ($steps / 2) * 2 - 2 * row, y = band * $rows + row;
-      const bool inside = feeder >= 0 && feeder < $feeders && y < $height && next >= 0 && next < $width;
+      const int row = i / ($steps / 2), next = i % ($steps / 2) * 2 - 2 * row,
+                y = band * $rows + row;
+      const bool inside =
+          feeder >= 0 && feeder < $feeders && y < $height && next >= 0 && next < $width;
       held[2 * k] = inside ? $pixel[next] : ($type)0;
       held[2 * k + 1] = inside ? $pixel[next + 1] : ($type)0;
     }
@@ -118,26 +121,28 @@ KERNEL($items) void bands(GLOBAL const $type* $image, GLOBAL uchar* $result,
           // A pixel of each of the two rows of a work-item, a over b. The order of the additions is
           // that of the raster loop.
           $unroll
-        for (int s = 0; s < $steps; ++s) {
-          const double right_a = lane == 0 ? over_band[s] : before, right_b = here_a;
-          double2 v = front[s * $half_pitch];
-          v.x = (((v.x + left_a * 0.0625) + over_a * 0.3125) + right_a * 0.1875) + here_a * 0.4375;
-          v.y = (((v.y + left_b * 0.0625) + over_b * 0.3125) + right_b * 0.1875) + here_b * 0.4375;
-          front[s * $half_pitch] = v;
-          here_a = v.x >= 0.5 ? v.x - 1.0 : v.x;
-          here_b = v.y >= 0.5 ? v.y - 1.0 : v.y;
+          for (int s = 0; s < $steps; ++s) {
+            const double right_a = lane == 0 ? over_band[s] : before, right_b = here_a;
+            double2 v = front[s * $half_pitch];
+            v.x = (((v.x + left_a * 0.0625) + over_a * 0.3125) + right_a * 0.1875) +
+                  here_a * 0.4375;
+            v.y = (((v.y + left_b * 0.0625) + over_b * 0.3125) + right_b * 0.1875) +
+                  here_b * 0.4375;
+            front[s * $half_pitch] = v;
+            here_a = v.x >= 0.5 ? v.x - 1.0 : v.x;
+            here_b = v.y >= 0.5 ? v.y - 1.0 : v.y;
 #if $edge
-          // A row that has not begun, or has ended, has no errors.
-          const int column = chunk * $steps + s - 4 * lane;
-          here_a = column >= 0 && column < $width ? here_a : 0.0;
-          here_b = column >= 2 && column < $width + 2 ? here_b : 0.0;
+            // A row that has not begun, or has ended, has no errors.
+            const int column = chunk * $steps + s - 4 * lane;
+            here_a = column >= 0 && column < $width ? here_a : 0.0;
+            here_b = column >= 2 && column < $width + 2 ? here_b : 0.0;
 #endif
-          left_a = over_a;
-          left_b = over_b;
-          over_a = right_a;
-          over_b = right_b;
-          before = wave_lane_before(WAVE_GIVE, here_b, s % 2);
-        }
+            left_a = over_a;
+            left_b = over_b;
+            over_a = right_a;
+            over_b = right_b;
+            before = wave_lane_before(WAVE_GIVE, here_b, s % 2);
+          }
           // -- end
         } else {
           $step_at_edge

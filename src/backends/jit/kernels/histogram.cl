@@ -42,8 +42,8 @@ KERNEL($items) void last_group(GLOBAL uint* $ticket, GLOBAL uint* $totals, GLOBA
 }
 
 // -- part: in_local
-// Counts in local memory. Copies of the counters lie interleaved, one a bank: neighbours that are equal don't wait for one
-// another.
+// Counts in local memory. Copies of the counters lie interleaved, one a bank: neighbours that are
+// equal don't wait for one another.
 #define $rows for (int i = ITEM; i < 256; i += $items) ADD_LOCAL(&counts[i * $copies + copy], lane);
 KERNEL($items) void in_local(GLOBAL uint* $parts, GLOBAL uint* $totals) {
   LOCAL uint counts[$counters * $copies];

@@ -50,8 +50,8 @@ FUNCTION uint touch_under(const uint left, const uint right) {
 }
 
 // Links lead to smaller nodes; a root's to itself. Paths are halved on the way. In local memory all
-// is done by atomic operations, so that tools that look for races find none; in global memory a link
-// that is lost to halving is made again by whoever's minimum returned the old one.
+// is done by atomic operations, so that tools that look for races find none; in global memory a
+// link that is lost to halving is made again by whoever's minimum returned the old one.
 #define LINK_LOCAL(link) OR_LOCAL(link, 0u)
 #define HALVE_LOCAL(link, over) MIN_LOCAL(link, over)
 #define LINK_GLOBAL(link) LOAD_GLOBAL(link)
@@ -195,8 +195,9 @@ KERNEL($items) void tile(GLOBAL uint* $words, GLOBAL uint* $forest, GLOBAL uint*
 #endif
       }
     }
-    // A run's first link needs no search: it stands for itself, and what it touches comes before it,
-    // but for the next column's. Every eighth column's is left out, so that ways to roots are short.
+    // A run's first link needs no search: it stands for itself, and what it touches comes before
+    // it, but for the next column's. Every eighth column's is left out, so that ways to roots are
+    // short.
     uint ways[4] = {beside, over, under, rows}, linked = 0u;
     int count = 0;
     $unroll
@@ -275,7 +276,8 @@ KERNEL($items) void tile(GLOBAL uint* $words, GLOBAL uint* $forest, GLOBAL uint*
     uint root = node;
     for (uint up = parent[root]; up != root; up = parent[root]) root = up;
     const uint to = (uint)(GROUP_X * 64 + root / 33) * $halves + (uint)(GROUP_Y * 32 + root % 33);
-    $forest[(uint)(GROUP_X * 64 + place % 64) * $halves + (uint)((GROUP_Y * 2 + place / 64) * 16 + begin / 2)] = to;
+    $forest[(uint)(GROUP_X * 64 + place % 64) * $halves +
+            (uint)((GROUP_Y * 2 + place / 64) * 16 + begin / 2)] = to;
     if (root != node) continue;
     OR_LOCAL(&roots[place], 1u << begin);
 #if $has_areas

@@ -19,8 +19,8 @@ KERNEL($items) void flags_of_peaks(GLOBAL const uint* $words, GLOBAL uint* flags
 #define PEAK(x, y) $peak
   {
     // -- part: lost_flags
-    // Peaks with an equal neighbour that is none, and so has no bit: only neighbours without bits are
-    // looked at.
+    // Peaks with an equal neighbour that is none, and so has no bit: only neighbours without bits
+    // are looked at.
     uint given_flags = 0u;
     if (word != 0u) {
       uint known[3][3], all = 0xffffffffu;

@@ -45,7 +45,8 @@ FUNCTION float $name_pixel(GIVEN, const int from_x, const int from_y) {
 }
 
 // -- part: frame
-// Frames one by one: 0 and 3 are the picture, 1 and 2 it transposed; their flips are signs of steps.
+// Frames one by one: 0 and 3 are the picture, 1 and 2 it transposed; their flips are signs of
+// steps.
 KERNEL($items) void frame(GLOBAL float* $frames) {
   const long item = (long)GROUP_X * $items + ITEM;
   const long upright = (long)$pitch_0 * $rows_0;
@@ -102,7 +103,8 @@ KERNEL($items) void rows(GLOBAL const double* $ways, GLOBAL float4* $quarters,
 // together: their ways are close to one another, so that what one reads is in the cache for all.
 // Several rows' pixels are on their way at once.
 #define $ahead 8  // pixels
-#define $totals double total_all$k = 0.0, total_offsets$k = 0.0, total_first$k = 0.0, total_second$k = 0.0;
+#define $totals \
+  double total_all$k = 0.0, total_offsets$k = 0.0, total_first$k = 0.0, total_second$k = 0.0;
 #define $sums
 #define $row
 #define $carries

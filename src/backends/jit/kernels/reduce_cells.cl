@@ -1,5 +1,5 @@
-// Reductions by cells of 32x32 pixels: each column of a cell downward in double, the columns in pairs,
-// the cells in pairs in row-major order.
+// Reductions by cells of 32x32 pixels: each column of a cell downward in double, the columns in
+// pairs, the cells in pairs in row-major order.
 #define $items 256  // of a group
 #define $width 1000
 #define $height 700
@@ -24,8 +24,8 @@ FUNCTION double $name_chunk(GIVEN, GLOBAL const double* from, const long count,
 KERNEL($items) void ends(GLOBAL const double* $cells, GLOBAL double* $out) {
   LOCAL double parts[$items];
   // -- part: chunk_end
-  // The cells where they are one chunk. A kernel of its own, or the end of the last group: PoCL loses
-  // its way where a barrier stands in a branch.
+  // The cells where they are one chunk. A kernel of its own, or the end of the last group: PoCL
+  // loses its way where a barrier stands in a branch.
   for (int c = 0; c < $channels; ++c) {
     const double total = $name_chunk(GIVE, $cells + (long)c * $count, $count, parts, c);
     if (ITEM == 0) $out[c] = total;

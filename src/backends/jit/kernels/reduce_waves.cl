@@ -101,7 +101,8 @@ KERNEL($items) void cells_in_waves(GLOBAL const float* $image, GLOBAL uint* $tic
     }
 #if $has_sums
     // -- part: end_of_cell
-    // The columns of a cell, then cells of an aligned run, which belong together whatever comes after.
+    // The columns of a cell, then cells of an aligned run, which belong together whatever comes
+    // after.
     double of_$name;
     {
       $in_lane

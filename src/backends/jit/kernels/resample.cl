@@ -19,7 +19,8 @@ FUNCTION uchar nearest_pixel(const double at_x, const double at_y) {
 FUNCTION uchar bilinear_pixel(const double at_x, const double at_y) {
   // -- part: bilinear
   // Between the four pixels round the place. The test is for places that are NaN, too.
-  if (!(at_x > -1.0 && at_x < (double)$width && at_y > -1.0 && at_y < (double)$height)) return $fill;
+  if (!(at_x > -1.0 && at_x < (double)$width && at_y > -1.0 && at_y < (double)$height))
+    return $fill;
   const double left = floor(at_x), top = floor(at_y);
   const int px = (int)left, py = (int)top;
   const float across = (float)(at_x - left), down = (float)(at_y - top);

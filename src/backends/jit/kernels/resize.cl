@@ -1,6 +1,6 @@
-// A resize. By tiles: a group sums the columns under a tile of the result into local memory, then those
-// sums along the rows, 4x4 values a work-item. By pixels, where no tile fits: the sums down the columns
-// are stored. And the nearest pixels, which are only moved.
+// A resize. By tiles: a group sums the columns under a tile of the result into local memory, then
+// those sums along the rows, 4x4 values a work-item. By pixels, where no tile fits: the sums down
+// the columns are stored. And the nearest pixels, which are only moved.
 #define $items 128   // of a group
 #define $width 1000  // of the image
 #define $height 700

@@ -1,5 +1,5 @@
-// Values that spread: gray reconstruction and gray holes, by the heaviest spanning tree, and canny's
-// hysteresis. jit/spread.cpp says how the tree grows.
+// Values that spread: gray reconstruction and gray holes, by the heaviest spanning tree, and
+// canny's hysteresis. jit/spread.cpp says how the tree grows.
 #define $items 128  // of a group
 #define $unroll
 #define $width 1000
@@ -74,8 +74,8 @@ KERNEL(64) void scan(GLOBAL uint* $seeds) {
   }
   BARRIER;
   // -- part: line
-  // A work-item goes along one of the lines of the tile, from the pixel at `here` on: each gets from
-  // the one before it and, from the lines beside it, from those that touch it by a corner.
+  // A work-item goes along one of the lines of the tile, from the pixel at `here` on: each gets
+  // from the one before it and, from the lines beside it, from those that touch it by a corner.
   {
     const bool works = ITEM < $lines;
     int here = $first, mask = $first_mask;
@@ -125,20 +125,20 @@ KERNEL($items) void first(GLOBAL uint* $state, GLOBAL uint* $seeds, GLOBAL uint*
     const uint own = MASK(x, y), seed = $own_seed;
     uint best = 0u, edge = 0u;
     if (seed < own) {
-    $unroll
-    for (int dy = -1; dy <= 1; ++dy) {
       $unroll
-      for (int dx = -1; dx <= 1; ++dx) {
-        const int to_x = x + dx, to_y = y + dy;
-        if ($skip || to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
-        const uint there = MASK(to_x, to_y), weight = own < there ? own : there;
-        if (weight < best) continue;
-        const uint number = edge_between(pixel, dx, dy, (uint)$width);
-        if (weight == best && number < edge) continue;
-        best = weight;
-        edge = number;
+      for (int dy = -1; dy <= 1; ++dy) {
+        $unroll
+        for (int dx = -1; dx <= 1; ++dx) {
+          const int to_x = x + dx, to_y = y + dy;
+          if ($skip || to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
+          const uint there = MASK(to_x, to_y), weight = own < there ? own : there;
+          if (weight < best) continue;
+          const uint number = edge_between(pixel, dx, dy, (uint)$width);
+          if (weight == best && number < edge) continue;
+          best = weight;
+          edge = number;
+        }
       }
-    }
     }
     $seeds[pixel] = seed;
     $weights[pixel] = best;
@@ -289,7 +289,8 @@ KERNEL($items) void link_tiles(GLOBAL uint* $seeds, GLOBAL uint* $weights, GLOBA
       const uint number = $edges[pixel], edge = edge_of(number);
       const uint from = edge >> 2, to = other_end(edge, (uint)$width);
       const uint other = from == pixel ? to : from;
-      const bool stays = pixel < other && $edges[other] == number && $seeds[other] < $weights[other];
+      const bool stays =
+          pixel < other && $edges[other] == number && $seeds[other] < $weights[other];
       link = stays ? pixel : other;
       const int to_x = (int)(link % (uint)$width) - left, to_y = (int)(link / (uint)$width) - top;
       if (to_x >= 0 && to_x < 64 && to_y >= 0 && to_y < 64) {

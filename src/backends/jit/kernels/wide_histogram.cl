@@ -11,8 +11,8 @@
 #define $unroll
 
 // -- part: add
-// How codes are counted. Codes 32,768 apart share a word. Rows of 256 words begin 267 words, so 11 banks, apart: pairs of
-// neighbouring values, as pictures have them, lie in different banks.
+// How codes are counted. Codes 32,768 apart share a word. Rows of 256 words begin 267 words, so 11
+// banks, apart: pairs of neighbouring values, as pictures have them, lie in different banks.
 FUNCTION void $add(IN_LOCAL uint* words, GLOBAL uint* totals, const uint code, const uint count) {
   const uint low = code & 0x7fffu, word = low + 11u * (low >> 8);
   const uint more = count << (code >> 15 << 4);
@@ -72,9 +72,9 @@ KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $secon
           const int x0 = chunk * $pixels;
 #if $pairs
           const uint bins = $side;
-          // Pairs of bytes, sixteen at once. Four equal ones are one addition, two that alternate are
-          // two; elsewhere neighbouring work-items begin at different bytes, so that regular patterns
-          // don't make all of them wait for one count.
+          // Pairs of bytes, sixteen at once. Four equal ones are one addition, two that alternate
+          // are two; elsewhere neighbouring work-items begin at different bytes, so that regular
+          // patterns don't make all of them wait for one count.
           const uint4 a = *(GLOBAL const uint4*)($first_row + x0);
           const uint4 b = *(GLOBAL const uint4*)($second_row + x0);
           if (x0 + $pixels <= $width) {
