@@ -99,7 +99,7 @@ def check(root):
     found, logging_headers = [], []
     for folder, _, names in sorted(os.walk(source)):
         for name in sorted(names):
-            if not name.endswith((".cpp", ".hpp", ".cu", ".cuh", ".cl", ".clh")):
+            if not name.endswith((".cpp", ".hpp", ".inc", ".cu", ".cuh", ".cl", ".clh")):
                 continue
             path = os.path.join(folder, name)
             relative = os.path.relpath(path, source)
@@ -128,6 +128,8 @@ def self_test(root):
         ("engine/a.cpp", '#include "cli/run.hpp"', 'includes "cli/run.hpp"'),
         ("engine/a.cpp", '#include "backends/cpu/device.hpp"', "backends/cpu/device.hpp"),
         ("cli/a.cpp", "#include <CL/cl.h>", "includes <CL/cl.h>"),
+        ("backends/cpu/a.inc", '#include "io/codec.hpp"', 'includes "io/codec.hpp"'),
+        ("backends/jit/kernels/a.cl", '#include "backends/cpu/a.inc"', "backends/cpu/a.inc"),
         ("backends/cuda/a.cpp", '#include "backends/opencl/a.hpp"', "backends/opencl/a.hpp"),
         ("pipeline/a.cpp", 'void f() { std::cout << "x"; }', "only cli does"),
         ("engine/a.cpp", 'void f() { printf("x"); }', "only cli does"),

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "backends/jit/definitions.hpp"
 #include "backends/jit/generator.hpp"
 #include "backends/jit/text.hpp"
 #include "core/error.hpp"
@@ -165,12 +166,62 @@ TEST(Generator, LimitsTheRegistersOfNvidiasOpenCl) {
 
 TEST(Generator, HasInstructionsOfAVendorOnlyInItsDialect) {
   const auto text = [&](jit::Dialect dialect) {
-    return jit::generate(kernel_specs().front().spec, dialect, jit::tuning_for("NVIDIA", dialect))
+    return jit::generate(chained_specs().front().spec, dialect, jit::tuning_for("NVIDIA", dialect))
         .source;
   };
   EXPECT_EQ(text(jit::Dialect::opencl).find("asm"), std::string::npos);
   EXPECT_NE(text(jit::Dialect::opencl_nvidia).find("shfl.sync.up.b32"), std::string::npos);
   EXPECT_EQ(text(jit::Dialect::opencl_nvidia).find("__byte_perm"), std::string::npos);
+}
+
+TEST(Generator, HasOnlyThePreludeThatAProgramUses) {
+  const auto text = [&](const SpecCase& c) {
+    return jit::generate(c.spec, jit::Dialect::cuda, jit::tuning_for("NVIDIA", jit::Dialect::cuda))
+        .source;
+  };
+  const std::string point = text(kernel_specs().front()), chain = text(chained_specs().front());
+  for (const char* part : {"is_last_group", "order_lanes", "load_16_float", "BESIDE"}) {
+    EXPECT_EQ(point.find(part), point.npos) << part;
+  }
+  // A body says clamp, which is clamp_double there.
+  EXPECT_NE(point.find("FUNCTION double clamp_double("), point.npos);
+  EXPECT_NE(chain.find("BESIDE(beside_float, float)\n"), chain.npos);
+  EXPECT_EQ(chain.find("BESIDE(beside_double, double)\n"), chain.npos);
+}
+
+TEST(Definitions, AreThoseThatAProgramUses) {
+  const std::string all =
+      "// Of one.\n#define ONE(a) a##_\n#undef TWO\n#define TWO 2  // not THREE\n"
+      "#define THREE \\\n  FOUR\n#if X\n#define FOUR 4\n#else\n#define FOUR 5\n#endif\n"
+      "struct Pair {\n  int a;\n};\nFUNCTION int sum(const int a,\n                const int b) {\n"
+      "  return a + TWO;\n}\nFUNCTION int of_float(int f) { return 0; }\n#pragma STAYS\n"
+      "MAKES(made, int)\n";
+  const std::vector<jit::Definition> found = jit::definitions_in(all);
+  const auto used = [&](std::string_view program) { return jit::used_of(found, program); };
+  EXPECT_EQ(used(""), "#pragma STAYS\n");
+  EXPECT_EQ(used("ONE // TWO"), "// Of one.\n#define ONE(a) a##_\n#pragma STAYS\n");
+  EXPECT_EQ(used("THREE"),
+            "#define THREE \\\n  FOUR\n#if X\n#define FOUR 4\n#else\n#define FOUR 5\n#endif\n"
+            "#pragma STAYS\n");
+  EXPECT_EQ(used("sum()"),
+            "#undef TWO\n#define TWO 2  // not THREE\nFUNCTION int sum(const int a,\n"
+            "                const int b) {\n  return a + TWO;\n}\n#pragma STAYS\n");
+  EXPECT_EQ(used("WORD(of_)"), "FUNCTION int of_float(int f) { return 0; }\n#pragma STAYS\n");
+  EXPECT_EQ(used("Pair made"), "struct Pair {\n  int a;\n};\n#pragma STAYS\nMAKES(made, int)\n");
+}
+
+TEST(Text, IsIndentedByItsBraces) {
+  EXPECT_EQ(
+      jit::indented(
+          "int f(a,\nb) {\n      // Why.\nfor (;;)\n#pragma x\ng(\n1);\nif (x)\ny = 1\n+ 2;\n}\n"),
+      "int f(a,\n    b) {\n  // Why.\n  for (;;)\n#pragma x\n    g(\n      1);\n  if (x)\n    y = "
+      "1\n"
+      "      + 2;\n}\n");
+  const std::string many =
+      "a" + std::string(60, 'b') + "(c); { const int d = e; f" + std::string(40, 'g') + "(d); }";
+  EXPECT_EQ(jit::indented(many + "\n"), "a" + std::string(60, 'b') +
+                                            "(c);\n{\n  const int d = e;\n  f" +
+                                            std::string(40, 'g') + "(d);\n}\n");
 }
 
 // IMPIPE_VENDOR for the length of a test, whatever it was before.
@@ -199,8 +250,6 @@ TEST(Templates, AreFilledWithJustTheWordsTheyHave) {
   EXPECT_EQ(words.filled("$twice", {{"one", "3"}}), "3 + 3");
   EXPECT_EQ(asked, 2);
   EXPECT_THROW(words.filled("$two", {}), std::logic_error);
-  EXPECT_EQ(jit::with_lines("a\n$if b\nc\n", "$if ", true), "a\nb\nc\n");
-  EXPECT_EQ(jit::with_lines("a\n$if b\nc\n", "$if ", false), "a\nc\n");
 }
 
 TEST(Tuning, IsARowAVendor) {

@@ -312,7 +312,8 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
     places.push_back(b.place);
   }
   const std::string count = std::to_string(items);
-  functions_ += "\nKERNEL" +
+  const std::size_t comment = comment_length(text);
+  functions_ += "\n" + text.substr(0, comment) + "KERNEL" +
                 (groups == 0 ? "(" + count : "_DENSE(" + count + ", " + std::to_string(groups)) +
                 ") void " + name + "(" + signature + "PARAMETERS) {\n";
   functions_ += "  const struct Parameters* given = &all_parameters;\n";
@@ -320,7 +321,7 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
     functions_ += "  const struct Buffers all_buffers = {" + members + "};\n" +
                   "  const struct Buffers* buffers = &all_buffers;\n";
   }
-  functions_ += text + "}\n";
+  functions_ += text.substr(comment) + "}\n";
   using_.clear();
   passes_.push_back({static_cast<int>(entries_.size()), std::move(shape), std::move(places)});
   entries_.push_back(name);
@@ -352,9 +353,12 @@ void Builder::pixel_kernel(const std::string& name, const std::string& width,
   constexpr int across = 32;
   const int down = tuning_.group / across;
   const std::string d = std::to_string(down);
+  const std::size_t comment = comment_length(text);
   kernel(name, across * down,
-         "  const int x = GROUP_X * 32 + ITEM % 32;\n  const int y = GROUP_Y * " + d +
-             " + ITEM / 32;\n  if (x >= " + width + " || y >= " + height + ") return;\n" + text,
+         text.substr(0, comment) +
+             "  const int x = GROUP_X * 32 + ITEM % 32;\n  const int y = GROUP_Y * " + d +
+             " + ITEM / 32;\n  if (x >= " + width + " || y >= " + height + ") return;\n" +
+             text.substr(comment),
          [size = std::move(size), down](const LaunchContext& at) {
            const Size s = size(at);
            return LaunchShape{{(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
@@ -408,8 +412,7 @@ Program Builder::finish() {
                    [](const Field& a, const Field& b) { return a.type < b.type; });
   if (fields_.empty())
     parameter(ParameterType::int64, "unused", [](const auto&, int) { return 0.0; });
-  std::string text = "// impipe: generated from the plan\n//\n" + commented(spec_->key()) +
-                     prelude(dialect_) + "\nstruct Parameters {\n";
+  std::string text = "\nstruct Parameters {\n";
   int bytes = 0;
   for (const Field& field : fields_) {
     text += std::string("  ") + name_of(field.type) + " " + field.name +
@@ -431,7 +434,9 @@ Program Builder::finish() {
       "#define GIVE buffers, given\n" +
       functions_;
   Program program;
-  program.source = std::move(text);
+  text = indented(text);
+  program.source = "// impipe: generated from the plan\n//\n" + commented(spec_->key()) + "\n" +
+                   prelude_of(dialect_, text) + text;
   program.entries = entries_;
   program.local_bytes = local_bytes_;
   program.most_registers = most_registers_;

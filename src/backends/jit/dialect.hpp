@@ -2,12 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "backends/jit/generator.hpp"
 
 namespace impipe::jit {
 
+// All of it; and what of it a program uses.
 std::string prelude(Dialect dialect);
+std::string prelude_of(Dialect dialect, std::string_view program);
 
 // "uchar", "ushort", "float": a pixel of the class in memory.
 std::string type_of(PixelClass cls);

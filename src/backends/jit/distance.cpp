@@ -10,6 +10,7 @@
 #include <bit>
 
 #include "backends/jit/dialect.hpp"
+#include "backends/jit/kernel_files.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/text.hpp"
 #include "backends/jit/wave.hpp"
@@ -25,176 +26,6 @@ constexpr int pack_items = 128, carry_items = 256;
 // in this column". The squares' largest sum, 2^26 + 2^28, is less.
 constexpr std::int64_t most_narrow_width = 8192, most_narrow_height = 16384;
 constexpr const char* far_square = "(1 << 30)";
-
-constexpr const char* pack_kernel = R"(  const int across = $pitch / 4;
-  const int item = GROUP_X * $items + ITEM;
-  const int band = item / across, x = item % across * 4;
-  if (band >= $bands || x >= $width) return;
-  uint words[4] = {0, 0, 0, 0};
-  const int rows = smaller(32, $height - band * 32);
-$unroll  for (int r = 0; r < rows; ++r) {
-    const int y = band * 32 + r;
-    $type v[4];
-$load    for (int k = 0; k < 4; ++k) words[k] |= v[k] != 0 ? 1u << r : 0u;
-  }
-  for (int k = 0; k < 4; ++k) $words[(long)band * $pitch + x + k] = words[k];
-)";
-
-// A group takes 32 columns; each of its 8 waves a part of the words of them.
-constexpr const char* carry_kernel = R"(  LOCAL int lasts[$items], firsts[$items];
-  const int part = ITEM / 32, x = GROUP_X * 32 + ITEM % 32;
-  const int a_part = ($bands + 7) / 8;
-  const int from = part * a_part, to = smaller(from + a_part, $bands);
-  int last = -$none, first = $height + $none;
-  if (x < $width) {
-$unroll    for (int b = from; b < to; ++b) {
-      const uint word = $words[(long)b * $pitch + x];
-      if (word != 0) {
-        last = b * 32 + HIGHEST_BIT(word);
-        first = smaller(first, b * 32 + LOWEST_BIT(word));
-      }
-    }
-  }
-  lasts[ITEM] = last;
-  firsts[ITEM] = first;
-  BARRIER;
-  if (x >= $width) return;
-  int over = -$none, under = $height + $none;
-  for (int k = 0; k < 8; ++k) {
-    const int other = k * 32 + ITEM % 32;
-    if (k < part) over = larger(over, lasts[other]);
-    if (k > part) under = smaller(under, firsts[other]);
-  }
-$unroll  for (int b = from; b < to; ++b) {
-    const uint word = $words[(long)b * $pitch + x];
-    $above[(long)b * $pitch + x] = over;
-    if (word != 0) over = b * 32 + HIGHEST_BIT(word);
-  }
-$unroll  for (int b = to - 1; b >= from; --b) {
-    const uint word = $words[(long)b * $pitch + x];
-    $below[(long)b * $pitch + x] = under;
-    if (word != 0) under = b * 32 + LOWEST_BIT(word);
-  }
-)";
-
-// The nearest set row of a column, the upper one of two. word: the set rows of y's band.
-constexpr const char* nearest_row = R"(
-FUNCTION int nearest_row(const uint word, const int above, const int below, const int y) {
-  const uint here = 1u << (y % 32);
-  const uint upper = word & (here | (here - 1u)), lower = word & ~(here - 1u);
-  const int over = upper != 0 ? y / 32 * 32 + HIGHEST_BIT(upper) : above;
-  const int under = lower != 0 ? y / 32 * 32 + LOWEST_BIT(lower) : below;
-  return y - over <= under - y ? over : under;
-}
-)";
-
-// What pixel x pays for column j, of which `site` says how far its nearest set row is.
-constexpr const char* cost_function = R"(
-FUNCTION $number $name(const int x, const int j, const int site) {
-  $cost
-}
-)";
-
-// The leftmost of the columns lo .. hi that are nearest to x; all lanes of a wave together.
-constexpr const char* search_function = R"(
-FUNCTION int $name(WAVE_GIVEN, $space const int* sites, const int lo, const int hi, const int x) {
-  $number best = $most;
-  int column = lo;
-$unroll  for (int j = lo + ITEM % 32; j <= hi; j += 32) {
-    const $number v = $cost(x, j, sites[j]);
-    if (v < best) {
-      best = v;
-      column = j;
-    }
-  }
-  const $number least = wave_least_$number(WAVE_GIVE, best);
-  return wave_least_int(WAVE_GIVE, best == least ? column : 0x7fffffff);
-}
-)";
-
-// `rows` rows a group, each worked on by $waves / rows waves, which share its points.
-constexpr const char* rows_kernel = R"(  WAVE_MEMORY;
-$memory  const int lane = ITEM % 32, wave = ITEM / 32;
-  const int first = GROUP_X * $rows, band = first / 32;
-  for (int x = ITEM; x < $pitch; x += $items) {
-    const long at = (long)band * $pitch + x;
-    const bool inside = x < $width;
-    const uint word = inside ? $words[at] : 0u;
-    const int above = inside ? $above[at] : -$none;
-    const int below = inside ? $below[at] : $height + $none;
-    for (int i = 0; i < $rows; ++i) {
-      const int row = nearest_row(word, above, below, first + i);
-      const int away = smaller(row < first + i ? first + i - row : row - first - i, $none);
-      sites[i * $pitch + x] = $site;
-    }
-  }
-  GLOBAL_BARRIER;
-  const int sharing = $waves / $rows, part = wave % sharing, y = first + wave / sharing;
-  $space const int* const row = sites + wave / sharing * $pitch;
-  $space $point* const nearest = points + wave * $points_pitch;
-  if (y >= $height) return;
-  if (lane == 0) {
-    nearest[0] = 0;
-    nearest[$points] = ($point)($width - 1);
-  }
-  WAVE_BARRIER;
-  // The points that part this wave's share from the others', then those of its share.
-  int from = 0, to = $points;
-  for (int bit = sharing / 2; bit > 0; bit /= 2) {
-    const int k = (from + to) / 2, x = smaller(32 * k, $width - 1);
-    const int column = $search(WAVE_GIVE, row, nearest[from], nearest[to], x);
-    if (lane == 0) nearest[k] = ($point)column;
-    WAVE_BARRIER;
-    if ((part & bit) != 0) {
-      from = k;
-    } else {
-      to = k;
-    }
-  }
-  for (int step = (to - from) / 2; step > 0; step /= 2) {
-    for (int k = from + step; k < to; k += 2 * step) {
-      const int lo = nearest[k - step], hi = nearest[k + step];
-      const int x = smaller(32 * k, $width - 1);
-      const int column = lo == hi ? lo : $search(WAVE_GIVE, row, lo, hi, x);
-      if (lane == 0) nearest[k] = ($point)column;
-    }
-    WAVE_BARRIER;
-  }
-  to = smaller(to, ($width + 31) / 32);
-  for (int k = from; k < to; ++k) {
-    const int x = 32 * k + lane, lo = nearest[k], hi = nearest[k + 1];
-$choose    if (x < $width) ($out)[x] = $result;
-  }
-)";
-
-constexpr const char* choose_least = R"(    $number best = $most;
-    int column = lo;
-    for (int j = lo; j <= hi; ++j) {
-      const $number v = $cost(x, j, row[j]);
-      if (v < best) {
-        best = v;
-        column = j;
-      }
-    }
-)";
-
-// Four columns at a time, in two chains; those before lo and after hi never win.
-constexpr const char* choose_least_square = R"(    int best = 0x7fffffff, other = 0x7fffffff;
-    for (int j = lo & ~3; j <= hi; j += 4) {
-      const int4 s = *(IN_LOCAL const int4*)(row + j);
-      const int way = -2 * x, start = way * j;
-      best = smaller(smaller(best, s.x + start), s.y + (start + way));
-      other = smaller(smaller(other, s.z + (start + 2 * way)), s.w + (start + 3 * way));
-    }
-    best = smaller(best, other) + x * x;
-)";
-
-constexpr const char* root_function = R"(
-FUNCTION float $name(const $number square) {
-  // Below 2^24 the square is exact in float, so that its root is rounded once.
-  return square < (1 << 24) ? sqrt((float)square) : (float)sqrt((double)square);
-}
-)";
 
 // One way of doing the rows: with all of a group's sites in local memory, or in global memory.
 struct RowsKind {
@@ -214,7 +45,7 @@ class DistanceText {
 
   void write() {
     to_.body_once("wave", wave_words(to_.dialect()));
-    to_.body(nearest_row);
+    to_.body(part(kernels::distance, "nearest_row"));
     write_pack();
     write_carry();
     // Local memory that a smaller image does not need would keep groups from running.
@@ -256,15 +87,16 @@ class DistanceText {
     const PixelClass cls = to_.cls(image_);
     to_.kernel(
         name_ + "_pack", pack_items,
-        filled(pack_kernel, {{"pitch", pitch()},
-                             {"items", std::to_string(pack_items)},
-                             {"bands", bands()},
-                             {"width", to_.width(image_)},
-                             {"height", to_.height(image_)},
-                             {"unroll", unroll("8")},
-                             {"type", type_of(cls)},
-                             {"load", wide_load(cls, in.row("y") + " + x", "v", 0, 4, 16, "    ")},
-                             {"words", words_like("words", "uint")}}),
+        filled(part(kernels::distance, "pack"),
+               {{"pitch", pitch()},
+                {"items", std::to_string(pack_items)},
+                {"bands", bands()},
+                {"width", to_.width(image_)},
+                {"height", to_.height(image_)},
+                {"unroll", unroll("8")},
+                {"type", type_of(cls)},
+                {"load", wide_load(cls, in.row("y") + " + x", "v", 0, 4, 16, "    ")},
+                {"words", words_like("words", "uint")}}),
         [image = image_](const LaunchContext& at) {
           const Size size = at.size_of(image);
           const std::int64_t items = pitch_of(size) / 4 * bands_of(size);
@@ -274,16 +106,16 @@ class DistanceText {
 
   void write_carry() {
     to_.kernel(name_ + "_carry", carry_items,
-               filled(carry_kernel, {{"items", std::to_string(carry_items)},
-                                     {"bands", bands()},
-                                     {"pitch", pitch()},
-                                     {"none", none()},
-                                     {"width", to_.width(image_)},
-                                     {"height", to_.height(image_)},
-                                     {"unroll", unroll("4")},
-                                     {"words", words_like("words", "uint")},
-                                     {"above", words_like("above", "int")},
-                                     {"below", words_like("below", "int")}}),
+               filled(part(kernels::distance, "carry"), {{"items", std::to_string(carry_items)},
+                                                         {"bands", bands()},
+                                                         {"pitch", pitch()},
+                                                         {"none", none()},
+                                                         {"width", to_.width(image_)},
+                                                         {"height", to_.height(image_)},
+                                                         {"unroll", unroll("4")},
+                                                         {"words", words_like("words", "uint")},
+                                                         {"above", words_like("above", "int")},
+                                                         {"below", words_like("below", "int")}}),
                [image = image_](const LaunchContext& at) {
                  return LaunchShape{{pitch_of(at.size_of(image)) / 32, 1, 1}, {carry_items, 1, 1}};
                });
@@ -322,25 +154,28 @@ class DistanceText {
     const std::string most = type == "int"    ? "0x7fffffff"
                              : type == "long" ? "0x7fffffffffffffff"
                                               : "(double)INFINITY";
-    to_.body(filled(cost_function,
+    to_.body(filled(part(kernels::distance, "cost"),
                     {{"number", type}, {"name", kernel + "_cost"}, {"cost", cost_text(squares)}}));
-    to_.body(filled(search_function, {{"name", kernel + "_search"},
-                                      {"space", space},
-                                      {"number", type},
-                                      {"most", most},
-                                      {"unroll", unroll("4")},
-                                      {"cost", kernel + "_cost"}}));
+    to_.body(filled(part(kernels::distance, "search"), {{"name", kernel + "_search"},
+                                                        {"space", space},
+                                                        {"number", type},
+                                                        {"most", most},
+                                                        {"unroll", unroll("4")},
+                                                        {"cost", kernel + "_cost"}}));
     if (!distance_.index && distance_.metric == Metric::euclidean) {
-      to_.body_once(type + "_root",
-                    filled(root_function, {{"number", type}, {"name", type + "_root"}}));
+      to_.body_once(type + "_root", filled(part(kernels::distance, "root"),
+                                           {{"number", type}, {"name", type + "_root"}}));
     }
     const int waves = waves_, items = wave_items * waves;
     const std::string point = local ? "ushort" : "int";
     const std::string points_pitch =
         local ? std::to_string(kind.capacity / wave_items + waves + 1) : "(" + points() + " + 1)";
     std::string text =
-        filled(rows_kernel,
-               {{"memory", local ? local_memory(kind, points_pitch) : global_memory(points_pitch)},
+        filled(part(kernels::distance, "rows"),
+               {{"local", local ? "1" : "0"},
+                {"fours", std::to_string(kind.capacity / 4)},
+                {"all_sites", local ? "" : all_sites()},
+                {"all_points", local ? "" : all_points()},
                 {"rows", rows(kind)},
                 {"items", std::to_string(items)},
                 {"waves", std::to_string(waves)},
@@ -359,8 +194,10 @@ class DistanceText {
                                   : "(away < " + none() + " ? away * away : " + far_square +
                                         ") + x * x" + " + (inside ? 0 : 1 << 29)"},
                 {"search", kernel + "_search"},
-                {"choose", filled(squares && !distance_.index ? choose_least_square : choose_least,
-                                  {{"number", type}, {"most", most}, {"cost", kernel + "_cost"}})},
+                {"by_squares", squares && !distance_.index ? "1" : "0"},
+                {"number", type},
+                {"most", most},
+                {"cost", kernel + "_cost"},
                 {"out", to_.plane({false, n_}).row("y")},
                 {"result", result_text(squares, type)}});
     to_.kernel(kernel, items, text,
@@ -381,29 +218,23 @@ class DistanceText {
     return number("points", [waves = waves_](Size s) { return points_of(waves, s); });
   }
 
-  std::string local_memory(const RowsKind& kind, const std::string& points_pitch) const {
-    return "  LOCAL int4 four_sites[" + std::to_string(kind.capacity / 4) +
-           "];\n  LOCAL ushort points[" + std::to_string(waves_) + " * " + points_pitch +
-           "];\n  IN_LOCAL int* const sites = (IN_LOCAL int*)four_sites;\n";
+  // Bytes that a launch needs whose sites are in global memory.
+  std::string in_global_memory(const std::string& label,
+                               const std::function<std::int64_t(Size)>& bytes) {
+    return to_.scratch(name_ + label, "int",
+                       [image = image_, metric = distance_.metric, over = waves_ == 1 ? 4096 : 8192,
+                        bytes](const LaunchContext& at) {
+                         const Size size = at.size_of(image);
+                         return takes({}, over, metric, size) ? bytes(size) : 4;
+                       });
   }
-  std::string global_memory(const std::string& points_pitch) {
-    const auto takes_it = [metric = distance_.metric, over = waves_ == 1 ? 4096 : 8192](Size size) {
-      return takes({}, over, metric, size);
-    };
-    const std::string sites =
-        to_.scratch(name_ + "_sites", "int", [image = image_, takes_it](const LaunchContext& at) {
-          const Size size = at.size_of(image);
-          return takes_it(size) ? 4 * pitch_of(size) * size.height : 4;
-        });
-    const std::string points = to_.scratch(
-        name_ + "_nearest", "int",
-        [image = image_, takes_it, waves = waves_](const LaunchContext& at) {
-          const Size size = at.size_of(image);
-          return takes_it(size) ? 4 * waves * (points_of(waves, size) + 1) * size.height : 4;
-        });
-    return "  GLOBAL int* const sites = " + sites + " + (long)GROUP_X * " + pitch() +
-           ";\n  GLOBAL int* const points = " + points + " + (long)GROUP_X * " +
-           std::to_string(waves_) + " * " + points_pitch + ";\n";
+  std::string all_sites() {
+    return in_global_memory("_sites", [](Size s) { return 4 * pitch_of(s) * s.height; });
+  }
+  std::string all_points() {
+    return in_global_memory("_nearest", [waves = waves_](Size s) {
+      return 4 * waves * (points_of(waves, s) + 1) * s.height;
+    });
   }
 
   std::string cost_text(bool squares) const {

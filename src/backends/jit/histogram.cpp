@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backends/jit/dialect.hpp"
+#include "backends/jit/kernel_files.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/stream.hpp"
 #include "backends/jit/text.hpp"
@@ -12,105 +13,6 @@ namespace {
 
 constexpr int items = 128;        // of kernels that count in global memory
 constexpr int most_local = 2048;  // counters a group keeps for itself
-
-// Copies of the counters lie interleaved, one a bank: neighbours that are equal don't wait for one
-// another.
-constexpr const char* local_kernel = R"(  LOCAL uint counts[$counters * $copies];
-$locals  const int copy = ITEM % $copies;
-  const uint lane = 4u * (uint)copy;
-  for (int c = 0; c < $channels; ++c) {
-    for (int i = ITEM; i < $counters * $copies; i += $items) counts[i] = 0;
-$clear    BARRIER;
-$rows    BARRIER;
-    for (int i = ITEM % $span; i < $counters; i += $span) {
-      uint count = 0;
-      for (int k = ITEM / $span * $slice; k < (ITEM / $span + 1) * $slice; ++k) {
-        count += counts[i * $copies + (k + i) % $copies];
-      }
-      $give;
-    }
-    BARRIER;
-$together  }
-)";
-
-// Global memory adds to one place at a time: each group once a counter.
-constexpr const char* add_together = R"(    for (int i = ITEM; i < $counters; i += $items) {
-      if (sums[i] != 0) ADD_GLOBAL(&$totals[c * $counters + i], sums[i]);
-    }
-    BARRIER;
-)";
-
-// One group: the groups' counts together, each counter by several work-items, then bins.
-constexpr const char* local_end = R"(  for (int c = 0; c < $channels; ++c) {
-    for (int i = ITEM; i < $counters; i += $items) counts[i] = 0;
-    for (int i = ITEM; i < $bins; i += $items) bins[i] = 0;
-    BARRIER;
-    for (int i = ITEM % $span; i < $counters; i += $span) {
-      uint count = 0;
-      // Many loads are under way before the first is used.
-      for (int g = ITEM / $span; g < $groups; g += 16 * ($items / $span)) {
-        uint part[16];
-$unroll        for (int k = 0; k < 16; ++k) {
-          const int from = g + k * ($items / $span);
-          part[k] = $parts[(c * $groups + smaller(from, $groups - 1)) * $counters + i];
-          part[k] = from < $groups ? part[k] : 0;
-        }
-$unroll        for (int k = 0; k < 16; ++k) count += part[k];
-      }
-      ADD_LOCAL(&counts[i], count);
-    }
-    BARRIER;
-    for (int i = ITEM; i < $counters; i += $items) {
-      const int bin = $bin;
-      if (bin >= 0 && counts[i] != 0) ADD_LOCAL(&bins[bin], counts[i]);
-    }
-    BARRIER;
-    for (int i = ITEM; i < $bins; i += $items) $out[c * $bins + i] = (double)bins[i];
-    BARRIER;
-  }
-)";
-
-// The counts of all groups, which lie behind the ticket, by the last group. It leaves zeros.
-constexpr const char* last_group = R"(  if (is_last_group($ticket, GROUPS_X, &is_last)) {
-    for (int c = 0; c < $channels; ++c) {
-      for (int i = ITEM; i < $bins; i += $items) bins[i] = 0;
-      BARRIER;
-      for (int i = ITEM; i < $counters; i += $items) {
-        GLOBAL volatile uint* const total = $totals + c * $counters + i;
-        const uint count = *total;
-        *total = 0;
-        const int bin = $bin;
-        if (bin >= 0 && count != 0) ADD_LOCAL(&bins[bin], count);
-      }
-      BARRIER;
-      for (int i = ITEM; i < $bins; i += $items) $out[c * $bins + i] = (double)bins[i];
-      BARRIER;
-    }
-$scalars  }
-)";
-
-constexpr const char* global_kernel = R"(  for (int c = 0; c < $channels; ++c) {
-    for (int y = GROUP_X; y < $height; y += GROUPS_X) {
-      for (int x = ITEM; x < $width; x += $items) {
-        const int place = $place;
-        if (place >= 0) ADD_GLOBAL(&$counts[c * $counters + place], 1u);
-      }
-    }
-  }
-)";
-
-constexpr const char* bins_kernel = R"(  const int code = GROUP_X * $items + ITEM;
-  if (code >= $counters) return;
-  const int bin = $bin;
-  if (bin < 0) return;
-  for (int c = 0; c < $channels; ++c) {
-    ADD_GLOBAL(&$bins[c * $count + bin], $counts[c * $counters + code]);
-  }
-)";
-
-constexpr const char* end_kernel = R"(  const int i = GROUP_X * $items + ITEM;
-  if (i < $total) $out[i] = (double)$bins[i];
-)";
 
 // The function NAME_bin(given, v): the bin of a value, -1 for none.
 std::string write_bin(Builder& to, int n) {
@@ -250,18 +152,18 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
       [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
   const std::string bin_of_counter = codes ? bin + "(given, (double)i)" : "i";
   const auto end = [&] {
-    return filled(local_end, {{"counters", number(counters)},
-                              {"channels", number(channels)},
-                              {"items", number(group)},
-                              {"span", number(span)},
-                              {"groups", groups_text},
-                              {"unroll", tuning.unroll ? "#pragma unroll\n" : ""},
-                              {"bins", number(histogram.bins)},
-                              {"bin", bin_of_counter},
-                              {"parts", parts()},
-                              {"out", to.measure({false, n})}});
+    return filled(part(kernels::histogram, "local_end"),
+                  {{"counters", number(counters)},
+                   {"channels", number(channels)},
+                   {"items", number(group)},
+                   {"span", number(span)},
+                   {"groups", groups_text},
+                   {"unroll", tuning.unroll ? "#pragma unroll\n" : ""},
+                   {"bins", number(histogram.bins)},
+                   {"bin", bin_of_counter},
+                   {"parts", parts()},
+                   {"out", to.measure({false, n})}});
   };
-  const std::string bins = "  LOCAL uint bins[" + number(histogram.bins) + "];\n";
   const std::string chunk = codes && bytes_of(to.cls(image)) == 1
                                 ? each_code_of_chunk(copies)
                                 : each_of_chunk(to.cls(image), count);
@@ -270,41 +172,30 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
   const int slices = one_launch ? std::min(copies, group / span) : 1;
   const std::string totals =
       one_launch ? "(" + to.ticket() + " + " + number(ticket_words) + ")" : "";
-  const std::string give =
-      one_launch ? "if (count != 0) ADD_LOCAL(&sums[i], count)"
-                 : parts() + "[(c * GROUPS_X + GROUP_X) * " + number(counters) + " + i] = count";
-  const std::string together =
-      one_launch
-          ? filled(add_together,
-                   {{"counters", number(counters)}, {"items", number(group)}, {"totals", totals}})
-          : "";
-  std::string text =
-      table.load + filled(local_kernel,
-                          {{"counters", number(counters)},
-                           {"copies", number(copies)},
-                           {"locals", one_launch ? bins + "  LOCAL uint sums[" + number(counters) +
-                                                       "];\n  LOCAL int is_last;\n"
-                                                 : ""},
-                           {"clear", one_launch ? "    for (int i = ITEM; i < " + number(counters) +
-                                                      "; i += " + number(group) + ") sums[i] = 0;\n"
-                                                : ""},
-                           {"together", together},
-                           {"channels", number(channels)},
-                           {"items", number(group)},
-                           {"rows", rows},
-                           {"span", number(group / slices)},
-                           {"slice", number(copies / slices)},
-                           {"give", give}});
+  const std::string parts_text = one_launch ? "" : parts();
+  std::string text = table.load + filled(part(kernels::histogram, "in_local"),
+                                         {{"counters", number(counters)},
+                                          {"copies", number(copies)},
+                                          {"bins", number(histogram.bins)},
+                                          {"one_launch", one_launch ? "1" : "0"},
+                                          {"totals", totals},
+                                          {"parts", parts_text},
+                                          {"channels", number(channels)},
+                                          {"items", number(group)},
+                                          {"rows", rows},
+                                          {"span", number(group / slices)},
+                                          {"slice", number(copies / slices)}});
   if (one_launch) {
-    text += filled(last_group, {{"ticket", to.ticket()},
-                                {"totals", totals},
-                                {"channels", number(channels)},
-                                {"counters", number(counters)},
-                                {"bins", number(histogram.bins)},
-                                {"items", number(group)},
-                                {"bin", bin_of_counter},
-                                {"out", to.measure({false, n})},
-                                {"scalars", scalars_at_end(to, scalars_of(to, {n}), group)}});
+    text += filled(part(kernels::histogram, "last_group"),
+                   {{"ticket", to.ticket()},
+                    {"totals", totals},
+                    {"channels", number(channels)},
+                    {"counters", number(counters)},
+                    {"bins", number(histogram.bins)},
+                    {"items", number(group)},
+                    {"bin", bin_of_counter},
+                    {"out", to.measure({false, n})},
+                    {"scalars", scalars_at_end(to, scalars_of(to, {n}), group)}});
   }
   to.kernel(
       name + "_parts_of_groups", group, text,
@@ -313,11 +204,9 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
       },
       0, table.bytes_of_kernel);
   if (one_launch) return;
-  to.kernel(name + "_as_doubles", group,
-            "  LOCAL uint counts[" + number(counters) + "];\n" + bins + end(),
-            [group](const LaunchContext&) {
-              return LaunchShape{{1, 1, 1}, {group, 1, 1}};
-            });
+  to.kernel(name + "_as_doubles", group, end(), [group](const LaunchContext&) {
+    return LaunchShape{{1, 1, 1}, {group, 1, 1}};
+  });
 }
 
 }  // namespace
@@ -346,39 +235,40 @@ void write_histogram(Builder& to, int n) {
   const std::string value = to.value(image, "x", "y", "c");
   const std::string place = codes ? "(int)" + value : bin + "(given, (double)" + value + ")";
   const int most = to.tuning().groups_at_once;
-  to.kernel(name + "_counts_of_groups", items,
-            filled(global_kernel, {{"counters", std::to_string(counters)},
-                                   {"channels", std::to_string(channels)},
-                                   {"items", std::to_string(items)},
-                                   {"width", to.width(image)},
-                                   {"height", to.height(image)},
-                                   {"place", place},
-                                   {"counts", counts("_counts", counters)}}),
-            [image, most](const LaunchContext& at) {
-              return LaunchShape{{std::min<std::int64_t>(most, at.size_of(image).height), 1, 1},
-                                 {items, 1, 1}};
-            });
+  to.kernel(
+      name + "_counts_of_groups", items,
+      filled(part(kernels::histogram, "in_global"), {{"counters", std::to_string(counters)},
+                                                     {"channels", std::to_string(channels)},
+                                                     {"items", std::to_string(items)},
+                                                     {"width", to.width(image)},
+                                                     {"height", to.height(image)},
+                                                     {"place", place},
+                                                     {"counts", counts("_counts", counters)}}),
+      [image, most](const LaunchContext& at) {
+        return LaunchShape{{std::min<std::int64_t>(most, at.size_of(image).height), 1, 1},
+                           {items, 1, 1}};
+      });
   std::string bins = "_counts";
   if (codes) {
     bins = "_bins";
     to.kernel(name + "_bins_of_codes", items,
-              filled(bins_kernel, {{"items", std::to_string(items)},
-                                   {"counters", std::to_string(counters)},
-                                   {"bin", bin + "(given, (double)code)"},
-                                   {"channels", std::to_string(channels)},
-                                   {"bins", counts("_bins", histogram.bins)},
-                                   {"count", std::to_string(histogram.bins)},
-                                   {"counts", counts("_counts", counters)}}),
+              filled(part(kernels::histogram, "bins"), {{"items", std::to_string(items)},
+                                                        {"counters", std::to_string(counters)},
+                                                        {"bin", bin + "(given, (double)code)"},
+                                                        {"channels", std::to_string(channels)},
+                                                        {"bins", counts("_bins", histogram.bins)},
+                                                        {"count", std::to_string(histogram.bins)},
+                                                        {"counts", counts("_counts", counters)}}),
               [counters](const LaunchContext&) {
                 return LaunchShape{{(counters + items - 1) / items, 1, 1}, {items, 1, 1}};
               });
   }
   const int total = histogram.bins * channels;
   to.kernel(name + "_as_doubles", items,
-            filled(end_kernel, {{"items", std::to_string(items)},
-                                {"total", std::to_string(total)},
-                                {"bins", counts(bins, histogram.bins)},
-                                {"out", to.measure({false, n})}}),
+            filled(part(kernels::histogram, "end"), {{"items", std::to_string(items)},
+                                                     {"total", std::to_string(total)},
+                                                     {"bins", counts(bins, histogram.bins)},
+                                                     {"out", to.measure({false, n})}}),
             [total](const LaunchContext&) {
               return LaunchShape{{(total + items - 1) / items, 1, 1}, {items, 1, 1}};
             });

@@ -1,18 +1,28 @@
 // Connected components as text: tiles of 64x64 pixels in local memory, then their borders in global
-// memory, then what is asked about each component. label_words.cpp says what words and nodes are.
+// memory, then what is asked about each component. kernels/label.cl says what words and nodes are.
 #include "backends/jit/label.hpp"
 
-#include "backends/jit/label_kernels.hpp"
+#include "backends/jit/kernel_files.hpp"
 #include "backends/jit/nodes.hpp"
-#include "backends/jit/peak_kernels.hpp"
 #include "backends/jit/text.hpp"
 #include "core/backend.hpp"
 
 namespace impipe::jit {
 namespace {
 
-using namespace label_kernels;
 using Kind = Label::Kind;
+
+// Whether the component of a root has a flag.
+constexpr const char* flag_of_root =
+    "(($flags[at] >> begin_in_pair($words[at], (int)(root % 16u))) & 1u)";
+
+// Functions over words of 32 pixels of a column.
+std::string label_functions() {
+  const std::string forest = part(kernels::label, "forest");
+  return part(kernels::label, "runs") +
+         filled(forest, {{"level", "local"}, {"space", "IN_LOCAL"}, {"where", "LOCAL"}}) +
+         filled(forest, {{"level", "global"}, {"space", "GLOBAL"}, {"where", "GLOBAL"}});
+}
 
 class LabelWriter : LabelWriterBase {
  public:
@@ -23,7 +33,7 @@ class LabelWriter : LabelWriterBase {
     write_words();
     write_tiles();
     const char* kinds = label_.connectivity == 8 ? "3" : "1";
-    to_.kernel(name_ + "_borders", items, text(border_kernel, {{"kinds", kinds}}),
+    to_.kernel(name_ + "_borders", items, text("border", {{"kinds", kinds}}),
                [image = image_](const LaunchContext& at) {
                  const Size size = at.size_of(image);
                  const std::int64_t rows = word_rows(size);
@@ -31,11 +41,7 @@ class LabelWriter : LabelWriterBase {
                  const std::int64_t sides = (size.width - 1) / 64 * rows * 16;
                  return LaunchShape{{tops + (sides + items - 1) / items, 1, 1}, {items, 1, 1}};
                });
-    to_.kernel(name_ + "_resolve", items,
-               text(resolve_kernel, {{"hand", flagged()         ? hand_flags
-                                              : is(Kind::large) ? hand_areas
-                                                                : ""}}),
-               each_word());
+    to_.kernel(name_ + "_resolve", items, text("resolve"), each_word());
     if (is(Kind::components)) {
       write_numbers();
     } else {
@@ -83,10 +89,9 @@ class LabelWriter : LabelWriterBase {
     });
   }
 
-  // `own`: the words of this kernel alone.
+  // A kernel of label.cl. `own`: the words of this one alone.
   std::string text(std::string_view kernel, Replacements own = {}) {
-    const bool corners = label_.connectivity == 8;
-    return words_.filled(with_lines(std::string(kernel), "$corners ", corners), own);
+    return words_.filled(part(kernels::label, kernel), own);
   }
 
   // Of the values whose peaks are looked for.
@@ -121,13 +126,13 @@ class LabelWriter : LabelWriterBase {
 
   // A plane of words from a condition on a pixel.
   void write_plane(const std::string& name, const std::string& words, const std::string& bit) {
-    to_.kernel(name_ + name, items, text(words_kernel, {{"bit", bit}, {"words", words}}),
-               each_word());
+    to_.kernel(name_ + name, items, text("words", {{"bit", bit}, {"words", words}}), each_word());
   }
 
   void write_words() {
     if (peaks()) {
-      to_.kernel(name_ + "_peaks", items, text(with_peaks(peaks_kernel)), each_word());
+      to_.kernel(name_ + "_peaks", items,
+                 words_.filled(part(kernels::peaks, "peaks"), {{"peak", peak()}}), each_word());
       return;
     }
     const auto set = [&](const Operand& image) {
@@ -144,48 +149,32 @@ class LabelWriter : LabelWriterBase {
     } else if (to_.fast() && image_.external && to_.cls(image_) == PixelClass::logical) {
       const PlaneText plane = to_.plane(image_);
       to_.kernel(name_ + "_find", items,
-                 text(bytes_kernel, {{"bytes", plane.pointer}, {"stride", plane.stride}}),
-                 four_words());
+                 text("bytes", {{"bytes", plane.pointer}, {"stride", plane.stride}}), four_words());
     } else {
       write_plane("_find", words_of("_words"), set(image_));
     }
   }
 
-  // A template that reads the image's values as PEAK(x, y).
-  std::string with_peaks(const std::string& kernel) {
-    return "#define PEAK(x, y) (" + type() + ")" + to_.value(image_, "(x)", "(y)", "0") + "\n" +
-           kernel + "#undef PEAK\n";
-  }
+  // The value of pixel (x, y), of an image whose peaks are looked for.
+  std::string peak() { return "(" + type() + ")" + to_.value(image_, "(x)", "(y)", "0"); }
 
   void write_tiles() {
-    const bool flags = flagged(), areas = is(Kind::large);
-    to_.kernel(
-        name_ + "_tiles", items,
-        text(peaks() ? with_peaks(tile_kernel) : tile_kernel,
-             {{"locals", flags   ? "  LOCAL uint flags[$items];\n"
-                         : areas ? "  LOCAL uint areas[64 * 33];\n"
-                                 : ""},
-              {"clear_words", flags ? "  flags[ITEM] = 0u;\n" : ""},
-              {"clear_nodes", areas ? "    areas[i] = 0u;\n" : ""},
-              {"known", flags   ? known_flags
-                        : areas ? known_areas
-                                : ""},
-              {"given", peaks() ? lost_flags : given_flags},
-              {"left", areas ? "    $areas[to] = areas[node];\n" : ""},
-              {"last", flags ? "    $flags[(long)at_row * $width + x] = flags[ITEM];\n" : ""}}),
-        each_tile());
+    to_.kernel(name_ + "_tiles", items,
+               text("tile", {{"peak", peaks() ? peak() : ""},
+                             {"lost_flags", part(kernels::peaks, "lost_flags")}}),
+               each_tile());
   }
 
   void write_numbers() {
-    to_.kernel(name_ + "_count", items, text(count_kernel), [image = image_](const auto& at) {
+    to_.kernel(name_ + "_count", items, text("count"), [image = image_](const auto& at) {
       return LaunchShape{{(at.size_of(image).width + 15) / 16, 1, 1}, {items, 1, 1}};
     });
     const int wide = to_.tuning().histogram_items;
-    to_.kernel(name_ + "_sum", wide, text(sum_kernel, {{"wide", std::to_string(wide)}}),
+    to_.kernel(name_ + "_sum", wide, text("sum", {{"wide", std::to_string(wide)}}),
                [wide](const LaunchContext&) {
                  return LaunchShape{{1, 1, 1}, {wide, 1, 1}};
                });
-    to_.kernel(name_ + "_numbers", items, text(numbers_kernel), each_tile());
+    to_.kernel(name_ + "_numbers", items, text("numbers"), each_tile());
   }
 
   void write_kept() {
@@ -196,12 +185,10 @@ class LabelWriter : LabelWriterBase {
     const std::string bits = "(eights >> k & 0x01010101u)";
     const PlaneText plane = to_.plane(self_);
     to_.kernel(name_ + "_kept", items,
-               text(kept_kernel,
-                    {{"keep", keep},
-                     {"also", peaks() ? "    kept |= $single[(long)GROUP_Y * $width + x];\n" : ""},
-                     {"set", is(Kind::holes) ? bits + " ^ 0x01010101u" : bits},
-                     {"bytes", plane.pointer},
-                     {"stride", plane.stride}}),
+               text("kept", {{"keep", keep},
+                             {"set", is(Kind::holes) ? bits + " ^ 0x01010101u" : bits},
+                             {"bytes", plane.pointer},
+                             {"stride", plane.stride}}),
                each_word());
   }
 
@@ -224,6 +211,10 @@ class LabelWriter : LabelWriterBase {
       {"type", [this] { return type(); }},
       {"further", [this] { return further(); }},
       {"reaches", [this] { return is(Kind::maxima) ? ">=" : "<="; }},
+      {"corners", [this] { return label_.connectivity == 8 ? "1" : "0"; }},
+      {"has_flags", [this] { return flagged() ? "1" : "0"; }},
+      {"has_areas", [this] { return is(Kind::large) ? "1" : "0"; }},
+      {"has_peaks", [this] { return peaks() ? "1" : "0"; }},
       {"eight", [this] { return label_.connectivity == 8 ? "true" : "false"; }},
   });
 };

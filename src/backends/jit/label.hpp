@@ -29,7 +29,4 @@ void write_label(Builder& to, int n);
 // Those whose values spread step by step: reach, and reconstruct and holes of gray images.
 void write_spread(Builder& to, int n);
 
-// Functions over words of 32 pixels of a column.
-std::string label_functions();
-
 }  // namespace impipe::jit

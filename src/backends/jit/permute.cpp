@@ -2,62 +2,11 @@
 #include "backends/jit/permute.hpp"
 
 #include "backends/jit/dialect.hpp"
+#include "backends/jit/kernel_files.hpp"
 #include "backends/jit/text.hpp"
 
 namespace impipe::jit {
 namespace {
-
-// A tile of 32x32 pixels; one more a row, so that a column lies in different banks.
-constexpr const char* pixel_tiles = R"(  LOCAL $type tile[32 * 33 * $channels];
-  const int column = ITEM % 32, first = ITEM / 32;
-  const int from_x = GROUP_X * 32 + column;
-  for (int i = first; i < 32; i += $rows) {
-    const int from_y = GROUP_Y * 32 + i;
-    if (from_x < $in_width && from_y < $in_height) {
-      for (int c = 0; c < $channels; ++c) {
-        tile[(i * 33 + column) * $channels + c] = ($in_row)[from_x * $channels + c];
-      }
-    }
-  }
-  BARRIER;
-  const int x = GROUP_Y * 32 + column;
-  for (int i = first; i < 32; i += $rows) {
-    const int y = GROUP_X * 32 + i;
-    if (x < $width && y < $height) {
-      const int to_x = $to_x, to_y = $to_y;
-      for (int c = 0; c < $channels; ++c) {
-        ($out_row)[to_x * $channels + c] = tile[(column * 33 + i) * $channels + c];
-      }
-    }
-  }
-)";
-
-// A tile of vectors of four pixels: a work-item loads four rows of one, turns them, and later
-// stores a row. What lies beyond the image is read at its edge, and its place is not stored. Vector
-// i of a row of the tile lies at i ^ row / 4, so that those side by side and those above one
-// another are in different banks.
-constexpr const char* vector_tiles = R"(  LOCAL $vector tile[$side * $across];
-  const int column = ITEM % $across, first = ITEM / $across;
-  const int from_x = smaller(GROUP_X * $side + column * 4, ($in_width - 1) / 4 * 4);
-$unroll  for (int k = 0; k < $across / $rows; ++k) {
-    const int i = first + k * $rows, from_y = GROUP_Y * $side + i * 4, last = $in_height - 1;
-    const $vector a = *(GLOBAL const $vector*)($row_a + from_x);
-    const $vector b = *(GLOBAL const $vector*)($row_b + from_x);
-    const $vector c = *(GLOBAL const $vector*)($row_c + from_x);
-    const $vector d = *(GLOBAL const $vector*)($row_d + from_x);
-    const int place = column * 4 * $across + (i ^ column);
-    $vector turned;
-$turn  }
-  BARRIER;
-  const int x = GROUP_Y * $side + column * 4;
-$unroll  for (int k = 0; k < $side / $rows; ++k) {
-    const int i = first + k * $rows, y = GROUP_X * $side + i;
-    if (x < $width && y < $height) {
-      const int to_y = $to_y;
-      *(GLOBAL $vector*)($out_row + x) = tile[i * $across + (column ^ (i / 4))];
-    }
-  }
-)";
 
 constexpr int vector_items = 256;
 
@@ -122,22 +71,23 @@ void write_vector_tiles(Builder& to, int n) {
   };
   const std::string across = std::to_string(four.across);
   to.kernel("store_" + Builder::name(self), vector_items,
-            filled(vector_tiles, {{"vector", four.vector},
-                                  {"side", std::to_string(side)},
-                                  {"turn", filled(four.text, {{"across", across}})},
-                                  {"across", across},
-                                  {"rows", std::to_string(vector_items / four.across)},
-                                  {"unroll", to.unroll()},
-                                  {"in_width", to.width(image)},
-                                  {"in_height", to.height(image)},
-                                  {"row_a", row(0)},
-                                  {"row_b", row(1)},
-                                  {"row_c", row(2)},
-                                  {"row_d", row(3)},
-                                  {"width", to.width(self)},
-                                  {"height", to.height(self)},
-                                  {"to_y", flips ? to.height(self) + " - 1 - y" : "y"},
-                                  {"out_row", out.row("to_y")}}),
+            filled(part(kernels::permute, "vector_tiles"),
+                   {{"vector", four.vector},
+                    {"side", std::to_string(side)},
+                    {"turn", filled(four.text, {{"across", across}})},
+                    {"across", across},
+                    {"rows", std::to_string(vector_items / four.across)},
+                    {"unroll", to.unroll()},
+                    {"in_width", to.width(image)},
+                    {"in_height", to.height(image)},
+                    {"row_a", row(0)},
+                    {"row_b", row(1)},
+                    {"row_c", row(2)},
+                    {"row_d", row(3)},
+                    {"width", to.width(self)},
+                    {"height", to.height(self)},
+                    {"to_y", flips ? to.height(self) + " - 1 - y" : "y"},
+                    {"out_row", out.row("to_y")}}),
             tiles_of(image, side, vector_items), 8);
 }
 
@@ -156,18 +106,18 @@ void write_transpose_kernel(Builder& to, int n) {
   const Operand self{false, n}, image = node.images[0];
   const PlaneText in = to.plane(image), out = to.plane(self);
   const int side = 32, group = to.tuning().group;
-  const std::string text =
-      filled(pixel_tiles, {{"type", type_of(node.cls)},
-                           {"channels", std::to_string(node.channels)},
-                           {"rows", std::to_string(group / 32)},
-                           {"in_width", to.width(image)},
-                           {"in_height", to.height(image)},
-                           {"in_row", in.row("from_y")},
-                           {"width", to.width(self)},
-                           {"height", to.height(self)},
-                           {"to_x", permute.flip_x ? to.width(self) + " - 1 - x" : "x"},
-                           {"to_y", permute.flip_y ? to.height(self) + " - 1 - y" : "y"},
-                           {"out_row", out.row("to_y")}});
+  const std::string text = filled(part(kernels::permute, "pixel_tiles"),
+                                  {{"type", type_of(node.cls)},
+                                   {"channels", std::to_string(node.channels)},
+                                   {"rows", std::to_string(group / 32)},
+                                   {"in_width", to.width(image)},
+                                   {"in_height", to.height(image)},
+                                   {"in_row", in.row("from_y")},
+                                   {"width", to.width(self)},
+                                   {"height", to.height(self)},
+                                   {"to_x", permute.flip_x ? to.width(self) + " - 1 - x" : "x"},
+                                   {"to_y", permute.flip_y ? to.height(self) + " - 1 - y" : "y"},
+                                   {"out_row", out.row("to_y")}});
   to.kernel("store_" + Builder::name(self), group, text, tiles_of(image, side, group));
 }
 

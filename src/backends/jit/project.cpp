@@ -11,16 +11,14 @@
 #include <mutex>
 #include <tuple>
 
+#include "backends/jit/kernel_files.hpp"
 #include "backends/jit/nodes.hpp"
-#include "backends/jit/project_kernels.hpp"
 #include "backends/jit/text.hpp"
 #include "core/primitive_facts.hpp"
 #include "core/rays.hpp"
 
 namespace impipe::jit {
 namespace {
-
-using namespace project_kernels;
 
 constexpr int items = 128;        // of the kernels that go over pixels and bins
 constexpr int waves = 4;          // of 32 strips, each of another angle: they read the same pixels
@@ -86,9 +84,10 @@ class ProjectText {
         plans_(std::make_shared<RayPlans>()) {}
 
   void write() {
-    to_.body_once("rays", words);
+    to_.body_once("rays", part(kernels::project, "words"));
     const PlaneText in = to_.plane(image_);
-    to_.function(name_ + "_pixel", words_of(false).filled(pixel_function, {{"pixel", in.pixel()}}));
+    to_.function(name_ + "_pixel",
+                 words_of(false).filled(part(kernels::project, "pixel"), {{"pixel", in.pixel()}}));
     for (const bool four : {false, true}) {
       to_.call(name_ + "_pixel", "x", "y", "c");  // its buffers
       write_frames(four);
@@ -248,8 +247,10 @@ class ProjectText {
     };
     const std::string groups = number(std::string("frame_groups") + suffix(four), frame_groups);
     const Words shared = words_of(four);
-    const std::string frames_text = shared.filled(four ? four_frames_kernel : frame_kernel);
-    const std::string rows_text = shared.filled(rows_kernel, {{"frame_groups", groups}});
+    const std::string frames_text =
+        shared.filled(part(kernels::project, four ? "four_frames" : "frame"));
+    const std::string rows_text =
+        shared.filled(part(kernels::project, "rows"), {{"frame_groups", groups}});
     to_.kernel(
         name_ + suffix(four) + "_frames", items,
         "  if (GROUP_X < " + groups + ") {\n" + frames_text + "    return;\n  }\n" + rows_text,
@@ -262,7 +263,8 @@ class ProjectText {
 
   void write_strips(bool four) {
     const Words shared = words_of(four);
-    std::string totals, zeros, row = row_text, carries, ends;
+    const std::string end = part(kernels::project, "end");
+    std::string totals, zeros, row = part(kernels::project, "row"), carries, ends;
     // Four frames' totals are too many for registers.
     const std::string kept = std::to_string(32 * waves);
     if (four) totals = "  LOCAL double kept[16 * " + kept + "];\n";
@@ -293,33 +295,35 @@ class ProjectText {
       total_of("first" + k, "sum_first" + k);
       total_of("second" + k, "sum_second" + k);
       const std::size_t slot = k.empty() ? 0 : std::string("xyzw").find(k[1]);
-      ends += shared.filled(end_text, {{"k", k}, {"slot", std::to_string(slot)}});
+      ends += shared.filled(end, {{"k", k}, {"slot", std::to_string(slot)}});
     }
-    to_.kernel(name_ + suffix(four) + "_strips", 32 * waves,
-               shared.filled(strips_kernel, {{"totals", totals},
-                                             {"sums", zeros},
-                                             {"row", row},
-                                             {"ahead", to_.tuning().unroll ? "8" : "1"},
-                                             {"carries", carries},
-                                             {"ends", ends}}),
-               shape(four, 32 * waves,
-                     [four](Size size, const RayPlan& plan) {
-                       const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
-                       return std::array{(of_ways + waves - 1) / waves, 2 * strips(size) / 32};
-                     }),
-               four ? 6 : 8);
+    to_.kernel(
+        name_ + suffix(four) + "_strips", 32 * waves,
+        shared.filled(part(kernels::project, "strips"), {{"totals", totals},
+                                                         {"sums", zeros},
+                                                         {"row", row},
+                                                         {"ahead", to_.tuning().unroll ? "8" : "1"},
+                                                         {"carries", carries},
+                                                         {"end", ends}}),
+        shape(four, 32 * waves,
+              [four](Size size, const RayPlan& plan) {
+                const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
+                return std::array{(of_ways + waves - 1) / waves, 2 * strips(size) / 32};
+              }),
+        four ? 6 : 8);
   }
 
   void write_bins(bool four) {
     const Operand self{false, n_};
-    to_.kernel(name_ + suffix(four) + "_bins", items,
-               words_of(four).filled(
-                   bins_kernel, {{"bins", to_.height(self)}, {"out", to_.plane(self).row("y")}}),
-               shape(four, items, [node = to_.node(n_)](Size size, const RayPlan& plan) {
-                 const std::int64_t chunks = (result_size(node, size).height + items - 1) / items;
-                 return std::array{chunks * static_cast<std::int64_t>(plan.angles.size()),
-                                   std::int64_t{1}};
-               }));
+    to_.kernel(
+        name_ + suffix(four) + "_bins", items,
+        words_of(four).filled(part(kernels::project, "bins"),
+                              {{"bins", to_.height(self)}, {"out", to_.plane(self).row("y")}}),
+        shape(four, items, [node = to_.node(n_)](Size size, const RayPlan& plan) {
+          const std::int64_t chunks = (result_size(node, size).height + items - 1) / items;
+          return std::array{chunks * static_cast<std::int64_t>(plan.angles.size()),
+                            std::int64_t{1}};
+        }));
   }
 
   Builder& to_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backends/jit/dialect.hpp"
+#include "backends/jit/kernel_files.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/stream.hpp"
 #include "backends/jit/text.hpp"
@@ -86,43 +87,6 @@ Fold fold_of(const Builder& to, int n) {
 // Pairs that chunks are folded into, beside the totals.
 bool has_pairs(const Fold& fold) { return fold.type == "int"; }
 
-constexpr const char* stream_kernel = R"($locals  for (int c = 0; c < $channels; ++c) {
-$begin$rows$ends  }
-)";
-
-// $totals of the work-items into one each, which the first has.
-constexpr const char* group_end = R"(    BARRIER;
-$put    for (int step = $items / 2; step > 0; step /= 2) {
-      BARRIER;
-      if (ITEM < step) {
-$join      }
-    }
-    if (ITEM == 0) {
-$out    }
-    BARRIER;
-)";
-
-// The same where the work-items of a wave exchange registers.
-constexpr const char* group_end_of_waves = R"($join_wave    if (ITEM % 32 == 0) {
-$put    }
-    BARRIER;
-    if (ITEM < 32) {
-$join      if (ITEM == 0) {
-$out      }
-    }
-    BARRIER;
-)";
-
-constexpr const char* all_groups =
-    R"($begin$unroll    for (int i = ITEM; i < $groups; i += $items) {
-$join    }
-)";
-
-constexpr const char* last_group = R"(  LOCAL int is_last;
-  if (is_last_group($ticket, GROUPS_X, &is_last)) {
-$total  }
-)";
-
 void write_stream(Builder& to, const std::vector<int>& nodes) {
   const Operand image = to.node(nodes[0]).images[0];
   const int channels = to.channels(image);
@@ -192,39 +156,46 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
             fold.both(fold.name, parts(fold) + "[c * " + groups_text + " + i]") + ";\n";
   }
   const auto end_of_group = [&](const std::string& result) {
-    return filled(waves ? group_end_of_waves : group_end, {{"put", put},
-                                                           {"items", items_text},
-                                                           {"join_wave", join_wave},
-                                                           {"join", join},
-                                                           {"out", out + result}});
+    return filled(part(kernels::reduce, waves ? "group_end_of_waves" : "group_end"),
+                  {{"put", put},
+                   {"items", items_text},
+                   {"join_wave", join_wave},
+                   {"join", join},
+                   {"out", out + result}});
   };
   const std::string rows = stream_rows(to, stream, chunk, pixel);
-  const auto total = [&] {
+  // `begins`: the totals' declarations; `folds_in`: what goes into them; `ends`: the group's end.
+  const auto pass = [&](const std::string& declared, const std::string& begins,
+                        const std::string& of_pixels, const std::string& of_groups,
+                        const std::string& ends) {
+    return filled(part(kernels::reduce, "stream"), {{"locals", declared},
+                                                    {"channels", channels_text},
+                                                    {"begin", begins},
+                                                    {"rows", of_pixels},
+                                                    {"all_groups", of_groups},
+                                                    {"group_end", ends},
+                                                    {"group_end_of_waves", ""}});
+  };
+  const auto total = [&](const std::string& declared) {
     std::string measured;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       parts(folds[i]);
       measured += "      " + to.measure({false, nodes[i]}) + "[c] = (double)all_" + folds[i].name +
                   "[0];\n";
     }
-    const std::string unroll = to.tuning().unroll ? "#pragma unroll 4\n" : "";
-    return filled(stream_kernel, {{"locals", ""},
-                                  {"rows", ""},
-                                  {"channels", channels_text},
-                                  {"begin", filled(all_groups, {{"begin", first},
-                                                                {"unroll", unroll},
-                                                                {"groups", groups_text},
-                                                                {"items", items_text},
-                                                                {"join", from}})},
-                                  {"ends", end_of_group(measured)}});
+    const std::string of_groups =
+        filled(part(kernels::reduce, "all_groups"),
+               {{"unroll", to.tuning().unroll ? "#pragma unroll 4\n" : ""},
+                {"groups", groups_text},
+                {"items", items_text},
+                {"join", from}});
+    return pass(declared, first, "", of_groups, end_of_group(measured));
   };
-  std::string text = filled(stream_kernel, {{"locals", locals},
-                                            {"channels", channels_text},
-                                            {"begin", begin},
-                                            {"rows", rows},
-                                            {"ends", pairs + end_of_group(out_parts)}});
+  std::string text = pass(locals, begin, rows, "", pairs + end_of_group(out_parts));
   if (one_launch) {
     const std::string scalars = scalars_at_end(to, scalars_of(to, nodes), items);
-    text += filled(last_group, {{"ticket", to.ticket()}, {"total", total() + scalars}});
+    text += filled(part(kernels::reduce, "last_group"),
+                   {{"ticket", to.ticket()}, {"total", total("") + scalars}});
   }
   // What only reads and folds has all its groups at work at once; of those of 128 work-items that
   // Tuning::groups_at_once counts, a processor has sixteen.
@@ -236,7 +207,7 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
       },
       at_once);
   if (one_launch) return;
-  to.kernel(name + "_total", items, locals + total(), [items](const LaunchContext&) {
+  to.kernel(name + "_total", items, total(locals), [items](const LaunchContext&) {
     return LaunchShape{{1, 1, 1}, {items, 1, 1}};
   });
 }
@@ -258,18 +229,13 @@ bool goes_by_cells(const Builder& to, int n) {
 }
 
 std::string joined_in_wave(const WaveJoin& join) {
-  constexpr const char* text = R"(#pragma unroll
-      for (int step = $from; step < $end; step *= 2) {
-        const $type other = beside_$type($total, step);
-        $test$total = $both;
-      }
-)";
-  return filled(text, {{"from", join.from},
-                       {"end", join.end},
-                       {"type", join.type},
-                       {"total", join.total},
-                       {"test", join.test.empty() ? "" : "if (" + join.test + ") "},
-                       {"both", join.both}});
+  return filled(part(kernels::reduce_waves, "join"),
+                {{"from", join.from},
+                 {"end", join.end},
+                 {"type", join.type},
+                 {"total", join.total},
+                 {"test", join.test.empty() ? "" : "if (" + join.test + ") "},
+                 {"both", join.both}});
 }
 
 std::vector<int> reductions_with(const Builder& to, int n) {

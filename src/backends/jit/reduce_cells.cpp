@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/jit/dialect.hpp"
+#include "backends/jit/kernel_files.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/reduce.hpp"
 #include "backends/jit/reduce_cells.hpp"
@@ -64,149 +65,6 @@ CellFold cell_fold(Builder& to, int n) {
             return word + "(" + a + ", " + b + ")";
           }};
 }
-
-// A work-item takes $columns columns of a cell, those of a group lie side by side.
-constexpr const char* cells_kernel = R"(  LOCAL double parts[$items];
-  const int x0 = (GROUP_X * $items + ITEM) * $columns;
-  const int last = smaller(GROUP_Y * 32 + 32, $height);
-  const int cells_across = ($width + 31) / 32;
-  const int cells = cells_across * (($height + 31) / 32);
-  const int in_cell = x0 % 32, wide = smaller(32, $width - (x0 - in_cell));
-  const int lane = ITEM % $lanes, merged = $merged;
-  for (int c = 0; c < $channels; ++c) {
-$begin    if (x0 < $width) {
-      int y = GROUP_Y * 32;
-$batches$unroll      for (; y < last; ++y) {
-$load$steps      }
-    }
-$ends  }
-)";
-
-// Eight rows are under way before the first is used.
-constexpr const char* batches_of_rows = R"(      for (; y + 8 <= last; y += 8) {
-        float rows[32];
-#pragma unroll
-        for (int r = 0; r < 8; ++r) load_16_float($row + x0, rows + 4 * r);
-#pragma unroll
-        for (int r = 0; r < 8; ++r) {
-          const float* const p = rows + 4 * r;
-$steps        }
-      }
-)";
-
-constexpr const char* end_of_cells = R"(    {
-$in_lane      BARRIER;
-      parts[ITEM] = $totals[0];
-      for (int step = 1; step < $lanes; step *= 2) {
-        BARRIER;
-        if (lane % (2 * step) == 0 && in_cell + step * $columns < wide) parts[ITEM] = $both_lanes;
-      }
-      // Cells of an aligned run belong together whatever comes after.
-      for (int step = $lanes; step < $lanes * merged; step *= 2) {
-        BARRIER;
-        if (ITEM % (2 * step) == 0 && x0 < $width) parts[ITEM] = $both_lanes;
-      }
-      if (ITEM % ($lanes * merged) == 0 && x0 < $width) {
-        $cells[((long)c * cells + GROUP_Y * cells_across + x0 / 32) / merged] = parts[ITEM];
-      }
-      BARRIER;
-    }
-)";
-
-constexpr const char* end_of_extremes = R"(    {
-      double total = $first;
-      for (int k = 0; k < $columns; ++k) {
-        const double v = x0 + k < $width ? $totals[k] : $first;
-        total = $map;
-      }
-      BARRIER;
-      parts[ITEM] = total;
-      for (int step = $items / 2; step > 0; step /= 2) {
-        BARRIER;
-        if (ITEM < step) parts[ITEM] = $both_lanes;
-      }
-      if (ITEM == 0) $cells[((long)c * GROUPS_Y + GROUP_Y) * GROUPS_X + GROUP_X] = parts[0];
-      BARRIER;
-    }
-)";
-
-// Runs of cells in registers, then the runs of a group, each in pairs.
-constexpr const char* chunk_function = R"(
-FUNCTION double $name_chunk(GIVEN, GLOBAL const double* from, const long count,
-                            IN_LOCAL double* parts, const int c) {
-  double v[$run];
-$unroll  for (int k = 0; k < $run; ++k) v[k] = ITEM * $run + k < count ? from[ITEM * $run + k] : 0.0;
-$unroll  for (int step = 1; step < $run; step *= 2) {
-$unroll    for (int k = 0; k < $run; ++k) {
-      if (k % (2 * step) == 0 && ITEM * $run + k + step < count) v[k] = $both_runs;
-    }
-  }
-  BARRIER;
-  parts[ITEM] = v[0];
-  for (int step = 1; step < $items; step *= 2) {
-    BARRIER;
-    if (ITEM % (2 * step) == 0 && (ITEM + step) * $run < count) parts[ITEM] = $both_lanes;
-  }
-  BARRIER;
-  return parts[0];
-}
-)";
-
-constexpr const char* chunks_kernel = R"(  LOCAL double parts[$items];
-  const int count = $count;
-  for (int c = 0; c < $channels; ++c) {
-    const long from = (long)GROUP_X * $chunk;
-    const double total =
-        $name_chunk(GIVE, $cells + (long)c * count + from, count - from, parts, c);
-    if (ITEM == 0) $chunks[c * GROUPS_X + GROUP_X] = total;
-    BARRIER;
-  }
-)";
-
-// One chunk. A kernel of its own, or the last group's end: PoCL loses its way where a barrier
-// stands in a branch.
-constexpr const char* chunk_end = R"(  for (int c = 0; c < $channels; ++c) {
-    const double total = $name_chunk(GIVE, $cells + (long)c * $count, $count, parts, c);
-    if (ITEM == 0) $out[c] = total;
-    BARRIER;
-  }
-)";
-
-constexpr const char* chunks_end_kernel = R"(  const int chunks = ($count + $chunk - 1) / $chunk;
-  for (int c = 0; c < $channels; ++c) {
-    GLOBAL double* of_chunks = $chunks + (long)c * chunks;
-    for (long step = 1; step < chunks; step *= 2) {
-      for (long i = ITEM * 2 * step; i + step < chunks; i += $items * 2 * step) {
-        of_chunks[i] = $both_chunks;
-      }
-      GLOBAL_BARRIER;
-    }
-    if (ITEM == 0) $out[c] = of_chunks[0];
-  }
-)";
-
-constexpr const char* extremes_end = R"(  for (int c = 0; c < $channels; ++c) {
-    double total = $first;
-$unroll    for (int i = ITEM; i < $count; i += $items) {
-      const double v = $cells[(long)c * $count + i];
-      total = $map;
-    }
-    parts[ITEM] = total;
-    for (int step = $items / 2; step > 0; step /= 2) {
-      BARRIER;
-      if (ITEM < step) parts[ITEM] = $both_lanes;
-    }
-    if (ITEM == 0) $out[c] = parts[0];
-    BARRIER;
-  }
-)";
-
-constexpr const char* end_parts = "  LOCAL double parts[$items];\n";
-
-constexpr const char* last_group = R"(  LOCAL int is_last;
-  if ($one_chunk && is_last_group($ticket, GROUPS_X * GROUPS_Y, &is_last)) {
-$end  }
-)";
 
 }  // namespace
 
@@ -282,28 +140,30 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
   const std::string places = parameter("_count", whole(count));
   const std::string all_groups = parameter("_groups", whole(groups));
   const std::string width = to.width(image);
-  const auto fill = [&](const char* text, const CellFold& fold, const std::string& cells,
-                        const std::string& chunks_text = "", const std::string& out = "") {
-    return filled(text, {{"cells", cells},
-                         {"chunks", chunks_text},
-                         {"out", out},
-                         {"items", number(items)},
-                         {"channels", number(channels)},
-                         {"columns", number(columns)},
-                         {"lanes", number(lanes)},
-                         {"width", width},
-                         {"first", fold.first},
-                         {"map", fold.map},
-                         {"totals", "totals_" + fold.name},
-                         {"in_lane", in_lane(fold, "totals_" + fold.name, columns)},
-                         {"name_chunk", fold.name + "_chunk"},
-                         {"run", number(run)},
-                         {"chunk", number(chunk)},
-                         {"count", fold.extreme ? all_groups : places},
-                         {"unroll", text == extremes_end ? unroll_some : unroll_all},
-                         {"both_lanes", fold.both("parts[ITEM]", "parts[ITEM + step]")},
-                         {"both_runs", fold.both("v[k]", "v[k + step]")},
-                         {"both_chunks", fold.both("of_chunks[i]", "of_chunks[i + step]")}});
+  const auto fill = [&](std::string_view name_of_part, const CellFold& fold,
+                        const std::string& cells, const std::string& chunks_text = "",
+                        const std::string& out = "") {
+    return filled(part(kernels::reduce_cells, name_of_part),
+                  {{"cells", cells},
+                   {"chunks", chunks_text},
+                   {"out", out},
+                   {"items", number(items)},
+                   {"channels", number(channels)},
+                   {"columns", number(columns)},
+                   {"lanes", number(lanes)},
+                   {"width", width},
+                   {"first", fold.first},
+                   {"map", fold.map},
+                   {"totals", "totals_" + fold.name},
+                   {"in_lane", in_lane(fold, "totals_" + fold.name, columns)},
+                   {"name_chunk", fold.name + "_chunk"},
+                   {"run", number(run)},
+                   {"chunk", number(chunk)},
+                   {"count", fold.extreme ? all_groups : places},
+                   {"unroll", name_of_part == "extremes_end" ? unroll_some : unroll_all},
+                   {"both_lanes", fold.both("parts[ITEM]", "parts[ITEM + step]")},
+                   {"both_runs", fold.both("v[k]", "v[k + step]")},
+                   {"both_chunks", fold.both("of_chunks[i]", "of_chunks[i + step]")}});
   };
   std::string begin, steps, ends;
   for (const CellFold& fold : folds) {
@@ -314,7 +174,7 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
     steps += unroll_all + "        for (int k = 0; k < " + number(columns) + "; ++k) {\n" +
              "          const " + type + " v = p[k], total = " + totals + "[k];\n          " +
              totals + "[k] = " + fold.map + ";\n        }\n";
-    ends += fill(fold.extreme ? end_of_extremes : end_of_cells, fold, of_cells(fold));
+    ends += fill(fold.extreme ? "end_of_extremes" : "end_of_cells", fold, of_cells(fold));
   }
   const std::string load = wide ? "        float p[4];\n        load_16_float(" +
                                       to.plane(image).row("y") + " + x0, p);\n"
@@ -323,29 +183,32 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
                                       to.value(image, "x", "y", "c") + "};\n";
   const bool batched = wide && to.tuning().unroll;
   const std::string batches =
-      batched ? filled(batches_of_rows, {{"row", to.plane(image).row("(y + r)")}, {"steps", steps}})
+      batched ? filled(part(kernels::reduce_cells, "batches"),
+                       {{"row", to.plane(image).row("(y + r)")}, {"steps", steps}})
               : "";
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!folds[i].extreme) to.body(fill(chunk_function, folds[i], ""));
+    if (!folds[i].extreme) to.body(fill("chunk", folds[i], ""));
   }
   // The end of a fold whose cells are one chunk.
   const auto end = [&](std::size_t i) {
-    return fill(folds[i].extreme ? extremes_end : chunk_end, folds[i], of_cells(folds[i]), "",
+    return fill(folds[i].extreme ? "extremes_end" : "chunk_end", folds[i], of_cells(folds[i]), "",
                 to.measure({false, nodes[i]}));
   };
-  std::string text = filled(cells_kernel, {{"items", number(items)},
-                                           {"columns", number(columns)},
-                                           {"lanes", number(lanes)},
-                                           {"width", width},
-                                           {"height", to.height(image)},
-                                           {"channels", number(channels)},
-                                           {"merged", parameter("_merged", whole(merged))},
-                                           {"unroll", batched ? "" : unroll_some},
-                                           {"begin", begin},
-                                           {"batches", batches},
-                                           {"load", load},
-                                           {"steps", steps},
-                                           {"ends", ends}});
+  std::string text =
+      filled(part(kernels::reduce_cells, "cells"), {{"items", number(items)},
+                                                    {"columns", number(columns)},
+                                                    {"lanes", number(lanes)},
+                                                    {"width", width},
+                                                    {"height", to.height(image)},
+                                                    {"channels", number(channels)},
+                                                    {"merged", parameter("_merged", whole(merged))},
+                                                    {"unroll", batched ? "" : unroll_some},
+                                                    {"begin", begin},
+                                                    {"batches", batches},
+                                                    {"load", load},
+                                                    {"steps", steps},
+                                                    {"end_of_cells", ends},
+                                                    {"end_of_extremes", ""}});
   const bool one_launch = to.ends_in_last_group();
   const std::vector<int> scalars = one_launch ? scalars_of(to, nodes) : std::vector<int>{};
   if (one_launch) {
@@ -374,7 +237,8 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
       }
       text = cells_in_waves(pass);
     } else {
-      text += filled(last_group, {{"ticket", to.ticket()}, {"one_chunk", one_chunk}, {"end", all}});
+      text += filled(part(kernels::reduce_cells, "last_group"),
+                     {{"ticket", to.ticket()}, {"one_chunk", one_chunk}, {"end", all}});
     }
   }
   to.kernel(
@@ -385,7 +249,7 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
       waves     ? cell_groups
       : batched ? 4
                 : 0);
-  const std::string local = filled(end_parts, {{"items", number(items)}});
+  const std::string local = "  LOCAL double parts[" + number(items) + "];\n";
   const auto one_group = [chunks](bool of_one, bool of_many) {
     return [=](const LaunchContext& at) {
       const bool wanted = chunks(at) == 1 ? of_one : of_many;
@@ -399,13 +263,13 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
     }
     if (fold.extreme) continue;
     to.kernel(fold.name + "_chunks_of_cells", items,
-              fill(chunks_kernel, fold, of_cells(fold), of_chunks(fold)),
+              fill("chunks", fold, of_cells(fold), of_chunks(fold)),
               [chunks](const LaunchContext& at) {
                 const std::int64_t made = chunks(at);
                 return LaunchShape{{made > 1 ? made : 0, 1, 1}, {items, 1, 1}};
               });
     to.kernel(fold.name + "_total_of_chunks", items,
-              fill(chunks_end_kernel, fold, "", of_chunks(fold), to.measure({false, nodes[i]})),
+              fill("chunks_end", fold, "", of_chunks(fold), to.measure({false, nodes[i]})),
               one_group(false, true));
   }
   for (const int n : scalars) {

@@ -2,31 +2,13 @@
 #include "backends/jit/resample.hpp"
 
 #include "backends/jit/dialect.hpp"
+#include "backends/jit/kernel_files.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/text.hpp"
 #include "core/placement.hpp"
 
 namespace impipe::jit {
 namespace {
-
-constexpr const char* nearest_text = R"(  const double px = at_x + 0.5, py = at_y + 0.5;
-  if (!(px >= 0.0 && px < (double)$width && py >= 0.0 && py < (double)$height)) return $fill;
-  return $nearest;
-}
-)";
-
-constexpr const char* bilinear_text = R"(  // Also where a place is NaN.
-  if (!(at_x > -1.0 && at_x < (double)$width && at_y > -1.0 && at_y < (double)$height)) return $fill;
-  const double left = floor(at_x), top = floor(at_y);
-  const int px = (int)left, py = (int)top;
-  const float across = (float)(at_x - left), down = (float)(at_y - top);
-  const float a = $a, b = $b, d = $d, e = $e;
-  const float upper = fma(across, b, fma(-across, a, a));
-  const float lower = fma(across, e, fma(-across, d, d));
-  const float sum = fma(down, lower, fma(-down, upper, upper));
-  return $value;
-}
-)";
 
 void write_affine(Builder& to, int n, const std::string& name) {
   const Node& node = to.node(n);
@@ -57,8 +39,9 @@ void write_affine(Builder& to, int n, const std::string& name) {
     to.function(
         name,
         header +
-            filled(nearest_text,
-                   {{"width", width}, {"height", height}, {"fill", outside}, {"nearest", value}}));
+            filled(part(kernels::resample, "nearest"),
+                   {{"width", width}, {"height", height}, {"fill", outside}, {"nearest", value}}) +
+            "}\n");
     return;
   }
   const std::string at = name + "_at";
@@ -67,14 +50,17 @@ void write_affine(Builder& to, int n, const std::string& name) {
   const bool logical = node.cls == PixelClass::logical;
   const std::string value =
       converted(node.cls, "float", logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum");
-  to.function(name, header + filled(bilinear_text, {{"width", width},
-                                                    {"height", height},
-                                                    {"fill", outside},
-                                                    {"a", to.call(at, "px", "py", "c")},
-                                                    {"b", to.call(at, "px + 1", "py", "c")},
-                                                    {"d", to.call(at, "px", "py + 1", "c")},
-                                                    {"e", to.call(at, "px + 1", "py + 1", "c")},
-                                                    {"value", value}}));
+  to.function(name, header +
+                        filled(part(kernels::resample, "bilinear"),
+                               {{"width", width},
+                                {"height", height},
+                                {"fill", outside},
+                                {"a", to.call(at, "px", "py", "c")},
+                                {"b", to.call(at, "px + 1", "py", "c")},
+                                {"d", to.call(at, "px", "py + 1", "c")},
+                                {"e", to.call(at, "px + 1", "py + 1", "c")},
+                                {"value", value}}) +
+                        "}\n");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // A resize as text, a pixel a work-item: one kernel a direction makes the weights, one the sums
 // down the columns; the sums along the rows are made where the pixel is stored.
 #include "backends/jit/dialect.hpp"
+#include "backends/jit/kernel_files.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/resample.hpp"
 #include "backends/jit/resize_axis.hpp"
@@ -10,18 +11,6 @@ namespace impipe::jit {
 namespace {
 
 constexpr int items = 128;
-
-constexpr const char* taps_kernel = R"(  const int i = GROUP_X * $items + ITEM;
-  const int k = i / $taps, t = i - k * $taps;
-  if (k >= $to) return;
-  if ($copies != 0) {
-    $first[k] = (int)$copied;
-    $weights[i] = 1.0f;
-  } else {
-    if (t == 0) $first[k] = (int)$begin;
-    $weights[i] = (float)$weight;
-  }
-)";
 
 // The texts of one direction's numbers.
 struct AxisText {
@@ -78,15 +67,15 @@ class ResizeText {
     const std::string begin = text.begin("k"), weight = text.weight("k", "t");
     const AxisText a = axis(text, label);
     to_.kernel(Builder::name({false, n_}) + "_taps_" + label, items,
-               filled(taps_kernel, {{"items", std::to_string(items)},
-                                    {"taps", a.taps},
-                                    {"to", size},
-                                    {"copies", copies},
-                                    {"first", a.first},
-                                    {"weights", a.weights},
-                                    {"copied", copied},
-                                    {"begin", begin},
-                                    {"weight", weight}}),
+               filled(part(kernels::resize, "taps"), {{"items", std::to_string(items)},
+                                                      {"taps", a.taps},
+                                                      {"to", size},
+                                                      {"copies", copies},
+                                                      {"first", a.first},
+                                                      {"weights", a.weights},
+                                                      {"copied", copied},
+                                                      {"begin", begin},
+                                                      {"weight", weight}}),
                [text, wanted = wanted_](const LaunchContext& at) {
                  if (wanted && !wanted(at)) return LaunchShape{{0, 0, 0}, {items, 1, 1}};
                  const ResizeAxis d = text.at(at);

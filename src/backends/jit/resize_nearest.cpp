@@ -1,6 +1,7 @@
 // A nearest resize as text: a kernel finds each column's and row's input, another moves pixels, in
 // blocks of some elements of four rows.
 #include "backends/jit/dialect.hpp"
+#include "backends/jit/kernel_files.hpp"
 #include "backends/jit/resample.hpp"
 #include "backends/jit/resize_axis.hpp"
 #include "backends/jit/text.hpp"
@@ -11,36 +12,6 @@ namespace {
 
 constexpr int items = 128;
 constexpr int across = 32, down = items / across, rows = 4;
-
-constexpr const char* places_kernel = R"(  const int i = GROUP_X * $items + ITEM;
-  if (i < $to_x) {
-    const int k = i;
-    $first_x[k] = (int)$copied_x;
-  } else if (i - $to_x < $to_y) {
-    const int k = i - $to_x;
-    $first_y[k] = (int)$copied_y;
-  }
-)";
-
-constexpr const char* nearest_kernel =
-    R"(  const int e0 = (GROUP_X * $across + ITEM % $across) * $count;
-  const int y0 = (GROUP_Y * $down + ITEM / $across) * $rows;
-  if (e0 >= $to_x * $channels || y0 >= $to_y) return;
-  int place[$count];
-$each  for (int i = 0; i < $count; ++i) {
-    const int e = e0 + i;
-    const int x = smaller(e / $channels, $to_x - 1);
-    place[i] = $first_x[x] * $channels + e % $channels;
-  }
-$each  for (int r = 0; r < $rows; ++r) {
-    // The last row again where there are no more.
-    const int y = smaller(y0 + r, $to_y - 1), from_y = $first_y[y];
-    GLOBAL const $pixel* const from = $in_row;
-    GLOBAL $pixel* const row = $out_row;
-    $pixel v[$count];
-$each    for (int i = 0; i < $count; ++i) v[i] = from[place[i]];
-$store  }
-)";
 
 }  // namespace
 
@@ -59,13 +30,13 @@ void write_nearest_resize(Builder& to, int n) {
                       [axis](const LaunchContext& at) { return axis.at(at).to * 4; });
   };
   to.kernel(Builder::name(self) + "_places", items,
-            filled(places_kernel, {{"items", std::to_string(items)},
-                                   {"to_x", x.size()},
-                                   {"to_y", y.size()},
-                                   {"first_x", first(x, "x")},
-                                   {"first_y", first(y, "y")},
-                                   {"copied_x", x.copied("k")},
-                                   {"copied_y", y.copied("k")}}),
+            filled(part(kernels::resize, "places"), {{"items", std::to_string(items)},
+                                                     {"to_x", x.size()},
+                                                     {"to_y", y.size()},
+                                                     {"first_x", first(x, "x")},
+                                                     {"first_y", first(y, "y")},
+                                                     {"copied_x", x.copied("k")},
+                                                     {"copied_y", y.copied("k")}}),
             [x, y](const LaunchContext& at) {
               const std::int64_t all = x.at(at).to + y.at(at).to;
               return LaunchShape{{(all + items - 1) / items, 1, 1}, {items, 1, 1}};
@@ -74,22 +45,23 @@ void write_nearest_resize(Builder& to, int n) {
   const PlaneText in = to.plane(image), out = to.plane(self);
   const int channels = node.channels;
   to.kernel("store_" + Builder::name(self), items,
-            filled(nearest_kernel, {{"across", std::to_string(across)},
-                                    {"down", std::to_string(down)},
-                                    {"rows", std::to_string(rows)},
-                                    {"count", std::to_string(count)},
-                                    {"channels", std::to_string(channels)},
-                                    {"to_x", x.size()},
-                                    {"to_y", y.size()},
-                                    {"first_x", first(x, "x")},
-                                    {"first_y", first(y, "y")},
-                                    {"each", to.unroll()},
-                                    {"pixel", type_of(node.cls)},
-                                    {"in_row", in.row("from_y")},
-                                    {"out_row", out.row("y")},
-                                    // Padding ends every row, so that whole blocks fit.
-                                    {"store", wide_store(node.cls, "(row + e0)", "v", count,
-                                                         to.tuning().load_bytes, "    ")}}),
+            filled(part(kernels::resize, "nearest"),
+                   {{"across", std::to_string(across)},
+                    {"down", std::to_string(down)},
+                    {"rows", std::to_string(rows)},
+                    {"count", std::to_string(count)},
+                    {"channels", std::to_string(channels)},
+                    {"to_x", x.size()},
+                    {"to_y", y.size()},
+                    {"first_x", first(x, "x")},
+                    {"first_y", first(y, "y")},
+                    {"each", to.unroll()},
+                    {"pixel", type_of(node.cls)},
+                    {"in_row", in.row("from_y")},
+                    {"out_row", out.row("y")},
+                    // Padding ends every row, so that whole blocks fit.
+                    {"store", wide_store(node.cls, "(row + e0)", "v", count, to.tuning().load_bytes,
+                                         "    ")}}),
             [self, count, channels](const LaunchContext& at) {
               const Size s = at.size_of(self);
               const std::int64_t wide = across * count, tall = down * rows;

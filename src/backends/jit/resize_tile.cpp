@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "backends/jit/dialect.hpp"
+#include "backends/jit/kernel_files.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/resample.hpp"
 #include "backends/jit/resize_axis.hpp"
@@ -66,110 +67,6 @@ TileShape tile_shape(const ResizeAxes& axes, int channels) {
   }
   return best;
 }
-
-// First inputs and weights, [input][quad][4], of the quads of one direction.
-constexpr const char* quads_kernel = R"(  {
-    const int i = GROUP_X * $items + ITEM - $before;
-    if (i >= 0 && i < $quads * $span) {
-      const int u = i / $quads, quad = i - u * $quads;
-      int start = 0;
-      for (int j = 0; j < 4; ++j) {
-        const int k = quad * 4 + j;
-        const int first = $copies != 0 ? (int)$copied : (int)$begin;
-        if (j == 0) start = first;
-        const int t = u - (first - start);
-        if (u == 0) $first[k] = first;
-        $weights[(long)i * 4 + j] =
-            t < 0 || t >= $taps ? 0.0f : $copies != 0 ? 1.0f : (float)$weight;
-      }
-    }
-  }
-)";
-
-constexpr const char* tile_kernel = R"(  LOCAL float4 sums[$most_columns * 5];
-  const int quad0 = GROUP_X * $across, top = GROUP_Y * $row_quads;
-  const int quads = smaller($across, $quads_x - quad0);
-  const int width = $width, height = $height;
-  // The columns that the tile reaches, and those that mirrors reach.
-  const int begin = $first_x[4 * quad0], end = $first_x[4 * (quad0 + quads) - 1] + $taps_x;
-  const int low = begin < 0 ? 0 : end > width ? larger(0, smaller(begin, 2 * width - end)) : begin;
-  const int high = end > width ? width : begin < 0 ? smaller(width, larger(end, -begin)) : end;
-  const int left = low * $channels / 4 * 4;
-  const int words = (high * $channels - left + 3) / 4;
-  // Quotients of small whole numbers by multiplication: a half keeps them off the next.
-  const float part = 1.0f / (float)words;
-  for (int i = ITEM; i < words * $row_quads; i += $items) {
-    const int q = (int)(((float)i + 0.5f) * part), column = (i - q * words) * 4;
-    const int quad = smaller(top + q, $quads_y - 1);
-    GLOBAL const int* const first = $first_y + 4 * quad;
-    const int start = first[0], count = first[3] - start + $taps_y;
-    $offsets
-    float sum[16];
-$each    for (int k = 0; k < 16; ++k) sum[k] = 0.0f;
-    GLOBAL const $pixel* const from = $plane + left + column;
-    GLOBAL const float4* weights = (GLOBAL const float4*)$weights_y + quad;
-    // Without a test in it the loop has several loads under way.
-    if (start >= 0 && start + count <= height) {
-      GLOBAL const $pixel* line = from + start * $stride;
-$loop      for (int u = 0; u < count; ++u, line += $stride, weights += $quads_y) {
-        const float4 weight = *weights;
-        float v[4];
-        $load
-$add_y      }
-    } else {
-$once      for (int u = 0; u < count; ++u, weights += $quads_y) {
-        GLOBAL const $pixel* const line = from + symmetric(start + u, height) * $stride;
-        const float4 weight = *weights;
-        float v[4];
-        $load
-$add_y      }
-    }
-$each    for (int k = 0; k < 4; ++k) {
-      const int c = column + k;
-      float4 four;
-      four.x = sum[k];
-      four.y = sum[4 + k];
-      four.z = sum[8 + k];
-      four.w = sum[12 + k];
-      sums[((c & $mask) * $step + (c >> $bits)) * 5 + q] = four;
-    }
-  }
-  BARRIER;
-  const int pixels = quads * $channels;
-  const float pixel_part = 1.0f / (float)pixels;
-  for (int i = ITEM; i < pixels * $row_quads; i += $items) {
-    const int q = (int)(((float)i + 0.5f) * pixel_part), place = i - q * pixels;
-    const int quad = quad0 + place / $channels, c = place % $channels;
-    GLOBAL const int* const first = $first_x + 4 * quad;
-    const int start = first[0], count = first[3] - start + $taps_x;
-    $offsets
-    float sum[16];
-$each    for (int k = 0; k < 16; ++k) sum[k] = 0.0f;
-    GLOBAL const float4* weights = (GLOBAL const float4*)$weights_x + quad;
-    if (start >= 0 && start + count <= width) {
-      int column = start * $channels + c - left;
-$loop      for (int u = 0; u < count; ++u, column += $channels, weights += $quads_x) {
-        const float4 four = sums[((column & $mask) * $step + (column >> $bits)) * 5 + q];
-        const float4 weight = *weights;
-        const float v[4] = {four.x, four.y, four.z, four.w};
-$add_x      }
-    } else {
-$once      for (int u = 0; u < count; ++u, weights += $quads_x) {
-        const int column = symmetric(start + u, width) * $channels + c - left;
-        const float4 four = sums[((column & $mask) * $step + (column >> $bits)) * 5 + q];
-        const float4 weight = *weights;
-        const float v[4] = {four.x, four.y, four.z, four.w};
-$add_x      }
-    }
-$each    for (int r = 0; r < 4; ++r) {
-      const int y = 4 * (top + q) + r;
-      if (y < $to_height) {
-        GLOBAL $pixel* const row = $out_row;
-        $store
-      }
-    }
-  }
-)";
 
 // sum[16] of the results of four rows r, each of four pixels k; floats: taps are left out.
 std::string added(bool across, bool floats, const std::string& taps) {
@@ -245,7 +142,7 @@ class ResizeTiles {
     }
     to_.kernel(
         "store_" + Builder::name(self), items,
-        filled(tile_kernel,
+        filled(part(kernels::resize, "tile"),
                {{"most_columns", std::to_string(most_columns)},
                 {"across", number("across", [](const TileShape& s) { return s.across; })},
                 {"mask", number("mask", [](const TileShape& s) { return (1 << s.bits) - 1; })},
@@ -315,17 +212,17 @@ class ResizeTiles {
     std::string text, before = "0";
     for (const ResizeAxisText* axis : {&x_, &y_}) {
       const Direction d = direction(*axis, axis == &x_ ? "x" : "y");
-      text += filled(quads_kernel, {{"items", std::to_string(items)},
-                                    {"before", before},
-                                    {"quads", d.quads},
-                                    {"span", d.span},
-                                    {"taps", axis->taps()},
-                                    {"copies", axis->copies()},
-                                    {"copied", axis->copied("k")},
-                                    {"begin", axis->begin("k")},
-                                    {"weight", axis->weight("k", "t")},
-                                    {"first", d.first},
-                                    {"weights", d.weights}});
+      text += filled(part(kernels::resize, "quads"), {{"items", std::to_string(items)},
+                                                      {"before", before},
+                                                      {"quads", d.quads},
+                                                      {"span", d.span},
+                                                      {"taps", axis->taps()},
+                                                      {"copies", axis->copies()},
+                                                      {"copied", axis->copied("k")},
+                                                      {"begin", axis->begin("k")},
+                                                      {"weight", axis->weight("k", "t")},
+                                                      {"first", d.first},
+                                                      {"weights", d.weights}});
       before = d.quads + " * " + d.span;
     }
     to_.kernel(

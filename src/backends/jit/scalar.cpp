@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backends/jit/dialect.hpp"
+#include "backends/jit/kernel_files.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/text.hpp"
 
@@ -10,24 +11,6 @@ namespace {
 
 constexpr int items_alone = 128;
 
-// One work-item runs the body for each channel; by all work-items of a group.
-constexpr const char* steps = R"(  for (int c = $first; c < $channels; c += $apart) {
-    GLOBAL double* in = $in;
-$gather    GLOBAL_BARRIER;
-    if (ITEM == 0) {
-      const long count[$inputs] = {$counts};
-      const double args[$arguments] = {$values};
-      $body(in, count, args, $out + c * $results);
-    }
-    GLOBAL_BARRIER;
-  }
-)";
-
-constexpr const char* gather_one = R"(    for (int i = ITEM; i < $count; i += $items) {
-      in[$at + i] = $from[$own + i];
-    }
-)";
-
 // Channels first, first + apart ...
 std::string scalar_steps(Builder& to, int n, int items, const std::string& first,
                          const std::string& apart) {
@@ -35,6 +18,7 @@ std::string scalar_steps(Builder& to, int n, int items, const std::string& first
   const Scalar& scalar = std::get<Scalar>(node.primitive);
   const std::string name = Builder::name({false, n});
   const int channels = node.channels;
+  const std::string gather_one = part(kernels::scalar, "gather");
   std::string gather, in;
   std::vector<std::string> counts, values;
   std::int64_t total = 0;
@@ -74,18 +58,19 @@ std::string scalar_steps(Builder& to, int n, int items, const std::string& first
   } else {
     gather.clear();
   }
-  return filled(steps, {{"first", first},
-                        {"apart", apart},
-                        {"channels", std::to_string(channels)},
-                        {"in", in},
-                        {"gather", gather},
-                        {"inputs", std::to_string(std::max<std::size_t>(counts.size(), 1))},
-                        {"counts", counts.empty() ? "0" : joined(counts)},
-                        {"arguments", std::to_string(std::max<std::size_t>(values.size(), 1))},
-                        {"values", values.empty() ? "0.0" : joined(values)},
-                        {"body", body},
-                        {"out", to.measure({false, n})},
-                        {"results", std::to_string(node.values)}});
+  return filled(part(kernels::scalar, "steps"),
+                {{"first", first},
+                 {"apart", apart},
+                 {"channels", std::to_string(channels)},
+                 {"in", in},
+                 {"gather", gather},
+                 {"inputs", std::to_string(std::max<std::size_t>(counts.size(), 1))},
+                 {"counts", counts.empty() ? "0" : joined(counts)},
+                 {"arguments", std::to_string(std::max<std::size_t>(values.size(), 1))},
+                 {"values", values.empty() ? "0.0" : joined(values)},
+                 {"body", body},
+                 {"out", to.measure({false, n})},
+                 {"results", std::to_string(node.values)}});
 }
 
 }  // namespace

@@ -12,14 +12,13 @@
 #include <bit>
 
 #include "backends/jit/dialect.hpp"
+#include "backends/jit/kernel_files.hpp"
 #include "backends/jit/label.hpp"
-#include "backends/jit/spread_kernels.hpp"
 #include "core/backend.hpp"
 
 namespace impipe::jit {
 namespace {
 
-using namespace spread_kernels;
 using Kind = Label::Kind;
 
 // Rounds that more pixels than a device holds would take.
@@ -34,19 +33,19 @@ class SpreadWriter : LabelWriterBase {
 
   void run() {
     if (is(Kind::reach)) {
-      add("_reach", reach_kernel);
-      add("_reached", reached_kernel);
+      add("_reach", "reach");
+      add("_reached", "reached");
       return;
     }
-    to_.body_once("spread_functions", functions);
-    if (scans()) add_tiles("_scan", scan_kernel, 64, {64, 60});
-    add("_first", first_kernel);
-    add_tiles("_tiles", link_tiles_kernel, items, {64, 64});
-    add("_follow_first", follow_kernel);
-    add("_weigh", weigh_kernel);
-    add("_choose", choose_kernel);
-    add("_link", link_kernel);
-    add("_follow", follow_kernel);
+    to_.body_once("spread_functions", part(kernels::spread, "functions"));
+    if (scans()) add_tiles("_scan", "scan", 64, {64, 60});
+    add("_first", "first");
+    add_tiles("_tiles", "link_tiles", items, {64, 64});
+    add("_follow_first", "follow");
+    add("_weigh", "weigh");
+    add("_choose", "choose");
+    add("_link", "link");
+    add("_follow", "follow");
     const int groups = to_.tuning().groups_at_once;
     to_.repeat(4, most_rounds, [image = image_, groups](const LaunchContext& at, int time) {
       const Size size = at.size_of(image);
@@ -55,7 +54,7 @@ class SpreadWriter : LabelWriterBase {
       if (time >= rounds) return LaunchShape{{0, 0, 0}, {1, 1, 1}};
       return down_columns(size, time < late_rounds ? groups : groups / 4);
     });
-    add("_spread", spread_kernel);
+    add("_spread", "spread");
   }
 
  private:
@@ -112,10 +111,11 @@ class SpreadWriter : LabelWriterBase {
   // The four ways of a tile's work-items over its lines.
   std::string scan_ways() const {
     const std::string row = "(ITEM + 1) * 67";
-    const std::string line = with_lines(scan, "$corners ", label_.connectivity == 8);
-    const auto way = [&line](const std::string& first, const char* first_mask, const char* step,
-                             const char* step_mask, bool along_rows) {
-      return filled(line, {{"first", first},
+    const std::string line = part(kernels::spread, "line");
+    const auto way = [&line, this](const std::string& first, const char* first_mask,
+                                   const char* step, const char* step_mask, bool along_rows) {
+      return filled(line, {{"corners", label_.connectivity == 8 ? "1" : "0"},
+                           {"first", first},
                            {"first_mask", first_mask},
                            {"step", step},
                            {"step_mask", step_mask},
@@ -130,9 +130,9 @@ class SpreadWriter : LabelWriterBase {
   }
 
   std::string text_of(const char* kernel) {
-    std::string text = words_.filled(kernel);
+    std::string text = words_.filled(part(kernels::spread, kernel));
     const std::string read = words_.filled(reading(text));
-    text = read + text;
+    text.insert(comment_length(text), read);
     for (const char* word : {"CODE", "MASK", "MARKER", "SEED"}) {
       if (read.find(std::string("#define ") + word + "(") != std::string::npos) {
         text += std::string("#undef ") + word + "\n";
@@ -167,19 +167,17 @@ class SpreadWriter : LabelWriterBase {
   }
 
   const Words words_ = with_common({
-      {"columns", [] { return columns; }},
-      {"scans", [this] { return scan_ways(); }},
+      {"corners", [this] { return label_.connectivity == 8 ? "1" : "0"; }},
+      {"line", [this] { return scan_ways(); }},
       {"code", [this] { return single() ? "uint" : "ushort"; }},
       {"doublings", [] { return "3"; }},
       {"own_seed", [this] { return scans() ? "$seeds[pixel]" : "SEED(x, y)"; }},
-      {"rows_of", [] { return rows; }},
-      {"others", [] { return each_other; }},
-      {"neighbours", [] { return each_neighbour; }},
       {"skip",
        [this] {
          return label_.connectivity == 8 ? "(dx == 0 && dy == 0)" : "(dx == 0) == (dy == 0)";
        }},
-      {"spokesman", [] { return spokesman; }},
+      // The work-item that speaks for all.
+      {"spokesman", [] { return "GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0"; }},
       // Beside the number of a pixel.
       {"done", [] { return "0x80000000u"; }},
       {"inner", [] { return "0x40000000u"; }},

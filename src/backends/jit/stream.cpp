@@ -4,47 +4,11 @@
 #include <algorithm>
 
 #include "backends/jit/dialect.hpp"
+#include "backends/jit/kernel_files.hpp"
 #include "backends/jit/text.hpp"
 
 namespace impipe::jit {
 namespace {
-
-// Four loads are under way before the first is used.
-constexpr const char* wide_rows = R"(    const int across = $across;
-    for (int y = GROUP_X * ($items / across) + ITEM / across; y < $height;
-         y += GROUPS_X * ($items / across)) {
-      GLOBAL const $pixel* const row = $row;
-      int x = ITEM % across * $wide;
-      for (; x + (3 * across + 1) * $wide <= $width; x += 4 * across * $wide) {
-        const $vector v0 = $load(row + x);
-        const $vector v1 = $load(row + x + across * $wide);
-        const $vector v2 = $load(row + x + 2 * across * $wide);
-        const $vector v3 = $load(row + x + 3 * across * $wide);
-        { const $vector v = v0; $chunk }
-        { const $vector v = v1; $chunk }
-        { const $vector v = v2; $chunk }
-        { const $vector v = v3; $chunk }
-      }
-      for (; x + $wide <= $width; x += across * $wide) {
-        const $vector v = $load(row + x);
-        $chunk
-      }
-      for (; x < $width; ++x) {
-        const $pixel p = row[x];
-        $each
-      }
-    }
-)";
-
-constexpr const char* narrow_rows = R"(    const int across = $across;
-    for (int y = GROUP_X * ($items / across) + ITEM / across; y < $height;
-         y += GROUPS_X * ($items / across)) {
-      for (int x = ITEM % across; x < $width; x += across) {
-        const $pixel p = $value;
-        $each
-      }
-    }
-)";
 
 // Work-items side by side in a row: a power of two that gives each four loads of it.
 int across_of(std::int64_t width, int items, int wide) {
@@ -81,7 +45,7 @@ std::string stream_rows(Builder& to, const Stream& stream, const std::string& ch
                      return static_cast<double>(across_of(at.size_of(image).width, items, wide));
                    });
   const bool is_wide = stream.wide(to), single = to.cls(image) == PixelClass::single;
-  return filled(is_wide ? wide_rows : narrow_rows,
+  return filled(part(kernels::stream, is_wide ? "wide_rows" : "narrow_rows"),
                 {{"across", across},
                  {"items", std::to_string(items)},
                  {"width", to.width(image)},

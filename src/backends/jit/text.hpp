@@ -14,8 +14,10 @@ namespace impipe::jit {
 
 using Replacements = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-// The template with each $NAME replaced by its text, in which names are replaced likewise. Throws
-// std::logic_error for a name that is not among them.
+// The template with each $NAME replaced by its text, in which names are replaced likewise. A line
+// that is just $NAME goes where the text is empty, and has no indentation of its own where the text
+// brings whole lines. Lines between `#if $NAME` and its `#else` or `#endif` stay where the text is
+// 1, and go where it is 0. Throws std::logic_error for a name that is not among them.
 std::string filled(std::string_view text, Replacements replacements);
 
 // What many templates share. A name's text is made when a template has the name, so that a kernel
@@ -28,11 +30,12 @@ class Words {
   std::string filled(std::string_view text, Replacements own = {}) const;
 
  private:
+  std::string value(std::string_view name, Replacements own) const;
+  bool holds(std::string_view name, Replacements own) const;
+  std::string filled_line(std::string_view line, Replacements own) const;
+
   Map words_;
 };
-
-// The text with `marker` at the beginnings of lines taken out, or with those lines taken out.
-std::string with_lines(std::string text, std::string_view marker, bool stay);
 
 // "(a, b)" or "(real a, real b)" -> {"a", "b"}
 std::vector<std::string> names_in(std::string_view list);
@@ -44,6 +47,13 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 
 // One statement a line, indented by braces: bodies lost their lines in the macro that keeps them.
 std::string formatted(std::string_view text);
+
+// The text with each line indented by its braces, and long lines of several statements in lines of
+// their own.
+std::string indented(std::string_view text);
+
+// Characters of the comment that the text begins with.
+std::size_t comment_length(std::string_view text);
 
 // Each line of the text behind "// ".
 std::string commented(std::string_view text);

@@ -9,41 +9,6 @@
 namespace impipe::jit {
 namespace {
 
-constexpr const char* parts = "xyzw";
-
-// Vectors of 32-bit words, unpacked.
-std::string functions(PixelClass cls) {
-  const std::string type = type_of(cls);
-  const int bytes = bytes_of(cls), in_word = 4 / bytes;
-  std::string text;
-  for (const int wide : {4, 8, 16}) {
-    const int words = wide / 4;
-    const std::string vector =
-        std::string(bytes == 4 ? "float" : "uint") + (words == 1 ? "" : std::to_string(words));
-    std::string load, store;
-    for (int w = 0; w < words; ++w) {
-      const std::string word = words == 1 ? "v" : std::string("v.") + parts[w];
-      std::string packed;
-      for (int k = 0; k < in_word; ++k) {
-        const std::string element = std::to_string(w * in_word + k);
-        const std::string shift = std::to_string(8 * bytes * k);
-        load += "  to[" + element +
-                "] = " + (bytes == 4 ? word : "(" + type + ")(" + word + " >> " + shift + ")") +
-                ";\n";
-        packed += (k == 0 ? "" : " | ") + (bytes == 4 ? "from[" + element + "]"
-                                                      : "(uint)from[" + element + "] << " + shift);
-      }
-      store += "  " + word + " = " + packed + ";\n";
-    }
-    const std::string suffix = std::to_string(wide) + "_" + type;
-    text += "FUNCTION void load_" + suffix + "(GLOBAL const " + type + "* from, " + type +
-            "* to) {\n  const " + vector + " v = *(GLOBAL const " + vector + "*)from;\n" + load +
-            "}\nFUNCTION void store_" + suffix + "(GLOBAL " + type + "* to, const " + type +
-            "* from) {\n  " + vector + " v;\n" + store + "  *(GLOBAL " + vector + "*)to = v;\n}\n";
-  }
-  return text;
-}
-
 std::string access(bool load, PixelClass cls, const std::string& memory, const std::string& array,
                    int offset, int count, int widest, const std::string& indent) {
   int wide = widest;
@@ -69,27 +34,6 @@ std::string access(bool load, PixelClass cls, const std::string& memory, const s
 }
 
 }  // namespace
-
-std::string wide_access_functions() {
-  std::string words;
-  for (const int wide : {4, 8, 16}) {
-    const std::string vector = "uint" + (wide == 4 ? "" : std::to_string(wide / 4));
-    std::string load, store;
-    for (int w = 0; w < wide / 4; ++w) {
-      const std::string word = wide == 4 ? "v" : std::string("v.") + parts[w];
-      const std::string at = "[" + std::to_string(w) + "]";
-      load += "  to" + at + " = " + word + ";\n";
-      store += "  " + word + " = from" + at + ";\n";
-    }
-    const std::string name = std::to_string(wide) + "_bytes";
-    words += "FUNCTION void load_" + name + "(GLOBAL const uchar* from, uint* to) {\n  const " +
-             vector + " v = *(GLOBAL const " + vector + "*)from;\n" + load +
-             "}\nFUNCTION void store_" + name + "(GLOBAL uchar* to, const uint* from) {\n  " +
-             vector + " v;\n" + store + "  *(GLOBAL " + vector + "*)to = v;\n}\n";
-  }
-  return words + functions(PixelClass::uint8) + functions(PixelClass::uint16) +
-         functions(PixelClass::single);
-}
 
 std::string wide_load(PixelClass cls, const std::string& memory, const std::string& array,
                       int offset, int count, int widest, const std::string& indent) {

@@ -7,9 +7,6 @@
 
 namespace impipe::jit {
 
-// The functions load_N and store_N of bytes, shorts and floats.
-std::string wide_access_functions();
-
 // Text that loads (stores) `count` elements between `memory` + offset and `array` + offset, whose
 // place in memory is a multiple of the largest power of two (at most `widest`) that divides
 // `count` * bytes and `offset` * bytes. Each line begins with `indent`.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backends/jit/dialect.hpp"
+#include "backends/jit/kernel_files.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -13,40 +14,14 @@ constexpr std::int64_t word = 16;  // bytes a load
 constexpr int items = 256;
 constexpr int reads_an_item = 4;
 
-constexpr const char* copy_text = R"(
-struct Parameters { int words; };
-KERNEL(256) void copy_words(GLOBAL const uint4* RESTRICT from, GLOBAL uint4* RESTRICT to,
-                            PARAMETERS) {
-  const int i = GROUP_X * 256 + ITEM;
-  if (i < all_parameters.words) to[i] = from[i];
-}
-)";
-
-// The store stays undone unless the words come to one value of 2^32, which no compiler can rule
-// out.
-constexpr const char* read_text = R"(
-struct Parameters { int words; };
-KERNEL(256) void read_words(GLOBAL const uint4* RESTRICT from, GLOBAL uint* RESTRICT to,
-                            PARAMETERS) {
-  const int first = GROUP_X * 1024 + ITEM;
-  uint mixed = 0;
-  for (int k = 0; k < 4; ++k) {
-    const int i = first + k * 256;
-    if (i < all_parameters.words) {
-      const uint4 v = from[i];
-      mixed |= v.x ^ v.y ^ v.z ^ v.w;
-    }
-  }
-  if (mixed == 0x12345678u) to[0] = mixed;
-}
-)";
-
 }  // namespace
 
 Program yardstick(Yardstick yardstick, Dialect dialect) {
   const bool copies = yardstick == Yardstick::copy;
   Program program;
-  program.source = prelude(dialect) + (copies ? copy_text : read_text);
+  const std::string text =
+      part(kernels::bandwidth, "parameters") + part(kernels::bandwidth, copies ? "copy" : "read");
+  program.source = prelude_of(dialect, text) + text;
   program.entries = {copies ? "copy_words" : "read_words"};
   program.launch = [copies](const LaunchValues& values) {
     const ValueShape& from = values.inputs.front();

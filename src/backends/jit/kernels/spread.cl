@@ -1,11 +1,24 @@
-// The kernels of values that spread; spread.cpp fills them in. Lines that begin with $corners are
-// for 8 neighbours only.
-#pragma once
+// Values that spread: gray reconstruction and gray holes, by the heaviest spanning tree, and
+// canny's hysteresis. jit/spread.cpp says how the tree grows.
+#define $items 128  // of a group
+#define $unroll
+#define $width 1000
+#define $height 700
+#define $corners 1  // whether pixels that touch by a corner are neighbours
+#define $skip (dx == 0 && dy == 0)  // no neighbour
+#define $spokesman GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0  // the work-item that speaks for all
+// Beside the number of a pixel: of a component that is done, and of a pixel that no other component
+// touches.
+#define $done 0x80000000u
+#define $inner 0x40000000u
+// What spreads, in whole numbers: what a pixel may have at most, and what the source gives it.
+// CODE: 1 to 4 for the direction of a weak pixel, 5 to 8 for that of a strong one, else 0.
+#define MASK(x, y) ((uint)((x) ^ (y)) & 255u)
+#define SEED(x, y) ((uint)(x) & 255u)
+#define CODE(x, y) (((x) ^ (y)) % 9)
 
-namespace impipe::jit::spread_kernels {
-
+// -- part: functions
 // Numbers of edges, mixed so that edges of one weight come in no order along the image, and back.
-inline constexpr const char* functions = R"(
 FUNCTION uint mixed_edge(const uint edge) {
   const uint a = edge * 0x9e3779b1u;
   return (a ^ a >> 16) * 0x85ebca6bu;
@@ -34,39 +47,21 @@ FUNCTION uint key_of_float(const float v) {
 FUNCTION float float_of_key(const uint key) {
   return BITS_FLOAT(key ^ ((key >> 31) != 0u ? 0x80000000u : 0xffffffffu));
 }
-)";
 
-// What every kernel begins with: a work-item goes down some rows of a column of the image.
-inline constexpr const char* rows = R"(  const int x = GROUP_X * $items + ITEM;
-  if (x >= $width) return;
-  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
-  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
-)";
-inline constexpr const char* columns = R"($rows_of  for (int y = begin_y; y < end_y; ++y) {
-    const uint pixel = (uint)y * (uint)$width + (uint)x;
-)";
-// The work-item that speaks for all.
-inline constexpr const char* spokesman = "GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0";
-
-// Neighbours (to_x, to_y) of the pixel inside the image; two blocks that the text closes.
-inline constexpr const char* each_neighbour = R"(
-$unroll    for (int dy = -1; dy <= 1; ++dy) {
-$unroll      for (int dx = -1; dx <= 1; ++dx) {
-        const int to_x = x + dx, to_y = y + dy;
-        if ($skip || to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
-)";
-// Those of another component. An inner pixel is of its neighbours' component, and is not kept up to
-// date.
-inline constexpr const char* each_other =
-    R"($neighbours        const uint other = $components[(uint)to_y * (uint)$width + (uint)to_x];
-        if (other == component || (other & $inner) != 0u) continue;
-        const uint there = MASK(to_x, to_y), weight = own < there ? own : there;
-)";
-
+// -- part: scan
 // What the source gives each pixel of a tile of 64x60, and what scans of the tile raise that to:
 // down and up its columns, right and left along its rows. The result stays the same, and more
 // pixels are done at once. In local memory a row has its neighbours outside the tile at both ends.
-inline constexpr const char* scan_kernel = R"(  LOCAL $code values[62 * 67], masks[60 * 65];
+#define $code ushort
+#define $lines 64
+#define $count 60  // pixels of a line
+#define $first 67 + ITEM + 1
+#define $first_mask ITEM
+#define $step 67
+#define $step_mask 65
+#define $beside 1
+KERNEL(64) void scan(GLOBAL uint* $seeds) {
+  LOCAL $code values[62 * 67], masks[60 * 65];
   const int left = GROUP_X * 64, top = GROUP_Y * 60;
   for (int i = ITEM; i < 62 * 66; i += 64) {
     const int x = left + i % 66 - 1, y = top + i / 66 - 1;
@@ -78,22 +73,21 @@ inline constexpr const char* scan_kernel = R"(  LOCAL $code values[62 * 67], mas
     masks[row * 65 + ITEM] = row < rows ? MASK(x, top + row) : 0u;
   }
   BARRIER;
-$scans  for (int row = 0; row < rows; ++row) {
-    $seeds[(uint)(top + row) * (uint)$width + (uint)x] = values[(row + 1) * 67 + ITEM + 1];
-  }
-)";
-// A work-item goes along one of $lines lines: $count pixels from the one at `here` on, each from
-// the one before it and, from the lines $beside it, from those that touch it by a corner.
-inline constexpr const char* scan = R"(  {
+  // -- part: line
+  // A work-item goes along one of the lines of the tile, from the pixel at `here` on: each gets
+  // from the one before it and, from the lines beside it, from those that touch it by a corner.
+  {
     const bool works = ITEM < $lines;
     int here = $first, mask = $first_mask;
     uint last = works ? values[here - ($step)] : 0u;
     for (int k = 0; k < $count; ++k) {
       if (works) {
-$corners        const uint one = values[here - ($step) - $beside];
-$corners        const uint other = values[here - ($step) + $beside];
-$corners        last = one > last ? one : last;
-$corners        last = other > last ? other : last;
+#if $corners
+        const uint one = values[here - ($step) - $beside];
+        const uint other = values[here - ($step) + $beside];
+        last = one > last ? one : last;
+        last = other > last ? other : last;
+#endif
         const uint most = masks[mask], own = values[here];
         last = last < most ? last : most;
         last = own > last ? own : last;
@@ -101,28 +95,50 @@ $corners        last = other > last ? other : last;
       }
       here += $step;
       mask += $step_mask;
-$corners      BARRIER;
+#if $corners
+      BARRIER;
+#endif
     }
     BARRIER;
   }
-)";
+  // -- end
+  for (int row = 0; row < rows; ++row) {
+    $seeds[(uint)(top + row) * (uint)$width + (uint)x] = values[(row + 1) * 67 + ITEM + 1];
+  }
+}
 
+// -- part: first
 // Each pixel is a component, and chooses the heaviest of its edges to neighbours.
-inline constexpr const char* first_kernel = R"(  if ($spokesman) {
+#define $own_seed $seeds[pixel]
+KERNEL($items) void first(GLOBAL uint* $state, GLOBAL uint* $seeds, GLOBAL uint* $weights,
+                          GLOBAL uint* $edges, GLOBAL uint* $forest, GLOBAL uint* $components) {
+  if ($spokesman) {
     $state[0] = 1u;
     $state[1] = 1u;
   }
-$columns    const uint own = MASK(x, y), seed = $own_seed;
+  const int x = GROUP_X * $items + ITEM;
+  if (x >= $width) return;
+  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
+  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
+  for (int y = begin_y; y < end_y; ++y) {
+    const uint pixel = (uint)y * (uint)$width + (uint)x;
+    const uint own = MASK(x, y), seed = $own_seed;
     uint best = 0u, edge = 0u;
     if (seed < own) {
-$neighbours        const uint there = MASK(to_x, to_y), weight = own < there ? own : there;
-        if (weight < best) continue;
-        const uint number = edge_between(pixel, dx, dy, (uint)$width);
-        if (weight == best && number < edge) continue;
-        best = weight;
-        edge = number;
+      $unroll
+      for (int dy = -1; dy <= 1; ++dy) {
+        $unroll
+        for (int dx = -1; dx <= 1; ++dx) {
+          const int to_x = x + dx, to_y = y + dy;
+          if ($skip || to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
+          const uint there = MASK(to_x, to_y), weight = own < there ? own : there;
+          if (weight < best) continue;
+          const uint number = edge_between(pixel, dx, dy, (uint)$width);
+          if (weight == best && number < edge) continue;
+          best = weight;
+          edge = number;
+        }
       }
-    }
     }
     $seeds[pixel] = seed;
     $weights[pixel] = best;
@@ -130,19 +146,39 @@ $neighbours        const uint there = MASK(to_x, to_y), weight = own < there ? o
     $forest[pixel] = pixel;
     $components[pixel] = pixel;
   }
-)";
+}
 
+// -- part: weigh
 // The largest weight of the edges that leave a component. Pixels without any become inner once they
 // follow: until then their seeds, which no longer serve a pixel that does not speak for others, say
 // so. A work-item joins what it has of one component before it tells the others.
-inline constexpr const char* weigh_kernel = R"(  if ($state[1] == 0u) return;
+KERNEL($items) void weigh(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL uint* $seeds,
+                          GLOBAL uint* $weights) {
+  if ($state[1] == 0u) return;
   uint of = $done, found = 0u;
-$columns    const uint component = $components[pixel];
+  const int x = GROUP_X * $items + ITEM;
+  if (x >= $width) return;
+  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
+  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
+  for (int y = begin_y; y < end_y; ++y) {
+    const uint pixel = (uint)y * (uint)$width + (uint)x;
+    const uint component = $components[pixel];
     if ((component & ($done | $inner)) != 0u) continue;
     const uint own = MASK(x, y);
     uint best = 0u;
     bool is_inner = true;
-$others        if (weight > best) best = weight;
+    // Pixels beside it of another component. An inner pixel is of its neighbours' component, and is
+    // not kept up to date.
+    $unroll
+    for (int dy = -1; dy <= 1; ++dy) {
+      $unroll
+      for (int dx = -1; dx <= 1; ++dx) {
+        const int to_x = x + dx, to_y = y + dy;
+        if ($skip || to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
+        const uint other = $components[(uint)to_y * (uint)$width + (uint)to_x];
+        if (other == component || (other & $inner) != 0u) continue;
+        const uint there = MASK(to_x, to_y), weight = own < there ? own : there;
+        if (weight > best) best = weight;
         is_inner = false;
       }
     }
@@ -159,18 +195,38 @@ $others        if (weight > best) best = weight;
     found = best;
   }
   if (of != $done && found > LOAD_GLOBAL(&$weights[of])) MAX_GLOBAL(&$weights[of], found);
-)";
+}
 
+// -- part: choose
 // Which of those edges: the one with the largest number.
-inline constexpr const char* choose_kernel = R"(  if ($spokesman) $state[0] = $state[1];
+KERNEL($items) void choose(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL uint* $seeds,
+                           GLOBAL uint* $weights, GLOBAL uint* $edges) {
+  if ($spokesman) $state[0] = $state[1];
   if ($state[1] == 0u) return;
   uint of = $done, found = 0u;
-$columns    const uint component = $components[pixel];
+  const int x = GROUP_X * $items + ITEM;
+  if (x >= $width) return;
+  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
+  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
+  for (int y = begin_y; y < end_y; ++y) {
+    const uint pixel = (uint)y * (uint)$width + (uint)x;
+    const uint component = $components[pixel];
     if ((component & ($done | $inner)) != 0u) continue;
     const uint own = MASK(x, y), most = $weights[component];
     if (own < most || $seeds[component] >= most) continue;
     uint edge = 0u;
-$others        if (weight != most) continue;
+    // Pixels beside it of another component. An inner pixel is of its neighbours' component, and is
+    // not kept up to date.
+    $unroll
+    for (int dy = -1; dy <= 1; ++dy) {
+      $unroll
+      for (int dx = -1; dx <= 1; ++dx) {
+        const int to_x = x + dx, to_y = y + dy;
+        if ($skip || to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
+        const uint other = $components[(uint)to_y * (uint)$width + (uint)to_x];
+        if (other == component || (other & $inner) != 0u) continue;
+        const uint there = MASK(to_x, to_y), weight = own < there ? own : there;
+        if (weight != most) continue;
         const uint number = edge_between(pixel, dx, dy, (uint)$width);
         if (number > edge) edge = number;
       }
@@ -184,13 +240,22 @@ $others        if (weight != most) continue;
     found = edge;
   }
   if (of != $done && found > LOAD_GLOBAL(&$edges[of])) MAX_GLOBAL(&$edges[of], found);
-)";
+}
 
+// -- part: link
 // Components are linked to those at the other end, or are done if the source's edge weighs no less.
 // Where two chose the same edge, the first stays.
-inline constexpr const char* link_kernel = R"(  if ($spokesman) $state[1] = 0u;
+KERNEL($items) void link(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL uint* $seeds,
+                         GLOBAL uint* $weights, GLOBAL uint* $edges, GLOBAL uint* $forest) {
+  if ($spokesman) $state[1] = 0u;
   if ($state[0] == 0u) return;
-$columns    if ($components[pixel] != pixel) continue;
+  const int x = GROUP_X * $items + ITEM;
+  if (x >= $width) return;
+  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
+  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
+  for (int y = begin_y; y < end_y; ++y) {
+    const uint pixel = (uint)y * (uint)$width + (uint)x;
+    if ($components[pixel] != pixel) continue;
     const uint seed = $seeds[pixel];
     if (seed >= $weights[pixel]) {
       $forest[pixel] = pixel | $done;
@@ -204,11 +269,15 @@ $columns    if ($components[pixel] != pixel) continue;
     else if (pixel > other || $edges[other] != number || $seeds[other] >= $weights[other])
       $forest[pixel] = other;
   }
-)";
+}
 
-// The links of the first round, in tiles of 64x64. Those inside a tile are led $doublings times to
+// -- part: link_tiles
+// The links of the first round, in tiles of 64x64. Those inside a tile are led some times to
 // where the next one leads, which takes time in local memory that it would take in global memory.
-inline constexpr const char* link_tiles_kernel = R"(  LOCAL ushort links[2 * 64 * 64];
+#define $doublings 3
+KERNEL($items) void link_tiles(GLOBAL uint* $seeds, GLOBAL uint* $weights, GLOBAL uint* $edges,
+                               GLOBAL uint* $forest) {
+  LOCAL ushort links[2 * 64 * 64];
   const int left = GROUP_X * 64, top = GROUP_Y * 64, x = left + ITEM % 64;
   for (int row = ITEM / 64; row < 64; row += $items / 64) {
     const int y = top + row, place = row * 64 + ITEM % 64;
@@ -220,7 +289,8 @@ inline constexpr const char* link_tiles_kernel = R"(  LOCAL ushort links[2 * 64 
       const uint number = $edges[pixel], edge = edge_of(number);
       const uint from = edge >> 2, to = other_end(edge, (uint)$width);
       const uint other = from == pixel ? to : from;
-      const bool stays = pixel < other && $edges[other] == number && $seeds[other] < $weights[other];
+      const bool stays =
+          pixel < other && $edges[other] == number && $seeds[other] < $weights[other];
       link = stays ? pixel : other;
       const int to_x = (int)(link % (uint)$width) - left, to_y = (int)(link / (uint)$width) - top;
       if (to_x >= 0 && to_x < 64 && to_y >= 0 && to_y < 64) {
@@ -244,18 +314,26 @@ inline constexpr const char* link_tiles_kernel = R"(  LOCAL ushort links[2 * 64 
     $forest[(uint)y * (uint)$width + (uint)x] =
         (uint)(top + up / 64) * (uint)$width + (uint)(left + up % 64);
   }
-)";
+}
 
+// -- part: follow
 // Pixels learn their new component. Those of four rows look for it side by side, unless it is known
 // from the row before them; on the way every link is led to where the next one leads. Words that
 // many ask for are slow to write: nobody writes what is there already, or more often than must be.
-inline constexpr const char* follow_kernel = R"(  if ($state[0] == 0u) return;
+KERNEL($items) void follow(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL uint* $seeds,
+                           GLOBAL uint* $weights, GLOBAL uint* $edges, GLOBAL uint* $forest) {
+  if ($state[0] == 0u) return;
   uint of = $done, end_of = 0u, end_up = 0u;
   bool remain = false;
-$rows_of  for (int first_y = begin_y; first_y < end_y; first_y += 4) {
+  const int x = GROUP_X * $items + ITEM;
+  if (x >= $width) return;
+  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
+  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
+  for (int first_y = begin_y; first_y < end_y; first_y += 4) {
     const uint first = (uint)first_y * (uint)$width + (uint)x;
     uint before[4], at[4], up[4], links[4];
-$unroll    for (int k = 0; k < 4; ++k) {
+    $unroll
+    for (int k = 0; k < 4; ++k) {
       const uint pixel = first + (uint)k * (uint)$width;
       before[k] = first_y + k < end_y ? $components[pixel] : $done;
       if ((before[k] & ($done | $inner)) == 0u && before[k] != pixel && $seeds[pixel] != 0u) {
@@ -263,7 +341,8 @@ $unroll    for (int k = 0; k < 4; ++k) {
         $components[pixel] = before[k];
       }
     }
-$unroll    for (int k = 0; k < 4; ++k) {
+    $unroll
+    for (int k = 0; k < 4; ++k) {
       const bool wanted = (before[k] & ($done | $inner)) == 0u, known = before[k] == of;
       at[k] = !wanted ? 0u : known ? end_of : before[k];
       up[k] = !wanted ? 0u : known ? end_up : LOAD_GLOBAL(&$forest[at[k]]);
@@ -272,10 +351,12 @@ $unroll    for (int k = 0; k < 4; ++k) {
     for (bool moves = true; moves;) {
       uint over[4];
       moves = false;
-$unroll      for (int k = 0; k < 4; ++k) {
+      $unroll
+      for (int k = 0; k < 4; ++k) {
         over[k] = (up[k] & ~$done) == at[k] ? up[k] : LOAD_GLOBAL(&$forest[up[k]]);
       }
-$unroll      for (int k = 0; k < 4; ++k) {
+      $unroll
+      for (int k = 0; k < 4; ++k) {
         if ((up[k] & ~$done) == at[k]) continue;
         if ((over[k] & ~$done) != up[k]) STORE_GLOBAL(&$forest[at[k]], over[k]);
         at[k] = up[k];
@@ -284,7 +365,8 @@ $unroll      for (int k = 0; k < 4; ++k) {
         moves = true;
       }
     }
-$unroll    for (int k = 0; k < 4; ++k) {
+    $unroll
+    for (int k = 0; k < 4; ++k) {
       if ((before[k] & ($done | $inner)) != 0u) continue;
       const uint pixel = first + (uint)k * (uint)$width;
       // Its second link was led on above.
@@ -314,10 +396,20 @@ $unroll    for (int k = 0; k < 4; ++k) {
     }
   }
   if (remain) $state[1] = 1u;
-)";
+}
 
+// -- part: spread
 // The lightest edge on the way to the source.
-inline constexpr const char* spread_kernel = R"($columns    uint value = 0xffffffffu, at = pixel;
+#define $out $result[pixel]
+#define $value (uchar)value
+KERNEL($items) void spread(GLOBAL uint* $weights, GLOBAL uint* $forest, GLOBAL uchar* $result) {
+  const int x = GROUP_X * $items + ITEM;
+  if (x >= $width) return;
+  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
+  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
+  for (int y = begin_y; y < end_y; ++y) {
+    const uint pixel = (uint)y * (uint)$width + (uint)x;
+    uint value = 0xffffffffu, at = pixel;
     for (;;) {
       const uint weight = $weights[at], up = $forest[at];
       value = weight < value ? weight : value;
@@ -326,12 +418,20 @@ inline constexpr const char* spread_kernel = R"($columns    uint value = 0xfffff
     }
     $out = $value;
   }
-)";
+}
 
+// -- part: reach
 // Hysteresis: each strong pixel goes on along its direction as long as that stays the same, and
 // from the pixels in which it changes. Whoever sets a pixel's mark goes on from it; what is still
 // to be gone on from is a list through the pixels.
-inline constexpr const char* reach_kernel = R"($columns    const int first = (int)CODE(x, y);
+KERNEL($items) void reach(GLOBAL uint* $marks, GLOBAL uint* $next) {
+  const int x = GROUP_X * $items + ITEM;
+  if (x >= $width) return;
+  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
+  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
+  for (int y = begin_y; y < end_y; ++y) {
+    const uint pixel = (uint)y * (uint)$width + (uint)x;
+    const int first = (int)CODE(x, y);
     if (first < 5) continue;
     uint open = 0xffffffffu;
     int at_x = x, at_y = y, direction = (first - 1) & 3;
@@ -362,10 +462,18 @@ inline constexpr const char* reach_kernel = R"($columns    const int first = (in
       open = $next[open];
     }
   }
-)";
-inline constexpr const char* reached_kernel = R"($columns    const int code = (int)CODE(x, y);
+}
+
+// -- part: reached
+// The pixels that are marked, and the strong ones.
+KERNEL($items) void reached(GLOBAL uint* $marks, GLOBAL uchar* $result) {
+  const int x = GROUP_X * $items + ITEM;
+  if (x >= $width) return;
+  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
+  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
+  for (int y = begin_y; y < end_y; ++y) {
+    const uint pixel = (uint)y * (uint)$width + (uint)x;
+    const int code = (int)CODE(x, y);
     $out = code > 4 || ($marks[pixel >> 5] >> (int)(pixel & 31u) & 1u) != 0u ? 1 : 0;
   }
-)";
-
-}  // namespace impipe::jit::spread_kernels
+}

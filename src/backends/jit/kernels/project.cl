@@ -1,10 +1,54 @@
-// The kernels of the Radon transform; project.cpp fills them in.
-#pragma once
+// The Radon transform: frames of the image, sums along strips that follow the rays, then bins.
+// core/rays.hpp says what strips are, and jit/project.cpp when four frames are taken together.
+#define $items 128  // of a group
+#define $waves 4
+#define $unroll
+#define $width 1000
+#define $height 700
+#define $margin 48      // zeros on both sides of the rows of a frame
+#define $pitch_0 1100   // of frames that are upright, and of transposed ones
+#define $pitch_1 800
+#define $rows_0 701
+#define $rows_1 1001
+#define $most_rows 1001
+#define $half_u ($width / 2)
+#define $half_v ($height / 2)
+#define $step_u (frame == 0 ? 1 : -1)
+#define $step_v (frame == 1 ? 1 : -1) * $pitch_0
+#define $origin half_u + $margin
+#define $count 90       // ways: directions of one frame, or of four
+#define $slots 1        // frames of a way
+#define $pixels float   // or four of them
+#define $strips 1728
+#define $band 512       // rows of a band
+#define $most_of_band 1024
 
-namespace impipe::jit::project_kernels {
+// -- part: words
+// What CUDA has instructions for.
+#ifdef __CUDACC__
+#define SATURATED(v) __saturatef(v)
+// Waves of a group share nothing.
+#define OWN_BARRIER __syncwarp()
+#else
+#define OWN_BARRIER BARRIER
+#define SATURATED(v) fmin(fmax(v, 0.0f), 1.0f)
+#endif
+FUNCTION double larger_double(const double a, const double b) { return a > b ? a : b; }
 
-// Frame 0 and 3 are the picture, 1 and 2 it transposed; their flips are signs of steps.
-inline constexpr const char* frame_kernel = R"(  const long item = (long)GROUP_X * $items + ITEM;
+// -- part: pixel
+// A pixel of the image, 0 outside it; from_x and from_y are counted from the picture's middle.
+#define $pixel ((x ^ y) & 255)
+FUNCTION float $name_pixel(GIVEN, const int from_x, const int from_y) {
+  const int x = from_x + ($width + 1) / 2 - 1, y = from_y + ($height + 1) / 2 - 1;
+  const bool inside = x >= 0 && x < $width && y >= 0 && y < $height;
+  return inside ? (float)$pixel : 0.0f;
+}
+
+// -- part: frame
+// Frames one by one: 0 and 3 are the picture, 1 and 2 it transposed; their flips are signs of
+// steps.
+KERNEL($items) void frame(GLOBAL float* $frames) {
+  const long item = (long)GROUP_X * $items + ITEM;
   const long upright = (long)$pitch_0 * $rows_0;
   const bool transposed = item >= upright;
   const long rest = transposed ? item - upright : item;
@@ -14,10 +58,12 @@ inline constexpr const char* frame_kernel = R"(  const long item = (long)GROUP_X
   const int u = column - $margin - (transposed ? $height : $width) / 2;
   const int v = row - (transposed ? $width : $height) / 2;
   $frames[item] = $name_pixel(GIVE, transposed ? v : u, transposed ? u : v);
-)";
+}
 
-inline constexpr const char* four_frames_kernel =
-    R"(  const int item = GROUP_X * $items + ITEM, row = item / $pitch_0, column = item % $pitch_0;
+// -- part: four_frames
+// The frames four at a time: a pixel of each.
+KERNEL($items) void four_frames(GLOBAL float4* $frames) {
+  const int item = GROUP_X * $items + ITEM, row = item / $pitch_0, column = item % $pitch_0;
   if (row >= $rows_0) return;
   const int u = column - $margin - $width / 2, v = row - $height / 2;
   float4 pixel;
@@ -26,20 +72,14 @@ inline constexpr const char* four_frames_kernel =
   pixel.z = $name_pixel(GIVE, -v, -u);
   pixel.w = $name_pixel(GIVE, -u, -v);
   $frames[item] = pixel;
-)";
-
-// x and y are counted from the picture's middle.
-inline constexpr const char* pixel_function = R"(
-FUNCTION float $name_pixel(GIVEN, const int from_x, const int from_y) {
-  const int x = from_x + ($width + 1) / 2 - 1, y = from_y + ($height + 1) / 2 - 1;
-  const bool inside = x >= 0 && x < $width && y >= 0 && y < $height;
-  return inside ? (float)$pixel : 0.0f;
 }
-)";
 
+// -- part: rows
 // Of each way and row: where its pixels lie along the projection, and where strip 0's is stored.
-inline constexpr const char* rows_kernel =
-    R"(  const int item = (GROUP_X - $frame_groups) * $items + ITEM;
+#define $frame_groups 64
+KERNEL($items) void rows(GLOBAL const double* $ways, GLOBAL float4* $quarters,
+                         GLOBAL float* $offsets, GLOBAL int* $places) {
+  const int item = (GROUP_X - $frame_groups) * $items + ITEM;
   const int way = item / $most_rows, row = item % $most_rows;
   if (way >= $count) return;
   const double along = $ways[3 * way], across = $ways[3 * way + 1];
@@ -56,13 +96,23 @@ inline constexpr const char* rows_kernel =
   $quarters[at] = quarters;
   $offsets[at] = (float)offset;
   $places[at] = $step_u * (int)shift + $step_v * row;
-)";
+}
 
+// -- part: strips
 // A wave keeps the places of a band's rows in local memory, and the waves of a group take the bands
 // together: their ways are close to one another, so that what one reads is in the cache for all.
 // Several rows' pixels are on their way at once.
-inline constexpr const char* strips_kernel =
-    R"(  LOCAL float4 local_quarters[$waves * $most_of_band];
+#define $ahead 8  // pixels
+#define $totals \
+  double total_all$k = 0.0, total_offsets$k = 0.0, total_first$k = 0.0, total_second$k = 0.0;
+#define $sums
+#define $row
+#define $carries
+#define $slot 0
+KERNEL(32 * $waves) void strips(GLOBAL const $pixels* $frames, GLOBAL const double* $ways,
+                                GLOBAL const float4* $quarters, GLOBAL const float* $offsets,
+                                GLOBAL const int* $places, GLOBAL double* $totals_of_strips) {
+  LOCAL float4 local_quarters[$waves * $most_of_band];
   LOCAL float2 local_lines[$waves * $most_of_band];
   const int wave = ITEM / 32, lane = ITEM % 32;
   const int wanted = GROUP_X * $waves + wave, way = smaller(wanted, $count - 1);
@@ -86,7 +136,8 @@ inline constexpr const char* strips_kernel =
   GLOBAL const $pixels* const pixels = $frames + $origin + $step_u * j;
   IN_LOCAL float4* const quarters = local_quarters + wave * $most_of_band;
   IN_LOCAL float2* const lines = local_lines + wave * $most_of_band;
-$totals  const int bands = larger((2 * half_v + 1) / $band, 1);
+  $totals
+  const int bands = larger((2 * half_v + 1) / $band, 1);
   const int most_bands = (larger($most_rows / $band, 1) + 1) / 2;
   const int first_band = part * ((bands + 1) / 2), end_band = part == 0 ? (bands + 1) / 2 : bands;
   for (int k = 0; k < most_bands; ++k) {
@@ -107,37 +158,41 @@ $totals  const int bands = larger((2 * half_v + 1) / $band, 1);
     }
     OWN_BARRIER;
     if (meets) {
-$sums      const int past = to - begin + 1;
+      $sums
+      const int past = to - begin + 1;
       int r = from - begin;
       for (; r + $ahead <= past; r += $ahead) {
         $pixels read[$ahead];
-$unroll        for (int k = 0; k < $ahead; ++k) read[k] = pixels[(int)FLOAT_BITS(lines[r + k].y)];
-$unroll        for (int k = 0; k < $ahead; ++k) {
+        $unroll
+        for (int k = 0; k < $ahead; ++k) read[k] = pixels[(int)FLOAT_BITS(lines[r + k].y)];
+        $unroll
+        for (int k = 0; k < $ahead; ++k) {
           const $pixels v = read[k];
           const float4 q = quarters[r + k];
           const float offset = lines[r + k].x;
-$row        }
+          // -- part: row
+          // How much of a pixel, or of four, lies over two places of the strip.
+          const float over_0 = (SATURATED(after_0 + q.x) + SATURATED(after_0 + q.y)) +
+                               (SATURATED(after_0 + q.z) + SATURATED(after_0 + q.w));
+          const float over_1 = (SATURATED(after_1 + q.x) + SATURATED(after_1 + q.y)) +
+                               (SATURATED(after_1 + q.z) + SATURATED(after_1 + q.w));
+          // -- end
+        }
       }
       for (; r < past; ++r) {
         const $pixels v = pixels[(int)FLOAT_BITS(lines[r].y)];
         const float4 q = quarters[r];
         const float offset = lines[r].x;
-$row      }
-$carries    }
+        $row
+      }
+      $carries
+    }
   }
   if (!works) return;
   const long strip = j + half_u + most;
-$ends)";
-
-// Of a pixel, or of four.
-inline constexpr const char* row_text =
-    R"(        const float over_0 = (SATURATED(after_0 + q.x) + SATURATED(after_0 + q.y)) +
-                             (SATURATED(after_0 + q.z) + SATURATED(after_0 + q.w));
-        const float over_1 = (SATURATED(after_1 + q.x) + SATURATED(after_1 + q.y)) +
-                             (SATURATED(after_1 + q.z) + SATURATED(after_1 + q.w));
-)";
-
-inline constexpr const char* end_text = R"(  {
+  // -- part: end
+  // The sums of a frame.
+  {
     const long sum = ((long)part * $count + way) * $slots + $slot;
     GLOBAL double* const totals = $totals_of_strips + sum * 4 * $strips + strip;
     totals[0] = total_all$k;
@@ -145,11 +200,18 @@ inline constexpr const char* end_text = R"(  {
     totals[2 * $strips] = total_first$k;
     totals[3 * $strips] = total_second$k;
   }
-)";
+  // -- end
+}
 
+// -- part: bins
 // The strips that reach a group's bins become parts of bins in local memory, each once; then a bin
 // adds up those of its own, from the first strip on.
-inline constexpr const char* bins_kernel = R"(  LOCAL double parts[4 * $near];
+#define $near 200  // strips that reach the bins of a group
+#define $bins 1223
+#define $out $result
+KERNEL($items) void bins(GLOBAL const double* $ways, GLOBAL const double* $totals_of_strips,
+                         GLOBAL float* $result) {
+  LOCAL double parts[4 * $near];
   LOCAL int places[$near];
   const int chunks = ($bins + $items - 1) / $items;
   const int column = GROUP_X / chunks, start = GROUP_X % chunks * $items, r = start + ITEM;
@@ -192,18 +254,4 @@ inline constexpr const char* bins_kernel = R"(  LOCAL double parts[4 * $near];
   }
   const int y = of_column[1] != 0.0 ? $bins - 1 - r : r;
   ($out)[column] = (float)total;
-)";
-
-inline constexpr const char* words = R"(
-#ifdef __CUDACC__
-#define SATURATED(v) __saturatef(v)
-// Waves of a group share nothing.
-#define OWN_BARRIER __syncwarp()
-#else
-#define OWN_BARRIER BARRIER
-#define SATURATED(v) fmin(fmax(v, 0.0f), 1.0f)
-#endif
-FUNCTION double larger_double(const double a, const double b) { return a > b ? a : b; }
-)";
-
-}  // namespace impipe::jit::project_kernels
+}

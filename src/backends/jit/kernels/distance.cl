@@ -1,0 +1,223 @@
+// Distance transforms: set rows of each column in words of 32, the nearest ones above and below
+// each word, then each row from those of its columns. jit/distance.cpp says how.
+#define $items 256  // of a group
+#define $unroll
+#define $width 1000
+#define $height 700
+#define $pitch 1024  // columns in memory
+#define $bands 22    // of 32 rows
+#define $none 1700   // rows and columns to a pixel that there is none
+#define $number int  // the type of distances
+#define $most 0x7fffffff
+#define wave_least_$number wave_least_int
+#define $space IN_LOCAL  // of the sites of a row
+
+// -- part: pack
+// The set pixels of 32 rows of four columns, as words.
+#define $type uchar
+#define $load for (int k = 0; k < 4; ++k) v[k] = (uchar)((x + k) ^ y);
+KERNEL($items) void pack(GLOBAL uint* $words) {
+  const int across = $pitch / 4;
+  const int item = GROUP_X * $items + ITEM;
+  const int band = item / across, x = item % across * 4;
+  if (band >= $bands || x >= $width) return;
+  uint words[4] = {0, 0, 0, 0};
+  const int rows = smaller(32, $height - band * 32);
+  $unroll
+  for (int r = 0; r < rows; ++r) {
+    const int y = band * 32 + r;
+    $type v[4];
+    $load
+    for (int k = 0; k < 4; ++k) words[k] |= v[k] != 0 ? 1u << r : 0u;
+  }
+  for (int k = 0; k < 4; ++k) $words[(long)band * $pitch + x + k] = words[k];
+}
+
+// -- part: carry
+// A group takes 32 columns; each of its 8 sub-groups a part of their words.
+KERNEL($items) void carry(GLOBAL const uint* $words, GLOBAL int* $above, GLOBAL int* $below) {
+  LOCAL int lasts[$items], firsts[$items];
+  const int part = ITEM / 32, x = GROUP_X * 32 + ITEM % 32;
+  const int a_part = ($bands + 7) / 8;
+  const int from = part * a_part, to = smaller(from + a_part, $bands);
+  int last = -$none, first = $height + $none;
+  if (x < $width) {
+    $unroll
+    for (int b = from; b < to; ++b) {
+      const uint word = $words[(long)b * $pitch + x];
+      if (word != 0) {
+        last = b * 32 + HIGHEST_BIT(word);
+        first = smaller(first, b * 32 + LOWEST_BIT(word));
+      }
+    }
+  }
+  lasts[ITEM] = last;
+  firsts[ITEM] = first;
+  BARRIER;
+  if (x >= $width) return;
+  int over = -$none, under = $height + $none;
+  for (int k = 0; k < 8; ++k) {
+    const int other = k * 32 + ITEM % 32;
+    if (k < part) over = larger(over, lasts[other]);
+    if (k > part) under = smaller(under, firsts[other]);
+  }
+  $unroll
+  for (int b = from; b < to; ++b) {
+    const uint word = $words[(long)b * $pitch + x];
+    $above[(long)b * $pitch + x] = over;
+    if (word != 0) over = b * 32 + HIGHEST_BIT(word);
+  }
+  $unroll
+  for (int b = to - 1; b >= from; --b) {
+    const uint word = $words[(long)b * $pitch + x];
+    $below[(long)b * $pitch + x] = under;
+    if (word != 0) under = b * 32 + LOWEST_BIT(word);
+  }
+}
+
+// -- part: nearest_row
+// The nearest set row of a column, the upper one of two. word: the set rows of y's band.
+FUNCTION int nearest_row(const uint word, const int above, const int below, const int y) {
+  const uint here = 1u << (y % 32);
+  const uint upper = word & (here | (here - 1u)), lower = word & ~(here - 1u);
+  const int over = upper != 0 ? y / 32 * 32 + HIGHEST_BIT(upper) : above;
+  const int under = lower != 0 ? y / 32 * 32 + LOWEST_BIT(lower) : below;
+  return y - over <= under - y ? over : under;
+}
+
+// -- part: cost
+// What pixel x pays for column j, of which `site` says how far its nearest set row is.
+#define $name cost_alone
+#define $cost return larger(x - j, j - x) + site;
+FUNCTION $number $name(const int x, const int j, const int site) {
+  $cost
+}
+
+// -- part: search
+// The leftmost of the columns lo .. hi that are nearest to x; by all of a sub-group together.
+#undef $name
+#undef $cost
+#define $name search_alone
+#define $cost cost_alone
+FUNCTION int $name(WAVE_GIVEN, $space const int* sites, const int lo, const int hi, const int x) {
+  $number best = $most;
+  int column = lo;
+  $unroll
+  for (int j = lo + ITEM % 32; j <= hi; j += 32) {
+    const $number v = $cost(x, j, sites[j]);
+    if (v < best) {
+      best = v;
+      column = j;
+    }
+  }
+  const $number least = wave_least_$number(WAVE_GIVE, best);
+  return wave_least_int(WAVE_GIVE, best == least ? column : 0x7fffffff);
+}
+
+// -- part: root
+// A correctly rounded root.
+#undef $name
+#define $name root_alone
+FUNCTION float $name(const $number square) {
+  // Below 2^24 the square is exact in float, so that its root is rounded once.
+  return square < (1 << 24) ? sqrt((float)square) : (float)sqrt((double)square);
+}
+
+// -- part: rows
+// Some rows a group, each worked on by some of its sub-groups, which share the points of the row.
+#define $waves 8
+#define $rows 4
+#define $local 1     // whether sites are in local memory: so many fours of them
+#define $fours 2048
+#define $points 32
+#define $points_pitch 265
+#define $point ushort
+#define $site away
+#define $search search_alone
+#define $by_squares 0
+#define $result (float)best
+#define $out $distances + y * $width
+KERNEL($items) void rows(GLOBAL const uint* $words, GLOBAL const int* $above,
+                         GLOBAL const int* $below, GLOBAL float* $distances) {
+  WAVE_MEMORY;
+#if $local
+  LOCAL int4 four_sites[$fours];
+  LOCAL ushort points[$waves * $points_pitch];
+  IN_LOCAL int* const sites = (IN_LOCAL int*)four_sites;
+#else
+  GLOBAL int* const sites = $all_sites + (long)GROUP_X * $pitch;
+  GLOBAL int* const points = $all_points + (long)GROUP_X * $waves * $points_pitch;
+#endif
+  const int lane = ITEM % 32, wave = ITEM / 32;
+  const int first = GROUP_X * $rows, band = first / 32;
+  for (int x = ITEM; x < $pitch; x += $items) {
+    const long at = (long)band * $pitch + x;
+    const bool inside = x < $width;
+    const uint word = inside ? $words[at] : 0u;
+    const int above = inside ? $above[at] : -$none;
+    const int below = inside ? $below[at] : $height + $none;
+    for (int i = 0; i < $rows; ++i) {
+      const int row = nearest_row(word, above, below, first + i);
+      const int away = smaller(row < first + i ? first + i - row : row - first - i, $none);
+      sites[i * $pitch + x] = $site;
+    }
+  }
+  GLOBAL_BARRIER;
+  const int sharing = $waves / $rows, part = wave % sharing, y = first + wave / sharing;
+  $space const int* const row = sites + wave / sharing * $pitch;
+  $space $point* const nearest = points + wave * $points_pitch;
+  if (y >= $height) return;
+  if (lane == 0) {
+    nearest[0] = 0;
+    nearest[$points] = ($point)($width - 1);
+  }
+  WAVE_BARRIER;
+  // The points that part this wave's share from the others', then those of its share.
+  int from = 0, to = $points;
+  for (int bit = sharing / 2; bit > 0; bit /= 2) {
+    const int k = (from + to) / 2, x = smaller(32 * k, $width - 1);
+    const int column = $search(WAVE_GIVE, row, nearest[from], nearest[to], x);
+    if (lane == 0) nearest[k] = ($point)column;
+    WAVE_BARRIER;
+    if ((part & bit) != 0) {
+      from = k;
+    } else {
+      to = k;
+    }
+  }
+  for (int step = (to - from) / 2; step > 0; step /= 2) {
+    for (int k = from + step; k < to; k += 2 * step) {
+      const int lo = nearest[k - step], hi = nearest[k + step];
+      const int x = smaller(32 * k, $width - 1);
+      const int column = lo == hi ? lo : $search(WAVE_GIVE, row, lo, hi, x);
+      if (lane == 0) nearest[k] = ($point)column;
+    }
+    WAVE_BARRIER;
+  }
+  to = smaller(to, ($width + 31) / 32);
+  for (int k = from; k < to; ++k) {
+    const int x = 32 * k + lane, lo = nearest[k], hi = nearest[k + 1];
+#if $by_squares
+    // Four columns at a time, in two chains; those before lo and after hi never win.
+    int best = 0x7fffffff, other = 0x7fffffff;
+    for (int j = lo & ~3; j <= hi; j += 4) {
+      const int4 s = *(IN_LOCAL const int4*)(row + j);
+      const int way = -2 * x, start = way * j;
+      best = smaller(smaller(best, s.x + start), s.y + (start + way));
+      other = smaller(smaller(other, s.z + (start + 2 * way)), s.w + (start + 3 * way));
+    }
+    best = smaller(best, other) + x * x;
+#else
+    $number best = $most;
+    int column = lo;
+    for (int j = lo; j <= hi; ++j) {
+      const $number v = $cost(x, j, row[j]);
+      if (v < best) {
+        best = v;
+        column = j;
+      }
+    }
+#endif
+    if (x < $width) ($out)[x] = $result;
+  }
+}

@@ -1,0 +1,159 @@
+// Histograms: counts of codes (integer classes) or bins in the local memory of each group, or in
+// global memory where there are too many; then bins as doubles.
+#define $items 512     // of a group
+#define $width 1000
+#define $height 700
+#define $channels 1
+#define $counters 256  // of codes, or of bins
+#define $copies 8      // of each counter
+#define $bins 64
+#define $groups 512    // of a launch
+#define $span 256      // counters that are added up at once
+#define $slice 4       // copies that a work-item adds up
+#define $unroll
+#define $one_launch 1  // whether the last group ends it
+#define $bin (i / 4)   // of counter i
+#define $scalars       // what is computed from the bins alone
+
+// Alone: behind what counts.
+KERNEL($items) void last_group(GLOBAL uint* $ticket, GLOBAL uint* $totals, GLOBAL double* $out) {
+  LOCAL uint bins[$bins];
+  LOCAL int is_last;
+  // -- part: last_group
+  // The counts of all groups, which lie behind the ticket, by the last group. It leaves zeros.
+  if (is_last_group($ticket, GROUPS_X, &is_last)) {
+    for (int c = 0; c < $channels; ++c) {
+      for (int i = ITEM; i < $bins; i += $items) bins[i] = 0;
+      BARRIER;
+      for (int i = ITEM; i < $counters; i += $items) {
+        GLOBAL volatile uint* const total = $totals + c * $counters + i;
+        const uint count = *total;
+        *total = 0;
+        const int bin = $bin;
+        if (bin >= 0 && count != 0) ADD_LOCAL(&bins[bin], count);
+      }
+      BARRIER;
+      for (int i = ITEM; i < $bins; i += $items) $out[c * $bins + i] = (double)bins[i];
+      BARRIER;
+    }
+    $scalars
+  }
+  // -- end
+}
+
+// -- part: in_local
+// Counts in local memory. Copies of the counters lie interleaved, one a bank: neighbours that are
+// equal don't wait for one another.
+#define $rows for (int i = ITEM; i < 256; i += $items) ADD_LOCAL(&counts[i * $copies + copy], lane);
+KERNEL($items) void in_local(GLOBAL uint* $parts, GLOBAL uint* $totals) {
+  LOCAL uint counts[$counters * $copies];
+#if $one_launch
+  LOCAL uint bins[$bins];
+  LOCAL uint sums[$counters];
+  LOCAL int is_last;
+#endif
+  const int copy = ITEM % $copies;
+  const uint lane = 4u * (uint)copy;
+  for (int c = 0; c < $channels; ++c) {
+    for (int i = ITEM; i < $counters * $copies; i += $items) counts[i] = 0;
+#if $one_launch
+    for (int i = ITEM; i < $counters; i += $items) sums[i] = 0;
+#endif
+    BARRIER;
+    $rows
+    BARRIER;
+    for (int i = ITEM % $span; i < $counters; i += $span) {
+      uint count = 0;
+      for (int k = ITEM / $span * $slice; k < (ITEM / $span + 1) * $slice; ++k) {
+        count += counts[i * $copies + (k + i) % $copies];
+      }
+#if $one_launch
+      if (count != 0) ADD_LOCAL(&sums[i], count);
+#else
+      $parts[(c * GROUPS_X + GROUP_X) * $counters + i] = count;
+#endif
+    }
+    BARRIER;
+#if $one_launch
+    // Global memory adds to one place at a time: each group once a counter.
+    for (int i = ITEM; i < $counters; i += $items) {
+      if (sums[i] != 0) ADD_GLOBAL(&$totals[c * $counters + i], sums[i]);
+    }
+    BARRIER;
+#endif
+  }
+}
+
+// -- part: local_end
+// One group: the groups' counts together, each counter by several work-items, then bins.
+KERNEL($items) void local_end(GLOBAL const uint* $parts, GLOBAL double* $out) {
+  LOCAL uint counts[$counters];
+  LOCAL uint bins[$bins];
+  for (int c = 0; c < $channels; ++c) {
+    for (int i = ITEM; i < $counters; i += $items) counts[i] = 0;
+    for (int i = ITEM; i < $bins; i += $items) bins[i] = 0;
+    BARRIER;
+    for (int i = ITEM % $span; i < $counters; i += $span) {
+      uint count = 0;
+      // Many loads are under way before the first is used.
+      for (int g = ITEM / $span; g < $groups; g += 16 * ($items / $span)) {
+        uint part[16];
+        $unroll
+        for (int k = 0; k < 16; ++k) {
+          const int from = g + k * ($items / $span);
+          part[k] = $parts[(c * $groups + smaller(from, $groups - 1)) * $counters + i];
+          part[k] = from < $groups ? part[k] : 0;
+        }
+        $unroll
+        for (int k = 0; k < 16; ++k) count += part[k];
+      }
+      ADD_LOCAL(&counts[i], count);
+    }
+    BARRIER;
+    for (int i = ITEM; i < $counters; i += $items) {
+      const int bin = $bin;
+      if (bin >= 0 && counts[i] != 0) ADD_LOCAL(&bins[bin], counts[i]);
+    }
+    BARRIER;
+    for (int i = ITEM; i < $bins; i += $items) $out[c * $bins + i] = (double)bins[i];
+    BARRIER;
+  }
+}
+
+// -- part: in_global
+// Counts in global memory.
+#define $place ((x ^ y) & 255)
+KERNEL($items) void in_global(GLOBAL uint* $counts) {
+  for (int c = 0; c < $channels; ++c) {
+    for (int y = GROUP_X; y < $height; y += GROUPS_X) {
+      for (int x = ITEM; x < $width; x += $items) {
+        const int place = $place;
+        if (place >= 0) ADD_GLOBAL(&$counts[c * $counters + place], 1u);
+      }
+    }
+  }
+}
+
+// -- part: bins
+// The counts of codes as those of bins.
+#undef $bin
+#undef $bins
+#define $bin (code / 4)
+#define $count 64
+KERNEL($items) void bins(GLOBAL const uint* $counts, GLOBAL uint* $bins) {
+  const int code = GROUP_X * $items + ITEM;
+  if (code >= $counters) return;
+  const int bin = $bin;
+  if (bin < 0) return;
+  for (int c = 0; c < $channels; ++c) {
+    ADD_GLOBAL(&$bins[c * $count + bin], $counts[c * $counters + code]);
+  }
+}
+
+// -- part: end
+// Bins as doubles.
+#define $total 64
+KERNEL($items) void end(GLOBAL const uint* $bins, GLOBAL double* $out) {
+  const int i = GROUP_X * $items + ITEM;
+  if (i < $total) $out[i] = (double)$bins[i];
+}

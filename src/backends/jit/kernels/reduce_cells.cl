@@ -1,0 +1,198 @@
+// Reductions by cells of 32x32 pixels: each column of a cell downward in double, the columns in
+// pairs, the cells in pairs in row-major order.
+#define $items 256  // of a group
+#define $width 1000
+#define $height 700
+#define $channels 1
+#define $columns 4  // of a work-item, and so many work-items side by side share a cell
+#define $lanes 8
+#define $merged 4   // cells of a row that a group puts together
+#define $count 704  // such runs of cells
+#define $run 16     // of them that a work-item of the end puts together
+#define $chunk 4096
+#define $unroll
+#define $totals totals
+#define $first 0.0
+#define $map total + v
+#define $both_lanes parts[ITEM] + parts[ITEM + step]
+#define $both_runs v[k] + v[k + step]
+#define $both_chunks of_chunks[i] + of_chunks[i + step]
+
+// Alone: the ends of folds of one chunk.
+FUNCTION double $name_chunk(GIVEN, GLOBAL const double* from, const long count,
+                            IN_LOCAL double* parts, const int c);
+KERNEL($items) void ends(GLOBAL const double* $cells, GLOBAL double* $out) {
+  LOCAL double parts[$items];
+  // -- part: chunk_end
+  // The cells where they are one chunk. A kernel of its own, or the end of the last group: PoCL
+  // loses its way where a barrier stands in a branch.
+  for (int c = 0; c < $channels; ++c) {
+    const double total = $name_chunk(GIVE, $cells + (long)c * $count, $count, parts, c);
+    if (ITEM == 0) $out[c] = total;
+    BARRIER;
+  }
+  // -- end
+  // -- part: extremes_end
+  // The extremes of all groups.
+  for (int c = 0; c < $channels; ++c) {
+    double total = $first;
+    $unroll
+    for (int i = ITEM; i < $count; i += $items) {
+      const double v = $cells[(long)c * $count + i];
+      total = $map;
+    }
+    parts[ITEM] = total;
+    for (int step = $items / 2; step > 0; step /= 2) {
+      BARRIER;
+      if (ITEM < step) parts[ITEM] = $both_lanes;
+    }
+    if (ITEM == 0) $out[c] = parts[0];
+    BARRIER;
+  }
+  // -- end
+}
+
+// -- part: chunk
+// The runs of cells of a work-item in registers, then those of a group, each in pairs.
+FUNCTION double $name_chunk(GIVEN, GLOBAL const double* from, const long count,
+                            IN_LOCAL double* parts, const int c) {
+  double v[$run];
+  $unroll
+  for (int k = 0; k < $run; ++k) v[k] = ITEM * $run + k < count ? from[ITEM * $run + k] : 0.0;
+  $unroll
+  for (int step = 1; step < $run; step *= 2) {
+    $unroll
+    for (int k = 0; k < $run; ++k) {
+      if (k % (2 * step) == 0 && ITEM * $run + k + step < count) v[k] = $both_runs;
+    }
+  }
+  BARRIER;
+  parts[ITEM] = v[0];
+  for (int step = 1; step < $items; step *= 2) {
+    BARRIER;
+    if (ITEM % (2 * step) == 0 && (ITEM + step) * $run < count) parts[ITEM] = $both_lanes;
+  }
+  BARRIER;
+  return parts[0];
+}
+
+// -- part: cells
+// A work-item takes some columns of a cell, those of a group lie side by side.
+#define $begin double totals[$columns] = {0.0, 0.0, 0.0, 0.0};
+#define $load float p[4] = {1.0f, 2.0f, 3.0f, 4.0f};
+#define $steps for (int k = 0; k < $columns; ++k) totals[k] += p[k];
+#define $row $image + (long)(y + r) * $width
+KERNEL($items) void cells(GLOBAL const float* $image, GLOBAL double* $cells) {
+  LOCAL double parts[$items];
+  const int x0 = (GROUP_X * $items + ITEM) * $columns;
+  const int last = smaller(GROUP_Y * 32 + 32, $height);
+  const int cells_across = ($width + 31) / 32;
+  const int cells = cells_across * (($height + 31) / 32);
+  const int in_cell = x0 % 32, wide = smaller(32, $width - (x0 - in_cell));
+  const int lane = ITEM % $lanes, merged = $merged;
+  for (int c = 0; c < $channels; ++c) {
+    $begin
+    if (x0 < $width) {
+      int y = GROUP_Y * 32;
+      // -- part: batches
+      // Eight rows are under way before the first is used.
+      for (; y + 8 <= last; y += 8) {
+        float rows[32];
+#pragma unroll
+        for (int r = 0; r < 8; ++r) load_16_float($row + x0, rows + 4 * r);
+#pragma unroll
+        for (int r = 0; r < 8; ++r) {
+          const float* const p = rows + 4 * r;
+          $steps
+        }
+      }
+      // -- end
+      $unroll
+      for (; y < last; ++y) {
+        $load
+        $steps
+      }
+    }
+#define $in_lane  // the columns of a work-item in pairs
+    // -- part: end_of_cells
+    // The columns of a cell in pairs, then cells.
+    {
+      $in_lane
+      BARRIER;
+      parts[ITEM] = $totals[0];
+      for (int step = 1; step < $lanes; step *= 2) {
+        BARRIER;
+        if (lane % (2 * step) == 0 && in_cell + step * $columns < wide) parts[ITEM] = $both_lanes;
+      }
+      // Cells of an aligned run belong together whatever comes after.
+      for (int step = $lanes; step < $lanes * merged; step *= 2) {
+        BARRIER;
+        if (ITEM % (2 * step) == 0 && x0 < $width) parts[ITEM] = $both_lanes;
+      }
+      if (ITEM % ($lanes * merged) == 0 && x0 < $width) {
+        $cells[((long)c * cells + GROUP_Y * cells_across + x0 / 32) / merged] = parts[ITEM];
+      }
+      BARRIER;
+    }
+    // -- end
+    // -- part: end_of_extremes
+    // The extreme of a group.
+    {
+      double total = $first;
+      for (int k = 0; k < $columns; ++k) {
+        const double v = x0 + k < $width ? $totals[k] : $first;
+        total = $map;
+      }
+      BARRIER;
+      parts[ITEM] = total;
+      for (int step = $items / 2; step > 0; step /= 2) {
+        BARRIER;
+        if (ITEM < step) parts[ITEM] = $both_lanes;
+      }
+      if (ITEM == 0) $cells[((long)c * GROUPS_Y + GROUP_Y) * GROUPS_X + GROUP_X] = parts[0];
+      BARRIER;
+    }
+    // -- end
+  }
+}
+
+// -- part: chunks
+// Chunks of cells, one a group.
+KERNEL($items) void chunks(GLOBAL const double* $cells, GLOBAL double* $chunks) {
+  LOCAL double parts[$items];
+  const int count = $count;
+  for (int c = 0; c < $channels; ++c) {
+    const long from = (long)GROUP_X * $chunk;
+    const double total =
+        $name_chunk(GIVE, $cells + (long)c * count + from, count - from, parts, c);
+    if (ITEM == 0) $chunks[c * GROUPS_X + GROUP_X] = total;
+    BARRIER;
+  }
+}
+
+// -- part: chunks_end
+// The chunks in pairs, by one group.
+KERNEL($items) void chunks_end(GLOBAL double* $chunks, GLOBAL double* $out) {
+  const int chunks = ($count + $chunk - 1) / $chunk;
+  for (int c = 0; c < $channels; ++c) {
+    GLOBAL double* of_chunks = $chunks + (long)c * chunks;
+    for (long step = 1; step < chunks; step *= 2) {
+      for (long i = ITEM * 2 * step; i + step < chunks; i += $items * 2 * step) {
+        of_chunks[i] = $both_chunks;
+      }
+      GLOBAL_BARRIER;
+    }
+    if (ITEM == 0) $out[c] = of_chunks[0];
+  }
+}
+
+// -- part: last_group
+// What the last group does that is done, where the cells are one chunk.
+#define $one_chunk ($count <= $chunk)
+#define $end $out[0] = 1.0;
+KERNEL($items) void last_group(GLOBAL uint* $ticket, GLOBAL double* $out) {
+  LOCAL int is_last;
+  if ($one_chunk && is_last_group($ticket, GROUPS_X * GROUPS_Y, &is_last)) {
+    $end
+  }
+}

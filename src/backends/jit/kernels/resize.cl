@@ -1,0 +1,229 @@
+// A resize. By tiles: a group sums the columns under a tile of the result into local memory, then
+// those sums along the rows, 4x4 values a work-item. By pixels, where no tile fits: the sums down
+// the columns are stored. And the nearest pixels, which are only moved.
+#define $items 128   // of a group
+#define $width 1000  // of the image
+#define $height 700
+#define $to_width 500
+#define $to_height 350
+#define $channels 1
+#define $pixel uchar
+#define $stride 1000
+#define $taps 5      // of an output
+#define $taps_x 5
+#define $taps_y 5
+#define $quads_x 125  // fours of outputs side by side, or one above another
+#define $quads_y 88
+#define $copies 0    // whether each output is one of the inputs
+#define $copied k
+#define $begin (2 * k - 1)
+#define $weight 0.2
+#define $each
+#define $once
+#define $loop
+#define $in_row $image + (long)from_y * $width
+#define $out_row $result + (long)y * $to_width
+
+// -- part: quads
+// First inputs and weights, [input][quad][4], of the quads of one direction.
+#define $before 0    // items of the other direction
+#define $quads $quads_x
+#define $span 11     // inputs that a four reaches
+KERNEL($items) void quads(GLOBAL int* $first, GLOBAL float* $weights) {
+  {
+    const int i = GROUP_X * $items + ITEM - $before;
+    if (i >= 0 && i < $quads * $span) {
+      const int u = i / $quads, quad = i - u * $quads;
+      int start = 0;
+      for (int j = 0; j < 4; ++j) {
+        const int k = quad * 4 + j;
+        const int first = $copies != 0 ? (int)$copied : (int)$begin;
+        if (j == 0) start = first;
+        const int t = u - (first - start);
+        if (u == 0) $first[k] = first;
+        $weights[(long)i * 4 + j] =
+            t < 0 || t >= $taps ? 0.0f : $copies != 0 ? 1.0f : (float)$weight;
+      }
+    }
+  }
+}
+
+// -- part: tile
+// The tiles of the result.
+#define $most_columns 328  // of sums
+#define $across 64   // quads of a tile
+#define $row_quads 4
+#define $mask 3      // how columns lie: column i at (i & $mask) * $step + (i >> $bits)
+#define $step 81
+#define $bits 2
+#define $offsets     // of the first inputs of a four
+#define $load for (int k = 0; k < 4; ++k) v[k] = (float)line[k];
+#define $add_y sum[u & 15] = fma(weight.x, v[0], sum[u & 15]);
+#define $add_x sum[u & 15] = fma(weight.x, v[0], sum[u & 15]);
+#define $store for (int k = 0; k < 4; ++k) row[4 * quad + k] = (uchar)sum[4 * r + k];
+KERNEL($items) void tile(GLOBAL const $pixel* $plane, GLOBAL const int* $first_x,
+                         GLOBAL const int* $first_y, GLOBAL const float* $weights_x,
+                         GLOBAL const float* $weights_y, GLOBAL $pixel* $result) {
+  LOCAL float4 sums[$most_columns * 5];
+  const int quad0 = GROUP_X * $across, top = GROUP_Y * $row_quads;
+  const int quads = smaller($across, $quads_x - quad0);
+  const int width = $width, height = $height;
+  // The columns that the tile reaches, and those that mirrors reach.
+  const int begin = $first_x[4 * quad0], end = $first_x[4 * (quad0 + quads) - 1] + $taps_x;
+  const int low = begin < 0 ? 0 : end > width ? larger(0, smaller(begin, 2 * width - end)) : begin;
+  const int high = end > width ? width : begin < 0 ? smaller(width, larger(end, -begin)) : end;
+  const int left = low * $channels / 4 * 4;
+  const int words = (high * $channels - left + 3) / 4;
+  // Quotients of small whole numbers by multiplication: a half keeps them off the next.
+  const float part = 1.0f / (float)words;
+  for (int i = ITEM; i < words * $row_quads; i += $items) {
+    const int q = (int)(((float)i + 0.5f) * part), column = (i - q * words) * 4;
+    const int quad = smaller(top + q, $quads_y - 1);
+    GLOBAL const int* const first = $first_y + 4 * quad;
+    const int start = first[0], count = first[3] - start + $taps_y;
+    $offsets
+    float sum[16];
+    $each
+    for (int k = 0; k < 16; ++k) sum[k] = 0.0f;
+    GLOBAL const $pixel* const from = $plane + left + column;
+    GLOBAL const float4* weights = (GLOBAL const float4*)$weights_y + quad;
+    // Without a test in it the loop has several loads under way.
+    if (start >= 0 && start + count <= height) {
+      GLOBAL const $pixel* line = from + start * $stride;
+      $loop
+      for (int u = 0; u < count; ++u, line += $stride, weights += $quads_y) {
+        const float4 weight = *weights;
+        float v[4];
+        $load
+        $add_y
+      }
+    } else {
+      $once
+      for (int u = 0; u < count; ++u, weights += $quads_y) {
+        GLOBAL const $pixel* const line = from + symmetric(start + u, height) * $stride;
+        const float4 weight = *weights;
+        float v[4];
+        $load
+        $add_y
+      }
+    }
+    $each
+    for (int k = 0; k < 4; ++k) {
+      const int c = column + k;
+      float4 four;
+      four.x = sum[k];
+      four.y = sum[4 + k];
+      four.z = sum[8 + k];
+      four.w = sum[12 + k];
+      sums[((c & $mask) * $step + (c >> $bits)) * 5 + q] = four;
+    }
+  }
+  BARRIER;
+  const int pixels = quads * $channels;
+  const float pixel_part = 1.0f / (float)pixels;
+  for (int i = ITEM; i < pixels * $row_quads; i += $items) {
+    const int q = (int)(((float)i + 0.5f) * pixel_part), place = i - q * pixels;
+    const int quad = quad0 + place / $channels, c = place % $channels;
+    GLOBAL const int* const first = $first_x + 4 * quad;
+    const int start = first[0], count = first[3] - start + $taps_x;
+    $offsets
+    float sum[16];
+    $each
+    for (int k = 0; k < 16; ++k) sum[k] = 0.0f;
+    GLOBAL const float4* weights = (GLOBAL const float4*)$weights_x + quad;
+    if (start >= 0 && start + count <= width) {
+      int column = start * $channels + c - left;
+      $loop
+      for (int u = 0; u < count; ++u, column += $channels, weights += $quads_x) {
+        const float4 four = sums[((column & $mask) * $step + (column >> $bits)) * 5 + q];
+        const float4 weight = *weights;
+        const float v[4] = {four.x, four.y, four.z, four.w};
+        $add_x
+      }
+    } else {
+      $once
+      for (int u = 0; u < count; ++u, weights += $quads_x) {
+        const int column = symmetric(start + u, width) * $channels + c - left;
+        const float4 four = sums[((column & $mask) * $step + (column >> $bits)) * 5 + q];
+        const float4 weight = *weights;
+        const float v[4] = {four.x, four.y, four.z, four.w};
+        $add_x
+      }
+    }
+    $each
+    for (int r = 0; r < 4; ++r) {
+      const int y = 4 * (top + q) + r;
+      if (y < $to_height) {
+        GLOBAL $pixel* const row = $out_row;
+        $store
+      }
+    }
+  }
+}
+
+// -- part: taps
+// First inputs and weights of one direction, a weight a work-item.
+#define $to $to_width
+KERNEL($items) void taps(GLOBAL int* $first, GLOBAL float* $weights) {
+  const int i = GROUP_X * $items + ITEM;
+  const int k = i / $taps, t = i - k * $taps;
+  if (k >= $to) return;
+  if ($copies != 0) {
+    $first[k] = (int)$copied;
+    $weights[i] = 1.0f;
+  } else {
+    if (t == 0) $first[k] = (int)$begin;
+    $weights[i] = (float)$weight;
+  }
+}
+
+// -- part: places
+// The nearest column of each column, and row of each row.
+#define $to_x $to_width
+#define $to_y $to_height
+#define $copied_x 2 * k
+#define $copied_y 2 * k
+KERNEL($items) void places(GLOBAL int* $first_x, GLOBAL int* $first_y) {
+  const int i = GROUP_X * $items + ITEM;
+  if (i < $to_x) {
+    const int k = i;
+    $first_x[k] = (int)$copied_x;
+  } else if (i - $to_x < $to_y) {
+    const int k = i - $to_x;
+    $first_y[k] = (int)$copied_y;
+  }
+}
+
+// -- part: nearest
+// Moves blocks of some elements of some rows.
+#undef $across
+#define $across 32   // work-items
+#define $down 4
+#define $rows 4      // that each moves
+#define $count 8     // elements of a row
+#undef $store
+#define $store for (int i = 0; i < $count; ++i) row[e0 + i] = v[i];
+KERNEL($items) void nearest(GLOBAL const int* $first_x, GLOBAL const int* $first_y,
+                            GLOBAL const $pixel* $image, GLOBAL $pixel* $result) {
+  const int e0 = (GROUP_X * $across + ITEM % $across) * $count;
+  const int y0 = (GROUP_Y * $down + ITEM / $across) * $rows;
+  if (e0 >= $to_x * $channels || y0 >= $to_y) return;
+  int place[$count];
+  $each
+  for (int i = 0; i < $count; ++i) {
+    const int e = e0 + i;
+    const int x = smaller(e / $channels, $to_x - 1);
+    place[i] = $first_x[x] * $channels + e % $channels;
+  }
+  $each
+  for (int r = 0; r < $rows; ++r) {
+    // The last row again where there are no more.
+    const int y = smaller(y0 + r, $to_y - 1), from_y = $first_y[y];
+    GLOBAL const $pixel* const from = $in_row;
+    GLOBAL $pixel* const row = $out_row;
+    $pixel v[$count];
+    $each
+    for (int i = 0; i < $count; ++i) v[i] = from[place[i]];
+    $store
+  }
+}

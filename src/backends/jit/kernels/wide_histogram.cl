@@ -1,0 +1,144 @@
+// Histograms of 65,536 codes in local memory: two counts of 16 bits a word, 134 KB for each group.
+// jit/wide_histogram.cpp says why no count reaches the bits of its neighbour.
+#define $items 1024  // of a group
+#define $width 1000
+#define $height 700
+#define $channels 1
+#define $codes 65536
+#define $words 34176  // of local memory
+#define $pixels 16    // that a work-item takes at once
+#define $between 2    // times that it does so between two barriers
+#define $unroll
+
+// -- part: add
+// How codes are counted. Codes 32,768 apart share a word. Rows of 256 words begin 267 words, so 11
+// banks, apart: pairs of neighbouring values, as pictures have them, lie in different banks.
+FUNCTION void $add(IN_LOCAL uint* words, GLOBAL uint* totals, const uint code, const uint count) {
+  const uint low = code & 0x7fffu, word = low + 11u * (low >> 8);
+  const uint more = count << (code >> 15 << 4);
+  const uint before = ADD_LOCAL(&words[word], more);
+  // 0x8000 of the count that has passed it: no other changes in this bit.
+  const uint passed = ((before + more) ^ before) & 0x80008000u;
+  if (passed != 0u) {
+    ADD_LOCAL(&words[word], 0u - passed);
+    ADD_GLOBAL(&totals[code], 0x8000u);
+  }
+}
+// Four codes, of the bytes of p and q: 256 * p + q.
+FUNCTION void $add_four(IN_LOCAL uint* words, GLOBAL uint* totals, const uint p, const uint q) {
+  const uint low = p & 0x7f7f7f7fu, high = p >> 7 & 0x01010101u;
+  uint before[4], more[4], word[4], passed = 0u;
+  $unroll
+  for (int k = 0; k < 4; ++k) {
+    more[k] = BYTE_OF(high, k) * 0xffffu + 1u;
+    word[k] = BYTE_OF(low, k) * 267u + BYTE_OF(q, k);
+    before[k] = ADD_LOCAL(&words[word[k]], more[k]);
+    passed |= (before[k] + more[k]) ^ before[k];
+  }
+  if ((passed & 0x80008000u) != 0u) {
+    $unroll
+    for (int k = 0; k < 4; ++k) {
+      const uint own = ((before[k] + more[k]) ^ before[k]) & 0x80008000u;
+      if (own != 0u) {
+        ADD_LOCAL(&words[word[k]], 0u - own);
+        ADD_GLOBAL(&totals[BYTE_OF(p, k) << 8 | BYTE_OF(q, k)], 0x8000u);
+      }
+    }
+  }
+}
+
+// -- part: count
+// Counts of a group.
+#define $array counts
+#define $pairs 1  // whether codes are of two bytes in memory: side * first + second
+#define $side 256u
+#define $first_row $first + (long)y * $width
+#define $second_row $second + (long)y * $width
+KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $second,
+                          GLOBAL uint* $totals) {
+  DYNAMIC_LOCAL(uint, $array, $words);
+  const int across = ($width + $pixels - 1) / $pixels;
+  const int step = GROUPS_X * $items, step_y = step / across, step_chunk = step % across;
+  const int first = GROUP_X * $items + ITEM;
+  for (int c = 0; c < $channels; ++c) {
+    GLOBAL uint* const totals = $totals + c * $codes;
+    for (int i = ITEM; i < $words; i += $items) $array[i] = 0;
+    BARRIER;
+    int y = first / across, chunk = first % across;
+    for (int begin = GROUP_X * $items; begin < across * $height; begin += $between * step) {
+      $unroll
+      for (int k = 0; k < $between; ++k) {
+        if (y < $height) {
+          const int x0 = chunk * $pixels;
+#if $pairs
+          const uint bins = $side;
+          // Pairs of bytes, sixteen at once. Four equal ones are one addition, two that alternate
+          // are two; elsewhere neighbouring work-items begin at different bytes, so that regular
+          // patterns don't make all of them wait for one count.
+          const uint4 a = *(GLOBAL const uint4*)($first_row + x0);
+          const uint4 b = *(GLOBAL const uint4*)($second_row + x0);
+          if (x0 + $pixels <= $width) {
+            const uint four_a[4] = {a.x, a.y, a.z, a.w}, four_b[4] = {b.x, b.y, b.z, b.w};
+            $unroll
+            for (int w = 0; w < 4; ++w) {
+              uint p = four_a[w], q = four_b[w];
+              if (p == ROTATE(p, 16) && q == ROTATE(q, 16)) {
+                const uint p0 = p & 255u, p1 = p >> 8 & 255u, q0 = q & 255u, q1 = q >> 8 & 255u;
+                const bool same = p0 == p1 && q0 == q1;
+                $add($array, totals, p0 * bins + q0, same ? 4u : 2u);
+                if (!same) $add($array, totals, p1 * bins + q1, 2u);
+                continue;
+              }
+              p = ROTATE(p, 8 * (ITEM & 3));
+              q = ROTATE(q, 8 * (ITEM & 3));
+              if (bins == 256u) {
+                $add_four($array, totals, p, q);
+              } else {
+                $unroll
+                for (int byte = 0; byte < 32; byte += 8) {
+                  $add($array, totals, (p >> byte & 255u) * bins + (q >> byte & 255u), 1u);
+                }
+              }
+            }
+          } else {
+            for (int x = x0; x < $width; ++x) {
+              const uint p = ($first_row)[x], q = ($second_row)[x];
+              $add($array, totals, p * bins + q, 1u);
+            }
+          }
+#else
+          for (int x = x0; x < x0 + $pixels && x < $width; ++x) {
+            $add($array, totals, $code, 1u);
+          }
+#endif
+        }
+        y += step_y;
+        chunk += step_chunk;
+        if (chunk >= across) {
+          chunk -= across;
+          ++y;
+        }
+      }
+      BARRIER;
+    }
+    for (int i = ITEM; i < $codes / 2; i += $items) {
+      const uint both = $array[i + 11 * (i >> 8)];
+      if ((both & 0xffffu) != 0) ADD_GLOBAL(&totals[i], both & 0xffffu);
+      if (both >> 16 != 0) ADD_GLOBAL(&totals[i + $codes / 2], both >> 16);
+    }
+    BARRIER;
+  }
+}
+
+// -- part: end
+// Counts as doubles.
+#define $total 65536
+#define $bins 65536
+#define $kept 1  // whether the next launch finds zeros
+KERNEL($items) void end(GLOBAL uint* $totals, GLOBAL double* $out) {
+  const int i = GROUP_X * $items + ITEM;
+  if (i < $total) $out[i] = (double)$totals[i / $bins * $codes + i % $bins];
+#if $kept
+  if (i < $codes) $totals[i] = 0;
+#endif
+}

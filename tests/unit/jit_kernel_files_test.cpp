@@ -1,0 +1,212 @@
+// Kernel files: each compiles alone with the definitions it has for that, with an OpenCL compiler
+// and with NVRTC, and every part of them is in some program.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "backends/cuda/api.hpp"
+#include "backends/cuda/compile.hpp"
+#include "backends/jit/dialect.hpp"
+#include "backends/jit/kernel_files.hpp"
+#include "backends/jit/text.hpp"
+#include "backends/jit/wave.hpp"
+#include "backends/jit/yardstick.hpp"
+#include "backends/opencl/loader.hpp"
+#include "support/kernel_specs.hpp"
+#include "support/tiled_specs.hpp"
+
+namespace impipe::testing {
+namespace {
+
+using jit::Dialect;
+using jit::KernelFile;
+
+bool is_header(const KernelFile& file) { return file.name.ends_with(".clh"); }
+
+// Of sub-groups that exchange registers, for which OpenCL 1.2 has no words.
+bool needs_registers(const KernelFile& file) { return file.name == "reduce_waves.cl"; }
+
+// What an editor or a compiler gets that knows nothing of the writers.
+std::string alone(const KernelFile& file, Dialect dialect) {
+  return jit::prelude(dialect) + jit::wave_words(dialect) +
+         "#define GIVEN const int given\n#define GIVE 0\n#line 1 \"" + std::string(file.name) +
+         "\"\n" + std::string(file.text);
+}
+
+// OpenCL of any vendor; the compiler's log where it refuses a text.
+class OpenClCompiler {
+ public:
+  OpenClCompiler() {
+    cl_platform_id platform = nullptr;
+    if (opencl::calls() == nullptr) return;
+    if (opencl::calls()->clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS) return;
+    if (opencl::calls()->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device_, nullptr) !=
+        CL_SUCCESS) {
+      return;
+    }
+    context_ = opencl::calls()->clCreateContext(nullptr, 1, &device_, nullptr, nullptr, nullptr);
+  }
+  ~OpenClCompiler() {
+    if (context_ != nullptr) opencl::calls()->clReleaseContext(context_);
+  }
+  OpenClCompiler(const OpenClCompiler&) = delete;
+  OpenClCompiler& operator=(const OpenClCompiler&) = delete;
+
+  bool found() const { return context_ != nullptr; }
+
+  std::string log_of(const std::string& source) const {
+    const opencl::Calls& cl = *opencl::calls();
+    const char* text = source.c_str();
+    const cl_program program = cl.clCreateProgramWithSource(context_, 1, &text, nullptr, nullptr);
+    std::string options, log;
+    for (const std::string& option : jit::compiler_options(Dialect::opencl))
+      options += option + " ";
+    if (cl.clBuildProgram(program, 1, &device_, options.c_str(), nullptr, nullptr) != CL_SUCCESS) {
+      std::size_t size = 0;
+      cl.clGetProgramBuildInfo(program, device_, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
+      log.resize(size);
+      cl.clGetProgramBuildInfo(program, device_, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr);
+      log = log.c_str() + std::string("it does not compile");
+    }
+    cl.clReleaseProgram(program);
+    return log;
+  }
+
+ private:
+  cl_device_id device_ = nullptr;
+  cl_context context_ = nullptr;
+};
+
+TEST(KernelFiles, CompileAloneAsOpenCl) {
+  const OpenClCompiler compiler;
+  if (!compiler.found()) GTEST_SKIP() << "no OpenCL device";
+  for (const KernelFile& file : jit::all_kernel_files()) {
+    if (is_header(file) || needs_registers(file)) continue;
+    EXPECT_EQ(compiler.log_of(alone(file, Dialect::opencl)), "") << file.name;
+  }
+}
+
+TEST(KernelFiles, CompileAloneAsCuda) {
+  if (!cuda::compiler().found) {
+    ASSERT_EQ(std::getenv("IMPIPE_REQUIRE_NVRTC"), nullptr) << cuda::compiler().why_not;
+    GTEST_SKIP() << "no NVRTC: " << cuda::compiler().why_not;
+  }
+  std::vector<std::string> options = jit::compiler_options(Dialect::cuda);
+  options.push_back("-arch=sm_90");
+  for (const KernelFile& file : jit::all_kernel_files()) {
+    if (is_header(file)) continue;
+    std::string text = alone(file, Dialect::cuda);
+    // NVRTC knows no $ in names.
+    for (std::size_t at; (at = text.find('$')) != text.npos;) text.replace(at, 1, "t_");
+    try {
+      EXPECT_FALSE(cuda::compile(text, options).empty());
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << file.name << ": " << e.what();
+    }
+  }
+}
+
+// Programs of every dialect, of vendors with and without groups that wait, joined.
+std::string all_programs() {
+  std::string text;
+  std::vector<SpecCase> specs = kernel_specs();
+  for (const auto& more : {tiled_specs(), measured_specs(), moved_specs(), byte_specs()}) {
+    specs.insert(specs.end(), more.begin(), more.end());
+  }
+  const auto add = [&](const SpecCase& c, Dialect dialect, const char* vendor) {
+    text += jit::generate(c.spec, dialect, jit::tuning_for(vendor, dialect)).source;
+  };
+  for (const SpecCase& c : specs) {
+    add(c, Dialect::opencl, "generic");
+    add(c, Dialect::cuda, "NVIDIA");
+    add(c, Dialect::opencl_nvidia, "NVIDIA");
+  }
+  for (const Yardstick kind : {Yardstick::copy, Yardstick::read}) {
+    text += jit::yardstick(kind, Dialect::opencl).source;
+  }
+  return text;
+}
+
+TEST(KernelFiles, HaveNoPartThatNoProgramHas) {
+  const std::string programs = all_programs();
+  for (const KernelFile& file : jit::all_kernel_files()) {
+    const std::vector<std::string> parts = jit::parts_of(file);
+    EXPECT_EQ(parts.empty(), is_header(file) && !file.name.starts_with("sub_group_")) << file.name;
+    for (const std::string& name : parts) {
+      std::string text = jit::part(file, name);
+      text.erase(0, text.find_first_not_of(" \n"));
+      const std::string comment = text.substr(0, text.find('\n'));
+      EXPECT_TRUE(comment.starts_with("// ")) << file.name << ": " << name << " has no comment";
+      EXPECT_NE(programs.find(comment), programs.npos) << file.name << ": " << name;
+    }
+    if (!parts.empty()) continue;
+    const std::string text = jit::header(file);
+    const std::string line = text.substr(1, text.find('\n', 1));
+    EXPECT_NE(programs.find(line), programs.npos) << file.name;
+  }
+}
+
+constexpr KernelFile file = {"a.cl",
+                             "// What it is for.\n"
+                             "#define $items 64\n"
+                             "FUNCTION int alone() { return 0; }\n"
+                             "\n"
+                             "// -- part: function\n"
+                             "// Says so.\n"
+                             "#define f_$n(x) \\\n"
+                             "  f_1(x)\n"
+                             "FUNCTION int f_$n() { return 1; }\n"
+                             "\n"
+                             "// -- part: kernel\n"
+                             "// Does so.\n"
+                             "KERNEL($items) void kernel(GLOBAL int* $to,\n"
+                             "                           const int x) {\n"
+                             "  if (x > 0) {\n"
+                             "    // -- part: inner\n"
+                             "    // Within.\n"
+                             "    $to[x] = 1;\n"
+                             "    // -- end\n"
+                             "  }\n"
+                             "}\n"};
+
+TEST(KernelFiles, HaveParts) {
+  EXPECT_EQ(jit::parts_of(file), (std::vector<std::string>{"function", "kernel", "inner"}));
+  EXPECT_EQ(jit::part(file, "function"), "\n// Says so.\nFUNCTION int f_$n() { return 1; }\n");
+  EXPECT_EQ(jit::part(file, "kernel"), "// Does so.\n  if (x > 0) {\n    $inner\n  }\n");
+  EXPECT_EQ(jit::part(file, "inner"), "    // Within.\n    $to[x] = 1;\n");
+  try {
+    jit::part(file, "kernels");
+    FAIL() << "no error";
+  } catch (const std::logic_error& error) {
+    EXPECT_STREQ(error.what(), "a.cl has no part 'kernels'");
+  }
+}
+
+TEST(Templates, KeepOrDropLinesByConditions) {
+  const std::string text =
+      "#if $a\none\n#if $b\ntwo\n#else\nthree\n#endif\n#ifdef C\nfour\n#else\nfive\n#endif\n#else\n"
+      "six\n#endif\nseven\n";
+  const auto made = [&](const char* a, const char* b) {
+    return jit::filled(text, {{"a", a}, {"b", b}});
+  };
+  const std::string own = "#ifdef C\nfour\n#else\nfive\n#endif\n";
+  EXPECT_EQ(made("1", "1"), "one\ntwo\n" + own + "seven\n");
+  EXPECT_EQ(made("1", "0"), "one\nthree\n" + own + "seven\n");
+  EXPECT_EQ(made("0", "1"), "six\nseven\n");
+  EXPECT_THROW(made("yes", "1"), std::logic_error);
+  EXPECT_THROW(jit::filled("#if $a\n", {{"a", "1"}}), std::logic_error);
+  EXPECT_THROW(jit::filled("#endif\n", {}), std::logic_error);
+}
+
+TEST(Templates, PutWholeLinesInPlaceOfANameThatIsALine) {
+  EXPECT_EQ(jit::filled("a\n  $b\nc\n", {{"b", ""}}), "a\nc\n");
+  EXPECT_EQ(jit::filled("a\n  $b\nc\n", {{"b", "#pragma b\n"}}), "a\n#pragma b\nc\n");
+  EXPECT_EQ(jit::filled("a\n  $b\nc\n", {{"b", "b;"}}), "a\n  b;\nc\n");
+}
+
+}  // namespace
+}  // namespace impipe::testing
