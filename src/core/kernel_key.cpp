@@ -138,7 +138,10 @@ std::string KernelSpec::key() const {
     out += "in" + std::to_string(i) + ": ";
     out += input.is_measure ? "measure " + std::to_string(input.values)
                             : std::string(name_of(input.cls));
-    out += " x" + std::to_string(input.channels) + "\n";
+    out += " x" + std::to_string(input.channels);
+    if (input.channel == whole_image) out += " of its image";
+    if (input.channel >= 0) out += " channel " + std::to_string(input.channel);
+    out += "\n";
   }
   for (size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = nodes[i];
@@ -160,7 +163,12 @@ std::string KernelSpec::key() const {
     out += " x" + std::to_string(node.channels) + "\n";
   }
   out += "out:";
-  for (const int output : outputs) out += " n" + std::to_string(output);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    out += " n" + std::to_string(outputs[i]);
+    if (!output_channels.empty() && output_channels[i] >= 0) {
+      out += " channel " + std::to_string(output_channels[i]);
+    }
+  }
   return out;
 }
 

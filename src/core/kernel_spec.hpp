@@ -253,12 +253,17 @@ struct Node {
   double white = 255;  // of the result, a launch argument; 0 when there is none
 };
 
+// Which channel of an image or measurement a kernel for planes reads or writes (plane_kernel.hpp).
+inline constexpr int own_channel = -1;    // that of the plane it runs for
+inline constexpr int whole_image = -2;    // the only one there is, for all planes of its image
+
 struct KernelInput {
   bool is_measure = false;
   PixelClass cls = PixelClass::uint8;
   int channels = 1;
   double white = 255;
   std::int64_t values = 0;  // measurements: doubles a channel
+  int channel = own_channel;  // or one of 0, 1, …
 };
 
 // A kernel: nodes in an order in which each reads only earlier ones.
@@ -266,6 +271,10 @@ struct KernelSpec {
   std::vector<KernelInput> inputs;
   std::vector<Node> nodes;
   std::vector<int> outputs;  // nodes whose results leave the kernel
+  // Kernels for planes: the channel of each output that is written, own_channel where it is empty;
+  // and how many planes of an image the kernel runs for. The latter is no part of the key.
+  std::vector<int> output_channels;
+  int planes = 1;
 
   // Text that is equal for two specs exactly when they can share a kernel. Reads like the plan.
   std::string key() const;

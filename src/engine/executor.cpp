@@ -222,9 +222,11 @@ double launch_step(const Program& program, size_t step, const std::vector<Size>&
                    std::vector<DeviceValue>& values, Queue& queue, int count, bool timed) {
   const Plan& plan = program.plan;
   const Step& what = plan.steps[step];
-  Launch launch{.spec = &what.kernel, .inputs = {}, .outputs = {}};
-  for (const ValueId id : what.inputs) launch.inputs.push_back(values[id]);
-  for (const ValueId id : what.outputs) {
+  const PlaneKernel& planes = program.planes[step];
+  Launch launch{.spec = &planes.spec, .inputs = {}, .outputs = {}};
+  for (const int input : planes.inputs) launch.inputs.push_back(values[what.inputs[input]]);
+  for (const int output : planes.outputs) {
+    const ValueId id = what.outputs[output];
     const PlanValue& value = plan.values[id];
     DeviceValue& made = values[id];
     if (value.is_measure && !made.measure) {
@@ -236,7 +238,7 @@ double launch_step(const Program& program, size_t step, const std::vector<Size>&
   }
   KernelSpec sized;
   if (!program.sized[step].empty()) {
-    sized = what.kernel;
+    sized = planes.spec;
     for (const SizedArgument& argument : program.sized[step]) {
       sized.nodes[argument.node].arguments[argument.place].value =
           value_of(argument.argument, sizes[argument.image]);

@@ -17,7 +17,7 @@ namespace impipe::engine {
 namespace {
 
 // Raised when the probe or the way kernels are made changes, so that old verdicts do not count.
-constexpr const char* version = "parity probe 1";
+constexpr const char* version = "parity probe 2";
 
 enum class Values { codes, ordinary, denormal, large_codes };
 
@@ -90,9 +90,9 @@ Outcome compute(const Probe& probe, Device& device) {
   Plan lowered = pipeline::lower(pipeline, image.type);
   Plan plan = pipeline::fuse(lowered);
   Program program = make_program(pipeline, std::move(lowered), std::move(plan));
-  for (const Step& step : program.plan.steps) {
+  for (const PlaneKernel& kernel : program.planes) {
     std::promise<std::shared_ptr<const Kernel>> made;
-    made.set_value(device.prepare(step.kernel));
+    made.set_value(device.prepare(kernel.spec));
     program.kernels.push_back(made.get_future().share());
   }
   const auto queue = device.make_queue();

@@ -73,15 +73,17 @@ double most_at_once(const Plan& plan, const std::vector<std::vector<ValueId>>& d
   return most;
 }
 
-std::vector<SizedArgument> take_sized_arguments(const Plan& plan, Step& step) {
+std::vector<SizedArgument> take_sized_arguments(const Plan& plan, const Step& step,
+                                                PlaneKernel& kernel) {
   std::vector<SizedArgument> sized;
-  for (size_t n = 0; n < step.kernel.nodes.size(); ++n) {
-    Node& node = step.kernel.nodes[n];
+  for (size_t n = 0; n < kernel.spec.nodes.size(); ++n) {
+    Node& node = kernel.spec.nodes[n];
     if (!std::holds_alternative<Scalar>(node.primitive)) continue;
     // Measurements are always stored: the node is an output of its step.
-    const auto& outputs = step.kernel.outputs;
+    const auto& outputs = kernel.spec.outputs;
     const auto output = std::find(outputs.begin(), outputs.end(), static_cast<int>(n));
-    const ValueId made = step.outputs[static_cast<size_t>(output - outputs.begin())];
+    const auto place = static_cast<size_t>(output - outputs.begin());
+    const ValueId made = step.outputs[static_cast<size_t>(kernel.outputs[place])];
     for (size_t a = 0; a < node.arguments.size(); ++a) {
       Argument& argument = node.arguments[a];
       if (argument.source == Argument::Source::constant ||
@@ -131,11 +133,15 @@ ImageBytes image_bytes(const Program& program, const std::vector<Size>& sizes,
                        std::int64_t row_alignment) {
   const Plan& plan = program.plan;
   const auto bytes = [&](ValueId id, std::int64_t alignment) {
-    const std::int64_t row = sizes[id].width * bytes_per_pixel(plan.values[id]);
-    if (row <= 0) return 0.0;
-    const std::int64_t stride =
-        alignment > 0 ? (row + alignment - 1) / alignment * alignment : plane_stride(row);
-    return static_cast<double>(stride) * static_cast<double>(sizes[id].height);
+    const std::int64_t pixel = bytes_per_pixel(plan.values[id]);
+    if (pixel == 0 || sizes[id].width == 0) return 0.0;
+    std::int64_t of_row = plane_stride(sizes[id].width * pixel);
+    if (alignment > 0) {
+      const int channels = plan.values[id].type.channels;
+      const std::int64_t row = sizes[id].width * pixel / channels;
+      of_row = channels * ((row + alignment - 1) / alignment * alignment);
+    }
+    return static_cast<double>(of_row) * static_cast<double>(sizes[id].height);
   };
   ImageBytes out;
   out.on_device =
@@ -156,8 +162,9 @@ Program make_program(const pipeline::Pipeline& pipeline, Plan lowered, Plan plan
       plan, program.dead_after, [&](ValueId id) { return bytes_per_pixel(plan.values[id]); });
   program.lowered = std::move(lowered);
   program.plan = std::move(plan);
-  for (Step& step : program.plan.steps) {
-    program.sized.push_back(take_sized_arguments(program.plan, step));
+  for (const Step& step : program.plan.steps) {
+    program.planes.push_back(plane_kernel(step.kernel));
+    program.sized.push_back(take_sized_arguments(program.plan, step, program.planes.back()));
   }
   return program;
 }

@@ -9,6 +9,7 @@
 
 #include "core/backend.hpp"
 #include "core/plan.hpp"
+#include "core/plane_kernel.hpp"
 #include "pipeline/pipeline.hpp"
 
 namespace impipe::engine {
@@ -16,7 +17,7 @@ namespace impipe::engine {
 // An argument of a Scalar node that means the size of the image that was measured. The node has no
 // image of its own: in the plan the argument is a constant, whose value each run sets.
 struct SizedArgument {
-  size_t node = 0;
+  size_t node = 0;  // of the step's PlaneKernel
   size_t place = 0;
   Argument argument;  // as lowered
   ValueId image = 0;
@@ -28,7 +29,8 @@ using PendingKernel = std::shared_future<std::shared_ptr<const Kernel>>;
 struct Program {
   Plan lowered;                        // one primitive a step: what sizes and errors are told from
   Plan plan;                           // the steps that run; its values have the ids of `lowered`
-  std::vector<PendingKernel> kernels;  // one a step of `plan`
+  std::vector<PlaneKernel> planes;     // one a step of `plan`: what the device runs for it
+  std::vector<PendingKernel> kernels;  // one a step of `plan`: those of `planes`
   std::vector<std::vector<ValueId>> dead_after;   // one a step: values nobody reads later
   std::vector<std::vector<SizedArgument>> sized;  // one a step
   std::vector<std::string> operators;             // one a stage of the pipeline
@@ -45,7 +47,7 @@ Program make_program(const pipeline::Pipeline& pipeline, Plan lowered, Plan plan
 std::vector<Size> sizes_of(const Program& program, Size input,
                            const std::map<std::string, Size>& operands);
 
-// Bytes that a plane of this value has for each of its pixels.
+// Bytes that an image has for each of its pixels, in all its planes.
 int bytes_per_pixel(const PlanValue& value);
 
 // Bytes of a plan's images at most at the same time, their rows padded. sizes: of all values.

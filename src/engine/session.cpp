@@ -36,7 +36,7 @@ std::shared_ptr<const Program> Session::program(const ImageType& input,
     Plan plan = options_.fuse ? pipeline::fuse(lowered) : pipeline::without_unread(lowered);
     auto made =
         std::make_shared<Program>(make_program(pipeline_, std::move(lowered), std::move(plan)));
-    made->kernels = kernels_of(made->plan, false);
+    made->kernels = kernels_of(*made, false);
     known = std::move(made);
   }
   return known;
@@ -44,11 +44,11 @@ std::shared_ptr<const Program> Session::program(const ImageType& input,
 
 // A GPU's compiler takes a tenth of a second a kernel: they are made side by side, while the first
 // pictures are decoded.
-std::vector<PendingKernel> Session::kernels_of(const Plan& plan, bool stacked) {
+std::vector<PendingKernel> Session::kernels_of(const Program& program, bool stacked) {
   const bool compiles = device().id != "cpu" && options_.compile_aside;
   std::vector<PendingKernel> kernels;
-  for (const Step& step : plan.steps) {
-    const auto make = [this, spec = step.kernel, stacked] { return made_kernel(spec, stacked); };
+  for (const PlaneKernel& planes : program.planes) {
+    const auto make = [this, spec = planes.spec, stacked] { return made_kernel(spec, stacked); };
     bool aside = compiles;
     if (aside) {
       try {
@@ -100,7 +100,7 @@ std::shared_ptr<const Program> Session::stacked(std::shared_ptr<const Program> p
   std::shared_ptr<const Program>& known = stacked_[program];
   if (!known) {
     auto made = std::make_shared<Program>(*program);
-    made->kernels = kernels_of(made->plan, true);
+    made->kernels = kernels_of(*made, true);
     known = std::move(made);
   }
   return known;
@@ -112,16 +112,18 @@ int Session::most_stacked(const Program& program, double bytes) const {
   constexpr double small = 2 << 20, enough = 32 << 20;
   const int most = device_.device->most_stacked();
   if (most == 1 || bytes > small) return 1;
-  for (const Step& step : program.plan.steps) {
-    for (const Node& node : step.kernel.nodes) {
+  int planes = 1;  // of an image
+  for (const PlaneKernel& kernel : program.planes) {
+    planes = std::max(planes, kernel.spec.planes);
+    for (const Node& node : kernel.spec.nodes) {
       if (stands_alone(node.primitive)) return 1;
     }
   }
-  return static_cast<int>(std::clamp<double>(enough / std::max(bytes, 1.0), 1, most));
+  return static_cast<int>(std::clamp<double>(enough / std::max(bytes, 1.0), 1, most / planes));
 }
 
 std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool stacked) {
-  const std::string key = (stacked ? "stacked " : "") + spec.key();
+  const std::string key = (stacked || spec.planes > 1 ? "stacked " : "") + spec.key();
   std::promise<std::shared_ptr<const Kernel>> promise;
   std::unique_lock lock(kernels_mutex_);
   const auto [place, is_new] = kernels_.try_emplace(key);

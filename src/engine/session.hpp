@@ -95,7 +95,7 @@ class Session {
   std::vector<std::string> take_warnings();
 
  private:
-  std::vector<PendingKernel> kernels_of(const Plan& plan, bool stacked);
+  std::vector<PendingKernel> kernels_of(const Program& program, bool stacked);
   std::shared_ptr<const Kernel> made_kernel(const KernelSpec& spec, bool stacked);
 
   pipeline::Pipeline pipeline_;

@@ -281,7 +281,8 @@ class Fuser {
     return groups;
   }
 
-  // Whether `s` computes with measurements of these steps, and with nothing that comes later.
+  // Whether `s` computes with measurements of these steps, and with nothing that comes later. One
+  // that takes the values of several channels waits for all planes of an image: it stands apart.
   bool ends(int s, const std::vector<int>& group) const {
     if (!is<Scalar>(node_of(step(s)))) return false;
     bool reads = false;
@@ -290,6 +291,7 @@ class Fuser {
       if (p < 0 || p < group.front()) continue;
       if (std::find(group.begin(), group.end(), p) == group.end()) return false;
       if (is<Select>(node_of(step(p)))) return false;
+      if (plan_.values[input].channels != node_of(step(s)).channels) return false;
       reads = true;
     }
     return reads;

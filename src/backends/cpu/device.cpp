@@ -13,18 +13,26 @@
 
 #include "backends/cpu/level.hpp"
 #include "backends/cpu/step.hpp"
+#include "core/interleave.hpp"
+#include "core/plane_kernel.hpp"
 
 namespace impipe::cpu {
 namespace {
 
 class CpuPlane final : public DevicePlane {
  public:
-  explicit CpuPlane(Plane pixels) : plane(std::move(pixels)) {}
-  PixelClass cls() const override { return plane.cls(); }
-  int channels() const override { return plane.channels(); }
-  Size size() const override { return plane.size(); }
-  Plane plane;
+  explicit CpuPlane(std::vector<Plane> channels) : planes(std::move(channels)) {}
+  PixelClass cls() const override { return planes.front().cls(); }
+  int channels() const override { return static_cast<int>(planes.size()); }
+  Size size() const override { return planes.front().size(); }
+  std::vector<Plane> planes;  // one a channel
 };
+
+std::vector<Plane> new_planes(PixelClass cls, int channels, Size size) {
+  std::vector<Plane> planes;
+  for (int c = 0; c < channels; ++c) planes.emplace_back(cls, 1, size);
+  return planes;
+}
 
 class CpuMeasure final : public DeviceMeasure {
  public:
@@ -69,12 +77,50 @@ void run_yardstick(Yardstick yardstick, const Plane& from, const StepValue& to, 
   if (to.measure != nullptr) to.measure->front() = static_cast<double>(all.load());
 }
 
-StepValue step_value(const DeviceValue& value) {
-  StepValue out;
-  if (value.plane) out.plane = &static_cast<CpuPlane&>(*value.plane).plane;
-  if (value.measure) out.measure = &static_cast<CpuMeasure&>(*value.measure).numbers;
-  return out;
-}
+// What a launch reads and writes for one of its planes. Numbers of a channel are a part of their
+// measurement.
+class PlaneValues {
+ public:
+  PlaneValues(const KernelSpec& spec, const Launch& launch, int item) {
+    numbers_.reserve(launch.inputs.size() + launch.outputs.size());
+    for (std::size_t i = 0; i < launch.inputs.size(); ++i) {
+      inputs.push_back(
+          value(launch.inputs[i], spec.inputs[i].channel, spec.inputs[i].channels, spec, item));
+    }
+    for (std::size_t i = 0; i < launch.outputs.size(); ++i) {
+      const int channel = spec.output_channels.empty() ? own_channel : spec.output_channels[i];
+      outputs.push_back(value(launch.outputs[i], channel, 1, spec, item));
+    }
+  }
+  // Puts the measurements that were made where they belong.
+  void store() {
+    for (const Part& part : numbers_) {
+      std::copy(part.numbers.begin(), part.numbers.end(), part.place);
+    }
+  }
+  std::vector<StepValue> inputs, outputs;
+
+ private:
+  struct Part {
+    std::vector<double> numbers;
+    double* place;
+  };
+  StepValue value(const DeviceValue& of, int channel, int whole, const KernelSpec& spec, int item) {
+    StepValue out;
+    const int channels = of.plane ? of.plane->channels() : of.measure->channels();
+    const auto plane = static_cast<std::size_t>(plane_of(channel, item, channels, spec.planes));
+    if (of.plane) {
+      out.plane = &static_cast<CpuPlane&>(*of.plane).planes[plane];
+      return out;
+    }
+    double* first = static_cast<CpuMeasure&>(*of.measure).numbers.data() +
+                    plane * static_cast<std::size_t>(of.measure->values());
+    numbers_.push_back({{first, first + whole * of.measure->values()}, first});
+    out.measure = &numbers_.back().numbers;
+    return out;
+  }
+  std::vector<Part> numbers_;
+};
 
 class CpuQueue final : public Queue {
  public:
@@ -82,13 +128,30 @@ class CpuQueue final : public Queue {
       : pool_(pool), scratches_(scratches), level_(level) {}
 
   std::shared_ptr<DevicePlane> upload(const Plane& plane) override {
-    return std::make_shared<CpuPlane>(plane);
+    if (plane.channels() == 1) return std::make_shared<CpuPlane>(std::vector<Plane>{plane});
+    auto split = std::make_shared<CpuPlane>(new_planes(plane.cls(), plane.channels(), plane.size()));
+    for_rows(plane.size(), [&](std::int64_t y) {
+      for (int c = 0; c < plane.channels(); ++c) {
+        take_channel(plane.row(y), plane.channels(), c, bytes_of(plane.cls()), plane.size().width,
+                     split->planes[static_cast<std::size_t>(c)].row(y));
+      }
+    });
+    return split;
   }
   Plane download(const DevicePlane& plane) override {
-    return static_cast<const CpuPlane&>(plane).plane;
+    const std::vector<Plane>& planes = static_cast<const CpuPlane&>(plane).planes;
+    if (planes.size() == 1) return planes.front();
+    Plane joined(plane.cls(), plane.channels(), plane.size());
+    for_rows(plane.size(), [&](std::int64_t y) {
+      for (int c = 0; c < plane.channels(); ++c) {
+        put_channel(planes[static_cast<std::size_t>(c)].row(y), plane.channels(), c,
+                    bytes_of(plane.cls()), plane.size().width, joined.row(y));
+      }
+    });
+    return joined;
   }
   std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) override {
-    return std::make_shared<CpuPlane>(Plane(cls, channels, size));
+    return std::make_shared<CpuPlane>(new_planes(cls, channels, size));
   }
   std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) override {
     return std::make_shared<CpuMeasure>(channels, values);
@@ -99,13 +162,23 @@ class CpuQueue final : public Queue {
 
   void run(const Kernel& kernel, const Launch& launch) override {
     ++launches_;
-    std::vector<StepValue> inputs, outputs;
-    for (const DeviceValue& value : launch.inputs) inputs.push_back(step_value(value));
-    for (const DeviceValue& value : launch.outputs) outputs.push_back(step_value(value));
     if (const auto yardstick = static_cast<const CpuKernel&>(kernel).yardstick) {
-      return run_yardstick(*yardstick, *inputs.front().plane, outputs.front(), pool_);
+      const KernelSpec each{.inputs = std::vector<KernelInput>(1),
+                            .planes = launch.inputs.front().plane->channels()};
+      for (int item = 0; item < each.planes; ++item) {
+        PlaneValues values(each, launch, launch.outputs.front().plane ? item : 0);
+        const Plane& from =
+            static_cast<CpuPlane&>(*launch.inputs.front().plane).planes[static_cast<std::size_t>(item)];
+        run_yardstick(*yardstick, from, values.outputs.front(), pool_);
+        values.store();
+      }
+      return;
     }
-    run_step(*launch.spec, inputs, outputs, pool_, scratches_, level_);
+    for (int item = 0; item < launch.spec->planes; ++item) {
+      PlaneValues values(*launch.spec, launch, item);
+      run_step(*launch.spec, values.inputs, values.outputs, pool_, scratches_, level_);
+      values.store();
+    }
   }
 
   void wait() override {}  // run returns when the work is done
@@ -115,6 +188,16 @@ class CpuQueue final : public Queue {
   }
 
  private:
+  // Calls work(y) for each row of an image, some rows a task.
+  template <class Work>
+  void for_rows(Size size, Work work) {
+    constexpr std::int64_t rows = 64;
+    pool_.for_each((size.height + rows - 1) / rows, [&](std::int64_t task) {
+      const std::int64_t end = std::min(size.height, (task + 1) * rows);
+      for (std::int64_t y = task * rows; y < end; ++y) work(y);
+    });
+  }
+
   ThreadPool& pool_;
   ScratchPool& scratches_;
   CpuLevel level_;

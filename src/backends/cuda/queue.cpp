@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "core/interleave.hpp"
 
 namespace impipe::cuda {
 namespace {
@@ -18,19 +19,24 @@ constexpr std::int64_t bytes_a_thread = std::int64_t{512} << 10;
 jit::ValueShape shape_of(const DeviceValue& value) {
   if (!value.plane) {
     const DeviceMeasure& measure = *value.measure;
-    return {
-        .size = {},
-        .stride = 0,
-        .step = measure.channels() * measure.values() * static_cast<std::int64_t>(sizeof(double))};
+    return {.size = {},
+            .stride = 0,
+            .step = measure.values() * static_cast<std::int64_t>(sizeof(double)),
+            .channels = measure.channels()};
   }
   const DevicePlane& plane = *value.plane;
-  const std::int64_t stride = jit::row_bytes(plane.cls(), plane.channels(), plane.size());
-  return {.size = plane.size(), .stride = stride, .step = stride * plane.size().height};
+  const std::int64_t stride = jit::row_bytes(plane.cls(), plane.size());
+  return {.size = plane.size(),
+          .stride = stride,
+          .step = stride * plane.size().height,
+          .channels = plane.channels()};
 }
 
+// Planes that the launch works on.
 int count_of(const Launch& launch) {
   const DeviceValue& value = launch.outputs.front();
-  return value.plane ? value.plane->count() : value.measure->count();
+  const int images = value.plane ? value.plane->count() : value.measure->count();
+  return launch.spec == nullptr ? images : images * launch.spec->planes;
 }
 
 DevicePointer pointer_of(const DeviceValue& value) {
@@ -81,7 +87,7 @@ void CudaQueue::for_rows(std::int64_t first, std::int64_t count, std::int64_t ro
 
 std::shared_ptr<CudaPlane> CudaQueue::new_plane(PixelClass cls, int channels, Size size,
                                                 int count) {
-  const std::int64_t bytes = jit::row_bytes(cls, channels, size) * size.height * count;
+  const std::int64_t bytes = jit::row_bytes(cls, size) * size.height * channels * count;
   return std::make_shared<CudaPlane>(cls, channels, size, count, memory_->allocate(bytes, lane_));
 }
 
@@ -106,24 +112,25 @@ std::shared_ptr<DevicePlane> CudaQueue::upload(const Plane& plane) {
   return upload_stack({&plane, 1});
 }
 
-// The rows of a stack's images lie behind each other.
+// The planes of an image lie behind each other, and so do the images of a stack.
 std::shared_ptr<DevicePlane> CudaQueue::upload_stack(std::span<const Plane> planes) {
   context_->use();
   const Plane& first = planes.front();
   auto made =
       new_plane(first.cls(), first.channels(), first.size(), static_cast<int>(planes.size()));
-  const std::int64_t stride = jit::row_bytes(first.cls(), first.channels(), first.size());
-  const std::int64_t height = first.size().height;
-  const std::int64_t all = height * static_cast<std::int64_t>(planes.size());
+  const std::int64_t stride = jit::row_bytes(first.cls(), first.size());
+  const std::int64_t height = first.size().height, of_image = height * first.channels();
+  const std::int64_t all = of_image * static_cast<std::int64_t>(planes.size());
   const std::int64_t rows =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(largest_piece) / stride);
   for (std::int64_t y = 0; y < all; y += rows) {
     const std::int64_t count = std::min(rows, all - y);
     StagingPool::Lease piece = staging_->take(static_cast<std::size_t>(count * stride));
     for_rows(y, count, stride, [&](std::int64_t row) {
-      const Plane& plane = planes[static_cast<std::size_t>(row / height)];
-      std::memcpy(piece.data() + (row - y) * stride, plane.row(row % height),
-                  static_cast<std::size_t>(plane.row_bytes()));
+      const Plane& plane = planes[static_cast<std::size_t>(row / of_image)];
+      take_channel(plane.row(row % height), plane.channels(),
+                   static_cast<int>(row % of_image / height), bytes_of(plane.cls()),
+                   plane.size().width, piece.data() + (row - y) * stride);
     });
     check(driver().api.copy_to_device(made->pointer() + static_cast<DevicePointer>(y * stride),
                                       piece.data(), static_cast<std::size_t>(count * stride),
@@ -145,9 +152,9 @@ std::vector<Plane> CudaQueue::download_stack(const DevicePlane& device_planes) {
   for (int i = 0; i < from.count(); ++i) {
     planes.emplace_back(from.cls(), from.channels(), from.size());
   }
-  const std::int64_t stride = jit::row_bytes(from.cls(), from.channels(), from.size());
-  const std::int64_t height = from.size().height;
-  const std::int64_t all = height * from.count();
+  const std::int64_t stride = jit::row_bytes(from.cls(), from.size());
+  const std::int64_t height = from.size().height, of_image = height * from.channels();
+  const std::int64_t all = of_image * from.count();
   const std::int64_t rows =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(largest_piece) / stride);
   // The piece that is on its way while the one before it is copied out.
@@ -158,9 +165,10 @@ std::vector<Plane> CudaQueue::download_stack(const DevicePlane& device_planes) {
   const auto copy_out = [&](const Piece& piece) {
     piece.lease.wait();
     for_rows(piece.y, piece.count, stride, [&](std::int64_t row) {
-      Plane& plane = planes[static_cast<std::size_t>(row / height)];
-      std::memcpy(plane.row(row % height), piece.lease.data() + (row - piece.y) * stride,
-                  static_cast<std::size_t>(plane.row_bytes()));
+      Plane& plane = planes[static_cast<std::size_t>(row / of_image)];
+      put_channel(piece.lease.data() + (row - piece.y) * stride, plane.channels(),
+                  static_cast<int>(row % of_image / height), bytes_of(plane.cls()),
+                  plane.size().width, plane.row(row % height));
     });
   };
   std::optional<Piece> before;

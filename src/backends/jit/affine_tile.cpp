@@ -59,7 +59,7 @@ void write_affine_tiles(Builder& to, int n) {
                     {"nearest", nearest ? "1" : "0"},
                     {"stride", in.stride},
                     {"value", value},
-                    {"slow", to.call(name, "x", "y", "c")}}),
+                    {"slow", to.call(name, "x", "y")}}),
             [self](const LaunchContext& at) {
               const Size s = at.size_of(self);
               return LaunchShape{{(s.width + across - 1) / across, (s.height + down - 1) / down, 1},

@@ -76,7 +76,7 @@ bool pays_tile(const Builder& to, const Node& node) {
     return false;
   }
   if (node.channels != 1) return false;
-  return to.channels(node.images[0]) == 1 && to.tuning().unroll &&
+  return 1 == 1 && to.tuning().unroll &&
          std::min({f.left, f.right, f.up, f.down}) >= 0 &&
          std::max({f.left, f.right, f.up, f.down}) > 1 &&
          tile_bytes(to, f) <= to.tuning().local_bytes;
@@ -107,7 +107,7 @@ struct Parts {
 void collect(const Builder& to, const IsStored& stored, const Operand& operand, bool means,
              Parts& parts) {
   parts.bytes = std::max(parts.bytes, bytes_of(to.cls(operand)));
-  parts.channels = std::max(parts.channels, to.channels(operand));
+  parts.channels = std::max(parts.channels, 1);
   if (operand.external || stored(operand.index)) {
     parts.stored_bytes = std::max(parts.stored_bytes, bytes_of(to.cls(operand)));
     return;
@@ -170,7 +170,7 @@ std::optional<BlockSize> block_size(const Builder& to, const IsStored& stored, c
   const auto has_room = [&](const BlockSize& size) {
     if (!parts.made) return true;
     const Size group{32 * size.px, to.tuning().group / 32 * size.py};
-    const PointTile tile(to, *parts.made, size.packed ? 1 : 4, group, f);
+    const PointTile tile(size.packed ? 1 : 4, group, f);
     return size.px % 4 == 0 && tile.local_bytes(to, stored, *parts.made) <= to.tuning().local_bytes;
   };
   if (!parts.around) {
@@ -229,10 +229,9 @@ Parts parts_of(const Builder& to, const IsStored& others, int n, bool means = fa
 }
 
 std::optional<BlockSize> row_block_size(const Builder& to, int n) {
-  const Operand image = to.node(n).images[0];
   const Footprint f = as<Separable>(to.node(n))->row.footprint();
   const Parts parts{.bytes = 4,
-                    .channels = to.channels(image),
+                    .channels = 1,
                     .reach = {f.left, f.right, 0, 0},
                     .around = true,
                     .lanes = false};
@@ -284,7 +283,7 @@ void write_block_rows(Builder& to, const IsStored& stored, int n) {
   const std::string array = block.row_pass(n, "b_rows");
   const auto size = [image](const LaunchContext& at) { return at.size_of(image); };
   block.kernel("store_" + name, array,
-               to.scratch_plane(name, PixelClass::single, to.channels(image), size),
+               to.scratch_plane(name, PixelClass::single, size),
                PixelClass::single, size, to.height(image));
 }
 

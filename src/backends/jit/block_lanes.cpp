@@ -25,7 +25,7 @@ bool takes_lanes(const Builder& to, const IsStored& stored, int n) {
 BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footprint& f,
                                              Border border, const std::string& fill,
                                              const std::string& own) {
-  const int channels = to_.channels(operand), row = px_ * channels;
+  const int channels = 1, row = px_ * channels;
   const auto aligned = [&](int pixels) { return (pixels * channels + 3) / 4 * 4; };
   const int first = aligned(f.left), bytes = first + row + aligned(f.right);
   Words words{"words_" + own, py_ + f.up + f.down, bytes / 4, first};
@@ -127,7 +127,7 @@ BlockWriter::Window BlockWriter::lanes(const Operand& operand, const Footprint& 
     if (known.image == operand && known.kind == kind && known.f == f) return known.window;
   }
   const Words words = words_around(operand, f, border, fill, own);
-  const int channels = to_.channels(operand), half = py_ / 2;
+  const int channels = 1, half = py_ / 2;
   const int left = f.left * channels;
   const Window w{"lanes_" + own, half + f.up + f.down, left + (px_ + f.right) * channels, left,
                  channels};
@@ -249,7 +249,7 @@ std::string BlockWriter::pairs_text(const std::string& array, const PlaneText& p
   const int last = reach_.up + reach_.down, lines = py_ / 2 + last;
   const std::string type = "GLOBAL " + type_of(cls) + "*";
   std::string text = "  " + type + " rows[2];\n  rows[0] = " + plane.row("y0") + " + (long)x0 * " +
-                     number(plane.channels) + ";\n  rows[1] = rows[0] + " + number(rows_apart()) +
+                     number(1) + ";\n  rows[1] = rows[0] + " + number(rows_apart()) +
                      " * " + plane.stride + ";\n" + loop("line", lines) + "{\n";
   for (const LaneRows& rows : lane_rows_) {
     const int above = reach_.up - rows.f.up, count = py_ / 2 + rows.f.up + rows.f.down;

@@ -89,7 +89,7 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
   const Node& move = to_.node(move_);
   const Border rule = rule_of(move);
   const PixelClass cls = to_.cls(operand);
-  const int channels = to_.channels(operand), bytes = bytes_of(cls);
+  const int channels = 1, bytes = bytes_of(cls);
   const int row = px_ * channels, count = row * bytes / 4, per_word = 4 / bytes;
   const auto* permute = as<Permute>(move);
   const bool backwards = permute != nullptr && permute->flip_x;

@@ -116,7 +116,7 @@ void BlockWriter::columns(int n, const Separable& separable, const std::string& 
   const Node& node = to_.node(n);
   const std::string rows = Builder::name({false, n}) + "_rows";
   const std::string edge = Builder::name({false, n}) + "_column_edge";
-  const PlaneText plane = to_.scratch_plane(rows, PixelClass::single, node.channels, nullptr);
+  const PlaneText plane = to_.scratch_plane(rows, PixelClass::single, nullptr);
   write_border(to_, edge, "float", plane.pixel(), separable.border,
                outside_value(to_, n, separable.border), to_.width({false, n}),
                to_.height(node.images[0]), true, true);
@@ -124,7 +124,7 @@ void BlockWriter::columns(int n, const Separable& separable, const std::string& 
   Window w{"w_" + rows, py_ + f.up + f.down, px_ * node.channels, 0, node.channels};
   interior_ = true;
   reaches({0, 0, f.up, f.down});
-  to_.scratch_plane(rows, PixelClass::single, node.channels, nullptr);
+  to_.scratch_plane(rows, PixelClass::single, nullptr);
   text_ += "  float " + w.array + "[" + std::to_string(w.rows * w.width) +
            "];\n  if (interior) {\n" + loop("r", w.rows) +
            "{\n      GLOBAL const float* const row = " +
@@ -136,7 +136,7 @@ void BlockWriter::columns(int n, const Separable& separable, const std::string& 
            "    }\n  } else {\n" + loop("r", w.rows) + "{\n" + loop("i", px_) + "{\n" +
            loop("c", w.channels) + "{\n        " + w.array + "[r * " + std::to_string(w.width) +
            " + i * " + std::to_string(w.channels) +
-           " + c] = " + to_.call(edge, "x0 + i", "y0 + r - " + std::to_string(f.up), "c") +
+           " + c] = " + to_.call(edge, "x0 + i", "y0 + r - " + std::to_string(f.up)) +
            ";\n  }\n  }\n  }\n  }\n";
   weighted(name, w, separable.column,
            weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),

@@ -81,8 +81,8 @@ bool take_long(const Builder& to, const IsStored& stored, const Operand& made) {
       quotients = text.find("over(") != text.npos || text.find(" / ") != text.npos;
     }
     const bool doubles = in_double(to, operand.index);
-    if (powers || (doubles && (quotients || point->mixes_channels)) ||
-        (quotients && node.channels > to.channels(made))) {
+    if (powers || (doubles && (quotients || pixel_images(node).size() > 2)) ||
+        (quotients && node.channels > 1)) {
       return true;
     }
     const auto images = pixel_images(node);
@@ -91,9 +91,8 @@ bool take_long(const Builder& to, const IsStored& stored, const Operand& made) {
   return long_before(made);
 }
 
-PointTile::PointTile(const Builder& to, const Operand& operand, int element_bytes, Size of_group,
-                     const Footprint& f)
-    : bytes(element_bytes), channels(to.channels(operand)), group(of_group), reach(f) {
+PointTile::PointTile(int element_bytes, Size of_group, const Footprint& f)
+    : bytes(element_bytes), channels(1), group(of_group), reach(f) {
   const auto columns = [&](int many) {
     return (std::max(f.left, f.right) + many - 1) / many * many;
   };
@@ -210,7 +209,7 @@ BlockWriter::Window BlockWriter::window_of_points(const Operand& operand, const 
   reaches(f);
   // Whole numbers are the class's own.
   const bool halves = type == "int" && bytes_of(to_.cls(operand)) == 2;
-  const PointTile tile(to_, operand, halves ? 2 : 4, group_size(), f);
+  const PointTile tile(halves ? 2 : 4, group_size(), f);
   const int channels = tile.channels, left = (f.left * channels + 3) / 4 * 4;
   const int right = (f.right * channels + 3) / 4 * 4;
   const std::string points = "points_" + name;
@@ -231,7 +230,7 @@ BlockWriter::Window BlockWriter::window_of_points(const Operand& operand, const 
 void BlockWriter::words_of_points(const Operand& operand, const Footprint& f, Border border,
                                   const std::string& fill, const std::string& own, Words& words) {
   reaches(f);
-  const PointTile tile(to_, operand, 1, group_size(), f);
+  const PointTile tile(1, group_size(), f);
   words.array = "points_" + own;
   fill_points(tile, operand, words.array, "uchar", border, "(uchar)" + fill);
   words.place = place_in_tile(tile, words.first);

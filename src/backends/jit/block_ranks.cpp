@@ -22,7 +22,7 @@ std::string BlockWriter::outside_rank(int n, const Rank& rank) {
   const Node& node = to_.node(n);
   if (rank.border != Border::constant || node.arguments.empty()) return "0";
   const int last = static_cast<int>(node.arguments.size()) - 1;
-  return converted(node.cls, "double", to_.argument(n, last, "outside", "double", "0"));
+  return converted(node.cls, "double", to_.argument(n, last, "outside", "double"));
 }
 
 std::string BlockWriter::ranks_apart(const Rank& rank, const Window& w, const Order& order,

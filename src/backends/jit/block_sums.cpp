@@ -121,7 +121,7 @@ void BlockWriter::sums_of_lanes(int n, const std::string& name, bool rounded) {
   for (const std::string& label : names_in(stencil.body->parameter_names)) {
     parameters.push_back(label);
     for (std::vector<std::string>* row : {&low, &high}) {
-      row->push_back(to_.argument(n, index, label, "float", "c"));
+      row->push_back(to_.argument(n, index, label, "float"));
     }
     ++index;
   }
@@ -231,11 +231,11 @@ bool BlockWriter::point_of_lanes(int n, const std::string& name) {
   const Node& node = to_.node(n);
   const Point& point = *as<Point>(node);
   const bool plain = point.body != nullptr && !point.lookup && !point.in_table &&
-                     !point.mixes_channels && bytes_of(node.cls) == 1;
+                     bytes_of(node.cls) == 1;
   const std::optional<BodyTrees> trees = plain ? parsed_body(point.body->text) : std::nullopt;
   if (!trees || !trees->locals.empty()) return false;
   for (const Operand& image : node.images) {
-    if (bytes_of(to_.cls(image)) != 1 || to_.channels(image) != node.channels) return false;
+    if (bytes_of(to_.cls(image)) != 1) return false;
     if (!image.external && !stored_(image.index)) centre(image);
   }
   const std::vector<std::string> inputs = names_in(point.body->input_names);
@@ -252,7 +252,7 @@ bool BlockWriter::point_of_lanes(int n, const std::string& name) {
     if (it == labels.end()) return "";
     const int i = static_cast<int>(it - labels.begin());
     if (node.arguments[static_cast<std::size_t>(i)].per_channel) return "";
-    return to_.argument(n, i, *it, "double", "c") + " == (double)" +
+    return to_.argument(n, i, *it, "double") + " == (double)" +
            number_text(tree.parts[1].number);
   };
   const auto is_number = [](const BodyTree& tree, double value) {

@@ -14,11 +14,11 @@ void BlockWriter::fill_tile(int n, const std::string& own, const Footprint& f, B
                             int across) {
   const Operand image = to_.node(n).images[0];
   if (made_here(to_, stored_, image)) {
-    const PointTile tile(to_, image, 4, group_size(), f);
+    const PointTile tile(4, group_size(), f);
     return fill_points(tile, image, "tile_" + own, type, border, outside);
   }
   const std::string edge = own + "_edge";
-  write_border(to_, edge, type, to_.value(image, "x", "y", "c"), border, outside, to_.width(image),
+  write_border(to_, edge, type, to_.value(image, "x", "y"), border, outside, to_.width(image),
                to_.height(image));
   const int down = to_.tuning().group / 32, rows = down * py_ + f.up + f.down;
   const std::string vectors = number(across), items = number(to_.tuning().group);
@@ -45,7 +45,7 @@ void BlockWriter::fill_tile(int n, const std::string& own, const Footprint& f, B
   std::string at_edge = "        " + type + "4 v;\n";
   for (int i = 0; i < 4; ++i) {
     at_edge += std::string("        v.") + "xyzw"[i] + " = " +
-               to_.call(edge, "left + 4 * vector + " + number(i), "top + row", "0") + ";\n";
+               to_.call(edge, "left + 4 * vector + " + number(i), "top + row") + ";\n";
   }
   tables_ += "  LOCAL " + type + "4 tile_" + own + "[" + number(rows * across) + "];\n  {\n" +
              "    const int left = GROUP_X * " + number(32 * px_) + " - " + number(halo) +

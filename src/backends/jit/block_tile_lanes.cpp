@@ -9,7 +9,7 @@ namespace impipe::jit {
 namespace {
 
 constexpr const char* word_function =
-    R"(FUNCTION uint $name(GIVEN, const int x, const int y, const int c) {
+    R"(FUNCTION uint $name(GIVEN, const int x, const int y) {
   const uint inside = y < 0 || y >= $height ? 0u : bytes_inside(x, $width);
   const int from = smaller(larger(x, 0), ($width - 1) / 4 * 4);
   return (*(GLOBAL const uint*)($row + from) & inside) | ($fill & ~inside);
@@ -88,7 +88,7 @@ void BlockWriter::extremes_tile_of_lanes(int n, const std::string& name) {
   const int halo = (std::max(f.left, f.right) + 3) / 4 * 4, line = px_ + 2 * halo;
   const int across = 32 + halo / 2, rows = apart + f.up + f.down;
   const auto edge = [&](int below) {
-    return to_.call(word, "left + 4 * vector", "top + row + " + number(below), "0");
+    return to_.call(word, "left + 4 * vector", "top + row + " + number(below));
   };
   const std::string unroll = to_.unroll();
   tables_ += filled(fill_lanes, {{"own", own},

@@ -20,13 +20,8 @@ std::optional<Operand> coded_by(const Builder& to, const IsStored& stored, const
   const Node& node = to.node(operand.index);
   if (moves(node)) return bytes_of(node.cls) == 1 ? std::optional(operand) : std::nullopt;
   const Point* point = as<Point>(node);
-  if (point == nullptr || pixel_images(node).size() != 1 || point->mixes_channels ||
-      to.channels(node.images[0]) != node.channels) {
-    return std::nullopt;
-  }
+  if (point == nullptr || pixel_images(node).size() != 1) return std::nullopt;
   if (point->lookup && !node.images[1].external) return std::nullopt;
-  const auto own = [](const Argument& a) { return a.per_channel; };
-  if (std::any_of(node.arguments.begin(), node.arguments.end(), own)) return std::nullopt;
   if (point->expression != nullptr &&
       (point->expression->uses("col") || point->expression->uses("row"))) {
     return std::nullopt;
@@ -59,7 +54,7 @@ std::string BlockWriter::centre(const Operand& operand) {
 
 void BlockWriter::quickly(int n, const PlaneText& plane) {
   const PixelClass cls = to_.node(n).cls;
-  const int row = px_ * plane.channels;
+  const int row = px_ * 1;
   if (!points_ || !to_.tuning().unroll || row_alignment % (row * bytes_of(cls)) != 0) return;
   Builder::Quick quick;
   to_.quick = &quick;
@@ -71,7 +66,7 @@ void BlockWriter::quickly(int n, const PlaneText& plane) {
     const std::string type = type_of(cls), count = std::to_string(row);
     const auto to_row = [&](const std::string& r) {
       return "    GLOBAL " + type + "* const row = " + plane.row("(y0 + " + r + ")") +
-             " + (long)x0 * " + std::to_string(plane.channels) + ";\n";
+             " + (long)x0 * " + std::to_string(1) + ";\n";
     };
     quick_text_ = "  if (y0 + " + std::to_string(py_) + " <= " + to_.height(sized_) + ones +
                   ") {\n  " + type + " all[" + std::to_string(py_ * row) +
@@ -99,7 +94,7 @@ std::string BlockWriter::row_pass(int n, const std::string& name) {
   const Window w = window(image, separable.row.footprint(), separable.border, "float",
                           outside_value(to_, n, separable.border), name);
   weighted(name, w, separable.row, weights(to_, n, "row_weights", 0, separable.row.count()),
-           to_.channels(image), PixelClass::single);
+           1, PixelClass::single);
   return name;
 }
 
@@ -169,7 +164,7 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
 std::string BlockWriter::rows_text(const std::string& array, const PlaneText& plane, PixelClass cls,
                                    const std::string& height) const {
   const std::string width = to_.width(sized_);
-  const int row = px_ * plane.channels;
+  const int row = px_ * 1;
   // Padding ends every row, so that whole blocks fit where their bytes divide it.
   const bool padded = row_alignment % (row * bytes_of(cls)) == 0;
   const std::string in_one =
@@ -181,14 +176,14 @@ std::string BlockWriter::rows_text(const std::string& array, const PlaneText& pl
       padded
           ? in_one
           : "    if (whole) {\n" + in_one + "    } else {\n" + loop("i", px_) +
-                "for (int c = 0; c < " + number(plane.channels) +
-                "; ++c) {\n        if (x0 + i < " + width + ") row[i * " + number(plane.channels) +
-                " + c] = " + array + "[i * " + number(plane.channels) + " + c];\n      }\n    }\n";
+                "for (int c = 0; c < " + number(1) +
+                "; ++c) {\n        if (x0 + i < " + width + ") row[i * " + number(1) +
+                " + c] = " + array + "[i * " + number(1) + " + c];\n      }\n    }\n";
   const std::string to_row =
       packed_ ? "    GLOBAL " + type_of(cls) +
                     "* const row = rows[two];\n    rows[two] += " + plane.stride + ";\n"
               : "    GLOBAL " + type_of(cls) + "* const row = " + plane.row("y") +
-                    " + (long)x0 * " + number(plane.channels) + ";\n";
+                    " + (long)x0 * " + number(1) + ";\n";
   const std::string each = packed_ ? loop("two", 2) + "{\n    const int y = y0 + r + two * " +
                                          number(rows_apart()) + ";\n" + to_row
                                    : loop("r", py_) + "{\n    const int y = y0 + r;\n";
@@ -248,7 +243,7 @@ bool BlockWriter::names_place(const Node& node) {
 }
 
 void BlockWriter::load_centre(const Operand& operand, const std::string& name) {
-  const int channels = to_.channels(operand), row = px_ * channels;
+  const int channels = 1, row = px_ * channels;
   const PixelClass cls = to_.cls(operand);
   const std::string c = std::to_string(channels), from = "from_" + name;
   if (points_ && bytes_of(cls) == 1 && row_alignment % row == 0) {
@@ -293,7 +288,7 @@ void BlockWriter::load_centre(const Operand& operand, const std::string& name) {
 }
 
 std::string BlockWriter::code_value(int n, const Operand& source) {
-  return point_value(to_, n, [&](const Operand& image, const std::string&) {
+  return point_value(to_, n, [&](const Operand& image) {
     return image == source ? "(" + type_of(to_.cls(source)) + ")code"
                            : code_value(image.index, source);
   });
@@ -348,12 +343,8 @@ void BlockWriter::point_centre(int n, const std::string& name) {
     return;
   }
   for (const Operand& image : pixel_images(node)) centre(image);
-  const std::string value = point_value(to_, n, [&](const Operand& image, const std::string& c) {
-    const int channels = to_.channels(image);
-    if (channels == node.channels && c == "c") return centre(image) + "[k]";
-    return centre(image) + "[i * " + std::to_string(channels) + " + " + (channels == 1 ? "0" : c) +
-           "]";
-  });
+  const std::string value =
+      point_value(to_, n, [&](const Operand& image) { return centre(image) + "[k]"; });
   row_text_ +=
       "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_ * node.channels) + "];\n" +
       for_each_pixel(node.channels, (names_place(node) ? "const int x = x0 + i;\n      " : "") +
@@ -373,9 +364,9 @@ BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint&
   if (made_here(to_, stored_, operand)) {
     return window_of_points(operand, f, border, type, outside, name);
   }
-  write_border(to_, edge, type, to_.value(operand, "x", "y", "c"), border, outside,
+  write_border(to_, edge, type, to_.value(operand, "x", "y"), border, outside,
                to_.width(operand), to_.height(operand));
-  const int channels = to_.channels(operand);
+  const int channels = 1;
   const PixelClass cls = to_.cls(operand);
   const int bytes = bytes_of(cls);
   // Floats from wide neighbourhoods come by whole vectors.
@@ -410,7 +401,7 @@ BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint&
       loop("k", w.rows * w.width) + name + "[k] = (" + type + ")" + raw + "[k];\n  } else {\n" +
       loop("r", w.rows) + "{\n" + loop("i", px_ + f.left + f.right) + "{\n" + loop("c", channels) +
       "{\n        " + name + "[r * " + width + " + " + number(w.first - left) + " + i * " + c +
-      " + c] = " + to_.call(edge, "x0 + i - " + number(f.left), "y0 + r - " + number(f.up), "c") +
+      " + c] = " + to_.call(edge, "x0 + i - " + number(f.left), "y0 + r - " + number(f.up)) +
       ";\n  }\n  }\n  }\n  }\n";
   return w;
 }

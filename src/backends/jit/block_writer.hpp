@@ -50,8 +50,7 @@ bool take_long(const Builder& to, const IsStored& stored, const Operand& made);
 
 // A group's pixels in local memory, with those around them.
 struct PointTile {
-  PointTile(const Builder& to, const Operand& operand, int element_bytes, Size of_group,
-            const Footprint& f);
+  PointTile(int element_bytes, Size of_group, const Footprint& f);
   int bytes;  // of an element: 1 and 2 as the class has it, or a number
   int channels;
   int px = 4;  // pixels that a work-item makes at a time

@@ -46,11 +46,10 @@ void Builder::fail(const std::string& why) const {
 PixelClass Builder::cls(const Operand& operand) const {
   return operand.external ? spec_->inputs[operand.index].cls : node(operand.index).cls;
 }
-int Builder::channels(const Operand& operand) const {
-  return operand.external ? spec_->inputs[operand.index].channels : node(operand.index).channels;
-}
 std::int64_t Builder::values(const Operand& operand) const {
-  return operand.external ? spec_->inputs[operand.index].values : node(operand.index).values;
+  if (!operand.external) return node(operand.index).values;
+  const KernelInput& input = spec_->inputs[operand.index];
+  return input.values * input.channels;
 }
 std::string Builder::name(const Operand& operand) {
   return (operand.external ? "in" : "n") + std::to_string(operand.index);
@@ -118,15 +117,13 @@ std::string Builder::white(const Operand& operand, const std::string& real) {
                    [operand](const LaunchContext& at, int) { return at.white_of(operand); });
 }
 
-std::string Builder::argument(int n, int index, const std::string& label, const std::string& real,
-                              const std::string& channel) {
+std::string Builder::argument(int n, int index, const std::string& label,
+                              const std::string& real) {
   const Node& from = node(n);
   const Argument& argument = from.arguments.at(static_cast<std::size_t>(index));
   if (argument.source == Argument::Source::measured) {
     const Operand& m = from.measures.at(static_cast<std::size_t>(argument.measure));
-    const bool own = argument.per_channel && from.channels > 1 && channels(m) > 1;
-    const std::string place = own ? channel + " * " + std::to_string(values(m)) + " + " : "";
-    const std::string text = measure(m) + "[" + place + std::to_string(argument.element) + "]";
+    const std::string text = measure(m) + "[" + std::to_string(argument.element) + "]";
     return real == "float" ? "(float)" + text : text;
   }
   const bool single = real == "float";
@@ -174,36 +171,31 @@ std::string Builder::measure(const Operand& operand) {
       return buffer(name(operand), "double", {Buffer::Kind::output, static_cast<int>(i)}, true);
     }
   }
-  const std::int64_t bytes = 8 * channels(operand) * values(operand);
+  const std::int64_t bytes = 8 * values(operand);
   return scratch(name(operand), "double", [bytes](const LaunchContext&) { return bytes; });
 }
 
-std::string PlaneText::pixel() const {
-  const std::string x = channels == 1 ? "x" : "x * " + std::to_string(channels) + " + c";
-  return pointer + "[y * " + stride + " + " + x + "]";
-}
+std::string PlaneText::pixel() const { return pointer + "[y * " + stride + " + x]"; }
 
 PlaneText Builder::plane_text(const std::string& name, const std::string& pointer, PixelClass cls,
-                              int channels, ParameterValue stride_bytes) {
+                              ParameterValue stride_bytes) {
   const int bytes = impipe::bytes_of(cls);
   const std::string stride =
       parameter(ParameterType::int64, name + "_stride",
                 [bytes, stride_bytes = std::move(stride_bytes)](const LaunchContext& at, int i) {
                   return stride_bytes(at, i) / bytes;
                 });
-  return {pointer, stride, channels};
+  return {pointer, stride};
 }
 
-PlaneText Builder::scratch_plane(const std::string& name, PixelClass cls, int channels,
+PlaneText Builder::scratch_plane(const std::string& name, PixelClass cls,
                                  std::function<Size(const LaunchContext&)> size) {
-  const std::string pointer =
-      scratch(name, type_of(cls), [cls, channels, size](const LaunchContext& at) {
-        return row_bytes(cls, channels, size(at)) * size(at).height;
-      });
-  return plane_text(name, pointer, cls, channels,
-                    [cls, channels, size](const LaunchContext& at, int) {
-                      return static_cast<double>(row_bytes(cls, channels, size(at)));
-                    });
+  const std::string pointer = scratch(name, type_of(cls), [cls, size](const LaunchContext& at) {
+    return row_bytes(cls, size(at)) * size(at).height;
+  });
+  return plane_text(name, pointer, cls, [cls, size](const LaunchContext& at, int) {
+    return static_cast<double>(row_bytes(cls, size(at)));
+  });
 }
 
 int Builder::output_of(int n) const {
@@ -215,17 +207,16 @@ PlaneText Builder::plane(const Operand& operand) {
   const std::string n = name(operand);
   const int index = operand.external ? operand.index : output_of(operand.index);
   if (!operand.external && index < 0) {
-    return scratch_plane(n, cls(operand), channels(operand),
+    return scratch_plane(n, cls(operand),
                          [operand](const LaunchContext& at) { return at.size_of(operand); });
   }
   const bool input = operand.external;
   const std::string pointer =
       buffer(n, type_of(cls(operand)), {input ? Buffer::Kind::input : Buffer::Kind::output, index},
              !input);
-  return plane_text(
-      n, pointer, cls(operand), channels(operand), [input, index](const LaunchContext& at, int) {
-        return static_cast<double>(input ? at.stride_of_input(index) : at.stride_of_output(index));
-      });
+  return plane_text(n, pointer, cls(operand), [input, index](const LaunchContext& at, int) {
+    return static_cast<double>((input ? at.input(index) : at.output(index)).stride);
+  });
 }
 
 // --- functions
@@ -236,21 +227,19 @@ void Builder::load_function(const Operand& input) {
   const std::set<std::string> outer = std::exchange(using_, {});
   const std::string place = plane(input).pixel();
   function(n, "FUNCTION " + type_of(cls(input)) + " " + n +
-                  "(GIVEN, const int x, const int y, const int c) {\n  return " + place + ";\n}\n");
+                  "(GIVEN, const int x, const int y) {\n  return " + place + ";\n}\n");
   using_ = outer;
 }
 
-std::string Builder::call(const std::string& name, const std::string& x, const std::string& y,
-                          const std::string& c) {
+std::string Builder::call(const std::string& name, const std::string& x, const std::string& y) {
   const auto& used = uses_.at(name);
   using_.insert(used.begin(), used.end());
-  return name + "(GIVE, " + x + ", " + y + ", " + c + ")";
+  return name + "(GIVE, " + x + ", " + y + ")";
 }
 
-std::string Builder::value(const Operand& operand, const std::string& x, const std::string& y,
-                           const std::string& c) {
+std::string Builder::value(const Operand& operand, const std::string& x, const std::string& y) {
   if (operand.external) load_function(operand);
-  return call(name(operand), x, y, channels(operand) == 1 ? "0" : c);
+  return call(name(operand), x, y);
 }
 
 void Builder::function(const std::string& name, const std::string& text) {
@@ -269,30 +258,49 @@ std::int64_t Builder::ScratchPlan::step(const LaunchContext& at) const {
   return (bytes(at) + row_alignment - 1) / row_alignment * row_alignment;
 }
 
-std::string Builder::stacked_pointer(const NamedBuffer& b) {
-  const int index = b.place.index;
-  ParameterValue step;
-  switch (b.place.kind) {
-    case Buffer::Kind::input:
-      step = [index](const LaunchContext& at, int) {
-        return static_cast<double>(at.step_of_input(index));
-      };
-      break;
-    case Buffer::Kind::output:
-      step = [index](const LaunchContext& at, int) {
-        return static_cast<double>(at.step_of_output(index));
-      };
-      break;
-    case Buffer::Kind::scratch:
-      step = [plan = scratches_[static_cast<std::size_t>(index)]](const LaunchContext& at, int) {
-        return static_cast<double>(plan.step(at));
-      };
-      break;
+std::string Builder::place_of(const NamedBuffer& b) {
+  const auto index = static_cast<std::size_t>(b.place.index);
+  const bool written = b.place.kind == Buffer::Kind::output, scratch = b.place.kind == Buffer::Kind::scratch;
+  int channel = own_channel, whole = 1;  // channels that the kernel sees of it
+  if (written && !spec_->output_channels.empty()) channel = spec_->output_channels[index];
+  if (!written && !scratch) {
+    channel = spec_->inputs[index].channel;
+    whole = spec_->inputs[index].channels;
   }
+  const auto shape = [written, index](const LaunchContext& at) {
+    return written ? at.output(static_cast<int>(index)) : at.input(static_cast<int>(index));
+  };
+  const auto bytes = [&](const std::string& what, ParameterValue value) {
+    return parameter(ParameterType::int64, b.name + what, std::move(value));
+  };
+  std::string offset;
+  if (scratch && tuning_.stacked) {
+    offset = "GROUP_Z * " + bytes("_step", [plan = scratches_[index]](const LaunchContext& at, int) {
+               return static_cast<double>(plan.step(at));
+             });
+  } else if (!scratch && tuning_.stacked && channel == own_channel) {
+    offset = "GROUP_Z * " + bytes("_step", [shape, whole](const LaunchContext& at, int) {
+               return static_cast<double>(shape(at).step * whole);
+             });
+  } else if (!scratch && tuning_.stacked) {
+    const std::string planes =
+        parameter(ParameterType::int32, "planes", [](const LaunchContext& at, int) {
+          return static_cast<double>(at.spec().planes);
+        });
+    offset = "(int)GROUP_Z / " + planes + " * " + bytes("_step", [shape](const LaunchContext& at, int) {
+               return static_cast<double>(shape(at).step * shape(at).channels);
+             });
+  }
+  if (channel > 0) {
+    offset += (offset.empty() ? "" : " + ") +
+              bytes("_place", [shape, channel](const LaunchContext& at, int) {
+                return static_cast<double>(shape(at).step * channel);
+              });
+  }
+  if (offset.empty()) return b.name + "_buffer";
   const std::string qualified = std::string("GLOBAL ") + (b.written ? "" : "const ");
-  return "(" + qualified + b.type + "*)((" + qualified + "char*)" + b.name +
-         "_buffer + GROUP_Z * " +
-         parameter(ParameterType::int64, b.name + "_step", std::move(step)) + ")";
+  return "(" + qualified + b.type + "*)((" + qualified + "char*)" + b.name + "_buffer + " + offset +
+         ")";
 }
 
 void Builder::kernel(const std::string& name, int items, const std::string& text,
@@ -302,9 +310,7 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
   // The struct's members are all buffers of the program; those added later stay zero.
   for (const NamedBuffer& b : buffers_) {
     const bool used = using_.contains(b.name);
-    const std::string pointer = !used             ? "0"
-                                : tuning_.stacked ? stacked_pointer(b)
-                                                  : b.name + "_buffer";
+    const std::string pointer = used ? place_of(b) : "0";
     members += (members.empty() ? "" : ", ") + pointer;
     if (!used) continue;
     signature += std::string("GLOBAL ") + (b.written ? "" : "const ") + b.type + "* RESTRICT " +

@@ -20,12 +20,10 @@ class LaunchContext {
   explicit LaunchContext(const LaunchValues& values);
   const KernelSpec& spec() const { return *values_.spec; }
   Size size_of(const Operand& operand) const;
-  // Bytes from row to row of an input, or of a node that is an output.
-  std::int64_t stride_of_input(int input) const { return values_.inputs[input].stride; }
-  std::int64_t stride_of_output(int output) const { return values_.outputs[output].stride; }
-  // Bytes from image to image of a stack.
-  std::int64_t step_of_input(int input) const { return values_.inputs[input].step; }
-  std::int64_t step_of_output(int output) const { return values_.outputs[output].step; }
+  const ValueShape& input(int index) const { return values_.inputs[index]; }
+  const ValueShape& output(int index) const { return values_.outputs[index]; }
+  // The planes that the launch works on.
+  int count() const { return values_.count; }
   // The value of an argument that is not measured.
   double argument(int node, int index) const;
   double white_of(const Operand& operand) const;
@@ -49,8 +47,7 @@ enum class ParameterType { int64, float64, float32, int32 };
 // The text that reads or writes a plane.
 struct PlaneText {
   std::string pointer, stride;  // of elements; elements from row to row
-  int channels = 1;
-  // Of x, y and c that stand around it.
+  // Of x and y that stand around it.
   std::string pixel() const;
   std::string row(const std::string& y) const { return pointer + " + " + y + " * " + stride; }
 };
@@ -70,8 +67,8 @@ class Builder {
   bool limits_registers() const { return dialect_ != Dialect::opencl; }
   const Node& node(int n) const { return spec_->nodes[static_cast<std::size_t>(n)]; }
   PixelClass cls(const Operand& operand) const;
-  int channels(const Operand& operand) const;
-  std::int64_t values(const Operand& operand) const;  // of a measurement
+  // Of a measurement; of all its channels where the kernel takes it as a whole.
+  std::int64_t values(const Operand& operand) const;
   // "in0", "n2": the value's name, of its buffer and of the function that gives its pixels.
   static std::string name(const Operand& operand);
 
@@ -84,9 +81,8 @@ class Builder {
   std::string width(const Operand& operand);
   std::string height(const Operand& operand);
   std::string white(const Operand& operand, const std::string& real);
-  // Argument `index` of node `n` as a `real`. `channel`: text of the channel computed.
-  std::string argument(int n, int index, const std::string& label, const std::string& real,
-                       const std::string& channel);
+  // Argument `index` of node `n` as a `real`.
+  std::string argument(int n, int index, const std::string& label, const std::string& real);
 
   // --- buffers: text of the pointer. `type` is that of the elements.
   std::string buffer(const std::string& name, const std::string& type, Buffer place, bool written);
@@ -102,19 +98,17 @@ class Builder {
   void made(int n) { made_.insert(n); }
   bool is_made(int n) const { return made_.contains(n); }
   std::string measure(const Operand& operand);  // of doubles
-  PlaneText scratch_plane(const std::string& name, PixelClass cls, int channels,
+  PlaneText scratch_plane(const std::string& name, PixelClass cls,
                           std::function<Size(const LaunchContext&)> size);
   // Of an input, or of a node that is stored.
   PlaneText plane(const Operand& operand);
   int output_of(int n) const;  // -1 when the node is none
 
   // --- functions; a function uses the buffers whose text was asked for since the last one
-  // "name(GIVE, x, y, c)" for a function that was written, or for an input.
-  std::string call(const std::string& name, const std::string& x, const std::string& y,
-                   const std::string& c);
-  // The value of an operand's pixel; c is the channel of a reader.
-  std::string value(const Operand& operand, const std::string& x, const std::string& y,
-                    const std::string& c);
+  // "name(GIVE, x, y)" for a function that was written, or for an input.
+  std::string call(const std::string& name, const std::string& x, const std::string& y);
+  // The value of an operand's pixel.
+  std::string value(const Operand& operand, const std::string& x, const std::string& y);
   void function(const std::string& name, const std::string& text);
   void body(const std::string& text) { functions_ += text; }
   // The same unless there is a function of that name.
@@ -171,7 +165,7 @@ class Builder {
     int count = 0;
     ParameterValue contents;
     TableValues table;
-    // From image to image of a stack. What has contents is there once for all of them.
+    // From plane to plane of a stack. What has contents is there once for all of them.
     std::int64_t step(const LaunchContext& at) const;
   };
   struct PassPlan {
@@ -182,10 +176,10 @@ class Builder {
   struct Launcher;
 
   void load_function(const Operand& input);
-  // Text of the pointer to a buffer's part for this group's image.
-  std::string stacked_pointer(const NamedBuffer& buffer);
+  // Text of the pointer to a buffer's part for this group's plane.
+  std::string place_of(const NamedBuffer& buffer);
   PlaneText plane_text(const std::string& name, const std::string& pointer, PixelClass cls,
-                       int channels, ParameterValue stride_bytes);
+                       ParameterValue stride_bytes);
   static std::vector<std::byte> packed(const std::vector<Field>& fields, const LaunchContext& at);
 
   std::shared_ptr<const KernelSpec> spec_;

@@ -38,7 +38,7 @@ void write_diffuse(Builder& to, int n) {
         ParameterType::int32, name + "_" + label,
         [value](const LaunchContext& at, int) { return static_cast<double>(value(at)); });
   };
-  const std::string width = to.width(image), white = to.argument(n, 0, "white", "double", "0");
+  const std::string width = to.width(image), white = to.argument(n, 0, "white", "double");
   const std::string step_count = std::to_string(steps), half_pitch = std::to_string(pitch / 2);
   const std::string unroll = opencl ? "" : to.unroll();
   const auto front = [&](bool inside) {

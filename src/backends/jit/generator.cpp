@@ -37,6 +37,9 @@ concept OneOf = (std::same_as<T, Others> || ...);
 // Whether it reads a pixel of its image more than once.
 bool reads_again(const Node& node) { return facts_of(node).reads_around || is<Select>(node); }
 
+// Whether it is a point of more images than a block keeps windows of: channels that are mixed.
+bool joins_neighbourhoods(const Node& node) { return is<Point>(node) && node.images.size() > 2; }
+
 // Whether what lies outside the image comes from its other side.
 bool is_circular(const Node& node) {
   const PrimitiveFacts facts = facts_of(node);
@@ -141,8 +144,7 @@ class Generator {
       // Measurements go over pixels one by one, neighbourhoods over blocks (decisions/0023).
       if (to_.fast() && reader.is_measure && reads_again(to_.node(n))) return true;
       if (reads_again(reader)) return true;
-      const auto* point = std::get_if<Point>(&reader.primitive);
-      if (point != nullptr && point->mixes_channels && reads_again(to_.node(n))) return true;
+      if (joins_neighbourhoods(reader) && reads_again(to_.node(n))) return true;
     }
     return readers.size() > 1 && reads_again(to_.node(n));
   }
@@ -316,14 +318,13 @@ class Generator {
     } else {
       write_pixel(n, name + "_value");
     }
-    const std::string value = to_.call(name + "_value", "x", "y", "c");
+    const std::string value = to_.call(name + "_value", "x", "y");
     to_.pixel_kernel(
         "store_" + name + (wanted ? "_pixels" : ""), to_.width(self), to_.height(self),
         [self, wanted](const LaunchContext& at) {
           return wanted && !wanted(at) ? Size{} : at.size_of(self);
         },
-        "  for (int c = 0; c < " + std::to_string(to_.node(n).channels) + "; ++c) " +
-            to_.plane(self).pixel() + " = " + value + ";\n");
+        "  " + to_.plane(self).pixel() + " = " + value + ";\n");
   }
 
   void load_function(int n) {

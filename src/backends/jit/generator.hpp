@@ -30,7 +30,7 @@ enum class Dialect { opencl, opencl_nvidia, cuda };
 inline constexpr std::int64_t row_alignment = 128;
 
 // Bytes from one row of a plane to the next, on a device.
-std::int64_t row_bytes(PixelClass cls, int channels, Size size);
+std::int64_t row_bytes(PixelClass cls, Size size);
 
 // What differs between vendors: numbers, a row a vendor. No row without a measurement or a source.
 struct Tuning {
@@ -57,8 +57,8 @@ struct Tuning {
   int sums_rows = 4;  // the same where weighted sums in two dimensions fill the turn
   // Of a group that takes extrema down columns: words side by side, blocks of eight rows.
   int column_words = 16, column_blocks = 16;
-  // Kernels for stacks of equal images, which lie behind each other in every buffer: the third
-  // index of a group is the image's.
+  // Kernels for several planes, which lie behind each other in every buffer: the third index of a
+  // group is the plane's.
   bool stacked = false;
 };
 // `vendor`: of the device, as its driver says it. IMPIPE_VENDOR=amd|intel|nvidia|generic overrides.
@@ -68,14 +68,15 @@ Tuning tuning_for(std::string_view vendor, Dialect dialect);
 struct ValueShape {
   Size size;                // images
   std::int64_t stride = 0;  // images: bytes from row to row
-  std::int64_t step = 0;    // of a stack: bytes from image to image
+  std::int64_t step = 0;    // bytes from plane to plane, or from channel to channel
+  int channels = 1;         // of each image of the stack, which lie behind each other
 };
 
 struct LaunchValues {
   const KernelSpec* spec = nullptr;     // of the same key, with this launch's argument values
   std::span<const ValueShape> inputs;   // one a kernel input
   std::span<const ValueShape> outputs;  // one a kernel output
-  int count = 1;                        // images of the stack
+  int count = 1;                        // planes: images of the stack times KernelSpec::planes
 };
 
 // Memory a launch needs for itself, on the device, aligned as planes are.
@@ -94,15 +95,15 @@ struct Buffer {
   bool operator==(const Buffer&) const = default;
 };
 
-// Images of a stack at most: groups of the third index.
+// Planes of a stack at most: groups of the third index.
 inline constexpr int most_stacked = 1024;
 
-// As many as the images of a stack need, or for one image 65,536 counters behind its tickets.
+// As many as the planes of a stack need, or for one image 65,536 counters behind its tickets.
 inline constexpr std::int64_t ticket_bytes =
     std::max(most_stacked * row_alignment, row_alignment + std::int64_t{4} * 65536);
 inline constexpr int ticket_words = static_cast<int>(row_alignment / 4);
 
-// Tuning::groups_at_once of kernels for stacks: the images make up for it.
+// Tuning::groups_at_once for each plane of a stack, at least: the planes make up for it.
 inline constexpr int groups_of_stacked = 16;
 
 // CUDA: grid and block. OpenCL: global size = groups * group.

@@ -113,7 +113,7 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
   const Node& node = to.node(n);
   const Histogram& histogram = std::get<Histogram>(node.primitive);
   const Operand image = node.images[0];
-  const int channels = to.channels(image);
+  const int channels = 1;
   const std::string name = Builder::name({false, n});
   const Tuning& tuning = to.tuning();
   const auto number = [](std::int64_t i) { return std::to_string(i); };
@@ -216,7 +216,7 @@ void write_histogram(Builder& to, int n) {
   const Histogram& histogram = std::get<Histogram>(node.primitive);
   const Operand image = node.images[0];
   const std::string name = Builder::name({false, n});
-  const int channels = to.channels(image);
+  const int channels = 1;
   const bool codes = is_integer(to.cls(image));
   // What is counted first: the codes of an integer class, else bins at once.
   const int counters = codes ? static_cast<int>(class_max(to.cls(image))) + 1 : histogram.bins;
@@ -232,7 +232,7 @@ void write_histogram(Builder& to, int n) {
   if (codes && histogram.rule == BinRule::centred && histogram.bins <= 256) {
     return write_local(to, n, histogram.bins, false, bin, write_bin_table(to, n, bin));
   }
-  const std::string value = to.value(image, "x", "y", "c");
+  const std::string value = to.value(image, "x", "y");
   const std::string place = codes ? "(int)" + value : bin + "(given, (double)" + value + ")";
   const int most = to.tuning().groups_at_once;
   to.kernel(

@@ -136,7 +136,7 @@ class LabelWriter : LabelWriterBase {
       return;
     }
     const auto set = [&](const Operand& image) {
-      return "(" + to_.value(image, "x", "y", "0") + " != 0)";
+      return "(" + to_.value(image, "x", "y") + " != 0)";
     };
     if (is(Kind::holes)) {
       write_plane("_find", words_of("_words"), "!" + set(image_));
@@ -156,7 +156,7 @@ class LabelWriter : LabelWriterBase {
   }
 
   // The value of pixel (x, y), of an image whose peaks are looked for.
-  std::string peak() { return "(" + type() + ")" + to_.value(image_, "(x)", "(y)", "0"); }
+  std::string peak() { return "(" + type() + ")" + to_.value(image_, "(x)", "(y)"); }
 
   void write_tiles() {
     to_.kernel(name_ + "_tiles", items,
@@ -180,7 +180,7 @@ class LabelWriter : LabelWriterBase {
   void write_kept() {
     const std::string keep =
         is(Kind::large)
-            ? "(double)$areas[root] >= " + to_.argument(self_.index, 0, "least", "double", "0")
+            ? "(double)$areas[root] >= " + to_.argument(self_.index, 0, "least", "double")
             : std::string(flag_of_root) + (peaks() ? " == 0u" : " != 0u");
     const std::string bits = "(eights >> k & 0x01010101u)";
     const PlaneText plane = to_.plane(self_);

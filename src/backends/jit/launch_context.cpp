@@ -4,8 +4,8 @@
 
 namespace impipe::jit {
 
-std::int64_t row_bytes(PixelClass cls, int channels, Size size) {
-  const std::int64_t bytes = size.width * channels * bytes_of(cls);
+std::int64_t row_bytes(PixelClass cls, Size size) {
+  const std::int64_t bytes = size.width * bytes_of(cls);
   return (bytes + row_alignment - 1) / row_alignment * row_alignment;
 }
 

@@ -35,7 +35,7 @@ std::string extremum_with_heights(Builder& to, const std::string& name, const Ma
 std::string outside_value(Builder& to, int n, Border border) {
   const Node& node = to.node(n);
   if (border != Border::constant || node.arguments.empty()) return "0.0f";
-  return to.argument(n, static_cast<int>(node.arguments.size()) - 1, "outside", "float", "0");
+  return to.argument(n, static_cast<int>(node.arguments.size()) - 1, "outside", "float");
 }
 
 std::string weights(Builder& to, int n, const std::string& label, int first, int count) {
@@ -60,7 +60,7 @@ std::vector<std::string> write_stencil_function(Builder& to, int n, const std::s
     int index = 0;
     for (const std::string& label : names_in(stencil.body->parameter_names)) {
       parameters.push_back(label);
-      arguments.push_back(to.argument(n, index++, label, "float", "c"));
+      arguments.push_back(to.argument(n, index++, label, "float"));
     }
     text = stencil.body->text;
   } else {
@@ -122,7 +122,7 @@ std::string for_each_cell(Builder& to, const std::string& name, const Mask& mask
 void write_border(Builder& to, const std::string& name, const std::string& type,
                   const std::string& value, Border border, const std::string& outside,
                   const std::string& width, const std::string& height, bool wide, bool tall) {
-  std::string text = "FUNCTION " + type + " " + name + "(GIVEN, int x, int y, const int c) {\n";
+  std::string text = "FUNCTION " + type + " " + name + "(GIVEN, int x, int y) {\n";
   if (border == Border::constant || border == Border::absent) {
     std::vector<std::string> tests;
     if (wide) tests.push_back("x < 0 || x >= " + width);
@@ -141,17 +141,17 @@ void write_stencil(Builder& to, int n, const std::string& name) {
   const Stencil& stencil = std::get<Stencil>(node.primitive);
   const Operand& image = node.images[0];
   const std::string at = name + "_at";
-  write_border(to, at, "float", to.value(image, "x", "y", "c"), stencil.border,
+  write_border(to, at, "float", to.value(image, "x", "y"), stencil.border,
                outside_value(to, n, stencil.border), to.width(image), to.height(image));
   const std::string x = shifted("x", stencil.shift_x), y = shifted("y", stencil.shift_y);
   if (stencil.body != nullptr || stencil.expression != nullptr) {
     const std::string body =
         name + (stencil.body != nullptr ? "_" + std::string(stencil.body->name) : "_expression");
-    const std::string tap = to.call(at, "at_x + (dx)", "at_y + (dy)", "at_c");
-    const std::string centre = to.call(at, x, y, "c");
-    std::string all = "GIVE, " + x + ", " + y + ", c";
+    const std::string tap = to.call(at, "at_x + (dx)", "at_y + (dy)");
+    const std::string centre = to.call(at, x, y);
+    std::string all = "GIVE, " + x + ", " + y;
     for (const std::string& argument : write_stencil_function(
-             to, n, body, "GIVEN, const int at_x, const int at_y, const int at_c", tap, centre)) {
+             to, n, body, "GIVEN, const int at_x, const int at_y", tap, centre)) {
       all += ", " + argument;
     }
     to.function(name, value_header(type_of(node.cls), name) + "  return " +
@@ -159,7 +159,7 @@ void write_stencil(Builder& to, int n, const std::string& name) {
     return;
   }
   const std::string w = weights(to, n, "weights", 0, stencil.taps.count());
-  const std::string tap = to.call(at, x + " + dx", y + " + dy", "c");
+  const std::string tap = to.call(at, x + " + dx", y + " + dy");
   const std::string sum = stencil.combine == Combine::sum
                               ? weighted_sum(to, name, stencil.taps, w, tap)
                               : extremum_with_heights(to, name, stencil.taps,
@@ -172,44 +172,41 @@ void write_separable_rows(Builder& to, int n) {
   const Node& node = to.node(n);
   const Separable& separable = std::get<Separable>(node.primitive);
   const Operand image = node.images[0];
-  const int channels = to.channels(image);
   const std::string outside = outside_value(to, n, separable.border);
   const std::string rows = Builder::name({false, n}) + "_rows", at = rows + "_from";
-  write_border(to, at, "float", to.value(image, "x", "y", "c"), separable.border, outside,
+  write_border(to, at, "float", to.value(image, "x", "y"), separable.border, outside,
                to.width(image), to.height(image), true, false);
   const std::string row_weights = weights(to, n, "row_weights", 0, separable.row.count());
-  const std::string row_tap = to.call(at, shifted("x", separable.shift_x) + " + dx", "y + dy", "c");
+  const std::string row_tap = to.call(at, shifted("x", separable.shift_x) + " + dx", "y + dy");
   to.function(rows + "_value", value_header("float", rows + "_value") +
                                    weighted_sum(to, rows, separable.row, row_weights, row_tap) +
                                    "  return sum;\n}\n");
   const auto size = [n, image](const LaunchContext& at_launch) {
     return Size{at_launch.size_of({false, n}).width, at_launch.size_of(image).height};
   };
-  const std::string value = to.call(rows + "_value", "x", "y", "c");
-  const std::string place = to.scratch_plane(rows, PixelClass::single, channels, size).pixel();
+  const std::string value = to.call(rows + "_value", "x", "y");
+  const std::string place = to.scratch_plane(rows, PixelClass::single, size).pixel();
   to.pixel_kernel("store_" + rows, to.width({false, n}), to.height(image), size,
-                  "  for (int c = 0; c < " + std::to_string(channels) + "; ++c) " + place + " = " +
-                      value + ";\n");
+                  "  " + place + " = " + value + ";\n");
 }
 
 void write_separable(Builder& to, int n, const std::string& name) {
   const Node& node = to.node(n);
   const Separable& separable = std::get<Separable>(node.primitive);
   const Operand image = node.images[0];
-  const int channels = to.channels(image);
   const std::string rows = Builder::name({false, n}) + "_rows";
   const auto size = [n, image](const LaunchContext& at_launch) {
     return Size{at_launch.size_of({false, n}).width, at_launch.size_of(image).height};
   };
   // The column pass, over the row pass's own values.
-  const std::string read = to.scratch_plane(rows, PixelClass::single, channels, size).pixel();
+  const std::string read = to.scratch_plane(rows, PixelClass::single, size).pixel();
   write_border(to, rows + "_at", "float", read, separable.border,
                outside_value(to, n, separable.border), to.width({false, n}), to.height(image),
                false, true);
   const std::string column_weights =
       weights(to, n, "column_weights", separable.row.count(), separable.column.count());
   const std::string column_tap =
-      to.call(rows + "_at", "x", shifted("y", separable.shift_y) + " + dy", "c");
+      to.call(rows + "_at", "x", shifted("y", separable.shift_y) + " + dy");
   to.function(name, value_header(type_of(node.cls), name) +
                         weighted_sum(to, name, separable.column, column_weights, column_tap) +
                         "  return " + converted(node.cls, "float", "sum") + ";\n}\n");
@@ -232,9 +229,9 @@ void write_extremum(Builder& to, int n, const std::string& name, bool two_passes
            "  return best;\n";
   };
   const std::string at = name + "_at";
-  write_border(to, at, type, to.value(image, "x", "y", "c"), Border::absent, nothing,
+  write_border(to, at, type, to.value(image, "x", "y"), Border::absent, nothing,
                to.width(image), to.height(image));
-  const std::string tap = to.call(at, "x + dx", "y + dy", "c");
+  const std::string tap = to.call(at, "x + dx", "y + dy");
   const Mask& mask = extremum.mask;
   if (!two_passes || !mask.full() || mask.width == 1 || mask.height == 1 || mask.count() <= 9) {
     to.function(name, value_header(type, name) + fold(mask, tap) + "}\n");
@@ -246,15 +243,14 @@ void write_extremum(Builder& to, int n, const std::string& name, bool two_passes
   const std::string rows = name + "_rows";
   to.function(rows + "_value", value_header(type, rows + "_value") + fold(row, tap) + "}\n");
   const auto size = [image](const LaunchContext& at_launch) { return at_launch.size_of(image); };
-  const std::string value = to.call(rows + "_value", "x", "y", "c");
-  const std::string place = to.scratch_plane(rows, node.cls, node.channels, size).pixel();
+  const std::string value = to.call(rows + "_value", "x", "y");
+  const std::string place = to.scratch_plane(rows, node.cls, size).pixel();
   to.pixel_kernel("store_" + rows, to.width(image), to.height(image), size,
-                  "  for (int c = 0; c < " + std::to_string(node.channels) + "; ++c) " + place +
-                      " = " + value + ";\n");
-  const std::string read = to.scratch_plane(rows, node.cls, node.channels, size).pixel();
+                  "  " + place + " = " + value + ";\n");
+  const std::string read = to.scratch_plane(rows, node.cls, size).pixel();
   write_border(to, rows + "_at", type, read, Border::absent, nothing, to.width(image),
                to.height(image), false, true);
-  const std::string column_tap = to.call(rows + "_at", "x", "y + dy", "c");
+  const std::string column_tap = to.call(rows + "_at", "x", "y + dy");
   to.function(name, value_header(type, name) + fold(column, column_tap) + "}\n");
 }
 

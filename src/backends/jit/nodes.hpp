@@ -10,7 +10,7 @@
 
 namespace impipe::jit {
 
-// The function `name`(GIVE, x, y, c): node n's pixel, in its class.
+// The function `name`(GIVE, x, y): node n's pixel, in its class.
 void write_point(Builder& to, int n, const std::string& name);
 void write_permute(Builder& to, int n, const std::string& name);
 void write_window(Builder& to, int n, const std::string& name);
@@ -41,14 +41,14 @@ void write_diffuse(Builder& to, int n);
 void write_project(Builder& to, int n);
 void write_backproject(Builder& to, int n);
 
-// The text of a pixel of `image` in channel `c` at the place that stands around it.
-using PixelText = std::function<std::string(const Operand& image, const std::string& c)>;
+// The text of a pixel of `image` at the place that stands around it.
+using PixelText = std::function<std::string(const Operand& image)>;
 
 // Whether point node n is computed in double.
 bool in_double(const Builder& to, int n);
 // The images of which a pixel needs its own pixel: all of them but the table of a look-up.
 std::span<const Operand> pixel_images(const Node& node);
-// The text of point node n's pixel from those of its images; x, y and c stand around it. Writes the
+// The text of point node n's pixel from those of its images; x and y stand around it. Writes the
 // body.
 std::string point_value(Builder& to, int n, const PixelText& pixel);
 
@@ -65,7 +65,7 @@ std::vector<std::string> write_stencil_function(Builder& to, int n, const std::s
 // "uint8_from_float(v)": `value`, a `real`, as a pixel of the class.
 std::string converted(PixelClass cls, const std::string& real, const std::string& value);
 
-// Reads `image` outside too: a function `name`(GIVE, x, y, c) of type `type`. `outside`: the value
+// Reads `image` outside too: a function `name`(GIVE, x, y) of type `type`. `outside`: the value
 // there, for Border::constant and absent. `wide`: places may lie outside to the left and right;
 // `tall`: above and below.
 void write_border(Builder& to, const std::string& name, const std::string& type,

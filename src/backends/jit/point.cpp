@@ -18,12 +18,9 @@ std::string write_entry(Builder& to, int n) {
   const Operand& table = node.images[1];
   if (!table.external) to.fail("a table is made inside it");
   const std::set<std::string> outer = to.suspend();
-  const std::string channels = std::to_string(to.channels(table));
-  const std::string row = to.width(table) + " * " + channels;
-  const std::string entry =
-      to.value(table, "place / " + channels, "x / row", "place % " + channels);
-  to.function(name, value_header(type_of(node.cls), name) + "  const int row = " + row +
-                        ";\n  const int place = x % row;\n  return " + entry + ";\n}\n");
+  const std::string entry = to.value(table, "x % row", "x / row");
+  to.function(name, value_header(type_of(node.cls), name) + "  const int row = " + to.width(table) +
+                        ";\n  return " + entry + ";\n}\n");
   to.resume(outer);
   return name;
 }
@@ -48,7 +45,7 @@ bool takes_codes_over_white(const Builder& to, const Node& node, const PointBody
   const std::vector<std::string> inputs = names_in(body.input_names);
   bool found = false;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Operand& image = node.images[std::get<Point>(node.primitive).mixes_channels ? 0 : i];
+    const Operand& image = node.images[i];
     if (!is_integer(to.cls(image))) continue;
     const std::string quotient = "over(" + inputs[i] + ", white)";
     for (std::size_t at = text.find(quotient); at != text.npos; at = text.find(quotient, at)) {
@@ -67,7 +64,7 @@ std::string converted(PixelClass cls, const std::string& real, const std::string
 }
 
 std::string value_header(const std::string& type, const std::string& name) {
-  return "FUNCTION " + type + " " + name + "(GIVEN, const int x, const int y, const int c) {\n";
+  return "FUNCTION " + type + " " + name + "(GIVEN, const int x, const int y) {\n";
 }
 
 bool in_double(const Builder& to, int n) {
@@ -89,14 +86,13 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
   const Point& point = std::get<Point>(node.primitive);
   if (point.lookup) {
     const std::string entry = write_entry(to, n);
-    return to.call(entry, "(int)" + pixel_text(node.images[0], "c"), "0", "0");
+    return to.call(entry, "(int)" + pixel_text(node.images[0]), "0");
   }
   const std::string name = Builder::name({false, n});
   const std::string real = in_double(to, n) ? "double" : "float";
   const auto cast = [&](const std::string& text) { return "(" + real + ")" + text; };
-  const auto pixel = [&](const Operand& image, int channel) {
-    const int c = std::min(channel, to.channels(image) - 1);
-    const std::string text = pixel_text(image, channel < 0 ? "c" : std::to_string(c));
+  const auto pixel = [&](const Operand& image) {
+    const std::string text = pixel_text(image);
     return real == "double" && is_integer(to.cls(image)) ? "DOUBLE_OF_CODE(" + text + ")"
                                                          : cast(text);
   };
@@ -104,7 +100,7 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
   std::string text, body_name;
   if (point.expression != nullptr) {
     body_name = name + "_expression";
-    std::size_t next = point.mixes_channels ? 1 : 0;
+    std::size_t next = 0;
     for (const std::string& v : point.expression->variables()) {
       parameters.push_back("v_" + v);
       if (v == "col")
@@ -117,12 +113,8 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
         arguments.push_back(cast(to.height({false, n})));
       else if (v == "white")
         arguments.push_back(to.white(node.images[0], real));
-      else if (point.mixes_channels && (v == "r" || v == "g" || v == "b"))
-        arguments.push_back(pixel(node.images[0], v == "r" ? 0 : v == "g" ? 1 : 2));
-      else if (point.mixes_channels && v == "x")
-        arguments.push_back(pixel(node.images[0], -1));
       else
-        arguments.push_back(pixel(node.images[next++], -1));
+        arguments.push_back(pixel(node.images[next++]));
     }
     text = "return " + expression_body(*point.expression, parameters) + ";";
   } else {
@@ -130,13 +122,12 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
     for (const std::string& input : names_in(point.body->input_names)) {
       const int i = static_cast<int>(parameters.size());
       parameters.push_back(input);
-      arguments.push_back(point.mixes_channels ? pixel(node.images[0], i)
-                                               : pixel(node.images[i], -1));
+      arguments.push_back(pixel(node.images[i]));
     }
     int index = 0;
     for (const std::string& label : names_in(point.body->parameter_names)) {
       parameters.push_back(label);
-      arguments.push_back(to.argument(n, index++, label, real, "c"));
+      arguments.push_back(to.argument(n, index++, label, real));
     }
     text = point.body->text;
     const std::vector<std::string> labels = names_in(point.body->parameter_names);
@@ -175,9 +166,7 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
   if (!point.in_table) return converted(node.cls, real, value);
   const Argument& first = node.arguments.back();
   const Operand& table = node.measures.at(static_cast<std::size_t>(first.measure));
-  const bool own = first.per_channel && node.channels > 1 && to.channels(table) > 1;
-  const std::string from = (own ? "c * " + std::to_string(to.values(table)) + " + " : "") +
-                           std::to_string(first.element);
+  const std::string from = std::to_string(first.element);
   const std::string last = std::to_string(to.values(table) - first.element - 1);
   const std::string place = "(int)to_code_" + real + "(" + value + ", (" + real + ")" + last + ")";
   return converted(node.cls, real,
@@ -186,8 +175,8 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
 
 void write_point(Builder& to, int n, const std::string& name) {
   const Node& node = to.node(n);
-  const std::string value = point_value(to, n, [&](const Operand& image, const std::string& c) {
-    return to.value(image, "x", "y", c);
+  const std::string value = point_value(to, n, [&](const Operand& image) {
+    return to.value(image, "x", "y");
   });
   to.function(name, value_header(type_of(node.cls), name) + "  return " + value + ";\n}\n");
 }
@@ -199,7 +188,7 @@ void write_permute(Builder& to, int n, const std::string& name) {
   std::string x = permute.flip_x ? to.width(self) + " - 1 - x" : "x";
   std::string y = permute.flip_y ? to.height(self) + " - 1 - y" : "y";
   if (permute.transpose) std::swap(x, y);
-  const std::string value = to.value(node.images[0], x, y, "c");
+  const std::string value = to.value(node.images[0], x, y);
   to.function(name, value_header(type_of(node.cls), name) + "  return " + value + ";\n}\n");
 }
 
@@ -221,14 +210,14 @@ void write_window(Builder& to, int n, const std::string& name) {
   const std::string y = "y + " + window_parameter(to, n, false);
   if (border == Border::absent) {  // lies inside
     to.function(name, value_header(type_of(node.cls), name) + "  return " +
-                          to.value(image, x, y, "c") + ";\n}\n");
+                          to.value(image, x, y) + ";\n}\n");
     return;
   }
   const std::string at = name + "_at";
   const std::string outside = converted(node.cls, "float", outside_value(to, n, border));
-  write_border(to, at, type_of(node.cls), to.value(image, "x", "y", "c"), border, outside,
+  write_border(to, at, type_of(node.cls), to.value(image, "x", "y"), border, outside,
                to.width(image), to.height(image));
-  to.function(name, value_header(type_of(node.cls), name) + "  return " + to.call(at, x, y, "c") +
+  to.function(name, value_header(type_of(node.cls), name) + "  return " + to.call(at, x, y) +
                         ";\n}\n");
 }
 

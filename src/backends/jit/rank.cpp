@@ -13,12 +13,12 @@ void write_rank(Builder& to, int n, const std::string& name) {
   std::string outside = "0";
   if (rank.border == Border::constant && !node.arguments.empty()) {
     const int last = static_cast<int>(node.arguments.size()) - 1;
-    outside = converted(node.cls, "double", to.argument(n, last, "outside", "double", "0"));
+    outside = converted(node.cls, "double", to.argument(n, last, "outside", "double"));
   }
   const std::string at = name + "_at";
-  write_border(to, at, type_of(node.cls), to.value(image, "x", "y", "c"), rank.border, outside,
+  write_border(to, at, type_of(node.cls), to.value(image, "x", "y"), rank.border, outside,
                to.width(image), to.height(image));
-  std::string tap = to.call(at, "x + dx", "y + dy", "c");
+  std::string tap = to.call(at, "x + dx", "y + dy");
   if (rank.offsets) {
     const std::string offsets = weights(to, n, "offsets", 0, rank.mask.count());
     const std::string sum = "(float)" + tap + " + " + offsets + "[k]";
@@ -30,8 +30,7 @@ void write_rank(Builder& to, int n, const std::string& name) {
   const int bits = single ? 32 : node.cls == PixelClass::uint16 ? 16 : 8;
   // The smallest key that more than `place` cells don't exceed, bit by bit.
   to.function(name + "_place",
-              filled("FUNCTION uint $name_place(GIVEN, const int x, const int y, const int c, "
-                     "const int place) {\n"
+              filled("FUNCTION uint $name_place(GIVEN, const int x, const int y, const int place) {\n"
                      "  uint found = 0;\n"
                      "  for (int bit = $top; bit >= 0; --bit) {\n"
                      "  const uint below = found | ((1u << bit) - 1u);\n"
@@ -46,7 +45,7 @@ void write_rank(Builder& to, int n, const std::string& name) {
                       {"cells", for_each_cell(to, name, rank.mask,
                                               "count += " + key + " <= below ? 1 : 0;")}}));
   const auto place = [&](int k) {
-    const std::string found = to.call(name + "_place", "x", "y", "c, " + std::to_string(k));
+    const std::string found = to.call(name + "_place", "x", "y, " + std::to_string(k));
     return single ? "single_of_key(" + found + ")" : found;
   };
   std::string result = place(rank.rank);

@@ -165,7 +165,7 @@ constexpr const char* digits_text = R"(  LOCAL ushort all_digits[$items * 16];
 constexpr const char* rest_function =
     R"(#define DIGIT(d) digits[(int)((d) / 2 * 64 + (d) % 2)]
 FUNCTION uint $rest_name(GIVEN, IN_LOCAL ushort* const digits, const int x, const int y,
-                        const int c, const uint prefix, int rank) {
+                        const uint prefix, int rank) {
   const bool inside = x >= $left && x + $right < $width && y >= $up && y + $down < $height;
   uint found = prefix;
   for (int shift = $rest - 4; shift >= 0; shift -= 4) {
@@ -275,18 +275,18 @@ class RankHistogram {
     std::string outside = "0";
     if (rank_.border == Border::constant && !node_.arguments.empty()) {
       const int last = static_cast<int>(node_.arguments.size()) - 1;
-      outside = converted(node_.cls, "double", to_.argument(n_, last, "outside", "double", "0"));
+      outside = converted(node_.cls, "double", to_.argument(n_, last, "outside", "double"));
     }
     outside_ = outside;
-    write_border(to_, name_ + "_at", type_of(node_.cls), to_.value(image_, "x", "y", "c"),
+    write_border(to_, name_ + "_at", type_of(node_.cls), to_.value(image_, "x", "y"),
                  rank_.border, outside, to_.width(image_), to_.height(image_));
   }
 
   // NAME_key: the ordered key of a pixel.
   void write_key() {
-    const std::string key = key_text(to_.call(name_ + "_at", "x", "y", "c"));
+    const std::string key = key_text(to_.call(name_ + "_at", "x", "y"));
     to_.function(name_ + "_key", "FUNCTION uint " + name_ +
-                                     "_key(GIVEN, const int x, const int y, const int c) " +
+                                     "_key(GIVEN, const int x, const int y) " +
                                      "{\n  return " + key + ";\n}\n");
   }
 
@@ -305,7 +305,7 @@ class RankHistogram {
     } else {
       rule = "y = " + std::string(name_of(rank_.border)) + "(y, " + to_.height(image_) + ");";
     }
-    const std::string at = to_.call(name_ + "_at", "first + 4 * k + j", "y", "0");
+    const std::string at = to_.call(name_ + "_at", "first + 4 * k + j", "y");
     to_.function(name_ + "_row", filled(row_function, {{"row_name", name_ + "_row"},
                                                        {"words", number(words())},
                                                        {"left", number(mask.origin_x)},
@@ -325,8 +325,8 @@ class RankHistogram {
     };
     const Mask& mask = rank_.mask;
     const Footprint f = mask.footprint();
-    const std::string key = to_.call(name_ + "_key", "x + dx", "y + dy", "c");
-    const std::string inner = key_text(to_.value(image_, "x + dx", "y + dy", "c"));
+    const std::string key = to_.call(name_ + "_key", "x + dx", "y + dy");
+    const std::string inner = key_text(to_.value(image_, "x + dx", "y + dy"));
     to_.function(name_ + "_rest",
                  filled(rest_function, {{"rest_name", name_ + "_rest"},
                                         {"rest", number(rest_bits())},
@@ -344,7 +344,7 @@ class RankHistogram {
 
   std::string rows_text() {
     const Mask& mask = rank_.mask;
-    to_.call(name_ + "_row", "x", "y", "0");  // for its buffers
+    to_.call(name_ + "_row", "x", "y");  // for its buffers
     return filled(rows_loop, {{"words", number(words())},
                               {"up", number(mask.origin_y)},
                               {"down", number(mask.height - 1 - mask.origin_y)},
@@ -357,7 +357,7 @@ class RankHistogram {
   std::string cells_text() {
     const std::string top = rest_bits() > 0 ? " >> " + number(rest_bits()) : "";
     const auto moved = [&](const char* which, const Mask& mask, const char* y, const char* sign) {
-      const std::string key = to_.call(name_ + "_key", "x + dx", y, "c");
+      const std::string key = to_.call(name_ + "_key", "x + dx", y);
       return "  {\n" +
              for_each_cell(to_, name_ + which, mask,
                            "const uint code = " + key + top + "; COUNT(code) " + sign +
@@ -384,8 +384,8 @@ class RankHistogram {
     const auto value = [&](const char* place, const std::string& rank) {
       std::string key = place;
       if (rest_bits() > 0) {
-        to_.call(name_ + "_rest", "x", "y", "c");  // for its buffers
-        key = name_ + "_rest(GIVE, digits, x, y, c, " + place + ", " + rank + ")";
+        to_.call(name_ + "_rest", "x", "y");  // for its buffers
+        key = name_ + "_rest(GIVE, digits, x, y, " + place + ", " + rank + ")";
       }
       return single ? "single_of_key(" + key + ")" : key;
     };

@@ -95,7 +95,7 @@ class RectangleWriter {
         if (before == 0) return to_.plane(image());
         if (before == passes.size()) return to_.plane(self());
         return to_.scratch_plane(Builder::name(self()) + "_pass" + std::to_string(before), cls_,
-                                 channels_, size());
+                                 size());
       };
       const PlaneText in = plane(p), out = plane(p + 1);
       name_ = "store_" + Builder::name(self()) +

@@ -89,7 +89,7 @@ bool has_pairs(const Fold& fold) { return fold.type == "int"; }
 
 void write_stream(Builder& to, const std::vector<int>& nodes) {
   const Operand image = to.node(nodes[0]).images[0];
-  const int channels = to.channels(image);
+  const int channels = 1;
   const std::string name = Builder::name({false, nodes[0]});
   // Where the last group ends the sums, few large ones leave it less to do.
   const bool one_launch = to.ends_in_last_group();

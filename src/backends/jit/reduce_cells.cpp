@@ -38,7 +38,7 @@ CellFold user_fold(Builder& to, int n, const std::string& name) {
     }
     return fold + "(" + joined(arguments) + ")";
   };
-  return {name, to.argument(n, 0, "first", "double", "c"), both("total", "v"), false, false, both};
+  return {name, to.argument(n, 0, "first", "double"), both("total", "v"), false, false, both};
 }
 
 CellFold cell_fold(Builder& to, int n) {
@@ -47,7 +47,7 @@ CellFold cell_fold(Builder& to, int n) {
     case ReduceKind::sum: return sum_fold(name, "total + v");
     case ReduceKind::absolute_sum: return sum_fold(name, "total + fabs(v)");
     case ReduceKind::squared_deviation: {
-      const std::string from = to.argument(n, 0, "from", "double", "c");
+      const std::string from = to.argument(n, 0, "from", "double");
       return sum_fold(name, "total + (v - " + from + ") * (v - " + from + ")");
     }
     case ReduceKind::user: return user_fold(to, n, name);
@@ -83,7 +83,7 @@ std::string in_lane(const CellFold& fold, const std::string& totals, int columns
 
 void write_cells(Builder& to, const std::vector<int>& nodes) {
   const Operand image = to.node(nodes[0]).images[0];
-  const int channels = to.channels(image);
+  const int channels = 1;
   const std::string name = Builder::name({false, nodes[0]});
   const bool wide = to.fast() && (image.external || to.output_of(image.index) >= 0) &&
                     channels == 1 && to.cls(image) == PixelClass::single;
@@ -180,7 +180,7 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
                                       to.plane(image).row("y") + " + x0, p);\n"
                                 : "        const int x = x0;\n        const " +
                                       type_of(to.cls(image)) + " p[1] = {" +
-                                      to.value(image, "x", "y", "c") + "};\n";
+                                      to.value(image, "x", "y") + "};\n";
   const bool batched = wide && to.tuning().unroll;
   const std::string batches =
       batched ? filled(part(kernels::reduce_cells, "batches"),

@@ -24,7 +24,7 @@ void write_affine(Builder& to, int n, const std::string& name) {
     return "fma(" + u + ", (double)x, fma(" + v + ", (double)y, " + w + "))";
   };
   const std::string width = to.width(image), height = to.height(image);
-  const std::string fill = to.argument(n, 9, "fill", "float", "c");
+  const std::string fill = to.argument(n, 9, "fill", "float");
   const bool nearest = std::get<Resample>(node.primitive).method == Resample::Method::nearest;
   const std::string header = value_header(type_of(node.cls), name) + "  const double at_x = " +
                              coordinate(place("a", &AffinePlace::a), place("b", &AffinePlace::b),
@@ -35,7 +35,7 @@ void write_affine(Builder& to, int n, const std::string& name) {
                              ";\n";
   const std::string outside = converted(node.cls, "float", fill);
   if (nearest) {
-    const std::string value = to.value(image, "(int)floor(px)", "(int)floor(py)", "c");
+    const std::string value = to.value(image, "(int)floor(px)", "(int)floor(py)");
     to.function(
         name,
         header +
@@ -45,7 +45,7 @@ void write_affine(Builder& to, int n, const std::string& name) {
     return;
   }
   const std::string at = name + "_at";
-  write_border(to, at, "float", "(float)" + to.value(image, "x", "y", "c"), Border::constant, fill,
+  write_border(to, at, "float", "(float)" + to.value(image, "x", "y"), Border::constant, fill,
                width, height);
   const bool logical = node.cls == PixelClass::logical;
   const std::string value =
@@ -55,10 +55,10 @@ void write_affine(Builder& to, int n, const std::string& name) {
                                {{"width", width},
                                 {"height", height},
                                 {"fill", outside},
-                                {"a", to.call(at, "px", "py", "c")},
-                                {"b", to.call(at, "px + 1", "py", "c")},
-                                {"d", to.call(at, "px", "py + 1", "c")},
-                                {"e", to.call(at, "px + 1", "py + 1", "c")},
+                                {"a", to.call(at, "px", "py")},
+                                {"b", to.call(at, "px + 1", "py")},
+                                {"d", to.call(at, "px", "py + 1")},
+                                {"e", to.call(at, "px + 1", "py + 1")},
                                 {"value", value}}) +
                         "}\n");
 }

@@ -34,7 +34,7 @@ class ResizeText {
       write_taps(y_, "y");
       const std::string x = axis(x_, "x").first + "[x]", y = axis(y_, "y").first + "[y]";
       to_.function(name, value_header(type_of(node.cls), name) + "  return " +
-                             to_.value(image_, x, y, "c") + ";\n}\n");
+                             to_.value(image_, x, y) + ";\n}\n");
       return;
     }
     write_taps(y_, "y");
@@ -44,7 +44,7 @@ class ResizeText {
     const std::string value = node.cls == PixelClass::logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum";
     const AxisText a = axis(x_, "x");
     to_.function(name, "FUNCTION " + type_of(node.cls) + " " + name +
-                           "(GIVEN, const int out_x, const int y, const int c) {\n" +
+                           "(GIVEN, const int out_x, const int y) {\n" +
                            sum_over(a, "out_x", "x", sum) + "  return " +
                            converted(node.cls, "float", value) + ";\n}\n");
   }
@@ -103,21 +103,21 @@ class ResizeText {
   }
   PlaneText columns() {
     return to_.scratch_plane(Builder::name({false, n_}) + "_columns", PixelClass::single,
-                             to_.channels(image_), columns_size({1, 1}));
+                             columns_size({1, 1}));
   }
 
   void write_columns() {
     const std::string name = Builder::name({false, n_}) + "_columns";
-    const std::string value = "(float)" + to_.value(image_, "x", "y", "c");
+    const std::string value = "(float)" + to_.value(image_, "x", "y");
     const AxisText a = axis(y_, "y");
     to_.function(name + "_value",
                  "FUNCTION float " + name +
-                     "_value(GIVEN, const int x, const int out_y, const int c) {\n" +
+                     "_value(GIVEN, const int x, const int out_y) {\n" +
                      sum_over(a, "out_y", "y", value) + "  return sum;\n}\n");
-    const std::string sum = to_.call(name + "_value", "x", "y", "c");
+    const std::string sum = to_.call(name + "_value", "x", "y");
     to_.pixel_kernel("store_" + name, to_.width(image_), to_.height({false, n_}),
                      columns_size({0, 0}),
-                     "  for (int c = 0; c < " + std::to_string(to_.channels(image_)) + "; ++c) " +
+                     "  " +
                          columns().pixel() + " = " + sum + ";\n");
   }
 

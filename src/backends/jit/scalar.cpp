@@ -11,36 +11,28 @@ namespace {
 
 constexpr int items_alone = 128;
 
-// Channels first, first + apart ...
-std::string scalar_steps(Builder& to, int n, int items, const std::string& first,
-                         const std::string& apart) {
+std::string scalar_steps(Builder& to, int n, int items) {
   const Node& node = to.node(n);
   const Scalar& scalar = std::get<Scalar>(node.primitive);
   const std::string name = Builder::name({false, n});
-  const int channels = node.channels;
   const std::string gather_one = part(kernels::scalar, "gather");
   std::string gather, in;
   std::vector<std::string> counts, values;
   std::int64_t total = 0;
   for (const Operand& m : node.measures) {
-    const int has = to.channels(m);
-    // One channel takes everything; else each takes its own.
-    const bool all = channels == 1 || has != channels;
-    const std::int64_t count = to.values(m) * (all ? has : 1);
-    const std::string own = all ? "0" : "c * " + std::to_string(count);
+    const std::int64_t count = to.values(m);
     gather += filled(gather_one, {{"count", std::to_string(count)},
                                   {"items", std::to_string(items)},
                                   {"at", std::to_string(total)},
-                                  {"from", to.measure(m)},
-                                  {"own", own}});
+                                  {"from", to.measure(m)}});
     // What this kernel makes can be read where it is.
-    if (node.measures.size() == 1 && !m.external) in = to.measure(m) + " + " + own;
+    if (node.measures.size() == 1 && !m.external) in = to.measure(m);
     counts.push_back(std::to_string(count));
     total += count;
   }
   int index = 0;
   for (std::size_t i = 0; i < node.arguments.size(); ++i) {
-    values.push_back(to.argument(n, index, "argument_" + std::to_string(index), "double", "c"));
+    values.push_back(to.argument(n, index, "argument_" + std::to_string(index), "double"));
     ++index;
   }
   const std::string body = name + "_" + scalar.body->name;
@@ -51,37 +43,30 @@ std::string scalar_steps(Builder& to, int n, int items, const std::string& first
   // The body returns nothing: its result is in `out`.
   text.replace(text.find("FUNCTION double"), 15, "FUNCTION void");
   to.body_once(body, "\n" + text);
-  const std::int64_t bytes = std::max<std::int64_t>(total, 1) * channels * 8;
+  const std::int64_t bytes = std::max<std::int64_t>(total, 1) * 8;
   if (in.empty()) {
-    in = to.scratch(name + "_in", "double", [bytes](const LaunchContext&) { return bytes; }) +
-         " + c * " + std::to_string(total);
+    in = to.scratch(name + "_in", "double", [bytes](const LaunchContext&) { return bytes; });
   } else {
     gather.clear();
   }
   return filled(part(kernels::scalar, "steps"),
-                {{"first", first},
-                 {"apart", apart},
-                 {"channels", std::to_string(channels)},
-                 {"in", in},
+                {{"in", in},
                  {"gather", gather},
                  {"inputs", std::to_string(std::max<std::size_t>(counts.size(), 1))},
                  {"counts", counts.empty() ? "0" : joined(counts)},
                  {"arguments", std::to_string(std::max<std::size_t>(values.size(), 1))},
                  {"values", values.empty() ? "0.0" : joined(values)},
                  {"body", body},
-                 {"out", to.measure({false, n})},
-                 {"results", std::to_string(node.values)}});
+                 {"out", to.measure({false, n})}});
 }
 
 }  // namespace
 
 void write_scalar(Builder& to, int n, LaunchTest wanted) {
-  const int channels = to.node(n).channels;
-  to.kernel(Builder::name({false, n}) + "_run", items_alone,
-            scalar_steps(to, n, items_alone, "GROUP_X", "GROUPS_X"),
-            [channels, wanted = std::move(wanted)](const LaunchContext& at) {
+  to.kernel(Builder::name({false, n}) + "_run", items_alone, scalar_steps(to, n, items_alone),
+            [wanted = std::move(wanted)](const LaunchContext& at) {
               const bool runs = !wanted || wanted(at);
-              return LaunchShape{{runs ? channels : 0, 1, 1}, {items_alone, 1, 1}};
+              return LaunchShape{{runs ? 1 : 0, 1, 1}, {items_alone, 1, 1}};
             });
 }
 
@@ -103,7 +88,7 @@ std::vector<int> scalars_of(const Builder& to, std::vector<int> made) {
 std::string scalars_at_end(Builder& to, const std::vector<int>& scalars, int items) {
   std::string text = scalars.empty() ? "" : "  GLOBAL_BARRIER;\n";
   for (const int n : scalars) {
-    text += scalar_steps(to, n, items, "0", "1");
+    text += scalar_steps(to, n, items);
     to.made(n);
   }
   return text;

@@ -16,7 +16,7 @@ void write_select(Builder& to, int n) {
   const Operand image = node.images[0];
   if (to.cls(image) != PixelClass::single) to.fail("select is for single images");
   const std::string name = Builder::name({false, n});
-  const int channels = to.channels(image);
+  const int channels = 1;
   const int wanted = channels * places;
   const auto state = [&](const std::string& suffix, const std::string& type, std::int64_t bytes) {
     return to.scratch(
@@ -26,7 +26,7 @@ void write_select(Builder& to, int n) {
   std::string first = "  long place_of[" + std::to_string(places) + "];\n";
   for (int k = 0; k < places; ++k) {
     first += "  place_of[" + std::to_string(k) + "] = (long)clamp_double(" +
-             to.argument(n, k, "place_" + std::to_string(k), "double", "c") + ", 0.0, (double)" +
+             to.argument(n, k, "place_" + std::to_string(k), "double") + ", 0.0, (double)" +
              to.width(image) + " * (double)" + to.height(image) + " - 1.0);\n";
   }
   const int most = to.tuning().groups_at_once;
@@ -44,7 +44,7 @@ void write_select(Builder& to, int n) {
                       {"width", to.width(image)},
                       {"height", to.height(image)},
                       {"unroll", to.tuning().unroll ? "#pragma unroll 4\n" : ""},
-                      {"value", to.value(image, "x", "y", "c")},
+                      {"value", to.value(image, "x", "y")},
                       {"begins", begins},
                       {"shift", shift},
                       {"counts", state("_counts", "uint", 4 * 256 * wanted)}}),

@@ -65,7 +65,7 @@ class SpreadWriter : LabelWriterBase {
 
   // A whole number for the pixel, in the order of what spreads.
   std::string key(const Operand& image) {
-    const std::string value = to_.value(image, "(x)", "(y)", "0");
+    const std::string value = to_.value(image, "(x)", "(y)");
     if (single()) return "key_of_float(" + (holes() ? "0.0f - " + value : value) + ")";
     return holes() ? std::to_string(class_code()) + "u - (uint)" + value : "(uint)" + value;
   }
@@ -81,7 +81,7 @@ class SpreadWriter : LabelWriterBase {
     const auto reads = [&](const char* what) { return text.find(what) != std::string::npos; };
     std::string out;
     if (reads("CODE(")) {
-      out += "#define CODE(x, y) " + to_.value(image_, "(x)", "(y)", "0") + "\n";
+      out += "#define CODE(x, y) " + to_.value(image_, "(x)", "(y)") + "\n";
     }
     if (reads("MASK(") || reads("SEED(")) {
       out += "#define MASK(x, y) (" + key(holes() ? image_ : node_.images[1]) + ")\n";

@@ -22,7 +22,7 @@ int across_of(std::int64_t width, int items, int wide) {
 
 bool Stream::wide(const Builder& to) const {
   const bool plane = image.external || to.output_of(image.index) >= 0;
-  return to.fast() && plane && to.channels(image) == 1;
+  return to.fast() && plane && 1 == 1;
 }
 
 std::int64_t Stream::groups_for(const LaunchContext& at, int values_a_load) const {
@@ -54,7 +54,7 @@ std::string stream_rows(Builder& to, const Stream& stream, const std::string& ch
                  {"vector", single ? "float4" : "uint4"},
                  {"load", single ? "*(GLOBAL const float4*)" : "load_words_once"},
                  {"row", is_wide ? to.plane(image).row("y") : ""},
-                 {"value", is_wide ? "" : to.value(image, "x", "y", "c")},
+                 {"value", is_wide ? "" : to.value(image, "x", "y")},
                  {"wide", std::to_string(wide)},
                  {"chunk", chunk},
                  {"each", pixel}});

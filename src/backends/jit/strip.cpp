@@ -83,7 +83,7 @@ class StripWriter : public BlockWriter {
                                (heavy_ ? "  y0 -= " + number(first_) + ";\n" : "") +
                                "#pragma unroll 1\n  for (int turn = 0; turn < turns; ++turn) {\n" +
                                turn + end + "  y0 += " + number(turn_) + ";\n  }\n}\n");
-    to_.call(function, "", "", "");  // the kernel has its buffers
+    to_.call(function, "", "");  // the kernel has its buffers
     const auto call = [&](const char* edge) {
       return function + "(GIVE, shared, x0, y0, turns" + passed + ", " + edge + ");\n";
     };
@@ -300,7 +300,7 @@ class StripWriter : public BlockWriter {
                                    "_words[row + " + number(from->need.up) + "], k);");
     }
     const std::string text =
-        point_value(to_, value.node, [&](const Operand& image, const std::string&) {
+        point_value(to_, value.node, [&](const Operand& image) {
           const auto it = std::find(node.images.begin(), node.images.end(), image);
           return pixel(chain_.values[static_cast<std::size_t>(
               value.from[static_cast<std::size_t>(it - node.images.begin())])]);

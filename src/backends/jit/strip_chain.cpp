@@ -23,7 +23,7 @@ StripChain::StripChain(const Builder& to, const IsStored& stored, int n)
 int StripChain::add(const Operand& operand) {
   const std::string name = Builder::name(operand);
   if (const auto known = places_.find(name); known != places_.end()) return known->second;
-  if (to_.channels(operand) != 1) return -1;
+  if (1 != 1) return -1;
   const bool plane = operand.external || (operand.index != root_ && stored_(operand.index));
   StripValue value{.operand = operand, .name = "a_" + name, .pure = plane};
   if (!plane && !add_node(operand.index, value)) return -1;
@@ -44,7 +44,7 @@ bool StripChain::add_node(int n, StripValue& value) {
   value.node = n;
   if (const auto* point = as<Point>(node)) {
     value.kind = StripValue::Kind::point;
-    if (point->lookup || point->mixes_channels || node.images.empty()) return false;
+    if (point->lookup || node.images.empty()) return false;
     if (const std::optional<Operand> source = coded_by(to_, others(), {false, n})) {
       value.from = {add(*source)};
       value.pure = true;

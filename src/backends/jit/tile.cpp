@@ -67,9 +67,7 @@ bool is_narrow(const Builder& to, const Node& node) { return bytes_of(to.cls(nod
 PointTile point_tile(const Builder& to, const Operand& image, const TileSize& size,
                      const Passes& passes) {
   const Footprint row = passes.row.footprint(), column = passes.column.footprint();
-  return {to,
-          image,
-          bytes_of(to.cls(image)),
+  return {bytes_of(to.cls(image)),
           {size.width(), size.height()},
           {row.left, row.right, column.up, column.down}};
 }
@@ -183,7 +181,7 @@ class TileWriter : public BlockWriter {
            loop("k", w.width) + w.array + "[k] = (float)" + raw + "[k];\n      } else {\n" +
            loop("i", px_ + f.left + f.right) + "{\n" + loop("c", channels_) + w.array + "[" +
            number(w.first - f.left * channels_) + " + i * " + c +
-           " + c] = " + to_.call(edge, "x0 + i - " + number(f.left), "y", "c") +
+           " + c] = " + to_.call(edge, "x0 + i - " + number(f.left), "y") +
            ";\n      }\n      }\n";
   }
 
@@ -222,7 +220,7 @@ class TileWriter : public BlockWriter {
     const std::string width = to_.width(image), height = to_.height(image), c = number(channels_);
     const std::string edge = own() + "_row_edge";
     if (!made_here(to_, stored_, image)) {
-      write_border(to_, edge, "float", to_.value(image, "x", "y", "c"), passes_.border, outside(),
+      write_border(to_, edge, "float", to_.value(image, "x", "y"), passes_.border, outside(),
                    width, height, true, false);
     }
     const int values = px_ * channels_;
@@ -402,7 +400,7 @@ int inner_of(const Builder& to, const IsStored& stored, const Operand& operand) 
   if (operand.external || stored(operand.index)) return no_passes;
   const Node& node = to.node(operand.index);
   if (const auto passes = Passes::of(node)) {
-    const bool alike = to.channels(node.images[0]) == node.channels;
+    const bool alike = 1 == node.channels;
     return alike && only_points(to, stored, node.images[0]) && tile_size(to, stored, *passes, node)
                ? operand.index
                : -1;

@@ -27,7 +27,7 @@ const Node* pair_in_memory(const Builder& to, const std::function<bool(int)>& st
   const auto* point = std::get_if<Point>(&node.primitive);
   if (point == nullptr || point->body != &pair_code_body() || node.channels != 1) return nullptr;
   for (const Operand& of : node.images) {
-    const bool bytes = bytes_of(to.cls(of)) == 1 && to.channels(of) == 1;
+    const bool bytes = bytes_of(to.cls(of)) == 1 && 1 == 1;
     if (!bytes || !(of.external || stored(of.index))) return nullptr;
   }
   return &node;
@@ -45,7 +45,7 @@ void write_wide_histogram(Builder& to, const std::function<bool(int)>& stored, i
   const Node& node = to.node(n);
   const Operand image = node.images[0];
   const std::string name = Builder::name({false, n});
-  const int channels = to.channels(image), bins = std::get<Histogram>(node.primitive).bins;
+  const int channels = 1, bins = std::get<Histogram>(node.primitive).bins;
   const int group = to.tuning().wide_histogram_items, groups = to.tuning().wide_histogram_groups;
   const std::string unroll = to.tuning().unroll ? "#pragma unroll\n" : "";
   const auto number = [](std::int64_t i) { return std::to_string(i); };
@@ -65,11 +65,11 @@ void write_wide_histogram(Builder& to, const std::function<bool(int)>& stored, i
   const Node* pair = pair_in_memory(to, stored, image);
   std::string side, first_row, second_row, code;
   if (pair != nullptr) {
-    side = "(uint)" + to.argument(image.index, 0, "bins", "double", "0");
+    side = "(uint)" + to.argument(image.index, 0, "bins", "double");
     first_row = to.plane(pair->images[0]).row("y");
     second_row = to.plane(pair->images[1]).row("y");
   } else {
-    code = "(uint)" + to.value(image, "x", "y", "c");
+    code = "(uint)" + to.value(image, "x", "y");
   }
   to.kernel(
       name + "_counts_of_groups", group,

@@ -26,7 +26,7 @@ Program yardstick(Yardstick yardstick, Dialect dialect) {
   program.launch = [copies](const LaunchValues& values) {
     const ValueShape& from = values.inputs.front();
     // Rows and planes are whole numbers of words (row_alignment).
-    const auto words = static_cast<int>(from.stride * from.size.height / word);
+    const auto words = static_cast<int>(from.step * from.channels / word);
     const int a_group = copies ? items : items * reads_an_item;
     LaunchPlan plan;
     plan.parameters.resize(sizeof words);

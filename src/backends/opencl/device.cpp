@@ -138,12 +138,12 @@ class OpenClDevice final : public Device {
 
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override {
+    if (spec.planes > 1) return prepare_stacked(spec);
     return load(jit::generate(spec, target_.dialect, tuning_), title_of(spec));
   }
   std::unique_ptr<Kernel> prepare_stacked(const KernelSpec& spec) override {
     jit::Tuning stacked = tuning_;
     stacked.stacked = true;
-    stacked.groups_at_once = jit::groups_of_stacked;
     return load(jit::generate(spec, target_.dialect, stacked), "stacked " + title_of(spec));
   }
   int most_stacked() const override { return jit::most_stacked; }

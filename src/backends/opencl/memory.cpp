@@ -30,7 +30,7 @@ OpenClPlane::OpenClPlane(PixelClass cls, int channels, Size size, int count, jit
       channels_(channels),
       size_(size),
       count_(count),
-      stride_(jit::row_bytes(cls, channels, size)),
+      stride_(jit::row_bytes(cls, size)),
       block_(std::move(block)) {}
 
 }  // namespace impipe::opencl

@@ -36,7 +36,7 @@ inline cl_mem buffer_of(const jit::Block& block) {
 
 class OpenClPlane final : public DevicePlane {
  public:
-  // block: of jit::row_bytes(…) * height * count bytes.
+  // block: of jit::row_bytes(…) * height * channels * count bytes.
   OpenClPlane(PixelClass cls, int channels, Size size, int count, jit::Block block);
   int count() const override { return count_; }
   PixelClass cls() const override { return cls_; }

@@ -2,6 +2,7 @@
 #include "backends/opencl/queue.hpp"
 
 #include "backends/jit/generator.hpp"
+#include "core/interleave.hpp"
 
 namespace impipe::opencl {
 namespace {
@@ -15,16 +16,23 @@ cl_mem memory_of(const DeviceValue& value) {
 jit::ValueShape shape_of(const DeviceValue& value) {
   if (!value.plane) {
     const DeviceMeasure& measure = *value.measure;
-    return {
-        {}, 0, measure.channels() * measure.values() * static_cast<std::int64_t>(sizeof(double))};
+    return {.size = {},
+            .stride = 0,
+            .step = measure.values() * static_cast<std::int64_t>(sizeof(double)),
+            .channels = measure.channels()};
   }
   const auto& plane = static_cast<const OpenClPlane&>(*value.plane);
-  return {plane.size(), plane.stride(), plane.stride() * plane.size().height};
+  return {.size = plane.size(),
+          .stride = plane.stride(),
+          .step = plane.stride() * plane.size().height,
+          .channels = plane.channels()};
 }
 
+// Planes that the launch works on.
 int count_of(const Launch& launch) {
   const DeviceValue& value = launch.outputs.front();
-  return value.plane ? value.plane->count() : value.measure->count();
+  const int images = value.plane ? value.plane->count() : value.measure->count();
+  return launch.spec == nullptr ? images : images * launch.spec->planes;
 }
 
 }  // namespace
@@ -49,7 +57,7 @@ std::shared_ptr<DevicePlane> OpenClQueue::allocate(PixelClass cls, int channels,
 }
 std::shared_ptr<DevicePlane> OpenClQueue::allocate_stack(PixelClass cls, int channels, Size size,
                                                          int count) {
-  const std::int64_t bytes = jit::row_bytes(cls, channels, size) * size.height * count;
+  const std::int64_t bytes = jit::row_bytes(cls, size) * size.height * channels * count;
   return std::make_shared<OpenClPlane>(cls, channels, size, count, memory_->allocate(bytes, lane_));
 }
 
@@ -73,16 +81,30 @@ std::shared_ptr<DevicePlane> OpenClQueue::upload_stack(std::span<const Plane> pl
   const auto& made = static_cast<const OpenClPlane&>(*plane);
   const auto height = static_cast<std::size_t>(first.size().height);
   if (first.size().pixels() == 0) return plane;
-  const std::size_t from[3] = {0, 0, 0};
-  const std::size_t region[3] = {static_cast<std::size_t>(first.row_bytes()), height, 1};
-  for (std::size_t i = 0; i < planes.size(); ++i) {
-    // The rows of a stack's images lie behind each other.
-    const std::size_t to[3] = {0, i * height, 0};
-    check(calls()->clEnqueueWriteBufferRect(queue_, made.memory(), CL_TRUE, to, from, region,
+  // The planes of an image lie behind each other, and so do the images of a stack.
+  const auto write = [&](const Plane& from, std::size_t place) {
+    const std::size_t start[3] = {0, 0, 0}, to[3] = {0, place * height, 0};
+    const std::size_t region[3] = {static_cast<std::size_t>(from.row_bytes()), height, 1};
+    check(calls()->clEnqueueWriteBufferRect(queue_, made.memory(), CL_TRUE, to, start, region,
                                             static_cast<std::size_t>(made.stride()), 0,
-                                            static_cast<std::size_t>(planes[i].stride()), 0,
-                                            planes[i].row(0), 0, nullptr, nullptr),
+                                            static_cast<std::size_t>(from.stride()), 0,
+                                            from.row(0), 0, nullptr, nullptr),
           "an upload");
+  };
+  std::size_t place = 0;
+  for (const Plane& image : planes) {
+    if (image.channels() == 1) {
+      write(image, place++);
+      continue;
+    }
+    Plane channel(image.cls(), 1, image.size());
+    for (int c = 0; c < image.channels(); ++c) {
+      for (std::int64_t y = 0; y < image.size().height; ++y) {
+        take_channel(image.row(y), image.channels(), c, bytes_of(image.cls()), image.size().width,
+                     channel.row(y));
+      }
+      write(channel, place++);
+    }
   }
   return plane;
 }
@@ -95,17 +117,31 @@ std::vector<Plane> OpenClQueue::download_stack(const DevicePlane& planes) {
   const auto& from = static_cast<const OpenClPlane&>(planes);
   const auto height = static_cast<std::size_t>(from.size().height);
   std::vector<Plane> made;
-  for (int i = 0; i < from.count(); ++i) {
-    Plane& plane = made.emplace_back(from.cls(), from.channels(), from.size());
-    if (from.size().pixels() == 0) continue;
-    const std::size_t place[3] = {0, static_cast<std::size_t>(i) * height, 0};
-    const std::size_t to[3] = {0, 0, 0};
+  const auto read = [&](std::size_t place, Plane& plane) {
+    const std::size_t start[3] = {0, place * height, 0}, to[3] = {0, 0, 0};
     const std::size_t region[3] = {static_cast<std::size_t>(plane.row_bytes()), height, 1};
-    check(calls()->clEnqueueReadBufferRect(queue_, from.memory(), CL_TRUE, place, to, region,
+    check(calls()->clEnqueueReadBufferRect(queue_, from.memory(), CL_TRUE, start, to, region,
                                            static_cast<std::size_t>(from.stride()), 0,
                                            static_cast<std::size_t>(plane.stride()), 0,
                                            plane.row(0), 0, nullptr, nullptr),
           "a download");
+  };
+  std::size_t place = 0;
+  for (int i = 0; i < from.count(); ++i) {
+    Plane& image = made.emplace_back(from.cls(), from.channels(), from.size());
+    if (from.size().pixels() == 0) continue;
+    if (image.channels() == 1) {
+      read(place++, image);
+      continue;
+    }
+    Plane channel(image.cls(), 1, image.size());
+    for (int c = 0; c < image.channels(); ++c) {
+      read(place++, channel);
+      for (std::int64_t y = 0; y < image.size().height; ++y) {
+        put_channel(channel.row(y), image.channels(), c, bytes_of(image.cls()), image.size().width,
+                    image.row(y));
+      }
+    }
   }
   return made;
 }
