@@ -254,15 +254,15 @@ struct Node {
 };
 
 // Which channel of an image or measurement a kernel for planes reads or writes (plane_kernel.hpp).
-inline constexpr int own_channel = -1;    // that of the plane it runs for
-inline constexpr int whole_image = -2;    // the only one there is, for all planes of its image
+inline constexpr int own_channel = -1;  // that of the plane it runs for
+inline constexpr int whole_image = -2;  // the only one there is, for all planes of its image
 
 struct KernelInput {
   bool is_measure = false;
   PixelClass cls = PixelClass::uint8;
   int channels = 1;
   double white = 255;
-  std::int64_t values = 0;  // measurements: doubles a channel
+  std::int64_t values = 0;    // measurements: doubles a channel
   int channel = own_channel;  // or one of 0, 1, …
 };
 

@@ -71,8 +71,8 @@ class Splitter {
   }
 
   Operand input(int index, int channel, int channels) {
-    const auto [known, is_new] = inputs_.try_emplace(
-        {index, channel, channels}, static_cast<int>(made_.spec.inputs.size()));
+    const auto [known, is_new] =
+        inputs_.try_emplace({index, channel, channels}, static_cast<int>(made_.spec.inputs.size()));
     if (is_new) {
       KernelInput one = from_.inputs[static_cast<std::size_t>(index)];
       one.channels = channels;
@@ -127,9 +127,7 @@ class Splitter {
   // body; of an expression one a variable that is no place, in their order.
   std::vector<Operand> mixed_images(const Node& old, int c) {
     const Operand& colour = old.images.front();
-    const auto channel = [&](int k) {
-      return image(colour, std::min(k, channels_of(colour) - 1));
-    };
+    const auto channel = [&](int k) { return image(colour, std::min(k, channels_of(colour) - 1)); };
     const Point& point = std::get<Point>(old.primitive);
     if (point.expression == nullptr) return {channel(0), channel(1), channel(2)};
     std::vector<Operand> images;

@@ -1,6 +1,6 @@
-// Kernels for planes: what backends run. Images are planar: a channel is a plane. A kernel that mixes
-// no channels is the same for every plane, and a backend runs it once a plane, as it does for the
-// images of a stack. One that mixes channels is written out channel by channel.
+// Kernels for planes: what backends run. Images are planar: a channel is a plane. A kernel that
+// mixes no channels is the same for every plane, and a backend runs it once a plane, as it does for
+// the images of a stack. One that mixes channels is written out channel by channel.
 #pragma once
 
 #include <vector>

@@ -129,7 +129,8 @@ class CpuQueue final : public Queue {
 
   std::shared_ptr<DevicePlane> upload(const Plane& plane) override {
     if (plane.channels() == 1) return std::make_shared<CpuPlane>(std::vector<Plane>{plane});
-    auto split = std::make_shared<CpuPlane>(new_planes(plane.cls(), plane.channels(), plane.size()));
+    auto split =
+        std::make_shared<CpuPlane>(new_planes(plane.cls(), plane.channels(), plane.size()));
     for_rows(plane.size(), [&](std::int64_t y) {
       for (int c = 0; c < plane.channels(); ++c) {
         take_channel(plane.row(y), plane.channels(), c, bytes_of(plane.cls()), plane.size().width,
@@ -167,8 +168,8 @@ class CpuQueue final : public Queue {
                             .planes = launch.inputs.front().plane->channels()};
       for (int item = 0; item < each.planes; ++item) {
         PlaneValues values(each, launch, launch.outputs.front().plane ? item : 0);
-        const Plane& from =
-            static_cast<CpuPlane&>(*launch.inputs.front().plane).planes[static_cast<std::size_t>(item)];
+        const Plane& from = static_cast<CpuPlane&>(*launch.inputs.front().plane)
+                                .planes[static_cast<std::size_t>(item)];
         run_yardstick(*yardstick, from, values.outputs.front(), pool_);
         values.store();
       }

@@ -76,8 +76,7 @@ bool pays_tile(const Builder& to, const Node& node) {
     return false;
   }
   if (node.channels != 1) return false;
-  return 1 == 1 && to.tuning().unroll &&
-         std::min({f.left, f.right, f.up, f.down}) >= 0 &&
+  return 1 == 1 && to.tuning().unroll && std::min({f.left, f.right, f.up, f.down}) >= 0 &&
          std::max({f.left, f.right, f.up, f.down}) > 1 &&
          tile_bytes(to, f) <= to.tuning().local_bytes;
 }
@@ -230,11 +229,8 @@ Parts parts_of(const Builder& to, const IsStored& others, int n, bool means = fa
 
 std::optional<BlockSize> row_block_size(const Builder& to, int n) {
   const Footprint f = as<Separable>(to.node(n))->row.footprint();
-  const Parts parts{.bytes = 4,
-                    .channels = 1,
-                    .reach = {f.left, f.right, 0, 0},
-                    .around = true,
-                    .lanes = false};
+  const Parts parts{
+      .bytes = 4, .channels = 1, .reach = {f.left, f.right, 0, 0}, .around = true, .lanes = false};
   return block_size(
       to, [](int) { return true; }, parts);
 }
@@ -282,8 +278,7 @@ void write_block_rows(Builder& to, const IsStored& stored, int n) {
   BlockWriter block(to, stored, *row_block_size(to, n), image);
   const std::string array = block.row_pass(n, "b_rows");
   const auto size = [image](const LaunchContext& at) { return at.size_of(image); };
-  block.kernel("store_" + name, array,
-               to.scratch_plane(name, PixelClass::single, size),
+  block.kernel("store_" + name, array, to.scratch_plane(name, PixelClass::single, size),
                PixelClass::single, size, to.height(image));
 }
 
@@ -304,12 +299,12 @@ void write_block_kernel(Builder& to, const IsStored& stored, int n) {
   const Parts parts = parts_of(to, others, n, mean);
   const BlockSize size = *block_size(to, others, parts);
   const bool tall = size.packed && size.py == tall_rows && !parts.tables;
-  if (tall && !to.tuning().stacked) {
+  if (tall) {
     // Lower blocks for images that have too few tall ones to keep the device busy.
     const int items = to.tuning().group, enough = to.tuning().groups_at_once / 2;
     const LaunchTest large = [=](const LaunchContext& at) {
       const Size s = at.size_of(self);
-      return s.pixels() >= std::int64_t{enough} * items * size.px * size.py;
+      return s.pixels() * at.count() >= std::int64_t{enough} * items * size.px * size.py;
     };
     BlockSize low = size;
     low.py = parts.made ? low_rows / 2 : low_rows;

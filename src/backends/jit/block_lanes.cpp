@@ -249,8 +249,8 @@ std::string BlockWriter::pairs_text(const std::string& array, const PlaneText& p
   const int last = reach_.up + reach_.down, lines = py_ / 2 + last;
   const std::string type = "GLOBAL " + type_of(cls) + "*";
   std::string text = "  " + type + " rows[2];\n  rows[0] = " + plane.row("y0") + " + (long)x0 * " +
-                     number(1) + ";\n  rows[1] = rows[0] + " + number(rows_apart()) +
-                     " * " + plane.stride + ";\n" + loop("line", lines) + "{\n";
+                     number(1) + ";\n  rows[1] = rows[0] + " + number(rows_apart()) + " * " +
+                     plane.stride + ";\n" + loop("line", lines) + "{\n";
   for (const LaneRows& rows : lane_rows_) {
     const int above = reach_.up - rows.f.up, count = py_ / 2 + rows.f.up + rows.f.down;
     text += "    {\n    const int row = line - " + number(above) + ";\n" +

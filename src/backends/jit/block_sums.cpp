@@ -230,8 +230,8 @@ std::string BlockWriter::lane_pixel(const Operand& operand) const {
 bool BlockWriter::point_of_lanes(int n, const std::string& name) {
   const Node& node = to_.node(n);
   const Point& point = *as<Point>(node);
-  const bool plain = point.body != nullptr && !point.lookup && !point.in_table &&
-                     bytes_of(node.cls) == 1;
+  const bool plain =
+      point.body != nullptr && !point.lookup && !point.in_table && bytes_of(node.cls) == 1;
   const std::optional<BodyTrees> trees = plain ? parsed_body(point.body->text) : std::nullopt;
   if (!trees || !trees->locals.empty()) return false;
   for (const Operand& image : node.images) {
@@ -252,8 +252,7 @@ bool BlockWriter::point_of_lanes(int n, const std::string& name) {
     if (it == labels.end()) return "";
     const int i = static_cast<int>(it - labels.begin());
     if (node.arguments[static_cast<std::size_t>(i)].per_channel) return "";
-    return to_.argument(n, i, *it, "double") + " == (double)" +
-           number_text(tree.parts[1].number);
+    return to_.argument(n, i, *it, "double") + " == (double)" + number_text(tree.parts[1].number);
   };
   const auto is_number = [](const BodyTree& tree, double value) {
     return tree.kind == Kind::number && tree.number == value;

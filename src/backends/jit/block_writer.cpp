@@ -93,8 +93,8 @@ std::string BlockWriter::row_pass(int n, const std::string& name) {
   const Operand image = to_.node(n).images[0];
   const Window w = window(image, separable.row.footprint(), separable.border, "float",
                           outside_value(to_, n, separable.border), name);
-  weighted(name, w, separable.row, weights(to_, n, "row_weights", 0, separable.row.count()),
-           1, PixelClass::single);
+  weighted(name, w, separable.row, weights(to_, n, "row_weights", 0, separable.row.count()), 1,
+           PixelClass::single);
   return name;
 }
 
@@ -141,7 +141,7 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
                    : "");
   // Four times the groups of some 60 registers a work-item that are at work at once: a table for a
   // few blocks costs little, and with fewer groups all read and write at the same time.
-  const int most = goes_on ? 2 * to_.tuning().groups_at_once : 0;
+  const int most = goes_on ? to_.tuning().groups_at_once : 0;
   to_.kernel(
       name, items, text,
       [size = std::move(size), wanted = std::move(wanted), block_x, block_y, items,
@@ -151,7 +151,8 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
         const std::int64_t wide = (s.width + block_x - 1) / block_x;
         std::int64_t tall = (s.height + block_y - 1) / block_y;
         if (most > 0) {
-          const std::int64_t each = (wide * tall + most - 1) / most;  // blocks of a group
+          const std::int64_t groups = 2 * groups_of_plane(at, most);
+          const std::int64_t each = (wide * tall + groups - 1) / groups;  // blocks of a group
           tall = (tall + each - 1) / each;
         }
         return LaunchShape{{wide, tall, 1}, {items, 1, 1}};
@@ -172,13 +173,12 @@ std::string BlockWriter::rows_text(const std::string& array, const PlaneText& pl
           ? word_access(false, "row", in_words_.at(array), 0, row, row, to_.tuning().load_bytes,
                         padded ? "    " : "      ")
           : wide_store(cls, "row", array, row, to_.tuning().load_bytes, padded ? "    " : "      ");
-  const std::string stored =
-      padded
-          ? in_one
-          : "    if (whole) {\n" + in_one + "    } else {\n" + loop("i", px_) +
-                "for (int c = 0; c < " + number(1) +
-                "; ++c) {\n        if (x0 + i < " + width + ") row[i * " + number(1) +
-                " + c] = " + array + "[i * " + number(1) + " + c];\n      }\n    }\n";
+  const std::string stored = padded ? in_one
+                                    : "    if (whole) {\n" + in_one + "    } else {\n" +
+                                          loop("i", px_) + "for (int c = 0; c < " + number(1) +
+                                          "; ++c) {\n        if (x0 + i < " + width + ") row[i * " +
+                                          number(1) + " + c] = " + array + "[i * " + number(1) +
+                                          " + c];\n      }\n    }\n";
   const std::string to_row =
       packed_ ? "    GLOBAL " + type_of(cls) +
                     "* const row = rows[two];\n    rows[two] += " + plane.stride + ";\n"
@@ -364,8 +364,8 @@ BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint&
   if (made_here(to_, stored_, operand)) {
     return window_of_points(operand, f, border, type, outside, name);
   }
-  write_border(to_, edge, type, to_.value(operand, "x", "y"), border, outside,
-               to_.width(operand), to_.height(operand));
+  write_border(to_, edge, type, to_.value(operand, "x", "y"), border, outside, to_.width(operand),
+               to_.height(operand));
   const int channels = 1;
   const PixelClass cls = to_.cls(operand);
   const int bytes = bytes_of(cls);
@@ -386,23 +386,23 @@ BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint&
   const std::string to = "(" + raw + " + r * " + width + ")";
   const int centre = px_ * channels, widest = to_.tuning().load_bytes;
   const int beside = bytes == 4 && px_ % 4 == 0 && w.first % 4 == 0 ? widest : 4;
-  text_ +=
-      "  " + type + " " + name + "[" + count + "];\n  if (interior) {\n    " + type_of(cls) + " " +
-      raw + "[" + count + "];\n    GLOBAL const " + type_of(cls) + "* " + row + " = " +
-      to_.plane(operand).row("(y0 - " + number(f.up) + ")") + " + (long)x0 * " + c + " - " +
-      number(w.first) + ";\n" + loop("r", w.rows) + "{\n" +
-      // One load for several columns, though it reads a few that nobody needs.
-      wide_load(cls, row, to, 0, w.first, left > 1 ? beside : 4, "      ") +
-      // The block's own pixels are aligned more widely than the window's first.
-      wide_load(cls, "(" + row + " + " + number(w.first) + ")",
-                "(" + to + " + " + number(w.first) + ")", 0, centre, widest, "      ") +
-      wide_load(cls, row, to, w.first + centre, w.width - w.first - centre, beside, "      ") +
-      "      " + row + " += " + to_.plane(operand).stride + ";\n    }\n" +
-      loop("k", w.rows * w.width) + name + "[k] = (" + type + ")" + raw + "[k];\n  } else {\n" +
-      loop("r", w.rows) + "{\n" + loop("i", px_ + f.left + f.right) + "{\n" + loop("c", channels) +
-      "{\n        " + name + "[r * " + width + " + " + number(w.first - left) + " + i * " + c +
-      " + c] = " + to_.call(edge, "x0 + i - " + number(f.left), "y0 + r - " + number(f.up)) +
-      ";\n  }\n  }\n  }\n  }\n";
+  text_ += "  " + type + " " + name + "[" + count + "];\n  if (interior) {\n    " + type_of(cls) +
+           " " + raw + "[" + count + "];\n    GLOBAL const " + type_of(cls) + "* " + row + " = " +
+           to_.plane(operand).row("(y0 - " + number(f.up) + ")") + " + (long)x0 * " + c + " - " +
+           number(w.first) + ";\n" + loop("r", w.rows) + "{\n" +
+           // One load for several columns, though it reads a few that nobody needs.
+           wide_load(cls, row, to, 0, w.first, left > 1 ? beside : 4, "      ") +
+           // The block's own pixels are aligned more widely than the window's first.
+           wide_load(cls, "(" + row + " + " + number(w.first) + ")",
+                     "(" + to + " + " + number(w.first) + ")", 0, centre, widest, "      ") +
+           wide_load(cls, row, to, w.first + centre, w.width - w.first - centre, beside, "      ") +
+           "      " + row + " += " + to_.plane(operand).stride + ";\n    }\n" +
+           loop("k", w.rows * w.width) + name + "[k] = (" + type + ")" + raw +
+           "[k];\n  } else {\n" + loop("r", w.rows) + "{\n" + loop("i", px_ + f.left + f.right) +
+           "{\n" + loop("c", channels) + "{\n        " + name + "[r * " + width + " + " +
+           number(w.first - left) + " + i * " + c +
+           " + c] = " + to_.call(edge, "x0 + i - " + number(f.left), "y0 + r - " + number(f.up)) +
+           ";\n  }\n  }\n  }\n  }\n";
   return w;
 }
 

@@ -117,8 +117,7 @@ std::string Builder::white(const Operand& operand, const std::string& real) {
                    [operand](const LaunchContext& at, int) { return at.white_of(operand); });
 }
 
-std::string Builder::argument(int n, int index, const std::string& label,
-                              const std::string& real) {
+std::string Builder::argument(int n, int index, const std::string& label, const std::string& real) {
   const Node& from = node(n);
   const Argument& argument = from.arguments.at(static_cast<std::size_t>(index));
   if (argument.source == Argument::Source::measured) {
@@ -260,7 +259,8 @@ std::int64_t Builder::ScratchPlan::step(const LaunchContext& at) const {
 
 std::string Builder::place_of(const NamedBuffer& b) {
   const auto index = static_cast<std::size_t>(b.place.index);
-  const bool written = b.place.kind == Buffer::Kind::output, scratch = b.place.kind == Buffer::Kind::scratch;
+  const bool written = b.place.kind == Buffer::Kind::output,
+             scratch = b.place.kind == Buffer::Kind::scratch;
   int channel = own_channel, whole = 1;  // channels that the kernel sees of it
   if (written && !spec_->output_channels.empty()) channel = spec_->output_channels[index];
   if (!written && !scratch) {
@@ -275,25 +275,26 @@ std::string Builder::place_of(const NamedBuffer& b) {
   };
   std::string offset;
   if (scratch && tuning_.stacked) {
-    offset = "GROUP_Z * " + bytes("_step", [plan = scratches_[index]](const LaunchContext& at, int) {
+    offset = "GROUP_Z * " +
+             bytes("_plane_step", [plan = scratches_[index]](const LaunchContext& at, int) {
                return static_cast<double>(plan.step(at));
              });
   } else if (!scratch && tuning_.stacked && channel == own_channel) {
-    offset = "GROUP_Z * " + bytes("_step", [shape, whole](const LaunchContext& at, int) {
+    offset = "GROUP_Z * " + bytes("_plane_step", [shape, whole](const LaunchContext& at, int) {
                return static_cast<double>(shape(at).step * whole);
              });
   } else if (!scratch && tuning_.stacked) {
-    const std::string planes =
-        parameter(ParameterType::int32, "planes", [](const LaunchContext& at, int) {
-          return static_cast<double>(at.spec().planes);
-        });
-    offset = "(int)GROUP_Z / " + planes + " * " + bytes("_step", [shape](const LaunchContext& at, int) {
+    const std::string planes = parameter(
+        ParameterType::int32, "planes",
+        [](const LaunchContext& at, int) { return static_cast<double>(at.spec().planes); });
+    offset = "(int)GROUP_Z / " + planes + " * " +
+             bytes("_plane_step", [shape](const LaunchContext& at, int) {
                return static_cast<double>(shape(at).step * shape(at).channels);
              });
   }
   if (channel > 0) {
     offset += (offset.empty() ? "" : " + ") +
-              bytes("_place", [shape, channel](const LaunchContext& at, int) {
+              bytes("_plane_place", [shape, channel](const LaunchContext& at, int) {
                 return static_cast<double>(shape(at).step * channel);
               });
   }

@@ -34,6 +34,12 @@ class LaunchContext {
   Size first_;               // of the first image
 };
 
+// The part of `groups`, of a whole device, that each plane of a launch has.
+inline std::int64_t groups_of_plane(const LaunchContext& at, std::int64_t groups) {
+  return std::max<std::int64_t>(groups / at.count(),
+                                std::min<std::int64_t>(groups, groups_of_stacked));
+}
+
 // Element `element` of a parameter.
 using ParameterValue = std::function<double(const LaunchContext&, int element)>;
 using TableValues = std::function<std::vector<double>(const LaunchContext&)>;

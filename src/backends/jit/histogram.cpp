@@ -125,7 +125,7 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
     copies /= 2;
   }
   const int group = tuning.histogram_items;
-  const Stream stream{image, group, std::max(1, tuning.groups_at_once * 64 / group)};
+  const Stream stream{image, group, tuning.groups_at_once, 64};
   const int load = values_a_load(to, stream);
   const auto groups = [stream, load](const LaunchContext& at) {
     return stream.groups_for(at, load);
@@ -245,7 +245,7 @@ void write_histogram(Builder& to, int n) {
                                                      {"place", place},
                                                      {"counts", counts("_counts", counters)}}),
       [image, most](const LaunchContext& at) {
-        return LaunchShape{{std::min<std::int64_t>(most, at.size_of(image).height), 1, 1},
+        return LaunchShape{{std::min(groups_of_plane(at, most), at.size_of(image).height), 1, 1},
                            {items, 1, 1}};
       });
   std::string bins = "_counts";

@@ -229,8 +229,8 @@ void write_extremum(Builder& to, int n, const std::string& name, bool two_passes
            "  return best;\n";
   };
   const std::string at = name + "_at";
-  write_border(to, at, type, to.value(image, "x", "y"), Border::absent, nothing,
-               to.width(image), to.height(image));
+  write_border(to, at, type, to.value(image, "x", "y"), Border::absent, nothing, to.width(image),
+               to.height(image));
   const std::string tap = to.call(at, "x + dx", "y + dy");
   const Mask& mask = extremum.mask;
   if (!two_passes || !mask.full() || mask.width == 1 || mask.height == 1 || mask.count() <= 9) {

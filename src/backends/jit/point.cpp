@@ -175,9 +175,8 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
 
 void write_point(Builder& to, int n, const std::string& name) {
   const Node& node = to.node(n);
-  const std::string value = point_value(to, n, [&](const Operand& image) {
-    return to.value(image, "x", "y");
-  });
+  const std::string value =
+      point_value(to, n, [&](const Operand& image) { return to.value(image, "x", "y"); });
   to.function(name, value_header(type_of(node.cls), name) + "  return " + value + ";\n}\n");
 }
 
@@ -209,16 +208,16 @@ void write_window(Builder& to, int n, const std::string& name) {
   const std::string x = "x + " + window_parameter(to, n, true);
   const std::string y = "y + " + window_parameter(to, n, false);
   if (border == Border::absent) {  // lies inside
-    to.function(name, value_header(type_of(node.cls), name) + "  return " +
-                          to.value(image, x, y) + ";\n}\n");
+    to.function(name, value_header(type_of(node.cls), name) + "  return " + to.value(image, x, y) +
+                          ";\n}\n");
     return;
   }
   const std::string at = name + "_at";
   const std::string outside = converted(node.cls, "float", outside_value(to, n, border));
   write_border(to, at, type_of(node.cls), to.value(image, "x", "y"), border, outside,
                to.width(image), to.height(image));
-  to.function(name, value_header(type_of(node.cls), name) + "  return " + to.call(at, x, y) +
-                        ";\n}\n");
+  to.function(name,
+              value_header(type_of(node.cls), name) + "  return " + to.call(at, x, y) + ";\n}\n");
 }
 
 }  // namespace impipe::jit

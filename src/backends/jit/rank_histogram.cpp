@@ -278,16 +278,16 @@ class RankHistogram {
       outside = converted(node_.cls, "double", to_.argument(n_, last, "outside", "double"));
     }
     outside_ = outside;
-    write_border(to_, name_ + "_at", type_of(node_.cls), to_.value(image_, "x", "y"),
-                 rank_.border, outside, to_.width(image_), to_.height(image_));
+    write_border(to_, name_ + "_at", type_of(node_.cls), to_.value(image_, "x", "y"), rank_.border,
+                 outside, to_.width(image_), to_.height(image_));
   }
 
   // NAME_key: the ordered key of a pixel.
   void write_key() {
     const std::string key = key_text(to_.call(name_ + "_at", "x", "y"));
     to_.function(name_ + "_key", "FUNCTION uint " + name_ +
-                                     "_key(GIVEN, const int x, const int y) " +
-                                     "{\n  return " + key + ";\n}\n");
+                                     "_key(GIVEN, const int x, const int y) " + "{\n  return " +
+                                     key + ";\n}\n");
   }
 
   std::string key_text(const std::string& value) const {

@@ -96,8 +96,7 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
   const int items = one_launch ? 512 : 256;
   const std::string items_text = std::to_string(items), channels_text = std::to_string(channels);
   const int loads_of_group = one_launch ? 96 : 128;
-  const Stream stream{image, items,
-                      std::max(1, to.tuning().groups_at_once * loads_of_group / items)};
+  const Stream stream{image, items, to.tuning().groups_at_once, loads_of_group};
   const int load = values_a_load(to, stream);
   std::vector<Fold> folds;
   for (const int n : nodes) folds.push_back(fold_of(to, n));

@@ -117,10 +117,11 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
   // NVIDIA's OpenCL spills there: 94 us against 81 for four measurements of 8192x8192 floats.
   const bool waves = wide && to.ends_in_last_group() && to.dialect() == Dialect::cuda;
   // Groups of waves go down their columns: as many as are at work at once.
-  const std::int64_t most = std::max(1, to.tuning().groups_at_once / 8);
+  const std::int64_t at_once = to.tuning().groups_at_once;
   const auto groups_y = [=](const LaunchContext& at) {
     if (!waves) return down(at);
-    const std::int64_t limit = std::max<std::int64_t>(1, most / groups_x(at));
+    const std::int64_t limit =
+        std::max<std::int64_t>(1, groups_of_plane(at, at_once) / 8 / groups_x(at));
     const std::int64_t each =
         (down(at) + limit - 1) / limit;  // cells of a group, one below another
     return (down(at) + each - 1) / each;

@@ -50,17 +50,17 @@ void write_affine(Builder& to, int n, const std::string& name) {
   const bool logical = node.cls == PixelClass::logical;
   const std::string value =
       converted(node.cls, "float", logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum");
-  to.function(name, header +
-                        filled(part(kernels::resample, "bilinear"),
-                               {{"width", width},
-                                {"height", height},
-                                {"fill", outside},
-                                {"a", to.call(at, "px", "py")},
-                                {"b", to.call(at, "px + 1", "py")},
-                                {"d", to.call(at, "px", "py + 1")},
-                                {"e", to.call(at, "px + 1", "py + 1")},
-                                {"value", value}}) +
-                        "}\n");
+  to.function(
+      name, header +
+                filled(part(kernels::resample, "bilinear"), {{"width", width},
+                                                             {"height", height},
+                                                             {"fill", outside},
+                                                             {"a", to.call(at, "px", "py")},
+                                                             {"b", to.call(at, "px + 1", "py")},
+                                                             {"d", to.call(at, "px", "py + 1")},
+                                                             {"e", to.call(at, "px + 1", "py + 1")},
+                                                             {"value", value}}) +
+                "}\n");
 }
 
 }  // namespace

@@ -110,15 +110,12 @@ class ResizeText {
     const std::string name = Builder::name({false, n_}) + "_columns";
     const std::string value = "(float)" + to_.value(image_, "x", "y");
     const AxisText a = axis(y_, "y");
-    to_.function(name + "_value",
-                 "FUNCTION float " + name +
-                     "_value(GIVEN, const int x, const int out_y) {\n" +
-                     sum_over(a, "out_y", "y", value) + "  return sum;\n}\n");
+    to_.function(name + "_value", "FUNCTION float " + name +
+                                      "_value(GIVEN, const int x, const int out_y) {\n" +
+                                      sum_over(a, "out_y", "y", value) + "  return sum;\n}\n");
     const std::string sum = to_.call(name + "_value", "x", "y");
     to_.pixel_kernel("store_" + name, to_.width(image_), to_.height({false, n_}),
-                     columns_size({0, 0}),
-                     "  " +
-                         columns().pixel() + " = " + sum + ";\n");
+                     columns_size({0, 0}), "  " + columns().pixel() + " = " + sum + ";\n");
   }
 
   Builder& to_;

@@ -49,8 +49,9 @@ void write_select(Builder& to, int n) {
                       {"shift", shift},
                       {"counts", state("_counts", "uint", 4 * 256 * wanted)}}),
               [image, most](const LaunchContext& at) {
-                return LaunchShape{{std::min<std::int64_t>(most, at.size_of(image).height), 1, 1},
-                                   {items, 1, 1}};
+                return LaunchShape{
+                    {std::min(groups_of_plane(at, most), at.size_of(image).height), 1, 1},
+                    {items, 1, 1}};
               });
     const std::string text =
         filled(part(kernels::select, "choose"),

@@ -22,13 +22,14 @@ int across_of(std::int64_t width, int items, int wide) {
 
 bool Stream::wide(const Builder& to) const {
   const bool plane = image.external || to.output_of(image.index) >= 0;
-  return to.fast() && plane && 1 == 1;
+  return to.fast() && plane;
 }
 
 std::int64_t Stream::groups_for(const LaunchContext& at, int values_a_load) const {
   const Size size = at.size_of(image);
   const int rows = items / across_of(size.width, items, values_a_load);
-  return std::min<std::int64_t>(groups, (size.height + rows - 1) / rows);
+  const std::int64_t most = std::max<std::int64_t>(1, groups_of_plane(at, at_once) * loads / items);
+  return std::min(most, (size.height + rows - 1) / rows);
 }
 
 int values_a_load(const Builder& to, const Stream& stream) {

@@ -10,10 +10,12 @@ namespace impipe::jit {
 
 struct Stream {
   Operand image;
-  int items = 256;   // of a group
-  int groups = 512;  // at most
+  int items = 256;  // of a group
+  // At most as many groups as give each work-item of `at_once` groups (Tuning::groups_at_once) this
+  // many loads.
+  int at_once = 512, loads = 64;
 
-  // Whether 16 bytes are read at once: of a plane with one channel.
+  // Whether 16 bytes are read at once: of a plane in memory.
   bool wide(const Builder& to) const;
   std::int64_t groups_for(const LaunchContext& at, int values_a_load) const;
 };

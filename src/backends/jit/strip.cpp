@@ -299,12 +299,11 @@ class StripWriter : public BlockWriter {
                                    table_of(value.node, *source) + ", " + from->name +
                                    "_words[row + " + number(from->need.up) + "], k);");
     }
-    const std::string text =
-        point_value(to_, value.node, [&](const Operand& image) {
-          const auto it = std::find(node.images.begin(), node.images.end(), image);
-          return pixel(chain_.values[static_cast<std::size_t>(
-              value.from[static_cast<std::size_t>(it - node.images.begin())])]);
-        });
+    const std::string text = point_value(to_, value.node, [&](const Operand& image) {
+      const auto it = std::find(node.images.begin(), node.images.end(), image);
+      return pixel(chain_.values[static_cast<std::size_t>(
+          value.from[static_cast<std::size_t>(it - node.images.begin())])]);
+    });
     return for_each_pixel(1, (names_place(node) ? "const int x = x0 + i;\n      " : "") +
                                  value.name + "[j * 4 + k] = " + text + ";");
   }

@@ -181,8 +181,7 @@ class TileWriter : public BlockWriter {
            loop("k", w.width) + w.array + "[k] = (float)" + raw + "[k];\n      } else {\n" +
            loop("i", px_ + f.left + f.right) + "{\n" + loop("c", channels_) + w.array + "[" +
            number(w.first - f.left * channels_) + " + i * " + c +
-           " + c] = " + to_.call(edge, "x0 + i - " + number(f.left), "y") +
-           ";\n      }\n      }\n";
+           " + c] = " + to_.call(edge, "x0 + i - " + number(f.left), "y") + ";\n      }\n      }\n";
   }
 
   // The same where points make the pixels: of row j of a tile of theirs.
@@ -220,8 +219,8 @@ class TileWriter : public BlockWriter {
     const std::string width = to_.width(image), height = to_.height(image), c = number(channels_);
     const std::string edge = own() + "_row_edge";
     if (!made_here(to_, stored_, image)) {
-      write_border(to_, edge, "float", to_.value(image, "x", "y"), passes_.border, outside(),
-                   width, height, true, false);
+      write_border(to_, edge, "float", to_.value(image, "x", "y"), passes_.border, outside(), width,
+                   height, true, false);
     }
     const int values = px_ * channels_;
     Window w{"w_" + own(), 1, 0, multiple_of_4(f.left * channels_), channels_};

@@ -87,8 +87,8 @@ std::shared_ptr<DevicePlane> OpenClQueue::upload_stack(std::span<const Plane> pl
     const std::size_t region[3] = {static_cast<std::size_t>(from.row_bytes()), height, 1};
     check(calls()->clEnqueueWriteBufferRect(queue_, made.memory(), CL_TRUE, to, start, region,
                                             static_cast<std::size_t>(made.stride()), 0,
-                                            static_cast<std::size_t>(from.stride()), 0,
-                                            from.row(0), 0, nullptr, nullptr),
+                                            static_cast<std::size_t>(from.stride()), 0, from.row(0),
+                                            0, nullptr, nullptr),
           "an upload");
   };
   std::size_t place = 0;
