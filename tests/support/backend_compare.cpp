@@ -56,7 +56,7 @@ std::shared_ptr<DeviceMeasure> measured_input(const KernelInput& input, Device& 
             .cls = PixelClass::single,
             .channels = input.channels,
             .values = input.values};
-  const KernelSpec spec{{{.channels = input.channels}}, {sum, ramp}, {1}};
+  const KernelSpec spec = plane_kernel({{{.channels = input.channels}}, {sum, ramp}, {1}}).spec;
   if (count == 1) {
     const std::unique_ptr<Kernel> kernel = device.prepare(spec);
     auto made = queue.allocate_measure(input.channels, input.values);
@@ -118,10 +118,13 @@ bool is_table(const KernelSpec& spec, int input) {
 }  // namespace
 
 Comparison::Comparison(const SpecCase& spec, Device& expected, Device& tested)
-    : spec_(spec.spec), expected_(prepare(expected)), tested_(prepare(tested)) {}
+    : spec_(spec.spec),
+      planes_(plane_kernel(spec.spec)),
+      expected_(prepare(expected)),
+      tested_(prepare(tested)) {}
 
 Comparison::Side Comparison::prepare(Device& device) const {
-  Side side{device, device.prepare(spec_), device.make_queue(), {}};
+  Side side{device, device.prepare(planes_.spec), device.make_queue(), {}};
   for (const KernelInput& input : spec_.inputs) {
     side.measures.push_back(input.is_measure ? measured_input(input, device, *side.queue)
                                              : nullptr);
@@ -145,7 +148,9 @@ Comparison::Results Comparison::run(Side& side, const std::vector<Plane>& planes
       launch.outputs.push_back({.plane = queue.allocate(node.cls, node.channels, sizes[output])});
     }
   }
-  queue.run(*side.kernel, launch);
+  queue.run(*side.kernel, {.spec = &planes_.spec,
+                           .inputs = picked(launch.inputs, planes_.inputs),
+                           .outputs = picked(launch.outputs, planes_.outputs)});
   Results results;
   for (const DeviceValue& value : launch.outputs) {
     results.planes.push_back(value.plane ? queue.download(*value.plane) : Plane());
@@ -193,7 +198,7 @@ std::string Comparison::stack_difference(Size size, unsigned seed) {
   std::vector<std::vector<Plane>> images;
   for (unsigned k = 0; k < count; ++k) images.push_back(random_planes(size, seed + k));
   Queue& queue = *tested_.queue;
-  const std::unique_ptr<Kernel> kernel = tested_.device.prepare_stacked(spec_);
+  const std::unique_ptr<Kernel> kernel = tested_.device.prepare_stacked(planes_.spec);
   Launch launch{.spec = &spec_};
   for (std::size_t i = 0; i < spec_.inputs.size(); ++i) {
     if (spec_.inputs[i].is_measure) {
@@ -216,7 +221,9 @@ std::string Comparison::stack_difference(Size size, unsigned seed) {
           {.plane = queue.allocate_stack(node.cls, node.channels, sizes[output], count)});
     }
   }
-  queue.run(*kernel, launch);
+  queue.run(*kernel, {.spec = &planes_.spec,
+                      .inputs = picked(launch.inputs, planes_.inputs),
+                      .outputs = picked(launch.outputs, planes_.outputs)});
   std::vector<Results> found(count);
   for (const DeviceValue& value : launch.outputs) {
     std::vector<Plane> planes(count);
@@ -259,7 +266,7 @@ void compile(Device& device, const std::vector<SpecCase>& specs, bool stacked) {
   if (std::getenv("IMPIPE_TEST_EXACT_BUFFERS") != nullptr) return;
   ThreadPool pool(static_cast<int>(std::thread::hardware_concurrency()));
   pool.for_each(static_cast<std::int64_t>(specs.size()), [&](std::int64_t i) {
-    const KernelSpec& spec = specs[static_cast<std::size_t>(i)].spec;
+    const KernelSpec spec = plane_kernel(specs[static_cast<std::size_t>(i)].spec).spec;
     try {
       stacked ? device.prepare_stacked(spec) : device.prepare(spec);
     } catch (const std::exception&) {  // the comparison tells

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/backend.hpp"
+#include "core/plane_kernel.hpp"
 #include "support/kernel_specs.hpp"
 
 namespace impipe::testing {
@@ -38,6 +39,7 @@ class Comparison {
   static std::string compare(const Results& a, const Results& b);
 
   const KernelSpec& spec_;
+  PlaneKernel planes_;  // what the devices run
   Side expected_, tested_;
 };
 

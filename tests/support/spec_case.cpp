@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "backends/cpu/level.hpp"
+#include "core/plane_kernel.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::testing {
@@ -133,7 +134,8 @@ std::vector<SpecResult> run_spec(const KernelSpec& spec, const std::vector<SpecR
                                  CpuLevel level, int threads) {
   ThreadPool pool(threads - 1);
   const std::unique_ptr<Device> device = cpu::open_at(level, pool);
-  const std::unique_ptr<Kernel> kernel = device->prepare(spec);
+  const PlaneKernel planar = plane_kernel(spec);
+  const std::unique_ptr<Kernel> kernel = device->prepare(planar.spec);
   const std::unique_ptr<Queue> queue = device->make_queue();
   Launch launch{.spec = &spec};
   std::vector<std::unique_ptr<Queue>> none;
@@ -174,7 +176,9 @@ std::vector<SpecResult> run_spec(const KernelSpec& spec, const std::vector<SpecR
     set_guards(pixels);
     launch.outputs.push_back({.plane = std::move(plane)});
   }
-  queue->run(*kernel, launch);
+  queue->run(*kernel, {.spec = &planar.spec,
+                       .inputs = picked(launch.inputs, planar.inputs),
+                       .outputs = picked(launch.outputs, planar.outputs)});
   queue->wait();
   for (const Plane& plane : planes) EXPECT_TRUE(guards_intact(plane)) << spec.key();
   std::vector<SpecResult> results;

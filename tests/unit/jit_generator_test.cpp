@@ -12,6 +12,7 @@
 #include "core/primitive_facts.hpp"
 #include "support/kernel_specs.hpp"
 #include "support/masks.hpp"
+#include "support/program_of.hpp"
 #include "support/tiled_specs.hpp"
 
 IMPIPE_POINT_BODY(generator_point, (x), (), { return x + real(1); })
@@ -64,7 +65,7 @@ TEST(KernelTable, EveryPrimitiveIsAmongTheChosen) {
 
 TEST(Generator, HeadsTheTextWithThePlan) {
   const SpecCase& c = kernel_specs().front();
-  const jit::Program program = jit::generate(c.spec, jit::Dialect::opencl, {});
+  const jit::Program program = program_of(c.spec, jit::Dialect::opencl, {});
   const std::string head =
       "// impipe: generated from the plan\n//\n// in0: logical x1\n"
       "// n0: point table_adjust (in0) [c, c, c] -> logical x1\n// out: n0\n";
@@ -80,7 +81,7 @@ TEST(Generator, HeadsTheTextWithThePlan) {
 TEST(Generator, MakesAChainOfNeighbourhoodsInOneKernel) {
   const auto entries = [](const SpecCase& c) {
     const jit::Tuning tuning = jit::tuning_for("NVIDIA", jit::Dialect::cuda);
-    return jit::generate(c.spec, jit::Dialect::cuda, tuning).entries;
+    return program_of(c.spec, jit::Dialect::cuda, tuning).entries;
   };
   for (const SpecCase& c : chained_specs()) {
     EXPECT_EQ(entries(c), std::vector<std::string>{"store_n3"}) << c.name;
@@ -89,16 +90,22 @@ TEST(Generator, MakesAChainOfNeighbourhoodsInOneKernel) {
 
 // Kernels that a launch of this size has.
 int launches(const SpecCase& c, jit::Dialect dialect, const char* vendor, Size size) {
-  const jit::Program program = jit::generate(c.spec, dialect, jit::tuning_for(vendor, dialect));
+  const jit::Program program = program_of(c.spec, dialect, jit::tuning_for(vendor, dialect));
   const auto shape = [&](PixelClass cls, int channels) {
-    return jit::ValueShape{size, jit::row_bytes(cls, channels, size), 0};
+    const std::int64_t stride = jit::row_bytes(cls, size);
+    return jit::ValueShape{size, stride, stride * size.height, channels};
   };
-  std::vector<jit::ValueShape> inputs;
-  for (const KernelInput& input : c.spec.inputs) inputs.push_back(shape(input.cls, input.channels));
+  const PlaneKernel planes = plane_kernel(c.spec);
+  std::vector<jit::ValueShape> inputs, outputs;
+  for (const int i : planes.inputs) {
+    const KernelInput& input = c.spec.inputs[static_cast<std::size_t>(i)];
+    inputs.push_back(shape(input.cls, input.channels));
+  }
   const Node& last = c.spec.nodes.back();
-  const jit::ValueShape output = shape(last.cls, last.channels);
+  outputs.resize(planes.outputs.size(), shape(last.cls, last.channels));
   int count = 0;
-  for (const jit::Pass& pass : program.launch({&c.spec, inputs, {&output, 1}, 1}).passes) {
+  for (const jit::Pass& pass :
+       program.launch({&planes.spec, inputs, outputs, planes.spec.planes}).passes) {
     count += pass.shape.groups[0] > 0 ? 1 : 0;
   }
   return count;
@@ -138,7 +145,7 @@ TEST(Generator, StoresTheNeighbourhoodThatAMeasurementReads) {
   sum.values = 1;
   const auto entries = [&](const Node& before) {
     const SpecCase c{"", {{{.cls = cls, .channels = 1, .white = 255}}, {before, sum}, {1}}, 1};
-    return jit::generate(c.spec, jit::Dialect::cuda, jit::tuning_for("nvidia", jit::Dialect::cuda))
+    return program_of(c.spec, jit::Dialect::cuda, jit::tuning_for("nvidia", jit::Dialect::cuda))
         .entries;
   };
   const std::vector<std::string> of_around = entries(around), of_point = entries(point);
@@ -148,16 +155,16 @@ TEST(Generator, StoresTheNeighbourhoodThatAMeasurementReads) {
 
 TEST(Generator, MakesTheSameTextForEqualKeys) {
   SpecCase c = kernel_specs().front();
-  const std::string before = jit::generate(c.spec, jit::Dialect::cuda, {}).source;
+  const std::string before = program_of(c.spec, jit::Dialect::cuda, {}).source;
   c.spec.nodes[0].arguments[0].value = 0.375;
-  EXPECT_EQ(jit::generate(c.spec, jit::Dialect::cuda, {}).source, before);
+  EXPECT_EQ(program_of(c.spec, jit::Dialect::cuda, {}).source, before);
 }
 
 // Groups of 128 work-items, five of which fit on a processor of 65,536 registers.
 TEST(Generator, LimitsTheRegistersOfNvidiasOpenCl) {
   const SpecCase c = chained_specs().front();
   const auto program = [&](jit::Dialect dialect) {
-    return jit::generate(c.spec, dialect, jit::tuning_for("NVIDIA", dialect));
+    return program_of(c.spec, dialect, jit::tuning_for("NVIDIA", dialect));
   };
   EXPECT_EQ(program(jit::Dialect::opencl_nvidia).most_registers, 96);
   EXPECT_EQ(program(jit::Dialect::opencl).most_registers, 0);
@@ -166,7 +173,7 @@ TEST(Generator, LimitsTheRegistersOfNvidiasOpenCl) {
 
 TEST(Generator, HasInstructionsOfAVendorOnlyInItsDialect) {
   const auto text = [&](jit::Dialect dialect) {
-    return jit::generate(chained_specs().front().spec, dialect, jit::tuning_for("NVIDIA", dialect))
+    return program_of(chained_specs().front().spec, dialect, jit::tuning_for("NVIDIA", dialect))
         .source;
   };
   EXPECT_EQ(text(jit::Dialect::opencl).find("asm"), std::string::npos);
@@ -176,7 +183,7 @@ TEST(Generator, HasInstructionsOfAVendorOnlyInItsDialect) {
 
 TEST(Generator, HasOnlyThePreludeThatAProgramUses) {
   const auto text = [&](const SpecCase& c) {
-    return jit::generate(c.spec, jit::Dialect::cuda, jit::tuning_for("NVIDIA", jit::Dialect::cuda))
+    return program_of(c.spec, jit::Dialect::cuda, jit::tuning_for("NVIDIA", jit::Dialect::cuda))
         .source;
   };
   const std::string point = text(kernel_specs().front()), chain = text(chained_specs().front());

@@ -17,6 +17,7 @@
 #include "backends/jit/yardstick.hpp"
 #include "backends/opencl/loader.hpp"
 #include "support/kernel_specs.hpp"
+#include "support/program_of.hpp"
 #include "support/tiled_specs.hpp"
 
 namespace impipe::testing {
@@ -118,7 +119,7 @@ std::string all_programs() {
     specs.insert(specs.end(), more.begin(), more.end());
   }
   const auto add = [&](const SpecCase& c, Dialect dialect, const char* vendor) {
-    text += jit::generate(c.spec, dialect, jit::tuning_for(vendor, dialect)).source;
+    text += program_of(c.spec, dialect, jit::tuning_for(vendor, dialect)).source;
   };
   for (const SpecCase& c : specs) {
     add(c, Dialect::opencl, "generic");

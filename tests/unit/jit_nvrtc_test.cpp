@@ -18,6 +18,7 @@
 #include "pipeline/parser.hpp"
 #include "support/kernel_specs.hpp"
 #include "support/large_pipelines.hpp"
+#include "support/program_of.hpp"
 #include "support/random_pipeline.hpp"
 #include "support/tiled_specs.hpp"
 
@@ -59,7 +60,7 @@ void expect_compiled(const std::vector<SpecCase>& specs, const std::string& arch
   options.push_back("-arch=" + arch);
   for (const SpecCase& c : specs) {
     const jit::Program program =
-        jit::generate(c.spec, jit::Dialect::cuda, jit::tuning_for("NVIDIA", jit::Dialect::cuda));
+        program_of(c.spec, jit::Dialect::cuda, jit::tuning_for("NVIDIA", jit::Dialect::cuda));
     try {
       EXPECT_FALSE(cuda::compile(program.source, options).empty()) << c.name;
     } catch (const std::exception& e) {

@@ -29,7 +29,6 @@ void write_affine_tiles(Builder& to, int n) {
   const bool nearest = std::get<Resample>(node.primitive).method == Resample::Method::nearest;
   const PlaneText in = to.plane(image), out = to.plane(self);
   const std::string each = to.unroll();
-  const std::string channels = std::to_string(node.channels);
   const bool logical = node.cls == PixelClass::logical;
   const std::string value =
       converted(node.cls, "float", logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum");
@@ -38,7 +37,6 @@ void write_affine_tiles(Builder& to, int n) {
             filled(part(kernels::affine, "tiles"),
                    {{"across", std::to_string(across)},
                     {"down", std::to_string(down)},
-                    {"channels", channels},
                     {"width", to.width(self)},
                     {"height", to.height(self)},
                     {"in_width", to.width(image)},

@@ -75,7 +75,6 @@ bool pays_tile(const Builder& to, const Node& node) {
   } else {
     return false;
   }
-  if (node.channels != 1) return false;
   return 1 == 1 && to.tuning().unroll && std::min({f.left, f.right, f.up, f.down}) >= 0 &&
          std::max({f.left, f.right, f.up, f.down}) > 1 &&
          tile_bytes(to, f) <= to.tuning().local_bytes;
@@ -86,7 +85,6 @@ struct Parts {
   bool fits = true;
   int bytes = 1;         // of the widest class
   int stored_bytes = 1;  // of the widest class in memory
-  int channels = 1;      // most of a plane
   Footprint reach;       // of all neighbourhoods
   bool around = false;
   bool lanes = true;    // every neighbourhood is of bytes that lanes can hold
@@ -106,7 +104,6 @@ struct Parts {
 void collect(const Builder& to, const IsStored& stored, const Operand& operand, bool means,
              Parts& parts) {
   parts.bytes = std::max(parts.bytes, bytes_of(to.cls(operand)));
-  parts.channels = std::max(parts.channels, 1);
   if (operand.external || stored(operand.index)) {
     parts.stored_bytes = std::max(parts.stored_bytes, bytes_of(to.cls(operand)));
     return;
@@ -157,7 +154,7 @@ void collect(const Builder& to, const IsStored& stored, const Operand& operand, 
 
 // The words around a block of bytes.
 int words_of(const BlockSize& size, const Parts& parts) {
-  const auto words = [&](int pixels) { return (pixels * parts.channels + 3) / 4; };
+  const auto words = [&](int pixels) { return (pixels + 3) / 4; };
   const Footprint& f = parts.reach;
   return (words(f.left) + words(size.px) + words(f.right)) * (size.py + f.up + f.down);
 }
@@ -174,8 +171,7 @@ std::optional<BlockSize> block_size(const Builder& to, const IsStored& stored, c
   };
   if (!parts.around) {
     // Small blocks fill a device sooner; they make a table of codes more often.
-    const bool light = parts.bytes == 1 && parts.channels == 1 && parts.points <= 1 &&
-                       !parts.powers && !parts.moved;
+    const bool light = parts.bytes == 1 && parts.points <= 1 && !parts.powers && !parts.moved;
     return BlockSize{.px = 16 / parts.bytes, .py = light ? 2 : 4, .points = true};
   }
   if (parts.tile && parts.around_count == 1) {
@@ -193,7 +189,7 @@ std::optional<BlockSize> block_size(const Builder& to, const IsStored& stored, c
       // The runs of many rows take registers.
       if (parts.runs > 5) size.groups = 3;
       // One makes its points while others order theirs.
-      if (parts.made && parts.channels == 1) size.groups = 5;
+      if (parts.made) size.groups = 5;
       return size;
     }
   }
@@ -204,16 +200,14 @@ std::optional<BlockSize> block_size(const Builder& to, const IsStored& stored, c
   else if (f.left == 0 && f.right == 0)
     sizes = {{4, 8}, {4, 4}, {2, 8}, {1, 16}};
   else if ((parts.stored_bytes == 4 || parts.made) && r == 1)
-    sizes.insert(sizes.begin(),
-                 parts.channels == 1 && parts.around_count == 1 ? small_size : BlockSize{4, 4});
+    sizes.insert(sizes.begin(), parts.around_count == 1 ? small_size : BlockSize{4, 4});
   else if (parts.made && r == 2 && parts.ranked == 0)
     sizes.insert(sizes.begin(), {4, 4});
   else if (parts.stored_bytes < 4 && r == 1)
     sizes.insert(sizes.begin(), {8, 8});
   const int most = parts.around_count > 1 && r > 1 ? most_of_several : most_window;
   for (const BlockSize size : sizes) {
-    if ((size.px + f.left + f.right) * (size.py + f.up + f.down) * parts.channels <= most &&
-        has_room(size)) {
+    if ((size.px + f.left + f.right) * (size.py + f.up + f.down) <= most && has_room(size)) {
       return size;
     }
   }
@@ -229,8 +223,7 @@ Parts parts_of(const Builder& to, const IsStored& others, int n, bool means = fa
 
 std::optional<BlockSize> row_block_size(const Builder& to, int n) {
   const Footprint f = as<Separable>(to.node(n))->row.footprint();
-  const Parts parts{
-      .bytes = 4, .channels = 1, .reach = {f.left, f.right, 0, 0}, .around = true, .lanes = false};
+  const Parts parts{.bytes = 4, .reach = {f.left, f.right, 0, 0}, .around = true, .lanes = false};
   return block_size(
       to, [](int) { return true; }, parts);
 }

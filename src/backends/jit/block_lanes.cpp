@@ -25,8 +25,8 @@ bool takes_lanes(const Builder& to, const IsStored& stored, int n) {
 BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footprint& f,
                                              Border border, const std::string& fill,
                                              const std::string& own) {
-  const int channels = 1, row = px_ * channels;
-  const auto aligned = [&](int pixels) { return (pixels * channels + 3) / 4 * 4; };
+  const int row = px_;
+  const auto aligned = [&](int pixels) { return (pixels + 3) / 4 * 4; };
   const int first = aligned(f.left), bytes = first + row + aligned(f.right);
   Words words{"words_" + own, py_ + f.up + f.down, bytes / 4, first};
   if (made_here(to_, stored_, operand)) {
@@ -34,7 +34,7 @@ BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footp
     return words;
   }
   const PlaneText plane = to_.plane(operand);
-  const std::string width = to_.width(operand) + (channels == 1 ? "" : " * " + number(channels));
+  const std::string width = to_.width(operand);
   const std::string height = to_.height(operand);
   const std::string at_row = "y0 + r - " + number(f.up);
   const std::string place = words.array + "[r * " + number(words.width) + " + w]";
@@ -42,17 +42,16 @@ BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footp
   const std::string rule(name_of(filled ? Border::replicate : border));
   interior_ = true;
   reaches(f);
-  reach_left_ = std::max(reach_left_, (first + channels - 1) / channels);
+  reach_left_ = std::max(reach_left_, first);
 
   const std::string lanes_of_row = "(" + words.array + " + r * " + number(words.width) + ")";
   const int widest = to_.tuning().load_bytes;
   text_ += "  uint " + words.array + "[" + number(words.rows * words.width) +
            "];\n  if (interior) {\n    GLOBAL const uchar* row = " +
-           plane.row("(y0 - " + number(f.up) + ")") + " + (long)x0 * " + number(channels) + ";\n" +
-           loop("r", words.rows) + "{\n" +
+           plane.row("(y0 - " + number(f.up) + ")") + " + x0;\n" + loop("r", words.rows) + "{\n" +
            word_access(true, "row", lanes_of_row, -first, bytes - first, row, widest, "      ") +
            "      row += " + plane.stride + ";\n    }\n  } else {\n    const int count = " + width +
-           ", at = x0 * " + number(channels) + " - " + number(first) + ";\n";
+           ", at = x0 - " + number(first) + ";\n";
   // Rows outside are read from inside all the same: every load is independent of the others.
   const std::string line = plane.row(rule + "(" + at_row + ", " + height + ")");
   if (filled) {
@@ -68,22 +67,14 @@ BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footp
              " & ~keep);\n      }\n    }\n  }\n";
     return words;
   }
-  if (border == Border::replicate && channels == 1) {
+  if (border == Border::replicate) {
     text_ += words_repeated(words, line) + "  }\n";
     return words;
   }
-  const std::string column = rule + "_byte" + number(channels);
-  // Of an element: its pixel's rule, its own channel.
-  to_.body_once(column, "\nFUNCTION int " + column +
-                            "(const int element, const int width) {\n"
-                            "  const int pixel = (element + 1024 * " +
-                            number(channels) + ") / " + number(channels) + " - 1024;\n  return " +
-                            rule + "(pixel, width) * " + number(channels) +
-                            " + element - pixel * " + number(channels) + ";\n}\n");
   const auto gathered = [&](int from, int to) {
     if (from == to) return std::string();  // nothing on that side
     std::string text = "      int at_" + number(from) + "[" + number(to - from) + "];\n" +
-                       loop("k", to - from) + "at_" + number(from) + "[k] = " + column +
+                       loop("k", to - from) + "at_" + number(from) + "[k] = " + rule +
                        "(at + k + " + number(from) + ", " + to_.width(operand) + ");\n" +
                        loop("r", words.rows) +
                        "{\n        GLOBAL const uchar* const row = " + line + ";\n";
@@ -98,8 +89,7 @@ BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footp
     return text + "      }\n";
   };
   text_ += "    if (whole) {\n" + loop("r", words.rows) +
-           "{\n      GLOBAL const uchar* const row = " + line + " + (long)x0 * " +
-           number(channels) + ";\n" +
+           "{\n      GLOBAL const uchar* const row = " + line + " + x0;\n" +
            word_access(true, "row", "(" + lanes_of_row + " + " + number(first / 4) + ")", 0, row,
                        row, widest, "        ") +
            "      }\n" + gathered(0, first) + gathered(first + row, bytes) + "    } else {\n" +
@@ -127,10 +117,8 @@ BlockWriter::Window BlockWriter::lanes(const Operand& operand, const Footprint& 
     if (known.image == operand && known.kind == kind && known.f == f) return known.window;
   }
   const Words words = words_around(operand, f, border, fill, own);
-  const int channels = 1, half = py_ / 2;
-  const int left = f.left * channels;
-  const Window w{"lanes_" + own, half + f.up + f.down, left + (px_ + f.right) * channels, left,
-                 channels};
+  const int half = py_ / 2, left = f.left;
+  const Window w{"lanes_" + own, half + f.up + f.down, left + px_ + f.right, left};
   lane_windows_.push_back({operand, kind, f, w});
   // A row of results is made as soon as its last row of lanes is there: few values live at once.
   text_ += "  uint " + w.array + "[" + number(w.rows * w.width) + "];\n";
@@ -167,13 +155,13 @@ std::string BlockWriter::run_of_lanes(std::map<int, std::string>& known, int len
   }
   const auto at = [&](int elements) {
     return known[part] + "[row * " + std::to_string(w.width) + " + e + " +
-           std::to_string(elements * w.channels) + "]";
+           std::to_string(elements) + "]";
   };
   std::string value = better + "(" + at(0) + ", " + at(length - part) + ")";
   if (2 * part < length) value = better + "(" + value + ", " + at(part) + ")";
   const std::string array = "run" + std::to_string(length) + "_" + own;
   text_ += "  uint " + array + "[" + std::to_string(w.rows * w.width) + "];\n";
-  lane_rows_.back().text += loop("e", w.width - (length - 1) * w.channels) + array + "[row * " +
+  lane_rows_.back().text += loop("e", w.width - (length - 1)) + array + "[row * " +
                             std::to_string(w.width) + " + e] = " + value + ";\n";
   return known[length] = array;
 }
@@ -196,7 +184,7 @@ std::string BlockWriter::extremes_of_lanes(const Extremum& extremum, const Windo
     text += "      best = " + better + "(" + (two ? better + "(" + values[i + 1] + ", " : "") +
             values[i] + (two ? ")" : "") + ", best);\n";
   }
-  return for_each_pixel(w.channels, text + "      " + result + " = best;");
+  return for_each_pixel(text + "      " + result + " = best;");
 }
 
 void BlockWriter::around_lanes(int n, const std::string& name) {
@@ -213,7 +201,7 @@ void BlockWriter::around_lanes(int n, const std::string& name) {
                                 : node.cls == PixelClass::logical ? "0x1010101u"
                                                                   : "0xffffffffu";
     // A rectangle around its pixel has that of the image's pixels at its edge which lies nearest.
-    const bool plain = mask.full() && node.channels == 1;
+    const bool plain = mask.full();
     const Window w = plain ? lanes(image, mask.footprint(), Border::replicate, "", own)
                            : lanes(image, mask.footprint(), Border::absent, nothing, own);
     made = extremes_of_lanes(*extremum, w, result, own);
@@ -225,8 +213,7 @@ void BlockWriter::around_lanes(int n, const std::string& name) {
         {"uint", "order_lanes", "smaller_lanes", "larger_lanes", "mean_lanes", "order_three_lanes"},
         result, own);
   }
-  pair_text_ +=
-      "      uint made_" + own + "[" + std::to_string(px_ * node.channels) + "];\n" + made;
+  pair_text_ += "      uint made_" + own + "[" + std::to_string(px_) + "];\n" + made;
   lane_pixels_[own] = "(made_" + own + "[k] & 0xff00ffu)";
   rows_of_made(n, name);
 }
@@ -234,7 +221,7 @@ void BlockWriter::around_lanes(int n, const std::string& name) {
 void BlockWriter::rows_of_made(int n, const std::string& name) {
   const Node& node = to_.node(n);
   const std::string own = Builder::name({false, n}), made = "made_" + own, words = "word_" + own;
-  const int row = px_ * node.channels;
+  const int row = px_;
   const std::string quarter = std::to_string(row / 4);
   pair_text_ += "      uint " + words + "[" + std::to_string(row / 2) + "];\n" +
                 loop("q", row / 4) + "rows_of_lanes(" + made + " + 4 * q, &" + words + "[q], &" +
@@ -248,8 +235,8 @@ std::string BlockWriter::pairs_text(const std::string& array, const PlaneText& p
                                     PixelClass cls, const std::string& height) const {
   const int last = reach_.up + reach_.down, lines = py_ / 2 + last;
   const std::string type = "GLOBAL " + type_of(cls) + "*";
-  std::string text = "  " + type + " rows[2];\n  rows[0] = " + plane.row("y0") + " + (long)x0 * " +
-                     number(1) + ";\n  rows[1] = rows[0] + " + number(rows_apart()) + " * " +
+  std::string text = "  " + type + " rows[2];\n  rows[0] = " + plane.row("y0") +
+                     " + x0;\n  rows[1] = rows[0] + " + number(rows_apart()) + " * " +
                      plane.stride + ";\n" + loop("line", lines) + "{\n";
   for (const LaneRows& rows : lane_rows_) {
     const int above = reach_.up - rows.f.up, count = py_ / 2 + rows.f.up + rows.f.down;

@@ -30,7 +30,7 @@ $each_row{
 $each_word{
           uint packed = 0;
 $each_part{
-            const int place = columns[(k * $per_word + j) / $channels];
+            const int place = columns[k * $per_word + j];
             packed |= $edge << ($bits * j);
           }
           $words[r * $count + k] = packed;
@@ -89,8 +89,8 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
   const Node& move = to_.node(move_);
   const Border rule = rule_of(move);
   const PixelClass cls = to_.cls(operand);
-  const int channels = 1, bytes = bytes_of(cls);
-  const int row = px_ * channels, count = row * bytes / 4, per_word = 4 / bytes;
+  const int bytes = bytes_of(cls);
+  const int row = px_, count = row * bytes / 4, per_word = 4 / bytes;
   const auto* permute = as<Permute>(move);
   const bool backwards = permute != nullptr && permute->flip_x;
   const std::string width = to_.width(operand), height = to_.height(operand);
@@ -108,8 +108,7 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
     column = "x < 0 && x >= -" + width + " ? -1 - x : x >= " + width + " && x < 2 * " + width +
              " ? 2 * " + width + " - 1 - x : " + column;
   }
-  std::string pixel = "line[place * " + number(channels) + " + (k * " + number(per_word) +
-                      " + j) % " + number(channels) + "]";
+  std::string pixel = "line[place]";
   pixel = bytes == 4 ? "FLOAT_BITS(" + pixel + ")" : "(uint)" + pixel;
   if (constant) {
     const std::string outside = converted(cls, "float", outside_value(to_, move_, rule));
@@ -128,7 +127,7 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
   load_arrays_ += "  uint " + words + "[" + number(py_ * count) + "];\n";
   load_text_ += "    {\n" +
                 filled(moved_rows, {{"from", source(to_, move_, true, "x_load", px_)},
-                                    {"pixel_bytes", number(channels * bytes)},
+                                    {"pixel_bytes", number(bytes)},
                                     {"px", number(px_)},
                                     {"in_width", width},
                                     {"loaded", number(bytes == 4 ? count : count + 1)},
@@ -143,7 +142,6 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
                                     {"each_part", loop("j", per_word)},
                                     {"column", column},
                                     {"pixel", type_of(cls)},
-                                    {"channels", number(channels)},
                                     {"row", plane.row(line_y)},
                                     {"load", load},
                                     {"per_word", number(per_word)},
@@ -154,10 +152,7 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
                 "    }\n";
   const std::string words_of_row = "(" + words + " + r * " + number(count) + ")";
   // The element of the image's row that becomes element k.
-  const std::string element = !backwards
-                                  ? "k"
-                                  : "(" + number(px_ - 1) + " - k / " + number(channels) + ") * " +
-                                        number(channels) + " + k % " + number(channels);
+  const std::string element = backwards ? number(px_ - 1) + " - k" : "k";
   const std::string word = words_of_row + "[(" + element + ") / " + number(per_word) + "]";
   const std::string in_word = "(" + element + ") % " + number(per_word);
   row_text_ += "    " + type_of(cls) + " " + name + "[" + number(row) + "];\n" + loop("k", row) +
@@ -172,11 +167,9 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
     return;
   }
   const std::string turned = "turned_" + name;
-  row_text_ +=
-      "    uint " + turned + "[" + number(count) + "];\n" + loop("q", count) + turned + "[q] = " +
-      (channels == 1 ? "CHOSEN_BYTES(" + words_of_row + "[" + number(count - 1) + " - q], 0x0123u)"
-                     : "FIRST_BYTES(" + name + " + 4 * q)") +
-      ";\n";
+  row_text_ += "    uint " + turned + "[" + number(count) + "];\n" + loop("q", count) + turned +
+               "[q] = " + "CHOSEN_BYTES(" + words_of_row + "[" + number(count - 1) +
+               " - q], 0x0123u);\n";
   in_words_[name] = turned;
 }
 

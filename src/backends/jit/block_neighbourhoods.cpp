@@ -10,7 +10,7 @@
 namespace impipe::jit {
 
 void BlockWriter::weighted(const std::string& name, const Window& w, const Mask& mask,
-                           const std::string& weight, int channels, PixelClass cls) {
+                           const std::string& weight, PixelClass cls) {
   std::string sum = "float sum = 0.0f;\n";
   int k = 0;
   for (int y = 0; y < mask.height; ++y) {
@@ -20,10 +20,9 @@ void BlockWriter::weighted(const std::string& name, const Window& w, const Mask&
              place_in(w, x - mask.origin_x, y - mask.origin_y, mask.origin_y) + "], sum);\n";
     }
   }
-  const int count = px_ * channels;
-  row_text_ += "  float sums_" + name + "[" + std::to_string(count) + "];\n" +
-               for_each_pixel(channels, sum + "      sums_" + name + "[k] = sum;");
-  pixels_of_floats(name, cls, count, "sums_" + name + "[k]");
+  row_text_ += "  float sums_" + name + "[" + std::to_string(px_) + "];\n" +
+               for_each_pixel(sum + "      sums_" + name + "[k] = sum;");
+  pixels_of_floats(name, cls, px_, "sums_" + name + "[k]");
 }
 
 void BlockWriter::around(int n, const std::string& name) {
@@ -40,7 +39,7 @@ void BlockWriter::around(int n, const std::string& name) {
                             outside_value(to_, n, stencil->border), own);
     if (stencil->body == nullptr && stencil->expression == nullptr) {
       weighted(name, w, stencil->taps, weights(to_, n, "weights", 0, stencil->taps.count()),
-               node.channels, node.cls);
+               node.cls);
     } else {
       stencil_body(n, name, w, stencil->footprint());
     }
@@ -61,8 +60,7 @@ void BlockWriter::stencil_body(int n, const std::string& name, const Window& w,
                                const Footprint& f) {
   const Node& node = to_.node(n);
   const std::string body = Builder::name({false, n}) + "_in_window";
-  const std::string at = "at_place[(dy) * " + std::to_string(w.width) + " + (dx) * " +
-                         std::to_string(w.channels) + "]";
+  const std::string at = "at_place[(dy) * " + std::to_string(w.width) + " + (dx)]";
   const std::string centre = w.array + "[" + place_in(w, 0, 0, f.up) + "]";
   std::string all = w.array + " + " + place_in(w, 0, 0, f.up);
   for (const std::string& argument :
@@ -71,10 +69,9 @@ void BlockWriter::stencil_body(int n, const std::string& name, const Window& w,
   }
   const auto* stencil = as<Stencil>(node);
   row_text_ +=
-      "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_ * node.channels) + "];\n" +
-      for_each_pixel(node.channels,
-                     (stencil->expression ? "const int x = x0 + i;\n      " : "") + name +
-                         "[k] = " + converted(node.cls, "float", body + "(" + all + ")") + ";");
+      "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_) + "];\n" +
+      for_each_pixel((stencil->expression ? "const int x = x0 + i;\n      " : "") + name +
+                     "[k] = " + converted(node.cls, "float", body + "(" + all + ")") + ";");
 }
 
 void BlockWriter::both_passes(int n, const Separable& separable, const std::string& name) {
@@ -84,7 +81,7 @@ void BlockWriter::both_passes(int n, const Separable& separable, const std::stri
   const std::string outside = outside_value(to_, n, separable.border);
   const Footprint f = separable.footprint();
   const Window w = window(image, f, separable.border, "float", outside, own);
-  const Window rows{"rows_" + own, w.rows, px_ * node.channels, 0, node.channels};
+  const Window rows{"rows_" + own, w.rows, px_, 0};
   const std::string weight = weights(to_, n, "row_weights", 0, separable.row.count());
   const std::string number_of_values = std::to_string(rows.rows * rows.width);
   const std::string row = std::to_string(rows.width);
@@ -95,10 +92,9 @@ void BlockWriter::both_passes(int n, const Separable& separable, const std::stri
     sum += "      sum = fma(" + weight + "[" + std::to_string(k++) + "], " + w.array + "[" +
            place_in(w, x - separable.row.origin_x, 0, 0) + "], sum);\n";
   }
-  text_ +=
-      "  float " + rows.array + "[" + number_of_values + "];\n" + loop("r", rows.rows) + "{\n" +
-      for_each_pixel(node.channels, sum + "      " + rows.array + "[r * " + row + " + k] = sum;") +
-      "  }\n";
+  text_ += "  float " + rows.array + "[" + number_of_values + "];\n" + loop("r", rows.rows) +
+           "{\n" + for_each_pixel(sum + "      " + rows.array + "[r * " + row + " + k] = sum;") +
+           "  }\n";
   if (separable.border == Border::constant) {
     // Outside, the row pass has the border's value, not sums of it.
     const std::string y = "y0 + r - " + std::to_string(f.up);
@@ -109,7 +105,7 @@ void BlockWriter::both_passes(int n, const Separable& separable, const std::stri
   }
   weighted(name, rows, separable.column,
            weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),
-           node.channels, node.cls);
+           node.cls);
 }
 
 void BlockWriter::columns(int n, const Separable& separable, const std::string& name) {
@@ -121,26 +117,24 @@ void BlockWriter::columns(int n, const Separable& separable, const std::string& 
                outside_value(to_, n, separable.border), to_.width({false, n}),
                to_.height(node.images[0]), true, true);
   const Footprint f = separable.column.footprint();
-  Window w{"w_" + rows, py_ + f.up + f.down, px_ * node.channels, 0, node.channels};
+  Window w{"w_" + rows, py_ + f.up + f.down, px_, 0};
   interior_ = true;
   reaches({0, 0, f.up, f.down});
   to_.scratch_plane(rows, PixelClass::single, nullptr);
   text_ += "  float " + w.array + "[" + std::to_string(w.rows * w.width) +
            "];\n  if (interior) {\n" + loop("r", w.rows) +
            "{\n      GLOBAL const float* const row = " +
-           plane.row("(y0 + r - " + std::to_string(f.up) + ")") + " + (long)x0 * " +
-           std::to_string(w.channels) + ";\n" +
+           plane.row("(y0 + r - " + std::to_string(f.up) + ")") + " + x0;\n" +
            wide_load(PixelClass::single, "row",
                      "(" + w.array + " + r * " + std::to_string(w.width) + ")", 0, w.width,
                      to_.tuning().load_bytes, "      ") +
-           "    }\n  } else {\n" + loop("r", w.rows) + "{\n" + loop("i", px_) + "{\n" +
-           loop("c", w.channels) + "{\n        " + w.array + "[r * " + std::to_string(w.width) +
-           " + i * " + std::to_string(w.channels) +
-           " + c] = " + to_.call(edge, "x0 + i", "y0 + r - " + std::to_string(f.up)) +
-           ";\n  }\n  }\n  }\n  }\n";
+           "    }\n  } else {\n" + loop("r", w.rows) + "{\n" + loop("i", px_) + "{\n" + "        " +
+           w.array + "[r * " + std::to_string(w.width) +
+           " + i] = " + to_.call(edge, "x0 + i", "y0 + r - " + std::to_string(f.up)) +
+           ";\n  }\n  }\n  }\n";
   weighted(name, w, separable.column,
            weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),
-           node.channels, node.cls);
+           node.cls);
 }
 
 void BlockWriter::extremes(int n, const Extremum& extremum, const std::string& name) {
@@ -177,10 +171,10 @@ void BlockWriter::extremes(int n, const Extremum& extremum, const std::string& n
       int known = std::prev(of_length.upper_bound(length))->first;
       const int next = std::min(length, 2 * known);
       const std::string array = "run" + std::to_string(next) + "_" + own;
-      const int count = all - (next - 1) * w.channels;
+      const int count = all - (next - 1);
       text_ += "  " + type + " " + array + "[" + std::to_string(all) + "];\n" + loop("k", count) +
                array + "[k] = " + better + "(" + of_length[known] + "[k], " + of_length[known] +
-               "[k + " + std::to_string((next - known) * w.channels) + "]);\n";
+               "[k + " + std::to_string(next - known) + "]);\n";
       of_length[next] = array;
     }
   };
@@ -190,10 +184,8 @@ void BlockWriter::extremes(int n, const Extremum& extremum, const std::string& n
     fold += "      best = " + better + "(best, " + of_length[run.length] + "[" +
             place_in(w, run.x, run.y, f.up) + "]);\n";
   }
-  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_ * node.channels) +
-               "];\n" +
-               for_each_pixel(node.channels,
-                              fold + "      " + name + "[k] = (" + type_of(node.cls) + ")best;");
+  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_) + "];\n" +
+               for_each_pixel(fold + "      " + name + "[k] = (" + type_of(node.cls) + ")best;");
 }
 
 }  // namespace impipe::jit

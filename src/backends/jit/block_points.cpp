@@ -37,10 +37,8 @@ $make$keep_edge        }
       IN_LOCAL $element* const pixels = (IN_LOCAL $element*)$name;
       for (int k = ITEM; k < $beside; k += $items) {
         const int j = k % $reach, x = j < $reach_left ? j - $reach_left : $width + j - $reach_left;
-        IN_LOCAL $element* const row = pixels + (k / $reach * $wide - left) * $channels;
-        if (x >= left && x < left + $wide) {
-          for (int c = 0; c < $channels; ++c) row[x * $channels + c] = $outside;
-        }
+        IN_LOCAL $element* const row = pixels + k / $reach * $wide - left;
+        if (x >= left && x < left + $wide) row[x] = $outside;
       }
     }
   }
@@ -81,8 +79,7 @@ bool take_long(const Builder& to, const IsStored& stored, const Operand& made) {
       quotients = text.find("over(") != text.npos || text.find(" / ") != text.npos;
     }
     const bool doubles = in_double(to, operand.index);
-    if (powers || (doubles && (quotients || pixel_images(node).size() > 2)) ||
-        (quotients && node.channels > 1)) {
+    if (powers || (doubles && (quotients || pixel_images(node).size() > 2))) {
       return true;
     }
     const auto images = pixel_images(node);
@@ -92,12 +89,12 @@ bool take_long(const Builder& to, const IsStored& stored, const Operand& made) {
 }
 
 PointTile::PointTile(int element_bytes, Size of_group, const Footprint& f)
-    : bytes(element_bytes), channels(1), group(of_group), reach(f) {
+    : bytes(element_bytes), group(of_group), reach(f) {
   const auto columns = [&](int many) {
     return (std::max(f.left, f.right) + many - 1) / many * many;
   };
   // Many bytes at a time, but where a narrow group would make more columns beside its own for it.
-  const int few = channels == 1 ? 8 : 4;
+  const int few = 8;
   px = bytes > 1 ? 4 : group.width >= 128 || columns(16) == columns(few) ? 16 : few;
   halo = columns(px);
   width = static_cast<int>(group.width) + 2 * halo;
@@ -124,7 +121,7 @@ std::int64_t PointTile::local_bytes(const Builder& to, const IsStored& stored,
     for (const Operand& before : pixel_images(to.node(image.index))) count += tables(before);
     return count;
   };
-  return std::int64_t{bytes} * width * channels * rows + 1024 * tables(operand);
+  return std::int64_t{bytes} * width * rows + 1024 * tables(operand);
 }
 
 void BlockWriter::fill_points(const PointTile& tile, const Operand& operand,
@@ -133,7 +130,7 @@ void BlockWriter::fill_points(const PointTile& tile, const Operand& operand,
   BlockWriter points(to_, stored_, {.px = tile.px, .py = 1, .points = true}, operand);
   points.items_ = items_;
   const std::string array = points.centre(operand);
-  const int elements = tile.px * tile.channels, words = elements / 4;
+  const int elements = tile.px, words = elements / 4;
   const int across = tile.width / tile.px, vectors = across * tile.rows;
   const int reach = tile.reach.left + tile.reach.right;
   const bool filled_outside = border == Border::constant || border == Border::absent;
@@ -196,10 +193,7 @@ void BlockWriter::fill_points(const PointTile& tile, const Operand& operand,
              {"beside", number(tile.rows * reach)},
              {"reach", number(std::max(1, reach))},
              {"reach_left", number(tile.reach.left)},
-             {"channels", number(tile.channels)},
-             {"outside", filled_outside ? outside
-                                        : "row[" + rule + "(x, " + width + ") * " +
-                                              number(tile.channels) + " + c]"}});
+             {"outside", filled_outside ? outside : "row[" + rule + "(x, " + width + ")]"}});
 }
 
 BlockWriter::Window BlockWriter::window_of_points(const Operand& operand, const Footprint& f,
@@ -210,11 +204,10 @@ BlockWriter::Window BlockWriter::window_of_points(const Operand& operand, const 
   // Whole numbers are the class's own.
   const bool halves = type == "int" && bytes_of(to_.cls(operand)) == 2;
   const PointTile tile(halves ? 2 : 4, group_size(), f);
-  const int channels = tile.channels, left = (f.left * channels + 3) / 4 * 4;
-  const int right = (f.right * channels + 3) / 4 * 4;
+  const int left = (f.left + 3) / 4 * 4, right = (f.right + 3) / 4 * 4;
   const std::string points = "points_" + name;
   fill_points(tile, operand, points, halves ? "ushort" : type, border, outside);
-  Window w{name, py_ + f.up + f.down, left + px_ * channels + right, left, channels};
+  Window w{name, py_ + f.up + f.down, left + px_ + right, left};
   const std::string width = number(w.width);
   text_ += "  " + type + " " + name + "[" + number(w.rows * w.width) + "];\n" +
            loop("row", w.rows) + "{\n" + loop("q", w.width / 4) + "{\n      const " +
@@ -234,13 +227,12 @@ void BlockWriter::words_of_points(const Operand& operand, const Footprint& f, Bo
   words.array = "points_" + own;
   fill_points(tile, operand, words.array, "uchar", border, "(uchar)" + fill);
   words.place = place_in_tile(tile, words.first);
-  words.apart = tile.width * tile.channels / 4;
+  words.apart = tile.width / 4;
 }
 
 std::string BlockWriter::place_in_tile(const PointTile& tile, int left) const {
-  return "(ITEM / 32 * " + number(py_) + " + row) * " + number(tile.width * tile.channels / 4) +
-         " + ITEM % 32 * " + number(px_ * tile.channels / 4) + " + " +
-         number((tile.halo * tile.channels - left) / 4);
+  return "(ITEM / 32 * " + number(py_) + " + row) * " + number(tile.width / 4) + " + ITEM % 32 * " +
+         number(px_ / 4) + " + " + number((tile.halo - left) / 4);
 }
 
 }  // namespace impipe::jit

@@ -41,11 +41,10 @@ std::string BlockWriter::ranks_apart(const Rank& rank, const Window& w, const Or
   text += network_text(pruned(sort_network(count).steps, needed_ranks(rank)), order.sort, "      ",
                        [](int wire) { return "s[" + number(wire) + "]"; });
   const std::string value = "s[" + number(rank.rank) + "]";
-  return for_each_pixel(w.channels, text + "      " + result + " = " +
-                                        (rank.average ? order.mean + "(" + value + ", s[" +
-                                                            number(rank.rank + 1) + "])"
-                                                      : value) +
-                                        ";");
+  return for_each_pixel(
+      text + "      " + result + " = " +
+      (rank.average ? order.mean + "(" + value + ", s[" + number(rank.rank + 1) + "])" : value) +
+      ";");
 }
 
 // Two neighbouring outputs share all columns but one each. Columns 2q + 1 and 2q + 2 of the window
@@ -54,8 +53,8 @@ std::string BlockWriter::ranks_apart(const Rank& rank, const Window& w, const Or
 std::string BlockWriter::ranks_by_columns(const Rank& rank, const Window& w, const Order& order,
                                           const std::string& result, const std::string& own) {
   const Mask& mask = rank.mask;
-  const int tall = mask.height, wide = mask.width, c = w.channels;
-  const int columns = (px_ + wide - 1) * c, pairs = (px_ + wide - 3) / 2;
+  const int tall = mask.height, wide = mask.width;
+  const int columns = px_ + wide - 1, pairs = (px_ + wide - 3) / 2;
   const int shared = (wide - 1) * tall;  // values that two outputs share
   std::vector<RankTerm> terms[2];
   std::set<int> needed;
@@ -85,7 +84,7 @@ std::string BlockWriter::ranks_by_columns(const Rank& rank, const Window& w, con
                      loop("e", columns) + "{\n";
   for (int j = 0; j < tall; ++j) {
     text += "      " + sorted + "[" + number(j) + e + " = " + w.array + "[(r + " + number(j) +
-            ") * " + number(w.width) + " + " + number(w.first - mask.origin_x * c) + " + e];\n";
+            ") * " + number(w.width) + " + " + number(w.first - mask.origin_x) + " + e];\n";
   }
   const auto in_column = [&](int i) { return sorted + "[" + number(i) + e; };
   if (tall == 3 && !order.sort3.empty()) {
@@ -105,23 +104,22 @@ std::string BlockWriter::ranks_by_columns(const Rank& rank, const Window& w, con
     for (int i = 0; i < 2 * tall; ++i) kept.insert(i);
   }
   const auto in_pair = [&](int k, const std::string& q) {
-    return merged + "[(" + number(k * pairs) + " + " + q + ") * " + number(c) + " + c]";
+    return merged + "[(" + number(k * pairs) + " + " + q + ")]";
   };
-  text += "    " + order.type + " " + merged + "[" + number(2 * tall * pairs * c) + "];\n" +
-          loop("q", pairs) + "{\n" + loop("c", c) + "{\n      " + order.type + " t[" +
-          number(2 * tall) + "];\n";
+  text += "    " + order.type + " " + merged + "[" + number(2 * tall * pairs) + "];\n" +
+          loop("q", pairs) + "{\n      " + order.type + " t[" + number(2 * tall) + "];\n";
   for (int j = 0; j < 2 * tall; ++j) {
     text += "      t[" + number(j) + "] = " + sorted + "[" + number(j % tall * columns) +
-            " + (2 * q + " + number(1 + j / tall) + ") * " + number(c) + " + c];\n";
+            " + (2 * q + " + number(1 + j / tall) + ")];\n";
   }
   text += network_text(pruned(steps, chosen(pair, kept)), order.sort, "      ", wire);
   for (const int k : kept) {
     text += "      " + in_pair(k, "q") + " = " + wire(pair[static_cast<std::size_t>(k)]) + ";\n";
   }
-  text += "  }\n  }\n";
+  text += "  }\n";
 
   // Two outputs at a time.
-  text += loop("two", px_ / 2) + "{\n" + loop("c", c) + "{\n";
+  text += loop("two", px_ / 2) + "{\n";
   std::vector<int> places;
   if (wide == 5) {
     text += "      " + order.type + " t[" + number(4 * tall) + "];\n";
@@ -138,8 +136,7 @@ std::string BlockWriter::ranks_by_columns(const Rank& rank, const Window& w, con
   };
   for (int output = 0; output < 2; ++output) {
     const auto alone = [&](int k) {
-      return sorted + "[" + number(k * columns) + " + (2 * two + " + number(output * wide) +
-             ") * " + number(c) + " + c]";
+      return sorted + "[" + number(k * columns) + " + (2 * two + " + number(output * wide) + ")]";
     };
     std::string values[2];
     for (int i = 0; i < (rank.average ? 2 : 1); ++i) {
@@ -153,12 +150,12 @@ std::string BlockWriter::ranks_by_columns(const Rank& rank, const Window& w, con
                         : order.smaller + "(" + value + ",\n          " + values[i] + ")";
       }
     }
-    text += "      {\n        const int i = 2 * two + " + number(output) + ", k = i * " +
-            number(c) + " + c;\n        " + result + " = " +
+    text += "      {\n        const int i = 2 * two + " + number(output) + ", k = i;\n        " +
+            result + " = " +
             (rank.average ? order.mean + "(" + values[0] + ", " + values[1] + ")" : values[0]) +
             ";\n      }\n";
   }
-  return text + "  }\n  }\n";
+  return text + "  }\n";
 }
 
 std::string BlockWriter::ranks_of_row(const Rank& rank, const Window& w, const Order& order,
@@ -180,7 +177,7 @@ void BlockWriter::ranked(int n, const Rank& rank, const std::string& name) {
   const std::string own = Builder::name({false, n});
   const Window w =
       window(image, rank.mask.footprint(), rank.border, order.type, outside_rank(n, rank), own);
-  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + number(px_ * node.channels) + "];\n" +
+  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + number(px_) + "];\n" +
                ranks_of_row(rank, w, order, name + "[k]", own);
 }
 

@@ -132,17 +132,16 @@ void BlockWriter::sums_of_lanes(int n, const std::string& name, bool rounded) {
       "\n" + body_function(body, "float", "", parameters,
                            "{ " + rest + "return " +
                                float_text(rounded ? result.parts[0] : result, range) + "; }"));
-  const int row = px_ * node.channels;
+  const int row = px_;
   const std::string count = std::to_string(row), both = (rounded ? "codes_" : "both_") + own;
   const auto value = [&](const std::vector<std::string>& arguments) {
     const std::string call = body + "(" + joined(arguments) + ")";
     return rounded ? "rounded_root(" + call + ")" : call;
   };
-  pair_text_ +=
-      std::string("      ") + (rounded ? "uint " : "float ") + both + "[" +
-      std::to_string(2 * row) + "];\n" +
-      for_each_pixel(node.channels, made + both + "[k] = " + value(low) + ";\n      " + both + "[" +
-                                        count + " + k] = " + value(high) + ";");
+  pair_text_ += std::string("      ") + (rounded ? "uint " : "float ") + both + "[" +
+                std::to_string(2 * row) + "];\n" +
+                for_each_pixel(made + both + "[k] = " + value(low) + ";\n      " + both + "[" +
+                               count + " + k] = " + value(high) + ";");
   if (rounded) return words_of_codes(name, both, "SECOND", row);
   row_text_ += "  " + type_of(node.cls) + " " + name + "[" + count + "];\n" + loop("k", row) +
                name + "[k] = " + converted(node.cls, "float", both + "[two * " + count + " + k]") +
@@ -194,10 +193,9 @@ void BlockWriter::means_of_lanes(int n, const std::string& name) {
     return w.array + "[(r + " + std::to_string(row) + ") * " + width + " + e]";
   };
   const auto column = [&](int x) {
-    return columns + "[" + std::to_string(w.first) + " + (i + " + std::to_string(x) + ") * " +
-           std::to_string(w.channels) + " + c]";
+    return columns + "[" + std::to_string(w.first) + " + (i + " + std::to_string(x) + ")]";
   };
-  const int row = px_ * node.channels;
+  const int row = px_;
   const std::string count = std::to_string(row), codes = "codes_" + own;
   const auto ninth = [](const char* lane) {
     return std::string("FLOAT_BITS(fma(") + lane + "(sum), 0.111114501953125f, 7456512.0f))";
@@ -206,10 +204,9 @@ void BlockWriter::means_of_lanes(int n, const std::string& name) {
       "      uint " + columns + "[" + width + "], " + codes + "[" + std::to_string(2 * row) +
       "];\n" + loop("e", w.width) + columns + "[e] = " + at(0) + " + " + at(1) + " + " + at(2) +
       ";\n" +
-      for_each_pixel(node.channels, "const uint sum = " + column(-1) + " + " + column(0) + " + " +
-                                        column(1) + ";\n      " + codes +
-                                        "[k] = " + ninth("LOW_LANE") + ";\n      " + codes + "[" +
-                                        count + " + k] = " + ninth("HIGH_LANE") + ";");
+      for_each_pixel("const uint sum = " + column(-1) + " + " + column(0) + " + " + column(1) +
+                     ";\n      " + codes + "[k] = " + ninth("LOW_LANE") + ";\n      " + codes +
+                     "[" + count + " + k] = " + ninth("HIGH_LANE") + ";");
   words_of_codes(name, codes, "FIRST", row);
 }
 
@@ -251,7 +248,6 @@ bool BlockWriter::point_of_lanes(int n, const std::string& name) {
     const auto it = std::find(labels.begin(), labels.end(), tree.parts[0].name);
     if (it == labels.end()) return "";
     const int i = static_cast<int>(it - labels.begin());
-    if (node.arguments[static_cast<std::size_t>(i)].per_channel) return "";
     return to_.argument(n, i, *it, "double") + " == (double)" + number_text(tree.parts[1].number);
   };
   const auto is_number = [](const BodyTree& tree, double value) {
@@ -267,8 +263,8 @@ bool BlockWriter::point_of_lanes(int n, const std::string& name) {
   }
   if (!text) return false;
   const std::string own = Builder::name({false, n}), made = "made_" + own;
-  pair_text_ += "      uint " + made + "[" + std::to_string(px_ * node.channels) + "];\n" +
-                for_each_pixel(node.channels, made + "[k] = " + *text + ";");
+  pair_text_ += "      uint " + made + "[" + std::to_string(px_) + "];\n" +
+                for_each_pixel(made + "[k] = " + *text + ";");
   lane_pixels_[own] = made + "[k]";
   rows_of_made(n, name);
   return true;

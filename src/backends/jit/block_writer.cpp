@@ -54,7 +54,7 @@ std::string BlockWriter::centre(const Operand& operand) {
 
 void BlockWriter::quickly(int n, const PlaneText& plane) {
   const PixelClass cls = to_.node(n).cls;
-  const int row = px_ * 1;
+  const int row = px_;
   if (!points_ || !to_.tuning().unroll || row_alignment % (row * bytes_of(cls)) != 0) return;
   Builder::Quick quick;
   to_.quick = &quick;
@@ -65,8 +65,7 @@ void BlockWriter::quickly(int n, const PlaneText& plane) {
     for (const std::string& unit : quick.units) ones += " && " + unit + " == 1.0f";
     const std::string type = type_of(cls), count = std::to_string(row);
     const auto to_row = [&](const std::string& r) {
-      return "    GLOBAL " + type + "* const row = " + plane.row("(y0 + " + r + ")") +
-             " + (long)x0 * " + std::to_string(1) + ";\n";
+      return "    GLOBAL " + type + "* const row = " + plane.row("(y0 + " + r + ")") + " + x0;\n";
     };
     quick_text_ = "  if (y0 + " + std::to_string(py_) + " <= " + to_.height(sized_) + ones +
                   ") {\n  " + type + " all[" + std::to_string(py_ * row) +
@@ -93,7 +92,7 @@ std::string BlockWriter::row_pass(int n, const std::string& name) {
   const Operand image = to_.node(n).images[0];
   const Window w = window(image, separable.row.footprint(), separable.border, "float",
                           outside_value(to_, n, separable.border), name);
-  weighted(name, w, separable.row, weights(to_, n, "row_weights", 0, separable.row.count()), 1,
+  weighted(name, w, separable.row, weights(to_, n, "row_weights", 0, separable.row.count()),
            PixelClass::single);
   return name;
 }
@@ -165,7 +164,7 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
 std::string BlockWriter::rows_text(const std::string& array, const PlaneText& plane, PixelClass cls,
                                    const std::string& height) const {
   const std::string width = to_.width(sized_);
-  const int row = px_ * 1;
+  const int row = px_;
   // Padding ends every row, so that whole blocks fit where their bytes divide it.
   const bool padded = row_alignment % (row * bytes_of(cls)) == 0;
   const std::string in_one =
@@ -175,15 +174,12 @@ std::string BlockWriter::rows_text(const std::string& array, const PlaneText& pl
           : wide_store(cls, "row", array, row, to_.tuning().load_bytes, padded ? "    " : "      ");
   const std::string stored = padded ? in_one
                                     : "    if (whole) {\n" + in_one + "    } else {\n" +
-                                          loop("i", px_) + "for (int c = 0; c < " + number(1) +
-                                          "; ++c) {\n        if (x0 + i < " + width + ") row[i * " +
-                                          number(1) + " + c] = " + array + "[i * " + number(1) +
-                                          " + c];\n      }\n    }\n";
+                                          loop("i", px_) + "if (x0 + i < " + width +
+                                          ") row[i] = " + array + "[i];\n    }\n";
   const std::string to_row =
       packed_ ? "    GLOBAL " + type_of(cls) +
                     "* const row = rows[two];\n    rows[two] += " + plane.stride + ";\n"
-              : "    GLOBAL " + type_of(cls) + "* const row = " + plane.row("y") +
-                    " + (long)x0 * " + number(1) + ";\n";
+              : "    GLOBAL " + type_of(cls) + "* const row = " + plane.row("y") + " + x0;\n";
   const std::string each = packed_ ? loop("two", 2) + "{\n    const int y = y0 + r + two * " +
                                          number(rows_apart()) + ";\n" + to_row
                                    : loop("r", py_) + "{\n    const int y = y0 + r;\n";
@@ -231,10 +227,8 @@ std::string BlockWriter::loop(const std::string& variable, int count) const {
          std::to_string(count) + "; ++" + variable + ") ";
 }
 
-std::string BlockWriter::for_each_pixel(int channels, const std::string& step) const {
-  const std::string c = std::to_string(channels);
-  return loop("i", px_) + "{\n" + loop("c", channels) + "{\n      const int k = i * " + c +
-         " + c;\n      " + step + "\n  }\n  }\n";
+std::string BlockWriter::for_each_pixel(const std::string& step) const {
+  return loop("i", px_) + "{\n      const int k = i;\n      " + step + "\n  }\n";
 }
 
 bool BlockWriter::names_place(const Node& node) {
@@ -243,15 +237,15 @@ bool BlockWriter::names_place(const Node& node) {
 }
 
 void BlockWriter::load_centre(const Operand& operand, const std::string& name) {
-  const int channels = 1, row = px_ * channels;
+  const int row = px_;
   const PixelClass cls = to_.cls(operand);
-  const std::string c = std::to_string(channels), from = "from_" + name;
+  const std::string from = "from_" + name;
   if (points_ && bytes_of(cls) == 1 && row_alignment % row == 0) {
     // As words: an instruction takes a byte out of one.
     const std::string words = "words_" + name, count = std::to_string(row / 4);
     const auto load = [&](const std::string& y, const std::string& x, const std::string& place) {
-      return "      GLOBAL const uchar* const from = " + to_.plane(operand).row(y) + " + (long)" +
-             x + " * " + c + ";\n" +
+      return "      GLOBAL const uchar* const from = " + to_.plane(operand).row(y) + " + " + x +
+             ";\n" +
              word_access(true, "from", place, 0, row, row, to_.tuning().load_bytes, "      ");
     };
     std::string place = words;
@@ -274,17 +268,14 @@ void BlockWriter::load_centre(const Operand& operand, const std::string& name) {
                "    GLOBAL const " + type_of(cls) + "* const " + from + " = " +
                to_.plane(operand).row("y") + ";\n";
   const auto wide = [&](const std::string& indent) {
-    return wide_load(cls, "(" + from + " + (long)x0 * " + c + ")", name, 0, row,
-                     to_.tuning().load_bytes, indent);
+    return wide_load(cls, "(" + from + " + x0)", name, 0, row, to_.tuning().load_bytes, indent);
   };
   if (row_alignment % (row * bytes_of(cls)) == 0) {
     row_text_ += wide("    ");
     return;
   }
-  row_text_ += "    if (whole) {\n" + wide("      ") + "    } else {\n" + loop("i", px_) +
-               "for (int c = 0; c < " + c + "; ++c) {\n        " + name + "[i * " + c +
-               " + c] = " + from + "[smaller(x0 + i, " + to_.width(sized_) + " - 1) * " + c +
-               " + c];\n      }\n    }\n";
+  row_text_ += "    if (whole) {\n" + wide("      ") + "    } else {\n" + loop("i", px_) + name +
+               "[i] = " + from + "[smaller(x0 + i, " + to_.width(sized_) + " - 1)];\n    }\n";
 }
 
 std::string BlockWriter::code_value(int n, const Operand& source) {
@@ -337,18 +328,16 @@ void BlockWriter::point_centre(int n, const std::string& name) {
     ahead_ = points_;
     const std::string from = centre(*source);
     ahead_ = false;
-    row_text_ +=
-        "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_ * node.channels) + "];\n" +
-        for_each_pixel(node.channels, name + "[k] = " + table(n, *source) + "[" + from + "[k]];");
+    row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_) + "];\n" +
+                 for_each_pixel(name + "[k] = " + table(n, *source) + "[" + from + "[k]];");
     return;
   }
   for (const Operand& image : pixel_images(node)) centre(image);
   const std::string value =
       point_value(to_, n, [&](const Operand& image) { return centre(image) + "[k]"; });
-  row_text_ +=
-      "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_ * node.channels) + "];\n" +
-      for_each_pixel(node.channels, (names_place(node) ? "const int x = x0 + i;\n      " : "") +
-                                        name + "[k] = " + value + ";");
+  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_) + "];\n" +
+               for_each_pixel((names_place(node) ? "const int x = x0 + i;\n      " : "") + name +
+                              "[k] = " + value + ";");
 }
 
 void BlockWriter::reaches(const Footprint& f) {
@@ -366,30 +355,29 @@ BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint&
   }
   write_border(to_, edge, type, to_.value(operand, "x", "y"), border, outside, to_.width(operand),
                to_.height(operand));
-  const int channels = 1;
   const PixelClass cls = to_.cls(operand);
   const int bytes = bytes_of(cls);
   // Floats from wide neighbourhoods come by whole vectors.
   const int vector = bytes == 4 && px_ % 4 == 0 && std::max(f.left, f.right) > 1 ? 16 : 4;
   const auto aligned = [&](int pixels) {
-    return (pixels * channels * bytes + vector - 1) / vector * vector / bytes;
+    return (pixels * bytes + vector - 1) / vector * vector / bytes;
   };
-  Window w{name, py_ + f.up + f.down, 0, aligned(f.left), channels};
-  w.width = w.first + px_ * channels + aligned(f.right);
-  const int left = f.left * channels;
+  Window w{name, py_ + f.up + f.down, 0, aligned(f.left)};
+  w.width = w.first + px_ + aligned(f.right);
+  const int left = f.left;
   interior_ = true;
   reaches(f);
-  reach_left_ = std::max(reach_left_, (w.first + channels - 1) / channels);
-  const std::string c = number(channels), width = number(w.width);
+  reach_left_ = std::max(reach_left_, w.first);
+  const std::string width = number(w.width);
   const std::string count = number(w.rows * w.width);
   const std::string raw = "raw_" + Builder::name(operand), row = "row_of_" + raw;
   const std::string to = "(" + raw + " + r * " + width + ")";
-  const int centre = px_ * channels, widest = to_.tuning().load_bytes;
+  const int centre = px_, widest = to_.tuning().load_bytes;
   const int beside = bytes == 4 && px_ % 4 == 0 && w.first % 4 == 0 ? widest : 4;
   text_ += "  " + type + " " + name + "[" + count + "];\n  if (interior) {\n    " + type_of(cls) +
            " " + raw + "[" + count + "];\n    GLOBAL const " + type_of(cls) + "* " + row + " = " +
-           to_.plane(operand).row("(y0 - " + number(f.up) + ")") + " + (long)x0 * " + c + " - " +
-           number(w.first) + ";\n" + loop("r", w.rows) + "{\n" +
+           to_.plane(operand).row("(y0 - " + number(f.up) + ")") + " + x0 - " + number(w.first) +
+           ";\n" + loop("r", w.rows) + "{\n" +
            // One load for several columns, though it reads a few that nobody needs.
            wide_load(cls, row, to, 0, w.first, left > 1 ? beside : 4, "      ") +
            // The block's own pixels are aligned more widely than the window's first.
@@ -399,17 +387,15 @@ BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint&
            "      " + row + " += " + to_.plane(operand).stride + ";\n    }\n" +
            loop("k", w.rows * w.width) + name + "[k] = (" + type + ")" + raw +
            "[k];\n  } else {\n" + loop("r", w.rows) + "{\n" + loop("i", px_ + f.left + f.right) +
-           "{\n" + loop("c", channels) + "{\n        " + name + "[r * " + width + " + " +
-           number(w.first - left) + " + i * " + c +
-           " + c] = " + to_.call(edge, "x0 + i - " + number(f.left), "y0 + r - " + number(f.up)) +
-           ";\n  }\n  }\n  }\n  }\n";
+           "        " + name + "[r * " + width + " + " + number(w.first - left) +
+           " + i] = " + to_.call(edge, "x0 + i - " + number(f.left), "y0 + r - " + number(f.up)) +
+           ";\n  }\n  }\n";
   return w;
 }
 
 std::string BlockWriter::place_in(const Window& w, int dx, int dy, int up) {
   return "(r + " + std::to_string(up + dy) + ") * " + std::to_string(w.width) + " + " +
-         std::to_string(w.first) + " + (i + " + std::to_string(dx) + ") * " +
-         std::to_string(w.channels) + " + c";
+         std::to_string(w.first + dx) + " + i";
 }
 
 }  // namespace impipe::jit

@@ -51,8 +51,7 @@ bool take_long(const Builder& to, const IsStored& stored, const Operand& made);
 // A group's pixels in local memory, with those around them.
 struct PointTile {
   PointTile(int element_bytes, Size of_group, const Footprint& f);
-  int bytes;  // of an element: 1 and 2 as the class has it, or a number
-  int channels;
+  int bytes;   // of an element: 1 and 2 as the class has it, or a number
   int px = 4;  // pixels that a work-item makes at a time
   Size group;
   Footprint reach;          // around the group's pixels
@@ -110,7 +109,7 @@ class BlockWriter {
   // are exact; what is written after it makes the others. Before everything else.
   void quickly(int n, const PlaneText& plane);
 
-  // The array with a row of the block of an operand: [px][channels].
+  // The array with a row of the block of an operand: [px].
   std::string centre(const Operand& operand);
 
   // The row pass of separable node n as floats.
@@ -135,13 +134,11 @@ class BlockWriter {
   struct Window {
     std::string array;
     int rows = 0, width = 0, first = 0;
-    int channels = 1;
   };
 
   std::string loop(const std::string& variable, int count) const;
-  // Loops over the pixels and channels of the block's row r, with x, c and k, the place in the
-  // row's array.
-  std::string for_each_pixel(int channels, const std::string& step) const;
+  // Loops over the pixels k of the block's row r.
+  std::string for_each_pixel(const std::string& step) const;
   static bool names_place(const Node& node);
 
   void load_centre(const Operand& operand, const std::string& name);
@@ -182,7 +179,7 @@ class BlockWriter {
   static std::string place_in(const Window& w, int dx, int dy, int up);
 
   void weighted(const std::string& name, const Window& w, const Mask& mask,
-                const std::string& weight, int channels, PixelClass cls);
+                const std::string& weight, PixelClass cls);
 
   void around(int n, const std::string& name);
 
@@ -206,7 +203,7 @@ class BlockWriter {
     std::string type, sort, smaller, larger, mean;
     std::string sort3 = "";  // of three values at once, where that is cheaper
   };
-  // Text that makes `result` [px][channels] of the ranks of the windows of row r.
+  // Text that makes `result` [px] of the ranks of the windows of row r.
   std::string ranks_of_row(const Rank& rank, const Window& w, const Order& order,
                            const std::string& result, const std::string& own);
   // The same by one network a window, and by sorted columns that neighbouring windows share.

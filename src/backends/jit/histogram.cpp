@@ -113,7 +113,6 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
   const Node& node = to.node(n);
   const Histogram& histogram = std::get<Histogram>(node.primitive);
   const Operand image = node.images[0];
-  const int channels = 1;
   const std::string name = Builder::name({false, n});
   const Tuning& tuning = to.tuning();
   const auto number = [](std::int64_t i) { return std::to_string(i); };
@@ -131,9 +130,8 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
     return stream.groups_for(at, load);
   };
   const auto parts = [&] {
-    return to.scratch(name + "_parts", "uint", [=](const LaunchContext& at) {
-      return groups(at) * counters * channels * 4;
-    });
+    return to.scratch(name + "_parts", "uint",
+                      [=](const LaunchContext& at) { return groups(at) * counters * 4; });
   };
   const auto count = [&](const std::string& value) {
     const std::string place = "counts[(int)" + value + " * " + number(copies) + " + copy]";
@@ -154,7 +152,6 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
   const auto end = [&] {
     return filled(part(kernels::histogram, "local_end"),
                   {{"counters", number(counters)},
-                   {"channels", number(channels)},
                    {"items", number(group)},
                    {"span", number(span)},
                    {"groups", groups_text},
@@ -180,7 +177,6 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
                                           {"one_launch", one_launch ? "1" : "0"},
                                           {"totals", totals},
                                           {"parts", parts_text},
-                                          {"channels", number(channels)},
                                           {"items", number(group)},
                                           {"rows", rows},
                                           {"span", number(group / slices)},
@@ -189,7 +185,6 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
     text += filled(part(kernels::histogram, "last_group"),
                    {{"ticket", to.ticket()},
                     {"totals", totals},
-                    {"channels", number(channels)},
                     {"counters", number(counters)},
                     {"bins", number(histogram.bins)},
                     {"items", number(group)},
@@ -216,15 +211,13 @@ void write_histogram(Builder& to, int n) {
   const Histogram& histogram = std::get<Histogram>(node.primitive);
   const Operand image = node.images[0];
   const std::string name = Builder::name({false, n});
-  const int channels = 1;
   const bool codes = is_integer(to.cls(image));
   // What is counted first: the codes of an integer class, else bins at once.
   const int counters = codes ? static_cast<int>(class_max(to.cls(image))) + 1 : histogram.bins;
   const std::string bin = write_bin(to, n);
   const auto counts = [&](const std::string& suffix, int count) {
     return to.scratch(
-        name + suffix, "uint",
-        [=](const LaunchContext&) { return std::int64_t{4} * count * channels; }, true);
+        name + suffix, "uint", [=](const LaunchContext&) { return std::int64_t{4} * count; }, true);
   };
   if (counters <= most_local && histogram.bins <= most_local) {
     return write_local(to, n, counters, codes, bin);
@@ -238,7 +231,6 @@ void write_histogram(Builder& to, int n) {
   to.kernel(
       name + "_counts_of_groups", items,
       filled(part(kernels::histogram, "in_global"), {{"counters", std::to_string(counters)},
-                                                     {"channels", std::to_string(channels)},
                                                      {"items", std::to_string(items)},
                                                      {"width", to.width(image)},
                                                      {"height", to.height(image)},
@@ -255,7 +247,6 @@ void write_histogram(Builder& to, int n) {
               filled(part(kernels::histogram, "bins"), {{"items", std::to_string(items)},
                                                         {"counters", std::to_string(counters)},
                                                         {"bin", bin + "(given, (double)code)"},
-                                                        {"channels", std::to_string(channels)},
                                                         {"bins", counts("_bins", histogram.bins)},
                                                         {"count", std::to_string(histogram.bins)},
                                                         {"counts", counts("_counts", counters)}}),
@@ -263,7 +254,7 @@ void write_histogram(Builder& to, int n) {
                 return LaunchShape{{(counters + items - 1) / items, 1, 1}, {items, 1, 1}};
               });
   }
-  const int total = histogram.bins * channels;
+  const int total = histogram.bins;
   to.kernel(name + "_as_doubles", items,
             filled(part(kernels::histogram, "end"), {{"items", std::to_string(items)},
                                                      {"total", std::to_string(total)},

@@ -56,7 +56,15 @@ ShapeFunction tiles_of(const Operand& image, int side, int group) {
   };
 }
 
-void write_vector_tiles(Builder& to, int n) {
+}  // namespace
+
+bool fits_tiles(const Builder& to, const std::function<bool(int)>& stored, int n) {
+  const auto* permute = std::get_if<Permute>(&to.node(n).primitive);
+  const Operand& image = to.node(n).images[0];
+  return permute != nullptr && permute->transpose && (image.external || stored(image.index));
+}
+
+void write_transpose_kernel(Builder& to, int n) {
   const Node& node = to.node(n);
   const Operand self{false, n}, image = node.images[0];
   const PlaneText in = to.plane(image), out = to.plane(self);
@@ -89,36 +97,6 @@ void write_vector_tiles(Builder& to, int n) {
                     {"to_y", flips ? to.height(self) + " - 1 - y" : "y"},
                     {"out_row", out.row("to_y")}}),
             tiles_of(image, side, vector_items), 8);
-}
-
-}  // namespace
-
-bool fits_tiles(const Builder& to, const std::function<bool(int)>& stored, int n) {
-  const auto* permute = std::get_if<Permute>(&to.node(n).primitive);
-  const Operand& image = to.node(n).images[0];
-  return permute != nullptr && permute->transpose && (image.external || stored(image.index));
-}
-
-void write_transpose_kernel(Builder& to, int n) {
-  const Node& node = to.node(n);
-  const Permute& permute = std::get<Permute>(node.primitive);
-  if (node.channels == 1) return write_vector_tiles(to, n);
-  const Operand self{false, n}, image = node.images[0];
-  const PlaneText in = to.plane(image), out = to.plane(self);
-  const int side = 32, group = to.tuning().group;
-  const std::string text = filled(part(kernels::permute, "pixel_tiles"),
-                                  {{"type", type_of(node.cls)},
-                                   {"channels", std::to_string(node.channels)},
-                                   {"rows", std::to_string(group / 32)},
-                                   {"in_width", to.width(image)},
-                                   {"in_height", to.height(image)},
-                                   {"in_row", in.row("from_y")},
-                                   {"width", to.width(self)},
-                                   {"height", to.height(self)},
-                                   {"to_x", permute.flip_x ? to.width(self) + " - 1 - x" : "x"},
-                                   {"to_y", permute.flip_y ? to.height(self) + " - 1 - y" : "y"},
-                                   {"out_row", out.row("to_y")}});
-  to.kernel("store_" + Builder::name(self), group, text, tiles_of(image, side, group));
 }
 
 }  // namespace impipe::jit

@@ -94,7 +94,7 @@ $digits  const int own = ITEM / 32 * (32 * $codes) + ITEM % 32 * $per;
   const int first = GROUP_Y * $strip;
   const int last = smaller(first + $strip, $height);
   if (x >= $width) return;
-  for (int c = 0; c < $channels; ++c) {
+  {
     for (int k = 0; k < $words_each; ++k) words[own / $per + k * 32] = 0;
     // How many values of the window are in codes before `place`.
     uint place = 0;
@@ -217,8 +217,7 @@ class RankHistogram {
     write_outside();
     write_key();
     const bool rows = rank_.mask.full() && rank_.mask.width <= most_row_cells &&
-                      node_.cls != PixelClass::uint16 && node_.cls != PixelClass::single &&
-                      node_.channels == 1;
+                      node_.cls != PixelClass::uint16 && node_.cls != PixelClass::single;
     if (rows) write_row();
     if (rest_bits() > 0) write_rest();
     const std::string loop = rows ? rows_text() : cells_text();
@@ -240,7 +239,6 @@ class RankHistogram {
                 {"strip", strip},
                 {"height", to_.height(self)},
                 {"width", to_.width(self)},
-                {"channels", number(node_.channels)},
                 {"loop", loop},
                 {"sums_macro", small_ ? sums_of_bytes : sums_of_shorts},
                 {"walk", filled(walk, {{"rank", number(rank_.rank)},

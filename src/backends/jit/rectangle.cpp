@@ -70,11 +70,7 @@ FUNCTION uint2 larger_bytes(uint2 a, const uint2 b) {
 class RectangleWriter {
  public:
   RectangleWriter(Builder& to, int n)
-      : to_(to),
-        n_(n),
-        extremum_(std::get<Extremum>(to.node(n).primitive)),
-        cls_(to.node(n).cls),
-        channels_(to.node(n).channels) {}
+      : to_(to), n_(n), extremum_(std::get<Extremum>(to.node(n).primitive)), cls_(to.node(n).cls) {}
 
   void write() {
     const Footprint f = extremum_.mask.footprint();
@@ -275,56 +271,43 @@ class RectangleWriter {
     const bool long_blocks = waves && bytes_of(cls_) == 1 && reach.side() > 16;
     const Line line{long_blocks ? 16 : 8, waves ? 128 : 256, 1, waves};
     const int blocks = waves ? 32 : 64;  // of a line
-    const std::string type = type_of(cls_), c = number(channels_), all = number(line.block);
+    const std::string type = type_of(cls_), all = number(line.block);
     const std::string width = to_.width(self()), height = to_.height(self());
     const int lines = line.items / blocks, rows = single() ? 1 : 2;
     const int before = reach.blocks_before(line.block), after = reach.blocks_after(line.block);
     const int made = blocks - before - after;
-    const bool plain = channels_ == 1;
     const int row_bytes = line.block * bytes_of(cls_);
     const std::string from = single() ? "from0" : "(GLOBAL const uchar*)from0";
     std::string load, store;
     for (int r = 0; r < rows; ++r) {
       const std::string which = number(r), from_row = "from" + which;
       load += "    GLOBAL const " + type + "* const " + from_row + " = " +
-              in.row("smaller(y + " + which + ", " + height + " - 1)") + " + (long)x0 * " + c +
-              ";\n";
+              in.row("smaller(y + " + which + ", " + height + " - 1)") + " + x0;\n";
     }
-    const std::string pixel = "[i * " + c + " + c]";
-    const std::string narrow = bytes_of(cls_) == 1 ? "0x101u * " : "";
-    const std::string of_pixel =
-        single() ? "from0" + pixel
-                 : narrow + "((uint)from0" + pixel + " | (uint)from1" + pixel + " << 16)";
     const std::string nothing = single() || extremum_.largest ? w.nothing : "0xffffffffu";
-    if (plain) {
-      // Rows are padded to more than a block.
-      load += "    if (x0 >= 0 && x0 < " + width + ") {\n";
-      if (single()) {
-        load += wide_load(cls_, "from0", "v", 0, line.block, tuning.load_bytes, "      ");
-      } else {
-        const std::string words = number(row_bytes / 4);
-        load += "      uint row0[" + words + "], row1[" + words + "];\n";
-        for (const std::string r : {"0", "1"}) {
-          load += word_access(true, "(GLOBAL const uchar*)from" + r, "row" + r, 0, row_bytes,
-                              row_bytes, tuning.load_bytes, "      ");
-        }
-        for (int i = 0; i < line.block; ++i) {
-          load += "      v[" + number(i) + "] = " + lanes_of_rows(i) + ";\n";
-        }
-      }
-      load += "    } else {\n" + loop("i", line.block) + "v[i] = " + nothing +
-              ";\n    }\n    if (x0 + " + all + " > " + width + ") {\n" + loop("i", line.block) +
-              "v[i] = x0 + i < " + width + " ? v[i] : " + nothing + ";\n    }\n";
+    // Rows are padded to more than a block.
+    load += "    if (x0 >= 0 && x0 < " + width + ") {\n";
+    if (single()) {
+      load += wide_load(cls_, "from0", "v", 0, line.block, tuning.load_bytes, "      ");
     } else {
-      load += loop("i", line.block) + "v[i] = x0 + i >= 0 && x0 + i < " + width + " ? " + of_pixel +
-              " : " + nothing + ";\n";
+      const std::string words = number(row_bytes / 4);
+      load += "      uint row0[" + words + "], row1[" + words + "];\n";
+      for (const std::string r : {"0", "1"}) {
+        load += word_access(true, "(GLOBAL const uchar*)from" + r, "row" + r, 0, row_bytes,
+                            row_bytes, tuning.load_bytes, "      ");
+      }
+      for (int i = 0; i < line.block; ++i) {
+        load += "      v[" + number(i) + "] = " + lanes_of_rows(i) + ";\n";
+      }
     }
+    load += "    } else {\n" + loop("i", line.block) + "v[i] = " + nothing +
+            ";\n    }\n    if (x0 + " + all + " > " + width + ") {\n" + loop("i", line.block) +
+            "v[i] = x0 + i < " + width + " ? v[i] : " + nothing + ";\n    }\n";
     const auto to_row = [&](int r) {
       return std::string(r == 0 ? "" : "if (y + 1 < " + height + ") ") + "{\n        GLOBAL " +
-             type + "* const to = " + out.row("(y + " + number(r) + ")") + " + (long)x0 * " + c +
-             ";\n";
+             type + "* const to = " + out.row("(y + " + number(r) + ")") + " + x0;\n";
     };
-    if (plain && !single()) {
+    if (!single()) {
       const std::string words = number(row_bytes / 4);
       store += "      uint row0[" + words + "], row1[" + words + "];\n";
       for (int q = 0; q < row_bytes / 4; ++q) store += "      " + rows_of_lanes(q);
@@ -334,19 +317,10 @@ class RectangleWriter {
                              tuning.load_bytes, "        ") +
                  "      }\n";
       }
-    } else if (plain) {
+    } else {
       store += "      " + to_row(0) +
                wide_store(cls_, "to", "best", line.block, tuning.load_bytes, "        ") +
                "      }\n";
-    } else {
-      for (int r = 0; r < rows; ++r) {
-        store += "      " + to_row(r) + loop("i", line.block) + "if (x0 + i < " + width + ") to" +
-                 pixel + " = (" + type + ")" +
-                 (single() ? "best[i]"
-                  : r == 0 ? "best[i]"
-                           : "(best[i] >> 16)") +
-                 ";\n      }\n";
-      }
     }
     const std::string active = "y < " + height + " && x0 < " + width +
                                " && of_line >= " + number(before) + " && of_line < " +
@@ -356,9 +330,9 @@ class RectangleWriter {
         "  const int of_line = ITEM % " + number(blocks) + ";\n  const int x0 = (GROUP_X * " +
         number(made) + " + of_line - " + number(before) + ") * " + all +
         ";\n  const int y = (GROUP_Y * " + number(lines) + " + ITEM / " + number(blocks) + ") * " +
-        number(rows) + ";\n  for (int c = 0; c < " + c + "; ++c) {\n    " + w.type + " v[" + all +
-        "];\n" + load + by_wave(line, [&](const Line& l) { return windows(w, reach, l, active); }) +
-        "    if (" + active + ") {\n" + store + "    }\n  }\n";
+        number(rows) + ";\n  {\n    " + w.type + " v[" + all + "];\n" + load +
+        by_wave(line, [&](const Line& l) { return windows(w, reach, l, active); }) + "    if (" +
+        active + ") {\n" + store + "    }\n  }\n";
     const int across = made * line.block, down = lines * rows, items = line.items;
     to_.kernel(name_, items, text, [size = size(), across, down, items](const LaunchContext& at) {
       const Size s = size(at);
@@ -381,7 +355,7 @@ class RectangleWriter {
     return "  LOCAL " + w.in_local + " begins[" + count + "], ends[" + count + "];\n";
   }
 
-  // Words of pixels side by side, whatever their channels; a work-item has eight rows of one.
+  // Words of pixels side by side; a work-item has eight rows of one.
   void column_kernel(const PlaneText& in, const PlaneText& out, const Reach& reach) {
     const Words w = words(bytes_of(cls_) == 1);
     const std::string height = to_.height(self());
@@ -390,11 +364,11 @@ class RectangleWriter {
     const int before = reach.blocks_before(column_block), after = reach.blocks_after(column_block);
     const int made = blocks - before - after, items = line.items;
     const std::string word = single() ? "float" : "uint";
-    const int in_word = 4 / bytes_of(cls_), channels = channels_;
+    const int in_word = 4 / bytes_of(cls_);
     const std::string words_across = to_.parameter(
         ParameterType::int32, Builder::name(self()) + "_words",
-        [self = self(), in_word, channels](const LaunchContext& at, int) {
-          return static_cast<double>((at.size_of(self).width * channels + in_word - 1) / in_word);
+        [self = self(), in_word](const LaunchContext& at, int) {
+          return static_cast<double>((at.size_of(self).width + in_word - 1) / in_word);
         });
     const std::string active = "x < " + words_across + " && of_line >= " + number(before) +
                                " && of_line < " + number(blocks - after);
@@ -422,15 +396,14 @@ class RectangleWriter {
         "(best[i]);\n      } else {\n" + each + "if (y0 + i < " + height +
         ") to[i * made] = " + w.narrow + "(best[i]);\n      }\n    }\n  }\n";
     const int per_group = made * column_block;
-    to_.kernel(
-        name_, items, text,
-        [size = size(), across, per_group, in_word, channels, items](const LaunchContext& at) {
-          const Size s = size(at);
-          const std::int64_t words = (s.width * channels + in_word - 1) / in_word;
-          return LaunchShape{
-              {(words + across - 1) / across, (s.height + per_group - 1) / per_group, 1},
-              {items, 1, 1}};
-        });
+    to_.kernel(name_, items, text,
+               [size = size(), across, per_group, in_word, items](const LaunchContext& at) {
+                 const Size s = size(at);
+                 const std::int64_t words = (s.width + in_word - 1) / in_word;
+                 return LaunchShape{
+                     {(words + across - 1) / across, (s.height + per_group - 1) / per_group, 1},
+                     {items, 1, 1}};
+               });
   }
 
   // The best of a few pixels; places outside give way to the nearest inside, which the window has.
@@ -444,14 +417,14 @@ class RectangleWriter {
     dx.erase(std::unique(dx.begin(), dx.end()), dx.end());
     std::sort(dy.begin(), dy.end());
     dy.erase(std::unique(dy.begin(), dy.end()), dy.end());
-    std::string text = "  for (int c = 0; c < " + number(channels_) + "; ++c) {\n    " + type +
+    std::string text = "  {\n    " + type +
                        " best = " + (single() ? nothing_of_pixel() : "(int)" + nothing_of_pixel()) +
                        ";\n";
     for (const int y : dy) {
       for (const int x : dx) {
         text += "    best = " + better + "(best, (" + type + ")(" +
                 in.row("replicate(y + (" + number(y) + "), " + height + ")") + ")[replicate(x + (" +
-                number(x) + "), " + width + ") * " + number(channels_) + " + c]);\n";
+                number(x) + "), " + width + ")]);\n";
       }
     }
     to_.pixel_kernel(name_, width, height, size(),
@@ -462,7 +435,6 @@ class RectangleWriter {
   int n_;
   const Extremum& extremum_;
   PixelClass cls_;
-  int channels_;
   std::string name_;  // of the kernel that is written
 };
 

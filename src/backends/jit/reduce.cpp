@@ -89,12 +89,11 @@ bool has_pairs(const Fold& fold) { return fold.type == "int"; }
 
 void write_stream(Builder& to, const std::vector<int>& nodes) {
   const Operand image = to.node(nodes[0]).images[0];
-  const int channels = 1;
   const std::string name = Builder::name({false, nodes[0]});
   // Where the last group ends the sums, few large ones leave it less to do.
   const bool one_launch = to.ends_in_last_group();
   const int items = one_launch ? 512 : 256;
-  const std::string items_text = std::to_string(items), channels_text = std::to_string(channels);
+  const std::string items_text = std::to_string(items);
   const int loads_of_group = one_launch ? 96 : 128;
   const Stream stream{image, items, to.tuning().groups_at_once, loads_of_group};
   const int load = values_a_load(to, stream);
@@ -107,9 +106,8 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
       ParameterType::int32, name + "_groups",
       [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
   const auto parts = [&](const Fold& fold) {
-    return to.scratch(
-        "parts_of_" + fold.name, fold.type,
-        [groups, channels](const LaunchContext& at) { return groups(at) * 8 * channels; });
+    return to.scratch("parts_of_" + fold.name, fold.type,
+                      [groups](const LaunchContext& at) { return groups(at) * 8; });
   };
   const bool waves = one_launch && to.dialect() != Dialect::opencl;
   // Of waves the first element is the group's, and theirs stand behind it.
@@ -149,10 +147,9 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
       join +=
           "        " + all + "[ITEM] = " + fold.both(all + "[ITEM]", all + "[ITEM + step]") + ";\n";
     }
-    out_parts += "      " + parts(fold) + "[c * " + groups_text + " + GROUP_X] = " + all + "[0];\n";
+    out_parts += "      " + parts(fold) + "[GROUP_X] = " + all + "[0];\n";
     first += declared + " = " + fold.first + ";\n";
-    from += "      " + fold.name + " = " +
-            fold.both(fold.name, parts(fold) + "[c * " + groups_text + " + i]") + ";\n";
+    from += "      " + fold.name + " = " + fold.both(fold.name, parts(fold) + "[i]") + ";\n";
   }
   const auto end_of_group = [&](const std::string& result) {
     return filled(part(kernels::reduce, waves ? "group_end_of_waves" : "group_end"),
@@ -168,7 +165,6 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
                         const std::string& of_pixels, const std::string& of_groups,
                         const std::string& ends) {
     return filled(part(kernels::reduce, "stream"), {{"locals", declared},
-                                                    {"channels", channels_text},
                                                     {"begin", begins},
                                                     {"rows", of_pixels},
                                                     {"all_groups", of_groups},
@@ -179,7 +175,7 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
     std::string measured;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       parts(folds[i]);
-      measured += "      " + to.measure({false, nodes[i]}) + "[c] = (double)all_" + folds[i].name +
+      measured += "      " + to.measure({false, nodes[i]}) + "[0] = (double)all_" + folds[i].name +
                   "[0];\n";
     }
     const std::string of_groups =

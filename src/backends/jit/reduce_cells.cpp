@@ -83,10 +83,9 @@ std::string in_lane(const CellFold& fold, const std::string& totals, int columns
 
 void write_cells(Builder& to, const std::vector<int>& nodes) {
   const Operand image = to.node(nodes[0]).images[0];
-  const int channels = 1;
   const std::string name = Builder::name({false, nodes[0]});
   const bool wide = to.fast() && (image.external || to.output_of(image.index) >= 0) &&
-                    channels == 1 && to.cls(image) == PixelClass::single;
+                    to.cls(image) == PixelClass::single;
   const int columns = wide ? 4 : 1, lanes = cell / columns;
   const auto number = [](int i) { return std::to_string(i); };
   const auto across = [image](const LaunchContext& at) {
@@ -128,13 +127,12 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
   };
   const auto groups = [=](const LaunchContext& at) { return groups_x(at) * groups_y(at); };
   const auto of_cells = [&](const CellFold& fold) {
-    return to.scratch(fold.name + "_cells", "double", [=](const LaunchContext& at) {
-      return std::max(count(at), groups(at)) * channels * 8;
-    });
+    return to.scratch(fold.name + "_cells", "double",
+                      [=](const LaunchContext& at) { return std::max(count(at), groups(at)) * 8; });
   };
   const auto of_chunks = [&](const CellFold& fold) {
     return to.scratch(fold.name + "_chunks", "double",
-                      [=](const LaunchContext& at) { return chunks(at) * channels * 8; });
+                      [=](const LaunchContext& at) { return chunks(at) * 8; });
   };
   const std::string unroll_all = to.tuning().unroll ? "#pragma unroll\n" : "",
                     unroll_some = to.tuning().unroll ? "#pragma unroll 8\n" : "";
@@ -149,7 +147,6 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
                    {"chunks", chunks_text},
                    {"out", out},
                    {"items", number(items)},
-                   {"channels", number(channels)},
                    {"columns", number(columns)},
                    {"lanes", number(lanes)},
                    {"width", width},
@@ -201,7 +198,6 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
                                                     {"lanes", number(lanes)},
                                                     {"width", width},
                                                     {"height", to.height(image)},
-                                                    {"channels", number(channels)},
                                                     {"merged", parameter("_merged", whole(merged))},
                                                     {"unroll", batched ? "" : unroll_some},
                                                     {"begin", begin},

@@ -42,9 +42,9 @@ struct TileShape {
   int step = 0;
 };
 
-TileShape tile_shape(const ResizeAxes& axes, int channels) {
+TileShape tile_shape(const ResizeAxes& axes) {
   TileShape best;
-  const double per_quad = 4 / axes.x.scale * channels;
+  const double per_quad = 4 / axes.x.scale;
   while (best.bits < 5 && 2 << best.bits <= per_quad * 1.1) ++best.bits;
   best.step = most_columns >> best.bits;
   if (best.bits > 0) best.step = (best.step - 1) / 8 * 8 + 1;
@@ -52,13 +52,12 @@ TileShape tile_shape(const ResizeAxes& axes, int channels) {
   const Quads x = quads_of(axes.x), y = quads_of(axes.y);
   double least = 0;
   for (int across = 1; across <= std::min<std::int64_t>(most_quads, x.count); ++across) {
-    const double columns =
-        (std::ceil((4 * across - 1) / axes.x.scale) + axes.x.taps + 2) * channels + 6;
+    const double columns = (std::ceil((4 * across - 1) / axes.x.scale) + axes.x.taps + 2) + 6;
     if (columns > room) break;
     // Waves that work at each.
     const auto turns = [](double count) { return std::ceil(count * rows / 4 / 32); };
     const double cost = (turns(std::ceil(columns / 4)) * static_cast<double>(y.span) +
-                         turns(across * channels) * static_cast<double>(x.span)) /
+                         turns(across) * static_cast<double>(x.span)) /
                         across;
     if (best.across == 0 || cost <= least) {
       best.across = across;
@@ -117,10 +116,10 @@ class ResizeTiles {
         y_(to, n, "y", &ResizeAxes::y) {}
 
   LaunchTest write() {
-    const int channels = 1, n = n_;
-    const auto shape = [n, channels](const LaunchContext& at) {
+    const int n = n_;
+    const auto shape = [n](const LaunchContext& at) {
       const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-      return tile_shape(resize_axes(now, at.size_of(now.images[0])), channels);
+      return tile_shape(resize_axes(now, at.size_of(now.images[0])));
     };
     fits_ = [shape](const LaunchContext& at) { return shape(at).across > 0; };
     write_quads();
@@ -150,7 +149,6 @@ class ResizeTiles {
                 {"bits", number("bits", [](const TileShape& s) { return s.bits; })},
                 {"row_quads", std::to_string(rows / 4)},
                 {"items", std::to_string(items)},
-                {"channels", std::to_string(channels)},
                 {"width", to_.width(image_)},
                 {"height", to_.height(image_)},
                 {"to_height", to_.height(self)},
@@ -174,7 +172,7 @@ class ResizeTiles {
                 {"add_x", added(true, floats, x_.taps())},
                 {"add_y", added(false, floats, y_.taps())},
                 {"out_row", out.row("y")},
-                {"store", stored(node.cls, channels)}}),
+                {"store", stored(node.cls)}}),
         [n, shape](const LaunchContext& at) {
           const TileShape s = shape(at);
           if (s.across == 0) return LaunchShape{{0, 0, 0}, {items, 1, 1}};
@@ -235,17 +233,11 @@ class ResizeTiles {
   }
 
   // Four pixels of row r.
-  std::string stored(PixelClass cls, int channels) const {
+  std::string stored(PixelClass cls) const {
     const std::string value = "sum[4 * r + k]";
     const std::string pixel = converted(
         cls, "float", cls == PixelClass::logical ? value + " >= 0.5f ? 1.0f : 0.0f" : value);
     const std::string each = to_.tuning().unroll ? "\n#pragma unroll\n" : "";
-    if (channels > 1) {
-      const std::string c = std::to_string(channels);
-      return each + "        for (int k = 0; k < 4; ++k) {\n          if (4 * quad + k < " +
-             to_.width({false, n_}) + ") row[(4 * quad + k) * " + c + " + c] = " + pixel +
-             ";\n        }";
-    }
     if (cls == PixelClass::uint8) {
       // An instruction rounds where the code stays in its second byte.
       return "uint codes[4];" + each +

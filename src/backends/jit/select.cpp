@@ -16,13 +16,11 @@ void write_select(Builder& to, int n) {
   const Operand image = node.images[0];
   if (to.cls(image) != PixelClass::single) to.fail("select is for single images");
   const std::string name = Builder::name({false, n});
-  const int channels = 1;
-  const int wanted = channels * places;
   const auto state = [&](const std::string& suffix, const std::string& type, std::int64_t bytes) {
     return to.scratch(
         name + suffix, type, [bytes](const LaunchContext&) { return bytes; }, true);
   };
-  // The place, clamped, of each channel: arguments are places.
+  // The places, clamped.
   std::string first = "  long place_of[" + std::to_string(places) + "];\n";
   for (int k = 0; k < places; ++k) {
     first += "  place_of[" + std::to_string(k) + "] = (long)clamp_double(" +
@@ -37,9 +35,8 @@ void write_select(Builder& to, int n) {
                                                 " == begin >> " + std::to_string(32 - 8 * round);
     to.kernel(name + "_count_" + std::to_string(round), items,
               filled(part(kernels::select, "count"),
-                     {{"channels", std::to_string(channels)},
-                      {"places", std::to_string(places)},
-                      {"found", state("_found", "uint", 4 * wanted)},
+                     {{"places", std::to_string(places)},
+                      {"found", state("_found", "uint", 4 * places)},
                       {"items", std::to_string(items)},
                       {"width", to.width(image)},
                       {"height", to.height(image)},
@@ -47,7 +44,7 @@ void write_select(Builder& to, int n) {
                       {"value", to.value(image, "x", "y")},
                       {"begins", begins},
                       {"shift", shift},
-                      {"counts", state("_counts", "uint", 4 * 256 * wanted)}}),
+                      {"counts", state("_counts", "uint", 4 * 256 * places)}}),
               [image, most](const LaunchContext& at) {
                 return LaunchShape{
                     {std::min(groups_of_plane(at, most), at.size_of(image).height), 1, 1},
@@ -56,11 +53,11 @@ void write_select(Builder& to, int n) {
     const std::string text =
         filled(part(kernels::select, "choose"),
                {{"places", std::to_string(places)},
-                {"rest", round == 0 ? "place_of[k]" : state("_rest", "long", 8 * wanted) + "[at]"},
-                {"counts", state("_counts", "uint", 4 * 256 * wanted)},
-                {"found", state("_found", "uint", 4 * wanted)},
+                {"rest", round == 0 ? "place_of[at]" : state("_rest", "long", 8 * places) + "[at]"},
+                {"counts", state("_counts", "uint", 4 * 256 * places)},
+                {"found", state("_found", "uint", 4 * places)},
                 {"shift", shift},
-                {"rests", state("_rest", "long", 8 * wanted)},
+                {"rests", state("_rest", "long", 8 * places)},
                 {"first_places", round == 0 ? first : ""},
                 {"last", round == 3 ? "1" : "0"},
                 {"out", round == 3 ? to.measure({false, n}) : ""}});
@@ -70,8 +67,8 @@ void write_select(Builder& to, int n) {
         to.measure(node.measures[a.measure]);
     }
     to.kernel(name + "_choose_" + std::to_string(round), items, text,
-              [wanted](const LaunchContext&) {
-                return LaunchShape{{wanted, 1, 1}, {items, 1, 1}};
+              [places](const LaunchContext&) {
+                return LaunchShape{{places, 1, 1}, {items, 1, 1}};
               });
   }
 }

@@ -295,17 +295,17 @@ class StripWriter : public BlockWriter {
       const std::string name = "a_" + Builder::name(*source);
       const auto from = std::find_if(chain_.values.begin(), chain_.values.end(),
                                      [&](const StripValue& v) { return v.name == name; });
-      return for_each_pixel(1, value.name + "[j * 4 + k] = OF_BYTE(shared + " +
-                                   table_of(value.node, *source) + ", " + from->name +
-                                   "_words[row + " + number(from->need.up) + "], k);");
+      return for_each_pixel(value.name + "[j * 4 + k] = OF_BYTE(shared + " +
+                            table_of(value.node, *source) + ", " + from->name + "_words[row + " +
+                            number(from->need.up) + "], k);");
     }
     const std::string text = point_value(to_, value.node, [&](const Operand& image) {
       const auto it = std::find(node.images.begin(), node.images.end(), image);
       return pixel(chain_.values[static_cast<std::size_t>(
           value.from[static_cast<std::size_t>(it - node.images.begin())])]);
     });
-    return for_each_pixel(1, (names_place(node) ? "const int x = x0 + i;\n      " : "") +
-                                 value.name + "[j * 4 + k] = " + text + ";");
+    return for_each_pixel((names_place(node) ? "const int x = x0 + i;\n      " : "") + value.name +
+                          "[j * 4 + k] = " + text + ";");
   }
 
   // Each group makes its own table of what a code becomes.
@@ -327,7 +327,7 @@ class StripWriter : public BlockWriter {
       pixels_of_floats("made", node.cls, px, value.name + "_sums[j * 4 + k]");
       return std::exchange(row_text_, {}) + loop("k", px) + value.name + "[j * 4 + k] = made[k];\n";
     }
-    Window w{"window", f.up + 1 + f.down, width_of(from), f.left, 1};
+    Window w{"window", f.up + 1 + f.down, width_of(from), f.left};
     const std::string wide = number(w.width);
     std::string text = "      float window[" + number(w.rows * w.width) + "];\n" +
                        loop("k", w.rows * w.width) + "window[k] = " + from.name + "_wide[(row + " +
@@ -336,7 +336,7 @@ class StripWriter : public BlockWriter {
     if (value.kind == StripValue::Kind::stencil) {
       const Stencil& stencil = *as<Stencil>(node);
       if (stencil.body == nullptr && stencil.expression == nullptr) {
-        weighted("made", w, stencil.taps, weights_of(value), 1, node.cls);
+        weighted("made", w, stencil.taps, weights_of(value), node.cls);
       } else {
         stencil_body(value.node, "made", w, f);
       }
@@ -348,7 +348,7 @@ class StripWriter : public BlockWriter {
       weighted("made", w, rows ? separable.row : separable.column,
                rows ? weights(to_, value.node, "row_weights", 0, count)
                     : weights(to_, value.node, "column_weights", count, separable.column.count()),
-               1, cls);
+               cls);
     }
     text += std::exchange(row_text_, {}) + loop("k", px) + value.name + "[j * 4 + k] = made[k];\n";
     return text;

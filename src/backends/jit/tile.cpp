@@ -75,32 +75,30 @@ PointTile point_tile(const Builder& to, const Operand& image, const TileSize& si
 std::optional<TileSize> tile_size(const Builder& to, const IsStored& stored, const Passes& passes,
                                   const Node& node) {
   const Operand& image = node.images[0];
-  const int channels = node.channels;
   const Footprint row = passes.row.footprint(), column = passes.column.footprint();
   if (row.left < 0 || row.right < 0 || column.up < 0 || column.down < 0) return {};
   TileSize size;
   size.px = passes.sums ? 4 : 1;
-  size.across = (channels == 1 ? 64 : 32) / size.px;
+  size.across = 64 / size.px;
   // Wide tiles read less beside them, tall ones less above: what counts depends on the class.
-  const bool wide =
-      passes.sums && channels == 1 && !is_narrow(to, node) && passes.column.height <= short_column;
+  const bool wide = passes.sums && !is_narrow(to, node) && passes.column.height <= short_column;
   if (wide) size.across *= 2;
   // Bytes are converted for every window they are in: wide windows share that.
   const bool narrow = is_narrow(to, node);
-  const int halo = multiple_of_4(row.left * channels) + multiple_of_4(row.right * channels);
-  size.row_px = channels == 1 && (narrow || !passes.sums) ? 8 : 4;
-  if (size.row_px * channels + halo > most_window) size.row_px = 4;
-  if (size.row_px * channels + halo > most_window) return {};
+  const int halo = multiple_of_4(row.left) + multiple_of_4(row.right);
+  size.row_px = narrow || !passes.sums ? 8 : 4;
+  if (size.row_px + halo > most_window) size.row_px = 4;
+  if (size.row_px + halo > most_window) return {};
   for (const int py : {16, 8, 6, 4, 2, 1}) {
     size.py = py;
     size.rows = size.height() + column.up + column.down;
-    const bool fits = passes.sums ? py * size.px * channels <= 32 && py <= 8
-                                  : py * channels <= 16 && py + column.up + column.down <= 48;
+    const bool fits = passes.sums ? py * size.px <= 32 && py <= 8
+                                  : py <= 16 && py + column.up + column.down <= 48;
     const std::int64_t made =
         made_here(to, stored, image)
             ? point_tile(to, image, size, passes).local_bytes(to, stored, image)
             : 0;
-    const std::int64_t bytes = std::int64_t{4} * size.rows * size.width() * channels;
+    const std::int64_t bytes = std::int64_t{4} * size.rows * size.width();
     if (fits && bytes + made <= to.tuning().local_bytes) return size;
   }
   return {};
@@ -113,8 +111,7 @@ class TileWriter : public BlockWriter {
         n_(n),
         inner_(inner),
         size_(size),
-        passes_(std::move(passes)),
-        channels_(to.node(inner).channels) {}
+        passes_(std::move(passes)) {}
 
   void write() {
     const std::string rows = row_phase();
@@ -149,7 +146,7 @@ class TileWriter : public BlockWriter {
   }
 
  private:
-  int row_values() const { return size_.width() * channels_; }
+  int row_values() const { return size_.width(); }
   std::string own() const { return Builder::name({false, inner_}); }
   const Node& inner() const { return to_.node(inner_); }
   bool largest() const { return as<Extremum>(inner())->largest; }
@@ -168,20 +165,18 @@ class TileWriter : public BlockWriter {
   std::string row_window(const Operand& image, const Window& w, const std::string& edge) {
     if (made_here(to_, stored_, image)) return row_of_points(image, w);
     const Footprint f = passes_.row.footprint();
-    const std::string c = number(channels_), raw = "raw_" + Builder::name(image);
+    const std::string raw = "raw_" + Builder::name(image);
     const PixelClass cls = to_.cls(image);
     const int bytes = bytes_of(cls);
-    const int aligned =
-        std::gcd(to_.tuning().load_bytes, std::gcd(w.first * bytes, px_ * channels_ * bytes));
-    return "      if (x0 * " + c + " >= " + number(w.first) + " && x0 + " + number(px_ + f.right) +
+    const int aligned = std::gcd(to_.tuning().load_bytes, std::gcd(w.first * bytes, px_ * bytes));
+    return "      if (x0 >= " + number(w.first) + " && x0 + " + number(px_ + f.right) +
            " <= " + to_.width(image) + ") {\n      " + type_of(cls) + " " + raw + "[" +
            number(w.width) + "];\n      GLOBAL const " + type_of(cls) + "* const from_" + raw +
-           " = " + to_.plane(image).row("y") + " + (long)x0 * " + c + " - " + number(w.first) +
-           ";\n" + wide_load(cls, "from_" + raw, raw, 0, w.width, aligned, "      ") +
-           loop("k", w.width) + w.array + "[k] = (float)" + raw + "[k];\n      } else {\n" +
-           loop("i", px_ + f.left + f.right) + "{\n" + loop("c", channels_) + w.array + "[" +
-           number(w.first - f.left * channels_) + " + i * " + c +
-           " + c] = " + to_.call(edge, "x0 + i - " + number(f.left), "y") + ";\n      }\n      }\n";
+           " = " + to_.plane(image).row("y") + " + x0 - " + number(w.first) + ";\n" +
+           wide_load(cls, "from_" + raw, raw, 0, w.width, aligned, "      ") + loop("k", w.width) +
+           w.array + "[k] = (float)" + raw + "[k];\n      } else {\n" +
+           loop("i", px_ + f.left + f.right) + w.array + "[" + number(w.first - f.left) +
+           " + i] = " + to_.call(edge, "x0 + i - " + number(f.left), "y") + ";\n      }\n";
   }
 
   // The same where points make the pixels: of row j of a tile of theirs.
@@ -194,9 +189,9 @@ class TileWriter : public BlockWriter {
                 whole ? "0" : outside());
     const int lanes = size_.width() / px_;
     std::string text = loop("q", w.width / 4) + "{\n        const " + tile.vector_type("float") +
-                       " v = " + points + "[j * " + number(tile.width * channels_ / 4) +
-                       " + ITEM % " + number(lanes) + " * " + number(px_ * channels_ / 4) + " + " +
-                       number((tile.halo * channels_ - w.first) / 4) + " + q];\n";
+                       " v = " + points + "[j * " + number(tile.width / 4) + " + ITEM % " +
+                       number(lanes) + " * " + number(px_ / 4) + " + " +
+                       number((tile.halo - w.first) / 4) + " + q];\n";
     for (int k = 0; k < 4; ++k) {
       text += "        " + w.array + "[4 * q + " + number(k) + "] = (float)" +
               tile.element("v", k) + ";\n";
@@ -205,8 +200,8 @@ class TileWriter : public BlockWriter {
     if (!whole || !constant_outside()) return text;
     // Whole numbers can't say what stands outside.
     const Footprint f = passes_.row.footprint();
-    const std::string first = "x0 * " + number(channels_) + " - " + number(w.first);
-    const std::string end = to_.width(image) + " * " + number(channels_);
+    const std::string first = "x0 - " + number(w.first);
+    const std::string end = to_.width(image);
     return text + "      if (x0 < " + number(f.left) + " || x0 + " + number(px_ + f.right) + " > " +
            to_.width(image) + ") {\n" + loop("k", w.width) + "if (" + first + " + k < 0 || " +
            first + " + k >= " + end + ") " + w.array + "[k] = " + outside() + ";\n      }\n";
@@ -216,26 +211,26 @@ class TileWriter : public BlockWriter {
   std::string row_phase() {
     const Operand image = inner().images[0];
     const Footprint f = passes_.row.footprint();
-    const std::string width = to_.width(image), height = to_.height(image), c = number(channels_);
+    const std::string width = to_.width(image), height = to_.height(image);
     const std::string edge = own() + "_row_edge";
     if (!made_here(to_, stored_, image)) {
       write_border(to_, edge, "float", to_.value(image, "x", "y"), passes_.border, outside(), width,
                    height, true, false);
     }
-    const int values = px_ * channels_;
-    Window w{"w_" + own(), 1, 0, multiple_of_4(f.left * channels_), channels_};
-    w.width = w.first + values + multiple_of_4(f.right * channels_);
+    const int values = px_;
+    Window w{"w_" + own(), 1, 0, multiple_of_4(f.left)};
+    w.width = w.first + values + multiple_of_4(f.right);
     const std::string declared = "      float " + w.array + "[" + number(w.width) + "];\n";
     const std::string window = declared + row_window(image, w, edge);
     std::string pass;
     if (passes_.sums) {
       weighted("made", w, passes_.row, weights(to_, inner_, "row_weights", 0, passes_.row.count()),
-               channels_, PixelClass::single);
+               PixelClass::single);
       pass = "      const int r = 0;\n" + std::exchange(row_text_, {});
     } else {
-      pass = "      float made[" + number(values) + "];\n" +
-             folds(w.array, w.width, w.first - f.left * channels_, channels_, passes_.row.width,
-                   values, "made", "row_");
+      pass =
+          "      float made[" + number(values) + "];\n" +
+          folds(w.array, w.width, w.first - f.left, 1, passes_.row.width, values, "made", "row_");
     }
     const int lanes = row_values() / values;
     std::string to_tile = "float4* const to = tile4 + (j * " + number(row_values()) + " + ITEM % " +
@@ -267,7 +262,7 @@ class TileWriter : public BlockWriter {
     }
     const std::string inside = rows_inside(image, w, declared, pass);
     if (inside.empty()) return text;
-    return "  if (tile_x * " + c + " >= " + number(w.first) + " && tile_x + " +
+    return "  if (tile_x >= " + number(w.first) + " && tile_x + " +
            number(size_.width() + f.right) + " <= " + width + " && tile_y >= " + number(up) +
            " && tile_y + " + number(size_.height() + down) + " <= " + height + ") {\n" + inside +
            "  } else {\n" + text + "  }\n";
@@ -279,7 +274,7 @@ class TileWriter : public BlockWriter {
                           const std::string& pass) {
     if (!to_.tuning().unroll || made_here(to_, stored_, image)) return "";
     const PixelClass cls = to_.cls(image);
-    const int values = px_ * channels_, lanes = row_values() / values, step = tile_items / lanes;
+    const int values = px_, lanes = row_values() / values, step = tile_items / lanes;
     const int turns = (size_.rows + step - 1) / step;
     int ahead = std::min(turns, most_ahead * 4 / (w.width * bytes_of(cls)));
     if (ahead < 2) return "";
@@ -306,13 +301,12 @@ class TileWriter : public BlockWriter {
            "; first += " + number(step * ahead) + ") {\n    const int x0 = tile_x + ITEM % " +
            number(lanes) + " * " + number(px_) + ";\n    GLOBAL const " + element + "* from = " +
            plane.row("(tile_y + first - " + number(passes_.column.footprint().up) + ")") +
-           " + (long)x0 * " + number(channels_) + " - " + number(w.first) + ";\n    " + type +
-           " ahead[" + number(ahead * words) + "];\n" + loop("u", ahead) +
-           "{\n      if (first + u * " + stride + " < " + rows + ") {\n" + load +
-           "      }\n      from += " + stride + " * " + plane.stride + ";\n    }\n" +
-           loop("u", ahead) + "{\n      const int j = first + u * " + stride + ";\n      if (j < " +
-           rows + ") {\n" + declared + loop("k", w.width) + w.array + "[k] = (float)" + value +
-           ";\n" + pass + "      }\n    }\n  }\n";
+           " + x0 - " + number(w.first) + ";\n    " + type + " ahead[" + number(ahead * words) +
+           "];\n" + loop("u", ahead) + "{\n      if (first + u * " + stride + " < " + rows +
+           ") {\n" + load + "      }\n      from += " + stride + " * " + plane.stride +
+           ";\n    }\n" + loop("u", ahead) + "{\n      const int j = first + u * " + stride +
+           ";\n      if (j < " + rows + ") {\n" + declared + loop("k", w.width) + w.array +
+           "[k] = (float)" + value + ";\n" + pass + "      }\n    }\n  }\n";
   }
 
   // Extrema of `length` values, `stride` apart, from `first` on of the array: each length from half
@@ -340,7 +334,7 @@ class TileWriter : public BlockWriter {
 
   // The block's columns from local memory: rows of made_NAME, and how row r of it is a pixel.
   std::string column_phase() {
-    const int values = px_ * channels_;
+    const int values = px_;
     const std::string place = "first_row * " + number(row_values()) + " + ITEM % " +
                               number(size_.across) + " * " + number(values);
     const std::string name = "b_" + own(), sums = "made_" + own();
@@ -390,7 +384,6 @@ class TileWriter : public BlockWriter {
   int n_, inner_;
   TileSize size_;
   Passes passes_;
-  int channels_;
 };
 
 constexpr int no_passes = -2;
@@ -399,8 +392,7 @@ int inner_of(const Builder& to, const IsStored& stored, const Operand& operand) 
   if (operand.external || stored(operand.index)) return no_passes;
   const Node& node = to.node(operand.index);
   if (const auto passes = Passes::of(node)) {
-    const bool alike = 1 == node.channels;
-    return alike && only_points(to, stored, node.images[0]) && tile_size(to, stored, *passes, node)
+    return only_points(to, stored, node.images[0]) && tile_size(to, stored, *passes, node)
                ? operand.index
                : -1;
   }

@@ -25,7 +25,7 @@ const Node* pair_in_memory(const Builder& to, const std::function<bool(int)>& st
   if (image.external || stored(image.index)) return nullptr;
   const Node& node = to.node(image.index);
   const auto* point = std::get_if<Point>(&node.primitive);
-  if (point == nullptr || point->body != &pair_code_body() || node.channels != 1) return nullptr;
+  if (point == nullptr || point->body != &pair_code_body()) return nullptr;
   for (const Operand& of : node.images) {
     const bool bytes = bytes_of(to.cls(of)) == 1 && 1 == 1;
     if (!bytes || !(of.external || stored(of.index))) return nullptr;
@@ -45,18 +45,18 @@ void write_wide_histogram(Builder& to, const std::function<bool(int)>& stored, i
   const Node& node = to.node(n);
   const Operand image = node.images[0];
   const std::string name = Builder::name({false, n});
-  const int channels = 1, bins = std::get<Histogram>(node.primitive).bins;
+  const int bins = std::get<Histogram>(node.primitive).bins;
   const int group = to.tuning().wide_histogram_items, groups = to.tuning().wide_histogram_groups;
   const std::string unroll = to.tuning().unroll ? "#pragma unroll\n" : "";
   const auto number = [](std::int64_t i) { return std::to_string(i); };
   // Of one image they lie behind its ticket, are zeros there, and the second launch leaves zeros:
   // without a launch that clears them.
-  const bool kept = channels == 1 && !to.tuning().stacked;
+  const bool kept = !to.tuning().stacked;
   const auto totals = [&] {
     if (kept) return "(" + to.ticket() + " + " + number(ticket_words) + ")";
     return to.scratch(
-        name + "_totals", "uint",
-        [channels](const LaunchContext&) { return std::int64_t{4} * codes * channels; }, true);
+        name + "_totals", "uint", [](const LaunchContext&) { return std::int64_t{4} * codes; },
+        true);
   };
   const std::string add = name + "_add", add_four = add + "_four";
   to.body(filled(part(kernels::wide_histogram, "add"),
@@ -78,7 +78,6 @@ void write_wide_histogram(Builder& to, const std::function<bool(int)>& stored, i
                                                       {"pixels", number(pixels)},
                                                       {"items", number(group)},
                                                       {"codes", number(codes)},
-                                                      {"channels", number(channels)},
                                                       {"width", width},
                                                       {"height", to.height(image)},
                                                       {"totals", totals()},
@@ -98,7 +97,7 @@ void write_wide_histogram(Builder& to, const std::function<bool(int)>& stored, i
                            {group, 1, 1}};
       },
       0, 4 * words);
-  const int total = bins * channels;
+  const int total = bins;
   to.kernel(name + "_as_doubles", 128,
             filled(part(kernels::wide_histogram, "end"), {{"items", "128"},
                                                           {"total", number(total)},

@@ -7,7 +7,6 @@
 #define $height 700
 #define $in_width 900
 #define $in_height 600
-#define $channels 3
 #define $pixel uchar
 #define $stride 2700
 #define $a 1.0  // a pixel (x, y) is taken from (a x + b y + c, d x + e y + f)
@@ -24,7 +23,7 @@
 #define $value (uchar)sum
 #define $slow (uchar)c  // pixel (x, y), wherever it lies
 #define $in_row $image + (long)py * $stride
-#define $out_row $result + (long)y * $width * $channels
+#define $out_row $result + (long)y * $width
 
 // -- part: tiles
 // A work-item makes four pixels of a row, side by side with seven others': where all four lie
@@ -51,19 +50,19 @@ KERNEL($items) void tiles(GLOBAL const $pixel* $image, GLOBAL $pixel* $result) {
       const double at_x = fma($a, column, row_x)$half, at_y = fma($d, column, row_y)$half;
       double left, top;
       const int px = floor_inside(at_x, &left), py = floor_inside(at_y, &top);
-      GLOBAL const $pixel* const from = $in_row + px * $channels;
+      GLOBAL const $pixel* const from = $in_row + px;
 #if $nearest
-      for (int c = 0; c < $channels; ++c) row[x * $channels + c] = from[c];
+      row[x] = from[0];
 #else
       const float across = (float)(at_x - left), down = (float)(at_y - top);
       $each
-      for (int c = 0; c < $channels; ++c) {
-        const float a = (float)from[c], b = (float)from[$channels + c];
-        const float d = (float)from[$stride + c], e = (float)from[$stride + $channels + c];
+      {
+        const float a = (float)from[0], b = (float)from[1];
+        const float d = (float)from[$stride], e = (float)from[$stride + 1];
         const float upper = fma(across, b, fma(-across, a, a));
         const float lower = fma(across, e, fma(-across, d, d));
         const float sum = fma(down, lower, fma(-down, upper, upper));
-        row[x * $channels + c] = $value;
+        row[x] = $value;
       }
 #endif
     }
@@ -72,7 +71,7 @@ KERNEL($items) void tiles(GLOBAL const $pixel* $image, GLOBAL $pixel* $result) {
     for (int k = 0; k < 4; ++k) {
       const int x = x0 + 8 * k;
       if (x >= $width) break;
-      for (int c = 0; c < $channels; ++c) row[x * $channels + c] = $slow;
+      row[x] = $slow;
     }
   }
 }

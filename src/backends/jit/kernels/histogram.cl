@@ -3,7 +3,6 @@
 #define $items 512     // of a group
 #define $width 1000
 #define $height 700
-#define $channels 1
 #define $counters 256  // of codes, or of bins
 #define $copies 8      // of each counter
 #define $bins 64
@@ -22,18 +21,18 @@ KERNEL($items) void last_group(GLOBAL uint* $ticket, GLOBAL uint* $totals, GLOBA
   // -- part: last_group
   // The counts of all groups, which lie behind the ticket, by the last group. It leaves zeros.
   if (is_last_group($ticket, GROUPS_X, &is_last)) {
-    for (int c = 0; c < $channels; ++c) {
+    {
       for (int i = ITEM; i < $bins; i += $items) bins[i] = 0;
       BARRIER;
       for (int i = ITEM; i < $counters; i += $items) {
-        GLOBAL volatile uint* const total = $totals + c * $counters + i;
+        GLOBAL volatile uint* const total = $totals + i;
         const uint count = *total;
         *total = 0;
         const int bin = $bin;
         if (bin >= 0 && count != 0) ADD_LOCAL(&bins[bin], count);
       }
       BARRIER;
-      for (int i = ITEM; i < $bins; i += $items) $out[c * $bins + i] = (double)bins[i];
+      for (int i = ITEM; i < $bins; i += $items) $out[i] = (double)bins[i];
       BARRIER;
     }
     $scalars
@@ -54,7 +53,7 @@ KERNEL($items) void in_local(GLOBAL uint* $parts, GLOBAL uint* $totals) {
 #endif
   const int copy = ITEM % $copies;
   const uint lane = 4u * (uint)copy;
-  for (int c = 0; c < $channels; ++c) {
+  {
     for (int i = ITEM; i < $counters * $copies; i += $items) counts[i] = 0;
 #if $one_launch
     for (int i = ITEM; i < $counters; i += $items) sums[i] = 0;
@@ -70,14 +69,14 @@ KERNEL($items) void in_local(GLOBAL uint* $parts, GLOBAL uint* $totals) {
 #if $one_launch
       if (count != 0) ADD_LOCAL(&sums[i], count);
 #else
-      $parts[(c * GROUPS_X + GROUP_X) * $counters + i] = count;
+      $parts[GROUP_X * $counters + i] = count;
 #endif
     }
     BARRIER;
 #if $one_launch
     // Global memory adds to one place at a time: each group once a counter.
     for (int i = ITEM; i < $counters; i += $items) {
-      if (sums[i] != 0) ADD_GLOBAL(&$totals[c * $counters + i], sums[i]);
+      if (sums[i] != 0) ADD_GLOBAL(&$totals[i], sums[i]);
     }
     BARRIER;
 #endif
@@ -89,7 +88,7 @@ KERNEL($items) void in_local(GLOBAL uint* $parts, GLOBAL uint* $totals) {
 KERNEL($items) void local_end(GLOBAL const uint* $parts, GLOBAL double* $out) {
   LOCAL uint counts[$counters];
   LOCAL uint bins[$bins];
-  for (int c = 0; c < $channels; ++c) {
+  {
     for (int i = ITEM; i < $counters; i += $items) counts[i] = 0;
     for (int i = ITEM; i < $bins; i += $items) bins[i] = 0;
     BARRIER;
@@ -101,7 +100,7 @@ KERNEL($items) void local_end(GLOBAL const uint* $parts, GLOBAL double* $out) {
         $unroll
         for (int k = 0; k < 16; ++k) {
           const int from = g + k * ($items / $span);
-          part[k] = $parts[(c * $groups + smaller(from, $groups - 1)) * $counters + i];
+          part[k] = $parts[smaller(from, $groups - 1) * $counters + i];
           part[k] = from < $groups ? part[k] : 0;
         }
         $unroll
@@ -115,7 +114,7 @@ KERNEL($items) void local_end(GLOBAL const uint* $parts, GLOBAL double* $out) {
       if (bin >= 0 && counts[i] != 0) ADD_LOCAL(&bins[bin], counts[i]);
     }
     BARRIER;
-    for (int i = ITEM; i < $bins; i += $items) $out[c * $bins + i] = (double)bins[i];
+    for (int i = ITEM; i < $bins; i += $items) $out[i] = (double)bins[i];
     BARRIER;
   }
 }
@@ -124,11 +123,11 @@ KERNEL($items) void local_end(GLOBAL const uint* $parts, GLOBAL double* $out) {
 // Counts in global memory.
 #define $place ((x ^ y) & 255)
 KERNEL($items) void in_global(GLOBAL uint* $counts) {
-  for (int c = 0; c < $channels; ++c) {
+  {
     for (int y = GROUP_X; y < $height; y += GROUPS_X) {
       for (int x = ITEM; x < $width; x += $items) {
         const int place = $place;
-        if (place >= 0) ADD_GLOBAL(&$counts[c * $counters + place], 1u);
+        if (place >= 0) ADD_GLOBAL(&$counts[place], 1u);
       }
     }
   }
@@ -145,8 +144,8 @@ KERNEL($items) void bins(GLOBAL const uint* $counts, GLOBAL uint* $bins) {
   if (code >= $counters) return;
   const int bin = $bin;
   if (bin < 0) return;
-  for (int c = 0; c < $channels; ++c) {
-    ADD_GLOBAL(&$bins[c * $count + bin], $counts[c * $counters + code]);
+  {
+    ADD_GLOBAL(&$bins[bin], $counts[code]);
   }
 }
 

@@ -6,45 +6,11 @@
 #define $to_x x      // or counted from the other end
 #define $to_y y
 
-// -- part: pixel_tiles
-// A tile of 32x32 pixels; one more a row, so that a column lies in different banks.
-#define $type uchar
-#define $channels 3
-#define $rows 4  // that a group reads at once
-#define $in_row $image + (long)from_y * $in_width * $channels
-#define $out_row $result + (long)to_y * $width * $channels
-KERNEL(128) void pixel_tiles(GLOBAL const $type* $image, GLOBAL $type* $result) {
-  LOCAL $type tile[32 * 33 * $channels];
-  const int column = ITEM % 32, first = ITEM / 32;
-  const int from_x = GROUP_X * 32 + column;
-  for (int i = first; i < 32; i += $rows) {
-    const int from_y = GROUP_Y * 32 + i;
-    if (from_x < $in_width && from_y < $in_height) {
-      for (int c = 0; c < $channels; ++c) {
-        tile[(i * 33 + column) * $channels + c] = ($in_row)[from_x * $channels + c];
-      }
-    }
-  }
-  BARRIER;
-  const int x = GROUP_Y * 32 + column;
-  for (int i = first; i < 32; i += $rows) {
-    const int y = GROUP_X * 32 + i;
-    if (x < $width && y < $height) {
-      const int to_x = $to_x, to_y = $to_y;
-      for (int c = 0; c < $channels; ++c) {
-        ($out_row)[to_x * $channels + c] = tile[(column * 33 + i) * $channels + c];
-      }
-    }
-  }
-}
-
 // -- part: vector_tiles
 // A tile of vectors of four pixels: a work-item loads four rows of one, turns them, and later
 // stores a row. What lies beyond the image is read at its edge, and its place is not stored. Vector
 // i of a row of the tile lies at i ^ row / 4, so that those side by side and those above one
 // another are in different banks.
-#undef $rows
-#undef $out_row
 #define $vector uint
 #define $side 128    // pixels of a tile
 #define $across 32   // vectors of a row of it

@@ -1,7 +1,6 @@
 // Reductions by streaming: exact sums of integers, and extremes. Each group has totals of its own;
 // the last group that is done, or a launch of its own, puts those together.
 #define $items 512  // of a group
-#define $channels 1
 #define $groups 96  // of a launch
 #define $unroll
 
@@ -12,7 +11,7 @@
 #define $rows total += (uint)ITEM;  // what stream.cl has
 KERNEL($items) void stream(GLOBAL uint* $totals) {
   $locals
-  for (int c = 0; c < $channels; ++c) {
+  {
     $begin
     $rows
 #define $join total += $totals[i];

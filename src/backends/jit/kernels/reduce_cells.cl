@@ -3,7 +3,6 @@
 #define $items 256  // of a group
 #define $width 1000
 #define $height 700
-#define $channels 1
 #define $columns 4  // of a work-item, and so many work-items side by side share a cell
 #define $lanes 8
 #define $merged 4   // cells of a row that a group puts together
@@ -20,25 +19,25 @@
 
 // Alone: the ends of folds of one chunk.
 FUNCTION double $name_chunk(GIVEN, GLOBAL const double* from, const long count,
-                            IN_LOCAL double* parts, const int c);
+                            IN_LOCAL double* parts);
 KERNEL($items) void ends(GLOBAL const double* $cells, GLOBAL double* $out) {
   LOCAL double parts[$items];
   // -- part: chunk_end
   // The cells where they are one chunk. A kernel of its own, or the end of the last group: PoCL
   // loses its way where a barrier stands in a branch.
-  for (int c = 0; c < $channels; ++c) {
-    const double total = $name_chunk(GIVE, $cells + (long)c * $count, $count, parts, c);
-    if (ITEM == 0) $out[c] = total;
+  {
+    const double total = $name_chunk(GIVE, $cells, $count, parts);
+    if (ITEM == 0) $out[0] = total;
     BARRIER;
   }
   // -- end
   // -- part: extremes_end
   // The extremes of all groups.
-  for (int c = 0; c < $channels; ++c) {
+  {
     double total = $first;
     $unroll
     for (int i = ITEM; i < $count; i += $items) {
-      const double v = $cells[(long)c * $count + i];
+      const double v = $cells[i];
       total = $map;
     }
     parts[ITEM] = total;
@@ -46,7 +45,7 @@ KERNEL($items) void ends(GLOBAL const double* $cells, GLOBAL double* $out) {
       BARRIER;
       if (ITEM < step) parts[ITEM] = $both_lanes;
     }
-    if (ITEM == 0) $out[c] = parts[0];
+    if (ITEM == 0) $out[0] = parts[0];
     BARRIER;
   }
   // -- end
@@ -55,7 +54,7 @@ KERNEL($items) void ends(GLOBAL const double* $cells, GLOBAL double* $out) {
 // -- part: chunk
 // The runs of cells of a work-item in registers, then those of a group, each in pairs.
 FUNCTION double $name_chunk(GIVEN, GLOBAL const double* from, const long count,
-                            IN_LOCAL double* parts, const int c) {
+                            IN_LOCAL double* parts) {
   double v[$run];
   $unroll
   for (int k = 0; k < $run; ++k) v[k] = ITEM * $run + k < count ? from[ITEM * $run + k] : 0.0;
@@ -87,10 +86,9 @@ KERNEL($items) void cells(GLOBAL const float* $image, GLOBAL double* $cells) {
   const int x0 = (GROUP_X * $items + ITEM) * $columns;
   const int last = smaller(GROUP_Y * 32 + 32, $height);
   const int cells_across = ($width + 31) / 32;
-  const int cells = cells_across * (($height + 31) / 32);
   const int in_cell = x0 % 32, wide = smaller(32, $width - (x0 - in_cell));
   const int lane = ITEM % $lanes, merged = $merged;
-  for (int c = 0; c < $channels; ++c) {
+  {
     $begin
     if (x0 < $width) {
       int y = GROUP_Y * 32;
@@ -130,7 +128,7 @@ KERNEL($items) void cells(GLOBAL const float* $image, GLOBAL double* $cells) {
         if (ITEM % (2 * step) == 0 && x0 < $width) parts[ITEM] = $both_lanes;
       }
       if (ITEM % ($lanes * merged) == 0 && x0 < $width) {
-        $cells[((long)c * cells + GROUP_Y * cells_across + x0 / 32) / merged] = parts[ITEM];
+        $cells[(GROUP_Y * cells_across + x0 / 32) / merged] = parts[ITEM];
       }
       BARRIER;
     }
@@ -149,7 +147,7 @@ KERNEL($items) void cells(GLOBAL const float* $image, GLOBAL double* $cells) {
         BARRIER;
         if (ITEM < step) parts[ITEM] = $both_lanes;
       }
-      if (ITEM == 0) $cells[((long)c * GROUPS_Y + GROUP_Y) * GROUPS_X + GROUP_X] = parts[0];
+      if (ITEM == 0) $cells[GROUP_Y * GROUPS_X + GROUP_X] = parts[0];
       BARRIER;
     }
     // -- end
@@ -161,11 +159,11 @@ KERNEL($items) void cells(GLOBAL const float* $image, GLOBAL double* $cells) {
 KERNEL($items) void chunks(GLOBAL const double* $cells, GLOBAL double* $chunks) {
   LOCAL double parts[$items];
   const int count = $count;
-  for (int c = 0; c < $channels; ++c) {
+  {
     const long from = (long)GROUP_X * $chunk;
     const double total =
-        $name_chunk(GIVE, $cells + (long)c * count + from, count - from, parts, c);
-    if (ITEM == 0) $chunks[c * GROUPS_X + GROUP_X] = total;
+        $name_chunk(GIVE, $cells + from, count - from, parts);
+    if (ITEM == 0) $chunks[GROUP_X] = total;
     BARRIER;
   }
 }
@@ -174,15 +172,15 @@ KERNEL($items) void chunks(GLOBAL const double* $cells, GLOBAL double* $chunks) 
 // The chunks in pairs, by one group.
 KERNEL($items) void chunks_end(GLOBAL double* $chunks, GLOBAL double* $out) {
   const int chunks = ($count + $chunk - 1) / $chunk;
-  for (int c = 0; c < $channels; ++c) {
-    GLOBAL double* of_chunks = $chunks + (long)c * chunks;
+  {
+    GLOBAL double* of_chunks = $chunks;
     for (long step = 1; step < chunks; step *= 2) {
       for (long i = ITEM * 2 * step; i + step < chunks; i += $items * 2 * step) {
         of_chunks[i] = $both_chunks;
       }
       GLOBAL_BARRIER;
     }
-    if (ITEM == 0) $out[c] = of_chunks[0];
+    if (ITEM == 0) $out[0] = of_chunks[0];
   }
 }
 

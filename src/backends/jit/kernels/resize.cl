@@ -6,7 +6,6 @@
 #define $height 700
 #define $to_width 500
 #define $to_height 350
-#define $channels 1
 #define $pixel uchar
 #define $stride 1000
 #define $taps 5      // of an output
@@ -72,8 +71,8 @@ KERNEL($items) void tile(GLOBAL const $pixel* $plane, GLOBAL const int* $first_x
   const int begin = $first_x[4 * quad0], end = $first_x[4 * (quad0 + quads) - 1] + $taps_x;
   const int low = begin < 0 ? 0 : end > width ? larger(0, smaller(begin, 2 * width - end)) : begin;
   const int high = end > width ? width : begin < 0 ? smaller(width, larger(end, -begin)) : end;
-  const int left = low * $channels / 4 * 4;
-  const int words = (high * $channels - left + 3) / 4;
+  const int left = low / 4 * 4;
+  const int words = (high - left + 3) / 4;
   // Quotients of small whole numbers by multiplication: a half keeps them off the next.
   const float part = 1.0f / (float)words;
   for (int i = ITEM; i < words * $row_quads; i += $items) {
@@ -119,11 +118,9 @@ KERNEL($items) void tile(GLOBAL const $pixel* $plane, GLOBAL const int* $first_x
     }
   }
   BARRIER;
-  const int pixels = quads * $channels;
-  const float pixel_part = 1.0f / (float)pixels;
-  for (int i = ITEM; i < pixels * $row_quads; i += $items) {
-    const int q = (int)(((float)i + 0.5f) * pixel_part), place = i - q * pixels;
-    const int quad = quad0 + place / $channels, c = place % $channels;
+  const float quad_part = 1.0f / (float)quads;
+  for (int i = ITEM; i < quads * $row_quads; i += $items) {
+    const int q = (int)(((float)i + 0.5f) * quad_part), quad = quad0 + i - q * quads;
     GLOBAL const int* const first = $first_x + 4 * quad;
     const int start = first[0], count = first[3] - start + $taps_x;
     $offsets
@@ -132,9 +129,9 @@ KERNEL($items) void tile(GLOBAL const $pixel* $plane, GLOBAL const int* $first_x
     for (int k = 0; k < 16; ++k) sum[k] = 0.0f;
     GLOBAL const float4* weights = (GLOBAL const float4*)$weights_x + quad;
     if (start >= 0 && start + count <= width) {
-      int column = start * $channels + c - left;
+      int column = start - left;
       $loop
-      for (int u = 0; u < count; ++u, column += $channels, weights += $quads_x) {
+      for (int u = 0; u < count; ++u, ++column, weights += $quads_x) {
         const float4 four = sums[((column & $mask) * $step + (column >> $bits)) * 5 + q];
         const float4 weight = *weights;
         const float v[4] = {four.x, four.y, four.z, four.w};
@@ -143,7 +140,7 @@ KERNEL($items) void tile(GLOBAL const $pixel* $plane, GLOBAL const int* $first_x
     } else {
       $once
       for (int u = 0; u < count; ++u, weights += $quads_x) {
-        const int column = symmetric(start + u, width) * $channels + c - left;
+        const int column = symmetric(start + u, width) - left;
         const float4 four = sums[((column & $mask) * $step + (column >> $bits)) * 5 + q];
         const float4 weight = *weights;
         const float v[4] = {four.x, four.y, four.z, four.w};
@@ -207,13 +204,11 @@ KERNEL($items) void nearest(GLOBAL const int* $first_x, GLOBAL const int* $first
                             GLOBAL const $pixel* $image, GLOBAL $pixel* $result) {
   const int e0 = (GROUP_X * $across + ITEM % $across) * $count;
   const int y0 = (GROUP_Y * $down + ITEM / $across) * $rows;
-  if (e0 >= $to_x * $channels || y0 >= $to_y) return;
+  if (e0 >= $to_x || y0 >= $to_y) return;
   int place[$count];
   $each
   for (int i = 0; i < $count; ++i) {
-    const int e = e0 + i;
-    const int x = smaller(e / $channels, $to_x - 1);
-    place[i] = $first_x[x] * $channels + e % $channels;
+    place[i] = $first_x[smaller(e0 + i, $to_x - 1)];
   }
   $each
   for (int r = 0; r < $rows; ++r) {

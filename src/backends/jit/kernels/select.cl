@@ -2,7 +2,6 @@
 #define $items 128   // of a group
 #define $width 1000
 #define $height 700
-#define $channels 1
 #define $places 2    // that are asked for, of each channel
 #define $shift 16    // of the eight bits
 #define $unroll
@@ -14,9 +13,9 @@
 KERNEL($items) void count(GLOBAL const uint* $found, GLOBAL uint* $counts) {
   LOCAL uint counts[256];
   const int width = $width, height = $height;
-  for (int c = 0; c < $channels; ++c) {
+  {
     for (int k = 0; k < $places; ++k) {
-      const uint begin = $found[c * $places + k];
+      const uint begin = $found[k];
       for (int i = ITEM; i < 256; i += $items) counts[i] = 0;
       BARRIER;
       for (int y = GROUP_X; y < height; y += GROUPS_X) {
@@ -28,7 +27,7 @@ KERNEL($items) void count(GLOBAL const uint* $found, GLOBAL uint* $counts) {
       }
       BARRIER;
       for (int i = ITEM; i < 256; i += $items) {
-        if (counts[i] != 0) ADD_GLOBAL(&$counts[(c * $places + k) * 256 + i], counts[i]);
+        if (counts[i] != 0) ADD_GLOBAL(&$counts[k * 256 + i], counts[i]);
       }
       BARRIER;
     }
@@ -42,10 +41,9 @@ KERNEL($items) void count(GLOBAL const uint* $found, GLOBAL uint* $counts) {
 #define $last 1        // round
 KERNEL($items) void choose(GLOBAL uint* $counts, GLOBAL uint* $found, GLOBAL long* $rests,
                            GLOBAL double* $out) {
-  const int c = GROUP_X / $places, k = GROUP_X % $places;
+  const int at = GROUP_X;
   $first_places
   if (ITEM != 0) return;
-  const int at = c * $places + k;
   long rest = $rest;
   uint digit = 0;
   while (digit < 255u && (long)$counts[at * 256 + digit] <= rest) {

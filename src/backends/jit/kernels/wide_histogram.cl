@@ -3,7 +3,6 @@
 #define $items 1024  // of a group
 #define $width 1000
 #define $height 700
-#define $channels 1
 #define $codes 65536
 #define $words 34176  // of local memory
 #define $pixels 16    // that a work-item takes at once
@@ -60,8 +59,8 @@ KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $secon
   const int across = ($width + $pixels - 1) / $pixels;
   const int step = GROUPS_X * $items, step_y = step / across, step_chunk = step % across;
   const int first = GROUP_X * $items + ITEM;
-  for (int c = 0; c < $channels; ++c) {
-    GLOBAL uint* const totals = $totals + c * $codes;
+  {
+    GLOBAL uint* const totals = $totals;
     for (int i = ITEM; i < $words; i += $items) $array[i] = 0;
     BARRIER;
     int y = first / across, chunk = first % across;
