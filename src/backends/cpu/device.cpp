@@ -1,4 +1,5 @@
-// The CPU as a backend: device memory is host memory, so planes are shared and never copied.
+// The CPU as a backend: device memory is host memory, so planes are shared and never copied; only
+// the channels of colour images are taken apart and put together.
 #include "backends/cpu/device.hpp"
 
 #include <unistd.h>
@@ -8,23 +9,70 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backends/cpu/level.hpp"
 #include "backends/cpu/step.hpp"
+#include "core/interleave.hpp"
 
 namespace impipe::cpu {
 namespace {
 
+// Pixels in host memory, a plane a channel.
 class CpuPlane final : public DevicePlane {
  public:
-  explicit CpuPlane(Plane pixels) : plane(std::move(pixels)) {}
-  PixelClass cls() const override { return plane.cls(); }
-  int channels() const override { return plane.channels(); }
-  Size size() const override { return plane.size(); }
-  Plane plane;
+  explicit CpuPlane(std::vector<Plane> channels) : planes(std::move(channels)) {}
+  PixelClass cls() const override { return planes.front().cls(); }
+  int channels() const override { return static_cast<int>(planes.size()); }
+  Size size() const override { return planes.front().size(); }
+  std::vector<Plane> planes;
 };
+
+std::vector<Plane> planes_for(PixelClass cls, int channels, Size size) {
+  std::vector<Plane> planes;
+  for (int c = 0; c < channels; ++c) planes.emplace_back(cls, 1, size);
+  return planes;
+}
+
+// --- host images have their channels side by side
+
+// Calls move(y) for all rows of an image, spread over the threads.
+void for_rows(const Plane& plane, ThreadPool& pool, const std::function<void(std::int64_t)>& move) {
+  constexpr std::int64_t bytes_a_task = std::int64_t{1} << 18;
+  const std::int64_t height = plane.size().height;
+  const std::int64_t rows = std::max<std::int64_t>(1, bytes_a_task / plane.stride());
+  pool.for_each((height + rows - 1) / rows, [&](std::int64_t task) {
+    const std::int64_t end = std::min(height, (task + 1) * rows);
+    for (std::int64_t y = task * rows; y < end; ++y) move(y);
+  });
+}
+
+std::vector<Plane> split(const Plane& pixels, ThreadPool& pool) {
+  if (pixels.channels() == 1) return {pixels};
+  std::vector<Plane> planes = planes_for(pixels.cls(), pixels.channels(), pixels.size());
+  for_rows(pixels, pool, [&](std::int64_t y) {
+    std::vector<std::byte*> rows;
+    for (Plane& plane : planes) rows.push_back(plane.row(y));
+    split_row(rows.data(), pixels.row(y), pixels.channels(), bytes_of(pixels.cls()),
+              pixels.size().width);
+  });
+  return planes;
+}
+
+Plane joined(const std::vector<Plane>& planes, ThreadPool& pool) {
+  if (planes.size() == 1) return planes.front();
+  const int channels = static_cast<int>(planes.size());
+  Plane pixels(planes.front().cls(), channels, planes.front().size());
+  for_rows(pixels, pool, [&](std::int64_t y) {
+    std::vector<const std::byte*> rows;
+    for (const Plane& plane : planes) rows.push_back(plane.row(y));
+    join_row(pixels.row(y), rows.data(), channels, bytes_of(pixels.cls()), pixels.size().width);
+  });
+  return pixels;
+}
 
 class CpuMeasure final : public DeviceMeasure {
  public:
@@ -49,20 +97,23 @@ class CpuKernel final : public Kernel {
 };
 
 // Some rows of a plane at a time, spread over the threads.
-void run_yardstick(Yardstick yardstick, const Plane& from, const StepValue& to, ThreadPool& pool) {
+void run_yardstick(Yardstick yardstick, const std::vector<Plane>& from, const StepValue& to,
+                   ThreadPool& pool) {
   constexpr std::int64_t bytes_a_task = std::int64_t{1} << 20;
-  const std::int64_t height = from.size().height;
-  const std::int64_t rows = std::max<std::int64_t>(1, bytes_a_task / from.stride());
+  const std::int64_t height = from.front().size().height, stride = from.front().stride();
+  const std::int64_t rows = std::max<std::int64_t>(1, bytes_a_task / stride);
+  const std::int64_t tasks = (height + rows - 1) / rows;
   std::atomic<std::uint64_t> all = 0;
-  pool.for_each((height + rows - 1) / rows, [&](std::int64_t task) {
-    const std::int64_t y = task * rows;
-    const auto bytes = static_cast<std::size_t>(std::min(rows, height - y) * from.stride());
+  pool.for_each(tasks * static_cast<std::int64_t>(from.size()), [&](std::int64_t task) {
+    const auto plane = static_cast<std::size_t>(task / tasks);
+    const std::int64_t y = task % tasks * rows;
+    const auto bytes = static_cast<std::size_t>(std::min(rows, height - y) * stride);
     if (yardstick == Yardstick::copy) {
-      std::memcpy(to.plane->row(y), from.row(y), bytes);
+      std::memcpy((*to.planes)[plane].row(y), from[plane].row(y), bytes);
       return;
     }
     std::uint64_t mixed = 0;
-    const auto* words = reinterpret_cast<const std::uint64_t*>(from.row(y));
+    const auto* words = reinterpret_cast<const std::uint64_t*>(from[plane].row(y));
     for (std::size_t i = 0; i < bytes / sizeof *words; ++i) mixed ^= words[i];
     all.fetch_xor(mixed);
   });
@@ -71,7 +122,7 @@ void run_yardstick(Yardstick yardstick, const Plane& from, const StepValue& to, 
 
 StepValue step_value(const DeviceValue& value) {
   StepValue out;
-  if (value.plane) out.plane = &static_cast<CpuPlane&>(*value.plane).plane;
+  if (value.plane) out.planes = &static_cast<CpuPlane&>(*value.plane).planes;
   if (value.measure) out.measure = &static_cast<CpuMeasure&>(*value.measure).numbers;
   return out;
 }
@@ -82,13 +133,13 @@ class CpuQueue final : public Queue {
       : pool_(pool), scratches_(scratches), level_(level) {}
 
   std::shared_ptr<DevicePlane> upload(const Plane& plane) override {
-    return std::make_shared<CpuPlane>(plane);
+    return std::make_shared<CpuPlane>(split(plane, pool_));
   }
   Plane download(const DevicePlane& plane) override {
-    return static_cast<const CpuPlane&>(plane).plane;
+    return joined(static_cast<const CpuPlane&>(plane).planes, pool_);
   }
   std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) override {
-    return std::make_shared<CpuPlane>(Plane(cls, channels, size));
+    return std::make_shared<CpuPlane>(planes_for(cls, channels, size));
   }
   std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) override {
     return std::make_shared<CpuMeasure>(channels, values);
@@ -103,7 +154,7 @@ class CpuQueue final : public Queue {
     for (const DeviceValue& value : launch.inputs) inputs.push_back(step_value(value));
     for (const DeviceValue& value : launch.outputs) outputs.push_back(step_value(value));
     if (const auto yardstick = static_cast<const CpuKernel&>(kernel).yardstick) {
-      return run_yardstick(*yardstick, *inputs.front().plane, outputs.front(), pool_);
+      return run_yardstick(*yardstick, *inputs.front().planes, outputs.front(), pool_);
     }
     run_step(*launch.spec, inputs, outputs, pool_, scratches_, level_);
   }
