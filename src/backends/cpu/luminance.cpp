@@ -89,12 +89,12 @@ void run_luminance(std::byte* out, const std::byte* const* in, PixelClass cls, s
                    const PointBody& body, const std::vector<double>& args, CpuLevel level) {
   const Exact exact{body, args.data(), cls, level};
   const std::int64_t bytes = bytes_of(cls);
-  constexpr std::int64_t most_blocks = 64;
+  constexpr std::int64_t max_blocks = 64;
   for (std::int64_t at = 0; at < n;) {
     const std::byte* rows[] = {in[0] + at * bytes, in[1] + at * bytes, in[2] + at * bytes};
-    const std::int64_t blocks = std::min(most_blocks, (n - at) / block);
+    const std::int64_t blocks = std::min(max_blocks, (n - at) / block);
     if (blocks == 0) return run_exactly(out + at * bytes, rows, n - at, exact);
-    std::uint8_t unsafe[most_blocks];
+    std::uint8_t unsafe[max_blocks];
     (cls == PixelClass::uint8 ? codes<std::uint8_t> : codes<std::uint16_t>)[static_cast<int>(
         level)](out + at * bytes, rows, blocks, unsafe);
     for (std::int64_t k = 0; k < blocks; ++k, at += block) {

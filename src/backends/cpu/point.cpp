@@ -11,7 +11,7 @@
 namespace impipe::cpu {
 namespace {
 
-constexpr std::int64_t chunk = 512;  // pixels: the rows of a chunk stay in the first cache
+constexpr std::int64_t chunk = 512;  // pixels: the rows of a chunk stay in L1
 
 template <class real>
 const std::vector<real>& arguments_of(const Arguments& arguments) {
