@@ -1,16 +1,26 @@
-// Between interleaved rows, as files and host images have them, and planes.
+// Pixels whose channels lie side by side, as files have them, to a row for each channel, and back.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/image.hpp"
+#include "core/thread_pool.hpp"
 
 namespace impipe {
 
-// Channel `channel` of `count` interleaved pixels of `channels` channels, `bytes` (1, 2 or 4) a
-// value.
-void take_channel(const std::byte* interleaved, int channels, int channel, int bytes,
-                  std::int64_t count, std::byte* plane);
-void put_channel(const std::byte* plane, int channels, int channel, int bytes, std::int64_t count,
-                 std::byte* interleaved);
+// n pixels of `channels` values of `bytes` bytes each (1, 2 or 4): value c of each pixel goes to
+// row out[c]. Rows are aligned to a value; no two overlap.
+void split_row(std::byte* const* out, const std::byte* in, int channels, int bytes, std::int64_t n);
+
+// The other way round.
+void join_row(std::byte* out, const std::byte* const* in, int channels, int bytes, std::int64_t n);
+
+// The channels of an image as planes of one channel, which share its memory where it has one; on
+// the pool's threads where there is a pool. And the other way round.
+std::vector<Plane> split_planes(const Plane& pixels, ThreadPool* pool = nullptr);
+Plane join_planes(std::span<const Plane> planes, ThreadPool* pool = nullptr);
 
 }  // namespace impipe

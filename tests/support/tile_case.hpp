@@ -34,10 +34,10 @@ inline double nothing_of(PixelClass cls, bool largest) {
 
 // Few different values in some images, so that ties are common.
 inline reference::Pixels random_pixels(std::mt19937& random, PixelClass cls, std::int64_t width,
-                                       std::int64_t height, int channels, bool with_nan) {
-  reference::Pixels pixels{.width = width, .height = height, .channels = channels, .values = {}};
+                                       std::int64_t height, bool with_nan) {
+  reference::Pixels pixels{.width = width, .height = height, .channels = 1, .values = {}};
   const bool few = random() % 3 == 0;
-  for (std::int64_t i = 0; i < width * height * channels; ++i) {
+  for (std::int64_t i = 0; i < width * height; ++i) {
     const unsigned bits = static_cast<unsigned>(random());
     double value = 0;
     switch (cls) {
@@ -68,24 +68,19 @@ reference::Pixels run_tile(const reference::Pixels& in, const Mask& mask, Outsid
   for (std::int64_t y = 0; y < tall; ++y) {
     std::vector<T>& row = rows[static_cast<std::size_t>(y)];
     for (std::int64_t x = 0; x < wide; ++x) {
-      for (int c = 0; c < in.channels; ++c) {
-        const std::int64_t from_x = x - reach.left, from_y = y - reach.up;
-        if (absent && (from_x < 0 || from_x >= in.width)) continue;
-        const bool inside = from_x >= 0 && from_x < in.width && from_y >= 0 && from_y < in.height;
-        row.push_back(
-            static_cast<T>(inside ? in.at(from_x, from_y, c) : outside(from_x, from_y, c)));
-      }
+      const std::int64_t from_x = x - reach.left, from_y = y - reach.up;
+      if (absent && (from_x < 0 || from_x >= in.width)) continue;
+      const bool inside = from_x >= 0 && from_x < in.width && from_y >= 0 && from_y < in.height;
+      row.push_back(static_cast<T>(inside ? in.at(from_x, from_y, 0) : outside(from_x, from_y, 0)));
     }
-    starts.push_back(
-        reinterpret_cast<const std::byte*>(row.data() + (absent ? 0 : reach.left * in.channels)));
+    starts.push_back(reinterpret_cast<const std::byte*>(row.data() + (absent ? 0 : reach.left)));
   }
-  const std::int64_t guard = 5, stride = in.width * in.channels + guard;
+  const std::int64_t guard = 5, stride = in.width + guard;
   const T canary = static_cast<T>(77);
   std::vector<T> result(static_cast<std::size_t>(stride * in.height + guard), canary);
   kernel(cpu::RowsView{.rows = starts.data(),
                        .width = in.width,
                        .height = in.height,
-                       .channels = in.channels,
                        .absent_left = absent ? reach.left : 0,
                        .absent_right = absent ? reach.right : 0},
          cpu::TileOut{.data = reinterpret_cast<std::byte*>(result.data()),
@@ -94,8 +89,8 @@ reference::Pixels run_tile(const reference::Pixels& in, const Mask& mask, Outsid
   for (std::int64_t y = 0; y < in.height; ++y) {
     for (std::int64_t i = 0; i < stride; ++i) {
       const T value = result[static_cast<std::size_t>(y * stride + i)];
-      if (i < in.width * in.channels) {
-        out.values[static_cast<std::size_t>(y * in.width * in.channels + i)] = value;
+      if (i < in.width) {
+        out.values[static_cast<std::size_t>(y * in.width + i)] = value;
       } else {
         EXPECT_EQ(value, canary) << "written past the end of row " << y;
       }

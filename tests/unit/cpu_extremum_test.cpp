@@ -39,14 +39,13 @@ Pixels fast(const Extremum& extremum, PixelClass cls, const Pixels& in, CpuLevel
 void check(std::mt19937& random, const Mask& mask, std::int64_t width, std::int64_t height) {
   const auto cls = static_cast<PixelClass>(random() % 4);
   const Extremum extremum{.largest = random() % 2 == 0, .mask = mask};
-  const int channels = random() % 3 == 0 ? 3 : 1;
-  const Pixels in = random_pixels(random, cls, width, height, channels, true);
+  const Pixels in = random_pixels(random, cls, width, height, true);
   const Pixels expected =
       reference::extremum(in, mask, extremum.largest, nothing_of(cls, extremum.largest));
   const bool absent = random() % 2 == 0;
   for (const CpuLevel level : levels_here()) {
     EXPECT_EQ(differences(fast(extremum, cls, in, level, absent), expected), 0)
-        << name_of(cls) << " x" << channels << ", " << width << "x" << height << ", "
+        << name_of(cls) << ", " << width << "x" << height << ", "
         << (extremum.largest ? "largest" : "smallest") << (absent ? ", sides absent" : "")
         << ", level " << static_cast<int>(level) << ", mask " << describe(mask);
   }

@@ -1,43 +1,32 @@
 // The values of a node's launch arguments.
 #include "backends/cpu/arguments.hpp"
 
-#include <algorithm>
+#include <cstring>
 
 #include "core/primitive_facts.hpp"
 
 namespace impipe::cpu {
-namespace {
-
-double value_of(const Argument& argument, std::span<const MeasureView> measures, Size size,
-                int channel) {
-  if (argument.source != Argument::Source::measured) return impipe::value_of(argument, size);
-  const MeasureView& m = measures[argument.measure];
-  const int from = argument.per_channel ? std::min(channel, m.channels - 1) : 0;
-  return m.data[from * m.values + argument.element];
+bool Arguments::same_as(const Arguments& other) const {
+  // 0 and -0 differ.
+  return in_double.size() == other.in_double.size() &&
+         std::memcmp(in_double.data(), other.in_double.data(), in_double.size() * sizeof(double)) ==
+             0 &&
+         table.data() == other.table.data() && table.size() == other.table.size();
 }
 
-}  // namespace
-
-Arguments evaluate_arguments(const Node& node, std::span<const MeasureView> measures, Size size) {
-  const bool differ =
-      node.channels > 1 && std::any_of(node.arguments.begin(), node.arguments.end(),
-                                       [](const Argument& a) { return a.per_channel; });
+Arguments evaluate_arguments(const Node& node, std::span<const std::span<const double>> measures,
+                             Size size) {
   Arguments out;
-  for (int c = 0; c < (differ ? node.channels : 1); ++c) {
-    std::vector<double> values;
-    for (const Argument& a : node.arguments) values.push_back(value_of(a, measures, size, c));
-    out.channels_float.emplace_back(values.begin(), values.end());
-    out.channels.push_back(std::move(values));
+  for (const Argument& a : node.arguments) {
+    const bool measured = a.source == Argument::Source::measured;
+    out.in_double.push_back(measured ? measures[a.measure][static_cast<std::size_t>(a.element)]
+                                     : value_of(a, size));
   }
-  if (const auto* point = std::get_if<Point>(&node.primitive);
-      point != nullptr && point->in_table) {
+  out.in_float.assign(out.in_double.begin(), out.in_double.end());
+  const auto* point = std::get_if<Point>(&node.primitive);
+  if (point != nullptr && point->in_table) {
     const Argument& first = node.arguments.back();
-    const MeasureView& m = measures[first.measure];
-    for (int c = 0; c < (differ ? node.channels : 1); ++c) {
-      const int from = first.per_channel ? std::min(c, m.channels - 1) : 0;
-      out.tables.emplace_back(m.data + from * m.values + first.element,
-                              static_cast<std::size_t>(m.values - first.element));
-    }
+    out.table = measures[first.measure].subspan(static_cast<std::size_t>(first.element));
   }
   return out;
 }

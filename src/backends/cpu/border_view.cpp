@@ -12,7 +12,7 @@ RowView::RowView(const TileImage& image, const Region& wanted, int left, const O
       wanted_(wanted),
       outside_(outside),
       cls_(cls),
-      pixel_(bytes_of(cls) * image.channels),
+      pixel_(bytes_of(cls)),
       scratch_(scratch),
       level_(level),
       sides_(wanted.x0 < 0 || wanted.x1 > image.size.width),
@@ -40,7 +40,7 @@ const std::byte* RowView::row(std::int64_t i) {
 const std::byte* RowView::constant_row() {
   if (constant_ == nullptr) {
     constant_ = scratch_.take<std::byte>(wanted_.width() * pixel_);
-    fill_elements(constant_, cls_, outside_.value, wanted_.width() * image_.channels);
+    fill_elements(constant_, cls_, outside_.value, wanted_.width());
   }
   return constant_;
 }
@@ -61,7 +61,7 @@ void RowView::copy(std::byte* to, const std::byte* from, std::int64_t pixels) {
   if (cls_ == image_.cls) {
     std::memcpy(to, from, static_cast<std::size_t>(pixels * pixel_));
   } else {
-    load_row(reinterpret_cast<float*>(to), from, image_.cls, pixels * image_.channels, level_);
+    load_row(reinterpret_cast<float*>(to), from, image_.cls, pixels, level_);
   }
 }
 
@@ -71,7 +71,7 @@ void RowView::fill_side(std::byte* row, std::int64_t y, std::int64_t from, std::
     std::byte* place = row + (x - wanted_.x0) * pixel_;
     if (mapped < 0) {
       std::memcpy(place, constant_row(), static_cast<std::size_t>(pixel_));
-    } else if (cls_ == PixelClass::single && image_.cls == cls_ && image_.channels == 1) {
+    } else if (cls_ == PixelClass::single && image_.cls == cls_) {
       std::memcpy(place, image_.at(mapped, y), sizeof(float));
     } else {
       copy(place, image_.at(mapped, y), 1);

@@ -1,5 +1,6 @@
 // Sums of integer codes, exact in 64 bits.
 #include <algorithm>
+#include <numeric>
 
 #include "backends/cpu/intrinsics.hpp"
 #include "backends/cpu/level.hpp"
@@ -8,26 +9,13 @@
 namespace impipe::cpu {
 namespace {
 
-// Sums of each channel of a row of codes; n < 2^16 so that 32 bits are enough for 16-bit codes.
+// The sum of a row of codes; n < 2^16 so that 32 bits are enough for 16-bit codes.
 template <class T>
-IMPIPE_INLINE void add_codes_body(const void* in, std::int64_t n, int channels,
-                                  std::int64_t* sums) {
+IMPIPE_INLINE void add_codes_body(const void* in, std::int64_t n, std::int64_t* total) {
   const T* __restrict a = static_cast<const T*>(in);
-  if (channels == 1) {
-    std::uint32_t sum = 0;
-    for (std::int64_t i = 0; i < n; ++i) sum += a[i];
-    sums[0] += sum;
-  } else {
-    std::uint32_t r = 0, g = 0, b = 0;
-    for (std::int64_t i = 0; i + 2 < n; i += 3) {
-      r += a[i];
-      g += a[i + 1];
-      b += a[i + 2];
-    }
-    sums[0] += r;
-    sums[1] += g;
-    sums[2] += b;
-  }
+  std::uint32_t sum = 0;
+  for (std::int64_t i = 0; i < n; ++i) sum += a[i];
+  *total += sum;
 }
 #if IMPIPE_HAS_INTRINSICS
 // Sums of eight bytes at once. Rows are read from memory a little ahead of their turn, which the
@@ -73,45 +61,37 @@ IMPIPE_TARGET_v3 std::int64_t sum_bytes_v3(const std::uint8_t* in, std::int64_t 
 }
 #endif
 
-IMPIPE_CPU_KERNEL(add_codes, (const void* in, std::int64_t n, int channels, std::int64_t* sums),
-                  (in, n, channels, sums))
-constexpr std::int64_t add_codes_most = 65535;  // a multiple of 3
+IMPIPE_CPU_KERNEL(add_codes, (const void* in, std::int64_t n, std::int64_t* total), (in, n, total))
+constexpr std::int64_t add_codes_most = 65535;
 
 class CodeSum final : public Sink {
  public:
   CodeSum(const SinkImage& image, std::int64_t tiles, CpuLevel level)
-      : image_(image), level_(level), sums_(tiles * 3, 0) {}
+      : image_(image), level_(level), sums_(static_cast<std::size_t>(tiles), 0) {}
 
   void take(const TileImage* images, const Region& region, std::int64_t tile, int,
             Scratch&) override {
     const TileImage& image = *images;
-    const int l = static_cast<int>(level_);
-    const std::int64_t n = region.width() * image_.channels;
 #if IMPIPE_HAS_INTRINSICS
-    if (image_.channels == 1 && bytes_of(image_.cls) == 1 && level_ != CpuLevel::baseline) {
-      sums_[tile * 3] += sum_bytes(image, region);
+    if (bytes_of(image_.cls) == 1 && level_ != CpuLevel::baseline) {
+      sums_[tile] += sum_bytes(image, region);
       return;
     }
 #endif
+    const auto add =
+        (image_.cls == PixelClass::uint16 ? add_codes<std::uint16_t>
+                                          : add_codes<std::uint8_t>)[static_cast<int>(level_)];
     for (std::int64_t y = region.y0; y < region.y1; ++y) {
       const std::byte* row = image.at(region.x0, y);
-      for (std::int64_t i = 0; i < n; i += add_codes_most) {
-        const std::int64_t m = std::min(add_codes_most, n - i);
-        const std::byte* from = row + i * bytes_of(image_.cls);
-        (image_.cls == PixelClass::uint16 ? add_codes<std::uint16_t> : add_codes<std::uint8_t>)[l](
-            from, m, image_.channels, &sums_[tile * 3]);
+      for (std::int64_t i = 0; i < region.width(); i += add_codes_most) {
+        add(row + i * bytes_of(image_.cls), std::min(add_codes_most, region.width() - i),
+            &sums_[tile]);
       }
     }
   }
 
   std::vector<double> finish() override {
-    std::vector<double> out;
-    for (int c = 0; c < image_.channels; ++c) {
-      std::int64_t sum = 0;
-      for (std::size_t i = c; i < sums_.size(); i += 3) sum += sums_[i];
-      out.push_back(static_cast<double>(sum));
-    }
-    return out;
+    return {static_cast<double>(std::accumulate(sums_.begin(), sums_.end(), std::int64_t{0}))};
   }
 
  private:
@@ -132,7 +112,7 @@ class CodeSum final : public Sink {
 
   SinkImage image_;
   CpuLevel level_;
-  std::vector<std::int64_t> sums_;  // [tiles][3]
+  std::vector<std::int64_t> sums_;  // [tiles]
 };
 
 }  // namespace

@@ -10,12 +10,11 @@ namespace impipe::cpu {
 namespace {
 
 template <class In, class Out>
-void look_up(std::byte* out, const std::byte* in, const std::byte* table, std::int64_t first,
-             std::int64_t step, std::int64_t n) {
+void look_up(std::byte* out, const std::byte* in, const std::byte* table, std::int64_t n) {
   const In* __restrict a = reinterpret_cast<const In*>(in);
   const Out* __restrict t = reinterpret_cast<const Out*>(table);
   Out* __restrict b = reinterpret_cast<Out*>(out);
-  for (std::int64_t i = first; i < n; i += step) b[i] = t[a[i]];
+  for (std::int64_t i = 0; i < n; ++i) b[i] = t[a[i]];
 }
 
 #if IMPIPE_HAS_INTRINSICS
@@ -32,32 +31,6 @@ IMPIPE_TARGET_VBMI void look_up_vbmi(std::uint8_t* out, const std::uint8_t* in,
   std::int64_t i = 0;
   for (; i + 64 <= n; i += 64) _mm512_storeu_si512(out + i, codes(_mm512_loadu_si512(in + i)));
   for (; i < n; ++i) out[i] = table[in[i]];
-}
-
-// The same with a table for each of three channels.
-IMPIPE_TARGET_VBMI void look_up_three_vbmi(std::uint8_t* out, const std::uint8_t* in,
-                                           const std::uint8_t* const* tables, std::int64_t n) {
-  __m512i t[3][4];
-  for (int c = 0; c < 3; ++c) {
-    for (int k = 0; k < 4; ++k) t[c][k] = _mm512_loadu_si512(tables[c] + 64 * k);
-  }
-  constexpr std::uint64_t every_third = 0x9249249249249249;  // bits 0, 3, 6 ... 63
-  std::int64_t i = 0;
-  // Element i + k has channel (i + k) % 3; 64 % 3 is 1, so the pattern moves on by one.
-  for (; i + 64 <= n; i += 64) {
-    const __m512i v = _mm512_loadu_si512(in + i);
-    const __mmask64 top = _mm512_movepi8_mask(v);
-    __m512i codes = _mm512_setzero_si512();
-    for (int c = 0; c < 3; ++c) {
-      const __m512i low = _mm512_permutex2var_epi8(t[c][0], v, t[c][1]);
-      const __m512i high = _mm512_permutex2var_epi8(t[c][2], v, t[c][3]);
-      const int shift = static_cast<int>((c + 3 - i % 3) % 3);
-      codes = _mm512_mask_blend_epi8(every_third << shift, codes,
-                                     _mm512_mask_blend_epi8(top, low, high));
-    }
-    _mm512_storeu_si512(out + i, codes);
-  }
-  for (; i < n; ++i) out[i] = tables[i % 3][in[i]];
 }
 
 // Tables first, first + 1 ... of sixteen codes each, looked up with a code's lower half; the bits
@@ -126,11 +99,10 @@ void look_up_bytes(std::uint8_t* out, const std::uint8_t* in, const std::uint8_t
 #endif
   look_up<std::uint8_t, std::uint8_t>(reinterpret_cast<std::byte*>(out),
                                       reinterpret_cast<const std::byte*>(in),
-                                      reinterpret_cast<const std::byte*>(table), 0, 1, n);
+                                      reinterpret_cast<const std::byte*>(table), n);
 }
 
-using LookUp = void (*)(std::byte*, const std::byte*, const std::byte*, std::int64_t, std::int64_t,
-                        std::int64_t);
+using LookUp = void (*)(std::byte*, const std::byte*, const std::byte*, std::int64_t);
 
 LookUp look_up_of(PixelClass from, PixelClass to) {
   static constexpr LookUp functions[2][3] = {
@@ -150,21 +122,16 @@ std::int64_t codes_of(PixelClass cls) { return static_cast<std::int64_t>(class_m
 
 CodeTable composed(const CodeTable& first, const CodeTable& second) {
   CodeTable out{first.from, second.to, {}, {}};
-  const std::int64_t n = codes_of(first.from);
-  const std::size_t tables = std::max(first.channels.size(), second.channels.size());
-  for (std::size_t c = 0; c < tables; ++c) {
-    std::vector<std::byte>& table =
-        out.channels.emplace_back(table_values(first.from) * bytes_of(second.to));
-    look_up_of(first.to, second.to)(table.data(), first.of(static_cast<int>(c)),
-                                    second.of(static_cast<int>(c)), 0, 1, n);
-  }
+  out.values.resize(table_values(first.from) * bytes_of(second.to));
+  look_up_of(first.to, second.to)(out.values.data(), first.values.data(), second.values.data(),
+                                  codes_of(first.from));
   return out;
 }
 
 void look_for_step(CodeTable& table) {
   table.last_before_step.reset();
-  if (bytes_of(table.from) != 1 || bytes_of(table.to) != 1 || table.channels.size() != 1) return;
-  const std::byte* values = table.of(0);
+  if (bytes_of(table.from) != 1 || bytes_of(table.to) != 1) return;
+  const std::byte* values = table.values.data();
   int last = 0;
   while (last < 255 && values[last + 1] == values[0]) ++last;
   if (std::all_of(values + std::min(last + 1, 255), values + 256,
@@ -173,28 +140,14 @@ void look_for_step(CodeTable& table) {
   }
 }
 
-void apply_table(const CodeTable& table, std::byte* out, const std::byte* in, int channels,
-                 std::int64_t n, CpuLevel level) {
-  const bool bytes = bytes_of(table.from) == 1 && bytes_of(table.to) == 1;
-  const auto* from = reinterpret_cast<const std::uint8_t*>(in);
-  auto* to = reinterpret_cast<std::uint8_t*>(out);
-  if (bytes && table.channels.size() == 1) {
-    look_up_bytes(to, from, reinterpret_cast<const std::uint8_t*>(table.of(0)),
+void apply_table(const CodeTable& table, std::byte* out, const std::byte* in, std::int64_t n,
+                 CpuLevel level) {
+  if (bytes_of(table.from) == 1 && bytes_of(table.to) == 1) {
+    look_up_bytes(reinterpret_cast<std::uint8_t*>(out), reinterpret_cast<const std::uint8_t*>(in),
+                  reinterpret_cast<const std::uint8_t*>(table.values.data()),
                   table.last_before_step, n, level);
-    return;
-  }
-#if IMPIPE_HAS_INTRINSICS
-  if (bytes && channels == 3 && level == CpuLevel::v4 && has_vbmi()) {
-    const std::uint8_t* tables[3];
-    for (int c = 0; c < 3; ++c) tables[c] = reinterpret_cast<const std::uint8_t*>(table.of(c));
-    return look_up_three_vbmi(to, from, tables, n);
-  }
-#endif
-  const LookUp function = look_up_of(table.from, table.to);
-  if (table.channels.size() == 1) {
-    function(out, in, table.of(0), 0, 1, n);
   } else {
-    for (int c = 0; c < channels; ++c) function(out, in, table.of(c), c, channels, n);
+    look_up_of(table.from, table.to)(out, in, table.values.data(), n);
   }
 }
 

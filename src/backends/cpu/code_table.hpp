@@ -9,17 +9,13 @@
 
 namespace impipe::cpu {
 
-// One table, or one a channel, from the codes of `from` to values of `to`.
+// From the codes of `from` to values of `to`.
 struct CodeTable {
   PixelClass from = PixelClass::uint8;
   PixelClass to = PixelClass::uint8;
-  std::vector<std::vector<std::byte>> channels;
+  std::vector<std::byte> values;
   // Of a table of bytes for bytes that has two values: the last code of the first; look_for_step.
   std::optional<int> last_before_step;
-
-  const std::byte* of(int channel) const {
-    return channels[channels.size() > 1 ? channel : 0].data();
-  }
 };
 
 std::int64_t codes_of(PixelClass cls);
@@ -32,8 +28,8 @@ CodeTable composed(const CodeTable& first, const CodeTable& second);
 // Whether the table only compares with a code, which apply_table then does; once for all rows.
 void look_for_step(CodeTable& table);
 
-// n elements, `channels` of them a pixel, starting with channel 0.
-void apply_table(const CodeTable& table, std::byte* out, const std::byte* in, int channels,
-                 std::int64_t n, CpuLevel level);
+// n pixels.
+void apply_table(const CodeTable& table, std::byte* out, const std::byte* in, std::int64_t n,
+                 CpuLevel level);
 
 }  // namespace impipe::cpu

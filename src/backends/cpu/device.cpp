@@ -1,4 +1,5 @@
-// The CPU as a backend: device memory is host memory, so planes are shared and never copied.
+// The CPU as a backend: device memory is host memory, so planes are shared and never copied; only
+// the channels of colour images are taken apart and put together.
 #include "backends/cpu/device.hpp"
 
 #include <unistd.h>
@@ -10,25 +11,26 @@
 #include <fstream>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backends/cpu/level.hpp"
 #include "backends/cpu/step.hpp"
 #include "core/interleave.hpp"
-#include "core/plane_kernel.hpp"
 
 namespace impipe::cpu {
 namespace {
 
+// Pixels in host memory, a plane a channel.
 class CpuPlane final : public DevicePlane {
  public:
   explicit CpuPlane(std::vector<Plane> channels) : planes(std::move(channels)) {}
   PixelClass cls() const override { return planes.front().cls(); }
   int channels() const override { return static_cast<int>(planes.size()); }
   Size size() const override { return planes.front().size(); }
-  std::vector<Plane> planes;  // one a channel
+  std::vector<Plane> planes;
 };
 
-std::vector<Plane> new_planes(PixelClass cls, int channels, Size size) {
+std::vector<Plane> planes_for(PixelClass cls, int channels, Size size) {
   std::vector<Plane> planes;
   for (int c = 0; c < channels; ++c) planes.emplace_back(cls, 1, size);
   return planes;
@@ -57,70 +59,35 @@ class CpuKernel final : public Kernel {
 };
 
 // Some rows of a plane at a time, spread over the threads.
-void run_yardstick(Yardstick yardstick, const Plane& from, const StepValue& to, ThreadPool& pool) {
+void run_yardstick(Yardstick yardstick, const std::vector<Plane>& from, const StepValue& to,
+                   ThreadPool& pool) {
   constexpr std::int64_t bytes_a_task = std::int64_t{1} << 20;
-  const std::int64_t height = from.size().height;
-  const std::int64_t rows = std::max<std::int64_t>(1, bytes_a_task / from.stride());
+  const std::int64_t height = from.front().size().height, stride = from.front().stride();
+  const std::int64_t rows = std::max<std::int64_t>(1, bytes_a_task / stride);
+  const std::int64_t tasks = (height + rows - 1) / rows;
   std::atomic<std::uint64_t> all = 0;
-  pool.for_each((height + rows - 1) / rows, [&](std::int64_t task) {
-    const std::int64_t y = task * rows;
-    const auto bytes = static_cast<std::size_t>(std::min(rows, height - y) * from.stride());
+  pool.for_each(tasks * static_cast<std::int64_t>(from.size()), [&](std::int64_t task) {
+    const auto plane = static_cast<std::size_t>(task / tasks);
+    const std::int64_t y = task % tasks * rows;
+    const auto bytes = static_cast<std::size_t>(std::min(rows, height - y) * stride);
     if (yardstick == Yardstick::copy) {
-      std::memcpy(to.plane->row(y), from.row(y), bytes);
+      std::memcpy((*to.planes)[plane].row(y), from[plane].row(y), bytes);
       return;
     }
     std::uint64_t mixed = 0;
-    const auto* words = reinterpret_cast<const std::uint64_t*>(from.row(y));
+    const auto* words = reinterpret_cast<const std::uint64_t*>(from[plane].row(y));
     for (std::size_t i = 0; i < bytes / sizeof *words; ++i) mixed ^= words[i];
     all.fetch_xor(mixed);
   });
   if (to.measure != nullptr) to.measure->front() = static_cast<double>(all.load());
 }
 
-// What a launch reads and writes for one of its planes. Numbers of a channel are a part of their
-// measurement.
-class PlaneValues {
- public:
-  PlaneValues(const KernelSpec& spec, const Launch& launch, int item) {
-    numbers_.reserve(launch.inputs.size() + launch.outputs.size());
-    for (std::size_t i = 0; i < launch.inputs.size(); ++i) {
-      inputs.push_back(
-          value(launch.inputs[i], spec.inputs[i].channel, spec.inputs[i].channels, spec, item));
-    }
-    for (std::size_t i = 0; i < launch.outputs.size(); ++i) {
-      const int channel = spec.output_channels.empty() ? own_channel : spec.output_channels[i];
-      outputs.push_back(value(launch.outputs[i], channel, 1, spec, item));
-    }
-  }
-  // Puts the measurements that were made where they belong.
-  void store() {
-    for (const Part& part : numbers_) {
-      std::copy(part.numbers.begin(), part.numbers.end(), part.place);
-    }
-  }
-  std::vector<StepValue> inputs, outputs;
-
- private:
-  struct Part {
-    std::vector<double> numbers;
-    double* place;
-  };
-  StepValue value(const DeviceValue& of, int channel, int whole, const KernelSpec& spec, int item) {
-    StepValue out;
-    const int channels = of.plane ? of.plane->channels() : of.measure->channels();
-    const auto plane = static_cast<std::size_t>(plane_of(channel, item, channels, spec.planes));
-    if (of.plane) {
-      out.plane = &static_cast<CpuPlane&>(*of.plane).planes[plane];
-      return out;
-    }
-    double* first = static_cast<CpuMeasure&>(*of.measure).numbers.data() +
-                    plane * static_cast<std::size_t>(of.measure->values());
-    numbers_.push_back({{first, first + whole * of.measure->values()}, first});
-    out.measure = &numbers_.back().numbers;
-    return out;
-  }
-  std::vector<Part> numbers_;
-};
+StepValue step_value(const DeviceValue& value) {
+  StepValue out;
+  if (value.plane) out.planes = &static_cast<CpuPlane&>(*value.plane).planes;
+  if (value.measure) out.measure = &static_cast<CpuMeasure&>(*value.measure).numbers;
+  return out;
+}
 
 class CpuQueue final : public Queue {
  public:
@@ -128,31 +95,13 @@ class CpuQueue final : public Queue {
       : pool_(pool), scratches_(scratches), level_(level) {}
 
   std::shared_ptr<DevicePlane> upload(const Plane& plane) override {
-    if (plane.channels() == 1) return std::make_shared<CpuPlane>(std::vector<Plane>{plane});
-    auto split =
-        std::make_shared<CpuPlane>(new_planes(plane.cls(), plane.channels(), plane.size()));
-    for_rows(plane.size(), [&](std::int64_t y) {
-      for (int c = 0; c < plane.channels(); ++c) {
-        take_channel(plane.row(y), plane.channels(), c, bytes_of(plane.cls()), plane.size().width,
-                     split->planes[static_cast<std::size_t>(c)].row(y));
-      }
-    });
-    return split;
+    return std::make_shared<CpuPlane>(split_planes(plane, &pool_));
   }
   Plane download(const DevicePlane& plane) override {
-    const std::vector<Plane>& planes = static_cast<const CpuPlane&>(plane).planes;
-    if (planes.size() == 1) return planes.front();
-    Plane joined(plane.cls(), plane.channels(), plane.size());
-    for_rows(plane.size(), [&](std::int64_t y) {
-      for (int c = 0; c < plane.channels(); ++c) {
-        put_channel(planes[static_cast<std::size_t>(c)].row(y), plane.channels(), c,
-                    bytes_of(plane.cls()), plane.size().width, joined.row(y));
-      }
-    });
-    return joined;
+    return join_planes(static_cast<const CpuPlane&>(plane).planes, &pool_);
   }
   std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) override {
-    return std::make_shared<CpuPlane>(new_planes(cls, channels, size));
+    return std::make_shared<CpuPlane>(planes_for(cls, channels, size));
   }
   std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) override {
     return std::make_shared<CpuMeasure>(channels, values);
@@ -163,23 +112,13 @@ class CpuQueue final : public Queue {
 
   void run(const Kernel& kernel, const Launch& launch) override {
     ++launches_;
+    std::vector<StepValue> inputs, outputs;
+    for (const DeviceValue& value : launch.inputs) inputs.push_back(step_value(value));
+    for (const DeviceValue& value : launch.outputs) outputs.push_back(step_value(value));
     if (const auto yardstick = static_cast<const CpuKernel&>(kernel).yardstick) {
-      const KernelSpec each{.inputs = std::vector<KernelInput>(1),
-                            .planes = launch.inputs.front().plane->channels()};
-      for (int item = 0; item < each.planes; ++item) {
-        PlaneValues values(each, launch, launch.outputs.front().plane ? item : 0);
-        const Plane& from = static_cast<CpuPlane&>(*launch.inputs.front().plane)
-                                .planes[static_cast<std::size_t>(item)];
-        run_yardstick(*yardstick, from, values.outputs.front(), pool_);
-        values.store();
-      }
-      return;
+      return run_yardstick(*yardstick, *inputs.front().planes, outputs.front(), pool_);
     }
-    for (int item = 0; item < launch.spec->planes; ++item) {
-      PlaneValues values(*launch.spec, launch, item);
-      run_step(*launch.spec, values.inputs, values.outputs, pool_, scratches_, level_);
-      values.store();
-    }
+    run_step(*launch.spec, inputs, outputs, pool_, scratches_, level_);
   }
 
   void wait() override {}  // run returns when the work is done
@@ -189,16 +128,6 @@ class CpuQueue final : public Queue {
   }
 
  private:
-  // Calls work(y) for each row of an image, some rows a task.
-  template <class Work>
-  void for_rows(Size size, Work work) {
-    constexpr std::int64_t rows = 64;
-    pool_.for_each((size.height + rows - 1) / rows, [&](std::int64_t task) {
-      const std::int64_t end = std::min(size.height, (task + 1) * rows);
-      for (std::int64_t y = task * rows; y < end; ++y) work(y);
-    });
-  }
-
   ThreadPool& pool_;
   ScratchPool& scratches_;
   CpuLevel level_;

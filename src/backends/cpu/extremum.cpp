@@ -18,10 +18,9 @@ constexpr std::int64_t ring_bytes = 128 << 10;
 template <class T>
 struct Tile {
   const ExtremumRows<T>& ops;
-  std::vector<const T*> rows;  // at the first pixel under the mask's bounding rectangle
-  std::int64_t width, height;  // of the result
-  int channels;
-  std::int64_t absent_left, absent_right;  // elements at the rows' ends that are not there
+  std::vector<const T*> rows;              // at the first pixel under the mask's bounding rectangle
+  std::int64_t width, height;              // of the result
+  std::int64_t absent_left, absent_right;  // pixels at the rows' ends that are not there
   T nothing;                               // what takes no part
   T* out;
   std::int64_t out_stride;  // in elements
@@ -56,10 +55,10 @@ void columns(const ExtremumRows<T>& ops, std::vector<const T*> at, std::int64_t 
   }
 }
 
-// out[i] = the extremum of in[i + j * channels], j < the last pass's `to`; n elements.
+// out[i] = the extremum of in[i + j], j < the last pass's `to`; n elements.
 template <class T>
 void along_row(const ExtremumRows<T>& ops, const std::vector<WindowPass>& passes, const T* in,
-               T* out, std::int64_t n, int channels, T* const* between) {
+               T* out, std::int64_t n, T* const* between) {
   const int length = passes.back().to;
   const T* sources[most_sources];
   for (std::size_t p = 0; p < passes.size(); ++p) {
@@ -67,10 +66,9 @@ void along_row(const ExtremumRows<T>& ops, const std::vector<WindowPass>& passes
     const bool last = p + 1 == passes.size();
     T* to = last ? out : between[p % 2];
     for (std::size_t j = 0; j < pass.offsets.size(); ++j) {
-      sources[j] = in + static_cast<std::int64_t>(pass.offsets[j]) * channels;
+      sources[j] = in + pass.offsets[j];
     }
-    ops.combine(to, sources, static_cast<int>(pass.offsets.size()),
-                n + static_cast<std::int64_t>(length - pass.to) * channels);
+    ops.combine(to, sources, static_cast<int>(pass.offsets.size()), n + length - pass.to);
     in = to;
   }
 }
@@ -78,8 +76,7 @@ void along_row(const ExtremumRows<T>& ops, const std::vector<WindowPass>& passes
 // Few rows: combined directly, two output rows at a time, while they are in the first cache.
 template <class T>
 void run_low_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& scratch) {
-  const std::int64_t n = tile.width * tile.channels;
-  const std::int64_t wide = n + static_cast<std::int64_t>(plan.width - 1) * tile.channels;
+  const std::int64_t n = tile.width, wide = n + plan.width - 1;
   const std::int64_t there = wide - tile.absent_left - tile.absent_right;
   const std::vector<WindowPass> passes = window_passes(plan.width);
   T* const between[] = {scratch.take<T>(wide), scratch.take<T>(wide)};
@@ -105,7 +102,7 @@ void run_low_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& s
     }
     if (only_columns) continue;
     for (int k = 0; k < count; ++k) {
-      along_row(tile.ops, passes, from[k], tile.out_row(y + k), n, tile.channels, between);
+      along_row(tile.ops, passes, from[k], tile.out_row(y + k), n, between);
     }
   }
 }
@@ -113,8 +110,7 @@ void run_low_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& s
 // Many rows: as many output rows at a time as the window has rows.
 template <class T>
 void run_tall_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& scratch) {
-  const std::int64_t n = tile.width * tile.channels;
-  const std::int64_t wide = n + static_cast<std::int64_t>(plan.width - 1) * tile.channels;
+  const std::int64_t n = tile.width, wide = n + plan.width - 1;
   const std::vector<WindowPass> passes = window_passes(plan.width);
   T* const between[] = {scratch.take<T>(wide), scratch.take<T>(wide)};
   const bool only_columns = plan.width == 1;
@@ -140,7 +136,7 @@ void run_tall_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& 
               between[0]);
     }
     for (std::int64_t i = 0; i < count && !only_columns; ++i) {
-      along_row(tile.ops, passes, tall[i], tile.out_row(y + i), n, tile.channels, between);
+      along_row(tile.ops, passes, tall[i], tile.out_row(y + i), n, between);
     }
   }
 }
@@ -149,7 +145,7 @@ void run_tall_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& 
 // places for a run of one pixel, length - 1 fewer for a longer one. By doubling.
 template <class T>
 void runs_of_row(const ExtremumRows<T>& ops, const std::vector<int>& lengths, const T* in,
-                 std::int64_t pixels, int channels, T* const* targets, T* const* between) {
+                 std::int64_t pixels, T* const* targets, T* const* between) {
   std::size_t next = 0;
   while (next < lengths.size() && lengths[next] == 1) ++next;
   const T* power_row = in;
@@ -158,15 +154,14 @@ void runs_of_row(const ExtremumRows<T>& ops, const std::vector<int>& lengths, co
     const bool wanted = lengths[next] == power;
     T* doubled = wanted ? targets[next] : between[turn];
     turn = 1 - turn;
-    const T* halves[] = {power_row, power_row + static_cast<std::int64_t>(power / 2) * channels};
-    ops.combine(doubled, halves, 2, (pixels - power + 1) * channels);
+    const T* halves[] = {power_row, power_row + power / 2};
+    ops.combine(doubled, halves, 2, pixels - power + 1);
     power_row = doubled;
     if (wanted) ++next;
     for (; next < lengths.size() && lengths[next] < 2 * power; ++next) {
       const int length = lengths[next];
-      const T* ends[] = {power_row,
-                         power_row + static_cast<std::int64_t>(length - power) * channels};
-      ops.combine(targets[next], ends, 2, (pixels - length + 1) * channels);
+      const T* ends[] = {power_row, power_row + length - power};
+      ops.combine(targets[next], ends, 2, pixels - length + 1);
     }
   }
 }
@@ -187,7 +182,7 @@ void run_runs_strip(const ExtremumPlan& plan, const std::vector<int>& lengths, c
                     std::int64_t x0, std::int64_t width, Scratch& scratch) {
   const ScratchScope scope(scratch);
   const std::int64_t pixels = width + plan.width - 1;
-  const std::int64_t stride = (pixels * tile.channels + 63) / 64 * 64;
+  const std::int64_t stride = (pixels + 63) / 64 * 64;
   const std::size_t kinds = lengths.size();
   const std::int64_t slots = plan.height;
   T* ring = scratch.take<T>(stride * slots * static_cast<std::int64_t>(kinds));
@@ -201,32 +196,30 @@ void run_runs_strip(const ExtremumPlan& plan, const std::vector<int>& lengths, c
         std::upper_bound(lengths.begin(), lengths.end(), plan.runs[r].length) - lengths.begin() -
         1);
   }
-  // Elements of this strip's rows that are not there; if there are any, it works on copies.
-  const std::int64_t all = pixels * tile.channels;
-  const std::int64_t before =
-      std::clamp<std::int64_t>(tile.absent_left - x0 * tile.channels, 0, all);
-  const std::int64_t beyond = std::clamp<std::int64_t>(
-      tile.absent_right - (tile.width - x0 - width) * tile.channels, 0, all - before);
+  // Pixels of this strip's rows that are not there; if there are any, it works on copies.
+  const std::int64_t before = std::clamp<std::int64_t>(tile.absent_left - x0, 0, pixels);
+  const std::int64_t beyond =
+      std::clamp<std::int64_t>(tile.absent_right - (tile.width - x0 - width), 0, pixels - before);
   const bool copies = before + beyond > 0;
   std::vector<const T*> rows;
   std::vector<T*> copied;
   for (std::int64_t i = 0; copies && i < slots; ++i) {
     copied.push_back(scratch.take<T>(stride));
-    std::fill_n(copied.back(), pixels * tile.channels, tile.nothing);
+    std::fill_n(copied.back(), pixels, tile.nothing);
   }
   for (std::size_t y = 0; y < tile.rows.size(); ++y) {
-    rows.push_back(copies ? copied[y % copied.size()] : tile.rows[y] + x0 * tile.channels);
+    rows.push_back(copies ? copied[y % copied.size()] : tile.rows[y] + x0);
   }
   std::vector<T*> targets(kinds);
   std::vector<const T*> sources;
   for (std::int64_t y_in = 0; y_in < tile.height + plan.height - 1; ++y_in) {
     for (std::size_t k = 0; k < kinds; ++k) targets[k] = slot(k, y_in);
-    const std::int64_t there = all - before - beyond;
+    const std::int64_t there = pixels - before - beyond;
     if (copies && there > 0) {
-      std::copy_n(tile.rows[y_in] + x0 * tile.channels + before, there,
+      std::copy_n(tile.rows[y_in] + x0 + before, there,
                   copied[static_cast<std::size_t>(y_in % slots)] + before);
     }
-    runs_of_row(tile.ops, lengths, rows[y_in], pixels, tile.channels, targets.data(), between);
+    runs_of_row(tile.ops, lengths, rows[y_in], pixels, targets.data(), between);
     const std::int64_t y = y_in - (plan.height - 1);
     if (y < 0) continue;
     sources.clear();
@@ -235,12 +228,11 @@ void run_runs_strip(const ExtremumPlan& plan, const std::vector<int>& lengths, c
       const std::int64_t row = y + run.y - plan.top;
       const T* values = run.length == 1 ? rows[row] : slot(kind_of[r], row);
       const std::int64_t first = run.x - plan.left;
-      sources.push_back(values + first * tile.channels);
+      sources.push_back(values + first);
       const int rest = run.length - lengths[kind_of[r]];
-      if (rest > 0) sources.push_back(values + (first + rest) * tile.channels);
+      if (rest > 0) sources.push_back(values + first + rest);
     }
-    tile.ops.combine(tile.out_row(y) + x0 * tile.channels, sources.data(),
-                     static_cast<int>(sources.size()), width * tile.channels);
+    tile.ops.combine(tile.out_row(y) + x0, sources.data(), static_cast<int>(sources.size()), width);
   }
 }
 
@@ -248,7 +240,7 @@ template <class T>
 void run_runs(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& scratch) {
   const std::vector<int> lengths = kept_lengths(plan);
   const std::int64_t a_column = static_cast<std::int64_t>(lengths.size()) * plan.height *
-                                tile.channels * static_cast<std::int64_t>(sizeof(T));
+                                static_cast<std::int64_t>(sizeof(T));
   const std::int64_t strip = std::max<std::int64_t>(ring_bytes / a_column, 2 * plan.width + 64);
   for (std::int64_t x = 0; x < tile.width; x += strip) {
     run_runs_strip(plan, lengths, tile, x, std::min(strip, tile.width - x), scratch);
@@ -265,7 +257,6 @@ void run_class(const Extremum& extremum, PixelClass cls, const RowsView& in, Til
                .rows = {},
                .width = in.width,
                .height = in.height,
-               .channels = in.channels,
                .absent_left = 0,
                .absent_right = 0,
                .nothing = cls == PixelClass::logical && !extremum.largest ? T{1} : ops.nothing,
@@ -273,19 +264,17 @@ void run_class(const Extremum& extremum, PixelClass cls, const RowsView& in, Til
                .out_stride = out.stride / static_cast<std::int64_t>(sizeof(T))};
   if (plan.method == ExtremumPlan::Method::nothing) {
     for (std::int64_t y = 0; y < tile.height; ++y) {
-      std::fill_n(tile.out_row(y), tile.width * tile.channels, tile.nothing);
+      std::fill_n(tile.out_row(y), tile.width, tile.nothing);
     }
     return;
   }
   const Footprint reach = extremum.mask.footprint();
-  const std::int64_t shift = static_cast<std::int64_t>(plan.left - reach.left) * in.channels;
+  const std::int64_t shift = plan.left - reach.left;
   // The bounding rectangle may reach less far than the mask.
   const int right = extremum.mask.width - plan.left - plan.width;
   const std::int64_t wide = tile.width + plan.width - 1;
-  tile.absent_left = std::clamp<std::int64_t>(in.absent_left - plan.left, 0, wide) * in.channels;
-  tile.absent_right =
-      std::clamp<std::int64_t>(in.absent_right - right, 0, wide - tile.absent_left / in.channels) *
-      in.channels;
+  tile.absent_left = std::clamp<std::int64_t>(in.absent_left - plan.left, 0, wide);
+  tile.absent_right = std::clamp<std::int64_t>(in.absent_right - right, 0, wide - tile.absent_left);
   for (std::int64_t y = 0; y < in.height + plan.height - 1; ++y) {
     tile.rows.push_back(reinterpret_cast<const T*>(in.rows[y + plan.top]) + shift);
   }

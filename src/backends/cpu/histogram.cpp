@@ -59,9 +59,9 @@ class Bins {
 };
 
 template <class T>
-void count_codes(std::uint32_t* counts, const std::byte* row, std::int64_t n, int step) {
+void count_codes(std::uint32_t* counts, const std::byte* row, std::int64_t n) {
   const T* in = reinterpret_cast<const T*>(row);
-  for (std::int64_t i = 0; i < n; ++i) ++counts[in[i * step]];
+  for (std::int64_t i = 0; i < n; ++i) ++counts[in[i]];
 }
 
 // Tables in turn: equal neighbours don't wait for each other's count. Eight bytes are read at once.
@@ -87,8 +87,8 @@ void count_bytes(std::uint32_t* counts, const std::byte* row, std::int64_t n) {
 class CodeHistogram final : public Sink {
   // One thread's, of all its tiles: 32 bits a count until those could be full.
   struct Counts {
-    std::vector<std::uint32_t> now;    // [channels][tables]
-    std::vector<std::uint64_t> total;  // [channels][codes]
+    std::vector<std::uint32_t> now;    // [tables]
+    std::vector<std::uint64_t> total;  // [codes]
     std::int64_t taken = 0;            // pixels, in `now`
   };
 
@@ -103,22 +103,16 @@ class CodeHistogram final : public Sink {
   void take(const TileImage* images, const Region& region, std::int64_t, int worker,
             Scratch&) override {
     const TileImage& image = *images;
-    const int channels = image_.channels;
     Counts& of = counts_[worker];
-    if (of.now.empty()) of.now.resize(tables() * channels);
+    if (of.now.empty()) of.now.resize(tables());
     if (of.taken + region.pixels() > std::numeric_limits<std::uint32_t>::max()) settle(of);
     of.taken += region.pixels();
-    for (int c = 0; c < channels; ++c) {
-      std::uint32_t* counts = of.now.data() + c * tables();
-      for (std::int64_t y = region.y0; y < region.y1; ++y) {
-        const std::byte* row = image.at(region.x0, y) + c * bytes();
-        if (bytes() == 2) {
-          count_codes<std::uint16_t>(counts, row, region.width(), channels);
-        } else if (channels == 1) {
-          count_bytes(counts, row, region.width());
-        } else {
-          count_codes<std::uint8_t>(counts, row, region.width(), channels);
-        }
+    for (std::int64_t y = region.y0; y < region.y1; ++y) {
+      const std::byte* row = image.at(region.x0, y);
+      if (bytes() == 2) {
+        count_codes<std::uint16_t>(of.now.data(), row, region.width());
+      } else {
+        count_bytes(of.now.data(), row, region.width());
       }
     }
   }
@@ -128,16 +122,12 @@ class CodeHistogram final : public Sink {
     for (std::int64_t k = 0; k < codes_; ++k) values[k] = static_cast<double>(k);
     std::vector<std::int32_t> bin(codes_);
     Bins(histogram_, image_, level_).find(bin.data(), values.data(), codes_);
-    std::vector<double> out(static_cast<std::size_t>(histogram_.bins) * image_.channels);
+    std::vector<double> out(static_cast<std::size_t>(histogram_.bins));
     for (Counts& counts : counts_) {
       if (counts.now.empty()) continue;
       settle(counts);
-      for (int c = 0; c < image_.channels; ++c) {
-        for (std::int64_t k = 0; k < codes_; ++k) {
-          if (bin[k] < 0) continue;
-          out[static_cast<std::int64_t>(c) * histogram_.bins + bin[k]] +=
-              static_cast<double>(counts.total[c * codes_ + k]);
-        }
+      for (std::int64_t k = 0; k < codes_; ++k) {
+        if (bin[k] >= 0) out[bin[k]] += static_cast<double>(counts.total[k]);
       }
     }
     return out;
@@ -145,15 +135,13 @@ class CodeHistogram final : public Sink {
 
  private:
   int bytes() const { return bytes_of(image_.cls); }
-  std::int64_t tables() const { return bytes() == 1 ? byte_tables * 256 : codes_; }  // a channel
+  std::int64_t tables() const { return bytes() == 1 ? byte_tables * 256 : codes_; }
   // Adds what was counted lately to the total.
   void settle(Counts& of) const {
-    of.total.resize(codes_ * image_.channels);
-    for (int c = 0; c < image_.channels; ++c) {
-      for (std::int64_t k = 0; k < tables(); ++k) {
-        const std::int64_t code = bytes() == 1 ? k % 256 : k;
-        if (code < codes_) of.total[c * codes_ + code] += of.now[c * tables() + k];
-      }
+    of.total.resize(codes_);
+    for (std::int64_t k = 0; k < tables(); ++k) {
+      const std::int64_t code = bytes() == 1 ? k % 256 : k;
+      if (code < codes_) of.total[code] += of.now[k];
     }
     std::fill(of.now.begin(), of.now.end(), 0);
     of.taken = 0;
@@ -176,10 +164,8 @@ class ValueHistogram final : public Sink {
     const TileImage& image = *images;
     const ScratchScope scope(scratch);
     std::vector<std::uint64_t>& counts = counts_[worker];
-    if (counts.empty()) {
-      counts.resize(static_cast<std::size_t>(histogram_.bins) * image_.channels);
-    }
-    const std::int64_t n = region.width() * image_.channels;
+    if (counts.empty()) counts.resize(static_cast<std::size_t>(histogram_.bins));
+    const std::int64_t n = region.width();
     double* values = scratch.take<double>(n);
     std::int32_t* places = scratch.take<std::int32_t>(n);
     Bins bins(histogram_, image_, level_);
@@ -187,13 +173,13 @@ class ValueHistogram final : public Sink {
       load_row(values, image.at(region.x0, y), image_.cls, n, level_);
       bins.find(places, values, n);
       for (std::int64_t i = 0; i < n; ++i) {
-        if (places[i] >= 0) ++counts[i % image_.channels * histogram_.bins + places[i]];
+        if (places[i] >= 0) ++counts[places[i]];
       }
     }
   }
 
   std::vector<double> finish() override {
-    std::vector<double> out(static_cast<std::size_t>(histogram_.bins) * image_.channels);
+    std::vector<double> out(static_cast<std::size_t>(histogram_.bins));
     for (const std::vector<std::uint64_t>& counts : counts_) {
       for (std::size_t i = 0; i < counts.size(); ++i) out[i] += static_cast<double>(counts[i]);
     }
@@ -204,7 +190,7 @@ class ValueHistogram final : public Sink {
   const Histogram& histogram_;
   SinkImage image_;
   CpuLevel level_;
-  std::vector<std::vector<std::uint64_t>> counts_;  // [workers][channels][bins]
+  std::vector<std::vector<std::uint64_t>> counts_;  // [workers][bins]
 };
 
 }  // namespace

@@ -15,19 +15,18 @@ namespace impipe::cpu {
 // highest value, -inf or +inf for single.
 struct RowsView {
   // rows[0] is the row `up` above the tile's first. Each points at the pixel under the tile's left
-  // edge and is valid from -left * channels to (width + right) * channels elements; up, down, left
-  // and right are the mask's footprint. No alignment is promised.
+  // edge and is valid from -left to width + right; up, down, left and right are the mask's
+  // footprint. No alignment is promised.
   const std::byte* const* rows = nullptr;
   std::int64_t width = 0;  // of the tile, in pixels
   std::int64_t height = 0;
-  int channels = 1;  // interleaved
   // Pixels at either end of every row that are not there, because they lie outside the image: an
   // extremum leaves them out; a rank filter needs all of them.
   std::int64_t absent_left = 0;
   std::int64_t absent_right = 0;
 };
 
-// Where a tile goes: height rows of width * channels elements.
+// Where a tile goes: height rows of width pixels.
 struct TileOut {
   std::byte* data = nullptr;
   std::int64_t stride = 0;  // bytes from one row to the next

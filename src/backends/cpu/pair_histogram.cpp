@@ -51,53 +51,35 @@ class PairCounts {
 
 class PairHistogram final : public Sink {
  public:
-  PairHistogram(const Histogram& histogram, const Arguments& arguments, int channels, int workers)
-      : bins_(histogram.bins), channels_(channels), counts_(workers) {
-    for (int c = 0; c < channels; ++c) factors_.push_back(arguments.of(c).at(0));
-  }
+  // factor: a pair's code is a * factor + b.
+  PairHistogram(const Histogram& histogram, double factor, int workers)
+      : bins_(histogram.bins), factor_(factor), counts_(static_cast<std::size_t>(workers)) {}
 
   void take(const TileImage* images, const Region& region, std::int64_t, int worker,
-            Scratch& scratch) override {
-    const ScratchScope scope(scratch);
-    std::vector<PairCounts>& counts = counts_[worker];
-    if (counts.empty()) counts.resize(channels_);
-    const std::int64_t n = region.width();
-    std::uint8_t* apart[2] = {scratch.take<std::uint8_t>(n), scratch.take<std::uint8_t>(n)};
+            Scratch&) override {
+    std::unique_ptr<PairCounts>& counts = counts_[worker];
+    if (counts == nullptr) counts = std::make_unique<PairCounts>();
     for (std::int64_t y = region.y0; y < region.y1; ++y) {
-      const std::uint8_t* rows[2];
-      for (int k = 0; k < 2; ++k) {
-        rows[k] = reinterpret_cast<const std::uint8_t*>(images[k].at(region.x0, y));
-      }
-      if (channels_ == 1) {
-        counts[0].add(rows[0], rows[1], n);
-        continue;
-      }
-      for (int c = 0; c < channels_; ++c) {
-        for (int k = 0; k < 2; ++k) {
-          for (std::int64_t i = 0; i < n; ++i) apart[k][i] = rows[k][i * channels_ + c];
-        }
-        counts[c].add(apart[0], apart[1], n);
-      }
+      counts->add(reinterpret_cast<const std::uint8_t*>(images[0].at(region.x0, y)),
+                  reinterpret_cast<const std::uint8_t*>(images[1].at(region.x0, y)),
+                  region.width());
     }
   }
 
   std::vector<double> finish() override {
-    std::vector<double> out(static_cast<std::size_t>(bins_) * channels_);
-    for (const std::vector<PairCounts>& counts : counts_) {
-      for (std::size_t c = 0; c < counts.size(); ++c) {
-        double* to = out.data() + c * bins_;
-        for (int a = 0; a < 256; ++a) {
-          if (factors_[c] == 256 && bins_ == 256 * 256) {
-            counts[c].add_to(to + 256 * a, a);
-            continue;
-          }
-          double row[256] = {};
-          counts[c].add_to(row, a);
-          for (int b = 0; b < 256; ++b) {
-            if (row[b] == 0) continue;
-            const double code = std::min(a * factors_[c] + b, class_max(PixelClass::uint16));
-            if (code < bins_) to[static_cast<std::size_t>(code)] += row[b];
-          }
+    std::vector<double> out(static_cast<std::size_t>(bins_));
+    for (const std::unique_ptr<PairCounts>& counts : counts_) {
+      for (int a = 0; a < 256 && counts != nullptr; ++a) {
+        if (factor_ == 256 && bins_ == 256 * 256) {
+          counts->add_to(out.data() + 256 * a, a);
+          continue;
+        }
+        double row[256] = {};
+        counts->add_to(row, a);
+        for (int b = 0; b < 256; ++b) {
+          if (row[b] == 0) continue;
+          const double code = std::min(a * factor_ + b, class_max(PixelClass::uint16));
+          if (code < bins_) out[static_cast<std::size_t>(code)] += row[b];
         }
       }
     }
@@ -105,37 +87,33 @@ class PairHistogram final : public Sink {
   }
 
  private:
-  int bins_, channels_;
-  std::vector<double> factors_;                  // [channels]: a pair's code is a * factor + b
-  std::vector<std::vector<PairCounts>> counts_;  // [workers][channels]
+  int bins_;
+  double factor_;
+  std::vector<std::unique_ptr<PairCounts>> counts_;  // [workers]
 };
 
 }  // namespace
 
-const Node* counted_pairs(const KernelSpec& spec, const Node& node) {
+bool counts_pairs(const KernelSpec& spec, const Node& node) {
   const auto* histogram = std::get_if<Histogram>(&node.primitive);
   if (histogram == nullptr || histogram->rule != BinRule::codes || node.images[0].external) {
-    return nullptr;
+    return false;
   }
   const Node& from = spec.nodes[node.images[0].index];
   const auto* point = std::get_if<Point>(&from.primitive);
   if (point == nullptr || point->lookup || point->in_table || point->body != &pair_code_body() ||
       from.cls != PixelClass::uint16) {
-    return nullptr;
+    return false;
   }
-  for (const Operand& of : from.images) {
-    const PixelClass cls = of.external ? spec.inputs[of.index].cls : spec.nodes[of.index].cls;
-    const int channels =
-        of.external ? spec.inputs[of.index].channels : spec.nodes[of.index].channels;
-    if (bytes_of(cls) != 1 || channels != from.channels) return nullptr;
-  }
-  return &from;
+  return std::all_of(from.images.begin(), from.images.end(), [&](const Operand& of) {
+    return bytes_of(of.external ? spec.inputs[of.index].cls : spec.nodes[of.index].cls) == 1;
+  });
 }
 
 std::unique_ptr<Sink> make_pair_histogram(const Node& node, const Arguments& arguments,
-                                          int channels, int workers) {
-  return std::make_unique<PairHistogram>(std::get<Histogram>(node.primitive), arguments, channels,
-                                         workers);
+                                          int workers) {
+  return std::make_unique<PairHistogram>(std::get<Histogram>(node.primitive),
+                                         arguments.in_double.at(0), workers);
 }
 
 }  // namespace impipe::cpu

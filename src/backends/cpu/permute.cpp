@@ -117,22 +117,20 @@ void transpose_pixels(std::byte* out, std::int64_t out_stride, const std::byte* 
                       std::int64_t height) {
   std::int64_t y = 0;
 #if IMPIPE_HAS_INTRINSICS
-  if constexpr (Bytes == 1 || Bytes == 2 || Bytes == 4) {
-    constexpr int side = Block<Bytes>::side;
-    for (; y + side <= height; y += side) {
-      const std::byte* from = in + y * down;
-      std::byte* to = out + y * out_stride;
-      if (down > 0) {
-        transpose_rows<Bytes>(to, out_stride, from, across, width);
-      } else {
-        // The rows of the result upside down: from the last to the first.
-        transpose_rows<Bytes>(to + (side - 1) * out_stride, -out_stride, from + (side - 1) * down,
-                              across, width);
-      }
-      const std::int64_t done = width / side * side;
-      move_pixels<Bytes>(to + done * Bytes, out_stride, from + done * across, down, across,
-                         width - done, side);
+  constexpr int side = Block<Bytes>::side;
+  for (; y + side <= height; y += side) {
+    const std::byte* from = in + y * down;
+    std::byte* to = out + y * out_stride;
+    if (down > 0) {
+      transpose_rows<Bytes>(to, out_stride, from, across, width);
+    } else {
+      // The rows of the result upside down: from the last to the first.
+      transpose_rows<Bytes>(to + (side - 1) * out_stride, -out_stride, from + (side - 1) * down,
+                            across, width);
     }
+    const std::int64_t done = width / side * side;
+    move_pixels<Bytes>(to + done * Bytes, out_stride, from + done * across, down, across,
+                       width - done, side);
   }
 #endif
   // Blocks keep the lines of the input in the first cache.
@@ -212,10 +210,7 @@ void run_permute(const Permute& permute, const TileImage& in, const Region& regi
   switch (pixel) {
     case 1: return move(permute_pixels<1>);
     case 2: return move(permute_pixels<2>);
-    case 3: return move(permute_pixels<3>);
-    case 4: return move(permute_pixels<4>);
-    case 6: return move(permute_pixels<6>);
-    default: return move(permute_pixels<12>);
+    default: return move(permute_pixels<4>);
   }
 }
 

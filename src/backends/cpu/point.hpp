@@ -14,14 +14,13 @@
 
 namespace impipe::cpu {
 
-// What a point node reads: the class and channels of each image, the white of the first.
+// What a point node reads: the class of each plane, the white of its first image.
 struct PointInputs {
   std::vector<PixelClass> classes;
-  std::vector<int> channels;
   double white = 0;
 };
 
-// A point node of one launch. Immutable; used by all threads.
+// A point node of one launch that makes a plane. Immutable; used by all threads.
 class PointProgram {
  public:
   PointProgram(const Node& node, const Arguments& arguments, const PointInputs& inputs, Size size,
@@ -33,12 +32,12 @@ class PointProgram {
     std::unique_ptr<RowEvaluator<double>> in_double;
   };
 
-  // Pixels [x, x + n) of row y. in: the images' rows at pixel x.
+  // Pixels [x, x + n) of row y. in: the planes' rows at pixel x.
   void run(std::byte* out, std::span<const std::byte* const> in, std::int64_t x, std::int64_t y,
            std::int64_t n, State& state, Scratch& scratch) const;
 
-  // The table over all codes of the only input, when there can be one: one integer input whose
-  // channels don't mix, computed in double, nothing that depends on the place.
+  // The table over all codes of the only input, when there can be one: one integer input, computed
+  // in double, nothing that depends on the place.
   std::optional<CodeTable> table(State& state, Scratch& scratch) const;
 
  private:
@@ -46,30 +45,27 @@ class PointProgram {
   struct Binding {
     enum class Kind { image, column, row, width, height, white } kind = Kind::image;
     int image = 0;
-    int channel = -1;  // -1: the one being computed
   };
+  static Binding::Kind kind_of(const std::string& name);
   template <class real>
   void run_as(std::byte* out, std::span<const std::byte* const> in, std::int64_t x, std::int64_t y,
               std::int64_t n, State& state, Scratch& scratch) const;
   template <class real>
-  void evaluate(real* out, std::span<const real* const> rows, std::int64_t n, int channel,
-                State& state) const;
+  void evaluate(real* out, std::span<const real* const> rows, std::int64_t n, State& state) const;
   template <class real>
-  void fill_place(real* out, const Binding& binding, std::int64_t x, std::int64_t y, std::int64_t n,
-                  int step) const;
+  void fill_place(real* out, Binding::Kind kind, std::int64_t x, std::int64_t y,
+                  std::int64_t n) const;
 
   const Point* point_;
   const Arguments* arguments_;
   PointInputs inputs_;
   PixelClass cls_;
-  int channels_;
   Size size_;
   CpuLevel level_;
   std::vector<Binding> bindings_;
   bool in_double_ = false;
   std::optional<FixedSum> fixed_;  // gives the same codes
   bool luminance_ = false;
-  bool planar_ = false;  // channels are computed one by one
 };
 
 }  // namespace impipe::cpu

@@ -63,9 +63,9 @@ struct ChunkProgram {
 template <class T>
 void load_rows(const Rank& rank, const RowsView& in, std::int64_t y, std::int64_t x,
                std::int64_t chunk, T* rows, std::int64_t stride) {
-  const std::int64_t left = static_cast<std::int64_t>(rank.mask.origin_x) * in.channels;
-  const std::int64_t reach = static_cast<std::int64_t>(rank.mask.width - 1) * in.channels;
-  const std::int64_t n = std::min(chunk, in.width * in.channels - x) + reach;
+  const std::int64_t left = rank.mask.origin_x;
+  const std::int64_t reach = rank.mask.width - 1;
+  const std::int64_t n = std::min(chunk, in.width - x) + reach;
   for (int j = 0; j < rank.mask.height; ++j) {
     const T* row = reinterpret_cast<const T*>(in.rows[y + j]) - left + x;
     std::memcpy(rows + j * stride, row, static_cast<std::size_t>(n) * sizeof(T));
@@ -84,8 +84,8 @@ void store(const Rank& rank, const RankRows<T>& ops, const std::vector<const T*>
 
 // The program of a full rectangle, on loaded rows, which it overwrites; gives its results' rows.
 template <class T>
-std::vector<const T*> append_columns(const Rank& rank, int last, int channels, std::int64_t chunk,
-                                     T* rows, ChunkProgram<T>& program, Scratch& scratch) {
+std::vector<const T*> append_columns(const Rank& rank, int last, std::int64_t chunk, T* rows,
+                                     ChunkProgram<T>& program, Scratch& scratch) {
   const Mask& mask = rank.mask;
   const auto network = kept_columns_network(mask.width, mask.height, rank.rank, last);
   std::vector<T*> own;
@@ -93,7 +93,7 @@ std::vector<const T*> append_columns(const Rank& rank, int last, int channels, s
   std::vector<std::vector<const T*>> lists;  // one a level, for the window's first column
   const auto append_at = [&](std::vector<const T*>& to, int level, int column) {
     for (const T* row : lists[static_cast<std::size_t>(level)]) {
-      to.push_back(row + static_cast<std::int64_t>(column) * channels);
+      to.push_back(row + column);
     }
   };
   for (int k = 0; k < static_cast<int>(network->merges.size()); ++k) {
@@ -104,7 +104,7 @@ std::vector<const T*> append_columns(const Rank& rank, int last, int channels, s
       append_at(from, k - 1, 1 << (k - 1));
       own.assign(from.size(), nullptr);
     }
-    const std::int64_t n = chunk + static_cast<std::int64_t>(mask.width - (1 << k)) * channels;
+    const std::int64_t n = chunk + mask.width - (1 << k);
     lists.push_back(
         program.append(network->merges[static_cast<std::size_t>(k)], from, own, n, scratch));
   }
@@ -120,14 +120,14 @@ std::vector<const T*> append_columns(const Rank& rank, int last, int channels, s
 
 // The program of any other mask.
 template <class T>
-std::vector<const T*> append_cells(const Rank& rank, int last, int channels, std::int64_t chunk,
-                                   const T* rows, ChunkProgram<T>& program, Scratch& scratch) {
+std::vector<const T*> append_cells(const Rank& rank, int last, std::int64_t chunk, const T* rows,
+                                   ChunkProgram<T>& program, Scratch& scratch) {
   const Mask& mask = rank.mask;
   std::vector<const T*> from;
   for (int j = 0; j < mask.height; ++j) {
     for (int i = 0; i < mask.width; ++i) {
       if (!mask.at(i, j)) continue;
-      from.push_back(rows + j * program.stride + static_cast<std::int64_t>(i) * channels);
+      from.push_back(rows + j * program.stride + i);
     }
   }
   const SelectionNetwork selection =
@@ -140,18 +140,17 @@ void run_network(const Rank& rank, RankMethod method, const RowsView& in, TileOu
                  Scratch& scratch, const RankRows<T>& ops) {
   const Mask& mask = rank.mask;
   const std::int64_t chunk = chunk_bytes / static_cast<std::int64_t>(sizeof(T));
-  const std::int64_t reach = static_cast<std::int64_t>(mask.width - 1) * in.channels;
+  const std::int64_t reach = mask.width - 1;
   // Whole blocks are worked on, at places moved by less than the reach.
   ChunkProgram<T> program{.stride = chunk + reach + 2 * ChunkProgram<T>::block, .steps = {}};
   T* rows = scratch.take<T>(program.stride * mask.height);
   std::fill_n(rows, program.stride * mask.height, T{});
   const int last = rank.rank + (rank.average ? 1 : 0);
   const std::vector<const T*> results =
-      method == RankMethod::columns
-          ? append_columns(rank, last, in.channels, chunk, rows, program, scratch)
-          : append_cells(rank, last, in.channels, chunk, rows, program, scratch);
+      method == RankMethod::columns ? append_columns(rank, last, chunk, rows, program, scratch)
+                                    : append_cells(rank, last, chunk, rows, program, scratch);
 
-  const std::int64_t n = in.width * in.channels;
+  const std::int64_t n = in.width;
   for (std::int64_t y = 0; y < in.height; ++y) {
     for (std::int64_t x = 0; x < n; x += chunk) {
       load_rows(rank, in, y, x, chunk, rows, program.stride);
@@ -167,14 +166,14 @@ void run_square_median(const Rank& rank, const RowsView& in, TileOut out, Scratc
                        const MedianRows<T>& ops) {
   const ScratchScope scope(scratch);
   const int side = rank.mask.width;
-  const std::int64_t n = in.width * in.channels;
-  const std::int64_t left = static_cast<std::int64_t>(rank.mask.origin_x) * in.channels;
-  T* work = scratch.take<T>(median_work(side, n, in.channels));
+  const std::int64_t n = in.width;
+  const std::int64_t left = rank.mask.origin_x;
+  T* work = scratch.take<T>(median_work(side, n));
   const T* rows[5];
   for (std::int64_t y = 0; y < in.height; ++y) {
     for (int j = 0; j < side; ++j) rows[j] = reinterpret_cast<const T*>(in.rows[y + j]) - left;
     T* to = reinterpret_cast<T*>(out.data + y * out.stride);
-    (side == 3 ? ops.median_3x3 : ops.median_5x5)(to, rows, n, in.channels, work);
+    (side == 3 ? ops.median_3x3 : ops.median_5x5)(to, rows, n, work);
   }
 }
 

@@ -147,7 +147,6 @@ template <class T>
 void run_class(const Rank& rank, const RowsView& in, TileOut out, Scratch& scratch,
                TileWindows& windows) {
   const Mask& mask = rank.mask;
-  const std::int64_t channels = in.channels;
   const Cut cut = best_cut(in, mask);
   TileSorter<T> sorter(cut.bucket_shift, scratch);
   std::uint16_t numbers[most_tile_side], after[most_tile_side];
@@ -157,23 +156,19 @@ void run_class(const Rank& rank, const RowsView& in, TileOut out, Scratch& scrat
     const std::int64_t height = std::min(cut.height, in.height - y);
     for (std::int64_t x = 0; x < in.width; x += cut.width) {
       const int count = static_cast<int>(std::min(cut.width, in.width - x));
-      for (std::int64_t c = 0; c < channels; ++c) {
-        rows.clear();
-        for (std::int64_t j = 0; j < height + mask.height - 1; ++j) {
-          rows.push_back(reinterpret_cast<const T*>(in.rows[y + j]) +
-                         (x - mask.origin_x) * channels + c);
-        }
-        const int wide = count + mask.width - 1;
-        const RankTile<T>& tile =
-            sorter.sort(rows.data(), wide, static_cast<int>(rows.size()), in.channels);
-        windows.start(tile.codes, {tile.x, tile.y, tile.bucket_shift}, wide);
-        for (std::int64_t j = 0; j < height; ++j) {
-          windows.row(count, numbers, next);
-          T* to = reinterpret_cast<T*>(out.data + (y + j) * out.stride) + x * channels + c;
-          for (int i = 0; i < count; ++i) {
-            const T value = tile.values[numbers[i]];
-            to[i * channels] = next == nullptr ? value : mean(value, tile.values[next[i]]);
-          }
+      rows.clear();
+      for (std::int64_t j = 0; j < height + mask.height - 1; ++j) {
+        rows.push_back(reinterpret_cast<const T*>(in.rows[y + j]) + x - mask.origin_x);
+      }
+      const int wide = count + mask.width - 1;
+      const RankTile<T>& tile = sorter.sort(rows.data(), wide, static_cast<int>(rows.size()));
+      windows.start(tile.codes, {tile.x, tile.y, tile.bucket_shift}, wide);
+      for (std::int64_t j = 0; j < height; ++j) {
+        windows.row(count, numbers, next);
+        T* to = reinterpret_cast<T*>(out.data + (y + j) * out.stride) + x;
+        for (int i = 0; i < count; ++i) {
+          const T value = tile.values[numbers[i]];
+          to[i] = next == nullptr ? value : mean(value, tile.values[next[i]]);
         }
       }
     }

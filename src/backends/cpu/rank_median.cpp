@@ -78,34 +78,32 @@ IMPIPE_INLINE void pass(T* out, std::int64_t stride, const T* const* sources, st
 constexpr std::int64_t padded(std::int64_t n) { return (n + 63) / 64 * 64; }
 
 template <class T>
-IMPIPE_INLINE void median_3x3_row(T* out, const T* const* rows, std::int64_t n, std::int64_t step,
-                                  T* work) {
-  const std::int64_t wide = n + 2 * step, stride = padded(wide);
+IMPIPE_INLINE void median_3x3_row(T* out, const T* const* rows, std::int64_t n, T* work) {
+  const std::int64_t wide = n + 2, stride = padded(wide);
   pass<sort_3, 3, 3>(work, stride, rows, wide);
   const T* sources[9];
   for (int column = 0; column < 3; ++column) {
-    for (int j = 0; j < 3; ++j) sources[column * 3 + j] = work + j * stride + column * step;
+    for (int j = 0; j < 3; ++j) sources[column * 3 + j] = work + j * stride + column;
   }
   pass<median_of_3_columns, 9, 1>(out, 0, sources, n);
 }
 
 template <class T>
-IMPIPE_INLINE void median_5x5_row(T* out, const T* const* rows, std::int64_t n, std::int64_t step,
-                                  T* work) {
-  const std::int64_t wide = n + 4 * step, stride = padded(wide);
+IMPIPE_INLINE void median_5x5_row(T* out, const T* const* rows, std::int64_t n, T* work) {
+  const std::int64_t wide = n + 4, stride = padded(wide);
   T* pairs = work + 5 * stride;
   pass<sort_5, 5, 5>(work, stride, rows, wide);
   const T* sources[25];
   for (int j = 0; j < 5; ++j) {
     sources[j] = work + j * stride;
-    sources[5 + j] = work + j * stride + step;
+    sources[5 + j] = work + j * stride + 1;
   }
-  pass<pair_of_5, 10, 10>(pairs, stride, sources, n + 2 * step);
+  pass<pair_of_5, 10, 10>(pairs, stride, sources, n + 2);
   for (int j = 0; j < 10; ++j) {
     sources[j] = pairs + j * stride;
-    sources[10 + j] = pairs + j * stride + 2 * step;
+    sources[10 + j] = pairs + j * stride + 2;
   }
-  for (int j = 0; j < 5; ++j) sources[20 + j] = work + j * stride + 4 * step;
+  for (int j = 0; j < 5; ++j) sources[20 + j] = work + j * stride + 4;
   pass<median_of_2_pairs_and_a_column, 25, 1>(out, 0, sources, n);
 }
 
@@ -113,12 +111,12 @@ IMPIPE_INLINE void median_5x5_row(T* out, const T* const* rows, std::int64_t n, 
   template <class T>                                                                           \
   struct Rows_##level {                                                                        \
     IMPIPE_TARGET_##level static void median_3x3(T* out, const T* const* rows, std::int64_t n, \
-                                                 std::int64_t step, T* work) {                 \
-      median_3x3_row(out, rows, n, step, work);                                                \
+                                                 T* work) {                                    \
+      median_3x3_row(out, rows, n, work);                                                      \
     }                                                                                          \
     IMPIPE_TARGET_##level static void median_5x5(T* out, const T* const* rows, std::int64_t n, \
-                                                 std::int64_t step, T* work) {                 \
-      median_5x5_row(out, rows, n, step, work);                                                \
+                                                 T* work) {                                    \
+      median_5x5_row(out, rows, n, work);                                                      \
     }                                                                                          \
     static constexpr MedianRows<T> table{median_3x3, median_5x5};                              \
   };
@@ -141,8 +139,8 @@ template const MedianRows<std::uint8_t>& median_rows(CpuLevel);
 template const MedianRows<std::uint16_t>& median_rows(CpuLevel);
 template const MedianRows<float>& median_rows(CpuLevel);
 
-std::int64_t median_work(int side, std::int64_t n, std::int64_t step) {
-  const std::int64_t stride = padded(n + (side - 1) * step);
+std::int64_t median_work(int side, std::int64_t n) {
+  const std::int64_t stride = padded(n + side - 1);
   return stride * (side == 3 ? 3 : 15);
 }
 

@@ -8,17 +8,17 @@
 
 namespace impipe::cpu {
 
-// rows: 3 or 5, at the first value under the first window; step: the channels. n results; work:
+// rows: 3 or 5, at the first value under the first window. n results; work:
 // median_work values.
 template <class T>
 struct MedianRows {
-  void (*median_3x3)(T* out, const T* const* rows, std::int64_t n, std::int64_t step, T* work);
-  void (*median_5x5)(T* out, const T* const* rows, std::int64_t n, std::int64_t step, T* work);
+  void (*median_3x3)(T* out, const T* const* rows, std::int64_t n, T* work);
+  void (*median_5x5)(T* out, const T* const* rows, std::int64_t n, T* work);
 };
 
 template <class T>
 const MedianRows<T>& median_rows(CpuLevel level);
 
-std::int64_t median_work(int side, std::int64_t n, std::int64_t step);
+std::int64_t median_work(int side, std::int64_t n);
 
 }  // namespace impipe::cpu

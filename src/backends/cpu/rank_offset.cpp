@@ -38,15 +38,14 @@ void run_class(const Rank& rank, const float* offsets, PixelClass cls, const Row
   for (int y = 0; y < rank.mask.height; ++y) {
     for (int x = 0; x < rank.mask.width; ++x) {
       if (!rank.mask.at(x, y)) continue;
-      const std::int64_t place = static_cast<std::int64_t>(x - rank.mask.origin_x) * in.channels;
-      cells.push_back({y, place, offsets[cells.size()]});
+      cells.push_back({y, x - rank.mask.origin_x, offsets[cells.size()]});
     }
   }
   std::vector<T> window(cells.size());
   const auto wanted = window.begin() + rank.rank;
   for (std::int64_t y = 0; y < in.height; ++y) {
     T* to = reinterpret_cast<T*>(out.data + y * out.stride);
-    for (std::int64_t i = 0; i < in.width * in.channels; ++i) {
+    for (std::int64_t i = 0; i < in.width; ++i) {
       for (std::size_t k = 0; k < cells.size(); ++k) {
         const T* row = reinterpret_cast<const T*>(in.rows[y + cells[k].row]);
         window[k] = with_offset(row[i + cells[k].place], cells[k].offset, cls);

@@ -67,9 +67,9 @@ struct Coding<std::uint8_t> {
     return static_cast<std::uint8_t>((a + b + 1) >> 1);
   }
   static void encode(const std::uint8_t* const* rows, std::int64_t width, std::int64_t height,
-                     int step, Code* codes, std::int64_t stride) {
+                     Code* codes, std::int64_t stride) {
     for (std::int64_t y = 0; y < height; ++y) {
-      for (std::int64_t x = 0; x < width; ++x) codes[y * stride + x] = rows[y][x * step];
+      for (std::int64_t x = 0; x < width; ++x) codes[y * stride + x] = rows[y][x];
     }
   }
 };
@@ -83,9 +83,9 @@ struct Coding<std::uint16_t> {
     return static_cast<std::uint16_t>((a + b + 1) >> 1);
   }
   static void encode(const std::uint16_t* const* rows, std::int64_t width, std::int64_t height,
-                     int step, Code* codes, std::int64_t stride) {
+                     Code* codes, std::int64_t stride) {
     for (std::int64_t y = 0; y < height; ++y) {
-      for (std::int64_t x = 0; x < width; ++x) codes[y * stride + x] = rows[y][x * step];
+      for (std::int64_t x = 0; x < width; ++x) codes[y * stride + x] = rows[y][x];
     }
   }
 };
@@ -100,12 +100,12 @@ struct Coding<float> {
 
   // Codes are the places of the block's different values in their order; -0 comes before 0 and NaN
   // at the ends.
-  void encode(const float* const* rows, std::int64_t width, std::int64_t height, int step,
-              Code* codes, std::int64_t stride) {
+  void encode(const float* const* rows, std::int64_t width, std::int64_t height, Code* codes,
+              std::int64_t stride) {
     std::int64_t n = 0;
     for (std::int64_t y = 0; y < height; ++y) {
       for (std::int64_t x = 0; x < width; ++x) {
-        const auto bits = std::bit_cast<std::uint32_t>(rows[y][x * step]);
+        const auto bits = std::bit_cast<std::uint32_t>(rows[y][x]);
         const std::uint32_t key = (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
         items_[n++] = std::uint64_t{key} << 32 | static_cast<std::uint32_t>(y * stride + x);
       }
@@ -171,10 +171,10 @@ class Slide {
   std::int64_t width() const { return width_; }
   std::int64_t height() const { return height_; }
 
-  // width x height results at `to`, from the values at rows[y][x * step].
-  void run(const std::vector<const T*>& rows, std::int64_t width, std::int64_t height, int step,
-           T* to, std::int64_t to_stride) {
-    coding_.encode(rows.data(), width + rank_.mask.width - 1, height + rank_.mask.height - 1, step,
+  // width x height results at `to`, from the values at rows[y][x].
+  void run(const std::vector<const T*>& rows, std::int64_t width, std::int64_t height, T* to,
+           std::int64_t to_stride) {
+    coding_.encode(rows.data(), width + rank_.mask.width - 1, height + rank_.mask.height - 1,
                    codes_, stride_);
     counts_.clear();
     for (const std::int64_t cell : cells_) counts_.add(codes_[cell]);
@@ -184,7 +184,7 @@ class Slide {
       for (std::int64_t i = 0; i < width; ++i) {
         if (i > 0 && to_right) move(codes_ + y * stride_ + x++, right_.after, right_.first);
         if (i > 0 && !to_right) move(codes_ + y * stride_ + --x, right_.first, right_.after);
-        to[y * to_stride + x * step] = result();
+        to[y * to_stride + x] = result();
       }
       if (y + 1 < height) move(codes_ + y * stride_ + x, down_.after, down_.first);
     }
@@ -218,22 +218,18 @@ template <class T>
 void run_class(const Rank& rank, const RowsView& in, TileOut out, Scratch& scratch) {
   const ScratchScope scope(scratch);
   const Mask& mask = rank.mask;
-  const std::int64_t channels = in.channels;
   Slide<T> slide(rank, in, scratch);
   std::vector<const T*> rows;
   for (std::int64_t y = 0; y < in.height; y += slide.height()) {
     const std::int64_t height = std::min(slide.height(), in.height - y);
     for (std::int64_t x = 0; x < in.width; x += slide.width()) {
-      for (std::int64_t c = 0; c < channels; ++c) {
-        rows.clear();
-        for (std::int64_t j = 0; j < height + mask.height - 1; ++j) {
-          rows.push_back(reinterpret_cast<const T*>(in.rows[y + j]) +
-                         (x - mask.origin_x) * channels + c);
-        }
-        T* to = reinterpret_cast<T*>(out.data + y * out.stride) + x * channels + c;
-        slide.run(rows, std::min(slide.width(), in.width - x), height, in.channels, to,
-                  out.stride / static_cast<std::int64_t>(sizeof(T)));
+      rows.clear();
+      for (std::int64_t j = 0; j < height + mask.height - 1; ++j) {
+        rows.push_back(reinterpret_cast<const T*>(in.rows[y + j]) + x - mask.origin_x);
       }
+      slide.run(rows, std::min(slide.width(), in.width - x), height,
+                reinterpret_cast<T*>(out.data + y * out.stride) + x,
+                out.stride / static_cast<std::int64_t>(sizeof(T)));
     }
   }
 }

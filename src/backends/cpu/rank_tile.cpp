@@ -88,14 +88,14 @@ void TileSorter<T>::number(std::uint32_t place, std::uint32_t where, T value) {
 }
 
 template <class T>
-const RankTile<T>& TileSorter<T>::sort(const T* const* rows, int width, int height, int step) {
+const RankTile<T>& TileSorter<T>::sort(const T* const* rows, int width, int height) {
   using Item = typename Keys<T>::Item;
   static_assert(tile_row == 256, "a place is y * 256 + x");
   Digits<T> digits;
   for (int y = 0; y < height; ++y) {
     const T* row = rows[y];
     for (int x = 0; x < width; ++x) {
-      const Item key = Keys<T>::key(row[static_cast<std::int64_t>(x) * step]);
+      const Item key = Keys<T>::key(row[x]);
       for (int d = 0; d < digits.count; ++d) ++digits.starts[d][digits.of(key, d)];
     }
   }
@@ -107,7 +107,7 @@ const RankTile<T>& TileSorter<T>::sort(const T* const* rows, int width, int heig
   for (int y = 0; y < height; ++y) {
     const T* row = rows[y];
     for (int x = 0; x < width; ++x) {
-      const T value = row[static_cast<std::int64_t>(x) * step];
+      const T value = row[x];
       const Item key = Keys<T>::key(value);
       const auto where = static_cast<std::uint32_t>(y * tile_row + x);
       const std::uint32_t place = digits.starts[0][digits.of(key, 0)]++;

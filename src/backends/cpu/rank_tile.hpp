@@ -34,8 +34,8 @@ template <class T>
 class TileSorter {
  public:
   TileSorter(int bucket_shift, Scratch& scratch);
-  // The tile of `width` by `height` values at rows[y][x * step]; valid until the next call.
-  const RankTile<T>& sort(const T* const* rows, int width, int height, int step);
+  // The tile of `width` by `height` values at rows[y][x]; valid until the next call.
+  const RankTile<T>& sort(const T* const* rows, int width, int height);
 
  private:
   void number(std::uint32_t place, std::uint32_t where, T value);

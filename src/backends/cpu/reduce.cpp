@@ -138,7 +138,7 @@ class Extreme final : public Sink {
       : largest_(largest),
         image_(image),
         level_(level),
-        best_(tiles * 3, std::numeric_limits<double>::quiet_NaN()) {}
+        best_(static_cast<std::size_t>(tiles), std::numeric_limits<double>::quiet_NaN()) {}
 
   void take(const TileImage* images, const Region& region, std::int64_t tile, int,
             Scratch& scratch) override {
@@ -153,13 +153,9 @@ class Extreme final : public Sink {
   }
 
   std::vector<double> finish() override {
-    std::vector<double> out;
-    for (int c = 0; c < image_.channels; ++c) {
-      double best = best_[c];
-      for (std::size_t i = c; i < best_.size(); i += 3) include(best, best_[i]);
-      out.push_back(best);
-    }
-    return out;
+    double best = best_[0];
+    for (const double of_tile : best_) include(best, of_tile);
+    return {best};
   }
 
  private:
@@ -170,7 +166,7 @@ class Extreme final : public Sink {
   template <class T>
   void take_as(const TileImage& image, const Region& region, std::int64_t tile, Scratch& scratch) {
     const ScratchScope scope(scratch);
-    const std::int64_t n = region.width() * image_.channels;
+    const std::int64_t n = region.width();
     T* best = scratch.take<T>(n);
     const T* first = reinterpret_cast<const T*>(image.at(region.x0, region.y0));
     std::copy(first, first + n, best);
@@ -179,27 +175,27 @@ class Extreme final : public Sink {
       update(best, image.at(region.x0, y), n);
     }
     for (std::int64_t i = 0; i < n; ++i) {
-      include(best_[tile * 3 + i % image_.channels], static_cast<double>(best[i]));
+      include(best_[tile], static_cast<double>(best[i]));
     }
   }
 
   bool largest_;
   SinkImage image_;
   CpuLevel level_;
-  std::vector<double> best_;  // [tiles][3]
+  std::vector<double> best_;  // [tiles]
 };
 
-// What a channel's cells hold, in row-major order of the cells.
+// What a plane's cells hold, in row-major order of the cells.
 class Cells {
  public:
   explicit Cells(const SinkImage& image)
       : across_((image.size.width + cell_side - 1) / cell_side),
         count_(across_ * ((image.size.height + cell_side - 1) / cell_side)),
-        values_(count_ * image.channels) {}
-  double& at(int channel, std::int64_t x, std::int64_t y) {
-    return values_[channel * count_ + y / cell_side * across_ + x / cell_side];
+        values_(static_cast<std::size_t>(count_)) {}
+  double& at(std::int64_t x, std::int64_t y) {
+    return values_[y / cell_side * across_ + x / cell_side];
   }
-  double* of(int channel) { return values_.data() + channel * count_; }
+  double* all() { return values_.data(); }
   std::int64_t count() const { return count_; }
 
  private:
@@ -215,50 +211,31 @@ class CellSum final : public Sink {
         cells_(image),
         level_(level),
         add_(add_columns_of(kind, image.cls, level)),
-        from_(image.size.width * image.channels, 0.0) {
-    if (kind != ReduceKind::squared_deviation) return;
-    for (std::size_t i = 0; i < from_.size(); ++i) {
-      from_[i] = arguments.of(static_cast<int>(i) % image.channels).at(0);
-    }
-  }
+        from_(static_cast<std::size_t>(image.size.width),
+              kind == ReduceKind::squared_deviation ? arguments.in_double.at(0) : 0.0) {}
 
   void take(const TileImage* images, const Region& region, std::int64_t, int,
             Scratch& scratch) override {
     const TileImage& image = *images;
     const ScratchScope scope(scratch);
-    const int channels = image_.channels;
-    const std::int64_t n = region.width() * channels;
+    const std::int64_t n = region.width();
     const std::int64_t padded = (region.width() + cell_side - 1) / cell_side * cell_side;
-    double* sums = scratch.take<double>(std::max(n, padded));
-    double* columns = scratch.take<double>(padded);
+    double* sums = scratch.take<double>(padded);
     for (std::int64_t y0 = region.y0; y0 < region.y1; y0 += cell_side) {
       add_(sums, image.at(region.x0, y0), image.stride, std::min(cell_side, region.y1 - y0),
            from_.data(), n);
-      for (int c = 0; c < channels; ++c) {
-        // The columns of a row of cells, the last cell padded with zeros; then all cells' pairs.
-        double* values = sums;
-        if (channels > 1) {
-          values = columns;
-          gather_row(values, sums + c, channels, region.width());
-        }
-        for (std::int64_t x = region.width(); x < padded; ++x) values[x] = 0;
-        for (std::int64_t pairs = padded / 2; pairs >= padded / cell_side; pairs /= 2) {
-          add_pairs<>[static_cast<int>(level_)](values, pairs);
-        }
-        for (std::int64_t k = 0; k < padded / cell_side; ++k) {
-          cells_.at(c, region.x0 + k * cell_side, y0) = values[k];
-        }
+      // The columns of a row of cells, the last cell padded with zeros; then all cells' pairs.
+      for (std::int64_t x = n; x < padded; ++x) sums[x] = 0;
+      for (std::int64_t pairs = padded / 2; pairs >= padded / cell_side; pairs /= 2) {
+        add_pairs<>[static_cast<int>(level_)](sums, pairs);
+      }
+      for (std::int64_t k = 0; k < padded / cell_side; ++k) {
+        cells_.at(region.x0 + k * cell_side, y0) = sums[k];
       }
     }
   }
 
-  std::vector<double> finish() override {
-    std::vector<double> out;
-    for (int c = 0; c < image_.channels; ++c) {
-      out.push_back(pairwise_sum(cells_.of(c), cells_.count()));
-    }
-    return out;
-  }
+  std::vector<double> finish() override { return {pairwise_sum(cells_.all(), cells_.count())}; }
 
  private:
   SinkImage image_;
@@ -273,45 +250,37 @@ class UserFold final : public Sink {
  public:
   UserFold(const Expression& expression, const Arguments& arguments, const SinkImage& image,
            CpuLevel level)
-      : expression_(expression), image_(image), cells_(image), level_(level) {
-    for (int c = 0; c < image.channels; ++c) first_.push_back(arguments.of(c).at(0));
-  }
+      : expression_(expression),
+        image_(image),
+        cells_(image),
+        level_(level),
+        first_(arguments.in_double.at(0)) {}
 
   void take(const TileImage* images, const Region& region, std::int64_t, int,
             Scratch& scratch) override {
     const TileImage& image = *images;
     const ScratchScope scope(scratch);
     RowEvaluator<double> evaluator(expression_, level_);
-    const int channels = image_.channels;
-    const std::int64_t n = region.width() * channels;
+    const std::int64_t n = region.width();
     double* acc = scratch.take<double>(n);
     double* next = scratch.take<double>(n);
     double* value = scratch.take<double>(n);
     for (std::int64_t y0 = region.y0; y0 < region.y1; y0 += cell_side) {
-      for (std::int64_t i = 0; i < n; ++i) acc[i] = first_[i % channels];
+      std::fill_n(acc, n, first_);
       for (std::int64_t y = y0; y < std::min(y0 + cell_side, region.y1); ++y) {
         load_row(value, image.at(region.x0, y), image_.cls, n, level_);
         combine(evaluator, next, acc, value, n);
         std::swap(acc, next);
       }
-      for (std::int64_t x0 = 0; x0 < region.width(); x0 += cell_side) {
-        const std::int64_t columns = std::min(cell_side, region.width() - x0);
-        for (int c = 0; c < channels; ++c) {
-          double column[cell_side];
-          for (std::int64_t x = 0; x < columns; ++x) column[x] = acc[(x0 + x) * channels + c];
-          cells_.at(c, region.x0 + x0, y0) = fold(evaluator, column, columns);
-        }
+      for (std::int64_t x0 = 0; x0 < n; x0 += cell_side) {
+        cells_.at(region.x0 + x0, y0) = fold(evaluator, acc + x0, std::min(cell_side, n - x0));
       }
     }
   }
 
   std::vector<double> finish() override {
     RowEvaluator<double> evaluator(expression_, level_);
-    std::vector<double> out;
-    for (int c = 0; c < image_.channels; ++c) {
-      out.push_back(fold(evaluator, cells_.of(c), cells_.count()));
-    }
-    return out;
+    return {fold(evaluator, cells_.all(), cells_.count())};
   }
 
  private:
@@ -350,7 +319,7 @@ class UserFold final : public Sink {
   SinkImage image_;
   Cells cells_;
   CpuLevel level_;
-  std::vector<double> first_;  // a channel
+  double first_;  // what acc is at first
 };
 
 }  // namespace

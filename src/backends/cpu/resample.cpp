@@ -35,35 +35,25 @@ void pick_pixels(std::byte* out, const std::byte* in, const std::int32_t* places
 
 using PickPixels = void (*)(std::byte*, const std::byte*, const std::int32_t*, std::int64_t);
 PickPixels pick_of(int bytes) {
-  switch (bytes) {
-    case 1: return pick_pixels<1>;
-    case 2: return pick_pixels<2>;
-    case 3: return pick_pixels<3>;
-    case 4: return pick_pixels<4>;
-    case 6: return pick_pixels<6>;
-    default: return pick_pixels<12>;
-  }
+  return bytes == 1 ? pick_pixels<1> : bytes == 2 ? pick_pixels<2> : pick_pixels<4>;
 }
 
 // The table of a direction whose outputs lie closely enough for it; else an empty one.
-SpreadTable spread_table(const ResizeTaps& x, const ResizeAxis& axis, int channels,
-                         CpuLevel level) {
+SpreadTable spread_table(const ResizeTaps& x, const ResizeAxis& axis, CpuLevel level) {
   const int lanes = spread_lanes(level);
   if (lanes == 0 || axis.scale < 1) return {};
-  SpreadTable table{
-      .lanes = lanes, .pixels = lanes / channels, .taps = axis.taps, .channels = channels};
-  const std::int64_t blocks = (axis.to + table.pixels - 1) / table.pixels;
+  SpreadTable table{.lanes = lanes, .taps = axis.taps, .first = {}, .places = {}, .weights = {}};
+  const std::int64_t blocks = (axis.to + lanes - 1) / lanes;
   table.places.resize(static_cast<std::size_t>(blocks * lanes));
   table.weights.resize(static_cast<std::size_t>(blocks * lanes * axis.taps));
   for (std::int64_t b = 0; b < blocks; ++b) {
-    const std::int32_t first = x.first[b * table.pixels];
-    table.first.push_back(first * channels);
+    const std::int32_t first = x.first[b * lanes];
+    table.first.push_back(first);
     for (int lane = 0; lane < lanes; ++lane) {
-      const std::int64_t pixel = std::min(b * table.pixels + lane / channels, axis.to - 1);
-      const int place = (x.first[pixel] - first) * channels + lane % channels;
-      const bool made = lane < table.pixels * channels;  // the others are written over
-      if (made && place >= lanes) return {};
-      table.places[b * lanes + lane] = made ? place : 0;
+      const std::int64_t pixel = std::min(b * lanes + lane, axis.to - 1);
+      const int place = x.first[pixel] - first;
+      if (place >= lanes) return {};
+      table.places[b * lanes + lane] = place;
       for (int t = 0; t < axis.taps; ++t) {
         table.weights[(b * axis.taps + t) * lanes + lane] = x.weights[pixel * axis.taps + t];
       }
@@ -75,20 +65,16 @@ SpreadTable spread_table(const ResizeTaps& x, const ResizeAxis& axis, int channe
 class Resize {
  public:
   Resize(const Node& node, const Plane& in, Plane& out, CpuLevel level)
-      : in_(in),
-        out_(out),
-        level_(level),
-        axes_(resize_axes(node, in.size())),
-        channels_(in.channels()) {
+      : in_(in), out_(out), level_(level), axes_(resize_axes(node, in.size())) {
     const Resample::Method method = std::get<Resample>(node.primitive).method;
     x_ = resize_taps(method, axes_.x);
     y_ = resize_taps(method, axes_.y);
-    if (!axes_.x.copies) spread_ = spread_table(x_, axes_.x, channels_, level);
+    if (!axes_.x.copies) spread_ = spread_table(x_, axes_.x, level);
   }
 
   void run(ThreadPool& pool) {
     if (axes_.x.copies && axes_.y.copies) {
-      const PickPixels pick = pick_of(bytes_of(in_.cls()) * channels_);
+      const PickPixels pick = pick_of(bytes_of(in_.cls()));
       constexpr std::int64_t rows = 16;
       pool.for_each((axes_.y.to + rows - 1) / rows, [&](std::int64_t part) {
         const std::int64_t end = std::min(part * rows + rows, axes_.y.to);
@@ -100,10 +86,10 @@ class Resize {
     }
     // Blocks of output columns over about this many input columns, which a cache holds as lanes.
     const double per_output = static_cast<double>(axes_.x.from) / static_cast<double>(axes_.x.to);
-    const double columns = std::max(768.0 / channels_, 4.0 * axes_.x.taps);
+    const double columns = std::max(768.0, 4.0 * axes_.x.taps);
     std::int64_t block =
         std::clamp<std::int64_t>(static_cast<std::int64_t>(columns / per_output), 1, 512);
-    if (spread_.lanes > 0) block = (block + spread_.pixels - 1) / spread_.pixels * spread_.pixels;
+    if (spread_.lanes > 0) block = (block + spread_.lanes - 1) / spread_.lanes * spread_.lanes;
     const std::int64_t across = (axes_.x.to + block - 1) / block;
     const std::int64_t strips = (axes_.y.to + resize_rows - 1) / resize_rows;
     pool.for_each(across * strips, [&](std::int64_t part) {
@@ -134,49 +120,47 @@ class Resize {
       from = std::min(from, column);
       end = std::max(end, column + 1);
     }
-    const std::int64_t n = (end - from) * channels_;
+    const std::int64_t n = end - from;
     if (spread_.lanes > 0) return spread_block(to, from, n, buffers);
     float* rows = room(buffers.rows, resize_rows * n);
     sum_columns(to, from, n, rows, buffers);
-    // One lane a row: [columns][channels][resize_rows].
-    float* lanes = room(buffers.lanes, (last - first) * channels_ * resize_rows);
+    // One lane a row: [columns][resize_rows].
+    float* lanes = room(buffers.lanes, (last - first) * resize_rows);
     const std::int64_t inside = std::max<std::int64_t>(first, 0);
     const std::int64_t inside_end = std::min(last, axes_.x.from);
-    const std::int64_t pixel = channels_ * resize_rows;
     if (inside < inside_end) {
-      rows_to_lanes(level_)(lanes + (inside - first) * pixel, rows + (inside - from) * channels_, n,
-                            (inside_end - inside) * channels_);
+      rows_to_lanes(level_)(lanes + (inside - first) * resize_rows, rows + (inside - from), n,
+                            inside_end - inside);
     }
     for (std::int64_t k = first; k < last; ++k) {
       if (k >= inside && k < inside_end) continue;
       const std::int64_t column = map_outside(k, axes_.x.from, Border::symmetric);
-      rows_to_lanes(level_)(lanes + (k - first) * pixel, rows + (column - from) * channels_, n,
-                            channels_);
+      rows_to_lanes(level_)(lanes + (k - first) * resize_rows, rows + (column - from), n, 1);
     }
-    const std::int64_t width = to.width() * channels_;
+    const std::int64_t width = to.width();
     float* results = room(buffers.results, width * resize_rows);
     const SumLanes sum = sum_lanes(level_);
     for (std::int64_t x = to.x0; x < to.x1; ++x) {
-      sum(results + (x - to.x0) * pixel, lanes + (x_.first[x] - first) * pixel,
-          x_.weights.data() + x * axes_.x.taps, axes_.x.taps, channels_);
+      sum(results + (x - to.x0) * resize_rows, lanes + (x_.first[x] - first) * resize_rows,
+          x_.weights.data() + x * axes_.x.taps, axes_.x.taps);
     }
     float* result_rows = room(buffers.result_rows, resize_rows * width);
     lanes_to_rows(level_)(results, result_rows, width, width);
-    const std::int64_t place = to.x0 * channels_ * bytes_of(out_.cls());
+    const std::int64_t place = to.x0 * bytes_of(out_.cls());
     for (std::int64_t y = to.y0; y < to.y1; ++y) {
       store_numbers(out_.row(y) + place, result_rows + (y - to.y0) * width, out_.cls(), width,
                     level_);
     }
   }
 
-  // Row by row, from sums down the columns [from, from + n / channels).
+  // Row by row, from sums down the columns [from, from + n).
   void spread_block(const Region& to, std::int64_t from, std::int64_t n, Buffers& buffers) const {
     const std::int64_t first = x_.first[to.x0], last = x_.first[to.x1 - 1] + axes_.x.taps;
     float* rows = room(buffers.rows, resize_rows * n);
     sum_columns(to, from, n, rows, buffers);
     // The row with its mirrored columns: column k at k - first.
-    float* row = room(buffers.lanes, (last - first) * channels_ + 2 * spread_.lanes);
-    const std::int64_t width = to.width() * channels_;
+    float* row = room(buffers.lanes, last - first + 2 * spread_.lanes);
+    const std::int64_t width = to.width();
     float* results = room(buffers.results, width + 2 * spread_.lanes);
     const std::int64_t inside = std::max<std::int64_t>(first, 0);
     const std::int64_t inside_end = std::min(last, axes_.x.from);
@@ -184,22 +168,20 @@ class Resize {
     for (std::int64_t y = to.y0; y < to.y1; ++y) {
       const float* sums = rows + (y - to.y0) * n;
       const auto copy = [&](std::int64_t k, std::int64_t column, std::int64_t count) {
-        std::copy_n(sums + (column - from) * channels_, count * channels_,
-                    row + (k - first) * channels_);
+        std::copy_n(sums + (column - from), count, row + (k - first));
       };
       if (inside < inside_end) copy(inside, inside, inside_end - inside);
       for (std::int64_t k = first; k < last; ++k) {
         if (k == inside && inside < inside_end) k = inside_end;
         if (k < last) copy(k, map_outside(k, axes_.x.from, Border::symmetric), 1);
       }
-      spread(spread_, to.x0 / spread_.pixels, (to.x1 + spread_.pixels - 1) / spread_.pixels, row,
-             first * channels_, results);
-      store_numbers(out_.row(y) + to.x0 * channels_ * bytes_of(out_.cls()), results, out_.cls(),
-                    width, level_);
+      spread(spread_, to.x0 / spread_.lanes, (to.x1 + spread_.lanes - 1) / spread_.lanes, row,
+             first, results);
+      store_numbers(out_.row(y) + to.x0 * bytes_of(out_.cls()), results, out_.cls(), width, level_);
     }
   }
 
-  // The sums down the columns [from, from + n / channels) of each output row.
+  // The sums down the columns [from, from + n) of each output row.
   void sum_columns(const Region& to, std::int64_t from, std::int64_t n, float* out,
                    Buffers& buffers) const {
     const int taps = axes_.y.taps;
@@ -208,8 +190,8 @@ class Resize {
     float* loaded = room(buffers.loaded, (last - first) * n);
     for (std::int64_t k = first; k < last; ++k) {
       const std::int64_t y = map_outside(k, axes_.y.from, Border::symmetric);
-      load_row(loaded + (k - first) * n, in_.row(y) + from * channels_ * bytes_of(in_.cls()),
-               in_.cls(), n, level_);
+      load_row(loaded + (k - first) * n, in_.row(y) + from * bytes_of(in_.cls()), in_.cls(), n,
+               level_);
     }
     std::vector<const float*> sources(static_cast<std::size_t>(taps));
     for (std::int64_t y = to.y0; y < to.y1; ++y) {
@@ -225,7 +207,6 @@ class Resize {
   Plane& out_;
   CpuLevel level_;
   ResizeAxes axes_;
-  int channels_;
   ResizeTaps x_, y_;
   SpreadTable spread_;  // of rows
 };
@@ -238,7 +219,7 @@ void run_affine(const Node& node, const Plane& in, double outside, Plane& out, T
   constexpr std::int64_t rows = 16;
   const Size size = out.size();
   pool.for_each((size.height + rows - 1) / rows, [&](std::int64_t part) {
-    std::vector<float> numbers(static_cast<std::size_t>(size.width * out.channels()));
+    std::vector<float> numbers(static_cast<std::size_t>(size.width));
     for (std::int64_t v = part * rows; v < std::min(part * rows + rows, size.height); ++v) {
       const double down = static_cast<double>(v);
       const AffineRow moved = {.a = place.a,
@@ -249,7 +230,6 @@ void run_affine(const Node& node, const Plane& in, double outside, Plane& out, T
                                .stride = in.stride(),
                                .width = in.size().width,
                                .height = in.size().height,
-                               .channels = in.channels(),
                                .n = size.width,
                                .outside = outside};
       if (nearest) {
@@ -257,7 +237,7 @@ void run_affine(const Node& node, const Plane& in, double outside, Plane& out, T
       } else {
         warp_bilinear(moved, in.cls(), level, numbers.data());
       }
-      store_numbers(out.row(v), numbers.data(), out.cls(), size.width * out.channels(), level);
+      store_numbers(out.row(v), numbers.data(), out.cls(), size.width, level);
     }
   });
 }

@@ -17,18 +17,16 @@ using TurnRows = void (*)(float* lanes, float* rows, std::int64_t stride, std::i
 TurnRows rows_to_lanes(CpuLevel level);
 TurnRows lanes_to_rows(CpuLevel level);
 
-// out[channels][resize_rows] of one output pixel: for each channel the sum of weights[t] *
-// in[t * channels + channel], t in order, each an fma into 0.
-using SumLanes = void (*)(float* out, const float* in, const float* weights, int taps,
-                          int channels);
+// out[resize_rows] of one output pixel: the sum of weights[t] * in[t][...], t in order, each an fma
+// into 0.
+using SumLanes = void (*)(float* out, const float* in, const float* weights, int taps);
 SumLanes sum_lanes(CpuLevel level);
 
 // A row's sums where neighbouring outputs take neighbouring inputs: a vector of inputs has what a
-// tap of a vector of outputs reads. Block b is `pixels` output pixels, elements side by side.
+// tap of a vector of outputs reads. Block b is one vector of output pixels.
 struct SpreadTable {
-  int lanes = 0;   // elements of a vector; 0: there is no table
-  int pixels = 0;  // whole ones that these hold
-  int taps = 0, channels = 1;
+  int lanes = 0;  // elements of a vector; 0: there is no table
+  int taps = 0;
   std::vector<std::int32_t> first;   // [blocks]: the input element that tap 0's vector begins with
   std::vector<std::int32_t> places;  // [blocks][lanes]: elements of that vector
   std::vector<float> weights;        // [blocks][taps][lanes]
@@ -48,11 +46,10 @@ struct AffineRow {
   const std::byte* data = nullptr;  // the input
   std::int64_t stride = 0;          // bytes
   std::int64_t width = 0, height = 0;
-  int channels = 1;
   std::int64_t begin = 0, n = 0;  // output pixels [begin, n)
   double outside = 0;
 };
-// As numbers from output pixel 0 on, channels interleaved; nothing is rounded to the class.
+// As numbers from output pixel 0 on; nothing is rounded to the class.
 using WarpRow = void (*)(const AffineRow& row, float* out);
 WarpRow warp_row(PixelClass cls, bool nearest, CpuLevel level);
 

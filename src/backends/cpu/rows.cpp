@@ -41,41 +41,9 @@ IMPIPE_INLINE void store_logical_body(const void* in, void* out, std::int64_t n)
   for (std::int64_t i = 0; i < n; ++i) b[i] = a[i] != real(0) ? 1 : 0;
 }
 
-template <class T, class real>
-IMPIPE_INLINE void split_body(const void* in, void* r_row, void* g_row, void* b_row,
-                              std::int64_t n) {
-  const T* __restrict a = static_cast<const T*>(in);
-  real* __restrict r = static_cast<real*>(r_row);
-  real* __restrict g = static_cast<real*>(g_row);
-  real* __restrict b = static_cast<real*>(b_row);
-  for (std::int64_t i = 0; i < n; ++i) {
-    r[i] = static_cast<real>(a[3 * i]);
-    g[i] = static_cast<real>(a[3 * i + 1]);
-    b[i] = static_cast<real>(a[3 * i + 2]);
-  }
-}
-
-template <class real>
-IMPIPE_INLINE void merge_body(void* row, const void* r_row, const void* g_row, const void* b_row,
-                              std::int64_t n) {
-  real* __restrict out = static_cast<real*>(row);
-  const real* __restrict r = static_cast<const real*>(r_row);
-  const real* __restrict g = static_cast<const real*>(g_row);
-  const real* __restrict b = static_cast<const real*>(b_row);
-  for (std::int64_t i = 0; i < n; ++i) {
-    out[3 * i] = r[i];
-    out[3 * i + 1] = g[i];
-    out[3 * i + 2] = b[i];
-  }
-}
-
 IMPIPE_CPU_KERNEL(load, (const void* in, void* out, std::int64_t n), (in, out, n))
 IMPIPE_CPU_KERNEL(store_code, (const void* in, void* out, std::int64_t n), (in, out, n))
 IMPIPE_CPU_KERNEL(store_logical, (const void* in, void* out, std::int64_t n), (in, out, n))
-IMPIPE_CPU_KERNEL(split, (const void* in, void* r, void* g, void* b, std::int64_t n),
-                  (in, r, g, b, n))
-IMPIPE_CPU_KERNEL(merge, (void* out, const void* r, const void* g, const void* b, std::int64_t n),
-                  (out, r, g, b, n))
 #if IMPIPE_HAS_INTRINSICS
 // What the compiler makes of the loops above for these is three times as slow. Numbers beyond 2^31
 // become 0x80000000, which saturates like every large one.
@@ -233,35 +201,10 @@ void store_row(std::byte* out, const real* in, PixelClass cls, std::int64_t n, C
   }
 }
 
-template <class real>
-void split_row(real* const* out, const std::byte* in, PixelClass cls, std::int64_t n,
-               CpuLevel level) {
-  const int l = static_cast<int>(level);
-  switch (cls) {
-    case PixelClass::logical:
-    case PixelClass::uint8: return split<std::uint8_t, real>[l](in, out[0], out[1], out[2], n);
-    case PixelClass::uint16: return split<std::uint16_t, real>[l](in, out[0], out[1], out[2], n);
-    case PixelClass::single: return split<float, real>[l](in, out[0], out[1], out[2], n);
-  }
-}
-
-template <class real>
-void merge_row(real* out, const real* const* in, std::int64_t n, CpuLevel level) {
-  merge<real>[static_cast<int>(level)](out, in[0], in[1], in[2], n);
-}
-
-void gather_row(double* out, const double* in, std::int64_t step, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) out[i] = in[i * step];
-}
-
 template void load_row(float*, const std::byte*, PixelClass, std::int64_t, CpuLevel);
 template void load_row(double*, const std::byte*, PixelClass, std::int64_t, CpuLevel);
 template void store_row(std::byte*, const float*, PixelClass, std::int64_t, CpuLevel);
 template void store_row(std::byte*, const double*, PixelClass, std::int64_t, CpuLevel);
-template void split_row(float* const*, const std::byte*, PixelClass, std::int64_t, CpuLevel);
-template void split_row(double* const*, const std::byte*, PixelClass, std::int64_t, CpuLevel);
-template void merge_row(float*, const float* const*, std::int64_t, CpuLevel);
-template void merge_row(double*, const double* const*, std::int64_t, CpuLevel);
 
 void fill_elements(std::byte* out, PixelClass cls, double value, std::int64_t n) {
   switch (cls) {

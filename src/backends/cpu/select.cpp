@@ -23,8 +23,7 @@ double value_of(std::uint32_t key) {
   return static_cast<double>(value);
 }
 
-double select_one(const Plane& plane, int channel, const std::vector<std::int64_t>& counts,
-                  std::int64_t place) {
+double select_one(const Plane& plane, const std::vector<std::int64_t>& counts, std::int64_t place) {
   std::int64_t before = 0;
   std::uint32_t bucket = 0;
   while (before + counts[bucket] <= place) before += counts[bucket++];
@@ -33,7 +32,7 @@ double select_one(const Plane& plane, int channel, const std::vector<std::int64_
   for (std::int64_t y = 0; y < plane.size().height; ++y) {
     const float* row = plane.row_as<float>(y);
     for (std::int64_t x = 0; x < plane.size().width; ++x) {
-      const std::uint32_t key = key_of(row[x * plane.channels() + channel]);
+      const std::uint32_t key = key_of(row[x]);
       if (key >> 16 == bucket) keys.push_back(key);
     }
   }
@@ -45,20 +44,16 @@ double select_one(const Plane& plane, int channel, const std::vector<std::int64_
 }  // namespace
 
 std::vector<double> select_values(const Plane& plane, const Arguments& places) {
+  std::vector<std::int64_t> counts(1 << 16);
+  for (std::int64_t y = 0; y < plane.size().height; ++y) {
+    const float* row = plane.row_as<float>(y);
+    for (std::int64_t x = 0; x < plane.size().width; ++x) ++counts[key_of(row[x]) >> 16];
+  }
   std::vector<double> out;
-  for (int c = 0; c < plane.channels(); ++c) {
-    std::vector<std::int64_t> counts(1 << 16);
-    for (std::int64_t y = 0; y < plane.size().height; ++y) {
-      const float* row = plane.row_as<float>(y);
-      for (std::int64_t x = 0; x < plane.size().width; ++x) {
-        ++counts[key_of(row[x * plane.channels() + c]) >> 16];
-      }
-    }
-    for (const double place : places.of(c)) {
-      const double last = static_cast<double>(plane.size().pixels() - 1);
-      out.push_back(
-          select_one(plane, c, counts, static_cast<std::int64_t>(std::clamp(place, 0.0, last))));
-    }
+  for (const double place : places.in_double) {
+    const double last = static_cast<double>(plane.size().pixels() - 1);
+    out.push_back(
+        select_one(plane, counts, static_cast<std::int64_t>(std::clamp(place, 0.0, last))));
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// Exact order statistics of a single image.
+// Exact order statistics of a plane of class single.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,7 @@
 
 namespace impipe::cpu {
 
-// For each channel the values at the 0-based places of its sorted pixels, NaN last:
-// [channels][places].
+// The values at the 0-based places of the sorted pixels, NaN last.
 std::vector<double> select_values(const Plane& plane, const Arguments& places);
 
 }  // namespace impipe::cpu

@@ -88,7 +88,7 @@ void run_strip(const Separable& separable, const Arguments& arguments, const Til
   const ScratchScope scope(scratch);
   const std::int64_t n = region.width();
   const int taps = separable.row.width, column_taps = separable.column.height;
-  const float* weights = arguments.float_of(0).data();
+  const float* weights = arguments.in_float.data();
   const Outside outside{separable.border, arguments.last()};
   const Region wanted = under(facts, region);
   const Region read = inside({0, wanted.y0, 1, wanted.y1}, {1, in.size.height}, separable.border);
@@ -97,8 +97,7 @@ void run_strip(const Separable& separable, const Arguments& arguments, const Til
   const Region made{region.x0, read.y0, region.x0 + padded, read.y1};
   const std::int64_t stride = padded * static_cast<std::int64_t>(sizeof(float));
   std::byte* data = scratch.take<std::byte>(stride * made.height());
-  const TileImage intermediate{data, stride, made, {made.x1, in.size.height}, PixelClass::single,
-                               1};
+  const TileImage intermediate{data, stride, made, {made.x1, in.size.height}, PixelClass::single};
   RowView input(in, {wanted.x0, made.y0, wanted.x1, made.y1}, facts.footprint.left, outside, in.cls,
                 scratch, level);
   RowView view(intermediate, {made.x0, wanted.y0, made.x1, wanted.y1}, 0, outside,
@@ -133,10 +132,9 @@ bool run_separable_bytes(const Node& node, const Arguments& arguments, const Til
   const double border = arguments.last();
   const bool is_code = border >= 0 && border <= 255 && border == static_cast<int>(border);
   const Passes& passes = level == CpuLevel::v4 ? v4::passes : v3::passes;
-  if (level == CpuLevel::baseline || in.channels != 1 || bytes_of(in.cls) != 1 ||
-      node.cls != PixelClass::uint8 || !separable.row.full() || !separable.column.full() ||
-      separable.row.width > most_taps || region.width() < passes.block ||
-      (separable.border == Border::constant && !is_code)) {
+  if (level == CpuLevel::baseline || bytes_of(in.cls) != 1 || node.cls != PixelClass::uint8 ||
+      !separable.row.full() || !separable.column.full() || separable.row.width > most_taps ||
+      region.width() < passes.block || (separable.border == Border::constant && !is_code)) {
     return false;
   }
   const PrimitiveFacts facts = facts_of(node);

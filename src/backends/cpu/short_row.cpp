@@ -28,22 +28,22 @@ IMPIPE_TARGET_v4 inline __attribute__((always_inline)) __m512 moved(__m512 a, __
 }
 
 // The taps from number `tap` on. Moving along needs its distance at compile time.
-template <int tap, int step>
+template <int tap>
 IMPIPE_TARGET_v4 inline __attribute__((always_inline)) void add_taps(__m512 (&sum)[4],
                                                                      const __m512 (&in)[5],
                                                                      const float* weights,
                                                                      int taps) {
-  if constexpr (tap * step <= vector) {
+  if constexpr (tap <= vector) {
     if (tap >= taps) return;
     const __m512 w = _mm512_set1_ps(weights[tap]);
     for (int k = 0; k < 4; ++k) {
-      sum[k] = _mm512_fmadd_ps(w, moved<tap * step>(in[k], in[k + 1]), sum[k]);
+      sum[k] = _mm512_fmadd_ps(w, moved<tap>(in[k], in[k + 1]), sum[k]);
     }
-    add_taps<tap + 1, step>(sum, in, weights, taps);
+    add_taps<tap + 1>(sum, in, weights, taps);
   }
 }
 
-template <int step, class T>
+template <class T>
 IMPIPE_TARGET_v4 void short_row_v4(float* out, const T* in, const float* weights, int taps,
                                    std::int64_t n) {
   for (std::int64_t i = 0; i < n; i += block) {
@@ -52,7 +52,7 @@ IMPIPE_TARGET_v4 void short_row_v4(float* out, const T* in, const float* weights
     __m512 sum[4], values[5];
     for (int k = 0; k < 5; ++k) values[k] = load_v4(in + at + k * vector);
     for (int k = 0; k < 4; ++k) sum[k] = _mm512_setzero_ps();
-    add_taps<0, step>(sum, values, weights, taps);
+    add_taps<0>(sum, values, weights, taps);
     for (int k = 0; k < 4; ++k) _mm512_storeu_ps(out + at + k * vector, sum[k]);
   }
 }
@@ -61,7 +61,7 @@ IMPIPE_TARGET_v4 void short_row_v4(float* out, const T* in, const float* weights
 // registers, of which there are too few to move values along.
 template <int taps>
 IMPIPE_TARGET_v3 void short_row_v3(float* out, const float* in, const float* weights,
-                                   std::int64_t step, std::int64_t n) {
+                                   std::int64_t n) {
   constexpr int vectors = 4;
   constexpr std::int64_t width = 8, wide = vectors * width;
   __m256 w[taps];
@@ -71,7 +71,7 @@ IMPIPE_TARGET_v3 void short_row_v3(float* out, const float* in, const float* wei
     __m256 sum[vectors];
     for (int k = 0; k < vectors; ++k) sum[k] = _mm256_setzero_ps();
     for (int t = 0; t < taps; ++t) {
-      const float* from = in + at + t * step;
+      const float* from = in + at + t;
       for (int k = 0; k < vectors; ++k) {
         sum[k] = _mm256_fmadd_ps(w[t], _mm256_loadu_ps(from + k * width), sum[k]);
       }
@@ -80,43 +80,31 @@ IMPIPE_TARGET_v3 void short_row_v3(float* out, const float* in, const float* wei
   }
 }
 
-template <class T>
-void short_row(float* out, const T* in, const float* weights, int taps, std::int64_t step,
-               std::int64_t n) {
-  if (step == 1) {
-    short_row_v4<1>(out, in, weights, taps, n);
-  } else {
-    short_row_v4<3>(out, in, weights, taps, n);
-  }
-}
-
 }  // namespace
 
-bool has_short_row_sum(PixelClass cls, int taps, std::int64_t step, std::int64_t n,
-                       CpuLevel level) {
+bool has_short_row_sum(PixelClass cls, int taps, std::int64_t n, CpuLevel level) {
   if (level == CpuLevel::v3) {
     return cls == PixelClass::single && taps % 2 == 1 && taps >= 3 && taps <= 9 && n >= block;
   }
-  return level == CpuLevel::v4 && cls != PixelClass::uint16 && (taps - 1) * step <= vector &&
-         n >= block;
+  return level == CpuLevel::v4 && cls != PixelClass::uint16 && taps - 1 <= vector && n >= block;
 }
 
 void short_row_sum(float* out, const std::byte* in, PixelClass cls, const float* weights, int taps,
-                   std::int64_t step, std::int64_t n, CpuLevel level) {
+                   std::int64_t n, CpuLevel level) {
   if (level == CpuLevel::v3) {
     constexpr decltype(&short_row_v3<3>) rows[] = {short_row_v3<3>, short_row_v3<5>,
                                                    short_row_v3<7>, short_row_v3<9>};
-    rows[(taps - 3) / 2](out, reinterpret_cast<const float*>(in), weights, step, n);
+    rows[(taps - 3) / 2](out, reinterpret_cast<const float*>(in), weights, n);
   } else if (cls == PixelClass::single) {
-    short_row(out, reinterpret_cast<const float*>(in), weights, taps, step, n);
+    short_row_v4(out, reinterpret_cast<const float*>(in), weights, taps, n);
   } else {
-    short_row(out, reinterpret_cast<const std::uint8_t*>(in), weights, taps, step, n);
+    short_row_v4(out, reinterpret_cast<const std::uint8_t*>(in), weights, taps, n);
   }
 }
 #else
-bool has_short_row_sum(PixelClass, int, std::int64_t, std::int64_t, CpuLevel) { return false; }
+bool has_short_row_sum(PixelClass, int, std::int64_t, CpuLevel) { return false; }
 void short_row_sum(float*, const std::byte*, PixelClass, const float*, int, std::int64_t,
-                   std::int64_t, CpuLevel) {}
+                   CpuLevel) {}
 #endif
 
 }  // namespace impipe::cpu

@@ -17,13 +17,13 @@ struct TapPlaces {
   std::vector<std::int64_t> offset;
 };
 
-TapPlaces places_of(const Mask& mask, int channels) {
+TapPlaces places_of(const Mask& mask) {
   TapPlaces out;
   for (int y = 0; y < mask.height; ++y) {
     for (int x = 0; x < mask.width; ++x) {
       if (!mask.at(x, y)) continue;
       out.row.push_back(y);
-      out.offset.push_back(static_cast<std::int64_t>(x - mask.origin_x) * channels);
+      out.offset.push_back(x - mask.origin_x);
     }
   }
   return out;
@@ -59,30 +59,29 @@ class ResultRows {
 class WeightedRows {
  public:
   // view row 0 is the mask's first row at output row 0; rows point at the output's first pixel.
-  WeightedRows(const Mask& mask, const float* weights, RowView& view, int channels, std::int64_t n,
+  WeightedRows(const Mask& mask, const float* weights, RowView& view, std::int64_t n,
                Scratch& scratch, CpuLevel level, Combine combine = Combine::sum)
       : mask_(mask),
         weights_(weights),
         view_(view),
-        channels_(channels),
         n_(n),
         level_(level),
         combine_(combine),
         dense_(combine == Combine::sum && mask.full()),
         rows_(scratch.take<const float*>(view.height())) {
     if (dense_) return;
-    places_ = places_of(mask, channels);
+    places_ = places_of(mask);
     taps_ = scratch.take<const float*>(static_cast<std::int64_t>(places_.row.size()));
   }
 
   // Rows y to y + count - 1, where count is 1 or dense_rows, into to[0] ...
   void make(std::int64_t y, int count, float* const* to) {
-    const std::int64_t shift = dense_ ? mask_.origin_x * channels_ : 0;
+    const std::int64_t shift = dense_ ? mask_.origin_x : 0;
     for (; known_ < y + count + mask_.height - 1; ++known_) {
       rows_[known_] = view_.float_row(known_) - shift;
     }
     if (dense_) {
-      dense_sum(to, count, rows_ + y, weights_, mask_.width, mask_.height, channels_, n_, level_);
+      dense_sum(to, count, rows_ + y, weights_, mask_.width, mask_.height, n_, level_);
       return;
     }
     const int taps = static_cast<int>(places_.row.size());
@@ -100,7 +99,6 @@ class WeightedRows {
   const Mask& mask_;
   const float* weights_;
   RowView& view_;
-  int channels_;
   std::int64_t n_;
   CpuLevel level_;
   Combine combine_;
@@ -131,18 +129,17 @@ bool is_code(double value, PixelClass cls) {
 // Fills the rows of an expression's variables and taps.
 class ExpressionRows {
  public:
-  ExpressionRows(const Stencil& stencil, const Region& region, int channels, double white,
-                 Size size, Scratch& scratch)
+  ExpressionRows(const Stencil& stencil, const Region& region, double white, Size size,
+                 Scratch& scratch)
       : expression_(*stencil.expression),
         region_(region),
-        channels_(channels),
         white_(white),
         size_(size),
         up_(stencil.footprint().up) {
     count_ = expression_.variables().size() + expression_.taps().size();
     inputs_ = scratch.take<const float*>(static_cast<std::int64_t>(count_));
     for (std::size_t v = 0; v < expression_.variables().size(); ++v) {
-      own_.push_back(scratch.take<float>(region.width() * channels));
+      own_.push_back(scratch.take<float>(region.width()));
     }
   }
 
@@ -154,7 +151,7 @@ class ExpressionRows {
       ++k;
     }
     for (const Tap& tap : expression_.taps()) {
-      inputs_[k++] = rows[up_ + tap.dy] + static_cast<std::int64_t>(tap.dx) * channels_;
+      inputs_[k++] = rows[up_ + tap.dy] + tap.dx;
     }
     return {inputs_, count_};
   }
@@ -162,22 +159,21 @@ class ExpressionRows {
  private:
   const float* place(const std::string& name, std::int64_t i, float* row) const {
     if (name == "col") {
-      for (std::int64_t k = 0; k < region_.width() * channels_; ++k) {
-        row[k] = static_cast<float>(region_.x0 + k / channels_);
+      for (std::int64_t k = 0; k < region_.width(); ++k) {
+        row[k] = static_cast<float>(region_.x0 + k);
       }
     } else {
       const double value = name == "row"      ? static_cast<double>(region_.y0 + i)
                            : name == "width"  ? static_cast<double>(size_.width)
                            : name == "height" ? static_cast<double>(size_.height)
                                               : white_;
-      std::fill_n(row, region_.width() * channels_, static_cast<float>(value));
+      std::fill_n(row, region_.width(), static_cast<float>(value));
     }
     return row;
   }
 
   const Expression& expression_;
   const Region& region_;
-  int channels_;
   double white_;
   Size size_;
   int up_;
@@ -194,13 +190,12 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
   const ScratchScope scope(scratch);
   const Stencil& stencil = std::get<Stencil>(node.primitive);
   const PrimitiveFacts facts = facts_of(node);
-  const int channels = in.channels;
-  const std::int64_t n = region.width() * channels;
+  const std::int64_t n = region.width();
   RowView view(in, under(facts, region), facts.footprint.left, {stencil.border, arguments.last()},
                PixelClass::single, scratch, level);
   if (stencil.body == nullptr && stencil.expression == nullptr) {
     ResultRows result(node.cls, out, n, dense_rows, scratch, level);
-    WeightedRows rows(stencil.taps, arguments.float_of(0).data(), view, channels, n, scratch, level,
+    WeightedRows rows(stencil.taps, arguments.in_float.data(), view, n, scratch, level,
                       stencil.combine);
     store_weighted(rows, result, region.height());
     return;
@@ -211,24 +206,15 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
   for (std::int64_t i = 0; i + 1 < reads; ++i) rows[i] = view.float_row(i);
   if (stencil.body != nullptr) {
     const StencilRow body = stencil.body->rows[static_cast<int>(level)];
-    float* one = arguments.differ() ? scratch.take<float>(n) : nullptr;
     for (std::int64_t y = 0; y < region.height(); ++y) {
       rows[y + reads - 1] = view.float_row(y + reads - 1);
-      float* to = result.begin(y);
-      if (!arguments.differ()) {
-        body(to, rows + y, n, channels, arguments.float_of(0).data());
-      } else {
-        for (int c = 0; c < channels; ++c) {
-          body(one, rows + y, n, channels, arguments.float_of(c).data());
-          for (std::int64_t i = c; i < n; i += channels) to[i] = one[i];
-        }
-      }
+      body(result.begin(y), rows + y, n, 1, arguments.in_float.data());
       result.end(y);
     }
     return;
   }
   if (state == nullptr) state = std::make_unique<RowEvaluator<float>>(*stencil.expression, level);
-  ExpressionRows inputs(stencil, region, channels, white, in.size, scratch);
+  ExpressionRows inputs(stencil, region, white, in.size, scratch);
   for (std::int64_t y = 0; y < region.height(); ++y) {
     rows[y + reads - 1] = view.float_row(y + reads - 1);
     state->run(result.begin(y), inputs.at(rows + y, y), n);
@@ -243,9 +229,8 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
   const ScratchScope scope(scratch);
   const Separable& separable = std::get<Separable>(node.primitive);
   const PrimitiveFacts facts = facts_of(node);
-  const int channels = in.channels;
-  const std::int64_t n = region.width() * channels;
-  const std::vector<float>& weights = arguments.float_of(0);
+  const std::int64_t n = region.width();
+  const std::vector<float>& weights = arguments.in_float;
   const Outside outside{separable.border, arguments.last()};
 
   // The row pass makes an intermediate image of the output's width and the input's height: those
@@ -257,15 +242,14 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
   const std::int64_t stride = (n * 4 + 63) / 64 * 64;
   std::byte* data = scratch.take<std::byte>(stride * made.height());
   const TileImage intermediate{
-      data,    stride, made, {in.size.width + separable.grow_x, in.size.height}, PixelClass::single,
-      channels};
+      data, stride, made, {in.size.width + separable.grow_x, in.size.height}, PixelClass::single};
   // A border value that is no code needs rows of floats.
   const bool short_row = separable.row.full() &&
-                         has_short_row_sum(in.cls, separable.row.width, channels, n, level) &&
+                         has_short_row_sum(in.cls, separable.row.width, n, level) &&
                          (separable.border != Border::constant || is_code(outside.value, in.cls));
   RowView input(in, {wanted.x0, made.y0, wanted.x1, made.y1}, facts.footprint.left, outside,
                 short_row ? in.cls : PixelClass::single, scratch, level);
-  WeightedRows row_pass(separable.row, weights.data(), input, channels, n, scratch, level);
+  WeightedRows row_pass(separable.row, weights.data(), input, n, scratch, level);
   std::int64_t done = 0;
   const auto make_rows_to = [&](std::int64_t end) {
     while (done < std::min(end, made.height())) {
@@ -275,8 +259,8 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
         to[k] = reinterpret_cast<float*>(data + (done + k) * stride);
       }
       if (short_row) {
-        short_row_sum(to[0], input.row(done) - facts.footprint.left * channels * bytes_of(in.cls),
-                      in.cls, weights.data(), separable.row.width, channels, n, level);
+        short_row_sum(to[0], input.row(done) - facts.footprint.left * bytes_of(in.cls), in.cls,
+                      weights.data(), separable.row.width, n, level);
       } else {
         row_pass.make(done, count, to);
       }
@@ -286,8 +270,8 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
 
   RowView view(intermediate, {region.x0, wanted.y0, region.x1, wanted.y1}, 0, outside,
                PixelClass::single, scratch, level);
-  WeightedRows column_pass(separable.column, weights.data() + separable.row.count(), view, channels,
-                           n, scratch, level);
+  WeightedRows column_pass(separable.column, weights.data() + separable.row.count(), view, n,
+                           scratch, level);
   ResultRows result(node.cls, out, n, dense_rows, scratch, level);
   for (std::int64_t y = 0; y < region.height();) {
     const int count = y + dense_rows <= region.height() ? dense_rows : 1;
@@ -323,7 +307,7 @@ void run_separable(const Node& node, const Arguments& arguments, const TileImage
   };
   for (std::int64_t x = region.x0, end = 0; x < region.x1; x = end) {
     end = strip_end(x);
-    const std::int64_t from = (x - region.x0) * bytes_of(node.cls) * in.channels;
+    const std::int64_t from = (x - region.x0) * bytes_of(node.cls);
     separable_strip(node, arguments, in, {x, region.y0, end, region.y1},
                     {out.data + from, out.stride}, scratch, level);
   }

@@ -1,24 +1,13 @@
-// Runs a kernel on the CPU: what each node must make of a tile is found from the last node to the
-// first, then the nodes are evaluated in order.
+// Runs a kernel on the CPU: its arguments and tables first, then its tiles, then its measurements.
 #include "backends/cpu/step.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <map>
-#include <optional>
 
-#include "backends/cpu/border_view.hpp"
-#include "backends/cpu/neighbourhood.hpp"
-#include "backends/cpu/permute.hpp"
-#include "backends/cpu/point.hpp"
 #include "backends/cpu/select.hpp"
-#include "backends/cpu/sink.hpp"
-#include "backends/cpu/stencil.hpp"
-#include "backends/cpu/tiles.hpp"
+#include "backends/cpu/tile_pass.hpp"
 #include "backends/cpu/whole_image.hpp"
-#include "backends/cpu/window.hpp"
 #include "core/error.hpp"
+#include "core/plane_kernel.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::cpu {
@@ -28,16 +17,6 @@ template <class T>
 bool is(const Node& node) {
   return std::holds_alternative<T>(node.primitive);
 }
-bool is_sink(const Node& node) { return is<Reduce>(node) || is<Histogram>(node); }
-
-// One thread's part in a launch.
-struct Worker {
-  std::unique_ptr<Scratch> scratch;
-  std::vector<PointProgram::State> points;  // one a node
-  std::vector<StencilState> stencils;       // one a node
-  std::vector<Region> needed;               // one a node: of the tile being made
-  std::vector<TileImage> made;              // one a node
-};
 
 class StepRun {
  public:
@@ -46,413 +25,236 @@ class StepRun {
           CpuLevel level)
       : spec_(spec),
         inputs_(inputs),
-        pool_(pool),
-        scratches_(scratches),
-        level_(level),
-        count_(spec.nodes.size()),
-        sizes_(count_),
-        arguments_(count_),
-        points_(count_),
-        tables_(count_),
-        table_source_(count_),
-        sinks_(count_),
-        sink_images_(count_),
-        outputs_(count_),
-        measures_(count_) {
+        runs_{spec, pool, scratches, level, plane_graph(spec), {}, {}},
+        sizes_(spec.nodes.size()),
+        measures_(spec.nodes.size()) {
+    for (const PlaneInput& of : runs_.graph.inputs) {
+      runs_.inputs.push_back(&(*inputs[of.input].planes)[of.channel]);
+    }
+    runs_.nodes.resize(runs_.graph.nodes.size());
     for (std::size_t i = 0; i < spec.outputs.size(); ++i) {
-      const int node = spec.outputs[i];
-      outputs_[node] = outputs[i].plane;
-      if (outputs[i].measure != nullptr) measure_outputs_[node] = outputs[i].measure;
+      if (outputs[i].planes == nullptr) continue;
+      for (int p = 0; p < spec.planes; ++p) {
+        const auto place = static_cast<std::size_t>(plane_of(
+            output_channel(i), p, static_cast<int>(outputs[i].planes->size()), spec.planes));
+        runs_.nodes[first_of(spec.outputs[i]) + p].output = &(*outputs[i].planes)[place];
+      }
     }
   }
 
-  void run() {
+  void run(const std::vector<StepValue>& outputs) {
     find_sizes();
-    for (std::size_t n = 0; n < count_; ++n) {
-      if (!is<Scalar>(node(n))) prepare_node(n);
-      const Node* pairs = counted_pairs(spec_, node(n));
-      if (is_sink(node(n))) sink_images_[n] = pairs != nullptr ? pairs->images : node(n).images;
-    }
-    if (count_ == 1 && stands_alone(node(0).primitive) && !node(0).is_measure) {
-      std::vector<const Plane*> images;
-      for (const Operand& operand : node(0).images) images.push_back(inputs_[operand.index].plane);
-      run_whole_image(node(0), arguments_[0], images, *outputs_[0], pool_, level_);
-      return;
+    for (std::size_t p = 0; p < runs_.nodes.size(); ++p) prepare(p);
+    if (spec_.nodes.size() == 1 && stands_alone(spec_.nodes[0].primitive) &&
+        !spec_.nodes[0].is_measure) {
+      return run_whole_images();
     }
     // Results of one size share a pass over the tiles.
     std::vector<Size> sizes;
-    for (std::size_t n = 0; n < count_; ++n) {
-      if (!is_root(n)) continue;
-      const Size size = root_size(n);
+    for (std::size_t p = 0; p < runs_.nodes.size(); ++p) {
+      if (!runs_.is_root(p)) continue;
+      const Size size = runs_.root_size(p);
       if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
     }
-    for (const Size size : sizes) run_pass(size);
-    for (std::size_t n = 0; n < count_; ++n) finish_measure(n);
-    for (const auto& [n, to] : measure_outputs_) *to = std::move(measures_[n]);
+    for (const Size size : sizes) run_tiles(runs_, size);
+    for (std::size_t n = 0; n < spec_.nodes.size(); ++n) finish_measure(n);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i].measure == nullptr) continue;
+      const std::vector<double>& made = measures_[spec_.outputs[i]];
+      const std::int64_t values = spec_.nodes[spec_.outputs[i]].values;
+      for (int p = 0; p < spec_.planes; ++p) {
+        std::copy_n(made.begin() + p * values, values,
+                    values_of(*outputs[i].measure, output_channel(i), p, values));
+      }
+    }
   }
 
  private:
-  const Node& node(std::size_t n) const { return spec_.nodes[n]; }
-
-  Size size_of(const Operand& operand) const {
-    return operand.external ? inputs_[operand.index].plane->size() : sizes_[operand.index];
+  std::size_t first_of(std::size_t n) const {
+    return static_cast<std::size_t>(runs_.graph.first_of_node[n]);
   }
-  PixelClass class_of(const Operand& operand) const {
-    return operand.external ? spec_.inputs[operand.index].cls : node(operand.index).cls;
+  int output_channel(std::size_t output) const {
+    return spec_.output_channels.empty() ? own_channel : spec_.output_channels[output];
   }
-  int channels_of(const Operand& operand) const {
-    return operand.external ? spec_.inputs[operand.index].channels : node(operand.index).channels;
+  // Where the values begin that a measurement has for a plane; `each` for a channel.
+  double* values_of(std::vector<double>& measure, int channel, int plane, std::int64_t each) const {
+    const auto all = static_cast<std::int64_t>(measure.size());
+    const auto channels = static_cast<int>(each > 0 ? all / each : 1);
+    return measure.data() + plane_of(channel, plane, channels, spec_.planes) * each;
   }
-  double white_of(const Operand& operand) const {
-    return operand.external ? spec_.inputs[operand.index].white : node(operand.index).white;
+  Size size_of(const Operand& image) const {
+    return image.external ? inputs_[image.index].planes->front().size() : sizes_[image.index];
   }
 
   void find_sizes() {
     Size first;
     for (const StepValue& input : inputs_) {
-      if (input.plane != nullptr && first.pixels() == 0) first = input.plane->size();
+      if (input.planes != nullptr && first.pixels() == 0) first = input.planes->front().size();
     }
-    for (std::size_t n = 0; n < count_; ++n) {
-      sizes_[n] = node(n).images.empty() ? first : result_size(node(n), size_of(node(n).images[0]));
+    for (std::size_t n = 0; n < sizes_.size(); ++n) {
+      const Node& node = spec_.nodes[n];
+      sizes_[n] = node.images.empty() ? first : result_size(node, size_of(node.images[0]));
     }
   }
 
-  bool is_root(std::size_t n) const { return outputs_[n] != nullptr || is_sink(node(n)); }
-  Size root_size(std::size_t n) const {
-    return is_sink(node(n)) ? size_of(node(n).images[0]) : sizes_[n];
-  }
-
-  void evaluate(std::size_t n) {
-    std::vector<MeasureView> views;
-    for (const Operand& operand : node(n).measures) {
-      if (operand.external) {
-        const KernelInput& input = spec_.inputs[operand.index];
-        views.push_back({inputs_[operand.index].measure->data(), input.channels, input.values});
-      } else {
-        const Node& from = node(operand.index);
-        views.push_back({measures_[operand.index].data(), from.channels, from.values});
-      }
+  // The values that a node's measurement has for a plane.
+  std::span<const double> measured(const Operand& operand, int plane) const {
+    if (!operand.external) {
+      const std::int64_t values = spec_.nodes[operand.index].values;
+      return {measures_[operand.index].data() + plane * values, static_cast<std::size_t>(values)};
     }
-    const Size size = node(n).images.empty() ? sizes_[n] : size_of(node(n).images[0]);
-    arguments_[n] = evaluate_arguments(node(n), views, size);
+    const KernelInput& input = spec_.inputs[operand.index];
+    return {values_of(*inputs_[operand.index].measure, input.channel, plane, input.values),
+            static_cast<std::size_t>(input.values * input.channels)};
   }
 
-  void prepare_node(std::size_t n) {
-    evaluate(n);
-    if (is<Point>(node(n))) prepare_point(n);
+  Arguments arguments_of(std::size_t n, int plane) const {
+    const Node& node = spec_.nodes[n];
+    std::vector<std::span<const double>> views;
+    for (const Operand& operand : node.measures) views.push_back(measured(operand, plane));
+    const Size size = node.images.empty() ? sizes_[n] : size_of(node.images[0]);
+    return evaluate_arguments(node, views, size);
   }
 
-  void prepare_point(std::size_t n) {
-    const Point& point = std::get<Point>(node(n).primitive);
-    const Operand& first = node(n).images[0];
-    if (point.lookup) {
-      tables_[n] = table_from(*inputs_[node(n).images[1].index].plane, class_of(first));
+  // --- before there are tiles
+
+  void prepare(std::size_t p) {
+    const PlaneNode& plane = runs_.graph.nodes[p];
+    PlaneRun& run = runs_.nodes[p];
+    run.node = &spec_.nodes[plane.node];
+    run.size = sizes_[plane.node];
+    run.arguments = arguments_of(plane.node, plane.channel);
+    if (is<Point>(*run.node)) prepare_point(p);
+    if (!is<Reduce>(*run.node) && !is<Histogram>(*run.node)) return;
+    run.sink_images =
+        counts_pairs(spec_, *run.node) ? runs_.images_of(plane.images[0].index) : plane.images;
+  }
+
+  void prepare_point(std::size_t p) {
+    PlaneRun& run = runs_.nodes[p];
+    const PlaneRun& first = runs_.nodes[p - runs_.graph.nodes[p].channel];  // of channel 0
+    // Where the channels' arguments are equal, their programs and tables are.
+    const bool same = &first != &run && run.arguments.same_as(first.arguments);
+    if (same) {
+      run.point = first.point;
+      run.own_table = first.own_table;
+    } else if (std::get<Point>(run.node->primitive).lookup) {
+      run.own_table = given_table(p);
     } else {
-      PointInputs inputs;
-      for (const Operand& operand : node(n).images) {
-        inputs.classes.push_back(class_of(operand));
-        inputs.channels.push_back(channels_of(operand));
-      }
-      inputs.white = white_of(first);
-      points_[n] =
-          std::make_unique<PointProgram>(node(n), arguments_[n], inputs, sizes_[n], level_);
-      // A table of 65,536 codes is dearer than a small image.
-      constexpr std::int64_t cheap = 256;
-      const std::int64_t elements = sizes_[n].pixels() * node(n).channels;
-      if (node(n).images.size() == 1 && is_integer(inputs.classes[0]) &&
-          codes_of(inputs.classes[0]) <= std::max(cheap, elements)) {
-        std::unique_ptr<Scratch> scratch = scratches_.take();
-        PointProgram::State state;
-        tables_[n] = points_[n]->table(state, *scratch);
-        scratches_.give(std::move(scratch));
-      }
+      make_program(p);
     }
-    table_source_[n] = first;
-    if (!tables_[n]) return;
-    if (!first.external && tables_[first.index]) {
-      tables_[n] = composed(*tables_[first.index], *tables_[n]);
-      table_source_[n] = table_source_[first.index];
+    if (run.own_table == nullptr) return;
+    run.table = run.own_table;
+    run.table_source = runs_.images_of(p)[0];
+    if (run.table_source.external) return;
+    const PlaneRun& before = runs_.nodes[run.table_source.index];
+    if (before.table == nullptr) return;
+    run.table_source = before.table_source;
+    const Operand& of_first = runs_.images_of(first_of(runs_.graph.nodes[p].node))[0];
+    if (same && runs_.nodes[of_first.index].table == before.table) {
+      run.table = first.table;
+    } else {
+      run.table = shared(composed(*before.table, *run.own_table));
     }
-    look_for_step(*tables_[n]);
   }
 
-  static CodeTable table_from(const Plane& plane, PixelClass from) {
-    CodeTable table{from, plane.cls(), {}, {}};
-    std::vector<std::byte>& values = table.channels.emplace_back();
-    for (std::int64_t y = 0; y < plane.size().height; ++y) {
-      values.insert(values.end(), plane.row(y), plane.row(y) + plane.row_bytes());
+  static std::shared_ptr<const CodeTable> shared(CodeTable table) {
+    look_for_step(table);
+    return std::make_shared<const CodeTable>(std::move(table));
+  }
+
+  void make_program(std::size_t p) {
+    PlaneRun& run = runs_.nodes[p];
+    const Node& node = *run.node;
+    PointInputs inputs;
+    for (const Operand& plane : runs_.images_of(p)) {
+      inputs.classes.push_back(runs_.class_of(plane));
     }
-    const std::int64_t have = plane.size().pixels() * plane.channels();
+    inputs.white = runs_.white_of(runs_.images_of(p)[0]);
+    const auto program =
+        std::make_shared<const PointProgram>(node, run.arguments, inputs, run.size, runs_.level);
+    run.point = program;
+    // A table of 65,536 codes is dearer than a small image.
+    constexpr std::int64_t cheap = 256;
+    const bool for_all =
+        std::none_of(node.arguments.begin(), node.arguments.end(),
+                     [](const Argument& a) { return a.source == Argument::Source::measured; });
+    const std::int64_t pixels = run.size.pixels() * (for_all ? spec_.planes : 1);
+    if (!is_integer(inputs.classes[0]) || codes_of(inputs.classes[0]) > std::max(cheap, pixels)) {
+      return;
+    }
+    std::unique_ptr<Scratch> scratch = runs_.scratches.take();
+    PointProgram::State state;
+    if (auto table = program->table(state, *scratch)) run.own_table = shared(std::move(*table));
+    runs_.scratches.give(std::move(scratch));
+  }
+
+  std::shared_ptr<const CodeTable> given_table(std::size_t p) const {
+    const PixelClass from = runs_.class_of(runs_.images_of(p)[0]);
+    const Plane& plane = *runs_.inputs[runs_.images_of(p)[1].index];
+    CodeTable table{from, plane.cls(), {}, {}};
+    for (std::int64_t y = 0; y < plane.size().height; ++y) {
+      table.values.insert(table.values.end(), plane.row(y), plane.row(y) + plane.row_bytes());
+    }
+    const std::int64_t have = plane.size().pixels();
     if (have != codes_of(from)) {
       throw Error("a table for " + std::string(name_of(from)) + " must have " +
                       std::to_string(codes_of(from)) + " values; this one has " +
                       std::to_string(have),
                   ExitCode::file_failed);
     }
-    return table;
+    return shared(std::move(table));
   }
 
-  // --- tiles
-
-  void run_pass(Size size) {
-    const TileGrid grid = tiles_for(spec_, size, pool_.helpers() + 1);
-    for (std::size_t n = 0; n < count_; ++n) {
-      if (!is_sink(node(n)) || root_size(n) != size) continue;
-      const Operand& image = node(n).images[0];
-      const SinkImage what{class_of(image), channels_of(image), size, white_of(image)};
-      if (is<Reduce>(node(n))) {
-        sinks_[n] = make_reduce(node(n), arguments_[n], what, grid.count(), level_);
-      } else if (sink_images_[n].size() == 2) {
-        sinks_[n] = make_pair_histogram(node(n), arguments_[image.index], what.channels,
-                                        static_cast<int>(grid.count()));
-      } else {
-        sinks_[n] = make_histogram(node(n), what, static_cast<int>(grid.count()), level_);
-      }
-    }
-    pool_.for_each(grid.count(), [&](std::int64_t tile) {
-      const int number = take_worker();
-      try {
-        run_tile(grid.region(tile), tile, size, number);
-      } catch (...) {
-        give_worker(number);
-        throw;
-      }
-      give_worker(number);
+  void run_whole_images() {
+    runs_.pool.for_each(static_cast<std::int64_t>(runs_.nodes.size()), [&](std::int64_t p) {
+      const PlaneRun& run = runs_.nodes[p];
+      std::vector<const Plane*> images;
+      for (const Operand& plane : runs_.images_of(p)) images.push_back(runs_.inputs[plane.index]);
+      run_whole_image(*run.node, run.arguments, images, *run.output, runs_.pool, runs_.level);
     });
-    for (const std::unique_ptr<Worker>& worker : workers_) {
-      scratches_.give(std::move(worker->scratch));
-    }
-    workers_.clear();
-    idle_.clear();
-  }
-
-  int take_worker() {
-    std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      const int number = idle_.back();
-      idle_.pop_back();
-      return number;
-    }
-    auto worker = std::make_unique<Worker>();
-    worker->scratch = scratches_.take();
-    worker->points.resize(count_);
-    worker->stencils.resize(count_);
-    worker->needed.resize(count_);
-    worker->made.resize(count_);
-    workers_.push_back(std::move(worker));
-    return static_cast<int>(workers_.size()) - 1;
-  }
-
-  void give_worker(int number) {
-    std::lock_guard lock(mutex_);
-    idle_.push_back(number);
-  }
-
-  Worker& worker_of(int number) {
-    std::lock_guard lock(mutex_);
-    return *workers_[number];
-  }
-
-  void run_tile(const Region& tile, std::int64_t tile_number, Size size, int number) {
-    Worker& worker = worker_of(number);
-    find_needed(tile, size, worker.needed);
-    const ScratchScope scope(*worker.scratch);
-    for (std::size_t n = 0; n < count_; ++n) {
-      if (is_sink(node(n))) {
-        if (root_size(n) != size) continue;
-        TileImage images[2];
-        for (std::size_t i = 0; i < sink_images_[n].size(); ++i) {
-          images[i] = image_of(sink_images_[n][i], worker);
-        }
-        sinks_[n]->take(images, tile, tile_number, number, *worker.scratch);
-      } else if (!node(n).is_measure && !worker.needed[n].empty()) {
-        make(n, tile, size, worker);
-      }
-    }
-  }
-
-  // What each node must make of the tile, from the last to the first.
-  void find_needed(const Region& tile, Size size, std::vector<Region>& needed) const {
-    std::fill(needed.begin(), needed.end(), Region{});
-    const auto need = [&](const Operand& operand, const Region& region) {
-      if (!operand.external) needed[operand.index] = hull(needed[operand.index], region);
-    };
-    for (std::size_t k = count_; k-- > 0;) {
-      if (is_root(k) && root_size(k) == size) {
-        for (const Operand& operand : sink_images_[k]) need(operand, tile);
-        if (outputs_[k] != nullptr) needed[k] = hull(needed[k], tile);
-      }
-      if (node(k).is_measure || needed[k].empty()) continue;
-      if (tables_[k]) {
-        need(table_source_[k], needed[k]);
-        continue;
-      }
-      for (const Operand& operand : node(k).images) {
-        need(operand, read_region(node(k), needed[k], size_of(operand)));
-      }
-    }
-  }
-
-  TileImage image_of(const Operand& operand, const Worker& worker) const {
-    if (!operand.external) return worker.made[operand.index];
-    const Plane& plane = *inputs_[operand.index].plane;
-    return {plane.row(0), plane.stride(), whole(plane.size()),
-            plane.size(), plane.cls(),    plane.channels()};
-  }
-
-  void make(std::size_t n, const Region& tile, Size size, Worker& worker) {
-    const Region region = worker.needed[n];
-    const int pixel = bytes_of(node(n).cls) * node(n).channels;
-    Plane* plane = sizes_[n] == size ? outputs_[n] : nullptr;
-    const bool direct = plane != nullptr && region == tile;
-    TileOut out;
-    if (direct) {
-      out = {plane->row(tile.y0) + tile.x0 * pixel, plane->stride()};
-    } else {
-      out.stride = (region.width() * pixel + 63) / 64 * 64;
-      out.data = worker.scratch->take<std::byte>(out.stride * region.height());
-    }
-    worker.made[n] = {out.data, out.stride, region, sizes_[n], node(n).cls, node(n).channels};
-    if (is<Point>(node(n))) {
-      make_point(n, region, out, worker);
-    } else {
-      make_moved(n, region, out, worker);
-    }
-    if (plane != nullptr && !direct) {
-      for (std::int64_t y = tile.y0; y < tile.y1; ++y) {
-        std::memcpy(plane->row(y) + tile.x0 * pixel, worker.made[n].at(tile.x0, y),
-                    static_cast<std::size_t>(tile.width() * pixel));
-      }
-    }
-  }
-
-  void make_point(std::size_t n, const Region& region, TileOut out, Worker& worker) {
-    if (tables_[n]) {
-      const TileImage in = image_of(table_source_[n], worker);
-      for (std::int64_t y = region.y0; y < region.y1; ++y) {
-        apply_table(*tables_[n], out.data + (y - region.y0) * out.stride, in.at(region.x0, y),
-                    node(n).channels, region.width() * node(n).channels, level_);
-      }
-      return;
-    }
-    std::vector<TileImage> images;
-    for (const Operand& operand : node(n).images) images.push_back(image_of(operand, worker));
-    std::vector<const std::byte*> rows(images.size());
-    for (std::int64_t y = region.y0; y < region.y1; ++y) {
-      for (std::size_t i = 0; i < images.size(); ++i) rows[i] = images[i].at(region.x0, y);
-      points_[n]->run(out.data + (y - region.y0) * out.stride, rows, region.x0, y, region.width(),
-                      worker.points[n], *worker.scratch);
-    }
-  }
-
-  void make_moved(std::size_t n, const Region& region, TileOut out, Worker& worker) {
-    const Node& what = node(n);
-    Scratch& scratch = *worker.scratch;
-    const TileImage in = image_of(what.images[0], worker);
-    if (const auto* permute = std::get_if<Permute>(&what.primitive)) {
-      run_permute(*permute, in, region, out, level_);
-    } else if (is<Window>(what)) {
-      run_window(what, in, region, arguments_[n].last(), out);
-    } else if (is<Stencil>(what)) {
-      run_stencil(what, arguments_[n], in, region, white_of(what.images[0]), out,
-                  worker.stencils[n], scratch, level_);
-    } else if (is<Separable>(what)) {
-      run_separable(what, arguments_[n], in, region, out, scratch, level_);
-    } else {
-      const ScratchScope scope(scratch);
-      const PrimitiveFacts facts = facts_of(what);
-      Outside outside{facts.border, arguments_[n].last()};
-      const auto* extremum = std::get_if<Extremum>(&what.primitive);
-      if (extremum != nullptr) outside.value = nothing_of(what.cls, extremum->largest);
-      const Region wanted = under(facts, region);
-      Region there = wanted;
-      if (extremum != nullptr) {  // it needs no copies of rows that end at the image's sides
-        there.x0 = std::max<std::int64_t>(wanted.x0, 0);
-        there.x1 = std::min(wanted.x1, in.size.width);
-      }
-      const int left = static_cast<int>(region.x0 - there.x0);
-      const RowsView view{native_rows(in, there, left, outside, scratch),
-                          region.width(),
-                          region.height(),
-                          in.channels,
-                          there.x0 - wanted.x0,
-                          wanted.x1 - there.x1};
-      if (extremum != nullptr) {
-        run_extremum(*extremum, what.cls, view, out, scratch, level_);
-      } else {
-        const Rank& rank = std::get<Rank>(what.primitive);
-        if (rank.offsets) {
-          run_offset_rank(rank, arguments_[n].float_of(0).data(), what.cls, view, out);
-        } else {
-          run_rank(rank, what.cls, view, out, scratch, level_);
-        }
-      }
-    }
-  }
-
-  // The value that never is the largest (or smallest).
-  static double nothing_of(PixelClass cls, bool largest) {
-    if (cls == PixelClass::single) return largest ? -HUGE_VAL : HUGE_VAL;
-    return largest ? 0 : class_max(cls);
   }
 
   // --- measurements
 
   void finish_measure(std::size_t n) {
-    if (!node(n).is_measure) return;
-    if (is_sink(node(n))) {
-      measures_[n] = sinks_[n]->finish();
-    } else if (is<Select>(node(n))) {
-      measures_[n] = select_values(*inputs_[node(n).images[0].index].plane, arguments_[n]);
-    } else {
-      evaluate(n);
-      run_scalar(n);
+    if (!spec_.nodes[n].is_measure) return;
+    if (is<Scalar>(spec_.nodes[n])) return run_scalar(n);
+    std::vector<std::vector<double>> values(static_cast<std::size_t>(spec_.planes));
+    runs_.pool.for_each(static_cast<std::int64_t>(values.size()), [&](std::int64_t c) {
+      const std::size_t p = first_of(n) + static_cast<std::size_t>(c);
+      const PlaneRun& run = runs_.nodes[p];
+      values[c] = run.is_sink()
+                      ? run.sink->finish()
+                      : select_values(*runs_.inputs[runs_.images_of(p)[0].index], run.arguments);
+    });
+    for (const std::vector<double>& of_channel : values) {
+      measures_[n].insert(measures_[n].end(), of_channel.begin(), of_channel.end());
     }
   }
 
   void run_scalar(std::size_t n) {
-    const Scalar& scalar = std::get<Scalar>(node(n).primitive);
-    const int channels = node(n).channels;
-    measures_[n].resize(static_cast<std::size_t>(channels) * node(n).values);
-    for (int c = 0; c < channels; ++c) {
+    const Node& node = spec_.nodes[n];
+    measures_[n].resize(static_cast<std::size_t>(spec_.planes * node.values));
+    for (int p = 0; p < spec_.planes; ++p) {
       std::vector<double> in;
       std::vector<std::int64_t> counts;
-      for (const Operand& operand : node(n).measures) {
-        const std::vector<double>& values =
-            operand.external ? *inputs_[operand.index].measure : measures_[operand.index];
-        const int has = channels_of(operand);
-        // One channel takes everything; else each takes its own.
-        const bool all = channels == 1 || has != channels;
-        const std::int64_t count = static_cast<std::int64_t>(values.size()) / (all ? 1 : has);
-        const auto from = values.begin() + (all ? 0 : c * count);
-        in.insert(in.end(), from, from + count);
-        counts.push_back(count);
+      for (const Operand& operand : node.measures) {
+        const std::span<const double> values = measured(operand, p);
+        in.insert(in.end(), values.begin(), values.end());
+        counts.push_back(static_cast<std::int64_t>(values.size()));
       }
-      scalar.body->run(in.data(), counts.data(), arguments_[n].of(c).data(),
-                       measures_[n].data() + c * node(n).values);
+      std::get<Scalar>(node.primitive)
+          .body->run(in.data(), counts.data(), arguments_of(n, p).in_double.data(),
+                     measures_[n].data() + p * node.values);
     }
   }
 
   const KernelSpec& spec_;
   const std::vector<StepValue>& inputs_;
-  ThreadPool& pool_;
-  ScratchPool& scratches_;
-  CpuLevel level_;
-  std::size_t count_;
-  // One a node:
-  std::vector<Size> sizes_;
-  std::vector<Arguments> arguments_;
-  std::vector<std::unique_ptr<PointProgram>> points_;
-  std::vector<std::optional<CodeTable>> tables_;
-  std::vector<Operand> table_source_;  // what the table is applied to
-  std::vector<std::unique_ptr<Sink>> sinks_;
-  std::vector<std::vector<Operand>> sink_images_;  // what a sink takes
-  std::vector<Plane*> outputs_;
-  std::vector<std::vector<double>> measures_;
-  std::map<std::size_t, std::vector<double>*> measure_outputs_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<int> idle_;
+  PlaneRuns runs_;
+  std::vector<Size> sizes_;                    // one a node
+  std::vector<std::vector<double>> measures_;  // one a node
 };
 
 }  // namespace
@@ -497,7 +299,7 @@ void check_runnable(const KernelSpec& spec) {
 void run_step(const KernelSpec& spec, const std::vector<StepValue>& inputs,
               const std::vector<StepValue>& outputs, ThreadPool& pool, ScratchPool& scratches,
               CpuLevel level) {
-  StepRun(spec, inputs, outputs, pool, scratches, level).run();
+  StepRun(spec, inputs, outputs, pool, scratches, level).run(outputs);
 }
 
 }  // namespace impipe::cpu

@@ -1,4 +1,4 @@
-// Runs a kernel on the CPU, a tile of its results at a time.
+// Runs a kernel on the CPU: plane by plane, a tile of its results at a time.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,10 @@
 
 namespace impipe::cpu {
 
-// What a launch reads and writes: a plane or a measurement ([channels][values]) each.
+// What a launch reads and writes: an image, one plane a channel, or a measurement
+// ([channels][values]).
 struct StepValue {
-  Plane* plane = nullptr;
+  std::vector<Plane>* planes = nullptr;
   std::vector<double>* measure = nullptr;
 };
 

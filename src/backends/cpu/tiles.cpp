@@ -24,28 +24,28 @@ Region TileGrid::region(std::int64_t tile) const {
   return {x, y, std::min(x + width, image.width), std::min(y + height, image.height)};
 }
 
-TileGrid tiles_for(const KernelSpec& spec, Size size, int threads) {
+TileGrid tiles_for(const KernelSpec& spec, Size size, int threads, std::int64_t groups) {
   std::int64_t halo_x = 0, halo_y = 0;
-  int channels = 1;
+  int planes = 1;  // made together
   bool transposes = false;
   for (const Node& node : spec.nodes) {
     const Footprint f = facts_of(node).footprint;
     halo_x += f.left + f.right;
     halo_y += f.up + f.down;
-    if (!node.is_measure) channels = std::max(channels, node.channels);
+    if (!node.is_measure && groups == 1) planes = std::max(planes, node.channels);
     const auto* permute = std::get_if<Permute>(&node.primitive);
     transposes = transposes || (permute != nullptr && permute->transpose);
   }
-  std::int64_t width = 4096 / channels, height = cell_side;
+  std::int64_t width = 4096 / planes, height = cell_side;
   if (transposes) {
     width = height = 256;
   } else if (halo_x + halo_y > 0) {
     // A halo costs at most about an eighth in each direction.
-    width = std::max<std::int64_t>(2048 / channels, 8 * halo_x);
+    width = std::max<std::int64_t>(2048 / planes, 8 * halo_x);
     height = std::max<std::int64_t>(64, 8 * halo_y);
   }
   // Of a thin image a tile takes as many pixels, not a few of them: each tile has its own cost.
-  const std::int64_t pixels = std::min(width * height, size.pixels() / (4 * threads));
+  const std::int64_t pixels = std::min(width * height, groups * size.pixels() / (4 * threads));
   const std::int64_t wide = std::min(most_side, pixels / std::min(size.height, height));
   const std::int64_t tall = std::min(most_side, pixels / std::min(size.width, width));
   width = std::max({width, cell_side, wide});
@@ -54,7 +54,7 @@ TileGrid tiles_for(const KernelSpec& spec, Size size, int threads) {
   // Every thread gets several, so that uneven ones balance; fewer where low tiles would spend more
   // on their halos than that gains.
   const auto wanted = [&] { return threads * (grid.height > 6 * halo_y ? 4 : 2); };
-  while (threads > 1 && grid.count() < wanted() && grid.height > cell_side) {
+  while (threads > 1 && groups * grid.count() < wanted() && grid.height > cell_side) {
     grid.height = part(size.height, grid.height - cell_side);
   }
   return grid;

@@ -13,8 +13,8 @@ struct TileGrid {
   Region region(std::int64_t tile) const;
 };
 
-// Tiles of results of this size: intermediates of a tile stay in the second cache, halos are small
-// beside it, and every thread has some.
-TileGrid tiles_for(const KernelSpec& spec, Size size, int threads);
+// Tiles of results of this size, which `groups` groups of nodes make one by one: intermediates of a
+// tile stay in the L2 cache, halos are small beside it, and every thread has some.
+TileGrid tiles_for(const KernelSpec& spec, Size size, int threads, std::int64_t groups);
 
 }  // namespace impipe::cpu

@@ -79,12 +79,11 @@ void sparse_extremum(float* out, const float* const* taps, const float* heights,
 }
 
 void dense_sum(float* const* out, int rows, const float* const* in, const float* weights, int width,
-               int height, std::int64_t step, std::int64_t n, CpuLevel level) {
+               int height, std::int64_t n, CpuLevel level) {
   using Dense = decltype(&baseline::dense_one);
   constexpr Dense one[] = {baseline::dense_one, v3::dense_one, v4::dense_one};
   constexpr Dense four[] = {baseline::dense_four, v3::dense_four, v4::dense_four};
-  (rows == dense_rows ? four : one)[static_cast<int>(level)](out, in, weights, width, height, step,
-                                                             n);
+  (rows == dense_rows ? four : one)[static_cast<int>(level)](out, in, weights, width, height, n);
 }
 
 }  // namespace impipe::cpu

@@ -21,9 +21,8 @@ void sparse_extremum(float* out, const float* const* taps, const float* heights,
 inline constexpr int dense_rows = 4;
 
 // `rows` rows (1 or dense_rows) over a full rectangle of taps: weights [height][width]; in[r] for
-// r < rows + height - 1 points at the leftmost tap of output row 0's row r; step elements lie
-// between taps.
+// r < rows + height - 1 points at the leftmost tap of output row 0's row r.
 void dense_sum(float* const* out, int rows, const float* const* in, const float* weights, int width,
-               int height, std::int64_t step, std::int64_t n, CpuLevel level);
+               int height, std::int64_t n, CpuLevel level);
 
 }  // namespace impipe::cpu

@@ -31,10 +31,12 @@ struct WholeImage {
   const Plane& in = *images.front();
 
   void operator()(const Distance& d) const { run_distance(d, in, out, pool, level); }
-  void operator()(const Diffuse&) const { run_diffuse(in, arguments.of(0)[0], out, pool, level); }
-  void operator()(const Project&) const { run_project(arguments.of(0), in, out, pool, level); }
+  void operator()(const Diffuse&) const {
+    run_diffuse(in, arguments.in_double[0], out, pool, level);
+  }
+  void operator()(const Project&) const { run_project(arguments.in_double, in, out, pool, level); }
   void operator()(const Backproject& b) const {
-    run_backproject(b, arguments.of(0), in, out, pool);
+    run_backproject(b, arguments.in_double, in, out, pool);
   }
   void operator()(const Label& l) const {
     run_label(l, arguments.last(), images, out, pool, level);

@@ -15,7 +15,7 @@ void frame_pixels(const TileImage& in, std::int64_t y, std::int64_t from, std::i
                   Border border, double outside, std::byte* out) {
   const int pixel = in.pixel_bytes();
   if (border == Border::constant) {
-    fill_elements(out, in.cls, outside, (to - from) * in.channels);
+    fill_elements(out, in.cls, outside, to - from);
     return;
   }
   for (std::int64_t x = from; x < to; ++x, out += pixel) {
@@ -39,7 +39,7 @@ void run_window(const Node& node, const TileImage& in, const Region& region, dou
     std::byte* target = out.data + (row - region.y0) * out.stride;
     const std::int64_t y = map_outside(row + place.top, in.size.height, border);
     if (y < 0) {
-      fill_elements(target, in.cls, outside, region.width() * in.channels);
+      fill_elements(target, in.cls, outside, region.width());
       continue;
     }
     frame_pixels(in, y, x0, from, border, outside, target);

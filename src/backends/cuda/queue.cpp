@@ -116,21 +116,24 @@ std::shared_ptr<DevicePlane> CudaQueue::upload(const Plane& plane) {
 std::shared_ptr<DevicePlane> CudaQueue::upload_stack(std::span<const Plane> planes) {
   context_->use();
   const Plane& first = planes.front();
+  std::vector<Plane> channels;
+  for (const Plane& image : planes) {
+    for (Plane& channel : split_planes(image, &pool_)) channels.push_back(std::move(channel));
+  }
   auto made =
       new_plane(first.cls(), first.channels(), first.size(), static_cast<int>(planes.size()));
   const std::int64_t stride = jit::row_bytes(first.cls(), first.size());
-  const std::int64_t height = first.size().height, of_image = height * first.channels();
-  const std::int64_t all = of_image * static_cast<std::int64_t>(planes.size());
+  const std::int64_t height = first.size().height;
+  const std::int64_t all = height * static_cast<std::int64_t>(channels.size());
   const std::int64_t rows =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(largest_piece) / stride);
   for (std::int64_t y = 0; y < all; y += rows) {
     const std::int64_t count = std::min(rows, all - y);
     StagingPool::Lease piece = staging_->take(static_cast<std::size_t>(count * stride));
     for_rows(y, count, stride, [&](std::int64_t row) {
-      const Plane& plane = planes[static_cast<std::size_t>(row / of_image)];
-      take_channel(plane.row(row % height), plane.channels(),
-                   static_cast<int>(row % of_image / height), bytes_of(plane.cls()),
-                   plane.size().width, piece.data() + (row - y) * stride);
+      const Plane& plane = channels[static_cast<std::size_t>(row / height)];
+      std::memcpy(piece.data() + (row - y) * stride, plane.row(row % height),
+                  static_cast<std::size_t>(plane.row_bytes()));
     });
     check(driver().api.copy_to_device(made->pointer() + static_cast<DevicePointer>(y * stride),
                                       piece.data(), static_cast<std::size_t>(count * stride),
@@ -149,12 +152,12 @@ std::vector<Plane> CudaQueue::download_stack(const DevicePlane& device_planes) {
   context_->use();
   const auto& from = static_cast<const CudaPlane&>(device_planes);
   std::vector<Plane> planes;
-  for (int i = 0; i < from.count(); ++i) {
-    planes.emplace_back(from.cls(), from.channels(), from.size());
+  for (int i = 0; i < from.count() * from.channels(); ++i) {
+    planes.emplace_back(from.cls(), 1, from.size());
   }
   const std::int64_t stride = jit::row_bytes(from.cls(), from.size());
-  const std::int64_t height = from.size().height, of_image = height * from.channels();
-  const std::int64_t all = of_image * from.count();
+  const std::int64_t height = from.size().height;
+  const std::int64_t all = height * static_cast<std::int64_t>(planes.size());
   const std::int64_t rows =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(largest_piece) / stride);
   // The piece that is on its way while the one before it is copied out.
@@ -165,10 +168,9 @@ std::vector<Plane> CudaQueue::download_stack(const DevicePlane& device_planes) {
   const auto copy_out = [&](const Piece& piece) {
     piece.lease.wait();
     for_rows(piece.y, piece.count, stride, [&](std::int64_t row) {
-      Plane& plane = planes[static_cast<std::size_t>(row / of_image)];
-      put_channel(piece.lease.data() + (row - piece.y) * stride, plane.channels(),
-                  static_cast<int>(row % of_image / height), bytes_of(plane.cls()),
-                  plane.size().width, plane.row(row % height));
+      Plane& plane = planes[static_cast<std::size_t>(row / height)];
+      std::memcpy(plane.row(row % height), piece.lease.data() + (row - piece.y) * stride,
+                  static_cast<std::size_t>(plane.row_bytes()));
     });
   };
   std::optional<Piece> before;
@@ -190,7 +192,12 @@ std::vector<Plane> CudaQueue::download_stack(const DevicePlane& device_planes) {
     before.emplace(std::move(*lease), y, count);
   }
   if (before) copy_out(*before);
-  return planes;
+  std::vector<Plane> images;
+  const auto channels = static_cast<std::size_t>(from.channels());
+  for (std::size_t i = 0; i < planes.size(); i += channels) {
+    images.push_back(join_planes(std::span(planes).subspan(i, channels), &pool_));
+  }
+  return images;
 }
 
 std::vector<double> CudaQueue::download(const DeviceMeasure& measure) {

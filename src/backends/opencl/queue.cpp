@@ -93,18 +93,7 @@ std::shared_ptr<DevicePlane> OpenClQueue::upload_stack(std::span<const Plane> pl
   };
   std::size_t place = 0;
   for (const Plane& image : planes) {
-    if (image.channels() == 1) {
-      write(image, place++);
-      continue;
-    }
-    Plane channel(image.cls(), 1, image.size());
-    for (int c = 0; c < image.channels(); ++c) {
-      for (std::int64_t y = 0; y < image.size().height; ++y) {
-        take_channel(image.row(y), image.channels(), c, bytes_of(image.cls()), image.size().width,
-                     channel.row(y));
-      }
-      write(channel, place++);
-    }
+    for (const Plane& channel : split_planes(image)) write(channel, place++);
   }
   return plane;
 }
@@ -128,20 +117,12 @@ std::vector<Plane> OpenClQueue::download_stack(const DevicePlane& planes) {
   };
   std::size_t place = 0;
   for (int i = 0; i < from.count(); ++i) {
-    Plane& image = made.emplace_back(from.cls(), from.channels(), from.size());
-    if (from.size().pixels() == 0) continue;
-    if (image.channels() == 1) {
-      read(place++, image);
-      continue;
+    std::vector<Plane> channels;
+    for (int c = 0; c < from.channels(); ++c) {
+      channels.emplace_back(from.cls(), 1, from.size());
+      if (from.size().pixels() > 0) read(place++, channels.back());
     }
-    Plane channel(image.cls(), 1, image.size());
-    for (int c = 0; c < image.channels(); ++c) {
-      read(place++, channel);
-      for (std::int64_t y = 0; y < image.size().height; ++y) {
-        put_channel(channel.row(y), image.channels(), c, bytes_of(image.cls()), image.size().width,
-                    image.row(y));
-      }
-    }
+    made.push_back(join_planes(channels));
   }
   return made;
 }

@@ -1,0 +1,277 @@
+// Makes the planes of a kernel, a tile at a time: what each node must make of a tile is found from
+// the last node to the first, then the nodes are evaluated in order.
+#include "backends/cpu/tile_pass.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "backends/cpu/border_view.hpp"
+#include "backends/cpu/neighbourhood.hpp"
+#include "backends/cpu/permute.hpp"
+#include "backends/cpu/stencil.hpp"
+#include "backends/cpu/tiles.hpp"
+#include "backends/cpu/window.hpp"
+#include "core/primitive_facts.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+// One thread's part in a pass.
+struct Worker {
+  std::unique_ptr<Scratch> scratch;
+  std::vector<PointProgram::State> points;  // one a node
+  std::vector<StencilState> stencils;       // one a node
+  std::vector<Region> needed;               // one a node: of the tile being made
+  std::vector<TileImage> made;              // one a node
+};
+
+// The value that never is the largest (or smallest).
+double nothing_of(PixelClass cls, bool largest) {
+  if (cls == PixelClass::single) return largest ? -HUGE_VAL : HUGE_VAL;
+  return largest ? 0 : class_max(cls);
+}
+
+class TilePass {
+ public:
+  TilePass(PlaneRuns& runs, Size size) : runs_(runs), size_(size) {
+    std::vector<std::vector<std::size_t>> all(static_cast<std::size_t>(runs.graph.groups));
+    std::vector<bool> wanted(all.size());
+    for (std::size_t n = 0; n < runs.nodes.size(); ++n) {
+      const auto group = static_cast<std::size_t>(runs.graph.nodes[n].group);
+      all[group].push_back(n);
+      wanted[group] = wanted[group] || is_wanted(n);
+    }
+    for (std::size_t g = 0; g < all.size(); ++g) {
+      if (wanted[g]) groups_.push_back(std::move(all[g]));
+    }
+  }
+
+  // Tiles of all groups are handed out together: no thread waits where one group ends.
+  void run() {
+    const auto groups = static_cast<std::int64_t>(groups_.size());
+    grid_ = tiles_for(runs_.spec, size_, runs_.pool.helpers() + 1, groups);
+    const std::int64_t tasks = groups * grid_.count();
+    make_sinks(static_cast<int>(tasks));
+    runs_.pool.for_each(tasks, [&](std::int64_t task) {
+      const int number = take_worker();
+      try {
+        run_tile(groups_[task / grid_.count()], task % grid_.count(), number);
+      } catch (...) {
+        give_worker(number);
+        throw;
+      }
+      give_worker(number);
+    });
+    for (const std::unique_ptr<Worker>& worker : workers_) {
+      runs_.scratches.give(std::move(worker->scratch));
+    }
+  }
+
+ private:
+  bool is_wanted(std::size_t n) const { return runs_.is_root(n) && runs_.root_size(n) == size_; }
+
+  void make_sinks(int workers) {
+    for (std::size_t n = 0; n < runs_.nodes.size(); ++n) {
+      PlaneRun& run = runs_.nodes[n];
+      if (!run.is_sink() || !is_wanted(n)) continue;
+      const Operand& image = runs_.images_of(n)[0];
+      const SinkImage what{runs_.class_of(image), size_, runs_.white_of(image)};
+      if (std::holds_alternative<Reduce>(run.node->primitive)) {
+        run.sink = make_reduce(*run.node, run.arguments, what, grid_.count(), runs_.level);
+      } else if (run.sink_images.size() == 2) {
+        run.sink = make_pair_histogram(*run.node, runs_.nodes[image.index].arguments, workers);
+      } else {
+        run.sink = make_histogram(*run.node, what, workers, runs_.level);
+      }
+    }
+  }
+
+  int take_worker() {
+    std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      const int number = idle_.back();
+      idle_.pop_back();
+      return number;
+    }
+    auto worker = std::make_unique<Worker>();
+    worker->scratch = runs_.scratches.take();
+    worker->points.resize(runs_.nodes.size());
+    worker->stencils.resize(runs_.nodes.size());
+    worker->needed.resize(runs_.nodes.size());
+    worker->made.resize(runs_.nodes.size());
+    workers_.push_back(std::move(worker));
+    return static_cast<int>(workers_.size()) - 1;
+  }
+
+  void give_worker(int number) {
+    std::lock_guard lock(mutex_);
+    idle_.push_back(number);
+  }
+
+  Worker& worker_of(int number) {
+    std::lock_guard lock(mutex_);
+    return *workers_[number];
+  }
+
+  void run_tile(const std::vector<std::size_t>& group, std::int64_t number, int worker_number) {
+    Worker& worker = worker_of(worker_number);
+    const Region tile = grid_.region(number);
+    find_needed(group, tile, worker.needed);
+    const ScratchScope scope(*worker.scratch);
+    for (const std::size_t n : group) {
+      const PlaneRun& run = runs_.nodes[n];
+      if (run.is_sink()) {
+        if (!is_wanted(n)) continue;
+        TileImage images[2];
+        for (std::size_t i = 0; i < run.sink_images.size(); ++i) {
+          images[i] = image_of(run.sink_images[i], worker);
+        }
+        run.sink->take(images, tile, number, worker_number, *worker.scratch);
+      } else if (!run.node->is_measure && !worker.needed[n].empty()) {
+        make(n, tile, worker);
+      }
+    }
+  }
+
+  // What each node must make of the tile, from the last to the first.
+  void find_needed(const std::vector<std::size_t>& group, const Region& tile,
+                   std::vector<Region>& needed) const {
+    for (const std::size_t n : group) needed[n] = {};
+    const auto need = [&](const Operand& plane, const Region& region) {
+      if (!plane.external) needed[plane.index] = hull(needed[plane.index], region);
+    };
+    for (std::size_t k = group.size(); k-- > 0;) {
+      const std::size_t n = group[k];
+      const PlaneRun& run = runs_.nodes[n];
+      if (is_wanted(n)) {
+        for (const Operand& plane : run.sink_images) need(plane, tile);
+        if (run.output != nullptr) needed[n] = hull(needed[n], tile);
+      }
+      if (run.node->is_measure || needed[n].empty()) continue;
+      if (run.table != nullptr) {
+        need(run.table_source, needed[n]);
+        continue;
+      }
+      for (const Operand& plane : runs_.images_of(n)) {
+        need(plane, read_region(*run.node, needed[n], runs_.size_of(plane)));
+      }
+    }
+  }
+
+  TileImage image_of(const Operand& operand, const Worker& worker) const {
+    if (!operand.external) return worker.made[operand.index];
+    const Plane& plane = *runs_.inputs[operand.index];
+    return {plane.row(0), plane.stride(), whole(plane.size()), plane.size(), plane.cls()};
+  }
+
+  void make(std::size_t n, const Region& tile, Worker& worker) {
+    const PlaneRun& run = runs_.nodes[n];
+    const Region region = worker.needed[n];
+    const int pixel = bytes_of(run.node->cls);
+    Plane* plane = run.size == size_ ? run.output : nullptr;
+    const bool direct = plane != nullptr && region == tile;
+    TileOut out;
+    if (direct) {
+      out = {plane->row(tile.y0) + tile.x0 * pixel, plane->stride()};
+    } else {
+      out.stride = (region.width() * pixel + 63) / 64 * 64;
+      out.data = worker.scratch->take<std::byte>(out.stride * region.height());
+    }
+    worker.made[n] = {out.data, out.stride, region, run.size, run.node->cls};
+    if (std::holds_alternative<Point>(run.node->primitive)) {
+      make_point(n, region, out, worker);
+    } else {
+      make_moved(n, region, out, worker);
+    }
+    if (plane != nullptr && !direct) {
+      for (std::int64_t y = tile.y0; y < tile.y1; ++y) {
+        std::memcpy(plane->row(y) + tile.x0 * pixel, worker.made[n].at(tile.x0, y),
+                    static_cast<std::size_t>(tile.width() * pixel));
+      }
+    }
+  }
+
+  void make_point(std::size_t n, const Region& region, TileOut out, Worker& worker) {
+    const PlaneRun& run = runs_.nodes[n];
+    if (run.table != nullptr) {
+      const TileImage in = image_of(run.table_source, worker);
+      for (std::int64_t y = region.y0; y < region.y1; ++y) {
+        apply_table(*run.table, out.data + (y - region.y0) * out.stride, in.at(region.x0, y),
+                    region.width(), runs_.level);
+      }
+      return;
+    }
+    std::vector<TileImage> images;
+    for (const Operand& plane : runs_.images_of(n)) images.push_back(image_of(plane, worker));
+    std::vector<const std::byte*> rows(images.size());
+    for (std::int64_t y = region.y0; y < region.y1; ++y) {
+      for (std::size_t i = 0; i < images.size(); ++i) rows[i] = images[i].at(region.x0, y);
+      run.point->run(out.data + (y - region.y0) * out.stride, rows, region.x0, y, region.width(),
+                     worker.points[n], *worker.scratch);
+    }
+  }
+
+  void make_moved(std::size_t n, const Region& region, TileOut out, Worker& worker) {
+    const PlaneRun& run = runs_.nodes[n];
+    const Node& what = *run.node;
+    const Operand& image = runs_.images_of(n)[0];
+    const TileImage in = image_of(image, worker);
+    Scratch& scratch = *worker.scratch;
+    if (const auto* permute = std::get_if<Permute>(&what.primitive)) {
+      run_permute(*permute, in, region, out, runs_.level);
+    } else if (std::holds_alternative<Window>(what.primitive)) {
+      run_window(what, in, region, run.arguments.last(), out);
+    } else if (std::holds_alternative<Stencil>(what.primitive)) {
+      run_stencil(what, run.arguments, in, region, runs_.white_of(image), out, worker.stencils[n],
+                  scratch, runs_.level);
+    } else if (std::holds_alternative<Separable>(what.primitive)) {
+      run_separable(what, run.arguments, in, region, out, scratch, runs_.level);
+    } else {
+      make_ordered(run, in, region, out, scratch);
+    }
+  }
+
+  // Extrema and ranks.
+  void make_ordered(const PlaneRun& run, const TileImage& in, const Region& region, TileOut out,
+                    Scratch& scratch) const {
+    const ScratchScope scope(scratch);
+    const Node& what = *run.node;
+    const PrimitiveFacts facts = facts_of(what);
+    Outside outside{facts.border, run.arguments.last()};
+    const auto* extremum = std::get_if<Extremum>(&what.primitive);
+    const Region wanted = under(facts, region);
+    Region there = wanted;
+    if (extremum != nullptr) {  // it needs no copies of rows that end at the image's sides
+      outside.value = nothing_of(what.cls, extremum->largest);
+      there.x0 = std::max<std::int64_t>(wanted.x0, 0);
+      there.x1 = std::min(wanted.x1, in.size.width);
+    }
+    const int left = static_cast<int>(region.x0 - there.x0);
+    const RowsView view{native_rows(in, there, left, outside, scratch), region.width(),
+                        region.height(), there.x0 - wanted.x0, wanted.x1 - there.x1};
+    if (extremum != nullptr) {
+      return run_extremum(*extremum, what.cls, view, out, scratch, runs_.level);
+    }
+    const Rank& rank = std::get<Rank>(what.primitive);
+    if (rank.offsets) {
+      run_offset_rank(rank, run.arguments.in_float.data(), what.cls, view, out);
+    } else {
+      run_rank(rank, what.cls, view, out, scratch, runs_.level);
+    }
+  }
+
+  PlaneRuns& runs_;
+  Size size_;
+  std::vector<std::vector<std::size_t>> groups_;  // the nodes of those with results of this size
+  TileGrid grid_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<int> idle_;
+};
+
+}  // namespace
+
+void run_tiles(PlaneRuns& runs, Size size) { TilePass(runs, size).run(); }
+
+}  // namespace impipe::cpu
