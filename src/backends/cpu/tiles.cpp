@@ -32,7 +32,8 @@ TileGrid tiles_for(const KernelSpec& spec, Size size, int threads, std::int64_t 
     const Footprint f = facts_of(node).footprint;
     halo_x += f.left + f.right;
     halo_y += f.up + f.down;
-    if (!node.is_measure && groups == 1) planes = std::max(planes, node.channels);
+    // Channels that are mixed.
+    if (node.images.size() > 2 && groups == 1) planes = static_cast<int>(node.images.size());
     const auto* permute = std::get_if<Permute>(&node.primitive);
     transposes = transposes || (permute != nullptr && permute->transpose);
   }
