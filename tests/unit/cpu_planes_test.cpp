@@ -6,6 +6,7 @@
 
 #include "backends/cpu/plane_graph.hpp"
 #include "core/expression.hpp"
+#include "core/plane_kernel.hpp"
 #include "support/spec_case.hpp"
 
 IMPIPE_POINT_BODY(planes_scale, (x), (gain), { return x * gain; })
@@ -86,10 +87,9 @@ std::vector<int> groups_of(const cpu::PlaneGraph& graph) {
 }
 
 TEST(CpuPlanes, ChannelsThatDoNotMixShareNothing) {
-  const cpu::PlaneGraph graph = cpu::plane_graph(chain(uint8, 3));
+  const cpu::PlaneGraph graph = cpu::plane_graph(plane_kernel(chain(uint8, 3)).spec);
   EXPECT_EQ(graph.groups, 3);
   EXPECT_EQ(graph.inputs.size(), 3u);
-  EXPECT_EQ(graph.channels, (std::vector<int>{3, 3, 3, 3, 3, 3}));
   EXPECT_EQ(groups_of(graph),
             (std::vector<int>{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}));
 }
@@ -98,26 +98,29 @@ TEST(CpuPlanes, ATableForAllChannelsDoesNotJoinThem) {
   SpecBuilder b;
   const Operand in = b.input(uint8, 3), table = b.input(uint8, 1);
   const KernelSpec spec = b.finish({b.add(Point{.lookup = true}, {in, table}, {}, uint8, 3)});
-  const cpu::PlaneGraph graph = cpu::plane_graph(spec);
+  const cpu::PlaneGraph graph = cpu::plane_graph(plane_kernel(spec).spec);
   EXPECT_EQ(graph.groups, 3);
   for (int c = 0; c < 3; ++c) {
     EXPECT_EQ(graph.nodes[c].images, (std::vector<Operand>{{true, c}, {true, 3}}));
   }
 }
 
-TEST(CpuPlanes, APointThatMixesChannelsReadsThreePlanes) {
+TEST(PlaneKernel, ReadsThreePlanesWhereChannelsAreMixed) {
   SpecBuilder b;
   const Operand in = b.input(uint8, 3);
   const Operand scaled = b.add(Point{.body = &bodies::planes_scale}, {in}, {1.25}, uint8, 3);
   const Operand gray =
       b.add(Point{.body = &bodies::planes_gray, .mixes_channels = true}, {scaled}, {}, uint8, 1);
-  const cpu::PlaneGraph graph = cpu::plane_graph(b.finish({gray}));
-  EXPECT_EQ(graph.groups, 1);
-  EXPECT_EQ(graph.first_of_node, (std::vector<int>{0, 3}));
-  EXPECT_EQ(graph.nodes[3].images, (std::vector<Operand>{{false, 0}, {false, 1}, {false, 2}}));
+  const PlaneKernel made = plane_kernel(b.finish({gray}));
+  EXPECT_EQ(made.spec.planes, 1);
+  EXPECT_EQ(made.inputs, (std::vector<int>{0, 0, 0}));
+  ASSERT_EQ(made.spec.nodes.size(), 4u);
+  EXPECT_EQ(made.spec.nodes[3].images, (std::vector<Operand>{{false, 0}, {false, 1}, {false, 2}}));
+  EXPECT_EQ(made.spec.output_channels, (std::vector<int>{own_channel}));
+  EXPECT_EQ(cpu::plane_graph(made.spec).groups, 1);
 }
 
-TEST(CpuPlanes, AnExpressionNamesItsPlanes) {
+TEST(PlaneKernel, HasAPlaneForEachVariableOfAnExpression) {
   SpecBuilder b;
   const Operand in = b.input(single, 3), other = b.input(single, 1);
   const auto expression = std::make_shared<const Expression>(
@@ -125,12 +128,42 @@ TEST(CpuPlanes, AnExpressionNamesItsPlanes) {
           .with_variables({"x", "r", "g", "b", "o", "row"}));
   const KernelSpec spec = b.finish(
       {b.add(Point{.expression = expression, .mixes_channels = true}, {in, other}, {}, single, 3)});
-  const cpu::PlaneGraph graph = cpu::plane_graph(spec);
-  // r and g are not read: the channel that x is stands for them.
+  const PlaneKernel made = plane_kernel(spec);
+  EXPECT_EQ(made.inputs, (std::vector<int>{0, 0, 0, 1}));
+  EXPECT_EQ(made.outputs, (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(made.spec.output_channels, (std::vector<int>{0, 1, 2}));
   for (int c = 0; c < 3; ++c) {
-    EXPECT_EQ(graph.nodes[c].images,
-              (std::vector<Operand>{{true, c}, {true, c}, {true, c}, {true, 2}, {true, 3}}));
+    EXPECT_EQ(made.spec.nodes[c].images,
+              (std::vector<Operand>{{true, c}, {true, 0}, {true, 1}, {true, 2}, {true, 3}}));
   }
+}
+
+TEST(PlaneKernel, KeepsNumbersOfAChannelWithIt) {
+  // A point of colour that takes its own channel's number of one measurement and channel 0's of
+  // another.
+  KernelSpec spec{.inputs = {{.channels = 3},
+                             {.is_measure = true, .channels = 3, .values = 2},
+                             {.is_measure = true, .channels = 3, .values = 2}},
+                  .outputs = {0}};
+  Node node{.primitive = Point{.body = &bodies::planes_scale},
+            .images = {{true, 0}},
+            .measures = {{true, 1}, {true, 2}},
+            .channels = 3};
+  const auto measured = Argument::Source::measured;
+  node.arguments = {{.source = measured, .measure = 0, .element = 1, .per_channel = true},
+                    {.source = measured, .measure = 1, .element = 0}};
+  spec.nodes = {node};
+  const PlaneKernel made = plane_kernel(spec);
+  EXPECT_EQ(made.spec.planes, 3);
+  ASSERT_EQ(made.spec.inputs.size(), 3u);
+  EXPECT_EQ(made.spec.inputs[1].channel, own_channel);
+  EXPECT_EQ(made.spec.inputs[2].channel, 0);
+  EXPECT_EQ(made.spec.nodes[0].arguments[0].measure, 0);
+  EXPECT_EQ(made.spec.nodes[0].arguments[1].measure, 1);
+  // Plane 4 is channel 1 of the second image; channel 0 of that image is the stack's plane 3.
+  EXPECT_EQ(plane_of(own_channel, 4, 3, 3), 4);
+  EXPECT_EQ(plane_of(0, 4, 3, 3), 3);
+  EXPECT_EQ(plane_of(whole_image, 4, 1, 3), 1);
 }
 
 }  // namespace
