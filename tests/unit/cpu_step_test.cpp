@@ -446,15 +446,26 @@ TEST(CpuStep, Select) {
 }
 
 TEST(CpuStep, ScalarsRunOnceAChannel) {
-  for (const int channels : {1, 3}) {
-    SpecBuilder b;
-    const Operand in = b.input(uint8, 3, 255);
-    const Operand counts = b.measure(Histogram{.bins = 4}, in, {}, 3, 4);
-    b.measure(Scalar{&bodies::test_scalar, 2}, in, {0.5}, channels, 2);
-    b.last().images.clear();
-    b.last().measures = {counts};
-    check({"scalar", b.finish({counts, {false, 1}})});
-  }
+  SpecBuilder b;
+  const Operand in = b.input(uint8, 3, 255);
+  const Operand counts = b.measure(Histogram{.bins = 4}, in, {}, 3, 4);
+  b.measure(Scalar{&bodies::test_scalar, 2}, in, {0.5}, 3, 2);
+  b.last().images.clear();
+  b.last().measures = {counts};
+  check({"scalar", b.finish({counts, {false, 1}})});
+}
+
+TEST(CpuStep, AScalarOfOneChannelTakesAllValues) {
+  Node scalar{.primitive = Scalar{&bodies::test_scalar, 2},
+              .measures = {{true, 0}},
+              .arguments = {{.value = 0.5}},
+              .is_measure = true,
+              .cls = single,
+              .values = 2};
+  check({"scalar of three channels",
+         {.inputs = {{.is_measure = true, .channels = 3, .values = 4}},
+          .nodes = {scalar},
+          .outputs = {0}}});
 }
 
 TEST(CpuStep, AllNanHasNoExtremeButNan) {
