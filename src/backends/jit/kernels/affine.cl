@@ -55,15 +55,12 @@ KERNEL($items) void tiles(GLOBAL const $pixel* $image, GLOBAL $pixel* $result) {
       row[x] = from[0];
 #else
       const float across = (float)(at_x - left), down = (float)(at_y - top);
-      $each
-      {
-        const float a = (float)from[0], b = (float)from[1];
-        const float d = (float)from[$stride], e = (float)from[$stride + 1];
-        const float upper = fma(across, b, fma(-across, a, a));
-        const float lower = fma(across, e, fma(-across, d, d));
-        const float sum = fma(down, lower, fma(-down, upper, upper));
-        row[x] = $value;
-      }
+      const float a = (float)from[0], b = (float)from[1];
+      const float d = (float)from[$stride], e = (float)from[$stride + 1];
+      const float upper = fma(across, b, fma(-across, a, a));
+      const float lower = fma(across, e, fma(-across, d, d));
+      const float sum = fma(down, lower, fma(-down, upper, upper));
+      row[x] = $value;
 #endif
     }
   } else {
