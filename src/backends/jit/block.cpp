@@ -269,7 +269,7 @@ void write_block_rows(Builder& to, const IsStored& stored, int n) {
   const Operand image = to.node(n).images[0];
   const std::string name = Builder::name({false, n}) + "_rows";
   BlockWriter block(to, stored, *row_block_size(to, n), image);
-  const std::string array = block.row_pass(n, "b_rows");
+  const std::string array = block.row_pass(n, "b_" + name);
   const auto size = [image](const LaunchContext& at) { return at.size_of(image); };
   block.kernel("store_" + name, array, to.scratch_plane(name, PixelClass::single, size),
                PixelClass::single, size, to.height(image));

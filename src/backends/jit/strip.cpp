@@ -60,7 +60,7 @@ class StripWriter : public BlockWriter {
       std::string& text = t < first_ ? begin : turn;
       for (const StripValue& value : chain_.values) {
         if (heavy_ && t < first_) {
-          if (t == 0) text += started(value);
+          if (t == -ahead) text += started(value);
           continue;
         }
         if (value.kind == StripValue::Kind::plane) text += step(value, t + ahead, true);
