@@ -6,7 +6,8 @@
 Every command of the table runs once undisturbed. Then, for a seeded sample of its allocations, it
 runs with that one failing, or with that one and all after it. Each such run must end by itself:
 with exit 0 and just what the undisturbed run wrote, or with exit 1 and "out of memory" on stderr,
-every file that is there whole, and no temporary left. --limits repeats that under so many steps of
+every file that is there whole, and no temporary left. Once the pipeline is read, and the files are
+looked at, the message names what was not done. --limits repeats that under so many steps of
 `ulimit -v`. The library that lets allocations fail is built from tests/support/failing_alloc.c.
 """
 import argparse
@@ -28,6 +29,10 @@ TIMEOUT = 60  # seconds
 # Of a library's own data for each thread, which the C library makes at first use: it ends the process
 # when there is no memory for it, and no program can say otherwise.
 LOADER = "cannot allocate memory for thread-local data: ABORT"
+# Libraries of an OpenCL driver: when the allocation that failed was theirs, how it ends is theirs
+# too (LLVM ends the process, PoCL goes on without looking, hwloc tries again for ever).
+DRIVER = re.compile(r"lib(pocl|LLVM|clang|OpenCL|hwloc)[^/]*\.so")
+OUT_OF_MEMORY = re.compile("out of memory|CL_OUT_OF_HOST_MEMORY")  # the latter: such a driver's word
 
 # Name, the pictures of tests/data/io that it reads, its arguments.
 COMMANDS = [
@@ -104,8 +109,9 @@ def build_library(folder):
 class Outcome:
     """What a run left: how it ended, what it said and the files that are there."""
 
-    def __init__(self, code, out, err, files):
+    def __init__(self, code, out, err, files, extra=None):
         self.code, self.out, self.err, self.files = code, out, err, files
+        self.extra = extra  # the variables of the library
 
 
 class Command:
@@ -113,10 +119,11 @@ class Command:
         self.name, self.pictures, self.arguments = name, pictures, split_arguments(text)
         self.program, self.library = program, library
 
-    def run(self, extra, limit=None):
-        """Runs it in a folder of its own; `limit` is of the address space, in bytes."""
+    def run(self, extra, limit=None, more=(), without_pictures=False):
+        """Runs it in a folder of its own; `limit` is of the address space, in bytes; `more` are
+        further arguments."""
         with tempfile.TemporaryDirectory(prefix="impipe-memory-") as folder:
-            for picture in self.pictures:
+            for picture in [] if without_pictures else self.pictures:
                 shutil.copy(os.path.join(DATA, picture), folder)
             environment = {k: v for k, v in os.environ.items() if not k.startswith("IMPIPE_")}
             environment.update(extra, IMPIPE_CACHE=os.path.join(folder, ".cache"))
@@ -127,11 +134,11 @@ class Command:
                 def before():
                     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
             try:
-                done = subprocess.run([self.program, *self.arguments], cwd=folder, env=environment,
+                done = subprocess.run([self.program, *self.arguments, *more], cwd=folder, env=environment,
                                       stdin=subprocess.DEVNULL, capture_output=True,
                                       timeout=TIMEOUT, preexec_fn=before)
             except subprocess.TimeoutExpired as error:
-                return Outcome("hang", b"", (error.stderr or b"").decode(errors="replace"), {})
+                return Outcome("hang", b"", (error.stderr or b"").decode(errors="replace"), {}, extra)
             files = {}
             for root, folders, names in os.walk(folder):
                 folders[:] = [f for f in folders if f != ".cache"]
@@ -142,7 +149,7 @@ class Command:
                         with open(path, "rb") as file:
                             files[relative] = file.read()
             return Outcome(done.returncode, done.stdout, done.stderr.decode(errors="replace"),
-                           files)
+                           files, extra)
 
     def count(self):
         """The undisturbed run and its number of allocations."""
@@ -150,21 +157,43 @@ class Command:
             plain = self.run({"FAILING_ALLOC_COUNT": counted.name})
             return plain, int(counted.read() or 0)
 
-    def fault(self, plain, run):
-        """Why the disturbed run is not as it must be; nothing when it is."""
+    def known_from(self):
+        """The allocation after which the pipeline is read and the files are looked at: a run that
+        ends there, for another reason, has made so many."""
+        with tempfile.NamedTemporaryFile(prefix="impipe-count-") as counted:
+            extra = {"FAILING_ALLOC_COUNT": counted.name}
+            if self.arguments[0] in ("ops", "info", "diff", "plan"):
+                self.run(extra, without_pictures=True)
+            else:
+                self.run(extra, more=["--format", "none"])
+            return int(counted.read() or 0) + 1
+
+    def names(self, run, plain):
+        """Whether an input is named that was not done, if there is one."""
+        named = {*self.pictures, *self.arguments[1:], self.arguments[0].split()[0]}
+        return (any(f"impipe: {folder}{name}: " in run.err for name in named
+                    for folder in ("", "./"))
+                or self.arguments[0] == "ops"
+                or (run.files == plain.files and run.out == plain.out))
+
+    def fault(self, plain, run, at=0, known_from=0):
+        """Why the disturbed run is not as it must be; nothing when it is. `at` is the allocation
+        that failed."""
         if run.code == "hang":
-            return "it hangs"
+            return None if self.is_of_driver(run) else "it hangs"
         if run.code in (-signal.SIGABRT, 127) and LOADER in run.err:
             return None
         if run.code < 0 or run.code > 4:
-            return f"exit {run.code}"
+            return None if self.is_of_driver(run) else f"exit {run.code}"
         for name, data in run.files.items():
             if ".impipe-" in name:
                 return f"the temporary {name} is left"
             # Lines about failures differ, of course, and so do times.
             if name not in plain.files or (data != plain.files[name] and not name.endswith("json")):
                 return f"{name} is not what the undisturbed run wrote"
-        if run.code == 1 and "out of memory" in run.err:
+        if run.code == 1 and OUT_OF_MEMORY.search(run.err):
+            if known_from and at >= known_from and not self.names(run, plain):
+                return "no file is named"
             return None
         if run.code == plain.code:
             if run.files.keys() != plain.files.keys():
@@ -172,16 +201,22 @@ class Command:
             if run.out != plain.out:
                 return f"exit {run.code}, but stdout differs"
             return None
-        if run.code == 4 and "out of memory" in run.err:
+        if run.code == 4 and ("out of memory" in run.err or "opencl cannot be used" in run.err):
             return None
         return f"exit {run.code} and another message: {run.err.strip()}"
+
+    def is_of_driver(self, run):
+        """Whether the allocation that failed, and made the run end by a signal, was a driver's."""
+        if "opencl" not in self.arguments or not run.extra:
+            return False
+        return "LLVM ERROR" in run.err or bool(DRIVER.search(self.run({**run.extra, "FAILING_ALLOC_TRACE": "1"}).err))
 
     def kind(self, plain, run):
         """In a word, for the table."""
         if run.code == plain.code and "out of memory" not in run.err:
             return "harmless"
         if run.code not in (0, 1, 2, 4):
-            return "ended by the C library"
+            return "ended by a library"
         named = any(f"{p}: " in run.err and "out of memory" in run.err for p in self.pictures)
         return "named" if named else "whole run"
 
@@ -217,21 +252,22 @@ def main():
         library = build_library(folder)
         for command in commands(os.path.abspath(options.impipe), library, options.only):
             plain, count = command.count()
+            known_from = command.known_from()
             jobs = []
             for mode in ("once", "on"):
                 for at in sample(count, options.points, rng):
                     extra = {"FAILING_ALLOC_AT": str(at)}
                     if mode == "on":
                         extra["FAILING_ALLOC_ON"] = "1"
-                    jobs.append((f"{mode} {at}", extra, None))
+                    jobs.append((f"{mode} {at}", extra, None, at))
             for step in range(options.limits):
                 limit = int(60e6 * (2e9 / 60e6) ** (step / max(options.limits - 1, 1)))
-                jobs.append((f"ulimit {limit >> 20} MiB", {}, limit))
+                jobs.append((f"ulimit {limit >> 20} MiB", {}, limit, 0))
             kinds = collections.Counter()
             with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-                for (what, _, _), run in zip(jobs, pool.map(lambda j: command.run(j[1], j[2]),
+                for (what, _, _, at), run in zip(jobs, pool.map(lambda j: command.run(j[1], j[2]),
                                                             jobs)):
-                    fault = command.fault(plain, run)
+                    fault = command.fault(plain, run, at, known_from)
                     kinds["FAULT" if fault else command.kind(plain, run)] += 1
                     if fault:
                         print(f"  {command.name} {what}: {fault}"

@@ -1,9 +1,13 @@
 // impipe diff: whether two pictures are the same, within limits.
 #include <fmt/format.h>
 
+#include <new>
+#include <optional>
+
 #include "cli/command.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
+#include "engine/file_at_work.hpp"
 #include "engine/inspect.hpp"
 
 namespace impipe::cli {
@@ -15,9 +19,23 @@ struct DiffFlags {
   bool quiet = false;
 };
 
+// Nothing when there is no memory for it, which the user is told.
+std::optional<HostImage> read(const std::string& file) {
+  const engine::FileAtWork at_work(file.c_str());
+  try {
+    return engine::decode_file(file);
+  } catch (const std::bad_alloc&) {
+    say_out_of_memory(file);
+    return {};
+  }
+}
+
 int show_difference(const DiffFlags& flags) {
   if (flags.files.size() != 2) throw Error("diff takes two files: impipe diff A B");
-  const engine::Difference d = engine::compare_files(flags.files[0], flags.files[1], flags.limits);
+  const std::optional<HostImage> a = read(flags.files[0]);
+  const std::optional<HostImage> b = a ? read(flags.files[1]) : std::nullopt;
+  if (!b) return static_cast<int>(ExitCode::file_failed);
+  const engine::Difference d = engine::compare(*a, *b, flags.limits);
   std::string out;
   if (!d.unlike.empty()) {
     out = "not alike: " + d.unlike + "\n";

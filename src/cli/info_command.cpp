@@ -9,6 +9,7 @@
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
+#include "engine/file_at_work.hpp"
 #include "engine/inspect.hpp"
 
 namespace impipe::cli {
@@ -47,6 +48,7 @@ int show_info(const InfoFlags& flags) {
   if (flags.files.empty()) throw Error("no file given: impipe info FILE...");
   bool failed = false;
   for (const std::string& file : flags.files) {
+    const engine::FileAtWork at_work(file.c_str());
     try {
       const engine::FileFacts facts = engine::inspect(file);
       write_stdout(flags.json ? json_of(file, facts) : line_of(file, facts));
@@ -55,7 +57,7 @@ int show_info(const InfoFlags& flags) {
       write_stderr("impipe: " + printable(file) + ": " + error.what());
       failed = true;
     } catch (const std::bad_alloc&) {
-      std::fprintf(stderr, "impipe: %s: out of memory\n", file.c_str());
+      say_out_of_memory(file);
       failed = true;
     }
   }

@@ -13,6 +13,7 @@
 #include "cli/app.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
+#include "engine/file_at_work.hpp"
 #include "engine/run.hpp"
 
 namespace {
@@ -31,8 +32,12 @@ namespace {
   }
   if (!out_of_memory) std::abort();
   impipe::engine::remove_temporaries();
-  constexpr std::string_view text = "impipe: out of memory\n";
-  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
+  if (const char* file = impipe::engine::FileAtWork::name()) {
+    impipe::cli::say_out_of_memory_plainly(file);
+  } else {
+    constexpr std::string_view text = "impipe: out of memory\n";
+    [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
+  }
   _exit(static_cast<int>(impipe::ExitCode::file_failed));
 }
 

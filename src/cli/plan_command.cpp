@@ -1,9 +1,12 @@
 // impipe plan: what a pipeline would do, without touching a pixel.
+#include <new>
+
 #include "cli/command.hpp"
 #include "cli/pipeline_argument.hpp"
 #include "cli/standard_output.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
+#include "engine/file_at_work.hpp"
 #include "engine/inspect.hpp"
 #include "pipeline/explain.hpp"
 #include "pipeline/fuse.hpp"
@@ -52,10 +55,7 @@ MadeImage input_of(const PlanFlags& flags, const pipeline::Pipeline& pipeline,
   return input;
 }
 
-int show_plan(PlanFlags& flags) {
-  const pipeline::Pipeline pipeline =
-      take_pipeline(flags.arguments, flags.pipeline_file, engine::make_sandbox(flags.sandbox));
-  if (flags.arguments.size() > 1) throw Error("plan takes one input, whose kind counts");
+void print_plan(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
   const std::int64_t max_pixels = flags.max_pixels.empty()
                                       ? pipeline::default_max_pixels
                                       : parse_amount("--max-pixels", flags.max_pixels, 1000);
@@ -70,7 +70,24 @@ int show_plan(PlanFlags& flags) {
   pipeline::planned_sizes(pipeline, lowered, input.size, sizes, max_pixels);
   const Plan plan = flags.no_fuse ? pipeline::without_unread(lowered) : pipeline::fuse(lowered);
   write_stdout(pipeline::explain(pipeline, plan, lowered));
-  return 0;
+}
+
+int show_plan(PlanFlags& flags) {
+  const pipeline::Pipeline pipeline =
+      take_pipeline(flags.arguments, flags.pipeline_file, engine::make_sandbox(flags.sandbox));
+  if (flags.arguments.empty()) {
+    print_plan(flags, pipeline);
+    return 0;
+  }
+  if (flags.arguments.size() > 1) throw Error("plan takes one input, whose kind counts");
+  const engine::FileAtWork at_work(flags.arguments.front().c_str());
+  try {
+    print_plan(flags, pipeline);
+    return 0;
+  } catch (const std::bad_alloc&) {
+    say_out_of_memory(flags.arguments.front());
+    return static_cast<int>(ExitCode::file_failed);
+  }
 }
 
 }  // namespace

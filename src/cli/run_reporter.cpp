@@ -86,8 +86,7 @@ bool RunReporter::file(const engine::FileReport& report) {
 
 void RunReporter::out_of_memory(std::string_view input, std::string_view stage) noexcept {
   clear_line();
-  std::fprintf(stderr, "impipe: %.*s: %.*s: out of memory\n", static_cast<int>(input.size()),
-               input.data(), static_cast<int>(stage.size()), stage.data());
+  say_out_of_memory(input, stage);
 }
 
 void RunReporter::tell_failure(const engine::FileReport& report) {

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <string>
 
 #include "core/error.hpp"
@@ -30,6 +32,33 @@ void write_stdout(std::string_view text) { write_stdout(std::as_bytes(std::span(
 void write_stderr(std::string_view message) {
   const std::string line = printable_message(message) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);  // nobody can be told when this fails
+}
+
+void say_out_of_memory(std::string_view name, std::string_view stage) noexcept {
+  try {
+    std::string message = "impipe: " + printable(name) + ": ";
+    if (!stage.empty()) message += std::string(stage) + ": ";
+    write_stderr(message + "out of memory");
+  } catch (const std::bad_alloc&) {
+    say_out_of_memory_plainly(name, stage);
+  }
+}
+
+void say_out_of_memory_plainly(std::string_view name, std::string_view stage) noexcept {
+  char line[PATH_MAX + 64];
+  size_t size = 0;
+  const auto put = [&](std::string_view text) {
+    for (const char c : text) {
+      if (size < sizeof line) line[size++] = c >= ' ' && c <= '~' ? c : '?';
+    }
+  };
+  put("impipe: ");
+  put(name.substr(0, PATH_MAX));
+  put(stage.empty() ? "" : ": ");
+  put(stage);
+  put(": out of memory");
+  line[size++] = '\n';
+  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, line, size);
 }
 
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) != 0; }

@@ -16,6 +16,12 @@ void write_stdout(std::span<const std::byte> bytes);
 // files in them. See printable_message.
 void write_stderr(std::string_view message);
 
+// "impipe: NAME: STAGE: out of memory", and without a stage when that is empty; plainly when there
+// is none for the message.
+void say_out_of_memory(std::string_view name, std::string_view stage = "") noexcept;
+// Takes no memory and throws nothing even inside: all but ASCII is shown as "?".
+void say_out_of_memory_plainly(std::string_view name, std::string_view stage = "") noexcept;
+
 // Whether stderr is a terminal, where a line may be drawn over.
 bool stderr_is_terminal();
 

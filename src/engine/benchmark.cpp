@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "engine/free_memory.hpp"
 #include "engine/made_image.hpp"
 #include "engine/profile.hpp"
-#include "engine/run.hpp"
 #include "io/codec.hpp"
 
 namespace impipe::engine {

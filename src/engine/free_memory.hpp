@@ -1,9 +1,14 @@
-// What a long run does so that its memory does not grow with the number of files.
+// How much memory there is, and what a long run does so that it does not grow with the number of
+// files.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
 namespace impipe::engine {
+
+// Half of the memory that this process may use.
+std::int64_t default_memory();
 
 // Buffers of files and results come and go on all threads. From a heap they would leave holes that
 // grow over thousands of files; mapped on their own, each goes back to the system when it is freed.

@@ -30,14 +30,6 @@ double scale_of(const HostImage& image, const Plane& plane) {
   return image.type.white == 0 ? 1.0 : image.type.white;
 }
 
-HostImage decode_file(const std::filesystem::path& path) {
-  try {
-    return io::decode(io::read_picture(path), {.metadata = false}).image;
-  } catch (const Error& error) {
-    throw Error(path.string() + ": " + error.what(), ExitCode::file_failed);
-  }
-}
-
 std::string channels_text(const HostImage& image) {
   std::string text = std::to_string(image.type.channels);
   text += image.type.channels == 1 ? " channel" : " channels";
@@ -105,10 +97,12 @@ Difference compare(const HostImage& a, const HostImage& b, const DifferenceOptio
   return out;
 }
 
-Difference compare_files(const std::filesystem::path& a, const std::filesystem::path& b,
-                         const DifferenceOptions& options) {
-  const HostImage first = decode_file(a);
-  return compare(first, decode_file(b), options);
+HostImage decode_file(const std::filesystem::path& path) {
+  try {
+    return io::decode(io::read_picture(path), {.metadata = false}).image;
+  } catch (const Error& error) {
+    throw Error(path.string() + ": " + error.what(), ExitCode::file_failed);
+  }
 }
 
 }  // namespace impipe::engine

@@ -37,7 +37,7 @@ struct Difference {
 };
 // NaN equals NaN, and is infinitely far from any number.
 Difference compare(const HostImage& a, const HostImage& b, const DifferenceOptions& options);
-Difference compare_files(const std::filesystem::path& a, const std::filesystem::path& b,
-                         const DifferenceOptions& options);
+// Without metadata. Throws Error (file_failed) that names the file.
+HostImage decode_file(const std::filesystem::path& path);
 
 }  // namespace impipe::engine

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/primitive_facts.hpp"
+#include "engine/file_at_work.hpp"
 #include "io/atomic_file.hpp"
 #include "pipeline/image_sizes.hpp"
 
@@ -94,6 +95,7 @@ bool PictureWork::is_wanted() const {
 }
 
 std::optional<std::int64_t> PictureWork::prepare() {
+  const FileAtWork at_work(picture_.path.c_str());
   if (picture_.failure) throw Error(picture_.failure->message, ExitCode::file_failed);
   if (!is_wanted()) return std::nullopt;
   const std::vector<Size> sizes = pipeline::planned_sizes(
@@ -116,6 +118,7 @@ std::optional<std::int64_t> PictureWork::prepare() {
 }
 
 void PictureWork::decode() {
+  const FileAtWork at_work(picture_.path.c_str());
   const pipeline::Pipeline& pipeline = settings_.lanes->pipeline();
   if (pipeline.has_source()) {
     material_.image = pipeline.make_source();
@@ -147,6 +150,7 @@ void PictureWork::compute_on(Session& session, Queue& queue, Material material) 
 }
 
 void PictureWork::compute(int lane) {
+  const FileAtWork at_work(picture_.path.c_str());
   const Lanes::Turn turn = settings_.lanes->take(lane);
   std::optional<size_t> device = turn.device;
   if (turn.session.device().id == "cpu") {
@@ -249,6 +253,7 @@ void PictureWork::check_losses(const io::Encoded& encoded) const {
 }
 
 void PictureWork::encode() {
+  const FileAtWork at_work(picture_.path.c_str());
   const Plan& plan = picture_.program->plan;
   if (metadata_.exr) metadata_.exr->moved = moves_pixels(plan);
   if (settings_.hash && plan.writes_image) result_.hash = pixel_hash(outcome_.image);

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <new>
 #include <set>
 #include <utility>
 
 #include "backends/registry.hpp"
+#include "engine/file_at_work.hpp"
 #include "engine/free_memory.hpp"
 #include "engine/image_infos.hpp"
 #include "engine/output_names.hpp"
@@ -26,12 +26,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The files of a run and what is known of them before the batch.
+// The files of a run and what is known of them before the batch, and how many the user was told
+// the end of.
 struct Work {
   std::vector<io::Input> inputs;
   std::vector<Picture> pictures;  // one an input
   std::int64_t skipped = 0;       // missing frames that are left out
   std::vector<io::InputProblem> unmatched;
+  std::int64_t told = 0, told_failed = 0;
 };
 
 void fail(Picture& picture, const char* stage, const Error& error) {
@@ -127,6 +129,7 @@ void probe_all(Work& work, const RunOptions& options, const std::optional<MadeIm
   const auto probe = [&](std::int64_t i) {
     Picture& picture = pictures[static_cast<size_t>(i)];
     if (picture.failure || options.stop()) return;
+    const FileAtWork at_work(picture.path.c_str());
     try {
       try {
         read(static_cast<size_t>(i));
@@ -307,23 +310,8 @@ void check_in_place(const RunOptions& options, const pipeline::Pipeline& pipelin
   if (options.no_clobber) throw Error("--in-place and --no-clobber exclude each other");
 }
 
-}  // namespace
-
-void remove_temporaries() noexcept { io::remove_temporaries(); }
-
-std::int64_t default_memory() {
-  std::int64_t bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  // In a container the control group's limit counts; "max" does not read as a number.
-  for (const char* path :
-       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::int64_t limit = 0;
-    if (std::ifstream(path) >> limit && limit > 0) bytes = std::min(bytes, limit);
-  }
-  return bytes / 2;
-}
-
-RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress) {
-  map_large_buffers();
+RunEnd run_files(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress,
+                 Work& work) {
   std::optional<io::Format> format;
   if (!options.format.empty()) {
     format = io::format_of_extension(options.format);
@@ -365,7 +353,7 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   backends::configure({.gpu_memory = options.gpu_memory, .dump_folder = options.dump_kernels});
   if (!is_automatic(options.device)) devices = open_devices(options.device, pool);
   ImageInfos infos;
-  Work work = list_work(options, pipeline, where, progress);
+  work = list_work(options, pipeline, where, progress);
   RunEnd end;
   for (const io::InputProblem& problem : work.unmatched) {
     progress.note(problem.reason);
@@ -402,6 +390,7 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   }
   if (options.shard_count > 1) {
     std::vector<Picture> mine;
+    mine.reserve(work.pictures.size());  // so that no name gets lost on the way
     for (size_t i = 0; i < work.pictures.size(); ++i) {
       if (io::in_shard(work.inputs[i].relative, options.shard_index, options.shard_count)) {
         mine.push_back(std::move(work.pictures[i]));
@@ -454,20 +443,27 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
       [&](std::int64_t index, const FileWork* file, const FileEnd& file_end) {
         lanes.check_kernels();  // one that can't be made ends the run instead of every file
         free_memory.look();
+        bool goes_on = true, failed = file_end.state == FileEnd::State::failed;
         try {
-          return tell(index, file, file_end);
+          goes_on = tell(index, file, file_end);
         } catch (const std::bad_alloc&) {
           const Picture& picture = work.pictures[static_cast<size_t>(index)];
-          untold += file_end.state == FileEnd::State::failed ? 0 : 1;
+          untold += failed ? 0 : 1;
+          failed = true;
           progress.out_of_memory(picture.path, stage_of(picture, file_end));
-          return true;
         }
+        work.told = index + 1;
+        work.told_failed += failed ? 1 : 0;
+        return goes_on;
       },
       [&] {
         lanes.check_kernels();
         free_memory.look();
-        pass_on_warnings();
-        progress.tick();
+        try {
+          pass_on_warnings();
+          progress.tick();
+        } catch (const std::bad_alloc&) {  // the files in work fail or not, each by itself
+        }
       });
   pass_on_warnings();
   if (batch.threads < options.threads) {
@@ -480,6 +476,34 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
   end.stopped = batch.stopped;
   if (options.profile) end.profile = make_profile(start_up.count(), batch, settings);
   return end;
+}
+
+}  // namespace
+
+void remove_temporaries() noexcept { io::remove_temporaries(); }
+
+RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress) {
+  map_large_buffers();
+  Work work;
+  try {
+    return run_files(std::move(pipeline), options, progress, work);
+  } catch (const std::bad_alloc&) {
+    // There was none for what all files need: each of which nothing was told yet fails by name.
+    RunEnd end{.failed = work.told_failed};
+    const auto fail_by_name = [&](const std::string& name, std::string_view stage) {
+      progress.out_of_memory(name, stage);
+      ++end.failed;
+    };
+    if (work.pictures.empty()) {
+      for (const std::string& input : options.inputs) fail_by_name(input, "list");
+      if (!options.files_from.empty()) fail_by_name(options.files_from, "list");
+    }
+    for (; work.told < static_cast<std::int64_t>(work.pictures.size()); ++work.told) {
+      fail_by_name(work.pictures[static_cast<size_t>(work.told)].path, "plan");
+    }
+    if (end.failed == work.told_failed) throw;
+    return end;
+  }
 }
 
 }  // namespace impipe::engine

@@ -77,7 +77,4 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
 // Removes temporary files that are being written. For signal handlers.
 void remove_temporaries() noexcept;
 
-// Half of the memory that this process may use.
-std::int64_t default_memory();
-
 }  // namespace impipe::engine

@@ -74,13 +74,18 @@ void Session::check_kernels() {
         std::partition(compiling_.begin(), compiling_.end(), [](const PendingKernel& kernel) {
           return kernel.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
         });
-    ready.assign(first, compiling_.end());
+    try {
+      ready.assign(first, compiling_.end());
+    } catch (const std::bad_alloc&) {
+      return;  // this is called again
+    }
     compiling_.erase(first, compiling_.end());
   }
   for (const PendingKernel& kernel : ready) {
     try {
       kernel.get();
     } catch (const OutOfDeviceMemory&) {
+    } catch (const std::bad_alloc&) {  // it fails the files that are in need of it
     }
   }
 }

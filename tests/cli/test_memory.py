@@ -34,12 +34,40 @@ class Memory(ProgramTest):
         rng = random.Random(1)
         for command in campaign.commands(PROGRAM, self.library, chosen):
             plain, count = command.count()
-            self.assertGreater(count, 1000)
+            known_from = command.known_from()
+            self.assertGreater(count, known_from)
+            self.assertGreater(known_from, 1000)
             for at in campaign.sample(count, POINTS, rng):
                 for on in ("0", "1"):
                     with self.subTest(command.name, at=at, on=on):
                         run = command.run({"FAILING_ALLOC_AT": str(at), "FAILING_ALLOC_ON": on})
-                        self.assertIsNone(command.fault(plain, run), run.err)
+                        self.assertIsNone(command.fault(plain, run, at, known_from), run.err)
+
+    def test_every_failure_after_the_pipeline_is_read_names_its_file(self):
+        for command in campaign.commands(PROGRAM, self.library, "^(png_exif|plan|diff)$"):
+            plain, count = command.count()
+            known_from = command.known_from()
+            for at in range(known_from, count, (count - known_from) // 25):
+                for on in ("0", "1"):
+                    with self.subTest(command.name, at=at, on=on):
+                        run = command.run({"FAILING_ALLOC_AT": str(at), "FAILING_ALLOC_ON": on})
+                        self.assertIsNone(command.fault(plain, run, at, known_from), run.err)
+
+    def test_the_files_of_a_run_for_whose_plan_there_is_no_memory_are_named(self):
+        self.picture("in/a.png")
+        self.picture("in/\x1b[1mü.png")
+        counted = self.path("count")
+        arguments = ["imcomplement", "in", "-o", "out"]
+        self.disturbed(*arguments, "--format", "none", code=2, FAILING_ALLOC_COUNT=counted)
+        with open(counted, encoding="ascii") as count:
+            start = int(count.read())
+        said = {self.disturbed(*arguments, code=1, FAILING_ALLOC_AT=start + i,
+                               FAILING_ALLOC_ON=1).err for i in range(5, 400, 15)}
+        # Escaping takes memory, so that all but ASCII is "?".
+        self.assertEqual(said - {"impipe: in: list: out of memory\n"},
+                               {"impipe: in/?[1m??.png: plan: out of memory\n"
+                                "impipe: in/a.png: plan: out of memory\n"})
+        self.assertEqual(self.tree("out"), [])
 
     def test_a_picture_for_which_there_is_no_memory_is_named_and_the_others_are_done(self):
         self.picture("in/big.png", ramp(1500, 2000))
