@@ -232,6 +232,27 @@ class Reading(ProgramTest):
         self.assertIn("truncated EXR", run.err)
 
 
+    def test_what_a_damaged_file_leaves_out_is_not_other_memory(self):
+        # Tiles that claim to be lines, and a pyramid that claims to be uncompressed.
+        with open(os.path.join(DATA, "exr_piz_tiles.exr"), "rb") as file:
+            tiles = bytearray(file.read())
+        tiles[5] = 0
+        self.write("tiles.exr", bytes(tiles))
+        with open(os.path.join(DATA, "exr_mip.exr"), "rb") as file:
+            levels = bytearray(file.read())
+        name = b"compression\0compression\0\1\0\0\0"
+        levels[levels.index(name) + len(name)] = 0
+        self.write("levels.exr", bytes(levels))
+        for name in ("tiles", "levels"):
+            read = []
+            for fill in ("90", "165"):  # what the C library puts into new memory
+                self.impipe("imcomplement", f"{name}.exr", "-o", f"{fill}.npy",
+                            env={"MALLOC_PERTURB_": fill})
+                read.append(self.pixels(f"{fill}.npy"))
+                os.remove(self.path(f"{fill}.npy"))
+            np.testing.assert_array_equal(*read)
+
+
 class Writing(ProgramTest):
     def written(self, data, pipeline="imlincomb 1", *options):
         self.write("a.exr", data)
