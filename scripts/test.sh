@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, runs every test and ends with ctest's summary.
 #
-#   scripts/test.sh [--sanitize address|thread] [--long] [--oclgrind] [--all-archs]
+#   scripts/test.sh [--sanitize address|thread] [--long] [--limits] [--oclgrind] [--all-archs]
 #                   [--seeds N [FIRST]] [CTEST_ARGUMENT...]
 #
 # --sanitize builds in build/asan (address and undefined behaviour) or build/tsan.
@@ -14,15 +14,17 @@
 #            bits fused and not, at every instruction set, and on OpenCL; N / 10 of small images on
 #            OpenCL; and N / 200 random cases of each operator against the definitions. FIRST is the
 #            first seed, 1 unless given.
-# --long     runs the long forms too (2,000 files where 400 are the rule). IMPIPE_TEST_LIMITS=all
-#            walks the ends of all parameters' ranges on OpenCL too (-R cli.limits), for hours.
+# --long     runs the long forms too (2,000 files where 400 are the rule).
+# --limits   walks the ends of all parameters' ranges and nothing else, on the CPU and on OpenCL;
+#            with --sanitize that build does, and with --oclgrind Oclgrind's device alone, on images
+#            of a few pixels. IMPIPE_TEST_OPERATORS=REGEX takes some operators. It may take hours.
 # Anything else goes to ctest, such as -R cli. Exits with ctest's status.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . scripts/setup.sh
 
 preset=ci
-oclgrind='' all_archs='' seeds='' first_seed=1
+oclgrind='' limits='' all_archs='' seeds='' first_seed=1
 ctest_arguments=()
 while [ $# -gt 0 ]; do
   case $1 in
@@ -38,6 +40,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     --long) export IMPIPE_LONG_TESTS=1 ;;
+    --limits) limits=1 ;;
     --oclgrind) oclgrind=1 ;;
     --all-archs) all_archs=1 ;;
     --seeds)
@@ -70,6 +73,10 @@ if [ "$preset" != ci ]; then
 fi
 setup_main test
 setup_build "$preset" -DIMPIPE_PYTHON="$(setup_python)"
+walk_limits() {
+  IMPIPE_TEST_LIMITS=all IMPIPE="build/$preset/src/cli/impipe" "$(setup_python)" \
+    tests/cli/test_limits.py -v
+}
 if [ -n "$oclgrind" ]; then
   library=$(find /usr/lib /usr/local/lib -name liboclgrind-rt-icd.so 2>/dev/null | head -n 1)
   if [ -z "$library" ]; then
@@ -81,15 +88,23 @@ if [ -n "$oclgrind" ]; then
   trap 'rm -rf "$folder"' EXIT
   echo "$library" >"$folder/oclgrind.icd"
   export IMPIPE_TEST_TABLE=${IMPIPE_TEST_TABLE:-all} IMPIPE_TEST_SEEDS=${IMPIPE_TEST_SEEDS:-300}
-  OCL_ICD_VENDORS=$folder IMPIPE_CACHE_DIR=$folder/cache OCLGRIND_LOG=$folder/log \
-    OCLGRIND_DATA_RACES=1 IMPIPE_TEST_ANY_DEVICE=1 IMPIPE_REQUIRE_BACKEND=opencl \
-    IMPIPE_TEST_EXACT_BUFFERS=1 \
+  export OCL_ICD_VENDORS=$folder IMPIPE_CACHE_DIR=$folder/cache OCLGRIND_LOG=$folder/log
+  export OCLGRIND_DATA_RACES=1 IMPIPE_TEST_ANY_DEVICE=1 IMPIPE_REQUIRE_BACKEND=opencl
+  export IMPIPE_TEST_EXACT_BUFFERS=1
+  if [ -n "$limits" ]; then
+    walk_limits
+  else
     "build/$preset/tests/unit_tests" --gtest_filter='OpenClKernels.*:OpenClPoints.*:Differential.Small*'
+  fi
   if [ -s "$folder/log" ]; then
     cat "$folder/log" >&2
     exit 1
   fi
   exit 0
+fi
+if [ -n "$limits" ]; then
+  walk_limits
+  exit
 fi
 if [ -n "$all_archs" ]; then
   export IMPIPE_TEST_TABLE=${IMPIPE_TEST_TABLE:-all}

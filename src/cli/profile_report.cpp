@@ -81,6 +81,7 @@ std::string profile_json(const engine::Profile& p) {
                               {"host_s", p.host()},
                               {"copy_bytes_per_s", p.copy_speed},
                               {"peak_picture_bytes", p.peak_memory},
+                              {"estimated_picture_bytes", p.estimated},
                               {"steps", nlohmann::ordered_json::array()}};
   json["thread_busy_s"] = p.thread_busy();
   json["files_s"] = p.times.wall;

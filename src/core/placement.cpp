@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 // semantics.md 8.3; k counts output pixels, tap the kernel's, from 0. The place of output k is
 // 0.5 + 0.5 / scale + k / scale, counted from 1.
@@ -116,8 +117,8 @@ Size resampled_size(const Node& node, Size input) {
 
 ResizeTaps resize_taps(Resample::Method method, const ResizeAxis& axis) {
   ResizeTaps out;
-  std::vector<double> k, tap;
-  for (std::int64_t i = 0; i < axis.to; ++i) k.push_back(static_cast<double>(i));
+  std::vector<double> k(static_cast<std::size_t>(axis.to));
+  std::iota(k.begin(), k.end(), 0.0);
   const std::vector<double> first =
       axis.copies
           ? evaluated(bodies::resize_copied, k, {},
@@ -128,17 +129,24 @@ ResizeTaps resize_taps(Resample::Method method, const ResizeAxis& axis) {
     out.weights.assign(static_cast<std::size_t>(axis.to), 1.0f);
     return out;
   }
-  k.clear();
-  for (std::int64_t i = 0; i < axis.to; ++i) {
-    for (int t = 0; t < axis.taps; ++t) {
-      k.push_back(static_cast<double>(i));
-      tap.push_back(static_cast<double>(t));
+  // A part at a time: as doubles the weights of a long side would take more than its image.
+  constexpr std::int64_t part = 4096;
+  std::vector<double> tap;
+  out.weights.reserve(static_cast<std::size_t>(axis.to * axis.taps));
+  for (std::int64_t from = 0; from < axis.to; from += part) {
+    k.clear();
+    tap.clear();
+    for (std::int64_t i = from; i < std::min(from + part, axis.to); ++i) {
+      for (int t = 0; t < axis.taps; ++t) {
+        k.push_back(static_cast<double>(i));
+        tap.push_back(static_cast<double>(t));
+      }
     }
+    const std::vector<double> weights =
+        evaluated(resize_weight_body(method), k, tap,
+                  {axis.scale, axis.narrow, static_cast<double>(axis.before)});
+    out.weights.insert(out.weights.end(), weights.begin(), weights.end());
   }
-  const std::vector<double> weights =
-      evaluated(resize_weight_body(method), k, tap,
-                {axis.scale, axis.narrow, static_cast<double>(axis.before)});
-  out.weights.assign(weights.begin(), weights.end());
   return out;
 }
 

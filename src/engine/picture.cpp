@@ -110,11 +110,20 @@ std::optional<std::int64_t> PictureWork::prepare() {
   }
   std::error_code error;
   const auto file_bytes = std::filesystem::file_size(picture_.path, error);
-  // The CPU's planes are the decoded image and the result; the encoded result is no larger than its
-  // pixels.
-  double sum = bytes.on_device + bytes.result + (on_cpu ? 0 : bytes.input + bytes.result);
-  if (picture_.info->type.alpha) sum += 4 * static_cast<double>(sizes[0].pixels());
-  return static_cast<std::int64_t>(sum) + (error ? 0 : static_cast<std::int64_t>(file_bytes));
+  // What there is at the same time: the file and its image, then the plan's images, among them the
+  // decoded one and the result, then the result and its file, which is no larger than its pixels.
+  const double file = error ? 0 : static_cast<double>(file_bytes);
+  const double decoding = file + bytes.input;
+  const double computing =
+      bytes.on_device + bytes.tables + (on_cpu ? 0 : bytes.input + bytes.result);
+  const double encoding = (picture_.output.empty() ? 1 : 2) * bytes.result;
+  double most = std::max({decoding, computing, encoding});
+  if (picture_.info->type.alpha) most += 4 * static_cast<double>(sizes[0].pixels());
+  const auto estimate = static_cast<std::int64_t>(most);
+  std::int64_t known = settings_.largest;
+  while (known < estimate && !settings_.largest.compare_exchange_weak(known, estimate)) {
+  }
+  return estimate;
 }
 
 void PictureWork::decode() {

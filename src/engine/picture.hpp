@@ -1,6 +1,7 @@
 // The work on one picture file, as a batch runs it.
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -72,6 +73,7 @@ struct PictureSettings {
   bool timed = false;
   std::vector<std::string> stage_texts;
   std::function<bool()> stop;
+  std::atomic<std::int64_t> largest = 0;  // bytes of a picture, as they were estimated
   StepTimes step_times;
 };
 

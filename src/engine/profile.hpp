@@ -33,6 +33,7 @@ struct Profile {
   double transfer = 0;           // part of compute: host to device and back
   double copy_speed = 0;         // bytes a second, read plus written, all threads together
   std::int64_t peak_memory = 0;  // bytes of all planes at the same time
+  std::int64_t estimated = 0;    // bytes that --memory counts for the largest picture
   std::vector<StepProfile> steps;
   std::vector<Lanes::Share> devices;
 

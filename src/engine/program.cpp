@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "core/placement.hpp"
 #include "core/plane_bytes.hpp"
 #include "core/primitive_facts.hpp"
 #include "pipeline/image_sizes.hpp"
@@ -148,6 +149,15 @@ ImageBytes image_bytes(const Program& program, const std::vector<Size>& sizes,
       most_at_once(plan, program.dead_after, [&](ValueId id) { return bytes(id, row_alignment); });
   out.input = bytes(0, 0);
   out.result = plan.writes_image ? bytes(plan.result, 0) : 0;
+  for (const Step& step : plan.steps) {
+    const Node& node = step.kernel.nodes.front();
+    const auto* resample = std::get_if<Resample>(&node.primitive);
+    if (resample == nullptr || resample->kind != Resample::Kind::resize) continue;
+    const ResizeAxes axes = resize_axes(node, sizes[step.inputs[node.images.front().index]]);
+    for (const ResizeAxis& axis : {axes.x, axes.y}) {
+      out.tables += static_cast<double>(axis.to * (axis.taps + 1) * 4);
+    }
+  }
   return out;
 }
 

@@ -55,6 +55,7 @@ int bytes_per_pixel(const PlanValue& value);
 struct ImageBytes {
   double on_device = 0;
   double input = 0, result = 0;  // in host memory
+  double tables = 0;             // of the sides of resized images: where and what each place reads
 };
 ImageBytes image_bytes(const Program& program, const std::vector<Size>& sizes,
                        std::int64_t row_alignment);

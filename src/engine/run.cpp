@@ -284,6 +284,7 @@ Profile make_profile(double start_up, const BatchEnd& batch, const PictureSettin
   profile.kernel_wait = settings.step_times.kernel_wait();
   profile.steps = settings.step_times.steps();
   profile.peak_memory = plane_memory().peak;
+  profile.estimated = settings.largest;
   const jit::CompileCounts compiled = backends::compile_counts();
   profile.compiled = compiled.compiled;
   profile.cached = compiled.cached;

@@ -7,6 +7,7 @@ and OpenCL a few of the largest windows; IMPIPE_TEST_LIMITS=all walks everything
 """
 import json
 import os
+import re
 import resource
 import subprocess
 import unittest
@@ -15,6 +16,7 @@ import numpy as np
 from program import PROGRAM, SANITIZED, ProgramTest
 
 EVERYTHING = os.environ.get("IMPIPE_TEST_LIMITS") == "all"
+OPERATORS = os.environ.get("IMPIPE_TEST_OPERATORS", "")  # a regular expression: some alone
 UNDER_OCLGRIND = "OCLGRIND_LOG" in os.environ
 SECONDS = 900 if UNDER_OCLGRIND or SANITIZED else 300  # of one run; compiling included
 MOST_MEMORY = 6 << 30  # bytes of address space: what asks for more is told so
@@ -148,6 +150,8 @@ class Limits(ProgramTest):
                               for o in catalogue}
         wrong = []
         for operator in catalogue:
+            if not re.search(OPERATORS, operator["name"]):
+                continue
             for pipeline in pipelines(operator):
                 if not wanted(operator, pipeline):
                     continue

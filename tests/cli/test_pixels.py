@@ -1,4 +1,5 @@
 """What a file keeps on its way through: depth, alpha, metadata; and how classes are saved."""
+import os
 import unittest
 
 import numpy as np
@@ -169,6 +170,39 @@ class Metadata(ProgramTest):
         self.assertEqual(size, (40, 60))  # the pixels stay turned
         self.assertEqual(dict(exif), {})
         self.assertIsNone(icc)
+
+
+class Thin(ProgramTest):
+    """Tall images of few pixels a row have the bits of their parts, which have too few rows to be
+    laid side by side."""
+    PIPELINES = ["conv2 k5", "conv2 fspecial:motion,9,30", "imgaussfilt 2", "medfilt2 3",
+                 "imfilter fspecial:average,5 boundary=symmetric",
+                 "imfilter fspecial:average,5 boundary=7", "imdilate disk,5", "imerode line,9,45",
+                 "ordfilt2 3 disk,2", "edge prewitt 0.1", "conv2 k3 | imdilate square,3"]
+    TALL, PART, REACH = 1820, 120, 10
+
+    def test_bits_do_not_depend_on_the_height(self):
+        rng = np.random.default_rng(5)
+        step = self.PART - 2 * self.REACH
+        starts = list(range(0, self.TALL - self.PART + 1, step))
+        for shape, kind in [((1,), np.uint8), ((7,), np.uint16), ((3,), np.float32),
+                            ((2, 3), np.uint8)]:
+            tall = (rng.random((self.TALL, *shape)) * 255).astype(kind)
+            name = f"{kind.__name__}{len(shape)}"
+            self.picture(f"{name}/tall.npy", tall)
+            for start in starts:
+                self.picture(f"{name}/{start}.npy", tall[start:start + self.PART])
+        for pipeline in self.PIPELINES:
+            self.impipe(pipeline, ".", "-r", "-o", "out", "--device", "cpu")
+            for name in os.listdir(self.path("out")):
+                with self.subTest(pipeline, name=name):
+                    whole = self.pixels(f"out/{name}/tall.npy")
+                    for start in starts:
+                        part = self.pixels(f"out/{name}/{start}.npy")
+                        top = 0 if start == 0 else self.REACH
+                        end = self.PART if start == starts[-1] else self.PART - self.REACH
+                        np.testing.assert_array_equal(whole[start + top:start + end],
+                                                      part[top:end])
 
 
 if __name__ == "__main__":

@@ -55,6 +55,33 @@ class ThinImages(ProgramTest):
         for name in ("tall", "wide"):
             self.assertLess(peaks[name], peaks["square"] + 16 * 1024, peaks)
 
+    def test_what_memory_counts_is_what_a_picture_takes(self):
+        # --memory goes by the estimate; the planes are counted as they are made.
+        for shape in [(1_000_000, 1), (1, 1_000_000), (333_333, 3, 3), (1000, 1000),
+                      (800, 1200, 3)]:
+            np.save(self.path("a.npy"), np.resize(ramp(100, 100), shape))
+            for pipeline in ("conv2 k3 | imadjust", "im2single | imgaussfilt 3 | imadjust",
+                             "imgaussfilt 2 | medfilt2 3 | imcomplement"):
+                with self.subTest(pipeline, shape=shape):
+                    said = self.impipe(pipeline, "a.npy", "-o", "b.npy", "--device", "cpu",
+                                       "--profile=json").err
+                    told = json.loads(said[said.index("{"):])
+                    ratio = told["peak_picture_bytes"] / told["estimated_picture_bytes"]
+                    self.assertTrue(1 / 1.5 < ratio < 1.5, told)
+
+    def test_a_column_costs_about_what_a_square_does(self):
+        # Processor time of the steps, at its least; without folding it is 40 to 170 times as much.
+        pixels = ramp(1000, 1000)
+        np.save(self.path("square.npy"), pixels)
+        np.save(self.path("column.npy"), pixels.reshape(-1, 1))
+        for pipeline in ("conv2 k3", "imgaussfilt 2", "medfilt2 3", "imdilate square,15"):
+            took = {}
+            for name in ("square", "column"):
+                runs = [self.impipe(pipeline, name + ".npy", "-n", "--hash", "--device", "cpu",
+                                    "-j", 1, "--profile=json").err for _ in range(4)]
+                took[name] = min(json.loads(said[said.index("{"):])["compute_s"] for said in runs)
+            self.assertLess(took["column"], 20 * took["square"], (pipeline, took))
+
     def test_time_grows_with_the_pixels(self):
         def seconds(rows):
             np.save(self.path("tall.npy"), np.resize(ramp(100, 100), (rows, 1)))
