@@ -69,19 +69,6 @@ class ThinImages(ProgramTest):
                     ratio = told["peak_picture_bytes"] / told["estimated_picture_bytes"]
                     self.assertTrue(1 / 1.5 < ratio < 1.5, told)
 
-    def test_a_column_costs_about_what_a_square_does(self):
-        # Processor time of the steps, at its least; without folding it is 40 to 170 times as much.
-        pixels = ramp(1000, 1000)
-        np.save(self.path("square.npy"), pixels)
-        np.save(self.path("column.npy"), pixels.reshape(-1, 1))
-        for pipeline in ("conv2 k3", "imgaussfilt 2", "medfilt2 3", "imdilate square,15"):
-            took = {}
-            for name in ("square", "column"):
-                runs = [self.impipe(pipeline, name + ".npy", "-n", "--hash", "--device", "cpu",
-                                    "-j", 1, "--profile=json").err for _ in range(4)]
-                took[name] = min(json.loads(said[said.index("{"):])["compute_s"] for said in runs)
-            self.assertLess(took["column"], 20 * took["square"], (pipeline, took))
-
     def test_time_grows_with_the_pixels(self):
         def seconds(rows):
             np.save(self.path("tall.npy"), np.resize(ramp(100, 100), (rows, 1)))
