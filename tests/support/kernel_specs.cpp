@@ -338,21 +338,22 @@ class Table {
               weights(31 * 29, false), PixelClass::single, 1)});
     // Of one row, so that nothing above or below is waited for.
     for (const PixelClass cls : {PixelClass::logical, PixelClass::uint8, PixelClass::single}) {
-      add("row of weights after a point " + std::string(name_of(cls)), {image(PixelClass::uint8, 3)},
+      add("row of weights after a point " + std::string(name_of(cls)),
+          {image(PixelClass::uint8, 3)},
           {node(Point{.body = &bodies::table_adjust}, {input(0)},
                 {number(0.1), number(0.9), number(255)}, cls, 3),
            node(Stencil{.taps = rectangle(3, 1), .border = Border::constant}, {result(0)},
                 weights(3, true), PixelClass::single, 3)});
     }
     add("two sums of long rows", {image(PixelClass::uint8, 1), image(PixelClass::single, 1)},
-        {node(Separable{.row = rectangle(65, 1),
-                        .column = rectangle(1, 65),
-                        .border = Border::replicate},
-              {input(0)}, weights(130, false), PixelClass::single, 1),
-         node(Separable{.row = rectangle(63, 1),
-                        .column = rectangle(1, 63),
-                        .border = Border::replicate},
-              {input(1)}, weights(126, false), PixelClass::single, 1),
+        {node(
+             Separable{
+                 .row = rectangle(65, 1), .column = rectangle(1, 65), .border = Border::replicate},
+             {input(0)}, weights(130, false), PixelClass::single, 1),
+         node(
+             Separable{
+                 .row = rectangle(63, 1), .column = rectangle(1, 63), .border = Border::replicate},
+             {input(1)}, weights(126, false), PixelClass::single, 1),
          node(Point{.body = &bodies::table_blend}, {result(0), result(1)}, {number(0.25)},
               PixelClass::single, 1)});
     for (const int channels : {1, 3}) {
