@@ -16,7 +16,7 @@ struct SpecCase {
   int least = 1;
 };
 
-// At most 300.
+// At most 320.
 const std::vector<SpecCase>& kernel_specs();
 
 // The part with windows, flips and resampled images.

@@ -21,7 +21,7 @@
 #define $each
 #define $once
 #define $value (uchar)sum
-#define $slow (uchar)c  // pixel (x, y), wherever it lies
+#define $slow (uchar)0  // pixel (x, y), wherever it lies
 #define $in_row $image + (long)py * $stride
 #define $out_row $result + (long)y * $width
 
