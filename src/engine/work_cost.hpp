@@ -6,7 +6,7 @@
 
 namespace impipe::engine {
 
-// Seconds and bytes a second. The GPU's are an H200's, measured (docs/benchmarks/gpu-engine.md);
+// Seconds and bytes a second. The GPU's are an H200's, measured (docs/benchmarks/h200.md);
 // the CPU's those of one thread of an EPYC at 2.6 GHz. They only have to be right within a small
 // factor: work that takes about as long on both may go to either.
 struct CostModel {

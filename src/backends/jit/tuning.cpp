@@ -11,7 +11,7 @@ namespace {
 
 // generic: what OpenCL 1.2 promises every full-profile device (32 KB of local memory, 1024 bytes
 //          of parameters), with 16-byte loads.
-// nvidia:  measured on one H200, docs/benchmarks/gpu-kernels.md; 128 threads, 16-byte loads.
+// nvidia:  measured on one H200, docs/benchmarks/h200.md; 128 threads, 16-byte loads.
 // amd:     wavefronts of 64, four values a load and more work per work-item: Kong et al.,
 //          "Accelerating MATLAB Image Processing Toolbox Functions on GPUs", section 4.
 // intel:   sub-groups of 16 and 16-byte block loads: Intel's OpenCL optimisation guide for
