@@ -14,5 +14,10 @@ void* operator new[](std::size_t bytes) {
   }
 }
 
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  return std::calloc(bytes == 0 ? 1 : bytes, 1);
+}
+
 void operator delete[](void* array) noexcept { std::free(array); }
 void operator delete[](void* array, std::size_t) noexcept { std::free(array); }
+void operator delete[](void* array, const std::nothrow_t&) noexcept { std::free(array); }
