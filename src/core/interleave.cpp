@@ -3,7 +3,6 @@
 #include "core/interleave.hpp"
 
 #include <algorithm>
-
 #include <cstring>
 #include <utility>
 
@@ -140,10 +139,15 @@ void for_rows(const Plane& plane, ThreadPool* pool, Move move) {
 
 }  // namespace
 
+std::vector<Plane> new_planes(PixelClass cls, int channels, Size size) {
+  std::vector<Plane> planes;
+  for (int c = 0; c < channels; ++c) planes.emplace_back(cls, 1, size);
+  return planes;
+}
+
 std::vector<Plane> split_planes(const Plane& pixels, ThreadPool* pool) {
   if (pixels.channels() == 1) return {pixels};
-  std::vector<Plane> planes;
-  for (int c = 0; c < pixels.channels(); ++c) planes.emplace_back(pixels.cls(), 1, pixels.size());
+  std::vector<Plane> planes = new_planes(pixels.cls(), pixels.channels(), pixels.size());
   for_rows(pixels, pool, [&](std::int64_t y) {
     std::vector<std::byte*> rows;
     for (Plane& plane : planes) rows.push_back(plane.row(y));

@@ -54,16 +54,8 @@ class Splitter {
                             : from_.nodes[operand.index].channels;
   }
 
-  // The operand's plane for channel `c` of its reader.
-  Operand image(const Operand& operand, int c) {
-    const int channels = channels_of(operand);
-    if (!operand.external) return {false, node(operand.index, channels == 1 ? 0 : c)};
-    if (channels == made_.spec.planes) return input(operand.index, own_channel, 1);
-    return channels == 1 ? input(operand.index, whole_image, 1) : input(operand.index, c, 1);
-  }
-
-  // The values of one channel of a measurement, or of all its channels.
-  Operand measure(const Operand& operand, int c) {
+  // The operand's plane, or its values of a measurement, for channel `c` of its reader.
+  Operand channel_of(const Operand& operand, int c) {
     const int channels = channels_of(operand);
     if (!operand.external) return {false, node(operand.index, channels == 1 ? 0 : c)};
     if (channels == made_.spec.planes) return input(operand.index, own_channel, 1);
@@ -99,7 +91,7 @@ class Splitter {
       one.images = mixed_images(old, c);
       std::get<Point>(one.primitive).mixes_channels = false;
     } else {
-      for (const Operand& operand : old.images) one.images.push_back(image(operand, c));
+      for (const Operand& operand : old.images) one.images.push_back(channel_of(operand, c));
     }
     if (std::holds_alternative<Scalar>(old.primitive)) {
       for (const Operand& operand : old.measures) one.measures.push_back(taken(old, operand, c));
@@ -117,7 +109,7 @@ class Splitter {
   // side by side where it has one channel.
   Operand taken(const Node& scalar, const Operand& operand, int c) {
     const int channels = channels_of(operand);
-    if (scalar.channels == channels) return measure(operand, c);
+    if (scalar.channels == channels) return channel_of(operand, c);
     if (!operand.external) fail("a scalar takes several channels that the kernel itself measures");
     if (made_.spec.planes > 1) fail("a scalar takes another number of channels than it has");
     return input(operand.index, own_channel, channels);
@@ -127,7 +119,9 @@ class Splitter {
   // body; of an expression one a variable that is no place, in their order.
   std::vector<Operand> mixed_images(const Node& old, int c) {
     const Operand& colour = old.images.front();
-    const auto channel = [&](int k) { return image(colour, std::min(k, channels_of(colour) - 1)); };
+    const auto channel = [&](int k) {
+      return channel_of(colour, std::min(k, channels_of(colour) - 1));
+    };
     const Point& point = std::get<Point>(old.primitive);
     if (point.expression == nullptr) return {channel(0), channel(1), channel(2)};
     std::vector<Operand> images;
@@ -140,7 +134,7 @@ class Splitter {
         case 2: images.push_back(channel(1)); break;  // g
         case 3: images.push_back(channel(2)); break;  // b
         default:
-          if (place == std::end(pixel_names)) images.push_back(image(old.images[named++], c));
+          if (place == std::end(pixel_names)) images.push_back(channel_of(old.images[named++], c));
       }
     }
     return images;
@@ -154,7 +148,7 @@ class Splitter {
     const bool own = argument.per_channel && old.channels > 1 && channels > 1;
     Operand at;
     if (own || channels == 1 || !from.external) {
-      at = measure(from, own ? c : 0);
+      at = channel_of(from, own ? c : 0);
     } else {
       at = input(from.index, made_.spec.planes == 1 ? own_channel : 0,
                  made_.spec.planes == 1 ? channels : 1);

@@ -21,14 +21,6 @@ struct PlaneKernel {
 // unless a Point mixes channels. Throws Error (ExitCode::backend) for what can't be split: our bug.
 PlaneKernel plane_kernel(const KernelSpec& spec);
 
-// One value a value of the original kernel -> one an input (output) of `planes`.
-template <class T>
-std::vector<T> picked(const std::vector<T>& values, const std::vector<int>& which) {
-  std::vector<T> out;
-  for (const int i : which) out.push_back(values[static_cast<std::size_t>(i)]);
-  return out;
-}
-
 // Where a plane (or the values of a channel) lies that a kernel reads or writes for plane `item` of
 // its launch: counted in planes from the first of the stack. channels: of the stack's images;
 // planes: KernelSpec::planes.

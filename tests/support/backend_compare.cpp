@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/primitive_facts.hpp"
+#include "support/picked.hpp"
 #include "support/pipeline_runner.hpp"
 
 IMPIPE_SCALAR_BODY(compare_ramp, {

@@ -10,6 +10,7 @@
 #include "backends/cpu/level.hpp"
 #include "core/plane_kernel.hpp"
 #include "core/primitive_facts.hpp"
+#include "support/picked.hpp"
 
 namespace impipe::testing {
 namespace {

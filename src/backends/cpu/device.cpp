@@ -30,12 +30,6 @@ class CpuPlane final : public DevicePlane {
   std::vector<Plane> planes;
 };
 
-std::vector<Plane> planes_for(PixelClass cls, int channels, Size size) {
-  std::vector<Plane> planes;
-  for (int c = 0; c < channels; ++c) planes.emplace_back(cls, 1, size);
-  return planes;
-}
-
 class CpuMeasure final : public DeviceMeasure {
  public:
   CpuMeasure(int channels, std::int64_t values)
@@ -101,7 +95,7 @@ class CpuQueue final : public Queue {
     return join_planes(static_cast<const CpuPlane&>(plane).planes, &pool_);
   }
   std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) override {
-    return std::make_shared<CpuPlane>(planes_for(cls, channels, size));
+    return std::make_shared<CpuPlane>(new_planes(cls, channels, size));
   }
   std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) override {
     return std::make_shared<CpuMeasure>(channels, values);

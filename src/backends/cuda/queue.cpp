@@ -151,10 +151,7 @@ Plane CudaQueue::download(const DevicePlane& device_plane) {
 std::vector<Plane> CudaQueue::download_stack(const DevicePlane& device_planes) {
   context_->use();
   const auto& from = static_cast<const CudaPlane&>(device_planes);
-  std::vector<Plane> planes;
-  for (int i = 0; i < from.count() * from.channels(); ++i) {
-    planes.emplace_back(from.cls(), 1, from.size());
-  }
+  std::vector<Plane> planes = new_planes(from.cls(), from.count() * from.channels(), from.size());
   const std::int64_t stride = jit::row_bytes(from.cls(), from.size());
   const std::int64_t height = from.size().height;
   const std::int64_t all = height * static_cast<std::int64_t>(planes.size());

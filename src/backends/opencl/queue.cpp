@@ -117,10 +117,9 @@ std::vector<Plane> OpenClQueue::download_stack(const DevicePlane& planes) {
   };
   std::size_t place = 0;
   for (int i = 0; i < from.count(); ++i) {
-    std::vector<Plane> channels;
-    for (int c = 0; c < from.channels(); ++c) {
-      channels.emplace_back(from.cls(), 1, from.size());
-      if (from.size().pixels() > 0) read(place++, channels.back());
+    std::vector<Plane> channels = new_planes(from.cls(), from.channels(), from.size());
+    for (Plane& channel : channels) {
+      if (from.size().pixels() > 0) read(place++, channel);
     }
     made.push_back(join_planes(channels));
   }
