@@ -1,0 +1,212 @@
+// Lists the inputs of a run, reads their headers and plans their pipelines.
+#include "engine/work_list.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+#include <set>
+#include <utility>
+
+#include "engine/file_at_work.hpp"
+#include "pipeline/fuse.hpp"
+#include "pipeline/lower.hpp"
+
+namespace impipe::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+void fail(Picture& picture, const char* stage, const Error& error) {
+  picture.failure.reset(new Picture::Failure{stage, error.what()});
+}
+
+// Takes no memory: there is none.
+void fail_out_of_memory(Picture& picture) { picture.failure.reset(&Picture::out_of_memory); }
+
+// The one work of a pipeline that makes its own image.
+WorkList source_alone(const RunOptions& options, const pipeline::Pipeline& pipeline) {
+  const std::string name(pipeline.stages.front().call->op().name);
+  if (!options.inputs.empty() || !options.files_from.empty()) {
+    throw Error("the pipeline makes its own image, with " + name + ", and takes no inputs");
+  }
+  WorkList work;
+  work.inputs.push_back({.path = name, .relative = name});
+  work.pictures.resize(1);
+  work.pictures.front().path = name;
+  return work;
+}
+
+void make_pictures(WorkList& work) {
+  work.pictures.resize(work.inputs.size());
+  for (size_t i = 0; i < work.inputs.size(); ++i) {
+    Picture& picture = work.pictures[i];
+    picture.path = work.inputs[i].path.string();
+    picture.is_stdin = work.inputs[i].is_stdin;
+    picture.missing_frame = work.inputs[i].missing_frame;
+  }
+}
+
+// Reads the header of a picture, and of its partners.
+void probe(Picture& picture, const io::Input& input, bool black,
+           const std::optional<MadeImage>& source, PictureSettings& settings, ImageInfos& infos) {
+  if (source) {
+    picture.info = infos.keep({.type = source->type, .stored = source->size, .detail = {}});
+  } else if (picture.is_stdin) {
+    picture.content = std::make_unique<io::Bytes>(io::read_picture(STDIN_FILENO, settings.pipes));
+    picture.info = infos.keep(io::probe(*picture.content));
+  } else if (!picture.missing_frame || !black) {
+    io::Bytes content;
+    picture.info = infos.keep(io::probe(picture.path, content, settings.pipes));
+    if (!content.empty()) picture.content = std::make_unique<io::Bytes>(std::move(content));
+  }
+  if (!settings.operands.empty()) picture.partners = std::make_unique<Picture::Partners>();
+  for (const auto& operand : settings.operands) {
+    std::vector<fs::path>& paths = picture.partners->paths;
+    paths.push_back(operand->partner(input.relative));
+    const io::ImageInfo info = operand->info(paths.back(), settings.pipes);
+    picture.partners->types[operand->name()] = info.type;
+    picture.partners->sizes[operand->name()] = info.size();
+  }
+}
+
+// Frames that are missing look like the first one there is, and are black.
+void give_missing_frames_a_size(std::vector<Picture>& pictures) {
+  const auto model = std::find_if(pictures.begin(), pictures.end(),
+                                  [](const Picture& p) { return !p.missing_frame && !p.failure; });
+  for (Picture& picture : pictures) {
+    if (!picture.missing_frame || picture.failure) continue;
+    if (model == pictures.end()) {
+      fail(picture, "decode", Error("no frame of the range exists, so that its size is unknown"));
+    } else {
+      picture.info = model->info;
+    }
+  }
+}
+
+}  // namespace
+
+WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline,
+                   const io::OutputTarget* target, Progress& progress) {
+  if (pipeline.has_source()) return source_alone(options, pipeline);
+  WorkList work;
+  io::InputOptions input_options{.recursive = options.recursive, .output_folder = {}};
+  if (target != nullptr && target->kind == io::OutputTarget::Kind::folder) {
+    input_options.output_folder = target->folder;
+  }
+  io::InputList list = io::list_inputs(options.inputs, input_options);
+  if (!options.files_from.empty()) {
+    io::add_names(list, io::read_names(options.files_from, options.nul_separated));
+  }
+  if (list.skipped > 0) {
+    progress.detail(list.skipped == 1
+                        ? "1 file is no picture and was skipped"
+                        : std::to_string(list.skipped) + " files are no pictures and were skipped");
+  }
+  work.unmatched = std::move(list.unmatched);
+  work.inputs = std::move(list.inputs);
+  if (options.missing_frame == MissingFrame::skip) {
+    work.skipped = static_cast<std::int64_t>(
+        std::erase_if(work.inputs, [](const io::Input& input) { return input.missing_frame; }));
+  }
+  const size_t readable = work.inputs.size();
+  for (const io::InputProblem& problem : list.unreadable) {
+    work.inputs.push_back({.path = problem.subject, .relative = problem.subject});
+  }
+  make_pictures(work);
+  for (size_t i = readable; i < work.pictures.size(); ++i) {
+    fail(work.pictures[i], "list", Error(list.unreadable[i - readable].reason));
+  }
+  return work;
+}
+
+// On several threads: on a network folder each header costs a round trip.
+void probe_all(WorkList& work, const RunOptions& options, const std::optional<MadeImage>& source,
+               PictureSettings& settings, ThreadPool& pool, ImageInfos& infos) {
+  const bool black = options.missing_frame == MissingFrame::black;
+  pool.for_each(static_cast<std::int64_t>(work.pictures.size()), [&](std::int64_t i) {
+    Picture& picture = work.pictures[static_cast<size_t>(i)];
+    if (picture.failure || options.stop()) return;
+    const FileAtWork at_work(picture.path.c_str());
+    try {
+      try {
+        probe(picture, work.inputs[static_cast<size_t>(i)], black, source, settings, infos);
+      } catch (const Error& error) {
+        fail(picture, "decode", error);
+      }
+    } catch (const std::bad_alloc&) {
+      fail_out_of_memory(picture);
+    }
+  });
+  infos.finish();
+  if (black) give_missing_frames_a_size(work.pictures);
+}
+
+WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline& pipeline,
+                 const SessionOptions& options) {
+  struct Alike {
+    const Picture* picture = nullptr;
+    double pixels = 0, images = 0;
+  };
+  std::map<std::string, Alike> groups;
+  for (const Picture& picture : pictures) {
+    if (picture.failure) continue;
+    std::string types = to_string(picture.info->type);
+    for (const auto& [name, type] : picture.partner_types()) types += ";" + to_string(type);
+    Alike& group = groups[types];
+    group.picture = &picture;
+    group.pixels += static_cast<double>(picture.info->size().pixels());
+    ++group.images;
+  }
+  WorkCost cost;
+  for (const auto& [types, group] : groups) {
+    try {
+      const Plan lowered =
+          pipeline::lower(pipeline, group.picture->info->type, group.picture->partner_types(),
+                          {.strict = options.strict});
+      cost.add(options.fuse ? pipeline::fuse(lowered) : pipeline::without_unread(lowered),
+               group.pixels, group.images);
+    } catch (const Error&) {
+    }
+  }
+  return cost;
+}
+
+void plan_all(std::vector<Picture>& pictures, Lanes& lanes, std::int64_t max_pixels,
+              Progress& progress) {
+  std::set<std::string> notes;
+  std::string reason;
+  bool all_failed = true;
+  for (Picture& picture : pictures) {
+    if (picture.failure) continue;
+    try {
+      auto program = lanes.program(picture.info->type, picture.partner_types());
+      pipeline::planned_sizes(lanes.pipeline(), program->lowered, picture.info->size(),
+                              picture.partner_sizes(), max_pixels);
+      picture.program = std::move(program);
+      all_failed = false;
+      for (const std::string& note : picture.program->plan.notes) {
+        if (notes.insert(note).second) progress.note(note);
+      }
+    } catch (const Error& error) {
+      if (error.code() == ExitCode::backend) throw;
+      fail(picture, "plan", error);
+      all_failed = all_failed && (reason.empty() || reason == picture.failure->message);
+      reason = picture.failure->message;
+    }
+  }
+  if (all_failed && !reason.empty()) throw Error(reason);
+}
+
+void keep_shard(WorkList& work, int index, int count) {
+  std::vector<Picture> mine;
+  mine.reserve(work.pictures.size());  // so that no name gets lost on the way
+  for (size_t i = 0; i < work.pictures.size(); ++i) {
+    if (io::in_shard(work.inputs[i].relative, index, count)) {
+      mine.push_back(std::move(work.pictures[i]));
+    }
+  }
+  work.pictures = std::move(mine);
+}
+
+}  // namespace impipe::engine

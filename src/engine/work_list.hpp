@@ -1,0 +1,47 @@
+// The files of a run, from their names to their programs: what is known of each before the batch.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/image_infos.hpp"
+#include "engine/lanes.hpp"
+#include "engine/picture.hpp"
+#include "engine/run.hpp"
+#include "engine/work_cost.hpp"
+#include "io/inputs.hpp"
+#include "io/outputs.hpp"
+
+namespace impipe::engine {
+
+// How many files the user was told the end of counts for errors that end the run.
+struct WorkList {
+  std::vector<io::Input> inputs;
+  std::vector<Picture> pictures;  // one an input
+  std::int64_t skipped = 0;       // missing frames that are left out
+  std::vector<io::InputProblem> unmatched;
+  std::int64_t told = 0, told_failed = 0;
+};
+
+// The inputs of the command line and of --files-from; a source has itself. Throws Error (usage).
+WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline,
+                   const io::OutputTarget* target, Progress& progress);
+
+// Reads the headers of all files and of their partners; one that can't be read fails alone.
+void probe_all(WorkList& work, const RunOptions& options, const std::optional<MadeImage>& source,
+               PictureSettings& settings, ThreadPool& pool, ImageInfos& infos);
+
+// What the run is to compute. Pictures that the pipeline does not fit count for nothing here; the
+// reason is told when they are planned.
+WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline& pipeline,
+                 const SessionOptions& options);
+
+// Sets the programs of all pictures, one for each type. When the pipeline fits no picture at all,
+// for one and the same reason, that is the pipeline's fault, and thrown.
+void plan_all(std::vector<Picture>& pictures, Lanes& lanes, std::int64_t max_pixels,
+              Progress& progress);
+
+// Leaves the files of this part of a run (--shard).
+void keep_shard(WorkList& work, int index, int count);
+
+}  // namespace impipe::engine
