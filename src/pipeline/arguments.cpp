@@ -123,60 +123,87 @@ class Matcher {
     return nullptr;
   }
 
+  // A letter with a number: the parameter that declares the letter, or a word that looks like one.
+  // Null when it was that of the letter, which then has the number.
+  const Parameter* take_letter(const Argument& argument, const LetterNumber& letter) {
+    const Parameter* target = first([&](const Parameter& p) { return p.letter == letter.letter; });
+    if (target != nullptr) {
+      if (!unset(*target)) fail(argument.span, std::string(target->name) + " is given twice");
+      ParameterValue& value = values_[std::string(target->name)];
+      add_number(*target, value, letter.value, argument.span);
+      value.given = true;
+      value.span = argument.span;
+      return nullptr;
+    }
+    target = first([&](const Parameter& p) { return unset(p) && has_word(p, letter.text); });
+    if (target == nullptr) {
+      fail(argument.span, "there is no parameter with the letter " +
+                              quoted(std::string_view(&letter.letter, 1)) + letters());
+    }
+    return target;
+  }
+
+  const Parameter* target_of_word(const Argument& argument, const Word& word) const {
+    const Parameter* target = nullptr;
+    if (word.argument.empty() && argument.items.size() == 1) {
+      target = first([&](const Parameter& p) { return unset(p) && has_word(p, word.text); });
+    }
+    const bool taken = first([&](const Parameter& p) { return has_word(p, word.text); }) != nullptr;
+    if (target == nullptr && !taken) {
+      target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
+    }
+    if (target == nullptr) unknown_word(argument, word.text);
+    return target;
+  }
+
+  // Single numbers fill a parameter that still has room; a list is one parameter's. Null when there
+  // is no room anywhere, or when the single number was added; `added` says which.
+  const Parameter* take_number(const Argument& argument, bool& added) {
+    const Item& head = argument.items.front();
+    const bool single = argument.items.size() == 1 && std::holds_alternative<Number>(head.value);
+    const Parameter* target = first([&](const Parameter& p) {
+      return p.most_numbers > 0 && (unset(p) || (single && filling_ == &p && room(p)));
+    });
+    if (target == nullptr || !single) return target;
+    filling_ = target;
+    ParameterValue& value = values_[std::string(target->name)];
+    add_numbers(*target, value, head);
+    if (!value.given) value.span = argument.span;
+    value.span.end = argument.span.end;
+    value.given = true;
+    added = true;
+    return nullptr;
+  }
+
+  const Parameter* target_of_matrix(const Matrix& matrix) const {
+    const Parameter* target = nullptr;
+    if (matrix.rows == 0) {
+      target = first([&](const Parameter& p) { return unset(p) && has_word(p, "[]"); });
+    }
+    if (target == nullptr) {
+      target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
+    }
+    if (target == nullptr) {
+      target = first([&](const Parameter& p) { return unset(p) && p.most_numbers > 0; });
+    }
+    return target;
+  }
+
   void positional(const Argument& argument) {
     const Item& head = argument.items.front();
     const Parameter* target = nullptr;
+    bool added = false;  // to a parameter already
     if (const auto* letter = std::get_if<LetterNumber>(&head.value);
         letter != nullptr && argument.items.size() == 1) {
-      target = first([&](const Parameter& p) { return p.letter == letter->letter; });
-      if (target != nullptr) {
-        if (!unset(*target)) fail(argument.span, std::string(target->name) + " is given twice");
-        add_number(*target, values_[std::string(target->name)], letter->value, argument.span);
-        values_[std::string(target->name)].given = true;
-        values_[std::string(target->name)].span = argument.span;
-        return;
-      }
-      target = first([&](const Parameter& p) { return unset(p) && has_word(p, letter->text); });
-      if (target == nullptr) {
-        fail(argument.span, "there is no parameter with the letter " +
-                                quoted(std::string_view(&letter->letter, 1)) + letters());
-      }
+      target = take_letter(argument, *letter);
+      added = target == nullptr;
     } else if (const auto* word = std::get_if<Word>(&head.value)) {
-      if (word->argument.empty() && argument.items.size() == 1) {
-        target = first([&](const Parameter& p) { return unset(p) && has_word(p, word->text); });
-      }
-      const bool taken =
-          first([&](const Parameter& p) { return has_word(p, word->text); }) != nullptr;
-      if (target == nullptr && !taken) {
-        target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
-      }
-      if (target == nullptr) unknown_word(argument, word->text);
+      target = target_of_word(argument, *word);
     } else if (std::holds_alternative<Number>(head.value) ||
                std::holds_alternative<Range>(head.value)) {
-      // Single numbers fill a parameter that still has room; a list is one parameter's.
-      const bool single = argument.items.size() == 1 && std::holds_alternative<Number>(head.value);
-      target = first([&](const Parameter& p) {
-        return p.most_numbers > 0 && (unset(p) || (single && filling_ == &p && room(p)));
-      });
-      if (target != nullptr && single) {
-        filling_ = target;
-        ParameterValue& value = values_[std::string(target->name)];
-        add_numbers(*target, value, head);
-        if (!value.given) value.span = argument.span;
-        value.span.end = argument.span.end;
-        value.given = true;
-        return;
-      }
-    } else if (std::holds_alternative<Matrix>(head.value)) {
-      if (std::get<Matrix>(head.value).rows == 0) {
-        target = first([&](const Parameter& p) { return unset(p) && has_word(p, "[]"); });
-      }
-      if (target == nullptr) {
-        target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
-      }
-      if (target == nullptr) {
-        target = first([&](const Parameter& p) { return unset(p) && p.most_numbers > 0; });
-      }
+      target = take_number(argument, added);
+    } else if (const auto* matrix = std::get_if<Matrix>(&head.value)) {
+      target = target_of_matrix(*matrix);
     } else if (std::holds_alternative<File>(head.value)) {
       target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
     } else if (std::holds_alternative<Quoted>(head.value)) {
@@ -186,6 +213,7 @@ class Matcher {
         return p.takes == Takes::operands || (unset(p) && p.takes == Takes::operand);
       });
     }
+    if (added) return;
     if (target == nullptr) {
       fail(argument.span, op_.parameters.empty()
                               ? "it takes no arguments"
