@@ -58,6 +58,36 @@ def read_table(path):
     return table
 
 
+def read_rooms(path):
+    """{folder of a room: rooms beside it that it may include} from the table `| room | ...`; a
+    backend's own files that lie in no room may include them all."""
+    rooms = {}
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    start = next((i for i, line in enumerate(lines)
+                  if line.startswith("| room | may include |")), None)
+    if start is None:
+        raise SystemExit(f"{path}: no table of rooms")
+    for line in lines[start + 2:]:
+        if not line.startswith("|"):
+            break
+        names, allowed = [cell.strip() for cell in line.split("|")[1:3]]
+        for name in names.split():
+            rooms["backends/" + name] = [os.path.dirname(name) + "/" + room
+                                         for room in allowed.split() if room != "-"]
+    return rooms
+
+
+def crosses_rooms(rooms, relative, header):
+    """Whether a file in a room includes one that its room may not."""
+    room = os.path.dirname(relative)
+    backend = "/".join(relative.split("/")[:2]) + "/"
+    if room not in rooms or not header.startswith(backend):
+        return False
+    allowed = [room + "/", *(f"backends/{other}/" for other in rooms[room])]
+    return not any(header.startswith(folder) for folder in allowed)
+
+
 def allowed_for(table, relative):
     """Prefixes that src/<relative> may include."""
     parts = relative.split(os.sep)
@@ -72,7 +102,7 @@ def name_of_library(header):
     return next((name for start, name in LIBRARIES.items() if header.startswith(start)), None)
 
 
-def problems_of_file(table, relative, text):
+def problems_of_file(table, rooms, relative, text):
     allowed = allowed_for(table, relative)
     if allowed is None:
         yield "is in a folder that the table does not have"
@@ -87,6 +117,8 @@ def problems_of_file(table, relative, text):
                 yield f"includes <{header}>"
         elif not any(header == a or (a.endswith("/") and header.startswith(a)) for a in allowed):
             yield f'includes "{header}"'
+        elif crosses_rooms(rooms, relative.replace(os.sep, "/"), header):
+            yield f'includes "{header}", of another room'
     code = re.sub(r"//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"", "", text)
     if folder != "cli" and PRINTING.search(code):
         yield f"prints: {PRINTING.search(code).group(0)}; only cli does"
@@ -94,7 +126,8 @@ def problems_of_file(table, relative, text):
 
 def check(root):
     """All broken rules, as lines."""
-    table = read_table(os.path.join(root, "docs", "architecture.md"))
+    architecture = os.path.join(root, "docs", "architecture.md")
+    table, rooms = read_table(architecture), read_rooms(architecture)
     source = os.path.join(root, "src")
     found, logging_headers = [], []
     for folder, _, names in sorted(os.walk(source)):
@@ -106,7 +139,7 @@ def check(root):
             with open(path, encoding="utf-8") as file:
                 text = file.read()
             found += [f"src/{relative} {problem}"
-                      for problem in problems_of_file(table, relative, text)]
+                      for problem in problems_of_file(table, rooms, relative, text)]
             if re.search(r"#\s*include\s*<spdlog/", text):
                 logging_headers.append(relative)
     if len([name for name in logging_headers if name.endswith(".hpp")]) > 1:
@@ -131,6 +164,11 @@ def self_test(root):
         ("backends/cpu/a.inc", '#include "io/codec.hpp"', 'includes "io/codec.hpp"'),
         ("backends/jit/kernels/a.cl", '#include "backends/cpu/a.inc"', "backends/cpu/a.inc"),
         ("backends/cuda/a.cpp", '#include "backends/opencl/a.hpp"', "backends/opencl/a.hpp"),
+        ("backends/cpu/point/a.cpp", '#include "backends/cpu/measure/a.hpp"', "of another room"),
+        ("backends/cpu/tile/a.inc", '#include "backends/cpu/point/a.hpp"', "of another room"),
+        ("backends/cpu/point/a.cpp", '#include "backends/cpu/device.hpp"', "of another room"),
+        ("backends/cpu/point/a.cpp", '#include "backends/cpu/tile/a.hpp"', None),
+        ("backends/cpu/a.cpp", '#include "backends/cpu/point/a.hpp"', None),
         ("pipeline/a.cpp", 'void f() { std::cout << "x"; }', "only cli does"),
         ("engine/a.cpp", 'void f() { printf("x"); }', "only cli does"),
         ("new_folder/a.cpp", "", "the table does not have"),

@@ -82,19 +82,19 @@ struct Launch {
 class Queue {
  public:
   virtual ~Queue() = default;
-  // The plane's pixels on the device; the plane may be let go at once.
-  virtual std::shared_ptr<DevicePlane> upload(const Plane& plane) = 0;
-  virtual Plane download(const DevicePlane& plane) = 0;
+  // The image's pixels on the device; the image may be let go at once.
+  virtual std::shared_ptr<DevicePlane> upload(const Planes& image) = 0;
+  virtual Planes download(const DevicePlane& image) = 0;
   // A plane or measurement for results, contents unspecified. Throws OutOfDeviceMemory.
   virtual std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) = 0;
   virtual std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) = 0;
   virtual std::vector<double> download(const DeviceMeasure& measure) = 0;
-  // The same for stacks of at most Device::most_stacked() images; upload: of equal planes.
-  virtual std::shared_ptr<DevicePlane> upload_stack(std::span<const Plane> planes) {
-    return upload(planes.front());
+  // The same for stacks of at most Device::most_stacked() images; upload: of equal ones.
+  virtual std::shared_ptr<DevicePlane> upload_stack(std::span<const Planes> images) {
+    return upload(images.front());
   }
-  virtual std::vector<Plane> download_stack(const DevicePlane& planes) {
-    return {download(planes)};
+  virtual std::vector<Planes> download_stack(const DevicePlane& images) {
+    return {download(images)};
   }
   virtual std::shared_ptr<DevicePlane> allocate_stack(PixelClass cls, int channels, Size size,
                                                       int) {

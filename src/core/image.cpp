@@ -3,7 +3,6 @@
 #include "core/image.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -138,16 +137,13 @@ std::string to_string(const ImageType& type) {
 }
 
 std::int64_t plane_stride(std::int64_t row_bytes) {
-  if (row_bytes < row_alignment) {
-    return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(row_bytes)));
-  }
+  if (row_bytes < row_alignment) return row_bytes;
   const std::int64_t stride = (row_bytes + row_alignment - 1) / row_alignment * row_alignment;
   // A stride of a large power of two would map a column of rows to one cache set.
   return stride >= 1024 && (stride & (stride - 1)) == 0 ? stride + row_alignment : stride;
 }
 
-Plane::Plane(PixelClass cls, int channels, Size size)
-    : cls_(cls), channels_(channels), size_(size) {
+Plane::Plane(PixelClass cls, Size size) : cls_(cls), size_(size) {
   stride_ = plane_stride(row_bytes());
   const std::int64_t total = stride_ * size.height + tail_padding;
   std::byte* block = allocator().take(total);
@@ -159,9 +155,15 @@ Plane::Plane(PixelClass cls, int channels, Size size)
   data_ = std::shared_ptr<std::byte>(block, [total](std::byte* p) { allocator().give(p, total); });
 }
 
+Planes new_planes(PixelClass cls, int channels, Size size) {
+  Planes planes;
+  for (int c = 0; c < channels; ++c) planes.emplace_back(cls, size);
+  return planes;
+}
+
 HostImage::HostImage(const ImageType& image_type, Size size)
-    : type(image_type), pixels(type.cls, type.channels, size) {
-  if (type.alpha) alpha = Plane(type.cls, 1, size);
+    : type(image_type), planes(new_planes(type.cls, type.channels, size)) {
+  if (type.alpha) alpha = Plane(type.cls, size);
 }
 
 MemoryUse plane_memory() { return allocator().use(); }

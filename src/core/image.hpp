@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace impipe {
 
@@ -22,6 +23,9 @@ constexpr double class_max(PixelClass c) {
 }
 std::string_view name_of(PixelClass c);
 
+// Channels of an image at most, beside an alpha.
+inline constexpr int max_channels = 1000;
+
 struct Size {
   std::int64_t width = 0;
   std::int64_t height = 0;
@@ -33,7 +37,7 @@ std::string to_string(Size size);  // "640x480", width first
 // What a plan is made for: everything about an image but its size and its values.
 struct ImageType {
   PixelClass cls = PixelClass::uint8;
-  int channels = 1;    // 1 or 3, alpha not counted
+  int channels = 1;    // gray 1, colour 3, or as many as the file has; alpha not counted
   bool alpha = false;  // straight alpha, in a plane of its own; keeps the class it was read in
   double white =
       255.0;  // the value that displays as white; 0 when there is none (distances, labels)
@@ -41,20 +45,19 @@ struct ImageType {
 };
 std::string to_string(const ImageType& type);  // "uint8 x3 + alpha, white 255"
 
-// A rectangle of interleaved pixels in host memory; copies share the memory.
-// Rows start at multiples of 64 bytes, shorter ones at multiples of the power of two that holds one
-// (plane_stride); what lies between the end of a row and the next row is unspecified.
+// One channel of an image in host memory; copies share the memory.
+// Rows start at multiples of 64 bytes, shorter ones right behind each other (plane_stride); what
+// lies between the end of a row and the next row is unspecified.
 class Plane {
  public:
   Plane() = default;
   // Uninitialised pixels, from the recycling allocator below. Throws Error when memory is out.
-  Plane(PixelClass cls, int channels, Size size);
+  Plane(PixelClass cls, Size size);
 
   PixelClass cls() const { return cls_; }
-  int channels() const { return channels_; }
   Size size() const { return size_; }
   std::int64_t stride() const { return stride_; }  // bytes from one row to the next
-  std::int64_t row_bytes() const { return size_.width * channels_ * bytes_of(cls_); }
+  std::int64_t row_bytes() const { return size_.width * bytes_of(cls_); }
   bool empty() const { return data_ == nullptr; }
 
   std::byte* row(std::int64_t y) { return data_.get() + y * stride_; }
@@ -70,22 +73,27 @@ class Plane {
 
  private:
   PixelClass cls_ = PixelClass::uint8;
-  int channels_ = 1;
   Size size_;
   std::int64_t stride_ = 0;
   std::shared_ptr<std::byte> data_;
 };
 
+// The channels of an image: planes of one class and size.
+using Planes = std::vector<Plane>;
+// Uninitialised pixels.
+Planes new_planes(PixelClass cls, int channels, Size size);
+
 // An image in host memory. Alpha lives in a plane of its own, so that operators on the pixels
 // never see it.
 struct HostImage {
   ImageType type;
-  Plane pixels;
-  Plane alpha;  // empty unless type.alpha; may have another class than the pixels
+  Planes planes;  // one a channel; none while the image is empty
+  Plane alpha;    // empty unless type.alpha; may have another class than the pixels
 
   HostImage() = default;
   HostImage(const ImageType& image_type, Size size);
-  Size size() const { return pixels.size(); }
+  bool empty() const { return planes.empty(); }
+  Size size() const { return planes.empty() ? Size{} : planes.front().size(); }
 };
 
 // Bytes that planes hold at present, and the most they held at once (for --profile and tests).

@@ -2,7 +2,6 @@
 // compiler vectorises where the number of channels is known to it.
 #include "core/interleave.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -118,55 +117,6 @@ void join_row(std::byte* out, const std::byte* const* in, int channels, int byte
   } else {
     join<std::uint32_t>(out, in, channels, n);
   }
-}
-
-namespace {
-
-// Calls move(y) for all rows of an image.
-template <class Move>
-void for_rows(const Plane& plane, ThreadPool* pool, Move move) {
-  constexpr std::int64_t bytes_a_task = std::int64_t{1} << 18;
-  const std::int64_t height = plane.size().height;
-  const std::int64_t rows = std::max<std::int64_t>(1, bytes_a_task / plane.stride());
-  const auto task = [&](std::int64_t t) {
-    const std::int64_t end = std::min(height, (t + 1) * rows);
-    for (std::int64_t y = t * rows; y < end; ++y) move(y);
-  };
-  const std::int64_t tasks = (height + rows - 1) / rows;
-  if (pool != nullptr) return pool->for_each(tasks, task);
-  for (std::int64_t t = 0; t < tasks; ++t) task(t);
-}
-
-}  // namespace
-
-std::vector<Plane> new_planes(PixelClass cls, int channels, Size size) {
-  std::vector<Plane> planes;
-  for (int c = 0; c < channels; ++c) planes.emplace_back(cls, 1, size);
-  return planes;
-}
-
-std::vector<Plane> split_planes(const Plane& pixels, ThreadPool* pool) {
-  if (pixels.channels() == 1) return {pixels};
-  std::vector<Plane> planes = new_planes(pixels.cls(), pixels.channels(), pixels.size());
-  for_rows(pixels, pool, [&](std::int64_t y) {
-    std::vector<std::byte*> rows;
-    for (Plane& plane : planes) rows.push_back(plane.row(y));
-    split_row(rows.data(), pixels.row(y), pixels.channels(), bytes_of(pixels.cls()),
-              pixels.size().width);
-  });
-  return planes;
-}
-
-Plane join_planes(std::span<const Plane> planes, ThreadPool* pool) {
-  if (planes.size() == 1) return planes.front();
-  const auto channels = static_cast<int>(planes.size());
-  Plane pixels(planes.front().cls(), channels, planes.front().size());
-  for_rows(pixels, pool, [&](std::int64_t y) {
-    std::vector<const std::byte*> rows;
-    for (const Plane& plane : planes) rows.push_back(plane.row(y));
-    join_row(pixels.row(y), rows.data(), channels, bytes_of(pixels.cls()), pixels.size().width);
-  });
-  return pixels;
 }
 
 }  // namespace impipe

@@ -250,7 +250,7 @@ MeasureValue PlanBuilder::scalar(const ScalarBody& body, std::vector<MeasureValu
 }
 
 void PlanBuilder::report(std::string_view name, MeasureValue measure, int matrix_columns) {
-  static constexpr const char* channel_names[] = {"_r", "_g", "_b"};
+  static constexpr const char* colours[] = {"_r", "_g", "_b"};
   constexpr std::int64_t most_columns = 16;
   plan_.last_measurement = measure.id;
   plan_.last_measurement_columns = matrix_columns;
@@ -259,7 +259,11 @@ void PlanBuilder::report(std::string_view name, MeasureValue measure, int matrix
   for (int c = 0; c < measure.channels; ++c) {
     for (int e = 0; e < measure.values; ++e) {
       std::string column(name);
-      if (measure.channels > 1) column += channel_names[c];
+      if (measure.channels == 3) {
+        column += colours[c];
+      } else if (measure.channels > 1) {
+        column += "_c" + std::to_string(c + 1);
+      }
       if (measure.values > 1) column += "_" + std::to_string(e + 1);
       plan_.columns.push_back({column, measure.id, e, c});
     }

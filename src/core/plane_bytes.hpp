@@ -7,7 +7,7 @@
 namespace impipe {
 
 // Bytes from one row to the next of a plane in host memory: a multiple of 64, or for shorter rows
-// the power of two that holds one, so that a thin image takes no more than twice its pixels.
+// just theirs, so that a thin image takes no more than its pixels and its rows can be read as one.
 std::int64_t plane_stride(std::int64_t row_bytes);
 
 }  // namespace impipe

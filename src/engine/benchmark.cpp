@@ -124,7 +124,7 @@ Material Benchmark::material(const pipeline::Pipeline& pipeline, const Benchmark
   constexpr std::int64_t most_kept = std::int64_t{3} << 29;
   std::int64_t kept = 0;
   for (const auto& [key, image] : images_) {
-    kept += image.pixels.stride() * image.pixels.size().height;
+    for (const Plane& plane : image.planes) kept += plane.stride() * plane.size().height;
   }
   if (kept > most_kept) {
     places_.clear();
@@ -134,7 +134,7 @@ Material Benchmark::material(const pipeline::Pipeline& pipeline, const Benchmark
   std::uint32_t seed = 1;
   if (pipeline.has_source()) {
     HostImage& made = images_["made by " + pipeline.text];
-    if (made.pixels.empty()) made = pipeline.make_source();
+    if (made.empty()) made = pipeline.make_source();
     material.image = made;
   } else {
     material.image = image("", seed, options);
@@ -204,13 +204,14 @@ void Benchmark::copy(DevicePlane& to, DevicePlane& from) {
   queue_->run(*copy_, {.spec = nullptr, .inputs = {value(from)}, .outputs = {value(to)}});
 }
 
-std::vector<std::shared_ptr<DevicePlane>> Benchmark::places_of(const Plane& plane, size_t count) {
-  auto& places = places_[plane.row(0)];
+std::vector<std::shared_ptr<DevicePlane>> Benchmark::places_of(const Planes& image, size_t count) {
+  const Plane& first = image.front();
+  auto& places = places_[first.row(0)];
   while (places.size() < count) {
     if (places.empty()) {
-      places.push_back(queue_->upload(plane));
+      places.push_back(queue_->upload(image));
     } else {
-      places.push_back(queue_->allocate(plane.cls(), plane.channels(), plane.size()));
+      places.push_back(queue_->allocate(first.cls(), static_cast<int>(image.size()), first.size()));
       copy(*places.back(), *places.front());
     }
   }
@@ -298,8 +299,8 @@ void Benchmark::measure_wall(Session& session, const Program& program, const Mat
   result.runs = static_cast<int>(times.size());
 }
 
-std::shared_ptr<DevicePlane> Benchmark::stack_of(const Plane& plane, int count) {
-  return queue_->upload_stack(std::vector<Plane>(static_cast<size_t>(count), plane));
+std::shared_ptr<DevicePlane> Benchmark::stack_of(const Planes& image, int count) {
+  return queue_->upload_stack(std::vector<Planes>(static_cast<size_t>(count), image));
 }
 
 void Benchmark::measure_device(const Program& program, const Material& material, int stack,
@@ -309,28 +310,28 @@ void Benchmark::measure_device(const Program& program, const Material& material,
   for (const auto& [name, image] : material.operands) operand_sizes[name] = image.size();
   const std::vector<Size> sizes = sizes_of(program, material.image.size(), operand_sizes);
   const std::vector<bool> read = values_read(plan);
-  std::map<ValueId, const Plane*> entering;
-  if (read[0]) entering[0] = &material.image.pixels;
+  std::map<ValueId, const Planes*> entering;
+  if (read[0]) entering[0] = &material.image.planes;
   for (const PlanOperand& operand : plan.operands) {
     if (read[operand.value]) {
-      entering[operand.value] = &material.operands.at(operand.name).pixels;
+      entering[operand.value] = &material.operands.at(operand.name).planes;
     }
   }
   const auto bytes_of_value = [&](ValueId id) {
     return static_cast<double>(sizes[id].pixels() * bytes_per_pixel(plan.values[id])) * stack;
   };
   const bool makes_image = plan.writes_image && !entering.contains(plan.result);
-  for (const auto& [id, plane] : entering) result.bytes += bytes_of_value(id);
+  for (const auto& [id, image] : entering) result.bytes += bytes_of_value(id);
   if (makes_image) result.bytes += bytes_of_value(plan.result);
   const size_t places = places_for(result.bytes);
   std::vector<std::vector<DeviceValue>> values(places,
                                                std::vector<DeviceValue>(plan.values.size()));
-  for (const auto& [id, plane] : entering) {
+  for (const auto& [id, image] : entering) {
     if (stack > 1) {
-      for (size_t i = 0; i < places; ++i) values[i][id].plane = stack_of(*plane, stack);
+      for (size_t i = 0; i < places; ++i) values[i][id].plane = stack_of(*image, stack);
       continue;
     }
-    const auto there = places_of(*plane, places);
+    const auto there = places_of(*image, places);
     for (size_t i = 0; i < places; ++i) values[i][id].plane = there[i];
   }
   for (size_t i = 0; i < places && makes_image; ++i) {

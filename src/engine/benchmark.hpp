@@ -75,8 +75,8 @@ class Benchmark {
                          const BenchmarkOptions& options);
   Material material(const pipeline::Pipeline& pipeline, const BenchmarkOptions& options);
   // The image's pixels on the device, in that many places.
-  std::vector<std::shared_ptr<DevicePlane>> places_of(const Plane& plane, size_t count);
-  std::shared_ptr<DevicePlane> stack_of(const Plane& plane, int count);
+  std::vector<std::shared_ptr<DevicePlane>> places_of(const Planes& image, size_t count);
+  std::shared_ptr<DevicePlane> stack_of(const Planes& image, int count);
   void copy(DevicePlane& to, DevicePlane& from);
   void measure_wall(Session& session, const Program& program, const Material& material, int repeat,
                     BenchmarkResult& result);

@@ -18,7 +18,7 @@ Plane carry_alpha(const Plan& plan, int stage, const Plane& alpha, Queue& queue,
   std::shared_ptr<DevicePlane> carried;
   for (const AlphaStep& step : plan.alpha) {
     if (step.stage >= stage) break;
-    if (!carried) carried = queue.upload(alpha);
+    if (!carried) carried = queue.upload({alpha});
     KernelSpec spec;
     spec.inputs.push_back({.cls = alpha.cls(), .channels = 1, .white = class_max(alpha.cls())});
     spec.nodes.push_back(step.node);
@@ -32,7 +32,7 @@ Plane carry_alpha(const Plan& plan, int stage, const Plane& alpha, Queue& queue,
               {.spec = &spec, .inputs = {{carried, nullptr}}, .outputs = {{made, nullptr}}});
     carried = std::move(made);
   }
-  return carried ? queue.download(*carried) : alpha;
+  return carried ? queue.download(*carried).front() : alpha;
 }
 
 class Execution {
@@ -107,10 +107,10 @@ class Execution {
   template <class ImageOf>
   std::shared_ptr<DevicePlane> upload_one(const std::vector<Material>& materials,
                                           ImageOf image_of) {
-    if (count_ == 1) return queue_.upload(image_of(materials.front()).pixels);
-    std::vector<Plane> planes;
-    for (const Material& material : materials) planes.push_back(image_of(material).pixels);
-    return queue_.upload_stack(planes);
+    if (count_ == 1) return queue_.upload(image_of(materials.front()).planes);
+    std::vector<Planes> images;
+    for (const Material& material : materials) images.push_back(image_of(material).planes);
+    return queue_.upload_stack(images);
   }
 
   void upload(std::vector<Material> materials) {
@@ -130,16 +130,16 @@ class Execution {
   // A value's image for each of the stack, with the alpha planes that go with them.
   std::vector<HostImage> images_of(ValueId id, bool with_alpha, int stage,
                                    const std::vector<Plane>& alphas) {
-    std::vector<Plane> planes;
+    std::vector<Planes> pixels;
     if (count_ == 1) {
-      planes.push_back(queue_.download(*values_[id].plane));
+      pixels.push_back(queue_.download(*values_[id].plane));
     } else {
-      planes = queue_.download_stack(*values_[id].plane);
+      pixels = queue_.download_stack(*values_[id].plane);
     }
     std::vector<HostImage> images(count_);
     for (size_t i = 0; i < count_; ++i) {
       images[i].type = plan_.values[id].type;
-      images[i].pixels = std::move(planes[i]);
+      images[i].planes = std::move(pixels[i]);
       images[i].type.alpha = with_alpha && !alphas[i].empty();
       if (images[i].type.alpha) {
         images[i].alpha = carry_alpha(plan_, stage, alphas[i], queue_, kernels_);

@@ -10,11 +10,11 @@
 namespace impipe::engine {
 namespace {
 
-double value_at(const Plane& plane, std::int64_t y, std::int64_t i) {
+double value_at(const Plane& plane, std::int64_t y, std::int64_t x) {
   switch (plane.cls()) {
-    case PixelClass::uint16: return plane.row_as<std::uint16_t>(y)[i];
-    case PixelClass::single: return plane.row_as<float>(y)[i];
-    default: return plane.row_as<std::uint8_t>(y)[i];
+    case PixelClass::uint16: return plane.row_as<std::uint16_t>(y)[x];
+    case PixelClass::single: return plane.row_as<float>(y)[x];
+    default: return plane.row_as<std::uint8_t>(y)[x];
   }
 }
 
@@ -67,9 +67,9 @@ Difference compare(const HostImage& a, const HostImage& b, const DifferenceOptio
   for (std::int64_t y = 0; y < size.height; ++y) {
     for (std::int64_t x = 0; x < size.width; ++x) {
       bool fails = false;
-      const auto look = [&](const Plane& pa, const Plane& pb, int c, int channel) {
-        const double va = value_at(pa, y, x * pa.channels() + c) / scale_of(a, pa);
-        const double vb = value_at(pb, y, x * pb.channels() + c) / scale_of(b, pb);
+      const auto look = [&](const Plane& pa, const Plane& pb, int channel) {
+        const double va = value_at(pa, y, x) / scale_of(a, pa);
+        const double vb = value_at(pb, y, x) / scale_of(b, pb);
         const double d = distance(va, vb);
         ++samples;
         sum += d;
@@ -82,8 +82,10 @@ Difference compare(const HostImage& a, const HostImage& b, const DifferenceOptio
         }
         fails = fails || d > options.fail;
       };
-      for (int c = 0; c < colours; ++c) look(a.pixels, b.pixels, c, c);
-      if (!a.alpha.empty()) look(a.alpha, b.alpha, 0, colours);
+      for (int c = 0; c < colours; ++c) {
+        look(a.planes[static_cast<std::size_t>(c)], b.planes[static_cast<std::size_t>(c)], c);
+      }
+      if (!a.alpha.empty()) look(a.alpha, b.alpha, colours);
       out.failing += fails ? 1 : 0;
     }
   }

@@ -10,9 +10,9 @@ namespace impipe::engine {
 namespace {
 
 template <class T>
-void fill(Plane& plane, double white, std::uint32_t seed) {
-  const Size size = plane.size();
-  const int channels = plane.channels();
+void fill(Planes& planes, double white, std::uint32_t seed) {
+  const Size size = planes.front().size();
+  const auto channels = static_cast<int>(planes.size());
   std::vector<double> wave_x(static_cast<size_t>(size.width * channels));
   for (std::int64_t x = 0; x < size.width; ++x) {
     for (int c = 0; c < channels; ++c) {
@@ -22,19 +22,19 @@ void fill(Plane& plane, double white, std::uint32_t seed) {
   }
   std::uint32_t state = seed;
   for (std::int64_t y = 0; y < size.height; ++y) {
-    T* row = plane.row_as<T>(y);
     const double v = static_cast<double>(y) / static_cast<double>(size.height);
     const double wave_y = std::cos(19 * v);
     for (std::int64_t x = 0; x < size.width; ++x) {
       const double u = static_cast<double>(x) / static_cast<double>(size.width);
       const double disk = (u - 0.5) * (u - 0.5) + (v - 0.4) * (v - 0.4) < 0.04 ? 0.2 : 0;
-      for (std::int64_t i = x * channels; i < (x + 1) * channels; ++i) {
+      for (int c = 0; c < channels; ++c) {
         state = state * 1664525u + 1013904223u;
         const double noise = 0.05 * (static_cast<double>(state >> 8) / (1 << 24) - 0.5);
         const double value =
-            0.35 + 0.2 * u + wave_x[static_cast<size_t>(i)] * wave_y + disk + noise;
+            0.35 + 0.2 * u + wave_x[static_cast<size_t>(x * channels + c)] * wave_y + disk + noise;
         const double scaled = std::clamp(value, 0.0, 1.0) * white;
-        row[i] = static_cast<T>(std::is_integral_v<T> ? scaled + 0.5 : scaled);
+        planes[static_cast<size_t>(c)].row_as<T>(y)[x] =
+            static_cast<T>(std::is_integral_v<T> ? scaled + 0.5 : scaled);
       }
     }
   }
@@ -47,9 +47,9 @@ HostImage make_natural_image(PixelClass cls, int channels, Size size, std::uint3
   HostImage image({.cls = cls, .channels = channels, .alpha = false, .white = white}, size);
   switch (cls) {
     case PixelClass::logical:
-    case PixelClass::uint8: fill<std::uint8_t>(image.pixels, white, seed); break;
-    case PixelClass::uint16: fill<std::uint16_t>(image.pixels, white, seed); break;
-    case PixelClass::single: fill<float>(image.pixels, white, seed); break;
+    case PixelClass::uint8: fill<std::uint8_t>(image.planes, white, seed); break;
+    case PixelClass::uint16: fill<std::uint16_t>(image.planes, white, seed); break;
+    case PixelClass::single: fill<float>(image.planes, white, seed); break;
   }
   return image;
 }

@@ -52,7 +52,7 @@ HostImage Operand::decode(const fs::path& partner, const io::DecodeOptions& opti
   try {
     if (is_folder_) return io::decode(io::read_picture(partner), options).image;
     std::lock_guard lock(mutex_);
-    if (shared_.pixels.empty()) {
+    if (shared_.empty()) {
       const io::Bytes bytes = content_.empty() ? io::read_picture(partner) : std::move(content_);
       shared_ = io::decode(bytes, options).image;
     }

@@ -63,21 +63,22 @@ HostImage image_for(const Probe& probe) {
   HostImage image({.cls = probe.cls, .white = class_max(probe.cls)}, probe.size);
   switch (probe.values) {
     case Values::codes:
-      fill<std::uint8_t>(
-          image.pixels, [](std::int64_t x, std::uint32_t) { return static_cast<std::uint8_t>(x); });
+      fill<std::uint8_t>(image.planes.front(), [](std::int64_t x, std::uint32_t) {
+        return static_cast<std::uint8_t>(x);
+      });
       break;
     case Values::large_codes:
-      fill<std::uint16_t>(image.pixels, [](std::int64_t, std::uint32_t bits) {
+      fill<std::uint16_t>(image.planes.front(), [](std::int64_t, std::uint32_t bits) {
         return static_cast<std::uint16_t>(65535 - bits % 7);
       });
       break;
     case Values::ordinary:
-      fill<float>(image.pixels, [](std::int64_t, std::uint32_t bits) {
+      fill<float>(image.planes.front(), [](std::int64_t, std::uint32_t bits) {
         return std::ldexp(static_cast<float>(bits) - 8e6f, -20);
       });
       break;
     case Values::denormal:
-      fill<float>(image.pixels,
+      fill<float>(image.planes.front(),
                   [](std::int64_t, std::uint32_t bits) { return std::bit_cast<float>(bits >> 2); });
       break;
   }
@@ -102,18 +103,22 @@ Outcome compute(const Probe& probe, Device& device) {
   return execute(program, {.image = std::move(image), .operands = {}}, *queue, none);
 }
 
+bool same_pixels(const Plane& p, const Plane& q) {
+  for (std::int64_t y = 0; y < p.size().height; ++y) {
+    if (std::memcmp(p.row(y), q.row(y), static_cast<std::size_t>(p.row_bytes())) != 0) return false;
+  }
+  return true;
+}
+
 bool same_bits(const Outcome& a, const Outcome& b) {
-  const Plane &p = a.image.pixels, &q = b.image.pixels;
-  if (p.empty() != q.empty() || a.columns.size() != b.columns.size()) return false;
+  const HostImage &p = a.image, &q = b.image;
+  if (p.planes.size() != q.planes.size() || a.columns.size() != b.columns.size()) return false;
   for (std::size_t i = 0; i < a.columns.size(); ++i) {
     if (std::bit_cast<std::uint64_t>(a.columns[i]) != std::bit_cast<std::uint64_t>(b.columns[i])) {
       return false;
     }
   }
-  for (std::int64_t y = 0; !p.empty() && y < p.size().height; ++y) {
-    if (std::memcmp(p.row(y), q.row(y), static_cast<std::size_t>(p.row_bytes())) != 0) return false;
-  }
-  return true;
+  return std::equal(p.planes.begin(), p.planes.end(), q.planes.begin(), same_pixels);
 }
 
 }  // namespace

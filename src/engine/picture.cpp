@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/error.hpp"
+#include "core/interleave.hpp"
 #include "core/primitive_facts.hpp"
 #include "engine/file_at_work.hpp"
 #include "io/atomic_file.hpp"
@@ -22,18 +23,25 @@ constexpr std::uint64_t fnv_offset = 0xcbf29ce484222325;
 constexpr std::uint64_t fnv_prime = 0x100000001b3;
 constexpr double giga = 1 << 30;
 
-void hash_plane(std::uint64_t& hash, const Plane& plane) {
+void hash_planes(std::uint64_t& hash, std::span<const Plane> planes) {
   const auto mix = [&](std::uint64_t byte) { hash = (hash ^ byte) * fnv_prime; };
-  mix(static_cast<std::uint64_t>(plane.cls()));
-  mix(static_cast<std::uint64_t>(plane.channels()));
-  for (const std::int64_t side : {plane.size().width, plane.size().height}) {
+  const Size size = planes.front().size();
+  mix(static_cast<std::uint64_t>(planes.front().cls()));
+  mix(static_cast<std::uint64_t>(planes.size()));
+  for (const std::int64_t side : {size.width, size.height}) {
     for (int shift = 0; shift < 64; shift += 8) {
       mix(static_cast<std::uint64_t>(side) >> shift & 255);
     }
   }
-  for (std::int64_t y = 0; y < plane.size().height; ++y) {
-    const std::byte* row = plane.row(y);
-    for (std::int64_t i = 0; i < plane.row_bytes(); ++i) mix(static_cast<std::uint64_t>(row[i]));
+  // The channels of a pixel one after the other.
+  const auto row_bytes = static_cast<size_t>(planes.front().row_bytes());
+  std::vector<std::byte> row(row_bytes * planes.size());
+  std::vector<const std::byte*> rows(planes.size());
+  for (std::int64_t y = 0; y < size.height; ++y) {
+    for (size_t c = 0; c < planes.size(); ++c) rows[c] = planes[c].row(y);
+    join_row(row.data(), rows.data(), static_cast<int>(rows.size()), bytes_of(planes.front().cls()),
+             size.width);
+    for (const std::byte byte : row) mix(static_cast<std::uint64_t>(byte));
   }
 }
 
@@ -47,11 +55,13 @@ bool moves_pixels(const Plan& plan) {
 
 HostImage black_image(const io::ImageInfo& info) {
   HostImage image(info.type, info.size());
-  for (Plane* plane : {&image.pixels, &image.alpha}) {
-    for (std::int64_t y = 0; !plane->empty() && y < info.size().height; ++y) {
-      std::memset(plane->row(y), 0, static_cast<size_t>(plane->row_bytes()));
+  const auto blacken = [](Plane& plane) {
+    for (std::int64_t y = 0; y < plane.size().height; ++y) {
+      std::memset(plane.row(y), 0, static_cast<size_t>(plane.row_bytes()));
     }
-  }
+  };
+  for (Plane& plane : image.planes) blacken(plane);
+  blacken(image.alpha);
   return image;
 }
 
@@ -59,8 +69,8 @@ HostImage black_image(const io::ImageInfo& info) {
 
 std::string pixel_hash(const HostImage& image) {
   std::uint64_t hash = fnv_offset;
-  hash_plane(hash, image.pixels);
-  if (!image.alpha.empty()) hash_plane(hash, image.alpha);
+  hash_planes(hash, image.planes);
+  if (!image.alpha.empty()) hash_planes(hash, {&image.alpha, 1});
   return fmt::format("{:016x}", hash);
 }
 

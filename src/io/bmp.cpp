@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "core/interleave.hpp"
 #include "io/bits.hpp"
 #include "io/bmp_layout.hpp"
 
@@ -50,32 +51,33 @@ class RowReader {
   // One byte a pixel: its place in the palette.
   void read_indices(Row indices, std::int64_t y) const {
     const auto count = header_.palette.size();
-    const int channels = image_.type.channels;
     const int divisor = image_.type.cls == PixelClass::logical ? 255 : 1;
-    auto* to = image_.pixels.row_as<std::uint8_t>(y);
     for (std::int64_t x = 0; x < image_.size().width; ++x) {
       if (indices[x] >= count) {
         fail("damaged BMP: a pixel has colour " + std::to_string(indices[x]) + " of a palette of " +
              std::to_string(count));
       }
-      const BmpColour& colour = header_.palette[indices[x]];
-      for (int c = 0; c < channels; ++c) {
-        *to++ = static_cast<std::uint8_t>(colour[static_cast<size_t>(c)] / divisor);
+    }
+    for (size_t c = 0; c < image_.planes.size(); ++c) {
+      auto* to = row(c, y);
+      for (std::int64_t x = 0; x < image_.size().width; ++x) {
+        to[x] = static_cast<std::uint8_t>(header_.palette[indices[x]][c] / divisor);
       }
     }
   }
 
   // Three bytes a pixel: blue, green, red.
   void read_colours(Row from, std::int64_t y) const {
-    auto* to = image_.pixels.row_as<std::uint8_t>(y);
-    for (std::int64_t x = 0; x < image_.size().width; ++x, from += 3, to += 3) {
-      to[0] = from[2];
-      to[1] = from[1];
-      to[2] = from[0];
-    }
+    std::byte* const rows[] = {image_.planes[2].row(y), image_.planes[1].row(y),
+                               image_.planes[0].row(y)};
+    split_row(rows, reinterpret_cast<const std::byte*>(from), 3, 1, image_.size().width);
   }
 
  private:
+  std::uint8_t* row(size_t channel, std::int64_t y) const {
+    return image_.planes[channel].row_as<std::uint8_t>(y);
+  }
+
   // v of 0 … top on 0 … 255, rounded half up, so that the largest value is 255.
   static std::uint8_t to_8_bits(std::uint64_t v, std::uint64_t top) {
     return static_cast<std::uint8_t>((v * 510 + top) / (2 * top));
@@ -88,12 +90,12 @@ class RowReader {
   }
 
   void read_masked(Row from, std::int64_t y, int bytes) const {
-    auto* to = image_.pixels.row_as<std::uint8_t>(y);
+    std::uint8_t* const to[] = {row(0, y), row(1, y), row(2, y)};
     auto* alpha = image_.type.alpha ? image_.alpha.row_as<std::uint8_t>(y) : nullptr;
     for (std::int64_t x = 0; x < image_.size().width; ++x, from += bytes) {
       std::uint32_t pixel = static_cast<std::uint32_t>(from[0]) | std::uint32_t{from[1]} << 8;
       if (bytes == 4) pixel |= std::uint32_t{from[2]} << 16 | std::uint32_t{from[3]} << 24;
-      for (size_t c = 0; c < 3; ++c) *to++ = channel(pixel, c);
+      for (size_t c = 0; c < 3; ++c) to[c][x] = channel(pixel, c);
       if (alpha != nullptr) alpha[x] = channel(pixel, 3);
     }
   }
@@ -246,21 +248,21 @@ class Writer {
 };
 
 void write_row(const HostImage& image, std::int64_t y, std::uint8_t* to) {
-  const auto* from = image.pixels.row_as<std::uint8_t>(y);
   const std::int64_t width = image.size().width;
-  const int channels = image.type.channels;
-  if (image.type.cls == PixelClass::logical) return pack_bits(from, to, width);
-  if (channels == 1 && !image.type.alpha) {
-    std::memcpy(to, from, static_cast<size_t>(width));
-    return;
+  const Plane& first = image.planes.front();
+  if (image.type.cls == PixelClass::logical) {
+    return pack_bits(first.row_as<std::uint8_t>(y), to, width);
   }
-  const auto* alpha = image.type.alpha ? image.alpha.row_as<std::uint8_t>(y) : nullptr;
-  for (std::int64_t x = 0; x < width; ++x, from += channels) {
-    *to++ = from[channels - 1];
-    *to++ = from[channels == 3 ? 1 : 0];
-    *to++ = from[0];
-    if (alpha != nullptr) *to++ = alpha[x];
+  const bool alpha = image.type.alpha;
+  std::vector<const std::byte*> rows(1, first.row(y));
+  // Blue, green, red; gray beside an alpha is a colour.
+  if (image.type.channels == 3) {
+    rows = {image.planes[2].row(y), image.planes[1].row(y), first.row(y)};
+  } else if (alpha) {
+    rows.assign(3, first.row(y));
   }
+  if (alpha) rows.push_back(image.alpha.row(y));
+  join_row(reinterpret_cast<std::byte*>(to), rows.data(), static_cast<int>(rows.size()), 1, width);
 }
 
 }  // namespace

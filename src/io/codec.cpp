@@ -116,8 +116,8 @@ HostImage with_alpha_of(HostImage image, PixelClass cls) {
                 .channels = 1,
                 .alpha = false,
                 .white = class_max(image.alpha.cls())};
-  alpha.pixels = image.alpha;
-  image.alpha = convert(alpha, cls).pixels;
+  alpha.planes = {image.alpha};
+  image.alpha = convert(alpha, cls).planes.front();
   return image;
 }
 
@@ -285,6 +285,11 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
   if (nearest_class(format, cls) != cls) {
     fail(std::string(name_of(format)) + " cannot hold " + std::string(name_of(cls)) + " pixels");
   }
+  const int channels = image.type.channels;
+  if (channels != 1 && channels != 3 && !traits(format).any_channels) {
+    fail(std::string(name_of(format)) + " cannot hold " + std::to_string(channels) +
+         " channels; write .tif or .npy");
+  }
   // Integer planes go to .npy as they are; elsewhere an integer file promises a white.
   const bool raw = format == Format::npy && cls == image.type.cls;
   if (image.type.white == 0 && cls != PixelClass::single && !raw) {
@@ -302,7 +307,7 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
     // No format has 1-bit pixels beside an alpha.
     ready = convert(ready, PixelClass::uint8);
   }
-  if (ready.type.channels == 3 && cls == PixelClass::logical && format != Format::npy) {
+  if (channels > 1 && cls == PixelClass::logical && format != Format::npy) {
     ready = convert(ready, PixelClass::uint8);
   }
   out.place_dropped = metadata.exr && has_place(*metadata.exr);

@@ -25,7 +25,7 @@ float rescale(float x, Scale s) {
 
 template <class From>
 void to_integers(const Plane& from, Plane& to, Scale s, std::int64_t& clipped) {
-  const std::int64_t samples = from.size().width * from.channels();
+  const std::int64_t samples = from.size().width;
   const double ratio = s.white == 0 ? 1.0 : s.full / s.white;
   const double top = class_max(to.cls());
   std::int64_t outside = 0;
@@ -55,7 +55,7 @@ void to_integers(const Plane& from, Plane& to, Scale s, std::int64_t& clipped) {
 
 template <class From>
 void to_single(const Plane& from, Plane& to, double white) {
-  const std::int64_t samples = from.size().width * from.channels();
+  const std::int64_t samples = from.size().width;
   const auto divisor = static_cast<float>(white == 0 ? 1.0 : white);
   for (std::int64_t y = 0; y < from.size().height; ++y) {
     const From* in = from.row_as<From>(y);
@@ -66,7 +66,7 @@ void to_single(const Plane& from, Plane& to, double white) {
 
 template <class From>
 void to_logical(const Plane& from, Plane& to) {
-  const std::int64_t samples = from.size().width * from.channels();
+  const std::int64_t samples = from.size().width;
   for (std::int64_t y = 0; y < from.size().height; ++y) {
     const From* in = from.row_as<From>(y);
     auto* out = to.row_as<std::uint8_t>(y);
@@ -89,7 +89,7 @@ void convert_from(const Plane& from, Plane& to, double white, std::int64_t& clip
 }
 
 Plane convert_plane(const Plane& from, PixelClass cls, double white, std::int64_t& clipped) {
-  Plane to(cls, from.channels(), from.size());
+  Plane to(cls, from.size());
   switch (from.cls()) {
     case PixelClass::uint16: convert_from<std::uint16_t>(from, to, white, clipped); break;
     case PixelClass::single: convert_from<float>(from, to, white, clipped); break;
@@ -108,7 +108,7 @@ HostImage convert(const HostImage& image, PixelClass cls, std::int64_t* clipped)
   out.type.white = white == 0 ? 0 : class_max(cls);
   std::int64_t outside = 0;
   if (!keeps_class || (white != 0 && white != class_max(cls))) {
-    out.pixels = convert_plane(image.pixels, cls, white, outside);
+    for (Plane& plane : out.planes) plane = convert_plane(plane, cls, white, outside);
   }
   // Alpha keeps the class it was read in, whatever the pixels became; it is never rescaled by
   // white.

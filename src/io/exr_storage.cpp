@@ -1,5 +1,6 @@
 // How an image goes into an EXR: its colours multiplied by alpha, stored like the EXR it was made
 // from.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -14,7 +15,7 @@ constexpr int zip = 3, pxr24 = 5;
 bool fits_half(const Plane& plane) {
   for (std::int64_t y = 0; y < plane.size().height; ++y) {
     const float* row = plane.row_as<float>(y);
-    for (std::int64_t i = 0; i < plane.size().width * plane.channels(); ++i) {
+    for (std::int64_t i = 0; i < plane.size().width; ++i) {
       if (std::isfinite(row[i]) && std::abs(row[i]) > largest_half) return false;
     }
   }
@@ -24,12 +25,11 @@ bool fits_half(const Plane& plane) {
 // Calls change(value, alpha) for each colour of each pixel.
 template <class Change>
 void for_colours(HostImage& image, Change change) {
-  const int channels = image.type.channels;
-  for (std::int64_t y = 0; y < image.size().height; ++y) {
-    float* pixels = image.pixels.row_as<float>(y);
-    const float* alpha = image.alpha.row_as<float>(y);
-    for (std::int64_t i = 0; i < image.size().width * channels; ++i) {
-      change(pixels[i], alpha[i / channels]);
+  for (Plane& plane : image.planes) {
+    for (std::int64_t y = 0; y < plane.size().height; ++y) {
+      float* pixels = plane.row_as<float>(y);
+      const float* alpha = image.alpha.row_as<float>(y);
+      for (std::int64_t x = 0; x < plane.size().width; ++x) change(pixels[x], alpha[x]);
     }
   }
 }
@@ -50,10 +50,12 @@ bool unassociate_alpha(HostImage& image) {
 
 HostImage associate_alpha(const HostImage& image, bool glows) {
   HostImage out = image;
-  out.pixels = Plane(PixelClass::single, image.type.channels, image.size());
-  for (std::int64_t y = 0; y < image.size().height; ++y) {
-    std::memcpy(out.pixels.row(y), image.pixels.row(y),
-                static_cast<size_t>(image.pixels.row_bytes()));
+  for (Plane& plane : out.planes) {
+    const Plane from = plane;
+    plane = Plane(PixelClass::single, from.size());
+    for (std::int64_t y = 0; y < from.size().height; ++y) {
+      std::memcpy(plane.row(y), from.row(y), static_cast<size_t>(from.row_bytes()));
+    }
   }
   for_colours(out, [&](float& value, float alpha) {
     if (alpha != 0) {
@@ -84,7 +86,9 @@ ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
   const bool counts = image.type.white == 0;  // labels, distances
   // 11 bits hold neither counts nor the codes of uint16.
   if (full_float || counts || made_as == PixelClass::uint16) out.half = false;
-  if (out.half) out.half = fits_half(image.pixels) && (!image.type.alpha || fits_half(image.alpha));
+  if (out.half)
+    out.half = std::all_of(image.planes.begin(), image.planes.end(), fits_half) &&
+               (!image.type.alpha || fits_half(image.alpha));
   if (out.compression >= pxr24 && (counts || made_as == PixelClass::logical)) out.compression = zip;
   return out;
 }

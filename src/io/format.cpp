@@ -12,16 +12,16 @@ namespace {
 using enum Format;
 using enum Codec;
 constexpr std::array<FormatTraits, 9> table{{
-    // name, extensions                 codec    1-bit  8      16     float  alpha  meta   lossy
-    {png,  "PNG",  "png",               module,  true,  true,  true,  false, true,  true,  false},
-    {jpeg, "JPEG", "jpg jpeg jpe jfif", module,  false, true,  false, false, false, true,  true},
-    {tiff, "TIFF", "tif tiff",          module,  true,  true,  true,  true,  true,  true,  false},
-    {bmp,  "BMP",  "bmp dib",           program, true,  true,  false, false, true,  false, false},
-    {webp, "WebP", "webp",              module,  false, true,  false, false, true,  true,  false},
-    {exr,  "EXR",  "exr",               openexr, false, false, false, true,  true,  false, false},
-    {pnm,  "PNM",  "pgm ppm pbm pnm",   program, true,  true,  true,  false, false, false, false},
-    {pfm,  "PFM",  "pfm",               program, false, false, false, true,  false, false, false},
-    {npy,  "NPY",  "npy",               program, true,  true,  true,  true,  true,  false, false},
+    // name, extensions                 codec    1-bit  8      16     float  any    alpha  meta   lossy
+    {png,  "PNG",  "png",               module,  true,  true,  true,  false, false, true,  true,  false},
+    {jpeg, "JPEG", "jpg jpeg jpe jfif", module,  false, true,  false, false, false, false, true,  true},
+    {tiff, "TIFF", "tif tiff",          module,  true,  true,  true,  true,  true,  true,  true,  false},
+    {bmp,  "BMP",  "bmp dib",           program, true,  true,  false, false, false, true,  false, false},
+    {webp, "WebP", "webp",              module,  false, true,  false, false, false, true,  true,  false},
+    {exr,  "EXR",  "exr",               openexr, false, false, false, true,  false, true,  false, false},
+    {pnm,  "PNM",  "pgm ppm pbm pnm",   program, true,  true,  true,  false, false, false, false, false},
+    {pfm,  "PFM",  "pfm",               program, false, false, false, true,  false, false, false, false},
+    {npy,  "NPY",  "npy",               program, true,  true,  true,  true,  true,  true,  false, false},
 }};
 // clang-format on
 
@@ -76,7 +76,7 @@ std::optional<Format> format_of_extension(std::string_view name) {
 
 std::string_view extension_for(Format format, PixelClass cls, int channels) {
   if (format == Format::pnm)
-    return channels == 3 ? "ppm" : cls == PixelClass::logical ? "pbm" : "pgm";
+    return channels > 1 ? "ppm" : cls == PixelClass::logical ? "pbm" : "pgm";
   const std::string_view all = traits(format).extensions;
   return all.substr(0, all.find(' '));
 }

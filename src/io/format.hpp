@@ -24,6 +24,7 @@ struct FormatTraits {
   std::string_view extensions;  // separated by spaces, the usual one first: "jpg jpeg"
   Codec codec;
   bool one_bit, eight, sixteen, floats;
+  bool any_channels;  // not 1 or 3 alone
   bool alpha;
   bool metadata;  // can carry EXIF, ICC or XMP
   bool lossy;     // JPEG; a WebP may be

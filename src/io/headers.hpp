@@ -33,7 +33,7 @@ struct NpyHeader {
   int item_bytes = 1;
   bool big_endian = false;
   bool fortran_order = false;
-  int channels = 1;  // as stored: 1 to 4
+  int channels = 1;  // as stored, an alpha counted
   std::int64_t data = 0;
 };
 NpyHeader npy_header(const ByteSource& source);

@@ -4,6 +4,7 @@
 
 #include "io/headers.hpp"
 #include "io/numbers.hpp"
+#include "io/pixel_rows.hpp"
 
 namespace impipe::io {
 namespace {
@@ -141,18 +142,17 @@ NpyHeader header_at(const ByteSource& source, std::int64_t begin) {
   out.fortran_order = value_of(header, "fortran_order").starts_with("True");
   const std::string shape_text = value_of(header, "shape");
   const std::vector<std::int64_t> shape = shape_of(shape_text);
-  if (shape.empty() || shape.size() > 3 || (shape.size() == 3 && (shape[2] < 1 || shape[2] > 4))) {
-    fail("NPY of shape " + shape_text + " is no image (H x W, or H x W x 1 to 4, is)");
+  if (shape.empty() || shape.size() > 3 ||
+      (shape.size() == 3 && (shape[2] < 1 || shape[2] > max_channels))) {
+    fail("NPY of shape " + shape_text + " is no image (H x W, or H x W x 1 to " +
+         std::to_string(max_channels) + ", is)");
   }
   out.channels = shape.size() == 3 ? static_cast<int>(shape[2]) : 1;
   out.info.format = Format::npy;
   out.info.stored = shape.size() == 1 ? Size{shape[0], 1} : Size{shape[1], shape[0]};
-  out.info.type.channels = out.channels >= 3 ? 3 : 1;
-  out.info.type.alpha = out.channels % 2 == 0;
-  if (out.info.type.alpha && out.info.type.white == 0) {
-    fail("NPY of shape " + shape_text + " and type " + type +
-         " is not supported: such numbers have no white, and so no alpha");
-  }
+  // Gray or colour with an alpha, unless the numbers have no white, and so no alpha.
+  out.info.type.alpha = (out.channels == 2 || out.channels == 4) && out.info.type.white != 0;
+  out.info.type.channels = out.channels - (out.info.type.alpha ? 1 : 0);
   out.info.detail = depth_text(out.kind == 'b' ? 1 : 8 * out.item_bytes, out.kind == 'f') +
                     (out.kind == 'i' ? " signed" : "") +
                     (out.fortran_order ? ", Fortran order" : "");
@@ -194,21 +194,25 @@ HostImage decode_npy(std::span<const std::byte> bytes) {
   const std::int64_t dx = h.fortran_order ? size.height : h.channels;
   const std::int64_t dy = h.fortran_order ? 1 : size.width * h.channels;
   const std::int64_t dc = h.fortran_order ? size.pixels() : 1;
-  const bool plain = !h.fortran_order && !h.big_endian && !image.type.alpha &&
+  const bool plain = !h.fortran_order && !h.big_endian &&
                      (image.type.cls == PixelClass::single ? h.kind == 'f' : h.kind == 'u') &&
                      h.item_bytes == bytes_of(image.type.cls);
-  for (std::int64_t y = 0; y < size.height; ++y) {
-    if (plain) {
-      std::memcpy(image.pixels.row(y), data + y * image.pixels.row_bytes(),
-                  static_cast<size_t>(image.pixels.row_bytes()));
-      continue;
+  if (plain) {
+    RowSplitter splitter(image);
+    std::vector<std::byte> row(static_cast<size_t>(stored_bytes(image.type, size.width)));
+    for (std::int64_t y = 0; y < size.height; ++y) {
+      // The array may begin anywhere.
+      std::memcpy(row.data(), data + y * dy * h.item_bytes, row.size());
+      splitter.put(row.data(), y);
     }
-    for (std::int64_t x = 0; x < size.width; ++x) {
-      const std::byte* from = data + (y * dy + x * dx) * h.item_bytes;
-      for (int c = 0; c < colours; ++c) {
-        store(image.pixels, y, x * colours + c, from + c * dc * h.item_bytes, h);
+    return image;
+  }
+  for (int c = 0; c < h.channels; ++c) {
+    Plane& plane = c < colours ? image.planes[static_cast<size_t>(c)] : image.alpha;
+    for (std::int64_t y = 0; y < size.height; ++y) {
+      for (std::int64_t x = 0; x < size.width; ++x) {
+        store(plane, y, x, data + (y * dy + x * dx + c * dc) * h.item_bytes, h);
       }
-      if (image.type.alpha) store(image.alpha, y, x, from + colours * dc * h.item_bytes, h);
     }
   }
   return image;
@@ -217,28 +221,12 @@ HostImage decode_npy(std::span<const std::byte> bytes) {
 Bytes encode_npy(const HostImage& image) {
   constexpr const char* types[] = {"|b1", "|u1", "<u2", "<f4"};
   const Size size = image.size();
-  const int colours = image.type.channels;
-  const int channels = colours + (image.type.alpha ? 1 : 0);
-  const auto item = static_cast<size_t>(bytes_of(image.type.cls));
+  const int channels = stored_channels(image.type);
   std::string shape = std::to_string(size.height) + ", " + std::to_string(size.width);
   if (channels > 1) shape += ", " + std::to_string(channels);
   Bytes out = npy_begin(types[static_cast<int>(image.type.cls)], shape,
-                        size.pixels() * channels * static_cast<std::int64_t>(item));
-  for (std::int64_t y = 0; y < size.height; ++y) {
-    const std::byte* row = image.pixels.row(y);
-    if (!image.type.alpha) {
-      out.insert(out.end(), row, row + image.pixels.row_bytes());
-      continue;
-    }
-    const std::byte* alpha = image.alpha.row(y);
-    const size_t pixel = item * static_cast<size_t>(colours);
-    for (std::int64_t x = 0; x < size.width; ++x) {
-      out.insert(out.end(), row, row + pixel);
-      out.insert(out.end(), alpha, alpha + item);
-      row += pixel;
-      alpha += item;
-    }
-  }
+                        stored_bytes(image.type, size.pixels()));
+  append_rows(out, image, 0, size.height, 1);
   return out;
 }
 

@@ -22,14 +22,8 @@ constexpr std::array<Turn, 9> turns{{{false, false, false},
                                      {true, true, true},
                                      {true, false, true}}};
 
-template <int pixel_bytes>
-struct Pixel {
-  std::byte bytes[pixel_bytes];
-};
-
-template <int pixel_bytes>
+template <class P>
 void turn_pixels(const Plane& from, Plane& to, Turn turn) {
-  using P = Pixel<pixel_bytes>;
   const Size size = to.size();
   constexpr std::int64_t tile = 32;  // both sides of a transposed tile stay in the first cache
   for (std::int64_t ty = 0; ty < size.height; ty += tile) {
@@ -50,14 +44,11 @@ void turn_pixels(const Plane& from, Plane& to, Turn turn) {
 
 Plane turned(const Plane& from, Turn turn) {
   const Size size = from.size();
-  Plane to(from.cls(), from.channels(), turn.transpose ? Size{size.height, size.width} : size);
-  switch (bytes_of(from.cls()) * from.channels()) {
-    case 1: turn_pixels<1>(from, to, turn); break;
-    case 2: turn_pixels<2>(from, to, turn); break;
-    case 3: turn_pixels<3>(from, to, turn); break;
-    case 4: turn_pixels<4>(from, to, turn); break;
-    case 6: turn_pixels<6>(from, to, turn); break;
-    default: turn_pixels<12>(from, to, turn); break;
+  Plane to(from.cls(), turn.transpose ? Size{size.height, size.width} : size);
+  switch (bytes_of(from.cls())) {
+    case 1: turn_pixels<std::uint8_t>(from, to, turn); break;
+    case 2: turn_pixels<std::uint16_t>(from, to, turn); break;
+    default: turn_pixels<float>(from, to, turn); break;
   }
   return to;
 }
@@ -67,7 +58,7 @@ Plane turned(const Plane& from, Turn turn) {
 HostImage orient(HostImage image, int orientation) {
   if (orientation <= 1 || orientation > 8) return image;
   const Turn turn = turns[static_cast<size_t>(orientation)];
-  image.pixels = turned(image.pixels, turn);
+  for (Plane& plane : image.planes) plane = turned(plane, turn);
   if (image.type.alpha) image.alpha = turned(image.alpha, turn);
   return image;
 }

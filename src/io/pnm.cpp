@@ -5,6 +5,7 @@
 
 #include "io/bits.hpp"
 #include "io/headers.hpp"
+#include "io/pixel_rows.hpp"
 
 namespace impipe::io {
 namespace {
@@ -94,15 +95,17 @@ class PlainSamples {
 HostImage decode_pfm(std::span<const std::byte> bytes, const PnmHeader& header) {
   check_complete(header, static_cast<std::int64_t>(bytes.size()));
   HostImage image(header.info.type, header.info.stored);
-  const std::int64_t row_bytes = image.pixels.row_bytes();
   const std::int64_t rows = header.info.stored.height;
+  const std::int64_t row_bytes = stored_bytes(image.type, header.info.stored.width);
+  std::vector<std::uint32_t> words(static_cast<size_t>(row_bytes / 4));
+  RowSplitter splitter(image);
   for (std::int64_t y = 0; y < rows; ++y) {  // stored from the bottom up
-    std::byte* row = image.pixels.row(rows - 1 - y);
-    std::memcpy(row, bytes.data() + header.data + y * row_bytes, static_cast<size_t>(row_bytes));
+    std::memcpy(words.data(), bytes.data() + header.data + y * row_bytes,
+                static_cast<size_t>(row_bytes));
     if (!header.little_endian) {
-      auto* words = reinterpret_cast<std::uint32_t*>(row);
-      for (std::int64_t i = 0; i < row_bytes / 4; ++i) words[i] = __builtin_bswap32(words[i]);
+      for (std::uint32_t& word : words) word = __builtin_bswap32(word);
     }
+    splitter.put(words.data(), rows - 1 - y);
   }
   return image;
 }
@@ -178,41 +181,46 @@ HostImage decode_pnm(std::span<const std::byte> bytes) {
     v = std::min(v, header.maxval);
     return header.maxval == full ? v : (v * full * 2 + header.maxval) / (header.maxval * 2);
   };
+  // A row as the file has it; the one that is not of the image's class stays empty.
+  std::vector<std::uint8_t> row(wide ? 0 : static_cast<size_t>(samples));
+  std::vector<std::uint16_t> wide_row(wide ? static_cast<size_t>(samples) : 0);
+  RowSplitter splitter(image);
+  const auto put = [&](std::int64_t y) {
+    splitter.put(wide ? static_cast<const void*>(wide_row.data()) : row.data(), y);
+  };
   if (header.kind <= '3') {
     PlainSamples plain(bytes, header.data, bits);
     for (std::int64_t y = 0; y < size.height; ++y) {
-      for (std::int64_t x = 0; x < samples; ++x) {
-        const int value = plain.next();
-        if (wide) {
-          image.pixels.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(scaled(value));
-        } else {
-          image.pixels.row_as<std::uint8_t>(y)[x] =
-              static_cast<std::uint8_t>(bits ? value == 0 : scaled(value));
-        }
+      for (std::uint16_t& value : wide_row)
+        value = static_cast<std::uint16_t>(scaled(plain.next()));
+      for (std::uint8_t& value : row) {
+        const int next = plain.next();
+        value = static_cast<std::uint8_t>(bits ? next == 0 : scaled(next));
       }
+      put(y);
     }
     return image;
   }
-  const std::int64_t row_bytes = bits ? (samples + 7) / 8 : image.pixels.row_bytes();
+  const std::int64_t row_bytes = bits ? (samples + 7) / 8 : stored_bytes(image.type, size.width);
   for (std::int64_t y = 0; y < size.height; ++y) {
     const auto* from =
         reinterpret_cast<const std::uint8_t*>(bytes.data()) + header.data + y * row_bytes;
-    if (bits) {  // a set bit is black
-      auto* row = image.pixels.row_as<std::uint8_t>(y);
-      unpack_bits(from, row, samples);
-      for (std::int64_t x = 0; x < samples; ++x) row[x] ^= 1;
-    } else if (wide) {
-      auto* row = image.pixels.row_as<std::uint16_t>(y);
-      for (std::int64_t x = 0; x < samples; ++x) {
-        row[x] = static_cast<std::uint16_t>(scaled(from[2 * x] << 8 | from[2 * x + 1]));
-      }
-    } else if (header.maxval == 255) {
-      std::memcpy(image.pixels.row(y), from, static_cast<size_t>(row_bytes));
-    } else {
-      auto* row = image.pixels.row_as<std::uint8_t>(y);
-      for (std::int64_t x = 0; x < samples; ++x)
-        row[x] = static_cast<std::uint8_t>(scaled(from[x]));
+    if (header.maxval == 255 && !wide && !bits) {
+      splitter.put(from, y);
+      continue;
     }
+    if (bits) {  // a set bit is black
+      unpack_bits(from, row.data(), samples);
+      for (std::uint8_t& value : row) value ^= 1;
+    } else if (wide) {
+      for (std::uint16_t& value : wide_row) {
+        value = static_cast<std::uint16_t>(scaled(from[0] << 8 | from[1]));
+        from += 2;
+      }
+    } else {
+      for (std::uint8_t& value : row) value = static_cast<std::uint8_t>(scaled(*from++));
+    }
+    put(y);
   }
   return image;
 }
@@ -225,23 +233,23 @@ Bytes encode_pnm(const HostImage& image) {
   head += std::to_string(size.width) + " " + std::to_string(size.height) + "\n";
   if (!bits) head += cls == PixelClass::uint16 ? "65535\n" : "255\n";
   Bytes out;
-  const std::int64_t row_bytes = bits ? (size.width + 7) / 8 : image.pixels.row_bytes();
+  const std::int64_t row_bytes = bits ? (size.width + 7) / 8 : stored_bytes(image.type, size.width);
   out.reserve(head.size() + static_cast<size_t>(row_bytes * size.height));
   append(out, head);
+  if (cls == PixelClass::uint8) {
+    append_rows(out, image, 0, size.height, 1);
+    return out;
+  }
+  RowJoiner joiner(image);
   for (std::int64_t y = 0; y < size.height; ++y) {
-    if (cls == PixelClass::uint8) {
-      out.insert(out.end(), image.pixels.row(y), image.pixels.row(y) + row_bytes);
-      continue;
-    }
     const size_t begin = out.size();
     out.resize(begin + static_cast<size_t>(row_bytes));
     auto* to = reinterpret_cast<std::uint8_t*>(out.data() + begin);
     if (bits) {
-      const auto* row = image.pixels.row_as<std::uint8_t>(y);
-      pack_bits(row, to, size.width);
+      pack_bits(joiner.row<std::uint8_t>(y), to, size.width);
       for (std::int64_t i = 0; i < row_bytes; ++i) to[i] = static_cast<std::uint8_t>(~to[i]);
     } else {
-      const auto* row = image.pixels.row_as<std::uint16_t>(y);
+      const auto* row = joiner.row<std::uint16_t>(y);
       for (std::int64_t x = 0; x < row_bytes / 2; ++x) {
         to[2 * x] = static_cast<std::uint8_t>(row[x] >> 8);
         to[2 * x + 1] = static_cast<std::uint8_t>(row[x]);
@@ -256,10 +264,8 @@ Bytes encode_pfm(const HostImage& image) {
   Bytes out;
   append(out, std::string(image.type.channels == 3 ? "PF\n" : "Pf\n") + std::to_string(size.width) +
                   " " + std::to_string(size.height) + "\n-1.0\n");
-  out.reserve(out.size() + static_cast<size_t>(image.pixels.row_bytes() * size.height));
-  for (std::int64_t y = size.height - 1; y >= 0; --y) {
-    out.insert(out.end(), image.pixels.row(y), image.pixels.row(y) + image.pixels.row_bytes());
-  }
+  out.reserve(out.size() + static_cast<size_t>(stored_bytes(image.type, size.pixels())));
+  append_rows(out, image, size.height - 1, size.height, -1);  // from the bottom
   return out;
 }
 

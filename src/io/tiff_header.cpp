@@ -153,7 +153,7 @@ Directory read_directory(Directories& directories) {
       case 330: out.has_children = true; return;
       case 332: number(l.ink_set); break;
       case 338:
-        for (std::uint64_t i = 0; i < std::min<std::uint64_t>(entry.count, 32); ++i) {
+        for (std::uint64_t i = 0; i < std::min<std::uint64_t>(entry.count, max_channels); ++i) {
           l.extra.push_back(entry.at(i));
         }
         break;
@@ -172,6 +172,7 @@ Directory read_directory(Directories& directories) {
       fail("damaged TIFF: tag " + std::to_string(tag) + " stands twice in its directory");
     }
   });
+  l.name_all_samples();
   return out;
 }
 
@@ -179,28 +180,30 @@ std::string many(std::uint64_t count, const char* what) {
   return std::to_string(count) + " " + what;
 }
 
-// Whether there is an alpha beside the colours; any other sample cannot be held.
-bool has_alpha(const TiffLayout& l) {
-  const std::uint64_t colours = l.is_gray() || l.is_palette() ? 1 : l.is_cmyk() ? 4 : 3;
+// Samples beside the colours of gray and RGB are channels, but for an alpha. Beside a palette's
+// places and inks there can be an alpha only.
+void check_samples(const TiffLayout& l) {
   const char* words = l.is_palette() ? "of a palette"
                       : l.is_gray()  ? "of gray"
                       : l.is_cmyk()  ? "of ink"
                                      : "of colour";
+  const std::uint64_t colours = l.colours();
   if (l.samples < colours) {
     fail("damaged TIFF: " + many(l.samples, l.samples == 1 ? "channel" : "channels") + ", where " +
          many(colours, words) + " are needed");
   }
+  if (l.samples > static_cast<std::uint64_t>(max_channels)) {
+    fail("TIFF of " + many(l.samples, "channels") + " is not supported: impipe reads " +
+         std::to_string(max_channels) + " at most");
+  }
   const std::uint64_t more = l.samples - colours;
-  if (more == 0 && l.extra.empty()) return false;
-  if (more == 0) fail("damaged TIFF: more channels are declared than there are");
-  const bool alpha = more == 1 && l.extra.size() == 1 && !l.is_ycbcr() &&
-                     (l.extra[0] == tiff_associated_alpha || l.extra[0] == tiff_straight_alpha);
-  if (!alpha) {
+  if (l.extra.size() > more) fail("damaged TIFF: more channels are declared than there are");
+  if (more == 0 || l.is_gray() || l.photometric == tiff_rgb) return;
+  if (more > 1 || l.alpha_sample() < 0 || l.is_ycbcr()) {
     fail("TIFF of " + many(l.samples, "channels") + ": " + many(colours, words) + " and " +
          (more == 1 && !l.is_ycbcr() ? "1 that is not declared as alpha" : many(more, "more")) +
-         "; impipe reads 1 or 3 channels and perhaps an alpha");
+         "; beside those impipe reads an alpha only");
   }
-  return true;
 }
 
 [[noreturn]] void refuse(const std::string& what) { fail("TIFF " + what + " is not supported"); }
@@ -235,7 +238,8 @@ ImageType type_of_numbers(const TiffLayout& l) {
 // Says what of the colours cannot be read in this depth.
 void check_colours(const TiffLayout& l, const ImageType& numbers) {
   const bool whole = l.numbers == tiff_unsigned || l.numbers == tiff_untyped;
-  const bool premultiplied = !l.extra.empty() && l.extra[0] == tiff_associated_alpha;
+  const bool premultiplied =
+      std::find(l.extra.begin(), l.extra.end(), tiff_associated_alpha) != l.extra.end();
   switch (l.photometric) {
     case tiff_white_is_zero:
       if (numbers.white == 0) refuse("of numbers without a white whose white is 0");
@@ -325,11 +329,28 @@ TiffHeader read_tiff(const ByteSource& source) {
   return *reduced;
 }
 
+void TiffLayout::name_all_samples() {
+  if (samples > colours() + extra.size() && samples <= max_channels) {
+    extra.resize(samples - colours());
+  }
+}
+
+int TiffLayout::alpha_sample() const {
+  for (std::size_t i = 0; i < extra.size(); ++i) {
+    if (extra[i] == tiff_associated_alpha || extra[i] == tiff_straight_alpha) {
+      return static_cast<int>(colours() + i);
+    }
+  }
+  return -1;
+}
+
 ImageType image_type_of(const TiffLayout& layout) {
   ImageType type = type_of_numbers(layout);
   check_colours(layout, type);
-  type.alpha = has_alpha(layout);
-  type.channels = layout.is_gray() ? 1 : 3;
+  check_samples(layout);
+  type.alpha = layout.alpha_sample() >= 0;
+  const auto others = static_cast<int>(layout.samples) - (type.alpha ? 1 : 0);
+  type.channels = layout.is_gray() || layout.photometric == tiff_rgb ? others : 3;
   if (type.alpha && type.white == 0) refuse("of numbers without a white beside alpha");
   return type;
 }

@@ -36,13 +36,19 @@ struct TiffLayout {
   std::uint64_t compression = 1, planar = 1, ink_set = 1;
   int orientation = 1;
   Size tile;                         // of no pixels: stored in strips
-  std::vector<std::uint64_t> extra;  // what the samples after the colours are
+  std::vector<std::uint64_t> extra;  // what each sample after the colours is
   bool operator==(const TiffLayout&) const = default;
 
   bool is_gray() const { return photometric <= tiff_black_is_zero; }
   bool is_palette() const { return photometric == tiff_palette; }
   bool is_cmyk() const { return photometric == tiff_cmyk; }
   bool is_ycbcr() const { return photometric == tiff_ycbcr; }
+  // Samples of a pixel that are colours, inks or places in a palette.
+  std::uint64_t colours() const { return is_gray() || is_palette() ? 1 : is_cmyk() ? 4 : 3; }
+  // Samples that nothing is said of are of no known kind (0); some versions of libtiff do this.
+  void name_all_samples();
+  // Which sample of a pixel is its alpha, the first that is declared as one; -1 for none.
+  int alpha_sample() const;
 };
 
 struct TiffHeader {

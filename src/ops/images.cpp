@@ -25,6 +25,11 @@ void need_white(const Call& call, const ImageValue& image) {
   call.fail("the image has no white to scale by; use mat2gray first");
 }
 
+void need_colour(const Call& call, const ImageValue& image) {
+  if (image.type.channels == 3) return;
+  call.fail("it needs a colour image of 3 channels, and the image has " + channels(image.type));
+}
+
 ImageValue matching_operand(const Call& call, const PlanBuilder& plan, std::string_view name) {
   const ImageType current = plan.current().type;
   const ImageValue operand = plan.operand(call, name);

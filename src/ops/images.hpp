@@ -18,6 +18,9 @@ inline constexpr Result logical_result{.cls = PixelClass::logical, .white = 1};
 // Fails when the image has no white (distances, projections, labels): "[0,1]" then means nothing.
 void need_white(const Call& call, const ImageValue& image);
 
+// Fails when the image is not of red, green and blue.
+void need_colour(const Call& call, const ImageValue& image);
+
 // The image `:name`, which must have the white and the channels of the current one.
 ImageValue matching_operand(const Call& call, const PlanBuilder& plan, std::string_view name);
 

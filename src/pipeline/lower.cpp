@@ -25,10 +25,14 @@ void lower_operator(const Call& call, PlanBuilder& builder, LowerOptions options
               " image; it takes " + classes_text(op.classes));
   }
   const ImageValue given = builder.current();
-  if (options.strict && op.name == "rgb2gray" && given.type.channels == 1) {
+  const int channels = given.type.channels;
+  if (options.strict && op.name == "rgb2gray" && channels == 1) {
     call.fail("the image is gray already");
   }
-  if (op.one_channel && builder.current().type.channels > 1) {
+  if (op.one_channel && channels != 1 && channels != 3) {
+    call.fail("it is defined for one channel, and the image has " + std::to_string(channels));
+  }
+  if (op.one_channel && channels == 3) {
     if (options.strict) {
       call.fail("it is defined for one channel and the image has colour; put rgb2gray before it");
     }

@@ -8,6 +8,7 @@
 // pipeline, class, channels, size, what is special about the image, seed and hash, with tabs
 // between them. Functions such as pow may differ in their last bits from device to device: rows
 // with `approximate` are checked on the CPU only.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -65,16 +66,18 @@ class Hash {
 };
 
 // Row by row, the channels of a pixel one after the other.
-void add(Hash& hash, const Plane& plane) {
-  hash.add(static_cast<std::uint64_t>(plane.size().width), 8);
-  hash.add(static_cast<std::uint64_t>(plane.size().height), 8);
-  const std::int64_t values = plane.size().width * plane.channels();
-  for (std::int64_t y = 0; y < plane.size().height; ++y) {
-    for (std::int64_t i = 0; i < values; ++i) {
-      switch (plane.cls()) {
-        case PixelClass::single: hash.add(plane.row_as<float>(y)[i]); break;
-        case PixelClass::uint16: hash.add(plane.row_as<std::uint16_t>(y)[i], 2); break;
-        default: hash.add(plane.row_as<std::uint8_t>(y)[i], 1);
+void add(Hash& hash, const Planes& planes) {
+  const Size size = planes.front().size();
+  hash.add(static_cast<std::uint64_t>(size.width), 8);
+  hash.add(static_cast<std::uint64_t>(size.height), 8);
+  for (std::int64_t y = 0; y < size.height; ++y) {
+    for (std::int64_t x = 0; x < size.width; ++x) {
+      for (const Plane& plane : planes) {
+        switch (plane.cls()) {
+          case PixelClass::single: hash.add(plane.row_as<float>(y)[x]); break;
+          case PixelClass::uint16: hash.add(plane.row_as<std::uint16_t>(y)[x], 2); break;
+          default: hash.add(plane.row_as<std::uint8_t>(y)[x], 1);
+        }
       }
     }
   }
@@ -84,12 +87,12 @@ void add(Hash& hash, const test::Ran& ran) {
   for (const double value : ran.columns) hash.add(value);
   for (const double value : ran.measurement) hash.add(value);
   const HostImage& image = ran.image;
-  if (image.pixels.empty()) return;
+  if (image.empty()) return;
   hash.add(static_cast<std::uint64_t>(image.type.cls), 1);
   hash.add(static_cast<std::uint64_t>(image.type.channels), 1);
   hash.add(image.type.white);
-  add(hash, image.pixels);
-  if (image.type.alpha) add(hash, image.alpha);
+  add(hash, image.planes);
+  if (image.type.alpha) add(hash, Planes{image.alpha});
 }
 
 HostImage image_of(const Row& row, std::uint64_t seed) {
@@ -97,7 +100,7 @@ HostImage image_of(const Row& row, std::uint64_t seed) {
                                  : test::test_image(row.cls, row.channels, row.size, seed);
   if (row.alpha) {
     image.type.alpha = true;
-    image.alpha = test::test_image(row.cls, 1, row.size, seed + 9).pixels;
+    image.alpha = test::test_image(row.cls, 1, row.size, seed + 9).planes.front();
   }
   return image;
 }
@@ -155,8 +158,10 @@ int make(std::uint64_t count, std::uint64_t first) {
             .approximate = what.approximate,
             .seed = seed};
     for (std::int64_t y = 0; y < row.size.height && row.cls == PixelClass::single; ++y) {
-      for (std::int64_t i = 0; i < row.size.width * row.channels; ++i) {
-        row.specials = row.specials || !std::isfinite(what.image.pixels.row_as<float>(y)[i]);
+      for (const Plane& plane : what.image.planes) {
+        const float* values = plane.row_as<float>(y);
+        row.specials = row.specials || !std::all_of(values, values + row.size.width,
+                                                    [](float v) { return std::isfinite(v); });
       }
     }
     row.hash = hash_of(row, "cpu");

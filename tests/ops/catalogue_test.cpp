@@ -102,7 +102,7 @@ const std::vector<std::string>* uses_of(const Operator& op) {
 HostImage with_alpha(HostImage image) {
   image.type.alpha = true;
   const HostImage alpha = test::test_image(PixelClass::uint8, 1, image.size(), 77);
-  image.alpha = alpha.pixels;
+  image.alpha = alpha.planes.front();
   return image;
 }
 
@@ -126,9 +126,9 @@ HostImage padded(const HostImage& image, int byte) {
       }
     }
   };
-  fill(out.pixels, image.pixels);
+  for (size_t c = 0; c < out.planes.size(); ++c) fill(out.planes[c], image.planes[c]);
   if (image.type.alpha) {
-    out.alpha = Plane(image.alpha.cls(), 1, image.size());
+    out.alpha = Plane(image.alpha.cls(), image.size());
     fill(out.alpha, image.alpha);
   }
   return out;
@@ -159,8 +159,8 @@ void check_use(const std::string& stage, const HostImage& image) {
           << where;
     }
     EXPECT_EQ(fused.measurement.size(), apart.measurement.size()) << where;
-    if (fused.image.pixels.empty()) {
-      EXPECT_TRUE(apart.image.pixels.empty()) << where;
+    if (fused.image.empty()) {
+      EXPECT_TRUE(apart.image.empty()) << where;
       EXPECT_FALSE(fused.measurement.empty()) << where;
       continue;
     }

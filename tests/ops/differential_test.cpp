@@ -53,8 +53,8 @@ std::string difference(const Outcome& a, const Outcome& b) {
              std::to_string(y);
     }
   }
-  if (a.ran.image.pixels.empty() != b.ran.image.pixels.empty()) return "one has no image";
-  return a.ran.image.pixels.empty() ? "" : test::difference(a.ran.image, b.ran.image);
+  if (a.ran.image.empty() != b.ran.image.empty()) return "one has no image";
+  return a.ran.image.empty() ? "" : test::difference(a.ran.image, b.ran.image);
 }
 
 void compare(std::uint64_t seed, const Outcome& expected, const test::RandomRun& what,

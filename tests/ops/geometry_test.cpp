@@ -134,12 +134,12 @@ TEST(Impad, OneAndTwoNumbers) {
 TEST(Impad, AlphaIsFramedToo) {
   HostImage image = test::test_image(PixelClass::uint8, 3, {5, 4}, 5);
   image.type.alpha = true;
-  image.alpha = test::test_image(PixelClass::uint8, 1, {5, 4}, 6).pixels;
+  image.alpha = test::test_image(PixelClass::uint8, 1, {5, 4}, 6).planes.front();
   HostImage alpha({.cls = PixelClass::uint8}, {5, 4});
-  alpha.pixels = image.alpha;
+  alpha.planes = {image.alpha};
   const auto framed = [&](const std::string& text) {
     HostImage out({.cls = PixelClass::uint8}, {1, 1});
-    out.pixels = run(text, image).image.alpha;
+    out.planes = {run(text, image).image.alpha};
     return out;
   };
   EXPECT_EQ(test::difference(framed("impad 2 boundary=9"), run("impad 2", alpha).image), "");

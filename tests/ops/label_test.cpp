@@ -136,7 +136,7 @@ TEST(Bwlabel, MoreComponentsThanSingleCountsAreAnError) {
   const auto dots = [](Size size) {
     HostImage image({PixelClass::logical, 1, false, 1}, size);
     for (std::int64_t y = 0; y < size.height; ++y) {
-      std::uint8_t* row = image.pixels.row_as<std::uint8_t>(y);
+      std::uint8_t* row = image.planes.front().row_as<std::uint8_t>(y);
       for (std::int64_t x = 0; x < size.width; ++x) row[x] = x % 2 == 0 && y % 2 == 0;
     }
     return image;

@@ -73,7 +73,7 @@ TEST(Measurements, OfTheImageAndOfEachChannel) {
           const test::Ran whole = run(measure.name, image);
           expect_near({measure.value(a, -1)}, whole.columns, 1e-12, what);
           EXPECT_EQ(whole.names, std::vector<std::string>{measure.name});
-          EXPECT_TRUE(whole.image.pixels.empty());  // it ends in a measurement
+          EXPECT_TRUE(whole.image.empty());  // it ends in a measurement
           std::vector<double> expected;
           for (int k = 0; k < channels; ++k) expected.push_back(measure.value(a, k));
           const test::Ran each = run(std::string(measure.name) + " each", image);
@@ -276,7 +276,7 @@ TEST(Histeq, IsThePartOfThePixelsUpToTheLevel) {
 
 TEST(Histeq, OfAConstantImageIsOne) {
   HostImage image({.cls = PixelClass::uint8}, {7, 5});
-  for (int y = 0; y < 5; ++y) std::fill_n(image.pixels.row_as<std::uint8_t>(y), 7, 93);
+  for (int y = 0; y < 5; ++y) std::fill_n(image.planes.front().row_as<std::uint8_t>(y), 7, 93);
   EXPECT_EQ(reference::from_host(run("histeq", image).image).values, std::vector<double>(35, 1.0));
 }
 
@@ -310,9 +310,10 @@ TEST(Jointhist, OfFewDifferentPairs) {
     HostImage a({.cls = PixelClass::uint8, .channels = channels}, {700, 400}),
         b(a.type, {700, 400});
     for (int y = 0; y < 400; ++y) {
-      for (int x = 0; x < 700 * channels; ++x) {
-        a.pixels.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(250 + x % channels);
-        b.pixels.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(x / 350);
+      for (int i = 0; i < 700 * channels; ++i) {
+        const auto c = static_cast<size_t>(i % channels);
+        a.planes[c].row_as<std::uint8_t>(y)[i / channels] = static_cast<std::uint8_t>(250 + c);
+        b.planes[c].row_as<std::uint8_t>(y)[i / channels] = static_cast<std::uint8_t>(i / 350);
       }
     }
     for (const int bins : {3, 256}) {

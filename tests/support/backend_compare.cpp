@@ -20,30 +20,33 @@ IMPIPE_SCALAR_BODY(compare_ramp, {
 namespace impipe::testing {
 namespace {
 
-Plane random_plane(PixelClass cls, int channels, Size size, std::mt19937& random) {
-  Plane plane(cls, channels, size);
+Planes random_image(PixelClass cls, int channels, Size size, std::mt19937& random) {
+  Planes planes = new_planes(cls, channels, size);
   std::uniform_real_distribution<float> unit(-0.1f, 1.1f);
   for (std::int64_t y = 0; y < size.height; ++y) {
     for (std::int64_t i = 0; i < size.width * channels; ++i) {
+      Plane& plane = planes[static_cast<std::size_t>(i % channels)];
+      const std::int64_t x = i / channels;
       switch (cls) {
-        case PixelClass::logical: plane.row_as<std::uint8_t>(y)[i] = random() % 2; break;
-        case PixelClass::uint8: plane.row_as<std::uint8_t>(y)[i] = random() % 256; break;
+        case PixelClass::logical: plane.row_as<std::uint8_t>(y)[x] = random() % 2; break;
+        case PixelClass::uint8: plane.row_as<std::uint8_t>(y)[x] = random() % 256; break;
         case PixelClass::uint16:
-          plane.row_as<std::uint16_t>(y)[i] = static_cast<std::uint16_t>(random() % 65536);
+          plane.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(random() % 65536);
           break;
-        case PixelClass::single: plane.row_as<float>(y)[i] = unit(random); break;
+        case PixelClass::single: plane.row_as<float>(y)[x] = unit(random); break;
       }
     }
   }
-  return plane;
+  return planes;
 }
 
 // A measurement for an input, other values in each channel. There is no upload of measurements: a
 // sum and a scalar node make it.
 std::shared_ptr<DeviceMeasure> measured_input(const KernelInput& input, Device& device,
                                               Queue& queue, int count = 1) {
-  Plane plane(PixelClass::uint8, input.channels, {1, 1});
-  for (int c = 0; c < input.channels; ++c) plane.row_as<std::uint8_t>(0)[c] = 10 + 5 * c;
+  Planes image = new_planes(PixelClass::uint8, input.channels, {1, 1});
+  std::uint8_t value = 5;
+  for (Plane& plane : image) *plane.row_as<std::uint8_t>(0) = value += 5;
   Node sum{.primitive = Reduce{},
            .images = {{true, 0}},
            .is_measure = true,
@@ -61,13 +64,13 @@ std::shared_ptr<DeviceMeasure> measured_input(const KernelInput& input, Device& 
   if (count == 1) {
     const std::unique_ptr<Kernel> kernel = device.prepare(spec);
     auto made = queue.allocate_measure(input.channels, input.values);
-    queue.run(*kernel, {&spec, {{.plane = queue.upload(plane)}}, {{.measure = made}}});
+    queue.run(*kernel, {&spec, {{.plane = queue.upload(image)}}, {{.measure = made}}});
     return made;
   }
   const std::unique_ptr<Kernel> kernel = device.prepare_stacked(spec);
-  const std::vector<Plane> planes(static_cast<std::size_t>(count), plane);
+  const std::vector<Planes> images(static_cast<std::size_t>(count), image);
   auto made = queue.allocate_measure_stack(input.channels, input.values, count);
-  queue.run(*kernel, {&spec, {{.plane = queue.upload_stack(planes)}}, {{.measure = made}}});
+  queue.run(*kernel, {&spec, {{.plane = queue.upload_stack(images)}}, {{.measure = made}}});
   return made;
 }
 
@@ -80,10 +83,10 @@ bool same_float(const std::byte* a, const std::byte* b) {
   return std::memcmp(a, b, 4) == 0 || (x != x && y != y);
 }
 
-std::string compare_planes(const Plane& a, const Plane& b) {
+std::string compare_planes(const Plane& a, const Plane& b, std::size_t channel) {
   const int bytes = bytes_of(a.cls());
   for (std::int64_t y = 0; y < a.size().height; ++y) {
-    for (std::int64_t i = 0; i < a.size().width * a.channels(); ++i) {
+    for (std::int64_t i = 0; i < a.size().width; ++i) {
       const std::byte* x = a.row(y) + i * bytes;
       const std::byte* z = b.row(y) + i * bytes;
       const bool same = a.cls() == PixelClass::single
@@ -92,7 +95,7 @@ std::string compare_planes(const Plane& a, const Plane& b) {
       if (same) continue;
       std::ostringstream out;
       out.precision(9);
-      out << "pixel (" << i / a.channels() << ", " << y << ") channel " << i % a.channels() << ": ";
+      out << "pixel (" << i << ", " << y << ") channel " << channel << ": ";
       if (a.cls() == PixelClass::single) {
         out << a.row_as<float>(y)[i] << " expected, " << b.row_as<float>(y)[i] << " found";
       } else if (bytes == 2) {
@@ -133,14 +136,14 @@ Comparison::Side Comparison::prepare(Device& device) const {
   return side;
 }
 
-Comparison::Results Comparison::run(Side& side, const std::vector<Plane>& planes) const {
+Comparison::Results Comparison::run(Side& side, const std::vector<Planes>& images) const {
   Queue& queue = *side.queue;
   Launch launch{.spec = &spec_};
   for (std::size_t i = 0; i < spec_.inputs.size(); ++i) {
     launch.inputs.push_back({.measure = side.measures[i]});
-    if (!spec_.inputs[i].is_measure) launch.inputs.back().plane = queue.upload(planes[i]);
+    if (!spec_.inputs[i].is_measure) launch.inputs.back().plane = queue.upload(images[i]);
   }
-  const std::vector<Size> sizes = sizes_of_nodes(planes);
+  const std::vector<Size> sizes = sizes_of_nodes(images);
   for (const int output : spec_.outputs) {
     const Node& node = spec_.nodes[output];
     if (node.is_measure) {
@@ -154,50 +157,51 @@ Comparison::Results Comparison::run(Side& side, const std::vector<Plane>& planes
                            .outputs = picked(launch.outputs, planes_.outputs)});
   Results results;
   for (const DeviceValue& value : launch.outputs) {
-    results.planes.push_back(value.plane ? queue.download(*value.plane) : Plane());
+    results.images.push_back(value.plane ? queue.download(*value.plane) : Planes());
     results.measures.push_back(value.measure ? queue.download(*value.measure)
                                              : std::vector<double>());
   }
   return results;
 }
 
-std::vector<Size> Comparison::sizes_of_nodes(const std::vector<Plane>& planes) const {
+std::vector<Size> Comparison::sizes_of_nodes(const std::vector<Planes>& images) const {
   std::vector<Size> sizes;
   for (const Node& node : spec_.nodes) {
     Size size;
     if (!node.images.empty()) {
       const Operand& first = node.images[0];
-      size = result_size(node, first.external ? planes[first.index].size() : sizes[first.index]);
+      size = result_size(node,
+                         first.external ? images[first.index].front().size() : sizes[first.index]);
     }
     sizes.push_back(size);
   }
   return sizes;
 }
 
-std::vector<Plane> Comparison::random_planes(Size size, unsigned seed) const {
+std::vector<Planes> Comparison::random_images(Size size, unsigned seed) const {
   std::mt19937 random(seed);
-  std::vector<Plane> planes;
+  std::vector<Planes> images;
   for (std::size_t i = 0; i < spec_.inputs.size(); ++i) {
     const KernelInput& input = spec_.inputs[i];
     const Size own = is_table(spec_, static_cast<int>(i)) ? Size{32, 8} : size;
-    planes.push_back(input.is_measure ? Plane()
-                                      : random_plane(input.cls, input.channels, own, random));
+    images.push_back(input.is_measure ? Planes()
+                                      : random_image(input.cls, input.channels, own, random));
   }
-  return planes;
+  return images;
 }
 
 std::string Comparison::difference(Size size, unsigned seed) {
-  return difference(random_planes(size, seed));
+  return difference(random_images(size, seed));
 }
 
-std::string Comparison::difference(const std::vector<Plane>& planes) {
-  return compare(run(expected_, planes), run(tested_, planes));
+std::string Comparison::difference(const std::vector<Planes>& images) {
+  return compare(run(expected_, images), run(tested_, images));
 }
 
 std::string Comparison::stack_difference(Size size, unsigned seed) {
   constexpr unsigned count = 3;
-  std::vector<std::vector<Plane>> images;
-  for (unsigned k = 0; k < count; ++k) images.push_back(random_planes(size, seed + k));
+  std::vector<std::vector<Planes>> images;
+  for (unsigned k = 0; k < count; ++k) images.push_back(random_images(size, seed + k));
   Queue& queue = *tested_.queue;
   const std::unique_ptr<Kernel> kernel = tested_.device.prepare_stacked(planes_.spec);
   Launch launch{.spec = &spec_};
@@ -207,8 +211,8 @@ std::string Comparison::stack_difference(Size size, unsigned seed) {
           {.measure = measured_input(spec_.inputs[i], tested_.device, queue, count)});
       continue;
     }
-    std::vector<Plane> stack;
-    for (const std::vector<Plane>& planes : images) stack.push_back(planes[i]);
+    std::vector<Planes> stack;
+    for (const std::vector<Planes>& inputs : images) stack.push_back(inputs[i]);
     launch.inputs.push_back({.plane = queue.upload_stack(stack)});
   }
   const std::vector<Size> sizes = sizes_of_nodes(images.front());
@@ -227,13 +231,13 @@ std::string Comparison::stack_difference(Size size, unsigned seed) {
                       .outputs = picked(launch.outputs, planes_.outputs)});
   std::vector<Results> found(count);
   for (const DeviceValue& value : launch.outputs) {
-    std::vector<Plane> planes(count);
-    if (value.plane) planes = queue.download_stack(*value.plane);
+    std::vector<Planes> made(count);
+    if (value.plane) made = queue.download_stack(*value.plane);
     std::vector<double> numbers;
     if (value.measure) numbers = queue.download(*value.measure);
     const auto each = static_cast<std::ptrdiff_t>(numbers.size() / count);
     for (unsigned k = 0; k < count; ++k) {
-      found[k].planes.push_back(planes[k]);
+      found[k].images.push_back(made[k]);
       const auto begin = numbers.begin() + k * each;
       found[k].measures.emplace_back(begin, begin + each);
     }
@@ -246,9 +250,9 @@ std::string Comparison::stack_difference(Size size, unsigned seed) {
 }
 
 std::string Comparison::compare(const Results& a, const Results& b) {
-  for (std::size_t i = 0; i < a.planes.size(); ++i) {
-    if (!a.planes[i].empty()) {
-      const std::string found = compare_planes(a.planes[i], b.planes[i]);
+  for (std::size_t i = 0; i < a.images.size(); ++i) {
+    for (std::size_t c = 0; c < a.images[i].size(); ++c) {
+      const std::string found = compare_planes(a.images[i][c], b.images[i][c], c);
       if (!found.empty()) return "output " + std::to_string(i) + ", " + found;
     }
     for (std::size_t k = 0; k < a.measures[i].size(); ++k) {

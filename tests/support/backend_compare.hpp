@@ -19,7 +19,7 @@ class Comparison {
   // The same of a stack of different images on the tested device, each expected alone.
   std::string stack_difference(Size size, unsigned seed);
   // Of these images, one an input.
-  std::string difference(const std::vector<Plane>& planes);
+  std::string difference(const std::vector<Planes>& images);
 
  private:
   struct Side {
@@ -29,13 +29,13 @@ class Comparison {
     std::vector<std::shared_ptr<DeviceMeasure>> measures;  // one an input that is one
   };
   struct Results {
-    std::vector<Plane> planes;  // one an output, empty for measurements
+    std::vector<Planes> images;  // one an output, empty for measurements
     std::vector<std::vector<double>> measures;
   };
   Side prepare(Device& device) const;
-  Results run(Side& side, const std::vector<Plane>& planes) const;
-  std::vector<Plane> random_planes(Size size, unsigned seed) const;
-  std::vector<Size> sizes_of_nodes(const std::vector<Plane>& planes) const;
+  Results run(Side& side, const std::vector<Planes>& images) const;
+  std::vector<Planes> random_images(Size size, unsigned seed) const;
+  std::vector<Size> sizes_of_nodes(const std::vector<Planes>& images) const;
   static std::string compare(const Results& a, const Results& b);
 
   const KernelSpec& spec_;

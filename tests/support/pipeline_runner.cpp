@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "backends/cpu/device.hpp"
-#include "backends/cpu/level.hpp"
+#include "backends/cpu/simd/level.hpp"
 #include "core/thread_pool.hpp"
 #include "engine/executor.hpp"
 #include "engine/session.hpp"

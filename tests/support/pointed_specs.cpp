@@ -174,7 +174,7 @@ std::vector<SpecCase> stored_point_specs() {
 void expect_true_quotients_by_white(Device& device) {
   ThreadPool pool(0);
   const std::unique_ptr<Device> cpu = cpu::open(0, pool);
-  Plane codes(PixelClass::uint16, 1, {256, 256});
+  Plane codes(PixelClass::uint16, {256, 256});
   for (std::int64_t y = 0; y < 256; ++y) {
     for (std::int64_t x = 0; x < 256; ++x) {
       codes.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(256 * y + x);
@@ -189,9 +189,7 @@ void expect_true_quotients_by_white(Device& device) {
     const SpecCase spec{"quotients",
                         {{{.cls = PixelClass::uint16, .channels = 1, .white = white}}, {node}, {0}},
                         1};
-    std::vector<Plane> planes;
-    planes.push_back(codes);
-    EXPECT_EQ(Comparison(spec, *cpu, device).difference(planes), "") << white;
+    EXPECT_EQ(Comparison(spec, *cpu, device).difference({{codes}}), "") << white;
   }
 }
 

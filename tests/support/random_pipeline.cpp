@@ -39,7 +39,7 @@ class Maker {
     if (small_ && cls == PixelClass::single && below(3) == 0) spread(out.image);
     if (small_ && cls != PixelClass::logical && seed % 5 == 0) {
       out.image.type.alpha = true;
-      out.image.alpha = test_image(cls, 1, size, seed + 9).pixels;
+      out.image.alpha = test_image(cls, 1, size, seed + 9).planes.front();
     }
     const int codes = static_cast<int>(class_max(cls)) + 1;
     out.operands = {{"b", test_image(cls, channels, size, seed + 1)},
@@ -61,9 +61,11 @@ class Maker {
   // Values from 2^-14 to 2^15 of either sign, as half floats have.
   void spread(HostImage& image) {
     for (std::int64_t y = 0; y < image.size().height; ++y) {
-      float* row = image.pixels.row_as<float>(y);
-      for (std::int64_t i = 0; i < image.size().width * image.pixels.channels(); ++i) {
-        row[i] = std::ldexp(row[i], below(30) - 14) * (below(2) == 0 ? 1.0f : -1.0f);
+      for (std::int64_t x = 0; x < image.size().width; ++x) {
+        for (Plane& plane : image.planes) {
+          float& value = plane.row_as<float>(y)[x];
+          value = std::ldexp(value, below(30) - 14) * (below(2) == 0 ? 1.0f : -1.0f);
+        }
       }
     }
   }

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "backends/cpu/level.hpp"
+#include "backends/cpu/simd/level.hpp"
 #include "core/plane_kernel.hpp"
 #include "core/primitive_facts.hpp"
 #include "support/picked.hpp"
@@ -33,36 +33,40 @@ bool guards_intact(const Plane& plane) {
   return true;
 }
 
-double element(const Plane& plane, std::int64_t y, std::int64_t i) {
-  if (plane.cls() == PixelClass::single) return plane.row_as<float>(y)[i];
-  if (plane.cls() == PixelClass::uint16) return plane.row_as<std::uint16_t>(y)[i];
-  return plane.row_as<std::uint8_t>(y)[i];
+double element(const Plane& plane, std::int64_t y, std::int64_t x) {
+  if (plane.cls() == PixelClass::single) return plane.row_as<float>(y)[x];
+  if (plane.cls() == PixelClass::uint16) return plane.row_as<std::uint16_t>(y)[x];
+  return plane.row_as<std::uint8_t>(y)[x];
 }
 
-void set_element(Plane& plane, std::int64_t y, std::int64_t i, double v) {
+void set_element(Plane& plane, std::int64_t y, std::int64_t x, double v) {
   if (plane.cls() == PixelClass::single)
-    plane.row_as<float>(y)[i] = static_cast<float>(v);
+    plane.row_as<float>(y)[x] = static_cast<float>(v);
   else if (plane.cls() == PixelClass::uint16)
-    plane.row_as<std::uint16_t>(y)[i] = static_cast<std::uint16_t>(v);
+    plane.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(v);
   else
-    plane.row_as<std::uint8_t>(y)[i] = static_cast<std::uint8_t>(v);
+    plane.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(v);
 }
 
-Plane to_plane(const SpecImage& image) {
-  Plane plane(image.cls, image.channels, {image.width, image.height});
-  set_guards(plane);
-  const std::int64_t n = image.width * image.channels;
+Planes to_planes(const SpecImage& image) {
+  Planes planes = new_planes(image.cls, image.channels, {image.width, image.height});
+  for (Plane& plane : planes) set_guards(plane);
+  const double* value = image.values.data();
   for (std::int64_t y = 0; y < image.height; ++y) {
-    for (std::int64_t i = 0; i < n; ++i) set_element(plane, y, i, image.values[y * n + i]);
+    for (std::int64_t x = 0; x < image.width; ++x) {
+      for (Plane& plane : planes) set_element(plane, y, x, *value++);
+    }
   }
-  return plane;
+  return planes;
 }
 
-SpecImage from_plane(const Plane& plane) {
-  SpecImage image{plane.cls(), plane.channels(), plane.size().width, plane.size().height, {}};
-  for (std::int64_t y = 0; y < image.height; ++y) {
-    for (std::int64_t i = 0; i < image.width * image.channels; ++i) {
-      image.values.push_back(element(plane, y, i));
+SpecImage from_planes(const Planes& planes) {
+  const Size size = planes.front().size();
+  SpecImage image{
+      planes.front().cls(), static_cast<int>(planes.size()), size.width, size.height, {}};
+  for (std::int64_t y = 0; y < size.height; ++y) {
+    for (std::int64_t x = 0; x < size.width; ++x) {
+      for (const Plane& plane : planes) image.values.push_back(element(plane, y, x));
     }
   }
   return image;
@@ -140,11 +144,11 @@ std::vector<SpecResult> run_spec(const KernelSpec& spec, const std::vector<SpecR
   const std::unique_ptr<Queue> queue = device->make_queue();
   Launch launch{.spec = &spec};
   std::vector<std::unique_ptr<Queue>> none;
-  std::vector<Plane> planes;
+  std::vector<Planes> images;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!spec.inputs[i].is_measure) {
-      planes.push_back(to_plane(inputs[i].image));
-      launch.inputs.push_back({.plane = queue->upload(planes.back())});
+      images.push_back(to_planes(inputs[i].image));
+      launch.inputs.push_back({.plane = queue->upload(images.back())});
       continue;
     }
     // A measurement gets onto the device as the result of a scalar that copies its arguments.
@@ -173,26 +177,27 @@ std::vector<SpecResult> run_spec(const KernelSpec& spec, const std::vector<SpecR
       continue;
     }
     auto plane = queue->allocate(node.cls, node.channels, size_of_node(spec, inputs, output));
-    Plane pixels = queue->download(*plane);
-    set_guards(pixels);
+    Planes pixels = queue->download(*plane);
+    for (Plane& channel : pixels) set_guards(channel);
     launch.outputs.push_back({.plane = std::move(plane)});
   }
   queue->run(*kernel, {.spec = &planar.spec,
                        .inputs = picked(launch.inputs, planar.inputs),
                        .outputs = picked(launch.outputs, planar.outputs)});
   queue->wait();
-  for (const Plane& plane : planes) EXPECT_TRUE(guards_intact(plane)) << spec.key();
+  const auto expect_intact = [&](const Planes& planes) {
+    for (const Plane& plane : planes) EXPECT_TRUE(guards_intact(plane)) << spec.key();
+  };
+  for (const Planes& image : images) expect_intact(image);
   std::vector<SpecResult> results;
   for (const DeviceValue& value : launch.outputs) {
     if (value.measure) {
       results.push_back({{}, queue->download(*value.measure)});
       continue;
     }
-    const Plane plane = queue->download(*value.plane);
-    if (plane.channels() == 1) {  // else a copy, put together from planes
-      EXPECT_TRUE(guards_intact(plane)) << spec.key();
-    }
-    results.push_back({from_plane(plane), {}});
+    const Planes planes = queue->download(*value.plane);
+    expect_intact(planes);
+    results.push_back({from_planes(planes), {}});
   }
   return results;
 }

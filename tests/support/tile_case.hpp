@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/neighbourhood.hpp"
+#include "backends/cpu/tile/neighbourhood.hpp"
 #include "support/reference/morphology.hpp"
 
 namespace impipe::testing {

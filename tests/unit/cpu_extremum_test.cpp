@@ -1,5 +1,5 @@
 // Extrema on the CPU against the naive ones, for every method, class and instruction set.
-#include "backends/cpu/extremum.hpp"
+#include "backends/cpu/neighbourhood/extremum.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The Fourier transform against its sum.
-#include "backends/cpu/fft.hpp"
+#include "backends/cpu/transform/fft.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <random>
 
-#include "backends/cpu/level.hpp"
-#include "backends/cpu/luminance.hpp"
-#include "backends/cpu/rows.hpp"
+#include "backends/cpu/point/luminance.hpp"
+#include "backends/cpu/simd/level.hpp"
+#include "backends/cpu/tile/rows.hpp"
 #include "core/interleave.hpp"
 #include "support/spec_case.hpp"
 

@@ -1,12 +1,12 @@
 // Rank filters on the CPU against the naive one, for every method, class and instruction set.
-#include "backends/cpu/rank.hpp"
+#include "backends/cpu/neighbourhood/rank.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "backends/cpu/rank_network.hpp"
+#include "backends/cpu/neighbourhood/rank_network.hpp"
 #include "support/masks.hpp"
 #include "support/reference/order.hpp"
 #include "support/tile_case.hpp"

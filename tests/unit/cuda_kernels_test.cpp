@@ -121,19 +121,25 @@ TEST(CudaTransfers, BringBackWhatWasSent) {
   const auto queue = device->make_queue();
   // From less than a piece of the staging memory to several, rows of all alignments.
   for (const Size size : {Size{1, 1}, Size{127, 3}, Size{129, 1}, Size{5000, 4000}}) {
-    Plane plane(PixelClass::uint16, 3, size);
+    Planes image = new_planes(PixelClass::uint16, 3, size);
     unsigned state = 1;
-    for (std::int64_t y = 0; y < size.height; ++y) {
-      for (std::int64_t x = 0; x < 3 * size.width; ++x) {
-        state = state * 1664525u + 1013904223u;
-        plane.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(state >> 16);
+    for (Plane& plane : image) {
+      for (std::int64_t y = 0; y < size.height; ++y) {
+        for (std::int64_t x = 0; x < size.width; ++x) {
+          state = state * 1664525u + 1013904223u;
+          plane.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(state >> 16);
+        }
       }
     }
-    const auto sent = queue->upload(plane);
-    const Plane back = queue->download(*sent);
-    for (std::int64_t y = 0; y < size.height; ++y) {
-      ASSERT_TRUE(std::equal(plane.row(y), plane.row(y) + plane.row_bytes(), back.row(y)))
-          << to_string(size) << ", row " << y;
+    const auto sent = queue->upload(image);
+    const Planes back = queue->download(*sent);
+    ASSERT_EQ(back.size(), image.size());
+    for (std::size_t c = 0; c < image.size(); ++c) {
+      const Plane& plane = image[c];
+      for (std::int64_t y = 0; y < size.height; ++y) {
+        ASSERT_TRUE(std::equal(plane.row(y), plane.row(y) + plane.row_bytes(), back[c].row(y)))
+            << to_string(size) << ", channel " << c << ", row " << y;
+      }
     }
   }
 }

@@ -87,10 +87,13 @@ class WrongDevice : public Device {
  private:
   struct WrongQueue : Queue {
     WrongQueue(std::unique_ptr<Queue> q, PixelClass c) : good(std::move(q)), wrong(c) {}
-    std::shared_ptr<DevicePlane> upload(const Plane& plane) override { return good->upload(plane); }
-    Plane download(const DevicePlane& plane) override {
-      Plane out = good->download(plane);
-      if (out.cls() == wrong) *out.row(out.size().height - 1) ^= std::byte{1};
+    std::shared_ptr<DevicePlane> upload(const Planes& image) override {
+      return good->upload(image);
+    }
+    Planes download(const DevicePlane& image) override {
+      Planes out = good->download(image);
+      Plane& last = out.back();
+      if (last.cls() == wrong) *last.row(last.size().height - 1) ^= std::byte{1};
       return out;
     }
     std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) override {

@@ -12,14 +12,14 @@ namespace {
 HostImage single(std::vector<float> values, double white = 1) {
   HostImage image({.cls = PixelClass::single, .white = white},
                   {static_cast<std::int64_t>(values.size()), 1});
-  for (size_t i = 0; i < values.size(); ++i) image.pixels.row_as<float>(0)[i] = values[i];
+  for (size_t i = 0; i < values.size(); ++i) image.planes.front().row_as<float>(0)[i] = values[i];
   return image;
 }
 
 HostImage bytes(std::vector<int> values) {
   HostImage image(ImageType{}, {static_cast<std::int64_t>(values.size()), 1});
   for (size_t i = 0; i < values.size(); ++i) {
-    image.pixels.row_as<std::uint8_t>(0)[i] = static_cast<std::uint8_t>(values[i]);
+    image.planes.front().row_as<std::uint8_t>(0)[i] = static_cast<std::uint8_t>(values[i]);
   }
   return image;
 }

@@ -23,7 +23,7 @@ HostImage image_of(Size size, std::vector<int> values) {
   HostImage image(ImageType{}, size);
   for (std::int64_t y = 0; y < size.height; ++y) {
     for (std::int64_t x = 0; x < size.width; ++x) {
-      image.pixels.row_as<std::uint8_t>(y)[x] =
+      image.planes.front().row_as<std::uint8_t>(y)[x] =
           static_cast<std::uint8_t>(values[static_cast<size_t>(y * size.width + x)]);
     }
   }
@@ -74,7 +74,7 @@ class Programs : public testing::Test {
 
 TEST_F(Programs, RunAChain) {
   const Outcome outcome = run("imcomplement | fliplr", {image_of({3, 1}, {10, 20, 30}), {}});
-  EXPECT_EQ(codes(outcome.image.pixels), (std::vector<int>{225, 235, 245}));
+  EXPECT_EQ(codes(outcome.image.planes.front()), (std::vector<int>{225, 235, 245}));
 }
 
 TEST_F(Programs, UnequalOperandsAreNamed) {
@@ -94,7 +94,7 @@ TEST_F(Programs, AnEmptyResultIsAnError) {
 TEST_F(Programs, MeasurementsAreColumnsAndTheLastIsKept) {
   const Outcome outcome = run("mean2 | max", {image_of({2, 2}, {1, 2, 3, 10}), {}});
   EXPECT_EQ(outcome.columns, (std::vector<double>{4, 10}));
-  EXPECT_TRUE(outcome.image.pixels.empty());
+  EXPECT_TRUE(outcome.image.empty());
   EXPECT_EQ(outcome.last_measurement.numbers, (std::vector<double>{10}));
 }
 
@@ -109,10 +109,10 @@ TEST_F(Programs, AlphaGoesAlong) {
   type.alpha = true;
   HostImage image(type, {2, 1});
   const std::uint8_t pixels[] = {10, 20}, alphas[] = {1, 2};
-  std::memcpy(image.pixels.row(0), pixels, 2);
+  std::memcpy(image.planes.front().row(0), pixels, 2);
   std::memcpy(image.alpha.row(0), alphas, 2);
   const Outcome turned = run("imcomplement | transpose | flipud", {image, {}});
-  EXPECT_EQ(codes(turned.image.pixels), (std::vector<int>{235, 245}));
+  EXPECT_EQ(codes(turned.image.planes.front()), (std::vector<int>{235, 245}));
   EXPECT_EQ(codes(turned.image.alpha), (std::vector<int>{2, 1}));
   EXPECT_EQ(turned.image.alpha.size(), (Size{1, 2}));
   const Outcome padded = run("conv2 [0 0 1] full", {image, {}});
@@ -124,8 +124,8 @@ TEST_F(Programs, SavesAreIntermediates) {
   const Outcome outcome =
       run("imcomplement | save 'x.png' | fliplr", {image_of({2, 1}, {10, 20}), {}});
   ASSERT_EQ(outcome.saves.size(), 1u);
-  EXPECT_EQ(codes(outcome.saves[0].pixels), (std::vector<int>{245, 235}));
-  EXPECT_EQ(codes(outcome.image.pixels), (std::vector<int>{235, 245}));
+  EXPECT_EQ(codes(outcome.saves[0].planes.front()), (std::vector<int>{245, 235}));
+  EXPECT_EQ(codes(outcome.image.planes.front()), (std::vector<int>{235, 245}));
 }
 
 TEST_F(Programs, ValuesAreLetGoAfterTheirLastReader) {

@@ -63,7 +63,7 @@ class Runs : public testing::Test {
   }
   static int first_code(const fs::path& path) {
     const HostImage image = io::decode(io::read_picture(path)).image;
-    return *image.pixels.row_as<std::uint8_t>(0);
+    return *image.planes.front().row_as<std::uint8_t>(0);
   }
 
   RunEnd run(const char* text, RunOptions options) {

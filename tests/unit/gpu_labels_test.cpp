@@ -34,8 +34,9 @@ SpecCase label_case(Kind kind, int connectivity, PixelClass cls, PixelClass resu
           spec, 1};
 }
 
-Plane drawn(PixelClass cls, Size size, const std::function<double(std::int64_t, std::int64_t)>& f) {
-  Plane plane(cls, 1, size);
+Planes drawn(PixelClass cls, Size size,
+             const std::function<double(std::int64_t, std::int64_t)>& f) {
+  Plane plane(cls, size);
   for (std::int64_t y = 0; y < size.height; ++y) {
     for (std::int64_t x = 0; x < size.width; ++x) {
       const double v = f(x, y);
@@ -47,7 +48,7 @@ Plane drawn(PixelClass cls, Size size, const std::function<double(std::int64_t, 
         plane.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(v);
     }
   }
-  return plane;
+  return {plane};
 }
 
 // Rings with one gap each, now left, now right: one long way through all of them.
@@ -103,20 +104,20 @@ void compare_with_cpu(const Backend& backend) {
   for (const int conn : {4, 8}) {
     const PixelClass bits = PixelClass::logical;
     const auto as_bits = [](Size size, const Content& content) {
-      return std::vector{drawn(PixelClass::logical, size, content)};
+      return std::vector<Planes>{drawn(PixelClass::logical, size, content)};
     };
     check(label_case(Kind::components, conn, bits, PixelClass::single), as_bits);
     check(label_case(Kind::large, conn, bits, bits), as_bits);
     check(label_case(Kind::holes, conn, bits, bits), as_bits);
     check(label_case(Kind::reconstruct, conn, bits, bits), [&](Size size, const Content& content) {
-      return std::vector{
+      return std::vector<Planes>{
           drawn(PixelClass::logical, size, [&](auto, auto) { return (*random)() % 90 == 0; }),
           drawn(PixelClass::logical, size, content)};
     });
     // Plateaus, here and there higher by one.
     const auto as_heights = [&](PixelClass cls, int rare) {
       return [&, cls, rare](Size size, const Content& content) {
-        return std::vector{drawn(cls, size, [&](auto x, auto y) {
+        return std::vector<Planes>{drawn(cls, size, [&](auto x, auto y) {
           return 100.0 + 50.0 * content(x, y) + ((*random)() % rare == 0 ? 1.0 : 0.0);
         })};
       };
@@ -174,12 +175,13 @@ void compare_spreading(const Backend& backend) {
         return cls == PixelClass::single ? (v - 7) * 0.125 * (static_cast<int>(v) % 2 ? -1 : 1) : v;
       };
       check(label_case(Kind::holes, conn, cls, cls), most, [&](Size size, const Content& content) {
-        return std::vector{drawn(cls, size, [&](auto x, auto y) { return value(content(x, y)); })};
+        return std::vector<Planes>{
+            drawn(cls, size, [&](auto x, auto y) { return value(content(x, y)); })};
       });
       for (const int rare : {1, 3000}) {
         check(label_case(Kind::reconstruct, conn, cls, cls), most,
               [&](Size size, const Content& content) {
-                return std::vector{
+                return std::vector<Planes>{
                     drawn(cls, size,
                           [&](auto, auto) {
                             return value(random() % rare == 0 ? static_cast<double>(random() % most)
@@ -193,7 +195,7 @@ void compare_spreading(const Backend& backend) {
   const PixelClass codes = PixelClass::uint8;
   check(label_case(Kind::reach, 8, codes, PixelClass::logical), 255,
         [&](Size size, const Content& content) {
-          return std::vector{drawn(codes, size, [&](auto x, auto y) {
+          return std::vector<Planes>{drawn(codes, size, [&](auto x, auto y) {
             const int code = content(x, y) * 5 / 256;
             return code == 0 ? 0.0 : code + (random() % 200 == 0 ? 4.0 : 0.0);
           })};
@@ -202,7 +204,7 @@ void compare_spreading(const Backend& backend) {
   for (const int code : {1, 2, 3, 4, 9}) {
     check(label_case(Kind::reach, 8, codes, PixelClass::logical), 255,
           [&](Size size, const Content& content) {
-            return std::vector{drawn(codes, size, [&](std::int64_t x, std::int64_t y) {
+            return std::vector<Planes>{drawn(codes, size, [&](std::int64_t x, std::int64_t y) {
               if (code == 9) {
                 const std::int64_t step = x - y;
                 if (x == 0 && y == 0) return 7.0;

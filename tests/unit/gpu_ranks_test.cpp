@@ -34,8 +34,8 @@ SpecCase median_case(int side, PixelClass cls) {
   return {"median " + std::to_string(side) + " " + std::string(name_of(cls)), spec, 1};
 }
 
-Plane drawn(PixelClass cls, Size size, const Content& content) {
-  Plane plane(cls, 1, size);
+Planes drawn(PixelClass cls, Size size, const Content& content) {
+  Plane plane(cls, size);
   for (int y = 0; y < size.height; ++y) {
     for (int x = 0; x < size.width; ++x) {
       const int v = content(x, y);
@@ -46,7 +46,7 @@ Plane drawn(PixelClass cls, Size size, const Content& content) {
       }
     }
   }
-  return plane;
+  return {plane};
 }
 
 void compare_medians(const Backend& backend) {

@@ -17,46 +17,54 @@ const std::filesystem::path data = IMPIPE_TEST_DATA "/io";
 
 HostImage image_of(const ImageType& type, Size size) {
   HostImage image(type, size);
-  const auto fill = [&](Plane& plane, int salt) {
+  const auto fill = [&](Plane& plane, std::int64_t step, int salt) {
     for (std::int64_t y = 0; y < size.height; ++y) {
-      for (std::int64_t i = 0; i < size.width * plane.channels(); ++i) {
-        const auto v = static_cast<int>((37 * i + 91 * y + salt) % 256);
+      for (std::int64_t x = 0; x < size.width; ++x) {
+        const auto v = static_cast<int>((37 * step * x + 91 * y + salt) % 256);
         switch (plane.cls()) {
-          case PixelClass::logical: plane.row_as<std::uint8_t>(y)[i] = v > 127; break;
+          case PixelClass::logical: plane.row_as<std::uint8_t>(y)[x] = v > 127; break;
           case PixelClass::uint8:
-            plane.row_as<std::uint8_t>(y)[i] = static_cast<std::uint8_t>(v);
+            plane.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(v);
             break;
           case PixelClass::uint16:
-            plane.row_as<std::uint16_t>(y)[i] = static_cast<std::uint16_t>(v * 257 - (v > 0));
+            plane.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(v * 257 - (v > 0));
             break;
           case PixelClass::single:
-            plane.row_as<float>(y)[i] = static_cast<float>(v) / 255.0f;
+            plane.row_as<float>(y)[x] = static_cast<float>(v) / 255.0f;
             break;
         }
       }
     }
   };
-  fill(image.pixels, 11);
-  if (type.alpha) fill(image.alpha, 64);
+  for (int c = 0; c < type.channels; ++c) {
+    fill(image.planes[static_cast<size_t>(c)], type.channels, 37 * c + 11);
+  }
+  if (type.alpha) fill(image.alpha, 1, 64);
   return image;
 }
 
 bool equal(const Plane& a, const Plane& b) {
-  if (a.cls() != b.cls() || a.channels() != b.channels() || !(a.size() == b.size())) return false;
+  if (a.cls() != b.cls() || !(a.size() == b.size())) return false;
   for (std::int64_t y = 0; y < a.size().height; ++y) {
     if (std::memcmp(a.row(y), b.row(y), static_cast<size_t>(a.row_bytes())) != 0) return false;
   }
   return true;
 }
 
+bool equal(const Planes& a, const Planes& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Plane& x, const Plane& y) { return equal(x, y); });
+}
+
 // EXR stores colours times alpha: floats come back to their last bit, and as 0 where alpha is 0.
 void expect_through_product(const HostImage& back, const HostImage& image) {
-  const int channels = image.type.channels;
-  for (std::int64_t y = 0; y < image.size().height; ++y) {
-    for (std::int64_t i = 0; i < image.size().width * channels; ++i) {
-      const bool covered = image.alpha.row_as<float>(y)[i / channels] != 0;
-      EXPECT_FLOAT_EQ(back.pixels.row_as<float>(y)[i],
-                      covered ? image.pixels.row_as<float>(y)[i] : 0.0f);
+  for (size_t c = 0; c < image.planes.size(); ++c) {
+    for (std::int64_t y = 0; y < image.size().height; ++y) {
+      for (std::int64_t x = 0; x < image.size().width; ++x) {
+        const bool covered = image.alpha.row_as<float>(y)[x] != 0;
+        EXPECT_FLOAT_EQ(back.planes[c].row_as<float>(y)[x],
+                        covered ? image.planes[c].row_as<float>(y)[x] : 0.0f);
+      }
     }
   }
 }
@@ -65,7 +73,7 @@ void expect_through_product(const HostImage& back, const HostImage& image) {
 HostImage row_of(const std::vector<float>& values, double white) {
   HostImage image({.cls = PixelClass::single, .channels = 1, .alpha = false, .white = white},
                   {static_cast<std::int64_t>(values.size()), 1});
-  std::copy(values.begin(), values.end(), image.pixels.row_as<float>(0));
+  std::copy(values.begin(), values.end(), image.planes.front().row_as<float>(0));
   return image;
 }
 
@@ -94,19 +102,14 @@ TEST(Encode, LosslessFormatsGiveTheSamePixelsBack) {
                 back.image.type.cls == cls ? image : convert(image, PixelClass::uint8);
             if (back.image.type.channels != channels) {
               EXPECT_TRUE(format.format == Format::webp || alpha) << to_string(back.image.type);
-              for (std::int64_t y = 0; y < size.height; ++y) {
-                for (std::int64_t i = 0; i < size.width * 3; ++i) {
-                  const auto bytes = static_cast<size_t>(bytes_of(expected.type.cls));
-                  ASSERT_EQ(std::memcmp(back.image.pixels.row(y) + static_cast<size_t>(i) * bytes,
-                                        expected.pixels.row(y) + static_cast<size_t>(i / 3) * bytes,
-                                        bytes),
-                            0);
-                }
+              ASSERT_EQ(back.image.planes.size(), 3u);
+              for (const Plane& plane : back.image.planes) {
+                ASSERT_TRUE(equal(plane, expected.planes.front()));
               }
             } else if (format.format == Format::exr && alpha) {
               expect_through_product(back.image, expected);
             } else {
-              EXPECT_TRUE(equal(back.image.pixels, expected.pixels));
+              EXPECT_TRUE(equal(back.image.planes, expected.planes));
             }
             ASSERT_EQ(back.image.type.alpha, alpha);
             if (alpha) {
@@ -133,8 +136,9 @@ TEST(Encode, OneBitWhereTheFormatHasIt) {
 TEST(Encode, JpegIsCloseAndDropsAlpha) {
   HostImage image({.cls = PixelClass::uint8, .channels = 3, .alpha = true, .white = 255}, {64, 48});
   for (std::int64_t y = 0; y < 48; ++y) {
-    for (std::int64_t i = 0; i < 64 * 3; ++i) {
-      image.pixels.row_as<std::uint8_t>(y)[i] = static_cast<std::uint8_t>(i + y);
+    for (int c = 0; c < 3; ++c) {
+      auto* row = image.planes[static_cast<size_t>(c)].row_as<std::uint8_t>(y);
+      for (std::int64_t x = 0; x < 64; ++x) row[x] = static_cast<std::uint8_t>(3 * x + c + y);
     }
     std::memset(image.alpha.row(y), 128, 64);
   }
@@ -144,9 +148,11 @@ TEST(Encode, JpegIsCloseAndDropsAlpha) {
   EXPECT_LT(poor.bytes.size(), good.bytes.size());
   const HostImage back = decode(good.bytes).image;
   for (std::int64_t y = 0; y < 48; ++y) {
-    for (std::int64_t i = 0; i < 64 * 3; ++i) {
-      ASSERT_NEAR(back.pixels.row_as<std::uint8_t>(y)[i], image.pixels.row_as<std::uint8_t>(y)[i],
-                  8);
+    for (size_t c = 0; c < 3; ++c) {
+      for (std::int64_t x = 0; x < 64; ++x) {
+        ASSERT_NEAR(back.planes[c].row_as<std::uint8_t>(y)[x],
+                    image.planes[c].row_as<std::uint8_t>(y)[x], 8);
+      }
     }
   }
 }
@@ -159,7 +165,8 @@ TEST(Encode, SingleIsRoundedHalfAwayAndSaturated) {
   const Encoded file = encode(image, {}, Format::png, PixelClass::uint8);
   const HostImage back = decode(file.bytes).image;
   const int expected[] = {0, 0, 0, 1, 2, 3, 254, 255, 255, 255, 255, 0, 255, 0};
-  for (int i = 0; i < 14; ++i) EXPECT_EQ(back.pixels.row_as<std::uint8_t>(0)[i], expected[i]) << i;
+  for (int i = 0; i < 14; ++i)
+    EXPECT_EQ(back.planes.front().row_as<std::uint8_t>(0)[i], expected[i]) << i;
   EXPECT_EQ(file.clipped, 6);  // -3, 255.5, 300, NaN and both infinities
 }
 
@@ -169,11 +176,12 @@ TEST(Encode, FloatFormatsHoldValueOverWhiteAndNpyTheValueItself) {
     const HostImage back = decode(encode(image, {}, format, PixelClass::single).bytes).image;
     EXPECT_EQ(back.type.white, 1);
     for (int i = 0; i < 5; ++i) {
-      EXPECT_FLOAT_EQ(back.pixels.row_as<float>(0)[i], image.pixels.row_as<float>(0)[i] / 255);
+      EXPECT_FLOAT_EQ(back.planes.front().row_as<float>(0)[i],
+                      image.planes.front().row_as<float>(0)[i] / 255);
     }
   }
   const HostImage raw = decode(encode(image, {}, Format::npy, PixelClass::single).bytes).image;
-  EXPECT_TRUE(equal(raw.pixels, image.pixels));
+  EXPECT_TRUE(equal(raw.planes, image.planes));
 }
 
 TEST(Encode, AnImageWithoutWhiteNeedsAFloatFormat) {
@@ -192,14 +200,14 @@ TEST(Encode, AnImageWithoutWhiteNeedsAFloatFormat) {
   EXPECT_EQ(message(Format::tiff, PixelClass::single), "written");
   EXPECT_EQ(message(Format::png, PixelClass::single), "PNG cannot hold single pixels");
   const HostImage back = decode(encode(distances, {}, Format::pfm, PixelClass::single).bytes).image;
-  EXPECT_TRUE(equal(back.pixels, distances.pixels)) << "values as they are";
+  EXPECT_TRUE(equal(back.planes, distances.planes)) << "values as they are";
 }
 
 TEST(Convert, AlphaOfAnotherClassGoesToTheFullRange) {
   // A filter's result: single with white 255, beside the alpha that was read.
   HostImage image = row_of({0, 255}, 255);
   image.type.alpha = true;
-  image.alpha = Plane(PixelClass::uint8, 1, {2, 1});
+  image.alpha = Plane(PixelClass::uint8, {2, 1});
   image.alpha.row_as<std::uint8_t>(0)[0] = 51;
   image.alpha.row_as<std::uint8_t>(0)[1] = 255;
   const HostImage png = decode(encode(image, {}, Format::png, PixelClass::uint16).bytes).image;
@@ -211,11 +219,11 @@ TEST(Convert, AlphaOfAnotherClassGoesToTheFullRange) {
   }
   // And a picture of floats that became integers.
   HostImage bytes({.cls = PixelClass::uint8, .channels = 1, .alpha = true, .white = 255}, {1, 1});
-  *bytes.pixels.row_as<std::uint8_t>(0) = 7;
-  bytes.alpha = Plane(PixelClass::single, 1, {1, 1});
+  *bytes.planes.front().row_as<std::uint8_t>(0) = 7;
+  bytes.alpha = Plane(PixelClass::single, {1, 1});
   *bytes.alpha.row_as<float>(0) = 0.5f;
   const HostImage back = decode(encode(bytes, {}, Format::png, PixelClass::uint8).bytes).image;
-  EXPECT_EQ(*back.pixels.row_as<std::uint8_t>(0), 7);
+  EXPECT_EQ(*back.planes.front().row_as<std::uint8_t>(0), 7);
   EXPECT_EQ(*back.alpha.row_as<std::uint8_t>(0), 128);
 }
 
@@ -256,17 +264,18 @@ TEST(Convert, TheRulesOfTheIm2Functions) {
     HostImage image({.cls = row.from, .channels = 1, .alpha = false, .white = row.white}, {1, 1});
     switch (row.from) {
       case PixelClass::uint16:
-        *image.pixels.row_as<std::uint16_t>(0) = static_cast<std::uint16_t>(row.value);
+        *image.planes.front().row_as<std::uint16_t>(0) = static_cast<std::uint16_t>(row.value);
         break;
       case PixelClass::single:
-        *image.pixels.row_as<float>(0) = static_cast<float>(row.value);
+        *image.planes.front().row_as<float>(0) = static_cast<float>(row.value);
         break;
-      default: *image.pixels.row_as<std::uint8_t>(0) = static_cast<std::uint8_t>(row.value);
+      default: *image.planes.front().row_as<std::uint8_t>(0) = static_cast<std::uint8_t>(row.value);
     }
     const HostImage out = convert(image, row.to);
-    const double value = row.to == PixelClass::uint16   ? *out.pixels.row_as<std::uint16_t>(0)
-                         : row.to == PixelClass::single ? *out.pixels.row_as<float>(0)
-                                                        : *out.pixels.row_as<std::uint8_t>(0);
+    const double value = row.to == PixelClass::uint16 ? *out.planes.front().row_as<std::uint16_t>(0)
+                         : row.to == PixelClass::single
+                             ? *out.planes.front().row_as<float>(0)
+                             : *out.planes.front().row_as<std::uint8_t>(0);
     EXPECT_EQ(value, row.expected) << name_of(row.from) << " " << row.value << " of " << row.white
                                    << " to " << name_of(row.to);
     EXPECT_EQ(out.type.white, class_max(row.to));

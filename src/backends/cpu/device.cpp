@@ -1,5 +1,4 @@
-// The CPU as a backend: device memory is host memory, so planes are shared and never copied; only
-// the channels of colour images are taken apart and put together.
+// The CPU as a backend: device memory is host memory, so planes are shared and never copied.
 #include "backends/cpu/device.hpp"
 
 #include <unistd.h>
@@ -13,9 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/level.hpp"
+#include "backends/cpu/simd/level.hpp"
 #include "backends/cpu/step.hpp"
-#include "core/interleave.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -23,11 +21,11 @@ namespace {
 // Pixels in host memory, a plane a channel.
 class CpuPlane final : public DevicePlane {
  public:
-  explicit CpuPlane(std::vector<Plane> channels) : planes(std::move(channels)) {}
+  explicit CpuPlane(Planes channels) : planes(std::move(channels)) {}
   PixelClass cls() const override { return planes.front().cls(); }
   int channels() const override { return static_cast<int>(planes.size()); }
   Size size() const override { return planes.front().size(); }
-  std::vector<Plane> planes;
+  Planes planes;
 };
 
 class CpuMeasure final : public DeviceMeasure {
@@ -88,11 +86,11 @@ class CpuQueue final : public Queue {
   CpuQueue(ThreadPool& pool, ScratchPool& scratches, CpuLevel level)
       : pool_(pool), scratches_(scratches), level_(level) {}
 
-  std::shared_ptr<DevicePlane> upload(const Plane& plane) override {
-    return std::make_shared<CpuPlane>(split_planes(plane, &pool_));
+  std::shared_ptr<DevicePlane> upload(const Planes& image) override {
+    return std::make_shared<CpuPlane>(image);
   }
-  Plane download(const DevicePlane& plane) override {
-    return join_planes(static_cast<const CpuPlane&>(plane).planes, &pool_);
+  Planes download(const DevicePlane& image) override {
+    return static_cast<const CpuPlane&>(image).planes;
   }
   std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) override {
     return std::make_shared<CpuPlane>(new_planes(cls, channels, size));

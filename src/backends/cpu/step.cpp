@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/select.hpp"
+#include "backends/cpu/measure/select.hpp"
 #include "backends/cpu/tile_pass.hpp"
 #include "backends/cpu/whole_image.hpp"
 #include "core/error.hpp"

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "backends/cpu/scratch.hpp"
+#include "backends/cpu/tile/scratch.hpp"
 #include "core/backend.hpp"
 #include "core/thread_pool.hpp"
 

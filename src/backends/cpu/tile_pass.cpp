@@ -6,12 +6,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "backends/cpu/border_view.hpp"
-#include "backends/cpu/neighbourhood.hpp"
-#include "backends/cpu/permute.hpp"
-#include "backends/cpu/stencil.hpp"
-#include "backends/cpu/tiles.hpp"
-#include "backends/cpu/window.hpp"
+#include "backends/cpu/geometry/permute.hpp"
+#include "backends/cpu/geometry/window.hpp"
+#include "backends/cpu/neighbourhood/stencil.hpp"
+#include "backends/cpu/tile/border_view.hpp"
+#include "backends/cpu/tile/neighbourhood.hpp"
+#include "backends/cpu/tile/tiles.hpp"
+#include "core/plane_bytes.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::cpu {
@@ -175,7 +176,7 @@ class TilePass {
     if (direct) {
       out = {plane->row(tile.y0) + tile.x0 * pixel, plane->stride()};
     } else {
-      out.stride = (region.width() * pixel + 63) / 64 * 64;
+      out.stride = plane_stride(region.width() * pixel);
       out.data = worker.scratch->take<std::byte>(out.stride * region.height());
     }
     worker.made[n] = {out.data, out.stride, region, run.size, run.node->cls};
@@ -194,20 +195,26 @@ class TilePass {
 
   void make_point(std::size_t n, const Region& region, TileOut out, Worker& worker) {
     const PlaneRun& run = runs_.nodes[n];
+    const bool gapless = worker.made[n].gapless(region);
     if (run.table != nullptr) {
       const TileImage in = image_of(run.table_source, worker);
-      for (std::int64_t y = region.y0; y < region.y1; ++y) {
-        apply_table(*run.table, out.data + (y - region.y0) * out.stride, in.at(region.x0, y),
-                    region.width(), runs_.level);
+      const Region rows = as_rows(region, gapless && in.gapless(region));
+      for (std::int64_t y = rows.y0; y < rows.y1; ++y) {
+        apply_table(*run.table, out.data + (y - rows.y0) * out.stride, in.at(rows.x0, y),
+                    rows.width(), runs_.level);
       }
       return;
     }
     std::vector<TileImage> images;
     for (const Operand& plane : runs_.images_of(n)) images.push_back(image_of(plane, worker));
+    const bool all = gapless && !run.point->reads_place() &&
+                     std::all_of(images.begin(), images.end(),
+                                 [&](const TileImage& image) { return image.gapless(region); });
+    const Region part = as_rows(region, all);
     std::vector<const std::byte*> rows(images.size());
-    for (std::int64_t y = region.y0; y < region.y1; ++y) {
-      for (std::size_t i = 0; i < images.size(); ++i) rows[i] = images[i].at(region.x0, y);
-      run.point->run(out.data + (y - region.y0) * out.stride, rows, region.x0, y, region.width(),
+    for (std::int64_t y = part.y0; y < part.y1; ++y) {
+      for (std::size_t i = 0; i < images.size(); ++i) rows[i] = images[i].at(part.x0, y);
+      run.point->run(out.data + (y - part.y0) * out.stride, rows, part.x0, y, part.width(),
                      worker.points[n], *worker.scratch);
     }
   }

@@ -4,11 +4,11 @@
 #include <memory>
 #include <vector>
 
-#include "backends/cpu/code_table.hpp"
 #include "backends/cpu/plane_graph.hpp"
-#include "backends/cpu/point.hpp"
-#include "backends/cpu/sink.hpp"
+#include "backends/cpu/point/point.hpp"
 #include "backends/cpu/step.hpp"
+#include "backends/cpu/tile/code_table.hpp"
+#include "backends/cpu/tile/sink.hpp"
 
 namespace impipe::cpu {
 

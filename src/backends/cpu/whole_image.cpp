@@ -5,12 +5,12 @@
 #include <string>
 #include <variant>
 
-#include "backends/cpu/backproject.hpp"
-#include "backends/cpu/diffuse.hpp"
-#include "backends/cpu/distance.hpp"
-#include "backends/cpu/label.hpp"
-#include "backends/cpu/project.hpp"
-#include "backends/cpu/resample.hpp"
+#include "backends/cpu/components/label.hpp"
+#include "backends/cpu/geometry/resample.hpp"
+#include "backends/cpu/transform/backproject.hpp"
+#include "backends/cpu/transform/diffuse.hpp"
+#include "backends/cpu/transform/distance.hpp"
+#include "backends/cpu/transform/project.hpp"
 #include "core/error.hpp"
 #include "core/primitive_facts.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "backends/cpu/arguments.hpp"
-#include "backends/cpu/level.hpp"
+#include "backends/cpu/simd/level.hpp"
+#include "backends/cpu/tile/arguments.hpp"
 #include "core/image.hpp"
 #include "core/thread_pool.hpp"
 

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "core/error.hpp"
-#include "core/interleave.hpp"
 
 namespace impipe::cuda {
 namespace {
@@ -108,30 +107,28 @@ std::shared_ptr<DeviceMeasure> CudaQueue::allocate_measure_stack(int channels, s
   return std::make_shared<CudaMeasure>(channels, values, count, memory_->allocate(bytes, lane_));
 }
 
-std::shared_ptr<DevicePlane> CudaQueue::upload(const Plane& plane) {
-  return upload_stack({&plane, 1});
+std::shared_ptr<DevicePlane> CudaQueue::upload(const Planes& image) {
+  return upload_stack({&image, 1});
 }
 
 // The planes of an image lie behind each other, and so do the images of a stack.
-std::shared_ptr<DevicePlane> CudaQueue::upload_stack(std::span<const Plane> planes) {
+std::shared_ptr<DevicePlane> CudaQueue::upload_stack(std::span<const Planes> images) {
   context_->use();
-  const Plane& first = planes.front();
-  std::vector<Plane> channels;
-  for (const Plane& image : planes) {
-    for (Plane& channel : split_planes(image, &pool_)) channels.push_back(std::move(channel));
-  }
-  auto made =
-      new_plane(first.cls(), first.channels(), first.size(), static_cast<int>(planes.size()));
+  const Plane& first = images.front().front();
+  const std::size_t channels = images.front().size();
+  auto made = new_plane(first.cls(), static_cast<int>(channels), first.size(),
+                        static_cast<int>(images.size()));
   const std::int64_t stride = jit::row_bytes(first.cls(), first.size());
   const std::int64_t height = first.size().height;
-  const std::int64_t all = height * static_cast<std::int64_t>(channels.size());
+  const std::int64_t all = height * static_cast<std::int64_t>(channels * images.size());
   const std::int64_t rows =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(largest_piece) / stride);
   for (std::int64_t y = 0; y < all; y += rows) {
     const std::int64_t count = std::min(rows, all - y);
     StagingPool::Lease piece = staging_->take(static_cast<std::size_t>(count * stride));
     for_rows(y, count, stride, [&](std::int64_t row) {
-      const Plane& plane = channels[static_cast<std::size_t>(row / height)];
+      const auto which = static_cast<std::size_t>(row / height);
+      const Plane& plane = images[which / channels][which % channels];
       std::memcpy(piece.data() + (row - y) * stride, plane.row(row % height),
                   static_cast<std::size_t>(plane.row_bytes()));
     });
@@ -144,14 +141,14 @@ std::shared_ptr<DevicePlane> CudaQueue::upload_stack(std::span<const Plane> plan
   return made;
 }
 
-Plane CudaQueue::download(const DevicePlane& device_plane) {
-  return std::move(download_stack(device_plane).front());
+Planes CudaQueue::download(const DevicePlane& image) {
+  return std::move(download_stack(image).front());
 }
 
-std::vector<Plane> CudaQueue::download_stack(const DevicePlane& device_planes) {
+std::vector<Planes> CudaQueue::download_stack(const DevicePlane& device_images) {
   context_->use();
-  const auto& from = static_cast<const CudaPlane&>(device_planes);
-  std::vector<Plane> planes = new_planes(from.cls(), from.count() * from.channels(), from.size());
+  const auto& from = static_cast<const CudaPlane&>(device_images);
+  Planes planes = new_planes(from.cls(), from.count() * from.channels(), from.size());
   const std::int64_t stride = jit::row_bytes(from.cls(), from.size());
   const std::int64_t height = from.size().height;
   const std::int64_t all = height * static_cast<std::int64_t>(planes.size());
@@ -189,10 +186,9 @@ std::vector<Plane> CudaQueue::download_stack(const DevicePlane& device_planes) {
     before.emplace(std::move(*lease), y, count);
   }
   if (before) copy_out(*before);
-  std::vector<Plane> images;
-  const auto channels = static_cast<std::size_t>(from.channels());
-  for (std::size_t i = 0; i < planes.size(); i += channels) {
-    images.push_back(join_planes(std::span(planes).subspan(i, channels), &pool_));
+  std::vector<Planes> images;
+  for (auto plane = planes.begin(); plane != planes.end(); plane += from.channels()) {
+    images.emplace_back(plane, plane + from.channels());
   }
   return images;
 }

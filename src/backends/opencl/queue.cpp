@@ -2,7 +2,6 @@
 #include "backends/opencl/queue.hpp"
 
 #include "backends/jit/generator.hpp"
-#include "core/interleave.hpp"
 
 namespace impipe::opencl {
 namespace {
@@ -70,14 +69,15 @@ std::shared_ptr<DeviceMeasure> OpenClQueue::allocate_measure_stack(int channels,
   return std::make_shared<OpenClMeasure>(channels, values, count, memory_->allocate(bytes, lane_));
 }
 
-std::shared_ptr<DevicePlane> OpenClQueue::upload(const Plane& plane) {
-  return upload_stack({&plane, 1});
+std::shared_ptr<DevicePlane> OpenClQueue::upload(const Planes& image) {
+  return upload_stack({&image, 1});
 }
 
-std::shared_ptr<DevicePlane> OpenClQueue::upload_stack(std::span<const Plane> planes) {
-  const Plane& first = planes.front();
-  const auto count = static_cast<int>(planes.size());
-  const auto plane = allocate_stack(first.cls(), first.channels(), first.size(), count);
+std::shared_ptr<DevicePlane> OpenClQueue::upload_stack(std::span<const Planes> images) {
+  const Plane& first = images.front().front();
+  const auto channels = static_cast<int>(images.front().size());
+  const auto plane =
+      allocate_stack(first.cls(), channels, first.size(), static_cast<int>(images.size()));
   const auto& made = static_cast<const OpenClPlane&>(*plane);
   const auto height = static_cast<std::size_t>(first.size().height);
   if (first.size().pixels() == 0) return plane;
@@ -92,20 +92,20 @@ std::shared_ptr<DevicePlane> OpenClQueue::upload_stack(std::span<const Plane> pl
           "an upload");
   };
   std::size_t place = 0;
-  for (const Plane& image : planes) {
-    for (const Plane& channel : split_planes(image)) write(channel, place++);
+  for (const Planes& image : images) {
+    for (const Plane& channel : image) write(channel, place++);
   }
   return plane;
 }
 
-Plane OpenClQueue::download(const DevicePlane& plane) {
-  return std::move(download_stack(plane).front());
+Planes OpenClQueue::download(const DevicePlane& image) {
+  return std::move(download_stack(image).front());
 }
 
-std::vector<Plane> OpenClQueue::download_stack(const DevicePlane& planes) {
-  const auto& from = static_cast<const OpenClPlane&>(planes);
+std::vector<Planes> OpenClQueue::download_stack(const DevicePlane& images) {
+  const auto& from = static_cast<const OpenClPlane&>(images);
   const auto height = static_cast<std::size_t>(from.size().height);
-  std::vector<Plane> made;
+  std::vector<Planes> made;
   const auto read = [&](std::size_t place, Plane& plane) {
     const std::size_t start[3] = {0, place * height, 0}, to[3] = {0, 0, 0};
     const std::size_t region[3] = {static_cast<std::size_t>(plane.row_bytes()), height, 1};
@@ -117,11 +117,10 @@ std::vector<Plane> OpenClQueue::download_stack(const DevicePlane& planes) {
   };
   std::size_t place = 0;
   for (int i = 0; i < from.count(); ++i) {
-    std::vector<Plane> channels = new_planes(from.cls(), from.channels(), from.size());
-    for (Plane& channel : channels) {
+    made.push_back(new_planes(from.cls(), from.channels(), from.size()));
+    for (Plane& channel : made.back()) {
       if (from.size().pixels() > 0) read(place++, channel);
     }
-    made.push_back(join_planes(channels));
   }
   return made;
 }

@@ -14,13 +14,13 @@ class OpenClQueue final : public Queue {
               std::shared_ptr<jit::MemoryPool> memory);
   ~OpenClQueue() override;
 
-  std::shared_ptr<DevicePlane> upload(const Plane& plane) override;
-  Plane download(const DevicePlane& plane) override;
+  std::shared_ptr<DevicePlane> upload(const Planes& image) override;
+  Planes download(const DevicePlane& image) override;
   std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) override;
   std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) override;
   std::vector<double> download(const DeviceMeasure& measure) override;
-  std::shared_ptr<DevicePlane> upload_stack(std::span<const Plane> planes) override;
-  std::vector<Plane> download_stack(const DevicePlane& planes) override;
+  std::shared_ptr<DevicePlane> upload_stack(std::span<const Planes> images) override;
+  std::vector<Planes> download_stack(const DevicePlane& images) override;
   std::shared_ptr<DevicePlane> allocate_stack(PixelClass cls, int channels, Size size,
                                               int count) override;
   std::shared_ptr<DeviceMeasure> allocate_measure_stack(int channels, std::int64_t values,

@@ -93,29 +93,22 @@ Imath::Box2i box_of(const std::array<int, 4>& window) {
   return {Imath::V2i(window[0], window[1]), Imath::V2i(window[2], window[3])};
 }
 
-// Planes of a decoded image as OpenEXR sees them: where each channel begins.
-struct Place {
-  Plane* plane;
-  int channel;
-};
-std::vector<Place> places_of(HostImage& image) {
-  std::vector<Place> places;
-  for (int c = 0; c < image.type.channels; ++c) places.push_back({&image.pixels, c});
-  if (image.type.alpha) places.push_back({&image.alpha, 0});
-  return places;
+// The planes of an image in the order of its file's channels: alpha comes last.
+Planes planes_of(const HostImage& image) {
+  Planes planes = image.planes;
+  if (image.type.alpha) planes.push_back(image.alpha);
+  return planes;
 }
 
 // Whole numbers of 32 bits, in the memory of floats, become floats.
-void from_integers(const Place& place, const std::string& name) {
-  const int channels = place.plane->channels();
-  for (std::int64_t y = 0; y < place.plane->size().height; ++y) {
-    float* row = place.plane->row_as<float>(y);
-    for (std::int64_t x = 0; x < place.plane->size().width; ++x) {
-      float* pixel = row + channels * x + place.channel;
+void from_integers(Plane& plane, const std::string& name) {
+  for (std::int64_t y = 0; y < plane.size().height; ++y) {
+    float* row = plane.row_as<float>(y);
+    for (std::int64_t x = 0; x < plane.size().width; ++x) {
       std::uint32_t whole;
-      std::memcpy(&whole, pixel, sizeof whole);
-      *pixel = static_cast<float>(whole);
-      if (static_cast<double>(*pixel) != static_cast<double>(whole)) {
+      std::memcpy(&whole, row + x, sizeof whole);
+      row[x] = static_cast<float>(whole);
+      if (static_cast<double>(row[x]) != static_cast<double>(whole)) {
         fail("EXR with the number " + std::to_string(whole) + " in channel " + name +
              " is not supported: a single holds whole numbers up to 16777216");
       }
@@ -128,26 +121,24 @@ void read_channels(InputBytes bytes, const ExrLayout& layout, HostImage& image) 
   Imf::InputFile file(stream, no_threads);
   const Imf::Header& header = file.header();
   const Imath::Box2i window = box_of(layout.storage.data_window);
-  std::vector<Place> places = places_of(image);
+  Planes planes = planes_of(image);
   Imf::FrameBuffer buffer;
-  for (size_t i = 0; i < places.size(); ++i) {
+  for (size_t i = 0; i < planes.size(); ++i) {
     const std::string& name = layout.channels[i];
     const Imf::Channel* channel = header.channels().findChannel(name);
     if (channel == nullptr || static_cast<int>(channel->type) != layout.types[i]) {
       fail("damaged EXR: contradictory headers");
     }
-    Plane& plane = *places[i].plane;
     const Imf::PixelType type = channel->type == Imf::UINT ? Imf::UINT : Imf::FLOAT;
-    buffer.insert(name, Imf::Slice::Make(type, plane.row_as<float>(0) + places[i].channel, window,
-                                         sizeof(float) * static_cast<size_t>(plane.channels()),
-                                         static_cast<size_t>(plane.stride())));
+    buffer.insert(name, Imf::Slice::Make(type, planes[i].row_as<float>(0), window, sizeof(float),
+                                         static_cast<size_t>(planes[i].stride())));
   }
   if (header.dataWindow() != window) fail("damaged EXR: contradictory headers");
   if (!file.isComplete()) fail("truncated EXR: parts of its picture are missing");
   file.setFrameBuffer(buffer);
   file.readPixels(window.min.y, window.max.y);
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (layout.types[i] == Imf::UINT) from_integers(places[i], layout.channels[i]);
+  for (size_t i = 0; i < planes.size(); ++i) {
+    if (layout.types[i] == Imf::UINT) from_integers(planes[i], layout.channels[i]);
   }
 }
 
@@ -160,6 +151,7 @@ void read_luma_chroma(InputBytes bytes, const ExrLayout& layout, HostImage& imag
   const Imath::Box2i window = box_of(layout.storage.data_window);
   if (file.dataWindow() != window) fail("damaged EXR: contradictory headers");
   if (!file.isComplete()) fail("truncated EXR: parts of its picture are missing");
+  Planes planes = planes_of(image);
   std::vector<Imf::Rgba> row(static_cast<size_t>(image.size().width));
   // The same row for every y, which begins at window.min.x.
   const auto begin = reinterpret_cast<std::intptr_t>(row.data()) -
@@ -168,13 +160,11 @@ void read_luma_chroma(InputBytes bytes, const ExrLayout& layout, HostImage& imag
   for (std::int64_t y = 0; y < image.size().height; ++y) {
     const int line = window.min.y + static_cast<int>(y);
     file.readPixels(line, line);
-    float* to = image.pixels.row_as<float>(y);
-    for (std::int64_t x = 0; x < image.size().width; ++x) {
-      const Imf::Rgba& pixel = row[static_cast<size_t>(x)];
-      *to++ = pixel.r;
-      *to++ = pixel.g;
-      *to++ = pixel.b;
-      if (image.type.alpha) image.alpha.row_as<float>(y)[x] = pixel.a;
+    constexpr half Imf::Rgba::*parts[] = {&Imf::Rgba::r, &Imf::Rgba::g, &Imf::Rgba::b,
+                                          &Imf::Rgba::a};
+    for (size_t c = 0; c < planes.size(); ++c) {
+      float* to = planes[c].row_as<float>(y);
+      for (const Imf::Rgba& pixel : row) *to++ = pixel.*parts[c];
     }
   }
 }
@@ -196,7 +186,7 @@ void write_rows(const HostImage& image, const std::vector<std::string>& names,
                 const ExrStorage& storage, Imf::OutputFile& file) {
   constexpr std::int64_t most_rows = 32;
   const Size size = image.size();
-  const int colours = image.type.channels;
+  const Planes planes = planes_of(image);
   const auto width = static_cast<size_t>(size.width);
   const auto plane = width * static_cast<size_t>(std::min(most_rows, size.height));
   std::vector<T> words(plane * names.size());
@@ -204,17 +194,14 @@ void write_rows(const HostImage& image, const std::vector<std::string>& names,
     const std::int64_t rows = std::min(most_rows, size.height - top);
     Imf::FrameBuffer buffer;
     for (size_t c = 0; c < names.size(); ++c) {
-      const bool alpha = static_cast<int>(c) == colours;
-      const Plane& from = alpha ? image.alpha : image.pixels;
       T* to = words.data() + c * plane;
       const Imath::V2i origin(storage.data_window[0],
                               storage.data_window[1] + static_cast<int>(top));
       buffer.insert(names[c], Imf::Slice::Make(storage.half ? Imf::HALF : Imf::FLOAT, to, origin,
                                                size.width, rows, sizeof(T), sizeof(T) * width));
-      const int step = from.channels();
       for (std::int64_t y = top; y < top + rows; ++y) {
-        const float* row = from.row_as<float>(y) + (alpha ? 0 : c);
-        for (size_t x = 0; x < width; ++x) *to++ = T(row[x * static_cast<size_t>(step)]);
+        const float* row = planes[c].row_as<float>(y);
+        for (size_t x = 0; x < width; ++x) *to++ = T(row[x]);
       }
     }
     file.setFrameBuffer(buffer);

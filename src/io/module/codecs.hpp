@@ -28,30 +28,4 @@ Bytes encode_jpeg(const HostImage& image, int quality);
 Bytes encode_tiff(const HostImage& image);
 Bytes encode_webp(const HostImage& image, const EncodeOptions& options);
 
-// Splits `count` pixels with alpha last into the rows of an image, or joins them. T is the pixel's
-// word; `colours` is 1 or 3.
-template <class T>
-void split_alpha(const T* from, T* pixels, T* alpha, std::int64_t count, int colours) {
-  if (colours == 1) {
-    for (std::int64_t x = 0; x < count; ++x) {
-      pixels[x] = from[2 * x];
-      alpha[x] = from[2 * x + 1];
-    }
-    return;
-  }
-  for (std::int64_t x = 0; x < count; ++x) {
-    pixels[3 * x] = from[4 * x];
-    pixels[3 * x + 1] = from[4 * x + 1];
-    pixels[3 * x + 2] = from[4 * x + 2];
-    alpha[x] = from[4 * x + 3];
-  }
-}
-template <class T>
-void join_alpha(const T* pixels, const T* alpha, T* to, std::int64_t count, int colours) {
-  for (std::int64_t x = 0; x < count; ++x) {
-    for (int c = 0; c < colours; ++c) *to++ = *pixels++;
-    *to++ = alpha[x];
-  }
-}
-
 }  // namespace impipe::io

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "io/module/codecs.hpp"
+#include "io/pixel_rows.hpp"
 
 namespace impipe::io {
 namespace {
@@ -113,7 +114,7 @@ struct Output : jpeg_destination_mgr {
   Bytes bytes;
 };
 
-// Ink to light. Adobe writes its CMYK inverted: 255 is no ink.
+// Ink to light; `to` may be `from`. Adobe writes its CMYK inverted: 255 is no ink.
 void cmyk_to_rgb(const JSAMPLE* from, std::uint8_t* to, std::int64_t count, bool inverted) {
   for (std::int64_t x = 0; x < count; ++x) {
     const int black = inverted ? from[4 * x + 3] : 255 - from[4 * x + 3];
@@ -138,12 +139,15 @@ HostImage decode_jpeg(InputBytes bytes, const ImageInfo& info, MakeImage make_im
                    (d.jpeg.output_components == 1) == (info.type.channels == 1),
                "JPEG");
   HostImage image = make_image(info.type, info.stored);
-  std::vector<JSAMPLE> inks(four ? 4 * static_cast<size_t>(info.stored.width) : 0);
+  RowSplitter splitter(image);
+  std::vector<JSAMPLE> joined(static_cast<size_t>(d.jpeg.output_components) *
+                              static_cast<size_t>(info.stored.width));
+  JSAMPROW row = joined.data();
   while (d.jpeg.output_scanline < d.jpeg.output_height) {
-    JSAMPLE* out = image.pixels.row_as<JSAMPLE>(d.jpeg.output_scanline);
-    JSAMPROW row = four ? inks.data() : out;
+    const std::int64_t y = d.jpeg.output_scanline;
     jpeg_read_scanlines(&d.jpeg, &row, 1);
-    if (four) cmyk_to_rgb(inks.data(), out, info.stored.width, d.jpeg.saw_Adobe_marker != 0);
+    if (four) cmyk_to_rgb(row, row, info.stored.width, d.jpeg.saw_Adobe_marker != 0);
+    splitter.put(row, y);
   }
   jpeg_finish_decompress(&d.jpeg);
   return image;
@@ -163,8 +167,9 @@ Bytes encode_jpeg(const HostImage& image, int quality) {
   jpeg_set_defaults(&c.jpeg);
   jpeg_set_quality(&c.jpeg, quality, TRUE);
   jpeg_start_compress(&c.jpeg, TRUE);
+  RowJoiner joiner(image);
   while (c.jpeg.next_scanline < c.jpeg.image_height) {
-    auto* row = const_cast<JSAMPLE*>(image.pixels.row_as<JSAMPLE>(c.jpeg.next_scanline));
+    auto* row = const_cast<JSAMPLE*>(joiner.row<JSAMPLE>(c.jpeg.next_scanline));
     jpeg_write_scanlines(&c.jpeg, &row, 1);
   }
   jpeg_finish_compress(&c.jpeg);

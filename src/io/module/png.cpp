@@ -10,6 +10,7 @@
 
 #include "io/module/codecs.hpp"
 #include "io/module/png_direct.hpp"
+#include "io/pixel_rows.hpp"
 
 namespace impipe::io {
 namespace {
@@ -104,40 +105,22 @@ HostImage decode_png(InputBytes bytes, const ImageInfo& info, MakeImage make_ima
   png_set_swap(png);
   const int passes = png_set_interlace_handling(png);
   png_read_update_info(png, reader.info());
-  const int channels = info.type.channels + (info.type.alpha ? 1 : 0);
   check_header(
-      png_get_channels(png, reader.info()) == channels &&
+      png_get_channels(png, reader.info()) == stored_channels(info.type) &&
           png_get_image_width(png, reader.info()) == info.stored.width &&
           png_get_image_height(png, reader.info()) == info.stored.height &&
           (png_get_bit_depth(png, reader.info()) == 16) == (info.type.cls == PixelClass::uint16),
       "PNG");
-  if (!info.type.alpha) {
-    for (int pass = 0; pass < passes; ++pass) {
-      for (std::int64_t y = 0; y < info.stored.height; ++y) {
-        png_read_row(png, image.pixels.row_as<png_byte>(y), nullptr);
-      }
-    }
-  } else {
-    // One row is enough unless the passes of an interlaced file add to what is there.
-    const std::int64_t height = info.stored.height;
-    const auto row_bytes = static_cast<size_t>(png_get_rowbytes(png, reader.info()));
-    std::vector<png_byte> joined(row_bytes * (passes > 1 ? static_cast<size_t>(height) : 1));
-    const auto row_at = [&](std::int64_t y) {
-      return joined.data() + (passes > 1 ? static_cast<size_t>(y) * row_bytes : 0);
-    };
-    for (int pass = 0; pass < passes; ++pass) {
-      for (std::int64_t y = 0; y < height; ++y) {
-        png_read_row(png, row_at(y), nullptr);
-        if (pass + 1 < passes) continue;
-        if (info.type.cls == PixelClass::uint16) {
-          split_alpha(reinterpret_cast<const std::uint16_t*>(row_at(y)),
-                      image.pixels.row_as<std::uint16_t>(y), image.alpha.row_as<std::uint16_t>(y),
-                      info.stored.width, info.type.channels);
-        } else {
-          split_alpha(row_at(y), image.pixels.row_as<png_byte>(y), image.alpha.row_as<png_byte>(y),
-                      info.stored.width, info.type.channels);
-        }
-      }
+  // One row is enough unless the passes of an interlaced file add to what is there.
+  const std::int64_t height = info.stored.height;
+  const auto row_bytes = static_cast<size_t>(png_get_rowbytes(png, reader.info()));
+  std::vector<png_byte> joined(row_bytes * (passes > 1 ? static_cast<size_t>(height) : 1));
+  RowSplitter splitter(image);
+  for (int pass = 0; pass < passes; ++pass) {
+    for (std::int64_t y = 0; y < height; ++y) {
+      png_byte* row = joined.data() + (passes > 1 ? static_cast<size_t>(y) * row_bytes : 0);
+      png_read_row(png, row, nullptr);
+      if (pass + 1 == passes) splitter.put(row, y);
     }
   }
   png_read_end(png, nullptr);  // a file without its end is truncated
@@ -187,20 +170,9 @@ Bytes encode_png(const HostImage& image) {
   png_write_info(png, writer.info());
   if (one_bit) png_set_packing(png);
   png_set_swap(png);
-  const auto row_words = static_cast<size_t>(size.width) * (image.type.channels + 1u);
-  std::vector<png_byte> joined(image.type.alpha ? row_words * (wide ? 2 : 1) : 0);
+  RowJoiner joiner(image);
   for (std::int64_t y = 0; y < size.height; ++y) {
-    if (!image.type.alpha) {
-      png_write_row(png, image.pixels.row_as<png_byte>(y));
-    } else if (wide) {
-      join_alpha(image.pixels.row_as<std::uint16_t>(y), image.alpha.row_as<std::uint16_t>(y),
-                 reinterpret_cast<std::uint16_t*>(joined.data()), size.width, image.type.channels);
-      png_write_row(png, joined.data());
-    } else {
-      join_alpha(image.pixels.row_as<png_byte>(y), image.alpha.row_as<png_byte>(y), joined.data(),
-                 size.width, image.type.channels);
-      png_write_row(png, joined.data());
-    }
+    png_write_row(png, joiner.row<png_byte>(y));
   }
   png_write_end(png, nullptr);
   return out;

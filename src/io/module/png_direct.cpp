@@ -12,6 +12,7 @@
 #include <new>
 
 #include "io/bits.hpp"
+#include "io/pixel_rows.hpp"
 
 namespace impipe::io {
 namespace {
@@ -185,14 +186,11 @@ class StoredRows {
  public:
   explicit StoredRows(const HostImage& image)
       : image_(image),
+        joiner_(image),
         one_bit_(image.type.cls == PixelClass::logical),
-        wide_(image.type.cls == PixelClass::uint16),
-        channels_(image.type.channels + (image.type.alpha ? 1 : 0)) {
-    if (wide_ && image.type.alpha)
-      words_.resize(static_cast<size_t>(image.size().width * channels_));
-  }
+        wide_(image.type.cls == PixelClass::uint16) {}
 
-  std::int64_t pixel_bytes() const { return one_bit_ ? 1 : channels_ * (wide_ ? 2 : 1); }
+  std::int64_t pixel_bytes() const { return one_bit_ ? 1 : stored_bytes(image_.type, 1); }
   std::int64_t row_bytes() const {
     const std::int64_t width = image_.size().width;
     return one_bit_ ? (width + 7) / 8 : width * pixel_bytes();
@@ -202,34 +200,27 @@ class StoredRows {
   const std::uint8_t* row(std::int64_t y, std::uint8_t* memory) {
     const std::int64_t width = image_.size().width;
     if (one_bit_) {
-      pack_bits(image_.pixels.row_as<std::uint8_t>(y), memory, width);
+      pack_bits(image_.planes.front().row_as<std::uint8_t>(y), memory, width);
       return memory;
     }
     if (wide_) {
-      const auto* from = image_.pixels.row_as<std::uint16_t>(y);
-      if (image_.type.alpha) {
-        join_alpha(from, image_.alpha.row_as<std::uint16_t>(y), words_.data(), width,
-                   image_.type.channels);
-        from = words_.data();
-      }
+      const auto* from = joiner_.row<std::uint16_t>(y);
       for (std::int64_t i = 0; i < row_bytes() / 2; ++i) {
         const auto swapped = static_cast<std::uint16_t>(from[i] << 8 | from[i] >> 8);
         std::memcpy(memory + 2 * i, &swapped, 2);
       }
       return memory;
     }
-    if (!image_.type.alpha) return image_.pixels.row_as<std::uint8_t>(y);
-    join_alpha(image_.pixels.row_as<std::uint8_t>(y), image_.alpha.row_as<std::uint8_t>(y), memory,
-               width, image_.type.channels);
+    if (stored_channels(image_.type) == 1) return image_.planes.front().row_as<std::uint8_t>(y);
+    joiner_.copy(y, memory);
     return memory;
   }
 
  private:
   const HostImage& image_;
+  RowJoiner joiner_;
   bool one_bit_;
   bool wide_;
-  int channels_;
-  std::vector<std::uint16_t> words_;
 };
 
 // The filter whose differences need the fewest bits, by their entropy over one row in sixteen.
@@ -275,16 +266,16 @@ std::optional<HostImage> decode_png_directly(InputBytes bytes, const ImageInfo& 
   if (!packed) return {};
   const ImageType& type = info.type;
   const auto [width, height] = info.stored;
-  const int channels = type.channels + (type.alpha ? 1 : 0);
   const bool one_bit = type.cls == PixelClass::logical;
-  const std::int64_t pixel = one_bit ? 1 : std::int64_t{channels} * bytes_of(type.cls);
+  const bool wide = type.cls == PixelClass::uint16;
+  const std::int64_t pixel = one_bit ? 1 : stored_bytes(type, 1);
   const std::int64_t row_bytes = one_bit ? (width + 7) / 8 : width * pixel;
   // A header may promise far more than there is: a byte of deflate gives at most 1032.
   const std::int64_t raw_bytes = (row_bytes + 1) * height;
   if (raw_bytes / 1032 > static_cast<std::int64_t>(packed->size()) + 1) return {};
 
   HostImage raw_image = scratch(make_image, raw_bytes);
-  auto* raw = raw_image.pixels.row_as<std::uint8_t>(0);
+  auto* raw = raw_image.planes.front().row_as<std::uint8_t>(0);
   const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> inflate(
       libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
   if (inflate == nullptr) throw std::bad_alloc();
@@ -296,29 +287,23 @@ std::optional<HostImage> decode_png_directly(InputBytes bytes, const ImageInfo& 
   HostImage image = make_image(type, info.stored);
   const Unfilter unfilter = unfilter_for(pixel);
   const std::vector<std::uint8_t> zeros(static_cast<size_t>(row_bytes));
-  const bool in_place = type.alpha || type.cls != PixelClass::uint8;
+  const bool as_stored = type.cls == PixelClass::uint8 && stored_channels(type) == 1;
+  std::vector<std::uint16_t> words(wide ? static_cast<size_t>(row_bytes / 2) : 0);
+  RowSplitter splitter(image);
   const std::uint8_t* above = zeros.data();
   for (std::int64_t y = 0; y < height; ++y) {
     std::uint8_t* from = raw + y * (row_bytes + 1);
     const int filter = *from++;
-    std::uint8_t* to = in_place ? from : image.pixels.row_as<std::uint8_t>(y);
+    std::uint8_t* to = as_stored ? image.planes.front().row_as<std::uint8_t>(y) : from;
     if (!unfilter(filter, from, to, above, row_bytes)) return {};
     above = to;
-  }
-  for (std::int64_t y = 0; in_place && y < height; ++y) {
-    std::uint8_t* row = raw + y * (row_bytes + 1) + 1;
     if (one_bit) {
-      unpack_bits(row, image.pixels.row_as<std::uint8_t>(y), width);
-    } else if (type.cls == PixelClass::uint8) {
-      split_alpha(row, image.pixels.row_as<std::uint8_t>(y), image.alpha.row_as<std::uint8_t>(y),
-                  width, type.channels);
-    } else if (!type.alpha) {
-      swap_words(row, image.pixels.row_as<std::uint16_t>(y), width * channels);
-    } else {
-      std::vector<std::uint16_t> words(static_cast<size_t>(width * channels));
-      swap_words(row, words.data(), width * channels);
-      split_alpha(words.data(), image.pixels.row_as<std::uint16_t>(y),
-                  image.alpha.row_as<std::uint16_t>(y), width, type.channels);
+      unpack_bits(to, image.planes.front().row_as<std::uint8_t>(y), width);
+    } else if (wide) {
+      swap_words(to, words.data(), row_bytes / 2);
+      splitter.put(words.data(), y);
+    } else if (!as_stored) {
+      splitter.put(to, y);
     }
   }
   return image;

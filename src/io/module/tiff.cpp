@@ -14,6 +14,7 @@
 #include "io/bits.hpp"
 #include "io/module/codecs.hpp"
 #include "io/numbers.hpp"
+#include "io/pixel_rows.hpp"
 #include "io/tiff_header.hpp"
 
 namespace impipe::io {
@@ -138,6 +139,7 @@ TiffLayout layout_of(TIFF* tiff) {
   if (TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds) != 0) {
     l.extra.assign(kinds, kinds + count);
   }
+  l.name_all_samples();
   return l;
 }
 
@@ -172,8 +174,9 @@ class Palette {
 class RowReader {
  public:
   RowReader(TIFF* tiff, const TiffLayout& layout, HostImage& image)
-      : l_(layout), palette_(tiff, layout), image_(image) {
+      : l_(layout), palette_(tiff, layout), image_(image), splitter_(image) {
     bits_ = static_cast<int>(l_.bits);
+    alpha_ = l_.alpha_sample();
     top_ = l_.is_palette() || image.type.cls == PixelClass::single ? 0 : (1u << bits_) - 1;
   }
 
@@ -185,13 +188,12 @@ class RowReader {
     const bool as_stored = bits_ == 8 * bytes_of(cls) && l_.photometric != tiff_white_is_zero &&
                            !l_.is_palette() && !l_.is_cmyk() &&
                            (cls != PixelClass::single || l_.numbers == tiff_float);
-    if (as_stored && stride == image_.type.channels && sample == 0 && !image_.type.alpha) {
-      const auto pixel = static_cast<std::int64_t>(stride) * bytes_of(cls);
-      std::memcpy(image_.pixels.row(y) + x * pixel, row, static_cast<size_t>(count * pixel));
-      return;
+    const bool alpha_last = alpha_ < 0 || alpha_ == image_.type.channels;
+    if (as_stored && alpha_last && stride == stored_channels(image_.type)) {
+      return splitter_.put(row, y, x, count);
     }
     if (cls == PixelClass::logical && l_.photometric == tiff_black_is_zero && x % 8 == 0) {
-      unpack_bits(row, image_.pixels.row_as<std::uint8_t>(y) + x, count);
+      unpack_bits(row, image_.planes.front().row_as<std::uint8_t>(y) + x, count);
       return;
     }
     switch (cls) {
@@ -206,14 +208,14 @@ class RowReader {
   void put_as(const std::uint8_t* row, std::int64_t x0, std::int64_t y, std::int64_t count,
               int sample, int stride) {
     const T* values = samples_of<T>(row, count * stride);
-    const int colours = image_.type.channels;
-    const int stored = l_.is_palette() ? 1 : l_.is_cmyk() ? 4 : colours;
     const T white = static_cast<T>(class_max(image_.type.cls));
-    T* pixels = image_.pixels.row_as<T>(y) + colours * x0;
+    const auto channel = [&](int c) {
+      return image_.planes[static_cast<size_t>(c)].row_as<T>(y) + x0;
+    };
     for (int s = 0; s < stride; ++s) {
       const int which = sample + s;
       const T* from = values + s;
-      if (which >= stored) {  // the alpha: image_type_of allows nothing else
+      if (which == alpha_) {
         T* alpha = image_.alpha.row_as<T>(y) + x0;
         for (std::int64_t x = 0; x < count; ++x) {
           const T value = from[x * stride];
@@ -222,19 +224,26 @@ class RowReader {
                          : value;
         }
       } else if (l_.is_palette()) {
-        for (std::int64_t x = 0; x < count; ++x) {
-          const std::uint8_t* colour = palette_.colour(static_cast<std::uint8_t>(from[x * stride]));
-          for (int c = 0; c < 3; ++c) pixels[3 * x + c] = colour[c];
+        for (int c = 0; c < 3; ++c) {
+          T* to = channel(c);
+          for (std::int64_t x = 0; x < count; ++x) {
+            to[x] = palette_.colour(static_cast<std::uint8_t>(from[x * stride]))[c];
+          }
         }
-      } else if (which == 3) {  // black, after the three inks: it darkens what they leave
-        for (std::int64_t i = 0; i < 3 * count; ++i) {
-          pixels[i] = product(pixels[i], static_cast<T>(white - from[i / 3 * stride]), white);
+      } else if (l_.is_cmyk() &&
+                 which == 3) {  // black, after the three inks: it darkens what they leave
+        for (int c = 0; c < 3; ++c) {
+          T* to = channel(c);
+          for (std::int64_t x = 0; x < count; ++x) {
+            to[x] = product(to[x], static_cast<T>(white - from[x * stride]), white);
+          }
         }
       } else {
-        const bool invert = l_.is_cmyk() || l_.photometric == tiff_white_is_zero;
+        const bool invert = l_.is_cmyk() || (l_.photometric == tiff_white_is_zero && which == 0);
+        T* to = channel(alpha_ >= 0 && which > alpha_ ? which - 1 : which);
         for (std::int64_t x = 0; x < count; ++x) {
           const T value = from[x * stride];
-          pixels[colours * x + which] = invert ? static_cast<T>(white - value) : value;
+          to[x] = invert ? static_cast<T>(white - value) : value;
         }
       }
     }
@@ -320,7 +329,9 @@ class RowReader {
   const TiffLayout& l_;
   Palette palette_;
   HostImage& image_;
+  RowSplitter splitter_;
   int bits_ = 8;
+  int alpha_ = -1;         // which sample
   std::uint32_t top_ = 0;  // the largest sample, where samples are scaled
   std::vector<std::uint8_t> bytes_;
   std::vector<std::uint16_t> words_;
@@ -379,33 +390,35 @@ void read_ycbcr(TIFF* tiff, const Memory& memory, const TiffLayout& l, HostImage
     fail_tiff(memory, "its colours cannot be converted");
   }
   for (std::int64_t y = 0; y < size.height; ++y) {
-    auto* row = image.pixels.row_as<std::uint8_t>(y);
-    for (std::int64_t x = 0; x < size.width; ++x) {
-      const std::uint32_t pixel = raster[static_cast<size_t>(y * size.width + x)];
-      row[3 * x] = static_cast<std::uint8_t>(TIFFGetR(pixel));
-      row[3 * x + 1] = static_cast<std::uint8_t>(TIFFGetG(pixel));
-      row[3 * x + 2] = static_cast<std::uint8_t>(TIFFGetB(pixel));
+    const std::uint32_t* from = raster.data() + y * size.width;
+    for (int c = 0; c < 3; ++c) {  // red in the lowest byte
+      auto* row = image.planes[static_cast<size_t>(c)].row_as<std::uint8_t>(y);
+      for (std::int64_t x = 0; x < size.width; ++x) {
+        row[x] = static_cast<std::uint8_t>(from[x] >> 8 * c);
+      }
     }
   }
 }
 
 template <class T>
-void unassociate(HostImage& image) {
+void unassociate(HostImage& image, std::uint64_t colours) {
   const double top = class_max(image.type.cls);
-  const int colours = image.type.channels;
-  for (std::int64_t y = 0; y < image.size().height; ++y) {
-    T* pixels = image.pixels.row_as<T>(y);
+  const auto straighten = [&](Plane& plane, std::int64_t y) {
+    T* pixels = plane.row_as<T>(y);
     const T* alpha = image.alpha.row_as<T>(y);
-    for (std::int64_t i = 0; i < image.size().width * colours; ++i) {
-      const double a = alpha[i / colours];
+    for (std::int64_t x = 0; x < image.size().width; ++x) {
+      const double a = alpha[x];
       if (a == 0) continue;  // no colour was stored; zero stays
-      const double straight = pixels[i] * top / a;
+      const double straight = pixels[x] * top / a;
       if constexpr (std::is_same_v<T, float>) {
-        pixels[i] = static_cast<float>(straight);
+        pixels[x] = static_cast<float>(straight);
       } else {
-        pixels[i] = static_cast<T>(std::min(straight, top) + 0.5);
+        pixels[x] = static_cast<T>(std::min(straight, top) + 0.5);
       }
     }
+  };
+  for (std::size_t c = 0; c < colours; ++c) {
+    for (std::int64_t y = 0; y < image.size().height; ++y) straighten(image.planes[c], y);
   }
 }
 
@@ -432,11 +445,13 @@ HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_im
   }
   // Some decoders go on after damage with whatever pixels.
   if (memory.complaint[0] != '\0') fail_tiff(memory, "");
-  if (image.type.alpha && l.extra[0] == tiff_associated_alpha) {
+  const std::uint64_t colours = l.colours();
+  if (image.type.alpha &&
+      l.extra[static_cast<std::uint64_t>(l.alpha_sample()) - colours] == tiff_associated_alpha) {
     switch (image.type.cls) {
-      case PixelClass::single: unassociate<float>(image); break;
-      case PixelClass::uint16: unassociate<std::uint16_t>(image); break;
-      default: unassociate<std::uint8_t>(image); break;
+      case PixelClass::single: unassociate<float>(image, colours); break;
+      case PixelClass::uint16: unassociate<std::uint16_t>(image, colours); break;
+      default: unassociate<std::uint8_t>(image, colours); break;
     }
   }
   return image;
@@ -460,45 +475,40 @@ Bytes encode_tiff(const HostImage& image) {
   const Size size = image.size();
   const PixelClass cls = image.type.cls;
   const bool one_bit = cls == PixelClass::logical;
-  const int channels = image.type.channels + (image.type.alpha ? 1 : 0);
   TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, static_cast<std::uint32_t>(size.width));
   TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, static_cast<std::uint32_t>(size.height));
   TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, one_bit ? 1 : 8 * bytes_of(cls));
-  TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, channels);
+  TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, stored_channels(image.type));
   TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
   TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT,
                cls == PixelClass::single ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT);
-  TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC,
-               image.type.channels == 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
-  if (image.type.alpha) {
-    const std::uint16_t kind = EXTRASAMPLE_UNASSALPHA;
-    TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &kind);
+  // Three channels and one more are colour and something beside it; others are just channels.
+  const int channels = image.type.channels;
+  const bool colour = channels == 3 || channels == 4;
+  TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, colour ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
+  std::vector<std::uint16_t> extra(static_cast<size_t>(channels - (colour ? 3 : 1)),
+                                   EXTRASAMPLE_UNSPECIFIED);
+  if (image.type.alpha) extra.push_back(EXTRASAMPLE_UNASSALPHA);
+  if (!extra.empty()) {
+    TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, static_cast<int>(extra.size()), extra.data());
   }
   TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE);
   TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, 1);
   if (is_integer(cls) && !one_bit) TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
   // Strips of about 256 KiB: readers need not hold the whole picture.
-  const std::int64_t row_bytes = size.width * channels * bytes_of(cls);
+  const std::int64_t row_bytes = stored_bytes(image.type, size.width);
   TIFFSetField(
       tiff, TIFFTAG_ROWSPERSTRIP,
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(
           (std::int64_t{256} << 10) / std::max<std::int64_t>(row_bytes, 1), 1, size.height)));
   if (memory.complaint[0] != '\0') fail_tiff(memory, "");  // a field was refused
   std::vector<std::uint8_t> row(static_cast<size_t>(row_bytes));
+  RowJoiner joiner(image);
   for (std::int64_t y = 0; y < size.height; ++y) {
     if (one_bit) {
-      pack_bits(image.pixels.row_as<std::uint8_t>(y), row.data(), size.width);
-    } else if (!image.type.alpha) {
-      std::memcpy(row.data(), image.pixels.row(y), row.size());  // libtiff changes what it is given
-    } else if (cls == PixelClass::single) {
-      join_alpha(image.pixels.row_as<float>(y), image.alpha.row_as<float>(y),
-                 reinterpret_cast<float*>(row.data()), size.width, image.type.channels);
-    } else if (cls == PixelClass::uint16) {
-      join_alpha(image.pixels.row_as<std::uint16_t>(y), image.alpha.row_as<std::uint16_t>(y),
-                 reinterpret_cast<std::uint16_t*>(row.data()), size.width, image.type.channels);
+      pack_bits(image.planes.front().row_as<std::uint8_t>(y), row.data(), size.width);
     } else {
-      join_alpha(image.pixels.row_as<std::uint8_t>(y), image.alpha.row_as<std::uint8_t>(y),
-                 row.data(), size.width, image.type.channels);
+      joiner.copy(y, row.data());  // libtiff changes what it is given
     }
     if (TIFFWriteScanline(tiff, row.data(), static_cast<std::uint32_t>(y), 0) < 0) {
       fail_tiff(memory, "a row cannot be written");

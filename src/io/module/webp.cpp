@@ -5,6 +5,7 @@
 #include <new>
 
 #include "io/module/codecs.hpp"
+#include "io/pixel_rows.hpp"
 
 namespace impipe::io {
 
@@ -24,26 +25,21 @@ HostImage decode_webp(InputBytes bytes, const ImageInfo& info, MakeImage make_im
   HostImage image = make_image(info.type, info.stored);
   const auto width = static_cast<size_t>(info.stored.width);
   const auto height = static_cast<size_t>(info.stored.height);
-  std::vector<std::uint8_t> joined(info.type.alpha ? 4 * width * height : 0);
+  const size_t pixel = info.type.alpha ? 4 : 3;
+  std::vector<std::uint8_t> joined(pixel * width * height);
   config.output.is_external_memory = 1;
   config.output.colorspace = info.type.alpha ? MODE_RGBA : MODE_RGB;
   WebPRGBABuffer& target = config.output.u.RGBA;
-  if (info.type.alpha) {
-    target = {joined.data(), static_cast<int>(4 * width), joined.size()};
-  } else {
-    target = {image.pixels.row_as<std::uint8_t>(0), static_cast<int>(image.pixels.stride()),
-              static_cast<size_t>(image.pixels.stride()) * height};
-  }
+  target = {joined.data(), static_cast<int>(pixel * width), joined.size()};
   const VP8StatusCode status =
       known == VP8_STATUS_OK ? WebPDecode(data, bytes.size(), &config) : known;
   if (status == VP8_STATUS_NOT_ENOUGH_DATA || status == VP8_STATUS_SUSPENDED) {
     fail("truncated WebP: it ends at byte " + std::to_string(bytes.size()));
   }
   if (status != VP8_STATUS_OK) fail("damaged WebP: decoder status " + std::to_string(status));
-  for (size_t y = 0; info.type.alpha && y < height; ++y) {
-    const auto row = static_cast<std::int64_t>(y);
-    split_alpha(joined.data() + 4 * width * y, image.pixels.row_as<std::uint8_t>(row),
-                image.alpha.row_as<std::uint8_t>(row), info.stored.width, 3);
+  RowSplitter splitter(image);
+  for (size_t y = 0; y < height; ++y) {
+    splitter.put(joined.data() + pixel * width * y, static_cast<std::int64_t>(y));
   }
   return image;
 }
@@ -57,15 +53,12 @@ Bytes encode_webp(const HostImage& image, const EncodeOptions& options) {
   const int channels = image.type.alpha ? 4 : 3;
   const auto row_bytes = static_cast<size_t>(size.width * channels);
   std::vector<std::uint8_t> joined(row_bytes * static_cast<size_t>(size.height));
-  std::uint8_t* to = joined.data();
+  HostImage colour = image;
+  if (image.type.channels == 1) colour.planes.assign(3, image.planes.front());
+  colour.type.channels = 3;
+  RowJoiner joiner(colour);
   for (std::int64_t y = 0; y < size.height; ++y) {
-    const auto* pixels = image.pixels.row_as<std::uint8_t>(y);
-    for (std::int64_t x = 0; x < size.width; ++x) {
-      for (int c = 0; c < 3; ++c) {
-        *to++ = image.type.channels == 3 ? pixels[3 * x + c] : pixels[x];
-      }
-      if (image.type.alpha) *to++ = image.alpha.row_as<std::uint8_t>(y)[x];
-    }
+    joiner.copy(y, joined.data() + row_bytes * static_cast<size_t>(y));
   }
   WebPConfig config;
   WebPConfigInit(&config);

@@ -41,7 +41,10 @@ ImageValue lower_map(const Call& call, PlanBuilder& plan) {
   const bool mixes = expression.uses("r") || expression.uses("g") || expression.uses("b");
   std::vector<ImageValue> images{plan.current()};
   std::vector<std::string> variables{"x"};
-  if (mixes) variables = channels;
+  if (mixes) {
+    if (plan.current().type.channels != 1) need_colour(call, plan.current());
+    variables = channels;
+  }
   for (const std::string& name : call.value("expr").operands) {
     images.push_back(matching_operand(call, plan, name));
     variables.push_back(name);

@@ -26,6 +26,7 @@ const RegisterOperator rgb2gray_operator{{
         [](const Call& call, PlanBuilder& plan) {
           const ImageValue image = plan.current();
           if (image.type.channels == 1) return image;
+          need_colour(call, image);
           need_white(call, image);
           return plan.point(Point{.body = &bodies::rgb2gray, .mixes_channels = true}, {image},
                             {image.type.white},

@@ -66,7 +66,8 @@ HostImage make_fspecial(const Call& call) {
   HostImage image(made.type, made.size);
   for (int r = 0; r < kernel.rows; ++r) {
     for (int c = 0; c < kernel.columns; ++c) {
-      image.pixels.row_as<float>(r)[c] = static_cast<float>(kernel.values[r * kernel.columns + c]);
+      image.planes.front().row_as<float>(r)[c] =
+          static_cast<float>(kernel.values[r * kernel.columns + c]);
     }
   }
   return image;

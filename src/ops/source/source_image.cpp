@@ -6,17 +6,17 @@
 namespace impipe::ops {
 namespace {
 
-void store(Plane& plane, std::int64_t y, std::int64_t index, double value) {
+void store(Plane& plane, std::int64_t y, std::int64_t x, double value) {
   const double code = cast_to(plane.cls(), value * class_max(plane.cls()));
   switch (plane.cls()) {
     case PixelClass::logical:
     case PixelClass::uint8:
-      plane.row_as<std::uint8_t>(y)[index] = static_cast<std::uint8_t>(code);
+      plane.row_as<std::uint8_t>(y)[x] = static_cast<std::uint8_t>(code);
       return;
     case PixelClass::uint16:
-      plane.row_as<std::uint16_t>(y)[index] = static_cast<std::uint16_t>(code);
+      plane.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(code);
       return;
-    case PixelClass::single: plane.row_as<float>(y)[index] = static_cast<float>(value); return;
+    case PixelClass::single: plane.row_as<float>(y)[x] = static_cast<float>(value); return;
   }
 }
 
@@ -70,7 +70,9 @@ HostImage make_image(const MadeImage& made,
   HostImage image(made.type, size);
   for (std::int64_t y = 0; y < size.height; ++y) {
     for (std::int64_t x = 0; x < size.width; ++x) {
-      for (int c = 0; c < channels; ++c) store(image.pixels, y, x * channels + c, value(x, y, c));
+      for (int c = 0; c < channels; ++c) {
+        store(image.planes[static_cast<std::size_t>(c)], y, x, value(x, y, c));
+      }
     }
   }
   return image;

@@ -14,18 +14,19 @@ double cast(PixelClass cls, double value) {
 }
 
 Image from_host(const HostImage& image) {
-  const Plane& p = image.pixels;
-  Image out(p.cls(), image.type.white, static_cast<int>(p.size().height),
-            static_cast<int>(p.size().width), p.channels());
+  Image out(image.type.cls, image.type.white, static_cast<int>(image.size().height),
+            static_cast<int>(image.size().width), image.type.channels);
   const int n = out.columns * out.channels;
   for (int r = 0; r < out.rows; ++r) {
     for (int i = 0; i < n; ++i) {
       double& to = out.values[static_cast<size_t>(r) * n + i];
+      const Plane& p = image.planes[static_cast<size_t>(i % out.channels)];
+      const int c = i / out.channels;
       switch (p.cls()) {
         case PixelClass::logical:
-        case PixelClass::uint8: to = p.row_as<std::uint8_t>(r)[i]; break;
-        case PixelClass::uint16: to = p.row_as<std::uint16_t>(r)[i]; break;
-        case PixelClass::single: to = p.row_as<float>(r)[i]; break;
+        case PixelClass::uint8: to = p.row_as<std::uint8_t>(r)[c]; break;
+        case PixelClass::uint16: to = p.row_as<std::uint16_t>(r)[c]; break;
+        case PixelClass::single: to = p.row_as<float>(r)[c]; break;
       }
     }
   }
@@ -39,15 +40,17 @@ HostImage to_host(const Image& image) {
   for (int r = 0; r < image.rows; ++r) {
     for (int i = 0; i < n; ++i) {
       const double from = image.values[static_cast<size_t>(r) * n + i];
+      Plane& p = out.planes[static_cast<size_t>(i % image.channels)];
+      const int c = i / image.channels;
       switch (image.cls) {
         case PixelClass::logical:
         case PixelClass::uint8:
-          out.pixels.row_as<std::uint8_t>(r)[i] = static_cast<std::uint8_t>(from);
+          p.row_as<std::uint8_t>(r)[c] = static_cast<std::uint8_t>(from);
           break;
         case PixelClass::uint16:
-          out.pixels.row_as<std::uint16_t>(r)[i] = static_cast<std::uint16_t>(from);
+          p.row_as<std::uint16_t>(r)[c] = static_cast<std::uint16_t>(from);
           break;
-        case PixelClass::single: out.pixels.row_as<float>(r)[i] = static_cast<float>(from); break;
+        case PixelClass::single: p.row_as<float>(r)[c] = static_cast<float>(from); break;
       }
     }
   }

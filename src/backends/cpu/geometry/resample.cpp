@@ -1,0 +1,262 @@
+// An image at another size, or moved by an affine map. A resize makes sixteen output rows together:
+// their columns' sums first, as rows. Where the image grows, a vector of these has what a vector of
+// outputs reads; elsewhere they are turned so that the rows are the lanes of vectors, in which the
+// rows' sums need no gathers.
+#include "backends/cpu/geometry/resample.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "backends/cpu/geometry/resample_rows.hpp"
+#include "backends/cpu/geometry/warp_rows.hpp"
+#include "backends/cpu/tile/rows.hpp"
+#include "backends/cpu/tile/tile_image.hpp"
+#include "backends/cpu/tile/weighted_sum.hpp"
+#include "core/placement.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+// Numbers become pixels; a logical one is set from a half on.
+void store_numbers(std::byte* out, float* numbers, PixelClass cls, std::int64_t n, CpuLevel level) {
+  if (cls == PixelClass::logical) {
+    for (std::int64_t i = 0; i < n; ++i) numbers[i] = numbers[i] >= 0.5f ? 1.0f : 0.0f;
+  }
+  store_row(out, numbers, cls, n, level);
+}
+
+template <int Bytes>
+void pick_pixels(std::byte* out, const std::byte* in, const std::int32_t* places, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::memcpy(out + i * Bytes, in + static_cast<std::int64_t>(places[i]) * Bytes, Bytes);
+  }
+}
+
+using PickPixels = void (*)(std::byte*, const std::byte*, const std::int32_t*, std::int64_t);
+PickPixels pick_of(int bytes) {
+  return bytes == 1 ? pick_pixels<1> : bytes == 2 ? pick_pixels<2> : pick_pixels<4>;
+}
+
+// The table of a direction whose outputs lie closely enough for it; else an empty one.
+SpreadTable spread_table(const ResizeTaps& x, const ResizeAxis& axis, CpuLevel level) {
+  const int lanes = spread_lanes(level);
+  if (lanes == 0 || axis.scale < 1) return {};
+  SpreadTable table{.lanes = lanes, .taps = axis.taps, .first = {}, .places = {}, .weights = {}};
+  const std::int64_t blocks = (axis.to + lanes - 1) / lanes;
+  table.places.resize(static_cast<std::size_t>(blocks * lanes));
+  table.weights.resize(static_cast<std::size_t>(blocks * lanes * axis.taps));
+  for (std::int64_t b = 0; b < blocks; ++b) {
+    const std::int32_t first = x.first[b * lanes];
+    table.first.push_back(first);
+    for (int lane = 0; lane < lanes; ++lane) {
+      const std::int64_t pixel = std::min(b * lanes + lane, axis.to - 1);
+      const int place = x.first[pixel] - first;
+      if (place >= lanes) return {};
+      table.places[b * lanes + lane] = place;
+      for (int t = 0; t < axis.taps; ++t) {
+        table.weights[(b * axis.taps + t) * lanes + lane] = x.weights[pixel * axis.taps + t];
+      }
+    }
+  }
+  return table;
+}
+
+class Resize {
+ public:
+  Resize(const Node& node, const Plane& in, Plane& out, CpuLevel level)
+      : in_(in), out_(out), level_(level), axes_(resize_axes(node, in.size())) {
+    const Resample::Method method = std::get<Resample>(node.primitive).method;
+    x_ = resize_taps(method, axes_.x);
+    y_ = resize_taps(method, axes_.y);
+    if (!axes_.x.copies) spread_ = spread_table(x_, axes_.x, level);
+  }
+
+  void run(ThreadPool& pool) {
+    if (axes_.x.copies && axes_.y.copies) {
+      const PickPixels pick = pick_of(bytes_of(in_.cls()));
+      constexpr std::int64_t rows = 16;
+      pool.for_each((axes_.y.to + rows - 1) / rows, [&](std::int64_t part) {
+        const std::int64_t end = std::min(part * rows + rows, axes_.y.to);
+        for (std::int64_t y = part * rows; y < end; ++y) {
+          pick(out_.row(y), in_.row(y_.first[y]), x_.first.data(), axes_.x.to);
+        }
+      });
+      return;
+    }
+    // Blocks of output columns over about this many input columns, which a cache holds as lanes.
+    const double per_output = static_cast<double>(axes_.x.from) / static_cast<double>(axes_.x.to);
+    const double columns = std::max(768.0, 4.0 * axes_.x.taps);
+    std::int64_t block =
+        std::clamp<std::int64_t>(static_cast<std::int64_t>(columns / per_output), 1, 512);
+    if (spread_.lanes > 0) block = (block + spread_.lanes - 1) / spread_.lanes * spread_.lanes;
+    const std::int64_t across = (axes_.x.to + block - 1) / block;
+    const std::int64_t strips = (axes_.y.to + resize_rows - 1) / resize_rows;
+    pool.for_each(across * strips, [&](std::int64_t part) {
+      const std::int64_t x = part % across * block, y = part / across * resize_rows;
+      run_block({x, y, std::min(x + block, axes_.x.to), std::min(y + resize_rows, axes_.y.to)});
+    });
+  }
+
+ private:
+  // What one thread works with.
+  struct Buffers {
+    std::vector<float> loaded, rows, lanes, results, result_rows;
+  };
+
+  static float* room(std::vector<float>& buffer, std::int64_t n) {
+    if (buffer.size() < static_cast<std::size_t>(n)) buffer.resize(static_cast<std::size_t>(n));
+    return buffer.data();
+  }
+
+  // Output rows and columns of a block.
+  void run_block(const Region& to) const {
+    static thread_local Buffers buffers;
+    const std::int64_t first = x_.first[to.x0], last = x_.first[to.x1 - 1] + axes_.x.taps;
+    // The columns that are read, mirrored ones included: column k stands for first + k.
+    std::int64_t from = axes_.x.from, end = 0;
+    for (std::int64_t k = first; k < last; ++k) {
+      const std::int64_t column = map_outside(k, axes_.x.from, Border::symmetric);
+      from = std::min(from, column);
+      end = std::max(end, column + 1);
+    }
+    const std::int64_t n = end - from;
+    if (spread_.lanes > 0) return spread_block(to, from, n, buffers);
+    float* rows = room(buffers.rows, resize_rows * n);
+    sum_columns(to, from, n, rows, buffers);
+    // One lane a row: [columns][resize_rows].
+    float* lanes = room(buffers.lanes, (last - first) * resize_rows);
+    const std::int64_t inside = std::max<std::int64_t>(first, 0);
+    const std::int64_t inside_end = std::min(last, axes_.x.from);
+    if (inside < inside_end) {
+      rows_to_lanes(level_)(lanes + (inside - first) * resize_rows, rows + (inside - from), n,
+                            inside_end - inside);
+    }
+    for (std::int64_t k = first; k < last; ++k) {
+      if (k >= inside && k < inside_end) continue;
+      const std::int64_t column = map_outside(k, axes_.x.from, Border::symmetric);
+      rows_to_lanes(level_)(lanes + (k - first) * resize_rows, rows + (column - from), n, 1);
+    }
+    const std::int64_t width = to.width();
+    float* results = room(buffers.results, width * resize_rows);
+    const SumLanes sum = sum_lanes(level_);
+    for (std::int64_t x = to.x0; x < to.x1; ++x) {
+      sum(results + (x - to.x0) * resize_rows, lanes + (x_.first[x] - first) * resize_rows,
+          x_.weights.data() + x * axes_.x.taps, axes_.x.taps);
+    }
+    float* result_rows = room(buffers.result_rows, resize_rows * width);
+    lanes_to_rows(level_)(results, result_rows, width, width);
+    const std::int64_t place = to.x0 * bytes_of(out_.cls());
+    for (std::int64_t y = to.y0; y < to.y1; ++y) {
+      store_numbers(out_.row(y) + place, result_rows + (y - to.y0) * width, out_.cls(), width,
+                    level_);
+    }
+  }
+
+  // Row by row, from sums down the columns [from, from + n).
+  void spread_block(const Region& to, std::int64_t from, std::int64_t n, Buffers& buffers) const {
+    const std::int64_t first = x_.first[to.x0], last = x_.first[to.x1 - 1] + axes_.x.taps;
+    float* rows = room(buffers.rows, resize_rows * n);
+    sum_columns(to, from, n, rows, buffers);
+    // The row with its mirrored columns: column k at k - first.
+    float* row = room(buffers.lanes, last - first + 2 * spread_.lanes);
+    const std::int64_t width = to.width();
+    float* results = room(buffers.results, width + 2 * spread_.lanes);
+    const std::int64_t inside = std::max<std::int64_t>(first, 0);
+    const std::int64_t inside_end = std::min(last, axes_.x.from);
+    const SpreadRow spread = spread_row(level_);
+    for (std::int64_t y = to.y0; y < to.y1; ++y) {
+      const float* sums = rows + (y - to.y0) * n;
+      const auto copy = [&](std::int64_t k, std::int64_t column, std::int64_t count) {
+        std::copy_n(sums + (column - from), count, row + (k - first));
+      };
+      if (inside < inside_end) copy(inside, inside, inside_end - inside);
+      for (std::int64_t k = first; k < last; ++k) {
+        if (k == inside && inside < inside_end) k = inside_end;
+        if (k < last) copy(k, map_outside(k, axes_.x.from, Border::symmetric), 1);
+      }
+      spread(spread_, to.x0 / spread_.lanes, (to.x1 + spread_.lanes - 1) / spread_.lanes, row,
+             first, results);
+      store_numbers(out_.row(y) + to.x0 * bytes_of(out_.cls()), results, out_.cls(), width, level_);
+    }
+  }
+
+  // The sums down the columns [from, from + n) of each output row.
+  void sum_columns(const Region& to, std::int64_t from, std::int64_t n, float* out,
+                   Buffers& buffers) const {
+    const int taps = axes_.y.taps;
+    const std::int64_t first = y_.first[to.y0], last = y_.first[to.y1 - 1] + taps;
+    // Every input row once as numbers; a mirrored one is loaded again.
+    float* loaded = room(buffers.loaded, (last - first) * n);
+    for (std::int64_t k = first; k < last; ++k) {
+      const std::int64_t y = map_outside(k, axes_.y.from, Border::symmetric);
+      load_row(loaded + (k - first) * n, in_.row(y) + from * bytes_of(in_.cls()), in_.cls(), n,
+               level_);
+    }
+    std::vector<const float*> sources(static_cast<std::size_t>(taps));
+    for (std::int64_t y = to.y0; y < to.y1; ++y) {
+      for (int t = 0; t < taps; ++t) sources[t] = loaded + (y_.first[y] + t - first) * n;
+      sparse_sum(out + (y - to.y0) * n, sources.data(), y_.weights.data() + y * taps, taps, n,
+                 level_);
+    }
+    // Lanes without a row are summed too, and not stored.
+    for (std::int64_t y = to.y1 - to.y0; y < resize_rows; ++y) std::fill_n(out + y * n, n, 0.0f);
+  }
+
+  const Plane& in_;
+  Plane& out_;
+  CpuLevel level_;
+  ResizeAxes axes_;
+  ResizeTaps x_, y_;
+  SpreadTable spread_;  // of rows
+};
+
+void run_affine(const Node& node, const Plane& in, double outside, Plane& out, ThreadPool& pool,
+                CpuLevel level) {
+  const AffinePlace place = affine_place(node, in.size());
+  const bool nearest = std::get<Resample>(node.primitive).method == Resample::Method::nearest;
+  const WarpRow warp = warp_row(in.cls(), nearest, level);
+  // What a block of this size reads, however it is turned, stays in L1 from row to row.
+  constexpr std::int64_t rows = 16, columns = 256;
+  const Size size = out.size();
+  const std::int64_t across = (size.width + columns - 1) / columns;
+  pool.for_each(across * ((size.height + rows - 1) / rows), [&](std::int64_t part) {
+    const std::int64_t x = part % across * columns, end = std::min(x + columns, size.width);
+    const std::int64_t top = part / across * rows;
+    std::vector<float> numbers(static_cast<std::size_t>(size.width));
+    for (std::int64_t v = top; v < std::min(top + rows, size.height); ++v) {
+      const double down = static_cast<double>(v);
+      const AffineRow moved = {.a = place.a,
+                               .x = __builtin_fma(place.b, down, place.c),
+                               .d = place.d,
+                               .y = __builtin_fma(place.e, down, place.f),
+                               .data = in.row(0),
+                               .stride = in.stride(),
+                               .width = in.size().width,
+                               .height = in.size().height,
+                               .begin = x,
+                               .n = end,
+                               .outside = outside};
+      if (nearest) {
+        warp(moved, numbers.data());
+      } else {
+        warp_bilinear(moved, in.cls(), level, numbers.data());
+      }
+      store_numbers(out.row(v) + x * bytes_of(out.cls()), numbers.data() + x, out.cls(), end - x,
+                    level);
+    }
+  });
+}
+
+}  // namespace
+
+void run_resample(const Node& node, const Plane& in, double outside, Plane& out, ThreadPool& pool,
+                  CpuLevel level) {
+  if (std::get<Resample>(node.primitive).kind == Resample::Kind::affine) {
+    run_affine(node, in, outside, out, pool, level);
+  } else {
+    Resize(node, in, out, level).run(pool);
+  }
+}
+
+}  // namespace impipe::cpu

@@ -1,0 +1,60 @@
+// The inner parts of resampling for each instruction set.
+#include "backends/cpu/geometry/resample_rows.hpp"
+
+#include "backends/cpu/simd/vectors.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+#define IMPIPE_KERNELS "backends/cpu/geometry/resample_rows.inc"
+#include "backends/cpu/simd/each_level.inc"
+
+template <bool nearest>
+WarpRow warp_of(PixelClass cls, CpuLevel level) {
+  static constexpr WarpRow functions[cpu_levels][3] = {
+      {baseline::warp<std::uint8_t, nearest>, baseline::warp<std::uint16_t, nearest>,
+       baseline::warp<float, nearest>},
+      {v3::warp<std::uint8_t, nearest>, v3::warp<std::uint16_t, nearest>, v3::warp<float, nearest>},
+      {v4::warp<std::uint8_t, nearest>, v4::warp<std::uint16_t, nearest>,
+       v4::warp<float, nearest>}};
+  const int bytes = bytes_of(cls);
+  return functions[static_cast<int>(level)][bytes == 4 ? 2 : bytes - 1];
+}
+
+}  // namespace
+
+TurnRows rows_to_lanes(CpuLevel level) {
+  constexpr TurnRows functions[cpu_levels] = {baseline::to_lanes, v3::to_lanes, v4::to_lanes};
+  return functions[static_cast<int>(level)];
+}
+
+TurnRows lanes_to_rows(CpuLevel level) {
+  constexpr TurnRows functions[cpu_levels] = {baseline::to_rows, v3::to_rows, v4::to_rows};
+  return functions[static_cast<int>(level)];
+}
+
+SumLanes sum_lanes(CpuLevel level) {
+  constexpr SumLanes functions[cpu_levels] = {baseline::sum, v3::sum, v4::sum};
+  return functions[static_cast<int>(level)];
+}
+
+int spread_lanes(CpuLevel level) {
+#if IMPIPE_HAS_INTRINSICS
+  constexpr int lanes[cpu_levels] = {0, 8, 16};
+  return lanes[static_cast<int>(level)];
+#else
+  static_cast<void>(level);
+  return 0;
+#endif
+}
+
+SpreadRow spread_row(CpuLevel level) {
+  constexpr SpreadRow functions[cpu_levels] = {baseline::spread, v3::spread, v4::spread};
+  return functions[static_cast<int>(level)];
+}
+
+WarpRow warp_row(PixelClass cls, bool nearest, CpuLevel level) {
+  return nearest ? warp_of<true>(cls, level) : warp_of<false>(cls, level);
+}
+
+}  // namespace impipe::cpu

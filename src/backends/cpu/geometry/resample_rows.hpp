@@ -1,0 +1,56 @@
+// The inner parts of resampling for each instruction set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "backends/cpu/simd/level.hpp"
+#include "core/image.hpp"
+
+namespace impipe::cpu {
+
+inline constexpr int resize_rows = 16;  // output rows that are made together, one in each lane
+
+// rows: [resize_rows][stride], of which n columns become lanes: [n][resize_rows]; and back.
+using TurnRows = void (*)(float* lanes, float* rows, std::int64_t stride, std::int64_t n);
+TurnRows rows_to_lanes(CpuLevel level);
+TurnRows lanes_to_rows(CpuLevel level);
+
+// out[resize_rows] of one output pixel: the sum of weights[t] * in[t][...], t in order, each an fma
+// into 0.
+using SumLanes = void (*)(float* out, const float* in, const float* weights, int taps);
+SumLanes sum_lanes(CpuLevel level);
+
+// A row's sums where neighbouring outputs take neighbouring inputs: a vector of inputs has what a
+// tap of a vector of outputs reads. Block b is one vector of output pixels.
+struct SpreadTable {
+  int lanes = 0;  // elements of a vector; 0: there is no table
+  int taps = 0;
+  std::vector<std::int32_t> first;   // [blocks]: the input element that tap 0's vector begins with
+  std::vector<std::int32_t> places;  // [blocks][lanes]: elements of that vector
+  std::vector<float> weights;        // [blocks][taps][lanes]
+};
+int spread_lanes(CpuLevel level);  // 0: the level has none
+
+// The outputs of blocks [block, end) to `out`, of which a vector beyond the last is written too.
+// in: the row from element `origin` on, mirrored columns before and behind it; a vector beyond is
+// read.
+using SpreadRow = void (*)(const SpreadTable& table, std::int64_t block, std::int64_t end,
+                           const float* in, std::int64_t origin, float* out);
+SpreadRow spread_row(CpuLevel level);
+
+// One row of an affine map: output pixel u lies at (a u + x, d u + y) of the input.
+struct AffineRow {
+  double a = 1, x = 0, d = 0, y = 0;
+  const std::byte* data = nullptr;  // the input
+  std::int64_t stride = 0;          // bytes
+  std::int64_t width = 0, height = 0;
+  std::int64_t begin = 0, n = 0;  // output pixels [begin, n)
+  double outside = 0;
+};
+// As numbers from output pixel 0 on; nothing is rounded to the class.
+using WarpRow = void (*)(const AffineRow& row, float* out);
+WarpRow warp_row(PixelClass cls, bool nearest, CpuLevel level);
+
+}  // namespace impipe::cpu

@@ -1,0 +1,356 @@
+// Reductions but sums of integers: extremes, and 32x32 cells of doubles.
+#include <limits>
+
+#include "backends/cpu/simd/intrinsics.hpp"
+#include "backends/cpu/simd/level.hpp"
+#include "backends/cpu/tile/rows.hpp"
+#include "backends/cpu/tile/sink.hpp"
+#include "core/row_evaluator.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+// best[i] becomes the smaller or larger of itself and in[i]; NaN gives way.
+template <class T, bool largest>
+IMPIPE_INLINE void extremes(T* __restrict best, const T* __restrict in, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    const bool better = largest ? in[i] > best[i] : in[i] < best[i];
+    best[i] = (better | (best[i] != best[i])) ? in[i] : best[i];
+  }
+}
+template <class T>
+IMPIPE_INLINE void lower_body(void* best, const void* in, std::int64_t n) {
+  extremes<T, false>(static_cast<T*>(best), static_cast<const T*>(in), n);
+}
+template <class T>
+IMPIPE_INLINE void raise_body(void* best, const void* in, std::int64_t n) {
+  extremes<T, true>(static_cast<T*>(best), static_cast<const T*>(in), n);
+}
+IMPIPE_CPU_KERNEL(lower, (void* best, const void* in, std::int64_t n), (best, in, n))
+IMPIPE_CPU_KERNEL(raise, (void* best, const void* in, std::int64_t n), (best, in, n))
+
+struct Identity {
+  static IMPIPE_INLINE double of(double v, double) { return v; }
+};
+struct Absolute {
+  static IMPIPE_INLINE double of(double v, double) { return bodies::abs(v); }
+};
+struct SquaredDeviation {
+  static IMPIPE_INLINE double of(double v, double from) { return (v - from) * (v - from); }
+};
+
+// Adds up columns in double, downward.
+template <class T, class Map>
+IMPIPE_INLINE void add_columns_body(double* __restrict sums, const std::byte* in,
+                                    std::int64_t stride, std::int64_t rows,
+                                    const double* __restrict from, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) sums[i] = 0;
+  for (std::int64_t y = 0; y < rows; ++y) {
+    const T* __restrict row = reinterpret_cast<const T*>(in + y * stride);
+    for (std::int64_t i = 0; i < n; ++i) {
+      sums[i] += Map::of(static_cast<double>(row[i]), from[i]);
+    }
+  }
+}
+// values[i] = values[2i] + values[2i + 1]
+template <class...>
+IMPIPE_INLINE void add_pairs_body(double* values, std::int64_t pairs) {
+  constexpr int block = 8;  // read before it is written: the results lie among the values
+  std::int64_t i = 0;
+  for (; i + block <= pairs; i += block) {
+    double sums[block];
+    for (int k = 0; k < block; ++k) sums[k] = values[2 * (i + k)] + values[2 * (i + k) + 1];
+    for (int k = 0; k < block; ++k) values[i + k] = sums[k];
+  }
+  for (; i < pairs; ++i) values[i] = values[2 * i] + values[2 * i + 1];
+}
+IMPIPE_CPU_KERNEL(add_pairs, (double* values, std::int64_t pairs), (values, pairs))
+
+IMPIPE_CPU_KERNEL(add_columns,
+                  (double* sums, const std::byte* in, std::int64_t stride, std::int64_t rows,
+                   const double* from, std::int64_t n),
+                  (sums, in, stride, rows, from, n))
+
+using AddColumns = void (*)(double*, const std::byte*, std::int64_t, std::int64_t, const double*,
+                            std::int64_t);
+
+template <class Map>
+AddColumns add_columns_for(PixelClass cls, int level) {
+  if (cls == PixelClass::single) return add_columns<float, Map>[level];
+  if (cls == PixelClass::uint16) return add_columns<std::uint16_t, Map>[level];
+  return add_columns<std::uint8_t, Map>[level];
+}
+
+#if IMPIPE_HAS_INTRINSICS
+// The sums of single, eight rows at a time: a sum is then loaded and stored once for them.
+template <int rows>
+IMPIPE_TARGET_v4 inline __attribute__((always_inline)) __m512d sum_of_rows(__m512d sum,
+                                                                           const std::byte* in,
+                                                                           std::int64_t stride) {
+  for (int k = 0; k < rows; ++k) {
+    const auto* from = reinterpret_cast<const float*>(in + k * stride);
+    sum = _mm512_add_pd(sum, _mm512_cvtps_pd(_mm256_loadu_ps(from)));
+  }
+  return sum;
+}
+template <int rows>
+IMPIPE_TARGET_v4 inline __attribute__((always_inline)) void add_rows(double* sums,
+                                                                     const std::byte* in,
+                                                                     std::int64_t stride,
+                                                                     std::int64_t n) {
+  for (std::int64_t i = 0; i < n; i += 16, in += 64) {
+    for (int half = 0; half < 2; ++half) {
+      double* to = sums + i + 8 * half;
+      _mm512_storeu_pd(to, sum_of_rows<rows>(_mm512_loadu_pd(to), in + 32 * half, stride));
+    }
+  }
+}
+IMPIPE_TARGET_v4 void add_single_columns_v4(double* sums, const std::byte* in, std::int64_t stride,
+                                            std::int64_t rows, const double*, std::int64_t n) {
+  std::fill_n(sums, n, 0.0);
+  const std::int64_t whole = n / 16 * 16;
+  std::int64_t y = 0;
+  for (; y + 8 <= rows; y += 8) add_rows<8>(sums, in + y * stride, stride, whole);
+  for (; y < rows; ++y) add_rows<1>(sums, in + y * stride, stride, whole);
+  for (y = 0; y < rows; ++y) {
+    const auto* row = reinterpret_cast<const float*>(in + y * stride);
+    for (std::int64_t i = whole; i < n; ++i) sums[i] += static_cast<double>(row[i]);
+  }
+}
+#endif
+
+AddColumns add_columns_of(ReduceKind kind, PixelClass cls, CpuLevel level) {
+  const int l = static_cast<int>(level);
+#if IMPIPE_HAS_INTRINSICS
+  if (kind == ReduceKind::sum && cls == PixelClass::single && level == CpuLevel::v4) {
+    return add_single_columns_v4;
+  }
+#endif
+  if (kind == ReduceKind::sum) return add_columns_for<Identity>(cls, l);
+  if (kind == ReduceKind::absolute_sum) return add_columns_for<Absolute>(cls, l);
+  return add_columns_for<SquaredDeviation>(cls, l);
+}
+
+// The smallest or largest value; NaN is skipped unless there is nothing else.
+class Extreme final : public Sink {
+ public:
+  Extreme(bool largest, const SinkImage& image, std::int64_t tiles, CpuLevel level)
+      : largest_(largest),
+        image_(image),
+        level_(level),
+        best_(static_cast<std::size_t>(tiles), std::numeric_limits<double>::quiet_NaN()) {}
+
+  void take(const TileImage* images, const Region& region, std::int64_t tile, int,
+            Scratch& scratch) override {
+    const TileImage& image = *images;
+    if (image_.cls == PixelClass::single) {
+      take_as<float>(image, region, tile, scratch);
+    } else if (image_.cls == PixelClass::uint16) {
+      take_as<std::uint16_t>(image, region, tile, scratch);
+    } else {
+      take_as<std::uint8_t>(image, region, tile, scratch);
+    }
+  }
+
+  std::vector<double> finish() override {
+    double best = best_[0];
+    for (const double of_tile : best_) include(best, of_tile);
+    return {best};
+  }
+
+ private:
+  void include(double& best, double value) const {
+    if ((largest_ ? value > best : value < best) || best != best) best = value;
+  }
+
+  template <class T>
+  void take_as(const TileImage& image, const Region& region, std::int64_t tile, Scratch& scratch) {
+    const ScratchScope scope(scratch);
+    const std::int64_t n = region.width();
+    T* best = scratch.take<T>(n);
+    const T* first = reinterpret_cast<const T*>(image.at(region.x0, region.y0));
+    std::copy(first, first + n, best);
+    const auto update = (largest_ ? raise<T> : lower<T>)[static_cast<int>(level_)];
+    for (std::int64_t y = region.y0 + 1; y < region.y1; ++y) {
+      update(best, image.at(region.x0, y), n);
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+      include(best_[tile], static_cast<double>(best[i]));
+    }
+  }
+
+  bool largest_;
+  SinkImage image_;
+  CpuLevel level_;
+  std::vector<double> best_;  // [tiles]
+};
+
+// What a plane's cells hold, in row-major order of the cells.
+class Cells {
+ public:
+  explicit Cells(const SinkImage& image)
+      : across_((image.size.width + cell_side - 1) / cell_side),
+        count_(across_ * ((image.size.height + cell_side - 1) / cell_side)),
+        values_(static_cast<std::size_t>(count_)) {}
+  double& at(std::int64_t x, std::int64_t y) {
+    return values_[y / cell_side * across_ + x / cell_side];
+  }
+  double* all() { return values_.data(); }
+  std::int64_t count() const { return count_; }
+
+ private:
+  std::int64_t across_, count_;
+  std::vector<double> values_;
+};
+
+// Sums in double, cell by cell.
+class CellSum final : public Sink {
+ public:
+  CellSum(ReduceKind kind, const Arguments& arguments, const SinkImage& image, CpuLevel level)
+      : image_(image),
+        cells_(image),
+        level_(level),
+        add_(add_columns_of(kind, image.cls, level)),
+        from_(static_cast<std::size_t>(image.size.width),
+              kind == ReduceKind::squared_deviation ? arguments.in_double.at(0) : 0.0) {}
+
+  void take(const TileImage* images, const Region& region, std::int64_t, int,
+            Scratch& scratch) override {
+    const TileImage& image = *images;
+    const ScratchScope scope(scratch);
+    const std::int64_t n = region.width();
+    const std::int64_t padded = (region.width() + cell_side - 1) / cell_side * cell_side;
+    double* sums = scratch.take<double>(padded);
+    for (std::int64_t y0 = region.y0; y0 < region.y1; y0 += cell_side) {
+      add_(sums, image.at(region.x0, y0), image.stride, std::min(cell_side, region.y1 - y0),
+           from_.data(), n);
+      // The columns of a row of cells, the last cell padded with zeros; then all cells' pairs.
+      for (std::int64_t x = n; x < padded; ++x) sums[x] = 0;
+      for (std::int64_t pairs = padded / 2; pairs >= padded / cell_side; pairs /= 2) {
+        add_pairs<>[static_cast<int>(level_)](sums, pairs);
+      }
+      for (std::int64_t k = 0; k < padded / cell_side; ++k) {
+        cells_.at(region.x0 + k * cell_side, y0) = sums[k];
+      }
+    }
+  }
+
+  std::vector<double> finish() override { return {pairwise_sum(cells_.all(), cells_.count())}; }
+
+ private:
+  SinkImage image_;
+  Cells cells_;
+  CpuLevel level_;
+  AddColumns add_;
+  std::vector<double> from_;  // what is subtracted from a row's elements
+};
+
+// A user's expression of acc and x, in the order of the cells.
+class UserFold final : public Sink {
+ public:
+  UserFold(const Expression& expression, const Arguments& arguments, const SinkImage& image,
+           CpuLevel level)
+      : expression_(expression),
+        image_(image),
+        cells_(image),
+        level_(level),
+        first_(arguments.in_double.at(0)) {}
+
+  void take(const TileImage* images, const Region& region, std::int64_t, int,
+            Scratch& scratch) override {
+    const TileImage& image = *images;
+    const ScratchScope scope(scratch);
+    RowEvaluator<double> evaluator(expression_, level_);
+    const std::int64_t n = region.width();
+    double* acc = scratch.take<double>(n);
+    double* next = scratch.take<double>(n);
+    double* value = scratch.take<double>(n);
+    for (std::int64_t y0 = region.y0; y0 < region.y1; y0 += cell_side) {
+      std::fill_n(acc, n, first_);
+      for (std::int64_t y = y0; y < std::min(y0 + cell_side, region.y1); ++y) {
+        load_row(value, image.at(region.x0, y), image_.cls, n, level_);
+        combine(evaluator, next, acc, value, n);
+        std::swap(acc, next);
+      }
+      for (std::int64_t x0 = 0; x0 < n; x0 += cell_side) {
+        cells_.at(region.x0 + x0, y0) = fold(evaluator, acc + x0, std::min(cell_side, n - x0));
+      }
+    }
+  }
+
+  std::vector<double> finish() override {
+    RowEvaluator<double> evaluator(expression_, level_);
+    return {fold(evaluator, cells_.all(), cells_.count())};
+  }
+
+ private:
+  void combine(RowEvaluator<double>& evaluator, double* out, const double* acc, const double* x,
+               std::int64_t n) const {
+    std::vector<const double*> inputs;
+    std::vector<double> white;
+    for (const std::string& name : expression_.variables()) {
+      if (name == "white" && white.empty()) white.assign(n, image_.white);
+      inputs.push_back(name == "acc" ? acc : name == "white" ? white.data() : x);
+    }
+    evaluator.run(out, inputs, n);
+  }
+
+  // In pairs; what has no partner goes on as it is.
+  double fold(RowEvaluator<double>& evaluator, double* values, std::int64_t n) const {
+    std::vector<double> even, odd, next;
+    while (n > 1) {
+      const std::int64_t pairs = n / 2;
+      even.resize(pairs);
+      odd.resize(pairs);
+      next.resize(pairs);
+      for (std::int64_t i = 0; i < pairs; ++i) {
+        even[i] = values[2 * i];
+        odd[i] = values[2 * i + 1];
+      }
+      combine(evaluator, next.data(), even.data(), odd.data(), pairs);
+      if (n % 2 != 0) values[pairs] = values[n - 1];
+      std::copy(next.begin(), next.end(), values);
+      n = pairs + n % 2;
+    }
+    return values[0];
+  }
+
+  const Expression& expression_;
+  SinkImage image_;
+  Cells cells_;
+  CpuLevel level_;
+  double first_;  // what acc is at first
+};
+
+}  // namespace
+
+double pairwise_sum(double* values, std::int64_t n) {
+  if (n == 0) return 0;
+  while (n > 1) {
+    const std::int64_t pairs = n / 2;
+    for (std::int64_t i = 0; i < pairs; ++i) values[i] = values[2 * i] + values[2 * i + 1];
+    if (n % 2 != 0) values[pairs] = values[n - 1];
+    n = pairs + n % 2;
+  }
+  return values[0];
+}
+
+std::unique_ptr<Sink> make_reduce(const Node& node, const Arguments& arguments,
+                                  const SinkImage& image, std::int64_t tiles, CpuLevel level) {
+  const Reduce& reduce = std::get<Reduce>(node.primitive);
+  switch (reduce.kind) {
+    case ReduceKind::min:
+    case ReduceKind::max:
+      return std::make_unique<Extreme>(reduce.kind == ReduceKind::max, image, tiles, level);
+    case ReduceKind::user:
+      return std::make_unique<UserFold>(*reduce.expression, arguments, image, level);
+    case ReduceKind::sum:
+    case ReduceKind::absolute_sum:
+      if (is_integer(image.cls)) return make_code_sum(image, tiles, level);
+      break;
+    case ReduceKind::squared_deviation: break;
+  }
+  return std::make_unique<CellSum>(reduce.kind, arguments, image, level);
+}
+
+}  // namespace impipe::cpu

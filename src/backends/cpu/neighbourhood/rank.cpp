@@ -1,0 +1,221 @@
+// Values of a given rank under a mask, tile by tile.
+#include "backends/cpu/neighbourhood/rank.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "backends/cpu/neighbourhood/rank_columns.hpp"
+#include "backends/cpu/neighbourhood/rank_histogram.hpp"
+#include "backends/cpu/neighbourhood/rank_median.hpp"
+#include "backends/cpu/neighbourhood/rank_network.hpp"
+#include "backends/cpu/neighbourhood/rank_rows.hpp"
+#include "backends/cpu/tile/neighbourhood.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+// Beyond this many cells a histogram is cheaper than a network; for full rectangles, whose windows
+// share most of theirs, beyond so many, by the bytes of a value.
+constexpr int most_network_cells = 49;
+constexpr int most_columns_cells(PixelClass cls) {
+  return bytes_of(cls) == 1 ? 11 * 11 : bytes_of(cls) == 2 ? 9 * 9 : 7 * 7;
+}
+// What an interpreted network works on at a time: longer rows leave the first cache, shorter ones
+// pay more for each step.
+constexpr int chunk_bytes = 512;
+
+// The steps of networks on rows of a chunk and what its windows reach.
+template <class T>
+struct ChunkProgram {
+  static constexpr std::int64_t block = step_block_bytes / static_cast<int>(sizeof(T));
+  std::int64_t stride = 0;  // of the rows it takes from the scratch
+  std::vector<ChunkStep> steps;
+
+  // Appends a network on n values a wire; gives the rows of its results. at[i]: wire i at first,
+  // which is never written; own[i]: where wire i goes, taken from the scratch when null.
+  std::vector<const T*> append(const SelectionNetwork& network, std::vector<const T*> at,
+                               std::vector<T*> own, std::int64_t n, Scratch& scratch) {
+    const int blocks = static_cast<int>((n + block - 1) / block);
+    const auto place = [&](int wire) {
+      T*& p = own[static_cast<std::size_t>(wire)];
+      if (p == nullptr) p = scratch.take<T>(stride);
+      at[static_cast<std::size_t>(wire)] = p;
+      return p;
+    };
+    for (const Exchange& exchange : network.exchanges) {
+      ChunkStep step{.a = at[static_cast<std::size_t>(exchange.low)],
+                     .b = at[static_cast<std::size_t>(exchange.high)]};
+      if (exchange.keep_low) step.low = place(exchange.low);
+      if (exchange.keep_high) step.high = place(exchange.high);
+      step.blocks = blocks;
+      steps.push_back(step);
+    }
+    std::vector<const T*> results;
+    for (const int wire : network.results) results.push_back(at[static_cast<std::size_t>(wire)]);
+    return results;
+  }
+
+  void run(const RankRows<T>& ops) const { ops.run(steps.data(), static_cast<int>(steps.size())); }
+};
+
+// Copies one chunk of each input row, with what the windows reach, into `rows`.
+template <class T>
+void load_rows(const Rank& rank, const RowsView& in, std::int64_t y, std::int64_t x,
+               std::int64_t chunk, T* rows, std::int64_t stride) {
+  const std::int64_t left = rank.mask.origin_x;
+  const std::int64_t reach = rank.mask.width - 1;
+  const std::int64_t n = std::min(chunk, in.width - x) + reach;
+  for (int j = 0; j < rank.mask.height; ++j) {
+    const T* row = reinterpret_cast<const T*>(in.rows[y + j]) - left + x;
+    std::memcpy(rows + j * stride, row, static_cast<std::size_t>(n) * sizeof(T));
+  }
+}
+
+template <class T>
+void store(const Rank& rank, const RankRows<T>& ops, const std::vector<const T*>& results, T* out,
+           std::int64_t n) {
+  if (rank.average) {
+    ops.average(out, results[0], results[1], n);
+  } else {
+    std::memcpy(out, results[0], static_cast<std::size_t>(n) * sizeof(T));
+  }
+}
+
+// The program of a full rectangle, on loaded rows, which it overwrites; gives its results' rows.
+template <class T>
+std::vector<const T*> append_columns(const Rank& rank, int last, std::int64_t chunk, T* rows,
+                                     ChunkProgram<T>& program, Scratch& scratch) {
+  const Mask& mask = rank.mask;
+  const auto network = kept_columns_network(mask.width, mask.height, rank.rank, last);
+  std::vector<T*> own;
+  for (int j = 0; j < mask.height; ++j) own.push_back(rows + j * program.stride);
+  std::vector<std::vector<const T*>> lists;  // one a level, for the window's first column
+  const auto append_at = [&](std::vector<const T*>& to, int level, int column) {
+    for (const T* row : lists[static_cast<std::size_t>(level)]) {
+      to.push_back(row + column);
+    }
+  };
+  for (int k = 0; k < static_cast<int>(network->merges.size()); ++k) {
+    std::vector<const T*> from(own.begin(), own.end());
+    if (k > 0) {
+      from.clear();
+      append_at(from, k - 1, 0);
+      append_at(from, k - 1, 1 << (k - 1));
+      own.assign(from.size(), nullptr);
+    }
+    const std::int64_t n = chunk + mask.width - (1 << k);
+    lists.push_back(
+        program.append(network->merges[static_cast<std::size_t>(k)], from, own, n, scratch));
+  }
+  std::vector<const T*> from;
+  int column = 0;
+  for (const int level : network->parts) {
+    append_at(from, level, column);
+    column += 1 << level;
+  }
+  own.assign(from.size(), nullptr);
+  return program.append(network->selection, from, own, chunk, scratch);
+}
+
+// The program of any other mask.
+template <class T>
+std::vector<const T*> append_cells(const Rank& rank, int last, std::int64_t chunk, const T* rows,
+                                   ChunkProgram<T>& program, Scratch& scratch) {
+  const Mask& mask = rank.mask;
+  std::vector<const T*> from;
+  for (int j = 0; j < mask.height; ++j) {
+    for (int i = 0; i < mask.width; ++i) {
+      if (!mask.at(i, j)) continue;
+      from.push_back(rows + j * program.stride + i);
+    }
+  }
+  const SelectionNetwork selection =
+      selection_network(std::vector<int>(from.size(), 1), rank.rank, last, MergeOrder::shortest);
+  return program.append(selection, from, std::vector<T*>(from.size(), nullptr), chunk, scratch);
+}
+
+template <class T>
+void run_network(const Rank& rank, RankMethod method, const RowsView& in, TileOut out,
+                 Scratch& scratch, const RankRows<T>& ops) {
+  const Mask& mask = rank.mask;
+  const std::int64_t chunk = chunk_bytes / static_cast<std::int64_t>(sizeof(T));
+  const std::int64_t reach = mask.width - 1;
+  // Whole blocks are worked on, at places moved by less than the reach.
+  ChunkProgram<T> program{.stride = chunk + reach + 2 * ChunkProgram<T>::block, .steps = {}};
+  T* rows = scratch.take<T>(program.stride * mask.height);
+  std::fill_n(rows, program.stride * mask.height, T{});
+  const int last = rank.rank + (rank.average ? 1 : 0);
+  const std::vector<const T*> results =
+      method == RankMethod::columns ? append_columns(rank, last, chunk, rows, program, scratch)
+                                    : append_cells(rank, last, chunk, rows, program, scratch);
+
+  const std::int64_t n = in.width;
+  for (std::int64_t y = 0; y < in.height; ++y) {
+    for (std::int64_t x = 0; x < n; x += chunk) {
+      load_rows(rank, in, y, x, chunk, rows, program.stride);
+      program.run(ops);
+      store(rank, ops, results, reinterpret_cast<T*>(out.data + y * out.stride) + x,
+            std::min(chunk, n - x));
+    }
+  }
+}
+
+template <class T>
+void run_square_median(const Rank& rank, const RowsView& in, TileOut out, Scratch& scratch,
+                       const MedianRows<T>& ops) {
+  const ScratchScope scope(scratch);
+  const int side = rank.mask.width;
+  const std::int64_t n = in.width;
+  const std::int64_t left = rank.mask.origin_x;
+  T* work = scratch.take<T>(median_work(side, n));
+  const T* rows[5];
+  for (std::int64_t y = 0; y < in.height; ++y) {
+    for (int j = 0; j < side; ++j) rows[j] = reinterpret_cast<const T*>(in.rows[y + j]) - left;
+    T* to = reinterpret_cast<T*>(out.data + y * out.stride);
+    (side == 3 ? ops.median_3x3 : ops.median_5x5)(to, rows, n, work);
+  }
+}
+
+template <class T>
+void run_class(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,
+               CpuLevel level) {
+  const RankMethod method = rank_method(rank, cls);
+  if (method == RankMethod::median_3x3 || method == RankMethod::median_5x5) {
+    run_square_median<T>(rank, in, out, scratch, median_rows<T>(level));
+    return;
+  }
+  if (method == RankMethod::histogram) {
+    run_rank_histogram(rank, cls, in, out, scratch, level);
+    return;
+  }
+  const ScratchScope scope(scratch);
+  run_network<T>(rank, method, in, out, scratch, rank_rows<T>(level));
+}
+
+}  // namespace
+
+RankMethod rank_method(const Rank& rank, PixelClass cls) {
+  const Mask& mask = rank.mask;
+  const int cells = mask.count();
+  if (mask.full() && mask.width == mask.height && !rank.average && rank.rank == cells / 2) {
+    if (mask.width == 3) return RankMethod::median_3x3;
+    if (mask.width == 5) return RankMethod::median_5x5;
+  }
+  if (mask.full() && mask.height > 1 && cells <= most_columns_cells(cls)) {
+    return RankMethod::columns;
+  }
+  return cells <= most_network_cells ? RankMethod::network : RankMethod::histogram;
+}
+
+void run_rank(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,
+              CpuLevel level) {
+  switch (cls) {
+    case PixelClass::logical:
+    case PixelClass::uint8: return run_class<std::uint8_t>(rank, cls, in, out, scratch, level);
+    case PixelClass::uint16: return run_class<std::uint16_t>(rank, cls, in, out, scratch, level);
+    case PixelClass::single: return run_class<float>(rank, cls, in, out, scratch, level);
+  }
+}
+
+}  // namespace impipe::cpu

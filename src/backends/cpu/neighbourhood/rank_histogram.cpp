@@ -1,0 +1,201 @@
+// Cuts the region into tiles whose values are numbered, and moves the window over each.
+#include "backends/cpu/neighbourhood/rank_histogram.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "backends/cpu/neighbourhood/extremum.hpp"
+#include "backends/cpu/neighbourhood/rank_sliding.hpp"
+#include "backends/cpu/neighbourhood/rank_tile.hpp"
+#include "backends/cpu/neighbourhood/rank_window.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+// How a region is cut: tiles of width x height results, each the same but for the last ones.
+struct Cut {
+  std::int64_t width = 0, height = 0;
+  int bucket_shift = least_bucket_shift;
+};
+
+// What a value costs that is numbered, in terms of what the search through 128 values does.
+constexpr std::int64_t value_cost = 2;
+// A tile holds few results of larger windows, which are carried over a whole block: a median of 201
+// x 201 takes a third of the time, one of 255 x 255 a hundredth.
+constexpr int most_tile_window = most_window_height;
+
+bool fits_tiles(const Mask& mask) {
+  return mask.width <= most_tile_window && mask.height <= most_tile_window;
+}
+
+// Of masks that fit tiles.
+Cut best_cut(const RowsView& in, const Mask& mask) {
+  Cut best;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (int shift = least_bucket_shift; shift <= most_bucket_shift; ++shift) {
+    const std::int64_t values = std::int64_t{buckets} << shift;
+    for (std::int64_t parts = 1; parts <= in.height; ++parts) {
+      const std::int64_t height = (in.height + parts - 1) / parts;
+      const std::int64_t reads = height + mask.height - 1;
+      const std::int64_t columns = std::min<std::int64_t>(most_tile_side, values / reads);
+      if (reads > most_tile_side || columns < mask.width) continue;
+      const std::int64_t most = columns - mask.width + 1;
+      const std::int64_t across = (in.width + most - 1) / most;
+      const std::int64_t width = (in.width + across - 1) / across;
+      const std::int64_t cost = value_cost * parts * across * reads * (width + mask.width - 1) +
+                                (in.width * in.height << (shift - least_bucket_shift));
+      if (cost >= least) continue;
+      least = cost;
+      best = {width, height, shift};
+    }
+  }
+  return best;
+}
+
+template <class T>
+T mean(T a, T b) {
+  return static_cast<T>((a + b + 1) >> 1);
+}
+float mean(float a, float b) { return (a + b) / 2; }
+
+// Windows of a tile: `numbers` of one row at a time.
+class TileWindows {
+ public:
+  virtual ~TileWindows() = default;
+  // Starts a tile, whose windows cover width x height values each.
+  virtual void start(const std::uint8_t* codes, const TilePlaces& places, int tile_width) = 0;
+  // The next row of `count` windows; next: of the values that follow, or null.
+  virtual void row(int count, std::uint16_t* numbers, std::uint16_t* next) = 0;
+};
+
+// Full rectangles: counts of columns, summed.
+class RectangleWindows final : public TileWindows {
+ public:
+  RectangleWindows(const Rank& rank, Scratch& scratch, CpuLevel level)
+      : rank_(rank),
+        ops_(rank_windows(level)),
+        columns_(scratch.take<ColumnCounts>(most_tile_side)) {}
+
+  void start(const std::uint8_t* codes, const TilePlaces& places, int tile_width) override {
+    codes_ = codes, places_ = places, width_ = tile_width, y_ = 0;
+    std::fill_n(columns_, tile_width, ColumnCounts{});
+    for (int y = 0; y < rank_.mask.height; ++y) {
+      ops_.move_columns(columns_, codes + y * tile_row, nullptr, tile_width);
+    }
+  }
+
+  void row(int count, std::uint16_t* numbers, std::uint16_t* next) override {
+    if (y_ > 0) {
+      const std::uint8_t* gone = codes_ + (y_ - 1) * tile_row;
+      ops_.move_columns(columns_, gone + rank_.mask.height * tile_row, gone, width_);
+    }
+    ops_.select[places_.bucket_shift - least_bucket_shift]({.width = rank_.mask.width,
+                                                            .height = rank_.mask.height,
+                                                            .y = y_,
+                                                            .count = count,
+                                                            .rank = rank_.rank},
+                                                           places_, columns_, numbers, next);
+    ++y_;
+  }
+
+ private:
+  const Rank& rank_;
+  const RankWindows& ops_;
+  ColumnCounts* columns_;
+  const std::uint8_t* codes_ = nullptr;
+  TilePlaces places_;
+  int width_ = 0, y_ = 0;
+};
+
+// Any mask: the ends of its runs enter and leave the counts.
+class MaskWindows final : public TileWindows {
+ public:
+  MaskWindows(const Rank& rank, CpuLevel level) : rank_(rank), ops_(rank_windows(level)) {
+    for (const MaskRun& run : plan_extremum(rank.mask).runs) {
+      const int first = run.y * tile_row + run.x;
+      leaving_.push_back(first);
+      entering_.push_back(first + run.length);
+      for (int i = 0; i < run.length; ++i) all_.push_back(first + i);
+    }
+  }
+
+  void start(const std::uint8_t* codes, const TilePlaces& places, int) override {
+    codes_ = codes, places_ = places, y_ = 0;
+  }
+
+  void row(int count, std::uint16_t* numbers, std::uint16_t* next) override {
+    const Mask& mask = rank_.mask;
+    ops_.select_under_mask(
+        {.width = mask.width, .height = mask.height, .y = y_, .count = count, .rank = rank_.rank},
+        {all_.data(), static_cast<int>(all_.size()), entering_.data(), leaving_.data(),
+         static_cast<int>(leaving_.size()), mask.cells.data()},
+        places_, codes_, numbers, next);
+    ++y_;
+  }
+
+ private:
+  const Rank& rank_;
+  const RankWindows& ops_;
+  std::vector<int> all_, entering_, leaving_;
+  const std::uint8_t* codes_ = nullptr;
+  TilePlaces places_;
+  int y_ = 0;
+};
+
+template <class T>
+void run_class(const Rank& rank, const RowsView& in, TileOut out, Scratch& scratch,
+               TileWindows& windows) {
+  const Mask& mask = rank.mask;
+  const Cut cut = best_cut(in, mask);
+  TileSorter<T> sorter(cut.bucket_shift, scratch);
+  std::uint16_t numbers[most_tile_side], after[most_tile_side];
+  std::uint16_t* next = rank.average ? after : nullptr;
+  std::vector<const T*> rows;
+  for (std::int64_t y = 0; y < in.height; y += cut.height) {
+    const std::int64_t height = std::min(cut.height, in.height - y);
+    for (std::int64_t x = 0; x < in.width; x += cut.width) {
+      const int count = static_cast<int>(std::min(cut.width, in.width - x));
+      rows.clear();
+      for (std::int64_t j = 0; j < height + mask.height - 1; ++j) {
+        rows.push_back(reinterpret_cast<const T*>(in.rows[y + j]) + x - mask.origin_x);
+      }
+      const int wide = count + mask.width - 1;
+      const RankTile<T>& tile = sorter.sort(rows.data(), wide, static_cast<int>(rows.size()));
+      windows.start(tile.codes, {tile.x, tile.y, tile.bucket_shift}, wide);
+      for (std::int64_t j = 0; j < height; ++j) {
+        windows.row(count, numbers, next);
+        T* to = reinterpret_cast<T*>(out.data + (y + j) * out.stride) + x;
+        for (int i = 0; i < count; ++i) {
+          const T value = tile.values[numbers[i]];
+          to[i] = next == nullptr ? value : mean(value, tile.values[next[i]]);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void run_rank_histogram(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out,
+                        Scratch& scratch, CpuLevel level) {
+  if (!fits_tiles(rank.mask)) return run_rank_sliding(rank, cls, in, out, scratch);
+  const ScratchScope scope(scratch);
+  const auto run = [&](TileWindows& windows) {
+    switch (cls) {
+      case PixelClass::logical:
+      case PixelClass::uint8: return run_class<std::uint8_t>(rank, in, out, scratch, windows);
+      case PixelClass::uint16: return run_class<std::uint16_t>(rank, in, out, scratch, windows);
+      case PixelClass::single: return run_class<float>(rank, in, out, scratch, windows);
+    }
+  };
+  if (rank.mask.full() && rank.mask.height <= most_window_height) {
+    RectangleWindows windows(rank, scratch, level);
+    run(windows);
+  } else {
+    MaskWindows windows(rank, level);
+    run(windows);
+  }
+}
+
+}  // namespace impipe::cpu

@@ -1,0 +1,14 @@
+// Rank filters of large windows: counts of the values' buckets that follow the window.
+#pragma once
+
+#include "backends/cpu/tile/neighbourhood.hpp"
+
+namespace impipe::cpu {
+
+// Any mask with a set cell, any class. The cost of a full rectangle does not grow with its sides,
+// up to most_window_height rows, that of another mask grows with its number of runs; neither
+// depends on what the picture shows, but for small factors.
+void run_rank_histogram(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out,
+                        Scratch& scratch, CpuLevel level);
+
+}  // namespace impipe::cpu

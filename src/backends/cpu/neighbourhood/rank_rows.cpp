@@ -1,0 +1,85 @@
+// The row operations of a rank filter: packed minima and maxima of the image's own class.
+#include "backends/cpu/neighbourhood/rank_rows.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+template <class T>
+IMPIPE_INLINE void run_steps(const ChunkStep* steps, int count) {
+  constexpr int n = step_block_bytes / static_cast<int>(sizeof(T));
+  for (int s = 0; s < count; ++s) {
+    const T* a = static_cast<const T*>(steps[s].a);
+    const T* b = static_cast<const T*>(steps[s].b);
+    T* low = static_cast<T*>(steps[s].low);
+    T* high = static_cast<T*>(steps[s].high);
+    // Whole blocks, so that the compiler needs no code for remainders.
+    for (int block = 0; block < steps[s].blocks; ++block, a += n, b += n) {
+      if (high == nullptr) {
+#pragma GCC ivdep
+#pragma GCC unroll 1  // else it is unrolled before it is vectorised, and then is not
+        for (int i = 0; i < n; ++i) low[i] = a[i] < b[i] ? a[i] : b[i];
+        low += n;
+      } else if (low == nullptr) {
+#pragma GCC ivdep
+#pragma GCC unroll 1
+        for (int i = 0; i < n; ++i) high[i] = a[i] < b[i] ? b[i] : a[i];
+        high += n;
+      } else {
+#pragma GCC ivdep
+#pragma GCC unroll 1
+        for (int i = 0; i < n; ++i) {
+          const T x = a[i], y = b[i];
+          low[i] = x < y ? x : y;
+          high[i] = x < y ? y : x;
+        }
+        low += n;
+        high += n;
+      }
+    }
+  }
+}
+
+IMPIPE_INLINE std::uint8_t mean(std::uint8_t a, std::uint8_t b) {
+  return static_cast<std::uint8_t>((a + b + 1) >> 1);
+}
+IMPIPE_INLINE std::uint16_t mean(std::uint16_t a, std::uint16_t b) {
+  return static_cast<std::uint16_t>((a + b + 1) >> 1);
+}
+IMPIPE_INLINE float mean(float a, float b) { return (a + b) / 2; }
+
+template <class T>
+IMPIPE_INLINE void average_rows(T* __restrict out, const T* a, const T* b, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = mean(a[i], b[i]);
+}
+
+#define IMPIPE_RANK_ROWS(level)                                                                 \
+  template <class T>                                                                            \
+  struct Rows_##level {                                                                         \
+    IMPIPE_TARGET_##level static void run(const ChunkStep* steps, int count) {                  \
+      run_steps<T>(steps, count);                                                               \
+    }                                                                                           \
+    IMPIPE_TARGET_##level static void average(T* out, const T* a, const T* b, std::int64_t n) { \
+      average_rows(out, a, b, n);                                                               \
+    }                                                                                           \
+    static constexpr RankRows<T> table{run, average};                                           \
+  };
+IMPIPE_RANK_ROWS(baseline)
+IMPIPE_RANK_ROWS(v3)
+IMPIPE_RANK_ROWS(v4)
+#undef IMPIPE_RANK_ROWS
+
+}  // namespace
+
+template <class T>
+const RankRows<T>& rank_rows(CpuLevel level) {
+  switch (level) {
+    case CpuLevel::v4: return Rows_v4<T>::table;
+    case CpuLevel::v3: return Rows_v3<T>::table;
+    default: return Rows_baseline<T>::table;
+  }
+}
+template const RankRows<std::uint8_t>& rank_rows(CpuLevel);
+template const RankRows<std::uint16_t>& rank_rows(CpuLevel);
+template const RankRows<float>& rank_rows(CpuLevel);
+
+}  // namespace impipe::cpu

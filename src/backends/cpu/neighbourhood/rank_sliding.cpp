@@ -1,0 +1,249 @@
+// Numbers a block's values by their order and moves the window over it in serpentines, so that only
+// the cells at the mask's edges enter and leave the counts.
+#include "backends/cpu/neighbourhood/rank_sliding.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <vector>
+
+namespace impipe::cpu {
+namespace {
+
+using Code = std::uint32_t;
+
+// The least sides of a block, in results: large enough that what its windows share is most of what
+// they read, small enough that its codes and counts stay in a processor's larger caches.
+constexpr std::int64_t least_block = 256;
+
+// How many values of the window have each code, and of each group of codes, and of each group of
+// groups: a rank is found by looking through one group of each level.
+template <int levels, int group_bits>
+class Counts {
+ public:
+  Counts(std::int64_t codes, Scratch& scratch) : sizes_{} {
+    for (int k = 0; k < levels; ++k) {
+      // Whole groups, so that a search needs no end.
+      sizes_[k] = ((codes - 1) >> ((k + 1) * group_bits)) + 1;
+      sizes_[k] <<= group_bits;
+      of_[k] = scratch.take<std::uint32_t>(sizes_[k]);
+    }
+  }
+  void clear() {
+    for (int k = 0; k < levels; ++k) std::fill_n(of_[k], sizes_[k], 0u);
+  }
+  void add(Code code) {
+    for (int k = 0; k < levels; ++k) ++of_[k][code >> (k * group_bits)];
+  }
+  void remove(Code code) {
+    for (int k = 0; k < levels; ++k) --of_[k][code >> (k * group_bits)];
+  }
+  // The code of the rank-th smallest value.
+  Code find(std::uint32_t rank) const {
+    Code found = 0;
+    for (int k = levels - 1; k >= 0; --k) {
+      const std::uint32_t* counts = of_[k];
+      found <<= group_bits;
+      for (; rank >= counts[found]; ++found) rank -= counts[found];
+    }
+    return found;
+  }
+
+ private:
+  std::int64_t sizes_[levels];
+  std::uint32_t* of_[levels];
+};
+
+// The codes of a block, in the order of its values, and the value of each.
+template <class T>
+struct Coding;
+template <>
+struct Coding<std::uint8_t> {
+  using BlockCounts = Counts<2, 4>;
+  explicit Coding(std::int64_t, Scratch&) {}
+  static std::int64_t most_codes(std::int64_t) { return 256; }
+  static std::uint8_t value(Code code) { return static_cast<std::uint8_t>(code); }
+  static std::uint8_t mean(std::uint8_t a, std::uint8_t b) {
+    return static_cast<std::uint8_t>((a + b + 1) >> 1);
+  }
+  static void encode(const std::uint8_t* const* rows, std::int64_t width, std::int64_t height,
+                     Code* codes, std::int64_t stride) {
+    for (std::int64_t y = 0; y < height; ++y) {
+      for (std::int64_t x = 0; x < width; ++x) codes[y * stride + x] = rows[y][x];
+    }
+  }
+};
+template <>
+struct Coding<std::uint16_t> {
+  using BlockCounts = Counts<2, 8>;
+  explicit Coding(std::int64_t, Scratch&) {}
+  static std::int64_t most_codes(std::int64_t) { return 65536; }
+  static std::uint16_t value(Code code) { return static_cast<std::uint16_t>(code); }
+  static std::uint16_t mean(std::uint16_t a, std::uint16_t b) {
+    return static_cast<std::uint16_t>((a + b + 1) >> 1);
+  }
+  static void encode(const std::uint16_t* const* rows, std::int64_t width, std::int64_t height,
+                     Code* codes, std::int64_t stride) {
+    for (std::int64_t y = 0; y < height; ++y) {
+      for (std::int64_t x = 0; x < width; ++x) codes[y * stride + x] = rows[y][x];
+    }
+  }
+};
+template <>
+struct Coding<float> {
+  using BlockCounts = Counts<3, 8>;
+  explicit Coding(std::int64_t most, Scratch& scratch)
+      : items_(scratch.take<std::uint64_t>(most)), values_(scratch.take<float>(most)) {}
+  static std::int64_t most_codes(std::int64_t most) { return most; }
+  float value(Code code) const { return values_[code]; }
+  static float mean(float a, float b) { return (a + b) / 2; }
+
+  // Codes are the places of the block's different values in their order; -0 comes before 0 and NaN
+  // at the ends.
+  void encode(const float* const* rows, std::int64_t width, std::int64_t height, Code* codes,
+              std::int64_t stride) {
+    std::int64_t n = 0;
+    for (std::int64_t y = 0; y < height; ++y) {
+      for (std::int64_t x = 0; x < width; ++x) {
+        const auto bits = std::bit_cast<std::uint32_t>(rows[y][x]);
+        const std::uint32_t key = (bits >> 31) != 0 ? ~bits : bits | 0x80000000u;
+        items_[n++] = std::uint64_t{key} << 32 | static_cast<std::uint32_t>(y * stride + x);
+      }
+    }
+    std::sort(items_, items_ + n);
+    Code code = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto key = static_cast<std::uint32_t>(items_[i] >> 32);
+      if (i > 0 && key != static_cast<std::uint32_t>(items_[i - 1] >> 32)) ++code;
+      values_[code] = std::bit_cast<float>((key >> 31) != 0 ? key & 0x7fffffffu : ~key);
+      codes[static_cast<std::uint32_t>(items_[i])] = code;
+    }
+  }
+
+ private:
+  std::uint64_t* items_;  // keys with their places
+  float* values_;
+};
+
+// The cells that a window gains and loses when it moves one place to the right (or down), counted
+// from its first cell before it moves. It moves back by the same cells.
+struct Edge {
+  std::vector<std::int64_t> first;  // cells without a set neighbour before them
+  std::vector<std::int64_t> after;  // places after cells without one behind them
+};
+
+Edge edge_of(const Mask& mask, int dx, int dy, std::int64_t stride) {
+  const auto set = [&](int x, int y) {
+    return x >= 0 && y >= 0 && x < mask.width && y < mask.height && mask.at(x, y);
+  };
+  Edge edge;
+  for (int y = 0; y < mask.height; ++y) {
+    for (int x = 0; x < mask.width; ++x) {
+      if (!mask.at(x, y)) continue;
+      if (!set(x - dx, y - dy)) edge.first.push_back(y * stride + x);
+      if (!set(x + dx, y + dy)) edge.after.push_back((y + dy) * stride + x + dx);
+    }
+  }
+  return edge;
+}
+
+template <class T>
+class Slide {
+ public:
+  Slide(const Rank& rank, const RowsView& in, Scratch& scratch)
+      : rank_(rank),
+        width_(std::min(in.width, std::max<std::int64_t>(least_block, rank.mask.width))),
+        height_(std::min(in.height, std::max<std::int64_t>(least_block, rank.mask.height))),
+        stride_(width_ + rank.mask.width - 1),
+        right_(edge_of(rank.mask, 1, 0, stride_)),
+        down_(edge_of(rank.mask, 0, 1, stride_)),
+        most_(stride_ * (height_ + rank.mask.height - 1)),
+        codes_(scratch.take<Code>(most_)),
+        coding_(most_, scratch),
+        counts_(coding_.most_codes(most_), scratch) {
+    for (int y = 0; y < rank.mask.height; ++y) {
+      for (int x = 0; x < rank.mask.width; ++x) {
+        if (rank.mask.at(x, y)) cells_.push_back(y * stride_ + x);
+      }
+    }
+  }
+
+  std::int64_t width() const { return width_; }
+  std::int64_t height() const { return height_; }
+
+  // width x height results at `to`, from the values at rows[y][x].
+  void run(const std::vector<const T*>& rows, std::int64_t width, std::int64_t height, T* to,
+           std::int64_t to_stride) {
+    coding_.encode(rows.data(), width + rank_.mask.width - 1, height + rank_.mask.height - 1,
+                   codes_, stride_);
+    counts_.clear();
+    for (const std::int64_t cell : cells_) counts_.add(codes_[cell]);
+    std::int64_t x = 0;
+    for (std::int64_t y = 0; y < height; ++y) {
+      const bool to_right = y % 2 == 0;
+      for (std::int64_t i = 0; i < width; ++i) {
+        if (i > 0 && to_right) move(codes_ + y * stride_ + x++, right_.after, right_.first);
+        if (i > 0 && !to_right) move(codes_ + y * stride_ + --x, right_.first, right_.after);
+        to[y * to_stride + x] = result();
+      }
+      if (y + 1 < height) move(codes_ + y * stride_ + x, down_.after, down_.first);
+    }
+  }
+
+ private:
+  void move(const Code* at, const std::vector<std::int64_t>& entering,
+            const std::vector<std::int64_t>& leaving) {
+    for (const std::int64_t cell : entering) counts_.add(at[cell]);
+    for (const std::int64_t cell : leaving) counts_.remove(at[cell]);
+  }
+
+  T result() const {
+    const auto rank = static_cast<std::uint32_t>(rank_.rank);
+    const T value = coding_.value(counts_.find(rank));
+    return rank_.average ? coding_.mean(value, coding_.value(counts_.find(rank + 1))) : value;
+  }
+
+  const Rank& rank_;
+  std::int64_t width_, height_;  // of a block's results
+  std::int64_t stride_;          // of its codes
+  Edge right_, down_;
+  std::vector<std::int64_t> cells_;
+  std::int64_t most_;  // values of a block
+  Code* codes_;        // [row][stride_]
+  Coding<T> coding_;
+  typename Coding<T>::BlockCounts counts_;
+};
+
+template <class T>
+void run_class(const Rank& rank, const RowsView& in, TileOut out, Scratch& scratch) {
+  const ScratchScope scope(scratch);
+  const Mask& mask = rank.mask;
+  Slide<T> slide(rank, in, scratch);
+  std::vector<const T*> rows;
+  for (std::int64_t y = 0; y < in.height; y += slide.height()) {
+    const std::int64_t height = std::min(slide.height(), in.height - y);
+    for (std::int64_t x = 0; x < in.width; x += slide.width()) {
+      rows.clear();
+      for (std::int64_t j = 0; j < height + mask.height - 1; ++j) {
+        rows.push_back(reinterpret_cast<const T*>(in.rows[y + j]) + x - mask.origin_x);
+      }
+      slide.run(rows, std::min(slide.width(), in.width - x), height,
+                reinterpret_cast<T*>(out.data + y * out.stride) + x,
+                out.stride / static_cast<std::int64_t>(sizeof(T)));
+    }
+  }
+}
+
+}  // namespace
+
+void run_rank_sliding(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out,
+                      Scratch& scratch) {
+  switch (cls) {
+    case PixelClass::logical:
+    case PixelClass::uint8: return run_class<std::uint8_t>(rank, in, out, scratch);
+    case PixelClass::uint16: return run_class<std::uint16_t>(rank, in, out, scratch);
+    case PixelClass::single: return run_class<float>(rank, in, out, scratch);
+  }
+}
+
+}  // namespace impipe::cpu

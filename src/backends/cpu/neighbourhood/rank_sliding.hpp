@@ -1,0 +1,13 @@
+// Rank filters of the largest windows: one histogram that the window carries over a whole block.
+#pragma once
+
+#include "backends/cpu/tile/neighbourhood.hpp"
+
+namespace impipe::cpu {
+
+// Any mask with a set cell, any class. A step of the window costs what its edge has cells, the
+// start of a block all of its cells; beside them the search for a rank costs little.
+void run_rank_sliding(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out,
+                      Scratch& scratch);
+
+}  // namespace impipe::cpu

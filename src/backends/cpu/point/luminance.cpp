@@ -1,0 +1,139 @@
+// The body rgb2gray without its divisions: an approximation whose error has a bound, and the body
+// itself for the few pixels that lie that close to a half.
+#include "backends/cpu/point/luminance.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "backends/cpu/simd/intrinsics.hpp"
+#include "backends/cpu/simd/level.hpp"
+#include "backends/cpu/tile/rows.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+constexpr double red = 0.298936, green = 0.587043, blue = 0.114021;
+constexpr std::int64_t block = 64;  // pixels
+
+// Both functions make whole blocks and set unsafe[k] where block k has a sum close to a tie.
+
+#if IMPIPE_HAS_INTRINSICS
+IMPIPE_TARGET_v3 inline __m256 eight_numbers(const std::byte* in) {
+  return _mm256_cvtepi32_ps(
+      _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(in))));
+}
+
+// Of bytes, in units of 2^-16: three roundings of numbers below 2^24, those of the weights and the
+// dropped fraction are less than 5 units. The body's own error is below 1e-12.
+IMPIPE_TARGET_v3 void codes_of_bytes(std::byte* out, const std::byte* const* in,
+                                     std::int64_t blocks, std::uint8_t* unsafe) {
+  constexpr float unit = 0x1p16f;
+  constexpr int near = 8;
+  const __m256 r = _mm256_set1_ps(static_cast<float>(red) * unit);
+  const __m256 g = _mm256_set1_ps(static_cast<float>(green) * unit);
+  const __m256 b = _mm256_set1_ps(static_cast<float>(blue) * unit);
+  const __m256 half = _mm256_set1_ps(unit / 2);
+  const __m256i fraction = _mm256_set1_epi32(0xffff);
+  // Packing works in halves of a register; this puts the quarters of 8 codes in order.
+  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  for (std::int64_t k = 0; k < blocks; ++k) {
+    __m256i least = fraction;
+    for (std::int64_t i = k * block; i < (k + 1) * block; i += 32) {
+      __m256i codes[4];
+      for (int part = 0; part < 4; ++part) {
+        const std::int64_t at = i + 8 * part;
+        __m256 sum = _mm256_fmadd_ps(r, eight_numbers(in[0] + at), half);
+        sum = _mm256_fmadd_ps(g, eight_numbers(in[1] + at), sum);
+        sum = _mm256_fmadd_ps(b, eight_numbers(in[2] + at), sum);
+        const __m256i fixed = _mm256_cvttps_epi32(sum);
+        const __m256i moved = _mm256_add_epi32(fixed, _mm256_set1_epi32(near));
+        least = _mm256_min_epi32(least, _mm256_and_si256(moved, fraction));
+        codes[part] = _mm256_srli_epi32(fixed, 16);
+      }
+      const __m256i packed = _mm256_packus_epi16(_mm256_packus_epi32(codes[0], codes[1]),
+                                                 _mm256_packus_epi32(codes[2], codes[3]));
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i),
+                          _mm256_permutevar8x32_epi32(packed, order));
+    }
+    const __m256i ties = _mm256_cmpgt_epi32(_mm256_set1_epi32(2 * near), least);
+    unsafe[k] = _mm256_movemask_epi8(ties) != 0;
+  }
+}
+#endif
+
+// Of 16 bits, in double: near is far more than the error of either sum, 65536 * 10 / 2^53.
+template <class...>
+IMPIPE_INLINE void codes_of_words_body(std::byte* out, const std::byte* const* in,
+                                       std::int64_t blocks, std::uint8_t* unsafe) {
+  constexpr double near = 1e-9;
+  const auto* r = reinterpret_cast<const std::uint16_t*>(in[0]);
+  const auto* g = reinterpret_cast<const std::uint16_t*>(in[1]);
+  const auto* b = reinterpret_cast<const std::uint16_t*>(in[2]);
+  auto* to = reinterpret_cast<std::uint16_t*>(out);
+  for (std::int64_t k = 0; k < blocks; ++k, r += block, g += block, b += block, to += block) {
+    std::int32_t ties = 0;
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < block; ++i) {
+      const double sum =
+          red * std::int32_t{r[i]} + green * std::int32_t{g[i]} + blue * std::int32_t{b[i]} + 0.5;
+      const std::int32_t code = static_cast<std::int32_t>(sum);
+      const double part = sum - code;
+      ties |= static_cast<std::int32_t>(part < near) | static_cast<std::int32_t>(part > 1 - near);
+      to[i] = static_cast<std::uint16_t>(code);
+    }
+    unsafe[k] = ties != 0;
+  }
+}
+IMPIPE_CPU_KERNEL(codes_of_words,
+                  (std::byte * out, const std::byte* const* in, std::int64_t blocks,
+                   std::uint8_t* unsafe),
+                  (out, in, blocks, unsafe))
+
+struct Exact {
+  const PointBody& body;
+  const double* args;
+  PixelClass cls;
+  CpuLevel level;
+};
+
+// The body itself, in double; n <= block.
+void run_exactly(std::byte* out, const std::byte* const* in, std::int64_t n, const Exact& exact) {
+  double channels[3][block], result[block];
+  const double* rows[] = {channels[0], channels[1], channels[2]};
+  for (int c = 0; c < 3; ++c) load_row(channels[c], in[c], exact.cls, n, exact.level);
+  exact.body.rows_double[static_cast<int>(exact.level)](result, rows, n, exact.args);
+  store_row(out, result, exact.cls, n, exact.level);
+}
+
+}  // namespace
+
+bool has_luminance(const PointBody& body, PixelClass from, PixelClass to,
+                   const std::vector<double>& args, CpuLevel level) {
+  return level != CpuLevel::baseline && std::string_view(body.name) == "rgb2gray" && from == to &&
+         (from == PixelClass::uint8 || from == PixelClass::uint16) && args.at(0) == class_max(from);
+}
+
+void run_luminance(std::byte* out, const std::byte* const* in, PixelClass cls, std::int64_t n,
+                   const PointBody& body, const std::vector<double>& args, CpuLevel level) {
+  const Exact exact{body, args.data(), cls, level};
+  const std::int64_t bytes = bytes_of(cls);
+  constexpr std::int64_t max_blocks = 64;
+  for (std::int64_t at = 0; at < n;) {
+    const std::byte* rows[] = {in[0] + at * bytes, in[1] + at * bytes, in[2] + at * bytes};
+    const std::int64_t blocks = std::min(max_blocks, (n - at) / block);
+    if (blocks == 0) return run_exactly(out + at * bytes, rows, n - at, exact);
+    std::uint8_t unsafe[max_blocks];
+    auto codes = codes_of_words<>[static_cast<int>(level)];
+#if IMPIPE_HAS_INTRINSICS
+    if (cls == PixelClass::uint8) codes = codes_of_bytes;
+#endif
+    codes(out + at * bytes, rows, blocks, unsafe);
+    for (std::int64_t k = 0; k < blocks; ++k, at += block) {
+      if (unsafe[k] == 0) continue;
+      const std::byte* of[] = {in[0] + at * bytes, in[1] + at * bytes, in[2] + at * bytes};
+      run_exactly(out + at * bytes, of, block, exact);
+    }
+  }
+}
+
+}  // namespace impipe::cpu

@@ -1,0 +1,210 @@
+// Point nodes: rows of pixels through a body, an expression or a table.
+#include "backends/cpu/point/point.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "backends/cpu/point/exact_shortcut.hpp"
+#include "backends/cpu/point/luminance.hpp"
+#include "backends/cpu/tile/rows.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+constexpr std::int64_t chunk = 512;  // pixels: the rows of a chunk stay in L1
+
+template <class real>
+const std::vector<real>& arguments_of(const Arguments& arguments) {
+  if constexpr (std::is_same_v<real, float>) {
+    return arguments.in_float;
+  } else {
+    return arguments.in_double;
+  }
+}
+
+// Rows of this class are rows of numbers as they are.
+template <class real>
+bool is_number(PixelClass cls) {
+  return std::is_same_v<real, float> && cls == PixelClass::single;
+}
+
+// Places, rounded and clamped to the table's ends, become the values there; NaN is the first place.
+template <class real>
+void look_up_places(real* values, std::int64_t n, std::span<const double> table) {
+  const real last = static_cast<real>(table.size() - 1);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const real place = bodies::to_code(values[i], last);
+    values[i] = static_cast<real>(table[static_cast<std::size_t>(place)]);
+  }
+}
+
+}  // namespace
+
+PointProgram::Binding::Kind PointProgram::kind_of(const std::string& name) {
+  using Kind = Binding::Kind;
+  return name == "col"      ? Kind::column
+         : name == "row"    ? Kind::row
+         : name == "width"  ? Kind::width
+         : name == "height" ? Kind::height
+         : name == "white"  ? Kind::white
+                            : Kind::image;
+}
+
+PointProgram::PointProgram(const Node& node, const Arguments& arguments, const PointInputs& inputs,
+                           Size size, CpuLevel level)
+    : point_(&std::get<Point>(node.primitive)),
+      arguments_(&arguments),
+      inputs_(inputs),
+      cls_(node.cls),
+      size_(size),
+      level_(level) {
+  in_double_ = point_->in_double ||
+               (is_integer(cls_) && std::all_of(inputs.classes.begin(), inputs.classes.end(),
+                                                [](PixelClass c) { return is_integer(c); }));
+  int image = 0;  // the next
+  if (point_->expression != nullptr) {
+    for (const std::string& name : point_->expression->variables()) {
+      const Binding::Kind kind = kind_of(name);
+      bindings_.push_back({kind, kind == Binding::Kind::image ? image++ : 0});
+    }
+    return;
+  }
+  while (image < point_->body->inputs) bindings_.push_back({.image = image++});
+  if (in_double_ && inputs.classes.size() == 2) {
+    const ExactShortcut shortcut =
+        exact_shortcut(*point_->body, arguments.in_double, inputs.classes[0], inputs.classes[1],
+                       cls_, size.pixels(), level_);
+    in_double_ = !shortcut.single;
+    fixed_ = shortcut.fixed;
+  }
+  luminance_ = !point_->in_double && inputs.classes.size() == 3 &&
+               has_luminance(*point_->body, inputs.classes[0], cls_, arguments.in_double, level_);
+}
+
+bool PointProgram::reads_place() const {
+  return std::any_of(bindings_.begin(), bindings_.end(), [](const Binding& b) {
+    return b.kind == Binding::Kind::column || b.kind == Binding::Kind::row;
+  });
+}
+
+template <class real>
+void PointProgram::fill_place(real* out, Binding::Kind kind, std::int64_t x, std::int64_t y,
+                              std::int64_t n) const {
+  using Kind = Binding::Kind;
+  if (kind == Kind::column) {
+    for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<real>(x + i);
+    return;
+  }
+  const real value = kind == Kind::row      ? static_cast<real>(y)
+                     : kind == Kind::width  ? static_cast<real>(size_.width)
+                     : kind == Kind::height ? static_cast<real>(size_.height)
+                                            : static_cast<real>(inputs_.white);
+  std::fill_n(out, n, value);
+}
+
+template <class real>
+void PointProgram::evaluate(real* out, std::span<const real* const> rows, std::int64_t n,
+                            State& state) const {
+  if (point_->expression == nullptr) {
+    const real* args = arguments_of<real>(*arguments_).data();
+    const int level = static_cast<int>(level_);
+    if constexpr (std::is_same_v<real, float>) {
+      point_->body->rows_float[level](out, rows.data(), n, args);
+    } else {
+      point_->body->rows_double[level](out, rows.data(), n, args);
+    }
+    return;
+  }
+  auto& evaluator = [&]() -> std::unique_ptr<RowEvaluator<real>>& {
+    if constexpr (std::is_same_v<real, float>) {
+      return state.single;
+    } else {
+      return state.in_double;
+    }
+  }();
+  if (evaluator == nullptr) {
+    evaluator = std::make_unique<RowEvaluator<real>>(*point_->expression, level_);
+  }
+  evaluator->run(out, rows, n);
+}
+
+template <class real>
+void PointProgram::run_as(std::byte* out, std::span<const std::byte* const> in, std::int64_t x,
+                          std::int64_t y, std::int64_t n, State& state, Scratch& scratch) const {
+  const ScratchScope scope(scratch);
+  const std::size_t inputs = bindings_.size();
+  auto** rows = scratch.take<const real*>(static_cast<std::int64_t>(inputs));
+  auto** own = scratch.take<real*>(static_cast<std::int64_t>(inputs));
+  for (std::size_t i = 0; i < inputs; ++i) own[i] = scratch.take<real>(chunk);
+  real* result = scratch.take<real>(chunk);
+  for (std::int64_t at = 0; at < n; at += chunk) {
+    const std::int64_t count = std::min(chunk, n - at);
+    for (std::size_t i = 0; i < inputs; ++i) {
+      const auto [kind, image] = bindings_[i];
+      rows[i] = own[i];
+      if (kind != Binding::Kind::image) {
+        fill_place(own[i], kind, x + at, y, count);
+        continue;
+      }
+      // A plane may be there for several variables.
+      const auto same = [&](const Binding& b) {
+        return b.kind == kind && in[b.image] == in[image];
+      };
+      const std::size_t first = static_cast<std::size_t>(
+          std::find_if(bindings_.begin(), bindings_.end(), same) - bindings_.begin());
+      const PixelClass cls = inputs_.classes[image];
+      const std::byte* from = in[image] + at * bytes_of(cls);
+      if (first < i) {
+        rows[i] = rows[first];
+      } else if (is_number<real>(cls)) {
+        rows[i] = reinterpret_cast<const real*>(from);
+      } else {
+        load_row(own[i], from, cls, count, level_);
+      }
+    }
+    std::byte* place = out + at * bytes_of(cls_);
+    real* to = is_number<real>(cls_) ? reinterpret_cast<real*>(place) : result;
+    evaluate<real>(to, {rows, inputs}, count, state);
+    if (point_->in_table) look_up_places(to, count, arguments_->table);
+    if (to == result) store_row(place, result, cls_, count, level_);
+  }
+}
+
+void PointProgram::run(std::byte* out, std::span<const std::byte* const> in, std::int64_t x,
+                       std::int64_t y, std::int64_t n, State& state, Scratch& scratch) const {
+  if (fixed_) {
+    run_fixed_sum(*fixed_, reinterpret_cast<std::uint8_t*>(out),
+                  reinterpret_cast<const std::uint8_t*>(in[0]),
+                  reinterpret_cast<const std::uint8_t*>(in[1]), n, level_);
+  } else if (luminance_) {
+    run_luminance(out, in.data(), cls_, n, *point_->body, arguments_->in_double, level_);
+  } else if (in_double_) {
+    run_as<double>(out, in, x, y, n, state, scratch);
+  } else {
+    run_as<float>(out, in, x, y, n, state, scratch);
+  }
+}
+
+std::optional<CodeTable> PointProgram::table(State& state, Scratch& scratch) const {
+  if (inputs_.classes.size() != 1 || !is_integer(inputs_.classes[0]) ||
+      !(is_integer(cls_) || point_->in_double)) {
+    return std::nullopt;
+  }
+  if (reads_place()) return std::nullopt;
+  const PixelClass from = inputs_.classes[0];
+  const std::int64_t codes = codes_of(from);
+  std::vector<std::byte> all(static_cast<std::size_t>(codes * bytes_of(from)));
+  if (bytes_of(from) == 1) {
+    for (std::int64_t k = 0; k < codes; ++k) all[k] = static_cast<std::byte>(k);
+  } else {
+    auto* to = reinterpret_cast<std::uint16_t*>(all.data());
+    for (std::int64_t k = 0; k < codes; ++k) to[k] = static_cast<std::uint16_t>(k);
+  }
+  CodeTable out{from, cls_, {}, {}};
+  out.values.resize(table_values(from) * bytes_of(cls_));
+  const std::byte* row = all.data();
+  run(out.values.data(), {&row, 1}, 0, 0, codes, state, scratch);
+  return out;
+}
+
+}  // namespace impipe::cpu

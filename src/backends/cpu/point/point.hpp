@@ -1,0 +1,74 @@
+// Point nodes: rows of pixels through a body, an expression or a table.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "backends/cpu/point/fixed_sum.hpp"
+#include "backends/cpu/tile/arguments.hpp"
+#include "backends/cpu/tile/code_table.hpp"
+#include "backends/cpu/tile/scratch.hpp"
+#include "backends/cpu/tile/tile_image.hpp"
+#include "core/row_evaluator.hpp"
+
+namespace impipe::cpu {
+
+// What a point node reads: the class of each plane, the white of its first image.
+struct PointInputs {
+  std::vector<PixelClass> classes;
+  double white = 0;
+};
+
+// A point node of one launch that makes a plane. Immutable; used by all threads.
+class PointProgram {
+ public:
+  PointProgram(const Node& node, const Arguments& arguments, const PointInputs& inputs, Size size,
+               CpuLevel level);
+
+  // Whether a pixel's column or row is one of its values.
+  bool reads_place() const;
+
+  // Evaluators of an expression: one thread's own.
+  struct State {
+    std::unique_ptr<RowEvaluator<float>> single;
+    std::unique_ptr<RowEvaluator<double>> in_double;
+  };
+
+  // Pixels [x, x + n) of row y. in: the planes' rows at pixel x.
+  void run(std::byte* out, std::span<const std::byte* const> in, std::int64_t x, std::int64_t y,
+           std::int64_t n, State& state, Scratch& scratch) const;
+
+  // The table over all codes of the only input, when there can be one: one integer input, computed
+  // in double, nothing that depends on the place.
+  std::optional<CodeTable> table(State& state, Scratch& scratch) const;
+
+ private:
+  // Where an input row of the body or a variable of the expression comes from.
+  struct Binding {
+    enum class Kind { image, column, row, width, height, white } kind = Kind::image;
+    int image = 0;
+  };
+  static Binding::Kind kind_of(const std::string& name);
+  template <class real>
+  void run_as(std::byte* out, std::span<const std::byte* const> in, std::int64_t x, std::int64_t y,
+              std::int64_t n, State& state, Scratch& scratch) const;
+  template <class real>
+  void evaluate(real* out, std::span<const real* const> rows, std::int64_t n, State& state) const;
+  template <class real>
+  void fill_place(real* out, Binding::Kind kind, std::int64_t x, std::int64_t y,
+                  std::int64_t n) const;
+
+  const Point* point_;
+  const Arguments* arguments_;
+  PointInputs inputs_;
+  PixelClass cls_;
+  Size size_;
+  CpuLevel level_;
+  std::vector<Binding> bindings_;
+  bool in_double_ = false;
+  std::optional<FixedSum> fixed_;  // gives the same codes
+  bool luminance_ = false;
+};
+
+}  // namespace impipe::cpu

@@ -1,0 +1,96 @@
+// The vocabulary of vector kernels for AVX2 and FMA; see baseline.hpp. Besides, what only kernels
+// for vectors use: whole numbers, doubles, places in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cpu/simd/intrinsics.hpp"
+#include "core/body.hpp"
+
+#if IMPIPE_HAS_INTRINSICS
+namespace impipe::cpu::simd::v3 {
+
+#define IMPIPE_SIMD IMPIPE_TARGET_v3 inline __attribute__((always_inline))
+
+using Floats = __m256;
+using Ints = __m256i;
+using Doubles = __m256d;
+inline constexpr int lanes = 8, row_vectors = 2;
+
+IMPIPE_SIMD Floats load(const float* p) { return _mm256_loadu_ps(p); }
+IMPIPE_SIMD void store(float* p, Floats v) { _mm256_storeu_ps(p, v); }
+IMPIPE_SIMD Floats set(float x) { return _mm256_set1_ps(x); }
+IMPIPE_SIMD Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
+IMPIPE_SIMD Floats multiply_add(Floats a, Floats b, Floats c) { return _mm256_fmadd_ps(a, b, c); }
+// c - a b, rounded once.
+IMPIPE_SIMD Floats negative_multiply_add(Floats a, Floats b, Floats c) {
+  return _mm256_fnmadd_ps(a, b, c);
+}
+IMPIPE_SIMD Floats larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
+IMPIPE_SIMD Floats smaller(Floats a, Floats b) { return _mm256_min_ps(a, b); }
+IMPIPE_SIMD void keep(Floats& v) { __asm__("" : "+x"(v)); }
+
+IMPIPE_SIMD Ints load(const std::int32_t* p) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+}
+IMPIPE_SIMD void store(std::byte* p, Ints v) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
+}
+IMPIPE_SIMD Ints set(std::int32_t x) { return _mm256_set1_epi32(x); }
+IMPIPE_SIMD Ints add(Ints a, Ints b) { return _mm256_add_epi32(a, b); }
+IMPIPE_SIMD Ints multiply(Ints a, Ints b) { return _mm256_mullo_epi32(a, b); }
+IMPIPE_SIMD Ints both(Ints a, Ints b) { return _mm256_and_si256(a, b); }
+IMPIPE_SIMD Ints either(Ints a, Ints b) { return _mm256_or_si256(a, b); }
+IMPIPE_SIMD Ints shifted_left(Ints v, unsigned bits) { return _mm256_slli_epi32(v, bits); }
+IMPIPE_SIMD Ints shifted_right(Ints v, unsigned bits) { return _mm256_srli_epi32(v, bits); }
+IMPIPE_SIMD Ints smaller_unsigned(Ints a, Ints b) { return _mm256_min_epu32(a, b); }
+// Towards 0; numbers beyond 2^31 become 0x80000000.
+IMPIPE_SIMD Ints truncated(Floats v) { return _mm256_cvttps_epi32(v); }
+IMPIPE_SIMD Floats as_numbers(Ints v) { return _mm256_cvtepi32_ps(v); }
+IMPIPE_SIMD Floats as_bits(Ints v) { return _mm256_castsi256_ps(v); }
+IMPIPE_SIMD Floats permuted(Floats v, const std::int32_t* places) {
+  return _mm256_permutevar8x32_ps(v, load(places));
+}
+// The 32 bits at each of the byte offsets.
+IMPIPE_SIMD Ints gathered(const std::byte* data, Ints offsets) {
+  return _mm256_i32gather_epi32(reinterpret_cast<const int*>(data), offsets, 1);
+}
+// Bytes byte, byte + 4, byte + 8 and byte + 12 of each 16 at p, as numbers; byte: 0 to 3.
+IMPIPE_SIMD Floats every_fourth_byte(const std::uint8_t* p, int byte) {
+  const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  const __m256i places = _mm256_add_epi32(_mm256_setr_epi32(0, 4, 8, 12, 0, 4, 8, 12),
+                                          _mm256_set1_epi32(static_cast<int>(0x80808000u) + byte));
+  return _mm256_cvtepi32_ps(_mm256_shuffle_epi8(bytes, places));
+}
+
+IMPIPE_SIMD Doubles set(double x) { return _mm256_set1_pd(x); }
+IMPIPE_SIMD Doubles add(Doubles a, Doubles b) { return _mm256_add_pd(a, b); }
+IMPIPE_SIMD Doubles subtract(Doubles a, Doubles b) { return _mm256_sub_pd(a, b); }
+IMPIPE_SIMD Doubles multiply_add(Doubles a, Doubles b, Doubles c) {
+  return _mm256_fmadd_pd(a, b, c);
+}
+IMPIPE_SIMD Doubles rounded_down(Doubles v) { return _mm256_floor_pd(v); }
+// 0, 1, 2 and so on.
+IMPIPE_SIMD Doubles counted() { return _mm256_setr_pd(0, 1, 2, 3); }
+// Whether all are at least `low` and less than `high`.
+IMPIPE_SIMD bool all_between(Doubles v, Doubles low, Doubles high) {
+  return _mm256_movemask_pd(_mm256_and_pd(_mm256_cmp_pd(v, low, _CMP_GE_OQ),
+                                          _mm256_cmp_pd(v, high, _CMP_LT_OQ))) == 15;
+}
+// The numbers of a, then those of b; whole ones: towards 0.
+IMPIPE_SIMD Floats joined(Doubles a, Doubles b) {
+  return _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a));
+}
+IMPIPE_SIMD Ints joined_whole(Doubles a, Doubles b) {
+  return _mm256_set_m128i(_mm256_cvttpd_epi32(b), _mm256_cvttpd_epi32(a));
+}
+
+using EightFloats = __m256;
+IMPIPE_SIMD EightFloats load_eight(const float* p) { return _mm256_loadu_ps(p); }
+IMPIPE_SIMD void store_eight(float* p, EightFloats v) { _mm256_storeu_ps(p, v); }
+
+#undef IMPIPE_SIMD
+
+}  // namespace impipe::cpu::simd::v3
+#endif

@@ -1,0 +1,98 @@
+// The vocabulary of vector kernels for AVX-512; see baseline.hpp. Besides, what only kernels for
+// vectors use: whole numbers, doubles, places in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cpu/simd/intrinsics.hpp"
+#include "core/body.hpp"
+
+#if IMPIPE_HAS_INTRINSICS
+namespace impipe::cpu::simd::v4 {
+
+#define IMPIPE_SIMD IMPIPE_TARGET_v4 inline __attribute__((always_inline))
+
+using Floats = __m512;
+using Ints = __m512i;
+using Doubles = __m512d;
+inline constexpr int lanes = 16, row_vectors = 4;
+
+IMPIPE_SIMD Floats load(const float* p) { return _mm512_loadu_ps(p); }
+IMPIPE_SIMD void store(float* p, Floats v) { _mm512_storeu_ps(p, v); }
+IMPIPE_SIMD Floats set(float x) { return _mm512_set1_ps(x); }
+IMPIPE_SIMD Floats add(Floats a, Floats b) { return _mm512_add_ps(a, b); }
+IMPIPE_SIMD Floats multiply_add(Floats a, Floats b, Floats c) { return _mm512_fmadd_ps(a, b, c); }
+// c - a b, rounded once.
+IMPIPE_SIMD Floats negative_multiply_add(Floats a, Floats b, Floats c) {
+  return _mm512_fnmadd_ps(a, b, c);
+}
+IMPIPE_SIMD Floats larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }
+IMPIPE_SIMD Floats smaller(Floats a, Floats b) { return _mm512_min_ps(a, b); }
+IMPIPE_SIMD void keep(Floats& v) { __asm__("" : "+v"(v)); }
+
+IMPIPE_SIMD Ints load(const std::int32_t* p) { return _mm512_loadu_si512(p); }
+IMPIPE_SIMD void store(std::byte* p, Ints v) { _mm512_storeu_si512(p, v); }
+IMPIPE_SIMD Ints set(std::int32_t x) { return _mm512_set1_epi32(x); }
+IMPIPE_SIMD Ints add(Ints a, Ints b) { return _mm512_add_epi32(a, b); }
+IMPIPE_SIMD Ints multiply(Ints a, Ints b) { return _mm512_mullo_epi32(a, b); }
+IMPIPE_SIMD Ints both(Ints a, Ints b) { return _mm512_and_si512(a, b); }
+IMPIPE_SIMD Ints either(Ints a, Ints b) { return _mm512_or_si512(a, b); }
+IMPIPE_SIMD Ints shifted_left(Ints v, unsigned bits) { return _mm512_slli_epi32(v, bits); }
+IMPIPE_SIMD Ints shifted_right(Ints v, unsigned bits) { return _mm512_srli_epi32(v, bits); }
+IMPIPE_SIMD Ints smaller_unsigned(Ints a, Ints b) { return _mm512_min_epu32(a, b); }
+// Towards 0; numbers beyond 2^31 become 0x80000000.
+IMPIPE_SIMD Ints truncated(Floats v) { return _mm512_cvttps_epi32(v); }
+IMPIPE_SIMD Floats as_numbers(Ints v) { return _mm512_cvtepi32_ps(v); }
+IMPIPE_SIMD Floats as_bits(Ints v) { return _mm512_castsi512_ps(v); }
+IMPIPE_SIMD Floats permuted(Floats v, const std::int32_t* places) {
+  return _mm512_permutexvar_ps(load(places), v);
+}
+// The 32 bits at each of the byte offsets.
+IMPIPE_SIMD Ints gathered(const std::byte* data, Ints offsets) {
+  return _mm512_i32gather_epi32(offsets, data, 1);
+}
+// Bytes byte, byte + 4, byte + 8 and byte + 12 of each 16 at p, as numbers; byte: 0 to 3.
+IMPIPE_SIMD Floats every_fourth_byte(const std::uint8_t* p, int byte) {
+  const __m512i places = _mm512_add_epi32(_mm512_set4_epi32(12, 8, 4, 0),
+                                          _mm512_set1_epi32(static_cast<int>(0x80808000u) + byte));
+  return _mm512_cvtepi32_ps(_mm512_shuffle_epi8(_mm512_loadu_si512(p), places));
+}
+
+IMPIPE_SIMD Doubles set(double x) { return _mm512_set1_pd(x); }
+IMPIPE_SIMD Doubles add(Doubles a, Doubles b) { return _mm512_add_pd(a, b); }
+IMPIPE_SIMD Doubles subtract(Doubles a, Doubles b) { return _mm512_sub_pd(a, b); }
+IMPIPE_SIMD Doubles multiply_add(Doubles a, Doubles b, Doubles c) {
+  return _mm512_fmadd_pd(a, b, c);
+}
+IMPIPE_SIMD Doubles rounded_down(Doubles v) {
+  return _mm512_roundscale_pd(v, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+}
+// 0, 1, 2 and so on.
+IMPIPE_SIMD Doubles counted() { return _mm512_setr_pd(0, 1, 2, 3, 4, 5, 6, 7); }
+// Whether all are at least `low` and less than `high`.
+IMPIPE_SIMD bool all_between(Doubles v, Doubles low, Doubles high) {
+  return (_mm512_cmp_pd_mask(v, low, _CMP_GE_OQ) & _mm512_cmp_pd_mask(v, high, _CMP_LT_OQ)) == 255;
+}
+// The numbers of a, then those of b; whole ones: towards 0.
+IMPIPE_SIMD Floats joined(Doubles a, Doubles b) {
+  const __m512 first = _mm512_castps256_ps512(_mm512_cvtpd_ps(a));
+  return _mm512_castpd_ps(
+      _mm512_insertf64x4(_mm512_castps_pd(first), _mm256_castps_pd(_mm512_cvtpd_ps(b)), 1));
+}
+IMPIPE_SIMD Ints joined_whole(Doubles a, Doubles b) {
+  return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvttpd_epi32(a)), _mm512_cvttpd_epi32(b),
+                            1);
+}
+
+using EightFloats = __m256;
+IMPIPE_SIMD EightFloats load_eight(const float* p) { return _mm256_loadu_ps(p); }
+IMPIPE_SIMD void store_eight(float* p, EightFloats v) { _mm256_storeu_ps(p, v); }
+IMPIPE_SIMD EightFloats multiply_add(EightFloats a, EightFloats b, EightFloats c) {
+  return _mm256_fmadd_ps(a, b, c);
+}
+
+#undef IMPIPE_SIMD
+
+}  // namespace impipe::cpu::simd::v4
+#endif

@@ -1,0 +1,44 @@
+// The neighbourhood kernels that stay in an image's own class: extremum and rank.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cpu/tile/scratch.hpp"
+#include "core/body.hpp"
+#include "core/kernel_spec.hpp"
+
+namespace impipe::cpu {
+
+// What a kernel reads to make a tile: the rows from y0 - up to y1 + down of its input, borders
+// already supplied. For Border::absent what lies outside holds the class's lowest (largest) or
+// highest value, -inf or +inf for single.
+struct RowsView {
+  // rows[0] is the row `up` above the tile's first. Each points at the pixel under the tile's left
+  // edge and is valid from -left to width + right; up, down, left and right are the mask's
+  // footprint. No alignment is promised.
+  const std::byte* const* rows = nullptr;
+  std::int64_t width = 0;  // of the tile, in pixels
+  std::int64_t height = 0;
+  // Pixels at either end of every row that are not there, because they lie outside the image: an
+  // extremum leaves them out; a rank filter needs all of them.
+  std::int64_t absent_left = 0;
+  std::int64_t absent_right = 0;
+};
+
+// Where a tile goes: height rows of width pixels.
+struct TileOut {
+  std::byte* data = nullptr;
+  std::int64_t stride = 0;  // bytes from one row to the next
+};
+
+// Both give the scratch back as they found it.
+void run_extremum(const Extremum& extremum, PixelClass cls, const RowsView& in, TileOut out,
+                  Scratch& scratch, CpuLevel level);
+void run_rank(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,
+              CpuLevel level);
+// With offsets, one a set cell of the mask.
+void run_offset_rank(const Rank& rank, const float* offsets, PixelClass cls, const RowsView& in,
+                     TileOut out);
+
+}  // namespace impipe::cpu

@@ -1,0 +1,64 @@
+// Into which tiles an image is cut.
+#include "backends/cpu/tile/tiles.hpp"
+
+#include "backends/cpu/tile/sink.hpp"
+#include "core/primitive_facts.hpp"
+
+namespace impipe::cpu {
+namespace {
+
+// Of a thin image's tiles: what a thread keeps of a tile's rows stays small.
+constexpr std::int64_t most_side = 8192;
+
+// Equal parts of at most `most`, multiples of a cell.
+std::int64_t part(std::int64_t length, std::int64_t most) {
+  const std::int64_t parts = (length + most - 1) / most;
+  const std::int64_t each = (length + parts - 1) / parts;
+  return (each + cell_side - 1) / cell_side * cell_side;
+}
+
+}  // namespace
+
+Region TileGrid::region(std::int64_t tile) const {
+  const std::int64_t x = tile % across() * width, y = tile / across() * height;
+  return {x, y, std::min(x + width, image.width), std::min(y + height, image.height)};
+}
+
+TileGrid tiles_for(const KernelSpec& spec, Size size, int threads, std::int64_t groups) {
+  std::int64_t halo_x = 0, halo_y = 0;
+  int planes = 1;  // made together
+  bool transposes = false;
+  for (const Node& node : spec.nodes) {
+    const Footprint f = facts_of(node).footprint;
+    halo_x += f.left + f.right;
+    halo_y += f.up + f.down;
+    // Channels that are mixed.
+    if (node.images.size() > 2 && groups == 1) planes = static_cast<int>(node.images.size());
+    const auto* permute = std::get_if<Permute>(&node.primitive);
+    transposes = transposes || (permute != nullptr && permute->transpose);
+  }
+  std::int64_t width = 4096 / planes, height = cell_side;
+  if (transposes) {
+    width = height = 256;
+  } else if (halo_x + halo_y > 0) {
+    // A halo costs at most about an eighth in each direction.
+    width = std::max<std::int64_t>(2048 / planes, 8 * halo_x);
+    height = std::max<std::int64_t>(64, 8 * halo_y);
+  }
+  // Of a thin image a tile takes as many pixels, not a few of them: each tile has its own cost.
+  const std::int64_t pixels = std::min(width * height, groups * size.pixels() / (4 * threads));
+  const std::int64_t wide = std::min(most_side, pixels / std::min(size.height, height));
+  const std::int64_t tall = std::min(most_side, pixels / std::min(size.width, width));
+  width = std::max({width, cell_side, wide});
+  height = std::max(height, tall);
+  TileGrid grid{size, part(size.width, width), part(size.height, height)};
+  // Every thread gets several, so that uneven ones balance; fewer where low tiles would spend more
+  // on their halos than that gains.
+  const auto wanted = [&] { return threads * (grid.height > 6 * halo_y ? 4 : 2); };
+  while (threads > 1 && groups * grid.count() < wanted() && grid.height > cell_side) {
+    grid.height = part(size.height, grid.height - cell_side);
+  }
+  return grid;
+}
+
+}  // namespace impipe::cpu
