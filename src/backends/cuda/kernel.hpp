@@ -19,7 +19,7 @@ class CudaKernel final : public Kernel {
              const std::string& driver_version);
   ~CudaKernel() override;
 
-  jit::LaunchPlan plan(const jit::LaunchValues& values) const { return program_.launch(values); }
+  const jit::Program& program() const { return program_; }
   Function entry(int index) const { return entries_[static_cast<std::size_t>(index)]; }
   const std::string& entry_name(int index) const {
     return program_.entries[static_cast<std::size_t>(index)];

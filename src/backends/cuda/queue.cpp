@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "backends/jit/launch.hpp"
 #include "core/error.hpp"
 
 namespace impipe::cuda {
@@ -14,29 +15,6 @@ namespace {
 constexpr std::size_t largest_piece = StagingPool::largest;
 // Below this many bytes one thread copies as fast as several.
 constexpr std::int64_t bytes_a_thread = std::int64_t{512} << 10;
-
-jit::ValueShape shape_of(const DeviceValue& value) {
-  if (!value.plane) {
-    const DeviceMeasure& measure = *value.measure;
-    return {.size = {},
-            .stride = 0,
-            .step = measure.values() * static_cast<std::int64_t>(sizeof(double)),
-            .channels = measure.channels()};
-  }
-  const DevicePlane& plane = *value.plane;
-  const std::int64_t stride = jit::row_bytes(plane.cls(), plane.size());
-  return {.size = plane.size(),
-          .stride = stride,
-          .step = stride * plane.size().height,
-          .channels = plane.channels()};
-}
-
-// Planes that the launch works on.
-int count_of(const Launch& launch) {
-  const DeviceValue& value = launch.outputs.front();
-  const int images = value.plane ? value.plane->count() : value.measure->count();
-  return launch.spec == nullptr ? images : images * launch.spec->planes;
-}
 
 DevicePointer pointer_of(const DeviceValue& value) {
   if (value.plane) return static_cast<const CudaPlane&>(*value.plane).pointer();
@@ -267,11 +245,7 @@ double CudaQueue::timed_run(const Kernel& kernel, const Launch& launch) {
 void CudaQueue::launch(const Kernel& kernel, const Launch& launch, const OwnedEvent* before) {
   context_->use();
   const auto& compiled = static_cast<const CudaKernel&>(kernel);
-  std::vector<jit::ValueShape> inputs, outputs;
-  for (const DeviceValue& value : launch.inputs) inputs.push_back(shape_of(value));
-  for (const DeviceValue& value : launch.outputs) outputs.push_back(shape_of(value));
-  jit::LaunchPlan plan = compiled.plan(
-      {.spec = launch.spec, .inputs = inputs, .outputs = outputs, .count = count_of(launch)});
+  jit::LaunchPlan plan = jit::plan_launch(compiled.program(), launch);
 
   // Goes back to this lane's memory at the end: later work of the lane comes after it.
   std::vector<jit::Block> scratch;
@@ -283,17 +257,8 @@ void CudaQueue::launch(const Kernel& kernel, const Launch& launch, const OwnedEv
     check(driver().api.event_record(before->get(), stream_), "cuEventRecord");
   }
   for (const jit::Pass& pass : plan.passes) {
-    std::vector<DevicePointer> pointers;
-    for (const jit::Buffer& buffer : pass.buffers) {
-      const auto index = static_cast<std::size_t>(buffer.index);
-      switch (buffer.kind) {
-        case jit::Buffer::Kind::input: pointers.push_back(pointer_of(launch.inputs[index])); break;
-        case jit::Buffer::Kind::output:
-          pointers.push_back(pointer_of(launch.outputs[index]));
-          break;
-        case jit::Buffer::Kind::scratch: pointers.push_back(scratch_pointers[index]); break;
-      }
-    }
+    std::vector<DevicePointer> pointers =
+        jit::buffers_of(pass, launch, scratch_pointers, pointer_of);
     std::vector<void*> parameters;
     for (DevicePointer& pointer : pointers) parameters.push_back(&pointer);
     if (!plan.parameters.empty()) parameters.push_back(plan.parameters.data());

@@ -1,7 +1,7 @@
 // One lane of work on an OpenCL device.
 #include "backends/opencl/queue.hpp"
 
-#include "backends/jit/generator.hpp"
+#include "backends/jit/launch.hpp"
 
 namespace impipe::opencl {
 namespace {
@@ -10,28 +10,6 @@ namespace {
 cl_mem memory_of(const DeviceValue& value) {
   if (value.plane) return static_cast<const OpenClPlane&>(*value.plane).memory();
   return static_cast<const OpenClMeasure&>(*value.measure).memory();
-}
-
-jit::ValueShape shape_of(const DeviceValue& value) {
-  if (!value.plane) {
-    const DeviceMeasure& measure = *value.measure;
-    return {.size = {},
-            .stride = 0,
-            .step = measure.values() * static_cast<std::int64_t>(sizeof(double)),
-            .channels = measure.channels()};
-  }
-  const auto& plane = static_cast<const OpenClPlane&>(*value.plane);
-  return {.size = plane.size(),
-          .stride = plane.stride(),
-          .step = plane.stride() * plane.size().height,
-          .channels = plane.channels()};
-}
-
-// Planes that the launch works on.
-int count_of(const Launch& launch) {
-  const DeviceValue& value = launch.outputs.front();
-  const int images = value.plane ? value.plane->count() : value.measure->count();
-  return launch.spec == nullptr ? images : images * launch.spec->planes;
 }
 
 }  // namespace
@@ -150,11 +128,7 @@ double OpenClQueue::timed_run(const Kernel& kernel, const Launch& launch) {
 void OpenClQueue::launch(const Kernel& kernel, const Launch& launch, cl_event* before) {
   const Calls& cl = *calls();
   const auto& compiled = static_cast<const OpenClKernel&>(kernel);
-  std::vector<jit::ValueShape> inputs, outputs;
-  for (const DeviceValue& value : launch.inputs) inputs.push_back(shape_of(value));
-  for (const DeviceValue& value : launch.outputs) outputs.push_back(shape_of(value));
-  const jit::LaunchPlan plan =
-      compiled.program.launch({launch.spec, inputs, outputs, count_of(launch)});
+  const jit::LaunchPlan plan = jit::plan_launch(compiled.program, launch);
 
   std::vector<jit::Block> pooled;
   std::vector<Memory> filled;
@@ -185,12 +159,7 @@ void OpenClQueue::launch(const Kernel& kernel, const Launch& launch, cl_event* b
   for (const jit::Pass& pass : plan.passes) {
     const cl_kernel entry = compiled.entries[static_cast<std::size_t>(pass.entry)];
     cl_uint place = 0;
-    for (const jit::Buffer& buffer : pass.buffers) {
-      const std::size_t i = static_cast<std::size_t>(buffer.index);
-      const cl_mem memory = buffer.kind == jit::Buffer::Kind::input ? memory_of(launch.inputs[i])
-                            : buffer.kind == jit::Buffer::Kind::output
-                                ? memory_of(launch.outputs[i])
-                                : scratch[i];
+    for (const cl_mem memory : jit::buffers_of(pass, launch, scratch, memory_of)) {
       check(cl.clSetKernelArg(entry, place++, sizeof memory, &memory), "clSetKernelArg");
     }
     check(cl.clSetKernelArg(entry, place, plan.parameters.size(), plan.parameters.data()),
