@@ -11,26 +11,8 @@
 
 namespace impipe::jit {
 
-std::optional<Operand> coded_by(const Builder& to, const IsStored& stored, const Operand& operand) {
-  if (operand.external || stored(operand.index)) {
-    const PixelClass cls = to.cls(operand);
-    const bool bytes = cls == PixelClass::uint8 || cls == PixelClass::logical;
-    return bytes ? std::optional(operand) : std::nullopt;
-  }
-  const Node& node = to.node(operand.index);
-  if (moves(node)) return bytes_of(node.cls) == 1 ? std::optional(operand) : std::nullopt;
-  const Point* point = as<Point>(node);
-  if (point == nullptr || pixel_images(node).size() != 1) return std::nullopt;
-  if (point->lookup && !node.images[1].external) return std::nullopt;
-  if (point->expression != nullptr &&
-      (point->expression->uses("col") || point->expression->uses("row"))) {
-    return std::nullopt;
-  }
-  return coded_by(to, stored, node.images[0]);
-}
-
 std::string BlockWriter::centre(const Operand& operand) {
-  const bool plane = operand.external || stored_(operand.index);
+  const bool plane = is_plane(operand);
   if (!plane && moves(to_.node(operand.index))) {
     move_ = operand.index;
     const std::string moved = centre(to_.node(operand.index).images[0]);
@@ -316,13 +298,10 @@ std::string BlockWriter::table(int n, const Operand& source) {
   return name;
 }
 
-std::optional<Operand> BlockWriter::tabled(int n) const {
-  return as<Point>(to_.node(n)) != nullptr ? coded_by(to_, stored_, {false, n}) : std::nullopt;
-}
-
 void BlockWriter::point_centre(int n, const std::string& name) {
   const Node& node = to_.node(n);
-  if (packed_ && rounded_by(n) >= 0) return sums_of_lanes(rounded_by(n), name, true);
+  const int rounds = plan_.node(n).rounds;
+  if (packed_ && rounds >= 0) return sums_of_lanes(rounds, name, true);
   if (packed_ && point_of_lanes(n, name)) return;
   if (const std::optional<Operand> source = tabled(n)) {
     ahead_ = points_;
@@ -350,7 +329,7 @@ BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint&
                                         const std::string& type, const std::string& outside,
                                         const std::string& own) {
   const std::string name = "w_" + own, edge = own + "_edge";
-  if (made_here(to_, stored_, operand)) {
+  if (plan_.in_groups(operand)) {
     return window_of_points(operand, f, border, type, outside, name);
   }
   write_border(to_, edge, type, to_.value(operand, "x", "y"), border, outside, to_.width(operand),

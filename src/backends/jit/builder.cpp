@@ -43,16 +43,10 @@ void Builder::fail(const std::string& why) const {
   throw Error("a kernel can't be generated: " + why + "\n" + spec_->key(), ExitCode::backend);
 }
 
-PixelClass Builder::cls(const Operand& operand) const {
-  return operand.external ? spec_->inputs[operand.index].cls : node(operand.index).cls;
-}
 std::int64_t Builder::values(const Operand& operand) const {
   if (!operand.external) return node(operand.index).values;
   const KernelInput& input = spec_->inputs[operand.index];
   return input.values * input.channels;
-}
-std::string Builder::name(const Operand& operand) {
-  return (operand.external ? "in" : "n") + std::to_string(operand.index);
 }
 
 // --- parameters
@@ -195,11 +189,6 @@ PlaneText Builder::scratch_plane(const std::string& name, PixelClass cls,
   return plane_text(name, pointer, cls, [cls, size](const LaunchContext& at, int) {
     return static_cast<double>(row_bytes(cls, size(at)));
   });
-}
-
-int Builder::output_of(int n) const {
-  const auto it = std::find(spec_->outputs.begin(), spec_->outputs.end(), n);
-  return it == spec_->outputs.end() ? -1 : static_cast<int>(it - spec_->outputs.begin());
 }
 
 PlaneText Builder::plane(const Operand& operand) {

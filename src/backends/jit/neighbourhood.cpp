@@ -233,7 +233,7 @@ void write_extremum(Builder& to, int n, const std::string& name, bool two_passes
                to.height(image));
   const std::string tap = to.call(at, "x + dx", "y + dy");
   const Mask& mask = extremum.mask;
-  if (!two_passes || !mask.full() || mask.width == 1 || mask.height == 1 || mask.count() <= 9) {
+  if (!two_passes) {
     to.function(name, value_header(type, name) + fold(mask, tap) + "}\n");
     return;
   }

@@ -67,20 +67,6 @@ std::string value_header(const std::string& type, const std::string& name) {
   return "FUNCTION " + type + " " + name + "(GIVEN, const int x, const int y) {\n";
 }
 
-bool in_double(const Builder& to, int n) {
-  const Node& node = to.node(n);
-  return std::get<Point>(node.primitive).in_double ||
-         (is_integer(node.cls) &&
-          std::all_of(node.images.begin(), node.images.end(),
-                      [&](const Operand& image) { return is_integer(to.cls(image)); }));
-}
-
-std::span<const Operand> pixel_images(const Node& node) {
-  const auto* point = std::get_if<Point>(&node.primitive);
-  const std::span<const Operand> images = node.images;
-  return point != nullptr && point->lookup ? images.first(1) : images;
-}
-
 std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
   const Node& node = to.node(n);
   const Point& point = std::get<Point>(node.primitive);
@@ -89,7 +75,7 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
     return to.call(entry, "(int)" + pixel_text(node.images[0]), "0");
   }
   const std::string name = Builder::name({false, n});
-  const std::string real = in_double(to, n) ? "double" : "float";
+  const std::string real = in_double(to.context(), n) ? "double" : "float";
   const auto cast = [&](const std::string& text) { return "(" + real + ")" + text; };
   const auto pixel = [&](const Operand& image) {
     const std::string text = pixel_text(image);

@@ -12,7 +12,6 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int least_cells = 26;        // windows that networks don't take
 constexpr int most_small_count = 255;  // that fits a byte
 constexpr int codes = 256;
 constexpr int most_row_cells = 64;  // that a work-item holds four times over, in registers
@@ -422,11 +421,6 @@ class RankHistogram {
 };
 
 }  // namespace
-
-bool fits_rank_histogram(const Builder& to, int n) {
-  const auto* rank = std::get_if<Rank>(&to.node(n).primitive);
-  return to.fast() && rank != nullptr && !rank->offsets && rank->mask.count() >= least_cells;
-}
 
 void write_rank_histogram(Builder& to, int n) { RankHistogram(to, n).write(); }
 
