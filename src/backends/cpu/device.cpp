@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "backends/cpu/level.hpp"
+#include "backends/cpu/node_forms.hpp"
 #include "backends/cpu/step.hpp"
 #include "core/interleave.hpp"
 
@@ -176,6 +177,11 @@ class CpuDevice final : public Device {
 std::vector<DeviceInfo> devices() { return {describe(cpu_level())}; }
 
 std::unique_ptr<Device> open(int, ThreadPool& pool) { return open_at(cpu_level(), pool); }
+
+KernelForms forms(int) {
+  const DeviceInfo info = describe(cpu_level());
+  return {info.id + " (" + info.name + ", " + info.driver + ")", node_forms};
+}
 
 std::unique_ptr<Device> open_at(CpuLevel level, ThreadPool& pool) {
   return std::make_unique<CpuDevice>(level, pool);

@@ -35,7 +35,9 @@ class Generator {
     for (int n = 0; n < static_cast<int>(plan_.nodes.size()); ++n) {
       std::visit(Writer{to_, plan_, n}, plan_.node(n).form);
     }
-    return to_.finish();
+    Program program = to_.finish();
+    program.plan = to_text(plan_, to_.spec());
+    return program;
   }
 
  private:

@@ -129,6 +129,7 @@ struct LaunchPlan {
 
 struct Program {
   std::string source;                // complete, compiles alone
+  std::string plan;                  // what it is made by, in words; no part of the source
   std::vector<std::string> entries;  // names of the kernels in it
   // CUDA: dynamic shared memory of each; none where it is empty. OpenCL kernels declare theirs.
   std::vector<int> local_bytes;

@@ -254,7 +254,7 @@ class Chooser {
       node = {MadeInGroups{readers[0]}, "local memory holds what " + reader + " reads around"};
     } else if (planes_.stored(n)) {
       node = stored_form(n);
-      node.reason = why_stored(chosen_, planes_, n) + ": " + node.reason;
+      node.reason = "stored because " + why_stored(chosen_, planes_, n) + "; " + node.reason;
     } else {
       node = {Inlined{}, readers.size() == 1
                              ? reader + " reads it pixel by pixel"
@@ -290,7 +290,7 @@ class Chooser {
     if (fast && is_nearest_resize(of_.node(n))) return {NearestResize{}, "it moves pixels only"};
     if (fast && fits_resize_tiles(of_.node(n)))
       return {ResizeTiles{}, "a tile's columns are made once"};
-    return {Pixels{}, fast ? "no block holds what it reads" : "IMPIPE_JIT_STAGED asks for it"};
+    return {Pixels{}, fast ? "no block holds what it reads" : "IMPIPE_JIT_STAGED asks for pixels"};
   }
 
   static std::string why_block(const BlockSize& size) {

@@ -14,6 +14,7 @@
 #include "backends/jit/measure_plan.hpp"
 #include "backends/jit/strip_chain.hpp"
 #include "backends/jit/tile_plan.hpp"
+#include "core/backend.hpp"
 
 namespace impipe::jit {
 
@@ -85,6 +86,8 @@ KernelPlan choose(const KernelSpec& spec, const Tuning& tuning, Dialect dialect)
 
 // One line a node: "n1 stencil: blocks of 4x8, 4 groups a processor; it leaves the kernel".
 std::string to_text(const KernelPlan& plan, const KernelSpec& spec);
+// The same of any kernel on a device with these numbers.
+KernelForms kernel_forms(std::string device, Dialect dialect, const Tuning& tuning);
 // A node's form with its sizes: "blocks of 4x8, 4 groups a processor".
 std::string describe(const NodePlan& node);
 

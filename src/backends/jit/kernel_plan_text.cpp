@@ -91,6 +91,18 @@ std::string describe(const NodePlan& node) {
   return text;
 }
 
+KernelForms kernel_forms(std::string device, Dialect dialect, const Tuning& tuning) {
+  return {std::move(device), [dialect, tuning](const KernelSpec& spec) {
+            Tuning numbers = tuning;
+            numbers.stacked = spec.planes > 1;
+            std::vector<NodeForm> forms;
+            for (const NodePlan& node : choose(spec, numbers, dialect).nodes) {
+              forms.push_back({describe(node), node.reason});
+            }
+            return forms;
+          }};
+}
+
 std::string to_text(const KernelPlan& plan, const KernelSpec& spec) {
   std::string text;
   for (std::size_t n = 0; n < plan.nodes.size(); ++n) {
