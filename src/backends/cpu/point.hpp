@@ -8,6 +8,7 @@
 #include "backends/cpu/arguments.hpp"
 #include "backends/cpu/code_table.hpp"
 #include "backends/cpu/fixed_sum.hpp"
+#include "backends/cpu/luminance.hpp"
 #include "backends/cpu/scratch.hpp"
 #include "backends/cpu/tile_image.hpp"
 #include "core/row_evaluator.hpp"
@@ -64,8 +65,8 @@ class PointProgram {
   CpuLevel level_;
   std::vector<Binding> bindings_;
   bool in_double_ = false;
-  std::optional<FixedSum> fixed_;  // gives the same codes
-  bool luminance_ = false;
+  std::optional<FixedSum> fixed_;    // gives the same codes
+  std::optional<MeanWeights> mean_;  // likewise
 };
 
 }  // namespace impipe::cpu

@@ -21,10 +21,11 @@ void write_block_kernel(Builder& to, const KernelPlan& plan, int n) {
   const auto write = [&](const BlockSize& size, const std::string& which,
                          const LaunchTest& wanted) {
     BlockWriter block(to, plan, n, size, self);
-    block.quickly(n, to.plane(self));
+    const PlaneText plane = to.plane(self);
+    if (blocks.reciprocals) block.quickly(n, plane);
     const std::string array = block.centre(self);
     block.kernel(
-        "store_" + Builder::name(self) + which, array, to.plane(self), to.node(n).cls,
+        "store_" + Builder::name(self) + which, array, plane, to.node(n).cls,
         [self](const LaunchContext& at) { return at.size_of(self); }, to.height(self), wanted);
   };
   const bool mean = blocks.means;

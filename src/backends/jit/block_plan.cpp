@@ -2,7 +2,6 @@
 #include "backends/jit/block_plan.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "backends/jit/text.hpp"
 
@@ -119,8 +118,7 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
     if (coded_by(of, planes, operand)) parts.tables = true;
     ++parts.points;
     parts.powers = parts.powers || point->expression != nullptr ||
-                   (point->body != nullptr &&
-                    std::string_view(point->body->text).find("pow(") != std::string_view::npos);
+                   (point->body != nullptr && traits_of(*point->body).powers);
     for (const Operand& image : pixel_images(node)) {
       collect(of, planes, image, means, parts);
     }
@@ -226,6 +224,36 @@ Parts parts_of(const KernelContext& of, const Planes& planes, int n, bool means 
   collect(of, planes, {false, n}, means, parts);
   parts.fits = parts.fits && !(parts.moved && parts.around);
   return parts;
+}
+
+// What a block of points has besides planes.
+struct PointParts {
+  bool quotients = false;        // of floats, by what is the same for all pixels
+  bool tables_or_moves = false;  // its groups go from block to block, or load from other places
+};
+
+void collect_points(const KernelContext& of, const Planes& planes, const Operand& operand,
+                    PointParts& parts) {
+  if (planes.has(operand)) return;
+  const Node& node = of.node(operand.index);
+  if (moves(node) || coded_by(of, planes, operand)) {
+    parts.tables_or_moves = true;
+    return;
+  }
+  const Point& point = *as<Point>(node);
+  parts.quotients =
+      parts.quotients || (!point.lookup && point.body != nullptr && !in_double(of, operand.index) &&
+                          traits_of(*point.body).divides_by_uniform);
+  for (const Operand& image : pixel_images(node)) collect_points(of, planes, image, parts);
+}
+
+bool takes_reciprocals(const KernelContext& of, const Planes& planes, int n,
+                       const BlockSize& size) {
+  if (!size.points || !of.tuning.unroll) return false;
+  if (row_alignment % (size.px * bytes_of(of.node(n).cls)) != 0) return false;
+  PointParts parts;
+  collect_points(of, planes, {false, n}, parts);
+  return parts.quotients && !parts.tables_or_moves;
 }
 
 }  // namespace
@@ -337,6 +365,7 @@ std::optional<Blocks> blocks_of(const KernelContext& of, const Planes& planes, i
     blocks.low->py = parts.made ? low_rows / 2 : low_rows;
     blocks.low->groups = std::max(blocks.size.groups, BlockSize{}.groups);
   }
+  blocks.reciprocals = takes_reciprocals(of, others, n, blocks.size);
   if (blocks.means) blocks.weighted = block_size(of, others, parts_of(of, others, n));
   return blocks;
 }

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "backends/jit/body_tree.hpp"
 #include "backends/jit/kernel_context.hpp"
 #include "backends/jit/lane_arithmetic.hpp"
 #include "backends/jit/point_plan.hpp"
+#include "core/body_tree.hpp"
 
 namespace impipe::jit {
 
@@ -36,6 +36,9 @@ struct Blocks {
   std::optional<BlockSize> low;       // for images that have too few blocks of `size`
   bool means = false;                 // the two above are for weights that make a mean, and
   std::optional<BlockSize> weighted;  // this for all others
+  // Quotients of floats by what is the same for all pixels: first by reciprocals, for blocks in
+  // which all of them turn out to be exact.
+  bool reciprocals = false;
 };
 
 // The kernels by which blocks make node n from the planes and, in the same kernel, from the others.

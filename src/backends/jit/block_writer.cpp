@@ -37,36 +37,26 @@ std::string BlockWriter::centre(const Operand& operand) {
 void BlockWriter::quickly(int n, const PlaneText& plane) {
   const PixelClass cls = to_.node(n).cls;
   const int row = px_;
-  if (!points_ || !to_.tuning().unroll || row_alignment % (row * bytes_of(cls)) != 0) return;
-  Builder::Quick quick;
-  to_.quick = &quick;
-  const std::string array = centre({false, n});
-  to_.quick = nullptr;
-  if (quick.used && tables_.empty() && load_text_.empty()) {
-    std::string ones;
-    for (const std::string& unit : quick.units) ones += " && " + unit + " == 1.0f";
-    const std::string type = type_of(cls), count = std::to_string(row);
-    const auto to_row = [&](const std::string& r) {
-      return "    GLOBAL " + type + "* const row = " + plane.row("(y0 + " + r + ")") + " + x0;\n";
-    };
-    quick_text_ = "  if (y0 + " + std::to_string(py_) + " <= " + to_.height(sized_) + ones +
-                  ") {\n  " + type + " all[" + std::to_string(py_ * row) +
-                  "];\n  struct Quotients quotients;\n  quotients.least = 0xffffffffu;\n"
-                  "  quotients.sum = 0.0f;\n" +
-                  loop("r", py_) + "{\n    const int y = y0 + r;\n" + row_text_ + loop("k", row) +
-                  "all[r * " + count + " + k] = " + array + "[k];\n  }\n" +
-                  "  if (all_exact(&quotients)) {\n" + loop("r", py_) + "{\n" + to_row("r") +
-                  wide_store(cls, "row", "(all + r * " + count + ")", row, to_.tuning().load_bytes,
-                             "      ") +
-                  "    }\n    return;\n  }\n  }\n";
-  }
-  tables_.clear();
-  load_arrays_.clear();
-  load_text_.clear();
-  row_text_.clear();
-  made_.clear();
-  in_words_.clear();
-  reads_rows_ = false;
+  Quotients quotients;
+  BlockWriter block(to_, plan_, n, {.px = px_, .py = py_, .points = true}, sized_);
+  block.quotients_ = &quotients;
+  const std::string array = block.centre({false, n});
+  std::string ones;
+  for (const std::string& unit : quotients.units) ones += " && " + unit + " == 1.0f";
+  const std::string type = type_of(cls), count = std::to_string(row);
+  const auto to_row = [&](const std::string& r) {
+    return "    GLOBAL " + type + "* const row = " + plane.row("(y0 + " + r + ")") + " + x0;\n";
+  };
+  quick_text_ =
+      "  if (y0 + " + std::to_string(py_) + " <= " + to_.height(sized_) + ones + ") {\n  " + type +
+      " all[" + std::to_string(py_ * row) +
+      "];\n  struct Quotients quotients;\n  quotients.least = 0xffffffffu;\n"
+      "  quotients.sum = 0.0f;\n" +
+      loop("r", py_) + "{\n    const int y = y0 + r;\n" + block.row_text_ + loop("k", row) +
+      "all[r * " + count + " + k] = " + array + "[k];\n  }\n" + "  if (all_exact(&quotients)) {\n" +
+      loop("r", py_) + "{\n" + to_row("r") +
+      wide_store(cls, "row", "(all + r * " + count + ")", row, to_.tuning().load_bytes, "      ") +
+      "    }\n    return;\n  }\n  }\n";
 }
 
 std::string BlockWriter::row_pass(int n, const std::string& name) {
@@ -312,8 +302,8 @@ void BlockWriter::point_centre(int n, const std::string& name) {
     return;
   }
   for (const Operand& image : pixel_images(node)) centre(image);
-  const std::string value =
-      point_value(to_, n, [&](const Operand& image) { return centre(image) + "[k]"; });
+  const std::string value = point_value(
+      to_, n, [&](const Operand& image) { return centre(image) + "[k]"; }, quotients_);
   row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_) + "];\n" +
                for_each_pixel((names_place(node) ? "const int x = x0 + i;\n      " : "") + name +
                               "[k] = " + value + ";");

@@ -9,6 +9,7 @@
 
 #include "backends/jit/builder.hpp"
 #include "backends/jit/kernel_plan.hpp"
+#include "backends/jit/nodes.hpp"
 
 namespace impipe::jit {
 
@@ -35,8 +36,8 @@ class BlockWriter {
         items_(to.tuning().group),
         sized_(sized) {}
 
-  // Where point node n has quotients by uniform numbers: the block by reciprocals, stored if all
-  // are exact; what is written after it makes the others. Before everything else.
+  // The block of point node n with its quotients by reciprocals, stored if all are exact; what is
+  // written after it makes the others. Before everything else.
   void quickly(int n, const PlaneText& plane);
 
   // The array with a row of the block of an operand: [px].
@@ -242,8 +243,9 @@ class BlockWriter {
   bool ahead_ = false;  // what is loaded now is
   int move_ = -1;       // the node by which what is made now is moved
   std::string quick_text_;
-  std::string text_;      // the windows
-  std::string row_text_;  // what each row r of the block is made of
+  Quotients* quotients_ = nullptr;  // where they are by reciprocals
+  std::string text_;                // the windows
+  std::string row_text_;            // what each row r of the block is made of
   std::set<std::string> made_;
   std::map<std::string, std::string> in_words_;  // arrays that are also there as words: those
   std::vector<LaneRows> lane_rows_;

@@ -111,15 +111,6 @@ class Builder {
   void body_once(const std::string& name, const std::string& text);
   bool has_function(const std::string& name) const { return uses_.contains(name); }
 
-  // Quotients of floats by what is the same for all pixels, found by reciprocals; `quotients`
-  // (struct Quotients) says whether all of them are exact.
-  struct Quick {
-    bool used = false;
-    std::set<std::string> units;  // text of the whites, which are taken to be 1
-  };
-  // Where nodes are written quickly and what they were then; null otherwise.
-  Quick* quick = nullptr;
-
   // What is written between the two has buffers of its own: a kernel that another one needs first.
   std::set<std::string> suspend() { return std::exchange(using_, {}); }
   void resume(const std::set<std::string>& outer) { using_.insert(outer.begin(), outer.end()); }

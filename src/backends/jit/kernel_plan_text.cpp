@@ -35,6 +35,7 @@ struct FormText {
     if (blocks.means) text += " for means";
     if (blocks.low) text += "; of " + block_text(*blocks.low) + " for small images";
     if (blocks.weighted) text += "; of " + block_text(*blocks.weighted) + " for other weights";
+    if (blocks.reciprocals) text += "; quotients by reciprocals first";
     return text;
   }
   std::string operator()(const StripChain& form) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,9 +43,14 @@ void write_backproject(Builder& to, int n);
 // The text of a pixel of `image` at the place that stands around it.
 using PixelText = std::function<std::string(const Operand& image)>;
 
+// Where quotients of floats by what is the same for all pixels are found by reciprocals:
+// `quotients` (struct Quotients), which stands around the text, says whether all of them are exact.
+struct Quotients {
+  std::set<std::string> units;  // text of the whites, which are taken to be 1
+};
 // The text of point node n's pixel from those of its images; x and y stand around it. Writes the
-// body.
-std::string point_value(Builder& to, int n, const PixelText& pixel);
+// body. quotients: by reciprocals.
+std::string point_value(Builder& to, int n, const PixelText& pixel, Quotients* quotients = nullptr);
 
 // The value outside the image as a float: the node's last argument.
 std::string outside_value(Builder& to, int n, Border border);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <string_view>
 
+#include "core/body_tree.hpp"
 #include "core/expression.hpp"
 
 namespace impipe::jit {
@@ -71,9 +71,9 @@ bool take_long(const KernelContext& of, const Planes& planes, const Operand& mad
         quotients = quotients || e.op == ExpressionOp::divide;
       }
     } else if (point->body != nullptr) {
-      const std::string_view text = point->body->text;
-      powers = text.find("pow(") != text.npos;
-      quotients = text.find("over(") != text.npos || text.find(" / ") != text.npos;
+      const BodyTraits traits = traits_of(*point->body);
+      powers = traits.powers;
+      quotients = traits.quotients;
     }
     const bool doubles = in_double(of, operand.index);
     if (powers || (doubles && (quotients || pixel_images(node).size() > 2))) {
