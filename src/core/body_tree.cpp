@@ -339,6 +339,14 @@ std::string tree_text(const BodyTree& tree, const PartText& other) {
       for (std::size_t i = 0; i < tree.parts.size(); ++i) text += (i > 0 ? ", " : "") + part(i, 0);
       return text + ")";
     }
+    case Kind::equal:
+    case Kind::unequal:
+    case Kind::either_bit:
+    case Kind::both_bits: {
+      // Readers and compilers want brackets that C does not.
+      const int least = strength(Kind::sum);
+      return part(0, least) + sign_of(tree.kind) + part(1, least);
+    }
     default: return part(0, own) + sign_of(tree.kind) + part(1, own + 1);
   }
 }

@@ -275,7 +275,6 @@ std::string BlockWriter::table(int n, const Operand& source) {
   const auto memory = [&] {
     return to_.scratch(name, type, [](const LaunchContext&) { return std::int64_t{1024}; });
   };
-  const std::set<std::string> outer = to_.suspend();
   const std::string entry = code_value(n, source);
   const int items = to_.cls(source) == PixelClass::logical ? 2 : 256;
   to_.kernel("make_" + name, items,
@@ -283,7 +282,6 @@ std::string BlockWriter::table(int n, const Operand& source) {
              [items](const LaunchContext&) {
                return LaunchShape{{1, 1, 1}, {items, 1, 1}};
              });
-  to_.resume(outer);
   tables_ += each + memory() + "[code];\n  }\n  BARRIER;\n";
   return name;
 }

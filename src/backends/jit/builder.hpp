@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/jit/code.hpp"
 #include "backends/jit/kernel_context.hpp"
 
 namespace impipe::jit {
@@ -100,20 +101,17 @@ class Builder {
   PlaneText plane(const Operand& operand);
   int output_of(int n) const { return context().output_of(n); }  // -1 when the node is none
 
-  // --- functions; a function uses the buffers whose text was asked for since the last one
+  // --- functions. A kernel has the buffers that its text and the functions it calls name.
   // "name(GIVE, x, y)" for a function that was written, or for an input.
-  std::string call(const std::string& name, const std::string& x, const std::string& y);
+  std::string call(const std::string& name, const std::string& x, const std::string& y) const;
   // The value of an operand's pixel.
   std::string value(const Operand& operand, const std::string& x, const std::string& y);
   void function(const std::string& name, const std::string& text);
-  void body(const std::string& text) { functions_ += text; }
+  // What takes all it uses as arguments.
+  void body(const std::string& text) { pieces_.push_back({code_of(text), "", {}, 0, ""}); }
   // The same unless there is a function of that name.
   void body_once(const std::string& name, const std::string& text);
-  bool has_function(const std::string& name) const { return uses_.contains(name); }
-
-  // What is written between the two has buffers of its own: a kernel that another one needs first.
-  std::set<std::string> suspend() { return std::exchange(using_, {}); }
-  void resume(const std::set<std::string>& outer) { using_.insert(outer.begin(), outer.end()); }
+  bool has_function(const std::string& name) const { return functions_.contains(name); }
 
   // --- kernels, launched in the order in which they are added
   // groups: how many should fit on a processor at once, which limits the registers; 0: any.
@@ -160,8 +158,22 @@ class Builder {
     ShapeFunction shape;
     std::vector<Buffer> buffers;
   };
+  // A part of the source: functions, or a kernel with its head.
+  struct Piece {
+    Code code;
+    std::string head;                             // of a kernel
+    std::map<std::string, std::string> pointers;  // buffer -> text of its pointer in the kernel
+    std::size_t buffers = 0;                      // that there were then
+    std::string tail;
+  };
   struct Launcher;
 
+  // The buffers of a code and of the functions that it calls.
+  std::set<std::string> buffers_of(const Code& code) const;
+  // known: all buffers, in their order.
+  std::string text_of(const Piece& piece, const std::vector<std::string>& known) const;
+  // Leaves out what no text uses.
+  void prune();
   void load_function(const Operand& input);
   // Text of the pointer to a buffer's part for this group's plane.
   std::string place_of(const NamedBuffer& buffer);
@@ -176,10 +188,9 @@ class Builder {
   int field_bytes_ = 0;
   std::vector<NamedBuffer> buffers_;
   std::vector<ScratchPlan> scratches_;
-  std::string functions_;
-  std::map<std::string, std::set<std::string>> uses_;  // function -> buffers
+  std::vector<Piece> pieces_;
+  std::map<std::string, std::set<std::string>> functions_;  // name -> buffers
   std::set<std::string> bodies_;
-  std::set<std::string> using_;  // by what is being written
   std::vector<std::string> entries_;
   std::vector<int> local_bytes_;  // one an entry
   int most_registers_ = 0;

@@ -75,8 +75,8 @@ std::vector<std::string> write_stencil_function(Builder& to, int n, const std::s
     }
     text = "return " + expression_body(*stencil.expression, parameters) + ";";
   }
-  to.body("\n#undef at\n#define at(dx, dy) " + at + "\n" +
-          body_function(name, "float", first, parameters, text));
+  to.function(name, "#undef at\n#define at(dx, dy) " + at + "\n" +
+                        body_function(name, "float", first, parameters, text));
   return arguments;
 }
 

@@ -18,11 +18,9 @@ std::string write_entry(Builder& to, int n) {
   const Node& node = to.node(n);
   const Operand& table = node.images[1];
   if (!table.external) to.fail("a table is made inside it");
-  const std::set<std::string> outer = to.suspend();
   const std::string entry = to.value(table, "x % row", "x / row");
   to.function(name, value_header(type_of(node.cls), name) + "  const int row = " + to.width(table) +
                         ";\n  return " + entry + ";\n}\n");
-  to.resume(outer);
   return name;
 }
 

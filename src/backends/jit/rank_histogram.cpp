@@ -341,7 +341,6 @@ class RankHistogram {
 
   std::string rows_text() {
     const Mask& mask = rank_.mask;
-    to_.call(name_ + "_row", "x", "y");  // for its buffers
     return filled(rows_loop, {{"words", number(words())},
                               {"up", number(mask.origin_y)},
                               {"down", number(mask.height - 1 - mask.origin_y)},
@@ -381,7 +380,6 @@ class RankHistogram {
     const auto value = [&](const char* place, const std::string& rank) {
       std::string key = place;
       if (rest_bits() > 0) {
-        to_.call(name_ + "_rest", "x", "y");  // for its buffers
         key = name_ + "_rest(GIVE, digits, x, y, " + place + ", " + rank + ")";
       }
       return single ? "single_of_key(" + key + ")" : key;

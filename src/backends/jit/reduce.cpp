@@ -175,7 +175,6 @@ void write_stream(Builder& to, const Reductions& reductions) {
   const auto total = [&](const std::string& declared) {
     std::string measured;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      parts(folds[i]);
       measured += "      " + to.measure({false, nodes[i]}) + "[0] = (double)all_" + folds[i].name +
                   "[0];\n";
     }

@@ -82,7 +82,6 @@ class StripWriter : public BlockWriter {
                                (heavy_ ? "  y0 -= " + number(first_) + ";\n" : "") +
                                "#pragma unroll 1\n  for (int turn = 0; turn < turns; ++turn) {\n" +
                                turn + end + "  y0 += " + number(turn_) + ";\n  }\n}\n");
-    to_.call(function, "", "");  // the kernel has its buffers
     const auto call = [&](const char* edge) {
       return function + "(GIVE, shared, x0, y0, turns" + passed + ", " + edge + ");\n";
     };
