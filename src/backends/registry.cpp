@@ -10,9 +10,9 @@ namespace impipe::backends {
 namespace {
 
 constexpr Backend all[] = {
-    {"cpu", cpu::devices, cpu::open, [] { return false; }},
-    {"cuda", cuda::devices, cuda::open, [] { return true; }},
-    {"opencl", opencl::devices, opencl::open, opencl::may_have_gpu},
+    {"cpu", cpu::devices, cpu::open, cpu::forms, [] { return false; }},
+    {"cuda", cuda::devices, cuda::open, cuda::forms, [] { return true; }},
+    {"opencl", opencl::devices, opencl::open, opencl::forms, opencl::may_have_gpu},
 };
 
 }  // namespace

@@ -1,4 +1,6 @@
 // impipe plan: what a pipeline would do, without touching a pixel.
+#include <fmt/format.h>
+
 #include <new>
 
 #include "cli/command.hpp"
@@ -6,8 +8,10 @@
 #include "cli/standard_output.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
+#include "core/plane_kernel.hpp"
 #include "engine/file_at_work.hpp"
 #include "engine/inspect.hpp"
+#include "engine/session.hpp"
 #include "pipeline/explain.hpp"
 #include "pipeline/fuse.hpp"
 #include "pipeline/image_sizes.hpp"
@@ -19,7 +23,7 @@ namespace {
 struct PlanFlags {
   std::vector<std::string> arguments;
   std::string pipeline_file;
-  std::string cls = "uint8", max_pixels, sandbox;
+  std::string cls = "uint8", max_pixels, sandbox, device;
   int channels = 1;
   bool alpha = false;
   bool strict = false, no_fuse = false;
@@ -55,6 +59,24 @@ MadeImage input_of(const PlanFlags& flags, const pipeline::Pipeline& pipeline,
   return input;
 }
 
+// Two lines a node of a step's kernels: how the device makes it, and why.
+pipeline::DeviceKernels kernels_of(const Plan& plan, const std::string& device) {
+  const KernelForms kernels = engine::kernel_forms(device);
+  pipeline::DeviceKernels out{kernels.device, {}};
+  for (const Step& step : plan.steps) {
+    const KernelSpec spec = plane_kernel(step.kernel).spec;
+    const std::vector<NodeForm> forms = kernels.of(spec);
+    std::vector<std::string> lines;
+    for (std::size_t n = 0; n < forms.size(); ++n) {
+      lines.push_back(
+          fmt::format("n{} {}: {}", n, pipeline::describe(spec.nodes[n]), forms[n].form));
+      lines.push_back("   " + forms[n].reason);
+    }
+    out.steps.push_back(std::move(lines));
+  }
+  return out;
+}
+
 void print_plan(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
   const std::int64_t max_pixels = flags.max_pixels.empty()
                                       ? pipeline::default_max_pixels
@@ -69,7 +91,9 @@ void print_plan(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
   const Plan lowered = pipeline::lower(pipeline, input.type, operands, {.strict = flags.strict});
   pipeline::planned_sizes(pipeline, lowered, input.size, sizes, max_pixels);
   const Plan plan = flags.no_fuse ? pipeline::without_unread(lowered) : pipeline::fuse(lowered);
-  write_stdout(pipeline::explain(pipeline, plan, lowered));
+  if (flags.device.empty()) return write_stdout(pipeline::explain(pipeline, plan, lowered));
+  const pipeline::DeviceKernels kernels = kernels_of(plan, flags.device);
+  write_stdout(pipeline::explain(pipeline, plan, lowered, &kernels));
 }
 
 int show_plan(PlanFlags& flags) {
@@ -98,7 +122,8 @@ void add_plan(CommandSet& commands) {
   command.summary = "Show stages, types, fused steps and bytes moved";
   command.examples =
       "impipe plan 'imadjust | conv2 k7 | edge prewitt' photos/a.png\n"
-      "impipe plan 'imadjust | conv2 k7 | edge prewitt' --class uint16 --channels 3\n";
+      "impipe plan 'imadjust | conv2 k7 | edge prewitt' --class uint16 --channels 3\n"
+      "impipe plan 'imgaussfilt 2 | imadjust' --device cuda\n";
   auto flags = std::make_shared<PlanFlags>();
   CLI::App* app = command.app;
   command.takes(flags->arguments);
@@ -110,6 +135,10 @@ void add_plan(CommandSet& commands) {
   add_sandbox(app, flags->sandbox);
   flag(app, "--strict", flags->strict, "An implicit rgb2gray is an error");
   flag(app, "--no-fuse", flags->no_fuse, "Show the plan without fusion");
+  // A variable of its own: what IMPIPE_DEVICE says of runs may be a list, or all.
+  option(app, "--device", flags->device, "ID",
+         "Show what cpu, cuda or opencl makes of each step; cuda:1 is the second card")
+      ->envname("IMPIPE_PLAN_DEVICE");
   command.run = [flags] { return show_plan(*flags); };
 }
 

@@ -151,12 +151,27 @@ class Device {
   virtual double measure_copy() { return 0; }
 };
 
+// How a node of a kernel is made, in words.
+struct NodeForm {
+  std::string form;    // "blocks of 8x16 packed, 4 groups at once"
+  std::string reason;  // "it leaves the kernel: registers hold the bytes that it reads"
+};
+
+// What a device makes of kernels, for people (`impipe plan --device`), found without opening it.
+struct KernelForms {
+  std::string device;  // its id and name, or that none is here and whose numbers are taken
+  std::function<std::vector<NodeForm>(const KernelSpec& spec)> of;  // one a node, in their order
+};
+
 // A backend that was compiled in. The registry (backends/registry.hpp) has the list.
 struct Backend {
   const char* name;
   std::vector<DeviceInfo> (*devices)();
   // index: into devices(). The pool outlives the device.
   std::unique_ptr<Device> (*open)(int index, ThreadPool& pool);
+  // Of a device of devices(), or where the backend finds none. Throws Error (backend) for an index
+  // that is none of several.
+  KernelForms (*forms)(int index);
   // False when it surely has no GPU; asked by `auto` before devices(), which may load a driver of
   // many megabytes. Cheap: looks at files only.
   bool (*may_have_gpu)();

@@ -21,12 +21,12 @@ std::vector<std::string> backend_names() {
   return names;
 }
 
-const Backend& find_backend(const std::string& name) {
+const Backend& find_backend(const std::string& name, const std::string& flag = "--backend") {
   if (const Backend* backend = backends::find_backend(name)) return *backend;
   const std::vector<std::string> names = backend_names();
-  std::string known = "auto";
-  for (const std::string& n : names) known += ", " + n;
-  throw Error("--backend: there is no backend '" + name + "' in this build, which has " + known +
+  std::string known = flag == "--backend" ? "auto" : "";
+  for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
+  throw Error(flag + ": there is no backend '" + name + "' in this build, which has " + known +
                   did_you_mean(name, names),
               ExitCode::backend);
 }
@@ -146,6 +146,16 @@ OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool) {
             "", &pool};
   }
   return {open_cpu(pool), "no GPU can be used: " + found.why_none, "", &pool};
+}
+
+KernelForms kernel_forms(const std::string& device) {
+  const size_t colon = std::min(device.find(':'), device.size());
+  const std::string number = colon == device.size() ? "0" : device.substr(colon + 1);
+  const Backend& backend = find_backend(device.substr(0, colon), "--device");
+  const bool digits = !number.empty() && number.size() <= 3 &&
+                      number.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits) throw Error("--device: '" + device + "' is no device: cuda:0 is one");
+  return backend.forms(std::stoi(number));
 }
 
 std::vector<DeviceInfo> all_devices() {

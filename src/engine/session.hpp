@@ -43,6 +43,10 @@ bool is_automatic(const DeviceChoice& choice);
 // touched for work that is shorter than its start.
 OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool);
 
+// How a device, as "cuda:0" or "cuda", makes kernels; it is not opened, and need not be here.
+// Throws Error (backend) for unknown names and numbers.
+KernelForms kernel_forms(const std::string& device);
+
 // The devices of all backends that were compiled in.
 std::vector<DeviceInfo> all_devices();
 

@@ -74,10 +74,6 @@ struct Words {
   static std::string border(Border b) { return " " + std::string(name_of(b)); }
 };
 
-std::string describe(const Node& node) {
-  return std::string(name_of(node.primitive)) + " " + std::visit(Words{}, node.primitive);
-}
-
 std::string value_name(const Plan& plan, ValueId value) {
   if (value == 0) return "the input";
   for (const PlanOperand& operand : plan.operands) {
@@ -98,6 +94,10 @@ double total_bytes(const Plan& plan) {
 }
 
 }  // namespace
+
+std::string describe(const Node& node) {
+  return std::string(name_of(node.primitive)) + " " + std::visit(Words{}, node.primitive);
+}
 
 double bytes_per_pixel(const Step& step) {
   double bytes = 0;
@@ -125,8 +125,11 @@ std::string describe(const Step& step) {
   return images + (stored ? " -> the image + " : " -> ") + measures;
 }
 
-std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfused) {
-  std::string out = fmt::format("input: {}\n\nstages:\n", to_string(plan.values[0].type));
+std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfused,
+                    const DeviceKernels* kernels) {
+  std::string out = fmt::format("input: {}\n", to_string(plan.values[0].type));
+  if (kernels != nullptr) out += fmt::format("device: {}\n", kernels->device);
+  out += "\nstages:\n";
   size_t widest = 0;
   for (const BoundStage& stage : pipeline.stages) widest = std::max(widest, stage.text.size());
   widest = std::min<size_t>(widest, 48);
@@ -151,6 +154,8 @@ std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfu
     out += fmt::format("      for stage {}; reads {}; {} bytes a pixel\n", stages,
                        reads.empty() ? "nothing" : reads, number_text(bytes_per_pixel(step)));
     if (!step.apart.empty()) out += fmt::format("      apart, because {}\n", step.apart);
+    if (kernels == nullptr) continue;
+    for (const std::string& line : kernels->steps[s]) out += fmt::format("      {}\n", line);
   }
   out += fmt::format("\n{} steps instead of {}; {} bytes a pixel instead of {}\n",
                      plan.steps.size(), unfused.steps.size(), number_text(total_bytes(plan)),

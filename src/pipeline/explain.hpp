@@ -2,15 +2,26 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/plan.hpp"
 #include "pipeline/pipeline.hpp"
 
 namespace impipe::pipeline {
 
+// What a device makes of a plan's kernels: lines for each step.
+struct DeviceKernels {
+  std::string device;
+  std::vector<std::vector<std::string>> steps;
+};
+
 // The text of `impipe plan`. `plan` is what will run; `unfused` is the plan before fusion, for
-// comparison of the bytes moved.
-std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfused);
+// comparison of the bytes moved; `kernels`: what a device makes of the steps, if that is asked.
+std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfused,
+                    const DeviceKernels* kernels = nullptr);
+
+// A node in a few words: "separable 7x7 replicate".
+std::string describe(const Node& node);
 
 // One line about a step: "point imadjust + separable 7x7 -> reduce sum"; "-> the image + reduce
 // sum" when the image is stored as well.

@@ -67,6 +67,30 @@ class Commands(ProgramTest):
             self.assertIn(name, result.out)
         self.assertEqual(self.tree(), [])
 
+    def test_plan_says_what_a_device_makes_of_each_step(self):
+        pipeline = "imgaussfilt 2 | imadjust 0.1,0.9"
+        for device in ["cpu", "cuda", "cuda:0", "opencl"]:
+            planned = self.impipe("plan", pipeline, "--device", device).out
+            self.assertRegex(planned, rf"\ndevice: {device}")
+            self.assertRegex(planned, r"\n      n0 separable 9x9 replicate: .+\n         .+\n"
+                                      r"      n1 point imadjust_linear: .+\n         .+\n")
+        cuda = self.impipe("plan", pipeline, "--device", "cuda").out
+        self.assertIn("both passes of n0 in tiles of ", cuda)
+        self.assertIn("stored because it leaves the kernel; local memory holds the row pass", cuda)
+        without = self.impipe("plan", pipeline).out
+        self.assertNotIn("device:", without)
+        # The rest is the same.
+        kept = [line for line in cuda.splitlines(True)
+                if not line.startswith(("device:", "      n", "         "))]
+        self.assertEqual("".join(kept), without)
+
+    def test_plan_of_a_device_that_is_none(self):
+        said = self.impipe("plan", "imadjust", "--device", "cudo", code=4).err
+        self.assertEqual(said, "impipe: --device: there is no backend 'cudo' in this build, which "
+                               "has cpu, cuda, opencl; did you mean 'cuda'?\n")
+        said = self.impipe("plan", "imadjust", "--device", "opencl:x", code=2).err
+        self.assertEqual(said, "impipe: --device: 'opencl:x' is no device: cuda:0 is one\n")
+
     def test_info_says_size_class_and_channels(self):
         self.picture("a.png", ramp(40, 60))
         said = self.impipe("info", "a.png").out

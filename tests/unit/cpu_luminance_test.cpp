@@ -1,4 +1,5 @@
-// rgb2gray's own kernel against its body: equal bits for all bytes, and for words near ties.
+// The kernel of means against the body of rgb2gray, and which bodies take it: equal bits for all
+// bytes, and for words near ties.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,14 +12,20 @@
 #include "support/spec_case.hpp"
 
 namespace impipe::bodies {
-extern const PointBody rgb2gray;
+extern const PointBody rgb2gray, imlincomb_2, imlincomb_3;
 }
 
 namespace impipe::testing {
 namespace {
 
-using cpu::has_luminance;
-using cpu::run_luminance;
+using cpu::mean_weights;
+using cpu::run_mean;
+
+// Of a body of three planes of one class.
+std::optional<cpu::MeanWeights> weights_of(const PointBody& body, PixelClass from, PixelClass to,
+                                           const std::vector<double>& args, CpuLevel level) {
+  return mean_weights(body, std::vector<PixelClass>(3, from), to, args, level);
+}
 
 // The instruction sets that have a kernel of their own.
 class CpuLuminance : public ::testing::TestWithParam<CpuLevel> {
@@ -26,7 +33,7 @@ class CpuLuminance : public ::testing::TestWithParam<CpuLevel> {
   void SetUp() override {
     if (!cpu::has_level(GetParam())) GTEST_SKIP();
     for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16}) {
-      ASSERT_TRUE(has_luminance(bodies::rgb2gray, cls, cls, {class_max(cls)}, GetParam()));
+      ASSERT_TRUE(weights_of(bodies::rgb2gray, cls, cls, {class_max(cls)}, GetParam()));
     }
   }
 
@@ -41,8 +48,10 @@ class CpuLuminance : public ::testing::TestWithParam<CpuLevel> {
       rows[c] = split[c] = reinterpret_cast<std::byte*>(channels[c].data());
     }
     split_row(split, reinterpret_cast<const std::byte*>(pixels.data()), 3, sizeof(T), n);
-    run_luminance(reinterpret_cast<std::byte*>(out.data()), rows, cls, n, bodies::rgb2gray,
-                  {class_max(cls)}, GetParam());
+    const std::vector<double> white = {class_max(cls)};
+    const auto weights = weights_of(bodies::rgb2gray, cls, cls, white, GetParam());
+    run_mean(reinterpret_cast<std::byte*>(out.data()), rows, cls, n, bodies::rgb2gray,
+             weights.value(), white, GetParam());
     return out;
   }
 };
@@ -99,6 +108,25 @@ TEST_P(CpuLuminance, WordsAtAndNearTies) {
   }
   ASSERT_GT(ties, 50);
   EXPECT_EQ(by_kernel(pixels, PixelClass::uint16), by_body(pixels, PixelClass::uint16));
+}
+
+TEST_P(CpuLuminance, IsOfAnyBodyThatIsSuchAMean) {
+  const PixelClass bytes = PixelClass::uint8, words = PixelClass::uint16;
+  const auto weights = [&](const std::vector<double>& args) {
+    return weights_of(bodies::imlincomb_3, bytes, bytes, args, GetParam());
+  };
+  EXPECT_EQ(weights({0.25, 0.5, 0.25, 0}), (cpu::MeanWeights{0.25, 0.5, 0.25}));
+  EXPECT_TRUE(weights({0, 0, 1, 0}));
+  EXPECT_FALSE(weights({0.5, 0.5, 0.5, 0}));
+  EXPECT_FALSE(weights({0.5, 0.75, -0.25, 0}));
+  EXPECT_FALSE(weights({0.25, 0.5, 0.25, 1}));
+  EXPECT_FALSE(weights_of(bodies::imlincomb_2, bytes, bytes, {0.5, 0.5, 0}, GetParam()));
+  EXPECT_FALSE(weights_of(bodies::rgb2gray, bytes, words, {255}, GetParam()));
+  const PixelClass mixed[] = {bytes, words, bytes};
+  EXPECT_FALSE(mean_weights(bodies::rgb2gray, mixed, bytes, {255}, GetParam()));
+  EXPECT_FALSE(weights_of(bodies::rgb2gray, bytes, bytes, {255}, CpuLevel::baseline));
+  // A white that is not the class's largest code is as good.
+  EXPECT_TRUE(weights_of(bodies::rgb2gray, bytes, bytes, {200}, GetParam()));
 }
 
 TEST_P(CpuLuminance, ShortRows) {

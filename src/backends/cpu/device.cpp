@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/cpu/node_forms.hpp"
 #include "backends/cpu/simd/level.hpp"
 #include "backends/cpu/step.hpp"
 
@@ -174,6 +175,11 @@ class CpuDevice final : public Device {
 std::vector<DeviceInfo> devices() { return {describe(cpu_level())}; }
 
 std::unique_ptr<Device> open(int, ThreadPool& pool) { return open_at(cpu_level(), pool); }
+
+KernelForms forms(int) {
+  const DeviceInfo info = describe(cpu_level());
+  return {info.id + " (" + info.name + ", " + info.driver + ")", node_forms};
+}
 
 std::unique_ptr<Device> open_at(CpuLevel level, ThreadPool& pool) {
   return std::make_unique<CpuDevice>(level, pool);

@@ -10,6 +10,7 @@ namespace impipe::cpu {
 
 std::vector<DeviceInfo> devices();
 std::unique_ptr<Device> open(int index, ThreadPool& pool);
+KernelForms forms(int index);
 // The same at an instruction set other than the best.
 std::unique_ptr<Device> open_at(CpuLevel level, ThreadPool& pool);
 

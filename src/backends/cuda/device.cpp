@@ -8,6 +8,7 @@
 #include "backends/cuda/kernel.hpp"
 #include "backends/cuda/memory.hpp"
 #include "backends/cuda/queue.hpp"
+#include "backends/jit/kernel_plan.hpp"
 #include "backends/jit/yardstick.hpp"
 #include "core/error.hpp"
 
@@ -38,6 +39,15 @@ int capability_of(DeviceNumber device) {
   check(driver().api.device_attribute(&minor, attribute_compute_minor, device),
         "cuDeviceGetAttribute");
   return 10 * major + minor;
+}
+
+jit::Tuning tuning_of(DeviceNumber device) {
+  jit::Tuning tuning = jit::tuning_for("nvidia", jit::Dialect::cuda);
+  int most = 0;
+  check(driver().api.device_attribute(&most, attribute_most_shared, device),
+        "cuDeviceGetAttribute");
+  tuning.most_local_bytes = std::min<std::int64_t>(tuning.most_local_bytes, most);
+  return tuning;
 }
 
 DeviceInfo describe(int index) {
@@ -78,10 +88,7 @@ class CudaDevice final : public Device {
     DeviceNumber device = 0;
     check(driver().api.device_get(&device, index), "cuDeviceGet");
     capability_ = capability_of(device);
-    int most = 0;
-    check(driver().api.device_attribute(&most, attribute_most_shared, device),
-          "cuDeviceGetAttribute");
-    tuning_.most_local_bytes = std::min<std::int64_t>(tuning_.most_local_bytes, most);
+    tuning_ = tuning_of(device);
     context_ = std::make_shared<DeviceContext>(device);
     memory_ = make_pool(context_, info_.id);
     staging_ = std::make_shared<StagingPool>(context_);
@@ -116,7 +123,7 @@ class CudaDevice final : public Device {
   DeviceInfo info_;
   ThreadPool& pool_;
   int capability_ = 0;
-  jit::Tuning tuning_ = jit::tuning_for("nvidia", jit::Dialect::cuda);
+  jit::Tuning tuning_;
   std::shared_ptr<const DeviceContext> context_;
   std::shared_ptr<jit::MemoryPool> memory_;
   std::shared_ptr<StagingPool> staging_;
@@ -142,6 +149,21 @@ std::vector<DeviceInfo> devices() {
 
 std::unique_ptr<Device> open(int index, ThreadPool& pool) {
   return std::make_unique<CudaDevice>(index, pool);
+}
+
+KernelForms forms(int index) {
+  const std::vector<DeviceInfo> all = devices();
+  if (!all.front().usable && all.size() == 1) {
+    return jit::kernel_forms("cuda: no device is here; by the numbers for NVIDIA's",
+                             jit::Dialect::cuda, jit::tuning_for("nvidia", jit::Dialect::cuda));
+  }
+  if (index < 0 || static_cast<std::size_t>(index) >= all.size()) {
+    throw Error("there is no device cuda:" + std::to_string(index), ExitCode::backend);
+  }
+  DeviceNumber device = 0;
+  check(driver().api.device_get(&device, index), "cuDeviceGet");
+  const DeviceInfo& info = all[static_cast<std::size_t>(index)];
+  return jit::kernel_forms(info.id + " (" + info.name + ")", jit::Dialect::cuda, tuning_of(device));
 }
 
 }  // namespace impipe::cuda

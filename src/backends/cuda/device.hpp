@@ -11,5 +11,6 @@ namespace impipe::cuda {
 // Without a driver: one entry, not usable, that says so.
 std::vector<DeviceInfo> devices();
 std::unique_ptr<Device> open(int index, ThreadPool& pool);
+KernelForms forms(int index);
 
 }  // namespace impipe::cuda

@@ -23,7 +23,8 @@ CudaKernel::CudaKernel(jit::Program program, const std::string& title,
     : context_(std::move(context)), program_(std::move(program)) {
   std::vector<std::string> options = jit::compiler_options(jit::Dialect::cuda);
   options.push_back(arch_option(capability));
-  jit::BinaryRequest request{.key = {}, .title = one_line(title), .extension = "cu"};
+  jit::BinaryRequest request{
+      .key = {}, .title = one_line(title), .extension = "cu", .plan = program_.plan};
   request.key.source = program_.source;
   for (const std::string& option : options) {
     if (!option.starts_with("-arch=")) request.key.options += option + " ";

@@ -16,11 +16,6 @@ constexpr int across = 32, down = 16;  // of a tile
 
 }  // namespace
 
-bool is_affine(const Builder& to, int n) {
-  const auto* resample = std::get_if<Resample>(&to.node(n).primitive);
-  return resample != nullptr && resample->kind == Resample::Kind::affine;
-}
-
 void write_affine_tiles(Builder& to, int n) {
   const Node& node = to.node(n);
   const Operand self{false, n}, image = node.images[0];

@@ -7,6 +7,7 @@
 #include <functional>
 #include <mutex>
 
+#include "backends/jit/text.hpp"
 #include "core/error.hpp"
 
 namespace impipe::jit {
@@ -36,6 +37,7 @@ void dump(const BinaryRequest& request) {
   std::snprintf(name, sizeof name, "%016zx", std::hash<std::string>()(request.key.source));
   const fs::path path = folder / (std::string(name) + "." + std::string(request.extension));
   std::ofstream file(path, std::ios::binary);
+  if (!request.plan.empty()) file << "// The plan of this kernel:\n" << commented(request.plan);
   file << request.key.source;
   if (!file.flush()) {
     throw Error("--dump-kernels: " + path.string() + " can't be written", ExitCode::usage);

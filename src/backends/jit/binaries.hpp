@@ -28,6 +28,7 @@ struct BinaryRequest {
   CacheKey key;
   std::string_view title;      // what the kernel does, one line
   std::string_view extension;  // of a dumped text: "cu" or "cl"
+  std::string_view plan;       // what a dumped text begins with, as a comment
 };
 
 // Gives a binary to `load`, which says whether the driver takes it. A binary of the cache that it

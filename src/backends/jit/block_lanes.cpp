@@ -10,18 +10,6 @@
 
 namespace impipe::jit {
 
-bool takes_lanes(const Builder& to, const IsStored& stored, int n) {
-  const Node& node = to.node(n);
-  const Operand& image = node.images[0];
-  if (bytes_of(to.cls(image)) != 1 || !only_points(to, stored, image)) return false;
-  if (const auto* stencil = as<Stencil>(node)) {
-    const bool known = stencil->border != Border::constant || node.arguments.empty() ||
-                       node.arguments.back().source == Argument::Source::constant;
-    return known && sums_of_body(*stencil).has_value();
-  }
-  return as<Extremum>(node) != nullptr || as<Rank>(node) != nullptr;
-}
-
 BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footprint& f,
                                              Border border, const std::string& fill,
                                              const std::string& own) {
@@ -29,7 +17,7 @@ BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footp
   const auto aligned = [&](int pixels) { return (pixels + 3) / 4 * 4; };
   const int first = aligned(f.left), bytes = first + row + aligned(f.right);
   Words words{"words_" + own, py_ + f.up + f.down, bytes / 4, first};
-  if (made_here(to_, stored_, operand)) {
+  if (plan_.in_groups(operand)) {
     words_of_points(operand, f, border, fill, own, words);
     return words;
   }

@@ -39,12 +39,6 @@ $each_part{
     }
 )";
 
-// The rule for places outside the image: blocks reach beyond the result's end.
-Border rule_of(const Node& node) {
-  const auto* window = as<Window>(node);
-  return window == nullptr || window->border == Border::absent ? Border::replicate : window->border;
-}
-
 // The place in direction x (y) from which node n takes its pixel at `place`, perhaps outside.
 std::string source(Builder& to, int n, bool x, const std::string& place, int width) {
   const Node& node = to.node(n);
@@ -57,37 +51,11 @@ std::string source(Builder& to, int n, bool x, const std::string& place, int wid
   return place + " + " + window_parameter(to, n, x);
 }
 
-// Whether nothing but its pixel's planes makes an operand's pixel.
-bool is_placeless(const Builder& to, const IsStored& stored, const Operand& operand) {
-  if (operand.external || stored(operand.index)) return true;
-  const auto* point = as<Point>(to.node(operand.index));
-  if (point == nullptr) return false;
-  if (point->expression != nullptr &&
-      (point->expression->uses("col") || point->expression->uses("row"))) {
-    return false;
-  }
-  const auto images = pixel_images(to.node(operand.index));
-  return std::all_of(images.begin(), images.end(),
-                     [&](const Operand& image) { return is_placeless(to, stored, image); });
-}
-
 }  // namespace
-
-bool moves(const Node& node) {
-  const auto* permute = as<Permute>(node);
-  return as<Window>(node) != nullptr || (permute != nullptr && !permute->transpose);
-}
-
-bool can_be_moved(const Builder& to, const IsStored& stored, int n) {
-  const Operand& image = to.node(n).images[0];
-  // A frame's value is no value of the points before it.
-  if (rule_of(to.node(n)) == Border::constant) return image.external || stored(image.index);
-  return is_placeless(to, stored, image);
-}
 
 void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
   const Node& move = to_.node(move_);
-  const Border rule = rule_of(move);
+  const Border rule = rule_of_move(move);
   const PixelClass cls = to_.cls(operand);
   const int bytes = bytes_of(cls);
   const int row = px_, count = row * bytes / 4, per_word = 4 / bytes;

@@ -44,7 +44,7 @@ void BlockWriter::around(int n, const std::string& name) {
       stencil_body(n, name, w, stencil->footprint());
     }
   } else if (const auto* separable = as<Separable>(node)) {
-    if (passes_in_block(to_, n)) {
+    if (plan_.node(n).rows.by == RowPass::By::own_window) {
       both_passes(n, *separable, name);
     } else {
       columns(n, *separable, name);

@@ -47,87 +47,21 @@ $make$keep_edge        }
 
 }  // namespace
 
-bool made_here(const Builder& to, const IsStored& stored, const Operand& operand) {
-  return !operand.external && !stored(operand.index) &&
-         as<Point>(to.node(operand.index)) != nullptr;
+std::string vector_type(const PointTile& tile, const std::string& type) {
+  return tile.bytes == 1 ? "uint" : tile.bytes == 2 ? "uint2" : type + "4";
 }
 
-bool only_points(const Builder& to, const IsStored& stored, const Operand& operand) {
-  if (operand.external || stored(operand.index)) return true;
-  const Node& node = to.node(operand.index);
-  const auto images = pixel_images(node);
-  return as<Point>(node) != nullptr && !images.empty() &&
-         std::all_of(images.begin(), images.end(),
-                     [&](const Operand& image) { return only_points(to, stored, image); });
-}
-
-bool take_long(const Builder& to, const IsStored& stored, const Operand& made) {
-  const std::function<bool(const Operand&)> long_before = [&](const Operand& operand) {
-    if (operand.external || stored(operand.index) || coded_by(to, stored, operand)) return false;
-    const Node& node = to.node(operand.index);
-    const auto* point = as<Point>(node);
-    if (point == nullptr) return false;
-    bool powers = false, quotients = false;
-    if (point->expression != nullptr) {
-      for (const ExpressionNode& e : point->expression->nodes()) {
-        powers = powers || e.op == ExpressionOp::power;
-        quotients = quotients || e.op == ExpressionOp::divide;
-      }
-    } else if (point->body != nullptr) {
-      const std::string_view text = point->body->text;
-      powers = text.find("pow(") != text.npos;
-      quotients = text.find("over(") != text.npos || text.find(" / ") != text.npos;
-    }
-    const bool doubles = in_double(to, operand.index);
-    if (powers || (doubles && (quotients || pixel_images(node).size() > 2))) {
-      return true;
-    }
-    const auto images = pixel_images(node);
-    return std::any_of(images.begin(), images.end(), long_before);
-  };
-  return long_before(made);
-}
-
-PointTile::PointTile(int element_bytes, Size of_group, const Footprint& f)
-    : bytes(element_bytes), group(of_group), reach(f) {
-  const auto columns = [&](int many) {
-    return (std::max(f.left, f.right) + many - 1) / many * many;
-  };
-  // Many bytes at a time, but where a narrow group would make more columns beside its own for it.
-  const int few = 8;
-  px = bytes > 1 ? 4 : group.width >= 128 || columns(16) == columns(few) ? 16 : few;
-  halo = columns(px);
-  width = static_cast<int>(group.width) + 2 * halo;
-  rows = static_cast<int>(group.height) + f.up + f.down;
-}
-
-std::string PointTile::vector_type(const std::string& type) const {
-  return bytes == 1 ? "uint" : bytes == 2 ? "uint2" : type + "4";
-}
-
-std::string PointTile::element(const std::string& vector, int k) const {
-  if (bytes == 1) return "BYTE_OF(" + vector + ", " + number(k) + ")";
-  if (bytes == 4) return vector + "." + "xyzw"[k];
+std::string element_of(const PointTile& tile, const std::string& vector, int k) {
+  if (tile.bytes == 1) return "BYTE_OF(" + vector + ", " + number(k) + ")";
+  if (tile.bytes == 4) return vector + "." + "xyzw"[k];
   const std::string word = vector + (k < 2 ? ".x" : ".y");
   return k % 2 == 0 ? "(" + word + " & 0xffffu)" : "(" + word + " >> 16)";
-}
-
-std::int64_t PointTile::local_bytes(const Builder& to, const IsStored& stored,
-                                    const Operand& operand) const {
-  const std::function<int(const Operand&)> tables = [&](const Operand& image) {
-    if (image.external || stored(image.index)) return 0;
-    if (coded_by(to, stored, image)) return 1;
-    int count = 0;
-    for (const Operand& before : pixel_images(to.node(image.index))) count += tables(before);
-    return count;
-  };
-  return std::int64_t{bytes} * width * rows + 1024 * tables(operand);
 }
 
 void BlockWriter::fill_points(const PointTile& tile, const Operand& operand,
                               const std::string& name, const std::string& type, Border border,
                               const std::string& outside) {
-  BlockWriter points(to_, stored_, {.px = tile.px, .py = 1, .points = true}, operand);
+  BlockWriter points(to_, plan_, root_, {.px = tile.px, .py = 1, .points = true}, operand);
   points.items_ = items_;
   const std::string array = points.centre(operand);
   const int elements = tile.px, words = elements / 4;
@@ -165,10 +99,10 @@ void BlockWriter::fill_points(const PointTile& tile, const Operand& operand,
   const std::string width = to_.width(operand), height = to_.height(operand);
   // Long text does not stay with the processor.
   const std::string unroll =
-      coded_by(to_, stored_, operand) || !to_.tuning().unroll ? to_.unroll() : "#pragma unroll 2\n";
+      tabled(operand.index) || !to_.tuning().unroll ? to_.unroll() : "#pragma unroll 2\n";
   const std::string rule(name_of(filled_outside ? Border::replicate : border));
   tables_ += filled(
-      fill, {{"word", tile.vector_type(type)},
+      fill, {{"word", vector_type(tile, type)},
              {"element", type},
              {"name", name},
              {"count", number(vectors * words)},
@@ -211,10 +145,11 @@ BlockWriter::Window BlockWriter::window_of_points(const Operand& operand, const 
   const std::string width = number(w.width);
   text_ += "  " + type + " " + name + "[" + number(w.rows * w.width) + "];\n" +
            loop("row", w.rows) + "{\n" + loop("q", w.width / 4) + "{\n      const " +
-           tile.vector_type(type) + " v = " + points + "[" + place_in_tile(tile, left) + " + q];\n";
+           vector_type(tile, type) + " v = " + points + "[" + place_in_tile(tile, left) +
+           " + q];\n";
   for (int k = 0; k < 4; ++k) {
     text_ += "      " + name + "[row * " + width + " + 4 * q + " + number(k) +
-             "] = " + tile.element("v", k) + ";\n";
+             "] = " + element_of(tile, "v", k) + ";\n";
   }
   text_ += "    }\n  }\n";
   return w;

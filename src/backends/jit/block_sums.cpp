@@ -16,19 +16,6 @@ namespace {
 
 using Kind = BodyTree::Kind;
 
-bool has_tap(const BodyTree& tree) {
-  return tree.kind == Kind::tap || std::any_of(tree.parts.begin(), tree.parts.end(), has_tap);
-}
-
-const Lanes byte_lanes{"", 255, 0};
-
-LeafRange ranges_in(const BodySums& sums) {
-  return [&sums](const BodyTree& tree) {
-    const auto it = sums.ranges.find(tree.name);
-    return it == sums.ranges.end() ? std::nullopt : std::optional(it->second);
-  };
-}
-
 // The value outside the image of node n, a code of its bytes.
 double outside_code(const LaunchContext& at, int n) {
   const Node& node = at.spec().nodes[static_cast<std::size_t>(n)];
@@ -40,45 +27,6 @@ double outside_code(const LaunchContext& at, int n) {
 }
 
 }  // namespace
-
-std::optional<BodySums> sums_of_body(const Stencil& stencil) {
-  if (stencil.body == nullptr) return std::nullopt;
-  std::optional<BodyTrees> trees = parsed_body(stencil.body->text);
-  if (!trees || has_tap(trees->result)) return std::nullopt;
-  BodySums found{std::move(*trees), {}, {}};
-  const LeafLanes leaf = [](const BodyTree& tree) {
-    return tree.kind == Kind::tap ? std::optional(byte_lanes) : std::nullopt;
-  };
-  for (const auto& [name, tree] : found.trees.locals) {
-    if (!has_tap(tree)) {
-      if (const auto range = range_of(tree, ranges_in(found))) found.ranges[name] = *range;
-      continue;
-    }
-    const std::optional<Lanes> sum = lanes_of_sum(tree, leaf);
-    if (!sum) return std::nullopt;
-    found.sums.insert(name);
-    found.ranges[name] = {static_cast<double>(-sum->bias),
-                          static_cast<double>(sum->high - sum->bias), true};
-  }
-  return found.sums.empty() ? std::nullopt : std::optional(std::move(found));
-}
-
-int BlockWriter::rounded_by(int n) const {
-  const Node& node = to_.node(n);
-  const Point& point = *as<Point>(node);
-  if (point.body == nullptr || point.lookup || point.in_table || node.cls != PixelClass::uint8) {
-    return -1;
-  }
-  const std::optional<BodyTrees> trees = parsed_body(point.body->text);
-  const bool as_is = trees && trees->locals.empty() && trees->result.kind == Kind::name &&
-                     names_in(point.body->input_names) == std::vector{trees->result.name};
-  const Operand& image = node.images[0];
-  if (!as_is || image.external || stored_(image.index)) return -1;
-  const Node& made = to_.node(image.index);
-  if (as<Stencil>(made) == nullptr || made.cls != PixelClass::single) return -1;
-  const std::optional<BodySums> sums = sums_of_body(*as<Stencil>(made));
-  return sums && is_root_of_whole(sums->trees.result, ranges_in(*sums)) ? image.index : -1;
-}
 
 void BlockWriter::sums_of_lanes(int n, const std::string& name, bool rounded) {
   const Node& node = to_.node(n);
@@ -159,17 +107,6 @@ void BlockWriter::words_of_codes(const std::string& name, const std::string& cod
   in_words_[name] = "(" + words + " + two * " + std::to_string(row / 4) + ")";
 }
 
-bool can_be_mean(const Builder& to, const IsStored& stored, int n) {
-  if (!passes_in_block(to, n)) return false;
-  const Node& node = to.node(n);
-  const auto& separable = *as<Separable>(node);
-  const Operand& image = node.images[0];
-  const auto constant = [](const Argument& a) { return a.source == Argument::Source::constant; };
-  return node.cls == PixelClass::uint8 && to.cls(image) == PixelClass::uint8 &&
-         only_points(to, stored, image) && separable.row.full() && separable.column.full() &&
-         std::all_of(node.arguments.begin(), node.arguments.end(), constant);
-}
-
 bool is_mean(const LaunchContext& at, int n) {
   const auto weight = [&](int i) { return static_cast<float>(at.argument(n, i)); };
   const auto& arguments = at.spec().nodes[static_cast<std::size_t>(n)].arguments;
@@ -211,7 +148,7 @@ void BlockWriter::means_of_lanes(int n, const std::string& name) {
 }
 
 std::string BlockWriter::lane_pixel(const Operand& operand) const {
-  if (!operand.external && !stored_(operand.index)) {
+  if (!is_plane(operand)) {
     const auto it = lane_pixels_.find(Builder::name(operand));
     return it == lane_pixels_.end() ? "" : it->second;
   }
@@ -233,7 +170,7 @@ bool BlockWriter::point_of_lanes(int n, const std::string& name) {
   if (!trees || !trees->locals.empty()) return false;
   for (const Operand& image : node.images) {
     if (bytes_of(to_.cls(image)) != 1) return false;
-    if (!image.external && !stored_(image.index)) centre(image);
+    if (!is_plane(image)) centre(image);
   }
   const std::vector<std::string> inputs = names_in(point.body->input_names);
   const std::vector<std::string> labels = names_in(point.body->parameter_names);

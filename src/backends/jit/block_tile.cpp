@@ -13,7 +13,7 @@ void BlockWriter::fill_tile(int n, const std::string& own, const Footprint& f, B
                             const std::string& outside, const std::string& type, int halo,
                             int across) {
   const Operand image = to_.node(n).images[0];
-  if (made_here(to_, stored_, image)) {
+  if (plan_.in_groups(image)) {
     const PointTile tile(4, group_size(), f);
     return fill_points(tile, image, "tile_" + own, type, border, outside);
   }

@@ -75,14 +75,12 @@ void BlockWriter::extremes_tile_of_lanes(int n, const std::string& name) {
   const PlaneText plane = to_.plane(image);
   const std::string width = to_.width(image), height = to_.height(image);
   if (!to_.has_function(word)) {
-    const std::set<std::string> outer = to_.suspend();
     to_.function(
         word, filled(word_function, {{"name", word},
                                      {"width", width},
                                      {"height", height},
                                      {"row", to_.plane(image).row("replicate(y, " + height + ")")},
                                      {"fill", fill}}));
-    to_.resume(outer);
   }
   const int items = to_.tuning().group, down = items / 32, half = py_ / 2, apart = rows_apart();
   const int halo = (std::max(f.left, f.right) + 3) / 4 * 4, line = px_ + 2 * halo;

@@ -11,26 +11,8 @@
 
 namespace impipe::jit {
 
-std::optional<Operand> coded_by(const Builder& to, const IsStored& stored, const Operand& operand) {
-  if (operand.external || stored(operand.index)) {
-    const PixelClass cls = to.cls(operand);
-    const bool bytes = cls == PixelClass::uint8 || cls == PixelClass::logical;
-    return bytes ? std::optional(operand) : std::nullopt;
-  }
-  const Node& node = to.node(operand.index);
-  if (moves(node)) return bytes_of(node.cls) == 1 ? std::optional(operand) : std::nullopt;
-  const Point* point = as<Point>(node);
-  if (point == nullptr || pixel_images(node).size() != 1) return std::nullopt;
-  if (point->lookup && !node.images[1].external) return std::nullopt;
-  if (point->expression != nullptr &&
-      (point->expression->uses("col") || point->expression->uses("row"))) {
-    return std::nullopt;
-  }
-  return coded_by(to, stored, node.images[0]);
-}
-
 std::string BlockWriter::centre(const Operand& operand) {
-  const bool plane = operand.external || stored_(operand.index);
+  const bool plane = is_plane(operand);
   if (!plane && moves(to_.node(operand.index))) {
     move_ = operand.index;
     const std::string moved = centre(to_.node(operand.index).images[0]);
@@ -55,36 +37,26 @@ std::string BlockWriter::centre(const Operand& operand) {
 void BlockWriter::quickly(int n, const PlaneText& plane) {
   const PixelClass cls = to_.node(n).cls;
   const int row = px_;
-  if (!points_ || !to_.tuning().unroll || row_alignment % (row * bytes_of(cls)) != 0) return;
-  Builder::Quick quick;
-  to_.quick = &quick;
-  const std::string array = centre({false, n});
-  to_.quick = nullptr;
-  if (quick.used && tables_.empty() && load_text_.empty()) {
-    std::string ones;
-    for (const std::string& unit : quick.units) ones += " && " + unit + " == 1.0f";
-    const std::string type = type_of(cls), count = std::to_string(row);
-    const auto to_row = [&](const std::string& r) {
-      return "    GLOBAL " + type + "* const row = " + plane.row("(y0 + " + r + ")") + " + x0;\n";
-    };
-    quick_text_ = "  if (y0 + " + std::to_string(py_) + " <= " + to_.height(sized_) + ones +
-                  ") {\n  " + type + " all[" + std::to_string(py_ * row) +
-                  "];\n  struct Quotients quotients;\n  quotients.least = 0xffffffffu;\n"
-                  "  quotients.sum = 0.0f;\n" +
-                  loop("r", py_) + "{\n    const int y = y0 + r;\n" + row_text_ + loop("k", row) +
-                  "all[r * " + count + " + k] = " + array + "[k];\n  }\n" +
-                  "  if (all_exact(&quotients)) {\n" + loop("r", py_) + "{\n" + to_row("r") +
-                  wide_store(cls, "row", "(all + r * " + count + ")", row, to_.tuning().load_bytes,
-                             "      ") +
-                  "    }\n    return;\n  }\n  }\n";
-  }
-  tables_.clear();
-  load_arrays_.clear();
-  load_text_.clear();
-  row_text_.clear();
-  made_.clear();
-  in_words_.clear();
-  reads_rows_ = false;
+  Quotients quotients;
+  BlockWriter block(to_, plan_, n, {.px = px_, .py = py_, .points = true}, sized_);
+  block.quotients_ = &quotients;
+  const std::string array = block.centre({false, n});
+  std::string ones;
+  for (const std::string& unit : quotients.units) ones += " && " + unit + " == 1.0f";
+  const std::string type = type_of(cls), count = std::to_string(row);
+  const auto to_row = [&](const std::string& r) {
+    return "    GLOBAL " + type + "* const row = " + plane.row("(y0 + " + r + ")") + " + x0;\n";
+  };
+  quick_text_ =
+      "  if (y0 + " + std::to_string(py_) + " <= " + to_.height(sized_) + ones + ") {\n  " + type +
+      " all[" + std::to_string(py_ * row) +
+      "];\n  struct Quotients quotients;\n  quotients.least = 0xffffffffu;\n"
+      "  quotients.sum = 0.0f;\n" +
+      loop("r", py_) + "{\n    const int y = y0 + r;\n" + block.row_text_ + loop("k", row) +
+      "all[r * " + count + " + k] = " + array + "[k];\n  }\n" + "  if (all_exact(&quotients)) {\n" +
+      loop("r", py_) + "{\n" + to_row("r") +
+      wide_store(cls, "row", "(all + r * " + count + ")", row, to_.tuning().load_bytes, "      ") +
+      "    }\n    return;\n  }\n  }\n";
 }
 
 std::string BlockWriter::row_pass(int n, const std::string& name) {
@@ -303,7 +275,6 @@ std::string BlockWriter::table(int n, const Operand& source) {
   const auto memory = [&] {
     return to_.scratch(name, type, [](const LaunchContext&) { return std::int64_t{1024}; });
   };
-  const std::set<std::string> outer = to_.suspend();
   const std::string entry = code_value(n, source);
   const int items = to_.cls(source) == PixelClass::logical ? 2 : 256;
   to_.kernel("make_" + name, items,
@@ -311,18 +282,14 @@ std::string BlockWriter::table(int n, const Operand& source) {
              [items](const LaunchContext&) {
                return LaunchShape{{1, 1, 1}, {items, 1, 1}};
              });
-  to_.resume(outer);
   tables_ += each + memory() + "[code];\n  }\n  BARRIER;\n";
   return name;
 }
 
-std::optional<Operand> BlockWriter::tabled(int n) const {
-  return as<Point>(to_.node(n)) != nullptr ? coded_by(to_, stored_, {false, n}) : std::nullopt;
-}
-
 void BlockWriter::point_centre(int n, const std::string& name) {
   const Node& node = to_.node(n);
-  if (packed_ && rounded_by(n) >= 0) return sums_of_lanes(rounded_by(n), name, true);
+  const int rounds = plan_.node(n).rounds;
+  if (packed_ && rounds >= 0) return sums_of_lanes(rounds, name, true);
   if (packed_ && point_of_lanes(n, name)) return;
   if (const std::optional<Operand> source = tabled(n)) {
     ahead_ = points_;
@@ -333,8 +300,8 @@ void BlockWriter::point_centre(int n, const std::string& name) {
     return;
   }
   for (const Operand& image : pixel_images(node)) centre(image);
-  const std::string value =
-      point_value(to_, n, [&](const Operand& image) { return centre(image) + "[k]"; });
+  const std::string value = point_value(
+      to_, n, [&](const Operand& image) { return centre(image) + "[k]"; }, quotients_);
   row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_) + "];\n" +
                for_each_pixel((names_place(node) ? "const int x = x0 + i;\n      " : "") + name +
                               "[k] = " + value + ";");
@@ -350,7 +317,7 @@ BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint&
                                         const std::string& type, const std::string& outside,
                                         const std::string& own) {
   const std::string name = "w_" + own, edge = own + "_edge";
-  if (made_here(to_, stored_, operand)) {
+  if (plan_.in_groups(operand)) {
     return window_of_points(operand, f, border, type, outside, name);
   }
   write_border(to_, edge, type, to_.value(operand, "x", "y"), border, outside, to_.width(operand),

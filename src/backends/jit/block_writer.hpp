@@ -7,95 +7,26 @@
 #include <string>
 #include <vector>
 
-#include "backends/jit/block.hpp"
-#include "backends/jit/body_tree.hpp"
 #include "backends/jit/builder.hpp"
-#include "backends/jit/lane_arithmetic.hpp"
+#include "backends/jit/kernel_plan.hpp"
+#include "backends/jit/nodes.hpp"
 
 namespace impipe::jit {
 
-template <class T>
-const T* as(const Node& node) {
-  return std::get_if<T>(&node.primitive);
-}
-
-// Whether a filter, Stencil or Separable, has a pixel for each of its image, over that one.
-template <class Filter>
-bool stays(const Filter& filter) {
-  return filter.grow_x == 0 && filter.grow_y == 0 && filter.shift_x == 0 && filter.shift_y == 0;
-}
-
-// Set cells of a mask side by side, as offsets.
-struct Run {
-  int y, x, length;
-};
-std::vector<Run> runs_of(const Mask& mask);
-
-struct BlockSize {
-  int px = 0, py = 0;
-  bool packed = false;  // rows r and r + py/2 in the 16-bit lanes of a word
-  bool tile = false;    // the group's pixels and their neighbourhood in local memory
-  bool points = false;  // no neighbourhood
-  int groups = 4;       // at once on a processor, where there is a neighbourhood
-};
-
-// Whether points make an operand's pixels in the kernel that reads them.
-bool made_here(const Builder& to, const IsStored& stored, const Operand& operand);
-// Whether nothing but points of planes makes them.
-bool only_points(const Builder& to, const IsStored& stored, const Operand& operand);
-// Whether the points that make an operand take so long that a plane of their pixels costs less than
-// to make those around a group's again: powers, quotients and sums of channels in double, quotients
-// of all channels of which one is made.
-bool take_long(const Builder& to, const IsStored& stored, const Operand& made);
-
-// A group's pixels in local memory, with those around them.
-struct PointTile {
-  PointTile(int element_bytes, Size of_group, const Footprint& f);
-  int bytes;   // of an element: 1 and 2 as the class has it, or a number
-  int px = 4;  // pixels that a work-item makes at a time
-  Size group;
-  Footprint reach;          // around the group's pixels
-  int halo = 0;             // columns to their left and right
-  int width = 0, rows = 0;  // of the tile
-  // Four elements of it; type: that of numbers.
-  std::string vector_type(const std::string& type) const;
-  std::string element(const std::string& vector, int k) const;
-  // With the tables that the points take.
-  std::int64_t local_bytes(const Builder& to, const IsStored& stored, const Operand& operand) const;
-};
-
-// Whether node n is made of bytes, in the lanes of words: it orders a plane's pixels, or makes sums
-// of them first.
-bool takes_lanes(const Builder& to, const IsStored& stored, int n);
-
-// Whether separable node n, of 3x3 weights, can be the mean of its bytes. A launch says whether it
-// is: is_mean.
-bool can_be_mean(const Builder& to, const IsStored& stored, int n);
+// Whether the weights of a launch make separable node n the mean of 3x3 bytes.
 bool is_mean(const LaunchContext& at, int n);
 
-// A stencil's body, with those of its locals that are sums in lanes.
-struct BodySums {
-  BodyTrees trees;
-  std::set<std::string> sums;
-  std::map<std::string, Range> ranges;  // of all locals that have one
-};
-std::optional<BodySums> sums_of_body(const Stencil& stencil);
-
-// The image of codes that a node is a function of, code by code: unary points above one plane of
-// bytes. Nothing for others.
-std::optional<Operand> coded_by(const Builder& to, const IsStored& stored, const Operand& operand);
-
-// Whether a node only moves pixels along rows and columns: a window, or flips.
-bool moves(const Node& node);
-// Whether a block of moving node n can be made of such points of planes as do not depend on their
-// places.
-bool can_be_moved(const Builder& to, const IsStored& stored, int n);
+// Four elements of a tile; type: that of numbers.
+std::string vector_type(const PointTile& tile, const std::string& type);
+std::string element_of(const PointTile& tile, const std::string& vector, int k);
 
 class BlockWriter {
  public:
-  BlockWriter(Builder& to, IsStored stored, BlockSize size, const Operand& sized)
+  // n: the node that the kernel makes, whose plane it does not read.
+  BlockWriter(Builder& to, const KernelPlan& plan, int n, BlockSize size, const Operand& sized)
       : to_(to),
-        stored_(std::move(stored)),
+        plan_(plan),
+        root_(n),
         px_(size.px),
         py_(size.py),
         packed_(size.packed),
@@ -105,8 +36,8 @@ class BlockWriter {
         items_(to.tuning().group),
         sized_(sized) {}
 
-  // Where point node n has quotients by uniform numbers: the block by reciprocals, stored if all
-  // are exact; what is written after it makes the others. Before everything else.
+  // The block of point node n with its quotients by reciprocals, stored if all are exact; what is
+  // written after it makes the others. Before everything else.
   void quickly(int n, const PlaneText& plane);
 
   // The array with a row of the block of an operand: [px].
@@ -126,6 +57,13 @@ class BlockWriter {
               const std::string& height, LaunchTest wanted = nullptr);
 
  protected:
+  // Whether an operand's pixels are read from memory.
+  bool is_plane(const Operand& operand) const {
+    return operand.external || (operand.index != root_ && plan_.stored(operand.index));
+  }
+  // The image of codes that point node n is a function of, code by code.
+  std::optional<Operand> tabled(int n) const { return plan_.node(n).codes; }
+
   // The block's rows r, which start at x0, y0: made by row_text_ and stored from `array`.
   std::string rows_text(const std::string& array, const PlaneText& plane, PixelClass cls,
                         const std::string& height) const;
@@ -151,9 +89,6 @@ class BlockWriter {
   // The table of node n in local memory; returns its name. Groups of points make it themselves and
   // go on from block to block; others copy what a kernel before them has made.
   std::string table(int n, const Operand& source);
-
-  // The source and table of node n, where a table is what makes it.
-  std::optional<Operand> tabled(int n) const;
 
   void point_centre(int n, const std::string& name);
 
@@ -267,8 +202,6 @@ class BlockWriter {
   // A body's sums in lanes, and what it makes of them in floats. rounded: as bytes, which is what a
   // root is good for.
   void sums_of_lanes(int n, const std::string& name, bool rounded = false);
-  // The node with sums in lanes whose root point node n does nothing but round; none: -1.
-  int rounded_by(int n) const;
   // The array NAME of one row, and words, of two rows of `codes`; place: of their bytes in them.
   void words_of_codes(const std::string& name, const std::string& codes, const std::string& place,
                       int row);
@@ -297,7 +230,8 @@ class BlockWriter {
   };
 
   Builder& to_;
-  IsStored stored_;
+  const KernelPlan& plan_;
+  int root_;  // the node that is made
   int px_, py_;
   bool packed_, tile_, points_;
   int groups_;
@@ -309,8 +243,9 @@ class BlockWriter {
   bool ahead_ = false;  // what is loaded now is
   int move_ = -1;       // the node by which what is made now is moved
   std::string quick_text_;
-  std::string text_;      // the windows
-  std::string row_text_;  // what each row r of the block is made of
+  Quotients* quotients_ = nullptr;  // where they are by reciprocals
+  std::string text_;                // the windows
+  std::string row_text_;            // what each row r of the block is made of
   std::set<std::string> made_;
   std::map<std::string, std::string> in_words_;  // arrays that are also there as words: those
   std::vector<LaneRows> lane_rows_;

@@ -43,16 +43,10 @@ void Builder::fail(const std::string& why) const {
   throw Error("a kernel can't be generated: " + why + "\n" + spec_->key(), ExitCode::backend);
 }
 
-PixelClass Builder::cls(const Operand& operand) const {
-  return operand.external ? spec_->inputs[operand.index].cls : node(operand.index).cls;
-}
 std::int64_t Builder::values(const Operand& operand) const {
   if (!operand.external) return node(operand.index).values;
   const KernelInput& input = spec_->inputs[operand.index];
   return input.values * input.channels;
-}
-std::string Builder::name(const Operand& operand) {
-  return (operand.external ? "in" : "n") + std::to_string(operand.index);
 }
 
 // --- parameters
@@ -135,7 +129,6 @@ std::string Builder::argument(int n, int index, const std::string& label, const 
 
 std::string Builder::buffer(const std::string& name, const std::string& type, Buffer place,
                             bool written) {
-  using_.insert(name);
   const auto known = std::find_if(buffers_.begin(), buffers_.end(),
                                   [&](const NamedBuffer& b) { return b.name == name; });
   if (known == buffers_.end()) buffers_.push_back({name, type, place, written});
@@ -197,11 +190,6 @@ PlaneText Builder::scratch_plane(const std::string& name, PixelClass cls,
   });
 }
 
-int Builder::output_of(int n) const {
-  const auto it = std::find(spec_->outputs.begin(), spec_->outputs.end(), n);
-  return it == spec_->outputs.end() ? -1 : static_cast<int>(it - spec_->outputs.begin());
-}
-
 PlaneText Builder::plane(const Operand& operand) {
   const std::string n = name(operand);
   const int index = operand.external ? operand.index : output_of(operand.index);
@@ -222,17 +210,15 @@ PlaneText Builder::plane(const Operand& operand) {
 
 void Builder::load_function(const Operand& input) {
   const std::string n = name(input);
-  if (uses_.contains(n)) return;
-  const std::set<std::string> outer = std::exchange(using_, {});
-  const std::string place = plane(input).pixel();
+  if (has_function(n)) return;
   function(n, "FUNCTION " + type_of(cls(input)) + " " + n +
-                  "(GIVEN, const int x, const int y) {\n  return " + place + ";\n}\n");
-  using_ = outer;
+                  "(GIVEN, const int x, const int y) {\n  return " + plane(input).pixel() +
+                  ";\n}\n");
 }
 
-std::string Builder::call(const std::string& name, const std::string& x, const std::string& y) {
-  const auto& used = uses_.at(name);
-  using_.insert(used.begin(), used.end());
+std::string Builder::call(const std::string& name, const std::string& x,
+                          const std::string& y) const {
+  if (!has_function(name)) fail("it calls " + name + ", which is not written");
   return name + "(GIVE, " + x + ", " + y + ")";
 }
 
@@ -241,9 +227,19 @@ std::string Builder::value(const Operand& operand, const std::string& x, const s
   return call(name(operand), x, y);
 }
 
+std::set<std::string> Builder::buffers_of(const Code& code) const {
+  std::set<std::string> buffers = code.buffers;
+  for (const std::string& called : code.calls) {
+    const auto known = functions_.find(called);
+    if (known != functions_.end()) buffers.insert(known->second.begin(), known->second.end());
+  }
+  return buffers;
+}
+
 void Builder::function(const std::string& name, const std::string& text) {
-  functions_ += "\n" + text;
-  uses_[name] = std::exchange(using_, {});
+  Code code = code_of("\n" + text);
+  functions_[name] = buffers_of(code);
+  pieces_.push_back({std::move(code), "", {}, 0, ""});
 }
 
 void Builder::body_once(const std::string& name, const std::string& text) {
@@ -306,30 +302,27 @@ std::string Builder::place_of(const NamedBuffer& b) {
 
 void Builder::kernel(const std::string& name, int items, const std::string& text,
                      ShapeFunction shape, int groups, int local_bytes) {
-  std::string signature, members;
+  Piece piece;
+  const std::size_t comment = comment_length(text);
+  piece.code = code_of(text.substr(comment));
+  const std::set<std::string> used = buffers_of(piece.code);
+  std::string signature;
   std::vector<Buffer> places;
-  // The struct's members are all buffers of the program; those added later stay zero.
   for (const NamedBuffer& b : buffers_) {
-    const bool used = using_.contains(b.name);
-    const std::string pointer = used ? place_of(b) : "0";
-    members += (members.empty() ? "" : ", ") + pointer;
-    if (!used) continue;
+    if (!used.contains(b.name)) continue;
+    piece.pointers[b.name] = place_of(b);
     signature += std::string("GLOBAL ") + (b.written ? "" : "const ") + b.type + "* RESTRICT " +
                  b.name + "_buffer, ";
     places.push_back(b.place);
   }
+  piece.buffers = buffers_.size();
   const std::string count = std::to_string(items);
-  const std::size_t comment = comment_length(text);
-  functions_ += "\n" + text.substr(0, comment) + "KERNEL" +
-                (groups == 0 ? "(" + count : "_DENSE(" + count + ", " + std::to_string(groups)) +
-                ") void " + name + "(" + signature + "PARAMETERS) {\n";
-  functions_ += "  const struct Parameters* given = &all_parameters;\n";
-  if (!members.empty()) {
-    functions_ += "  const struct Buffers all_buffers = {" + members + "};\n" +
-                  "  const struct Buffers* buffers = &all_buffers;\n";
-  }
-  functions_ += text.substr(comment) + "}\n";
-  using_.clear();
+  piece.head = "\n" + text.substr(0, comment) + "KERNEL" +
+               (groups == 0 ? "(" + count : "_DENSE(" + count + ", " + std::to_string(groups)) +
+               ") void " + name + "(" + signature + "PARAMETERS) {\n" +
+               "  const struct Parameters* given = &all_parameters;\n";
+  piece.tail = "}\n";
+  pieces_.push_back(std::move(piece));
   passes_.push_back({static_cast<int>(entries_.size()), std::move(shape), std::move(places)});
   entries_.push_back(name);
   local_bytes_.push_back(dialect_ == Dialect::cuda ? local_bytes : 0);
@@ -413,7 +406,61 @@ struct Builder::Launcher {
   }
 };
 
+std::string Builder::text_of(const Piece& piece, const std::vector<std::string>& known) const {
+  // The struct's members are all buffers of the program; those added later stay zero.
+  std::string members;
+  for (const NamedBuffer& b : buffers_) {
+    const auto place = std::find(known.begin(), known.end(), b.name) - known.begin();
+    if (static_cast<std::size_t>(place) >= piece.buffers) break;
+    const auto pointer = piece.pointers.find(b.name);
+    members += (members.empty() ? "" : ", ") +
+               (pointer == piece.pointers.end() ? std::string("0") : pointer->second);
+  }
+  if (members.empty()) return piece.head + piece.code.text + piece.tail;
+  return piece.head + "  const struct Buffers all_buffers = {" + members + "};\n" +
+         "  const struct Buffers* buffers = &all_buffers;\n" + piece.code.text + piece.tail;
+}
+
+void Builder::prune() {
+  std::set<std::string> parameters, buffers;
+  for (const Piece& piece : pieces_) {
+    parameters.insert(piece.code.parameters.begin(), piece.code.parameters.end());
+    buffers.insert(piece.code.buffers.begin(), piece.code.buffers.end());
+    for (const auto& [name, pointer] : piece.pointers) {
+      buffers.insert(name);
+      const Code code = code_of(pointer);
+      parameters.insert(code.parameters.begin(), code.parameters.end());
+    }
+  }
+  std::erase_if(fields_, [&](const Field& field) { return !parameters.contains(field.name); });
+  std::erase_if(buffers_, [&](const NamedBuffer& b) { return !buffers.contains(b.name); });
+  // Memory that no pass is given.
+  std::vector<int> place(scratches_.size(), -1);
+  for (const PassPlan& pass : passes_) {
+    for (const Buffer& b : pass.buffers) {
+      if (b.kind == Buffer::Kind::scratch) place[static_cast<std::size_t>(b.index)] = 0;
+    }
+  }
+  int kept = 0;
+  for (std::size_t i = 0; i < place.size(); ++i) {
+    if (place[i] < 0) continue;
+    place[i] = kept++;
+    if (static_cast<std::size_t>(place[i]) != i) {
+      scratches_[static_cast<std::size_t>(place[i])] = std::move(scratches_[i]);
+    }
+  }
+  scratches_.resize(static_cast<std::size_t>(kept));
+  for (PassPlan& pass : passes_) {
+    for (Buffer& b : pass.buffers) {
+      if (b.kind == Buffer::Kind::scratch) b.index = place[static_cast<std::size_t>(b.index)];
+    }
+  }
+}
+
 Program Builder::finish() {
+  std::vector<std::string> known;  // buffers, in their order
+  for (const NamedBuffer& b : buffers_) known.push_back(b.name);
+  prune();
   // 8-byte members first, so that no compiler puts gaps in the struct.
   std::stable_sort(fields_.begin(), fields_.end(),
                    [](const Field& a, const Field& b) { return a.type < b.type; });
@@ -438,8 +485,8 @@ Program Builder::finish() {
   }
   text +=
       "#define GIVEN const struct Buffers* buffers, const struct Parameters* given\n"
-      "#define GIVE buffers, given\n" +
-      functions_;
+      "#define GIVE buffers, given\n";
+  for (const Piece& piece : pieces_) text += text_of(piece, known);
   Program program;
   text = indented(text);
   program.source = "// impipe: generated from the plan\n//\n" + commented(spec_->key()) + "\n" +

@@ -1,7 +1,6 @@
 // Collects the parts of a program: parameters, buffers, functions, kernels and their launches.
 #pragma once
 
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -10,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "backends/jit/generator.hpp"
+#include "backends/jit/code.hpp"
+#include "backends/jit/kernel_context.hpp"
 
 namespace impipe::jit {
 
@@ -65,18 +65,14 @@ class Builder {
   const KernelSpec& spec() const { return *spec_; }
   const Tuning& tuning() const { return tuning_; }
   Dialect dialect() const { return dialect_; }
-  // False where every kernel makes one pixel a work-item: what the fast ones are compared with.
-  bool fast() const { return fast_; }
+  KernelContext context() const { return {*spec_, dialect_, tuning_}; }
   // What stands before a loop that registers are to hold.
   std::string unroll() const { return tuning_.unroll ? "#pragma unroll\n" : ""; }
-  // Whether a kernel's registers can be limited, so that a large block keeps groups at once.
-  bool limits_registers() const { return dialect_ != Dialect::opencl; }
   const Node& node(int n) const { return spec_->nodes[static_cast<std::size_t>(n)]; }
-  PixelClass cls(const Operand& operand) const;
+  PixelClass cls(const Operand& operand) const { return context().cls(operand); }
   // Of a measurement; of all its channels where the kernel takes it as a whole.
   std::int64_t values(const Operand& operand) const;
-  // "in0", "n2": the value's name, of its buffer and of the function that gives its pixels.
-  static std::string name(const Operand& operand);
+  static std::string name(const Operand& operand) { return name_of(operand); }
 
   // --- parameters: text that reads the value
   std::string parameter(ParameterType type, const std::string& name, ParameterValue value);
@@ -98,41 +94,24 @@ class Builder {
   // end. Kernels of one image have ticket_bytes of them, of which the first ticket_words are
   // tickets'.
   std::string ticket();
-  // Whether the last group of a launch that is done may read what the others have written.
-  bool ends_in_last_group() const { return fast_ && tuning_.waiting_groups > 1; }
-  // Nodes that a kernel of others has made with them.
-  void made(int n) { made_.insert(n); }
-  bool is_made(int n) const { return made_.contains(n); }
   std::string measure(const Operand& operand);  // of doubles
   PlaneText scratch_plane(const std::string& name, PixelClass cls,
                           std::function<Size(const LaunchContext&)> size);
   // Of an input, or of a node that is stored.
   PlaneText plane(const Operand& operand);
-  int output_of(int n) const;  // -1 when the node is none
+  int output_of(int n) const { return context().output_of(n); }  // -1 when the node is none
 
-  // --- functions; a function uses the buffers whose text was asked for since the last one
+  // --- functions. A kernel has the buffers that its text and the functions it calls name.
   // "name(GIVE, x, y)" for a function that was written, or for an input.
-  std::string call(const std::string& name, const std::string& x, const std::string& y);
+  std::string call(const std::string& name, const std::string& x, const std::string& y) const;
   // The value of an operand's pixel.
   std::string value(const Operand& operand, const std::string& x, const std::string& y);
   void function(const std::string& name, const std::string& text);
-  void body(const std::string& text) { functions_ += text; }
+  // What takes all it uses as arguments.
+  void body(const std::string& text) { pieces_.push_back({code_of(text), "", {}, 0, ""}); }
   // The same unless there is a function of that name.
   void body_once(const std::string& name, const std::string& text);
-  bool has_function(const std::string& name) const { return uses_.contains(name); }
-
-  // Quotients of floats by what is the same for all pixels, found by reciprocals; `quotients`
-  // (struct Quotients) says whether all of them are exact.
-  struct Quick {
-    bool used = false;
-    std::set<std::string> units;  // text of the whites, which are taken to be 1
-  };
-  // Where nodes are written quickly and what they were then; null otherwise.
-  Quick* quick = nullptr;
-
-  // What is written between the two has buffers of its own: a kernel that another one needs first.
-  std::set<std::string> suspend() { return std::exchange(using_, {}); }
-  void resume(const std::set<std::string>& outer) { using_.insert(outer.begin(), outer.end()); }
+  bool has_function(const std::string& name) const { return functions_.contains(name); }
 
   // --- kernels, launched in the order in which they are added
   // groups: how many should fit on a processor at once, which limits the registers; 0: any.
@@ -179,8 +158,22 @@ class Builder {
     ShapeFunction shape;
     std::vector<Buffer> buffers;
   };
+  // A part of the source: functions, or a kernel with its head.
+  struct Piece {
+    Code code;
+    std::string head;                             // of a kernel
+    std::map<std::string, std::string> pointers;  // buffer -> text of its pointer in the kernel
+    std::size_t buffers = 0;                      // that there were then
+    std::string tail;
+  };
   struct Launcher;
 
+  // The buffers of a code and of the functions that it calls.
+  std::set<std::string> buffers_of(const Code& code) const;
+  // known: all buffers, in their order.
+  std::string text_of(const Piece& piece, const std::vector<std::string>& known) const;
+  // Leaves out what no text uses.
+  void prune();
   void load_function(const Operand& input);
   // Text of the pointer to a buffer's part for this group's plane.
   std::string place_of(const NamedBuffer& buffer);
@@ -191,16 +184,13 @@ class Builder {
   std::shared_ptr<const KernelSpec> spec_;
   Dialect dialect_;
   Tuning tuning_;
-  bool fast_ = std::getenv("IMPIPE_JIT_STAGED") == nullptr;
   std::vector<Field> fields_;
   int field_bytes_ = 0;
   std::vector<NamedBuffer> buffers_;
   std::vector<ScratchPlan> scratches_;
-  std::string functions_;
-  std::map<std::string, std::set<std::string>> uses_;  // function -> buffers
+  std::vector<Piece> pieces_;
+  std::map<std::string, std::set<std::string>> functions_;  // name -> buffers
   std::set<std::string> bodies_;
-  std::set<int> made_;
-  std::set<std::string> using_;  // by what is being written
   std::vector<std::string> entries_;
   std::vector<int> local_bytes_;  // one an entry
   int most_registers_ = 0;

@@ -60,8 +60,11 @@ struct Tuning {
   // Kernels for several planes, which lie behind each other in every buffer: the third index of a
   // group is the plane's.
   bool stacked = false;
+  // False where every kernel makes one pixel a work-item: what the fast ones are compared with.
+  bool fast = true;
 };
-// `vendor`: of the device, as its driver says it. IMPIPE_VENDOR=amd|intel|nvidia|generic overrides.
+// `vendor`: of the device, as its driver says it. IMPIPE_VENDOR=amd|intel|nvidia|generic overrides;
+// IMPIPE_JIT_STAGED asks for kernels of one pixel a work-item.
 Tuning tuning_for(std::string_view vendor, Dialect dialect);
 
 // An image or measurement that enters or leaves a launch.
@@ -126,6 +129,7 @@ struct LaunchPlan {
 
 struct Program {
   std::string source;                // complete, compiles alone
+  std::string plan;                  // what it is made by, in words; no part of the source
   std::vector<std::string> entries;  // names of the kernels in it
   // CUDA: dynamic shared memory of each; none where it is empty. OpenCL kernels declare theirs.
   std::vector<int> local_bytes;

@@ -11,8 +11,7 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int items = 128;        // of kernels that count in global memory
-constexpr int most_local = 2048;  // counters a group keeps for itself
+constexpr int items = 128;  // of kernels that count in global memory
 
 // The function NAME_bin(given, v): the bin of a value, -1 for none.
 std::string write_bin(Builder& to, int n) {
@@ -108,15 +107,15 @@ BinTable write_bin_table(Builder& to, int n, const std::string& bin) {
 }
 
 // `bin`: the function of a value's bin; nothing where `table` has those of all codes.
-void write_local(Builder& to, int n, int counters, bool codes, const std::string& bin,
-                 const BinTable& table = {}) {
+void write_local(Builder& to, const CountedCodes& counted, int n, int counters, bool codes,
+                 const std::string& bin, const BinTable& table = {}) {
   const Node& node = to.node(n);
   const Histogram& histogram = std::get<Histogram>(node.primitive);
   const Operand image = node.images[0];
   const std::string name = Builder::name({false, n});
   const Tuning& tuning = to.tuning();
   const auto number = [](std::int64_t i) { return std::to_string(i); };
-  const bool one_launch = to.ends_in_last_group() && !tuning.stacked;
+  const bool one_launch = counted.one_launch;
   // The sums of the copies and the bins stand beside them.
   const std::int64_t beside = one_launch ? 4 * (counters + histogram.bins) + 64 : 0;
   int copies = 32;
@@ -190,7 +189,7 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
                     {"items", number(group)},
                     {"bin", bin_of_counter},
                     {"out", to.measure({false, n})},
-                    {"scalars", scalars_at_end(to, scalars_of(to, {n}), group)}});
+                    {"scalars", scalars_at_end(to, counted.scalars, group)}});
   }
   to.kernel(
       name + "_parts_of_groups", group, text,
@@ -206,7 +205,7 @@ void write_local(Builder& to, int n, int counters, bool codes, const std::string
 
 }  // namespace
 
-void write_histogram(Builder& to, int n) {
+void write_histogram(Builder& to, const CountedCodes& counted, int n) {
   const Node& node = to.node(n);
   const Histogram& histogram = std::get<Histogram>(node.primitive);
   const Operand image = node.images[0];
@@ -219,11 +218,11 @@ void write_histogram(Builder& to, int n) {
     return to.scratch(
         name + suffix, "uint", [=](const LaunchContext&) { return std::int64_t{4} * count; }, true);
   };
-  if (counters <= most_local && histogram.bins <= most_local) {
-    return write_local(to, n, counters, codes, bin);
+  if (counted.way == CountedCodes::Way::local) {
+    return write_local(to, counted, n, counters, codes, bin);
   }
-  if (codes && histogram.rule == BinRule::centred && histogram.bins <= 256) {
-    return write_local(to, n, histogram.bins, false, bin, write_bin_table(to, n, bin));
+  if (counted.way == CountedCodes::Way::table) {
+    return write_local(to, counted, n, histogram.bins, false, bin, write_bin_table(to, n, bin));
   }
   const std::string value = to.value(image, "x", "y");
   const std::string place = codes ? "(int)" + value : bin + "(given, (double)" + value + ")";

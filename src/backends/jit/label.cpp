@@ -146,7 +146,7 @@ class LabelWriter : LabelWriterBase {
     } else if (is(Kind::reconstruct)) {
       write_plane("_find", words_of("_words"), set(node_.images[1]));
       write_plane("_marker", words_of("_flags"), set(image_));
-    } else if (to_.fast() && image_.external && to_.cls(image_) == PixelClass::logical) {
+    } else if (to_.tuning().fast && image_.external && to_.cls(image_) == PixelClass::logical) {
       const PlaneText plane = to_.plane(image_);
       to_.kernel(name_ + "_find", items,
                  text("bytes", {{"bytes", plane.pointer}, {"stride", plane.stride}}), four_words());

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "backends/jit/body_tree.hpp"
+#include "core/body_tree.hpp"
 
 namespace impipe::jit {
 

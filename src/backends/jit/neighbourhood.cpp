@@ -75,8 +75,8 @@ std::vector<std::string> write_stencil_function(Builder& to, int n, const std::s
     }
     text = "return " + expression_body(*stencil.expression, parameters) + ";";
   }
-  to.body("\n#undef at\n#define at(dx, dy) " + at + "\n" +
-          body_function(name, "float", first, parameters, text));
+  to.function(name, "#undef at\n#define at(dx, dy) " + at + "\n" +
+                        body_function(name, "float", first, parameters, text));
   return arguments;
 }
 
@@ -233,7 +233,7 @@ void write_extremum(Builder& to, int n, const std::string& name, bool two_passes
                to.height(image));
   const std::string tap = to.call(at, "x + dx", "y + dy");
   const Mask& mask = extremum.mask;
-  if (!two_passes || !mask.full() || mask.width == 1 || mask.height == 1 || mask.count() <= 9) {
+  if (!two_passes) {
     to.function(name, value_header(type, name) + fold(mask, tap) + "}\n");
     return;
   }

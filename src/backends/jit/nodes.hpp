@@ -2,11 +2,12 @@
 #pragma once
 
 #include <functional>
-#include <span>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "backends/jit/builder.hpp"
+#include "backends/jit/measure_plan.hpp"
 
 namespace impipe::jit {
 
@@ -21,17 +22,15 @@ void write_stencil(Builder& to, int n, const std::string& name);
 void write_separable(Builder& to, int n, const std::string& name);
 // The kernel of the row pass: an image of the result's width and the input's height, of floats.
 void write_separable_rows(Builder& to, int n);
-// two_passes: rows and then columns, where the mask is a rectangle.
+// two_passes: rows and then columns, of a rectangle.
 void write_extremum(Builder& to, int n, const std::string& name, bool two_passes);
 void write_rank(Builder& to, int n, const std::string& name);
 
 // The kernels that make node n's measurement.
-void write_histogram(Builder& to, int n);
+void write_histogram(Builder& to, const CountedCodes& counted, int n);
 void write_select(Builder& to, int n);
 void write_scalar(Builder& to, int n, LaunchTest wanted = {});
 
-// The scalar nodes that need nothing but the measurements `made` and what comes from outside.
-std::vector<int> scalars_of(const Builder& to, std::vector<int> made);
 // Text by which one group, which has made their measurements, runs them too: they are made then.
 std::string scalars_at_end(Builder& to, const std::vector<int>& scalars, int items);
 
@@ -44,13 +43,14 @@ void write_backproject(Builder& to, int n);
 // The text of a pixel of `image` at the place that stands around it.
 using PixelText = std::function<std::string(const Operand& image)>;
 
-// Whether point node n is computed in double.
-bool in_double(const Builder& to, int n);
-// The images of which a pixel needs its own pixel: all of them but the table of a look-up.
-std::span<const Operand> pixel_images(const Node& node);
+// Where quotients of floats by what is the same for all pixels are found by reciprocals:
+// `quotients` (struct Quotients), which stands around the text, says whether all of them are exact.
+struct Quotients {
+  std::set<std::string> units;  // text of the whites, which are taken to be 1
+};
 // The text of point node n's pixel from those of its images; x and y stand around it. Writes the
-// body.
-std::string point_value(Builder& to, int n, const PixelText& pixel);
+// body. quotients: by reciprocals.
+std::string point_value(Builder& to, int n, const PixelText& pixel, Quotients* quotients = nullptr);
 
 // The value outside the image as a float: the node's last argument.
 std::string outside_value(Builder& to, int n, Border border);

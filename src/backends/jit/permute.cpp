@@ -58,12 +58,6 @@ ShapeFunction tiles_of(const Operand& image, int side, int group) {
 
 }  // namespace
 
-bool fits_tiles(const Builder& to, const std::function<bool(int)>& stored, int n) {
-  const auto* permute = std::get_if<Permute>(&to.node(n).primitive);
-  const Operand& image = to.node(n).images[0];
-  return permute != nullptr && permute->transpose && (image.external || stored(image.index));
-}
-
 void write_transpose_kernel(Builder& to, int n) {
   const Node& node = to.node(n);
   const Operand self{false, n}, image = node.images[0];

@@ -5,8 +5,7 @@
 
 namespace impipe::jit {
 
-// Whether node n transposes a plane as a whole.
-bool fits_tiles(const Builder& to, const std::function<bool(int)>& stored, int n);
+// The kernel that transposes a plane as a whole, which is node n, and stores it.
 void write_transpose_kernel(Builder& to, int n);
 
 }  // namespace impipe::jit

@@ -4,6 +4,7 @@
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/text.hpp"
+#include "core/body_tree.hpp"
 #include "core/expression.hpp"
 #include "core/placement.hpp"
 
@@ -17,44 +18,45 @@ std::string write_entry(Builder& to, int n) {
   const Node& node = to.node(n);
   const Operand& table = node.images[1];
   if (!table.external) to.fail("a table is made inside it");
-  const std::set<std::string> outer = to.suspend();
   const std::string entry = to.value(table, "x % row", "x / row");
   to.function(name, value_header(type_of(node.cls), name) + "  const int row = " + to.width(table) +
                         ";\n  return " + entry + ";\n}\n");
-  to.resume(outer);
   return name;
 }
 
-// `text` with its over(a, divisor), where the divisor is 1.
-std::string without_quotients_by(std::string text, const std::string& divisor) {
-  const std::string word = "over(", end = ", " + divisor + ")";
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-    std::size_t last = at + word.size();
-    for (int open = 1; open > 0; ++last) open += text[last] == '(' ? 1 : text[last] == ')' ? -1 : 0;
-    if (text.compare(last - end.size(), end.size(), end) != 0) continue;
-    text.replace(last - end.size(), end.size(), ")");
-    text.replace(at, word.size(), "(");
-  }
-  return text;
+// Whether a part of a body is a quotient by its parameter `white`.
+bool is_over_white(const BodyTree& part) {
+  return part.kind == BodyTree::Kind::call && part.name == "over" && part.parts.size() == 2 &&
+         part.parts[1].kind == BodyTree::Kind::name && part.parts[1].name == "white";
 }
 
-// Has `text`, of a body in double, take quotients of codes by white with its reciprocal, a
-// parameter more; whether there are any.
-bool takes_codes_over_white(const Builder& to, const Node& node, const PointBody& body,
-                            std::string& text) {
+// A body's text where white is 1.
+std::string for_unit_white(const PointBody& body) {
+  const std::optional<BodyTrees> trees = whole_body(body.text);
+  if (!trees) return body.text;
+  const PartText quotient = [&](const BodyTree& part) {
+    return is_over_white(part) ? "(" + tree_text(part.parts[0], quotient) + ")" : "";
+  };
+  return body_text(*trees, quotient);
+}
+
+// The text of a body in double that takes quotients of codes by white with its reciprocal, a
+// parameter more; nothing where there are none.
+std::optional<std::string> for_codes_over_white(const Builder& to, const Node& node,
+                                                const PointBody& body) {
+  const std::optional<BodyTrees> trees = whole_body(body.text);
+  if (!trees) return std::nullopt;
   const std::vector<std::string> inputs = names_in(body.input_names);
   bool found = false;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Operand& image = node.images[i];
-    if (!is_integer(to.cls(image))) continue;
-    const std::string quotient = "over(" + inputs[i] + ", white)";
-    for (std::size_t at = text.find(quotient); at != text.npos; at = text.find(quotient, at)) {
-      text.replace(at, quotient.size(),
-                   "code_over_white(" + inputs[i] + ", white, white_reciprocal)");
-      found = true;
-    }
-  }
-  return found;
+  const std::string text = body_text(*trees, [&](const BodyTree& part) -> std::string {
+    if (!is_over_white(part)) return "";
+    const auto input = std::find(inputs.begin(), inputs.end(), part.parts[0].name);
+    const auto i = static_cast<std::size_t>(input - inputs.begin());
+    if (i == inputs.size() || !is_integer(to.cls(node.images[i]))) return "";
+    found = true;
+    return "code_over_white(" + *input + ", white, white_reciprocal)";
+  });
+  return found ? std::optional(text) : std::nullopt;
 }
 
 }  // namespace
@@ -67,21 +69,7 @@ std::string value_header(const std::string& type, const std::string& name) {
   return "FUNCTION " + type + " " + name + "(GIVEN, const int x, const int y) {\n";
 }
 
-bool in_double(const Builder& to, int n) {
-  const Node& node = to.node(n);
-  return std::get<Point>(node.primitive).in_double ||
-         (is_integer(node.cls) &&
-          std::all_of(node.images.begin(), node.images.end(),
-                      [&](const Operand& image) { return is_integer(to.cls(image)); }));
-}
-
-std::span<const Operand> pixel_images(const Node& node) {
-  const auto* point = std::get_if<Point>(&node.primitive);
-  const std::span<const Operand> images = node.images;
-  return point != nullptr && point->lookup ? images.first(1) : images;
-}
-
-std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
+std::string point_value(Builder& to, int n, const PixelText& pixel_text, Quotients* quotients) {
   const Node& node = to.node(n);
   const Point& point = std::get<Point>(node.primitive);
   if (point.lookup) {
@@ -89,7 +77,7 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
     return to.call(entry, "(int)" + pixel_text(node.images[0]), "0");
   }
   const std::string name = Builder::name({false, n});
-  const std::string real = in_double(to, n) ? "double" : "float";
+  const std::string real = in_double(to.context(), n) ? "double" : "float";
   const auto cast = [&](const std::string& text) { return "(" + real + ")" + text; };
   const auto pixel = [&](const Operand& image) {
     const std::string text = pixel_text(image);
@@ -133,9 +121,11 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
     const std::vector<std::string> labels = names_in(point.body->parameter_names);
     const auto white = std::find(labels.begin(), labels.end(), "white");
     const auto place = static_cast<std::size_t>(white - labels.begin());
-    if (real == "double" && white != labels.end() &&
-        node.arguments[place].source == Argument::Source::constant &&
-        takes_codes_over_white(to, node, *point.body, text)) {
+    const bool known = real == "double" && white != labels.end() &&
+                       node.arguments[place].source == Argument::Source::constant;
+    const auto by_reciprocal = known ? for_codes_over_white(to, node, *point.body) : std::nullopt;
+    if (by_reciprocal) {
+      text = *by_reciprocal;
       const int own = static_cast<int>(place);
       parameters.push_back("white_reciprocal");
       arguments.push_back(
@@ -143,17 +133,17 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text) {
                        [n, own](const LaunchContext& at, int) { return 1 / at.argument(n, own); }));
     }
   }
-  if (to.quick != nullptr && real == "float" && text.find("over(") != std::string::npos) {
-    to.quick->used = true;
+  if (quotients != nullptr && real == "float" && point.body != nullptr &&
+      traits_of(*point.body).divides_by_uniform) {
     body_name += "_quick";
     const auto white = std::find(parameters.begin(), parameters.end(), "white");
     std::string& given =
         arguments[static_cast<std::size_t>(white - parameters.begin()) % arguments.size()];
     if (white != parameters.end() && given.starts_with("given->")) {
-      to.quick->units.insert(given);
+      quotients->units.insert(given);
       given = "1.0f";
       body_name += "_unit";
-      text = without_quotients_by(text, "white");
+      text = for_unit_white(*point.body);
     }
     arguments.insert(arguments.begin(), "&quotients");
     to.body_once(body_name,

@@ -89,7 +89,6 @@ class ProjectText {
     to_.function(name_ + "_pixel",
                  words_of(false).filled(part(kernels::project, "pixel"), {{"pixel", in.pixel()}}));
     for (const bool four : {false, true}) {
-      to_.call(name_ + "_pixel", "x", "y");  // its buffers
       write_frames(four);
       write_strips(four);
       write_bins(four);

@@ -12,7 +12,6 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int least_cells = 26;        // windows that networks don't take
 constexpr int most_small_count = 255;  // that fits a byte
 constexpr int codes = 256;
 constexpr int most_row_cells = 64;  // that a work-item holds four times over, in registers
@@ -342,7 +341,6 @@ class RankHistogram {
 
   std::string rows_text() {
     const Mask& mask = rank_.mask;
-    to_.call(name_ + "_row", "x", "y");  // for its buffers
     return filled(rows_loop, {{"words", number(words())},
                               {"up", number(mask.origin_y)},
                               {"down", number(mask.height - 1 - mask.origin_y)},
@@ -382,7 +380,6 @@ class RankHistogram {
     const auto value = [&](const char* place, const std::string& rank) {
       std::string key = place;
       if (rest_bits() > 0) {
-        to_.call(name_ + "_rest", "x", "y");  // for its buffers
         key = name_ + "_rest(GIVE, digits, x, y, " + place + ", " + rank + ")";
       }
       return single ? "single_of_key(" + key + ")" : key;
@@ -422,11 +419,6 @@ class RankHistogram {
 };
 
 }  // namespace
-
-bool fits_rank_histogram(const Builder& to, int n) {
-  const auto* rank = std::get_if<Rank>(&to.node(n).primitive);
-  return to.fast() && rank != nullptr && !rank->offsets && rank->mask.count() >= least_cells;
-}
 
 void write_rank_histogram(Builder& to, int n) { RankHistogram(to, n).write(); }
 

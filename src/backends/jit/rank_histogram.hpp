@@ -6,9 +6,6 @@
 
 namespace impipe::jit {
 
-// Whether node n is a rank filter of a window so large that this is the way.
-bool fits_rank_histogram(const Builder& to, int n);
-
 // The kernel that makes node n and stores it. Its image is an input or stored.
 void write_rank_histogram(Builder& to, int n);
 

@@ -10,6 +10,7 @@
 #include <array>
 
 #include "backends/jit/dialect.hpp"
+#include "backends/jit/image_plan.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/text.hpp"
 #include "backends/jit/wide_access.hpp"
@@ -19,7 +20,6 @@ namespace {
 
 constexpr int column_block = 8;
 constexpr int most_reach = 32;  // of one pass, to each side
-constexpr int least_side = 9;   // below, windows lie in one block
 
 // How far a window goes to the left (up) and to the right (down).
 struct Reach {
@@ -129,7 +129,7 @@ class RectangleWriter {
 
   void add_pass(Passes& passes, const Reach& reach, bool rows) {
     if (reach.side() == 1) return;
-    if (reach.side() < least_side) {
+    if (reach.side() < least_van_herk_side) {
       std::vector<int> all;
       for (int d = -reach.before; d <= reach.after; ++d) all.push_back(d);
       passes.push_back([this, all, rows](const PlaneText& in, const PlaneText& out) {
@@ -439,14 +439,6 @@ class RectangleWriter {
 };
 
 }  // namespace
-
-bool is_rectangle(const Builder& to, int n) {
-  const auto* extremum = std::get_if<Extremum>(&to.node(n).primitive);
-  if (extremum == nullptr || !extremum->mask.full()) return false;
-  const Footprint f = extremum->mask.footprint();
-  return f.left >= 0 && f.right >= 0 && f.up >= 0 && f.down >= 0 &&
-         std::max(extremum->mask.width, extremum->mask.height) >= least_side;
-}
 
 void write_rectangle_kernels(Builder& to, int n) { RectangleWriter(to, n).write(); }
 

@@ -5,9 +5,6 @@
 
 namespace impipe::jit {
 
-// Whether node n is an extremum over a rectangle with a side that pays.
-bool is_rectangle(const Builder& to, int n);
-
 // The kernels that make node n and store it; its image is an input or stored.
 void write_rectangle_kernels(Builder& to, int n);
 

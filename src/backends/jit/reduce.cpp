@@ -87,11 +87,12 @@ Fold fold_of(const Builder& to, int n) {
 // Pairs that chunks are folded into, beside the totals.
 bool has_pairs(const Fold& fold) { return fold.type == "int"; }
 
-void write_stream(Builder& to, const std::vector<int>& nodes) {
+void write_stream(Builder& to, const Reductions& reductions) {
+  const std::vector<int>& nodes = reductions.nodes;
   const Operand image = to.node(nodes[0]).images[0];
   const std::string name = Builder::name({false, nodes[0]});
   // Where the last group ends the sums, few large ones leave it less to do.
-  const bool one_launch = to.ends_in_last_group();
+  const bool one_launch = to.context().ends_in_last_group();
   const int items = one_launch ? 512 : 256;
   const std::string items_text = std::to_string(items);
   const int loads_of_group = one_launch ? 96 : 128;
@@ -174,7 +175,6 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
   const auto total = [&](const std::string& declared) {
     std::string measured;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      parts(folds[i]);
       measured += "      " + to.measure({false, nodes[i]}) + "[0] = (double)all_" + folds[i].name +
                   "[0];\n";
     }
@@ -188,7 +188,7 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
   };
   std::string text = pass(locals, begin, rows, "", pairs + end_of_group(out_parts));
   if (one_launch) {
-    const std::string scalars = scalars_at_end(to, scalars_of(to, nodes), items);
+    const std::string scalars = scalars_at_end(to, reductions.scalars, items);
     text += filled(part(kernels::reduce, "last_group"),
                    {{"ticket", to.ticket()}, {"total", total("") + scalars}});
   }
@@ -207,21 +207,7 @@ void write_stream(Builder& to, const std::vector<int>& nodes) {
   });
 }
 
-// Whether all that a node reads besides its image comes from outside the kernel.
-bool ready(const Node& node) {
-  return std::all_of(node.measures.begin(), node.measures.end(),
-                     [](const Operand& m) { return m.external; });
-}
-
 }  // namespace
-
-bool goes_by_cells(const Builder& to, int n) {
-  const Node& node = to.node(n);
-  if (is_extreme(node)) return false;
-  const ReduceKind kind = reduction(node)->kind;
-  const bool codes = is_integer(to.cls(node.images[0]));
-  return !codes || (kind != ReduceKind::sum && kind != ReduceKind::absolute_sum);
-}
 
 std::string joined_in_wave(const WaveJoin& join) {
   return filled(part(kernels::reduce_waves, "join"),
@@ -233,27 +219,11 @@ std::string joined_in_wave(const WaveJoin& join) {
                  {"both", join.both}});
 }
 
-std::vector<int> reductions_with(const Builder& to, int n) {
-  const Node& first = to.node(n);
-  const Operand image = first.images[0];
-  std::vector<int> found = {n};
-  if (!to.fast() || !ready(first)) return found;
-  const bool single = to.cls(image) == PixelClass::single;
-  for (int m = n + 1; m < static_cast<int>(to.spec().nodes.size()); ++m) {
-    const Node& node = to.node(m);
-    if (reduction(node) == nullptr || node.images[0] != image || !ready(node)) continue;
-    // Everything of a single image can go by cells; integers are streamed where they can be.
-    if (single || goes_by_cells(to, m) == goes_by_cells(to, n)) found.push_back(m);
-  }
-  return found;
-}
-
-void write_reductions(Builder& to, const std::vector<int>& nodes) {
-  const auto by_cells = [&](int n) { return goes_by_cells(to, n); };
-  if (std::any_of(nodes.begin(), nodes.end(), by_cells)) {
-    write_cells(to, nodes);
+void write_reductions(Builder& to, const Reductions& reductions) {
+  if (reductions.cells) {
+    write_cells(to, reductions);
   } else {
-    write_stream(to, nodes);
+    write_stream(to, reductions);
   }
 }
 

@@ -2,18 +2,14 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "backends/jit/builder.hpp"
+#include "backends/jit/measure_plan.hpp"
 
 namespace impipe::jit {
 
-// The reductions that are made with node n, itself first: of the same image, from nothing that is
-// made in this kernel, and by the same method.
-std::vector<int> reductions_with(const Builder& to, int n);
-
-// The kernels that make them.
-void write_reductions(Builder& to, const std::vector<int>& nodes);
+// The kernels that make them, as the plan has them.
+void write_reductions(Builder& to, const Reductions& reductions);
 
 // The totals of a wave's work-items (or of the first $end of them) in its first, by exchanged
 // registers.
@@ -26,7 +22,6 @@ struct WaveJoin {
 std::string joined_in_wave(const WaveJoin& join);
 
 // By cells of 32x32 pixels; nodes that are no sums or folds (the extrema) join in.
-bool goes_by_cells(const Builder& to, int n);
-void write_cells(Builder& to, const std::vector<int>& nodes);
+void write_cells(Builder& to, const Reductions& reductions);
 
 }  // namespace impipe::jit

@@ -81,10 +81,11 @@ std::string in_lane(const CellFold& fold, const std::string& totals, int columns
   return text;
 }
 
-void write_cells(Builder& to, const std::vector<int>& nodes) {
+void write_cells(Builder& to, const Reductions& reductions) {
+  const std::vector<int>& nodes = reductions.nodes;
   const Operand image = to.node(nodes[0]).images[0];
   const std::string name = Builder::name({false, nodes[0]});
-  const bool wide = to.fast() && (image.external || to.output_of(image.index) >= 0) &&
+  const bool wide = to.tuning().fast && (image.external || to.output_of(image.index) >= 0) &&
                     to.cls(image) == PixelClass::single;
   const int columns = wide ? 4 : 1, lanes = cell / columns;
   const auto number = [](int i) { return std::to_string(i); };
@@ -114,7 +115,7 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
   for (const int n : nodes) folds.push_back(cell_fold(to, n));
   const auto chunks = [count](const LaunchContext& at) { return (count(at) + chunk - 1) / chunk; };
   // NVIDIA's OpenCL spills there: 94 us against 81 for four measurements of 8192x8192 floats.
-  const bool waves = wide && to.ends_in_last_group() && to.dialect() == Dialect::cuda;
+  const bool waves = wide && to.context().ends_in_last_group() && to.dialect() == Dialect::cuda;
   // Groups of waves go down their columns: as many as are at work at once.
   const std::int64_t at_once = to.tuning().groups_at_once;
   const auto groups_y = [=](const LaunchContext& at) {
@@ -206,8 +207,8 @@ void write_cells(Builder& to, const std::vector<int>& nodes) {
                                                     {"steps", steps},
                                                     {"end_of_cells", ends},
                                                     {"end_of_extremes", ""}});
-  const bool one_launch = to.ends_in_last_group();
-  const std::vector<int> scalars = one_launch ? scalars_of(to, nodes) : std::vector<int>{};
+  const bool one_launch = to.context().ends_in_last_group();
+  const std::vector<int>& scalars = reductions.scalars;
   if (one_launch) {
     std::string all;
     for (std::size_t i = 0; i < nodes.size(); ++i) all += end(i);

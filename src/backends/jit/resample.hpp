@@ -11,18 +11,15 @@ namespace impipe::jit {
 void write_resample(Builder& to, int n, const std::string& name, LaunchTest wanted = nullptr);
 void write_resize(Builder& to, int n, const std::string& name, LaunchTest wanted);
 
-// Whether Resample node n is an affine map; and the kernel that stores it.
-bool is_affine(const Builder& to, int n);
+// The kernel that stores an affine map.
 void write_affine_tiles(Builder& to, int n);
 
-// Whether Resample node n moves pixels only; and the kernels that store it.
-bool is_nearest_resize(const Builder& to, int n);
+// The kernels that store a resize that moves pixels only.
 void write_nearest_resize(Builder& to, int n);
 
-// Whether Resample node n is a resize whose groups make a tile of the result each.
-bool fits_resize_tiles(const Builder& to, int n);
-// The kernels that store it, by launches for which the test that is returned holds: a tile's
-// columns fit local memory. It holds for all when it is empty.
+// The kernels that store a resize whose groups make a tile of the result each, by launches for
+// which the test that is returned holds: a tile's columns fit local memory. It holds for all when
+// it is empty.
 LaunchTest write_resize_tiles(Builder& to, int n);
 
 }  // namespace impipe::jit

@@ -15,12 +15,6 @@ constexpr int across = 32, down = items / across, rows = 4;
 
 }  // namespace
 
-bool is_nearest_resize(const Builder& to, int n) {
-  const auto* resample = std::get_if<Resample>(&to.node(n).primitive);
-  return resample != nullptr && resample->kind == Resample::Kind::resize &&
-         resample->method == Resample::Method::nearest;
-}
-
 void write_nearest_resize(Builder& to, int n) {
   const Node& node = to.node(n);
   const Operand self{false, n}, image = node.images[0];

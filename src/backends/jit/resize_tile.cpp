@@ -261,12 +261,6 @@ class ResizeTiles {
 
 }  // namespace
 
-bool fits_resize_tiles(const Builder& to, int n) {
-  const auto* resample = std::get_if<Resample>(&to.node(n).primitive);
-  return to.fast() && resample != nullptr && resample->kind == Resample::Kind::resize &&
-         resample->method != Resample::Method::nearest;
-}
-
 LaunchTest write_resize_tiles(Builder& to, int n) { return ResizeTiles(to, n).write(); }
 
 }  // namespace impipe::jit

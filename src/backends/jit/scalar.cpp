@@ -70,27 +70,9 @@ void write_scalar(Builder& to, int n, LaunchTest wanted) {
             });
 }
 
-std::vector<int> scalars_of(const Builder& to, std::vector<int> made) {
-  std::vector<int> scalars;
-  const auto is_made = [&](const Operand& m) {
-    return m.external || std::find(made.begin(), made.end(), m.index) != made.end();
-  };
-  for (int n = 0; n < static_cast<int>(to.spec().nodes.size()); ++n) {
-    const Node& node = to.node(n);
-    if (!std::holds_alternative<Scalar>(node.primitive) || to.is_made(n)) continue;
-    if (!std::all_of(node.measures.begin(), node.measures.end(), is_made)) continue;
-    made.push_back(n);
-    scalars.push_back(n);
-  }
-  return scalars;
-}
-
 std::string scalars_at_end(Builder& to, const std::vector<int>& scalars, int items) {
   std::string text = scalars.empty() ? "" : "  GLOBAL_BARRIER;\n";
-  for (const int n : scalars) {
-    text += scalar_steps(to, n, items);
-    to.made(n);
-  }
+  for (const int n : scalars) text += scalar_steps(to, n, items);
   return text;
 }
 

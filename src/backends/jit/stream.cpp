@@ -22,7 +22,7 @@ int across_of(std::int64_t width, int items, int wide) {
 
 bool Stream::wide(const Builder& to) const {
   const bool plane = image.external || to.output_of(image.index) >= 0;
-  return to.fast() && plane;
+  return to.tuning().fast && plane;
 }
 
 std::int64_t Stream::groups_for(const LaunchContext& at, int values_a_load) const {

@@ -18,7 +18,6 @@
 #include "backends/jit/block_writer.hpp"
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
-#include "backends/jit/strip_chain.hpp"
 #include "backends/jit/strip_size.hpp"
 #include "backends/jit/text.hpp"
 #include "backends/jit/wide_access.hpp"
@@ -31,10 +30,10 @@ constexpr int ahead = 3;  // rows that are loaded before they are used
 
 class StripWriter : public BlockWriter {
  public:
-  StripWriter(Builder& to, IsStored stored, int n, StripChain chain)
-      : BlockWriter(to, std::move(stored), {px, 1}, {false, n}),
+  StripWriter(Builder& to, const KernelPlan& plan, int n)
+      : BlockWriter(to, plan, n, {px, 1}, {false, n}),
         n_(n),
-        chain_(std::move(chain)),
+        chain_(plan.form<StripChain>(n)->chain),
         heavy_(std::any_of(chain_.values.begin(), chain_.values.end(),
                            [](const StripValue& value) { return value.sums; })),
         turn_(heavy_ ? to.tuning().sums_rows : std::max(chain_.tallest, to.tuning().strip_rows)),
@@ -83,7 +82,6 @@ class StripWriter : public BlockWriter {
                                (heavy_ ? "  y0 -= " + number(first_) + ";\n" : "") +
                                "#pragma unroll 1\n  for (int turn = 0; turn < turns; ++turn) {\n" +
                                turn + end + "  y0 += " + number(turn_) + ";\n  }\n}\n");
-    to_.call(function, "", "");  // the kernel has its buffers
     const auto call = [&](const char* edge) {
       return function + "(GIVE, shared, x0, y0, turns" + passed + ", " + edge + ");\n";
     };
@@ -452,7 +450,7 @@ class StripWriter : public BlockWriter {
   }
 
   int n_;
-  StripChain chain_;
+  const Chain& chain_;
   // Its turns make the rows above the strip too, as if they were the strip's.
   bool heavy_;
   int turn_;                       // rows of a turn of the loop
@@ -465,24 +463,8 @@ class StripWriter : public BlockWriter {
 
 }  // namespace
 
-std::optional<StripParts> strip_parts(const Builder& to, const IsStored& stored, int n) {
-  // Other compilers than NVIDIA's do not keep barriers between unequal loops in step.
-  if (to.tuning().strip_rows == 0 || to.dialect() == Dialect::opencl) return std::nullopt;
-  const StripChain chain(to, stored, n);
-  if (!chain.fits()) return std::nullopt;
-  StripParts parts;
-  for (const StripValue& value : chain.values) {
-    if (value.kind != StripValue::Kind::plane) {
-      if (value.node != n) parts.inside.push_back(value.node);
-    } else if (!value.operand.external) {
-      parts.planes.push_back(value.operand.index);
-    }
-  }
-  return parts;
-}
-
-void write_strip_kernel(Builder& to, const IsStored& stored, int n) {
-  StripWriter(to, others_than(stored, n), n, StripChain(to, stored, n)).write();
+void write_strip_kernel(Builder& to, const KernelPlan& plan, int n) {
+  StripWriter(to, plan, n).write();
 }
 
 }  // namespace impipe::jit

@@ -1,11 +1,12 @@
-// The values of a chain of neighbourhoods: what a kernel of strips makes of each row, in order.
+// Decides which nodes are a chain of neighbourhoods, and what its kernel keeps of each row. No text
+// is written here.
 #pragma once
 
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "backends/jit/block.hpp"
+#include "backends/jit/kernel_context.hpp"
 
 namespace impipe::jit {
 
@@ -29,31 +30,20 @@ struct StripValue {
   bool sums = false;
 };
 
-// The values of a chain, each after those it is made from; empty when it does not fit.
-class StripChain {
- public:
-  StripChain(const Builder& to, const IsStored& stored, int n);
-  bool fits() const { return fits_; }
+// A chain: the values that its kernel makes, each after those it is made from.
+struct Chain {
   std::vector<StripValue> values;
   int up = 0, down = 0;  // rows above and below the strip that are read
   int tallest = 1;       // rows of a neighbourhood
   bool dense = false;    // few registers: more groups at once
 
- private:
-  int add(const Operand& operand);
-  IsStored others() const;
-  int push(StripValue value);
-  bool add_node(int n, StripValue& value);
-  bool read_by_neighbourhood(int from, const Footprint& f, Border border) const;
-  void measure();
-  // Of one neighbourhood: whether points are made before it, which blocks make again around theirs.
-  bool pays_alone() const;
-
-  const Builder& to_;
-  const IsStored& stored_;
-  int root_;
-  bool fits_ = false;
-  std::map<std::string, int> places_;
+  // The nodes that are made on the way to node n.
+  std::vector<int> inside(int n) const;
+  // The nodes that are read as planes.
+  std::vector<int> planes() const;
 };
+// Nothing where node n is no chain of neighbourhoods, or of points and one, made from the planes of
+// inputs and of the nodes that are stored.
+std::optional<Chain> chain_of(const KernelContext& of, const Planes& planes, int n);
 
 }  // namespace impipe::jit

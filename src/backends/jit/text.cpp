@@ -101,21 +101,6 @@ std::string Words::filled(std::string_view text, Replacements own) const {
   return out;
 }
 
-std::vector<std::string> names_in(std::string_view list) {
-  std::vector<std::string> names;
-  std::string last;
-  for (std::size_t i = 0; i < list.size();) {
-    const std::size_t length = name_length(list.substr(i));
-    if (length > 0) last = list.substr(i, length);
-    if ((list[i] == ',' || list[i] == ')') && !last.empty()) {
-      names.push_back(last);
-      last.clear();
-    }
-    i += length > 0 ? length : 1;
-  }
-  return names;
-}
-
 std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
   std::string out;
   for (const std::string& part : parts) {

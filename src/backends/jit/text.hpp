@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/body_tree.hpp"
+
 namespace impipe::jit {
 
 using Replacements = std::initializer_list<std::pair<std::string_view, std::string_view>>;
@@ -36,9 +38,6 @@ class Words {
 
   Map words_;
 };
-
-// "(a, b)" or "(real a, real b)" -> {"a", "b"}
-std::vector<std::string> names_in(std::string_view list);
 
 // A whole number as kernels have it.
 inline std::string number(std::int64_t i) { return std::to_string(i); }

@@ -18,100 +18,22 @@
 namespace impipe::jit {
 namespace {
 
-// Values of a window that registers hold beside the sums.
-constexpr int most_window = 56;
 // Groups of a tile on a processor: 64 registers each, where there are 64 K of them; 48 do for short
 // columns, though NVIDIA's OpenCL spills then (168 us against 148 at a radius of 3).
-constexpr int tile_items = 256;
 constexpr int groups_at_once = 4, groups_of_short_columns = 5;
-constexpr int short_column = 9;
 // Registers for rows that a work-item loads before it makes the first of them.
 constexpr int most_ahead = 36;
 
 int multiple_of_4(int n) { return (n + 3) / 4 * 4; }
 
-// What the two passes of a node are.
-struct Passes {
-  Mask row, column;
-  Border border = Border::absent;
-  bool sums = false;  // weighted sums; else extrema
-
-  static std::optional<Passes> of(const Node& node) {
-    if (const auto* s = as<Separable>(node)) {
-      if (!stays(*s)) return {};
-      return Passes{s->row, s->column, s->border, true};
-    }
-    const auto* e = as<Extremum>(node);
-    if (e == nullptr || node.cls != PixelClass::single || !e->mask.full()) return {};
-    const Mask& m = e->mask;
-    return Passes{{m.width, 1, m.origin_x, 0, std::vector<std::uint8_t>(m.width, 1)},
-                  {1, m.height, 0, m.origin_y, std::vector<std::uint8_t>(m.height, 1)},
-                  Border::absent,
-                  false};
-  }
-};
-
-// A tile: `across` work-items side by side make px pixels each, and py rows.
-struct TileSize {
-  int across = 0, px = 0, py = 0;
-  int row_px = 0;  // pixels a work-item makes in the row pass
-  int rows = 0;    // of the row pass
-  int down() const { return tile_items / across; }
-  int width() const { return across * px; }
-  int height() const { return down() * py; }
-};
-
-bool is_narrow(const Builder& to, const Node& node) { return bytes_of(to.cls(node.images[0])) < 4; }
-
-// Of the pixels that points make for the row pass.
-PointTile point_tile(const Builder& to, const Operand& image, const TileSize& size,
-                     const Passes& passes) {
-  const Footprint row = passes.row.footprint(), column = passes.column.footprint();
-  return {bytes_of(to.cls(image)),
-          {size.width(), size.height()},
-          {row.left, row.right, column.up, column.down}};
-}
-
-std::optional<TileSize> tile_size(const Builder& to, const IsStored& stored, const Passes& passes,
-                                  const Node& node) {
-  const Operand& image = node.images[0];
-  const Footprint row = passes.row.footprint(), column = passes.column.footprint();
-  if (row.left < 0 || row.right < 0 || column.up < 0 || column.down < 0) return {};
-  TileSize size;
-  size.px = passes.sums ? 4 : 1;
-  size.across = 64 / size.px;
-  // Wide tiles read less beside them, tall ones less above: what counts depends on the class.
-  const bool wide = passes.sums && !is_narrow(to, node) && passes.column.height <= short_column;
-  if (wide) size.across *= 2;
-  // Bytes are converted for every window they are in: wide windows share that.
-  const bool narrow = is_narrow(to, node);
-  const int halo = multiple_of_4(row.left) + multiple_of_4(row.right);
-  size.row_px = narrow || !passes.sums ? 8 : 4;
-  if (size.row_px + halo > most_window) size.row_px = 4;
-  if (size.row_px + halo > most_window) return {};
-  for (const int py : {16, 8, 6, 4, 2, 1}) {
-    size.py = py;
-    size.rows = size.height() + column.up + column.down;
-    const bool fits = passes.sums ? py * size.px <= 32 && py <= 8
-                                  : py <= 16 && py + column.up + column.down <= 48;
-    const std::int64_t made =
-        made_here(to, stored, image)
-            ? point_tile(to, image, size, passes).local_bytes(to, stored, image)
-            : 0;
-    const std::int64_t bytes = std::int64_t{4} * size.rows * size.width();
-    if (fits && bytes + made <= to.tuning().local_bytes) return size;
-  }
-  return {};
-}
-
 class TileWriter : public BlockWriter {
  public:
-  TileWriter(Builder& to, IsStored stored, int n, int inner, TileSize size, Passes passes)
-      : BlockWriter(to, std::move(stored), {size.row_px, 1}, {false, inner}),
+  TileWriter(Builder& to, const KernelPlan& plan, int n, const TwoPasses& two)
+      : BlockWriter(to, plan, n, {two.size.row_px, 1}, {false, two.inner}),
         n_(n),
-        inner_(inner),
-        size_(size),
-        passes_(std::move(passes)) {}
+        inner_(two.inner),
+        size_(two.size),
+        passes_(*Passes::of(to.node(two.inner))) {}
 
   void write() {
     const std::string rows = row_phase();
@@ -163,7 +85,7 @@ class TileWriter : public BlockWriter {
 
   // The window of a row, from `image`.
   std::string row_window(const Operand& image, const Window& w, const std::string& edge) {
-    if (made_here(to_, stored_, image)) return row_of_points(image, w);
+    if (plan_.in_groups(image)) return row_of_points(image, w);
     const Footprint f = passes_.row.footprint();
     const std::string raw = "raw_" + Builder::name(image);
     const PixelClass cls = to_.cls(image);
@@ -181,20 +103,20 @@ class TileWriter : public BlockWriter {
 
   // The same where points make the pixels: of row j of a tile of theirs.
   std::string row_of_points(const Operand& image, const Window& w) {
-    const PointTile tile = point_tile(to_, image, size_, passes_);
+    const PointTile tile = point_tile(to_.context(), image, size_, passes_);
     const std::string points = "points_" + own();
     items_ = tile_items;
     const bool whole = tile.bytes < 4;
     fill_points(tile, image, points, whole ? type_of(to_.cls(image)) : "float", passes_.border,
                 whole ? "0" : outside());
     const int lanes = size_.width() / px_;
-    std::string text = loop("q", w.width / 4) + "{\n        const " + tile.vector_type("float") +
+    std::string text = loop("q", w.width / 4) + "{\n        const " + vector_type(tile, "float") +
                        " v = " + points + "[j * " + number(tile.width / 4) + " + ITEM % " +
                        number(lanes) + " * " + number(px_ / 4) + " + " +
                        number((tile.halo - w.first) / 4) + " + q];\n";
     for (int k = 0; k < 4; ++k) {
       text += "        " + w.array + "[4 * q + " + number(k) + "] = (float)" +
-              tile.element("v", k) + ";\n";
+              element_of(tile, "v", k) + ";\n";
     }
     text += "      }\n";
     if (!whole || !constant_outside()) return text;
@@ -213,7 +135,7 @@ class TileWriter : public BlockWriter {
     const Footprint f = passes_.row.footprint();
     const std::string width = to_.width(image), height = to_.height(image);
     const std::string edge = own() + "_row_edge";
-    if (!made_here(to_, stored_, image)) {
+    if (!plan_.in_groups(image)) {
       write_border(to_, edge, "float", to_.value(image, "x", "y"), passes_.border, outside(), width,
                    height, true, false);
     }
@@ -272,7 +194,7 @@ class TileWriter : public BlockWriter {
   // several rows before it makes the first of them. Empty where registers have no room for that.
   std::string rows_inside(const Operand& image, const Window& w, const std::string& declared,
                           const std::string& pass) {
-    if (!to_.tuning().unroll || made_here(to_, stored_, image)) return "";
+    if (!to_.tuning().unroll || plan_.in_groups(image)) return "";
     const PixelClass cls = to_.cls(image);
     const int values = px_, lanes = row_values() / values, step = tile_items / lanes;
     const int turns = (size_.rows + step - 1) / step;
@@ -386,39 +308,10 @@ class TileWriter : public BlockWriter {
   Passes passes_;
 };
 
-constexpr int no_passes = -2;
-
-int inner_of(const Builder& to, const IsStored& stored, const Operand& operand) {
-  if (operand.external || stored(operand.index)) return no_passes;
-  const Node& node = to.node(operand.index);
-  if (const auto passes = Passes::of(node)) {
-    return only_points(to, stored, node.images[0]) && tile_size(to, stored, *passes, node)
-               ? operand.index
-               : -1;
-  }
-  const auto* point = as<Point>(node);
-  if (point == nullptr || point->lookup) return -1;
-  int found = no_passes;
-  for (const Operand& image : node.images) {
-    const int inner = inner_of(to, stored, image);
-    if (inner == no_passes || inner == found) continue;
-    if (found != no_passes || inner < 0) return -1;
-    found = inner;
-  }
-  return found;
-}
-
 }  // namespace
 
-int two_passes_of(const Builder& to, const IsStored& stored, int n) {
-  const IsStored others = others_than(stored, n);
-  return std::max(-1, inner_of(to, others, {false, n}));
-}
-
-void write_tile_kernel(Builder& to, const IsStored& stored, int n, int inner) {
-  const IsStored others = others_than(stored, n);
-  const Passes passes = *Passes::of(to.node(inner));
-  TileWriter(to, others, n, inner, *tile_size(to, others, passes, to.node(inner)), passes).write();
+void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
+  TileWriter(to, plan, n, *plan.form<TwoPasses>(n)).write();
 }
 
 }  // namespace impipe::jit

@@ -73,6 +73,7 @@ Tuning tuning_for(std::string_view vendor, Dialect dialect) {
   }
   // A CUDA kernel takes 4 KB of parameters, OpenCL promises 1 KB, pointers included.
   if (dialect == Dialect::cuda) found.parameter_bytes = 3584;
+  found.fast = std::getenv("IMPIPE_JIT_STAGED") == nullptr;
   return found;
 }
 

@@ -9,39 +9,17 @@
 #include "backends/jit/kernel_files.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/text.hpp"
-#include "core/pair_code.hpp"
 
 namespace impipe::jit {
 namespace {
 
 constexpr int codes = 65536;
-constexpr int words = codes / 512 * 267;
+constexpr int words = two_byte_words;
 constexpr int pixels = 16;  // that a work-item takes at once
-
-// The point node that makes codes of two planes of bytes in memory; null when the codes come from
-// elsewhere.
-const Node* pair_in_memory(const Builder& to, const std::function<bool(int)>& stored,
-                           const Operand& image) {
-  if (image.external || stored(image.index)) return nullptr;
-  const Node& node = to.node(image.index);
-  const auto* point = std::get_if<Point>(&node.primitive);
-  if (point == nullptr || point->body != &pair_code_body()) return nullptr;
-  for (const Operand& of : node.images) {
-    const bool bytes = bytes_of(to.cls(of)) == 1 && 1 == 1;
-    if (!bytes || !(of.external || stored(of.index))) return nullptr;
-  }
-  return &node;
-}
 
 }  // namespace
 
-bool fits_wide_histogram(const Builder& to, int n) {
-  const Node& node = to.node(n);
-  return std::get<Histogram>(node.primitive).rule == BinRule::codes &&
-         to.cls(node.images[0]) == PixelClass::uint16 && to.tuning().most_local_bytes >= 4 * words;
-}
-
-void write_wide_histogram(Builder& to, const std::function<bool(int)>& stored, int n) {
+void write_wide_histogram(Builder& to, const CountedCodes& counted, int n) {
   const Node& node = to.node(n);
   const Operand image = node.images[0];
   const std::string name = Builder::name({false, n});
@@ -62,12 +40,12 @@ void write_wide_histogram(Builder& to, const std::function<bool(int)>& stored, i
   to.body(filled(part(kernels::wide_histogram, "add"),
                  {{"add", add}, {"add_four", add_four}, {"unroll", unroll}}));
   const std::string width = to.width(image);
-  const Node* pair = pair_in_memory(to, stored, image);
   std::string side, first_row, second_row, code;
-  if (pair != nullptr) {
+  if (counted.pairs) {
+    const Node& pair = to.node(image.index);
     side = "(uint)" + to.argument(image.index, 0, "bins", "double");
-    first_row = to.plane(pair->images[0]).row("y");
-    second_row = to.plane(pair->images[1]).row("y");
+    first_row = to.plane(pair.images[0]).row("y");
+    second_row = to.plane(pair.images[1]).row("y");
   } else {
     code = "(uint)" + to.value(image, "x", "y");
   }
@@ -83,7 +61,7 @@ void write_wide_histogram(Builder& to, const std::function<bool(int)>& stored, i
                                                       {"totals", totals()},
                                                       {"between", number(32768 / (group * pixels))},
                                                       {"unroll", unroll},
-                                                      {"pairs", pair != nullptr ? "1" : "0"},
+                                                      {"pairs", counted.pairs ? "1" : "0"},
                                                       {"side", side},
                                                       {"first_row", first_row},
                                                       {"second_row", second_row},

@@ -2,12 +2,11 @@
 #pragma once
 
 #include "backends/jit/builder.hpp"
+#include "backends/jit/measure_plan.hpp"
 
 namespace impipe::jit {
 
-// Whether Histogram node n counts the codes of a uint16 image and the device has the local memory.
-bool fits_wide_histogram(const Builder& to, int n);
-// stored: whether a node's pixels lie in memory.
-void write_wide_histogram(Builder& to, const std::function<bool(int)>& stored, int n);
+// The kernels that count the codes of Histogram node n's uint16 image so, as the plan says.
+void write_wide_histogram(Builder& to, const CountedCodes& counted, int n);
 
 }  // namespace impipe::jit

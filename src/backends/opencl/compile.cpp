@@ -70,7 +70,8 @@ OpenClKernel::OpenClKernel(cl_context context, cl_device_id device, const Target
                             .device = info.name,
                             .driver = info.driver},
                     .title = title,
-                    .extension = "cl"},
+                    .extension = "cl",
+                    .plan = program.plan},
                    compile, load);
   for (const std::string& name : program.entries) {
     cl_int code = CL_SUCCESS;

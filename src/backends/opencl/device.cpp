@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "backends/jit/kernel_plan.hpp"
 #include "backends/jit/yardstick.hpp"
 #include "backends/opencl/queue.hpp"
 #include "core/error.hpp"
@@ -111,6 +112,15 @@ Target target_of(cl_device_id device) {
                                          number_of<cl_uint>(device, compute_capability_minor))};
 }
 
+jit::Tuning tuning_of(cl_device_id device, jit::Dialect dialect) {
+  jit::Tuning tuning = jit::tuning_for(text_of(device, CL_DEVICE_VENDOR), dialect);
+  const auto local =
+      static_cast<std::int64_t>(number_of<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE));
+  tuning.local_bytes = std::min(tuning.local_bytes, local);
+  tuning.most_local_bytes = std::min(tuning.most_local_bytes, local);
+  return tuning;
+}
+
 // The nodes' primitives: what a person would look for.
 std::string title_of(const KernelSpec& spec) {
   std::string text;
@@ -127,11 +137,7 @@ class OpenClDevice final : public Device {
     cl_int code = CL_SUCCESS;
     context_ = calls()->clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code);
     check(code, "clCreateContext");
-    tuning_ = jit::tuning_for(text_of(device_, CL_DEVICE_VENDOR), target_.dialect);
-    const auto local =
-        static_cast<std::int64_t>(number_of<cl_ulong>(device_, CL_DEVICE_LOCAL_MEM_SIZE));
-    tuning_.local_bytes = std::min(tuning_.local_bytes, local);
-    tuning_.most_local_bytes = std::min(tuning_.most_local_bytes, local);
+    tuning_ = tuning_of(device_, target_.dialect);
     memory_ = make_pool(context_, info_.id, info_.memory);
   }
   ~OpenClDevice() override { calls()->clReleaseContext(context_); }
@@ -197,6 +203,22 @@ std::unique_ptr<Device> open(int index, ThreadPool&) {
       describe(found[static_cast<std::size_t>(index)], static_cast<std::size_t>(index));
   if (!info.usable) throw Error(info.id + " can't be used: " + info.why_not, ExitCode::backend);
   return std::make_unique<OpenClDevice>(found[static_cast<std::size_t>(index)], std::move(info));
+}
+
+KernelForms forms(int index) {
+  const std::vector<Found> found = find_devices();
+  if (found.empty()) {
+    return jit::kernel_forms("opencl: no device is here; by the numbers for any",
+                             jit::Dialect::opencl, jit::tuning_for("", jit::Dialect::opencl));
+  }
+  if (index < 0 || static_cast<std::size_t>(index) >= found.size()) {
+    throw Error("there is no device opencl:" + std::to_string(index), ExitCode::backend);
+  }
+  const Found& device = found[static_cast<std::size_t>(index)];
+  const DeviceInfo info = describe(device, static_cast<std::size_t>(index));
+  const jit::Dialect dialect = target_of(device.device).dialect;
+  return jit::kernel_forms(info.id + " (" + info.name + ")", dialect,
+                           tuning_of(device.device, dialect));
 }
 
 }  // namespace impipe::opencl

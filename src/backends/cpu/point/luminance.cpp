@@ -1,18 +1,17 @@
-// The body rgb2gray without its divisions: an approximation whose error has a bound, and the body
-// itself for the few pixels that lie that close to a half.
+// Means of three planes of codes without the divisions of their bodies: an approximation whose
+// error has a bound, and the body itself for the few pixels that lie that close to a half.
 #include "backends/cpu/point/luminance.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "backends/cpu/simd/intrinsics.hpp"
 #include "backends/cpu/simd/level.hpp"
 #include "backends/cpu/tile/rows.hpp"
+#include "core/body_tree.hpp"
 
 namespace impipe::cpu {
 namespace {
 
-constexpr double red = 0.298936, green = 0.587043, blue = 0.114021;
 constexpr std::int64_t block = 64;  // pixels
 
 // Both functions make whole blocks and set unsafe[k] where block k has a sum close to a tie.
@@ -26,12 +25,13 @@ IMPIPE_TARGET_v3 inline __m256 eight_numbers(const std::byte* in) {
 // Of bytes, in units of 2^-16: three roundings of numbers below 2^24, those of the weights and the
 // dropped fraction are less than 5 units. The body's own error is below 1e-12.
 IMPIPE_TARGET_v3 void codes_of_bytes(std::byte* out, const std::byte* const* in,
-                                     std::int64_t blocks, std::uint8_t* unsafe) {
+                                     std::int64_t blocks, const double* weights,
+                                     std::uint8_t* unsafe) {
   constexpr float unit = 0x1p16f;
   constexpr int near = 8;
-  const __m256 r = _mm256_set1_ps(static_cast<float>(red) * unit);
-  const __m256 g = _mm256_set1_ps(static_cast<float>(green) * unit);
-  const __m256 b = _mm256_set1_ps(static_cast<float>(blue) * unit);
+  const __m256 r = _mm256_set1_ps(static_cast<float>(weights[0]) * unit);
+  const __m256 g = _mm256_set1_ps(static_cast<float>(weights[1]) * unit);
+  const __m256 b = _mm256_set1_ps(static_cast<float>(weights[2]) * unit);
   const __m256 half = _mm256_set1_ps(unit / 2);
   const __m256i fraction = _mm256_set1_epi32(0xffff);
   // Packing works in halves of a register; this puts the quarters of 8 codes in order.
@@ -64,7 +64,9 @@ IMPIPE_TARGET_v3 void codes_of_bytes(std::byte* out, const std::byte* const* in,
 // Of 16 bits, in double: near is far more than the error of either sum, 65536 * 10 / 2^53.
 template <class...>
 IMPIPE_INLINE void codes_of_words_body(std::byte* out, const std::byte* const* in,
-                                       std::int64_t blocks, std::uint8_t* unsafe) {
+                                       std::int64_t blocks, const double* weights,
+                                       std::uint8_t* unsafe) {
+  const double red = weights[0], green = weights[1], blue = weights[2];
   constexpr double near = 1e-9;
   const auto* r = reinterpret_cast<const std::uint16_t*>(in[0]);
   const auto* g = reinterpret_cast<const std::uint16_t*>(in[1]);
@@ -86,8 +88,8 @@ IMPIPE_INLINE void codes_of_words_body(std::byte* out, const std::byte* const* i
 }
 IMPIPE_CPU_KERNEL(codes_of_words,
                   (std::byte * out, const std::byte* const* in, std::int64_t blocks,
-                   std::uint8_t* unsafe),
-                  (out, in, blocks, unsafe))
+                   const double* weights, std::uint8_t* unsafe),
+                  (out, in, blocks, weights, unsafe))
 
 struct Exact {
   const PointBody& body;
@@ -107,17 +109,29 @@ void run_exactly(std::byte* out, const std::byte* const* in, std::int64_t n, con
 
 }  // namespace
 
-bool has_luminance(const PointBody& body, PixelClass from, PixelClass to,
-                   const std::vector<double>& args, CpuLevel level) {
-  return level != CpuLevel::baseline && std::string_view(body.name) == "rgb2gray" && from == to &&
-         (from == PixelClass::uint8 || from == PixelClass::uint16) && args.at(0) == class_max(from);
+std::optional<MeanWeights> mean_weights(const PointBody& body, std::span<const PixelClass> from,
+                                        PixelClass to, const std::vector<double>& args,
+                                        CpuLevel level) {
+  const bool codes = to == PixelClass::uint8 || to == PixelClass::uint16;
+  const bool same = std::all_of(from.begin(), from.end(), [to](PixelClass c) { return c == to; });
+  if (level == CpuLevel::baseline || body.inputs != 3 || !codes || !same) return std::nullopt;
+  // Differences could take away what the bounds on the body's own error are relative to.
+  if (traits_of(body).differences) return std::nullopt;
+  const std::optional<std::vector<double>> sum = linear_weights(body, args);
+  const auto fits = [](double weight) { return weight >= 0 && weight <= 1; };
+  if (!sum || !std::all_of(sum->begin(), sum->end() - 1, fits) || sum->back() != 0) return {};
+  const MeanWeights weights{(*sum)[0], (*sum)[1], (*sum)[2]};
+  const double all = weights[0] + weights[1] + weights[2];
+  return all <= 1 + 1e-12 ? std::optional(weights) : std::nullopt;
 }
 
-void run_luminance(std::byte* out, const std::byte* const* in, PixelClass cls, std::int64_t n,
-                   const PointBody& body, const std::vector<double>& args, CpuLevel level) {
+void run_mean(std::byte* out, const std::byte* const* in, PixelClass cls, std::int64_t n,
+              const PointBody& body, const MeanWeights& weights, const std::vector<double>& args,
+              CpuLevel level) {
   const Exact exact{body, args.data(), cls, level};
   const std::int64_t bytes = bytes_of(cls);
   constexpr std::int64_t max_blocks = 64;
+  bool many_ties = false;
   for (std::int64_t at = 0; at < n;) {
     const std::byte* rows[] = {in[0] + at * bytes, in[1] + at * bytes, in[2] + at * bytes};
     const std::int64_t blocks = std::min(max_blocks, (n - at) / block);
@@ -127,7 +141,13 @@ void run_luminance(std::byte* out, const std::byte* const* in, PixelClass cls, s
 #if IMPIPE_HAS_INTRINSICS
     if (cls == PixelClass::uint8) codes = codes_of_bytes;
 #endif
-    codes(out + at * bytes, rows, blocks, unsafe);
+    if (many_ties) {
+      std::fill_n(unsafe, blocks, std::uint8_t{1});
+    } else {
+      codes(out + at * bytes, rows, blocks, weights.data(), unsafe);
+    }
+    // Weights like a half and two quarters are close to a tie in every block.
+    many_ties = 2 * std::count(unsafe, unsafe + blocks, 1) > blocks;
     for (std::int64_t k = 0; k < blocks; ++k, at += block) {
       if (unsafe[k] == 0) continue;
       const std::byte* of[] = {in[0] + at * bytes, in[1] + at * bytes, in[2] + at * bytes};

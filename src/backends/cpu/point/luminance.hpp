@@ -1,8 +1,12 @@
-// The body rgb2gray, which every colour image passes on its way to edge, graythresh and others.
+// Means of three planes of codes, as the luminance of a colour image: what every colour image
+// passes on its way to edge, graythresh and others.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "core/body.hpp"
@@ -10,13 +14,18 @@
 
 namespace impipe::cpu {
 
-// Whether run_luminance gives what this body gives: from and to are the classes of its planes and
-// of its result, args its arguments.
-bool has_luminance(const PointBody& body, PixelClass from, PixelClass to,
-                   const std::vector<double>& args, CpuLevel level);
+// Of the three planes: none is negative, and their sum is at most 1.
+using MeanWeights = std::array<double, 3>;
 
-// n pixels; in: the rows of red, green and blue.
-void run_luminance(std::byte* out, const std::byte* const* in, PixelClass cls, std::int64_t n,
-                   const PointBody& body, const std::vector<double>& args, CpuLevel level);
+// The weights by which run_mean gives what this body gives in double, if it is such a mean. from
+// and to are the classes of its planes and of its result, args its arguments.
+std::optional<MeanWeights> mean_weights(const PointBody& body, std::span<const PixelClass> from,
+                                        PixelClass to, const std::vector<double>& args,
+                                        CpuLevel level);
+
+// n pixels of class `cls`; in: the rows of the three planes.
+void run_mean(std::byte* out, const std::byte* const* in, PixelClass cls, std::int64_t n,
+              const PointBody& body, const MeanWeights& weights, const std::vector<double>& args,
+              CpuLevel level);
 
 }  // namespace impipe::cpu

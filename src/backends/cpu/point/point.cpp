@@ -77,8 +77,9 @@ PointProgram::PointProgram(const Node& node, const Arguments& arguments, const P
     in_double_ = !shortcut.single;
     fixed_ = shortcut.fixed;
   }
-  luminance_ = !point_->in_double && inputs.classes.size() == 3 &&
-               has_luminance(*point_->body, inputs.classes[0], cls_, arguments.in_double, level_);
+  if (!point_->in_double && !point_->in_table && inputs.classes.size() == 3) {
+    mean_ = mean_weights(*point_->body, inputs.classes, cls_, arguments.in_double, level_);
+  }
 }
 
 bool PointProgram::reads_place() const {
@@ -176,8 +177,8 @@ void PointProgram::run(std::byte* out, std::span<const std::byte* const> in, std
     run_fixed_sum(*fixed_, reinterpret_cast<std::uint8_t*>(out),
                   reinterpret_cast<const std::uint8_t*>(in[0]),
                   reinterpret_cast<const std::uint8_t*>(in[1]), n, level_);
-  } else if (luminance_) {
-    run_luminance(out, in.data(), cls_, n, *point_->body, arguments_->in_double, level_);
+  } else if (mean_) {
+    run_mean(out, in.data(), cls_, n, *point_->body, *mean_, arguments_->in_double, level_);
   } else if (in_double_) {
     run_as<double>(out, in, x, y, n, state, scratch);
   } else {

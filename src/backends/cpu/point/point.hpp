@@ -6,6 +6,7 @@
 #include <span>
 
 #include "backends/cpu/point/fixed_sum.hpp"
+#include "backends/cpu/point/luminance.hpp"
 #include "backends/cpu/tile/arguments.hpp"
 #include "backends/cpu/tile/code_table.hpp"
 #include "backends/cpu/tile/scratch.hpp"
@@ -67,8 +68,8 @@ class PointProgram {
   CpuLevel level_;
   std::vector<Binding> bindings_;
   bool in_double_ = false;
-  std::optional<FixedSum> fixed_;  // gives the same codes
-  bool luminance_ = false;
+  std::optional<FixedSum> fixed_;    // gives the same codes
+  std::optional<MeanWeights> mean_;  // likewise
 };
 
 }  // namespace impipe::cpu
