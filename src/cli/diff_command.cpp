@@ -30,12 +30,9 @@ std::optional<HostImage> read(const std::string& file) {
   }
 }
 
-int show_difference(const DiffFlags& flags) {
-  if (flags.files.size() != 2) throw Error("diff takes two files: impipe diff A B");
-  const std::optional<HostImage> a = read(flags.files[0]);
-  const std::optional<HostImage> b = a ? read(flags.files[1]) : std::nullopt;
-  if (!b) return static_cast<int>(ExitCode::file_failed);
-  const engine::Difference d = engine::compare(*a, *b, flags.limits);
+// Prints the difference of two images, and returns the exit code.
+int report(const HostImage& a, const HostImage& b, const DiffFlags& flags) {
+  const engine::Difference d = engine::compare(a, b, flags.limits);
   std::string out;
   if (!d.unlike.empty()) {
     out = "not alike: " + d.unlike + "\n";
@@ -49,6 +46,19 @@ int show_difference(const DiffFlags& flags) {
   }
   if (!flags.quiet) write_stdout(out);
   return static_cast<int>(d.same ? ExitCode::ok : ExitCode::file_failed);
+}
+
+int show_difference(const DiffFlags& flags) {
+  if (flags.files.size() != 2) throw Error("diff takes two files: impipe diff A B");
+  const std::optional<HostImage> a = read(flags.files[0]);
+  const std::optional<HostImage> b = a ? read(flags.files[1]) : std::nullopt;
+  if (!b) return static_cast<int>(ExitCode::file_failed);
+  try {
+    return report(*a, *b, flags);
+  } catch (const std::bad_alloc&) {
+    say_out_of_memory(flags.files[1]);
+    return static_cast<int>(ExitCode::file_failed);
+  }
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 
+#include "core/group_words.hpp"
 #include "core/vocabulary.hpp"
 
 namespace impipe {
@@ -77,6 +78,9 @@ struct ScalarBody {
   const char* name;
   const char* text;
   ScalarFunction run;
+  // Run by all work-items of a group on a GPU, and by one thread here: each does the part of the
+  // work that `item` of `items` says, and they share what the words of core/group_words.hpp find.
+  bool by_group = false;
 };
 
 }  // namespace impipe
@@ -198,4 +202,17 @@ struct ScalarBody {
                          [[maybe_unused]] const double* args, double* out) __VA_ARGS__ \
       extern const ScalarBody NAME;                                                    \
   const ScalarBody NAME{#NAME, #__VA_ARGS__, NAME##_run};                              \
+  }
+
+// The same by all work-items of a group: `item` of `items`, a power of two.
+#define IMPIPE_GROUP_BODY(NAME, ...)                                         \
+  namespace impipe::bodies {                                                 \
+  static void NAME##_run([[maybe_unused]] const double* in,                  \
+                         [[maybe_unused]] const std::int64_t* count,         \
+                         [[maybe_unused]] const double* args, double* out) { \
+    using namespace group_words;                                             \
+    __VA_ARGS__                                                              \
+  }                                                                          \
+  extern const ScalarBody NAME;                                              \
+  const ScalarBody NAME{#NAME, #__VA_ARGS__, NAME##_run, true};              \
   }

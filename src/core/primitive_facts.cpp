@@ -39,14 +39,16 @@ struct Facts {
   PrimitiveFacts operator()(const Backproject&) const { return whole("backproject", true); }
   PrimitiveFacts operator()(const Diffuse&) const { return whole("diffuse"); }
   PrimitiveFacts operator()(const Label&) const { return whole("label"); }
-  PrimitiveFacts operator()(const Resample&) const { return whole("resample", true); }
+  PrimitiveFacts operator()(const Resample&) const {
+    return {.name = "resample", .stands_alone = true, .moves = true};
+  }
   PrimitiveFacts operator()(const Window& w) const {
     return {.name = "window", .moves = true, .border = w.border};
   }
 
  private:
   static PrimitiveFacts whole(std::string_view name, bool moves = false) {
-    return {.name = name, .stands_alone = true, .moves = moves};
+    return {.name = name, .stands_alone = true, .whole_image = true, .moves = moves};
   }
   template <class Filter>
   static PrimitiveFacts filter(std::string_view name, const Filter& f) {

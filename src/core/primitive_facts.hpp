@@ -12,6 +12,8 @@ struct PrimitiveFacts {
   std::string_view name;
   // Reads and makes its image, or measures it, as a whole: never shares a kernel with another node.
   bool stands_alone = false;
+  // Makes its image of another as a whole, which no row or pixel of it can be made without.
+  bool whole_image = false;
   // Measures an image.
   bool measures = false;
   // A pixel of the result may come from another place than its own.

@@ -82,48 +82,21 @@ Region under(const PrimitiveFacts& facts, const Region& out) {
           out.x1 + facts.shift_x + f.right, out.y1 + facts.shift_y + f.down};
 }
 
-namespace {
-
-// One answer a primitive; no default, so that none is forgotten.
-struct ReadRegion {
-  const Node& node;
-  const Region& out;
-  Size size;
-
-  Region operator()(const Point&) const { return out; }
-  Region operator()(const Permute& p) const { return permuted(p, out, size); }
-  Region operator()(const Stencil&) const { return around(); }
-  Region operator()(const Separable&) const { return around(); }
-  Region operator()(const Extremum&) const { return around(); }
-  Region operator()(const Rank&) const { return around(); }
-  Region operator()(const Reduce&) const { return out; }
-  Region operator()(const Histogram&) const { return out; }
-  Region operator()(const Select&) const { return whole(size); }
-  Region operator()(const Scalar&) const { return {}; }
-  Region operator()(const Distance&) const { return whole(size); }
-  Region operator()(const Project&) const { return whole(size); }
-  Region operator()(const Backproject&) const { return whole(size); }
-  Region operator()(const Diffuse&) const { return whole(size); }
-  Region operator()(const Label&) const { return whole(size); }
-  Region operator()(const Resample&) const { return whole(size); }
-  Region operator()(const Window& w) const {
+Region read_region(const Node& node, const Region& out, Size size) {
+  const PrimitiveFacts facts = facts_of(node);
+  if (facts.stands_alone) return whole(size);
+  if (facts.reads_around) return inside(under(facts, out), size, facts.border);
+  if (const auto* permute = std::get_if<Permute>(&node.primitive)) {
+    return permuted(*permute, out, size);
+  }
+  if (std::holds_alternative<Window>(node.primitive)) {
     const WindowPlace place = window_place(node, size);
     return inside(
         {out.x0 + place.left, out.y0 + place.top, out.x1 + place.left, out.y1 + place.top}, size,
-        w.border);
+        facts.border);
   }
-
- private:
-  Region around() const {
-    const PrimitiveFacts facts = facts_of(node);
-    return inside(under(facts, out), size, facts.border);
-  }
-};
-
-}  // namespace
-
-Region read_region(const Node& node, const Region& out, Size size) {
-  return std::visit(ReadRegion{node, out, size}, node.primitive);
+  if (std::holds_alternative<Scalar>(node.primitive)) return {};
+  return out;
 }
 
 }  // namespace impipe

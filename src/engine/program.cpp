@@ -136,13 +136,11 @@ ImageBytes image_bytes(const Program& program, const std::vector<Size>& sizes,
   const auto bytes = [&](ValueId id, std::int64_t alignment) {
     const std::int64_t pixel = bytes_per_pixel(plan.values[id]);
     if (pixel == 0 || sizes[id].width == 0) return 0.0;
-    std::int64_t of_row = plane_stride(sizes[id].width * pixel);
-    if (alignment > 0) {
-      const int channels = plan.values[id].type.channels;
-      const std::int64_t row = sizes[id].width * pixel / channels;
-      of_row = channels * ((row + alignment - 1) / alignment * alignment);
-    }
-    return static_cast<double>(of_row) * static_cast<double>(sizes[id].height);
+    const int channels = plan.values[id].type.channels;
+    const std::int64_t row = sizes[id].width * pixel / channels;
+    const std::int64_t of_row =
+        alignment > 0 ? (row + alignment - 1) / alignment * alignment : plane_stride(row);
+    return static_cast<double>(channels * of_row) * static_cast<double>(sizes[id].height);
   };
   ImageBytes out;
   out.on_device =

@@ -41,8 +41,7 @@ class Generator {
   }
 
  private:
-  // Writes a node's pixel as a function. A primitive that is named nowhere here, or in the kernels
-  // of whole images below, does not compile.
+  // Writes a node's pixel as a function.
   struct PixelWriter {
     Builder& to;
     const NodePlan& plan;
@@ -58,14 +57,14 @@ class Generator {
       write_extremum(to, n, name, plan.rows.by == RowPass::By::pixels);
     }
     void operator()(const Rank&) const { write_rank(to, n, name); }
-    template <
-        OneOf<Reduce, Histogram, Select, Scalar, Distance, Diffuse, Project, Backproject, Label>
-            Other>
+    template <class Other>
     void operator()(const Other& other) const {
       to.fail(std::string(name_of(Primitive(other))) + " is not made pixel by pixel");
     }
   };
 
+  // Writes the kernels that make a node as a whole. A primitive that is named nowhere here does not
+  // compile.
   struct WholeWriter {
     Builder& to;
     int n;

@@ -169,17 +169,20 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
   const std::string totals =
       one_launch ? "(" + to.ticket() + " + " + number(ticket_words) + ")" : "";
   const std::string parts_text = one_launch ? "" : parts();
-  std::string text = table.load + filled(part(kernels::histogram, "in_local"),
-                                         {{"counters", number(counters)},
-                                          {"copies", number(copies)},
-                                          {"bins", number(histogram.bins)},
-                                          {"one_launch", one_launch ? "1" : "0"},
-                                          {"totals", totals},
-                                          {"parts", parts_text},
-                                          {"items", number(group)},
-                                          {"rows", rows},
-                                          {"span", number(group / slices)},
-                                          {"slice", number(copies / slices)}});
+  const bool by_group = one_launch && any_by_group(to, counted.scalars);
+  const std::string memory = by_group ? group_memory(group) : "";
+  std::string text =
+      memory + table.load +
+      filled(part(kernels::histogram, "in_local"), {{"counters", number(counters)},
+                                                    {"copies", number(copies)},
+                                                    {"bins", number(histogram.bins)},
+                                                    {"one_launch", one_launch ? "1" : "0"},
+                                                    {"totals", totals},
+                                                    {"parts", parts_text},
+                                                    {"items", number(group)},
+                                                    {"rows", rows},
+                                                    {"span", number(group / slices)},
+                                                    {"slice", number(copies / slices)}});
   if (one_launch) {
     text += filled(part(kernels::histogram, "last_group"),
                    {{"ticket", to.ticket()},

@@ -8,7 +8,6 @@
 #include "backends/jit/kernel_plan.hpp"
 
 #include <algorithm>
-#include <concepts>
 #include <set>
 
 #include "backends/jit/image_plan.hpp"
@@ -17,9 +16,6 @@
 
 namespace impipe::jit {
 namespace {
-
-template <class T, class... Others>
-concept OneOf = (std::same_as<T, Others> || ...);
 
 std::string node_name(int n) { return name_of(Operand{false, n}); }
 
@@ -34,18 +30,11 @@ bool is_circular(const Node& node) {
   return facts.reads_around && facts.border == Border::circular;
 }
 
-// Whether an image is made as a whole, by kernels of its primitive's own. A primitive that is not
-// named here does not compile.
-struct MadeAsWhole {
-  template <class T>
-  requires OneOf<T, Distance, Diffuse, Project, Backproject, Label, Reduce, Histogram, Select,
-                 Scalar>
-  bool operator()(const T&) const { return true; }
-  template <OneOf<Point, Permute, Window, Resample, Stencil, Separable, Extremum, Rank> T>
-  bool operator()(const T&) const {
-    return false;
-  }
-};
+// Whether kernels of a primitive's own make a node, an image as a whole or a measurement.
+bool made_as_whole(const Node& node) {
+  const PrimitiveFacts facts = facts_of(node);
+  return facts.whole_image || facts.measures || as<Scalar>(node) != nullptr;
+}
 
 // What is chosen before the forms, in sets of nodes.
 struct Chosen {
@@ -84,7 +73,7 @@ class Chooser {
   bool is(int n) const {
     return as<T>(of_.node(n)) != nullptr;
   }
-  bool is_whole(int n) const { return std::visit(MadeAsWhole{}, of_.node(n).primitive); }
+  bool is_whole(int n) const { return made_as_whole(of_.node(n)); }
   NodePlan& at(int n) { return plan_.nodes[static_cast<std::size_t>(n)]; }
 
   // --- what is stored
@@ -337,7 +326,7 @@ class Chooser {
       std::vector<int> scalars;
       if (is<Reduce>(n)) {
         Reductions reductions = reductions_with(of_, n);
-        if (of_.ends_in_last_group()) scalars = scalars_of(of_, reductions.nodes, made);
+        if (of_.ends_in_last_group()) scalars = scalars_of(of_, reductions.nodes, made, false);
         reductions.scalars = scalars;
         on_the_way(reductions.nodes, n, "the pass of " + node_name(n) + " makes it");
         const char* why = reductions.cells ? "cells fix the order of its sums"
@@ -345,7 +334,7 @@ class Chooser {
         at(n) = {std::move(reductions), why};
       } else if (is<Histogram>(n)) {
         CountedCodes counted = counted_codes(of_, planes_, n);
-        if (counted.one_launch) scalars = scalars_of(of_, {n}, made);
+        if (counted.one_launch) scalars = scalars_of(of_, {n}, made, true);
         counted.scalars = scalars;
         at(n) = {std::move(counted), "so many counters fit there"};
       } else {

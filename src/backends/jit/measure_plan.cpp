@@ -79,7 +79,7 @@ CountedCodes counted_codes(const KernelContext& of, const Planes& planes, int n)
 }
 
 std::vector<int> scalars_of(const KernelContext& of, std::vector<int> made,
-                            const std::set<int>& known) {
+                            const std::set<int>& known, bool groups) {
   std::vector<int> scalars;
   const auto is_made = [&](const Operand& m) {
     return m.external || std::find(made.begin(), made.end(), m.index) != made.end();
@@ -87,6 +87,7 @@ std::vector<int> scalars_of(const KernelContext& of, std::vector<int> made,
   for (int n = 0; n < of.count(); ++n) {
     const Node& node = of.node(n);
     if (as<Scalar>(node) == nullptr || known.contains(n)) continue;
+    if (as<Scalar>(node)->body->by_group && !groups) continue;
     if (!std::all_of(node.measures.begin(), node.measures.end(), is_made)) continue;
     made.push_back(n);
     scalars.push_back(n);

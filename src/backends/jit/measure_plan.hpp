@@ -37,8 +37,8 @@ CountedCodes counted_codes(const KernelContext& of, const Planes& planes, int n)
 inline constexpr int two_byte_words = 65536 / 512 * 267;
 
 // The scalar nodes that need nothing but the measurements `made` and what comes from outside, less
-// those that are `known` to be run elsewhere.
+// those that are `known` to be run elsewhere. groups: those too that all of a group run.
 std::vector<int> scalars_of(const KernelContext& of, std::vector<int> made,
-                            const std::set<int>& known);
+                            const std::set<int>& known, bool groups);
 
 }  // namespace impipe::jit

@@ -33,6 +33,9 @@ void write_scalar(Builder& to, int n, LaunchTest wanted = {});
 
 // Text by which one group, which has made their measurements, runs them too: they are made then.
 std::string scalars_at_end(Builder& to, const std::vector<int>& scalars, int items);
+// Whether a group runs the body of one of them; its kernel declares this memory first.
+bool any_by_group(const Builder& to, const std::vector<int>& scalars);
+std::string group_memory(int items);
 
 // The kernels that make node n's image of an input, which they read as a whole.
 void write_distance(Builder& to, int n);

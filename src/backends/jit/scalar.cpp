@@ -1,4 +1,5 @@
-// Scalar nodes as text: the measurements are put side by side, then one work-item runs the body.
+// Scalar nodes as text: the measurements are put side by side, then one work-item runs the body, or
+// all of a group do.
 #include <algorithm>
 
 #include "backends/jit/dialect.hpp"
@@ -10,6 +11,10 @@ namespace impipe::jit {
 namespace {
 
 constexpr int items_alone = 128;
+
+const ScalarBody& body_of(const Builder& to, int n) {
+  return *std::get<Scalar>(to.node(n).primitive).body;
+}
 
 std::string scalar_steps(Builder& to, int n, int items) {
   const Node& node = to.node(n);
@@ -36,10 +41,13 @@ std::string scalar_steps(Builder& to, int n, int items) {
     ++index;
   }
   const std::string body = name + "_" + scalar.body->name;
-  std::string text = body_function(
-      body, "double",
-      "GLOBAL const double* in, const long* count, const double* args, GLOBAL double* out", {},
-      scalar.body->text);
+  std::string parameters =
+      "GLOBAL const double* in, const long* count, const double* args, GLOBAL double* out";
+  if (scalar.body->by_group) {
+    parameters += ", const int item, const int items, IN_LOCAL double* group_memory";
+    to.body_once("group_words", "\n" + std::string(part(kernels::scalar, "group")));
+  }
+  std::string text = body_function(body, "double", parameters, {}, scalar.body->text);
   // The body returns nothing: its result is in `out`.
   text.replace(text.find("FUNCTION double"), 15, "FUNCTION void");
   to.body_once(body, "\n" + text);
@@ -57,17 +65,31 @@ std::string scalar_steps(Builder& to, int n, int items) {
                  {"arguments", std::to_string(std::max<std::size_t>(values.size(), 1))},
                  {"values", values.empty() ? "0.0" : joined(values)},
                  {"body", body},
+                 {"one_item", scalar.body->by_group ? "0" : "1"},
+                 {"items", std::to_string(items)},
                  {"out", to.measure({false, n})}});
 }
 
 }  // namespace
 
 void write_scalar(Builder& to, int n, LaunchTest wanted) {
-  to.kernel(Builder::name({false, n}) + "_run", items_alone, scalar_steps(to, n, items_alone),
-            [wanted = std::move(wanted)](const LaunchContext& at) {
+  const bool by_group = body_of(to, n).by_group;
+  const int items = by_group ? to.tuning().wide_histogram_items : items_alone;
+  const std::string memory = by_group ? group_memory(items) : "";
+  to.kernel(Builder::name({false, n}) + "_run", items, memory + scalar_steps(to, n, items),
+            [items, wanted = std::move(wanted)](const LaunchContext& at) {
               const bool runs = !wanted || wanted(at);
-              return LaunchShape{{runs ? 1 : 0, 1, 1}, {items_alone, 1, 1}};
+              return LaunchShape{{runs ? 1 : 0, 1, 1}, {items, 1, 1}};
             });
+}
+
+std::string group_memory(int items) {
+  return "  LOCAL double group_memory[" + std::to_string(items) + "];\n";
+}
+
+bool any_by_group(const Builder& to, const std::vector<int>& scalars) {
+  return std::any_of(scalars.begin(), scalars.end(),
+                     [&](int n) { return body_of(to, n).by_group; });
 }
 
 std::string scalars_at_end(Builder& to, const std::vector<int>& scalars, int items) {

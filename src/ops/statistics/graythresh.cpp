@@ -6,20 +6,25 @@
 // s(t) = (b/N) (w/N) (mb - mw)^2; the result T is the mean of all t - 1 where s is largest, 0 when
 // s is nowhere defined. args: the code of white; 0, or the image's white when the codes are not its
 // own values.
-IMPIPE_SCALAR_BODY(otsu, {
+IMPIPE_GROUP_BODY(otsu, {
   const int bins = (int)count[0];
-  double total = 0;
-  double moment = 0;
-  for (int i = 0; i < bins; ++i) {
-    total += in[i];
-    moment += i * in[i];
+  const int part = (bins + items - 1) / items;
+  const int first = item * part;
+  const int end = first + part < bins ? first + part : bins;
+  double own = 0;
+  double own_moment = 0;
+  for (int i = first; i < end; ++i) {
+    own += in[i];
+    own_moment += i * in[i];
   }
+  double total;
+  double moment;
+  double below = sum_before(own, &total);
+  double moment_below = sum_before(own_moment, &moment);
   double best = -1;
   double places = 0;
   double sum_of_places = 0;
-  double below = 0;
-  double moment_below = 0;
-  for (int t = 1; t < bins; ++t) {
+  for (int t = first + 1; t <= end && t < bins; ++t) {
     below += in[t - 1];
     moment_below += (t - 1) * in[t - 1];
     const double above = total - below;
@@ -37,9 +42,17 @@ IMPIPE_SCALAR_BODY(otsu, {
       }
     }
   }
-  const double threshold = places > 0 ? sum_of_places / places : 0.0;
-  out[0] = threshold / args[0];
-  out[1] = args[1] > 0 ? out[0] * args[1] : threshold;
+  const double best_of_all = largest_of_group(best);
+  const int as_good = best_of_all >= 0 && best == best_of_all;
+  double all_places;
+  double sum_of_all;
+  sum_before(as_good ? places : 0.0, &all_places);
+  sum_before(as_good ? sum_of_places : 0.0, &sum_of_all);
+  if (item == 0) {
+    const double threshold = all_places > 0 ? sum_of_all / all_places : 0.0;
+    out[0] = threshold / args[0];
+    out[1] = args[1] > 0 ? out[0] * args[1] : threshold;
+  }
 })
 
 // in: the two values of `otsu`.

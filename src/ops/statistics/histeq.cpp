@@ -23,12 +23,16 @@ IMPIPE_POINT_BODY(histeq_level, (x), (low, high, last), {
 })
 
 // in: counts; out: the part of the pixels in a bin or one before it.
-IMPIPE_SCALAR_BODY(histeq_parts, {
+IMPIPE_GROUP_BODY(histeq_parts, {
   const int bins = (int)count[0];
-  double total = 0;
-  for (int i = 0; i < bins; ++i) total += in[i];
-  double seen = 0;
-  for (int i = 0; i < bins; ++i) {
+  const int part = (bins + items - 1) / items;
+  const int first = item * part;
+  const int end = first + part < bins ? first + part : bins;
+  double own = 0;
+  for (int i = first; i < end; ++i) own += in[i];
+  double total;
+  double seen = sum_before(own, &total);
+  for (int i = first; i < end; ++i) {
     seen += in[i];
     out[i] = seen / total;
   }

@@ -3,25 +3,34 @@
 #include "ops/statistics/histogram_limits.hpp"
 
 // in: a histogram with one bin a code; args: low_part, high_part, white.
-IMPIPE_SCALAR_BODY(limits_from_codes, {
+IMPIPE_GROUP_BODY(limits_from_codes, {
   const int bins = (int)count[0];
-  double total = 0;
-  for (int i = 0; i < bins; ++i) total += in[i];
+  const int part = (bins + items - 1) / items;
+  const int first = item * part;
+  const int end = first + part < bins ? first + part : bins;
+  double own = 0;
+  for (int i = first; i < end; ++i) own += in[i];
+  double total;
+  double seen = sum_before(own, &total);
   const double low_place = min(floor(args[0] * total), total - 1);
   const double high_place = max(ceil(args[1] * total) - 1, 0.0);
-  double seen = 0;
-  int low = -1;
-  int high = -1;
-  for (int i = 0; i < bins; ++i) {
+  // The first codes beyond the two places, counted from the end so that the first is the largest.
+  int low_from_end = -1;
+  int high_from_end = -1;
+  for (int i = first; i < end; ++i) {
     seen += in[i];
-    if (low < 0 && seen > low_place) low = i;
-    if (high < 0 && seen > high_place) high = i;
+    if (low_from_end < 0 && seen > low_place) low_from_end = bins - i;
+    if (high_from_end < 0 && seen > high_place) high_from_end = bins - i;
   }
-  out[0] = clamp(low / args[2], 0.0, 1.0);
-  out[1] = clamp(high / args[2], 0.0, 1.0);
-  if (out[0] == out[1]) {
-    out[0] = 0;
-    out[1] = 1;
+  const double low = bins - largest_of_group(low_from_end);
+  const double high = bins - largest_of_group(high_from_end);
+  if (item == 0) {
+    out[0] = clamp(low / args[2], 0.0, 1.0);
+    out[1] = clamp(high / args[2], 0.0, 1.0);
+    if (out[0] == out[1]) {
+      out[0] = 0;
+      out[1] = 1;
+    }
   }
 })
 
