@@ -7,7 +7,6 @@
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/text.hpp"
 #include "backends/jit/wide_access.hpp"
-#include "core/expression.hpp"
 
 namespace impipe::jit {
 
