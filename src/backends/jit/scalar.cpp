@@ -36,13 +36,12 @@ std::string scalar_steps(Builder& to, int n, int items) {
     ++index;
   }
   const std::string body = name + "_" + scalar.body->name;
-  std::string text = body_function(
-      body, "double",
-      "GLOBAL const double* in, const long* count, const double* args, GLOBAL double* out", {},
-      scalar.body->text);
   // The body returns nothing: its result is in `out`.
-  text.replace(text.find("FUNCTION double"), 15, "FUNCTION void");
-  to.body_once(body, "\n" + text);
+  to.body_once(
+      body, "\n" + body_function(body, "double",
+                                 "GLOBAL const double* in, const long* count, const double* args, "
+                                 "GLOBAL double* out",
+                                 {}, scalar.body->text, "void"));
   const std::int64_t bytes = std::max<std::int64_t>(total, 1) * 8;
   if (in.empty()) {
     in = to.scratch(name + "_in", "double", [bytes](const LaunchContext&) { return bytes; });
