@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <sstream>
 
+#include "backends/jit/code.hpp"
 #include "backends/jit/definitions.hpp"
 #include "backends/jit/generator.hpp"
 #include "backends/jit/text.hpp"
@@ -194,6 +196,49 @@ TEST(Generator, HasOnlyThePreludeThatAProgramUses) {
   EXPECT_NE(point.find("FUNCTION double clamp_double("), point.npos);
   EXPECT_NE(chain.find("BESIDE(beside_float, float)\n"), chain.npos);
   EXPECT_EQ(chain.find("BESIDE(beside_double, double)\n"), chain.npos);
+}
+
+// The names of a struct's members; empty when the program has none.
+std::vector<std::string> members_of(const std::string& source, const std::string& name) {
+  std::vector<std::string> members;
+  const std::size_t begin = source.find("\nstruct " + name + " {\n");
+  if (begin == std::string::npos) return members;
+  std::istringstream lines(source.substr(begin + 1, source.find("\n};", begin) - begin));
+  std::string line;
+  for (std::getline(lines, line); std::getline(lines, line);) {
+    const std::string declared = line.substr(0, line.find_first_of("[;"));
+    members.push_back(declared.substr(declared.find_last_of(" *") + 1));
+  }
+  return members;
+}
+
+TEST(Generator, HasOnlyTheParametersAndBuffersThatItsTextUses) {
+  for (const SpecCase& c : kernel_specs()) {
+    for (const auto& [vendor, dialect] :
+         {std::pair{"NVIDIA", jit::Dialect::cuda}, std::pair{"generic", jit::Dialect::opencl}}) {
+      const std::string source =
+          program_of(c.spec, dialect, jit::tuning_for(vendor, dialect)).source;
+      const jit::Code code = jit::code_of(source);
+      for (const std::string& name : members_of(source, "Parameters")) {
+        if (name == "padding" || name == "unused") continue;
+        EXPECT_TRUE(code.parameters.contains(name)) << name << " of " << c.name;
+      }
+      for (const std::string& name : members_of(source, "Buffers")) {
+        EXPECT_TRUE(code.buffers.contains(name)) << name << " of " << c.name;
+      }
+    }
+  }
+}
+
+TEST(Code, KnowsWhatItsTextUses) {
+  const jit::Code code = jit::code_of(
+      "  out(buffers->n0[y * given->n0_stride + x]) = n1(GIVE, x, y) + given->low;\n"
+      "  for (;;) break;  // buffers and given by themselves\n");
+  EXPECT_EQ(code.buffers, (std::set<std::string>{"n0"}));
+  EXPECT_EQ(code.parameters, (std::set<std::string>{"n0_stride", "low"}));
+  EXPECT_TRUE(code.calls.contains("n1"));
+  EXPECT_FALSE(code.calls.contains("x"));
+  EXPECT_TRUE(jit::code_of("").buffers.empty());
 }
 
 TEST(Definitions, AreThoseThatAProgramUses) {

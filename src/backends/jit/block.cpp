@@ -18,9 +18,10 @@ void write_block_rows(Builder& to, const KernelPlan& plan, int n) {
 void write_block_kernel(Builder& to, const KernelPlan& plan, int n) {
   const Operand self{false, n};
   const Blocks& blocks = *plan.form<Blocks>(n);
-  const auto write = [&](const BlockSize& size, const std::string& which,
-                         const LaunchTest& wanted) {
+  const auto write = [&](const BlockSize& size, const std::set<int>& in_lanes,
+                         const std::string& which, const LaunchTest& wanted) {
     BlockWriter block(to, plan, n, size, self);
+    block.make_in_lanes(in_lanes);
     const PlaneText plane = to.plane(self);
     if (blocks.reciprocals) block.quickly(n, plane);
     const std::string array = block.centre(self);
@@ -37,13 +38,16 @@ void write_block_kernel(Builder& to, const KernelPlan& plan, int n) {
       const Size s = at.size_of(self);
       return s.pixels() * at.count() >= std::int64_t{enough} * items * size.px * size.py;
     };
-    write(size, "", [=](const LaunchContext& at) { return fits(at) && large(at); });
-    write(*blocks.low, "_low", [=](const LaunchContext& at) { return fits(at) && !large(at); });
+    write(size, blocks.in_lanes, "",
+          [=](const LaunchContext& at) { return fits(at) && large(at); });
+    write(*blocks.low, blocks.in_lanes, "_low",
+          [=](const LaunchContext& at) { return fits(at) && !large(at); });
   } else {
-    write(size, "", fits);
+    write(size, blocks.in_lanes, "", fits);
   }
   if (blocks.weighted) {
-    write(*blocks.weighted, "_weighted", [fits](const LaunchContext& at) { return !fits(at); });
+    write(*blocks.weighted, blocks.weighted_in_lanes, "_weighted",
+          [fits](const LaunchContext& at) { return !fits(at); });
   }
 }
 

@@ -5,7 +5,6 @@
 #include "backends/jit/dialect.hpp"
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/text.hpp"
-#include "core/expression.hpp"
 
 namespace impipe::jit {
 namespace {

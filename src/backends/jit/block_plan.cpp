@@ -256,6 +256,54 @@ bool takes_reciprocals(const KernelContext& of, const Planes& planes, int n,
   return parts.quotients && !parts.tables_or_moves;
 }
 
+// Goes through a block of bytes as it is written, and finds the points that are made in lanes.
+class LanePoints {
+ public:
+  LanePoints(const KernelContext& of, const Planes& planes, int n) : of_(of), planes_(planes) {
+    add({false, n});
+  }
+  std::set<int> found;
+
+ private:
+  void add(const Operand& operand) {
+    if (planes_.has(operand) || !made_.insert(operand.index).second) return;
+    const int n = operand.index;
+    const Node& node = of_.node(n);
+    if (as<Point>(node) == nullptr) {
+      windows_.push_back(node.images[0]);
+      if (as<Extremum>(node) != nullptr || as<Rank>(node) != nullptr) in_lanes_.insert(n);
+      return;
+    }
+    if (const int rounds = rounded_by(of_, planes_, n); rounds >= 0) {
+      windows_.push_back(of_.node(rounds).images[0]);
+      return;
+    }
+    for (const Operand& image : pixel_images(node)) add(image);
+    const bool bytes = std::all_of(node.images.begin(), node.images.end(),
+                                   [&](const Operand& i) { return bytes_of(of_.cls(i)) == 1; });
+    const auto lanes = [&](std::size_t i) { return has_lanes(node.images[i]) ? "l" : ""; };
+    if (!bytes || !lanes_of_point(node, lanes, [](std::size_t) { return "p"; })) return;
+    in_lanes_.insert(n);
+    found.insert(n);
+  }
+
+  // Of a plane those of a window around it.
+  bool has_lanes(const Operand& operand) const {
+    if (!planes_.has(operand)) return in_lanes_.contains(operand.index);
+    return std::find(windows_.begin(), windows_.end(), operand) != windows_.end();
+  }
+
+  const KernelContext& of_;
+  const Planes& planes_;
+  std::set<int> made_, in_lanes_;
+  std::vector<Operand> windows_;
+};
+
+std::set<int> points_in_lanes(const KernelContext& of, const Planes& planes, int n,
+                              const BlockSize& size) {
+  return size.packed && !size.tile ? LanePoints(of, planes, n).found : std::set<int>{};
+}
+
 }  // namespace
 
 std::vector<Run> runs_of(const Mask& mask) {
@@ -365,8 +413,12 @@ std::optional<Blocks> blocks_of(const KernelContext& of, const Planes& planes, i
     blocks.low->py = parts.made ? low_rows / 2 : low_rows;
     blocks.low->groups = std::max(blocks.size.groups, BlockSize{}.groups);
   }
+  blocks.in_lanes = points_in_lanes(of, others, n, blocks.size);
   blocks.reciprocals = takes_reciprocals(of, others, n, blocks.size);
-  if (blocks.means) blocks.weighted = block_size(of, others, parts_of(of, others, n));
+  if (blocks.means) {
+    blocks.weighted = block_size(of, others, parts_of(of, others, n)).value();
+    blocks.weighted_in_lanes = points_in_lanes(of, others, n, *blocks.weighted);
+  }
   return blocks;
 }
 

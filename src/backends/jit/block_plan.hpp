@@ -36,6 +36,8 @@ struct Blocks {
   std::optional<BlockSize> low;       // for images that have too few blocks of `size`
   bool means = false;                 // the two above are for weights that make a mean, and
   std::optional<BlockSize> weighted;  // this for all others
+  // The points that are made in lanes, as what they are made of is.
+  std::set<int> in_lanes, weighted_in_lanes;
   // Quotients of floats by what is the same for all pixels: first by reciprocals, for blocks in
   // which all of them turn out to be exact.
   bool reciprocals = false;

@@ -161,50 +161,22 @@ std::string BlockWriter::lane_pixel(const Operand& operand) const {
   return "";
 }
 
-bool BlockWriter::point_of_lanes(int n, const std::string& name) {
+void BlockWriter::point_of_lanes(int n, const std::string& name) {
   const Node& node = to_.node(n);
-  const Point& point = *as<Point>(node);
-  const bool plain =
-      point.body != nullptr && !point.lookup && !point.in_table && bytes_of(node.cls) == 1;
-  const std::optional<BodyTrees> trees = plain ? parsed_body(point.body->text) : std::nullopt;
-  if (!trees || !trees->locals.empty()) return false;
   for (const Operand& image : node.images) {
-    if (bytes_of(to_.cls(image)) != 1) return false;
     if (!is_plane(image)) centre(image);
   }
-  const std::vector<std::string> inputs = names_in(point.body->input_names);
-  const std::vector<std::string> labels = names_in(point.body->parameter_names);
-  const LeafLanes leaf = [&](const BodyTree& tree) -> std::optional<Lanes> {
-    const auto it = std::find(inputs.begin(), inputs.end(), tree.name);
-    if (it == inputs.end()) return std::nullopt;
-    const std::string text = lane_pixel(node.images[static_cast<std::size_t>(it - inputs.begin())]);
-    return text.empty() ? std::nullopt : std::optional(Lanes{text, 255, 0});
-  };
-  const UniformText uniform = [&](const BodyTree& tree) -> std::string {
-    if (tree.kind != Kind::equal || tree.parts[1].kind != Kind::number) return "";
-    const auto it = std::find(labels.begin(), labels.end(), tree.parts[0].name);
-    if (it == labels.end()) return "";
-    const int i = static_cast<int>(it - labels.begin());
-    return to_.argument(n, i, *it, "double") + " == (double)" + number_text(tree.parts[1].number);
-  };
-  const auto is_number = [](const BodyTree& tree, double value) {
-    return tree.kind == Kind::number && tree.number == value;
-  };
-  const BodyTree& result = trees->result;
-  std::optional<std::string> text;
-  if (result.kind == Kind::choice) {
-    if (!is_number(result.parts[1], 1) || !is_number(result.parts[2], 0)) return false;
-    text = lanes_of_condition(result.parts[0], leaf, uniform);
-  } else if (node.cls == PixelClass::uint8) {
-    if (const auto sum = lanes_of_sum(result, leaf)) text = saturated_lanes(*sum);
-  }
-  if (!text) return false;
+  const std::vector<std::string> labels = names_in(as<Point>(node)->body->parameter_names);
+  const std::string text =
+      lanes_of_point(
+          node, [&](std::size_t image) { return lane_pixel(node.images[image]); },
+          [&](std::size_t i) { return to_.argument(n, static_cast<int>(i), labels[i], "double"); })
+          .value();
   const std::string own = Builder::name({false, n}), made = "made_" + own;
   pair_text_ += "      uint " + made + "[" + std::to_string(px_) + "];\n" +
-                for_each_pixel(made + "[k] = " + *text + ";");
+                for_each_pixel(made + "[k] = " + text + ";");
   lane_pixels_[own] = made + "[k]";
   rows_of_made(n, name);
-  return true;
 }
 
 }  // namespace impipe::jit

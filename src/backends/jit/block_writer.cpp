@@ -7,7 +7,6 @@
 #include "backends/jit/nodes.hpp"
 #include "backends/jit/text.hpp"
 #include "backends/jit/wide_access.hpp"
-#include "core/expression.hpp"
 
 namespace impipe::jit {
 
@@ -290,7 +289,7 @@ void BlockWriter::point_centre(int n, const std::string& name) {
   const Node& node = to_.node(n);
   const int rounds = plan_.node(n).rounds;
   if (packed_ && rounds >= 0) return sums_of_lanes(rounds, name, true);
-  if (packed_ && point_of_lanes(n, name)) return;
+  if (in_lanes_.contains(n)) return point_of_lanes(n, name);
   if (const std::optional<Operand> source = tabled(n)) {
     ahead_ = points_;
     const std::string from = centre(*source);

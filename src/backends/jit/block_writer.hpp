@@ -40,6 +40,9 @@ class BlockWriter {
   // written after it makes the others. Before everything else.
   void quickly(int n, const PlaneText& plane);
 
+  // The points that are made in lanes. Before everything else.
+  void make_in_lanes(const std::set<int>& points) { in_lanes_ = points; }
+
   // The array with a row of the block of an operand: [px].
   std::string centre(const Operand& operand);
 
@@ -207,8 +210,8 @@ class BlockWriter {
                       int row);
   // The mean of 3x3 bytes.
   void means_of_lanes(int n, const std::string& name);
-  // Point node n in lanes; false where its body or images are not for them.
-  bool point_of_lanes(int n, const std::string& name);
+  // Point node n in lanes, of images in lanes.
+  void point_of_lanes(int n, const std::string& name);
   // The text of pixel k of an operand in lanes, the rest of which is 0; empty where there is none.
   std::string lane_pixel(const Operand& operand) const;
   // The array of two rows of lanes `made_NAME` as that of one row, and as words.
@@ -252,6 +255,7 @@ class BlockWriter {
   std::vector<LaneWindow> lane_windows_;
   std::vector<LaneWindow> windows_;                 // of extrema in rectangles; kind: their type
   std::map<std::string, std::string> lane_pixels_;  // nodes that are there in lanes: pixel k
+  std::set<int> in_lanes_;                          // points that are to be there
   std::string pair_text_;    // what rows r and r + py/2 are made of, in lanes
   bool reads_rows_ = false;  // row_text_ reads memory
   bool around_ = false;      // there is a window

@@ -15,7 +15,7 @@ std::string type_of(PixelClass cls) {
 
 std::string body_function(const std::string& name, const std::string& real,
                           const std::string& first, const std::vector<std::string>& parameters,
-                          const std::string& body) {
+                          const std::string& body, const std::string& result) {
   std::vector<std::string> typed;
   if (!first.empty()) typed.push_back(first);
   for (const std::string& p : parameters) typed.push_back("const " + real + " " + p);
@@ -26,8 +26,9 @@ std::string body_function(const std::string& name, const std::string& real,
   const std::size_t from = inside.find_first_not_of(' ');
   const std::size_t to = inside.find_last_not_of(' ');
   inside = from == std::string::npos ? "" : inside.substr(from, to - from + 1);
-  return "#undef REAL\n#define REAL " + real + "\nFUNCTION " + real + " " + name + "(" +
-         joined(typed) + ") " + formatted("{ typedef " + real + " real; " + inside + " }") + "\n";
+  return "#undef REAL\n#define REAL " + real + "\nFUNCTION " + (result.empty() ? real : result) +
+         " " + name + "(" + joined(typed) + ") " +
+         formatted("{ typedef " + real + " real; " + inside + " }") + "\n";
 }
 
 std::string prelude(Dialect dialect) {

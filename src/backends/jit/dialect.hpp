@@ -16,9 +16,9 @@ std::string prelude_of(Dialect dialect, std::string_view program);
 std::string type_of(PixelClass cls);
 
 // static inline REAL NAME(FIRST, const REAL a, ...) { typedef REAL real; BODY }. `first`: the
-// parameters before those of type `real`; may be empty.
+// parameters before those of type `real`; may be empty. `result`: its type, where it is not `real`.
 std::string body_function(const std::string& name, const std::string& real,
                           const std::string& first, const std::vector<std::string>& parameters,
-                          const std::string& body);
+                          const std::string& body, const std::string& result = "");
 
 }  // namespace impipe::jit

@@ -238,7 +238,7 @@ class Chooser {
     if (chosen_.in_chains.contains(n)) {
       node = {MadeOnTheWay{}, "the chain that it is part of makes it"};
     } else if (in_tiles_.contains(n)) {
-      node = {MadeOnTheWay{}, "tiles make it that " + reader + " is made in"};
+      node = {MadeOnTheWay{}, "the tiles of " + reader + " make it"};
     } else if (chosen_.in_groups.contains(n)) {
       node = {MadeInGroups{readers[0]}, "local memory holds what " + reader + " reads around"};
     } else if (planes_.stored(n)) {

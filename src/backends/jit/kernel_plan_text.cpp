@@ -35,6 +35,10 @@ struct FormText {
     if (blocks.means) text += " for means";
     if (blocks.low) text += "; of " + block_text(*blocks.low) + " for small images";
     if (blocks.weighted) text += "; of " + block_text(*blocks.weighted) + " for other weights";
+    if (!blocks.in_lanes.empty()) {
+      text +=
+          "; in lanes " + list_of(std::vector<int>(blocks.in_lanes.begin(), blocks.in_lanes.end()));
+    }
     if (blocks.reciprocals) text += "; quotients by reciprocals first";
     return text;
   }

@@ -116,6 +116,41 @@ std::optional<Range> range_of(const BodyTree& tree, const LeafRange& leaf) {
   return Range{square ? 0 : low, high, whole};
 }
 
+std::optional<std::string> lanes_of_point(const Node& node, const LanesOfImage& image,
+                                          const TextOfParameter& parameter) {
+  const Point& point = std::get<Point>(node.primitive);
+  const bool plain =
+      point.body != nullptr && !point.lookup && !point.in_table && bytes_of(node.cls) == 1;
+  const std::optional<BodyTrees> trees = plain ? parsed_body(point.body->text) : std::nullopt;
+  if (!trees || !trees->locals.empty()) return std::nullopt;
+  const std::vector<std::string> inputs = names_in(point.body->input_names);
+  const std::vector<std::string> labels = names_in(point.body->parameter_names);
+  const auto place_of = [](const std::vector<std::string>& names, const std::string& name) {
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  const LeafLanes leaf = [&](const BodyTree& tree) -> std::optional<Lanes> {
+    const std::size_t place = place_of(inputs, tree.name);
+    const std::string text = place < inputs.size() ? image(place) : "";
+    return text.empty() ? std::nullopt : std::optional(Lanes{text, 255, 0});
+  };
+  const UniformText uniform = [&](const BodyTree& tree) -> std::string {
+    if (tree.kind != Kind::equal || tree.parts[1].kind != Kind::number) return "";
+    const std::size_t place = place_of(labels, tree.parts[0].name);
+    if (place == labels.size()) return "";
+    return parameter(place) + " == (double)" + number_text(tree.parts[1].number);
+  };
+  const auto is_number = [](const BodyTree& tree, double value) {
+    return tree.kind == Kind::number && tree.number == value;
+  };
+  const BodyTree& result = trees->result;
+  if (result.kind == Kind::choice) {
+    if (!is_number(result.parts[1], 1) || !is_number(result.parts[2], 0)) return std::nullopt;
+    return lanes_of_condition(result.parts[0], leaf, uniform);
+  }
+  const auto sum = node.cls == PixelClass::uint8 ? lanes_of_sum(result, leaf) : std::nullopt;
+  return sum ? std::optional(saturated_lanes(*sum)) : std::nullopt;
+}
+
 bool is_root_of_whole(const BodyTree& tree, const LeafRange& leaf) {
   if (tree.kind != Kind::root) return false;
   const auto range = range_of(tree.parts[0], leaf);

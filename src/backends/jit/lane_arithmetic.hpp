@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/body_tree.hpp"
+#include "core/kernel_spec.hpp"
 
 namespace impipe::jit {
 
@@ -33,6 +34,13 @@ std::optional<std::string> lanes_of_condition(const BodyTree& tree, const LeafLa
 
 // Sums as bytes: saturated.
 std::string saturated_lanes(const Lanes& sum);
+
+// A point of bytes in lanes, given the text of its images' lanes by their place (the rest of which
+// is 0; empty where there is none) and of its parameters. Nothing where its body is not for them.
+using LanesOfImage = std::function<std::string(std::size_t image)>;
+using TextOfParameter = std::function<std::string(std::size_t parameter)>;
+std::optional<std::string> lanes_of_point(const Node& node, const LanesOfImage& image,
+                                          const TextOfParameter& parameter);
 
 // The numbers a tree can be, given those of its names; `whole`: all of them are whole.
 struct Range {

@@ -59,6 +59,88 @@ std::optional<std::string> for_codes_over_white(const Builder& to, const Node& n
   return found ? std::optional(text) : std::nullopt;
 }
 
+// A point's function and what it is called with.
+struct PointCall {
+  std::string name, text;
+  std::vector<std::string> parameters, arguments;
+};
+
+// real: the type that node n is computed in; pixel: text of an image's pixel in it.
+PointCall call_of_expression(Builder& to, int n, const std::string& real, const PixelText& pixel) {
+  const Node& node = to.node(n);
+  const Expression& expression = *std::get<Point>(node.primitive).expression;
+  PointCall call{Builder::name({false, n}) + "_expression", "", {}, {}};
+  const auto cast = [&](const std::string& text) { return "(" + real + ")" + text; };
+  std::size_t next = 0;
+  for (const std::string& v : expression.variables()) {
+    call.parameters.push_back("v_" + v);
+    call.arguments.push_back(v == "col"      ? cast("x")
+                             : v == "row"    ? cast("y")
+                             : v == "width"  ? cast(to.width({false, n}))
+                             : v == "height" ? cast(to.height({false, n}))
+                             : v == "white"  ? to.white(node.images[0], real)
+                                             : pixel(node.images[next++]));
+  }
+  call.text = "return " + expression_body(expression, call.parameters) + ";";
+  return call;
+}
+
+// Where the argument of a body's parameter `white` is, if a launch knows it.
+std::optional<std::size_t> known_white(const Node& node, const PointBody& body) {
+  const std::vector<std::string> labels = names_in(body.parameter_names);
+  const auto white = std::find(labels.begin(), labels.end(), "white");
+  const auto place = static_cast<std::size_t>(white - labels.begin());
+  const bool known =
+      white != labels.end() && node.arguments[place].source == Argument::Source::constant;
+  return known ? std::optional(place) : std::nullopt;
+}
+
+PointCall call_of_body(Builder& to, int n, const std::string& real, const PixelText& pixel) {
+  const Node& node = to.node(n);
+  const PointBody& body = *std::get<Point>(node.primitive).body;
+  const std::string name = Builder::name({false, n});
+  PointCall call{name + "_" + body.name, body.text, {}, {}};
+  for (const std::string& input : names_in(body.input_names)) {
+    const Operand& image = node.images[call.parameters.size()];
+    call.parameters.push_back(input);
+    call.arguments.push_back(pixel(image));
+  }
+  int index = 0;
+  for (const std::string& label : names_in(body.parameter_names)) {
+    call.parameters.push_back(label);
+    call.arguments.push_back(to.argument(n, index++, label, real));
+  }
+  const auto white = real == "double" ? known_white(node, body) : std::nullopt;
+  const auto by_reciprocal = white ? for_codes_over_white(to, node, body) : std::nullopt;
+  if (!by_reciprocal) return call;
+  call.text = *by_reciprocal;
+  call.parameters.push_back("white_reciprocal");
+  call.arguments.push_back(
+      to.parameter(ParameterType::float64, name + "_white_reciprocal",
+                   [n, own = static_cast<int>(*white)](const LaunchContext& at, int) {
+                     return 1 / at.argument(n, own);
+                   }));
+  return call;
+}
+
+// The body with its quotients by reciprocals, and with a white that is taken to be 1.
+void take_reciprocals(Builder& to, const Node& node, const PointBody& body, PointCall& call,
+                      Quotients& quotients) {
+  call.name += "_quick";
+  if (const auto white = known_white(node, body)) {
+    std::string& given = call.arguments[static_cast<std::size_t>(body.inputs) + *white];
+    quotients.units.insert(given);
+    given = "1.0f";
+    call.name += "_unit";
+    call.text = for_unit_white(body);
+  }
+  call.arguments.insert(call.arguments.begin(), "&quotients");
+  to.body_once(call.name, "\n#undef over\n#define over(a, b) quick_over(met, a, b)\n" +
+                              body_function(call.name, "float", "struct Quotients* met",
+                                            call.parameters, call.text) +
+                              "#undef over\n#define over(a, b) WORD(over_)(a, b)\n");
+}
+
 }  // namespace
 
 std::string converted(PixelClass cls, const std::string& real, const std::string& value) {
@@ -76,83 +158,22 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text, Quotien
     const std::string entry = write_entry(to, n);
     return to.call(entry, "(int)" + pixel_text(node.images[0]), "0");
   }
-  const std::string name = Builder::name({false, n});
   const std::string real = in_double(to.context(), n) ? "double" : "float";
-  const auto cast = [&](const std::string& text) { return "(" + real + ")" + text; };
-  const auto pixel = [&](const Operand& image) {
+  const PixelText pixel = [&](const Operand& image) {
     const std::string text = pixel_text(image);
     return real == "double" && is_integer(to.cls(image)) ? "DOUBLE_OF_CODE(" + text + ")"
-                                                         : cast(text);
+                                                         : "(" + real + ")" + text;
   };
-  std::vector<std::string> parameters, arguments;
-  std::string text, body_name;
-  if (point.expression != nullptr) {
-    body_name = name + "_expression";
-    std::size_t next = 0;
-    for (const std::string& v : point.expression->variables()) {
-      parameters.push_back("v_" + v);
-      if (v == "col")
-        arguments.push_back(cast("x"));
-      else if (v == "row")
-        arguments.push_back(cast("y"));
-      else if (v == "width")
-        arguments.push_back(cast(to.width({false, n})));
-      else if (v == "height")
-        arguments.push_back(cast(to.height({false, n})));
-      else if (v == "white")
-        arguments.push_back(to.white(node.images[0], real));
-      else
-        arguments.push_back(pixel(node.images[next++]));
-    }
-    text = "return " + expression_body(*point.expression, parameters) + ";";
+  PointCall call = point.expression != nullptr ? call_of_expression(to, n, real, pixel)
+                                               : call_of_body(to, n, real, pixel);
+  const bool reciprocals = quotients != nullptr && real == "float" && point.body != nullptr &&
+                           traits_of(*point.body).divides_by_uniform;
+  if (reciprocals) {
+    take_reciprocals(to, node, *point.body, call, *quotients);
   } else {
-    body_name = name + "_" + point.body->name;
-    for (const std::string& input : names_in(point.body->input_names)) {
-      const int i = static_cast<int>(parameters.size());
-      parameters.push_back(input);
-      arguments.push_back(pixel(node.images[i]));
-    }
-    int index = 0;
-    for (const std::string& label : names_in(point.body->parameter_names)) {
-      parameters.push_back(label);
-      arguments.push_back(to.argument(n, index++, label, real));
-    }
-    text = point.body->text;
-    const std::vector<std::string> labels = names_in(point.body->parameter_names);
-    const auto white = std::find(labels.begin(), labels.end(), "white");
-    const auto place = static_cast<std::size_t>(white - labels.begin());
-    const bool known = real == "double" && white != labels.end() &&
-                       node.arguments[place].source == Argument::Source::constant;
-    const auto by_reciprocal = known ? for_codes_over_white(to, node, *point.body) : std::nullopt;
-    if (by_reciprocal) {
-      text = *by_reciprocal;
-      const int own = static_cast<int>(place);
-      parameters.push_back("white_reciprocal");
-      arguments.push_back(
-          to.parameter(ParameterType::float64, name + "_white_reciprocal",
-                       [n, own](const LaunchContext& at, int) { return 1 / at.argument(n, own); }));
-    }
+    to.body_once(call.name, "\n" + body_function(call.name, real, "", call.parameters, call.text));
   }
-  if (quotients != nullptr && real == "float" && point.body != nullptr &&
-      traits_of(*point.body).divides_by_uniform) {
-    body_name += "_quick";
-    const auto white = std::find(parameters.begin(), parameters.end(), "white");
-    std::string& given =
-        arguments[static_cast<std::size_t>(white - parameters.begin()) % arguments.size()];
-    if (white != parameters.end() && given.starts_with("given->")) {
-      quotients->units.insert(given);
-      given = "1.0f";
-      body_name += "_unit";
-      text = for_unit_white(*point.body);
-    }
-    arguments.insert(arguments.begin(), "&quotients");
-    to.body_once(body_name,
-                 "\n#undef over\n#define over(a, b) quick_over(met, a, b)\n" +
-                     body_function(body_name, real, "struct Quotients* met", parameters, text) +
-                     "#undef over\n#define over(a, b) WORD(over_)(a, b)\n");
-  }
-  to.body_once(body_name, "\n" + body_function(body_name, real, "", parameters, text));
-  const std::string value = body_name + "(" + joined(arguments) + ")";
+  const std::string value = call.name + "(" + joined(call.arguments) + ")";
   if (!point.in_table) return converted(node.cls, real, value);
   const Argument& first = node.arguments.back();
   const Operand& table = node.measures.at(static_cast<std::size_t>(first.measure));

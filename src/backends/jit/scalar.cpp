@@ -47,10 +47,9 @@ std::string scalar_steps(Builder& to, int n, int items) {
     parameters += ", const int item, const int items, IN_LOCAL double* group_memory";
     to.body_once("group_words", "\n" + std::string(part(kernels::scalar, "group")));
   }
-  std::string text = body_function(body, "double", parameters, {}, scalar.body->text);
   // The body returns nothing: its result is in `out`.
-  text.replace(text.find("FUNCTION double"), 15, "FUNCTION void");
-  to.body_once(body, "\n" + text);
+  to.body_once(body,
+               "\n" + body_function(body, "double", parameters, {}, scalar.body->text, "void"));
   const std::int64_t bytes = std::max<std::int64_t>(total, 1) * 8;
   if (in.empty()) {
     in = to.scratch(name + "_in", "double", [bytes](const LaunchContext&) { return bytes; });
