@@ -242,7 +242,8 @@ std::string Builder::value(const Operand& operand, const std::string& x, const s
 }
 
 void Builder::function(const std::string& name, const std::string& text) {
-  functions_ += "\n" + text;
+  // A kernel that makes several images writes what they have in common for each of them.
+  if (functions_.find("\n" + text) == std::string::npos) functions_ += "\n" + text;
   uses_[name] = std::exchange(using_, {});
 }
 
