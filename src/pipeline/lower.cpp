@@ -25,6 +25,9 @@ void lower_operator(const Call& call, PlanBuilder& builder, LowerOptions options
               " image; it takes " + classes_text(op.classes));
   }
   const ImageValue given = builder.current();
+  if (op.colour && given.type.channels != 3) {
+    call.fail("it takes a colour image, and this one is gray; gray2rgb makes three channels of it");
+  }
   if (options.strict && op.name == "rgb2gray" && given.type.channels == 1) {
     call.fail("the image is gray already");
   }
