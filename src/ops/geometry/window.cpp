@@ -90,19 +90,33 @@ const RegisterOperator imcrop_operator{{
     .lower = lower_imcrop,
 }};
 
-ImageValue lower_impad(const Call& call, PlanBuilder& plan) {
+// Pixels on each side.
+struct Frame {
+  double top = 0, bottom = 0, left = 0, right = 0;
+};
+
+ImageValue framed(const Call& call, PlanBuilder& plan, const Frame& by) {
   const ImageValue image = plan.current();
+  const BorderArgument outside = border_argument(call, "boundary", image.type.cls);
+  std::vector<Arg> arguments =
+      window_arguments({{-by.left}, {by.left + by.right, 1}}, {{-by.top}, {by.top + by.bottom, 1}});
+  if (outside.border == Border::constant) arguments.emplace_back(outside.value);
+  return plan.window({.border = outside.border}, image, arguments);
+}
+
+ImageValue lower_impad(const Call& call, PlanBuilder& plan) {
   const std::vector<double>& by = call.numbers("by");
   if (by.size() == 3) {
     call.fail("by", "it takes 1 number, 2 (rows,columns) or 4 (top,bottom,left,right)");
   }
-  const double top = by[0], bottom = by.size() == 4 ? by[1] : by[0];
-  const double left = by.size() == 4 ? by[2] : by.back(), right = by.back();
-  const BorderArgument outside = border_argument(call, "boundary", image.type.cls);
-  std::vector<Arg> arguments =
-      window_arguments({{-left}, {left + right, 1}}, {{-top}, {top + bottom, 1}});
-  if (outside.border == Border::constant) arguments.emplace_back(outside.value);
-  return plan.window({.border = outside.border}, image, arguments);
+  if (by.size() == 4) return framed(call, plan, {by[0], by[1], by[2], by[3]});
+  return framed(call, plan, {by[0], by[0], by.back(), by.back()});
+}
+
+ImageValue lower_padarray(const Call& call, PlanBuilder& plan) {
+  const std::vector<double>& by = call.numbers("by");
+  const double columns = by.size() > 1 ? by[1] : 0;
+  return framed(call, plan, {by[0], by[0], columns, columns});
 }
 
 const RegisterOperator impad_operator{{
@@ -132,6 +146,31 @@ const RegisterOperator impad_operator{{
     .matlab =
         "padarray(A,[rows columns],boundary) (same; OpenCV's copyMakeBorder with four numbers)",
     .lower = lower_impad,
+}};
+
+const RegisterOperator padarray_operator{{
+    .name = "padarray",
+    .help = "put a frame around the image: impad by MATLAB's name",
+    .category = "geometry",
+    .parameters = {{.name = "by",
+                    .help = "rows,columns on both sides; one number: rows only, as in MATLAB",
+                    .most_numbers = 2,
+                    .integer = true,
+                    .low = 0,
+                    .high = 1e6,
+                    .required = true},
+                   {.name = "boundary",
+                    .help = "the frame: a number, replicate, symmetric or "
+                            "circular",
+                    .most_numbers = 1,
+                    .words = {"replicate", "symmetric", "circular"},
+                    .fallback = "0"}},
+    .details = "impad rows,columns boundary.",
+    .example = "padarray 8,8 symmetric",
+    .accuracy = "exact",
+    .matlab = "padarray(A,[rows columns],boundary,'both') (same; 'pre' and 'post': impad "
+              "top,bottom,left,right)",
+    .lower = lower_padarray,
 }};
 
 }  // namespace

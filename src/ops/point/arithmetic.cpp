@@ -19,14 +19,17 @@ ImageValue combine(const Call& call, PlanBuilder& plan, const PointBody& with_im
                    const PointBody& with_number) {
   const ImageValue image = plan.current();
   const ParameterValue& other = call.value("with");
+  Result result = like(image);
+  if (call.has("class")) result.cls = class_named(call.word("class"));
   // An integer result is rounded from double, whatever the other image's class.
-  Point point{.body = &with_number, .in_double = is_integer(image.type.cls)};
+  Point point{.body = &with_number,
+              .in_double = is_integer(image.type.cls) || is_integer(result.cls)};
   if (other.operands.empty()) {
-    return plan.point(point, {image}, {other.numbers.front()}, like(image));
+    return plan.point(point, {image}, {other.numbers.front()}, result);
   }
   point.body = &with_image;
   return plan.point(point, {image, matching_operand(call, plan, other.operands.front())}, {},
-                    like(image));
+                    result);
 }
 
 Parameter with(std::string_view help) {
@@ -34,15 +37,19 @@ Parameter with(std::string_view help) {
       .name = "with", .help = help, .most_numbers = 1, .takes = Takes::operand, .required = true};
 }
 
+const Parameter result_class{.name = "class",
+                             .help = "class of the result; the image's when not given",
+                             .words = {"uint8", "uint16", "single"}};
+
 constexpr std::string_view details =
     "In the image's own units. Integer classes: in double, rounded half away from zero, saturated\n"
-    "(0/0 is 0); single: in float32.";
+    "(0/0 is 0); single: in float32. The white stays when class= makes it another class.";
 
 const RegisterOperator imadd_operator{{
     .name = "imadd",
     .help = "add an image or a number",
     .category = "point",
-    .parameters = {with("the image (:name) or number to add")},
+    .parameters = {with("the image (:name) or number to add"), result_class},
     .classes = no_logical,
     .details = details,
     .example = "imadd 20",
@@ -58,7 +65,7 @@ const RegisterOperator imsubtract_operator{{
     .name = "imsubtract",
     .help = "subtract an image or a number",
     .category = "point",
-    .parameters = {with("the image (:name) or number to subtract")},
+    .parameters = {with("the image (:name) or number to subtract"), result_class},
     .classes = no_logical,
     .details = details,
     .example = "as a | imdilate disk,3 | imsubtract :a",
@@ -74,7 +81,7 @@ const RegisterOperator immultiply_operator{{
     .name = "immultiply",
     .help = "multiply by an image or a number",
     .category = "point",
-    .parameters = {with("the image (:name) or number to multiply by")},
+    .parameters = {with("the image (:name) or number to multiply by"), result_class},
     .classes = no_logical,
     .details = details,
     .example = "immultiply 1.5",
@@ -90,7 +97,7 @@ const RegisterOperator imdivide_operator{{
     .name = "imdivide",
     .help = "divide by an image or a number",
     .category = "point",
-    .parameters = {with("the image (:name) or number to divide by")},
+    .parameters = {with("the image (:name) or number to divide by"), result_class},
     .classes = no_logical,
     .details = details,
     .example = "imdivide 2",
@@ -106,7 +113,7 @@ const RegisterOperator imabsdiff_operator{{
     .name = "imabsdiff",
     .help = "absolute difference from an image or a number",
     .category = "point",
-    .parameters = {with("the image (:name) or number to compare with")},
+    .parameters = {with("the image (:name) or number to compare with"), result_class},
     .classes = no_logical,
     .details = details,
     .example = "as a | medfilt2 | imabsdiff :a",
