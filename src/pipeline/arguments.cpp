@@ -302,7 +302,7 @@ class Matcher {
                               std::to_string(matrix->columns));
         }
         value.matrix = impipe::Matrix{matrix->rows, matrix->columns, matrix->values()};
-      } else if (p.most_numbers > 0 && (matrix->rows == 1 || matrix->columns == 1)) {
+      } else if (p.most_numbers > 0 && (matrix->rows <= 2 || matrix->columns == 1)) {
         for (const double number : matrix->values()) add_number(p, value, number, item.span);
       } else {
         mismatch(p, item.span);

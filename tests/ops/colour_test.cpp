@@ -72,6 +72,58 @@ TEST(Colour, MatricesAreWhatTheyAreCalledAfter) {
   EXPECT_EQ(values(run("rgb2hsv", red).image), (std::vector<double>{0, 1, 1}));
 }
 
+TEST(Colour, AGrayImageCountsForEachChannel) {
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    const HostImage image = test::test_image(cls, 3, {31, 17}, 9);
+    const HostImage gray = test::test_image(cls, 1, {31, 17}, 10);
+    const std::map<std::string, HostImage> others{
+        {"g", gray}, {"c", image}, {"three", run("gray2rgb", gray).image}};
+    for (const char* stage : {"imadd", "immultiply", "imabsdiff", "imlincomb 1 -0.5"}) {
+      const std::string text = stage;
+      const HostImage expected = run(text + " :three", image, others).image;
+      EXPECT_EQ(test::difference(expected, run(text + " :g", image, others).image), "") << stage;
+      EXPECT_EQ(test::difference(run("imgaussfilt 1 | " + text + " :three", image, others).image,
+                                 run("imgaussfilt 1 | " + text + " :g", image, others).image),
+                "");
+    }
+    EXPECT_EQ(test::difference(run("imadd :three", image, others).image,
+                               run("imadd :c", gray, others).image),
+              "");
+    EXPECT_EQ(test::difference(run("map 'x - three / 2 + r'", image, others).image,
+                               run("map 'x - gray / 2 + r'", image, {{"gray", gray}}).image),
+              "");
+  }
+}
+
+TEST(Colour, AMaskGoesWithAnyClass) {
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    const HostImage image = test::test_image(cls, 3, {31, 17}, 9);
+    const HostImage mask = test::test_image(PixelClass::logical, 1, {31, 17}, 10);
+    const std::vector<double> before = values(image), set = values(mask);
+    const std::vector<double> after = values(run("immultiply :m", image, {{"m", mask}}).image);
+    ASSERT_EQ(after.size(), before.size());
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      EXPECT_EQ(after[i], before[i] * set[i / 3]) << i;
+    }
+    EXPECT_EQ(test::difference(run("immultiply :m", image, {{"m", mask}}).image,
+                               run("immultiply :a", mask, {{"a", image}}).image),
+              "");
+    EXPECT_EQ(test::difference(run("immultiply :m", image, {{"m", mask}}).image,
+                               run("map 'm ? x : 0'", image, {{"m", mask}}).image),
+              "");
+  }
+}
+
+TEST(Colour, EachChannelHasLimitsOfItsOwn) {
+  const HostImage image = test::test_image(PixelClass::uint8, 3, {31, 17}, 9);
+  const std::map<std::string, HostImage> parts{
+      {"g", run("channel g | imadjust 0.2,0.7", image).image},
+      {"b", run("channel b | imadjust 0,0.9", image).image}};
+  EXPECT_EQ(test::difference(run("channel r | imadjust 0.1,0.5 | cat :g :b", image, parts).image,
+                             run("imadjust [0.1 0.2 0; 0.5 0.7 0.9]", image).image),
+            "");
+}
+
 TEST(Colour, WhatDoesNotFitIsSaid) {
   const HostImage image = test::test_image(PixelClass::uint8, 3, {5, 4}, 1);
   const HostImage gray = test::test_image(PixelClass::uint8, 1, {5, 4}, 1);

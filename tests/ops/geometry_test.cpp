@@ -299,6 +299,15 @@ TEST(Imtranslate, BeyondTheImageIsAllFill) {
   }
 }
 
+TEST(Imcrop, TakesMatlabsRectangles) {
+  const HostImage image = test::test_image(PixelClass::uint8, 1, {31, 17}, 4);
+  EXPECT_EQ(test::difference(run("imcrop 3,1,9,6", image).image,
+                             run("imcrop 4,2,8,5 origin=1", image).image),
+            "");
+  // round(2.5) to round(2.5 + 4): four pixels of a bounding box become five.
+  EXPECT_EQ(run("imcrop 2.5,2.5,4,4 origin=1", image).image.size(), (Size{5, 5}));
+}
+
 TEST(Circshift, TurnsAsOftenAsItLikes) {
   const HostImage image = test::test_image(PixelClass::uint16, 3, {31, 17}, 4);
   EXPECT_EQ(test::difference(image, run("circshift 17,-62", image).image), "");

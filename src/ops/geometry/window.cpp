@@ -1,4 +1,6 @@
 // imcrop, impad: a part of the image, and the image with a frame around it.
+#include <cmath>
+
 #include "ops/filter/correlate.hpp"
 #include "ops/images.hpp"
 
@@ -34,11 +36,21 @@ ImageValue lower_imcrop(const Call& call, PlanBuilder& plan) {
   Direction x, y;
   if (call.given("rect")) {
     if (call.given("at")) call.fail("at", "at is where a size lies; a rect has its own place");
-    const std::vector<double>& rect = call.numbers("rect");
+    std::vector<double> rect = call.numbers("rect");
+    if (call.number("origin") == 1) {
+      if (percent) call.fail("origin", "origin=1 goes with pixels only");
+      // From the rounded first to the rounded last pixel, both inside.
+      for (const int first : {0, 1}) {
+        const double from = std::round(rect[first]);
+        rect[2 + first] = std::round(rect[first] + rect[2 + first]) - from + 1;
+        rect[first] = from - 1;
+      }
+    }
     if (rect[2] <= 0 || rect[3] <= 0) call.fail("rect", "width and height must be above 0");
     x = {extent(rect[0]), extent(rect[2])};
     y = {extent(rect[1]), extent(rect[3])};
   } else {
+    if (call.given("origin")) call.fail("origin", "origin goes with rect only");
     const std::vector<double>& size = call.numbers("size");
     if (size.front() <= 0 || size.back() <= 0) call.fail("size", "a size must be above 0");
     x.length = extent(size.back());
@@ -77,16 +89,26 @@ const RegisterOperator imcrop_operator{{
          {.name = "units",
           .help = "of all numbers: pixels, or percent of the image's width and height",
           .words = {"pixels", "percent"},
-          .fallback = "pixels"}},
-    .details = "The pixels with left <= column < left + width, top <= row < top + height. What "
-               "lies outside\n"
-               "the image is cut off; a rectangle with nothing of the image in it is an error. "
-               "Places are\n"
-               "rounded down, sizes half up. Alpha is cropped too.",
+          .fallback = "pixels"},
+         {.name = "origin",
+          .help = "of rect: 0, or 1 for MATLAB's rectangles, which count from 1 and have a pixel "
+                  "more each way",
+          .most_numbers = 1,
+          .integer = true,
+          .low = 0,
+          .high = 1,
+          .fallback = "0"}},
+    .details =
+        "The pixels with left <= column < left + width, top <= row < top + height. What "
+        "lies outside\n"
+        "the image is cut off; a rectangle with nothing of the image in it is an error. "
+        "Places are\n"
+        "rounded down, sizes half up. Alpha is cropped too. With origin=1 columns round(left) to\n"
+        "round(left + width) counted from 1, rows alike.",
     .example = "imcrop size=128 at=centre",
     .accuracy = "exact",
-    .matlab = "imcrop(A,rect) (there rect counts from 1 and has one pixel more each way: "
-              "9,19,101,51 here for its [10 20 100 50]; size=: centerCropWindow2d)",
+    .matlab = "imcrop(A,rect) with origin=1 (10,20,100,50 is 9,19,101,51 without; size=: "
+              "centerCropWindow2d)",
     .lower = lower_imcrop,
 }};
 
@@ -115,8 +137,10 @@ ImageValue lower_impad(const Call& call, PlanBuilder& plan) {
 
 ImageValue lower_padarray(const Call& call, PlanBuilder& plan) {
   const std::vector<double>& by = call.numbers("by");
-  const double columns = by.size() > 1 ? by[1] : 0;
-  return framed(call, plan, {by[0], by[0], columns, columns});
+  const double rows = by[0], columns = by.size() > 1 ? by[1] : 0;
+  const bool before = call.word("side") != "post", after = call.word("side") != "pre";
+  return framed(call, plan,
+                {before ? rows : 0, after ? rows : 0, before ? columns : 0, after ? columns : 0});
 }
 
 const RegisterOperator impad_operator{{
@@ -160,16 +184,18 @@ const RegisterOperator padarray_operator{{
                     .high = 1e6,
                     .required = true},
                    {.name = "boundary",
-                    .help = "the frame: a number, replicate, symmetric or "
-                            "circular",
+                    .help = "the frame: a number, replicate, symmetric or circular",
                     .most_numbers = 1,
                     .words = {"replicate", "symmetric", "circular"},
-                    .fallback = "0"}},
-    .details = "impad rows,columns boundary.",
+                    .fallback = "0"},
+                   {.name = "side",
+                    .help = "both; pre: above and to the left only; post: below and to the right",
+                    .words = {"both", "pre", "post"},
+                    .fallback = "both"}},
+    .details = "impad rows,columns boundary, on one side only with pre or post.",
     .example = "padarray 8,8 symmetric",
     .accuracy = "exact",
-    .matlab = "padarray(A,[rows columns],boundary,'both') (same; 'pre' and 'post': impad "
-              "top,bottom,left,right)",
+    .matlab = "padarray(A,[rows columns],boundary,side) (same)",
     .lower = lower_padarray,
 }};
 

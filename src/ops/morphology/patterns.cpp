@@ -209,7 +209,7 @@ const RegisterOperator bwhitmiss_operator{{
 const RegisterOperator bweuler_operator{{
     .name = "bweuler",
     .help = "number of objects minus number of holes",
-    .category = "morphology",
+    .category = "statistics",
     .parameters = {connectivity_parameter("8")},
     .one_channel = true,
     .details =
