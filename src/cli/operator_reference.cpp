@@ -39,7 +39,9 @@ void add_operator(std::string& text, const Operator& op) {
   if (!op.details.empty()) fmt::format_to(out, "```text\n{}\n```\n\n", op.details);
   if (op.make == nullptr) {
     fmt::format_to(out, "- classes: {}{}\n", classes_text(op.classes),
-                   op.one_channel ? "; one channel, colour goes through rgb2gray first" : "");
+                   op.one_channel ? "; one channel, colour goes through rgb2gray first"
+                   : op.colour    ? "; colour images"
+                                  : "");
   }
   if (!op.accuracy.empty()) fmt::format_to(out, "- accuracy: {}\n", op.accuracy);
   if (!op.matlab.empty()) fmt::format_to(out, "- MATLAB: `{}`\n", op.matlab);

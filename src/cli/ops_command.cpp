@@ -64,6 +64,7 @@ std::string full_text(const Operator& op) {
   add("category", op.category);
   if (op.make == nullptr) add("classes", classes_text(op.classes));
   if (op.one_channel) add("channels", "one: a colour image goes through rgb2gray first");
+  if (op.colour) add("channels", "three: colour images");
   add("accuracy", op.accuracy);
   add("MATLAB", op.matlab);
   add("example", op.example);
@@ -89,6 +90,7 @@ Json json_of(const Operator& op) {
           {"parameters", std::move(parameters)},
           {"classes", classes_text(op.classes)},
           {"one_channel", op.one_channel},
+          {"colour", op.colour},
           {"source", op.make != nullptr},
           {"details", op.details},
           {"example", op.example},

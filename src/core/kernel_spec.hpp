@@ -49,8 +49,9 @@ struct Point {
   // The body's value is a place in a measured table, rounded and clamped to its ends; the result is
   // the value there. The last argument, which the body does not read, is the table's first element.
   bool in_table = false;
-  // Across the channels of one pixel: the inputs r, g, b are the channels of the only image.
-  bool mixes_channels = false;
+  // Across the channels of one pixel: inputs r, g, b are the channels of the only image. A body
+  // with
+  bool mixes_channels = false;  // several gray images makes channel c of the result from image c.
   // args that differ from channel to channel come from measurements; see Argument.
 };
 

@@ -53,7 +53,9 @@ const std::vector<Operator>& catalogue() {
   return list;
 }
 
-const Operator* find_operator(std::string_view name) {
+const Operator* find_operator(std::string_view written) {
+  std::string name(written);
+  for (char& c : name) c = 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   const auto& all = catalogue();
   const auto it =
       std::lower_bound(all.begin(), all.end(), name,

@@ -142,6 +142,8 @@ struct Operator {
   Classes classes = any_class;
   // Defined on one channel: a colour image goes through rgb2gray first.
   bool one_channel = false;
+  // Defined on three channels together: a gray image is an error.
+  bool colour = false;
   std::string_view details = "";   // meaning, formula and its source; several lines
   std::string_view example = "";   // a pipeline
   std::string_view accuracy = "";  // against the definition: "exact", "1e-6 relative"
@@ -160,6 +162,7 @@ struct RegisterOperator {
 // All operators by name. Two parameters of one operator with the same letter or name, or two
 // operators with one name, end the program at first use with a message: our own mistake.
 const std::vector<Operator>& catalogue();
-const Operator* find_operator(std::string_view name);
+// Whatever the case of its letters is.
+const Operator* find_operator(std::string_view written);
 
 }  // namespace impipe

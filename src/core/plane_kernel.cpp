@@ -19,12 +19,24 @@ bool mixes(const Node& node) {
   return point != nullptr && point->mixes_channels;
 }
 
+// Whether gray images take part beside coloured ones: a mask, a guide.
+bool channels_differ(const KernelSpec& spec) {
+  int channels = 0;
+  for (const Node& node : spec.nodes) {
+    if (node.is_measure) continue;
+    if (channels != 0 && node.channels != channels) return true;
+    channels = node.channels;
+  }
+  return false;
+}
+
 class Splitter {
  public:
   explicit Splitter(const KernelSpec& spec) : from_(spec) {
-    const bool mixed = std::any_of(spec.nodes.begin(), spec.nodes.end(), mixes);
+    const bool apart =
+        std::any_of(spec.nodes.begin(), spec.nodes.end(), mixes) || channels_differ(spec);
     for (const Node& node : spec.nodes) {
-      if (!mixed) made_.spec.planes = std::max(made_.spec.planes, node.channels);
+      if (!apart) made_.spec.planes = std::max(made_.spec.planes, node.channels);
     }
   }
 
@@ -116,9 +128,13 @@ class Splitter {
   }
 
   // The images of a point that mixes channels, channel `c` of whose result is made: r, g and b of a
-  // body; of an expression one a variable that is no place, in their order.
+  // body, or of several images the one whose turn it is; of an expression one a variable that is no
+  // place, in their order.
   std::vector<Operand> mixed_images(const Node& old, int c) {
     const Operand& colour = old.images.front();
+    if (old.images.size() > 1 && std::get<Point>(old.primitive).expression == nullptr) {
+      return {channel_of(old.images[static_cast<std::size_t>(c)], 0)};
+    }
     const auto channel = [&](int k) {
       return channel_of(colour, std::min(k, channels_of(colour) - 1));
     };

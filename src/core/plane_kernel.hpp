@@ -17,8 +17,9 @@ struct PlaneKernel {
   std::vector<int> outputs;  // one an output of `spec`: the output of the original
 };
 
-// The same computation, plane by plane. Every image node of `spec` has the same number of channels
-// unless a Point mixes channels. Throws Error (ExitCode::backend) for what can't be split: our bug.
+// The same computation, plane by plane; where image nodes of `spec` have different numbers of
+// channels, or a Point mixes them, written out channel by channel. Throws Error (ExitCode::backend)
+// for what can't be split: our bug.
 PlaneKernel plane_kernel(const KernelSpec& spec);
 
 // Where a plane (or the values of a channel) lies that a kernel reads or writes for plane `item` of

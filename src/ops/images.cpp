@@ -1,6 +1,8 @@
 // Checks of an operator's images, and the scaling that several operators begin with.
 #include "ops/images.hpp"
 
+#include <algorithm>
+
 #include "core/text.hpp"
 
 IMPIPE_POINT_BODY(unit_scaled, (x), (white), { return x / white; })
@@ -32,16 +34,31 @@ void need_colour(const Call& call, const ImageValue& image) {
 
 ImageValue matching_operand(const Call& call, const PlanBuilder& plan, std::string_view name) {
   const ImageType current = plan.current().type;
-  const ImageValue operand = plan.operand(call, name);
-  if (operand.type.white != current.white) {
-    call.fail("the current image is " + described(current) + ", :" + std::string(name) + " is " +
-              described(operand.type));
-  }
+  const ImageValue operand = point_operand(call, plan, name);
   if (operand.type.channels != current.channels) {
     call.fail("the current image has " + channels(current) + ", :" + std::string(name) + " has " +
               channels(operand.type));
   }
   return operand;
+}
+
+ImageValue point_operand(const Call& call, const PlanBuilder& plan, std::string_view name,
+                         bool masks) {
+  const ImageType current = plan.current().type;
+  const ImageValue operand = plan.operand(call, name);
+  const bool mask =
+      masks && (operand.type.cls == PixelClass::logical || current.cls == PixelClass::logical);
+  if (operand.type.white != current.white && !mask) {
+    call.fail("the current image is " + described(current) + ", :" + std::string(name) + " is " +
+              described(operand.type));
+  }
+  return operand;
+}
+
+int most_channels(const std::vector<ImageValue>& images) {
+  int out = 0;
+  for (const ImageValue& image : images) out = std::max(out, image.type.channels);
+  return out;
 }
 
 PixelClass class_named(std::string_view name) {

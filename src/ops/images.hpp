@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/plan_builder.hpp"
 
@@ -23,6 +24,12 @@ void need_colour(const Call& call, const ImageValue& image);
 
 // The image `:name`, which must have the white and the channels of the current one.
 ImageValue matching_operand(const Call& call, const PlanBuilder& plan, std::string_view name);
+// The same for a point, where one of them may be gray beside colour, and `masks` says whether it
+// may be logical beside another class: it then counts as 0 and 1.
+ImageValue point_operand(const Call& call, const PlanBuilder& plan, std::string_view name,
+                         bool masks = false);
+// A result that has the channels of all of these.
+int most_channels(const std::vector<ImageValue>& images);
 
 // The names of the classes, for `class=`.
 PixelClass class_named(std::string_view name);

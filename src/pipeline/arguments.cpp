@@ -26,8 +26,24 @@ bool takes_shape(const Parameter& p) {
   return p.takes == Takes::kernel || p.takes == Takes::element;
 }
 
-bool has_word(const Parameter& p, std::string_view word) {
-  return std::find(p.words.begin(), p.words.end(), word) != p.words.end();
+// The parameter's own spelling of a word, whatever the case it is written in; empty when it takes
+// no such word.
+std::string_view word_of(const Parameter& p, std::string_view written) {
+  const auto lower = [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  const auto same = [&](std::string_view word) {
+    return std::equal(word.begin(), word.end(), written.begin(), written.end(),
+                      [&](char a, char b) { return lower(a) == lower(b); });
+  };
+  const auto it = std::find_if(p.words.begin(), p.words.end(), same);
+  return it == p.words.end() ? std::string_view() : *it;
+}
+
+bool has_word(const Parameter& p, std::string_view word) { return !word_of(p, word).empty(); }
+
+bool in_range(const Parameter& p, double number) {
+  const bool whole = !p.integer || number == std::floor(number);
+  const bool odd = !p.odd || std::fmod(std::fabs(number), 2) == 1;
+  return number >= p.low && number <= p.high && whole && odd;
 }
 
 // What a parameter takes, for messages: "2 numbers from 0 to 1, or stretchlim".
@@ -161,9 +177,20 @@ class Matcher {
   const Parameter* take_number(const Argument& argument, bool& added) {
     const Item& head = argument.items.front();
     const bool single = argument.items.size() == 1 && std::holds_alternative<Number>(head.value);
-    const Parameter* target = first([&](const Parameter& p) {
+    const auto takes_it = [&](const Parameter& p) {
       return p.most_numbers > 0 && (unset(p) || (single && filling_ == &p && room(p)));
-    });
+    };
+    const Parameter* target = nullptr;
+    // `edge canny 0.1,0.3 2`: thinning is 0 or 1, so 2 is sigma.
+    if (single) {
+      const double number = std::get<Number>(head.value).fraction();
+      target = first([&](const Parameter& p) { return takes_it(p) && in_range(p, number); });
+    }
+    if (target == nullptr) target = first(takes_it);
+    if (target == nullptr && single) {
+      const std::string spelled = number_text(std::get<Number>(head.value).value);
+      return first([&](const Parameter& p) { return unset(p) && has_word(p, spelled); });
+    }
     if (target == nullptr || !single) return target;
     filling_ = target;
     ParameterValue& value = values_[std::string(target->name)];
@@ -305,7 +332,7 @@ class Matcher {
                               std::to_string(matrix->columns));
         }
         value.matrix = impipe::Matrix{matrix->rows, matrix->columns, matrix->values()};
-      } else if (p.most_numbers > 0 && (matrix->rows == 1 || matrix->columns == 1)) {
+      } else if (p.most_numbers > 0 && (matrix->rows <= 2 || matrix->columns == 1)) {
         for (const double number : matrix->values()) add_number(p, value, number, item.span);
       } else {
         mismatch(p, item.span);
@@ -344,7 +371,7 @@ class Matcher {
   void add_word(const Parameter& p, ParameterValue& value, const Word& word, Span span) {
     if (!value.word.empty()) mismatch(p, span);
     if (word.argument.empty() && has_word(p, word.text)) {
-      value.word = word.text;
+      value.word = word_of(p, word.text);
       return;
     }
     if (!takes_shape(p)) {
@@ -381,9 +408,7 @@ class Matcher {
       fail(span,
            std::string(p.name) + " takes " + expectation(p) + ", " + shown + " is one too many");
     }
-    const bool whole = !p.integer || number == std::floor(number);
-    const bool odd = !p.odd || std::fmod(std::fabs(number), 2) == 1;
-    if (number < p.low || number > p.high || !whole || !odd) {
+    if (!in_range(p, number)) {
       fail(span, std::string(p.name) + " takes " + expectation(p) + ", not " + shown);
     }
     value.numbers.push_back(number);

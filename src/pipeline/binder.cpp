@@ -7,6 +7,7 @@
 #include "core/printable.hpp"
 #include "core/text.hpp"
 #include "pipeline/arguments.hpp"
+#include "pipeline/hints.hpp"
 
 namespace impipe::pipeline {
 namespace {
@@ -69,9 +70,11 @@ Pipeline bind(const Script& script) {
     } else {
       const Operator* op = find_operator(stage.name);
       if (op == nullptr) {
-        throw error_at(
-            script, stage.name_span,
-            "unknown operator '" + stage.name + "'" + did_you_mean(stage.name, known_names()));
+        const std::string_view hint = hint_for(stage.name);
+        throw error_at(script, stage.name_span,
+                       hint.empty() ? "unknown operator '" + stage.name + "'" +
+                                          did_you_mean(stage.name, known_names())
+                                    : "impipe has no " + stage.name + "; " + std::string(hint));
       }
       if (op->make != nullptr && !pipeline.stages.empty() && op->lower == nullptr) {
         throw error_at(script, stage.span,

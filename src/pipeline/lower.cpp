@@ -26,6 +26,13 @@ void lower_operator(const Call& call, PlanBuilder& builder, LowerOptions options
   }
   const ImageValue given = builder.current();
   const int channels = given.type.channels;
+  if (op.colour && channels != 3) {
+    call.fail(
+        channels == 1
+            ? "it takes a colour image, and this one is gray; gray2rgb makes three channels of it"
+            : "it takes a colour image of 3 channels, and this one has " +
+                  std::to_string(channels));
+  }
   if (options.strict && op.name == "rgb2gray" && channels == 1) {
     call.fail("the image is gray already");
   }

@@ -286,5 +286,35 @@ TEST(Imwarp, SaysWhatIsWrong) {
             std::string::npos);
 }
 
+// A window that shows nothing of the image, behind a point that is fused with it.
+TEST(Imtranslate, BeyondTheImageIsAllFill) {
+  for (const PixelClass cls :
+       {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    const HostImage image = test::test_image(cls, 1, {17, 5}, 3);
+    for (const char* by : {"40,0", "-17,0", "0,5", "3,-9", "30.5,-8.25"}) {
+      const HostImage moved =
+          run("imcomplement | imtranslate " + std::string(by) + " fill=1", image).image;
+      for (const double v : reference::from_host(moved).values) EXPECT_EQ(v, 1) << by;
+    }
+  }
+}
+
+TEST(Imcrop, TakesMatlabsRectangles) {
+  const HostImage image = test::test_image(PixelClass::uint8, 1, {31, 17}, 4);
+  EXPECT_EQ(test::difference(run("imcrop 3,1,9,6", image).image,
+                             run("imcrop 4,2,8,5 origin=1", image).image),
+            "");
+  // round(2.5) to round(2.5 + 4): four pixels of a bounding box become five.
+  EXPECT_EQ(run("imcrop 2.5,2.5,4,4 origin=1", image).image.size(), (Size{5, 5}));
+}
+
+TEST(Circshift, TurnsAsOftenAsItLikes) {
+  const HostImage image = test::test_image(PixelClass::uint16, 3, {31, 17}, 4);
+  EXPECT_EQ(test::difference(image, run("circshift 17,-62", image).image), "");
+  EXPECT_EQ(test::difference(run("circshift 3,-2", image).image,
+                             run("circshift 3 | circshift 0,-2", image).image),
+            "");
+}
+
 }  // namespace
 }  // namespace impipe

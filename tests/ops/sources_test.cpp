@@ -87,5 +87,13 @@ TEST(Noise, HasItsDistribution) {
   EXPECT_NEAR(reference::std2(gaussian, -1), 0.15, 5 * 0.15 / std::sqrt(2 * n));
 }
 
+// As MATLAB reads it: a side, then sigma; a list is rows and columns.
+TEST(Fspecial, TakesASideAndSigma) {
+  const HostImage expected = test::run("fspecial gaussian size=5,5 sigma=1").image;
+  EXPECT_EQ(test::difference(expected, test::run("fspecial gaussian 5 1").image), "");
+  EXPECT_EQ(test::run("fspecial gaussian 5,1").image.size(), (Size{1, 5}));
+  EXPECT_EQ(test::run("fspecial average 3 5").image.size(), (Size{5, 3}));
+}
+
 }  // namespace
 }  // namespace impipe

@@ -29,7 +29,8 @@ class Maker {
     for (int s = 0; s < stages; ++s) out.text += (s == 0 ? "" : " | ") + stage();
     const auto has = [&](const char* word) { return out.text.find(word) != std::string::npos; };
     out.approximate = has("gamma") || has("canny") || has("direction") || has("rotate") ||
-                      has("radon") || has("sqrt");
+                      has("radon") || has("sqrt") || has("lab") || has("xyz") || has("lin") ||
+                      has("imbilatfilt") || has("imsharpen");
     // Where NaN has no place in the definition.
     const bool ordered = has("ordfilt2") || has("medfilt2") || has("imregional") ||
                          has("imreconstruct") || has("imfill") || has("stats") || has("imhist");
@@ -156,7 +157,7 @@ class Maker {
 
   std::string value(const Operator& op, const Parameter& p) {
     if (p.takes == Takes::element) return element();
-    if (p.takes == Takes::kernel) return kernel();
+    if (p.takes == Takes::kernel && p.most_numbers == 0) return kernel();
     if (p.takes == Takes::operand) return op.name == "intlut" ? ":lut" : ":b";
     if (p.takes == Takes::operands) return pick(":b", ":b :b");
     if (p.takes == Takes::expression) return expression(op.name);
@@ -164,7 +165,9 @@ class Maker {
       return std::string(p.words[below(static_cast<int>(p.words.size()))]);
     }
     const int least = std::max(p.least_numbers, 1);
-    int count = least + below(std::min(p.most_numbers, 4) - least + 1);
+    // Six limits are those of a colour image.
+    const int most = p.most_numbers == 6 ? least : std::min(p.most_numbers, 4);
+    int count = least + below(most - least + 1);
     std::string text;
     while (count-- > 0) text += (text.empty() ? "" : ",") + number(p);
     return text;

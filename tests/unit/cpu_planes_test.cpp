@@ -138,6 +138,40 @@ TEST(PlaneKernel, HasAPlaneForEachVariableOfAnExpression) {
   }
 }
 
+TEST(PlaneKernel, MakesEachChannelFromAnImageOfItsOwn) {
+  SpecBuilder b;
+  const Operand first = b.input(uint8, 1), second = b.input(uint8, 1);
+  const Operand scaled = b.add(Point{.body = &bodies::planes_scale}, {first}, {1.25}, uint8, 1);
+  const PlaneKernel made =
+      plane_kernel(b.finish({b.add(Point{.body = &bodies::planes_scale, .mixes_channels = true},
+                                   {scaled, second, scaled}, {1.0}, uint8, 3)}));
+  EXPECT_EQ(made.spec.planes, 1);
+  EXPECT_EQ(made.spec.output_channels, (std::vector<int>{0, 1, 2}));
+  ASSERT_EQ(made.spec.nodes.size(), 4u);
+  EXPECT_EQ(made.spec.nodes[1].images, (std::vector<Operand>{{false, 0}}));
+  EXPECT_EQ(made.spec.nodes[2].images, (std::vector<Operand>{{true, 1}}));
+  EXPECT_EQ(made.spec.nodes[3].images, (std::vector<Operand>{{false, 0}}));
+}
+
+TEST(PlaneKernel, GivesAGrayImageToEveryChannel) {
+  SpecBuilder b;
+  const Operand colour = b.input(uint8, 3), gray = b.input(uint8, 1);
+  const Operand scaled = b.add(Point{.body = &bodies::planes_scale}, {gray}, {1.25}, uint8, 1);
+  const PlaneKernel made = plane_kernel(b.finish(
+      {b.add(Point{.body = &bodies::planes_gray}, {colour, scaled, scaled}, {}, uint8, 3)}));
+  EXPECT_EQ(made.spec.planes, 1);
+  ASSERT_EQ(made.spec.nodes.size(), 4u);  // the gray one is computed once
+  int gray_node = 0;
+  while (made.spec.nodes[static_cast<std::size_t>(gray_node)].images.size() != 1) ++gray_node;
+  for (const int output : made.spec.outputs) {
+    const std::vector<Operand>& images = made.spec.nodes[static_cast<std::size_t>(output)].images;
+    ASSERT_EQ(images.size(), 3u);
+    EXPECT_TRUE(images[0].external);
+    EXPECT_EQ(images[1], (Operand{false, gray_node}));
+    EXPECT_EQ(images[2], (Operand{false, gray_node}));
+  }
+}
+
 TEST(PlaneKernel, KeepsNumbersOfAChannelWithIt) {
   // A point of colour that takes its own channel's number of one measurement and channel 0's of
   // another.

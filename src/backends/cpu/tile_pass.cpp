@@ -131,6 +131,9 @@ class TilePass {
         run.sink->take(images, tile, number, worker_number, *worker.scratch);
       } else if (!run.node->is_measure && !worker.needed[n].empty()) {
         make(n, tile, worker);
+      } else if (!run.node->is_measure) {
+        // A window beside the image still asks for its size and class.
+        worker.made[n] = {nullptr, 0, {}, run.size, run.node->cls};
       }
     }
   }

@@ -239,6 +239,8 @@ std::set<std::string> Builder::buffers_of(const Code& code) const {
 void Builder::function(const std::string& name, const std::string& text) {
   Code code = code_of("\n" + text);
   functions_[name] = buffers_of(code);
+  // A kernel that makes several images writes what they have in common once.
+  if (!function_texts_.insert(text).second) return;
   pieces_.push_back({std::move(code), "", {}, 0, ""});
 }
 

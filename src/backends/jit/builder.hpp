@@ -190,6 +190,7 @@ class Builder {
   std::vector<ScratchPlan> scratches_;
   std::vector<Piece> pieces_;
   std::map<std::string, std::set<std::string>> functions_;  // name -> buffers
+  std::set<std::string> function_texts_;                    // that are among the pieces
   std::set<std::string> bodies_;
   std::vector<std::string> entries_;
   std::vector<int> local_bytes_;  // one an entry

@@ -91,6 +91,21 @@ constexpr Method methods[] = {
 
 constexpr Argument pixels{.source = Argument::Source::pixels};
 
+// As MATLAB's scripts write them: `edge canny [0.1 0.3]`. Only zerocross takes a matrix otherwise.
+const std::vector<double>& thresholds_of(const Call& call) {
+  const auto& matrix = call.value("filter").matrix;
+  const bool row = matrix && matrix->rows == 1 && matrix->columns <= 2;
+  if (!row || call.word("method") == "zerocross") return call.numbers("thresh");
+  return matrix->values;
+}
+
+void check_filter(const Call& call) {
+  if (!call.given("filter")) return;
+  if (&thresholds_of(call) == &call.numbers("thresh") || !call.numbers("thresh").empty()) {
+    call.fail("filter", "filter does not go with " + call.word("method"));
+  }
+}
+
 ImageValue gradient_edges(const Call& call, PlanBuilder& plan, const Method& method) {
   const ImageValue input = plan.current();
   const bool exact = input.type.cls == PixelClass::uint8;
@@ -108,13 +123,13 @@ ImageValue gradient_edges(const Call& call, PlanBuilder& plan, const Method& met
       plan.stencil({.body = body, .border = Border::replicate}, input, {unit / squared},
                    {.cls = PixelClass::single, .white = 0});
   Arg threshold = 0.0;
-  if (call.numbers("thresh").empty()) {
+  if (thresholds_of(call).empty()) {
     const MeasureValue sum = plan.reduce({.kind = ReduceKind::sum}, strength, {});
     threshold = Arg::measured(plan.scalar(bodies::edge_threshold, {sum},
                                           {method.factor, pixels, exact ? 1.0 : 0.0}, 1, 1),
                               0);
   } else {
-    const double t = std::pow(call.number("thresh"), 2) * unit;
+    const double t = std::pow(thresholds_of(call).front(), 2) * unit;
     threshold = exact ? std::floor(t) : t;
   }
   const ParameterValue& thinning = call.value("thinning");
@@ -130,12 +145,12 @@ ImageValue zero_crossings(const Call& call, PlanBuilder& plan, const Matrix& ker
       correlate(plan, to_unit_single(plan, plan.current()), rotated_half(kernel),
                 {.result = {.cls = PixelClass::single, .white = 0}});
   Arg threshold = 0.0;
-  if (call.numbers("thresh").empty()) {
+  if (thresholds_of(call).empty()) {
     const MeasureValue sum = plan.reduce({.kind = ReduceKind::absolute_sum}, response, {});
     threshold =
         Arg::measured(plan.scalar(bodies::edge_threshold, {sum}, {factor, pixels, 0.0}, 1, 1), 0);
   } else {
-    threshold = call.number("thresh");
+    threshold = thresholds_of(call).front();
   }
   return plan.stencil({.body = &bodies::edge_zero_crossing}, response, {threshold, 0.0},
                       logical_result);
@@ -145,16 +160,13 @@ ImageValue lower_edge(const Call& call, PlanBuilder& plan) {
   need_white(call, plan.current());
   plan.drop_alpha();
   const std::string& name = call.word("method");
-  if (name != "canny" && call.numbers("thresh").size() > 1) {
+  if (name != "canny" && thresholds_of(call).size() > 1) {
     call.fail("thresh", "two thresholds go with canny only");
   }
   for (const Method& method : methods) {
     if (method.name != name) continue;
-    for (const std::string_view other : {"sigma", "filter"}) {
-      if (call.given(other)) {
-        call.fail(other, std::string(other) + " does not go with " + name);
-      }
-    }
+    if (call.given("sigma")) call.fail("sigma", "sigma does not go with " + name);
+    check_filter(call);
     return gradient_edges(call, plan, method);
   }
   for (const std::string_view other : {"direction", "thinning"}) {
@@ -165,10 +177,10 @@ ImageValue lower_edge(const Call& call, PlanBuilder& plan) {
     if (!call.has("filter")) call.fail("zerocross needs a kernel: filter=fspecial:log,9,1.5");
     return zero_crossings(call, plan, kernel_argument(call, "filter"), 1);
   }
-  if (call.given("filter")) call.fail("filter", "filter does not go with " + name);
+  check_filter(call);
   if (name == "canny") {
     const double sigma = call.has("sigma") ? call.number("sigma") : std::sqrt(2.0);
-    return canny_edges(plan, to_unit_single(plan, plan.current()), call.numbers("thresh"), sigma);
+    return canny_edges(plan, to_unit_single(plan, plan.current()), thresholds_of(call), sigma);
   }
   const double sigma = call.has("sigma") ? call.number("sigma") : 2;
   const int side = 2 * static_cast<int>(std::ceil(3 * sigma)) + 1;

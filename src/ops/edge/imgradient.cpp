@@ -1,4 +1,5 @@
-// imgradient: the size or the direction of the gradient.
+// imgradient and imgradientxy: the size, the direction or one component of the gradient.
+#include "ops/filter/correlate.hpp"
 #include "ops/images.hpp"
 
 // gx and gy are conv2(I, K', same) and conv2(I, K, same): right minus left, below minus above.
@@ -107,6 +108,57 @@ const RegisterOperator imgradient_operator{{
     .accuracy = "1e-6 of white; direction 1e-4 degrees",
     .matlab = "imgradient(A,method) (MATLAB repeats the edge pixels: the outermost frame differs)",
     .lower = lower_imgradient,
+}};
+
+// What the image is convolved with for Gx; for Gy the transpose, or roberts' second one.
+Matrix horizontal_difference(std::string_view method) {
+  if (method == "prewitt") return {3, 3, {1, 0, -1, 1, 0, -1, 1, 0, -1}};
+  if (method == "central") return {1, 3, {0.5, 0, -0.5}};
+  if (method == "intermediate") return {1, 2, {1, -1}};
+  if (method == "roberts") return {2, 2, {1, 0, 0, -1}};
+  return {3, 3, {1, 0, -1, 2, 0, -2, 1, 0, -1}};
+}
+
+Matrix vertical_difference(std::string_view method) {
+  if (method == "roberts") return {2, 2, {0, 1, -1, 0}};
+  const Matrix m = horizontal_difference(method);
+  Matrix out{m.columns, m.rows, std::vector<double>(m.values.size())};
+  for (int r = 0; r < m.rows; ++r) {
+    for (int c = 0; c < m.columns; ++c) {
+      out.values[static_cast<std::size_t>(c * m.rows + r)] =
+          m.values[static_cast<std::size_t>(r * m.columns + c)];
+    }
+  }
+  return out;
+}
+
+const RegisterOperator imgradientxy_operator{{
+    .name = "imgradientxy",
+    .help = "one component of the gradient",
+    .category = "edge",
+    .parameters = {{.name = "method",
+                    .help = "the differences: sobel, prewitt, central, intermediate or roberts",
+                    .words = {"sobel", "prewitt", "central", "intermediate", "roberts"},
+                    .fallback = "sobel"},
+                   {.name = "out",
+                    .help = "x: positive where the image rises to the right; y: downwards",
+                    .words = {"x", "y"},
+                    .fallback = "x"}},
+    .details =
+        "conv2(I, K', same) for x and conv2(I, K, same) for y: the Gx and Gy of imgradient, zeros\n"
+        "outside, on the image's own scale. The result is single and has no white.",
+    .example = "imgradientxy prewitt y | mat2gray",
+    .accuracy = "1e-6 of the largest value",
+    .matlab = "[Gx,Gy] = imgradientxy(A,method) (MATLAB repeats the edge pixels: the outermost "
+              "frame differs)",
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const std::string& method = call.word("method");
+          const Matrix kernel =
+              call.word("out") == "x" ? horizontal_difference(method) : vertical_difference(method);
+          return correlate(plan, plan.current(), rotated_half(kernel),
+                           {.result = {.cls = PixelClass::single, .white = 0}});
+        },
 }};
 
 }  // namespace

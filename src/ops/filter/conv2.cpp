@@ -62,5 +62,33 @@ const RegisterOperator conv2_operator{{
     .lower = lower_conv2,
 }};
 
+const RegisterOperator filter2_operator{{
+    .name = "filter2",
+    .help = "correlate with a kernel, zeros outside, the result not rounded",
+    .category = "filter",
+    .parameters = {{.name = "kernel",
+                    .help = "a matrix, a named kernel (fspecial:gaussian,5,1.2) or @file",
+                    .takes = Takes::kernel,
+                    .required = true},
+                   {.name = "shape",
+                    .help =
+                        "same: the image's size; full: all that touch it; valid: only sums that "
+                        "need nothing from outside",
+                    .words = {"same", "full", "valid"},
+                    .fallback = "same"}},
+    .details = "conv2 with the kernel turned by 180 degrees. The result is single on the image's "
+               "own scale.",
+    .example = "filter2 fspecial:sobel",
+    .accuracy = "1e-6 of white times the sum of |K| (float32, taps in row-major order)",
+    .matlab = "filter2(K,A,shape) (same)",
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const ImageValue image = plan.current();
+          return correlate(plan, image, kernel_argument(call, "kernel"),
+                           {.extent = extent_named(call.word("shape")),
+                            .result = {.cls = PixelClass::single, .white = image.type.white}});
+        },
+}};
+
 }  // namespace
 }  // namespace impipe::ops

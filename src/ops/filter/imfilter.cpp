@@ -54,27 +54,66 @@ const RegisterOperator imfilter_operator{{
     .lower = lower_imfilter,
 }};
 
+// Rows and columns with a gaussian of their own, each of side 2 ceil(2 sigma) + 1.
+Matrix gaussian_of(const std::vector<double>& sigmas) {
+  const auto side = [](double sigma) { return 2 * static_cast<int>(std::ceil(2 * sigma)) + 1; };
+  const double down = sigmas.front(), across = sigmas.back();
+  if (down == across) return gaussian_kernel(side(down), side(down), down);
+  const Matrix column = gaussian_kernel(side(down), 1, down);
+  const Matrix row = gaussian_kernel(1, side(across), across);
+  Matrix out{column.rows, row.columns, {}};
+  for (const double y : column.values) {
+    for (const double x : row.values) out.values.push_back(y * x);
+  }
+  return out;
+}
+
 const RegisterOperator imgaussfilt_operator{{
     .name = "imgaussfilt",
     .help = "gaussian blur",
     .category = "filter",
     .parameters = {{.name = "sigma",
                     .letter = 's',
-                    .help = "standard deviation, in pixels",
-                    .most_numbers = 1,
+                    .help = "standard deviation, in pixels; two: along rows,columns (down, across)",
+                    .most_numbers = 2,
                     .low = 0.01,
                     .high = 60,
                     .fallback = "0.5"}},
-    .details = "imfilter with fspecial:gaussian of side 2 ceil(2 sigma) + 1, replicate outside.",
+    .details = "imfilter with fspecial:gaussian of side 2 ceil(2 sigma) + 1, replicate outside.\n"
+               "Two sigmas: the product of a column and a row of those sides.",
     .example = "imgaussfilt 1.4",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
     .matlab = "imgaussfilt(A,sigma) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
-          const double sigma = call.number("sigma");
-          const int side = 2 * static_cast<int>(std::ceil(2 * sigma)) + 1;
-          return correlate(plan, plan.current(), gaussian_kernel(side, side, sigma),
+          return correlate(plan, plan.current(), gaussian_of(call.numbers("sigma")),
                            {.border = Border::replicate, .result = like(plan.current())});
+        },
+}};
+
+const RegisterOperator imboxfilt_operator{{
+    .name = "imboxfilt",
+    .help = "mean of a rectangle of pixels; the class stays",
+    .category = "filter",
+    .parameters = {{.name = "size",
+                    .letter = 'k',
+                    .help = "rows,columns of the rectangle; one number: a square",
+                    .most_numbers = 2,
+                    .integer = true,
+                    .low = 1,
+                    .high = 255,
+                    .fallback = "3"}},
+    .details = "imfilter with fspecial:average of this size, replicate outside.",
+    .example = "imboxfilt 5",
+    .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
+    .matlab = "imboxfilt(A,size) (same; there sizes are odd)",
+    .lower =
+        [](const Call& call, PlanBuilder& plan) {
+          const std::vector<double>& size = call.numbers("size");
+          return correlate(
+              plan, plan.current(),
+              average_kernel(static_cast<int>(size.front()), static_cast<int>(size.back())),
+              {.border = Border::replicate, .result = like(plan.current())});
         },
 }};
 

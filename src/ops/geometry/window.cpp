@@ -1,4 +1,6 @@
 // imcrop, impad: a part of the image, and the image with a frame around it.
+#include <cmath>
+
 #include "ops/filter/correlate.hpp"
 #include "ops/images.hpp"
 
@@ -34,11 +36,21 @@ ImageValue lower_imcrop(const Call& call, PlanBuilder& plan) {
   Direction x, y;
   if (call.given("rect")) {
     if (call.given("at")) call.fail("at", "at is where a size lies; a rect has its own place");
-    const std::vector<double>& rect = call.numbers("rect");
+    std::vector<double> rect = call.numbers("rect");
+    if (call.number("origin") == 1) {
+      if (percent) call.fail("origin", "origin=1 goes with pixels only");
+      // From the rounded first to the rounded last pixel, both inside.
+      for (const int first : {0, 1}) {
+        const double from = std::round(rect[first]);
+        rect[2 + first] = std::round(rect[first] + rect[2 + first]) - from + 1;
+        rect[first] = from - 1;
+      }
+    }
     if (rect[2] <= 0 || rect[3] <= 0) call.fail("rect", "width and height must be above 0");
     x = {extent(rect[0]), extent(rect[2])};
     y = {extent(rect[1]), extent(rect[3])};
   } else {
+    if (call.given("origin")) call.fail("origin", "origin goes with rect only");
     const std::vector<double>& size = call.numbers("size");
     if (size.front() <= 0 || size.back() <= 0) call.fail("size", "a size must be above 0");
     x.length = extent(size.back());
@@ -77,32 +89,58 @@ const RegisterOperator imcrop_operator{{
          {.name = "units",
           .help = "of all numbers: pixels, or percent of the image's width and height",
           .words = {"pixels", "percent"},
-          .fallback = "pixels"}},
-    .details = "The pixels with left <= column < left + width, top <= row < top + height. What "
-               "lies outside\n"
-               "the image is cut off; a rectangle with nothing of the image in it is an error. "
-               "Places are\n"
-               "rounded down, sizes half up. Alpha is cropped too.",
+          .fallback = "pixels"},
+         {.name = "origin",
+          .help = "of rect: 0, or 1 for MATLAB's rectangles, which count from 1 and have a pixel "
+                  "more each way",
+          .most_numbers = 1,
+          .integer = true,
+          .low = 0,
+          .high = 1,
+          .fallback = "0"}},
+    .details =
+        "The pixels with left <= column < left + width, top <= row < top + height. What "
+        "lies outside\n"
+        "the image is cut off; a rectangle with nothing of the image in it is an error. "
+        "Places are\n"
+        "rounded down, sizes half up. Alpha is cropped too. With origin=1 columns round(left) to\n"
+        "round(left + width) counted from 1, rows alike.",
     .example = "imcrop size=128 at=centre",
     .accuracy = "exact",
-    .matlab = "imcrop(A,rect) (there rect counts from 1 and has one pixel more each way: "
-              "9,19,101,51 here for its [10 20 100 50]; size=: centerCropWindow2d)",
+    .matlab = "imcrop(A,rect) with origin=1 (10,20,100,50 is 9,19,101,51 without; size=: "
+              "centerCropWindow2d)",
     .lower = lower_imcrop,
 }};
 
-ImageValue lower_impad(const Call& call, PlanBuilder& plan) {
+// Pixels on each side.
+struct Frame {
+  double top = 0, bottom = 0, left = 0, right = 0;
+};
+
+ImageValue framed(const Call& call, PlanBuilder& plan, const Frame& by) {
   const ImageValue image = plan.current();
+  const BorderArgument outside = border_argument(call, "boundary", image.type.cls);
+  std::vector<Arg> arguments =
+      window_arguments({{-by.left}, {by.left + by.right, 1}}, {{-by.top}, {by.top + by.bottom, 1}});
+  if (outside.border == Border::constant) arguments.emplace_back(outside.value);
+  return plan.window({.border = outside.border}, image, arguments);
+}
+
+ImageValue lower_impad(const Call& call, PlanBuilder& plan) {
   const std::vector<double>& by = call.numbers("by");
   if (by.size() == 3) {
     call.fail("by", "it takes 1 number, 2 (rows,columns) or 4 (top,bottom,left,right)");
   }
-  const double top = by[0], bottom = by.size() == 4 ? by[1] : by[0];
-  const double left = by.size() == 4 ? by[2] : by.back(), right = by.back();
-  const BorderArgument outside = border_argument(call, "boundary", image.type.cls);
-  std::vector<Arg> arguments =
-      window_arguments({{-left}, {left + right, 1}}, {{-top}, {top + bottom, 1}});
-  if (outside.border == Border::constant) arguments.emplace_back(outside.value);
-  return plan.window({.border = outside.border}, image, arguments);
+  if (by.size() == 4) return framed(call, plan, {by[0], by[1], by[2], by[3]});
+  return framed(call, plan, {by[0], by[0], by.back(), by.back()});
+}
+
+ImageValue lower_padarray(const Call& call, PlanBuilder& plan) {
+  const std::vector<double>& by = call.numbers("by");
+  const double rows = by[0], columns = by.size() > 1 ? by[1] : 0;
+  const bool before = call.word("side") != "post", after = call.word("side") != "pre";
+  return framed(call, plan,
+                {before ? rows : 0, after ? rows : 0, before ? columns : 0, after ? columns : 0});
 }
 
 const RegisterOperator impad_operator{{
@@ -132,6 +170,33 @@ const RegisterOperator impad_operator{{
     .matlab =
         "padarray(A,[rows columns],boundary) (same; OpenCV's copyMakeBorder with four numbers)",
     .lower = lower_impad,
+}};
+
+const RegisterOperator padarray_operator{{
+    .name = "padarray",
+    .help = "put a frame around the image: impad by MATLAB's name",
+    .category = "geometry",
+    .parameters = {{.name = "by",
+                    .help = "rows,columns on both sides; one number: rows only, as in MATLAB",
+                    .most_numbers = 2,
+                    .integer = true,
+                    .low = 0,
+                    .high = 1e6,
+                    .required = true},
+                   {.name = "boundary",
+                    .help = "the frame: a number, replicate, symmetric or circular",
+                    .most_numbers = 1,
+                    .words = {"replicate", "symmetric", "circular"},
+                    .fallback = "0"},
+                   {.name = "side",
+                    .help = "both; pre: above and to the left only; post: below and to the right",
+                    .words = {"both", "pre", "post"},
+                    .fallback = "both"}},
+    .details = "impad rows,columns boundary, on one side only with pre or post.",
+    .example = "padarray 8,8 symmetric",
+    .accuracy = "exact",
+    .matlab = "padarray(A,[rows columns],boundary,side) (same)",
+    .lower = lower_padarray,
 }};
 
 }  // namespace

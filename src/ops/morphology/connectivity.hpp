@@ -1,6 +1,8 @@
 // The parameter `conn`: which pixels are neighbours.
 #pragma once
 
+#include <vector>
+
 #include "core/operator.hpp"
 
 namespace impipe::ops {
@@ -8,16 +10,23 @@ namespace impipe::ops {
 inline Parameter connectivity_parameter(std::string_view fallback) {
   return {.name = "conn",
           .letter = 'c',
-          .help = "neighbours: 4 (sides) or 8 (sides and corners)",
+          .help = "neighbours: 4 (sides) or 8 (sides and corners); or the 3x3 matrix of them",
           .most_numbers = 1,
           .integer = true,
           .low = 4,
           .high = 8,
+          .takes = Takes::kernel,
           .fallback = fallback};
 }
 
 inline int connectivity(const Call& call) {
-  const int conn = static_cast<int>(call.number("conn"));
+  const ParameterValue& value = call.value("conn");
+  if (value.matrix) {
+    if (*value.matrix == Matrix{3, 3, {0, 1, 0, 1, 1, 1, 0, 1, 0}}) return 4;
+    if (*value.matrix == Matrix{3, 3, std::vector<double>(9, 1)}) return 8;
+    call.fail("conn", "conn is 4 or [0 1 0; 1 1 1; 0 1 0], 8 or [1 1 1; 1 1 1; 1 1 1]");
+  }
+  const int conn = value.numbers.size() == 1 ? static_cast<int>(value.numbers.front()) : 0;
   if (conn != 4 && conn != 8) call.fail("conn", "conn is 4 or 8");
   return conn;
 }

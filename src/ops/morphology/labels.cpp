@@ -68,6 +68,12 @@ const RegisterOperator imfill_operator{{
         },
 }};
 
+ImageValue lower_bwlabel(const Call& call, PlanBuilder& plan) {
+  plan.drop_alpha();
+  return plan.whole(Label{Label::Kind::components, connectivity(call)}, {plan.current()}, {},
+                    {.cls = PixelClass::single, .white = 0});
+}
+
 const RegisterOperator bwlabel_operator{{
     .name = "bwlabel",
     .help = "numbers the connected components of the pixels that are not 0",
@@ -82,12 +88,20 @@ const RegisterOperator bwlabel_operator{{
     .example = "imbinarize | bwlabel | mat2gray",
     .accuracy = "exact",
     .matlab = "bwlabel(BW,conn) (same numbers; double)",
-    .lower =
-        [](const Call& call, PlanBuilder& plan) {
-          plan.drop_alpha();
-          return plan.whole(Label{Label::Kind::components, connectivity(call)}, {plan.current()},
-                            {}, {.cls = PixelClass::single, .white = 0});
-        },
+    .lower = lower_bwlabel,
+}};
+
+const RegisterOperator bwconncomp_operator{{
+    .name = "bwconncomp",
+    .help = "numbers the connected components: bwlabel by another name",
+    .category = "morphology",
+    .parameters = {connectivity_parameter("8")},
+    .one_channel = true,
+    .details = "bwlabel; `bwconncomp | max` prints how many there are.",
+    .example = "imbinarize | bwconncomp | mat2gray",
+    .accuracy = "exact",
+    .matlab = "labelmatrix(bwconncomp(BW,conn)) (same)",
+    .lower = lower_bwlabel,
 }};
 
 const RegisterOperator bwareaopen_operator{{

@@ -16,17 +16,25 @@ namespace impipe::ops {
 namespace {
 
 ImageValue combine(const Call& call, PlanBuilder& plan, const PointBody& with_image,
-                   const PointBody& with_number) {
+                   const PointBody& with_number, bool masks = false) {
   const ImageValue image = plan.current();
   const ParameterValue& other = call.value("with");
-  // An integer result is rounded from double, whatever the other image's class.
-  Point point{.body = &with_number, .in_double = is_integer(image.type.cls)};
-  if (other.operands.empty()) {
-    return plan.point(point, {image}, {other.numbers.front()}, like(image));
+  Result result = like(image);
+  std::vector<ImageValue> images{image};
+  if (!other.operands.empty()) {
+    images.push_back(point_operand(call, plan, other.operands.front(), masks));
+    const ImageValue& operand = images.back();
+    // A mask and an image make an image, whichever of them comes first.
+    if (image.type.cls == PixelClass::logical) result = like(operand);
+    result.channels = most_channels(images);
   }
+  if (call.has("class")) result.cls = class_named(call.word("class"));
+  // An integer result is rounded from double, whatever the other image's class.
+  Point point{.body = &with_number,
+              .in_double = is_integer(image.type.cls) || is_integer(result.cls)};
+  if (other.operands.empty()) return plan.point(point, images, {other.numbers.front()}, result);
   point.body = &with_image;
-  return plan.point(point, {image, matching_operand(call, plan, other.operands.front())}, {},
-                    like(image));
+  return plan.point(point, images, {}, result);
 }
 
 Parameter with(std::string_view help) {
@@ -34,15 +42,26 @@ Parameter with(std::string_view help) {
       .name = "with", .help = help, .most_numbers = 1, .takes = Takes::operand, .required = true};
 }
 
+const Parameter result_class{.name = "class",
+                             .help = "class of the result; the image's when not given",
+                             .words = {"uint8", "uint16", "single"}};
+
 constexpr std::string_view details =
     "In the image's own units. Integer classes: in double, rounded half away from zero, saturated\n"
-    "(0/0 is 0); single: in float32.";
+    "(0/0 is 0); single: in float32. The white stays when class= makes it another class.\n"
+    "A gray image beside a coloured one counts for each of its channels.";
+constexpr std::string_view multiply_details =
+    "In the image's own units. Integer classes: in double, rounded half away from zero, "
+    "saturated;\n"
+    "single: in float32. The white stays when class= makes it another class.\n"
+    "A gray image beside a coloured one counts for each of its channels. One of the two may be\n"
+    "logical, a mask of 0 and 1: the result has the other's class.";
 
 const RegisterOperator imadd_operator{{
     .name = "imadd",
     .help = "add an image or a number",
     .category = "point",
-    .parameters = {with("the image (:name) or number to add")},
+    .parameters = {with("the image (:name) or number to add"), result_class},
     .classes = no_logical,
     .details = details,
     .example = "imadd 20",
@@ -58,7 +77,7 @@ const RegisterOperator imsubtract_operator{{
     .name = "imsubtract",
     .help = "subtract an image or a number",
     .category = "point",
-    .parameters = {with("the image (:name) or number to subtract")},
+    .parameters = {with("the image (:name) or number to subtract"), result_class},
     .classes = no_logical,
     .details = details,
     .example = "as a | imdilate disk,3 | imsubtract :a",
@@ -74,15 +93,18 @@ const RegisterOperator immultiply_operator{{
     .name = "immultiply",
     .help = "multiply by an image or a number",
     .category = "point",
-    .parameters = {with("the image (:name) or number to multiply by")},
-    .classes = no_logical,
-    .details = details,
+    .parameters = {with("the image (:name) or number to multiply by"), result_class},
+    .details = multiply_details,
     .example = "immultiply 1.5",
     .accuracy = "exact",
     .matlab = "immultiply(A,B) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
-          return combine(call, plan, bodies::immultiply, bodies::immultiply_number);
+          if (plan.current().type.cls == PixelClass::logical &&
+              call.value("with").operands.empty()) {
+            call.fail("with", "a logical image is multiplied by an image only");
+          }
+          return combine(call, plan, bodies::immultiply, bodies::immultiply_number, true);
         },
 }};
 
@@ -90,7 +112,7 @@ const RegisterOperator imdivide_operator{{
     .name = "imdivide",
     .help = "divide by an image or a number",
     .category = "point",
-    .parameters = {with("the image (:name) or number to divide by")},
+    .parameters = {with("the image (:name) or number to divide by"), result_class},
     .classes = no_logical,
     .details = details,
     .example = "imdivide 2",
@@ -106,7 +128,7 @@ const RegisterOperator imabsdiff_operator{{
     .name = "imabsdiff",
     .help = "absolute difference from an image or a number",
     .category = "point",
-    .parameters = {with("the image (:name) or number to compare with")},
+    .parameters = {with("the image (:name) or number to compare with"), result_class},
     .classes = no_logical,
     .details = details,
     .example = "as a | medfilt2 | imabsdiff :a",

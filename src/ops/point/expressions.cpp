@@ -46,13 +46,14 @@ ImageValue lower_map(const Call& call, PlanBuilder& plan) {
     variables = channels;
   }
   for (const std::string& name : call.value("expr").operands) {
-    images.push_back(matching_operand(call, plan, name));
+    images.push_back(point_operand(call, plan, name, true));
     variables.push_back(name);
   }
   for (const std::string& name : expression.variables()) {
     if (is_one_of(name, places)) variables.push_back(name);
   }
   Result result = result_of(call, plan.current());
+  result.channels = most_channels(images);
   // Made of r, g and b alone it has one value a pixel.
   if (mixes && !expression.uses("x") && images.size() == 1) result.channels = 1;
   return plan.point(
@@ -138,7 +139,9 @@ const RegisterOperator map_operator{{
     .details =
         "x is the pixel's value in each channel (raw: 0 to 255 for uint8), r g b its channels;\n"
         "col row width height white; any other name is an image, kept with `as` or given with\n"
-        "--with. An expression of r, g and b without x makes a one-channel image.\n"
+        "--with: gray or coloured, of equal white or logical (0 and 1). An expression of r, g and "
+        "b\n"
+        "without x makes a one-channel image.\n"
         "Integer to integer in double, else float32; rounded and saturated to the class.\n"
         "Operators + - * / ^, comparisons (0 or 1), ! && ||, c ? a : b; functions min max clamp\n"
         "abs sqrt floor ceil round exp log sin cos tan atan2; pi.",

@@ -47,7 +47,7 @@ ImageValue lower_imlincomb(const Call& call, PlanBuilder& plan) {
   const std::vector<double>& weights = call.numbers("k");
   std::vector<ImageValue> images{plan.current()};
   for (const std::string& name : call.value("images").operands) {
-    images.push_back(matching_operand(call, plan, name));
+    images.push_back(point_operand(call, plan, name));
   }
   if (weights.size() != images.size()) {
     call.fail("k", "there are " + std::to_string(weights.size()) + " weights for " +
@@ -55,6 +55,7 @@ ImageValue lower_imlincomb(const Call& call, PlanBuilder& plan) {
                        " images (the current one and those named); each needs one");
   }
   Result result = like(plan.current());
+  result.channels = most_channels(images);
   if (call.has("class")) result.cls = class_named(call.word("class"));
   if (weights.size() > sums.size()) {
     return plan.point(Point{.expression = long_sum(weights, call.number("add")), .in_double = true},
@@ -76,7 +77,7 @@ const RegisterOperator imlincomb_operator{{
                     .most_numbers = 64,
                     .required = true},
                    {.name = "images",
-                    .help = "other images of equal size, channels and white",
+                    .help = "other images of equal size and white, gray or with as many channels",
                     .takes = Takes::operands},
                    {.name = "add",
                     .help = "a number that is added, in the image's own units",

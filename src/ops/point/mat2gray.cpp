@@ -29,7 +29,10 @@ ImageValue lower_mat2gray(const Call& call, PlanBuilder& plan) {
   if (call.has("limits")) {
     const double low = call.number("limits", 0), high = call.number("limits", 1);
     if (low > high) call.fail("limits", "the first limit must not be above the second");
-    return plan.point(bodies::mat2gray, {image}, {low, high}, unit);
+    // Limits that float32 does not hold are not rounded first.
+    const bool exact = low == static_cast<float>(low) && high == static_cast<float>(high);
+    return plan.point(Point{.body = &bodies::mat2gray, .in_double = !exact}, {image}, {low, high},
+                      unit);
   }
   const MeasureValue low = plan.reduce({.kind = ReduceKind::min}, image, {});
   const MeasureValue high = plan.reduce({.kind = ReduceKind::max}, image, {});
@@ -47,7 +50,8 @@ const RegisterOperator mat2gray_operator{{
                     .most_numbers = 2,
                     .least_numbers = 2}},
     .details =
-        "(x - low) / (high - low) in float32, clamped to [0,1]; low and high are the smallest\n"
+        "(x - low) / (high - low) in float32 (in double for limits that float32 does not hold),\n"
+        "clamped to [0,1]; low and high are the smallest\n"
         "and the largest value over all channels, NaN skipped. A constant image is clamped\n"
         "to [0,1]. This is what makes distances, projections and kernels displayable.",
     .example = "fspecial log size=15 sigma=2 | mat2gray",

@@ -11,6 +11,16 @@ IMPIPE_POINT_BODY(rgb2gray, (r, g, b), (white), {
 namespace impipe::ops {
 namespace {
 
+ImageValue lower_rgb2gray(const Call& call, PlanBuilder& plan) {
+  const ImageValue image = plan.current();
+  if (image.type.channels == 1) return image;
+  need_colour(call, image);
+  need_white(call, image);
+  return plan.point(Point{.body = &bodies::rgb2gray, .mixes_channels = true}, {image},
+                    {image.type.white},
+                    {.cls = image.type.cls, .white = image.type.white, .channels = 1});
+}
+
 const RegisterOperator rgb2gray_operator{{
     .name = "rgb2gray",
     .help = "luminance; a gray image passes through",
@@ -22,16 +32,18 @@ const RegisterOperator rgb2gray_operator{{
     .example = "rgb2gray",
     .accuracy = "exact for integer classes, 2e-7 of white for single",
     .matlab = "rgb2gray(A) (weights with more digits: 8-bit results differ at near ties only)",
-    .lower =
-        [](const Call& call, PlanBuilder& plan) {
-          const ImageValue image = plan.current();
-          if (image.type.channels == 1) return image;
-          need_colour(call, image);
-          need_white(call, image);
-          return plan.point(Point{.body = &bodies::rgb2gray, .mixes_channels = true}, {image},
-                            {image.type.white},
-                            {.cls = image.type.cls, .white = image.type.white, .channels = 1});
-        },
+    .lower = lower_rgb2gray,
+}};
+
+const RegisterOperator im2gray_operator{{
+    .name = "im2gray",
+    .help = "luminance; a gray image passes through: rgb2gray by MATLAB's newer name",
+    .category = "point",
+    .details = "rgb2gray.",
+    .example = "im2gray",
+    .accuracy = "exact for integer classes, 2e-7 of white for single",
+    .matlab = "im2gray(A) (as rgb2gray)",
+    .lower = lower_rgb2gray,
 }};
 
 }  // namespace

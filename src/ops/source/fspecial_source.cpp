@@ -40,6 +40,14 @@ Matrix kernel_of(const Call& call) {
   const double side = name == "log" ? 5 : 3;
   const std::vector<double> size = call.given("size") ? call.numbers("size") : std::vector{side};
   const int rows = static_cast<int>(size.front()), columns = static_cast<int>(size.back());
+  // `fspecial gaussian 5 1` as MATLAB reads it: a side, then sigma.
+  const Span written = call.value("size").span;
+  const bool apart =
+      size.size() == 2 && call.given("size") && !call.given("sigma") &&
+      call.text().substr(written.begin, written.end - written.begin).find_first_of(",[") ==
+          std::string::npos;
+  if (apart && name == "gaussian") return gaussian_kernel(rows, rows, size.back());
+  if (apart && name == "log") return log_kernel(rows, rows, size.back());
   if (name == "average") return average_kernel(rows, columns);
   if (name == "gaussian") return gaussian_kernel(rows, columns, number("sigma", 0.5));
   if (name == "log") return log_kernel(rows, columns, number("sigma", 0.5));

@@ -80,6 +80,14 @@ MeasureValue otsu_threshold(PlanBuilder& plan, const ImageValue& image) {
 
 namespace {
 
+ImageValue lower_otsu(const Call& call, PlanBuilder& plan, std::string_view column) {
+  const ImageValue image = plan.current();
+  need_white(call, image);
+  const MeasureValue both = otsu_threshold(plan, image);
+  plan.report(column, plan.scalar(bodies::otsu_level, {both}, {}, 1, 1));
+  return image;
+}
+
 const RegisterOperator graythresh_operator{{
     .name = "graythresh",
     .help = "Otsu's threshold, on the unit scale",
@@ -93,14 +101,22 @@ const RegisterOperator graythresh_operator{{
     .example = "graythresh",
     .accuracy = "exact",
     .matlab = "graythresh(A) (always 256 bins there: uint16 differs by less than 1/255)",
-    .lower =
-        [](const Call& call, PlanBuilder& plan) {
-          const ImageValue image = plan.current();
-          need_white(call, image);
-          const MeasureValue both = otsu_threshold(plan, image);
-          plan.report("graythresh", plan.scalar(bodies::otsu_level, {both}, {}, 1, 1));
-          return image;
-        },
+    .lower = [](const Call& call,
+                PlanBuilder& plan) { return lower_otsu(call, plan, "graythresh"); },
+}};
+
+const RegisterOperator otsuthresh_operator{{
+    .name = "otsuthresh",
+    .help = "Otsu's threshold of the current image, on the unit scale: graythresh by another name",
+    .category = "statistics",
+    .classes = no_logical,
+    .one_channel = true,
+    .details = "graythresh.",
+    .example = "otsuthresh",
+    .accuracy = "exact",
+    .matlab = "otsuthresh(imhist(A)) (there it takes the counts)",
+    .lower = [](const Call& call,
+                PlanBuilder& plan) { return lower_otsu(call, plan, "otsuthresh"); },
 }};
 
 }  // namespace

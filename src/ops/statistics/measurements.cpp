@@ -1,6 +1,7 @@
 // mean2, std2, sum, min, max and all of them together (stats): one number an image, or one a
 // channel.
 #include "ops/images.hpp"
+#include "ops/statistics/mean.hpp"
 
 // Across the channels.
 IMPIPE_SCALAR_BODY(total_of_channels, {
@@ -37,8 +38,14 @@ IMPIPE_SCALAR_BODY(deviation_of_sums, {
 
 namespace impipe::ops {
 namespace {
-
 constexpr Argument pixels{.source = Argument::Source::pixels};
+}
+
+MeasureValue mean_of_sums(PlanBuilder& plan, MeasureValue sums, int channels) {
+  return plan.scalar(bodies::mean_of_sums, {sums}, {pixels}, 1, channels);
+}
+
+namespace {
 
 // How many numbers the report has: one, or one a channel.
 int columns(const Call& call, const ImageValue& image) {
@@ -52,10 +59,6 @@ MeasureValue reduced(PlanBuilder& plan, const ImageValue& image, ReduceKind kind
   return plan.scalar(across, {m}, {}, 1, 1);
 }
 
-MeasureValue mean(PlanBuilder& plan, MeasureValue sums, int channels) {
-  return plan.scalar(bodies::mean_of_sums, {sums}, {pixels}, 1, channels);
-}
-
 MeasureValue deviation(PlanBuilder& plan, const ImageValue& image, MeasureValue means,
                        int channels) {
   const MeasureValue squares =
@@ -67,7 +70,7 @@ MeasureValue deviation(PlanBuilder& plan, const ImageValue& image, MeasureValue 
 ImageValue lower_mean2(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const MeasureValue sums = plan.reduce({.kind = ReduceKind::sum}, image, {});
-  plan.report("mean2", mean(plan, sums, columns(call, image)));
+  plan.report("mean2", mean_of_sums(plan, sums, columns(call, image)));
   return image;
 }
 
@@ -75,7 +78,7 @@ ImageValue lower_std2(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const int channels = columns(call, image);
   const MeasureValue sums = plan.reduce({.kind = ReduceKind::sum}, image, {});
-  plan.report("std2", deviation(plan, image, mean(plan, sums, channels), channels));
+  plan.report("std2", deviation(plan, image, mean_of_sums(plan, sums, channels), channels));
   return image;
 }
 
@@ -87,7 +90,7 @@ ImageValue lower_stats(const Call& call, PlanBuilder& plan) {
   const MeasureValue largest =
       reduced(plan, image, ReduceKind::max, bodies::largest_of_channels, channels);
   const MeasureValue sums = plan.reduce({.kind = ReduceKind::sum}, image, {});
-  const MeasureValue means = mean(plan, sums, channels);
+  const MeasureValue means = mean_of_sums(plan, sums, channels);
   plan.report("min", least);
   plan.report("max", largest);
   plan.report("sum", channels == sums.channels

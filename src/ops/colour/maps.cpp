@@ -1,0 +1,148 @@
+// label2rgb and ind2rgb: numbers as colours of a map.
+#include <algorithm>
+
+#include "ops/colour/channels.hpp"
+#include "ops/colour/spaces.hpp"
+#include "ops/filter/correlate.hpp"
+#include "ops/images.hpp"
+#include "ops/table.hpp"
+
+// jet of n colours for label k: ramps of q = ceil(n / 4) steps up, a level and ramps down; green
+// begins at `start`, red q later (shift -1) and blue q earlier (shift 1). background: of label 0.
+IMPIPE_POINT_BODY(jet_colour, (k), (labels, shift, background), {
+  const real q = ceil(labels / real(4));
+  const real four = labels - real(4) * floor(labels / real(4));
+  const real start = ceil(q / real(2)) - (four == real(1) ? real(1) : real(0));
+  const real i = k - start + shift * q;
+  const real rising = i / q;
+  const real falling = (real(3) * q - i) / q;
+  const real ramp = max(min(min(rising, falling), real(1)), real(0));
+  return real(255) * (k == real(0) ? background : ramp);
+})
+IMPIPE_POINT_BODY(gray_colour, (k), (labels, background), {
+  const real v = labels > real(1) ? (k - real(1)) / (labels - real(1)) : real(0);
+  return real(255) * (k == real(0) ? background : v);
+})
+IMPIPE_POINT_BODY(one_less, (x), (), { return round_away(x) - real(1); })
+
+namespace impipe::ops {
+namespace {
+
+constexpr int most_rows = 4096;
+constexpr Result colour_codes{.cls = PixelClass::uint8, .white = 255};
+constexpr Result numbers{.cls = PixelClass::single, .white = 0};
+
+Matrix map_of(const Call& call) {
+  Matrix map = kernel_argument(call, "map");
+  if (map.columns != 3 || map.rows > most_rows) {
+    call.fail("map", "a map has 3 columns, red, green and blue, and at most " +
+                         std::to_string(most_rows) + " rows; this one is " +
+                         std::to_string(map.rows) + "x" + std::to_string(map.columns));
+  }
+  return map;
+}
+
+// A column of the map, scaled and cast; a colour before the first row where `first` is not null.
+std::vector<double> column_of(const Matrix& map, std::size_t channel, const double* first,
+                              double scale, PixelClass cls) {
+  std::vector<double> out;
+  if (first != nullptr) out.push_back(cast_to(cls, scale * first[channel]));
+  for (std::size_t row = 0; row < static_cast<std::size_t>(map.rows); ++row) {
+    out.push_back(cast_to(cls, scale * map.values[3 * row + channel]));
+  }
+  return out;
+}
+
+ImageValue lower_label2rgb(const Call& call, PlanBuilder& plan) {
+  plan.drop_alpha();
+  const ImageValue image = plan.current();
+  const std::vector<double>& background = call.numbers("background");
+  const std::string& name = call.word("map");
+  std::vector<ImageValue> channels;
+  if (name != "jet" && name != "gray") {
+    const Matrix map = map_of(call);
+    for (std::size_t c = 0; c < 3; ++c) {
+      const std::vector<double> column =
+          column_of(map, c, background.data(), 255, PixelClass::uint8);
+      channels.push_back(looked_up(plan, image, table_of(plan, column), colour_codes));
+    }
+    return joined_channels(plan, channels);
+  }
+  const Arg labels = Arg::measured(plan.reduce({.kind = ReduceKind::max}, image, {}), 0);
+  constexpr double shifts[] = {-1, 0, 1};
+  for (std::size_t c = 0; c < 3; ++c) {
+    const bool jet = name == "jet";
+    const Point point{.body = jet ? &bodies::jet_colour : &bodies::gray_colour, .in_double = true};
+    std::vector<Arg> args{labels};
+    if (jet) args.emplace_back(shifts[c]);
+    args.emplace_back(background[c]);
+    channels.push_back(plan.point(point, {image}, args, colour_codes));
+  }
+  return joined_channels(plan, channels);
+}
+
+const RegisterOperator label2rgb_operator{{
+    .name = "label2rgb",
+    .help = "a colour for each label",
+    .category = "colour",
+    .parameters = {{.name = "map",
+                    .help = "jet, gray, or rows of red green blue from 0 to 1: a matrix or @file",
+                    .words = {"jet", "gray"},
+                    .takes = Takes::kernel,
+                    .fallback = "jet"},
+                   {.name = "background",
+                    .help = "red,green,blue of label 0, from 0 to 1",
+                    .most_numbers = 3,
+                    .least_numbers = 3,
+                    .low = 0,
+                    .high = 1,
+                    .fallback = "1,1,1"}},
+    .one_channel = true,
+    .details =
+        "Label 0 has the background's colour, label k row k of the map: of jet and gray with as\n"
+        "many rows as the largest label. A map that is too short gives its last row. uint8, 255\n"
+        "times the map, rounded. There is no shuffling.",
+    .example = "imbinarize | bwlabel | label2rgb",
+    .accuracy = "exact",
+    .matlab = "label2rgb(L,map,background) (same, without its order 'shuffle')",
+    .lower = lower_label2rgb,
+}};
+
+ImageValue lower_ind2rgb(const Call& call, PlanBuilder& plan) {
+  const ImageValue image = plan.current();
+  if (image.type.channels != 1) {
+    call.fail("an image of indices has one channel, this one has " +
+              std::to_string(image.type.channels));
+  }
+  const Matrix map = map_of(call);
+  // Integers count from 0, single from 1.
+  const ImageValue places =
+      is_integer(image.type.cls) ? image : plan.point(bodies::one_less, {image}, {}, numbers);
+  std::vector<ImageValue> channels;
+  for (std::size_t c = 0; c < 3; ++c) {
+    const MeasureValue table = table_of(plan, column_of(map, c, nullptr, 1, PixelClass::single));
+    channels.push_back(looked_up(plan, places, table, unit_single));
+  }
+  return joined_channels(plan, channels);
+}
+
+const RegisterOperator ind2rgb_operator{{
+    .name = "ind2rgb",
+    .help = "the colours of a map that an image's values are the rows of",
+    .category = "colour",
+    .parameters = {{.name = "map",
+                    .help = "rows of red green blue from 0 to 1: a matrix or @file",
+                    .takes = Takes::kernel,
+                    .required = true}},
+    .classes = no_logical,
+    .details =
+        "Value k of uint8 and uint16 is row k counted from 0, of single row k (rounded) counted\n"
+        "from 1; rows beyond the map are its first or last. The result is single with white 1.",
+    .example = "rgb2gray | imquantize 80,160 | ind2rgb [0 0 0.5; 0.9 0.3 0; 1 1 0.7]",
+    .accuracy = "6e-8",
+    .matlab = "ind2rgb(X,map) (same)",
+    .lower = lower_ind2rgb,
+}};
+
+}  // namespace
+}  // namespace impipe::ops

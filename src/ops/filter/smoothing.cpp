@@ -1,0 +1,280 @@
+// imbilatfilt, imguidedfilter and wiener2: filters that smooth what varies little.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/filter/correlate.hpp"
+#include "ops/images.hpp"
+#include "ops/statistics/mean.hpp"
+
+// near: -1 / (2 sigma^2); alike: -1 / (2 smoothing); reach: pixels on each side. A body a reach up
+// to which its window is kept ready.
+#define IMPIPE_BILATERAL_BODY(NAME, FOOTPRINT)                          \
+  IMPIPE_STENCIL_BODY(NAME, FOOTPRINT, (near_by, alike, reach), {       \
+    const int radius = (int)reach;                                      \
+    const real x = at(0, 0);                                            \
+    real weights = real(0);                                             \
+    real sum = real(0);                                                 \
+    for (int dy = -radius; dy <= radius; ++dy) {                        \
+      for (int dx = -radius; dx <= radius; ++dx) {                      \
+        const real value = at(dx, dy);                                  \
+        const real apart = value - x;                                   \
+        const real distance = (real)(dx * dx + dy * dy);                \
+        const real w = exp(distance * near_by + apart * apart * alike); \
+        weights += w;                                                   \
+        sum += w * value;                                               \
+      }                                                                 \
+    }                                                                   \
+    return sum / weights;                                               \
+  })
+IMPIPE_BILATERAL_BODY(bilateral_2, (2, 2, 2, 2))
+IMPIPE_BILATERAL_BODY(bilateral_5, (5, 5, 5, 5))
+IMPIPE_BILATERAL_BODY(bilateral_12, (12, 12, 12, 12))
+IMPIPE_BILATERAL_BODY(bilateral_32, (32, 32, 32, 32))
+
+IMPIPE_POINT_BODY(counted_from, (x), (middle), { return x - middle; })
+IMPIPE_POINT_BODY(product_of, (x, y), (), { return x * y; })
+
+// Of box sums, of guide g and image p counted from `middle`: the line a g + b nearest to p.
+IMPIPE_POINT_BODY(guided_slope, (g, p, gg, gp), (cells, smoothing), {
+  const real mean = g / cells;
+  return (gp / cells - mean * (p / cells)) / (gg / cells - mean * mean + smoothing);
+})
+IMPIPE_POINT_BODY(guided_offset, (g, p, a), (cells), { return p / cells - a * (g / cells); })
+IMPIPE_POINT_BODY(guided_line, (g, a, b), (cells, middle, guide_middle),
+                  { return a / cells * (g - guide_middle) + b / cells + middle; })
+
+// Of box sums of x and its square.
+IMPIPE_POINT_BODY(box_mean, (sum), (cells), { return sum / cells; })
+IMPIPE_POINT_BODY(box_variance, (sum, squares), (cells), {
+  const real mean = sum / cells;
+  return squares / cells - mean * mean;
+})
+IMPIPE_POINT_BODY(wiener2, (x, mean, variance), (noise), {
+  const real most = max(variance, noise);
+  const real kept = variance - noise > real(0) ? variance - noise : real(0);
+  return most > real(0) ? mean + kept / most * (x - mean) : mean;
+})
+
+namespace impipe::ops {
+namespace {
+
+constexpr Result numbers{.cls = PixelClass::single, .white = 0};
+
+struct Bilateral {
+  int reach;
+  const StencilBody& body;
+};
+constexpr Bilateral bilaterals[] = {{2, bodies::bilateral_2},
+                                    {5, bodies::bilateral_5},
+                                    {12, bodies::bilateral_12},
+                                    {32, bodies::bilateral_32}};
+
+ImageValue lower_imbilatfilt(const Call& call, PlanBuilder& plan) {
+  const ImageValue image = plan.current();
+  const double white = image.type.white;
+  if (!call.has("smoothing")) need_white(call, image);
+  const double smoothing = call.has("smoothing") ? call.number("smoothing") : 0.01 * white * white;
+  const double sigma = call.number("sigma");
+  const int side = call.has("size") ? static_cast<int>(call.number("size"))
+                                    : 2 * static_cast<int>(std::ceil(2 * sigma)) + 1;
+  const int reach = side / 2;
+  const Bilateral* which = bilaterals;
+  while (which->reach < reach) ++which;
+  return plan.stencil({.body = &which->body, .border = Border::replicate}, image,
+                      {-1 / (2 * sigma * sigma), -1 / (2 * smoothing), static_cast<double>(reach)},
+                      like(image));
+}
+
+struct Box {
+  int rows = 0, columns = 0;
+  double cells() const { return static_cast<double>(rows) * columns; }
+};
+
+Box box_of(const Call& call) {
+  const std::vector<double>& size = call.numbers("size");
+  return {static_cast<int>(size.front()), static_cast<int>(size.back())};
+}
+
+// Sums, which are exact for whole numbers up to 2^24.
+ImageValue box_sum(PlanBuilder& plan, const ImageValue& image, Box box, Border border) {
+  const Matrix ones{box.rows, box.columns,
+                    std::vector<double>(static_cast<std::size_t>(box.rows * box.columns), 1.0)};
+  return correlate(plan, image, ones, {.border = border, .result = numbers});
+}
+
+ImageValue point_in_double(PlanBuilder& plan, const PointBody& body,
+                           const std::vector<ImageValue>& images, const std::vector<Arg>& args,
+                           Result result) {
+  return plan.point(Point{.body = &body, .in_double = true}, images, args, result);
+}
+
+// About the middle of the range: variances are differences of squares.
+double middle_of(const ImageValue& image) {
+  const double half = image.type.white / 2;
+  return is_integer(image.type.cls) ? std::ceil(half) : half;
+}
+
+ImageValue guide_of(const Call& call, PlanBuilder& plan, const ImageValue& image) {
+  if (!call.has("guide")) return image;
+  const std::string& name = call.value("guide").operands.front();
+  const ImageValue guide = plan.operand(call, name);
+  if (guide.type.channels != 1 && guide.type.channels != image.type.channels) {
+    call.fail("guide", "the image has " + std::to_string(image.type.channels) +
+                           " channel and the guide " + std::to_string(guide.type.channels) +
+                           "; a guide is gray or has as many");
+  }
+  return guide;
+}
+
+ImageValue lower_imguidedfilter(const Call& call, PlanBuilder& plan) {
+  const ImageValue image = plan.current();
+  const ImageValue guide = guide_of(call, plan, image);
+  if (!call.has("smoothing")) need_white(call, guide);
+  const double white = guide.type.white;
+  const double smoothing = call.has("smoothing") ? call.number("smoothing") : 0.01 * white * white;
+  const Box box = box_of(call);
+  const double middle = middle_of(image), guide_middle = middle_of(guide), cells = box.cells();
+  const auto sum = [&](const ImageValue& x) { return box_sum(plan, x, box, Border::replicate); };
+  const auto product = [&](const ImageValue& x, const ImageValue& y) {
+    Result result = numbers;
+    result.channels = std::max(x.type.channels, y.type.channels);
+    return plan.point(bodies::product_of, {x, y}, {}, result);
+  };
+  const ImageValue p = plan.point(bodies::counted_from, {image}, {middle}, numbers);
+  const ImageValue g = plan.point(bodies::counted_from, {guide}, {guide_middle}, numbers);
+  const ImageValue sum_g = sum(g), sum_p = sum(p);
+  Result coefficients = numbers;
+  coefficients.channels = image.type.channels;
+  const ImageValue a = point_in_double(plan, bodies::guided_slope,
+                                       {sum_g, sum_p, sum(product(g, g)), sum(product(g, p))},
+                                       {cells, smoothing}, coefficients);
+  const ImageValue b =
+      point_in_double(plan, bodies::guided_offset, {sum_g, sum_p, a}, {cells}, coefficients);
+  Result result = like(image);
+  result.channels = image.type.channels;
+  ImageValue out = point_in_double(plan, bodies::guided_line, {guide, sum(a), sum(b)},
+                                   {cells, middle, guide_middle}, result);
+  out.type.alpha = image.type.alpha;
+  return out;
+}
+
+ImageValue lower_wiener2(const Call& call, PlanBuilder& plan) {
+  const ImageValue image = plan.current();
+  const Box box = box_of(call);
+  const ImageValue squares = plan.point(bodies::product_of, {image, image}, {}, numbers);
+  const ImageValue sums = box_sum(plan, image, box, Border::constant);
+  const ImageValue square_sums = box_sum(plan, squares, box, Border::constant);
+  const ImageValue mean = point_in_double(plan, bodies::box_mean, {sums}, {box.cells()}, numbers);
+  const ImageValue variance =
+      point_in_double(plan, bodies::box_variance, {sums, square_sums}, {box.cells()}, numbers);
+  Arg noise = 0.0;
+  if (call.numbers("noise").empty()) {
+    const MeasureValue total = plan.reduce({.kind = ReduceKind::sum}, variance, {});
+    const int channels = image.type.channels;
+    noise = Arg::per_channel(mean_of_sums(plan, total, channels), 0);
+  } else {
+    need_white(call, image);
+    noise = call.number("noise") * image.type.white * image.type.white;
+  }
+  return point_in_double(plan, bodies::wiener2, {image, mean, variance}, {noise}, like(image));
+}
+
+const RegisterOperator imbilatfilt_operator{{
+    .name = "imbilatfilt",
+    .help = "bilateral filter: mean of the near pixels that look alike",
+    .category = "filter",
+    .parameters = {{.name = "smoothing",
+                    .help = "variance of the values that count as alike, in the image's own units "
+                            "squared; 0.01 white^2 when not given",
+                    .most_numbers = 1,
+                    .low = 1e-12,
+                    .high = 1e12},
+                   {.name = "sigma",
+                    .letter = 's',
+                    .help = "standard deviation of the distances, in pixels",
+                    .most_numbers = 1,
+                    .low = 0.01,
+                    .high = 16,
+                    .fallback = "1"},
+                   {.name = "size",
+                    .letter = 'k',
+                    .help = "side of the square; 2 ceil(2 sigma) + 1 when not given",
+                    .most_numbers = 1,
+                    .integer = true,
+                    .odd = true,
+                    .low = 1,
+                    .high = 65}},
+    .classes = no_logical,
+    .details =
+        "sum w x / sum w over a square, w = exp(-d^2 / (2 sigma^2)) exp(-(x - centre)^2 / (2\n"
+        "smoothing)), the nearest pixel outside the image. Each channel by itself, in float32;\n"
+        "rounded and saturated. NaN spreads.",
+    .example = "imbilatfilt 800",
+    .accuracy = "integer classes: 1 at rounding ties; single 1e-5 of white",
+    .matlab = "imbilatfilt(A,smoothing,sigma) (there one weight for all channels)",
+    .lower = lower_imbilatfilt,
+}};
+
+Parameter box_size(std::string_view fallback) {
+  return {.name = "size",
+          .letter = 'k',
+          .help = "rows,columns of the box; one number: a square",
+          .most_numbers = 2,
+          .integer = true,
+          .low = 1,
+          .high = 255,
+          .fallback = fallback};
+}
+
+const RegisterOperator imguidedfilter_operator{{
+    .name = "imguidedfilter",
+    .help = "smoothing that keeps the edges of a guide",
+    .category = "filter",
+    .parameters = {{.name = "guide",
+                    .help = "the image (:name) whose edges stay, gray or with as many channels; "
+                            "the image itself when not given",
+                    .takes = Takes::operand},
+                   box_size("5,5"),
+                   {.name = "smoothing",
+                    .help = "variance of the guide that counts as flat, in its own units squared; "
+                            "0.01 of its white^2 when not given",
+                    .most_numbers = 1,
+                    .low = 1e-12,
+                    .high = 1e12}},
+    .classes = no_logical,
+    .details =
+        "Means over boxes, the nearest pixel outside: a = (E[gp] - E[g] E[p]) / (E[g^2] - E[g]^2\n"
+        "+ smoothing), b = E[p] - a E[g]; the result is E[a] g + E[b]. Each channel by itself, a\n"
+        "gray guide for all. Sums in float32 about the middle of the range (exact for uint8 up to\n"
+        "32x32), the rest in double.",
+    .example = "imguidedfilter 9",
+    .accuracy = "integer classes: 1 at rounding ties; single 1e-4 of white",
+    .matlab = "imguidedfilter(A,G) (there the covariance of all channels of a colour guide)",
+    .lower = lower_imguidedfilter,
+}};
+
+const RegisterOperator wiener2_operator{{
+    .name = "wiener2",
+    .help = "Wiener's filter: smooths where the variance is that of the noise",
+    .category = "filter",
+    .parameters = {box_size("3,3"),
+                   {.name = "noise",
+                    .help = "the noise's variance on the unit scale; auto: the mean variance",
+                    .most_numbers = 1,
+                    .low = 0,
+                    .high = 1e6,
+                    .words = {"auto"},
+                    .fallback = "auto"}},
+    .classes = no_logical,
+    .details =
+        "Mean m and variance v = E[x^2] - m^2 over a box, zeros outside the image;\n"
+        "m + max(0, v - noise) / max(v, noise) (x - m), and m where both are 0. Sums in float32\n"
+        "(exact for uint8 up to 16x16), the rest in double; rounded and saturated.",
+    .example = "wiener2 5",
+    .accuracy = "integer classes: 1 at rounding ties; single 1e-4 of white",
+    .matlab = "wiener2(A,[m n],noise) (same; where v and noise are 0 Octave has NaN)",
+    .lower = lower_wiener2,
+}};
+
+}  // namespace
+}  // namespace impipe::ops

@@ -1,0 +1,146 @@
+// Functions that scripts for MATLAB and Octave call, and what does their work here.
+#include "pipeline/hints.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace impipe::pipeline {
+namespace {
+
+struct Hint {
+  std::string_view name, text;
+};
+
+// By name.
+constexpr Hint hints[] = {
+    {"abs", "`map 'abs(x)'` does that"},
+    {"adaptthresh",
+     "`as a | imboxfilt 31 | map 'a > x' class=logical` compares with the local mean"},
+    {"affine2d", "`imwarp [a b c; d e f]` takes the map itself"},
+    {"and", "`map 'x && b' class=logical` does that with an image :b"},
+    {"applycform", "`rgb2lab`, `rgb2xyz` and their ways back convert"},
+    {"arrayfun", "`map` applies an expression to every pixel"},
+    {"blockproc", "operators work on whole images, and in tiles by themselves"},
+    {"blur", "`imgaussfilt` and `imboxfilt` blur"},
+    {"brighten", "`gamma` below 1 brightens"},
+    {"bsxfun", "`map` takes other images by name"},
+    {"bwarea", "`sum` counts the pixels"},
+    {"bwboundaries", "`bwperim` marks the pixels of the boundaries"},
+    {"bwdistgeodesic", "`bwdist` is the distance without obstacles"},
+    {"bwlabeln", "`bwlabel` makes the labels"},
+    {"bwtraceboundary", "`bwperim` marks the pixels of the boundaries"},
+    {"canny", "`edge canny` finds them"},
+    {"ceil", "`map 'ceil(x)'` does that"},
+    {"centercropwindow2d", "`imcrop size=rows,columns` cuts out the centre"},
+    {"chromadapt", "`imapplymatrix` multiplies colours by a matrix"},
+    {"clip", "`map 'clamp(x, low, high)'` cuts values off"},
+    {"colfilt", "`stencil` applies an expression to every neighbourhood"},
+    {"convn", "`conv2` convolves every channel"},
+    {"cp2tform", "`imwarp [a b c; d e f]` takes the map itself"},
+    {"crop", "`imcrop` cuts out a rectangle"},
+    {"decorrstretch", "`imadjust` stretches each channel"},
+    {"dilate", "`imdilate` dilates"},
+    {"double", "`im2double` scales to [0,1], `imlincomb 1 class=single` keeps the values"},
+    {"erode", "`imerode` erodes"},
+    {"exp", "`map 'exp(x)'` does that"},
+    {"fanbeam", "`radon` projects along parallel rays"},
+    {"figure", "-o writes a file, which any viewer shows"},
+    {"filter", "`conv2 [..]` with a row filters along rows"},
+    {"flip", "`flipud` and `fliplr` mirror"},
+    {"floor", "`map 'floor(x)'` does that"},
+    {"gaussian", "`imgaussfilt` smooths with a gaussian"},
+    {"gray2ind", "`imquantize` makes indices"},
+    {"graydist", "`bwdist` is the distance without weights"},
+    {"grayscale", "`rgb2gray` makes a gray image"},
+    {"grayslice", "`imquantize` makes slices"},
+    {"hist", "`imhist` counts values"},
+    {"histc", "`histogram` counts values of an expression"},
+    {"histogram2", "`jointhist` counts pairs of values"},
+    {"hough", "`radon` sums along lines"},
+    {"houghlines", "`radon` sums along lines"},
+    {"houghpeaks", "`radon | imregionalmax` marks peaks of sums along lines"},
+    {"ifanbeam", "`iradon` reconstructs from parallel rays"},
+    {"im2frame", "-o writes frames of a sequence"},
+    {"im2int16", "`im2uint16` is the nearest class"},
+    {"imagesc", "`mat2gray` makes any values a picture, -o writes it"},
+    {"imdiffusefilt", "`imbilatfilt` smooths and keeps edges"},
+    {"imflatfield", "`as a | imgaussfilt 30 | map 'a / x * 128'` corrects the background"},
+    {"imfuse", "`cat :b :c` shows images as channels, `imlincomb 0.5 0.5 :b` mixes them"},
+    {"imgaborfilt", "`conv2 @kernel.txt` applies any kernel"},
+    {"imnlmfilt", "`imbilatfilt` and `medfilt2` smooth and keep edges"},
+    {"imoverlay", "`map 'm ? white : x'` paints where a mask :m is set"},
+    {"impixel", "-o NAME.npy saves the values"},
+    {"improfile", "-o NAME.npy saves the values"},
+    {"impyramid", "`imgaussfilt 1 | imresize 0.5` makes the next level"},
+    {"imread", "the files named after the pipeline are read"},
+    {"imsegkmeans", "`multithresh` and `imquantize` make classes of gray values"},
+    {"imshow", "-o writes a file, which any viewer shows"},
+    {"imsmooth", "`imgaussfilt` smooths with a gaussian"},
+    {"imthresh", "`imbinarize LEVEL` sets what is above a level"},
+    {"imtool", "-o writes a file, which any viewer shows"},
+    {"imtransform", "`imwarp` moves by an affine map"},
+    {"imwrite", "-o writes the result, `save NAME` an intermediate"},
+    {"intrans", "`imadjust`, `gamma` and `map` change values"},
+    {"invert", "`imcomplement` is the negative"},
+    {"labelmatrix", "`bwlabel` makes the labels"},
+    {"labeloverlay", "`label2rgb` colours labels, `imlincomb 0.5 0.5 :b` mixes images"},
+    {"localcontrast", "`imsharpen` raises the local contrast"},
+    {"log", "`map 'log(x)'` does that"},
+    {"logical", "`map 'x != 0' class=logical` does that"},
+    {"makecform", "`rgb2lab`, `rgb2xyz` and their ways back convert"},
+    {"maketform", "`imwarp [a b c; d e f]` takes the map itself"},
+    {"mean", "`mean2` is the mean of the image"},
+    {"medfilt1", "`medfilt2 1,5` works along rows"},
+    {"median", "`medfilt2` takes the medians of neighbourhoods"},
+    {"minus", "`imsubtract` subtracts an image or a number"},
+    {"modefilt", "`medfilt2` of a logical image is its majority"},
+    {"nlfilter", "`stencil` applies an expression to every neighbourhood"},
+    {"normalize", "`mat2gray` stretches to [0,1]"},
+    {"normxcorr2", "`corr2 :b` compares whole images"},
+    {"not", "`imcomplement` turns logical images round"},
+    {"ones", "`constant` makes an image of one value"},
+    {"or", "`map 'x || b' class=logical` does that with an image :b"},
+    {"permute", "`transpose` swaps rows and columns"},
+    {"plus", "`imadd` adds an image or a number"},
+    {"power", "`map 'x ^ 2'` does that"},
+    {"rand", "`noise` makes an image of random values"},
+    {"randn", "`noise` makes an image of random values"},
+    {"rdivide", "`imdivide` divides by an image or a number"},
+    {"rescale", "`mat2gray` stretches to [0,1]"},
+    {"resize", "`imresize` makes another size"},
+    {"rgb2hsi", "`rgb2hsv` is the nearest colour space"},
+    {"rgb2ind", "`imquantize` of a gray image makes indices"},
+    {"rgb2ntsc",
+     "`imapplymatrix [0.299 0.587 0.114; 0.596 -0.274 -0.322; 0.211 -0.523 0.312]` of single does "
+     "that"},
+    {"rotate", "`imwarp rotate=DEGREES` and `rot90` rotate"},
+    {"round", "`map 'round(x)'` does that"},
+    {"single", "`im2single` scales to [0,1], `imlincomb 1 class=single` keeps the values"},
+    {"size", "`impipe info FILE` prints width and height"},
+    {"sobel", "`edge sobel`, `imgradient sobel` and `imgradientxy sobel` use it"},
+    {"sqrt", "`map 'sqrt(x)'` does that"},
+    {"std", "`std2` is the standard deviation of the image"},
+    {"strel", "elements are written as arguments: `imdilate disk,3`"},
+    {"tformfwd", "`imwarp` moves by an affine map"},
+    {"threshold", "`imbinarize LEVEL` sets what is above a level"},
+    {"times", "`immultiply` multiplies by an image or a number"},
+    {"uint16", "`im2uint16` scales, `imlincomb 1 class=uint16` keeps the values"},
+    {"uint8", "`im2uint8` scales, `imlincomb 1 class=uint8` keeps the values"},
+    {"var", "`std2` is its square root"},
+    {"whitepoint", "`rgb2lab` takes D65"},
+    {"xcorr2", "`filter2 @template.txt full` correlates with a template"},
+    {"xor", "`map 'x != b' class=logical` does that with an image :b"},
+    {"zeros", "`constant` makes an image of one value"},
+};
+
+}  // namespace
+
+std::string_view hint_for(std::string_view name) {
+  std::string lower(name);
+  for (char& c : lower) c = 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const auto* it = std::lower_bound(std::begin(hints), std::end(hints), lower,
+                                    [](const Hint& h, const std::string& n) { return h.name < n; });
+  return it != std::end(hints) && it->name == lower ? it->text : std::string_view();
+}
+
+}  // namespace impipe::pipeline

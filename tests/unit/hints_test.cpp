@@ -1,0 +1,46 @@
+// What the program says to those who write MATLAB's names.
+#include <gtest/gtest.h>
+
+#include "core/operator.hpp"
+#include "pipeline/binder.hpp"
+#include "pipeline/hints.hpp"
+#include "pipeline/parser.hpp"
+
+namespace impipe {
+namespace {
+
+std::string error_of(const std::string& text) {
+  try {
+    pipeline::bind(pipeline::parse(text));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Hints, SayWhatDoesTheWork) {
+  EXPECT_EQ(error_of("imread | imcomplement"),
+            "pipeline:1:1: impipe has no imread; the files named after the pipeline are read\n"
+            "  imread | imcomplement\n  ^^^^^^");
+  EXPECT_EQ(pipeline::hint_for("RGB2NTSC"), pipeline::hint_for("rgb2ntsc"));
+  EXPECT_EQ(pipeline::hint_for("imadjust2"), "");
+}
+
+TEST(Hints, AreForWhatIsNotHere) {
+  // In the order in which they are searched; a name that has become an operator needs no hint.
+  for (const Operator& op : catalogue()) EXPECT_EQ(pipeline::hint_for(op.name), "") << op.name;
+  for (const char* name : {"abs", "and", "double", "xor", "zeros"}) {
+    EXPECT_NE(pipeline::hint_for(name), "") << name;
+  }
+}
+
+TEST(Names, AreFoundWhateverTheirCase) {
+  EXPECT_EQ(find_operator("ImAdjust"), find_operator("imadjust"));
+  EXPECT_EQ(error_of("Edge Canny"), "");
+  EXPECT_EQ(error_of("edge CANNY [0.1 0.3]"), "");
+  EXPECT_EQ(error_of("edge canny 0.1,0.3 2"), "");
+  EXPECT_EQ(error_of("rgb2ycbcr 709"), "");
+}
+
+}  // namespace
+}  // namespace impipe
