@@ -10,30 +10,41 @@ FUNCTION void $body(GLOBAL const double* in, const long* count, const double* ar
 }
 
 // -- part: group
-// The words of core/group_words.hpp.
+// The words of core/group_words.hpp, by 32 work-items first and then by each: no barrier stands in a
+// loop, which not every compiler of OpenCL takes.
 FUNCTION double group_sum_before(const double own, double* total, IN_LOCAL double* memory,
                                  const int items) {
+  const int part = items / 32;
   memory[ITEM] = own;
   BARRIER;
-  for (int step = 1; step < items; step *= 2) {
-    const double before = ITEM >= step ? memory[ITEM - step] : 0.0;
-    BARRIER;
-    memory[ITEM] += before;
-    BARRIER;
+  if (ITEM < 32) {
+    for (int i = ITEM * part + 1; i < (ITEM + 1) * part; ++i) memory[i] += memory[i - 1];
   }
-  const double up_to = memory[ITEM];
-  *total = memory[items - 1];
   BARRIER;
-  return up_to - own;
+  double before = memory[ITEM] - own, all = 0;
+  for (int k = 0; k < 32; ++k) {
+    const double sum = memory[(k + 1) * part - 1];
+    before += k < ITEM / part ? sum : 0.0;
+    all += sum;
+  }
+  BARRIER;
+  *total = all;
+  return before;
 }
 FUNCTION double group_largest(const double own, IN_LOCAL double* memory, const int items) {
+  const int part = items / 32;
   memory[ITEM] = own;
   BARRIER;
-  for (int step = items / 2; step > 0; step /= 2) {
-    if (ITEM < step && memory[ITEM + step] > memory[ITEM]) memory[ITEM] = memory[ITEM + step];
-    BARRIER;
+  if (ITEM < 32) {
+    double most = memory[ITEM * part];
+    for (int i = ITEM * part + 1; i < (ITEM + 1) * part; ++i) {
+      most = memory[i] > most ? memory[i] : most;
+    }
+    memory[ITEM * part] = most;
   }
-  const double all = memory[0];
+  BARRIER;
+  double all = memory[0];
+  for (int k = 1; k < 32; ++k) all = memory[k * part] > all ? memory[k * part] : all;
   BARRIER;
   return all;
 }
