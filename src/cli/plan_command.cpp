@@ -135,10 +135,8 @@ void add_plan(CommandSet& commands) {
   add_sandbox(app, flags->sandbox);
   flag(app, "--strict", flags->strict, "An implicit rgb2gray is an error");
   flag(app, "--no-fuse", flags->no_fuse, "Show the plan without fusion");
-  // A variable of its own: what IMPIPE_DEVICE says of runs may be a list, or all.
   option(app, "--device", flags->device, "ID",
-         "Show what cpu, cuda or opencl makes of each step; cuda:1 is the second card")
-      ->envname("IMPIPE_PLAN_DEVICE");
+         "Show what cpu, cuda or opencl makes of each step; cuda:1 is the second card");
   command.run = [flags] { return show_plan(*flags); };
 }
 

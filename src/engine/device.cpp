@@ -148,13 +148,27 @@ OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool) {
   return {open_cpu(pool), "no GPU can be used: " + found.why_none, "", &pool};
 }
 
-KernelForms kernel_forms(const std::string& device) {
+KernelForms kernel_forms(const std::string& devices) {
+  const std::string device = devices.substr(0, devices.find(','));
+  const auto is_number = [](const std::string& text) {
+    return !text.empty() && text.size() <= 3 &&
+           text.find_first_not_of("0123456789") == std::string::npos;
+  };
+  if (device == "all" || is_number(device)) {
+    for (const Backend& backend : backends::registry()) {
+      if (!backend.may_have_gpu()) continue;
+      const std::vector<DeviceInfo> infos = backend.devices();
+      for (size_t i = 0; i < infos.size(); ++i) {
+        const bool named = device == "all" || is_named(infos[i], device);
+        if (named && infos[i].usable && infos[i].is_gpu) return backend.forms(static_cast<int>(i));
+      }
+    }
+    throw Error("--device " + device + ": no such GPU can be used", ExitCode::backend);
+  }
   const size_t colon = std::min(device.find(':'), device.size());
   const std::string number = colon == device.size() ? "0" : device.substr(colon + 1);
   const Backend& backend = find_backend(device.substr(0, colon), "--device");
-  const bool digits = !number.empty() && number.size() <= 3 &&
-                      number.find_first_not_of("0123456789") == std::string::npos;
-  if (!digits) throw Error("--device: '" + device + "' is no device: cuda:0 is one");
+  if (!is_number(number)) throw Error("--device: '" + device + "' is no device: cuda:0 is one");
   return backend.forms(std::stoi(number));
 }
 

@@ -43,9 +43,10 @@ bool is_automatic(const DeviceChoice& choice);
 // touched for work that is shorter than its start.
 OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool);
 
-// How a device, as "cuda:0" or "cuda", makes kernels; it is not opened, and need not be here.
+// How a device makes kernels, as DeviceChoice names it: of several the first, and "all" and a
+// number alone mean GPUs. It is not opened, and one with its backend's name need not be here.
 // Throws Error (backend) for unknown names and numbers.
-KernelForms kernel_forms(const std::string& device);
+KernelForms kernel_forms(const std::string& devices);
 
 // The devices of all backends that were compiled in.
 std::vector<DeviceInfo> all_devices();

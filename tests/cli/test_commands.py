@@ -77,6 +77,10 @@ class Commands(ProgramTest):
         cuda = self.impipe("plan", pipeline, "--device", "cuda").out
         self.assertIn("both passes of n0 in tiles of ", cuda)
         self.assertIn("stored because it leaves the kernel; local memory holds the row pass", cuda)
+        # As runs take it: the first of several, from the variable too.
+        several = self.impipe("plan", pipeline, "--device", "cuda,cpu").out
+        self.assertEqual(several, cuda)
+        self.assertEqual(self.impipe("plan", pipeline, env={"IMPIPE_DEVICE": "cuda"}).out, cuda)
         without = self.impipe("plan", pipeline).out
         self.assertNotIn("device:", without)
         # The rest is the same.
