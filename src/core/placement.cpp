@@ -98,7 +98,14 @@ const PointBody& resize_weight_body(Resample::Method method) {
 
 ResizeAxes resize_axes(const Node& node, Size input) {
   const Resample& resample = std::get<Resample>(node.primitive);
-  const double width = argument(node, 0), height = argument(node, 1);
+  double width = argument(node, 0), height = argument(node, 1);
+  if (width < 0) {  // less than 0 are the sides of a box: the side that reaches it first, and the
+                    // other from that
+    const double w = static_cast<double>(input.width), h = static_cast<double>(input.height);
+    const bool across = -width * h <= -height * w;
+    width = across ? -width : 0;
+    height = across ? 0 : -height;
+  }
   return {axis_of(resample, input.width, width, argument(node, 2), height, input.height),
           axis_of(resample, input.height, height, argument(node, 3), width, input.width)};
 }

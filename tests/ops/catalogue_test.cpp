@@ -94,7 +94,7 @@ const std::map<std::string_view, std::vector<std::string>> uses{
     {"imreconstruct", {":b", ":b 4"}},
     {"imregionalmax", {"", "4", "strict", "4 strict"}},
     {"imregionalmin", {"", "4 strict"}},
-    {"imresize", {"0.5", "1.7 bilinear", "size=0,40", "0.3 nearest"}},
+    {"imresize", {"0.5", "1.7 bilinear", "size=0,40", "0.3 nearest", "fit=20,30"}},
     {"imsharpen", {"", "r2.2 a1.5 threshold=0.3"}},
     {"imsubtract", {":b", "3"}},
     {"imtophat", {"square,5"}},
@@ -365,10 +365,10 @@ TEST(Catalogue, BothEndsOfEveryRange) {
                                                 {"bwselect conn", "columns=1 rows=1"}};
   // Images of terabytes, a window without the image, or another image is needed.
   const std::set<std::string> left_out{
-      "imcrop rect",      "imcrop size",   "impad by",       "imresize scale",   "imresize size",
-      "imwarp size",      "iradon size",   "jointhist bins", "padarray by",      "channel k",
-      "bwselect columns", "bwselect rows", "imnoise mean",   "imnoise variance", "imnoise density",
-      "imadjust in",      "imadjust out",  "imcrop origin"};
+      "imcrop rect",     "imcrop size",      "impad by",      "imresize scale", "imresize fit",
+      "imresize size",   "imwarp size",      "iradon size",   "jointhist bins", "padarray by",
+      "channel k",       "bwselect columns", "bwselect rows", "imnoise mean",   "imnoise variance",
+      "imnoise density", "imadjust in",      "imadjust out",  "imcrop origin"};
   const HostImage image = test::test_image(PixelClass::uint8, 1, {31, 17}, 5);
   for (const Operator& op : catalogue()) {
     for (const Parameter& p : op.parameters) {

@@ -209,7 +209,7 @@ TEST(Imresize, ToASize) {
   EXPECT_NE(test::error_of("imresize size=0,0", image).find("one of the two must be above 0"),
             std::string::npos);
   EXPECT_NE(test::error_of("imresize 2 size=3,3", image)
-                .find("it needs either a scale or size=rows,columns"),
+                .find("it needs either a scale, size=rows,columns or fit=width,height"),
             std::string::npos);
 }
 
@@ -306,6 +306,27 @@ TEST(Imcrop, TakesMatlabsRectangles) {
             "");
   // round(2.5) to round(2.5 + 4): four pixels of a bounding box become five.
   EXPECT_EQ(run("imcrop 2.5,2.5,4,4 origin=1", image).image.size(), (Size{5, 5}));
+}
+
+TEST(Imresize, FitsIntoABox) {
+  struct {
+    Size from;
+    const char* box;
+    Size to;
+  } cases[] = {{{40, 30}, "20,20", {20, 15}}, {{30, 40}, "20,20", {15, 20}},
+               {{40, 30}, "100,9", {12, 9}},  {{7, 7}, "3,4", {3, 3}},
+               {{1, 50}, "9,10", {1, 10}},    {{31, 17}, "62,35", {62, 34}}};
+  for (const auto& c : cases) {
+    const HostImage image = test::test_image(PixelClass::uint8, 1, c.from, 4);
+    EXPECT_EQ(run("imresize fit=" + std::string(c.box), image).image.size(), c.to) << c.box;
+  }
+  const HostImage image = test::test_image(PixelClass::uint8, 3, {40, 30}, 4);
+  EXPECT_EQ(test::difference(run("imresize size=0,20", image).image,
+                             run("imresize fit=20,20", image).image),
+            "");
+  EXPECT_NE(test::error_of("imresize 0.5 fit=20,20", image)
+                .find("imresize: it needs either a scale, size=rows,columns or fit=width,height"),
+            std::string::npos);
 }
 
 TEST(Circshift, TurnsAsOftenAsItLikes) {

@@ -15,11 +15,13 @@ Resample::Method method_named(std::string_view name) {
 
 ImageValue lower_imresize(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
-  if (call.given("scale") == call.given("size")) {
-    call.fail("it needs either a scale or size=rows,columns");
-  }
+  const int ways = call.given("scale") + call.given("size") + call.given("fit");
+  if (ways != 1) call.fail("it needs either a scale, size=rows,columns or fit=width,height");
   std::vector<Arg> arguments(4, 0.0);  // width, height, scale in x and y
-  if (call.given("size")) {
+  if (call.given("fit")) {
+    arguments[0] = -call.number("fit", 0);
+    arguments[1] = -call.number("fit", 1);
+  } else if (call.given("size")) {
     const std::vector<double>& size = call.numbers("size");
     if (size[0] == 0 && size[1] == 0) call.fail("size", "one of the two must be above 0");
     arguments[0] = size[1];
@@ -29,6 +31,12 @@ ImageValue lower_imresize(const Call& call, PlanBuilder& plan) {
     arguments[3] = call.numbers("scale").front();
   }
   Resample how{.method = method_named(call.word("method"))};
+  if (how.method == Resample::Method::nearest && call.given("antialiasing") &&
+      call.word("antialiasing") == "on") {
+    plan.note(
+        "imresize: nearest takes single pixels, antialiasing=on changes nothing; bilinear "
+        "and bicubic are antialiased");
+  }
   how.antialias = call.word("antialiasing") != "off" && how.method != Resample::Method::nearest;
   return plan.whole(how, {image}, arguments, like(image));
 }
@@ -49,6 +57,14 @@ const RegisterOperator imresize_operator{{
                     .integer = true,
                     .low = 0,
                     .high = 1e6},
+                   {.name = "fit",
+                    .help = "width,height of a box that the result fills as far as its shape lets "
+                            "it",
+                    .most_numbers = 2,
+                    .least_numbers = 2,
+                    .integer = true,
+                    .low = 1,
+                    .high = 1e6},
                    {.name = "method",
                     .help = "between pixels: nearest, bilinear or bicubic (Keys' kernel, a = -0.5)",
                     .words = {"nearest", "bilinear", "bicubic"},
@@ -58,7 +74,8 @@ const RegisterOperator imresize_operator{{
                     .words = {"on", "off"},
                     .fallback = "on"}},
     .details =
-        "The size is ceil(scale * size). Output k (from 0) lies at z = 0.5 + 0.5/scale + k/scale "
+        "The size is ceil(scale * size); fit: the largest of the image's shape inside a box.\n"
+        "Output k (from 0) lies at z = 0.5 + 0.5/scale + k/scale "
         "of\n"
         "the input (counted from 1); nearest takes pixel round(z), the others a weighted sum of "
         "the\n"
