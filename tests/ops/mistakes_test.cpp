@@ -59,10 +59,6 @@ const Row rows[] = {
      "  …square,1001 | imdilate square,1001 | imdilate square,1001 | imdilate square,1001\n"
      "                                                               "
      "^^^^^^^^^^^^^^^^^^^^"},
-    {"imadd :colour", uint8,
-     "pipeline:1:1: imadd: the current image has 1 channel, :colour has 3 channels\n"
-     "  imadd :colour\n"
-     "  ^^^^^^^^^^^^^"},
     {"imgradient direction | im2uint8", uint8,
      "pipeline:1:24: im2uint8: the image has no white to scale by; use mat2gray first\n"
      "  imgradient direction | im2uint8\n"

@@ -39,6 +39,25 @@ IMPIPE_SCALAR_BODY(table_range, {
   out[0] = low;
   out[1] = high + args[0];
 })
+// The place where half of what was counted lies below, and the parts below each.
+IMPIPE_GROUP_BODY(table_parts, {
+  const int bins = (int)count[0];
+  const int part = (bins + items - 1) / items;
+  const int first = item * part;
+  const int end = first + part < bins ? first + part : bins;
+  double own = 0;
+  for (int i = first; i < end; ++i) own += in[i];
+  double total;
+  double seen = sum_before(own, &total);
+  int from_end = -1;
+  for (int i = first; i < end; ++i) {
+    seen += in[i];
+    if (from_end < 0 && seen > args[0] * total) from_end = bins - i;
+    out[i + 1] = seen / total;
+  }
+  const double largest = largest_of_group(from_end);
+  if (item == 0) out[0] = bins - largest;
+})
 IMPIPE_SCALAR_BODY(table_mean, { out[0] = in[0] / args[0] + floor(args[1]); })
 
 namespace impipe::testing {
@@ -361,6 +380,20 @@ class Table {
       range.images.clear();
       range.measures = {input(0)};
       add("scalar x" + std::to_string(channels), {measure(5, 3)}, {range});
+    }
+    for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16}) {
+      const int bins = static_cast<int>(class_max(cls)) + 1;
+      for (const int channels : {1, 3}) {
+        Node parts = sink(Scalar{&bodies::table_parts, bins + 1}, result(0), {number(0.5)},
+                          channels, bins + 1);
+        parts.images.clear();
+        parts.measures = {result(0)};
+        add("parts of counts " + std::string(name_of(cls)) + " x" + std::to_string(channels),
+            {image(cls, channels)},
+            {sink(Histogram{.rule = BinRule::codes, .bins = bins}, input(0), {}, channels, bins),
+             parts},
+            {0, 1});
+      }
     }
     Node mean = sink(Scalar{&bodies::table_mean, 1}, result(0),
                      {{.source = Argument::Source::constant, .value = 12}, number(1.5)}, 1, 1);

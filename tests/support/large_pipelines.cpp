@@ -88,6 +88,9 @@ std::vector<std::string> texts() {
   out.push_back("imhist 65536");
   out.push_back("histogram 'x * 3' bins=65536");
   out.push_back("histeq 65536");
+  out.push_back("histeq");
+  out.push_back("graythresh");
+  out.push_back("stretchlim");
   out.push_back("stencil 'at(-20,-20) + at(20,20)' r20");
   out.push_back("edge log sigma=9");
   out.push_back("imresize 0.01");

@@ -41,6 +41,8 @@ struct Tuning {
   std::int64_t most_local_bytes = 227 * 1024;
   int wide_histogram_items = 256;  // of a group that counts 65,536 codes, and how many groups
   int wide_histogram_groups = 64;
+  // Whether all work-items of a group run what scans a histogram; else one does.
+  bool group_scalars = false;
   int parameter_bytes = 960;  // of the by-value struct; the rest goes through a buffer
   int load_bytes = 16;        // of the widest load and store
   int wave = 32;              // work-items that run together

@@ -12,8 +12,9 @@ namespace {
 
 constexpr int items_alone = 128;
 
-const ScalarBody& body_of(const Builder& to, int n) {
-  return *std::get<Scalar>(to.node(n).primitive).body;
+// Whether all work-items of a group run its body.
+bool is_by_group(const Builder& to, int n) {
+  return std::get<Scalar>(to.node(n).primitive).body->by_group && to.tuning().group_scalars;
 }
 
 std::string scalar_steps(Builder& to, int n, int items) {
@@ -43,9 +44,12 @@ std::string scalar_steps(Builder& to, int n, int items) {
   const std::string body = name + "_" + scalar.body->name;
   std::string parameters =
       "GLOBAL const double* in, const long* count, const double* args, GLOBAL double* out";
+  const bool by_group = is_by_group(to, n);
   if (scalar.body->by_group) {
-    parameters += ", const int item, const int items, IN_LOCAL double* group_memory";
-    to.body_once("group_words", "\n" + std::string(part(kernels::scalar, "group")));
+    parameters += ", const int item, const int items";
+    if (by_group) parameters += ", IN_LOCAL double* group_memory";
+    to.body_once("group_words",
+                 "\n" + std::string(part(kernels::scalar, by_group ? "group" : "alone")));
   }
   // The body returns nothing: its result is in `out`.
   to.body_once(body,
@@ -64,7 +68,8 @@ std::string scalar_steps(Builder& to, int n, int items) {
                  {"arguments", std::to_string(std::max<std::size_t>(values.size(), 1))},
                  {"values", values.empty() ? "0.0" : joined(values)},
                  {"body", body},
-                 {"one_item", scalar.body->by_group ? "0" : "1"},
+                 {"one_item", by_group ? "0" : "1"},
+                 {"alone", scalar.body->by_group && !by_group ? ", 0, 1" : ""},
                  {"items", std::to_string(items)},
                  {"out", to.measure({false, n})}});
 }
@@ -72,7 +77,7 @@ std::string scalar_steps(Builder& to, int n, int items) {
 }  // namespace
 
 void write_scalar(Builder& to, int n, LaunchTest wanted) {
-  const bool by_group = body_of(to, n).by_group;
+  const bool by_group = is_by_group(to, n);
   const int items = by_group ? to.tuning().wide_histogram_items : items_alone;
   const std::string memory = by_group ? group_memory(items) : "";
   to.kernel(Builder::name({false, n}) + "_run", items, memory + scalar_steps(to, n, items),
@@ -87,8 +92,7 @@ std::string group_memory(int items) {
 }
 
 bool any_by_group(const Builder& to, const std::vector<int>& scalars) {
-  return std::any_of(scalars.begin(), scalars.end(),
-                     [&](int n) { return body_of(to, n).by_group; });
+  return std::any_of(scalars.begin(), scalars.end(), [&](int n) { return is_by_group(to, n); });
 }
 
 std::string scalars_at_end(Builder& to, const std::vector<int>& scalars, int items) {

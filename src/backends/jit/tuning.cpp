@@ -23,6 +23,7 @@ constexpr Tuning rows[] = {
      .local_bytes = 48 * 1024,
      .wide_histogram_items = 1024,
      .wide_histogram_groups = 132,
+     .group_scalars = true,
      .load_bytes = 16,
      .wave = 32,
      .exchanges = true,

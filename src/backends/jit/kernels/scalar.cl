@@ -52,12 +52,22 @@ FUNCTION double group_largest(const double own, IN_LOCAL double* memory, const i
 #define largest_of_group(own) group_largest(own, group_memory, items)
 // -- end
 
+// -- part: alone
+// The words of core/group_words.hpp for one work-item.
+FUNCTION double sum_before(const double own, double* total) {
+  *total = own;
+  return 0.0;
+}
+FUNCTION double largest_of_group(const double own) { return own; }
+// -- end
+
 // -- part: steps
 // By all work-items of a group.
 #define $count 256
 #define $at 0
 #define $in $inputs_side_by_side
 #define $one_item 1  // runs the body; else all of them do
+#define $alone       // what a body for a group is given then
 KERNEL($items) void steps(GLOBAL const double* $from, GLOBAL double* $inputs_side_by_side,
                           GLOBAL double* $out) {
   {
@@ -73,7 +83,7 @@ KERNEL($items) void steps(GLOBAL const double* $from, GLOBAL double* $inputs_sid
     if (ITEM == 0) {
       const long count[$inputs] = {$counts};
       const double args[$arguments] = {$values};
-      $body(in, count, args, $out);
+      $body(in, count, args, $out$alone);
     }
 #else
     {
