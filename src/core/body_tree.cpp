@@ -171,6 +171,7 @@ class Reader {
       expect("(");
       const double sign = all_ && take("-") ? -1 : 1;
       tree.number = sign * number();
+      while (all_ && take("/")) tree.number /= number();  // of doubles: "real(1.0 / 2.4)"
       expect(")");
       tree.name = written();
     } else if (take("at")) {

@@ -9,6 +9,15 @@ FUNCTION void $body(GLOBAL const double* in, const long* count, const double* ar
   out[0] = in[count[0] - 1] * args[0];
 }
 
+// -- part: alone
+// The words of core/group_words.hpp for one work-item.
+FUNCTION double sum_before(const double own, double* total) {
+  *total = own;
+  return 0.0;
+}
+FUNCTION double largest_of_group(const double own) { return own; }
+// -- end
+
 // -- part: group
 // The words of core/group_words.hpp, by 32 work-items first and then by each: no barrier stands in a
 // loop, which not every compiler of OpenCL takes.
@@ -52,15 +61,6 @@ FUNCTION double group_largest(const double own, IN_LOCAL double* memory, const i
 #define largest_of_group(own) group_largest(own, group_memory, items)
 // -- end
 
-// -- part: alone
-// The words of core/group_words.hpp for one work-item.
-FUNCTION double sum_before(const double own, double* total) {
-  *total = own;
-  return 0.0;
-}
-FUNCTION double largest_of_group(const double own) { return own; }
-// -- end
-
 // -- part: steps
 // By all work-items of a group.
 #define $count 256
@@ -83,7 +83,7 @@ KERNEL($items) void steps(GLOBAL const double* $from, GLOBAL double* $inputs_sid
     if (ITEM == 0) {
       const long count[$inputs] = {$counts};
       const double args[$arguments] = {$values};
-      $body(in, count, args, $out$alone);
+      $body(in, count, args, $out $alone);
     }
 #else
     {
