@@ -21,6 +21,7 @@ sys.path.insert(0, os.path.join(ROOT, "scripts"))
 PROGRAM = os.path.abspath(os.environ.get("IMPIPE", os.path.join(ROOT, "build/ci/src/cli/impipe")))
 LONG = bool(os.environ.get("IMPIPE_LONG_TESTS"))
 SANITIZED = bool(os.environ.get("IMPIPE_SANITIZED"))
+UNDER_OCLGRIND = "OCLGRIND_LOG" in os.environ
 RUN_TIMEOUT = 600 if SANITIZED else 100  # seconds; sanitizer builds are slow
 LONG_SHAPE = (60, 500) if SANITIZED else (500, 600)  # medfilt2 9 takes a while for these
 
@@ -129,7 +130,8 @@ class ProgramTest(unittest.TestCase):
 
     def environment(self, extra=None):
         kept = {k: v for k, v in os.environ.items()
-                if not k.startswith("IMPIPE_") or k == "IMPIPE_LONG_TESTS"}
+                if not k.startswith("IMPIPE_") or k == "IMPIPE_LONG_TESTS"
+                or k == "IMPIPE_TEST_ANY_DEVICE" or (k == "IMPIPE_CACHE_DIR" and UNDER_OCLGRIND)}
         return {**kept, **(extra or {})}
 
     def start(self, *arguments, command=None, env=None, **options):
