@@ -143,21 +143,29 @@ std::int64_t plane_stride(std::int64_t row_bytes) {
   return stride >= 1024 && (stride & (stride - 1)) == 0 ? stride + row_alignment : stride;
 }
 
-Plane::Plane(PixelClass cls, Size size) : cls_(cls), size_(size) {
-  stride_ = plane_stride(row_bytes());
-  const std::int64_t total = stride_ * size.height + tail_padding;
-  std::byte* block = allocator().take(total);
-  if (block == nullptr) {
+Plane::Plane(PixelClass cls, Size size) : Plane(new_planes(cls, 1, size).front()) {}
+
+Planes new_planes(PixelClass cls, int channels, Size size) {
+  Planes planes(static_cast<size_t>(channels));
+  const std::int64_t stride = plane_stride(size.width * bytes_of(cls));
+  const std::int64_t each =
+      (stride * size.height + tail_padding + row_alignment - 1) / row_alignment * row_alignment;
+  const std::int64_t total = channels * each;
+  std::byte* memory = allocator().take(total);
+  if (memory == nullptr) {
     throw Error("out of memory: an image of " + to_string(size) + " needs " +
                     std::to_string(total >> 20) + " MiB",
                 ExitCode::file_failed);
   }
-  data_ = std::shared_ptr<std::byte>(block, [total](std::byte* p) { allocator().give(p, total); });
-}
-
-Planes new_planes(PixelClass cls, int channels, Size size) {
-  Planes planes;
-  for (int c = 0; c < channels; ++c) planes.emplace_back(cls, size);
+  const std::shared_ptr<std::byte> block(memory,
+                                         [total](std::byte* p) { allocator().give(p, total); });
+  for (Plane& plane : planes) {
+    plane.cls_ = cls;
+    plane.size_ = size;
+    plane.stride_ = stride;
+    plane.data_ = {block, memory};
+    memory += each;
+  }
   return planes;
 }
 

@@ -72,6 +72,8 @@ class Plane {
   }
 
  private:
+  friend std::vector<Plane> new_planes(PixelClass cls, int channels, Size size);
+
   PixelClass cls_ = PixelClass::uint8;
   Size size_;
   std::int64_t stride_ = 0;
@@ -80,7 +82,7 @@ class Plane {
 
 // The channels of an image: planes of one class and size.
 using Planes = std::vector<Plane>;
-// Uninitialised pixels.
+// Uninitialised pixels, all in one block of memory: large pages hold more of it.
 Planes new_planes(PixelClass cls, int channels, Size size);
 
 // An image in host memory. Alpha lives in a plane of its own, so that operators on the pixels
