@@ -3,7 +3,7 @@
 
 #include "backends/cpu/device.hpp"
 #include "backends/cuda/device.hpp"
-#include "backends/jit/memory_pool.hpp"
+#include "backends/jit/runtime/memory_pool.hpp"
 #include "backends/opencl/device.hpp"
 
 namespace impipe::backends {

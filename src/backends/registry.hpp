@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <span>
 
-#include "backends/jit/binaries.hpp"
-#include "backends/jit/disk_cache.hpp"
+#include "backends/jit/runtime/binaries.hpp"
+#include "backends/jit/runtime/disk_cache.hpp"
 #include "core/backend.hpp"
 
 namespace impipe::backends {

@@ -1,7 +1,7 @@
 // The kernel plans of the table of kernels as text: kernel_plans.txt has those that are right. A
 // decision that changes shows here, whatever text it is written by. IMPIPE_UPDATE_GOLDEN=1 writes
 // the file anew.
-#include "backends/jit/kernel_plan.hpp"
+#include "backends/jit/plan/kernel_plan.hpp"
 
 #include <gtest/gtest.h>
 

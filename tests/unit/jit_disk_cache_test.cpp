@@ -1,5 +1,5 @@
 // The cache of compiled kernels under everything that can happen to a folder.
-#include "backends/jit/disk_cache.hpp"
+#include "backends/jit/runtime/disk_cache.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include <functional>
 #include <iterator>
 
-#include "backends/jit/binaries.hpp"
+#include "backends/jit/runtime/binaries.hpp"
 #include "core/error.hpp"
 #include "support/fresh_process.hpp"
 

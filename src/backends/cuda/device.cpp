@@ -8,7 +8,7 @@
 #include "backends/cuda/kernel.hpp"
 #include "backends/cuda/memory.hpp"
 #include "backends/cuda/queue.hpp"
-#include "backends/jit/kernel_plan.hpp"
+#include "backends/jit/generator.hpp"
 #include "backends/jit/yardstick.hpp"
 #include "core/error.hpp"
 

@@ -2,7 +2,8 @@
 #include "backends/cuda/kernel.hpp"
 
 #include "backends/cuda/compile.hpp"
-#include "backends/jit/binaries.hpp"
+#include "backends/jit/generator.hpp"
+#include "backends/jit/runtime/binaries.hpp"
 #include "core/error.hpp"
 
 namespace impipe::cuda {

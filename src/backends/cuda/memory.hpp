@@ -5,7 +5,7 @@
 #include <string>
 
 #include "backends/cuda/api.hpp"
-#include "backends/jit/memory_pool.hpp"
+#include "backends/jit/runtime/memory_pool.hpp"
 #include "core/backend.hpp"
 
 namespace impipe::cuda {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "backends/jit/launch.hpp"
+#include "backends/jit/runtime/launch.hpp"
 #include "core/error.hpp"
 
 namespace impipe::cuda {

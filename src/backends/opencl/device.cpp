@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "backends/jit/kernel_plan.hpp"
+#include "backends/jit/generator.hpp"
 #include "backends/jit/yardstick.hpp"
 #include "backends/opencl/queue.hpp"
 #include "core/error.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/jit/generator.hpp"
+#include "backends/jit/program/program.hpp"
 
 namespace impipe::opencl {
 

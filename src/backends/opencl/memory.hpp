@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "backends/jit/memory_pool.hpp"
+#include "backends/jit/runtime/memory_pool.hpp"
 #include "backends/opencl/loader.hpp"
 #include "core/backend.hpp"
 

@@ -1,7 +1,7 @@
 // One lane of work on an OpenCL device.
 #include "backends/opencl/queue.hpp"
 
-#include "backends/jit/launch.hpp"
+#include "backends/jit/runtime/launch.hpp"
 
 namespace impipe::opencl {
 namespace {

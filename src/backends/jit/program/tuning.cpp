@@ -1,0 +1,81 @@
+// The tuning tables: what differs between vendors, as numbers.
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#include "backends/jit/program/tuning.hpp"
+#include "core/error.hpp"
+
+namespace impipe::jit {
+namespace {
+
+// generic: what OpenCL 1.2 promises every full-profile device (32 KB of local memory, 1024 bytes
+//          of parameters), with 16-byte loads.
+// nvidia:  measured on one H200, docs/benchmarks/h200.md; 128 threads, 16-byte loads.
+// amd:     wavefronts of 64, four values a load and more work per work-item: Kong et al.,
+//          "Accelerating MATLAB Image Processing Toolbox Functions on GPUs", section 4.
+// intel:   sub-groups of 16 and 16-byte block loads: Intel's OpenCL optimisation guide for
+//          integrated graphics.
+constexpr Tuning rows[] = {
+    {.vendor = "generic", .unroll = false},
+    {.vendor = "nvidia",
+     .group = 128,
+     .local_bytes = 48 * 1024,
+     .wide_histogram_items = 1024,
+     .wide_histogram_groups = 132,
+     .group_scalars = true,
+     .load_bytes = 16,
+     .wave = 32,
+     .exchanges = true,
+     .groups_at_once = 2112,
+     .waiting_groups = 1024,
+     .histogram_items = 1024,
+     .processors = 132,
+     .strip_rows = 7,
+     .column_words = 16,
+     .column_blocks = 32},
+    {.vendor = "amd",
+     .group = 256,
+     .local_bytes = 32 * 1024,
+     .load_bytes = 16,
+     .wave = 64,
+     .groups_at_once = 512},
+    {.vendor = "intel",
+     .group = 64,
+     .local_bytes = 32 * 1024,
+     .load_bytes = 16,
+     .wave = 16,
+     .groups_at_once = 256},
+};
+
+bool contains(std::string_view text, std::string_view word) {
+  const auto equal = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) ==
+           std::tolower(static_cast<unsigned char>(b));
+  };
+  return std::search(text.begin(), text.end(), word.begin(), word.end(), equal) != text.end();
+}
+
+}  // namespace
+
+Tuning tuning_for(std::string_view vendor, Dialect dialect) {
+  const char* asked = std::getenv("IMPIPE_VENDOR");
+  const std::string_view name = asked != nullptr && *asked != '\0' ? asked : vendor;
+  Tuning found = rows[0];
+  for (const Tuning& row : rows) {
+    if (contains(name, row.vendor) ||
+        (std::string_view(row.vendor) == "amd" && contains(name, "Advanced Micro"))) {
+      found = row;
+    }
+  }
+  if (asked != nullptr && *asked != '\0' && found.vendor != name) {
+    throw Error("IMPIPE_VENDOR: '" + std::string(name) + "' is none of generic, nvidia, amd, intel",
+                ExitCode::usage);
+  }
+  // A CUDA kernel takes 4 KB of parameters, OpenCL promises 1 KB, pointers included.
+  if (dialect == Dialect::cuda) found.parameter_bytes = 3584;
+  found.fast = std::getenv("IMPIPE_JIT_STAGED") == nullptr;
+  return found;
+}
+
+}  // namespace impipe::jit
