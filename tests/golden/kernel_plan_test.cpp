@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "backends/jit/generator.hpp"
 #include "core/plane_kernel.hpp"
 #include "support/kernel_specs.hpp"
 #include "support/tiled_specs.hpp"

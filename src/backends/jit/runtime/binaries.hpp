@@ -12,12 +12,6 @@
 
 namespace impipe::jit {
 
-// Of this process so far.
-struct CompileCounts {
-  int compiled = 0;
-  int cached = 0;
-  double seconds = 0;  // that compiling and loading took, all threads together
-};
 CompileCounts compile_counts();
 
 // From now on every kernel's text is written to this folder, as a file named by the text's hash.

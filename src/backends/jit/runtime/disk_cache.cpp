@@ -1,4 +1,4 @@
-// Files of the cache: a header with lengths and a checksum, the key without its source, a title
+// Files of the cache: a header with lengths and a checksum, the key (without a source), a title
 // and the contents. Written under a temporary name and renamed, so that a reader sees all or
 // nothing.
 #include "backends/jit/runtime/disk_cache.hpp"
@@ -27,7 +27,7 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::array<char, 16> magic = {'i', 'm', 'p', 'i', 'p', 'e', ' ', 'c',
                                         'a', 'c', 'h', 'e', ' ', '0', '1', '\n'};
-constexpr std::string_view extension = ".kernel";
+constexpr std::string_view kernel_extension = ".kernel", verdict_extension = ".verdict";
 constexpr std::string_view temporary_extension = ".part";
 // Temporary files of processes that died are swept after this long.
 constexpr auto stale_after = std::chrono::hours(1);
@@ -78,7 +78,11 @@ std::string identity_of(const CacheKey& key, std::string_view compiler) {
 
 // Without the compiler: a file made by one is to be found where there is none.
 std::string file_name(const CacheKey& key) {
-  return hexadecimal(identity_of(key, "")) + std::string(extension);
+  return hexadecimal(identity_of(key, "")) + std::string(kernel_extension);
+}
+
+std::string identity_of(const VerdictKey& key) {
+  return "verdict " + key.question + "\ndevice " + key.device + "\ndriver " + key.driver;
 }
 
 // A descriptor that is closed when it goes. A symbolic link is not followed, and a pipe in a file's
@@ -133,55 +137,16 @@ class File {
   int descriptor_;
 };
 
-struct Parsed {
-  std::string identity, title;
-  Bytes contents;
-};
-
-// Nothing unless the file is whole and ours.
-std::optional<Parsed> parse(std::span<const std::byte> bytes) {
-  Header header;
-  if (bytes.size() < sizeof header) return std::nullopt;
-  std::memcpy(&header, bytes.data(), sizeof header);
-  bytes = bytes.subspan(sizeof header);
-  if (header.word != magic || header.identity_bytes > bytes.size() ||
-      header.title_bytes > bytes.size() - header.identity_bytes ||
-      header.contents_bytes != bytes.size() - header.identity_bytes - header.title_bytes ||
-      header.checksum != hash_of(bytes, first_basis)) {
-    return std::nullopt;
-  }
-  const auto take = [&](std::uint64_t n) {
-    const auto part = bytes.first(n);
-    bytes = bytes.subspan(n);
-    return std::string(reinterpret_cast<const char*>(part.data()), part.size());
-  };
-  Parsed parsed;
-  parsed.identity = take(header.identity_bytes);
-  parsed.title = take(header.title_bytes);
-  parsed.contents.assign(bytes.begin(), bytes.end());
-  return parsed;
-}
-
-Bytes file_contents(const std::string& identity, std::string_view title,
-                    std::span<const std::byte> contents) {
-  Header header{.identity_bytes = identity.size(),
-                .title_bytes = title.size(),
-                .contents_bytes = contents.size()};
-  Bytes out(sizeof header);
-  for (const auto part : {bytes_of_text(identity), bytes_of_text(title), contents}) {
-    out.insert(out.end(), part.begin(), part.end());
-  }
-  header.checksum = hash_of(std::span(out).subspan(sizeof header), first_basis);
-  std::memcpy(out.data(), &header, sizeof header);
-  return out;
-}
-
 // Whether the cache gave a file this name: the folder may be shared, with somebody's downloads say.
 bool is_cache_file(const fs::path& path) {
   const std::string name = path.filename().string();
   const std::size_t digits = name.find_first_not_of("0123456789abcdef");
-  if (digits != 32 || name.compare(digits, extension.size(), extension) != 0) return false;
-  const std::string rest = name.substr(digits + extension.size());  // of a temporary: ".PID.N.part"
+  if (digits != 32) return false;
+  std::string_view rest = std::string_view(name).substr(digits);
+  const bool kernel = rest.starts_with(kernel_extension);
+  if (!kernel && !rest.starts_with(verdict_extension)) return false;
+  rest.remove_prefix((kernel ? kernel_extension : verdict_extension).size());
+  // Of a temporary: ".PID.N.part".
   return rest.empty() ||
          (rest[0] == '.' && rest.ends_with(temporary_extension) &&
           rest.find_first_not_of("0123456789.") == rest.size() - temporary_extension.size() + 1);
@@ -232,6 +197,52 @@ std::string error_text(int code) {
 
 }  // namespace
 
+struct DiskCache::Entry {
+  std::string identity, title;
+  Bytes contents;
+
+  // Nothing unless the file is whole and ours.
+  static std::optional<Entry> of(std::span<const std::byte> file);
+  Bytes file() const;
+};
+
+std::optional<DiskCache::Entry> DiskCache::Entry::of(std::span<const std::byte> bytes) {
+  Header header;
+  if (bytes.size() < sizeof header) return std::nullopt;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  bytes = bytes.subspan(sizeof header);
+  if (header.word != magic || header.identity_bytes > bytes.size() ||
+      header.title_bytes > bytes.size() - header.identity_bytes ||
+      header.contents_bytes != bytes.size() - header.identity_bytes - header.title_bytes ||
+      header.checksum != hash_of(bytes, first_basis)) {
+    return std::nullopt;
+  }
+  const auto take = [&](std::uint64_t n) {
+    const auto part = bytes.first(n);
+    bytes = bytes.subspan(n);
+    return std::string(reinterpret_cast<const char*>(part.data()), part.size());
+  };
+  Entry entry;
+  entry.identity = take(header.identity_bytes);
+  entry.title = take(header.title_bytes);
+  entry.contents.assign(bytes.begin(), bytes.end());
+  return entry;
+}
+
+Bytes DiskCache::Entry::file() const {
+  Header header{.identity_bytes = identity.size(),
+                .title_bytes = title.size(),
+                .contents_bytes = contents.size()};
+  Bytes out(sizeof header);
+  for (const std::span<const std::byte> part :
+       {bytes_of_text(identity), bytes_of_text(title), std::span<const std::byte>(contents)}) {
+    out.insert(out.end(), part.begin(), part.end());
+  }
+  header.checksum = hash_of(std::span(out).subspan(sizeof header), first_basis);
+  std::memcpy(out.data(), &header, sizeof header);
+  return out;
+}
+
 DiskCache::DiskCache(fs::path folder, std::int64_t capacity)
     : folder_(std::move(folder)), capacity_(capacity) {}
 
@@ -251,9 +262,9 @@ bool DiskCache::is_trusted() {
   return reason.empty();
 }
 
-std::optional<Bytes> DiskCache::load(const CacheKey& key) {
+std::optional<DiskCache::Entry> DiskCache::read(const std::string& name) {
   if (folder_.empty() || !is_trusted()) return std::nullopt;
-  const fs::path path = folder_ / file_name(key);
+  const fs::path path = folder_ / name;
   const File file(path, O_RDONLY);
   if (!file.is_open()) {
     const int code = errno;
@@ -270,40 +281,31 @@ std::optional<Bytes> DiskCache::load(const CacheKey& key) {
     return std::nullopt;
   }
   const std::optional<Bytes> bytes = file.read_all();
-  std::optional<Parsed> parsed = bytes ? parse(*bytes) : std::nullopt;
-  if (!parsed) {
+  std::optional<Entry> entry = bytes ? Entry::of(*bytes) : std::nullopt;
+  if (!entry) {
     warn("the kernel cache has a damaged file, which is made anew: " + path.string());
     return std::nullopt;
   }
-  const std::string expected = identity_of(key, key.compiler);
-  const bool same =
-      key.compiler.empty() ? parsed->identity.starts_with(expected) : parsed->identity == expected;
-  if (!same) return std::nullopt;          // an older compiler's
   ::futimens(file.descriptor(), nullptr);  // it was used; fails on a read-only cache
-  return std::move(parsed->contents);
+  return entry;
 }
 
-void DiskCache::store(const CacheKey& key, std::span<const std::byte> contents,
-                      std::string_view title) {
+bool DiskCache::write(const std::string& name, const Entry& entry) {
   if (folder_.empty()) {
-    ++not_kept_;
-    return warn("there is no folder for the kernel cache: set IMPIPE_CACHE_DIR");
+    warn("there is no folder for the kernel cache: set IMPIPE_CACHE_DIR");
+    return false;
   }
   const auto fail = [this](const std::string& reason) {
-    ++not_kept_;
     warn("kernels can't be kept for the next run: " + folder_.string() + ": " + reason);
+    return false;
   };
   std::error_code error;
   // One that can't be trusted is not made either.
   if (folder_.is_absolute()) error = make_folder(folder_);
   if (error) return fail(error.message());
-  if (!is_trusted()) {
-    ++not_kept_;
-    return;
-  }
-  const Bytes bytes = file_contents(identity_of(key, key.compiler), title, contents);
+  if (!is_trusted()) return false;
+  const Bytes bytes = entry.file();
   static std::atomic<int> counter = 0;
-  const std::string name = file_name(key);
   const fs::path temporary =
       folder_ / (name + "." + std::to_string(::getpid()) + "." + std::to_string(counter++) +
                  std::string(temporary_extension));
@@ -316,11 +318,43 @@ void DiskCache::store(const CacheKey& key, std::span<const std::byte> contents,
   }
   fs::rename(temporary, folder_ / name, error);
   if (error) {
-    fail(error.message());
+    const std::string reason = error.message();
     fs::remove(temporary, error);
-    return;
+    return fail(reason);
   }
   keep_below_capacity(static_cast<std::int64_t>(bytes.size()));
+  return true;
+}
+
+std::optional<Bytes> DiskCache::load(const CacheKey& key) {
+  std::optional<Entry> entry = read(file_name(key));
+  if (!entry) return std::nullopt;
+  const std::string expected = identity_of(key, key.compiler);
+  const bool same =
+      key.compiler.empty() ? entry->identity.starts_with(expected) : entry->identity == expected;
+  if (!same) return std::nullopt;  // an older compiler's
+  return std::move(entry->contents);
+}
+
+void DiskCache::store(const CacheKey& key, std::span<const std::byte> contents,
+                      std::string_view title) {
+  const Entry entry{identity_of(key, key.compiler), std::string(title),
+                    Bytes(contents.begin(), contents.end())};
+  if (!write(file_name(key), entry)) ++not_kept_;
+}
+
+std::optional<std::string> DiskCache::load(const VerdictKey& key) {
+  const std::string identity = identity_of(key);
+  const std::optional<Entry> entry = read(hexadecimal(identity) + std::string(verdict_extension));
+  if (!entry || entry->identity != identity) return std::nullopt;
+  return std::string(reinterpret_cast<const char*>(entry->contents.data()), entry->contents.size());
+}
+
+void DiskCache::store(const VerdictKey& key, std::string_view verdict, std::string_view title) {
+  const std::string identity = identity_of(key);
+  const std::span<const std::byte> bytes = bytes_of_text(verdict);
+  write(hexadecimal(identity) + std::string(verdict_extension),
+        {identity, std::string(title), Bytes(bytes.begin(), bytes.end())});
 }
 
 void DiskCache::keep_below_capacity(std::int64_t added) {
@@ -331,7 +365,7 @@ void DiskCache::keep_below_capacity(std::int64_t added) {
   size_ = 0;
   const auto now = fs::file_time_type::clock::now();
   std::erase_if(files, [&](const Found& file) {
-    if (file.path.extension() == extension) return false;
+    if (file.path.extension() != temporary_extension) return false;
     if (now - file.time > stale_after) fs::remove(file.path, error);
     return true;
   });
@@ -362,13 +396,18 @@ DiskCache& disk_cache() {
   return cache;
 }
 
+std::string DiskCache::title_of(const fs::path& path) {
+  const File file(path, O_RDONLY);
+  const auto bytes = file.is_open() ? file.read_all() : std::nullopt;
+  const std::optional<Entry> entry = bytes ? Entry::of(*bytes) : std::nullopt;
+  return entry ? entry->title : "";
+}
+
 std::vector<CacheEntry> list_cache(const fs::path& folder) {
   std::vector<CacheEntry> entries;
   for (const Found& found : files_in(folder)) {
-    CacheEntry entry{.file = found.path, .bytes = found.bytes, .title = {}};
-    const File file(found.path, O_RDONLY);
-    const auto bytes = file.is_open() ? file.read_all() : std::nullopt;
-    if (const auto parsed = bytes ? parse(*bytes) : std::nullopt) entry.title = parsed->title;
+    CacheEntry entry{
+        .file = found.path, .bytes = found.bytes, .title = DiskCache::title_of(found.path)};
     entries.push_back(std::move(entry));
   }
   std::sort(entries.begin(), entries.end(),

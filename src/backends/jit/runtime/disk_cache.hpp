@@ -1,4 +1,4 @@
-// Keeps what the run-time compilers made on disk, for the next run.
+// Keeps what the run-time compilers made on disk for the next run, and verdicts on devices.
 //
 // The cache may be shared by processes, read-only, full, damaged or another program's: that costs
 // a warning and a compilation, never a failure. What is in it is run: it is used only where nobody
@@ -16,6 +16,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/device_cache.hpp"
 
 namespace impipe::jit {
 
@@ -43,14 +45,27 @@ class DiskCache {
   // title: what it is, for `impipe cache list`; one line.
   void store(const CacheKey& key, std::span<const std::byte> contents, std::string_view title);
 
-  // Entries that could not be stored.
+  // The same of verdicts, which are texts.
+  std::optional<std::string> load(const VerdictKey& key);
+  void store(const VerdictKey& key, std::string_view verdict, std::string_view title);
+
+  // Kernels that could not be stored.
   int not_kept() const { return not_kept_; }
+
+  // Of a file of a cache; empty where it is damaged or another program's.
+  static std::string title_of(const std::filesystem::path& file);
 
   // Warnings since the last call, each said once.
   std::vector<std::string> take_warnings();
 
  private:
+  struct Entry;  // a file's identity, title and contents
+
   void warn(std::string text);
+  // Nothing, perhaps with a warning, where there is no whole file of that name.
+  std::optional<Entry> read(const std::string& name);
+  // False, with a warning, where it can't be written.
+  bool write(const std::string& name, const Entry& entry);
   // Whether only the user and root can have put something into the folder; warns when not.
   bool is_trusted();
   void keep_below_capacity(std::int64_t added);
@@ -69,11 +84,6 @@ std::filesystem::path cache_folder();
 // This process's cache, in cache_folder().
 DiskCache& disk_cache();
 
-struct CacheEntry {
-  std::filesystem::path file;
-  std::int64_t bytes = 0;
-  std::string title;  // empty for a file that is not ours or is damaged
-};
 // Throws Error (file_failed) when there is something that is no folder or can't be read.
 std::vector<CacheEntry> list_cache(const std::filesystem::path& folder);
 // Removes the entries and temporary files, and nothing else. Returns how many.
