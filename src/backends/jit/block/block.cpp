@@ -33,7 +33,7 @@ void write_block_kernel(Builder& to, const KernelPlan& plan, int n) {
   const LaunchTest fits = [mean, n](const LaunchContext& at) { return !mean || is_mean(at, n); };
   const BlockSize size = blocks.size;
   if (blocks.low) {
-    const int items = to.tuning().group, enough = to.tuning().groups_at_once / 2;
+    const int items = to.tuning().group, enough = to.tuning().groups_at_once() / 2;
     const LaunchTest large = [=](const LaunchContext& at) {
       const Size s = at.size_of(self);
       return s.pixels() * at.count() >= std::int64_t{enough} * items * size.px * size.py;

@@ -111,7 +111,7 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
                    : "");
   // Four times the groups of some 60 registers a work-item that are at work at once: a table for a
   // few blocks costs little, and with fewer groups all read and write at the same time.
-  const int most = goes_on ? to_.tuning().groups_at_once : 0;
+  const int most = goes_on ? to_.tuning().groups_at_once() : 0;
   to_.kernel(
       name, items, text,
       [size = std::move(size), wanted = std::move(wanted), block_x, block_y, items,

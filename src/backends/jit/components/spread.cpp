@@ -46,7 +46,7 @@ class SpreadWriter : LabelWriterBase {
     add("_choose", "choose");
     add("_link", "link");
     add("_follow", "follow");
-    const int groups = to_.tuning().groups_at_once;
+    const int groups = to_.tuning().groups_at_once();
     to_.repeat(4, most_rounds, [image = image_, groups](const LaunchContext& at, int time) {
       const Size size = at.size_of(image);
       // The first round, and the one that is there already.
@@ -161,7 +161,7 @@ class SpreadWriter : LabelWriterBase {
 
   void add(const std::string& suffix, const char* kernel) {
     to_.kernel(name_ + suffix, items, text_of(kernel),
-               [image = image_, groups = to_.tuning().groups_at_once](const LaunchContext& at) {
+               [image = image_, groups = to_.tuning().groups_at_once()](const LaunchContext& at) {
                  return down_columns(at.size_of(image), groups);
                });
   }

@@ -123,7 +123,7 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
     copies /= 2;
   }
   const int group = tuning.histogram_items;
-  const Stream stream{image, group, tuning.groups_at_once, 64};
+  const Stream stream{image, group, tuning.groups_at_once(), 64};
   const int load = values_a_load(to, stream);
   const auto groups = [stream, load](const LaunchContext& at) {
     return stream.groups_for(at, load);
@@ -229,7 +229,7 @@ void write_histogram(Builder& to, const CountedCodes& counted, int n) {
   }
   const std::string value = to.value(image, "x", "y");
   const std::string place = codes ? "(int)" + value : bin + "(given, (double)" + value + ")";
-  const int most = to.tuning().groups_at_once;
+  const int most = to.tuning().groups_at_once();
   to.kernel(
       name + "_counts_of_groups", items,
       filled(part(kernels::histogram, "in_global"), {{"counters", std::to_string(counters)},

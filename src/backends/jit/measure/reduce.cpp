@@ -96,7 +96,7 @@ void write_stream(Builder& to, const Reductions& reductions) {
   const int items = one_launch ? 512 : 256;
   const std::string items_text = std::to_string(items);
   const int loads_of_group = one_launch ? 96 : 128;
-  const Stream stream{image, items, to.tuning().groups_at_once, loads_of_group};
+  const Stream stream{image, items, to.tuning().groups_at_once(), loads_of_group};
   const int load = values_a_load(to, stream);
   std::vector<Fold> folds;
   for (const int n : nodes) folds.push_back(fold_of(to, n));

@@ -117,7 +117,7 @@ void write_cells(Builder& to, const Reductions& reductions) {
   // NVIDIA's OpenCL spills there: 94 us against 81 for four measurements of 8192x8192 floats.
   const bool waves = wide && to.context().ends_in_last_group() && to.dialect() == Dialect::cuda;
   // Groups of waves go down their columns: as many as are at work at once.
-  const std::int64_t at_once = to.tuning().groups_at_once;
+  const std::int64_t at_once = to.tuning().groups_at_once();
   const auto groups_y = [=](const LaunchContext& at) {
     if (!waves) return down(at);
     const std::int64_t limit =

@@ -27,7 +27,7 @@ void write_select(Builder& to, int n) {
              to.argument(n, k, "place_" + std::to_string(k), "double") + ", 0.0, (double)" +
              to.width(image) + " * (double)" + to.height(image) + " - 1.0);\n";
   }
-  const int most = to.tuning().groups_at_once;
+  const int most = to.tuning().groups_at_once();
   for (int round = 0; round < 4; ++round) {
     const std::string shift = std::to_string(24 - 8 * round);
     const std::string begins = round == 0 ? "true"

@@ -24,7 +24,8 @@ void write_wide_histogram(Builder& to, const CountedCodes& counted, int n) {
   const Operand image = node.images[0];
   const std::string name = Builder::name({false, n});
   const int bins = std::get<Histogram>(node.primitive).bins;
-  const int group = to.tuning().wide_histogram_items, groups = to.tuning().wide_histogram_groups;
+  const int group = to.tuning().wide_histogram_items,
+            groups = to.tuning().groups_of_wide_histogram();
   const std::string unroll = to.tuning().unroll ? "#pragma unroll\n" : "";
   const auto number = [](std::int64_t i) { return std::to_string(i); };
   // Of one image they lie behind its ticket, are zeros there, and the second launch leaves zeros:

@@ -15,8 +15,8 @@ namespace {
 constexpr int most_small_count = 255;  // that fits a byte
 constexpr int codes = 256;
 constexpr int most_row_cells = 64;  // that a work-item holds four times over, in registers
-// Strips that a device needs to be busy, and their rows: a strip starts with a whole window.
-constexpr std::int64_t enough_strips = 132 * 896;
+// Strips that a processor needs to be busy, and their rows: a strip starts with a whole window.
+constexpr std::int64_t enough_strips = 896;
 constexpr int most_strip = 128, least_strip = 32;
 
 // The bytes of a row under a full rectangle's row, packed into words.
@@ -223,9 +223,10 @@ class RankHistogram {
     // 32 KB of local memory, or half of it beside the digits of wider classes.
     const int per = small_ ? 4 : 2, items = 32 * per / (rest_bits() > 0 ? 2 : 1);
     const Operand self{false, n_};
+    const std::int64_t enough = enough_strips * to_.tuning().processors;
     const std::string strip = to_.parameter(
-        ParameterType::int32, name_ + "_strip", [self, items](const LaunchContext& at, int) {
-          return static_cast<double>(strip_of(at.size_of(self)));
+        ParameterType::int32, name_ + "_strip", [self, enough](const LaunchContext& at, int) {
+          return static_cast<double>(strip_of(at.size_of(self), enough));
         });
     const std::string text =
         filled(kernel_text,
@@ -247,18 +248,21 @@ class RankHistogram {
                                        {"top", number(32 - 32 / per)}})},
                 {"result", result_text()},
                 {"store", to_.plane(self).pixel() + " = (" + type_of(node_.cls) + ")found;"}});
-    to_.kernel("store_" + Builder::name(self), items, text, [self, items](const LaunchContext& at) {
-      const Size size = at.size_of(self);
-      const std::int64_t each = strip_of(size);
-      return LaunchShape{{(size.width + items - 1) / items, (size.height + each - 1) / each, 1},
-                         {items, 1, 1}};
-    });
+    to_.kernel("store_" + Builder::name(self), items, text,
+               [self, items, enough](const LaunchContext& at) {
+                 const Size size = at.size_of(self);
+                 const std::int64_t each = strip_of(size, enough);
+                 return LaunchShape{
+                     {(size.width + items - 1) / items, (size.height + each - 1) / each, 1},
+                     {items, 1, 1}};
+               });
   }
 
  private:
-  static std::int64_t strip_of(Size size) {
+  // enough: strips that keep the device busy.
+  static std::int64_t strip_of(Size size, std::int64_t enough) {
     std::int64_t strip = most_strip;
-    while (strip > least_strip && size.width * size.height < strip * enough_strips) strip /= 2;
+    while (strip > least_strip && size.width * size.height < strip * enough) strip /= 2;
     return strip;
   }
 

@@ -266,7 +266,7 @@ class RectangleWriter {
   void row_kernel(const PlaneText& in, const PlaneText& out, const Reach& reach) {
     const Words w = words(false);
     const Tuning& tuning = to_.tuning();
-    const bool waves = tuning.exchanges && tuning.wave == 32;
+    const bool waves = tuning.exchanges && tuning.sub_group == 32;
     const bool long_blocks = waves && bytes_of(cls_) == 1 && reach.side() > 16;
     const Line line{long_blocks ? 16 : 8, waves ? 128 : 256, 1, waves};
     const int blocks = waves ? 32 : 64;  // of a line
