@@ -93,7 +93,7 @@ void take_words(const Command& command) {
       continue;
     }
     if (!names_only && extra.size() > 1 && extra[0] == '-') fail_unknown_option(command, extra);
-    if (command.words == nullptr || command.words->size() == command.most_words) {
+    if (command.words == nullptr || command.words->size() == command.max_words) {
       throw Error("unexpected argument '" + extra + "'; see impipe " + command.app->get_name() +
                   " --help");
     }

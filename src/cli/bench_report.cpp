@@ -35,8 +35,8 @@ std::string bench_line(const BenchRow& row, bool suite) {
     line = fmt::format("{:>12}{:>40}", "-", "");
   } else {
     line = fmt::format(
-        "{:12.2f} {:7.2f} {} {:5.1f} % {:8} {}", 1e6 * r.device, ratio(r.device, r.yardstick_time),
-        r.yardstick == Yardstick::read ? "r" : " ", 100 * ratio(r.floor, r.device), r.launches,
+        "{:12.2f} {:7.2f} {} {:5.1f} % {:8} {}", 1e6 * r.device, ratio(r.device, r.baseline_time),
+        r.baseline == Baseline::read ? "r" : " ", 100 * ratio(r.floor, r.device), r.launches,
         r.runs > 0 ? fmt::format("{:11.3f}", r.median_ms) : fmt::format("{:>11}", "-"));
   }
   if (suite) {
@@ -96,9 +96,9 @@ std::string bench_json(const std::vector<BenchRow>& rows, const std::string& sui
                   {"bytes", r.bytes},
                   {"floor_us", 1e6 * r.floor},
                   {"share_of_floor", ratio(r.floor, r.device)},
-                  {"yardstick", r.yardstick == Yardstick::read ? "read" : "copy"},
-                  {"yardstick_us", 1e6 * r.yardstick_time},
-                  {"times_yardstick", ratio(r.device, r.yardstick_time)}});
+                  {"yardstick", r.baseline == Baseline::read ? "read" : "copy"},
+                  {"yardstick_us", 1e6 * r.baseline_time},
+                  {"times_yardstick", ratio(r.device, r.baseline_time)}});
       if (r.runs > 0) {
         one.update({{"median_ms", r.median_ms}, {"min_ms", r.min_ms}, {"runs", r.runs}});
       }

@@ -21,10 +21,10 @@ struct Command {
   // Where what is no option goes, and how much of it there may be. Not left to CLI11, which takes
   // "[a,b]" for a list of two.
   std::vector<std::string>* words = nullptr;
-  std::size_t most_words = 0;
+  std::size_t max_words = 0;
   void takes(std::vector<std::string>& to, std::size_t most = std::size_t(-1)) {
     words = &to;
-    most_words = most;
+    max_words = most;
   }
 };
 

@@ -18,10 +18,10 @@ std::string range_of(const Parameter& parameter) {
 
 std::string numbers_of(const Parameter& parameter) {
   std::string kind = parameter.odd ? "odd number" : parameter.integer ? "whole number" : "number";
-  if (parameter.most_numbers == 1) return kind + range_of(parameter);
-  std::string count = std::to_string(parameter.least_numbers);
-  if (parameter.least_numbers != parameter.most_numbers) {
-    count += " to " + std::to_string(parameter.most_numbers);
+  if (parameter.max_numbers == 1) return kind + range_of(parameter);
+  std::string count = std::to_string(parameter.min_numbers);
+  if (parameter.min_numbers != parameter.max_numbers) {
+    count += " to " + std::to_string(parameter.max_numbers);
   }
   return count + " " + kind + "s" + range_of(parameter);
 }
@@ -31,7 +31,7 @@ std::string numbers_of(const Parameter& parameter) {
 std::string takes_of(const Parameter& parameter) {
   std::string out;
   const auto add = [&](const std::string& text) { out += (out.empty() ? "" : ", or ") + text; };
-  if (parameter.most_numbers > 0) add(numbers_of(parameter));
+  if (parameter.max_numbers > 0) add(numbers_of(parameter));
   if (!parameter.words.empty()) {
     std::string words;
     for (const std::string_view word : parameter.words) {

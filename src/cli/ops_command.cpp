@@ -77,7 +77,7 @@ Json json_of(const Operator& op) {
     Json json{{"name", p.name}, {"help", p.help}, {"takes", takes_of(p)}};
     if (p.letter != 0) json["letter"] = std::string(1, p.letter);
     if (!p.words.empty()) json["words"] = p.words;
-    if (p.most_numbers > 0) json["numbers"] = {p.least_numbers, p.most_numbers};
+    if (p.max_numbers > 0) json["numbers"] = {p.min_numbers, p.max_numbers};
     if (p.low != -unlimited) json["low"] = p.low;
     if (p.high != unlimited) json["high"] = p.high;
     if (!p.fallback.empty()) json["default"] = p.fallback;

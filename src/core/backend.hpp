@@ -64,12 +64,12 @@ class Kernel {
 };
 
 // What other kernels are measured against: nothing but 16-byte loads and stores.
-enum class Yardstick {
+enum class Baseline {
   copy,  // the bytes of a plane, padding included, to a plane of the same class and size
   read,  // the bytes of a plane; the output is a measurement of one value
 };
 
-// One launch. `spec` has the kernel's key and this launch's argument values, null for a Yardstick;
+// One launch. `spec` has the kernel's key and this launch's argument values, null for a Baseline;
 // `inputs` one a kernel input; `outputs` one a kernel output, allocated by the caller. All of them
 // are stacks of as many images.
 struct Launch {
@@ -89,7 +89,7 @@ class Queue {
   virtual std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) = 0;
   virtual std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) = 0;
   virtual std::vector<double> download(const DeviceMeasure& measure) = 0;
-  // The same for stacks of at most Device::most_stacked() images; upload: of equal ones.
+  // The same for stacks of at most Device::max_stacked() images; upload: of equal ones.
   virtual std::shared_ptr<DevicePlane> upload_stack(std::span<const Planes> images) {
     return upload(images.front());
   }
@@ -143,8 +143,8 @@ class Device {
   // The kernel for stacks. Only of nodes that do not stand alone.
   virtual std::unique_ptr<Kernel> prepare_stacked(const KernelSpec& spec) { return prepare(spec); }
   // Images of a stack at most.
-  virtual int most_stacked() const { return 1; }
-  virtual std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) = 0;
+  virtual int max_stacked() const { return 1; }
+  virtual std::unique_ptr<Kernel> prepare_baseline(Baseline baseline) = 0;
   virtual std::unique_ptr<Queue> make_queue() = 0;
   // Bytes a second, read plus written, of a copy within the device's memory, measured now; 0 when
   // that is not known. For reports.

@@ -12,7 +12,7 @@ namespace impipe {
 namespace {
 
 // Bounds for what a kernel can hold and a compiler bears; parentheses alone can nest the parser.
-constexpr std::size_t most_nodes = 1000;
+constexpr std::size_t max_nodes = 1000;
 constexpr int deepest_nesting = 100;
 
 struct Token {
@@ -145,7 +145,7 @@ bool ExpressionParser::accept(std::string_view text) {
 }
 
 int ExpressionParser::add(ExpressionOp op, std::array<int, 3> operands, double number, int index) {
-  if (out_.nodes_.size() == most_nodes) fail({0, size()}, "the expression is too long");
+  if (out_.nodes_.size() == max_nodes) fail({0, size()}, "the expression is too long");
   out_.nodes_.push_back({op, number, index, operands});
   return static_cast<int>(out_.nodes_.size()) - 1;
 }

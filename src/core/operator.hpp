@@ -31,8 +31,8 @@ struct Parameter {
   std::string_view name;  // the user's word, also in `key=value`
   char letter = 0;        // `k7` is size=7; 0 when there is none
   std::string_view help;  // one line, with the unit
-  int most_numbers = 0;   // how many numbers it takes; 0 when none
-  int least_numbers = 1;
+  int max_numbers = 0;    // how many numbers it takes; 0 when none
+  int min_numbers = 1;
   bool integer = false;
   bool odd = false;
   double low = -unlimited, high = unlimited;  // each number's range, ends included

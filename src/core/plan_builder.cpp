@@ -88,7 +88,7 @@ Step& PlanBuilder::add_step(Primitive primitive, const std::vector<ImageValue>& 
                             const std::vector<Arg>& args) {
   std::int64_t cells = cells_of(primitive) + static_cast<std::int64_t>(args.size());
   for (const Step& earlier : plan_.steps) cells += cells_of(earlier);
-  if (cells > most_plan_cells) throw PlanTooLarge();
+  if (cells > max_plan_cells) throw PlanTooLarge();
   plan_.steps.emplace_back();
   Step& step = plan_.steps.back();
   step.stages = {stage_};
@@ -251,11 +251,11 @@ MeasureValue PlanBuilder::scalar(const ScalarBody& body, std::vector<MeasureValu
 
 void PlanBuilder::report(std::string_view name, MeasureValue measure, int matrix_columns) {
   static constexpr const char* colours[] = {"_r", "_g", "_b"};
-  constexpr std::int64_t most_columns = 16;
+  constexpr std::int64_t max_columns = 16;
   plan_.last_measurement = measure.id;
   plan_.last_measurement_columns = matrix_columns;
   reported_ = true;
-  if (measure.values > most_columns) return;
+  if (measure.values > max_columns) return;
   for (int c = 0; c < measure.channels; ++c) {
     for (int e = 0; e < measure.values; ++e) {
       std::string column(name);

@@ -42,7 +42,7 @@ IMPIPE_POINT_BODY(expression_clamp, (x, low, high), (), { return clamp(x, low, h
 namespace impipe {
 namespace {
 
-constexpr std::int64_t chunk = 256;  // values of a slot: a few slots stay in the first cache
+constexpr std::int64_t chunk = 256;  // values of a slot: a few slots stay in L1
 
 const PointBody& body_of(ExpressionOp op) {
   switch (op) {

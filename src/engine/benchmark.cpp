@@ -47,14 +47,14 @@ MadeImage probed(const std::string& path) {
 
 // What the buffers of a measurement have together at least: several times a GPU's cache.
 constexpr double footprint = 256 << 20;
-constexpr size_t most_places = 4096;
+constexpr size_t max_places = 4096;
 
 size_t places_for(double bytes) {
   return std::clamp<size_t>(static_cast<size_t>(std::ceil(footprint / std::max(bytes, 1.0))), 2,
-                            most_places);
+                            max_places);
 }
 
-constexpr std::int64_t yardstick_width = 16384;
+constexpr std::int64_t baseline_width = 16384;
 
 ImageType made_type(const BenchmarkOptions& options) {
   return {.cls = options.cls,
@@ -77,12 +77,12 @@ Benchmark::Benchmark(const DeviceChoice& choice, int threads)
       pool_(threads - 1),
       device_(open_device(choice, pool_)),
       queue_(device_.device->make_queue()),
-      copy_(device_.device->prepare_yardstick(Yardstick::copy)),
-      read_(device_.device->prepare_yardstick(Yardstick::read)) {
+      copy_(device_.device->prepare_baseline(Baseline::copy)),
+      read_(device_.device->prepare_baseline(Baseline::read)) {
   // The GPU's own way of copying may be slower than a kernel's.
   constexpr double large = 512 << 20;
-  copy_speed_ = device().is_gpu ? large / yardstick_time(Yardstick::copy, large)
-                                : measure_copy_speed(threads_);
+  copy_speed_ =
+      device().is_gpu ? large / baseline_time(Baseline::copy, large) : measure_copy_speed(threads_);
 }
 
 Session& Benchmark::session(const pipeline::Pipeline& pipeline, const SessionOptions& options) {
@@ -121,12 +121,12 @@ const HostImage& Benchmark::image(const std::string& name, std::uint32_t seed,
 
 Material Benchmark::material(const pipeline::Pipeline& pipeline, const BenchmarkOptions& options) {
   // Planes and their places on the device stay for the next pipelines, within reason.
-  constexpr std::int64_t most_kept = std::int64_t{3} << 29;
+  constexpr std::int64_t max_kept = std::int64_t{3} << 29;
   std::int64_t kept = 0;
   for (const auto& [key, image] : images_) {
     for (const Plane& plane : image.planes) kept += plane.stride() * plane.size().height;
   }
-  if (kept > most_kept) {
+  if (kept > max_kept) {
     places_.clear();
     images_.clear();
   }
@@ -181,7 +181,7 @@ void Benchmark::check_sizes(Session& session, const pipeline::Pipeline& pipeline
   const std::vector<Size> sizes =
       pipeline::planned_sizes(pipeline, program->lowered, input.size, operands, most);
   // Each image as it is made and, where the device's memory is the host's, what a run has at the
-  // same time in two places and the yardstick's two copies of what it reads and writes.
+  // same time in two places and the baseline's two copies of what it reads and writes.
   const double made = static_cast<double>(input.type.channels * bytes_of(input.type.cls)) *
                       static_cast<double>(1 + pipeline.operands.size()) *
                       static_cast<double>(input.size.pixels());
@@ -219,8 +219,8 @@ std::vector<std::shared_ptr<DevicePlane>> Benchmark::places_of(const Planes& ima
 }
 
 Benchmark::Times Benchmark::time_of(const std::function<void(size_t)>& give, size_t places) {
-  constexpr double least_group = 2e-3, longest_group = 0.1, longest = 1;
-  constexpr int most_groups = 7, least_groups = 5;
+  constexpr double min_group = 2e-3, longest_group = 0.1, longest = 1;
+  constexpr int max_groups = 7, min_groups = 5;
   // The first run takes memory and warms up.
   size_t next = 0;
   give(next++);
@@ -230,12 +230,11 @@ Benchmark::Times Benchmark::time_of(const std::function<void(size_t)>& give, siz
   const double once = std::max(queue_->time() - start, 1e-6);
   // A GPU's group goes through all places, if that does not take too long.
   const size_t turn = device().is_gpu ? places : 1;
-  const auto turns =
-      static_cast<size_t>(std::ceil(least_group / (once * static_cast<double>(turn))));
+  const auto turns = static_cast<size_t>(std::ceil(min_group / (once * static_cast<double>(turn))));
   const auto most = static_cast<size_t>(std::max(1.0, longest_group / once));
-  const size_t runs = std::clamp<size_t>(turn * turns, 1, std::min(most, most_places));
+  const size_t runs = std::clamp<size_t>(turn * turns, 1, std::min(most, max_places));
   const double group = once * static_cast<double>(runs);
-  const int groups = group * most_groups < longest ? most_groups : least_groups;
+  const int groups = group * max_groups < longest ? max_groups : min_groups;
   std::vector<double> seconds = queue_->time_of(
       [&] {
         for (size_t i = 0; i < runs; ++i) give(next++);
@@ -247,12 +246,12 @@ Benchmark::Times Benchmark::time_of(const std::function<void(size_t)>& give, siz
   return {median, seconds.front(), groups};
 }
 
-double Benchmark::yardstick_time(Yardstick yardstick, double bytes) {
-  const bool copies = yardstick == Yardstick::copy;
+double Benchmark::baseline_time(Baseline baseline, double bytes) {
+  const bool copies = baseline == Baseline::copy;
   const auto each = static_cast<std::int64_t>(copies ? bytes / 2 : bytes);
-  const Size size{yardstick_width,
-                  std::max<std::int64_t>(1, (each + yardstick_width - 1) / yardstick_width)};
-  const auto [known, is_new] = yardstick_times_.try_emplace({yardstick, size.height});
+  const Size size{baseline_width,
+                  std::max<std::int64_t>(1, (each + baseline_width - 1) / baseline_width)};
+  const auto [known, is_new] = baseline_times_.try_emplace({baseline, size.height});
   if (!is_new) return known->second;
   const size_t places = places_for(bytes);
   std::vector<DeviceValue> from(places), to(places);
@@ -278,18 +277,18 @@ double Benchmark::yardstick_time(Yardstick yardstick, double bytes) {
 void Benchmark::measure_wall(Session& session, const Program& program, const Material& material,
                              int repeat, BenchmarkResult& result) {
   constexpr double budget_ms = 1000;
-  constexpr int least_runs = 5, most_runs = 1000;
+  constexpr int min_runs = 5, max_runs = 1000;
   const KernelSource kernels = [&](const KernelSpec& spec) { return session.kernel(spec); };
   // The first run warms caches and memory up and is not counted.
   execute(program, material, *queue_, kernels);
   std::vector<double> times;
   const auto begin = Clock::now();
-  const int runs = repeat > 0 ? repeat : most_runs;
+  const int runs = repeat > 0 ? repeat : max_runs;
   while (static_cast<int>(times.size()) < runs) {
     const auto start = Clock::now();
     execute(program, material, *queue_, kernels);
     times.push_back(milliseconds_since(start));
-    if (repeat == 0 && static_cast<int>(times.size()) >= least_runs &&
+    if (repeat == 0 && static_cast<int>(times.size()) >= min_runs &&
         milliseconds_since(begin) > budget_ms) {
       break;
     }
@@ -354,8 +353,8 @@ void Benchmark::measure_device(const Program& program, const Material& material,
   result.device_least = times.least;
   result.groups = times.groups;
   result.floor = result.bytes / copy_speed_;
-  result.yardstick = makes_image ? Yardstick::copy : Yardstick::read;
-  result.yardstick_time = yardstick_time(result.yardstick, result.bytes);
+  result.baseline = makes_image ? Baseline::copy : Baseline::read;
+  result.baseline_time = baseline_time(result.baseline, result.bytes);
 }
 
 BenchmarkResult Benchmark::run(const pipeline::Pipeline& pipeline,
@@ -371,9 +370,9 @@ BenchmarkResult Benchmark::run(const pipeline::Pipeline& pipeline,
   result.size = what.image.size();
   if (options.wall) measure_wall(of, *program, what, options.repeat, result);
   if (options.stack > 1) {
-    if (of.most_stacked(*program, 0) < options.stack) {
+    if (of.max_stacked(*program, 0) < options.stack) {
       throw Error("--stack: " + device().id + " computes at most " +
-                  std::to_string(of.most_stacked(*program, 0)) +
+                  std::to_string(of.max_stacked(*program, 0)) +
                   " images of this pipeline together");
     }
     measure_device(*of.stacked(program), what, options.stack, result);

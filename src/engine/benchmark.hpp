@@ -43,8 +43,8 @@ struct BenchmarkResult {
   double bytes = 0;
   double floor = 0;  // seconds: those bytes at the speed of a large copy
   // Copying as many bytes in the same way or, when no image leaves, reading them; seconds.
-  Yardstick yardstick = Yardstick::copy;
-  double yardstick_time = 0;
+  Baseline baseline = Baseline::copy;
+  double baseline_time = 0;
 };
 
 // A device and images on it, for pipelines in turn. One thread.
@@ -83,7 +83,7 @@ class Benchmark {
   // The program's kernels are for stacks of `stack` images.
   void measure_device(const Program& program, const Material& material, int stack,
                       BenchmarkResult& result);
-  double yardstick_time(Yardstick yardstick, double bytes);
+  double baseline_time(Baseline baseline, double bytes);
   // `give(i)` gives the work of a run to the queue; i counts on.
   Times time_of(const std::function<void(size_t)>& give, size_t places);
 
@@ -97,7 +97,7 @@ class Benchmark {
   // Kept for the next pipelines, up to a sum of bytes.
   std::map<std::string, HostImage> images_;
   std::map<const std::byte*, std::vector<std::shared_ptr<DevicePlane>>> places_;
-  std::map<std::pair<Yardstick, std::int64_t>, double> yardstick_times_;
+  std::map<std::pair<Baseline, std::int64_t>, double> baseline_times_;
 };
 
 }  // namespace impipe::engine

@@ -113,9 +113,9 @@ std::optional<std::int64_t> PictureWork::prepare() {
       picture_.partner_sizes(), settings_.decode.max_pixels);
   const bool on_cpu = settings_.lanes->first().device().id == "cpu";
   const ImageBytes bytes = image_bytes(*picture_.program, sizes, on_cpu ? 0 : device_row_alignment);
-  if (bytes.on_device > settings_.most_memory) {
+  if (bytes.on_device > settings_.max_memory) {
     throw Error(fmt::format("out of memory: its images take {:.1f} GiB, and there are {:.1f}",
-                            bytes.on_device / giga, settings_.most_memory / giga),
+                            bytes.on_device / giga, settings_.max_memory / giga),
                 ExitCode::file_failed);
   }
   std::error_code error;
@@ -201,7 +201,7 @@ FileWork::Stack PictureWork::stack() const {
   const Session& session = settings_.lanes->first();
   const double bytes =
       picture_.program->bytes_per_pixel * static_cast<double>(material_.image.size().pixels());
-  const int most = session.most_stacked(*picture_.program, bytes);
+  const int most = session.max_stacked(*picture_.program, bytes);
   if (most == 1) return {};
   std::string key = to_string(material_.image.type) + " " + to_string(material_.image.size());
   for (const auto& [name, image] : material_.operands) {

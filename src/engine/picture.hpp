@@ -64,7 +64,7 @@ struct PictureSettings {
   io::PipeBudget pipes = 0;  // bytes of pipes that may be kept, of those that --memory allows
   io::DecodeOptions decode;
   io::EncodeOptions encode;
-  double most_memory = 0;  // bytes that there are
+  double max_memory = 0;  // bytes that there are
   bool in_place = false;
   bool dry_run = false;
   bool update = false;

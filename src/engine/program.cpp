@@ -56,8 +56,8 @@ std::vector<std::vector<ValueId>> lifetimes(const Plan& plan) {
 }
 
 // The sum of what each value counts, of those that live at the same time, at most.
-double most_at_once(const Plan& plan, const std::vector<std::vector<ValueId>>& dead_after,
-                    const std::function<double(ValueId)>& count) {
+double max_at_once(const Plan& plan, const std::vector<std::vector<ValueId>>& dead_after,
+                   const std::function<double(ValueId)>& count) {
   std::set<ValueId> live = {0};
   for (const PlanOperand& operand : plan.operands) live.insert(operand.value);
   const auto sum_of_live = [&] {
@@ -144,7 +144,7 @@ ImageBytes image_bytes(const Program& program, const std::vector<Size>& sizes,
   };
   ImageBytes out;
   out.on_device =
-      most_at_once(plan, program.dead_after, [&](ValueId id) { return bytes(id, row_alignment); });
+      max_at_once(plan, program.dead_after, [&](ValueId id) { return bytes(id, row_alignment); });
   out.input = bytes(0, 0);
   out.result = plan.writes_image ? bytes(plan.result, 0) : 0;
   for (const Step& step : plan.steps) {
@@ -166,7 +166,7 @@ Program make_program(const pipeline::Pipeline& pipeline, Plan lowered, Plan plan
     program.operators.emplace_back(stage.call ? stage.call->op().name : std::string_view());
   }
   program.dead_after = lifetimes(plan);
-  program.bytes_per_pixel = most_at_once(
+  program.bytes_per_pixel = max_at_once(
       plan, program.dead_after, [&](ValueId id) { return bytes_per_pixel(plan.values[id]); });
   program.lowered = std::move(lowered);
   program.plan = std::move(plan);

@@ -151,7 +151,7 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   for (const pipeline::BoundStage& stage : pipeline.stages) {
     settings.stage_texts.push_back(stage.text);
   }
-  settings.most_memory = 2 * static_cast<double>(default_memory());
+  settings.max_memory = 2 * static_cast<double>(default_memory());
 }
 
 // Every name a result will have, and the folders they go to.

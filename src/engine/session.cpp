@@ -111,11 +111,11 @@ std::shared_ptr<const Program> Session::stacked(std::shared_ptr<const Program> p
   return known;
 }
 
-int Session::most_stacked(const Program& program, double bytes) const {
+int Session::max_stacked(const Program& program, double bytes) const {
   // A launch costs as long as moving about 4 MB: larger images gain nothing by company, and more
   // than some tens of MB together would only take memory.
   constexpr double small = 2 << 20, enough = 32 << 20;
-  const int most = device_.device->most_stacked();
+  const int most = device_.device->max_stacked();
   if (most == 1 || bytes > small) return 1;
   int planes = 1;  // of an image
   for (const PlaneKernel& kernel : program.planes) {

@@ -88,7 +88,7 @@ class Session {
   // Waits for all kernels; then the same.
   void wait_for_kernels();
   // Images of so many bytes each that the program may do together, at least 1.
-  int most_stacked(const Program& program, double bytes) const;
+  int max_stacked(const Program& program, double bytes) const;
 
   std::unique_ptr<Queue> make_queue() { return device_.device->make_queue(); }
   std::shared_ptr<const Kernel> kernel(const KernelSpec& spec) { return made_kernel(spec, false); }

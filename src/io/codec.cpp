@@ -135,10 +135,10 @@ void check_claims(const ImageInfo& info, std::int64_t file_bytes, std::int64_t m
     fail("too many pixels: " + what + " is more than the limit of " + std::to_string(max_pixels) +
          " (--max-pixels)");
   }
-  if (file_bytes < info.least_bytes) {
+  if (file_bytes < info.min_bytes) {
     fail("truncated " + std::string(name_of(info.format)) + ": " + what + " needs at least " +
-         std::to_string(info.least_bytes) + " bytes" +
-         (info.least_why.empty() ? "" : " (" + info.least_why + ")") + ", and the file has " +
+         std::to_string(info.min_bytes) + " bytes" +
+         (info.min_why.empty() ? "" : " (" + info.min_why + ")") + ", and the file has " +
          std::to_string(file_bytes));
   }
 }

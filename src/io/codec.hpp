@@ -29,8 +29,8 @@ struct ImageInfo {
   int pages = 1;        // pictures in the file: pages of a TIFF, frames of an animation
   Size tile;            // of a tiled TIFF; a tile is unpacked as a whole
   // Fewer bytes than this cannot hold such an image, and why; 0 where there is no bound.
-  std::int64_t least_bytes = 0;
-  std::string least_why;
+  std::int64_t min_bytes = 0;
+  std::string min_why;
   std::string detail;  // "8-bit palette, interlaced", for `impipe info`
   Size size() const { return orientation >= 5 ? Size{stored.height, stored.width} : stored; }
   // Memory of the decoded image.

@@ -9,8 +9,8 @@ namespace impipe::io {
 namespace {
 
 constexpr std::uint32_t tiled_flag = 0x200, deep_flag = 0x800, parts_flag = 0x1000;
-constexpr int most_attributes = 1 << 14;  // of a part
-constexpr std::int64_t most_channel_bytes = 1 << 20;
+constexpr int max_attributes = 1 << 14;  // of a part
+constexpr std::int64_t max_channel_bytes = 1 << 20;
 
 constexpr int uint_type = 0, half_type = 1;
 
@@ -98,7 +98,7 @@ void take(Part& part, const std::string& name, const ByteSource& source, std::in
     return source.read(at, count);
   };
   if (name == "channels") {
-    if (bytes > most_channel_bytes) fail("damaged EXR: its list of channels is too long");
+    if (bytes > max_channel_bytes) fail("damaged EXR: its list of channels is too long");
     part.channels = channels_in(value(bytes));
     part.has_channels = true;
   } else if (name == "dataWindow") {
@@ -128,7 +128,7 @@ void take(Part& part, const std::string& name, const ByteSource& source, std::in
 // empty header that ends a list of them.
 std::optional<Part> part_at(const ByteSource& source, std::int64_t& at) {
   Part part;
-  for (int count = 0; count < most_attributes; ++count) {
+  for (int count = 0; count < max_attributes; ++count) {
     const std::string name = text_at(source, at);
     if (name.empty()) return count == 0 ? std::nullopt : std::optional(std::move(part));
     text_at(source, at);  // the type, which the name tells

@@ -56,9 +56,9 @@ void claim_jpeg(ImageInfo& info, int code, const std::string& components) {
     fewest_down = std::clamp<std::int64_t>(sampling & 15, 1, fewest_down);
   }
   const Size block{8 * across / fewest_across, 8 * down / fewest_down};
-  info.least_bytes = whole_bytes(static_cast<double>(info.stored.pixels()) /
-                                 static_cast<double>(block.pixels()) / 8);
-  info.least_why = "JPEG has at least a bit for " + to_string(block) + " pixels";
+  info.min_bytes = whole_bytes(static_cast<double>(info.stored.pixels()) /
+                               static_cast<double>(block.pixels()) / 8);
+  info.min_why = "JPEG has at least a bit for " + to_string(block) + " pixels";
 }
 
 // What the file must have at least for what the directory claims. Counted is the image, or one
@@ -72,17 +72,17 @@ void claim_tiff(ImageInfo& info, const TiffLayout& l) {
   const double bytes = height * std::ceil(width * samples * static_cast<double>(l.bits) / 8);
   if (l.compression == 3 || l.compression == 4) {
     // A row like the one above is one bit (ITU-T T.6, vertical mode).
-    info.least_bytes = whole_bytes(height / 8);
-    info.least_why = "CCITT has at least a bit for a row";
+    info.min_bytes = whole_bytes(height / 8);
+    info.min_why = "CCITT has at least a bit for a row";
   } else if (l.compression == 6 || l.compression == 7) {
     // See jpeg_header; the coarsest sampling there is.
-    info.least_bytes = whole_bytes(width * height / (8 * 32 * 32));
-    info.least_why = "JPEG has at least a bit for 32x32 pixels";
+    info.min_bytes = whole_bytes(width * height / (8 * 32 * 32));
+    info.min_why = "JPEG has at least a bit for 32x32 pixels";
   }
   for (const Packing& packing : tiff_packings) {
     if (packing.compression != l.compression) continue;
-    info.least_bytes = whole_bytes(bytes / packing.most);
-    info.least_why = packing.why;
+    info.min_bytes = whole_bytes(bytes / packing.most);
+    info.min_why = packing.why;
   }
 }
 
@@ -95,7 +95,7 @@ std::string depth_text(int bits, bool is_float) {
 namespace {
 
 // More than any text that says how a picture is to be turned.
-constexpr std::int64_t most_text = 16 << 20;  // bytes
+constexpr std::int64_t max_text = 16 << 20;  // bytes
 
 // Hears what a text chunk of a PNG says of the orientation.
 void hear_png_text(const ByteSource& source, const std::string& kind, std::int64_t at,
@@ -106,7 +106,7 @@ void hear_png_text(const ByteSource& source, const std::string& kind, std::int64
   const bool xmp = keyword == "XML:com.adobe.xmp";
   const bool raw = keyword == "Raw profile type exif" || keyword == "Raw profile type APP1" ||
                    keyword == "Raw profile type xmp";
-  if ((!xmp && !raw) || length > most_text) return;
+  if ((!xmp && !raw) || length > max_text) return;
   std::string text = source.read_some(at, length);
   size_t begin = keyword.size() + 1;
   bool packed = kind == "zTXt";
@@ -118,7 +118,7 @@ void hear_png_text(const ByteSource& source, const std::string& kind, std::int64
   }
   if (begin > text.size()) return;
   text.erase(0, begin);
-  if (packed) text = codec_module(Format::png).inflate(text, most_text);
+  if (packed) text = codec_module(Format::png).inflate(text, max_text);
   if (xmp) {
     said.hear_xmp(text);
   } else {
@@ -172,9 +172,9 @@ ImageInfo png_header(const ByteSource& source) {
   info.detail = depth_text(bits) + (colour == 3 ? " palette" : "") +
                 (big_at(head, 28, 1) != 0 ? ", interlaced" : "");
   const int samples = colour == 2 ? 3 : colour == 6 ? 4 : colour == 4 ? 2 : 1;
-  info.least_bytes = whole_bytes(static_cast<double>(info.stored.width) * bits * samples / 8 *
-                                 static_cast<double>(info.stored.height) / 1032);
-  info.least_why = "deflate packs at most 1032:1";
+  info.min_bytes = whole_bytes(static_cast<double>(info.stored.width) * bits * samples / 8 *
+                               static_cast<double>(info.stored.height) / 1032);
+  info.min_why = "deflate packs at most 1032:1";
   return info;
 }
 

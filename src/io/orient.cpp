@@ -25,7 +25,7 @@ constexpr std::array<Turn, 9> turns{{{false, false, false},
 template <class P>
 void turn_pixels(const Plane& from, Plane& to, Turn turn) {
   const Size size = to.size();
-  constexpr std::int64_t tile = 32;  // both sides of a transposed tile stay in the first cache
+  constexpr std::int64_t tile = 32;  // both sides of a transposed tile stay in L1
   for (std::int64_t ty = 0; ty < size.height; ty += tile) {
     for (std::int64_t tx = 0; tx < size.width; tx += tile) {
       const std::int64_t bottom = std::min(ty + tile, size.height);

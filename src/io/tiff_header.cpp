@@ -10,9 +10,9 @@ namespace impipe::io {
 namespace {
 
 // At most as many as libtiff follows.
-constexpr int most_directories = 65535;
+constexpr int max_directories = 65535;
 // More than any packet that says how a picture is to be turned.
-constexpr std::uint64_t most_xmp = 16 << 20;  // bytes
+constexpr std::uint64_t max_xmp = 16 << 20;  // bytes
 
 constexpr int tiff_type_bytes(std::uint64_t type) {
   constexpr int sizes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
@@ -160,7 +160,7 @@ Directory read_directory(Directories& directories) {
       case 339: l.numbers = common_value(entry, "kind of number"); break;
       case 700:
         out.xmp_offset = entry.offset;
-        out.xmp_bytes = static_cast<std::int64_t>(std::min(entry.count, most_xmp));
+        out.xmp_bytes = static_cast<std::int64_t>(std::min(entry.count, max_xmp));
         return;
       default: return;
     }
@@ -301,8 +301,8 @@ TiffHeader read_tiff(const ByteSource& source) {
   while (directories.next() != 0) {
     const std::int64_t begin = directories.next();
     if (!seen.insert(begin).second) fail("damaged TIFF: its directories form a ring");
-    if (seen.size() > most_directories) {
-      fail("TIFF of more than " + std::to_string(most_directories) + " directories");
+    if (seen.size() > max_directories) {
+      fail("TIFF of more than " + std::to_string(max_directories) + " directories");
     }
     Directory directory;
     try {

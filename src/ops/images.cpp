@@ -55,7 +55,7 @@ ImageValue point_operand(const Call& call, const PlanBuilder& plan, std::string_
   return operand;
 }
 
-int most_channels(const std::vector<ImageValue>& images) {
+int max_channels(const std::vector<ImageValue>& images) {
   int out = 0;
   for (const ImageValue& image : images) out = std::max(out, image.type.channels);
   return out;

@@ -29,7 +29,7 @@ ImageValue matching_operand(const Call& call, const PlanBuilder& plan, std::stri
 ImageValue point_operand(const Call& call, const PlanBuilder& plan, std::string_view name,
                          bool masks = false);
 // A result that has the channels of all of these.
-int most_channels(const std::vector<ImageValue>& images);
+int max_channels(const std::vector<ImageValue>& images);
 
 // The names of the classes, for `class=`.
 PixelClass class_named(std::string_view name);

@@ -17,14 +17,14 @@ IMPIPE_POINT_BODY(place_in_table, (x), (), { return x; })
 namespace impipe::ops {
 namespace {
 
-constexpr std::size_t most_arguments = 200;  // of one step: a launch's arguments are 4096 bytes
+constexpr std::size_t max_arguments = 200;  // of one step: a launch's arguments are 4096 bytes
 
 }  // namespace
 
 MeasureValue table_of(PlanBuilder& plan, const std::vector<double>& values) {
   std::vector<MeasureValue> parts;
-  for (std::size_t from = 0; from < values.size(); from += most_arguments) {
-    const std::size_t count = std::min(most_arguments, values.size() - from);
+  for (std::size_t from = 0; from < values.size(); from += max_arguments) {
+    const std::size_t count = std::min(max_arguments, values.size() - from);
     std::vector<Arg> args{static_cast<double>(count)};
     for (std::size_t i = 0; i < count; ++i) args.emplace_back(values[from + i]);
     parts.push_back(plan.scalar(bodies::numbers_given, {}, args, static_cast<int>(count), 1));

@@ -49,15 +49,15 @@ bool in_range(const Parameter& p, double number) {
 // What a parameter takes, for messages: "2 numbers from 0 to 1, or stretchlim".
 std::string expectation(const Parameter& p) {
   std::string out;
-  if (p.most_numbers > 0) {
+  if (p.max_numbers > 0) {
     std::string what = p.odd ? "odd whole number" : p.integer ? "whole number" : "number";
-    if (p.most_numbers == 1) {
+    if (p.max_numbers == 1) {
       out = (what[0] == 'o' ? "an " : "a ") + what;
-    } else if (p.least_numbers == p.most_numbers) {
-      out = std::to_string(p.most_numbers) + " " + what + "s";
+    } else if (p.min_numbers == p.max_numbers) {
+      out = std::to_string(p.max_numbers) + " " + what + "s";
     } else {
-      out = std::to_string(p.least_numbers) + " to " + std::to_string(p.most_numbers) + " " + what +
-            "s";
+      out =
+          std::to_string(p.min_numbers) + " to " + std::to_string(p.max_numbers) + " " + what + "s";
     }
     if (std::isfinite(p.low) && std::isfinite(p.high)) {
       out += " from " + number_text(p.low) + " to " + number_text(p.high);
@@ -178,7 +178,7 @@ class Matcher {
     const Item& head = argument.items.front();
     const bool single = argument.items.size() == 1 && std::holds_alternative<Number>(head.value);
     const auto takes_it = [&](const Parameter& p) {
-      return p.most_numbers > 0 && (unset(p) || (single && filling_ == &p && room(p)));
+      return p.max_numbers > 0 && (unset(p) || (single && filling_ == &p && room(p)));
     };
     const Parameter* target = nullptr;
     // `edge canny 0.1,0.3 2`: thinning is 0 or 1, so 2 is sigma.
@@ -211,7 +211,7 @@ class Matcher {
       target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
     }
     if (target == nullptr) {
-      target = first([&](const Parameter& p) { return unset(p) && p.most_numbers > 0; });
+      target = first([&](const Parameter& p) { return unset(p) && p.max_numbers > 0; });
     }
     return target;
   }
@@ -284,7 +284,7 @@ class Matcher {
   }
 
   bool room(const Parameter& p) const {
-    return static_cast<int>(values_.at(std::string(p.name)).numbers.size()) < p.most_numbers;
+    return static_cast<int>(values_.at(std::string(p.name)).numbers.size()) < p.max_numbers;
   }
 
   void assign(const Parameter& p, const std::vector<Item>& items, Span span) {
@@ -309,7 +309,7 @@ class Matcher {
         const auto* number = std::get_if<Number>(&item.value);
         if (number == nullptr) fail(item.span, "the numbers of " + value.word + " are no range");
         value.numbers.push_back(number->fraction());
-      } else if (p.most_numbers > 0) {
+      } else if (p.max_numbers > 0) {
         add_numbers(p, value, item);
       } else if (const auto* n = std::get_if<Number>(&item.value);
                  n != nullptr && has_word(p, number_text(n->value))) {
@@ -332,7 +332,7 @@ class Matcher {
                               std::to_string(matrix->columns));
         }
         value.matrix = impipe::Matrix{matrix->rows, matrix->columns, matrix->values()};
-      } else if (p.most_numbers > 0 && (matrix->rows <= 2 || matrix->columns == 1)) {
+      } else if (p.max_numbers > 0 && (matrix->rows <= 2 || matrix->columns == 1)) {
         for (const double number : matrix->values()) add_number(p, value, number, item.span);
       } else {
         mismatch(p, item.span);
@@ -403,8 +403,8 @@ class Matcher {
 
   void add_number(const Parameter& p, ParameterValue& value, double number, Span span) {
     const std::string shown = number_text(number);
-    if (p.most_numbers == 0) mismatch(p, span);
-    if (static_cast<int>(value.numbers.size()) == p.most_numbers) {
+    if (p.max_numbers == 0) mismatch(p, span);
+    if (static_cast<int>(value.numbers.size()) == p.max_numbers) {
       fail(span,
            std::string(p.name) + " takes " + expectation(p) + ", " + shown + " is one too many");
     }
@@ -416,7 +416,7 @@ class Matcher {
 
   void check_count(const Parameter& p, const ParameterValue& value) const {
     const int count = static_cast<int>(value.numbers.size());
-    if (count == 0 || takes_shape(p) || count >= p.least_numbers) return;
+    if (count == 0 || takes_shape(p) || count >= p.min_numbers) return;
     fail(value.span,
          std::string(p.name) + " takes " + expectation(p) + ", not " + std::to_string(count));
   }

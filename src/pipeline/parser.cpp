@@ -13,11 +13,11 @@ namespace {
 
 // No real pipeline comes near these; they keep any text from exhausting memory or the stack.
 constexpr std::size_t longest_text = 1 << 20;
-constexpr std::size_t most_stages = 1000;
-constexpr std::size_t most_arguments = 1000;  // of one stage
-constexpr int most_items = 100'000;
-constexpr std::int64_t most_range_values = 2 * largest_range;  // of all ranges together
-constexpr int deepest_word = 8;                                // a:b:c:…
+constexpr std::size_t max_stages = 1000;
+constexpr std::size_t max_arguments = 1000;  // of one stage
+constexpr int max_items = 100'000;
+constexpr std::int64_t max_range_values = 2 * largest_range;  // of all ranges together
+constexpr int deepest_word = 8;                               // a:b:c:…
 
 constexpr bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 constexpr bool is_quote(char c) { return c == '\'' || c == '"'; }
@@ -306,9 +306,9 @@ Range Parser::range(std::size_t begin, std::string_view first) {
     fail(begin, at_, "the range has more than " + std::to_string(largest_range) + " values");
   }
   range_values_ += count;
-  if (range_values_ > most_range_values) {
+  if (range_values_ > max_range_values) {
     fail(begin, at_,
-         "the ranges up to here have more than " + std::to_string(most_range_values) + " values");
+         "the ranges up to here have more than " + std::to_string(max_range_values) + " values");
   }
   return out;
 }
@@ -325,7 +325,7 @@ Word Parser::word(std::size_t begin, std::string_view text, int depth) {
 
 Item Parser::item(int depth) {
   const std::size_t begin = at_;
-  if (++items_ > most_items) fail_here("the pipeline has too many values");
+  if (++items_ > max_items) fail_here("the pipeline has too many values");
   Item out;
   switch (peek()) {
     case '\'':
@@ -406,7 +406,7 @@ Stage Parser::stage() {
     out.span = span_from(begin);
     skip_space();
     if (at_end() || peek() == '|') return out;
-    if (out.arguments.size() == most_arguments) fail_here("the stage has too many arguments");
+    if (out.arguments.size() == max_arguments) fail_here("the stage has too many arguments");
     out.arguments.push_back(argument(out));
   }
 }
@@ -422,7 +422,7 @@ Script Parser::script() {
       fail_here(out.stages.empty() ? "a stage is missing before '|'"
                                    : "a stage is missing between '|' and '|'");
     }
-    if (out.stages.size() == most_stages) fail_here("the pipeline has more than 1000 stages");
+    if (out.stages.size() == max_stages) fail_here("the pipeline has more than 1000 stages");
     out.stages.push_back(stage());
     if (at_end()) return out;
     const std::size_t bar = at_++;

@@ -181,7 +181,7 @@ void print_program(const SpecCase& c, const Target& target, const std::string& f
   }
   for (const std::string& entry : program.entries) launches += entry + "\n";
   for (const int bytes : program.local_bytes) launches += std::to_string(bytes) + "\n";
-  launches += std::to_string(program.most_registers);
+  launches += std::to_string(program.max_registers);
   const std::string tokens = tokens_of(program.source);
   const std::string line =
       c.name + "\t" + target.name + "\t" + hash_of(tokens) + "\t" + hash_of(launches);

@@ -242,7 +242,7 @@ TEST(Catalogue, EveryOperatorIsDescribedFully) {
       EXPECT_TRUE(is_name(p.name)) << what;
       EXPECT_FALSE(p.help.empty()) << what;
       EXPECT_FALSE(p.required && !p.fallback.empty()) << what;
-      EXPECT_TRUE(p.most_numbers > 0 || !p.words.empty() || p.takes != Takes::nothing) << what;
+      EXPECT_TRUE(p.max_numbers > 0 || !p.words.empty() || p.takes != Takes::nothing) << what;
       EXPECT_LE(p.low, p.high) << what;
     }
   }
@@ -373,14 +373,14 @@ TEST(Catalogue, BothEndsOfEveryRange) {
   for (const Operator& op : catalogue()) {
     for (const Parameter& p : op.parameters) {
       if (left_out.contains(std::string(op.name) + " " + std::string(p.name))) continue;
-      if (p.most_numbers == 0 || !std::isfinite(p.low) || !std::isfinite(p.high)) continue;
+      if (p.max_numbers == 0 || !std::isfinite(p.low) || !std::isfinite(p.high)) continue;
       if (op.make != nullptr && (p.name == "size" && op.name != "fspecial")) continue;  // huge
       const auto it = with.find(std::string(op.name) + " " + std::string(p.name));
       for (const double end : {p.low, p.high}) {
         std::string text(op.name);
         if (it != with.end() && !it->second.empty()) text += " " + it->second;
         text += " " + std::string(p.name) + "=" + number_text(end);
-        for (int i = 1; i < p.most_numbers; ++i) text += "," + number_text(end);
+        for (int i = 1; i < p.max_numbers; ++i) text += "," + number_text(end);
         if (op.name == "constant") text += " value=0.5";
         try {
           if (op.make != nullptr) {

@@ -71,12 +71,12 @@ std::string CatalogueText::value(const Parameter& p) {
                                                 "'r + g + b'"};
   if (p.takes == Takes::operand || p.takes == Takes::operands) return pick(operands);
   if (p.takes == Takes::expression) return pick(expressions);
-  if (!p.words.empty() && (p.most_numbers == 0 || below(2) == 0)) {
+  if (!p.words.empty() && (p.max_numbers == 0 || below(2) == 0)) {
     return std::string(p.words[static_cast<std::size_t>(below(static_cast<int>(p.words.size())))]);
   }
   if (p.takes == Takes::kernel || p.takes == Takes::element) return shape(p);
   std::string out;
-  const int most = std::max(std::min(p.most_numbers, below(10) == 0 ? 70 : 4), 1);
+  const int most = std::max(std::min(p.max_numbers, below(10) == 0 ? 70 : 4), 1);
   for (int n = 1 + below(most); n > 0; --n) out += (out.empty() ? "" : ",") + number(p);
   return out;
 }

@@ -72,7 +72,7 @@ std::vector<Ran> run(const pipeline::Pipeline& pipeline, const std::vector<HostI
   if (images.size() == 1) {
     out.push_back(
         ran(engine::execute(*program, std::move(materials[0]), *queue, kernels), *program));
-  } else if (session.most_stacked(*program, 1) >= static_cast<int>(images.size())) {
+  } else if (session.max_stacked(*program, 1) >= static_cast<int>(images.size())) {
     for (engine::Outcome& outcome :
          engine::execute_stack(*session.stacked(program), std::move(materials), *queue, kernels)) {
       out.push_back(ran(std::move(outcome), *program));

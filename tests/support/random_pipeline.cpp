@@ -157,16 +157,16 @@ class Maker {
 
   std::string value(const Operator& op, const Parameter& p) {
     if (p.takes == Takes::element) return element();
-    if (p.takes == Takes::kernel && p.most_numbers == 0) return kernel();
+    if (p.takes == Takes::kernel && p.max_numbers == 0) return kernel();
     if (p.takes == Takes::operand) return op.name == "intlut" ? ":lut" : ":b";
     if (p.takes == Takes::operands) return pick(":b", ":b :b");
     if (p.takes == Takes::expression) return expression(op.name);
-    if (!p.words.empty() && (p.most_numbers == 0 || below(2) == 0)) {
+    if (!p.words.empty() && (p.max_numbers == 0 || below(2) == 0)) {
       return std::string(p.words[below(static_cast<int>(p.words.size()))]);
     }
-    const int least = std::max(p.least_numbers, 1);
+    const int least = std::max(p.min_numbers, 1);
     // Six limits are those of a colour image.
-    const int most = p.most_numbers == 6 ? least : std::min(p.most_numbers, 4);
+    const int most = p.max_numbers == 6 ? least : std::min(p.max_numbers, 4);
     int count = least + below(most - least + 1);
     std::string text;
     while (count-- > 0) text += (text.empty() ? "" : ",") + number(p);

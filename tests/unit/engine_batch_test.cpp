@@ -24,7 +24,7 @@ struct Ledger {
   std::set<std::int64_t> skips;
   std::int64_t bytes_each = 10;
   int microseconds = 200;
-  std::atomic<int> in_flight{0}, most_in_flight{0}, encoded{0}, released{0}, computing[64] = {};
+  std::atomic<int> in_flight{0}, max_in_flight{0}, encoded{0}, released{0}, computing[64] = {};
   std::atomic<bool> lane_shared{false};
   std::atomic<bool> stop{false};
   std::int64_t stop_at = -1;
@@ -46,8 +46,8 @@ class MadeUp : public FileWork {
   void decode() override {
     const int now = ++ledger_.in_flight;
     holds_ = true;
-    int most = ledger_.most_in_flight;
-    while (now > most && !ledger_.most_in_flight.compare_exchange_weak(most, now)) {
+    int most = ledger_.max_in_flight;
+    while (now > most && !ledger_.max_in_flight.compare_exchange_weak(most, now)) {
     }
     step(Part::decode);
   }
@@ -212,18 +212,18 @@ TEST(Batch, FailFastStopsAndStillReportsTheFailure) {
 TEST(Batch, BoundsTheFilesInFlight) {
   Ledger ledger;
   run(ledger, 60, {.threads = 6, .in_flight = 3});
-  EXPECT_LE(ledger.most_in_flight, 3);
-  EXPECT_GE(ledger.most_in_flight, 2);
+  EXPECT_LE(ledger.max_in_flight, 3);
+  EXPECT_GE(ledger.max_in_flight, 2);
 }
 
 TEST(Batch, BoundsTheBytesInFlight) {
   Ledger ledger;
   run(ledger, 60, {.threads = 6, .in_flight = 8, .memory = 29});
-  EXPECT_LE(ledger.most_in_flight, 2);
+  EXPECT_LE(ledger.max_in_flight, 2);
   // One file alone may have more than the bound.
   Ledger huge;
   const Told told = run(huge, 20, {.threads = 6, .in_flight = 8, .memory = 5});
-  EXPECT_EQ(huge.most_in_flight, 1);
+  EXPECT_EQ(huge.max_in_flight, 1);
   EXPECT_EQ(told.end.done, 20);
 }
 

@@ -76,8 +76,8 @@ class WrongDevice : public Device {
   }
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override { return good_->prepare(spec); }
-  std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) override {
-    return good_->prepare_yardstick(yardstick);
+  std::unique_ptr<Kernel> prepare_baseline(Baseline baseline) override {
+    return good_->prepare_baseline(baseline);
   }
   std::unique_ptr<Queue> make_queue() override {
     return repaired_ ? good_->make_queue()

@@ -214,8 +214,8 @@ class GatedDevice : public Device {
     if (failure_ == Failure::memory) throw OutOfDeviceMemory("no memory for it");
     return good_->prepare(spec);
   }
-  std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) override {
-    return good_->prepare_yardstick(yardstick);
+  std::unique_ptr<Kernel> prepare_baseline(Baseline baseline) override {
+    return good_->prepare_baseline(baseline);
   }
   std::unique_ptr<Queue> make_queue() override { return good_->make_queue(); }
 

@@ -168,9 +168,9 @@ TEST(Generator, LimitsTheRegistersOfNvidiasOpenCl) {
   const auto program = [&](jit::Dialect dialect) {
     return program_of(c.spec, dialect, jit::tuning_for("NVIDIA", dialect));
   };
-  EXPECT_EQ(program(jit::Dialect::opencl_nvidia).most_registers, 96);
-  EXPECT_EQ(program(jit::Dialect::opencl).most_registers, 0);
-  EXPECT_EQ(program(jit::Dialect::cuda).most_registers, 0);
+  EXPECT_EQ(program(jit::Dialect::opencl_nvidia).max_registers, 96);
+  EXPECT_EQ(program(jit::Dialect::opencl).max_registers, 0);
+  EXPECT_EQ(program(jit::Dialect::cuda).max_registers, 0);
 }
 
 TEST(Generator, HasInstructionsOfAVendorOnlyInItsDialect) {
@@ -189,7 +189,7 @@ TEST(Generator, HasOnlyThePreludeThatAProgramUses) {
         .source;
   };
   const std::string point = text(kernel_specs().front()), chain = text(chained_specs().front());
-  for (const char* part : {"is_last_group", "order_lanes", "load_16_float", "BESIDE"}) {
+  for (const char* part : {"is_last_group", "order_packed", "load_16_float", "BESIDE"}) {
     EXPECT_EQ(point.find(part), point.npos) << part;
   }
   // A body says clamp, which is clamp_double there.
@@ -232,7 +232,7 @@ TEST(Generator, HasOnlyTheParametersAndBuffersThatItsTextUses) {
 
 TEST(Code, KnowsWhatItsTextUses) {
   const jit::Code code = jit::code_of(
-      "  out(buffers->n0[y * given->n0_stride + x]) = n1(GIVE, x, y) + given->low;\n"
+      "  out(buffers->n0[y * params->n0_stride + x]) = n1(ARGS, x, y) + params->low;\n"
       "  for (;;) break;  // buffers and given by themselves\n");
   EXPECT_EQ(code.buffers, (std::set<std::string>{"n0"}));
   EXPECT_EQ(code.parameters, (std::set<std::string>{"n0_stride", "low"}));
@@ -296,8 +296,8 @@ TEST(Templates, AreFilledWithJustTheWordsTheyHave) {
   EXPECT_EQ(jit::filled("a$b = $a_b;$a\n", {{"a", "$b + 1"}, {"b", "2"}, {"a_b", "3"}}),
             "a2 = 3;2 + 1\n");
   int asked = 0;
-  const jit::Words words({{"twice", [] { return "$one + $one"; }},
-                          {"one", [&asked] { return std::to_string(++asked); }}});
+  const jit::Substitutions words({{"twice", [] { return "$one + $one"; }},
+                                  {"one", [&asked] { return std::to_string(++asked); }}});
   EXPECT_EQ(words.filled("$x $twice", {{"x", "0"}}), "0 1 + 2");
   EXPECT_EQ(words.filled("$twice", {{"one", "3"}}), "3 + 3");
   EXPECT_EQ(asked, 2);

@@ -10,11 +10,11 @@
 
 #include "backends/cuda/api.hpp"
 #include "backends/cuda/compile.hpp"
+#include "backends/jit/bandwidth_baseline.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/sub_group.hpp"
 #include "backends/jit/text/text.hpp"
-#include "backends/jit/text/wave.hpp"
-#include "backends/jit/yardstick.hpp"
 #include "backends/opencl/loader.hpp"
 #include "support/kernel_specs.hpp"
 #include "support/program_of.hpp"
@@ -29,12 +29,12 @@ using jit::KernelFile;
 bool is_header(const KernelFile& file) { return file.name.ends_with(".clh"); }
 
 // Of sub-groups that exchange registers, for which OpenCL 1.2 has no words.
-bool needs_registers(const KernelFile& file) { return file.name == "reduce_waves.cl"; }
+bool needs_registers(const KernelFile& file) { return file.name == "reduce_sub_groups.cl"; }
 
 // What an editor or a compiler gets that knows nothing of the writers.
 std::string alone(const KernelFile& file, Dialect dialect) {
-  return jit::prelude(dialect) + jit::wave_words(dialect) +
-         "#define GIVEN const int given\n#define GIVE 0\n#line 1 \"" + std::string(file.name) +
+  return jit::prelude(dialect) + jit::sub_group_words(dialect) +
+         "#define PARAMS const int params\n#define ARGS 0\n#line 1 \"" + std::string(file.name) +
          "\"\n" + std::string(file.text);
 }
 
@@ -126,8 +126,8 @@ std::string all_programs() {
     add(c, Dialect::cuda, "NVIDIA");
     add(c, Dialect::opencl_nvidia, "NVIDIA");
   }
-  for (const Yardstick kind : {Yardstick::copy, Yardstick::read}) {
-    text += jit::yardstick(kind, Dialect::opencl).source;
+  for (const Baseline kind : {Baseline::copy, Baseline::read}) {
+    text += jit::bandwidth_baseline(kind, Dialect::opencl).source;
   }
   return text;
 }

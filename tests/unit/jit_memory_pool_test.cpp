@@ -58,7 +58,7 @@ TEST(MemoryPool, ALaneTakesWhatItGaveBack) {
   const int lane = pool->open_lane();
   std::uint64_t handle = 0;
   for (int i = 0; i < 3; ++i) {
-    const Block block = pool->allocate(1000, lane);
+    const MemoryBlock block = pool->allocate(1000, lane);
     EXPECT_TRUE(handle == 0 || handle == block.handle());
     handle = block.handle();
   }
@@ -72,7 +72,7 @@ TEST(MemoryPool, AnotherLaneHasToWaitForTheEndOfTheFirst) {
   const std::uint64_t handle = pool->allocate(1000, a).handle();
   EXPECT_NE(pool->allocate(1000, b).handle(), handle);
   pool->close_lane(a);
-  const Block first = pool->allocate(1000, b), second = pool->allocate(1000, b);
+  const MemoryBlock first = pool->allocate(1000, b), second = pool->allocate(1000, b);
   EXPECT_EQ((std::set{first.handle(), second.handle()}), (std::set<std::uint64_t>{1, 2}));
   EXPECT_EQ(device.allocations, 2);
 }
@@ -81,8 +81,8 @@ TEST(MemoryPool, GivesBackWhatIsKeptBeforeMemoryIsOut) {
   FakeDevice device;  // 1 MiB
   const auto pool = device.pool();
   const int lane = pool->open_lane();
-  { const Block large = pool->allocate(700 << 10, lane); }
-  const Block other = pool->allocate(600 << 10, lane);
+  { const MemoryBlock large = pool->allocate(700 << 10, lane); }
+  const MemoryBlock other = pool->allocate(600 << 10, lane);
   EXPECT_EQ(pool->held(), size_class(600 << 10));
   try {
     pool->allocate(3 << 20, lane);
@@ -97,10 +97,10 @@ TEST(MemoryPool, HoldsNoMoreThanItsCap) {
   FakeDevice device;
   const auto pool = device.pool(100 << 10);
   const int lane = pool->open_lane();
-  std::optional<Block> used = pool->allocate(80 << 10, lane);
+  std::optional<MemoryBlock> used = pool->allocate(80 << 10, lane);
   EXPECT_THROW(pool->allocate(40 << 10, lane), OutOfDeviceMemory);
   used.reset();
-  const Block fits = pool->allocate(40 << 10, lane);
+  const MemoryBlock fits = pool->allocate(40 << 10, lane);
   EXPECT_NE(fits.handle(), 0u);
   EXPECT_EQ(pool->held(), 40 << 10);
 }
@@ -108,7 +108,7 @@ TEST(MemoryPool, HoldsNoMoreThanItsCap) {
 TEST(MemoryPool, EverythingGoesBackWithTheLastBlock) {
   FakeDevice device;
   {
-    std::optional<Block> block;
+    std::optional<MemoryBlock> block;
     {
       const auto pool = device.pool();
       block = pool->allocate(1000, pool->open_lane());
@@ -129,7 +129,7 @@ TEST(MemoryPoolInjected, DISABLED_TheSecondRequestFailsAndFreesWhatIsKept) {
   FakeDevice device;
   const auto pool = device.pool();
   const int lane = pool->open_lane();
-  { const Block kept = pool->allocate(1000, lane); }
+  { const MemoryBlock kept = pool->allocate(1000, lane); }
   EXPECT_THROW(pool->allocate(1000, lane), OutOfDeviceMemory);
   EXPECT_EQ(pool->held(), 0);
   EXPECT_NE(pool->allocate(1000, lane).handle(), 0u);

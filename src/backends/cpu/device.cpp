@@ -47,13 +47,13 @@ class CpuMeasure final : public DeviceMeasure {
 // Everything a launch needs is in its spec; a kernel is the promise that it was checked.
 class CpuKernel final : public Kernel {
  public:
-  explicit CpuKernel(std::optional<Yardstick> of = {}) : yardstick(of) {}
-  std::optional<Yardstick> yardstick;
+  explicit CpuKernel(std::optional<Baseline> of = {}) : baseline(of) {}
+  std::optional<Baseline> baseline;
 };
 
 // Some rows of a plane at a time, spread over the threads.
-void run_yardstick(Yardstick yardstick, const std::vector<Plane>& from, const StepValue& to,
-                   ThreadPool& pool) {
+void run_baseline(Baseline baseline, const std::vector<Plane>& from, const StepValue& to,
+                  ThreadPool& pool) {
   constexpr std::int64_t bytes_a_task = std::int64_t{1} << 20;
   const std::int64_t height = from.front().size().height, stride = from.front().stride();
   const std::int64_t rows = std::max<std::int64_t>(1, bytes_a_task / stride);
@@ -63,7 +63,7 @@ void run_yardstick(Yardstick yardstick, const std::vector<Plane>& from, const St
     const auto plane = static_cast<std::size_t>(task / tasks);
     const std::int64_t y = task % tasks * rows;
     const auto bytes = static_cast<std::size_t>(std::min(rows, height - y) * stride);
-    if (yardstick == Yardstick::copy) {
+    if (baseline == Baseline::copy) {
       std::memcpy((*to.planes)[plane].row(y), from[plane].row(y), bytes);
       return;
     }
@@ -108,8 +108,8 @@ class CpuQueue final : public Queue {
     std::vector<StepValue> inputs, outputs;
     for (const DeviceValue& value : launch.inputs) inputs.push_back(step_value(value));
     for (const DeviceValue& value : launch.outputs) outputs.push_back(step_value(value));
-    if (const auto yardstick = static_cast<const CpuKernel&>(kernel).yardstick) {
-      return run_yardstick(*yardstick, *inputs.front().planes, outputs.front(), pool_);
+    if (const auto baseline = static_cast<const CpuKernel&>(kernel).baseline) {
+      return run_baseline(*baseline, *inputs.front().planes, outputs.front(), pool_);
     }
     run_step(*launch.spec, inputs, outputs, pool_, scratches_, level_);
   }
@@ -156,8 +156,8 @@ class CpuDevice final : public Device {
     check_runnable(spec);
     return std::make_unique<CpuKernel>();
   }
-  std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) override {
-    return std::make_unique<CpuKernel>(yardstick);
+  std::unique_ptr<Kernel> prepare_baseline(Baseline baseline) override {
+    return std::make_unique<CpuKernel>(baseline);
   }
   std::unique_ptr<Queue> make_queue() override {
     return std::make_unique<CpuQueue>(pool_, scratches_, level_);

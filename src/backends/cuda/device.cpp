@@ -15,7 +15,7 @@ namespace impipe::cuda {
 namespace {
 
 // Native double arithmetic and 48 KB of shared memory; NVRTC 13 compiles for 7.5 and later.
-constexpr int least_capability = 50;
+constexpr int min_capability = 50;
 
 // "580.159.04", as nvidia-smi shows it, else the version of CUDA that the driver knows.
 std::string driver_version() {
@@ -53,7 +53,7 @@ jit::Tuning tuning_of(DeviceNumber device) {
                          {.processors = attribute_of(device, attribute_multiprocessors),
                           .sub_group = attribute_of(device, attribute_warp_size),
                           .local_bytes = attribute_of(device, attribute_shared),
-                          .most_local_bytes = attribute_of(device, attribute_most_shared)});
+                          .max_local_bytes = attribute_of(device, attribute_most_shared)});
 }
 
 DeviceInfo describe(int index) {
@@ -70,7 +70,7 @@ DeviceInfo describe(int index) {
   check(driver().api.device_memory(&memory, device), "cuDeviceTotalMem");
   info.memory = static_cast<std::int64_t>(memory);
   const int capability = capability_of(device);
-  if (capability < least_capability) {
+  if (capability < min_capability) {
     info.usable = false;
     info.why_not = "its compute capability is " + std::to_string(capability / 10) + "." +
                    std::to_string(capability % 10) + ", and 5.0 is needed";

@@ -16,7 +16,7 @@ constexpr std::size_t largest_piece = StagingPool::largest;
 constexpr std::int64_t bytes_a_thread = std::int64_t{512} << 10;
 
 // y and z of a grid.
-constexpr std::int64_t most_groups = 65535;
+constexpr std::int64_t max_groups = 65535;
 
 }  // namespace
 
@@ -174,7 +174,7 @@ void CudaQueue::clear(std::uint64_t handle, std::int64_t bytes) {
 }
 
 std::uint64_t CudaQueue::filled(std::span<const std::byte> contents,
-                                std::vector<jit::Block>& blocks) {
+                                std::vector<jit::MemoryBlock>& blocks) {
   blocks.push_back(take(static_cast<std::int64_t>(contents.size())));
   copy_in(blocks.back().handle(), contents);
   return blocks.back().handle();
@@ -207,8 +207,8 @@ void CudaQueue::launch(const Kernel& kernel, const Launch& launch, const OwnedEv
     if (!given.empty()) parameters.push_back(given.data());
     const auto& groups = pass.shape.groups;
     const std::string& name = compiled.entry_name(pass.entry);
-    if (groups[0] > std::numeric_limits<int>::max() || groups[1] > most_groups ||
-        groups[2] > most_groups) {
+    if (groups[0] > std::numeric_limits<int>::max() || groups[1] > max_groups ||
+        groups[2] > max_groups) {
       throw Error("cuda: " + name + ": the image is too large for one launch", ExitCode::backend);
     }
     const auto grid = [&](int axis) { return static_cast<unsigned>(groups[axis]); };
@@ -229,7 +229,8 @@ void CudaQueue::wait() {
 
 double CudaQueue::measure_copy() {
   context_->use();
-  return measured_copy([this](const jit::Block& from, const jit::Block& to, std::int64_t bytes) {
+  return measured_copy([this](const jit::MemoryBlock& from, const jit::MemoryBlock& to,
+                              std::int64_t bytes) {
     const double start = time();
     check(driver().api.copy(to.handle(), from.handle(), static_cast<std::size_t>(bytes), stream_),
           "cuMemcpyDtoDAsync");

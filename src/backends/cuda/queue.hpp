@@ -42,7 +42,7 @@ class CudaQueue final : public jit::GpuQueue {
   void copy_in(DevicePointer to, std::span<const std::byte> bytes);
   void clear(std::uint64_t handle, std::int64_t bytes) override;
   std::uint64_t filled(std::span<const std::byte> contents,
-                       std::vector<jit::Block>& blocks) override;
+                       std::vector<jit::MemoryBlock>& blocks) override;
   // Calls copy_row(y) for each row, on several threads when that pays.
   template <class CopyRow>
   void for_rows(std::int64_t first, std::int64_t count, std::int64_t row_bytes, CopyRow copy_row);

@@ -30,7 +30,7 @@ StagingPool::~StagingPool() {
 std::optional<StagingPool::Lease> StagingPool::take_now(Size& size,
                                                         std::unique_lock<std::mutex>& lock) {
   std::deque<std::unique_ptr<Piece>>& free = size.free;
-  const bool may_make = size.made < most_pieces;
+  const bool may_make = size.made < max_pieces;
   const bool ready =
       !free.empty() && driver().api.event_query(free.front()->done.get()) != error_not_ready;
   if (!ready && may_make) {

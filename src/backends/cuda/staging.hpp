@@ -38,7 +38,7 @@ class StagingPool {
   static constexpr std::size_t largest = std::size_t{4} << 20;  // bytes
   // Few enough to be pinned in about 10 ms, enough for a bus that takes 55 GB/s from threads that
   // copy 8 GB/s each.
-  static constexpr int most_pieces = 8;  // of each size
+  static constexpr int max_pieces = 8;  // of each size
 
   // A piece for as long as it lives.
   class Lease {

@@ -1,7 +1,7 @@
 // Programs for a device's kernels.
 #include "backends/jit/device.hpp"
 
-#include "backends/jit/yardstick.hpp"
+#include "backends/jit/bandwidth_baseline.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::jit {
@@ -29,8 +29,8 @@ std::unique_ptr<Kernel> GpuDevice::prepare_stacked(const KernelSpec& spec) {
   return load(generate(spec, dialect_, stacked), "stacked " + title_of(spec));
 }
 
-std::unique_ptr<Kernel> GpuDevice::prepare_yardstick(Yardstick yardstick) {
-  return load(jit::yardstick(yardstick, dialect_), "yardstick");
+std::unique_ptr<Kernel> GpuDevice::prepare_baseline(Baseline baseline) {
+  return load(jit::bandwidth_baseline(baseline, dialect_), "bandwidth baseline");
 }
 
 }  // namespace impipe::jit

@@ -15,8 +15,8 @@ class GpuDevice : public Device {
   const DeviceInfo& info() const override { return info_; }
   std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override;
   std::unique_ptr<Kernel> prepare_stacked(const KernelSpec& spec) override;
-  int most_stacked() const override { return jit::most_stacked; }
-  std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) override;
+  int max_stacked() const override { return jit::max_stacked; }
+  std::unique_ptr<Kernel> prepare_baseline(Baseline baseline) override;
 
  protected:
   GpuDevice(DeviceInfo info, Dialect dialect, const Tuning& tuning)

@@ -13,9 +13,9 @@
 #include "backends/jit/measure/reduce.hpp"
 #include "backends/jit/measure/wide_histogram.hpp"
 #include "backends/jit/neighbourhood/rank_histogram.hpp"
-#include "backends/jit/neighbourhood/rectangle.hpp"
 #include "backends/jit/neighbourhood/strip.hpp"
 #include "backends/jit/neighbourhood/tile.hpp"
+#include "backends/jit/neighbourhood/van_herk.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/plan/kernel_plan.hpp"
 #include "backends/jit/text/dialect.hpp"
@@ -118,7 +118,7 @@ class Generator {
       load_function();
     }
     void operator()(const VanHerk&) const {
-      write_rectangle_kernels(to, n);
+      write_van_herk_kernels(to, n);
       load_function();
     }
     void operator()(const RankHistogram&) const {

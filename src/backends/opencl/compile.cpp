@@ -14,8 +14,8 @@ std::string options_for(const Target& target, const jit::Program& program) {
   }
   if (target.dialect == jit::Dialect::opencl_nvidia) {
     text += " -DCAPABILITY=" + std::to_string(target.capability);
-    if (program.most_registers > 0) {
-      text += " -cl-nv-maxrregcount=" + std::to_string(program.most_registers);
+    if (program.max_registers > 0) {
+      text += " -cl-nv-maxrregcount=" + std::to_string(program.max_registers);
     }
   }
   return text;

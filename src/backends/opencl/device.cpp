@@ -126,7 +126,7 @@ jit::Tuning tuning_of(cl_device_id device, jit::Dialect dialect) {
       {.processors = static_cast<int>(number_of<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS)),
        .sub_group = static_cast<int>(together),
        .local_bytes = local,
-       .most_local_bytes = local});
+       .max_local_bytes = local});
 }
 
 class OpenClDevice final : public jit::GpuDevice {

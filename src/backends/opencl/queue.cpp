@@ -123,7 +123,7 @@ void OpenClQueue::clear(std::uint64_t handle, std::int64_t bytes) {
 }
 
 std::uint64_t OpenClQueue::filled(std::span<const std::byte> contents,
-                                  std::vector<jit::Block>& /*blocks*/) {
+                                  std::vector<jit::MemoryBlock>& /*blocks*/) {
   cl_int code = CL_SUCCESS;
   constants_.emplace_back(
       calls()->clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, contents.size(),
@@ -159,8 +159,8 @@ std::vector<double> OpenClQueue::time_of(const std::function<void()>& give, int 
   // The device fills memory while the host gives it the work; twice as often until that was long
   // enough.
   constexpr std::size_t bytes = std::size_t{256} << 20;
-  constexpr int most_fills = 1024;
-  const jit::Block filled = take(bytes);
+  constexpr int max_fills = 1024;
+  const jit::MemoryBlock filled = take(bytes);
   const Calls& cl = *calls();
   std::vector<double> seconds;
   for (int fills = 4; static_cast<int>(seconds.size()) < times;) {
@@ -179,7 +179,7 @@ std::vector<double> OpenClQueue::time_of(const std::function<void()>& give, int 
         cl.clGetEventInfo(start, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
     const double began = time_at(start), took = time_at(end) - began;
     check(code, "a marker's state");
-    if (state == CL_COMPLETE && fills < most_fills) {
+    if (state == CL_COMPLETE && fills < max_fills) {
       fills *= 2;
     } else {
       seconds.push_back(took);
@@ -189,7 +189,8 @@ std::vector<double> OpenClQueue::time_of(const std::function<void()>& give, int 
 }
 
 double OpenClQueue::measure_copy() {
-  return measured_copy([this](const jit::Block& from, const jit::Block& to, std::int64_t bytes) {
+  return measured_copy([this](const jit::MemoryBlock& from, const jit::MemoryBlock& to,
+                              std::int64_t bytes) {
     const double start = clock();
     check(calls()->clEnqueueCopyBuffer(queue_, buffer_of(from.handle()), buffer_of(to.handle()), 0,
                                        0, static_cast<std::size_t>(bytes), 0, nullptr, nullptr),

@@ -33,7 +33,7 @@ class OpenClQueue final : public jit::GpuQueue {
   void launch(const Kernel& kernel, const Launch& launch, cl_event* before);
   void clear(std::uint64_t handle, std::int64_t bytes) override;
   std::uint64_t filled(std::span<const std::byte> contents,
-                       std::vector<jit::Block>& blocks) override;
+                       std::vector<jit::MemoryBlock>& blocks) override;
   cl_event mark();                      // a point in the lane's work
   double time_at(cl_event mark) const;  // seconds on the device's clock, when it is reached
   double clock();  // seconds on the device's clock, when the work given so far is done

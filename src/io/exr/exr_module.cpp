@@ -184,14 +184,14 @@ Imf::Header header_of(const ExrStorage& storage, const std::vector<std::string>&
 template <class T>
 void write_rows(const HostImage& image, const std::vector<std::string>& names,
                 const ExrStorage& storage, Imf::OutputFile& file) {
-  constexpr std::int64_t most_rows = 32;
+  constexpr std::int64_t max_rows = 32;
   const Size size = image.size();
   const Planes planes = planes_of(image);
   const auto width = static_cast<size_t>(size.width);
-  const auto plane = width * static_cast<size_t>(std::min(most_rows, size.height));
+  const auto plane = width * static_cast<size_t>(std::min(max_rows, size.height));
   std::vector<T> words(plane * names.size());
-  for (std::int64_t top = 0; top < size.height; top += most_rows) {
-    const std::int64_t rows = std::min(most_rows, size.height - top);
+  for (std::int64_t top = 0; top < size.height; top += max_rows) {
+    const std::int64_t rows = std::min(max_rows, size.height - top);
     Imf::FrameBuffer buffer;
     for (size_t c = 0; c < names.size(); ++c) {
       T* to = words.data() + c * plane;

@@ -69,7 +69,7 @@ const RegisterOperator channel_operator{{
     .category = "colour",
     .parameters = {{.name = "k",
                     .help = "which: r, g, b, or its number from 1",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .integer = true,
                     .low = 1,
                     .high = 3,
@@ -174,7 +174,7 @@ const RegisterOperator imapplymatrix_operator{{
                     .required = true},
                    {.name = "add",
                     .help = "added to each row's sum, in the image's own units; one number: to all",
-                    .most_numbers = 3}},
+                    .max_numbers = 3}},
     .colour = true,
     .details =
         "M (r, g, b)' + add in the image's own units, in double, then rounded half away from zero\n"

@@ -28,15 +28,15 @@ IMPIPE_POINT_BODY(one_less, (x), (), { return round_away(x) - real(1); })
 namespace impipe::ops {
 namespace {
 
-constexpr int most_rows = 4096;
+constexpr int max_rows = 4096;
 constexpr Result colour_codes{.cls = PixelClass::uint8, .white = 255};
 constexpr Result numbers{.cls = PixelClass::single, .white = 0};
 
 Matrix map_of(const Call& call) {
   Matrix map = kernel_argument(call, "map");
-  if (map.columns != 3 || map.rows > most_rows) {
+  if (map.columns != 3 || map.rows > max_rows) {
     call.fail("map", "a map has 3 columns, red, green and blue, and at most " +
-                         std::to_string(most_rows) + " rows; this one is " +
+                         std::to_string(max_rows) + " rows; this one is " +
                          std::to_string(map.rows) + "x" + std::to_string(map.columns));
   }
   return map;
@@ -92,8 +92,8 @@ const RegisterOperator label2rgb_operator{{
                     .fallback = "jet"},
                    {.name = "background",
                     .help = "red,green,blue of label 0, from 0 to 1",
-                    .most_numbers = 3,
-                    .least_numbers = 3,
+                    .max_numbers = 3,
+                    .min_numbers = 3,
                     .low = 0,
                     .high = 1,
                     .fallback = "1,1,1"}},

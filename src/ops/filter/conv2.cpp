@@ -39,7 +39,7 @@ const RegisterOperator conv2_operator{{
                    {.name = "size",
                     .letter = 'k',
                     .help = "side k of a gaussian with sigma k/6 (or of `average`), in pixels",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .integer = true,
                     .low = 1,
                     .high = 255},

@@ -41,7 +41,7 @@ IMPIPE_POINT_BODY(either_not_both, (high, low), (), { return high > low ? real(1
 namespace impipe::ops {
 namespace {
 
-constexpr int most_terms = 124;  // of an expression that sums squares
+constexpr int max_terms = 124;  // of an expression that sums squares
 constexpr Result numbers{.cls = PixelClass::single, .white = 0};
 
 struct Offset {
@@ -110,8 +110,8 @@ ImageValue lower_stdfilt(const Call& call, PlanBuilder& plan) {
                         result);
   }
   const int terms = mask.full() ? std::max(mask.width, mask.height) : mask.count();
-  if (terms > most_terms) {
-    const std::string most = std::to_string(most_terms);
+  if (terms > max_terms) {
+    const std::string most = std::to_string(max_terms);
     call.fail("domain", "a domain is a rectangle of at most " + most +
                             " rows and columns, or has "
                             "at most " +

@@ -63,7 +63,7 @@ class Arguments {
 
 Matrix named_kernel(const Call& call, std::string_view parameter, std::string_view type,
                     std::span<const double> arguments) {
-  constexpr double least_sigma = 0.01, most_sigma = 1000;
+  constexpr double min_sigma = 0.01, max_sigma = 1000;
   Arguments a(call, parameter, type, arguments);
   Matrix kernel;
   if (type == "average") {
@@ -71,10 +71,10 @@ Matrix named_kernel(const Call& call, std::string_view parameter, std::string_vi
     kernel = average_kernel(rows, columns);
   } else if (type == "gaussian") {
     const auto [rows, columns] = a.size(3, 1);
-    kernel = gaussian_kernel(rows, columns, a.number("sigma", 0.5, least_sigma, most_sigma));
+    kernel = gaussian_kernel(rows, columns, a.number("sigma", 0.5, min_sigma, max_sigma));
   } else if (type == "log") {
     const auto [rows, columns] = a.size(5, 1);
-    kernel = log_kernel(rows, columns, a.number("sigma", 0.5, least_sigma, most_sigma));
+    kernel = log_kernel(rows, columns, a.number("sigma", 0.5, min_sigma, max_sigma));
   } else if (type == "laplacian") {
     kernel = laplacian_kernel(a.number("alpha", 0.2, 0, 1));
   } else if (type == "unsharp") {

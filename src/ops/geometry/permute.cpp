@@ -46,7 +46,7 @@ const RegisterOperator rot90_operator{{
     .category = "geometry",
     .parameters = {{.name = "k",
                     .help = "how many quarter turns; negative: clockwise; taken modulo 4",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .integer = true,
                     .low = -1e6,
                     .high = 1e6,

@@ -23,7 +23,7 @@ const RegisterOperator circshift_operator{{
     .category = "geometry",
     .parameters = {{.name = "by",
                     .help = "rows,columns: down and to the right; one number: rows",
-                    .most_numbers = 2,
+                    .max_numbers = 2,
                     .integer = true,
                     .low = -1e6,
                     .high = 1e6,
@@ -113,8 +113,8 @@ const RegisterOperator imtranslate_operator{{
     .category = "geometry",
     .parameters = {{.name = "translate",
                     .help = "pixels to the right,down",
-                    .most_numbers = 2,
-                    .least_numbers = 2,
+                    .max_numbers = 2,
+                    .min_numbers = 2,
                     .low = -1e6,
                     .high = 1e6,
                     .required = true},
@@ -128,7 +128,7 @@ const RegisterOperator imtranslate_operator{{
                     .fallback = "same"},
                    {.name = "fill",
                     .help = "the value outside the image, in its own units",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .fallback = "0"}},
     .details =
         "out(r,c) = A(r - y, c - x); whole numbers copy. bilinear and bicubic in float32, `fill`\n"

@@ -71,7 +71,7 @@ Parameter height() {
   return {.name = "h",
           .letter = 'h',
           .help = "height, in the image's own units",
-          .most_numbers = 1,
+          .max_numbers = 1,
           .low = 0,
           .high = 1e30,
           .required = true};

@@ -111,7 +111,7 @@ const RegisterOperator bwareaopen_operator{{
     .parameters = {{.name = "least",
                     .letter = 'n',
                     .help = "pixels that a component must have to stay",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .integer = true,
                     .low = 0,
                     .high = 1e12,

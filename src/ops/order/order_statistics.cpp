@@ -8,7 +8,7 @@
 namespace impipe::ops {
 namespace {
 
-constexpr int most_cells = 65535;  // of a domain: what 16-bit counts of a window's values hold
+constexpr int max_cells = 65535;  // of a domain: what 16-bit counts of a window's values hold
 constexpr int longest_side = 1001;
 
 Mask domain_argument(const Call& call) {
@@ -18,8 +18,8 @@ Mask domain_argument(const Call& call) {
                             " rows and columns, this one is " + std::to_string(mask.height) + "x" +
                             std::to_string(mask.width));
   }
-  if (mask.count() > most_cells) {
-    call.fail("domain", "a domain has at most " + std::to_string(most_cells) +
+  if (mask.count() > max_cells) {
+    call.fail("domain", "a domain has at most " + std::to_string(max_cells) +
                             " cells that are 1, this one has " + std::to_string(mask.count()));
   }
   return mask;
@@ -39,7 +39,7 @@ const Parameter pad{
     .help =
         "outside the image: zeros, a number, replicate, symmetric or circular; these values take "
         "part in the order",
-    .most_numbers = 1,
+    .max_numbers = 1,
     .words = {"zeros", "replicate", "symmetric", "circular"},
     .fallback = "zeros"};
 
@@ -51,7 +51,7 @@ const RegisterOperator ordfilt2_operator{{
                     .letter = 'n',
                     .help =
                         "place in ascending order, from 1; beyond the mask's count: the largest",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .integer = true,
                     .low = 1,
                     .high = 1e6,
@@ -101,7 +101,7 @@ const RegisterOperator medfilt2_operator{{
     .parameters = {{.name = "size",
                     .letter = 'k',
                     .help = "rows,columns of the neighbourhood; one number: a square",
-                    .most_numbers = 2,
+                    .max_numbers = 2,
                     .integer = true,
                     .low = 1,
                     .high = 255,

@@ -26,7 +26,7 @@ ImageValue combine(const Call& call, PlanBuilder& plan, const PointBody& with_im
     const ImageValue& operand = images.back();
     // A mask and an image make an image, whichever of them comes first.
     if (image.type.cls == PixelClass::logical) result = like(operand);
-    result.channels = most_channels(images);
+    result.channels = max_channels(images);
   }
   if (call.has("class")) result.cls = class_named(call.word("class"));
   // An integer result is rounded from double, whatever the other image's class.
@@ -39,7 +39,7 @@ ImageValue combine(const Call& call, PlanBuilder& plan, const PointBody& with_im
 
 Parameter with(std::string_view help) {
   return {
-      .name = "with", .help = help, .most_numbers = 1, .takes = Takes::operand, .required = true};
+      .name = "with", .help = help, .max_numbers = 1, .takes = Takes::operand, .required = true};
 }
 
 const Parameter result_class{.name = "class",

@@ -53,7 +53,7 @@ ImageValue lower_map(const Call& call, PlanBuilder& plan) {
     if (is_one_of(name, places)) variables.push_back(name);
   }
   Result result = result_of(call, plan.current());
-  result.channels = most_channels(images);
+  result.channels = max_channels(images);
   // Made of r, g and b alone it has one value a pixel.
   if (mixes && !expression.uses("x") && images.size() == 1) result.channels = 1;
   return plan.point(
@@ -159,13 +159,13 @@ const RegisterOperator stencil_operator{{
                    {.name = "radius",
                     .letter = 'r',
                     .help = "the farthest the expression may read, in pixels",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .integer = true,
                     .low = 0,
                     .high = largest_tap},
                    {.name = "boundary",
                     .help = "outside the image: a number, replicate, symmetric or circular",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .words = {"replicate", "symmetric", "circular"},
                     .fallback = "replicate"},
                    result_class},
@@ -188,7 +188,7 @@ const RegisterOperator reduce_operator{{
                    {.name = "init",
                     .help =
                         "acc at the start; must not change a result (0 for a sum, 1 for a product)",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .fallback = "0"}},
     .details =
         "acc is what was joined so far, x the next value; the order in which pixels are joined is\n"
@@ -208,7 +208,7 @@ const RegisterOperator histogram_operator{{
                    {.name = "bins",
                     .letter = 'n',
                     .help = "number of bins",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .integer = true,
                     .low = 1,
                     .high = 65536,

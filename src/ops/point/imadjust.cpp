@@ -108,8 +108,8 @@ const RegisterOperator imadjust_operator{{
     .parameters = {{.name = "in",
                     .help = "input range low,high on the unit scale; stretchlim: measured for each "
                             "channel; []: 0,1; six: the lows of r, g, b, then the highs",
-                    .most_numbers = 6,
-                    .least_numbers = 2,
+                    .max_numbers = 6,
+                    .min_numbers = 2,
                     .low = 0,
                     .high = 1,
                     .words = {"stretchlim", "[]"},
@@ -117,8 +117,8 @@ const RegisterOperator imadjust_operator{{
                    {.name = "out",
                     .help = "output range low,high on the unit scale; high,low inverts; []: 0,1; "
                             "six as for in",
-                    .most_numbers = 6,
-                    .least_numbers = 2,
+                    .max_numbers = 6,
+                    .min_numbers = 2,
                     .low = 0,
                     .high = 1,
                     .words = {"[]"},
@@ -126,7 +126,7 @@ const RegisterOperator imadjust_operator{{
                    {.name = "gamma",
                     .letter = 'g',
                     .help = "exponent; below 1 brightens",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .low = 0,
                     .high = 100,
                     .fallback = "1"},
@@ -134,7 +134,7 @@ const RegisterOperator imadjust_operator{{
                     .help =
                         "for stretchlim: parts of the pixels cut at the ends, low,high; t means "
                         "t,1-t",
-                    .most_numbers = 2,
+                    .max_numbers = 2,
                     .low = 0,
                     .high = 1,
                     .fallback = "0.01,0.99"}},
@@ -156,7 +156,7 @@ const RegisterOperator gamma_operator{{
     .parameters = {{.name = "gamma",
                     .letter = 'g',
                     .help = "exponent",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .low = 0,
                     .high = 100,
                     .required = true}},

@@ -30,7 +30,7 @@ Parameter level(std::string_view fallback) {
   return {.name = "level",
           .letter = 't',
           .help = "threshold on the unit scale; graythresh: Otsu's",
-          .most_numbers = 1,
+          .max_numbers = 1,
           .low = 0,
           .high = 1,
           .words = {"graythresh"},

@@ -55,7 +55,7 @@ ImageValue lower_imlincomb(const Call& call, PlanBuilder& plan) {
                        " images (the current one and those named); each needs one");
   }
   Result result = like(plan.current());
-  result.channels = most_channels(images);
+  result.channels = max_channels(images);
   if (call.has("class")) result.cls = class_named(call.word("class"));
   if (weights.size() > sums.size()) {
     return plan.point(Point{.expression = long_sum(weights, call.number("add")), .in_double = true},
@@ -74,14 +74,14 @@ const RegisterOperator imlincomb_operator{{
     .parameters = {{.name = "k",
                     .letter = 'k',
                     .help = "weights: the current image's first, then one for each image named",
-                    .most_numbers = 64,
+                    .max_numbers = 64,
                     .required = true},
                    {.name = "images",
                     .help = "other images of equal size and white, gray or with as many channels",
                     .takes = Takes::operands},
                    {.name = "add",
                     .help = "a number that is added, in the image's own units",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .fallback = "0"},
                    {.name = "class",
                     .help = "class of the result; the current image's when not given",

@@ -18,7 +18,7 @@ IMPIPE_POINT_BODY(one_more, (x), (), { return x + real(1); })
 namespace impipe::ops {
 namespace {
 
-constexpr int most_levels = 255;
+constexpr int max_levels = 255;
 constexpr int levels_a_point = 8;
 constexpr Result numbers{.cls = PixelClass::single, .white = 0};
 
@@ -52,11 +52,11 @@ const RegisterOperator imquantize_operator{{
     .category = "point",
     .parameters = {{.name = "levels",
                     .help = "ends of the intervals, rising, in the image's own units",
-                    .most_numbers = most_levels,
+                    .max_numbers = max_levels,
                     .required = true},
                    {.name = "values",
                     .help = "a value for each interval, one more than levels",
-                    .most_numbers = most_levels + 1}},
+                    .max_numbers = max_levels + 1}},
     .details =
         "i = number of levels < x: a value equal to a level belongs below it, NaN is 0. Without\n"
         "values the result is i + 1, single without a white; with them values[i], single with the\n"

@@ -167,7 +167,7 @@ const RegisterOperator ssim_operator{{
                    {.name = "radius",
                     .letter = 'r',
                     .help = "standard deviation of the gaussian window, in pixels",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .low = 0.01,
                     .high = 40,
                     .fallback = "1.5"}},

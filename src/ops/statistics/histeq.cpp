@@ -65,7 +65,7 @@ const RegisterOperator histeq_operator{{
     .parameters = {{.name = "bins",
                     .letter = 'n',
                     .help = "number of levels",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .integer = true,
                     .low = 2,
                     .high = 65536,

@@ -25,7 +25,7 @@ const RegisterOperator imhist_operator{{
     .parameters = {{.name = "bins",
                     .letter = 'n',
                     .help = "number of bins; 256 when not given, 2 for logical",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .integer = true,
                     .low = 1,
                     .high = 65536}},

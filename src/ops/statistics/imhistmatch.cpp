@@ -73,7 +73,7 @@ const RegisterOperator imhistmatch_operator{{
                    {.name = "bins",
                     .letter = 'n',
                     .help = "of the reference's histogram: the most levels of the result",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .integer = true,
                     .low = 2,
                     .high = 65536,

@@ -45,7 +45,7 @@ const RegisterOperator jointhist_operator{{
                    {.name = "bins",
                     .letter = 'n',
                     .help = "number of bins of each image",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .integer = true,
                     .low = 1,
                     .high = 4096,

@@ -10,7 +10,7 @@ IMPIPE_SCALAR_BODY(total_of_channels, {
   out[0] = total;
 })
 // NaN is skipped: a channel without other values has NaN.
-IMPIPE_SCALAR_BODY(least_of_channels, {
+IMPIPE_SCALAR_BODY(min_of_channels, {
   out[0] = in[0];
   for (int c = 1; c < (int)count[0]; ++c) {
     if (in[c] < out[0] || out[0] != out[0]) out[0] = in[c];
@@ -86,7 +86,7 @@ ImageValue lower_stats(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const int channels = columns(call, image);
   const MeasureValue least =
-      reduced(plan, image, ReduceKind::min, bodies::least_of_channels, channels);
+      reduced(plan, image, ReduceKind::min, bodies::min_of_channels, channels);
   const MeasureValue largest =
       reduced(plan, image, ReduceKind::max, bodies::largest_of_channels, channels);
   const MeasureValue sums = plan.reduce({.kind = ReduceKind::sum}, image, {});
@@ -162,7 +162,7 @@ const RegisterOperator min_operator{{
     .lower =
         [](const Call& call, PlanBuilder& plan) {
           const ImageValue image = plan.current();
-          plan.report("min", reduced(plan, image, ReduceKind::min, bodies::least_of_channels,
+          plan.report("min", reduced(plan, image, ReduceKind::min, bodies::min_of_channels,
                                      columns(call, image)));
           return image;
         },

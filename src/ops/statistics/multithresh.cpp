@@ -88,7 +88,7 @@ const RegisterOperator multithresh_operator{{
     .parameters = {{.name = "n",
                     .letter = 'n',
                     .help = "how many thresholds",
-                    .most_numbers = 1,
+                    .max_numbers = 1,
                     .integer = true,
                     .low = 1,
                     .high = 20,

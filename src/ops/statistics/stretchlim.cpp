@@ -77,7 +77,7 @@ const RegisterOperator stretchlim_operator{{
     .category = "statistics",
     .parameters = {{.name = "tol",
                     .help = "parts of the pixels below and above, low,high; t means t,1-t",
-                    .most_numbers = 2,
+                    .max_numbers = 2,
                     .low = 0,
                     .high = 1,
                     .fallback = "0.01,0.99"}},

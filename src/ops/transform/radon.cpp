@@ -19,7 +19,7 @@ const RegisterOperator radon_operator{{
     .parameters = {{.name = "theta",
                     .letter = 't',
                     .help = "the angles in degrees, a list or a range, in the order of the columns",
-                    .most_numbers = 100000,
+                    .max_numbers = 100000,
                     .fallback = "0:179"}},
     .one_channel = true,
     .details =

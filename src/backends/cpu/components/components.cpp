@@ -10,7 +10,7 @@
 namespace impipe::cpu {
 namespace {
 
-constexpr std::int64_t least_rows = 32;  // of a strip
+constexpr std::int64_t min_rows = 32;  // of a strip
 constexpr std::int64_t strips_a_thread = 4;
 
 // Memory for `count` elements of `floats` * 4 bytes, from what images have left.
@@ -24,22 +24,22 @@ Components::Components(const BitPlane& set, const BitPlane* flags, Keep keep, in
                        ThreadPool& pool, CpuLevel level)
     : set_(set), level_(level), keep_(keep), reach_(connectivity == 8 ? 1 : 0) {
   const Size size = set.size();
-  const std::int64_t most_runs = (size.width + 1) / 2;  // a row
-  if (most_runs * size.height > std::numeric_limits<std::uint32_t>::max()) {
+  const std::int64_t max_runs = (size.width + 1) / 2;  // a row
+  if (max_runs * size.height > std::numeric_limits<std::uint32_t>::max()) {
     throw Error("the image is too large for finding its components: " + to_string(size),
                 ExitCode::file_failed);
   }
   const std::int64_t wanted = strips_a_thread * (pool.helpers() + 1);
-  const std::int64_t rows = std::max(least_rows, (size.height + wanted - 1) / wanted);
+  const std::int64_t rows = std::max(min_rows, (size.height + wanted - 1) / wanted);
   for (std::int64_t y = 0; y < size.height; y += rows) first_rows_.push_back(y);
   first_rows_.push_back(size.height);
   row_begin_.resize(static_cast<std::size_t>(size.height));
   row_end_.resize(row_begin_.size());
   starts_.resize(static_cast<std::size_t>(strips()));
-  begin_memory_ = memory_for(most_runs * size.height, 1);
-  end_memory_ = memory_for(most_runs * size.height, 1);
-  parent_memory_ = memory_for(most_runs * size.height, 1);
-  kept_memory_ = memory_for(most_runs * size.height, 2);
+  begin_memory_ = memory_for(max_runs * size.height, 1);
+  end_memory_ = memory_for(max_runs * size.height, 1);
+  parent_memory_ = memory_for(max_runs * size.height, 1);
+  kept_memory_ = memory_for(max_runs * size.height, 2);
   begins_ = begin_memory_.row_as<std::int32_t>(0);
   ends_ = end_memory_.row_as<std::int32_t>(0);
   parent_ = parent_memory_.row_as<std::uint32_t>(0);
@@ -48,7 +48,7 @@ Components::Components(const BitPlane& set, const BitPlane* flags, Keep keep, in
                       : keep == Keep::pixels ? &Components::search<Keep::pixels>
                                              : &Components::search<Keep::flag>;
   pool.for_each(strips(), [&](std::int64_t s) {
-    (this->*search)(flags, s, static_cast<std::uint32_t>(first_row(s) * most_runs));
+    (this->*search)(flags, s, static_cast<std::uint32_t>(first_row(s) * max_runs));
   });
   for (std::int64_t s = 1; s < strips(); ++s) {
     join_strips(first_row(s) - 1, first_row(s));

@@ -133,7 +133,7 @@ void transpose_pixels(std::byte* out, std::int64_t out_stride, const std::byte* 
                        width - done, side);
   }
 #endif
-  // Blocks keep the lines of the input in the first cache.
+  // Blocks keep the lines of the input in L1.
   constexpr std::int64_t block = 16;
   for (; y < height; y += block) {
     const std::int64_t rows = std::min(block, height - y);

@@ -10,7 +10,7 @@ namespace impipe::cpu {
 namespace {
 
 // Windows of up to this many rows are combined directly, two output rows at a time.
-constexpr int most_direct_rows = most_sources;
+constexpr int max_direct_rows = max_sources;
 // What the columns pass and the runs of an input keep at hand, in bytes: within a level 2 cache.
 constexpr std::int64_t strip_bytes = 4096;
 constexpr std::int64_t ring_bytes = 128 << 10;
@@ -60,7 +60,7 @@ template <class T>
 void along_row(const ExtremumRows<T>& ops, const std::vector<WindowPass>& passes, const T* in,
                T* out, std::int64_t n, T* const* between) {
   const int length = passes.back().to;
-  const T* sources[most_sources];
+  const T* sources[max_sources];
   for (std::size_t p = 0; p < passes.size(); ++p) {
     const WindowPass& pass = passes[p];
     const bool last = p + 1 == passes.size();
@@ -73,7 +73,7 @@ void along_row(const ExtremumRows<T>& ops, const std::vector<WindowPass>& passes
   }
 }
 
-// Few rows: combined directly, two output rows at a time, while they are in the first cache.
+// Few rows: combined directly, two output rows at a time, while they are in L1.
 template <class T>
 void run_low_rectangle(const ExtremumPlan& plan, const Tile<T>& tile, Scratch& scratch) {
   const std::int64_t n = tile.width, wide = n + plan.width - 1;
@@ -279,8 +279,8 @@ void run_class(const Extremum& extremum, PixelClass cls, const RowsView& in, Til
     tile.rows.push_back(reinterpret_cast<const T*>(in.rows[y + plan.top]) + shift);
   }
   if (plan.method == ExtremumPlan::Method::rectangle) {
-    plan.height <= most_direct_rows ? run_low_rectangle(plan, tile, scratch)
-                                    : run_tall_rectangle(plan, tile, scratch);
+    plan.height <= max_direct_rows ? run_low_rectangle(plan, tile, scratch)
+                                   : run_tall_rectangle(plan, tile, scratch);
   } else {
     run_runs(plan, tile, scratch);
   }
@@ -319,7 +319,7 @@ std::vector<WindowPass> window_passes(int length) {
   std::vector<WindowPass> passes;
   int from = 1;
   // A pass over four places costs about as much as two of two, with half the stores.
-  while ((length + from - 1) / from > most_sources) {
+  while ((length + from - 1) / from > max_sources) {
     passes.push_back({.from = from, .to = 4 * from, .offsets = {0, from, 2 * from, 3 * from}});
     from *= 4;
   }

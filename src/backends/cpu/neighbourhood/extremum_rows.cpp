@@ -74,10 +74,10 @@ IMPIPE_INLINE void combine_up_to_8(T* out, const T* const* sources, int count, s
 
 template <class T, bool largest>
 IMPIPE_INLINE void combine_rows(T* out, const T* const* sources, int count, std::int64_t n) {
-  int done = count < most_sources ? count : most_sources;
+  int done = count < max_sources ? count : max_sources;
   combine_up_to_8<T, largest, false>(out, sources, done, n);
   while (done < count) {
-    const int more = count - done < most_sources ? count - done : most_sources;
+    const int more = count - done < max_sources ? count - done : max_sources;
     combine_up_to_8<T, largest, true>(out, sources + done, more, n);
     done += more;
   }

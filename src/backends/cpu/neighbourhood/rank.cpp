@@ -17,11 +17,11 @@ namespace {
 
 // Beyond this many cells a histogram is cheaper than a network; for full rectangles, whose windows
 // share most of theirs, beyond so many, by the bytes of a value.
-constexpr int most_network_cells = 49;
-constexpr int most_columns_cells(PixelClass cls) {
+constexpr int max_network_cells = 49;
+constexpr int max_columns_cells(PixelClass cls) {
   return bytes_of(cls) == 1 ? 11 * 11 : bytes_of(cls) == 2 ? 9 * 9 : 7 * 7;
 }
-// What an interpreted network works on at a time: longer rows leave the first cache, shorter ones
+// What an interpreted network works on at a time: longer rows leave L1, shorter ones
 // pay more for each step.
 constexpr int chunk_bytes = 512;
 
@@ -202,10 +202,10 @@ RankMethod rank_method(const Rank& rank, PixelClass cls) {
     if (mask.width == 3) return RankMethod::median_3x3;
     if (mask.width == 5) return RankMethod::median_5x5;
   }
-  if (mask.full() && mask.height > 1 && cells <= most_columns_cells(cls)) {
+  if (mask.full() && mask.height > 1 && cells <= max_columns_cells(cls)) {
     return RankMethod::columns;
   }
-  return cells <= most_network_cells ? RankMethod::network : RankMethod::histogram;
+  return cells <= max_network_cells ? RankMethod::network : RankMethod::histogram;
 }
 
 void run_rank(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out, Scratch& scratch,

@@ -16,35 +16,35 @@ namespace {
 // How a region is cut: tiles of width x height results, each the same but for the last ones.
 struct Cut {
   std::int64_t width = 0, height = 0;
-  int bucket_shift = least_bucket_shift;
+  int bucket_shift = min_bucket_shift;
 };
 
 // What a value costs that is numbered, in terms of what the search through 128 values does.
 constexpr std::int64_t value_cost = 2;
 // A tile holds few results of larger windows, which are carried over a whole block: a median of 201
 // x 201 takes a third of the time, one of 255 x 255 a hundredth.
-constexpr int most_tile_window = most_window_height;
+constexpr int max_tile_window = max_window_height;
 
 bool fits_tiles(const Mask& mask) {
-  return mask.width <= most_tile_window && mask.height <= most_tile_window;
+  return mask.width <= max_tile_window && mask.height <= max_tile_window;
 }
 
 // Of masks that fit tiles.
 Cut best_cut(const RowsView& in, const Mask& mask) {
   Cut best;
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (int shift = least_bucket_shift; shift <= most_bucket_shift; ++shift) {
+  for (int shift = min_bucket_shift; shift <= max_bucket_shift; ++shift) {
     const std::int64_t values = std::int64_t{buckets} << shift;
     for (std::int64_t parts = 1; parts <= in.height; ++parts) {
       const std::int64_t height = (in.height + parts - 1) / parts;
       const std::int64_t reads = height + mask.height - 1;
-      const std::int64_t columns = std::min<std::int64_t>(most_tile_side, values / reads);
-      if (reads > most_tile_side || columns < mask.width) continue;
+      const std::int64_t columns = std::min<std::int64_t>(max_tile_side, values / reads);
+      if (reads > max_tile_side || columns < mask.width) continue;
       const std::int64_t most = columns - mask.width + 1;
       const std::int64_t across = (in.width + most - 1) / most;
       const std::int64_t width = (in.width + across - 1) / across;
       const std::int64_t cost = value_cost * parts * across * reads * (width + mask.width - 1) +
-                                (in.width * in.height << (shift - least_bucket_shift));
+                                (in.width * in.height << (shift - min_bucket_shift));
       if (cost >= least) continue;
       least = cost;
       best = {width, height, shift};
@@ -75,7 +75,7 @@ class RectangleWindows final : public TileWindows {
   RectangleWindows(const Rank& rank, Scratch& scratch, CpuLevel level)
       : rank_(rank),
         ops_(rank_windows(level)),
-        columns_(scratch.take<ColumnCounts>(most_tile_side)) {}
+        columns_(scratch.take<ColumnCounts>(max_tile_side)) {}
 
   void start(const std::uint8_t* codes, const TilePlaces& places, int tile_width) override {
     codes_ = codes, places_ = places, width_ = tile_width, y_ = 0;
@@ -90,12 +90,12 @@ class RectangleWindows final : public TileWindows {
       const std::uint8_t* gone = codes_ + (y_ - 1) * tile_row;
       ops_.move_columns(columns_, gone + rank_.mask.height * tile_row, gone, width_);
     }
-    ops_.select[places_.bucket_shift - least_bucket_shift]({.width = rank_.mask.width,
-                                                            .height = rank_.mask.height,
-                                                            .y = y_,
-                                                            .count = count,
-                                                            .rank = rank_.rank},
-                                                           places_, columns_, numbers, next);
+    ops_.select[places_.bucket_shift - min_bucket_shift]({.width = rank_.mask.width,
+                                                          .height = rank_.mask.height,
+                                                          .y = y_,
+                                                          .count = count,
+                                                          .rank = rank_.rank},
+                                                         places_, columns_, numbers, next);
     ++y_;
   }
 
@@ -149,7 +149,7 @@ void run_class(const Rank& rank, const RowsView& in, TileOut out, Scratch& scrat
   const Mask& mask = rank.mask;
   const Cut cut = best_cut(in, mask);
   TileSorter<T> sorter(cut.bucket_shift, scratch);
-  std::uint16_t numbers[most_tile_side], after[most_tile_side];
+  std::uint16_t numbers[max_tile_side], after[max_tile_side];
   std::uint16_t* next = rank.average ? after : nullptr;
   std::vector<const T*> rows;
   for (std::int64_t y = 0; y < in.height; y += cut.height) {
@@ -189,7 +189,7 @@ void run_rank_histogram(const Rank& rank, PixelClass cls, const RowsView& in, Ti
       case PixelClass::single: return run_class<float>(rank, in, out, scratch, windows);
     }
   };
-  if (rank.mask.full() && rank.mask.height <= most_window_height) {
+  if (rank.mask.full() && rank.mask.height <= max_window_height) {
     RectangleWindows windows(rank, scratch, level);
     run(windows);
   } else {

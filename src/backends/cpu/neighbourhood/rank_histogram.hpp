@@ -6,7 +6,7 @@
 namespace impipe::cpu {
 
 // Any mask with a set cell, any class. The cost of a full rectangle does not grow with its sides,
-// up to most_window_height rows, that of another mask grows with its number of runs; neither
+// up to max_window_height rows, that of another mask grows with its number of runs; neither
 // depends on what the picture shows, but for small factors.
 void run_rank_histogram(const Rank& rank, PixelClass cls, const RowsView& in, TileOut out,
                         Scratch& scratch, CpuLevel level);

@@ -14,7 +14,7 @@ using Code = std::uint32_t;
 
 // The least sides of a block, in results: large enough that what its windows share is most of what
 // they read, small enough that its codes and counts stay in a processor's larger caches.
-constexpr std::int64_t least_block = 256;
+constexpr std::int64_t min_block = 256;
 
 // How many values of the window have each code, and of each group of codes, and of each group of
 // groups: a rank is found by looking through one group of each level.
@@ -61,7 +61,7 @@ template <>
 struct Coding<std::uint8_t> {
   using BlockCounts = Counts<2, 4>;
   explicit Coding(std::int64_t, Scratch&) {}
-  static std::int64_t most_codes(std::int64_t) { return 256; }
+  static std::int64_t max_codes(std::int64_t) { return 256; }
   static std::uint8_t value(Code code) { return static_cast<std::uint8_t>(code); }
   static std::uint8_t mean(std::uint8_t a, std::uint8_t b) {
     return static_cast<std::uint8_t>((a + b + 1) >> 1);
@@ -77,7 +77,7 @@ template <>
 struct Coding<std::uint16_t> {
   using BlockCounts = Counts<2, 8>;
   explicit Coding(std::int64_t, Scratch&) {}
-  static std::int64_t most_codes(std::int64_t) { return 65536; }
+  static std::int64_t max_codes(std::int64_t) { return 65536; }
   static std::uint16_t value(Code code) { return static_cast<std::uint16_t>(code); }
   static std::uint16_t mean(std::uint16_t a, std::uint16_t b) {
     return static_cast<std::uint16_t>((a + b + 1) >> 1);
@@ -94,7 +94,7 @@ struct Coding<float> {
   using BlockCounts = Counts<3, 8>;
   explicit Coding(std::int64_t most, Scratch& scratch)
       : items_(scratch.take<std::uint64_t>(most)), values_(scratch.take<float>(most)) {}
-  static std::int64_t most_codes(std::int64_t most) { return most; }
+  static std::int64_t max_codes(std::int64_t most) { return most; }
   float value(Code code) const { return values_[code]; }
   static float mean(float a, float b) { return (a + b) / 2; }
 
@@ -152,15 +152,15 @@ class Slide {
  public:
   Slide(const Rank& rank, const RowsView& in, Scratch& scratch)
       : rank_(rank),
-        width_(std::min(in.width, std::max<std::int64_t>(least_block, rank.mask.width))),
-        height_(std::min(in.height, std::max<std::int64_t>(least_block, rank.mask.height))),
+        width_(std::min(in.width, std::max<std::int64_t>(min_block, rank.mask.width))),
+        height_(std::min(in.height, std::max<std::int64_t>(min_block, rank.mask.height))),
         stride_(width_ + rank.mask.width - 1),
         right_(edge_of(rank.mask, 1, 0, stride_)),
         down_(edge_of(rank.mask, 0, 1, stride_)),
-        most_(stride_ * (height_ + rank.mask.height - 1)),
-        codes_(scratch.take<Code>(most_)),
-        coding_(most_, scratch),
-        counts_(coding_.most_codes(most_), scratch) {
+        max_(stride_ * (height_ + rank.mask.height - 1)),
+        codes_(scratch.take<Code>(max_)),
+        coding_(max_, scratch),
+        counts_(coding_.max_codes(max_), scratch) {
     for (int y = 0; y < rank.mask.height; ++y) {
       for (int x = 0; x < rank.mask.width; ++x) {
         if (rank.mask.at(x, y)) cells_.push_back(y * stride_ + x);
@@ -208,8 +208,8 @@ class Slide {
   std::int64_t stride_;          // of its codes
   Edge right_, down_;
   std::vector<std::int64_t> cells_;
-  std::int64_t most_;  // values of a block
-  Code* codes_;        // [row][stride_]
+  std::int64_t max_;  // values of a block
+  Code* codes_;       // [row][stride_]
   Coding<T> coding_;
   typename Coding<T>::BlockCounts counts_;
 };

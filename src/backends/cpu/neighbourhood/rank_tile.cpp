@@ -65,18 +65,18 @@ struct Digits {
 
 template <class T>
 TileSorter<T>::TileSorter(int bucket_shift, Scratch& scratch)
-    : most_(std::int64_t{buckets} << bucket_shift) {
+    : max_(std::int64_t{buckets} << bucket_shift) {
   tile_.bucket_shift = bucket_shift;
-  tile_.codes = scratch.take<std::uint8_t>(most_tile_side * tile_row);
-  tile_.x = scratch.take<std::uint8_t>(most_);
-  tile_.y = scratch.take<std::uint8_t>(most_);
-  tile_.values = scratch.take<T>(most_);
+  tile_.codes = scratch.take<std::uint8_t>(max_tile_side * tile_row);
+  tile_.x = scratch.take<std::uint8_t>(max_);
+  tile_.y = scratch.take<std::uint8_t>(max_);
+  tile_.values = scratch.take<T>(max_);
   if constexpr (Digits<T>::count > 1) {
-    items_ = scratch.take<typename Keys<T>::Item>(2 * most_);
+    items_ = scratch.take<typename Keys<T>::Item>(2 * max_);
   }
-  std::memset(tile_.codes, 0, most_tile_side * tile_row);
-  std::memset(tile_.x, 0, static_cast<std::size_t>(most_));
-  std::memset(tile_.y, 0, static_cast<std::size_t>(most_));
+  std::memset(tile_.codes, 0, max_tile_side * tile_row);
+  std::memset(tile_.x, 0, static_cast<std::size_t>(max_));
+  std::memset(tile_.y, 0, static_cast<std::size_t>(max_));
 }
 
 template <class T>
@@ -101,7 +101,7 @@ const RankTile<T>& TileSorter<T>::sort(const T* const* rows, int width, int heig
   }
   digits.finish();
   auto* from = static_cast<Item*>(items_);
-  Item* to = from == nullptr ? nullptr : from + most_;
+  Item* to = from == nullptr ? nullptr : from + max_;
   const int last = digits.count - 1;
   // The first digit from the picture, the last one into the tile.
   for (int y = 0; y < height; ++y) {

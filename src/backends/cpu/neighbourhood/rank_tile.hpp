@@ -12,17 +12,17 @@ namespace impipe::cpu {
 // values, and a window's value of some rank is found by counting buckets first and then looking
 // through one of them.
 inline constexpr int buckets = 128;
-inline constexpr int most_tile_side = 256;       // places fit a byte each
-inline constexpr int tile_row = most_tile_side;  // codes from one row to the next
+inline constexpr int max_tile_side = 256;       // places fit a byte each
+inline constexpr int tile_row = max_tile_side;  // codes from one row to the next
 
 // Which sizes of tiles there are: a tile has at most buckets << shift values.
-inline constexpr int least_bucket_shift = 7;
-inline constexpr int most_bucket_shift = 9;
+inline constexpr int min_bucket_shift = 7;
+inline constexpr int max_bucket_shift = 9;
 
 template <class T>
 struct RankTile {
-  int bucket_shift = least_bucket_shift;  // log2 of the bucket size
-  std::uint8_t* codes = nullptr;          // [row][tile_row]: which bucket a pixel is in
+  int bucket_shift = min_bucket_shift;  // log2 of the bucket size
+  std::uint8_t* codes = nullptr;        // [row][tile_row]: which bucket a pixel is in
   // Of each number: where it is, and the value.
   std::uint8_t* x = nullptr;
   std::uint8_t* y = nullptr;
@@ -42,7 +42,7 @@ class TileSorter {
 
   RankTile<T> tile_;
   void* items_ = nullptr;  // two lists of keys with their places
-  std::int64_t most_ = 0;
+  std::int64_t max_ = 0;
 };
 
 }  // namespace impipe::cpu

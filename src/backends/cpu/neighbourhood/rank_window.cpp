@@ -56,21 +56,21 @@ constexpr StepTable steps = [] {
   }
   return table;
 }();
-constexpr int most_steps = 127;  // that a byte can sum
+constexpr int max_steps = 127;  // that a byte can sum
 
 // Adds the values at codes[entering[i]] to the counts, and takes away those at codes[leaving[i]]
-// unless that is null; i < n <= most_steps.
+// unless that is null; i < n <= max_steps.
 using Count = void (*)(std::uint16_t* counts, const std::uint8_t* codes, const int* entering,
                        const int* leaving, int n);
 
-constexpr int most_blocks = (1 << most_bucket_shift) / block;
+constexpr int max_blocks = (1 << max_bucket_shift) / block;
 // Which of a bucket's values lie in the rectangle round the window, a bit each.
 using Inside = void (*)(const TilePlaces& places, int bucket, int x, const WindowRow& row,
                         std::uint64_t* bits);
 
 std::uint16_t find_in_mask(const TilePlaces& places, int bucket, int x, const WindowRow& row,
                            const MaskCells& mask, int rank, Inside inside) {
-  std::uint64_t bits[most_blocks];
+  std::uint64_t bits[max_blocks];
   inside(places, bucket, x, row, bits);
   const int first = bucket << places.bucket_shift;
   for (int k = 0;; ++k) {
@@ -90,13 +90,13 @@ IMPIPE_INLINE void select_under_mask(const WindowRow& row, const MaskCells& mask
   std::uint16_t* up_to = window.up_to();
   const std::uint8_t* at = codes + row.y * tile_row;
   const auto part = [](int total, int done) {
-    return total - done < most_steps ? total - done : most_steps;
+    return total - done < max_steps ? total - done : max_steps;
   };
-  for (int i = 0; i < mask.count; i += most_steps) {
+  for (int i = 0; i < mask.count; i += max_steps) {
     count(up_to, at, mask.all + i, nullptr, part(mask.count, i));
   }
   for (int x = 0; x < row.count; ++x) {
-    for (int i = 0; x > 0 && i < mask.moving; i += most_steps) {
+    for (int i = 0; x > 0 && i < mask.moving; i += max_steps) {
       count(up_to, at + x - 1, mask.entering + i, mask.leaving + i, part(mask.moving, i));
     }
     for (int k = 0; k < (next != nullptr ? 2 : 1); ++k) {

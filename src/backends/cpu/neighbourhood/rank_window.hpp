@@ -11,7 +11,7 @@ namespace impipe::cpu {
 // A column's counts: entry t says how many of its pixels in the rows of the window are in buckets
 // up to t. Adding two neighbouring columns adds their entries, and the bucket of a rank is the
 // number of entries that don't exceed it. At most 127, so that differences fit a byte.
-inline constexpr int most_window_height = 127;
+inline constexpr int max_window_height = 127;
 struct alignas(64) ColumnCounts {
   std::int8_t up_to[buckets];
 };
@@ -47,12 +47,12 @@ struct RankWindows {
   void (*move_columns)(ColumnCounts* columns, const std::uint8_t* added,
                        const std::uint8_t* removed, int count);
   // numbers[i] = that of the rank-th smallest value of window i; next[i] of the one after it,
-  // unless `next` is null. One a size of buckets, from the least_bucket_shift on.
-  void (*select[most_bucket_shift - least_bucket_shift + 1])(const WindowRow& row,
-                                                             const TilePlaces& places,
-                                                             const ColumnCounts* columns,
-                                                             std::uint16_t* numbers,
-                                                             std::uint16_t* next);
+  // unless `next` is null. One a size of buckets, from the min_bucket_shift on.
+  void (*select[max_bucket_shift - min_bucket_shift + 1])(const WindowRow& row,
+                                                          const TilePlaces& places,
+                                                          const ColumnCounts* columns,
+                                                          std::uint16_t* numbers,
+                                                          std::uint16_t* next);
   // The same under a mask. codes: of the tile.
   void (*select_under_mask)(const WindowRow& row, const MaskCells& mask, const TilePlaces& places,
                             const std::uint8_t* codes, std::uint16_t* numbers, std::uint16_t* next);

@@ -12,7 +12,7 @@ namespace impipe::cpu {
 namespace {
 
 constexpr int phases = 4;
-constexpr int most_taps = 32;
+constexpr int max_taps = 32;
 
 // What an instruction set brings along.
 struct Passes {
@@ -81,7 +81,7 @@ bool run_separable_bytes(const Node& node, const Arguments& arguments, const Til
   const bool is_code = border >= 0 && border <= 255 && border == static_cast<int>(border);
   const Passes& passes = level == CpuLevel::v4 ? v4::passes : v3::passes;
   if (level == CpuLevel::baseline || bytes_of(in.cls) != 1 || node.cls != PixelClass::uint8 ||
-      !separable.row.full() || !separable.column.full() || separable.row.width > most_taps ||
+      !separable.row.full() || !separable.column.full() || separable.row.width > max_taps ||
       region.width() < passes.block || (separable.border == Border::constant && !is_code)) {
     return false;
   }

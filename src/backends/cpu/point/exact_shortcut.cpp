@@ -78,11 +78,11 @@ ExactShortcut try_all(const Trial& trial) {
 ExactShortcut exact_shortcut(const PointBody& body, const std::vector<double>& args,
                              PixelClass first, PixelClass second, PixelClass result,
                              std::int64_t elements, CpuLevel level) {
-  constexpr std::int64_t most_pairs = 65536;  // 0.1 ms
-  constexpr std::int64_t least_elements = 4 * most_pairs;
+  constexpr std::int64_t max_pairs = 65536;  // 0.1 ms
+  constexpr std::int64_t min_elements = 4 * max_pairs;
   constexpr std::size_t remembered = 16;
   if (!is_integer(first) || !is_integer(second) || !is_integer(result)) return {};
-  if (codes_of(first) * codes_of(second) > most_pairs || elements < least_elements) return {};
+  if (codes_of(first) * codes_of(second) > max_pairs || elements < min_elements) return {};
   static std::mutex mutex;
   static std::deque<std::pair<Trial, ExactShortcut>> trials;
   const Trial trial{&body, args, first, second, result, level};

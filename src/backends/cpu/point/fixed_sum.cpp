@@ -75,13 +75,13 @@ IMPIPE_TARGET_v3 void fixed_sum_v3(const FixedSum& sum, std::uint8_t* out, const
 std::optional<FixedSum> fixed_sum_through(double origin, double at_first, double at_second) {
   const double first = (at_first - origin) / 255, second = (at_second - origin) / 255;
   const double largest = std::max(std::fabs(first), std::fabs(second));
-  constexpr double most_weight = 32767;
+  constexpr double max_weight = 32767;
   // Sums of two products of 16 and 8 bits leave this much for the offset.
-  constexpr double most_offset = 1 << 30;
+  constexpr double max_offset = 1 << 30;
   for (int shift = 15; shift >= 8; --shift) {
     const double unit = 1 << shift;
     const double offset = std::floor((origin + 0.5) * unit + 0.5);
-    if (!(largest * unit <= most_weight) || !(std::fabs(offset) < most_offset)) continue;
+    if (!(largest * unit <= max_weight) || !(std::fabs(offset) < max_offset)) continue;
     return FixedSum{static_cast<std::int16_t>(std::lround(first * unit)),
                     static_cast<std::int16_t>(std::lround(second * unit)),
                     static_cast<std::int32_t>(offset), shift};

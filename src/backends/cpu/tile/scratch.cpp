@@ -10,7 +10,7 @@ namespace impipe::cpu {
 namespace {
 
 constexpr std::size_t alignment = 64;  // a cache line, and the widest vector
-constexpr std::size_t least_block = std::size_t{1} << 20;
+constexpr std::size_t min_block = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -28,7 +28,7 @@ std::byte* Scratch::take_bytes(std::size_t bytes) {
     ++mark_.block;
     mark_.used = 0;
   }
-  std::size_t size = blocks_.empty() ? least_block : blocks_.back().size * 2;
+  std::size_t size = blocks_.empty() ? min_block : blocks_.back().size * 2;
   while (size < need) size *= 2;
   auto* memory = static_cast<std::byte*>(std::aligned_alloc(alignment, size));
   if (memory == nullptr) {

@@ -73,12 +73,12 @@ PartsPlan plan_parts(const PrimitiveFacts& facts, const Region& region) {
   const Footprint& f = facts.footprint;
   const std::int64_t around = f.up + f.down, apart = region.width() + f.left + f.right;
   if (region.width() > max_width || apart > max_width_around) return {};
-  const std::int64_t least_rows = std::max<std::int64_t>(16, 2 * around);
+  const std::int64_t min_rows = std::max<std::int64_t>(16, 2 * around);
   PartsPlan plan;
-  plan.parts = std::min(row_pixels / apart, region.height() / least_rows);
+  plan.parts = std::min(row_pixels / apart, region.height() / min_rows);
   if (plan.parts < 2) return {};
-  const std::int64_t most_rows = std::max(least_rows, all_pixels / (plan.parts * apart) - around);
-  plan.rows = std::min((region.height() + plan.parts - 1) / plan.parts, most_rows);
+  const std::int64_t max_rows = std::max(min_rows, all_pixels / (plan.parts * apart) - around);
+  plan.rows = std::min((region.height() + plan.parts - 1) / plan.parts, max_rows);
   plan.region_rows = plan.parts * plan.rows;
   return plan;
 }

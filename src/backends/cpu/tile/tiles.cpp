@@ -8,7 +8,7 @@ namespace impipe::cpu {
 namespace {
 
 // Of a thin image's tiles: what a thread keeps of a tile's rows stays small.
-constexpr std::int64_t most_side = 8192;
+constexpr std::int64_t max_side = 8192;
 
 // Equal parts of at most `most`, multiples of a cell.
 std::int64_t part(std::int64_t length, std::int64_t most) {
@@ -47,8 +47,8 @@ TileGrid tiles_for(const KernelSpec& spec, Size size, int threads, std::int64_t 
   }
   // Of a thin image a tile takes as many pixels, not a few of them: each tile has its own cost.
   const std::int64_t pixels = std::min(width * height, groups * size.pixels() / (4 * threads));
-  const std::int64_t wide = std::min(most_side, pixels / std::min(size.height, height));
-  const std::int64_t tall = std::min(most_side, pixels / std::min(size.width, width));
+  const std::int64_t wide = std::min(max_side, pixels / std::min(size.height, height));
+  const std::int64_t tall = std::min(max_side, pixels / std::min(size.width, width));
   width = std::max({width, cell_side, wide});
   height = std::max(height, tall);
   TileGrid grid{size, part(size.width, width), part(size.height, height)};

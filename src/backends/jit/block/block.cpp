@@ -18,10 +18,10 @@ void write_block_rows(Builder& to, const KernelPlan& plan, int n) {
 void write_block_kernel(Builder& to, const KernelPlan& plan, int n) {
   const Operand self{false, n};
   const Blocks& blocks = *plan.form<Blocks>(n);
-  const auto write = [&](const BlockSize& size, const std::set<int>& in_lanes,
+  const auto write = [&](const BlockSize& size, const std::set<int>& packed_points,
                          const std::string& which, const LaunchTest& wanted) {
     BlockWriter block(to, plan, n, size, self);
-    block.make_in_lanes(in_lanes);
+    block.make_packed(packed_points);
     const PlaneText plane = to.plane(self);
     if (blocks.reciprocals) block.quickly(n, plane);
     const std::string array = block.centre(self);
@@ -38,15 +38,15 @@ void write_block_kernel(Builder& to, const KernelPlan& plan, int n) {
       const Size s = at.size_of(self);
       return s.pixels() * at.count() >= std::int64_t{enough} * items * size.px * size.py;
     };
-    write(size, blocks.in_lanes, "",
+    write(size, blocks.packed_points, "",
           [=](const LaunchContext& at) { return fits(at) && large(at); });
-    write(*blocks.low, blocks.in_lanes, "_low",
+    write(*blocks.low, blocks.packed_points, "_low",
           [=](const LaunchContext& at) { return fits(at) && !large(at); });
   } else {
-    write(size, blocks.in_lanes, "", fits);
+    write(size, blocks.packed_points, "", fits);
   }
   if (blocks.weighted) {
-    write(*blocks.weighted, blocks.weighted_in_lanes, "_weighted",
+    write(*blocks.weighted, blocks.weighted_packed_points, "_weighted",
           [fits](const LaunchContext& at) { return !fits(at); });
   }
 }

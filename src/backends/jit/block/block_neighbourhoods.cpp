@@ -26,11 +26,11 @@ void BlockWriter::weighted(const std::string& name, const Window& w, const Mask&
 }
 
 void BlockWriter::around(int n, const std::string& name) {
-  if (packed_ && !tile_) return around_lanes(n, name);
+  if (packed_ && !tile_) return around_packed(n, name);
   const Node& node = to_.node(n);
   if (tile_) {
     if (as<Extremum>(node) == nullptr) return weighted_tile(n, name);
-    return packed_ ? extremes_tile_of_lanes(n, name) : extremes_tile(n, name);
+    return packed_ ? extremes_tile_of_packed(n, name) : extremes_tile(n, name);
   }
   const std::string own = Builder::name({false, n});
   const Operand image = node.images[0];
@@ -151,7 +151,7 @@ void BlockWriter::extremes(int n, const Extremum& extremum, const std::string& n
                                                             : "smaller");
   const std::string own = Builder::name({false, n});
   const Footprint f = extremum.mask.footprint();
-  const auto same = std::find_if(windows_.begin(), windows_.end(), [&](const LaneWindow& other) {
+  const auto same = std::find_if(windows_.begin(), windows_.end(), [&](const PackedWindow& other) {
     return other.image == image && other.kind == type && other.f == f;
   });
   Window w;

@@ -154,7 +154,8 @@ BlockWriter::Window BlockWriter::window_of_points(const Operand& operand, const 
 }
 
 void BlockWriter::words_of_points(const Operand& operand, const Footprint& f, Border border,
-                                  const std::string& fill, const std::string& own, Words& words) {
+                                  const std::string& fill, const std::string& own,
+                                  WordRows& words) {
   reaches(f);
   const PointTile tile(1, group_size(), f);
   words.array = "points_" + own;

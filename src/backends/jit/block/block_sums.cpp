@@ -1,11 +1,10 @@
-// The text of sums of bytes in lanes: the differences of gradients, means, and points of what lanes
-// hold.
+// The text of sums of packed bytes: the differences of gradients, means, and points of them.
 #include <algorithm>
 #include <cmath>
 
 #include "backends/jit/block/block_writer.hpp"
 #include "backends/jit/pixel/pixel.hpp"
-#include "backends/jit/plan/lane_arithmetic.hpp"
+#include "backends/jit/plan/packed_arithmetic.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/error.hpp"
@@ -28,7 +27,7 @@ double outside_code(const LaunchContext& at, int n) {
 
 }  // namespace
 
-void BlockWriter::sums_of_lanes(int n, const std::string& name, bool rounded) {
+void BlockWriter::sums_of_packed(int n, const std::string& name, bool rounded) {
   const Node& node = to_.node(n);
   const Stencil& stencil = *as<Stencil>(node);
   const std::string own = Builder::name({false, n});
@@ -42,14 +41,14 @@ void BlockWriter::sums_of_lanes(int n, const std::string& name, bool rounded) {
                             [n](const LaunchContext& at, int) { return outside_code(at, n); });
     fill = "((uint)" + code + " * 0x1010101u)";
   }
-  const Window w = lanes(node.images[0], f, stencil.border, fill, own, true);
+  const Window w = packed_window(node.images[0], f, stencil.border, fill, own, true);
 
   // The sums of both rows, then the rest of the body for each of them.
   const BodySums sums = *sums_of_body(stencil);
   const LeafRange range = ranges_in(sums);
-  const LeafLanes leaf = [&](const BodyTree& tap) -> std::optional<Lanes> {
+  const PackedLeaf leaf = [&](const BodyTree& tap) -> std::optional<PackedSum> {
     if (tap.kind != Kind::tap) return std::nullopt;
-    return Lanes{w.array + "[" + place_in(w, tap.dx, tap.dy, f.up) + "]", 255, 0};
+    return PackedSum{w.array + "[" + place_in(w, tap.dx, tap.dy, f.up) + "]", 255, 0};
   };
   std::string rest, made;
   std::vector<std::string> parameters, low, high;
@@ -58,12 +57,12 @@ void BlockWriter::sums_of_lanes(int n, const std::string& name, bool rounded) {
       rest += "const real " + local + " = " + float_text(tree, range) + "; ";
       continue;
     }
-    const Lanes sum = *lanes_of_sum(tree, leaf);
+    const PackedSum sum = *packed_sum(tree, leaf);
     made += "const uint sum_" + local + " = " + sum.text + ";\n      ";
     const std::string bias = " - " + std::to_string(8388608 + sum.bias) + ".0f";
     parameters.push_back(local);
-    low.push_back("LOW_LANE(sum_" + local + ")" + bias);
-    high.push_back("HIGH_LANE(sum_" + local + ")" + bias);
+    low.push_back("LOW_HALF_FLOAT(sum_" + local + ")" + bias);
+    high.push_back("HIGH_HALF_FLOAT(sum_" + local + ")" + bias);
   }
   int index = 0;
   for (const std::string& label : names_in(stencil.body->parameter_names)) {
@@ -120,11 +119,12 @@ bool is_mean(const LaunchContext& at, int n) {
 // The floats' sum is within 0.001 of a ninth of S, the whole sum, and that is at least 1/18 away
 // from where rounding turns. So is S * 7282 / 2^16, which is at most 0.008 off. 2^23 + S times that
 // needs 2^23 - 128 * 7282 more to be 2^23 + S / 9, which an fma rounds to a whole number.
-void BlockWriter::means_of_lanes(int n, const std::string& name) {
+void BlockWriter::means_of_packed(int n, const std::string& name) {
   const Node& node = to_.node(n);
   const Separable& separable = *as<Separable>(node);
   const std::string own = Builder::name({false, n});
-  const Window w = lanes(node.images[0], separable.footprint(), separable.border, "0u", own, true);
+  const Window w =
+      packed_window(node.images[0], separable.footprint(), separable.border, "0u", own, true);
   const std::string width = std::to_string(w.width), columns = "columns_" + own;
   const auto at = [&](int row) {
     return w.array + "[(r + " + std::to_string(row) + ") * " + width + " + e]";
@@ -134,25 +134,25 @@ void BlockWriter::means_of_lanes(int n, const std::string& name) {
   };
   const int row = px_;
   const std::string count = std::to_string(row), codes = "codes_" + own;
-  const auto ninth = [](const char* lane) {
-    return std::string("FLOAT_BITS(fma(") + lane + "(sum), 0.111114501953125f, 7456512.0f))";
+  const auto ninth = [](const char* half) {
+    return std::string("FLOAT_BITS(fma(") + half + "(sum), 0.111114501953125f, 7456512.0f))";
   };
   pair_text_ +=
       "      uint " + columns + "[" + width + "], " + codes + "[" + std::to_string(2 * row) +
       "];\n" + loop("e", w.width) + columns + "[e] = " + at(0) + " + " + at(1) + " + " + at(2) +
       ";\n" +
       for_each_pixel("const uint sum = " + column(-1) + " + " + column(0) + " + " + column(1) +
-                     ";\n      " + codes + "[k] = " + ninth("LOW_LANE") + ";\n      " + codes +
-                     "[" + count + " + k] = " + ninth("HIGH_LANE") + ";");
+                     ";\n      " + codes + "[k] = " + ninth("LOW_HALF_FLOAT") + ";\n      " +
+                     codes + "[" + count + " + k] = " + ninth("HIGH_HALF_FLOAT") + ";");
   words_of_codes(name, codes, "FIRST", row);
 }
 
-std::string BlockWriter::lane_pixel(const Operand& operand) const {
+std::string BlockWriter::packed_pixel(const Operand& operand) const {
   if (!is_plane(operand)) {
-    const auto it = lane_pixels_.find(Builder::name(operand));
-    return it == lane_pixels_.end() ? "" : it->second;
+    const auto it = packed_pixels_.find(Builder::name(operand));
+    return it == packed_pixels_.end() ? "" : it->second;
   }
-  for (const LaneWindow& known : lane_windows_) {
+  for (const PackedWindow& known : packed_windows_) {
     if (known.image == operand) {
       return "(" + known.window.array + "[" + place_in(known.window, 0, 0, known.f.up) +
              "] & 0xff00ffu)";
@@ -161,21 +161,21 @@ std::string BlockWriter::lane_pixel(const Operand& operand) const {
   return "";
 }
 
-void BlockWriter::point_of_lanes(int n, const std::string& name) {
+void BlockWriter::point_of_packed(int n, const std::string& name) {
   const Node& node = to_.node(n);
   for (const Operand& image : node.images) {
     if (!is_plane(image)) centre(image);
   }
   const std::vector<std::string> labels = names_in(as<Point>(node)->body->parameter_names);
   const std::string text =
-      lanes_of_point(
-          node, [&](std::size_t image) { return lane_pixel(node.images[image]); },
+      packed_point(
+          node, [&](std::size_t image) { return packed_pixel(node.images[image]); },
           [&](std::size_t i) { return to_.argument(n, static_cast<int>(i), labels[i], "double"); })
           .value();
   const std::string own = Builder::name({false, n}), made = "made_" + own;
   pair_text_ += "      uint " + made + "[" + std::to_string(px_) + "];\n" +
                 for_each_pixel(made + "[k] = " + text + ";");
-  lane_pixels_[own] = made + "[k]";
+  packed_pixels_[own] = made + "[k]";
   rows_of_made(n, name);
 }
 

@@ -26,19 +26,19 @@ void BlockWriter::fill_tile(int n, const std::string& own, const Footprint& f, B
   // Items go over the rows 32 vectors at a time. What is left at the right is loaded before that
   // and stored after it, so that everything is on its way at once. `each` makes the vector v.
   const int left_over = across - 32, beside = rows * left_over;
-  const int turns = (beside + to_.tuning().group - 1) / to_.tuning().group;
+  const int iterations = (beside + to_.tuning().group - 1) / to_.tuning().group;
   const auto fill = [&](const std::string& each) {
-    const std::string turn = loop("t", turns) + "{\n      const int i = ITEM + t * " + items +
-                             ", row = i / " + number(left_over) + ", vector = 32 + i % " +
-                             number(left_over) + ", k = row * " + vectors +
-                             " + vector;\n      if (i < " + number(beside) + ") {\n";
+    const std::string iteration = loop("t", iterations) + "{\n      const int i = ITEM + t * " +
+                                  items + ", row = i / " + number(left_over) +
+                                  ", vector = 32 + i % " + number(left_over) + ", k = row * " +
+                                  vectors + " + vector;\n      if (i < " + number(beside) + ") {\n";
     const std::string all = loop("i", (rows + down - 1) / down) + "{\n      const int row = i * " +
                             number(down) + " + ITEM / 32, vector = ITEM % 32, k = row * " +
                             vectors + " + vector;\n      if (row < " + number(rows) + ") {\n" +
                             each + "        " + place + " = v;\n      }\n    }\n";
-    if (turns == 0) return all;
-    return "    " + type + "4 beside[" + number(turns) + "];\n" + turn + each +
-           "        beside[t] = v;\n      }\n    }\n" + all + turn + "        " + place +
+    if (iterations == 0) return all;
+    return "    " + type + "4 beside[" + number(iterations) + "];\n" + iteration + each +
+           "        beside[t] = v;\n      }\n    }\n" + all + iteration + "        " + place +
            " = beside[t];\n      }\n    }\n";
   };
 
@@ -91,14 +91,13 @@ void BlockWriter::weighted_tile(int n, const std::string& name) {
             "{\n        float sum = sums[r * " + number(px_) + " + i];\n" + row +
             "        sums[r * " + number(px_) + " + i] = sum;\n      }\n      }\n";
   }
-  stream_tile(n, own, name, "float", "0.0f", halo, across, f,
-              loop("r", py_) + "{\n" + taps + "    }\n", "float");
+  walk_tile(n, own, name, "float", "0.0f", halo, across, f,
+            loop("r", py_) + "{\n" + taps + "    }\n", "float");
 }
 
-void BlockWriter::stream_tile(int n, const std::string& own, const std::string& name,
-                              const std::string& type, const std::string& start, int halo,
-                              int across, const Footprint& f, const std::string& step,
-                              const std::string& real) {
+void BlockWriter::walk_tile(int n, const std::string& own, const std::string& name,
+                            const std::string& type, const std::string& start, int halo, int across,
+                            const Footprint& f, const std::string& step, const std::string& real) {
   const Node& node = to_.node(n);
   const int width = px_ + 2 * halo;
   const std::string sums = "sums_" + own;
@@ -167,8 +166,8 @@ void BlockWriter::extremes_tile(int n, const std::string& name) {
   const int across = 32 + halo / 2;
   fill_tile(n, own, f, Border::absent, nothing, type, halo, across);
 
-  stream_tile(n, own, name, type, nothing, halo, across, f,
-              extremes_step(mask, type, better, 2, "sums", halo, py_), "");
+  walk_tile(n, own, name, type, nothing, halo, across, f,
+            extremes_step(mask, type, better, 2, "sums", halo, py_), "");
 }
 
 }  // namespace impipe::jit

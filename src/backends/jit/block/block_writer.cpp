@@ -82,7 +82,7 @@ void BlockWriter::kernel(const std::string& name, const std::string& array, cons
   const std::string columns = "  const int x0 = (GROUP_X * 32 + ITEM % 32) * " + px +
                               ";\n  const int whole = x0 + " + px + " <= " + width + ";\n";
   std::string text = goes_on ? columns : tables_ + columns;
-  // The rows of all work-items in the low lanes, then those in the high ones.
+  // The rows of all work-items in the low halves, then those in the high ones.
   const std::string first_row =
       tile_ && packed_ ? block + " * " + number(block_y) + " + ITEM / 32 * " + number(py_ / 2)
                        : "(" + block + " * " + number(down) + " + ITEM / 32) * " + py;
@@ -288,8 +288,8 @@ std::string BlockWriter::table(int n, const Operand& source) {
 void BlockWriter::point_centre(int n, const std::string& name) {
   const Node& node = to_.node(n);
   const int rounds = plan_.node(n).rounds;
-  if (packed_ && rounds >= 0) return sums_of_lanes(rounds, name, true);
-  if (in_lanes_.contains(n)) return point_of_lanes(n, name);
+  if (packed_ && rounds >= 0) return sums_of_packed(rounds, name, true);
+  if (packed_points_.contains(n)) return point_of_packed(n, name);
   if (const std::optional<Operand> source = tabled(n)) {
     ahead_ = points_;
     const std::string from = centre(*source);

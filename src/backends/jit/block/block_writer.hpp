@@ -40,8 +40,8 @@ class BlockWriter {
   // written after it makes the others. Before everything else.
   void quickly(int n, const PlaneText& plane);
 
-  // The points that are made in lanes. Before everything else.
-  void make_in_lanes(const std::set<int>& points) { in_lanes_ = points; }
+  // The points that are made packed. Before everything else.
+  void make_packed(const std::set<int>& points) { packed_points_ = points; }
 
   // The array with a row of the block of an operand: [px].
   std::string centre(const Operand& operand);
@@ -99,7 +99,7 @@ class BlockWriter {
   // constant border has.
   void fill_points(const PointTile& tile, const Operand& operand, const std::string& name,
                    const std::string& type, Border border, const std::string& outside);
-  // Of `row` of a block with what is around it, from `left` elements before the block on.
+  // Of `row` of a block with its halo, from `left` elements before the block on.
   std::string place_in_tile(const PointTile& tile, int left) const;
   // The pixels of the blocks of a group.
   Size group_size() const { return {32 * px_, to_.tuning().group / 32 * py_}; }
@@ -156,9 +156,9 @@ class BlockWriter {
                  const std::string& outside, const std::string& type, int halo, int across);
   // Row after row of the tile as `line`, `step` for each, on `sums` of the block's pixels, which
   // begin as `start`; then the results. `real`: the type they are converted from, if they are.
-  void stream_tile(int n, const std::string& own, const std::string& name, const std::string& type,
-                   const std::string& start, int halo, int across, const Footprint& f,
-                   const std::string& step, const std::string& real);
+  void walk_tile(int n, const std::string& own, const std::string& name, const std::string& type,
+                 const std::string& start, int halo, int across, const Footprint& f,
+                 const std::string& step, const std::string& real);
   // A step of that for an extremum over a mask: runs of the line's values, each length from the
   // longest shorter one, then rows of the mask, run by run. `most`: values that an instruction
   // joins, two or three.
@@ -166,16 +166,16 @@ class BlockWriter {
                             int most, const std::string& sums, int halo, int rows) const;
   // An extremum of one channel: row after row of the tile into the results of all outputs.
   void extremes_tile(int n, const std::string& name);
-  // The same of bytes in lanes: a tile of words.
-  void extremes_tile_of_lanes(int n, const std::string& name);
+  // The same of packed bytes: a tile of words.
+  void extremes_tile_of_packed(int n, const std::string& name);
   // Between the rows that share words.
   int rows_apart() const { return py_ / 2 * (tile_ ? to_.tuning().group / 32 : 1); }
   // A weighted sum of one channel: row after row of the tile into the sums of all outputs.
   void weighted_tile(int n, const std::string& name);
 
-  // --- bytes in the lanes of words
+  // --- packed bytes: 16 bits each, two to a word
   // The words around the block, row by row.
-  struct Words {
+  struct WordRows {
     std::string array;
     int rows = 0, width = 0;  // in words
     int first = 0;            // the byte of a row that is the block's first
@@ -183,49 +183,49 @@ class BlockWriter {
     std::string place = "";
     int apart = 0;
   };
-  Words words_around(const Operand& operand, const Footprint& f, Border border,
-                     const std::string& fill, const std::string& own);
+  WordRows words_around(const Operand& operand, const Footprint& f, Border border,
+                        const std::string& fill, const std::string& own);
   // The same of what points make, from local memory.
   void words_of_points(const Operand& operand, const Footprint& f, Border border,
-                       const std::string& fill, const std::string& own, Words& words);
+                       const std::string& fill, const std::string& own, WordRows& words);
   // The words at the image's edge, where the border repeats pixels of one channel.
-  std::string words_repeated(const Words& words, const std::string& line) const;
-  // A window of lanes: rows r and r + py/2 of the words; node after node in `lane_rows_`. clean:
-  // the upper half of each lane is 0.
-  Window lanes(const Operand& operand, const Footprint& f, Border border, const std::string& fill,
-               const std::string& own, bool clean = false);
-  // Node n in lanes.
-  void around_lanes(int n, const std::string& name);
-  std::string extremes_of_lanes(const Extremum& extremum, const Window& w,
-                                const std::string& result, const std::string& own);
+  std::string words_repeated(const WordRows& words, const std::string& line) const;
+  // A packed window: rows r and r + py/2 of the words; node after node in `packed_rows_`. clean:
+  // the upper eight bits of each half are 0.
+  Window packed_window(const Operand& operand, const Footprint& f, Border border,
+                       const std::string& fill, const std::string& own, bool clean = false);
+  // Node n, packed.
+  void around_packed(int n, const std::string& name);
+  std::string extremes_of_packed(const Extremum& extremum, const Window& w,
+                                 const std::string& result, const std::string& own);
   // The name of the array of the extremes of `length` elements side by side; `known`: those there
   // are, by length.
-  std::string run_of_lanes(std::map<int, std::string>& known, int length, const Window& w,
-                           const std::string& better, const std::string& own);
-  // A body's sums in lanes, and what it makes of them in floats. rounded: as bytes, which is what a
+  std::string run_of_packed(std::map<int, std::string>& known, int length, const Window& w,
+                            const std::string& better, const std::string& own);
+  // A body's packed sums, and what it makes of them in floats. rounded: as bytes, which is what a
   // root is good for.
-  void sums_of_lanes(int n, const std::string& name, bool rounded = false);
+  void sums_of_packed(int n, const std::string& name, bool rounded = false);
   // The array NAME of one row, and words, of two rows of `codes`; place: of their bytes in them.
   void words_of_codes(const std::string& name, const std::string& codes, const std::string& place,
                       int row);
   // The mean of 3x3 bytes.
-  void means_of_lanes(int n, const std::string& name);
-  // Point node n in lanes, of images in lanes.
-  void point_of_lanes(int n, const std::string& name);
-  // The text of pixel k of an operand in lanes, the rest of which is 0; empty where there is none.
-  std::string lane_pixel(const Operand& operand) const;
-  // The array of two rows of lanes `made_NAME` as that of one row, and as words.
+  void means_of_packed(int n, const std::string& name);
+  // Point node n, packed, of packed images.
+  void point_of_packed(int n, const std::string& name);
+  // The text of pixel k of a packed operand, the rest of which is 0; empty where there is none.
+  std::string packed_pixel(const Operand& operand) const;
+  // The array of two packed rows `made_NAME` as that of one row, and as words.
   void rows_of_made(int n, const std::string& name);
-  // The loop over the rows of lanes.
+  // The loop over the packed rows.
   std::string pairs_text(const std::string& array, const PlaneText& plane, PixelClass cls,
                          const std::string& height) const;
 
-  // What makes a row of a window's lanes, from `row`.
-  struct LaneRows {
+  // What makes a row of a packed window, from `row`.
+  struct PackedRows {
     Footprint f;
     std::string text;
   };
-  struct LaneWindow {
+  struct PackedWindow {
     Operand image;
     std::string kind;  // border, fill, cleanness
     Footprint f;
@@ -251,12 +251,12 @@ class BlockWriter {
   std::string row_text_;            // what each row r of the block is made of
   std::set<std::string> made_;
   std::map<std::string, std::string> in_words_;  // arrays that are also there as words: those
-  std::vector<LaneRows> lane_rows_;
-  std::vector<LaneWindow> lane_windows_;
-  std::vector<LaneWindow> windows_;                 // of extrema in rectangles; kind: their type
-  std::map<std::string, std::string> lane_pixels_;  // nodes that are there in lanes: pixel k
-  std::set<int> in_lanes_;                          // points that are to be there
-  std::string pair_text_;    // what rows r and r + py/2 are made of, in lanes
+  std::vector<PackedRows> packed_rows_;
+  std::vector<PackedWindow> packed_windows_;
+  std::vector<PackedWindow> windows_;                 // of extrema in rectangles; kind: their type
+  std::map<std::string, std::string> packed_pixels_;  // nodes that are there packed: pixel k
+  std::set<int> packed_points_;                       // points that are to be there
+  std::string pair_text_;    // what rows r and r + py/2 are made of, packed
   bool reads_rows_ = false;  // row_text_ reads memory
   bool around_ = false;      // there is a window
   bool interior_ = false;    // one of a plane: the kernel says whether it lies inside

@@ -191,7 +191,7 @@ class LabelWriter : LabelWriterBase {
                each_word());
   }
 
-  const Words words_ = with_common({
+  const Substitutions words_ = with_common({
       {"words", [this] { return words_of("_words"); }},
       {"flags", [this] { return words_of("_flags"); }},
       {"roots", [this] { return words_of("_roots"); }},
@@ -228,13 +228,13 @@ LabelWriterBase::LabelWriterBase(Builder& to, int n)
       image_(node_.images[0]),
       name_(Builder::name(self_)) {}
 
-Words LabelWriterBase::with_common(Words::Map words) const {
+Substitutions LabelWriterBase::with_common(Substitutions::Map words) const {
   words.insert({{"width", [this] { return to_.width(image_); }},
                 {"height", [this] { return to_.height(image_); }},
                 {"items", [] { return std::to_string(items); }},
                 {"out", [this] { return to_.plane(self_).pixel(); }},
                 {"unroll", [this] { return to_.unroll(); }}});
-  return Words(std::move(words));
+  return Substitutions(std::move(words));
 }
 
 void write_label(Builder& to, int n) {
@@ -242,7 +242,7 @@ void write_label(Builder& to, int n) {
   const bool logical = to.cls(to.node(n).images[0]) == PixelClass::logical;
   const bool gray = !logical && (label.kind == Kind::holes || label.kind == Kind::reconstruct);
   if (label.kind == Kind::reach || gray) {
-    write_spread(to, n);
+    write_reconstruction(to, n);
   } else {
     LabelWriter(to, n).run();
   }

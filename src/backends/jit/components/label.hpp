@@ -15,7 +15,7 @@ class LabelWriterBase {
   LabelWriterBase(Builder& to, int n);
   bool is(Label::Kind kind) const { return label_.kind == kind; }
   // The node's own words, and those that all of its templates know.
-  Words with_common(Words::Map words) const;
+  Substitutions with_common(Substitutions::Map words) const;
 
   Builder& to_;
   const Node& node_;
@@ -27,6 +27,6 @@ class LabelWriterBase {
 // The kernels of Label node n, which stands alone: its image is stored in the end.
 void write_label(Builder& to, int n);
 // Those whose values spread step by step: reach, and reconstruct and holes of gray images.
-void write_spread(Builder& to, int n);
+void write_reconstruction(Builder& to, int n);
 
 }  // namespace impipe::jit

@@ -1,7 +1,7 @@
-// An affine map by tiles: a wave makes 8x4 pixels at once, so that the places they are taken from
-// lie in few rows of the image however it is turned. A work-item makes four pixels of a row, side
-// by side with seven others'; where all four lie inside with their neighbours it takes them without
-// tests, else it makes them one by one.
+// An affine map by tiles: a sub-group makes 8x4 pixels at once, so that the places they are taken
+// from lie in few rows of the image however it is turned. A work-item makes four pixels of a row,
+// side by side with seven others'; where all four lie inside with their neighbours it takes them
+// without tests, else it makes them one by one.
 #include "backends/jit/geometry/resample.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
@@ -27,7 +27,7 @@ void write_affine_tiles(Builder& to, int n) {
   const bool logical = node.cls == PixelClass::logical;
   const std::string value =
       converted(node.cls, "float", logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum");
-  const std::string own = "given->" + Builder::name(self) + "_";
+  const std::string own = "params->" + Builder::name(self) + "_";
   to.kernel("store_" + Builder::name(self), items,
             filled(part(kernels::affine, "tiles"),
                    {{"across", std::to_string(across)},

@@ -5,7 +5,7 @@
 
 namespace impipe::jit {
 
-// The function `name`(GIVE, x, y, c) of Resample node n, and the kernels that come before it, by
+// The function `name`(ARGS, x, y, c) of Resample node n, and the kernels that come before it, by
 // launches for which `wanted` holds: of a resize the weights of both directions, and the sums down
 // the columns.
 void write_resample(Builder& to, int n, const std::string& name, LaunchTest wanted = nullptr);

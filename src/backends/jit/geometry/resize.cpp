@@ -44,7 +44,7 @@ class ResizeText {
     const std::string value = node.cls == PixelClass::logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum";
     const AxisText a = axis(x_, "x");
     to_.function(name, "FUNCTION " + type_of(node.cls) + " " + name +
-                           "(GIVEN, const int out_x, const int y) {\n" +
+                           "(PARAMS, const int out_x, const int y) {\n" +
                            sum_over(a, "out_x", "x", sum) + "  return " +
                            converted(node.cls, "float", value) + ";\n}\n");
   }
@@ -111,7 +111,7 @@ class ResizeText {
     const std::string value = "(float)" + to_.value(image_, "x", "y");
     const AxisText a = axis(y_, "y");
     to_.function(name + "_value", "FUNCTION float " + name +
-                                      "_value(GIVEN, const int x, const int out_y) {\n" +
+                                      "_value(PARAMS, const int x, const int out_y) {\n" +
                                       sum_over(a, "out_y", "y", value) + "  return sum;\n}\n");
     const std::string sum = to_.call(name + "_value", "x", "y");
     to_.pixel_kernel("store_" + name, to_.width(image_), to_.height({false, n_}),

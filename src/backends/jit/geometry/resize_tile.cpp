@@ -17,11 +17,11 @@ namespace impipe::jit {
 namespace {
 
 constexpr int items = 128;
-constexpr int rows = 16;        // of a tile
-constexpr int most_quads = 64;  // of outputs side by side in a tile
+constexpr int rows = 16;       // of a tile
+constexpr int max_quads = 64;  // of outputs side by side in a tile
 // Columns of sums that local memory holds. A column is four vectors of four rows and one more, so
 // that those side by side lie in different banks.
-constexpr int most_columns = 328;
+constexpr int max_columns = 328;
 
 // Fours of outputs of one direction, and how many inputs they reach at most.
 struct Quads {
@@ -46,15 +46,15 @@ TileShape tile_shape(const ResizeAxes& axes) {
   TileShape best;
   const double per_quad = 4 / axes.x.scale;
   while (best.bits < 5 && 2 << best.bits <= per_quad * 1.1) ++best.bits;
-  best.step = most_columns >> best.bits;
+  best.step = max_columns >> best.bits;
   if (best.bits > 0) best.step = (best.step - 1) / 8 * 8 + 1;
   const int room = best.step << best.bits;
   const Quads x = quads_of(axes.x), y = quads_of(axes.y);
   double least = 0;
-  for (int across = 1; across <= std::min<std::int64_t>(most_quads, x.count); ++across) {
+  for (int across = 1; across <= std::min<std::int64_t>(max_quads, x.count); ++across) {
     const double columns = (std::ceil((4 * across - 1) / axes.x.scale) + axes.x.taps + 2) + 6;
     if (columns > room) break;
-    // Waves that work at each.
+    // Sub-groups that work at each.
     const auto turns = [](double count) { return std::ceil(count * rows / 4 / 32); };
     const double cost = (turns(std::ceil(columns / 4)) * static_cast<double>(y.span) +
                          turns(across) * static_cast<double>(x.span)) /
@@ -142,7 +142,7 @@ class ResizeTiles {
     to_.kernel(
         "store_" + Builder::name(self), items,
         filled(part(kernels::resize, "tile"),
-               {{"most_columns", std::to_string(most_columns)},
+               {{"max_columns", std::to_string(max_columns)},
                 {"across", number("across", [](const TileShape& s) { return s.across; })},
                 {"mask", number("mask", [](const TileShape& s) { return (1 << s.bits) - 1; })},
                 {"step", number("step", [](const TileShape& s) { return s.step; })},

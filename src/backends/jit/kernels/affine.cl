@@ -29,8 +29,8 @@
 // A work-item makes four pixels of a row, side by side with seven others': where all four lie
 // inside with their neighbours without tests, else one by one.
 KERNEL($items) void tiles(GLOBAL const $pixel* $image, GLOBAL $pixel* $result) {
-  const int wave = ITEM / 32, lane = ITEM % 32;
-  const int x0 = GROUP_X * $across + lane % 8, y = GROUP_Y * $down + wave * 4 + lane / 8;
+  const int sub_group = ITEM / 32, sub_item = ITEM % 32;
+  const int x0 = GROUP_X * $across + sub_item % 8, y = GROUP_Y * $down + sub_group * 4 + sub_item / 8;
   if (x0 >= $width || y >= $height) return;
   GLOBAL $pixel* const row = $out_row;
   const double row_x = fma($b, (double)y, $c), row_y = fma($e, (double)y, $f);
@@ -40,9 +40,9 @@ KERNEL($items) void tiles(GLOBAL const $pixel* $image, GLOBAL $pixel* $result) {
   const double first_y = fma($d, from_column, row_y)$half;
   const double last_x = fma($a, from_column + 24.0, row_x)$half;
   const double last_y = fma($d, from_column + 24.0, row_y)$half;
-  const double most_x = (double)($in_width - $reach), most_y = (double)($in_height - $reach);
-  if (first_x >= 0.0 && first_x < most_x && last_x >= 0.0 && last_x < most_x && first_y >= 0.0 &&
-      first_y < most_y && last_y >= 0.0 && last_y < most_y && x0 + 24 < $width) {
+  const double max_x = (double)($in_width - $reach), max_y = (double)($in_height - $reach);
+  if (first_x >= 0.0 && first_x < max_x && last_x >= 0.0 && last_x < max_x && first_y >= 0.0 &&
+      first_y < max_y && last_y >= 0.0 && last_y < max_y && x0 + 24 < $width) {
     $each
     for (int k = 0; k < 4; ++k) {
       const int x = x0 + 8 * k;

@@ -50,7 +50,7 @@ FUNCTION void send_error(GLOBAL volatile unsigned long* place, const double erro
 #define $errors_pitch $width
 KERNEL($items) void bands(GLOBAL const $type* $image, GLOBAL uchar* $result,
                           GLOBAL unsigned long* $errors, GLOBAL uint* $tickets) {
-  WAVE_MEMORY;
+  SUB_GROUP_MEMORY;
   LOCAL double2 values[$steps * $pitch];
   LOCAL double over_bands[2 * $steps];
   LOCAL int taken;
@@ -58,7 +58,7 @@ KERNEL($items) void bands(GLOBAL const $type* $image, GLOBAL uchar* $result,
   LOCAL double scaled[256];
   for (int i = ITEM; i < 256; i += $items) scaled[i] = (double)i / $white;
 #endif
-  const int lane = ITEM % 32, feeder = ITEM - $first_feeder, poller = ITEM - $first_poller;
+  const int sub_item = ITEM % 32, feeder = ITEM - $first_feeder, poller = ITEM - $first_poller;
   const int chunks = ($width + $lag + $steps - 1) / $steps;
   for (int band = take_band(&taken, $tickets); band < $bands;
        band = take_band(&taken, $tickets)) {
@@ -114,7 +114,7 @@ KERNEL($items) void bands(GLOBAL const $type* $image, GLOBAL uchar* $result,
       }
       if (chunk >= 0 && chunk < chunks && ITEM < 32) {
         IN_LOCAL double2* const front =
-            values + chunk % 2 * ($steps * $half_pitch) + lane;
+            values + chunk % 2 * ($steps * $half_pitch) + sub_item;
         IN_LOCAL const double* const over_band = over_bands + chunk % 2 * $steps;
         if (chunk * $steps >= $lag && (chunk + 1) * $steps <= $width) {
           // -- part: step
@@ -122,7 +122,7 @@ KERNEL($items) void bands(GLOBAL const $type* $image, GLOBAL uchar* $result,
           // that of the raster loop.
           $unroll
           for (int s = 0; s < $steps; ++s) {
-            const double right_a = lane == 0 ? over_band[s] : before, right_b = here_a;
+            const double right_a = sub_item == 0 ? over_band[s] : before, right_b = here_a;
             double2 v = front[s * $half_pitch];
             v.x = (((v.x + left_a * 0.0625) + over_a * 0.3125) + right_a * 0.1875) +
                   here_a * 0.4375;
@@ -133,7 +133,7 @@ KERNEL($items) void bands(GLOBAL const $type* $image, GLOBAL uchar* $result,
             here_b = v.y >= 0.5 ? v.y - 1.0 : v.y;
 #if $edge
             // A row that has not begun, or has ended, has no errors.
-            const int column = chunk * $steps + s - 4 * lane;
+            const int column = chunk * $steps + s - 4 * sub_item;
             here_a = column >= 0 && column < $width ? here_a : 0.0;
             here_b = column >= 2 && column < $width + 2 ? here_b : 0.0;
 #endif
@@ -141,7 +141,7 @@ KERNEL($items) void bands(GLOBAL const $type* $image, GLOBAL uchar* $result,
             left_b = over_b;
             over_a = right_a;
             over_b = right_b;
-            before = wave_lane_before(WAVE_GIVE, here_b, s % 2);
+            before = sub_group_lane_before(SUB_GROUP_ARGS, here_b, s % 2);
           }
           // -- end
         } else {

@@ -9,7 +9,7 @@
 #define $none 1700   // rows and columns to a pixel that there is none
 #define $number int  // the type of distances
 #define $most 0x7fffffff
-#define wave_least_$number wave_least_int
+#define sub_group_least_$number sub_group_least_int
 #define $space IN_LOCAL  // of the sites of a row
 
 // -- part: pack
@@ -99,7 +99,7 @@ FUNCTION $number $name(const int x, const int j, const int site) {
 #undef $cost
 #define $name search_alone
 #define $cost cost_alone
-FUNCTION int $name(WAVE_GIVEN, $space const int* sites, const int lo, const int hi, const int x) {
+FUNCTION int $name(SUB_GROUP_PARAMS, $space const int* sites, const int lo, const int hi, const int x) {
   $number best = $most;
   int column = lo;
   $unroll
@@ -110,8 +110,8 @@ FUNCTION int $name(WAVE_GIVEN, $space const int* sites, const int lo, const int 
       column = j;
     }
   }
-  const $number least = wave_least_$number(WAVE_GIVE, best);
-  return wave_least_int(WAVE_GIVE, best == least ? column : 0x7fffffff);
+  const $number least = sub_group_least_$number(SUB_GROUP_ARGS, best);
+  return sub_group_least_int(SUB_GROUP_ARGS, best == least ? column : 0x7fffffff);
 }
 
 // -- part: root
@@ -125,7 +125,7 @@ FUNCTION float $name(const $number square) {
 
 // -- part: rows
 // Some rows a group, each worked on by some of its sub-groups, which share the points of the row.
-#define $waves 8
+#define $sub_groups 8
 #define $rows 4
 #define $local 1     // whether sites are in local memory: so many fours of them
 #define $fours 2048
@@ -139,16 +139,16 @@ FUNCTION float $name(const $number square) {
 #define $out $distances + y * $width
 KERNEL($items) void rows(GLOBAL const uint* $words, GLOBAL const int* $above,
                          GLOBAL const int* $below, GLOBAL float* $distances) {
-  WAVE_MEMORY;
+  SUB_GROUP_MEMORY;
 #if $local
   LOCAL int4 four_sites[$fours];
-  LOCAL ushort points[$waves * $points_pitch];
+  LOCAL ushort points[$sub_groups * $points_pitch];
   IN_LOCAL int* const sites = (IN_LOCAL int*)four_sites;
 #else
   GLOBAL int* const sites = $all_sites + (long)GROUP_X * $pitch;
-  GLOBAL int* const points = $all_points + (long)GROUP_X * $waves * $points_pitch;
+  GLOBAL int* const points = $all_points + (long)GROUP_X * $sub_groups * $points_pitch;
 #endif
-  const int lane = ITEM % 32, wave = ITEM / 32;
+  const int sub_item = ITEM % 32, sub_group = ITEM / 32;
   const int first = GROUP_X * $rows, band = first / 32;
   for (int x = ITEM; x < $pitch; x += $items) {
     const long at = (long)band * $pitch + x;
@@ -163,22 +163,22 @@ KERNEL($items) void rows(GLOBAL const uint* $words, GLOBAL const int* $above,
     }
   }
   GLOBAL_BARRIER;
-  const int sharing = $waves / $rows, part = wave % sharing, y = first + wave / sharing;
-  $space const int* const row = sites + wave / sharing * $pitch;
-  $space $point* const nearest = points + wave * $points_pitch;
+  const int sharing = $sub_groups / $rows, part = sub_group % sharing, y = first + sub_group / sharing;
+  $space const int* const row = sites + sub_group / sharing * $pitch;
+  $space $point* const nearest = points + sub_group * $points_pitch;
   if (y >= $height) return;
-  if (lane == 0) {
+  if (sub_item == 0) {
     nearest[0] = 0;
     nearest[$points] = ($point)($width - 1);
   }
-  WAVE_BARRIER;
-  // The points that part this wave's share from the others', then those of its share.
+  SUB_GROUP_BARRIER;
+  // The points that part this sub-group's share from the others', then those of its share.
   int from = 0, to = $points;
   for (int bit = sharing / 2; bit > 0; bit /= 2) {
     const int k = (from + to) / 2, x = smaller(32 * k, $width - 1);
-    const int column = $search(WAVE_GIVE, row, nearest[from], nearest[to], x);
-    if (lane == 0) nearest[k] = ($point)column;
-    WAVE_BARRIER;
+    const int column = $search(SUB_GROUP_ARGS, row, nearest[from], nearest[to], x);
+    if (sub_item == 0) nearest[k] = ($point)column;
+    SUB_GROUP_BARRIER;
     if ((part & bit) != 0) {
       from = k;
     } else {
@@ -189,14 +189,14 @@ KERNEL($items) void rows(GLOBAL const uint* $words, GLOBAL const int* $above,
     for (int k = from + step; k < to; k += 2 * step) {
       const int lo = nearest[k - step], hi = nearest[k + step];
       const int x = smaller(32 * k, $width - 1);
-      const int column = lo == hi ? lo : $search(WAVE_GIVE, row, lo, hi, x);
-      if (lane == 0) nearest[k] = ($point)column;
+      const int column = lo == hi ? lo : $search(SUB_GROUP_ARGS, row, lo, hi, x);
+      if (sub_item == 0) nearest[k] = ($point)column;
     }
-    WAVE_BARRIER;
+    SUB_GROUP_BARRIER;
   }
   to = smaller(to, ($width + 31) / 32);
   for (int k = from; k < to; ++k) {
-    const int x = 32 * k + lane, lo = nearest[k], hi = nearest[k + 1];
+    const int x = 32 * k + sub_item, lo = nearest[k], hi = nearest[k + 1];
 #if $by_squares
     // Four columns at a time, in two chains; those before lo and after hi never win.
     int best = 0x7fffffff, other = 0x7fffffff;

@@ -43,7 +43,7 @@ KERNEL($items) void last_group(GLOBAL uint* $ticket, GLOBAL uint* $totals, GLOBA
 // -- part: in_local
 // Counts in local memory. Copies of the counters lie interleaved, one a bank: neighbours that are
 // equal don't wait for one another.
-#define $rows for (int i = ITEM; i < 256; i += $items) ADD_LOCAL(&counts[i * $copies + copy], lane);
+#define $rows for (int i = ITEM; i < 256; i += $items) ADD_LOCAL(&counts[i * $copies + copy], own_byte);
 KERNEL($items) void in_local(GLOBAL uint* $parts, GLOBAL uint* $totals) {
   LOCAL uint counts[$counters * $copies];
 #if $one_launch
@@ -52,7 +52,7 @@ KERNEL($items) void in_local(GLOBAL uint* $parts, GLOBAL uint* $totals) {
   LOCAL int is_last;
 #endif
   const int copy = ITEM % $copies;
-  const uint lane = 4u * (uint)copy;
+  const uint own_byte = 4u * (uint)copy;
   {
     for (int i = ITEM; i < $counters * $copies; i += $items) counts[i] = 0;
 #if $one_launch

@@ -1,7 +1,7 @@
 // The Radon transform: frames of the image, sums along strips that follow the rays, then bins.
 // core/rays.hpp says what strips are, and jit/project.cpp when four frames are taken together.
 #define $items 128  // of a group
-#define $waves 4
+#define $sub_groups 4
 #define $unroll
 #define $width 1000
 #define $height 700
@@ -10,7 +10,7 @@
 #define $pitch_1 800
 #define $rows_0 701
 #define $rows_1 1001
-#define $most_rows 1001
+#define $max_rows 1001
 #define $half_u ($width / 2)
 #define $half_v ($height / 2)
 #define $step_u (frame == 0 ? 1 : -1)
@@ -21,13 +21,13 @@
 #define $pixels float   // or four of them
 #define $strips 1728
 #define $band 512       // rows of a band
-#define $most_of_band 1024
+#define $max_of_band 1024
 
 // -- part: words
 // What CUDA has instructions for.
 #ifdef __CUDACC__
 #define SATURATED(v) __saturatef(v)
-// Waves of a group share nothing.
+// Sub-groups of a group share nothing.
 #define OWN_BARRIER __syncwarp()
 #else
 #define OWN_BARRIER BARRIER
@@ -38,7 +38,7 @@ FUNCTION double larger_double(const double a, const double b) { return a > b ? a
 // -- part: pixel
 // A pixel of the image, 0 outside it; from_x and from_y are counted from the picture's middle.
 #define $pixel ((x ^ y) & 255)
-FUNCTION float $name_pixel(GIVEN, const int from_x, const int from_y) {
+FUNCTION float $name_pixel(PARAMS, const int from_x, const int from_y) {
   const int x = from_x + ($width + 1) / 2 - 1, y = from_y + ($height + 1) / 2 - 1;
   const bool inside = x >= 0 && x < $width && y >= 0 && y < $height;
   return inside ? (float)$pixel : 0.0f;
@@ -57,7 +57,7 @@ KERNEL($items) void frame(GLOBAL float* $frames) {
   if (transposed && row >= $rows_1) return;
   const int u = column - $margin - (transposed ? $height : $width) / 2;
   const int v = row - (transposed ? $width : $height) / 2;
-  $frames[item] = $name_pixel(GIVE, transposed ? v : u, transposed ? u : v);
+  $frames[item] = $name_pixel(ARGS, transposed ? v : u, transposed ? u : v);
 }
 
 // -- part: four_frames
@@ -67,10 +67,10 @@ KERNEL($items) void four_frames(GLOBAL float4* $frames) {
   if (row >= $rows_0) return;
   const int u = column - $margin - $width / 2, v = row - $height / 2;
   float4 pixel;
-  pixel.x = $name_pixel(GIVE, u, -v);
-  pixel.y = $name_pixel(GIVE, v, -u);
-  pixel.z = $name_pixel(GIVE, -v, -u);
-  pixel.w = $name_pixel(GIVE, -u, -v);
+  pixel.x = $name_pixel(ARGS, u, -v);
+  pixel.y = $name_pixel(ARGS, v, -u);
+  pixel.z = $name_pixel(ARGS, -v, -u);
+  pixel.w = $name_pixel(ARGS, -u, -v);
   $frames[item] = pixel;
 }
 
@@ -80,7 +80,7 @@ KERNEL($items) void four_frames(GLOBAL float4* $frames) {
 KERNEL($items) void rows(GLOBAL const double* $ways, GLOBAL float4* $quarters,
                          GLOBAL float* $offsets, GLOBAL int* $places) {
   const int item = (GROUP_X - $frame_groups) * $items + ITEM;
-  const int way = item / $most_rows, row = item % $most_rows;
+  const int way = item / $max_rows, row = item % $max_rows;
   if (way >= $count) return;
   const double along = $ways[3 * way], across = $ways[3 * way + 1];
   const int frame = (int)$ways[3 * way + 2], half_v = $half_v;
@@ -92,14 +92,14 @@ KERNEL($items) void rows(GLOBAL const double* $ways, GLOBAL float4* $quarters,
   quarters.y = (float)(offset + along * -0.25 + across * 0.25);
   quarters.z = (float)(offset + along * 0.25 + across * -0.25);
   quarters.w = (float)(offset + along * 0.25 + across * 0.25);
-  const long at = (long)way * $most_rows + row;
+  const long at = (long)way * $max_rows + row;
   $quarters[at] = quarters;
   $offsets[at] = (float)offset;
   $places[at] = $step_u * (int)shift + $step_v * row;
 }
 
 // -- part: strips
-// A wave keeps the places of a band's rows in local memory, and the waves of a group take the bands
+// A sub-group keeps the places of a band's rows in local memory, and the sub-groups of a group take the bands
 // together: their ways are close to one another, so that what one reads is in the cache for all.
 // Several rows' pixels are on their way at once.
 #define $ahead 8  // pixels
@@ -109,22 +109,22 @@ KERNEL($items) void rows(GLOBAL const double* $ways, GLOBAL float4* $quarters,
 #define $row
 #define $carries
 #define $slot 0
-KERNEL(32 * $waves) void strips(GLOBAL const $pixels* $frames, GLOBAL const double* $ways,
+KERNEL(32 * $sub_groups) void strips(GLOBAL const $pixels* $frames, GLOBAL const double* $ways,
                                 GLOBAL const float4* $quarters, GLOBAL const float* $offsets,
                                 GLOBAL const int* $places, GLOBAL double* $totals_of_strips) {
-  LOCAL float4 local_quarters[$waves * $most_of_band];
-  LOCAL float2 local_lines[$waves * $most_of_band];
-  const int wave = ITEM / 32, lane = ITEM % 32;
-  const int wanted = GROUP_X * $waves + wave, way = smaller(wanted, $count - 1);
+  LOCAL float4 local_quarters[$sub_groups * $max_of_band];
+  LOCAL float2 local_lines[$sub_groups * $max_of_band];
+  const int sub_group = ITEM / 32, sub_item = ITEM % 32;
+  const int wanted = GROUP_X * $sub_groups + sub_group, way = smaller(wanted, $count - 1);
   const double along = $ways[3 * way], across = $ways[3 * way + 1];
   const int frame = (int)$ways[3 * way + 2], half_u = $half_u, half_v = $half_v;
   const int most = (int)rint(across * (double)half_v / along);
   // Strips from the middle outwards: long ones first, so that the last groups end together.
   const int blocks = (2 * (half_u + most) + 32) / 32, turn = GROUP_Y / 2, part = GROUP_Y % 2;
   const int block = blocks / 2 + (turn % 2 != 0 ? -(turn + 1) / 2 : turn / 2);
-  const int start = -half_u - most + block * 32, j = start + lane;
+  const int start = -half_u - most + block * 32, j = start + sub_item;
   const bool works = wanted < $count && turn < blocks;
-  // The rows in which one of the wave's strips may meet the frame.
+  // The rows in which one of the sub-group's strips may meet the frame.
   const double slope = larger_double(across / along, 1e-9);
   const int first =
       half_v - (int)clamp_double((half_u - start + 2) / slope + 1.0, -half_v, (double)half_v);
@@ -134,21 +134,21 @@ KERNEL(32 * $waves) void strips(GLOBAL const $pixels* $frames, GLOBAL const doub
   const double middle = along * (double)j, bin = floor(middle - reach);
   const float after_0 = (float)(middle - bin), after_1 = after_0 - 1.0f;
   GLOBAL const $pixels* const pixels = $frames + $origin + $step_u * j;
-  IN_LOCAL float4* const quarters = local_quarters + wave * $most_of_band;
-  IN_LOCAL float2* const lines = local_lines + wave * $most_of_band;
+  IN_LOCAL float4* const quarters = local_quarters + sub_group * $max_of_band;
+  IN_LOCAL float2* const lines = local_lines + sub_group * $max_of_band;
   $totals
   const int bands = larger((2 * half_v + 1) / $band, 1);
-  const int most_bands = (larger($most_rows / $band, 1) + 1) / 2;
+  const int max_bands = (larger($max_rows / $band, 1) + 1) / 2;
   const int first_band = part * ((bands + 1) / 2), end_band = part == 0 ? (bands + 1) / 2 : bands;
-  for (int k = 0; k < most_bands; ++k) {
+  for (int k = 0; k < max_bands; ++k) {
     const int band = first_band + k, begin = band * $band;
     const int end = band + 1 == bands ? 2 * half_v : begin + $band - 1;
     const int from = larger(first, begin), to = smaller(last, end);
     const bool meets = works && band < end_band && from <= to;
     OWN_BARRIER;
     if (meets) {
-      for (int r = from + lane; r <= to; r += 32) {
-        const long at = (long)way * $most_rows + r;
+      for (int r = from + sub_item; r <= to; r += 32) {
+        const long at = (long)way * $max_rows + r;
         float2 line;
         line.x = $offsets[at];
         line.y = BITS_FLOAT((uint)$places[at]);

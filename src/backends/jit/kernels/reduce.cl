@@ -43,12 +43,12 @@ KERNEL($items) void stream(GLOBAL uint* $totals) {
     // -- end
 #undef $put
 #undef $join
-#define $join_wave  // the totals of a sub-group into one each
+#define $join_sub_group  // the totals of a sub-group into one each
 #define $put all[1 + ITEM / 32] = total;
 #define $join total = all[1 + ITEM % ($items / 32)];
-    // -- part: group_end_of_waves
+    // -- part: group_end_of_sub_groups
     // The same where the work-items of a sub-group exchange registers.
-    $join_wave
+    $join_sub_group
     if (ITEM % 32 == 0) {
       $put
     }

@@ -4,7 +4,7 @@
 #define $width 1000
 #define $height 700
 #define $columns 4  // of a work-item, and so many work-items side by side share a cell
-#define $lanes 8
+#define $items_a_column 8
 #define $merged 4   // cells of a row that a group puts together
 #define $count 704  // such runs of cells
 #define $run 16     // of them that a work-item of the end puts together
@@ -13,12 +13,12 @@
 #define $totals totals
 #define $first 0.0
 #define $map total + v
-#define $both_lanes parts[ITEM] + parts[ITEM + step]
+#define $both_items parts[ITEM] + parts[ITEM + step]
 #define $both_runs v[k] + v[k + step]
 #define $both_chunks of_chunks[i] + of_chunks[i + step]
 
 // Alone: the ends of folds of one chunk.
-FUNCTION double $name_chunk(GIVEN, GLOBAL const double* from, const long count,
+FUNCTION double $name_chunk(PARAMS, GLOBAL const double* from, const long count,
                             IN_LOCAL double* parts);
 KERNEL($items) void ends(GLOBAL const double* $cells, GLOBAL double* $out) {
   LOCAL double parts[$items];
@@ -26,7 +26,7 @@ KERNEL($items) void ends(GLOBAL const double* $cells, GLOBAL double* $out) {
   // The cells where they are one chunk. A kernel of its own, or the end of the last group: PoCL
   // loses its way where a barrier stands in a branch.
   {
-    const double total = $name_chunk(GIVE, $cells, $count, parts);
+    const double total = $name_chunk(ARGS, $cells, $count, parts);
     if (ITEM == 0) $out[0] = total;
     BARRIER;
   }
@@ -43,7 +43,7 @@ KERNEL($items) void ends(GLOBAL const double* $cells, GLOBAL double* $out) {
     parts[ITEM] = total;
     for (int step = $items / 2; step > 0; step /= 2) {
       BARRIER;
-      if (ITEM < step) parts[ITEM] = $both_lanes;
+      if (ITEM < step) parts[ITEM] = $both_items;
     }
     if (ITEM == 0) $out[0] = parts[0];
     BARRIER;
@@ -53,7 +53,7 @@ KERNEL($items) void ends(GLOBAL const double* $cells, GLOBAL double* $out) {
 
 // -- part: chunk
 // The runs of cells of a work-item in registers, then those of a group, each in pairs.
-FUNCTION double $name_chunk(GIVEN, GLOBAL const double* from, const long count,
+FUNCTION double $name_chunk(PARAMS, GLOBAL const double* from, const long count,
                             IN_LOCAL double* parts) {
   double v[$run];
   $unroll
@@ -69,7 +69,7 @@ FUNCTION double $name_chunk(GIVEN, GLOBAL const double* from, const long count,
   parts[ITEM] = v[0];
   for (int step = 1; step < $items; step *= 2) {
     BARRIER;
-    if (ITEM % (2 * step) == 0 && (ITEM + step) * $run < count) parts[ITEM] = $both_lanes;
+    if (ITEM % (2 * step) == 0 && (ITEM + step) * $run < count) parts[ITEM] = $both_items;
   }
   BARRIER;
   return parts[0];
@@ -87,7 +87,7 @@ KERNEL($items) void cells(GLOBAL const float* $image, GLOBAL double* $cells) {
   const int last = smaller(GROUP_Y * 32 + 32, $height);
   const int cells_across = ($width + 31) / 32;
   const int in_cell = x0 % 32, wide = smaller(32, $width - (x0 - in_cell));
-  const int lane = ITEM % $lanes, merged = $merged;
+  const int of_column = ITEM % $items_a_column, merged = $merged;
   {
     $begin
     if (x0 < $width) {
@@ -111,23 +111,23 @@ KERNEL($items) void cells(GLOBAL const float* $image, GLOBAL double* $cells) {
         $steps
       }
     }
-#define $in_lane  // the columns of a work-item in pairs
+#define $in_item  // the columns of a work-item in pairs
     // -- part: end_of_cells
     // The columns of a cell in pairs, then cells.
     {
-      $in_lane
+      $in_item
       BARRIER;
       parts[ITEM] = $totals[0];
-      for (int step = 1; step < $lanes; step *= 2) {
+      for (int step = 1; step < $items_a_column; step *= 2) {
         BARRIER;
-        if (lane % (2 * step) == 0 && in_cell + step * $columns < wide) parts[ITEM] = $both_lanes;
+        if (of_column % (2 * step) == 0 && in_cell + step * $columns < wide) parts[ITEM] = $both_items;
       }
       // Cells of an aligned run belong together whatever comes after.
-      for (int step = $lanes; step < $lanes * merged; step *= 2) {
+      for (int step = $items_a_column; step < $items_a_column * merged; step *= 2) {
         BARRIER;
-        if (ITEM % (2 * step) == 0 && x0 < $width) parts[ITEM] = $both_lanes;
+        if (ITEM % (2 * step) == 0 && x0 < $width) parts[ITEM] = $both_items;
       }
-      if (ITEM % ($lanes * merged) == 0 && x0 < $width) {
+      if (ITEM % ($items_a_column * merged) == 0 && x0 < $width) {
         $cells[(GROUP_Y * cells_across + x0 / 32) / merged] = parts[ITEM];
       }
       BARRIER;
@@ -145,7 +145,7 @@ KERNEL($items) void cells(GLOBAL const float* $image, GLOBAL double* $cells) {
       parts[ITEM] = total;
       for (int step = $items / 2; step > 0; step /= 2) {
         BARRIER;
-        if (ITEM < step) parts[ITEM] = $both_lanes;
+        if (ITEM < step) parts[ITEM] = $both_items;
       }
       if (ITEM == 0) $cells[GROUP_Y * GROUPS_X + GROUP_X] = parts[0];
       BARRIER;
@@ -162,7 +162,7 @@ KERNEL($items) void chunks(GLOBAL const double* $cells, GLOBAL double* $chunks) 
   {
     const long from = (long)GROUP_X * $chunk;
     const double total =
-        $name_chunk(GIVE, $cells + from, count - from, parts);
+        $name_chunk(ARGS, $cells + from, count - from, parts);
     if (ITEM == 0) $chunks[GROUP_X] = total;
     BARRIER;
   }

@@ -49,7 +49,7 @@ KERNEL($items) void quads(GLOBAL int* $first, GLOBAL float* $weights) {
 
 // -- part: tile
 // The tiles of the result.
-#define $most_columns 328  // of sums
+#define $max_columns 328  // of sums
 #define $across 64   // quads of a tile
 #define $row_quads 4
 #define $mask 3      // how columns lie: column i at (i & $mask) * $step + (i >> $bits)
@@ -63,7 +63,7 @@ KERNEL($items) void quads(GLOBAL int* $first, GLOBAL float* $weights) {
 KERNEL($items) void tile(GLOBAL const $pixel* $plane, GLOBAL const int* $first_x,
                          GLOBAL const int* $first_y, GLOBAL const float* $weights_x,
                          GLOBAL const float* $weights_y, GLOBAL $pixel* $result) {
-  LOCAL float4 sums[$most_columns * 5];
+  LOCAL float4 sums[$max_columns * 5];
   const int quad0 = GROUP_X * $across, top = GROUP_Y * $row_quads;
   const int quads = smaller($across, $quads_x - quad0);
   const int width = $width, height = $height;

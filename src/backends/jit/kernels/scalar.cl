@@ -67,7 +67,7 @@ FUNCTION double group_largest(const double own, IN_LOCAL double* memory, const i
 #define $at 0
 #define $in $inputs_side_by_side
 #define $one_item 1  // runs the body; else all of them do
-#define $alone       // what a body for a group is given then
+#define $alone       // what a body for a group gets then
 KERNEL($items) void steps(GLOBAL const double* $from, GLOBAL double* $inputs_side_by_side,
                           GLOBAL double* $out) {
   {

@@ -1,8 +1,8 @@
 // Histograms as text: counts of codes (integer classes) or bins, then bins as doubles.
 #include <algorithm>
 
+#include "backends/jit/measure/grid_stride.hpp"
 #include "backends/jit/measure/measure.hpp"
-#include "backends/jit/measure/stream.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
@@ -40,7 +40,7 @@ std::string write_bin(Builder& to, int n) {
     bin = "floor(clamp_double(v, 0.0, " + white + ") * " + std::to_string(histogram.bins - 1) +
           ".0 / " + white + " + 0.5)";
   }
-  to.body("\nFUNCTION int " + name + "(const struct Parameters* given, const double v) {\n" +
+  to.body("\nFUNCTION int " + name + "(const struct Parameters* params, const double v) {\n" +
           "  const double bin = " + bin + ";\n  return bin >= 0.0 && bin < " +
           std::to_string(histogram.bins) + ".0 ? (int)bin : -1;\n}\n");
   return name;
@@ -53,7 +53,7 @@ std::string each_code_of_chunk(int copies) {
     for (int k = 0; k < 4; ++k) {
       text += "ADD_LOCAL((IN_LOCAL uint*)((IN_LOCAL char*)counts + times_byte(" +
               std::string(part) + ", " + std::to_string(k) + ", " + std::to_string(4 * copies) +
-              "u, lane)), 1u); ";
+              "u, own_byte)), 1u); ";
     }
   }
   return text;
@@ -90,11 +90,11 @@ BinTable write_bin_table(Builder& to, int n, const std::string& bin) {
   };
   to.kernel("make_" + name, items,
             "  const int code = GROUP_X * " + std::to_string(items) + " + ITEM;\n  " + memory() +
-                "[code] = (uchar)" + bin + "(given, (double)code);\n",
+                "[code] = (uchar)" + bin + "(params, (double)code);\n",
             [](const LaunchContext&) {
               return LaunchShape{{table_codes / items, 1, 1}, {items, 1, 1}};
             });
-  if (to.tuning().most_local_bytes < local_table_bytes) return {memory(), "", 0};
+  if (to.tuning().max_local_bytes < local_table_bytes) return {memory(), "", 0};
   const std::string words = name + "_words", here = name + "_here";
   return {here,
           "  DYNAMIC_LOCAL(uint4, " + words + ", " + std::to_string(table_codes / 16) +
@@ -123,7 +123,7 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
     copies /= 2;
   }
   const int group = tuning.histogram_items;
-  const Stream stream{image, group, tuning.groups_at_once(), 64};
+  const GridStride stream{image, group, tuning.groups_at_once(), 64};
   const int load = values_a_load(to, stream);
   const auto groups = [stream, load](const LaunchContext& at) {
     return stream.groups_for(at, load);
@@ -139,7 +139,7 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
       return "ADD_LOCAL(&counts[" + table.name + "[(int)" + value + "] * " + number(copies) +
              " + copy], 1u);";
     }
-    return "{ const int place = " + bin + "(given, (double)" + value +
+    return "{ const int place = " + bin + "(params, (double)" + value +
            "); if (place >= 0) ADD_LOCAL(&counts[place * " + number(copies) + " + copy], 1u); }";
   };
   int span = 1;
@@ -147,7 +147,7 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
   const std::string groups_text = to.parameter(
       ParameterType::int32, name + "_groups",
       [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
-  const std::string bin_of_counter = codes ? bin + "(given, (double)i)" : "i";
+  const std::string bin_of_counter = codes ? bin + "(params, (double)i)" : "i";
   const auto end = [&] {
     return filled(part(kernels::histogram, "local_end"),
                   {{"counters", number(counters)},
@@ -163,7 +163,7 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
   const std::string chunk = codes && bytes_of(to.cls(image)) == 1
                                 ? each_code_of_chunk(copies)
                                 : each_of_chunk(to.cls(image), count);
-  const std::string rows = stream_rows(to, stream, chunk, count("p"));
+  const std::string rows = grid_stride_rows(to, stream, chunk, count("p"));
   // Work-items for each counter, where there are more than counters.
   const int slices = one_launch ? std::min(copies, group / span) : 1;
   const std::string totals =
@@ -228,7 +228,7 @@ void write_histogram(Builder& to, const CountedCodes& counted, int n) {
     return write_local(to, counted, n, histogram.bins, false, bin, write_bin_table(to, n, bin));
   }
   const std::string value = to.value(image, "x", "y");
-  const std::string place = codes ? "(int)" + value : bin + "(given, (double)" + value + ")";
+  const std::string place = codes ? "(int)" + value : bin + "(params, (double)" + value + ")";
   const int most = to.tuning().groups_at_once();
   to.kernel(
       name + "_counts_of_groups", items,
@@ -248,7 +248,7 @@ void write_histogram(Builder& to, const CountedCodes& counted, int n) {
     to.kernel(name + "_bins_of_codes", items,
               filled(part(kernels::histogram, "bins"), {{"items", std::to_string(items)},
                                                         {"counters", std::to_string(counters)},
-                                                        {"bin", bin + "(given, (double)code)"},
+                                                        {"bin", bin + "(params, (double)code)"},
                                                         {"bins", counts("_bins", histogram.bins)},
                                                         {"count", std::to_string(histogram.bins)},
                                                         {"counts", counts("_counts", counters)}}),

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "backends/jit/measure/grid_stride.hpp"
 #include "backends/jit/measure/measure.hpp"
-#include "backends/jit/measure/stream.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
@@ -75,8 +75,7 @@ Fold fold_of(const Builder& to, int n) {
     return fold;
   }
   fold.first = fold.largest ? "0" : std::to_string(static_cast<int>(class_max(cls)));
-  const std::string pair = fold.largest ? "larger_lanes" : "smaller_lanes",
-                    two = fold.name + "_two";
+  const std::string pair = fold.largest ? "packed_max" : "packed_min", two = fold.name + "_two";
   const auto join = [&](const std::string& w) {
     return two + " = " + pair + "(" + two + ", " + w + ");";
   };
@@ -96,7 +95,7 @@ void write_stream(Builder& to, const Reductions& reductions) {
   const int items = one_launch ? 512 : 256;
   const std::string items_text = std::to_string(items);
   const int loads_of_group = one_launch ? 96 : 128;
-  const Stream stream{image, items, to.tuning().groups_at_once(), loads_of_group};
+  const GridStride stream{image, items, to.tuning().groups_at_once(), loads_of_group};
   const int load = values_a_load(to, stream);
   std::vector<Fold> folds;
   for (const int n : nodes) folds.push_back(fold_of(to, n));
@@ -110,11 +109,12 @@ void write_stream(Builder& to, const Reductions& reductions) {
     return to.scratch("parts_of_" + fold.name, fold.type,
                       [groups](const LaunchContext& at) { return groups(at) * 8; });
   };
-  const bool waves = one_launch && to.dialect() != Dialect::opencl;
-  // Of waves the first element is the group's, and theirs stand behind it.
-  const std::string waves_text = std::to_string(items / 32);
-  const std::string parts_of_group = waves ? "1 + " + waves_text : items_text;
-  std::string locals, begin, pairs, chunk, pixel, put, join, join_wave, out, out_parts, first, from;
+  const bool sub_groups = one_launch && to.dialect() != Dialect::opencl;
+  // Of sub-groups the first element is the group's, and theirs stand behind it.
+  const std::string sub_groups_text = std::to_string(items / 32);
+  const std::string parts_of_group = sub_groups ? "1 + " + sub_groups_text : items_text;
+  std::string locals, begin, pairs, chunk, pixel, put, join, join_sub_group, out, out_parts, first,
+      from;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const Fold& fold = folds[i];
     const std::string all = "all_" + fold.name, declared = "    " + fold.type + " " + fold.name;
@@ -130,17 +130,17 @@ void write_stream(Builder& to, const Reductions& reductions) {
     }
     chunk += fold.of_chunk + " ";
     pixel += fold.of_pixel + " ";
-    if (waves) {
+    if (sub_groups) {
       const auto by_steps = [&](int of) {
-        return joined_in_wave({.type = fold.type,
-                               .total = fold.name,
-                               .both = fold.both(fold.name, "other"),
-                               .from = "1",
-                               .end = std::to_string(of)});
+        return joined_in_sub_group({.type = fold.type,
+                                    .total = fold.name,
+                                    .both = fold.both(fold.name, "other"),
+                                    .from = "1",
+                                    .end = std::to_string(of)});
       };
-      join_wave += by_steps(32);
+      join_sub_group += by_steps(32);
       put += "      " + all + "[1 + ITEM / 32] = " + fold.name + ";\n";
-      join += "      " + fold.name + " = " + all + "[1 + ITEM % " + waves_text + "];\n" +
+      join += "      " + fold.name + " = " + all + "[1 + ITEM % " + sub_groups_text + "];\n" +
               by_steps(items / 32);
       out += "        " + all + "[0] = " + fold.name + ";\n";
     } else {
@@ -153,14 +153,14 @@ void write_stream(Builder& to, const Reductions& reductions) {
     from += "      " + fold.name + " = " + fold.both(fold.name, parts(fold) + "[i]") + ";\n";
   }
   const auto end_of_group = [&](const std::string& result) {
-    return filled(part(kernels::reduce, waves ? "group_end_of_waves" : "group_end"),
+    return filled(part(kernels::reduce, sub_groups ? "group_end_of_sub_groups" : "group_end"),
                   {{"put", put},
                    {"items", items_text},
-                   {"join_wave", join_wave},
+                   {"join_sub_group", join_sub_group},
                    {"join", join},
                    {"out", out + result}});
   };
-  const std::string rows = stream_rows(to, stream, chunk, pixel);
+  const std::string rows = grid_stride_rows(to, stream, chunk, pixel);
   // `begins`: the totals' declarations; `folds_in`: what goes into them; `ends`: the group's end.
   const auto pass = [&](const std::string& declared, const std::string& begins,
                         const std::string& of_pixels, const std::string& of_groups,
@@ -170,7 +170,7 @@ void write_stream(Builder& to, const Reductions& reductions) {
                                                     {"rows", of_pixels},
                                                     {"all_groups", of_groups},
                                                     {"group_end", ends},
-                                                    {"group_end_of_waves", ""}});
+                                                    {"group_end_of_sub_groups", ""}});
   };
   const auto total = [&](const std::string& declared) {
     std::string measured;
@@ -209,8 +209,8 @@ void write_stream(Builder& to, const Reductions& reductions) {
 
 }  // namespace
 
-std::string joined_in_wave(const WaveJoin& join) {
-  return filled(part(kernels::reduce_waves, "join"),
+std::string joined_in_sub_group(const SubGroupJoin& join) {
+  return filled(part(kernels::reduce_sub_groups, "join"),
                 {{"from", join.from},
                  {"end", join.end},
                  {"type", join.type},

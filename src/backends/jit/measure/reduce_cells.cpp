@@ -68,7 +68,7 @@ CellFold cell_fold(Builder& to, int n) {
 
 }  // namespace
 
-std::string in_lane(const CellFold& fold, const std::string& totals, int columns) {
+std::string in_item(const CellFold& fold, const std::string& totals, int columns) {
   std::string text;
   for (int step = 1; step < columns; step *= 2) {
     for (int k = 0; k + step < columns; k += 2 * step) {
@@ -87,7 +87,7 @@ void write_cells(Builder& to, const Reductions& reductions) {
   const std::string name = Builder::name({false, nodes[0]});
   const bool wide = to.tuning().fast && (image.external || to.output_of(image.index) >= 0) &&
                     to.cls(image) == PixelClass::single;
-  const int columns = wide ? 4 : 1, lanes = cell / columns;
+  const int columns = wide ? 4 : 1, items_a_column = cell / columns;
   const auto number = [](int i) { return std::to_string(i); };
   const auto across = [image](const LaunchContext& at) {
     return (at.size_of(image).width + cell - 1) / cell;
@@ -96,9 +96,9 @@ void write_cells(Builder& to, const Reductions& reductions) {
     return (at.size_of(image).height + cell - 1) / cell;
   };
   // Cells of a row that a group puts together: as many as every row has whole runs of.
-  const auto merged = [across, lanes](const LaunchContext& at) {
+  const auto merged = [across, items_a_column](const LaunchContext& at) {
     std::int64_t m = 1;
-    while (2 * m <= items / lanes && across(at) % (2 * m) == 0) m *= 2;
+    while (2 * m <= items / items_a_column && across(at) % (2 * m) == 0) m *= 2;
     return m;
   };
   const auto count = [=](const LaunchContext& at) { return across(at) * down(at) / merged(at); };
@@ -115,11 +115,12 @@ void write_cells(Builder& to, const Reductions& reductions) {
   for (const int n : nodes) folds.push_back(cell_fold(to, n));
   const auto chunks = [count](const LaunchContext& at) { return (count(at) + chunk - 1) / chunk; };
   // NVIDIA's OpenCL spills there: 94 us against 81 for four measurements of 8192x8192 floats.
-  const bool waves = wide && to.context().ends_in_last_group() && to.dialect() == Dialect::cuda;
-  // Groups of waves go down their columns: as many as are at work at once.
+  const bool sub_groups =
+      wide && to.context().ends_in_last_group() && to.dialect() == Dialect::cuda;
+  // Groups of sub-groups go down their columns: as many as are at work at once.
   const std::int64_t at_once = to.tuning().groups_at_once();
   const auto groups_y = [=](const LaunchContext& at) {
-    if (!waves) return down(at);
+    if (!sub_groups) return down(at);
     const std::int64_t limit =
         std::max<std::int64_t>(1, groups_of_plane(at, at_once) / 8 / groups_x(at));
     const std::int64_t each =
@@ -149,18 +150,18 @@ void write_cells(Builder& to, const Reductions& reductions) {
                    {"out", out},
                    {"items", number(items)},
                    {"columns", number(columns)},
-                   {"lanes", number(lanes)},
+                   {"items_a_column", number(items_a_column)},
                    {"width", width},
                    {"first", fold.first},
                    {"map", fold.map},
                    {"totals", "totals_" + fold.name},
-                   {"in_lane", in_lane(fold, "totals_" + fold.name, columns)},
+                   {"in_item", in_item(fold, "totals_" + fold.name, columns)},
                    {"name_chunk", fold.name + "_chunk"},
                    {"run", number(run)},
                    {"chunk", number(chunk)},
                    {"count", fold.extreme ? all_groups : places},
                    {"unroll", name_of_part == "extremes_end" ? unroll_some : unroll_all},
-                   {"both_lanes", fold.both("parts[ITEM]", "parts[ITEM + step]")},
+                   {"both_items", fold.both("parts[ITEM]", "parts[ITEM + step]")},
                    {"both_runs", fold.both("v[k]", "v[k + step]")},
                    {"both_chunks", fold.both("of_chunks[i]", "of_chunks[i + step]")}});
   };
@@ -196,7 +197,7 @@ void write_cells(Builder& to, const Reductions& reductions) {
   std::string text =
       filled(part(kernels::reduce_cells, "cells"), {{"items", number(items)},
                                                     {"columns", number(columns)},
-                                                    {"lanes", number(lanes)},
+                                                    {"items_a_column", number(items_a_column)},
                                                     {"width", width},
                                                     {"height", to.height(image)},
                                                     {"merged", parameter("_merged", whole(merged))},
@@ -216,7 +217,7 @@ void write_cells(Builder& to, const Reductions& reductions) {
     all += after;
     const auto one = [chunks](const LaunchContext& at) { return chunks(at) == 1; };
     const std::string one_chunk = parameter("_one_chunk", whole(one));
-    if (waves) {
+    if (sub_groups) {
       CellPass pass{width,
                     to.height(image),
                     parameter("_merged", whole(merged)),
@@ -233,7 +234,7 @@ void write_cells(Builder& to, const Reductions& reductions) {
         pass.cells.push_back(of_cells(folds[i]));
         pass.out.push_back(to.measure({false, nodes[i]}));
       }
-      text = cells_in_waves(pass);
+      text = cells_in_sub_groups(pass);
     } else {
       text += filled(part(kernels::reduce_cells, "last_group"),
                      {{"ticket", to.ticket()}, {"one_chunk", one_chunk}, {"end", all}});
@@ -244,9 +245,9 @@ void write_cells(Builder& to, const Reductions& reductions) {
       [=](const LaunchContext& at) {
         return LaunchShape{{groups_x(at), groups_y(at), 1}, {items, 1, 1}};
       },
-      waves     ? cell_groups
-      : batched ? 4
-                : 0);
+      sub_groups ? cell_groups
+      : batched  ? 4
+                 : 0);
   const std::string local = "  LOCAL double parts[" + number(items) + "];\n";
   const auto one_group = [chunks](bool of_one, bool of_many) {
     return [=](const LaunchContext& at) {

@@ -1,4 +1,4 @@
-// Reductions by cells: what the kernels of any device and those of waves share.
+// Reductions by cells: what the kernels of any device and those of sub-groups share.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ struct CellFold {
 
 // The text that puts a work-item's columns of `totals` together, in pairs: those of a cell that
 // exist.
-std::string in_lane(const CellFold& fold, const std::string& totals, int columns);
+std::string in_item(const CellFold& fold, const std::string& totals, int columns);
 
 // What stands in the text of a pass over a plane of floats with one channel.
 struct CellPass {
@@ -38,8 +38,8 @@ struct CellPass {
   std::vector<std::string> cells, out;  // of each fold: where parts go, and the result
 };
 
-// The kernel of a device whose waves exchange registers (CUDA): groups go down their columns, with
-// sixteen rows of each work-item under way, whatever they wait for at the end of a cell.
-std::string cells_in_waves(const CellPass& pass);
+// The kernel of a device whose sub-groups exchange registers (CUDA): groups go down their columns,
+// with sixteen rows of each work-item under way, whatever they wait for at the end of a cell.
+std::string cells_in_sub_groups(const CellPass& pass);
 
 }  // namespace impipe::jit

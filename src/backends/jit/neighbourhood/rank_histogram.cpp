@@ -12,16 +12,16 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int most_small_count = 255;  // that fits a byte
+constexpr int max_small_count = 255;  // that fits a byte
 constexpr int codes = 256;
-constexpr int most_row_cells = 64;  // that a work-item holds four times over, in registers
+constexpr int max_row_cells = 64;  // that a work-item holds four times over, in registers
 // Strips that a processor needs to be busy, and their rows: a strip starts with a whole window.
 constexpr std::int64_t enough_strips = 896;
-constexpr int most_strip = 128, least_strip = 32;
+constexpr int max_strip = 128, min_strip = 32;
 
 // The bytes of a row under a full rectangle's row, packed into words.
 constexpr const char* row_function =
-    R"(FUNCTION void $row_name(GIVEN, const int x, int y, uint f[$words]) {
+    R"(FUNCTION void $row_name(PARAMS, const int x, int y, uint f[$words]) {
   const int first = x - $left;
   $row_rule
   const int word = first >> 2;
@@ -51,8 +51,8 @@ constexpr const char* rows_loop =
     R"(    uint enters[$words], leaves[$words], next_enters[$words], next_leaves[$words];
     for (int k = 0; k < $words; ++k) enters[k] = leaves[k] = next_enters[k] = next_leaves[k] = 0;
     for (int row = first - $up - 1; row < last + $down; ++row) {
-      $row_name(GIVE, x, row + 1, next_enters);
-      if (row >= first + $down) $row_name(GIVE, x, row + 1 - $tall, next_leaves);
+      $row_name(ARGS, x, row + 1, next_enters);
+      if (row >= first + $down) $row_name(ARGS, x, row + 1 - $tall, next_leaves);
       if (row > first + $down) {
 $unroll        for (int i = 0; i < $wide; ++i) {
           const uint in0 = BYTE(enters, i), out0 = BYTE(leaves, i);
@@ -163,7 +163,7 @@ constexpr const char* digits_text = R"(  LOCAL ushort all_digits[$items * 16];
 // four bits at a time, for which all cells are counted. digits: a work-item's own counters.
 constexpr const char* rest_function =
     R"(#define DIGIT(d) digits[(int)((d) / 2 * 64 + (d) % 2)]
-FUNCTION uint $rest_name(GIVEN, IN_LOCAL ushort* const digits, const int x, const int y,
+FUNCTION uint $rest_name(PARAMS, IN_LOCAL ushort* const digits, const int x, const int y,
                         const uint prefix, int rank) {
   const bool inside = x >= $left && x + $right < $width && y >= $up && y + $down < $height;
   uint found = prefix;
@@ -209,13 +209,13 @@ class RankHistogram {
         image_(node_.images[0]),
         name_(Builder::name({false, n}) + "_window"),
         cells_(rank_.mask.count()),
-        small_(cells_ <= most_small_count),
+        small_(cells_ <= max_small_count),
         unroll_(to.unroll()) {}
 
   void write() {
     write_outside();
     write_key();
-    const bool rows = rank_.mask.full() && rank_.mask.width <= most_row_cells &&
+    const bool rows = rank_.mask.full() && rank_.mask.width <= max_row_cells &&
                       node_.cls != PixelClass::uint16 && node_.cls != PixelClass::single;
     if (rows) write_row();
     if (rest_bits() > 0) write_rest();
@@ -261,8 +261,8 @@ class RankHistogram {
  private:
   // enough: strips that keep the device busy.
   static std::int64_t strip_of(Size size, std::int64_t enough) {
-    std::int64_t strip = most_strip;
-    while (strip > least_strip && size.width * size.height < strip * enough) strip /= 2;
+    std::int64_t strip = max_strip;
+    while (strip > min_strip && size.width * size.height < strip * enough) strip /= 2;
     return strip;
   }
 
@@ -287,7 +287,7 @@ class RankHistogram {
   void write_key() {
     const std::string key = key_text(to_.call(name_ + "_at", "x", "y"));
     to_.function(name_ + "_key", "FUNCTION uint " + name_ +
-                                     "_key(GIVEN, const int x, const int y) " + "{\n  return " +
+                                     "_key(PARAMS, const int x, const int y) " + "{\n  return " +
                                      key + ";\n}\n");
   }
 
@@ -384,7 +384,7 @@ class RankHistogram {
     const auto value = [&](const char* place, const std::string& rank) {
       std::string key = place;
       if (rest_bits() > 0) {
-        key = name_ + "_rest(GIVE, digits, x, y, " + place + ", " + rank + ")";
+        key = name_ + "_rest(ARGS, digits, x, y, " + place + ", " + rank + ")";
       }
       return single ? "single_of_key(" + key + ")" : key;
     };

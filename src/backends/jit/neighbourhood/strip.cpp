@@ -1,16 +1,16 @@
 // Neighbourhoods of neighbourhoods, or one of points, in one kernel.
 //
-// The work-items of a wave lie side by side, four pixels each, and go down a strip of rows
+// The work-items of a sub-group lie side by side, four pixels each, and go down a strip of rows
 // together. Of every value of the chain they keep the rows that are still needed in registers: each
 // pixel of a strip is made once. What lies to the left and right comes from the neighbours; the
-// first and the last work-item of a wave make pixels only for them. Rows above and below a strip
-// are made again by the next one. Outside the image the reader's border rule is applied to the
-// value's own pixels.
+// first and the last work-item of a sub-group make pixels only for them. Rows above and below a
+// strip are made again by the next one. Outside the image the reader's border rule is applied to
+// the value's own pixels.
 //
-// After the rows above it a strip is made in turns of a loop. A turn is written out, so that
-// registers need not be moved from row to row, and no longer than that takes: processors keep few
-// instructions at hand. Weighted sums in two dimensions, of which what has been added so far is
-// kept, take shorter turns, which make the rows above as well.
+// After the rows above it a strip is made in iterations of a loop. An iteration is unrolled, so
+// that registers need not be moved from row to row, and no longer than that takes: processors keep
+// few instructions at hand. Weighted sums in two dimensions, of which what has been added so far is
+// kept, take shorter iterations, which make the rows above as well.
 #include "backends/jit/neighbourhood/strip.hpp"
 
 #include <algorithm>
@@ -36,7 +36,8 @@ class StripWriter : public BlockWriter {
         chain_(plan.form<StripChain>(n)->chain),
         heavy_(std::any_of(chain_.values.begin(), chain_.values.end(),
                            [](const StripValue& value) { return value.sums; })),
-        turn_(heavy_ ? to.tuning().sums_rows : std::max(chain_.tallest, to.tuning().strip_rows)),
+        iteration_rows_(heavy_ ? to.tuning().sums_rows
+                               : std::max(chain_.tallest, to.tuning().strip_rows)),
         first_(chain_.up + chain_.down) {}
 
   void write() {
@@ -44,7 +45,7 @@ class StripWriter : public BlockWriter {
     const std::string name = Builder::name(self), function = "strip_" + name;
     width_ = to_.width(self);
     height_ = to_.height(self);
-    std::string arrays, begin, turn, end, early, given, passed;
+    std::string arrays, begin, iteration, end, early, given, passed;
     for (const StripValue& value : chain_.values) {
       arrays += array(value);
       end += carried(value);
@@ -54,9 +55,9 @@ class StripWriter : public BlockWriter {
       given += ", const " + early_type(value) + "* early_" + value.name;
       passed += ", early_" + value.name;
     }
-    // Written out row by row: no barrier stands in a loop or behind a condition.
-    for (int t = -ahead; t < first_ + turn_; ++t) {
-      std::string& text = t < first_ ? begin : turn;
+    // Unrolled row by row: no barrier stands in a loop or behind a condition.
+    for (int t = -ahead; t < first_ + iteration_rows_; ++t) {
+      std::string& text = t < first_ ? begin : iteration;
       for (const StripValue& value : chain_.values) {
         if (heavy_ && t < first_) {
           if (t == -ahead) text += started(value);
@@ -66,35 +67,38 @@ class StripWriter : public BlockWriter {
         if (t >= 0) text += step(value, t, false);
       }
     }
-    const StripSize size{.turn = turn_,
+    const StripSize size{.iteration = iteration_rows_,
                          .around = first_,
                          .above = heavy_ ? first_ : 0,
                          .processors = to_.tuning().processors};
-    const std::string turns = to_.parameter(
-        ParameterType::int32, name + "_turns", [self, size](const LaunchContext& at, int) {
-          return static_cast<double>(size.turns(at.size_of(self)));
+    const std::string iterations = to_.parameter(
+        ParameterType::int32, name + "_iterations", [self, size](const LaunchContext& at, int) {
+          return static_cast<double>(size.iterations(at.size_of(self)));
         });
-    const std::string rows = "(turns * " + number(turn_) + " - " + number(size.above) + ")";
-    to_.function(function, "FUNCTION void " + function +
-                               "(GIVEN, IN_LOCAL float* shared, const int x0, int y0, "
-                               "const int turns" +
-                               given + ", const int edge) {\n" + arrays + begun() + begin +
-                               (heavy_ ? "  y0 -= " + number(first_) + ";\n" : "") +
-                               "#pragma unroll 1\n  for (int turn = 0; turn < turns; ++turn) {\n" +
-                               turn + end + "  y0 += " + number(turn_) + ";\n  }\n}\n");
+    const std::string rows =
+        "(iterations * " + number(iteration_rows_) + " - " + number(size.above) + ")";
+    to_.function(
+        function,
+        "FUNCTION void " + function +
+            "(PARAMS, IN_LOCAL float* shared, const int x0, int y0, "
+            "const int iterations" +
+            given + ", const int edge) {\n" + arrays + begun() + begin +
+            (heavy_ ? "  y0 -= " + number(first_) + ";\n" : "") +
+            "#pragma unroll 1\n  for (int iteration = 0; iteration < iterations; ++iteration) {\n" +
+            iteration + end + "  y0 += " + number(iteration_rows_) + ";\n  }\n}\n");
     const auto call = [&](const char* edge) {
-      return function + "(GIVE, shared, x0, y0, turns" + passed + ", " + edge + ");\n";
+      return function + "(ARGS, shared, x0, y0, iterations" + passed + ", " + edge + ");\n";
     };
-    // By all work-items of a wave together: the compiler knows then that they stay together.
+    // By all work-items of a sub-group together: the compiler knows then that they stay together.
     const std::string text =
         "  LOCAL float shared[" + number(std::max(1, 256 * table_count_)) +
         "];\n  const int x0 = GROUP_X * " + number(strip_across) +
-        " + ITEM % 32 * 4, turns = " + turns + ";\n  const int y0 = (GROUP_Y * " +
-        number(strip_waves) + " + ITEM / 32) * " + rows + ";\n" + early + tables_ +
+        " + ITEM % 32 * 4, iterations = " + iterations + ";\n  const int y0 = (GROUP_Y * " +
+        number(strip_sub_groups) + " + ITEM / 32) * " + rows + ";\n" + early + tables_ +
         (tables_.empty() ? "" : "  BARRIER;\n") +
-        "  if (all_of_wave(GROUP_X > 0 && GROUP_X + 1 < GROUPS_X && y0 >= " + number(chain_.up) +
-        " && y0 + " + rows + " + " + number(chain_.down + ahead) + " <= " + height_ + ")) {\n    " +
-        call("0") + "  } else {\n    " + call("1") + "  }\n";
+        "  if (all_of_sub_group(GROUP_X > 0 && GROUP_X + 1 < GROUPS_X && y0 >= " +
+        number(chain_.up) + " && y0 + " + rows + " + " + number(chain_.down + ahead) +
+        " <= " + height_ + ")) {\n    " + call("0") + "  } else {\n    " + call("1") + "  }\n";
     to_.kernel(
         "store_" + name, strip_items, text,
         [self, size](const LaunchContext& at) { return size.groups(at.size_of(self)); },
@@ -106,9 +110,10 @@ class StripWriter : public BlockWriter {
   std::string begun() {
     const Operand self{false, n_};
     std::string text =
-        "  const int lane = ITEM % 32;\n  const int stores = edge ? x0 < " + width_ +
-        " && (lane > 0 || GROUP_X == 0) && (lane < 31 || GROUP_X + 1 == GROUPS_X)\n" +
-        "                          : lane > 0 && lane < 31;\n  GLOBAL " + type_of(to_.cls(self)) +
+        "  const int sub_item = ITEM % 32;\n  const int stores = edge ? x0 < " + width_ +
+        " && (sub_item > 0 || GROUP_X == 0) && (sub_item < 31 || GROUP_X + 1 == GROUPS_X)\n" +
+        "                          : sub_item > 0 && sub_item < 31;\n  GLOBAL " +
+        type_of(to_.cls(self)) +
         "* to = " + to_.plane(self).row("(y0 - " + number(heavy_ ? first_ : 0) + ")") + " + x0;\n";
     for (const StripValue& value : chain_.values) {
       if (value.kind != StripValue::Kind::plane) continue;
@@ -134,7 +139,7 @@ class StripWriter : public BlockWriter {
            ", y = y0 + row;\n" + text + "  }\n";
   }
 
-  // What stands where rows made before the first turn are kept, when there are none.
+  // What stands where rows made before the first iteration are kept, when there are none.
   std::string started(const StripValue& value) const {
     std::string text;
     const auto zero = [&](const std::string& name, int count) {
@@ -156,22 +161,22 @@ class StripWriter : public BlockWriter {
            value.name + "[k];\n";
   }
 
-  // Rows of a value that are made before the first turn.
+  // Rows of a value that are made before the first iteration.
   int before(const StripValue& value) const {
     return std::max(0, first_ - chain_.up - value.lag + value.need.up) +
            (value.kind == StripValue::Kind::plane ? ahead : 0);
   }
-  int rows_of(const StripValue& value) const { return before(value) + turn_; }
-  // After a turn: its rows are those before the next one.
+  int rows_of(const StripValue& value) const { return before(value) + iteration_rows_; }
+  // After a iteration: its rows are those before the next one.
   std::string carried(const StripValue& value) const {
     std::string text;
     const auto carry = [&](const std::string& name, int width) {
       text += loop("k", before(value) * width) + name + "[k] = " + name + "[k + " +
-              number(turn_ * width) + "];\n";
+              number(iteration_rows_ * width) + "];\n";
     };
     if (value.sums) {
       text += loop("k", begun_rows(value) * px) + value.name + "_sums[k] = " + value.name +
-              "_sums[k + " + number(turn_ * px) + "];\n";
+              "_sums[k + " + number(iteration_rows_ * px) + "];\n";
     }
     if (before(value) == 0) return text;
     carry(value.name, px);
@@ -179,7 +184,7 @@ class StripWriter : public BlockWriter {
     if (keeps_wide(value)) carry(value.name + "_wide", width_of(value));
     return text;
   }
-  // Of sums: rows to which something is added before the first turn.
+  // Of sums: rows to which something is added before the first iteration.
   int begun_rows(const StripValue& value) const {
     return before(value) + value.reach.up + value.reach.down;
   }
@@ -211,8 +216,8 @@ class StripWriter : public BlockWriter {
       text += "  uint " + value.name + "_words[" + number(rows_of(value)) + "];\n";
     }
     if (value.sums) {
-      text +=
-          "  float " + value.name + "_sums[" + number((begun_rows(value) + turn_) * px) + "];\n";
+      text += "  float " + value.name + "_sums[" +
+              number((begun_rows(value) + iteration_rows_) * px) + "];\n";
     }
     if (keeps_wide(value)) {
       text +=
@@ -255,7 +260,7 @@ class StripWriter : public BlockWriter {
     return text;
   }
 
-  // A row of a plane. Waves that lie inside with all they read go from row to row.
+  // A row of a plane. Sub-groups that lie inside with all they read go from row to row.
   std::string load(const StripValue& value) {
     const std::string next = value.name + "_next", early = "early_" + value.name;
     const std::string words = has_words(value) ? value.name + "_words" : value.name;
@@ -400,9 +405,10 @@ class StripWriter : public BlockWriter {
         // What stands outside the image goes to the neighbours with the others' pixels.
         text += "      if (edge) {\n" + loop("k", px) + "if (x0 + k >= " + width_ + ") wide[" +
                 number(f.left) + " + k] = " + outside + ";\n      }\n" + exchange;
-        if (f.left > 0) text += loop("k", f.left) + "if (lane == 0) wide[k] = " + outside + ";\n";
+        if (f.left > 0)
+          text += loop("k", f.left) + "if (sub_item == 0) wide[k] = " + outside + ";\n";
         if (f.right > 0) {
-          text += loop("k", f.right) + "if (lane == 31) wide[" + number(f.left + px) +
+          text += loop("k", f.right) + "if (sub_item == 31) wide[" + number(f.left + px) +
                   " + k] = " + outside + ";\n";
         }
       } else {
@@ -444,16 +450,18 @@ class StripWriter : public BlockWriter {
         packed_words(cls, "words", value.name + "[j * 4 + ", bytes / 4, "      ");
     // Rows are padded: four pixels can always be written where one is.
     return text + "      store_" + number(bytes) + "_bytes_if(stores && " +
-           (heavy_ ? "turn * " + number(turn_) + " + row >= " + number(first_) + " && " : "") +
+           (heavy_
+                ? "iteration * " + number(iteration_rows_) + " + row >= " + number(first_) + " && "
+                : "") +
            "(!edge || y < " + height_ +
            "), (GLOBAL uchar*)to, words);\n      to += " + to_.plane({false, n_}).stride + ";\n";
   }
 
   int n_;
   const Chain& chain_;
-  // Its turns make the rows above the strip too, as if they were the strip's.
+  // Its iterations make the rows above the strip too, as if they were the strip's.
   bool heavy_;
-  int turn_;                       // rows of a turn of the loop
+  int iteration_rows_;             // rows of a iteration of the loop
   int first_;                      // rows above and below the strip
   int row_ = 0;                    // of the strip: what is being written
   std::vector<std::string> made_;  // a text a value

@@ -22,7 +22,7 @@ namespace {
 // columns, though NVIDIA's OpenCL spills then (168 us against 148 at a radius of 3).
 constexpr int groups_at_once = 4, groups_of_short_columns = 5;
 // Registers for rows that a work-item loads before it makes the first of them.
-constexpr int most_ahead = 36;
+constexpr int max_ahead = 36;
 
 int multiple_of_4(int n) { return (n + 3) / 4 * 4; }
 
@@ -109,10 +109,10 @@ class TileWriter : public BlockWriter {
     const bool whole = tile.bytes < 4;
     fill_points(tile, image, points, whole ? type_of(to_.cls(image)) : "float", passes_.border,
                 whole ? "0" : outside());
-    const int lanes = size_.width() / px_;
+    const int items_a_row = size_.width() / px_;
     std::string text = loop("q", w.width / 4) + "{\n        const " + vector_type(tile, "float") +
                        " v = " + points + "[j * " + number(tile.width / 4) + " + ITEM % " +
-                       number(lanes) + " * " + number(px_ / 4) + " + " +
+                       number(items_a_row) + " * " + number(px_ / 4) + " + " +
                        number((tile.halo - w.first) / 4) + " + q];\n";
     for (int k = 0; k < 4; ++k) {
       text += "        " + w.array + "[4 * q + " + number(k) + "] = (float)" +
@@ -154,9 +154,9 @@ class TileWriter : public BlockWriter {
           "      float made[" + number(values) + "];\n" +
           folds(w.array, w.width, w.first - f.left, 1, passes_.row.width, values, "made", "row_");
     }
-    const int lanes = row_values() / values;
+    const int items_a_row = row_values() / values;
     std::string to_tile = "float4* const to = tile4 + (j * " + number(row_values()) + " + ITEM % " +
-                          number(lanes) + " * " + number(values) + ") / 4;\n";
+                          number(items_a_row) + " * " + number(values) + ") / 4;\n";
     for (int k = 0; k < values; k += 4) {
       for (int i = 0; i < 4; ++i) {
         to_tile +=
@@ -166,16 +166,17 @@ class TileWriter : public BlockWriter {
     to_tile = "      IN_LOCAL " + to_tile;
     pass += to_tile;
     const int up = passes_.column.footprint().up, down = passes_.column.footprint().down;
-    std::string text =
-        std::string(to_.tuning().unroll ? "#pragma unroll 1\n" : "") + "  for (int j = ITEM / " +
-        number(lanes) + "; j < " + number(size_.rows) + "; j += " + number(tile_items / lanes) +
-        ") {\n    const int x0 = tile_x + ITEM % " + number(lanes) + " * " + number(px_) +
-        ", row_y = tile_y + j - " + number(up) + ";\n    if (x0 >= " + width +
-        " || row_y >= " + height + " + " + number(down) + ") continue;\n";
+    std::string text = std::string(to_.tuning().unroll ? "#pragma unroll 1\n" : "") +
+                       "  for (int j = ITEM / " + number(items_a_row) + "; j < " +
+                       number(size_.rows) + "; j += " + number(tile_items / items_a_row) +
+                       ") {\n    const int x0 = tile_x + ITEM % " + number(items_a_row) + " * " +
+                       number(px_) + ", row_y = tile_y + j - " + number(up) +
+                       ";\n    if (x0 >= " + width + " || row_y >= " + height + " + " +
+                       number(down) + ") continue;\n";
     if (constant_outside()) {
       const std::string value = outside();
       text += "    if (row_y < 0 || row_y >= " + height + ") {\n" + loop("k", values) +
-              "tile[j * " + number(row_values()) + " + ITEM % " + number(lanes) + " * " +
+              "tile[j * " + number(row_values()) + " + ITEM % " + number(items_a_row) + " * " +
               number(values) + " + k] = " + value +
               ";\n    } else {\n      const int y = row_y;\n" + window + pass + "    }\n  }\n";
     } else {
@@ -196,12 +197,12 @@ class TileWriter : public BlockWriter {
                           const std::string& pass) {
     if (!to_.tuning().unroll || plan_.in_groups(image)) return "";
     const PixelClass cls = to_.cls(image);
-    const int values = px_, lanes = row_values() / values, step = tile_items / lanes;
-    const int turns = (size_.rows + step - 1) / step;
-    int ahead = std::min(turns, most_ahead * 4 / (w.width * bytes_of(cls)));
+    const int values = px_, items_a_row = row_values() / values, step = tile_items / items_a_row;
+    const int iterations = (size_.rows + step - 1) / step;
+    int ahead = std::min(iterations, max_ahead * 4 / (w.width * bytes_of(cls)));
     if (ahead < 2) return "";
-    const int loops = (turns + ahead - 1) / ahead;
-    ahead = (turns + loops - 1) / loops;
+    const int loops = (iterations + ahead - 1) / ahead;
+    ahead = (iterations + loops - 1) / loops;
     const int aligned = std::gcd(to_.tuning().load_bytes,
                                  std::gcd(w.first * bytes_of(cls), values * bytes_of(cls)));
     const PlaneText plane = to_.plane(image);
@@ -219,9 +220,10 @@ class TileWriter : public BlockWriter {
                                                  " * (k % " + number(in_word) + "))) & " +
                                                  (in_word == 4 ? "255u" : "65535u") + ")";
     const std::string rows = number(size_.rows), stride = number(step);
-    return "#pragma unroll 1\n  for (int first = ITEM / " + number(lanes) + "; first < " + rows +
-           "; first += " + number(step * ahead) + ") {\n    const int x0 = tile_x + ITEM % " +
-           number(lanes) + " * " + number(px_) + ";\n    GLOBAL const " + element + "* from = " +
+    return "#pragma unroll 1\n  for (int first = ITEM / " + number(items_a_row) + "; first < " +
+           rows + "; first += " + number(step * ahead) +
+           ") {\n    const int x0 = tile_x + ITEM % " + number(items_a_row) + " * " + number(px_) +
+           ";\n    GLOBAL const " + element + "* from = " +
            plane.row("(tile_y + first - " + number(passes_.column.footprint().up) + ")") +
            " + x0 - " + number(w.first) + ";\n    " + type + " ahead[" + number(ahead * words) +
            "];\n" + loop("u", ahead) + "{\n      if (first + u * " + stride + " < " + rows +

@@ -14,7 +14,7 @@ std::string shifted(const std::string& place, int by) {
 }
 
 // A compiler's time grows faster than its text: a mask of more runs is a table.
-constexpr int most_written_runs = 64;
+constexpr int max_written_runs = 64;
 
 std::string weighted_sum(Builder& to, const std::string& name, const Mask& mask,
                          const std::string& weight, const std::string& at) {
@@ -46,7 +46,7 @@ std::string weights(Builder& to, int n, const std::string& label, int first, int
   const std::string text =
       to.array(ParameterType::float32, "n" + std::to_string(n) + "_" + label, count,
                [n, first](const LaunchContext& at, int i) { return at.argument(n, first + i); });
-  return count == 1 && text.starts_with("given->") ? "(&" + text + ")" : text;
+  return count == 1 && text.starts_with("params->") ? "(&" + text + ")" : text;
 }
 
 std::vector<std::string> write_stencil_function(Builder& to, int n, const std::string& name,
@@ -101,7 +101,7 @@ std::string for_each_cell(Builder& to, const std::string& name, const Mask& mask
     }
   }
   const int count = static_cast<int>(runs.size() / 3);
-  if (count > most_written_runs) {
+  if (count > max_written_runs) {
     const std::string table =
         to.array(ParameterType::int32, name + "_runs", 3 * count,
                  [runs](const LaunchContext&, int i) { return runs[static_cast<std::size_t>(i)]; });
@@ -122,7 +122,7 @@ std::string for_each_cell(Builder& to, const std::string& name, const Mask& mask
 void write_border(Builder& to, const std::string& name, const std::string& type,
                   const std::string& value, Border border, const std::string& outside,
                   const std::string& width, const std::string& height, bool wide, bool tall) {
-  std::string text = "FUNCTION " + type + " " + name + "(GIVEN, int x, int y) {\n";
+  std::string text = "FUNCTION " + type + " " + name + "(PARAMS, int x, int y) {\n";
   if (border == Border::constant || border == Border::absent) {
     std::vector<std::string> tests;
     if (wide) tests.push_back("x < 0 || x >= " + width);
@@ -149,9 +149,9 @@ void write_stencil(Builder& to, int n, const std::string& name) {
         name + (stencil.body != nullptr ? "_" + std::string(stencil.body->name) : "_expression");
     const std::string tap = to.call(at, "at_x + (dx)", "at_y + (dy)");
     const std::string centre = to.call(at, x, y);
-    std::string all = "GIVE, " + x + ", " + y;
+    std::string all = "ARGS, " + x + ", " + y;
     for (const std::string& argument : write_stencil_function(
-             to, n, body, "GIVEN, const int at_x, const int at_y", tap, centre)) {
+             to, n, body, "PARAMS, const int at_x, const int at_y", tap, centre)) {
       all += ", " + argument;
     }
     to.function(name, value_header(type_of(node.cls), name) + "  return " +

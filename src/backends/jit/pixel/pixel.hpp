@@ -10,7 +10,7 @@
 
 namespace impipe::jit {
 
-// The function `name`(GIVE, x, y): node n's pixel, in its class.
+// The function `name`(ARGS, x, y): node n's pixel, in its class.
 void write_point(Builder& to, int n, const std::string& name);
 void write_permute(Builder& to, int n, const std::string& name);
 void write_window(Builder& to, int n, const std::string& name);
@@ -50,7 +50,7 @@ std::vector<std::string> write_stencil_function(Builder& to, int n, const std::s
 // "uint8_from_float(v)": `value`, a `real`, as a pixel of the class.
 std::string converted(PixelClass cls, const std::string& real, const std::string& value);
 
-// Reads `image` outside too: a function `name`(GIVE, x, y) of type `type`. `outside`: the value
+// Reads `image` outside too: a function `name`(ARGS, x, y) of type `type`. `outside`: the value
 // there, for Border::constant and absent. `wide`: places may lie outside to the left and right;
 // `tall`: above and below.
 void write_border(Builder& to, const std::string& name, const std::string& type,

@@ -148,7 +148,7 @@ std::string converted(PixelClass cls, const std::string& real, const std::string
 }
 
 std::string value_header(const std::string& type, const std::string& name) {
-  return "FUNCTION " + type + " " + name + "(GIVEN, const int x, const int y) {\n";
+  return "FUNCTION " + type + " " + name + "(PARAMS, const int x, const int y) {\n";
 }
 
 std::string point_value(Builder& to, int n, const PixelText& pixel_text, Quotients* quotients) {

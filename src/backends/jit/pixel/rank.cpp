@@ -31,7 +31,7 @@ void write_rank(Builder& to, int n, const std::string& name) {
   // The smallest key that more than `place` cells don't exceed, bit by bit.
   to.function(
       name + "_place",
-      filled("FUNCTION uint $name_place(GIVEN, const int x, const int y, const int place) {\n"
+      filled("FUNCTION uint $name_place(PARAMS, const int x, const int y, const int place) {\n"
              "  uint found = 0;\n"
              "  for (int bit = $top; bit >= 0; --bit) {\n"
              "  const uint below = found | ((1u << bit) - 1u);\n"

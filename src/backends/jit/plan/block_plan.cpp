@@ -9,25 +9,25 @@ namespace {
 using Kind = BodyTree::Kind;
 
 // Values of a window that registers hold.
-constexpr int most_window = 112;
-constexpr int most_of_several = 64;  // where several nodes are made of it
-constexpr int most_words = 96;
+constexpr int max_window = 112;
+constexpr int max_of_several = 64;  // where several nodes are made of it
+constexpr int max_words = 96;
 constexpr BlockSize tile_size{.px = 4, .py = 8, .tile = true, .groups = 5};
 // Takes as much local memory.
-constexpr BlockSize lanes_tile_size{.px = 4, .py = 16, .packed = true, .tile = true, .groups = 5};
+constexpr BlockSize packed_tile_size{.px = 4, .py = 16, .packed = true, .tile = true, .groups = 5};
 // Of a plane of wide pixels: a window of 36.
 constexpr BlockSize small_size{.px = 4, .py = 4, .groups = 6};
-constexpr int most_taps = 49;
-constexpr int most_runs = 24;
-constexpr int most_tile_runs = 64;
-constexpr int most_ranked = 25;
-constexpr int tall_rows = 16, low_rows = 8;  // of blocks in lanes
+constexpr int max_taps = 49;
+constexpr int max_runs = 24;
+constexpr int max_tile_runs = 64;
+constexpr int max_ranked = 25;
+constexpr int tall_rows = 16, low_rows = 8;  // of packed blocks
 
 bool has_tap(const BodyTree& tree) {
   return tree.kind == Kind::tap || std::any_of(tree.parts.begin(), tree.parts.end(), has_tap);
 }
 
-const Lanes byte_lanes{"", 255, 0};
+const PackedSum packed_byte{"", 255, 0};
 
 // The neighbourhood of a node that a block can have; nothing for others.
 std::optional<Footprint> footprint_of(const KernelContext& of, int n) {
@@ -35,7 +35,7 @@ std::optional<Footprint> footprint_of(const KernelContext& of, int n) {
   if (const auto* s = as<Stencil>(node)) {
     const bool weights = s->body == nullptr && s->expression == nullptr;
     if (!stays(*s) || s->combine != Combine::sum) return std::nullopt;
-    if (weights && s->taps.count() > most_taps) return std::nullopt;
+    if (weights && s->taps.count() > max_taps) return std::nullopt;
     return s->footprint();
   }
   if (const auto* s = as<Separable>(node)) {
@@ -49,7 +49,7 @@ std::optional<Footprint> footprint_of(const KernelContext& of, int n) {
   }
   if (const auto* r = as<Rank>(node)) {
     const Footprint f = r->mask.footprint();
-    if (r->offsets || r->mask.count() > most_ranked || f.left < 0 || f.right < 0 || f.up < 0 ||
+    if (r->offsets || r->mask.count() > max_ranked || f.left < 0 || f.right < 0 || f.up < 0 ||
         f.down < 0) {
       return std::nullopt;
     }
@@ -73,7 +73,7 @@ bool pays_tile(const KernelContext& of, const Node& node) {
     f = s->footprint();
   } else if (const auto* e = as<Extremum>(node)) {
     const auto runs = static_cast<int>(runs_of(e->mask).size());
-    if (runs <= most_runs || runs > most_tile_runs) return false;
+    if (runs <= max_runs || runs > max_tile_runs) return false;
     f = e->mask.footprint();
   } else {
     return false;
@@ -90,7 +90,7 @@ struct Parts {
   int stored_bytes = 1;  // of the widest class in memory
   Footprint reach;       // of all neighbourhoods
   bool around = false;
-  bool lanes = true;    // every neighbourhood is of bytes that lanes can hold
+  bool packed = true;   // every neighbourhood is of bytes that can be packed
   bool limited = true;  // the registers of a kernel can be
   int ranked = 0;       // most cells of a rank filter
   int runs = 0;         // most runs of an extremum
@@ -141,7 +141,7 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
   }
   parts.tile = pays_tile(of, node);
   const bool mean = means && can_be_mean(of, planes, operand.index);
-  parts.lanes = parts.lanes && (mean || takes_lanes(of, planes, operand.index));
+  parts.packed = parts.packed && (mean || takes_packed(of, planes, operand.index));
   if (const auto* rank = as<Rank>(node)) parts.ranked = std::max(parts.ranked, rank->mask.count());
   parts.reach = {std::max(parts.reach.left, f->left), std::max(parts.reach.right, f->right),
                  std::max(parts.reach.up, f->up), std::max(parts.reach.down, f->down)};
@@ -178,17 +178,17 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     return BlockSize{.px = 16 / parts.bytes, .py = light ? 2 : 4, .points = true};
   }
   if (parts.tile && parts.around_count == 1) {
-    const bool lanes = parts.lanes && parts.runs > 0;
-    if (parts.made && (lanes || !has_room(tile_size))) return std::nullopt;
-    return lanes ? lanes_tile_size : tile_size;
+    const bool packed = parts.packed && parts.runs > 0;
+    if (parts.made && (packed || !has_room(tile_size))) return std::nullopt;
+    return packed ? packed_tile_size : tile_size;
   }
-  if (parts.runs > most_runs) return std::nullopt;
-  if (parts.lanes) {
+  if (parts.runs > max_runs) return std::nullopt;
+  if (parts.packed) {
     // A rank filter keeps its window beside its lists.
     const int tallest = parts.ranked > 9 || !parts.limited ? low_rows : tall_rows;
     for (BlockSize size :
          {BlockSize{8, tall_rows, true}, {8, low_rows, true}, {8, 4, true}, {4, 4, true}}) {
-      if (size.py > tallest || words_of(size, parts) > most_words || !has_room(size)) continue;
+      if (size.py > tallest || words_of(size, parts) > max_words || !has_room(size)) continue;
       // The runs of many rows take registers.
       if (parts.runs > 5) size.groups = 3;
       // One makes its points while others order theirs.
@@ -208,7 +208,7 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     sizes.insert(sizes.begin(), {4, 4});
   else if (parts.stored_bytes < 4 && r == 1)
     sizes.insert(sizes.begin(), {8, 8});
-  const int most = parts.around_count > 1 && r > 1 ? most_of_several : most_window;
+  const int most = parts.around_count > 1 && r > 1 ? max_of_several : max_window;
   for (const BlockSize size : sizes) {
     if ((size.px + f.left + f.right) * (size.py + f.up + f.down) <= most && has_room(size)) {
       return size;
@@ -254,10 +254,10 @@ bool takes_reciprocals(const KernelContext& of, const Planes& planes, int n,
   return parts.quotients && !parts.tables_or_moves;
 }
 
-// Goes through a block of bytes as it is written, and finds the points that are made in lanes.
-class LanePoints {
+// Goes through a block of bytes as it is written, and finds the points that are made packed.
+class PackedPoints {
  public:
-  LanePoints(const KernelContext& of, const Planes& planes, int n) : of_(of), planes_(planes) {
+  PackedPoints(const KernelContext& of, const Planes& planes, int n) : of_(of), planes_(planes) {
     add({false, n});
   }
   std::set<int> found;
@@ -269,7 +269,7 @@ class LanePoints {
     const Node& node = of_.node(n);
     if (as<Point>(node) == nullptr) {
       windows_.push_back(node.images[0]);
-      if (as<Extremum>(node) != nullptr || as<Rank>(node) != nullptr) in_lanes_.insert(n);
+      if (as<Extremum>(node) != nullptr || as<Rank>(node) != nullptr) packed_points_.insert(n);
       return;
     }
     if (const int rounds = rounded_by(of_, planes_, n); rounds >= 0) {
@@ -279,27 +279,27 @@ class LanePoints {
     for (const Operand& image : pixel_images(node)) add(image);
     const bool bytes = std::all_of(node.images.begin(), node.images.end(),
                                    [&](const Operand& i) { return bytes_of(of_.cls(i)) == 1; });
-    const auto lanes = [&](std::size_t i) { return has_lanes(node.images[i]) ? "l" : ""; };
-    if (!bytes || !lanes_of_point(node, lanes, [](std::size_t) { return "p"; })) return;
-    in_lanes_.insert(n);
+    const auto packed = [&](std::size_t i) { return has_packed(node.images[i]) ? "l" : ""; };
+    if (!bytes || !packed_point(node, packed, [](std::size_t) { return "p"; })) return;
+    packed_points_.insert(n);
     found.insert(n);
   }
 
   // Of a plane those of a window around it.
-  bool has_lanes(const Operand& operand) const {
-    if (!planes_.has(operand)) return in_lanes_.contains(operand.index);
+  bool has_packed(const Operand& operand) const {
+    if (!planes_.has(operand)) return packed_points_.contains(operand.index);
     return std::find(windows_.begin(), windows_.end(), operand) != windows_.end();
   }
 
   const KernelContext& of_;
   const Planes& planes_;
-  std::set<int> made_, in_lanes_;
+  std::set<int> made_, packed_points_;
   std::vector<Operand> windows_;
 };
 
-std::set<int> points_in_lanes(const KernelContext& of, const Planes& planes, int n,
-                              const BlockSize& size) {
-  return size.packed && !size.tile ? LanePoints(of, planes, n).found : std::set<int>{};
+std::set<int> points_that_pack(const KernelContext& of, const Planes& planes, int n,
+                               const BlockSize& size) {
+  return size.packed && !size.tile ? PackedPoints(of, planes, n).found : std::set<int>{};
 }
 
 }  // namespace
@@ -329,15 +329,15 @@ std::optional<BodySums> sums_of_body(const Stencil& stencil) {
   std::optional<BodyTrees> trees = parsed_body(stencil.body->text);
   if (!trees || has_tap(trees->result)) return std::nullopt;
   BodySums found{std::move(*trees), {}, {}};
-  const LeafLanes leaf = [](const BodyTree& tree) {
-    return tree.kind == Kind::tap ? std::optional(byte_lanes) : std::nullopt;
+  const PackedLeaf leaf = [](const BodyTree& tree) {
+    return tree.kind == Kind::tap ? std::optional(packed_byte) : std::nullopt;
   };
   for (const auto& [name, tree] : found.trees.locals) {
     if (!has_tap(tree)) {
       if (const auto range = range_of(tree, ranges_in(found))) found.ranges[name] = *range;
       continue;
     }
-    const std::optional<Lanes> sum = lanes_of_sum(tree, leaf);
+    const std::optional<PackedSum> sum = packed_sum(tree, leaf);
     if (!sum) return std::nullopt;
     found.sums.insert(name);
     found.ranges[name] = {static_cast<double>(-sum->bias),
@@ -346,7 +346,7 @@ std::optional<BodySums> sums_of_body(const Stencil& stencil) {
   return found.sums.empty() ? std::nullopt : std::optional(std::move(found));
 }
 
-bool takes_lanes(const KernelContext& of, const Planes& planes, int n) {
+bool takes_packed(const KernelContext& of, const Planes& planes, int n) {
   const Node& node = of.node(n);
   const Operand& image = node.images[0];
   if (bytes_of(of.cls(image)) != 1 || !only_points(of, planes, image)) return false;
@@ -411,11 +411,11 @@ std::optional<Blocks> blocks_of(const KernelContext& of, const Planes& planes, i
     blocks.low->py = parts.made ? low_rows / 2 : low_rows;
     blocks.low->groups = std::max(blocks.size.groups, BlockSize{}.groups);
   }
-  blocks.in_lanes = points_in_lanes(of, others, n, blocks.size);
+  blocks.packed_points = points_that_pack(of, others, n, blocks.size);
   blocks.reciprocals = takes_reciprocals(of, others, n, blocks.size);
   if (blocks.means) {
     blocks.weighted = block_size(of, others, parts_of(of, others, n)).value();
-    blocks.weighted_in_lanes = points_in_lanes(of, others, n, *blocks.weighted);
+    blocks.weighted_packed_points = points_that_pack(of, others, n, *blocks.weighted);
   }
   return blocks;
 }
@@ -424,7 +424,7 @@ std::optional<BlockSize> row_block_of(const KernelContext& of, int n) {
   const Separable& separable = *as<Separable>(of.node(n));
   if (!stays(separable)) return std::nullopt;
   const Footprint f = separable.row.footprint();
-  const Parts parts{.bytes = 4, .reach = {f.left, f.right, 0, 0}, .around = true, .lanes = false};
+  const Parts parts{.bytes = 4, .reach = {f.left, f.right, 0, 0}, .around = true, .packed = false};
   return block_size(of, Planes(of.spec.nodes.size()), parts);
 }
 

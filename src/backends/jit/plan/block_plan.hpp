@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/jit/plan/lane_arithmetic.hpp"
+#include "backends/jit/plan/packed_arithmetic.hpp"
 #include "backends/jit/plan/point_plan.hpp"
 #include "backends/jit/program/kernel_context.hpp"
 #include "core/body_tree.hpp"
@@ -21,10 +21,10 @@ struct Run {
 };
 std::vector<Run> runs_of(const Mask& mask);
 
-// The pixels of a work-item, and how it holds what is around them.
+// The pixels of a work-item, and how it holds their halo.
 struct BlockSize {
   int px = 0, py = 0;
-  bool packed = false;  // rows r and r + py/2 in the 16-bit lanes of a word
+  bool packed = false;  // rows r and r + py/2 packed in 16 bits each, the halves of a word
   bool tile = false;    // the group's pixels and their neighbourhood in local memory
   bool points = false;  // no neighbourhood
   int groups = 4;       // at once on a processor, where there is a neighbourhood
@@ -36,8 +36,8 @@ struct Blocks {
   std::optional<BlockSize> low;       // for images that have too few blocks of `size`
   bool means = false;                 // the two above are for weights that make a mean, and
   std::optional<BlockSize> weighted;  // this for all others
-  // The points that are made in lanes, as what they are made of is.
-  std::set<int> in_lanes, weighted_in_lanes;
+  // The points that are made packed, as what they are made of is.
+  std::set<int> packed_points, weighted_packed_points;
   // Quotients of floats by what is the same for all pixels: first by reciprocals, for blocks in
   // which all of them turn out to be exact.
   bool reciprocals = false;
@@ -53,14 +53,14 @@ bool passes_in_block(const KernelContext& of, int n);
 // The block of the kernel of separable node n's row pass, if it can be one.
 std::optional<BlockSize> row_block_of(const KernelContext& of, int n);
 
-// Whether node n is made of bytes, in the lanes of words: it orders a plane's pixels, or makes sums
+// Whether node n is made of packed bytes: it orders a plane's pixels, or makes sums
 // of them first.
-bool takes_lanes(const KernelContext& of, const Planes& planes, int n);
+bool takes_packed(const KernelContext& of, const Planes& planes, int n);
 // Whether separable node n, of 3x3 weights, can be the mean of its bytes. A launch says whether it
 // is: is_mean.
 bool can_be_mean(const KernelContext& of, const Planes& planes, int n);
 
-// A stencil's body, with those of its locals that are sums in lanes.
+// A stencil's body, with those of its locals that are packed sums.
 struct BodySums {
   BodyTrees trees;
   std::set<std::string> sums;
@@ -68,7 +68,7 @@ struct BodySums {
 };
 std::optional<BodySums> sums_of_body(const Stencil& stencil);
 LeafRange ranges_in(const BodySums& sums);
-// The node with sums in lanes whose root point node n does nothing but round; none: -1.
+// The node with packed sums whose root point node n does nothing but round; none: -1.
 int rounded_by(const KernelContext& of, const Planes& planes, int n);
 
 }  // namespace impipe::jit

@@ -6,7 +6,7 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int least_histogram_cells = 26;  // windows that networks don't take
+constexpr int min_histogram_cells = 26;  // windows that networks don't take
 
 }  // namespace
 
@@ -15,13 +15,13 @@ bool is_rectangle(const KernelContext& of, int n) {
   if (extremum == nullptr || !extremum->mask.full()) return false;
   const Footprint f = extremum->mask.footprint();
   return f.left >= 0 && f.right >= 0 && f.up >= 0 && f.down >= 0 &&
-         std::max(extremum->mask.width, extremum->mask.height) >= least_van_herk_side;
+         std::max(extremum->mask.width, extremum->mask.height) >= min_van_herk_side;
 }
 
 bool fits_rank_histogram(const KernelContext& of, int n) {
   const auto* rank = as<Rank>(of.node(n));
   return of.tuning.fast && rank != nullptr && !rank->offsets &&
-         rank->mask.count() >= least_histogram_cells;
+         rank->mask.count() >= min_histogram_cells;
 }
 
 bool fits_transposition(const KernelContext& of, const Planes& planes, int n) {

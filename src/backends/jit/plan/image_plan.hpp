@@ -6,7 +6,7 @@
 
 namespace impipe::jit {
 
-inline constexpr int least_van_herk_side = 9;  // below, windows lie in one block of eight
+inline constexpr int min_van_herk_side = 9;  // below, windows lie in one block of eight
 
 // Whether node n is an extremum over a rectangle with a side that pays for van Herk's passes.
 bool is_rectangle(const KernelContext& of, int n);

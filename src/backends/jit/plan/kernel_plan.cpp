@@ -124,7 +124,7 @@ class Chooser {
   // Whether node n takes kernels of its own for the extrema of a large rectangle.
   bool takes_van_herk(const Planes& planes, int n) const {
     if (!of_.tuning.fast || !is_rectangle(of_, n)) return false;
-    // Words of several pixels gain by it even where the block's window would still fit.
+    // Substitutions of several pixels gain by it even where the block's window would still fit.
     const PixelClass cls = of_.node(n).cls;
     const bool packed = cls == PixelClass::uint8 || cls == PixelClass::logical;
     return (packed || !fits_block(of_, planes, n)) && !two_passes_of(of_, planes, n);
@@ -274,7 +274,7 @@ class Chooser {
       }
     }
     if (fits_rank_histogram(of_, n)) return {RankHistogram{}, "its window is too large to order"};
-    if (fast && is_affine(of_.node(n))) return {AffineTiles{}, "a wave reads few rows"};
+    if (fast && is_affine(of_.node(n))) return {AffineTiles{}, "a sub-group reads few rows"};
     if (fast && is_nearest_resize(of_.node(n))) return {NearestResize{}, "it moves pixels only"};
     if (fast && fits_resize_tiles(of_.node(n)))
       return {ResizeTiles{}, "a tile's columns are made once"};

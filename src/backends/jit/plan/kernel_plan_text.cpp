@@ -35,9 +35,9 @@ struct FormText {
     if (blocks.means) text += " for means";
     if (blocks.low) text += "; of " + block_text(*blocks.low) + " for small images";
     if (blocks.weighted) text += "; of " + block_text(*blocks.weighted) + " for other weights";
-    if (!blocks.in_lanes.empty()) {
-      text +=
-          "; in lanes " + list_of(std::vector<int>(blocks.in_lanes.begin(), blocks.in_lanes.end()));
+    if (!blocks.packed_points.empty()) {
+      text += "; packed " +
+              list_of(std::vector<int>(blocks.packed_points.begin(), blocks.packed_points.end()));
     }
     if (blocks.reciprocals) text += "; quotients by reciprocals first";
     return text;

@@ -8,7 +8,7 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int most_local = 2048;  // counters a group keeps for itself
+constexpr int max_local = 2048;  // counters a group keeps for itself
 
 bool goes_by_cells(const KernelContext& of, int n) {
   const Node& node = of.node(n);
@@ -28,7 +28,7 @@ bool fits_two_bytes(const KernelContext& of, int n) {
   const Node& node = of.node(n);
   return of.tuning.fast && as<Histogram>(node)->rule == BinRule::codes &&
          of.cls(node.images[0]) == PixelClass::uint16 &&
-         of.tuning.most_local_bytes >= 4 * two_byte_words;
+         of.tuning.max_local_bytes >= 4 * two_byte_words;
 }
 
 // Whether a point makes the codes of two planes of bytes.
@@ -71,7 +71,7 @@ CountedCodes counted_codes(const KernelContext& of, const Planes& planes, int n)
   // What is counted first: the codes of an integer class, else bins at once.
   const bool codes = is_integer(cls);
   const int counters = codes ? static_cast<int>(class_max(cls)) + 1 : histogram.bins;
-  const bool few = counters <= most_local && histogram.bins <= most_local;
+  const bool few = counters <= max_local && histogram.bins <= max_local;
   const bool table = codes && histogram.rule == BinRule::centred && histogram.bins <= 256;
   if (!few && !table) return {.way = Way::global};
   return {.way = few ? Way::local : Way::table,

@@ -10,8 +10,8 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int most_values = 100;  // of all windows, in registers
-constexpr int most_dense = 60;
+constexpr int max_values = 100;  // of all windows, in registers
+constexpr int max_dense = 60;
 
 class ChainMaker {
  public:
@@ -145,8 +145,8 @@ void ChainMaker::measure() {
       value.lag = std::max(value.lag, at(from).lag + value.reach.down);
     }
   }
-  fits_ = fits_ && (neighbourhoods >= 2 || pays_alone()) && registers <= most_values;
-  chain_.dense = registers <= most_dense;
+  fits_ = fits_ && (neighbourhoods >= 2 || pays_alone()) && registers <= max_values;
+  chain_.dense = registers <= max_dense;
 }
 
 bool ChainMaker::pays_alone() const {

@@ -9,22 +9,22 @@ namespace impipe::jit {
 
 // Pixels of a work-item, side by side.
 inline constexpr int strip_px = 4;
-inline constexpr int strip_wave = 32;
+inline constexpr int strip_sub_group = 32;
 inline constexpr int strip_items = 128;
-inline constexpr int strip_waves = strip_items / strip_wave;
-// Pixels by which waves lie side by side.
-inline constexpr int strip_across = (strip_wave - 2) * strip_px;
+inline constexpr int strip_sub_groups = strip_items / strip_sub_group;
+// Pixels by which sub-groups lie side by side.
+inline constexpr int strip_across = (strip_sub_group - 2) * strip_px;
 
 struct StripSize {
-  int turn = 0;    // rows of a turn of the loop
-  int around = 0;  // rows that a strip reads above and below itself
-  int above = 0;   // of those, which the turns make too
+  int iteration = 0;  // rows of a iteration of the loop
+  int around = 0;     // rows that a strip reads above and below itself
+  int above = 0;      // of those, which the iterations make too
   int processors = 1;
 
-  int rows(int turns) const { return turns * turn - above; }
-  // Turns of a strip: of long ones little is made twice, short ones keep all processors busy to the
-  // end.
-  int turns(Size size) const;
+  int rows(int iterations) const { return iterations * iteration - above; }
+  // Iterations of a strip: of long ones little is made twice, short ones keep all processors busy
+  // to the end.
+  int iterations(Size size) const;
   LaunchShape groups(Size size) const;
 };
 

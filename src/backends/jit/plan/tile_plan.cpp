@@ -7,7 +7,7 @@ namespace impipe::jit {
 namespace {
 
 // Values of a window that registers hold beside the sums.
-constexpr int most_window = 56;
+constexpr int max_window = 56;
 
 int multiple_of_4(int n) { return (n + 3) / 4 * 4; }
 
@@ -30,8 +30,8 @@ std::optional<TileSize> tile_size(const KernelContext& of, const Planes& planes,
   const bool narrow = is_narrow(of, node);
   const int halo = multiple_of_4(row.left) + multiple_of_4(row.right);
   size.row_px = narrow || !passes.sums ? 8 : 4;
-  if (size.row_px + halo > most_window) size.row_px = 4;
-  if (size.row_px + halo > most_window) return {};
+  if (size.row_px + halo > max_window) size.row_px = 4;
+  if (size.row_px + halo > max_window) return {};
   for (const int py : {16, 8, 6, 4, 2, 1}) {
     size.py = py;
     size.rows = size.height() + column.up + column.down;

@@ -56,11 +56,11 @@ struct Buffer {
 };
 
 // Planes of a stack at most: groups of the third index.
-inline constexpr int most_stacked = 1024;
+inline constexpr int max_stacked = 1024;
 
 // As many as the planes of a stack need, or for one image 65,536 counters behind its tickets.
 inline constexpr std::int64_t ticket_bytes =
-    std::max(most_stacked * row_alignment, row_alignment + std::int64_t{4} * 65536);
+    std::max(max_stacked * row_alignment, row_alignment + std::int64_t{4} * 65536);
 inline constexpr int ticket_words = static_cast<int>(row_alignment / 4);
 
 // Tuning::groups_at_once for each plane of a stack, at least: the planes make up for it.
@@ -92,7 +92,7 @@ struct Program {
   std::vector<int> local_bytes;
   // OpenCL of NVIDIA's: registers that a work-item may take, so that the groups its kernels want
   // fit on a processor at once; 0: any. CUDA's text says it itself.
-  int most_registers = 0;
+  int max_registers = 0;
   std::function<LaunchPlan(const LaunchValues&)> launch;  // any thread
 };
 

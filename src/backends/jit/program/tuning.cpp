@@ -82,7 +82,7 @@ Tuning tuning_for(std::string_view vendor, Dialect dialect, const DeviceNumbers&
     if (said > 0) bytes = std::min(bytes, said);
   };
   lower(found.local_bytes, device.local_bytes);
-  lower(found.most_local_bytes, device.most_local_bytes);
+  lower(found.max_local_bytes, device.max_local_bytes);
   return found;
 }
 

@@ -13,7 +13,7 @@ struct DeviceNumbers {
   int processors = 0;            // multiprocessors or compute units, which groups are shared among
   int sub_group = 0;             // work-items that run together
   std::int64_t local_bytes = 0;  // of local (shared) memory that any kernel may take
-  std::int64_t most_local_bytes = 0;  // that a kernel may ask for
+  std::int64_t max_local_bytes = 0;  // that a kernel may ask for
 };
 
 // What differs between vendors and can't be asked: numbers, a row a vendor, none without a
@@ -24,7 +24,7 @@ struct Tuning {
   // Local (shared) memory that a group takes, so that others fit beside it. Devices lower it.
   std::int64_t local_bytes = 32 * 1024;
   // What a kernel may take that asks for it, and is alone on its processor then. Devices lower it.
-  std::int64_t most_local_bytes = 227 * 1024;
+  std::int64_t max_local_bytes = 227 * 1024;
   int wide_histogram_items = 256;  // of a group that counts 65,536 codes
   int wide_histogram_groups = 64;  // 0: one a processor
   // Whether all work-items of a group run what scans a histogram; else one does.
@@ -40,10 +40,10 @@ struct Tuning {
   int waiting_groups = 1;
   int histogram_items = 256;  // of a group that counts in local memory
   int processors = 1;         // that groups are shared among, where no driver says it
-  // Rows of a strip, at least, that a chain of neighbourhoods makes in a turn of its loop; 0: what
-  // lies between neighbourhoods is stored.
+  // Rows of a strip, at least, that a chain of neighbourhoods makes in an iteration of its loop; 0:
+  // what lies between neighbourhoods is stored.
   int strip_rows = 0;
-  int sums_rows = 4;  // the same where weighted sums in two dimensions fill the turn
+  int sums_rows = 4;  // the same where weighted sums in two dimensions fill the iteration
   // Of a group that takes extrema down columns: words side by side, blocks of eight rows.
   int column_words = 16, column_blocks = 16;
   // Kernels for several planes, which lie behind each other in every buffer: the third index of a

@@ -12,7 +12,7 @@ namespace impipe::jit {
 class PooledPlane final : public DevicePlane {
  public:
   // block: of stride() * height * channels * count bytes.
-  PooledPlane(PixelClass cls, int channels, Size size, int count, Block block)
+  PooledPlane(PixelClass cls, int channels, Size size, int count, MemoryBlock block)
       : cls_(cls), channels_(channels), size_(size), count_(count), block_(std::move(block)) {}
   int count() const override { return count_; }
   PixelClass cls() const override { return cls_; }
@@ -26,12 +26,12 @@ class PooledPlane final : public DevicePlane {
   int channels_;
   Size size_;
   int count_;
-  Block block_;
+  MemoryBlock block_;
 };
 
 class PooledMeasure final : public DeviceMeasure {
  public:
-  PooledMeasure(int channels, std::int64_t values, int count, Block block)
+  PooledMeasure(int channels, std::int64_t values, int count, MemoryBlock block)
       : channels_(channels), values_(values), count_(count), block_(std::move(block)) {}
   int count() const override { return count_; }
   int channels() const override { return channels_; }
@@ -42,7 +42,7 @@ class PooledMeasure final : public DeviceMeasure {
   int channels_;
   std::int64_t values_;
   int count_;
-  Block block_;
+  MemoryBlock block_;
 };
 
 // The memory of a value that a GPU's queue has made.

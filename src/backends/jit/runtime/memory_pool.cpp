@@ -46,14 +46,14 @@ std::int64_t size_class(std::int64_t bytes) {
   return (bytes + quarter - 1) / quarter * quarter;
 }
 
-double measured_copy(
-    MemoryPool& memory, int lane,
-    const std::function<double(const Block& from, const Block& to, std::int64_t bytes)>& seconds) {
+double measured_copy(MemoryPool& memory, int lane,
+                     const std::function<double(const MemoryBlock& from, const MemoryBlock& to,
+                                                std::int64_t bytes)>& seconds) {
   constexpr std::int64_t most = std::int64_t{256} << 20, least = 1 << 20;
   constexpr int runs = 5;
   for (std::int64_t bytes = most; bytes >= least; bytes /= 4) {
     try {
-      const Block from = memory.allocate(bytes, lane), to = memory.allocate(bytes, lane);
+      const MemoryBlock from = memory.allocate(bytes, lane), to = memory.allocate(bytes, lane);
       // Warms up, and writes both: memory may be given at first use.
       seconds(from, to, bytes);
       seconds(to, from, bytes);
@@ -72,7 +72,7 @@ double measured_copy(
 void set_memory_cap(std::int64_t bytes) { cap_of_process() = bytes; }
 std::int64_t memory_cap() { return cap_of_process(); }
 
-Block& Block::operator=(Block&& other) noexcept {
+MemoryBlock& MemoryBlock::operator=(MemoryBlock&& other) noexcept {
   std::swap(pool_, other.pool_);
   std::swap(handle_, other.handle_);
   std::swap(bytes_, other.bytes_);
@@ -80,7 +80,7 @@ Block& Block::operator=(Block&& other) noexcept {
   return *this;
 }
 
-Block::~Block() {
+MemoryBlock::~MemoryBlock() {
   if (pool_) pool_->give_back(handle_, bytes_, lane_);
 }
 
@@ -107,8 +107,8 @@ std::int64_t MemoryPool::held() const {
   return held_;
 }
 
-Block MemoryPool::allocate(std::int64_t bytes, int lane) {
-  Block block;
+MemoryBlock MemoryPool::allocate(std::int64_t bytes, int lane) {
+  MemoryBlock block;
   block.bytes_ = size_class(bytes);
   block.lane_ = lane;
   std::lock_guard lock(mutex_);

@@ -25,12 +25,12 @@ struct MemorySource {
 class MemoryPool;
 
 // Memory of a pool; goes back when it goes.
-class Block {
+class MemoryBlock {
  public:
-  Block() = default;
-  Block(Block&& other) noexcept { *this = std::move(other); }
-  Block& operator=(Block&& other) noexcept;
-  ~Block();
+  MemoryBlock() = default;
+  MemoryBlock(MemoryBlock&& other) noexcept { *this = std::move(other); }
+  MemoryBlock& operator=(MemoryBlock&& other) noexcept;
+  ~MemoryBlock();
   std::uint64_t handle() const { return handle_; }
   std::int64_t bytes() const { return bytes_; }  // of its class: as many as were asked for, or more
 
@@ -54,13 +54,13 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   void close_lane(int lane);
 
   // Throws OutOfDeviceMemory after giving back all that is kept for reuse and trying again.
-  Block allocate(std::int64_t bytes, int lane);
+  MemoryBlock allocate(std::int64_t bytes, int lane);
 
   std::int64_t held() const;  // bytes, used or kept
 
  private:
   MemoryPool(MemorySource source, std::int64_t cap) : source_(std::move(source)), cap_(cap) {}
-  friend class Block;
+  friend class MemoryBlock;
   void give_back(std::uint64_t handle, std::int64_t bytes, int lane);
   std::uint64_t try_allocate(std::int64_t bytes);
   void free_kept();
@@ -83,9 +83,9 @@ std::int64_t size_class(std::int64_t bytes);
 
 // Bytes a second, read plus written, of copies beyond any cache, if there is memory for them: the
 // best of a few. 0 when there is no memory. seconds: of one copy.
-double measured_copy(
-    MemoryPool& memory, int lane,
-    const std::function<double(const Block& from, const Block& to, std::int64_t bytes)>& seconds);
+double measured_copy(MemoryPool& memory, int lane,
+                     const std::function<double(const MemoryBlock& from, const MemoryBlock& to,
+                                                std::int64_t bytes)>& seconds);
 
 // Bytes of device memory that pools may hold; 0: what the device has. For pools made later.
 void set_memory_cap(std::int64_t bytes);

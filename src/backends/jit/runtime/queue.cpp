@@ -105,7 +105,8 @@ std::vector<std::uint64_t> GpuQueue::buffers_of(const Pass& pass, const Launch& 
 }
 
 double GpuQueue::measured_copy(
-    const std::function<double(const Block& from, const Block& to, std::int64_t)>& seconds) {
+    const std::function<double(const MemoryBlock& from, const MemoryBlock& to, std::int64_t)>&
+        seconds) {
   return jit::measured_copy(*memory_, lane_, seconds);
 }
 

@@ -37,7 +37,7 @@ class GpuQueue : public Queue {
   // work of the lane comes after it.
   struct PreparedLaunch {
     LaunchPlan plan;
-    std::vector<Block> blocks;
+    std::vector<MemoryBlock> blocks;
     std::vector<std::uint64_t> scratch;  // handles, one of each plan.scratch
   };
   PreparedLaunch prepared(const Program& program, const Launch& launch);
@@ -45,21 +45,22 @@ class GpuQueue : public Queue {
   static std::vector<std::uint64_t> buffers_of(const Pass& pass, const Launch& launch,
                                                const PreparedLaunch& prepared);
 
-  Block take(std::int64_t bytes) { return memory_->allocate(bytes, lane_); }
+  MemoryBlock take(std::int64_t bytes) { return memory_->allocate(bytes, lane_); }
   // Bytes a second, read plus written, of copies; 0 when there is no memory for them.
-  double measured_copy(
-      const std::function<double(const Block& from, const Block& to, std::int64_t)>& seconds);
+  double measured_copy(const std::function<double(const MemoryBlock& from, const MemoryBlock& to,
+                                                  std::int64_t)>& seconds);
 
  private:
   // Fills memory with zeros, in the lane's order.
   virtual void clear(std::uint64_t handle, std::int64_t bytes) = 0;
   // Memory with these contents, for one launch: a block that is added to `blocks`, or the runtime's
   // own, which it keeps for as long as the launch needs it.
-  virtual std::uint64_t filled(std::span<const std::byte> contents, std::vector<Block>& blocks) = 0;
+  virtual std::uint64_t filled(std::span<const std::byte> contents,
+                               std::vector<MemoryBlock>& blocks) = 0;
 
   std::shared_ptr<MemoryPool> memory_;
   int lane_;
-  Block tickets_;  // Scratch::kept
+  MemoryBlock tickets_;  // Scratch::kept
 };
 
 }  // namespace impipe::jit

@@ -59,7 +59,7 @@ std::string Builder::array(ParameterType type, const std::string& name, int coun
                            ParameterValue value) {
   if (count == 0) return "0";  // nothing reads it, and no member is as small
   const auto same = [&](const auto& known) { return known.name == name; };
-  if (std::any_of(fields_.begin(), fields_.end(), same)) return "given->" + name;
+  if (std::any_of(fields_.begin(), fields_.end(), same)) return "params->" + name;
   if (std::any_of(buffers_.begin(), buffers_.end(), same)) {
     return buffer(name, name_of(type), {}, true);
   }
@@ -76,7 +76,7 @@ std::string Builder::array(ParameterType type, const std::string& name, int coun
   }
   field_bytes_ += bytes;
   fields_.push_back({type, name, count, std::move(value)});
-  return "given->" + name;
+  return "params->" + name;
 }
 
 std::string Builder::table(ParameterType type, const std::string& name, TableValues values) {
@@ -212,14 +212,14 @@ void Builder::load_function(const Operand& input) {
   const std::string n = name(input);
   if (has_function(n)) return;
   function(n, "FUNCTION " + type_of(cls(input)) + " " + n +
-                  "(GIVEN, const int x, const int y) {\n  return " + plane(input).pixel() +
+                  "(PARAMS, const int x, const int y) {\n  return " + plane(input).pixel() +
                   ";\n}\n");
 }
 
 std::string Builder::call(const std::string& name, const std::string& x,
                           const std::string& y) const {
   if (!has_function(name)) fail("it calls " + name + ", which is not written");
-  return name + "(GIVE, " + x + ", " + y + ")";
+  return name + "(ARGS, " + x + ", " + y + ")";
 }
 
 std::string Builder::value(const Operand& operand, const std::string& x, const std::string& y) {
@@ -322,7 +322,7 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
   piece.head = "\n" + text.substr(0, comment) + "KERNEL" +
                (groups == 0 ? "(" + count : "_DENSE(" + count + ", " + std::to_string(groups)) +
                ") void " + name + "(" + signature + "PARAMETERS) {\n" +
-               "  const struct Parameters* given = &all_parameters;\n";
+               "  const struct Parameters* params = &all_parameters;\n";
   piece.tail = "}\n";
   pieces_.push_back(std::move(piece));
   passes_.push_back({static_cast<int>(entries_.size()), std::move(shape), std::move(places)});
@@ -332,7 +332,7 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
     // The limit is the program's: that of the kernel that wants the most. Registers are given out
     // in eights.
     constexpr int registers_of_processor = 65536;
-    most_registers_ = std::max(most_registers_, registers_of_processor / (items * groups) / 8 * 8);
+    max_registers_ = std::max(max_registers_, registers_of_processor / (items * groups) / 8 * 8);
   }
 }
 
@@ -486,8 +486,8 @@ Program Builder::finish() {
     text += "};\n";
   }
   text +=
-      "#define GIVEN const struct Buffers* buffers, const struct Parameters* given\n"
-      "#define GIVE buffers, given\n";
+      "#define PARAMS const struct Buffers* buffers, const struct Parameters* params\n"
+      "#define ARGS buffers, params\n";
   for (const Piece& piece : pieces_) text += text_of(piece, known);
   Program program;
   text = indented(text);
@@ -495,7 +495,7 @@ Program Builder::finish() {
                    prelude_of(dialect_, text) + text;
   program.entries = entries_;
   program.local_bytes = local_bytes_;
-  program.most_registers = most_registers_;
+  program.max_registers = max_registers_;
   program.launch = Launcher{spec_, fields_, scratches_, passes_};
   return program;
 }

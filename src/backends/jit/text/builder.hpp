@@ -77,7 +77,7 @@ class Builder {
   int output_of(int n) const { return context().output_of(n); }  // -1 when the node is none
 
   // --- functions. A kernel has the buffers that its text and the functions it calls name.
-  // "name(GIVE, x, y)" for a function that was written, or for an input.
+  // "name(ARGS, x, y)" for a function that was written, or for an input.
   std::string call(const std::string& name, const std::string& x, const std::string& y) const;
   // The value of an operand's pixel.
   std::string value(const Operand& operand, const std::string& x, const std::string& y);
@@ -169,7 +169,7 @@ class Builder {
   std::set<std::string> bodies_;
   std::vector<std::string> entries_;
   std::vector<int> local_bytes_;  // one an entry
-  int most_registers_ = 0;
+  int max_registers_ = 0;
   std::vector<PassPlan> passes_;
 };
 

@@ -19,7 +19,7 @@ Code code_of(std::string text) {
     const std::string_view word = rest.substr(0, length);
     rest.remove_prefix(length);
     if (before == "buffers") code.buffers.emplace(word);
-    if (before == "given") code.parameters.emplace(word);
+    if (before == "params") code.parameters.emplace(word);
     if (rest.starts_with("(")) code.calls.emplace(word);
     before = rest.starts_with("->") ? word : std::string_view();
   }

@@ -7,7 +7,8 @@
 namespace impipe::jit {
 
 // The text of functions or of a kernel's body. Buffers and launch parameters are named in it as
-// `buffers->NAME` and `given->NAME`, so that whatever text is put together uses what its parts use.
+// `buffers->NAME` and `params->NAME`, so that whatever text is put together uses what its parts
+// use.
 struct Code {
   std::string text;
   std::set<std::string> buffers, parameters;

@@ -25,10 +25,10 @@ bool is_list(std::string_view line) {
 }  // namespace
 
 std::string filled(std::string_view text, Replacements replacements) {
-  return Words({}).filled(text, replacements);
+  return Substitutions({}).filled(text, replacements);
 }
 
-std::string Words::value(std::string_view name, Replacements own) const {
+std::string Substitutions::value(std::string_view name, Replacements own) const {
   const auto* const known =
       std::find_if(own.begin(), own.end(), [name](const auto& word) { return word.first == name; });
   if (known != own.end()) return filled(known->second, own);
@@ -39,7 +39,7 @@ std::string Words::value(std::string_view name, Replacements own) const {
   return filled(shared->second(), own);
 }
 
-bool Words::holds(std::string_view name, Replacements own) const {
+bool Substitutions::holds(std::string_view name, Replacements own) const {
   const std::string text = value(name, own);
   if (text != "0" && text != "1") {
     throw std::logic_error("#if $" + std::string(name) + " of a kernel's text is '" + text + "'");
@@ -47,7 +47,7 @@ bool Words::holds(std::string_view name, Replacements own) const {
   return text == "1";
 }
 
-std::string Words::filled_line(std::string_view line, Replacements own) const {
+std::string Substitutions::filled_line(std::string_view line, Replacements own) const {
   const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
   const std::string_view alone = name_alone(line.substr(first));
   if (!alone.empty()) {
@@ -67,7 +67,7 @@ std::string Words::filled_line(std::string_view line, Replacements own) const {
   return out;
 }
 
-std::string Words::filled(std::string_view text, Replacements own) const {
+std::string Substitutions::filled(std::string_view text, Replacements own) const {
   // Of each #if that the text is in: whether it asks for a $name, and whether its lines stay.
   struct Condition {
     bool own, stays;

@@ -24,10 +24,10 @@ std::string filled(std::string_view text, Replacements replacements);
 
 // What many templates share. A name's text is made when a template has the name, so that a kernel
 // has just the parameters and buffers that it reads.
-class Words {
+class Substitutions {
  public:
   using Map = std::map<std::string_view, std::function<std::string()>>;
-  explicit Words(Map words) : words_(std::move(words)) {}
+  explicit Substitutions(Map words) : words_(std::move(words)) {}
   // `own`: of this template, and before the others.
   std::string filled(std::string_view text, Replacements own = {}) const;
 

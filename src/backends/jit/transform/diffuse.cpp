@@ -1,5 +1,6 @@
-// Error diffusion as text: a wave of work-items follows 64 rows as a slanted front, two rows an
-// item, each two columns behind the one above; bands of 64 rows follow one another on many groups.
+// Error diffusion as text: a sub-group of work-items follows 64 rows as a slanted front, two rows
+// an item, each two columns behind the one above; bands of 64 rows follow one another on many
+// groups.
 //
 // One launch. A group takes the next band by a ticket, so it only ever waits for bands that began
 // before its own (docs/decisions/0014). A band leaves the errors of its last row in memory that was
@@ -8,8 +9,8 @@
 
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/sub_group.hpp"
 #include "backends/jit/text/text.hpp"
-#include "backends/jit/text/wave.hpp"
 #include "backends/jit/transform/transform.hpp"
 
 namespace impipe::jit {
@@ -26,10 +27,10 @@ void write_diffuse(Builder& to, int n) {
   const Operand image = to.node(n).images[0];
   const std::string name = Builder::name({false, n});
   const bool opencl = to.dialect() != Dialect::cuda;
-  // The first wave works on the front, others feed it, the last waits for the band above; a lone
-  // wave does all of it.
-  const int feeders = opencl ? wave_items : 256;
-  const int items = opencl ? wave_items : wave_items + feeders + wave_items;
+  // The first sub-group works on the front, others feed it, the last waits for the band above; a
+  // lone sub-group does all of it.
+  const int feeders = opencl ? sub_group_items : 256;
+  const int items = opencl ? sub_group_items : sub_group_items + feeders + sub_group_items;
   const auto bands = [image](const LaunchContext& at) {
     return (at.size_of(image).height + rows - 1) / rows;
   };
@@ -53,7 +54,7 @@ void write_diffuse(Builder& to, int n) {
   const auto scaled = [&](const std::string& held) {
     return bytes ? "scaled[" + held + "]" : "(double)" + held + " / " + white;
   };
-  to.body_once("wave", wave_words(to.dialect()));
+  to.body_once("sub_group", sub_group_words(to.dialect()));
   to.body(part(kernels::diffuse, "take"));
   const std::string errors = to.scratch(
       name + "_errors", "unsigned long",
@@ -69,7 +70,7 @@ void write_diffuse(Builder& to, int n) {
                     {"bytes", bytes ? "1" : "0"},
                     {"items", std::to_string(items)},
                     {"white", white},
-                    {"first_feeder", std::to_string(opencl ? 0 : wave_items)},
+                    {"first_feeder", std::to_string(opencl ? 0 : sub_group_items)},
                     {"width", width},
                     {"height", to.height(image)},
                     {"lag", std::to_string(lag)},
@@ -85,7 +86,7 @@ void write_diffuse(Builder& to, int n) {
                     {"pixel", "(" + in.row("y") + ")"},
                     {"type", type_of(to.cls(image))},
                     {"slots", std::to_string(rows * steps / 2 / feeders)},
-                    {"first_poller", std::to_string(opencl ? 0 : wave_items + feeders)},
+                    {"first_poller", std::to_string(opencl ? 0 : sub_group_items + feeders)},
                     {"out", to.plane({false, n}).row("y")},
                     {"step", front(true)},
                     {"step_at_edge", front(false)}}),

@@ -11,8 +11,8 @@
 
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/sub_group.hpp"
 #include "backends/jit/text/text.hpp"
-#include "backends/jit/text/wave.hpp"
 #include "backends/jit/text/wide_access.hpp"
 #include "backends/jit/transform/transform.hpp"
 
@@ -24,7 +24,7 @@ using Metric = Distance::Metric;
 constexpr int pack_items = 128, carry_items = 256;
 // Of squares in 32 bits: columns and rows that they suffice for, and what stands for "no set pixel
 // in this column". The squares' largest sum, 2^26 + 2^28, is less.
-constexpr std::int64_t most_narrow_width = 8192, most_narrow_height = 16384;
+constexpr std::int64_t max_narrow_width = 8192, max_narrow_height = 16384;
 constexpr const char* far_square = "(1 << 30)";
 
 // One way of doing the rows: with all of a group's sites in local memory, or in global memory.
@@ -41,16 +41,17 @@ class DistanceText {
         distance_(std::get<Distance>(to.node(n).primitive)),
         image_(to.node(n).images[0]),
         name_(Builder::name({false, n})),
-        waves_(most_waves(to.dialect())) {}
+        sub_groups_(max_sub_groups(to.dialect())) {}
 
   void write() {
-    to_.body_once("wave", wave_words(to_.dialect()));
+    to_.body_once("sub_group", sub_group_words(to_.dialect()));
     to_.body(part(kernels::distance, "nearest_row"));
     write_pack();
     write_carry();
     // Local memory that a smaller image does not need would keep groups from running.
-    const std::vector<int> capacities =
-        waves_ == 1 ? std::vector{1024, 4096} : std::vector{static_cast<int>(most_narrow_width)};
+    const std::vector<int> capacities = sub_groups_ == 1
+                                            ? std::vector{1024, 4096}
+                                            : std::vector{static_cast<int>(max_narrow_width)};
     for (std::size_t i = 0; i < capacities.size(); ++i) {
       write_rows({capacities[i], true}, i == 0 ? 0 : capacities[i - 1]);
     }
@@ -123,23 +124,23 @@ class DistanceText {
 
   // Whether an image's rows are done in this way. over: the next smaller capacity.
   static bool takes(const RowsKind& kind, int over, Metric metric, Size size) {
-    const bool fits = metric != Metric::euclidean || size.height <= most_narrow_height;
+    const bool fits = metric != Metric::euclidean || size.height <= max_narrow_height;
     if (kind.capacity == 0) return !fits || pitch_of(size) > over;
     return fits && pitch_of(size) > over && pitch_of(size) <= kind.capacity;
   }
 
   // The fewer rows a group has, the more groups work: half a thousand keep a large device busy.
-  static std::int64_t rows_of(const RowsKind& kind, int waves, Size size) {
+  static std::int64_t rows_of(const RowsKind& kind, int sub_groups, Size size) {
     const std::int64_t most = std::min<std::int64_t>(kind.capacity / pitch_of(size),
                                                      std::max<std::int64_t>(size.height / 512, 1));
     return kind.capacity == 0 ? 1
                               : static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(
-                                    std::clamp<std::int64_t>(most, 1, waves))));
+                                    std::clamp<std::int64_t>(most, 1, sub_groups))));
   }
 
-  // Intervals of 32 pixels, a power of two, at least one a wave.
-  static std::int64_t points_of(int waves, Size size) {
-    const std::int64_t least = std::max<std::int64_t>(pitch_of(size) / 32, waves);
+  // Intervals of 32 pixels, a power of two, at least one a sub-group.
+  static std::int64_t points_of(int sub_groups, Size size) {
+    const std::int64_t least = std::max<std::int64_t>(pitch_of(size) / 32, sub_groups);
     return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(least)));
   }
 
@@ -166,10 +167,11 @@ class DistanceText {
       to_.body_once(type + "_root", filled(part(kernels::distance, "root"),
                                            {{"number", type}, {"name", type + "_root"}}));
     }
-    const int waves = waves_, items = wave_items * waves;
+    const int sub_groups = sub_groups_, items = sub_group_items * sub_groups;
     const std::string point = local ? "ushort" : "int";
     const std::string points_pitch =
-        local ? std::to_string(kind.capacity / wave_items + waves + 1) : "(" + points() + " + 1)";
+        local ? std::to_string(kind.capacity / sub_group_items + sub_groups + 1)
+              : "(" + points() + " + 1)";
     std::string text =
         filled(part(kernels::distance, "rows"),
                {{"local", local ? "1" : "0"},
@@ -178,7 +180,7 @@ class DistanceText {
                 {"all_points", local ? "" : all_points()},
                 {"rows", rows(kind)},
                 {"items", std::to_string(items)},
-                {"waves", std::to_string(waves)},
+                {"sub_groups", std::to_string(sub_groups)},
                 {"pitch", pitch()},
                 {"points", points()},
                 {"points_pitch", points_pitch},
@@ -201,29 +203,31 @@ class DistanceText {
                 {"out", to_.plane({false, n_}).row("y")},
                 {"result", result_text(squares, type)}});
     to_.kernel(kernel, items, text,
-               [kind, over, waves, items, metric = distance_.metric,
+               [kind, over, sub_groups, items, metric = distance_.metric,
                 image = image_](const LaunchContext& at) {
                  const Size size = at.size_of(image);
                  if (!takes(kind, over, metric, size)) return LaunchShape{{0, 1, 1}, {items, 1, 1}};
-                 const std::int64_t rows = rows_of(kind, waves, size);
+                 const std::int64_t rows = rows_of(kind, sub_groups, size);
                  return LaunchShape{{(size.height + rows - 1) / rows, 1, 1}, {items, 1, 1}};
                });
   }
 
   std::string rows(const RowsKind& kind) {
-    return number("rows_" + std::to_string(kind.capacity),
-                  [kind, waves = waves_](Size s) { return rows_of(kind, waves, s); });
+    return number(
+        "rows_" + std::to_string(kind.capacity),
+        [kind, sub_groups = sub_groups_](Size s) { return rows_of(kind, sub_groups, s); });
   }
   std::string points() {
-    return number("points", [waves = waves_](Size s) { return points_of(waves, s); });
+    return number("points",
+                  [sub_groups = sub_groups_](Size s) { return points_of(sub_groups, s); });
   }
 
   // Bytes that a launch needs whose sites are in global memory.
   std::string in_global_memory(const std::string& label,
                                const std::function<std::int64_t(Size)>& bytes) {
     return to_.scratch(name_ + label, "int",
-                       [image = image_, metric = distance_.metric, over = waves_ == 1 ? 4096 : 8192,
-                        bytes](const LaunchContext& at) {
+                       [image = image_, metric = distance_.metric,
+                        over = sub_groups_ == 1 ? 4096 : 8192, bytes](const LaunchContext& at) {
                          const Size size = at.size_of(image);
                          return takes({}, over, metric, size) ? bytes(size) : 4;
                        });
@@ -232,8 +236,8 @@ class DistanceText {
     return in_global_memory("_sites", [](Size s) { return 4 * pitch_of(s) * s.height; });
   }
   std::string all_points() {
-    return in_global_memory("_nearest", [waves = waves_](Size s) {
-      return 4 * waves * (points_of(waves, s) + 1) * s.height;
+    return in_global_memory("_nearest", [sub_groups = sub_groups_](Size s) {
+      return 4 * sub_groups * (points_of(sub_groups, s) + 1) * s.height;
     });
   }
 
@@ -277,7 +281,7 @@ class DistanceText {
   const Distance& distance_;
   Operand image_;
   std::string name_;
-  int waves_;
+  int sub_groups_;
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace impipe::jit {
 namespace {
 
 constexpr int items = 128;        // of the kernels that go over pixels and bins
-constexpr int waves = 4;          // of 32 strips, each of another angle: they read the same pixels
+constexpr int sub_groups = 4;     // of 32 strips, each of another angle: they read the same pixels
 constexpr int near_strips = 200;  // that reach as many bins as a group has: sqrt(2) of them and 11
 constexpr std::int64_t margin = 48;          // zeros on both sides of a frame's rows
 constexpr std::int64_t largest_four = 4096;  // side; four frames take 16 bytes a pixel
@@ -107,7 +107,7 @@ class ProjectText {
   static std::int64_t rows(Size size, bool transposed) {
     return 2 * ray_strips({.transposed = transposed}, size).half_v + 1;
   }
-  static std::int64_t most_rows(Size size) { return std::max(rows(size, false), rows(size, true)); }
+  static std::int64_t max_rows(Size size) { return std::max(rows(size, false), rows(size, true)); }
   // No strip is further from the middle than both halves together.
   static std::int64_t strips(Size size) {
     return (rows(size, false) + rows(size, true) + 63) / 32 * 32;
@@ -169,7 +169,7 @@ class ProjectText {
   }
   std::string row_memory(const std::string& label, const std::string& type, bool four, int bytes) {
     return memory(label, type, four,
-                  [bytes](Size size, std::int64_t ways) { return bytes * most_rows(size) * ways; });
+                  [bytes](Size size, std::int64_t ways) { return bytes * max_rows(size) * ways; });
   }
   // Of both halves of the rows: [half, way, frame, 4, strip].
   std::string totals_of_strips(bool four) {
@@ -180,7 +180,7 @@ class ProjectText {
 
   // The words of the kernels. Where frames are taken one by one, that of a way is `frame`; flips of
   // it are signs, the first row is then the last one in memory.
-  Words words_of(bool four) {
+  Substitutions words_of(bool four) {
     const auto text = [](std::string t) { return [t = std::move(t)] { return t; }; };
     const auto size = [this](const char* label, std::function<std::int64_t(Size)> value) {
       return [this, label, value = std::move(value)] { return number(label, value); };
@@ -188,13 +188,13 @@ class ProjectText {
     const auto rows_in = [this, four](const char* label, const char* type, int bytes) {
       return [=, this] { return row_memory(label, type, four, bytes); };
     };
-    return Words({
+    return Substitutions({
         {"name_pixel", text(name_ + "_pixel")},
         {"items", text(std::to_string(items))},
-        {"waves", text(std::to_string(waves))},
+        {"sub_groups", text(std::to_string(sub_groups))},
         {"margin", text(std::to_string(margin))},
         {"band", text(std::to_string(ray_band))},
-        {"most_of_band", text(std::to_string(2 * ray_band))},
+        {"max_of_band", text(std::to_string(2 * ray_band))},
         {"near", text(std::to_string(near_strips))},
         {"unroll", text(to_.unroll())},
         {"slots", text(four ? "4" : "1")},
@@ -205,7 +205,7 @@ class ProjectText {
         {"pitch_1", size("pitch_1", [](Size s) { return pitch(s, true); })},
         {"rows_0", size("rows_0", [](Size s) { return rows(s, false); })},
         {"rows_1", size("rows_1", [](Size s) { return rows(s, true); })},
-        {"most_rows", size("most_rows", most_rows)},
+        {"max_rows", size("max_rows", max_rows)},
         {"strips", size("strips", strips)},
         {"upright", text("(frame == 0 || frame == 3)")},
         {"pitch", text("($upright ? $pitch_0 : $pitch_1)")},
@@ -245,7 +245,7 @@ class ProjectText {
       return (pixels + items - 1) / items;
     };
     const std::string groups = number(std::string("frame_groups") + suffix(four), frame_groups);
-    const Words shared = words_of(four);
+    const Substitutions shared = words_of(four);
     const std::string frames_text =
         shared.filled(part(kernels::project, four ? "four_frames" : "frame"));
     const std::string rows_text =
@@ -255,17 +255,17 @@ class ProjectText {
         "  if (GROUP_X < " + groups + ") {\n" + frames_text + "    return;\n  }\n" + rows_text,
         shape(four, items, [four, frame_groups](Size size, const RayPlan& plan) {
           const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
-          const std::int64_t rows_items = most_rows(size) * of_ways;
+          const std::int64_t rows_items = max_rows(size) * of_ways;
           return std::array{frame_groups(size) + (rows_items + items - 1) / items, std::int64_t{1}};
         }));
   }
 
   void write_strips(bool four) {
-    const Words shared = words_of(four);
+    const Substitutions shared = words_of(four);
     const std::string end = part(kernels::project, "end");
     std::string totals, zeros, row = part(kernels::project, "row"), carries, ends;
     // Four frames' totals are too many for registers.
-    const std::string kept = std::to_string(32 * waves);
+    const std::string kept = std::to_string(32 * sub_groups);
     if (four) totals = "  LOCAL double kept[16 * " + kept + "];\n";
     int total = 0;
     const auto total_of = [&](const std::string& what, const std::string& sum) {
@@ -297,17 +297,17 @@ class ProjectText {
       ends += shared.filled(end, {{"k", k}, {"slot", std::to_string(slot)}});
     }
     to_.kernel(
-        name_ + suffix(four) + "_strips", 32 * waves,
+        name_ + suffix(four) + "_strips", 32 * sub_groups,
         shared.filled(part(kernels::project, "strips"), {{"totals", totals},
                                                          {"sums", zeros},
                                                          {"row", row},
                                                          {"ahead", to_.tuning().unroll ? "8" : "1"},
                                                          {"carries", carries},
                                                          {"end", ends}}),
-        shape(four, 32 * waves,
+        shape(four, 32 * sub_groups,
               [four](Size size, const RayPlan& plan) {
                 const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
-                return std::array{(of_ways + waves - 1) / waves, 2 * strips(size) / 32};
+                return std::array{(of_ways + sub_groups - 1) / sub_groups, 2 * strips(size) / 32};
               }),
         four ? 6 : 8);
   }

@@ -1,16 +1,16 @@
 // Sums of bytes in the halves of words: which bodies have them, and what ranges they are given.
 #include <gtest/gtest.h>
 
-#include "backends/jit/plan/lane_arithmetic.hpp"
+#include "backends/jit/plan/packed_arithmetic.hpp"
 
 namespace impipe::jit {
 namespace {
 
 using Kind = BodyTree::Kind;
 
-const LeafLanes bytes = [](const BodyTree& tree) -> std::optional<Lanes> {
+const PackedLeaf bytes = [](const BodyTree& tree) -> std::optional<PackedSum> {
   if (tree.kind != Kind::tap && tree.name != "x" && tree.name != "y") return std::nullopt;
-  return Lanes{tree.kind == Kind::tap ? "t" : tree.name, 255, 0};
+  return PackedSum{tree.kind == Kind::tap ? "t" : tree.name, 255, 0};
 };
 const UniformText uniform = [](const BodyTree& tree) -> std::string {
   return tree.kind == Kind::equal ? "one" : "";
@@ -41,27 +41,27 @@ TEST(BodyTrees, AreOfSumsProductsAndComparisons) {
   }
 }
 
-TEST(Lanes, HoldSumsThatFit) {
-  const auto sum = lanes_of_sum(value("(at(0, 0) + real(2) * x) - y"), bytes);
+TEST(PackedSum, HoldSumsThatFit) {
+  const auto sum = packed_sum(value("(at(0, 0) + real(2) * x) - y"), bytes);
   ASSERT_TRUE(sum.has_value());
   EXPECT_EQ(sum->text, "((t + (2u * x)) + 16711935u - y)");  // 255 in both halves
   EXPECT_EQ(sum->high, 1020);
   EXPECT_EQ(sum->bias, 255);
-  EXPECT_TRUE(lanes_of_sum(value("real(256) * x + x"), bytes).has_value());
-  EXPECT_FALSE(lanes_of_sum(value("real(256) * x + real(2) * x"), bytes).has_value());
-  EXPECT_FALSE(lanes_of_sum(value("real(0.5) * x"), bytes).has_value());
-  EXPECT_FALSE(lanes_of_sum(value("real(0) * x"), bytes).has_value());
-  EXPECT_FALSE(lanes_of_sum(value("x * y"), bytes).has_value());
-  EXPECT_FALSE(lanes_of_sum(value("x + k"), bytes).has_value());
+  EXPECT_TRUE(packed_sum(value("real(256) * x + x"), bytes).has_value());
+  EXPECT_FALSE(packed_sum(value("real(256) * x + real(2) * x"), bytes).has_value());
+  EXPECT_FALSE(packed_sum(value("real(0.5) * x"), bytes).has_value());
+  EXPECT_FALSE(packed_sum(value("real(0) * x"), bytes).has_value());
+  EXPECT_FALSE(packed_sum(value("x * y"), bytes).has_value());
+  EXPECT_FALSE(packed_sum(value("x + k"), bytes).has_value());
 }
 
-TEST(Lanes, AreSaturatedAndCompared) {
-  EXPECT_EQ(saturated_lanes({"s", 255, 0}), "s");
-  EXPECT_EQ(saturated_lanes({"s", 510, 255}), "(larger_lanes(s, 16711935u) - 16711935u)");
-  EXPECT_EQ(saturated_lanes({"s", 510, 0}), "smaller_lanes(s, 16711935u)");
-  EXPECT_EQ(lanes_of_condition(value("x > y || k == real(1)"), bytes, uniform),
+TEST(PackedSum, AreSaturatedAndCompared) {
+  EXPECT_EQ(saturated_packed({"s", 255, 0}), "s");
+  EXPECT_EQ(saturated_packed({"s", 510, 255}), "(packed_max(s, 16711935u) - 16711935u)");
+  EXPECT_EQ(saturated_packed({"s", 510, 0}), "packed_min(s, 16711935u)");
+  EXPECT_EQ(packed_condition(value("x > y || k == real(1)"), bytes, uniform),
             "(((((x + 16711935u - y) + 0u) >> 8) & 0x10001u) | (one ? 0x10001u : 0u))");
-  EXPECT_FALSE(lanes_of_condition(value("x > k"), bytes, uniform).has_value());
+  EXPECT_FALSE(packed_condition(value("x > k"), bytes, uniform).has_value());
 }
 
 TEST(Ranges, SayWhichRootsAreOfWholeNumbers) {

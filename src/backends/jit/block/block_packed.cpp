@@ -1,4 +1,4 @@
-// The text of neighbourhoods of bytes in the lanes of words: rows r and r + py/2 of a block are the
+// The text of neighbourhoods of packed bytes: rows r and r + py/2 of a block are the
 // halves of 32-bit words, so an instruction orders two pixels.
 #include <algorithm>
 
@@ -9,13 +9,13 @@
 
 namespace impipe::jit {
 
-BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footprint& f,
-                                             Border border, const std::string& fill,
-                                             const std::string& own) {
+BlockWriter::WordRows BlockWriter::words_around(const Operand& operand, const Footprint& f,
+                                                Border border, const std::string& fill,
+                                                const std::string& own) {
   const int row = px_;
   const auto aligned = [&](int pixels) { return (pixels + 3) / 4 * 4; };
   const int first = aligned(f.left), bytes = first + row + aligned(f.right);
-  Words words{"words_" + own, py_ + f.up + f.down, bytes / 4, first};
+  WordRows words{"words_" + own, py_ + f.up + f.down, bytes / 4, first};
   if (plan_.in_groups(operand)) {
     words_of_points(operand, f, border, fill, own, words);
     return words;
@@ -31,12 +31,12 @@ BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footp
   reaches(f);
   reach_left_ = std::max(reach_left_, first);
 
-  const std::string lanes_of_row = "(" + words.array + " + r * " + number(words.width) + ")";
+  const std::string packed_row = "(" + words.array + " + r * " + number(words.width) + ")";
   const int widest = to_.tuning().load_bytes;
   text_ += "  uint " + words.array + "[" + number(words.rows * words.width) +
            "];\n  if (interior) {\n    GLOBAL const uchar* row = " +
            plane.row("(y0 - " + number(f.up) + ")") + " + x0;\n" + loop("r", words.rows) + "{\n" +
-           word_access(true, "row", lanes_of_row, -first, bytes - first, row, widest, "      ") +
+           word_access(true, "row", packed_row, -first, bytes - first, row, widest, "      ") +
            "      row += " + plane.stride + ";\n    }\n  } else {\n    const int count = " + width +
            ", at = x0 - " + number(first) + ";\n";
   // Rows outside are read from inside all the same: every load is independent of the others.
@@ -66,7 +66,7 @@ BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footp
                        loop("r", words.rows) +
                        "{\n        GLOBAL const uchar* const row = " + line + ";\n";
     for (int w = from / 4; w < to / 4; ++w) {
-      text += "        " + lanes_of_row + "[" + number(w) + "] = ";
+      text += "        " + packed_row + "[" + number(w) + "] = ";
       for (int k = 0; k < 4; ++k) {
         text += std::string(k == 0 ? "" : " | ") + "(uint)row[at_" + number(from) + "[" +
                 number(4 * w - from + k) + "]] << " + number(8 * k);
@@ -77,14 +77,14 @@ BlockWriter::Words BlockWriter::words_around(const Operand& operand, const Footp
   };
   text_ += "    if (whole) {\n" + loop("r", words.rows) +
            "{\n      GLOBAL const uchar* const row = " + line + " + x0;\n" +
-           word_access(true, "row", "(" + lanes_of_row + " + " + number(first / 4) + ")", 0, row,
-                       row, widest, "        ") +
+           word_access(true, "row", "(" + packed_row + " + " + number(first / 4) + ")", 0, row, row,
+                       widest, "        ") +
            "      }\n" + gathered(0, first) + gathered(first + row, bytes) + "    } else {\n" +
            gathered(0, bytes) + "    }\n  }\n";
   return words;
 }
 
-std::string BlockWriter::words_repeated(const Words& words, const std::string& line) const {
+std::string BlockWriter::words_repeated(const WordRows& words, const std::string& line) const {
   const std::string width = std::to_string(words.width);
   return "    int from[" + width + "];\n    uint places[" + width + "];\n" +
          loop("w", words.width) +
@@ -95,19 +95,19 @@ std::string BlockWriter::words_repeated(const Words& words, const std::string& l
          " + w] = CHOSEN_BYTES(*(GLOBAL const uint*)(row + from[w]), places[w]);\n    }\n";
 }
 
-BlockWriter::Window BlockWriter::lanes(const Operand& operand, const Footprint& f, Border border,
-                                       const std::string& fill, const std::string& own,
-                                       bool clean) {
-  lane_rows_.push_back({f, ""});
+BlockWriter::Window BlockWriter::packed_window(const Operand& operand, const Footprint& f,
+                                               Border border, const std::string& fill,
+                                               const std::string& own, bool clean) {
+  packed_rows_.push_back({f, ""});
   const std::string kind = std::string(name_of(border)) + (clean ? " clean " : " ") + fill;
-  for (const LaneWindow& known : lane_windows_) {
+  for (const PackedWindow& known : packed_windows_) {
     if (known.image == operand && known.kind == kind && known.f == f) return known.window;
   }
-  const Words words = words_around(operand, f, border, fill, own);
+  const WordRows words = words_around(operand, f, border, fill, own);
   const int half = py_ / 2, left = f.left;
-  const Window w{"lanes_" + own, half + f.up + f.down, left + px_ + f.right, left};
-  lane_windows_.push_back({operand, kind, f, w});
-  // A row of results is made as soon as its last row of lanes is there: few values live at once.
+  const Window w{"packed_" + own, half + f.up + f.down, left + px_ + f.right, left};
+  packed_windows_.push_back({operand, kind, f, w});
+  // A row of results is made as soon as its last packed row is there: few values live at once.
   text_ += "  uint " + w.array + "[" + number(w.rows * w.width) + "];\n";
   const std::string at = "(e + " + number(words.first - left) + ")";
   const auto word = [&](const std::string& row) {
@@ -123,21 +123,21 @@ BlockWriter::Window BlockWriter::lanes(const Operand& operand, const Footprint& 
             words.place + " + w];\n        second_" + own + "[w] = " + words.array + "[" +
             words.place + " + " + number(half * words.apart) + " + w];\n      }\n";
   }
-  lane_rows_.back().text = loads + loop("e", w.width) + w.array + "[row * " + number(w.width) +
-                           " + e] =\n          " + (clean ? "CLEAN" : "BYTE") + "_LANES(" + first +
-                           ", " + second + ", " + at + " % 4);\n";
+  packed_rows_.back().text = loads + loop("e", w.width) + w.array + "[row * " + number(w.width) +
+                             " + e] =\n          " + (clean ? "CLEAN_PACKED" : "PACKED") +
+                             "_BYTES(" + first + ", " + second + ", " + at + " % 4);\n";
   return w;
 }
 
-std::string BlockWriter::run_of_lanes(std::map<int, std::string>& known, int length,
-                                      const Window& w, const std::string& better,
-                                      const std::string& own) {
+std::string BlockWriter::run_of_packed(std::map<int, std::string>& known, int length,
+                                       const Window& w, const std::string& better,
+                                       const std::string& own) {
   const auto found = known.find(length);
   if (found != known.end()) return found->second;
   const int third = (length + 2) / 3;
   int part = std::prev(known.upper_bound(length))->first;
   if (part < third) {
-    run_of_lanes(known, third, w, better, own);
+    run_of_packed(known, third, w, better, own);
     part = third;
   }
   const auto at = [&](int elements) {
@@ -148,20 +148,20 @@ std::string BlockWriter::run_of_lanes(std::map<int, std::string>& known, int len
   if (2 * part < length) value = better + "(" + value + ", " + at(part) + ")";
   const std::string array = "run" + std::to_string(length) + "_" + own;
   text_ += "  uint " + array + "[" + std::to_string(w.rows * w.width) + "];\n";
-  lane_rows_.back().text += loop("e", w.width - (length - 1)) + array + "[row * " +
-                            std::to_string(w.width) + " + e] = " + value + ";\n";
+  packed_rows_.back().text += loop("e", w.width - (length - 1)) + array + "[row * " +
+                              std::to_string(w.width) + " + e] = " + value + ";\n";
   return known[length] = array;
 }
 
-std::string BlockWriter::extremes_of_lanes(const Extremum& extremum, const Window& w,
-                                           const std::string& result, const std::string& own) {
+std::string BlockWriter::extremes_of_packed(const Extremum& extremum, const Window& w,
+                                            const std::string& result, const std::string& own) {
   const Mask& mask = extremum.mask;
   const Footprint f = mask.footprint();
-  const std::string better = extremum.largest ? "larger_lanes" : "smaller_lanes";
+  const std::string better = extremum.largest ? "packed_max" : "packed_min";
   std::map<int, std::string> known = {{1, w.array}};
   std::vector<std::string> values;
   for (const Run& run : runs_of(mask)) {
-    const std::string array = run_of_lanes(known, run.length, w, better, own);
+    const std::string array = run_of_packed(known, run.length, w, better, own);
     values.push_back(array + "[" + place_in(w, run.x, run.y, f.up) + "]");
   }
   // Three at a time.
@@ -174,10 +174,10 @@ std::string BlockWriter::extremes_of_lanes(const Extremum& extremum, const Windo
   return for_each_pixel(text + "      " + result + " = best;");
 }
 
-void BlockWriter::around_lanes(int n, const std::string& name) {
+void BlockWriter::around_packed(int n, const std::string& name) {
   const Node& node = to_.node(n);
-  if (as<Stencil>(node) != nullptr) return sums_of_lanes(n, name);
-  if (as<Separable>(node) != nullptr) return means_of_lanes(n, name);
+  if (as<Stencil>(node) != nullptr) return sums_of_packed(n, name);
+  if (as<Separable>(node) != nullptr) return means_of_packed(n, name);
   const Operand image = node.images[0];
   const std::string own = Builder::name({false, n});
   const std::string result = "made_" + own + "[k]";
@@ -189,19 +189,19 @@ void BlockWriter::around_lanes(int n, const std::string& name) {
                                                                   : "0xffffffffu";
     // A rectangle around its pixel has that of the image's pixels at its edge which lies nearest.
     const bool plain = mask.full();
-    const Window w = plain ? lanes(image, mask.footprint(), Border::replicate, "", own)
-                           : lanes(image, mask.footprint(), Border::absent, nothing, own);
-    made = extremes_of_lanes(*extremum, w, result, own);
+    const Window w = plain ? packed_window(image, mask.footprint(), Border::replicate, "", own)
+                           : packed_window(image, mask.footprint(), Border::absent, nothing, own);
+    made = extremes_of_packed(*extremum, w, result, own);
   } else {
     const Rank& rank = *as<Rank>(node);
     const std::string fill = "((uint)" + outside_rank(n, rank) + " * 0x1010101u)";
     made = ranks_of_row(
-        rank, lanes(image, rank.mask.footprint(), rank.border, fill, own),
-        {"uint", "order_lanes", "smaller_lanes", "larger_lanes", "mean_lanes", "order_three_lanes"},
+        rank, packed_window(image, rank.mask.footprint(), rank.border, fill, own),
+        {"uint", "order_packed", "packed_min", "packed_max", "mean_packed", "order_three_packed"},
         result, own);
   }
   pair_text_ += "      uint made_" + own + "[" + std::to_string(px_) + "];\n" + made;
-  lane_pixels_[own] = "(made_" + own + "[k] & 0xff00ffu)";
+  packed_pixels_[own] = "(made_" + own + "[k] & 0xff00ffu)";
   rows_of_made(n, name);
 }
 
@@ -211,7 +211,7 @@ void BlockWriter::rows_of_made(int n, const std::string& name) {
   const int row = px_;
   const std::string quarter = std::to_string(row / 4);
   pair_text_ += "      uint " + words + "[" + std::to_string(row / 2) + "];\n" +
-                loop("q", row / 4) + "rows_of_lanes(" + made + " + 4 * q, &" + words + "[q], &" +
+                loop("q", row / 4) + "rows_of_packed(" + made + " + 4 * q, &" + words + "[q], &" +
                 words + "[" + quarter + " + q]);\n";
   row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(row) + "];\n" +
                loop("k", row) + name + "[k] = (uchar)(" + made + "[k] >> (16 * two));\n";
@@ -225,7 +225,7 @@ std::string BlockWriter::pairs_text(const std::string& array, const PlaneText& p
   std::string text = "  " + type + " rows[2];\n  rows[0] = " + plane.row("y0") +
                      " + x0;\n  rows[1] = rows[0] + " + number(rows_apart()) + " * " +
                      plane.stride + ";\n" + loop("line", lines) + "{\n";
-  for (const LaneRows& rows : lane_rows_) {
+  for (const PackedRows& rows : packed_rows_) {
     const int above = reach_.up - rows.f.up, count = py_ / 2 + rows.f.up + rows.f.down;
     text += "    {\n    const int row = line - " + number(above) + ";\n" +
             (count == lines

@@ -1,4 +1,4 @@
-// A pass over all pixels of an image by groups that take bands of rows in turn.
+// A grid-stride loop over the pixels of an image: groups take bands of rows in turn.
 #define $items 256   // of a group
 #define $width 1000
 #define $height 700

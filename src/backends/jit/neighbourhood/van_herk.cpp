@@ -4,7 +4,7 @@
 // sixteen; of each block there are the extrema of its first and of its last 1, 2 ... values. A
 // window is then the end of one block, whole blocks, and the beginning of another. A side beyond 65
 // is made of windows of at most 65 that overlap: twice as long with each further kernel.
-#include "backends/jit/neighbourhood/rectangle.hpp"
+#include "backends/jit/neighbourhood/van_herk.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ namespace impipe::jit {
 namespace {
 
 constexpr int column_block = 8;
-constexpr int most_reach = 32;  // of one pass, to each side
+constexpr int max_reach = 32;  // of one pass, to each side
 
 // How far a window goes to the left (up) and to the right (down).
 struct Reach {
@@ -30,14 +30,14 @@ struct Reach {
 
 // How the work-items of a group share a line: a block each, side by side.
 struct Line {
-  int block = 8;       // values
-  int items = 256;     // of the group
-  int stride = 1;      // from the work-item of a block to that of the next
-  bool waves = false;  // blocks of a line lie in one wave, which needs no local memory
+  int block = 8;            // values
+  int items = 256;          // of the group
+  int stride = 1;           // from the work-item of a block to that of the next
+  bool sub_groups = false;  // blocks of a line lie in one sub-group, which needs no local memory
 };
 
 // The numbers that a pass works on: several pixels in a register where they are narrow.
-struct Words {
+struct Element {
   std::string type, in_local;  // in registers; in local memory
   std::string better;          // of two
   std::string nothing;         // no pixel
@@ -45,7 +45,7 @@ struct Words {
 };
 
 constexpr const char* byte_words = R"(
-// Bytes 0 and 2 of a word, and bytes 1 and 3, in the high halves of lanes. What stands in the low
+// Bytes 0 and 2 of a word, and bytes 1 and 3, in the high bytes of 16-bit halves. What stands in the low
 // halves decides between equal bytes only.
 FUNCTION uint2 pairs_of_bytes(const uint word) {
   uint2 pairs;
@@ -55,20 +55,20 @@ FUNCTION uint2 pairs_of_bytes(const uint word) {
 }
 FUNCTION uint bytes_of_pairs(const uint2 pairs) { return HIGH_BYTES(pairs.x, pairs.y); }
 FUNCTION uint2 smaller_bytes(uint2 a, const uint2 b) {
-  a.x = smaller_lanes(a.x, b.x);
-  a.y = smaller_lanes(a.y, b.y);
+  a.x = packed_min(a.x, b.x);
+  a.y = packed_min(a.y, b.y);
   return a;
 }
 FUNCTION uint2 larger_bytes(uint2 a, const uint2 b) {
-  a.x = larger_lanes(a.x, b.x);
-  a.y = larger_lanes(a.y, b.y);
+  a.x = packed_max(a.x, b.x);
+  a.y = packed_max(a.y, b.y);
   return a;
 }
 )";
 
-class RectangleWriter {
+class VanHerkWriter {
  public:
-  RectangleWriter(Builder& to, int n)
+  VanHerkWriter(Builder& to, int n)
       : to_(to), n_(n), extremum_(std::get<Extremum>(to.node(n).primitive)), cls_(to.node(n).cls) {}
 
   void write() {
@@ -114,7 +114,7 @@ class RectangleWriter {
   }
 
   static Reach first(const Reach& whole) {
-    return {std::min(whole.before, most_reach), std::min(whole.after, most_reach)};
+    return {std::min(whole.before, max_reach), std::min(whole.after, max_reach)};
   }
   // How far apart two windows of what was made are read; makes it what they cover together.
   static std::array<int, 2> spread(Reach& made, const Reach& whole) {
@@ -128,7 +128,7 @@ class RectangleWriter {
 
   void add_pass(Passes& passes, const Reach& reach, bool rows) {
     if (reach.side() == 1) return;
-    if (reach.side() < least_van_herk_side) {
+    if (reach.side() < min_van_herk_side) {
       std::vector<int> all;
       for (int d = -reach.before; d <= reach.after; ++d) all.push_back(d);
       passes.push_back([this, all, rows](const PlaneText& in, const PlaneText& out) {
@@ -148,7 +148,7 @@ class RectangleWriter {
     if (single()) return extremum_.largest ? "-INFINITY" : "INFINITY";
     return extremum_.largest ? "0u" : number(static_cast<int>(class_max(cls_))) + "u";
   }
-  Words words(bool bytes_in_pairs) {
+  Element words(bool bytes_in_pairs) {
     const bool largest = extremum_.largest;
     if (single()) {
       return {"float", "float", largest ? "fmax" : "fmin", nothing_of_pixel(), "", ""};
@@ -163,12 +163,12 @@ class RectangleWriter {
               "pairs_of_bytes",
               "bytes_of_pairs"};
     }
-    return {"uint", "uint", largest ? "larger_lanes" : "smaller_lanes", nothing, "", ""};
+    return {"uint", "uint", largest ? "packed_max" : "packed_min", nothing, "", ""};
   }
 
   // The windows of the block v[...] of this work-item as best[...]; by all work-items of a group.
   // `active`: whose windows are wanted.
-  std::string windows(const Words& w, const Reach& reach, const Line& line,
+  std::string windows(const Element& w, const Reach& reach, const Line& line,
                       const std::string& active) const {
     const int block = line.block, last = block - 1;
     const std::string all = number(block), n = number(line.items), type = w.type;
@@ -179,7 +179,7 @@ class RectangleWriter {
     const auto entry = [&](const std::string& array, int i, int blocks) {
       const std::string own = array + "[" + number(i) + "]";
       if (blocks == 0) return own;
-      if (line.waves) return "beside_" + type + "(" + own + ", " + number(blocks) + ")";
+      if (line.sub_groups) return "beside_" + type + "(" + own + ", " + number(blocks) + ")";
       return w.widen + "(" + array + "s[" + number(i * line.items) + " + ITEM + (" +
              number(blocks * line.stride) + ")])";
     };
@@ -189,7 +189,7 @@ class RectangleWriter {
                        "{\n      begin[i + 1] = " + w.better + "(begin[i], v[i + 1]);\n      end[" +
                        number(last - 1) + " - i] = " + w.better + "(end[" + number(last) +
                        " - i], v[" + number(last - 1) + " - i]);\n    }\n";
-    if (!line.waves) {
+    if (!line.sub_groups) {
       text += "    BARRIER;\n" + loop("i", block) + "{\n      begins[i * " + n +
               " + ITEM] = " + w.narrow + "(begin[i]);\n      ends[i * " + n +
               " + ITEM] = " + w.narrow + "(end[i]);\n    }\n    BARRIER;\n    if (" + active +
@@ -240,21 +240,21 @@ class RectangleWriter {
       if (high >= to * block) parts.push_back(entry("begin", high - to * block, to));
       text += "    best[" + number(i) + "] = " + best_of(parts) + ";\n";
     }
-    return text + (line.waves ? "" : "    }\n");
+    return text + (line.sub_groups ? "" : "    }\n");
   }
 
-  // Narrow pixels of two rows as lanes v[...], and best[...] as pixels; words of the rows are
+  // Narrow pixels of two rows packed as v[...], and best[...] as pixels; words of the rows are
   // row0[...] and row1[...].
-  std::string lanes_of_rows(int i) const {
+  std::string packed_rows(int i) const {
     const std::string q = "[" + number(i * bytes_of(cls_) / 4) + "]",
                       rows = "row0" + q + ", row1" + q;
-    if (bytes_of(cls_) == 1) return "BYTE_LANES(" + rows + ", " + number(i % 4) + ")";
+    if (bytes_of(cls_) == 1) return "PACKED_BYTES(" + rows + ", " + number(i % 4) + ")";
     return std::string(i % 2 == 0 ? "LOW_HALVES(" : "HIGH_HALVES(") + rows + ")";
   }
-  std::string rows_of_lanes(int q) const {
+  std::string rows_of_packed(int q) const {
     const std::string word = number(q);
     if (bytes_of(cls_) == 1) {
-      return "rows_of_lanes(best + " + number(4 * q) + ", row0 + " + word + ", row1 + " + word +
+      return "rows_of_packed(best + " + number(4 * q) + ", row0 + " + word + ", row1 + " + word +
              ");\n";
     }
     const std::string two = "best[" + number(2 * q) + "], best[" + number(2 * q + 1) + "]";
@@ -264,12 +264,12 @@ class RectangleWriter {
 
   // A line of work-items is a row of blocks; narrow pixels of two rows share a register.
   void row_kernel(const PlaneText& in, const PlaneText& out, const Reach& reach) {
-    const Words w = words(false);
+    const Element w = words(false);
     const Tuning& tuning = to_.tuning();
-    const bool waves = tuning.exchanges && tuning.sub_group == 32;
-    const bool long_blocks = waves && bytes_of(cls_) == 1 && reach.side() > 16;
-    const Line line{long_blocks ? 16 : 8, waves ? 128 : 256, 1, waves};
-    const int blocks = waves ? 32 : 64;  // of a line
+    const bool sub_groups = tuning.exchanges && tuning.sub_group == 32;
+    const bool long_blocks = sub_groups && bytes_of(cls_) == 1 && reach.side() > 16;
+    const Line line{long_blocks ? 16 : 8, sub_groups ? 128 : 256, 1, sub_groups};
+    const int blocks = sub_groups ? 32 : 64;  // of a line
     const std::string type = type_of(cls_), all = number(line.block);
     const std::string width = to_.width(self()), height = to_.height(self());
     const int lines = line.items / blocks, rows = single() ? 1 : 2;
@@ -296,7 +296,7 @@ class RectangleWriter {
                             row_bytes, tuning.load_bytes, "      ");
       }
       for (int i = 0; i < line.block; ++i) {
-        load += "      v[" + number(i) + "] = " + lanes_of_rows(i) + ";\n";
+        load += "      v[" + number(i) + "] = " + packed_rows(i) + ";\n";
       }
     }
     load += "    } else {\n" + loop("i", line.block) + "v[i] = " + nothing +
@@ -309,7 +309,7 @@ class RectangleWriter {
     if (!single()) {
       const std::string words = number(row_bytes / 4);
       store += "      uint row0[" + words + "], row1[" + words + "];\n";
-      for (int q = 0; q < row_bytes / 4; ++q) store += "      " + rows_of_lanes(q);
+      for (int q = 0; q < row_bytes / 4; ++q) store += "      " + rows_of_packed(q);
       for (int r = 0; r < rows; ++r) {
         store += "      " + to_row(r) +
                  word_access(false, "(GLOBAL uchar*)to", "row" + number(r), 0, row_bytes, row_bytes,
@@ -325,13 +325,13 @@ class RectangleWriter {
                                " && of_line >= " + number(before) + " && of_line < " +
                                number(blocks - after);
     const std::string text =
-        by_wave(line, [&](const Line& l) { return local_arrays(w, l); }) +
+        by_sub_group(line, [&](const Line& l) { return local_arrays(w, l); }) +
         "  const int of_line = ITEM % " + number(blocks) + ";\n  const int x0 = (GROUP_X * " +
         number(made) + " + of_line - " + number(before) + ") * " + all +
         ";\n  const int y = (GROUP_Y * " + number(lines) + " + ITEM / " + number(blocks) + ") * " +
         number(rows) + ";\n  {\n    " + w.type + " v[" + all + "];\n" + load +
-        by_wave(line, [&](const Line& l) { return windows(w, reach, l, active); }) + "    if (" +
-        active + ") {\n" + store + "    }\n  }\n";
+        by_sub_group(line, [&](const Line& l) { return windows(w, reach, l, active); }) +
+        "    if (" + active + ") {\n" + store + "    }\n  }\n";
     const int across = made * line.block, down = lines * rows, items = line.items;
     to_.kernel(name_, items, text, [size = size(), across, down, items](const LaunchContext& at) {
       const Size s = size(at);
@@ -341,22 +341,23 @@ class RectangleWriter {
   }
 
   // OpenCL's compilers but NVIDIA's have no words for other work-items' registers: local memory.
-  std::string by_wave(const Line& line, const std::function<std::string(const Line&)>& text) const {
-    if (!line.waves || to_.dialect() != Dialect::opencl) return text(line);
+  std::string by_sub_group(const Line& line,
+                           const std::function<std::string(const Line&)>& text) const {
+    if (!line.sub_groups || to_.dialect() != Dialect::opencl) return text(line);
     Line apart = line;
-    apart.waves = false;
+    apart.sub_groups = false;
     return text(apart);
   }
 
-  std::string local_arrays(const Words& w, const Line& line) const {
-    if (line.waves) return "";
+  std::string local_arrays(const Element& w, const Line& line) const {
+    if (line.sub_groups) return "";
     const std::string count = number(line.block * line.items);
     return "  LOCAL " + w.in_local + " begins[" + count + "], ends[" + count + "];\n";
   }
 
-  // Words of pixels side by side; a work-item has eight rows of one.
+  // Element of pixels side by side; a work-item has eight rows of one.
   void column_kernel(const PlaneText& in, const PlaneText& out, const Reach& reach) {
-    const Words w = words(bytes_of(cls_) == 1);
+    const Element w = words(bytes_of(cls_) == 1);
     const std::string height = to_.height(self());
     const int across = to_.tuning().column_words, blocks = to_.tuning().column_blocks;
     const Line line{column_block, across * blocks, across, false};
@@ -439,6 +440,6 @@ class RectangleWriter {
 
 }  // namespace
 
-void write_rectangle_kernels(Builder& to, int n) { RectangleWriter(to, n).write(); }
+void write_van_herk_kernels(Builder& to, int n) { VanHerkWriter(to, n).write(); }
 
 }  // namespace impipe::jit

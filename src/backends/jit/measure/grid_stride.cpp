@@ -1,5 +1,5 @@
-// A pass over all pixels of an image by groups that take bands of rows in turn.
-#include "backends/jit/measure/stream.hpp"
+// A grid-stride loop over the pixels of an image: groups take bands of rows in turn.
+#include "backends/jit/measure/grid_stride.hpp"
 
 #include <algorithm>
 
@@ -20,24 +20,24 @@ int across_of(std::int64_t width, int items, int wide) {
 
 }  // namespace
 
-bool Stream::wide(const Builder& to) const {
+bool GridStride::wide(const Builder& to) const {
   const bool plane = image.external || to.output_of(image.index) >= 0;
   return to.tuning().fast && plane;
 }
 
-std::int64_t Stream::groups_for(const LaunchContext& at, int values_a_load) const {
+std::int64_t GridStride::groups_for(const LaunchContext& at, int values_a_load) const {
   const Size size = at.size_of(image);
   const int rows = items / across_of(size.width, items, values_a_load);
   const std::int64_t most = std::max<std::int64_t>(1, groups_of_plane(at, at_once) * loads / items);
   return std::min(most, (size.height + rows - 1) / rows);
 }
 
-int values_a_load(const Builder& to, const Stream& stream) {
+int values_a_load(const Builder& to, const GridStride& stream) {
   return stream.wide(to) ? 16 / bytes_of(to.cls(stream.image)) : 1;
 }
 
-std::string stream_rows(Builder& to, const Stream& stream, const std::string& chunk,
-                        const std::string& pixel) {
+std::string grid_stride_rows(Builder& to, const GridStride& stream, const std::string& chunk,
+                             const std::string& pixel) {
   const Operand image = stream.image;
   const int wide = values_a_load(to, stream), items = stream.items;
   const std::string across =
@@ -46,7 +46,7 @@ std::string stream_rows(Builder& to, const Stream& stream, const std::string& ch
                      return static_cast<double>(across_of(at.size_of(image).width, items, wide));
                    });
   const bool is_wide = stream.wide(to), single = to.cls(image) == PixelClass::single;
-  return filled(part(kernels::stream, is_wide ? "wide_rows" : "narrow_rows"),
+  return filled(part(kernels::grid_stride, is_wide ? "wide_rows" : "narrow_rows"),
                 {{"across", across},
                  {"items", std::to_string(items)},
                  {"width", to.width(image)},

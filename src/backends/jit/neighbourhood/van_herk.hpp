@@ -6,6 +6,6 @@
 namespace impipe::jit {
 
 // The kernels that make node n and store it; its image is an input or stored.
-void write_rectangle_kernels(Builder& to, int n);
+void write_van_herk_kernels(Builder& to, int n);
 
 }  // namespace impipe::jit

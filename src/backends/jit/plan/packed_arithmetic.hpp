@@ -13,34 +13,34 @@ namespace impipe::jit {
 
 // Two whole numbers, as the text of a word: each is its half of the word, minus `bias`. The halves
 // are in [0, high].
-struct Lanes {
+struct PackedSum {
   std::string text;
   int high = 255;
   int bias = 0;
 };
 
-// The lanes of a tap or name; nothing for others.
-using LeafLanes = std::function<std::optional<Lanes>(const BodyTree&)>;
+// The packed numbers of a tap or name; nothing for others.
+using PackedLeaf = std::function<std::optional<PackedSum>(const BodyTree&)>;
 
 // Sums, differences and whole multiples of leaves. Nothing where a half could overflow.
-std::optional<Lanes> lanes_of_sum(const BodyTree& tree, const LeafLanes& leaf);
+std::optional<PackedSum> packed_sum(const BodyTree& tree, const PackedLeaf& leaf);
 
 // The text of a condition that does not depend on the pixel; empty for others.
 using UniformText = std::function<std::string(const BodyTree&)>;
 
 // 1 in each half for which a condition on sums holds, else 0.
-std::optional<std::string> lanes_of_condition(const BodyTree& tree, const LeafLanes& leaf,
-                                              const UniformText& uniform);
+std::optional<std::string> packed_condition(const BodyTree& tree, const PackedLeaf& leaf,
+                                            const UniformText& uniform);
 
 // Sums as bytes: saturated.
-std::string saturated_lanes(const Lanes& sum);
+std::string saturated_packed(const PackedSum& sum);
 
-// A point of bytes in lanes, given the text of its images' lanes by their place (the rest of which
+// A point of packed bytes, given the text of its images' by their place (the rest of which
 // is 0; empty where there is none) and of its parameters. Nothing where its body is not for them.
-using LanesOfImage = std::function<std::string(std::size_t image)>;
+using PackedImage = std::function<std::string(std::size_t image)>;
 using TextOfParameter = std::function<std::string(std::size_t parameter)>;
-std::optional<std::string> lanes_of_point(const Node& node, const LanesOfImage& image,
-                                          const TextOfParameter& parameter);
+std::optional<std::string> packed_point(const Node& node, const PackedImage& image,
+                                        const TextOfParameter& parameter);
 
 // The numbers a tree can be, given those of its names; `whole`: all of them are whole.
 struct Range {

@@ -1,7 +1,7 @@
 // The pass over cells for sub-groups that exchange registers (CUDA): groups go down their columns,
 // with some rows of each work-item under way, whatever they wait for at the end of a cell.
 #define $items 256  // of a group
-#define $waves 8    // sub-groups of it
+#define $sub_groups 8    // sub-groups of it
 #define $width 1000
 #define $height 700
 #define $stride 1024
@@ -40,18 +40,18 @@ FUNCTION double of_sub_group(double v) {
 
 // -- part: kernel
 // Cells of several columns, and what the last group makes of all of them.
-#define $in_lane    // the columns of a work-item in pairs
+#define $in_item    // the columns of a work-item in pairs
 #define $of_cell    // then those of a cell, of a run of cells, of the runs of several sub-groups
 #define $of_run
-#define $of_waves
+#define $of_sub_groups
 #define $of_items   // the totals of a sub-group, and of all sub-groups
 #define $of_all
 #define $one_chunk 1
 #define $scalars    // what is computed from the results alone
-KERNEL($items) void cells_in_waves(GLOBAL const float* $image, GLOBAL uint* $ticket,
+KERNEL($items) void cells_in_sub_groups(GLOBAL const float* $image, GLOBAL uint* $ticket,
                                    GLOBAL double* $cells, GLOBAL double* $out) {
-  LOCAL double sums[2 * $folds * $waves];
-  LOCAL float extremes[$folds * $waves];
+  LOCAL double sums[2 * $folds * $sub_groups];
+  LOCAL float extremes[$folds * $sub_groups];
   LOCAL int is_last;
   const int x0 = (GROUP_X * $items + ITEM) * 4, inside = x0 < $width;
   const int cells_across = ($width + 31) / 32, cells_down = ($height + 31) / 32;
@@ -70,7 +70,7 @@ KERNEL($items) void cells_in_waves(GLOBAL const float* $image, GLOBAL uint* $tic
   float totals_$name[4] = {$first, $first, $first, $first};
   // -- end
 #undef totals_$name
-  int turn = 0;
+  int parity = 0;
   for (int down = GROUP_Y; down < cells_down; down += GROUPS_Y) {
     // -- part: begin_sum
     // The sums of the columns of a work-item in a cell.
@@ -105,7 +105,7 @@ KERNEL($items) void cells_in_waves(GLOBAL const float* $image, GLOBAL uint* $tic
     // after.
     double of_$name;
     {
-      $in_lane
+      $in_item
       double v = totals_$name[0];
       $of_cell
       $of_run
@@ -116,19 +116,19 @@ KERNEL($items) void cells_in_waves(GLOBAL const float* $image, GLOBAL uint* $tic
     }
     // -- end
     if (merged > 4) {
-      // -- part: put_wave
+      // -- part: put_sub_group
       // The sum of a sub-group, for those beside it.
-      if (ITEM % 32 == 0) sums[($folds * turn + $fold) * $waves + ITEM / 32] = of_$name;
+      if (ITEM % 32 == 0) sums[($folds * parity + $fold) * $sub_groups + ITEM / 32] = of_$name;
       // -- end
       BARRIER;
       if (ITEM < 32) {
         const int first = (GROUP_X * $items + ITEM * 32) * 4;
-        // -- part: run_of_waves
+        // -- part: run_of_sub_groups
         // Runs of cells of several sub-groups.
         {
-          double v = sums[($folds * turn + $fold) * $waves + ITEM % $waves];
-          $of_waves
-          if (ITEM < $waves && ITEM % (merged / 4) == 0 && first < $width) {
+          double v = sums[($folds * parity + $fold) * $sub_groups + ITEM % $sub_groups];
+          $of_sub_groups
+          if (ITEM < $sub_groups && ITEM % (merged / 4) == 0 && first < $width) {
             $cells[(down * cells_across + first / 32) / merged] = v;
           }
         }
@@ -136,11 +136,11 @@ KERNEL($items) void cells_in_waves(GLOBAL const float* $image, GLOBAL uint* $tic
       }
     }
 #endif
-    turn = 1 - turn;
+    parity = 1 - parity;
   }
 #define totals_$name totals_of_extreme
 #define of_$name of_extreme
-#define $of_wave_of_extremes
+#define $of_sub_group_of_extremes
 #define $of_group_of_extremes
 #if $has_extremes
   // -- part: extreme_of_items
@@ -152,7 +152,7 @@ KERNEL($items) void cells_in_waves(GLOBAL const float* $image, GLOBAL uint* $tic
     of_$name = $both;
   }
   // -- end
-  $of_wave_of_extremes
+  $of_sub_group_of_extremes
   BARRIER;
   if (ITEM < 32) {
     $of_group_of_extremes
@@ -200,12 +200,12 @@ KERNEL($items) void cells_in_waves(GLOBAL const float* $image, GLOBAL uint* $tic
     of_$name = all_$name[0];
     // -- end
 #define $to $out[0]
-    // -- part: of_wave
+    // -- part: of_sub_group
     // What the work-items of a sub-group have, in its first; then what the sub-groups have.
     {
       $type v = of_$name;
       $of_items
-      if (ITEM % 32 == 0) $shared[$fold * $waves + ITEM / 32] = v;
+      if (ITEM % 32 == 0) $shared[$fold * $sub_groups + ITEM / 32] = v;
     }
     // -- end
     BARRIER;
@@ -213,7 +213,7 @@ KERNEL($items) void cells_in_waves(GLOBAL const float* $image, GLOBAL uint* $tic
       // -- part: of_group
       // What the sub-groups of a group have, in its first work-item.
       {
-        $type v = $shared[$fold * $waves + ITEM % $waves];
+        $type v = $shared[$fold * $sub_groups + ITEM % $sub_groups];
         $of_all
         if (ITEM == 0) $to = v;
       }

@@ -7,6 +7,6 @@
 namespace impipe::jit {
 
 // Launched with LaunchValues that have no spec.
-Program yardstick(Yardstick yardstick, Dialect dialect);
+Program bandwidth_baseline(Baseline baseline, Dialect dialect);
 
 }  // namespace impipe::jit

@@ -1,4 +1,4 @@
-// A pass over all pixels of an image by groups that take bands of rows in turn.
+// A grid-stride loop over the pixels of an image: groups take bands of rows in turn.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace impipe::jit {
 
-struct Stream {
+struct GridStride {
   Operand image;
   int items = 256;  // of a group
   // At most as many groups as give each work-item of `at_once` groups (Tuning::groups_at_once) this
@@ -21,11 +21,11 @@ struct Stream {
 };
 
 // Pixels of one load.
-int values_a_load(const Builder& to, const Stream& stream);
+int values_a_load(const Builder& to, const GridStride& stream);
 
 // The loops: `chunk` is done with `v`, 16 bytes (uint4, or float4 of single), `pixel` with `p`, a
-// pixel. c stands around them; a stream that is not wide has pixels only.
-std::string stream_rows(Builder& to, const Stream& stream, const std::string& chunk,
-                        const std::string& pixel);
+// pixel. c stands around them; a loop that is not wide has pixels only.
+std::string grid_stride_rows(Builder& to, const GridStride& stream, const std::string& chunk,
+                             const std::string& pixel);
 
 }  // namespace impipe::jit

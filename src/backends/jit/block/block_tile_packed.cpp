@@ -1,5 +1,5 @@
 // The text of masks of many runs over bytes: a group's pixels in local memory, those of two rows in
-// the 16-bit lanes of words.
+// the 16-bit halves of words.
 #include <algorithm>
 
 #include "backends/jit/block/block_writer.hpp"
@@ -9,14 +9,14 @@ namespace impipe::jit {
 namespace {
 
 constexpr const char* word_function =
-    R"(FUNCTION uint $name(GIVEN, const int x, const int y) {
+    R"(FUNCTION uint $name(PARAMS, const int x, const int y) {
   const uint inside = y < 0 || y >= $height ? 0u : bytes_inside(x, $width);
   const int from = smaller(larger(x, 0), ($width - 1) / 4 * 4);
   return (*(GLOBAL const uint*)($row + from) & inside) | ($fill & ~inside);
 }
 )";
 
-constexpr const char* fill_lanes = R"(  LOCAL uint4 tile_$own[$count];
+constexpr const char* fill_packed = R"(  LOCAL uint4 tile_$own[$count];
   {
     const int left = GROUP_X * $group_x - $halo, top = GROUP_Y * $group_y - $up;
     const int within = left >= 0 && left + $wide <= $width && top >= 0 &&
@@ -33,10 +33,10 @@ $unroll    for (int i = 0; i < $times; ++i) {
           b = $edge_apart;
         }
         uint4 v;
-        v.x = BYTE_LANES(a, b, 0);
-        v.y = BYTE_LANES(a, b, 1);
-        v.z = BYTE_LANES(a, b, 2);
-        v.w = BYTE_LANES(a, b, 3);
+        v.x = PACKED_BYTES(a, b, 0);
+        v.y = PACKED_BYTES(a, b, 1);
+        v.z = PACKED_BYTES(a, b, 2);
+        v.w = PACKED_BYTES(a, b, 3);
         tile_$own[k] = v;
       }
     }
@@ -44,7 +44,7 @@ $unroll    for (int i = 0; i < $times; ++i) {
   BARRIER;
 )";
 
-constexpr const char* stream_lanes = R"(  uint sums_$own[$sums];
+constexpr const char* walk_packed = R"(  uint sums_$own[$sums];
 $unroll  for (int k = 0; k < $sums; ++k) sums_$own[k] = $nothing;
 $unroll  for (int row = 0; row < $tall; ++row) {
     uint line[$line];
@@ -60,14 +60,14 @@ $step  }
 
 }  // namespace
 
-void BlockWriter::extremes_tile_of_lanes(int n, const std::string& name) {
+void BlockWriter::extremes_tile_of_packed(int n, const std::string& name) {
   const Node& node = to_.node(n);
   const Extremum& extremum = *as<Extremum>(node);
   const Operand image = node.images[0];
   const Mask& mask = extremum.mask;
   const Footprint f = mask.footprint();
   const std::string own = Builder::name({false, n});
-  const std::string better = extremum.largest ? "larger_lanes" : "smaller_lanes";
+  const std::string better = extremum.largest ? "packed_max" : "packed_min";
   const std::string fill = extremum.largest                  ? "0u"
                            : node.cls == PixelClass::logical ? "0x1010101u"
                                                              : "0xffffffffu";
@@ -89,27 +89,28 @@ void BlockWriter::extremes_tile_of_lanes(int n, const std::string& name) {
     return to_.call(word, "left + 4 * vector", "top + row + " + number(below));
   };
   const std::string unroll = to_.unroll();
-  tables_ += filled(fill_lanes, {{"own", own},
-                                 {"count", number(rows * across)},
-                                 {"group_x", number(32 * px_)},
-                                 {"group_y", number(down * py_)},
-                                 {"halo", number(halo)},
-                                 {"up", number(f.up)},
-                                 {"wide", number(4 * across)},
-                                 {"width", width},
-                                 {"height", height},
-                                 {"rows", number(rows)},
-                                 {"apart", number(apart)},
-                                 {"unroll", unroll},
-                                 {"times", number((rows * across + items - 1) / items)},
-                                 {"items", number(items)},
-                                 {"across", number(across)},
-                                 {"inside", plane.row("(top + row)")},
-                                 {"inside_apart", plane.row("(top + row + " + number(apart) + ")")},
-                                 {"edge", edge(0)},
-                                 {"edge_apart", edge(apart)}});
+  tables_ +=
+      filled(fill_packed, {{"own", own},
+                           {"count", number(rows * across)},
+                           {"group_x", number(32 * px_)},
+                           {"group_y", number(down * py_)},
+                           {"halo", number(halo)},
+                           {"up", number(f.up)},
+                           {"wide", number(4 * across)},
+                           {"width", width},
+                           {"height", height},
+                           {"rows", number(rows)},
+                           {"apart", number(apart)},
+                           {"unroll", unroll},
+                           {"times", number((rows * across + items - 1) / items)},
+                           {"items", number(items)},
+                           {"across", number(across)},
+                           {"inside", plane.row("(top + row)")},
+                           {"inside_apart", plane.row("(top + row + " + number(apart) + ")")},
+                           {"edge", edge(0)},
+                           {"edge_apart", edge(apart)}});
 
-  text_ += filled(stream_lanes,
+  text_ += filled(walk_packed,
                   {{"own", own},
                    {"sums", number(half * px_)},
                    {"nothing", extremum.largest ? "0u" : "0xffffffffu"},

@@ -6,7 +6,7 @@
 #define $height 700
 #define $corners 1  // whether pixels that touch by a corner are neighbours
 #define $skip (dx == 0 && dy == 0)  // no neighbour
-#define $spokesman GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0  // the work-item that speaks for all
+#define $leader GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0  // the work-item that speaks for all
 // Beside the number of a pixel: of a component that is done, and of a pixel that no other component
 // touches.
 #define $done 0x80000000u
@@ -112,7 +112,7 @@ KERNEL(64) void scan(GLOBAL uint* $seeds) {
 #define $own_seed $seeds[pixel]
 KERNEL($items) void first(GLOBAL uint* $state, GLOBAL uint* $seeds, GLOBAL uint* $weights,
                           GLOBAL uint* $edges, GLOBAL uint* $forest, GLOBAL uint* $components) {
-  if ($spokesman) {
+  if ($leader) {
     $state[0] = 1u;
     $state[1] = 1u;
   }
@@ -201,7 +201,7 @@ KERNEL($items) void weigh(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL 
 // Which of those edges: the one with the largest number.
 KERNEL($items) void choose(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL uint* $seeds,
                            GLOBAL uint* $weights, GLOBAL uint* $edges) {
-  if ($spokesman) $state[0] = $state[1];
+  if ($leader) $state[0] = $state[1];
   if ($state[1] == 0u) return;
   uint of = $done, found = 0u;
   const int x = GROUP_X * $items + ITEM;
@@ -247,7 +247,7 @@ KERNEL($items) void choose(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL
 // Where two chose the same edge, the first stays.
 KERNEL($items) void link(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL uint* $seeds,
                          GLOBAL uint* $weights, GLOBAL uint* $edges, GLOBAL uint* $forest) {
-  if ($spokesman) $state[1] = 0u;
+  if ($leader) $state[1] = 0u;
   if ($state[0] == 0u) return;
   const int x = GROUP_X * $items + ITEM;
   if (x >= $width) return;

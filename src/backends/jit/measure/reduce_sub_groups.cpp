@@ -1,4 +1,4 @@
-// The pass over cells for waves that exchange registers.
+// The pass over cells for sub-groups that exchange registers.
 #include <algorithm>
 
 #include "backends/jit/measure/reduce.hpp"
@@ -9,24 +9,24 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int columns = 4, lanes = 8, wave = 32, waves = cell_items / wave;
+constexpr int columns = 4, items_a_column = 8, sub_group = 32, sub_groups = cell_items / sub_group;
 
 }  // namespace
 
-std::string cells_in_waves(const CellPass& pass) {
-  static_assert(lanes * columns == 32);
+std::string cells_in_sub_groups(const CellPass& pass) {
+  static_assert(items_a_column * columns == 32);
   const auto number = [](std::size_t i) { return std::to_string(i); };
-  const std::string all_waves = number(waves), run = number(cell_run);
+  const std::string all_sub_groups = number(sub_groups), run = number(cell_run);
   // `to`: where a group's extreme, or the result of the last group, goes.
   const auto fill = [&](const char* name, std::size_t i, const std::string& to) {
     const CellFold& fold = pass.folds[i];
     const auto joined = [&](const char* from, const std::string& end, const std::string& test) {
-      return joined_in_wave({.type = fold.extreme ? "float" : "double",
-                             .total = "v",
-                             .both = fold.both("v", "other"),
-                             .from = from,
-                             .end = end,
-                             .test = test});
+      return joined_in_sub_group({.type = fold.extreme ? "float" : "double",
+                                  .total = "v",
+                                  .both = fold.both("v", "other"),
+                                  .from = from,
+                                  .end = end,
+                                  .test = test});
     };
     // The last group joins runs of cells that exist; of extremes all are joined.
     const auto all_of = [&](const std::string& end, const std::string& cells) {
@@ -34,26 +34,26 @@ std::string cells_in_waves(const CellPass& pass) {
       return joined("1", end, fold.extreme ? "" : pairs + " < " + pass.count);
     };
     return filled(
-        part(kernels::reduce_waves, name),
+        part(kernels::reduce_sub_groups, name),
         {{"name", fold.name},
          {"type", fold.extreme ? "float" : "double"},
          {"shared", fold.extreme ? "extremes" : "sums"},
          {"first", fold.first},
          {"map", fold.map},
          {"both", fold.both("v", "other")},
-         {"in_lane", fold.extreme ? "" : in_lane(fold, "totals_" + fold.name, columns)},
+         {"in_item", fold.extreme ? "" : in_item(fold, "totals_" + fold.name, columns)},
          {"of_cell", joined("1", "8", "ITEM % (2 * step) == 0 && in_cell + step * 4 < wide")},
          {"of_run", joined("8", "32", "step < 8 * merged && ITEM % (2 * step) == 0 && inside")},
-         {"of_waves",
-          joined("1", all_waves,
+         {"of_sub_groups",
+          joined("1", all_sub_groups,
                  "32 * step < 8 * merged && ITEM % (2 * step) == 0 && first < " + pass.width)},
          {"of_items", all_of("32", run)},
-         {"of_all", all_of(all_waves, "32 * " + run)},
+         {"of_all", all_of(all_sub_groups, "32 * " + run)},
          {"cells", pass.cells[i]},
          {"to", to},
          {"fold", number(i)},
          {"folds", number(pass.folds.size())},
-         {"waves", all_waves},
+         {"sub_groups", all_sub_groups},
          {"run", run},
          {"items", number(cell_items)},
          {"count", pass.count},
@@ -78,9 +78,9 @@ std::string cells_in_waves(const CellPass& pass) {
     const auto is_it = [&](const CellFold& fold) { return fold.extreme == extreme; };
     return std::any_of(pass.folds.begin(), pass.folds.end(), is_it) ? "1" : "0";
   };
-  return filled(part(kernels::reduce_waves, "kernel"),
+  return filled(part(kernels::reduce_sub_groups, "kernel"),
                 {{"folds", number(pass.folds.size())},
-                 {"waves", number(waves)},
+                 {"sub_groups", number(sub_groups)},
                  {"items", number(cell_items)},
                  {"width", pass.width},
                  {"height", pass.height},
@@ -95,10 +95,10 @@ std::string cells_in_waves(const CellPass& pass) {
                  {"begin_sum", each(false, "begin_sum")},
                  {"accumulate", both("accumulate")},
                  {"end_of_cell", each(false, "end_of_cell")},
-                 {"put_wave", each(false, "put_wave")},
-                 {"run_of_waves", each(false, "run_of_waves")},
+                 {"put_sub_group", each(false, "put_sub_group")},
+                 {"run_of_sub_groups", each(false, "run_of_sub_groups")},
                  {"extreme_of_items", each(true, "extreme_of_items")},
-                 {"of_wave_of_extremes", each(true, "of_wave")},
+                 {"of_sub_group_of_extremes", each(true, "of_sub_group")},
                  {"of_group_of_extremes", extremes_of_group},
                  {"one_chunk", pass.one_chunk},
                  {"ticket", pass.ticket},
@@ -106,7 +106,7 @@ std::string cells_in_waves(const CellPass& pass) {
                  {"first_extreme", each(true, "first_extreme")},
                  {"next_extreme", each(true, "next_extreme")},
                  {"sum_of_runs", each(false, "sum_of_runs")},
-                 {"of_wave", both("of_wave")},
+                 {"of_sub_group", both("of_sub_group")},
                  {"of_group", both("of_group")},
                  {"scalars", pass.scalars}});
 }

@@ -1,5 +1,5 @@
 // The plain copy and the plain read that other kernels are measured against.
-#include "backends/jit/yardstick.hpp"
+#include "backends/jit/bandwidth_baseline.hpp"
 
 #include <cstring>
 #include <utility>
@@ -16,8 +16,8 @@ constexpr int reads_an_item = 4;
 
 }  // namespace
 
-Program yardstick(Yardstick yardstick, Dialect dialect) {
-  const bool copies = yardstick == Yardstick::copy;
+Program bandwidth_baseline(Baseline baseline, Dialect dialect) {
+  const bool copies = baseline == Baseline::copy;
   Program program;
   const std::string text =
       part(kernels::bandwidth, "parameters") + part(kernels::bandwidth, copies ? "copy" : "read");

@@ -1,5 +1,5 @@
 // Ranges of sums in the halves of words, and the text of what they allow.
-#include "backends/jit/plan/lane_arithmetic.hpp"
+#include "backends/jit/plan/packed_arithmetic.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@ namespace {
 
 using Kind = BodyTree::Kind;
 
-constexpr int most_lane = 65535;
+constexpr int max_half = 65535;
 
 // The same number in both halves.
 std::string twice(int value) {
@@ -24,27 +24,27 @@ bool is_factor(const BodyTree& tree) {
 }
 
 // left - right, with the halves kept from falling below 0.
-Lanes difference(const Lanes& left, const Lanes& right) {
+PackedSum difference(const PackedSum& left, const PackedSum& right) {
   return {"(" + left.text + " + " + twice(right.high) + " - " + right.text + ")",
           left.high + right.high, left.bias - right.bias + right.high};
 }
 
 }  // namespace
 
-std::optional<Lanes> lanes_of_sum(const BodyTree& tree, const LeafLanes& leaf) {
-  std::optional<Lanes> made;
+std::optional<PackedSum> packed_sum(const BodyTree& tree, const PackedLeaf& leaf) {
+  std::optional<PackedSum> made;
   switch (tree.kind) {
     case Kind::tap:
     case Kind::name: return leaf(tree);
     case Kind::sum:
     case Kind::difference: {
-      const auto left = lanes_of_sum(tree.parts[0], leaf);
-      const auto right = lanes_of_sum(tree.parts[1], leaf);
+      const auto left = packed_sum(tree.parts[0], leaf);
+      const auto right = packed_sum(tree.parts[1], leaf);
       if (!left || !right) return std::nullopt;
       made = tree.kind == Kind::difference
                  ? difference(*left, *right)
-                 : Lanes{"(" + left->text + " + " + right->text + ")", left->high + right->high,
-                         left->bias + right->bias};
+                 : PackedSum{"(" + left->text + " + " + right->text + ")", left->high + right->high,
+                             left->bias + right->bias};
       break;
     }
     case Kind::product: {
@@ -52,22 +52,22 @@ std::optional<Lanes> lanes_of_sum(const BodyTree& tree, const LeafLanes& leaf) {
       const bool first = is_factor(tree.parts[0]);
       if (!first && !is_factor(tree.parts[1])) return std::nullopt;
       const int factor = static_cast<int>(tree.parts[first ? 0 : 1].number);
-      const auto other = lanes_of_sum(tree.parts[first ? 1 : 0], leaf);
+      const auto other = packed_sum(tree.parts[first ? 1 : 0], leaf);
       if (!other) return std::nullopt;
-      made = Lanes{"(" + std::to_string(factor) + "u * " + other->text + ")", factor * other->high,
-                   factor * other->bias};
+      made = PackedSum{"(" + std::to_string(factor) + "u * " + other->text + ")",
+                       factor * other->high, factor * other->bias};
       break;
     }
     default: return std::nullopt;
   }
-  return made->high <= most_lane ? made : std::nullopt;
+  return made->high <= max_half ? made : std::nullopt;
 }
 
-std::optional<std::string> lanes_of_condition(const BodyTree& tree, const LeafLanes& leaf,
-                                              const UniformText& uniform) {
+std::optional<std::string> packed_condition(const BodyTree& tree, const PackedLeaf& leaf,
+                                            const UniformText& uniform) {
   if (tree.kind == Kind::either || tree.kind == Kind::both) {
-    const auto left = lanes_of_condition(tree.parts[0], leaf, uniform);
-    const auto right = lanes_of_condition(tree.parts[1], leaf, uniform);
+    const auto left = packed_condition(tree.parts[0], leaf, uniform);
+    const auto right = packed_condition(tree.parts[1], leaf, uniform);
     if (!left || !right) return std::nullopt;
     return "(" + *left + (tree.kind == Kind::either ? " | " : " & ") + *right + ")";
   }
@@ -75,24 +75,24 @@ std::optional<std::string> lanes_of_condition(const BodyTree& tree, const LeafLa
     return "(" + text + " ? 0x10001u : 0u)";
   }
   if (tree.kind != Kind::greater) return std::nullopt;
-  const auto left = lanes_of_sum(tree.parts[0], leaf);
-  const auto right = lanes_of_sum(tree.parts[1], leaf);
+  const auto left = packed_sum(tree.parts[0], leaf);
+  const auto right = packed_sum(tree.parts[1], leaf);
   if (!left || !right) return std::nullopt;
   // d > 0 as a bit: with 2^bit - 1 more, d is at least 2^bit, and below 2^(bit + 1).
-  const Lanes d = difference(*left, *right);
+  const PackedSum d = difference(*left, *right);
   int bit = 0;
   while ((1 << bit) < d.high - d.bias || (1 << bit) - 1 < d.bias) ++bit;
   const int more = (1 << bit) - 1 - d.bias;
-  if (d.high + more > most_lane) return std::nullopt;
+  if (d.high + more > max_half) return std::nullopt;
   return "(((" + d.text + " + " + twice(more) + ") >> " + std::to_string(bit) + ") & 0x10001u)";
 }
 
-std::string saturated_lanes(const Lanes& sum) {
+std::string saturated_packed(const PackedSum& sum) {
   std::string text = sum.text;
   if (sum.bias > 0) {
-    text = "(larger_lanes(" + text + ", " + twice(sum.bias) + ") - " + twice(sum.bias) + ")";
+    text = "(packed_max(" + text + ", " + twice(sum.bias) + ") - " + twice(sum.bias) + ")";
   }
-  if (sum.high - sum.bias > 255) text = "smaller_lanes(" + text + ", " + twice(255) + ")";
+  if (sum.high - sum.bias > 255) text = "packed_min(" + text + ", " + twice(255) + ")";
   return text;
 }
 
@@ -116,8 +116,8 @@ std::optional<Range> range_of(const BodyTree& tree, const LeafRange& leaf) {
   return Range{square ? 0 : low, high, whole};
 }
 
-std::optional<std::string> lanes_of_point(const Node& node, const LanesOfImage& image,
-                                          const TextOfParameter& parameter) {
+std::optional<std::string> packed_point(const Node& node, const PackedImage& image,
+                                        const TextOfParameter& parameter) {
   const Point& point = std::get<Point>(node.primitive);
   const bool plain =
       point.body != nullptr && !point.lookup && !point.in_table && bytes_of(node.cls) == 1;
@@ -128,10 +128,10 @@ std::optional<std::string> lanes_of_point(const Node& node, const LanesOfImage& 
   const auto place_of = [](const std::vector<std::string>& names, const std::string& name) {
     return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
   };
-  const LeafLanes leaf = [&](const BodyTree& tree) -> std::optional<Lanes> {
+  const PackedLeaf leaf = [&](const BodyTree& tree) -> std::optional<PackedSum> {
     const std::size_t place = place_of(inputs, tree.name);
     const std::string text = place < inputs.size() ? image(place) : "";
-    return text.empty() ? std::nullopt : std::optional(Lanes{text, 255, 0});
+    return text.empty() ? std::nullopt : std::optional(PackedSum{text, 255, 0});
   };
   const UniformText uniform = [&](const BodyTree& tree) -> std::string {
     if (tree.kind != Kind::equal || tree.parts[1].kind != Kind::number) return "";
@@ -145,10 +145,10 @@ std::optional<std::string> lanes_of_point(const Node& node, const LanesOfImage& 
   const BodyTree& result = trees->result;
   if (result.kind == Kind::choice) {
     if (!is_number(result.parts[1], 1) || !is_number(result.parts[2], 0)) return std::nullopt;
-    return lanes_of_condition(result.parts[0], leaf, uniform);
+    return packed_condition(result.parts[0], leaf, uniform);
   }
-  const auto sum = node.cls == PixelClass::uint8 ? lanes_of_sum(result, leaf) : std::nullopt;
-  return sum ? std::optional(saturated_lanes(*sum)) : std::nullopt;
+  const auto sum = node.cls == PixelClass::uint8 ? packed_sum(result, leaf) : std::nullopt;
+  return sum ? std::optional(saturated_packed(*sum)) : std::nullopt;
 }
 
 bool is_root_of_whole(const BodyTree& tree, const LeafRange& leaf) {

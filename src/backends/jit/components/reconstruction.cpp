@@ -22,14 +22,14 @@ namespace {
 using Kind = Label::Kind;
 
 // Rounds that more pixels than a device holds would take.
-constexpr int most_rounds = 30;
+constexpr int max_rounds = 30;
 // Those from this one on have little or nothing left to do, and few groups: launching them takes
 // time.
 constexpr int late_rounds = 10;
 
-class SpreadWriter : LabelWriterBase {
+class ReconstructionWriter : LabelWriterBase {
  public:
-  SpreadWriter(Builder& to, int n) : LabelWriterBase(to, n) {}
+  ReconstructionWriter(Builder& to, int n) : LabelWriterBase(to, n) {}
 
   void run() {
     if (is(Kind::reach)) {
@@ -37,7 +37,7 @@ class SpreadWriter : LabelWriterBase {
       add("_reached", "reached");
       return;
     }
-    to_.body_once("spread_functions", part(kernels::spread, "functions"));
+    to_.body_once("spread_functions", part(kernels::reconstruction, "functions"));
     if (scans()) add_tiles("_scan", "scan", 64, {64, 60});
     add("_first", "first");
     add_tiles("_tiles", "link_tiles", items, {64, 64});
@@ -47,7 +47,7 @@ class SpreadWriter : LabelWriterBase {
     add("_link", "link");
     add("_follow", "follow");
     const int groups = to_.tuning().groups_at_once();
-    to_.repeat(4, most_rounds, [image = image_, groups](const LaunchContext& at, int time) {
+    to_.repeat(4, max_rounds, [image = image_, groups](const LaunchContext& at, int time) {
       const Size size = at.size_of(image);
       // The first round, and the one that is there already.
       const int rounds = std::bit_width(static_cast<std::uint64_t>(size.pixels())) - 2;
@@ -111,7 +111,7 @@ class SpreadWriter : LabelWriterBase {
   // The four ways of a tile's work-items over its lines.
   std::string scan_ways() const {
     const std::string row = "(ITEM + 1) * 67";
-    const std::string line = part(kernels::spread, "line");
+    const std::string line = part(kernels::reconstruction, "line");
     const auto way = [&line, this](const std::string& first, const char* first_mask,
                                    const char* step, const char* step_mask, bool along_rows) {
       return filled(line, {{"corners", label_.connectivity == 8 ? "1" : "0"},
@@ -130,7 +130,7 @@ class SpreadWriter : LabelWriterBase {
   }
 
   std::string text_of(const char* kernel) {
-    std::string text = words_.filled(part(kernels::spread, kernel));
+    std::string text = words_.filled(part(kernels::reconstruction, kernel));
     const std::string read = words_.filled(reading(text));
     text.insert(comment_length(text), read);
     for (const char* word : {"CODE", "MASK", "MARKER", "SEED"}) {
@@ -153,9 +153,9 @@ class SpreadWriter : LabelWriterBase {
   }
 
   // Of work-items that go down some rows of a column each.
-  static LaunchShape down_columns(Size size, int most_groups) {
+  static LaunchShape down_columns(Size size, int max_groups) {
     const std::int64_t across = (size.width + items - 1) / items;
-    const std::int64_t down = std::max<std::int64_t>(1, most_groups / across);
+    const std::int64_t down = std::max<std::int64_t>(1, max_groups / across);
     return LaunchShape{{across, std::min(size.height, down), 1}, {items, 1, 1}};
   }
 
@@ -166,7 +166,7 @@ class SpreadWriter : LabelWriterBase {
                });
   }
 
-  const Words words_ = with_common({
+  const Substitutions words_ = with_common({
       {"corners", [this] { return label_.connectivity == 8 ? "1" : "0"; }},
       {"line", [this] { return scan_ways(); }},
       {"code", [this] { return single() ? "uint" : "ushort"; }},
@@ -177,7 +177,7 @@ class SpreadWriter : LabelWriterBase {
          return label_.connectivity == 8 ? "(dx == 0 && dy == 0)" : "(dx == 0) == (dy == 0)";
        }},
       // The work-item that speaks for all.
-      {"spokesman", [] { return "GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0"; }},
+      {"leader", [] { return "GROUP_X == 0 && GROUP_Y == 0 && ITEM == 0"; }},
       // Beside the number of a pixel.
       {"done", [] { return "0x80000000u"; }},
       {"inner", [] { return "0x40000000u"; }},
@@ -206,6 +206,6 @@ class SpreadWriter : LabelWriterBase {
 
 }  // namespace
 
-void write_spread(Builder& to, int n) { SpreadWriter(to, n).run(); }
+void write_reconstruction(Builder& to, int n) { ReconstructionWriter(to, n).run(); }
 
 }  // namespace impipe::jit
