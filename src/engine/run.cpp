@@ -106,7 +106,7 @@ Profile make_profile(double start_up, const BatchEnd& batch, const PictureSettin
   profile.steps = settings.step_times.steps();
   profile.peak_memory = plane_memory().peak;
   profile.estimated = settings.largest;
-  const jit::CompileCounts compiled = backends::compile_counts();
+  const CompileCounts compiled = backends::compile_counts();
   profile.compiled = compiled.compiled;
   profile.cached = compiled.cached;
   profile.compile = compiled.seconds;

@@ -182,7 +182,7 @@ Session& Session::on_cpu(const OutOfDeviceMemory& reason) {
 }
 
 std::vector<std::string> Session::take_warnings() {
-  std::vector<std::string> all = backends::disk_cache().take_warnings();
+  std::vector<std::string> all = backends::take_cache_warnings();
   std::lock_guard lock(cpu_mutex_);
   for (std::string& warning : std::exchange(warnings_, {})) all.push_back(std::move(warning));
   return all;
