@@ -436,7 +436,7 @@ TEST(Binaries, DISABLED_AreCompiledOnceAndRefusedOnesAgain) {
   const BinaryRequest request{.key = key,
                               .title = "t",
                               .extension = "cu",
-                              .plan = "n0 point: pixels\nn1 reduce: a stream\n"};
+                              .plan = "// n0 point: pixels\n// n1 reduce: a stream\n"};
   int compilations = 0, loads = 0;
   const auto compile = [&] { return ++compilations, bytes("binary"); };
   const auto take = [](std::span<const std::byte> b) { return b.size() == 6; };
