@@ -1,7 +1,7 @@
 // Rows of measurements, failures, and the line that shows how far the run is.
 #include "cli/run_reporter.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <cstring>
@@ -67,6 +67,10 @@ void RunReporter::begin(std::int64_t files) {
 
 bool RunReporter::file(const engine::FileReport& report) {
   ++ended_;
+  if (!report.lost.empty() && report.state == State::done) {
+    note(printable(report.input.string()) + ": the result is without " +
+         printable(fmt::format("{}", fmt::join(report.lost, ", "))));
+  }
   if (report.state == State::failed) {
     ++failed_;
     tell_failure(report);
@@ -114,6 +118,7 @@ void RunReporter::tell_end(const engine::FileReport& report) {
       json["message"] = report.message;
     }
     if (report.clipped > 0) json["clipped"] = report.clipped;
+    if (!report.lost.empty()) json["lost"] = report.lost;
     say(dump(json));
   } else if (options_.progress == ProgressMode::lines && report.state != State::failed) {
     std::string line = fmt::format("[{}/{}] {}", ended_, files_, printable(report.input.string()));

@@ -1,7 +1,7 @@
 // Decodes, computes and encodes one picture.
 #include "engine/picture.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -258,14 +258,17 @@ void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
   }
 }
 
-void PictureWork::check_losses(const io::Encoded& encoded) const {
-  std::vector<std::string> lost = lost_;
-  if (encoded.metadata_dropped) lost.emplace_back("metadata that cannot be written");
-  if (encoded.alpha_dropped) lost.emplace_back("its alpha");
-  if (encoded.place_dropped) lost.emplace_back("its display window and pixel aspect ratio");
-  if (lost.empty()) return;
-  std::string names;
-  for (const std::string& one : lost) names += (names.empty() ? "" : ", ") + one;
+void PictureWork::tell_losses(const io::Encoded& encoded) {
+  std::vector<std::string>& lost = result_.lost;
+  if (lost.empty()) lost = lost_;
+  for (const std::string& one : encoded.lost) {
+    if (std::find(lost.begin(), lost.end(), one) == lost.end()) lost.push_back(one);
+  }
+  if (lost.empty() || (!settings_.in_place && !settings_.strict)) return;
+  const std::string names = fmt::format("{}", fmt::join(lost, ", "));
+  if (settings_.strict) {
+    throw Error("--strict: the result would be without " + names, ExitCode::file_failed);
+  }
   throw Error("--in-place would lose what the file has beside its picture: " + names + "; give -o" +
                   (encoded.alpha_dropped ? "" : ", or --strip"),
               ExitCode::file_failed);
@@ -284,6 +287,7 @@ void PictureWork::encode() {
     io::Encoded encoded =
         io::encode(outcome_.saves[i], metadata_, type.format, type.cls, settings_.encode);
     result_.clipped += encoded.clipped;
+    tell_losses(encoded);
     write((*picture_.saves)[i], std::move(encoded.bytes));
     outcome_.saves[i] = {};
   }
@@ -293,9 +297,7 @@ void PictureWork::encode() {
                                    picture_.output_class, settings_.encode);
   outcome_.image = {};
   result_.clipped += encoded.clipped;
-  result_.alpha_dropped = encoded.alpha_dropped;
-  result_.place_dropped = encoded.place_dropped;
-  if (settings_.in_place) check_losses(encoded);
+  tell_losses(encoded);
   write(picture_.output, std::move(encoded.bytes));
 }
 

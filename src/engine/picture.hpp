@@ -69,6 +69,7 @@ struct PictureSettings {
   bool dry_run = false;
   bool update = false;
   bool no_clobber = false;
+  bool strict = false;  // what would be left out of a result is an error
   bool hash = false;
   bool timed = false;
   std::vector<std::string> stage_texts;
@@ -83,8 +84,8 @@ struct PictureResult {
   std::string hash;
   io::Bytes bytes;  // the encoded result that goes to stdout
   std::int64_t clipped = 0;
-  bool alpha_dropped = false;
-  bool place_dropped = false;  // of an EXR
+  // What the file has beside its picture and the result has not, for a warning.
+  std::vector<std::string> lost;
 };
 
 class PictureWork : public FileWork {
@@ -110,8 +111,8 @@ class PictureWork : public FileWork {
   void compute_on(Session& session, Queue& queue, Material material);
   void computed(std::optional<size_t> device);  // the outcome is there
   void write(const std::filesystem::path& path, io::Bytes bytes);
-  // In place nothing of a file may get lost. Throws Error that names what would be.
-  void check_losses(const io::Encoded& encoded) const;
+  // Says what gets lost on the way to `path`. In place nothing may, nor with --strict: Error.
+  void tell_losses(const io::Encoded& encoded);
   io::Bytes encode_measurement() const;
 
   Picture& picture_;

@@ -24,6 +24,7 @@ struct FileReport {
   std::string hash;                  // of the result's pixels, with --hash
   std::span<const std::byte> bytes;  // the encoded result, when it goes to stdout
   std::int64_t clipped = 0;          // values that the output's class cannot hold
+  std::vector<std::string> lost;     // what the input has beside its pixels, and the output has not
 };
 
 // All calls come from the thread that called `run`.

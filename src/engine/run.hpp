@@ -1,6 +1,7 @@
 // The main job: a pipeline over files.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -46,6 +47,7 @@ struct RunOptions {
   std::string format;             // an extension; empty: the output's, else the input's
   std::optional<PixelClass> cls;  // of the outputs
   int quality = 95;
+  std::optional<std::array<int, 2>> subsampling;  // see io::EncodeOptions
   bool strip = false;
   bool dry_run = false;
   bool update = false;

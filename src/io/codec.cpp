@@ -15,10 +15,10 @@
 #include <new>
 
 #include "io/exr_layout.hpp"
+#include "io/file_metadata.hpp"
 #include "io/headers.hpp"
 #include "io/module.hpp"
 #include "io/orient.hpp"
-#include "io/verbatim.hpp"
 
 namespace impipe::io {
 namespace {
@@ -169,11 +169,14 @@ auto from_module(Call call) {
   }
 }
 
-// "PPPPPPPPPPPPGRAY…": the colour space that a profile is for.
-bool profile_fits(const Bytes& icc, int channels) {
-  if (icc.size() < 20) return false;
-  const std::string_view space(reinterpret_cast<const char*>(icc.data()) + 16, 4);
-  return space == (channels == 1 ? "GRAY" : "RGB ");
+// Like the JPEG that the image was made from.
+JpegStorage jpeg_storage_for(const Metadata& metadata, const EncodeOptions& options) {
+  JpegStorage storage = metadata.jpeg.value_or(JpegStorage{});
+  if (options.subsampling) {
+    storage.across = (*options.subsampling)[0];
+    storage.down = (*options.subsampling)[1];
+  }
+  return storage;
 }
 
 }  // namespace
@@ -269,13 +272,12 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
            to_string(out.info.stored) + ", " + to_string(out.info.type) + ", its pixels are " +
            to_string(out.image.size()) + ", " + to_string(out.image.type));
     }
-    if (options.metadata && traits(format).metadata) {
-      out.metadata = from_module([&] { return module.read_metadata(bytes, format); });
-      if (out.metadata.damaged) out.lost.push_back("metadata that cannot be read");
-      out.metadata.pieces = verbatim_pieces(bytes, format);
-      out.metadata.pieces_of = format;
-    }
     out.image = orient(std::move(out.image), out.info.orientation);
+  }
+  if (options.metadata && format != Format::exr) {
+    MetadataRead read = from_module([&] { return read_metadata(bytes, out.info); });
+    out.metadata = std::move(read.metadata);
+    out.lost = std::move(read.lost);
   }
   return out;
 }
@@ -310,7 +312,8 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
   if (channels > 1 && cls == PixelClass::logical && format != Format::npy) {
     ready = convert(ready, PixelClass::uint8);
   }
-  out.place_dropped = metadata.exr && has_place(*metadata.exr);
+  if (out.alpha_dropped) out.lost.emplace_back("alpha");
+  bool place_dropped = metadata.exr && has_place(*metadata.exr);
   switch (format) {
     case Format::npy: out.bytes = encode_npy(ready); break;
     case Format::bmp: out.bytes = encode_bmp(ready); break;
@@ -321,25 +324,22 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       if (ready.type.alpha) ready = associate_alpha(ready, glows);
       EncodeOptions stored = options;
       stored.exr = exr_storage_for(ready, image.type.cls, metadata.exr, options.full_float);
-      out.place_dropped = out.place_dropped && !has_place(stored.exr);
+      place_dropped = place_dropped && !has_place(stored.exr);
       const CodecModule& module = codec_module(format);
       out.bytes = from_module([&] { return module.encode(ready, format, stored); });
       break;
     }
     default: {
       const CodecModule& module = codec_module(format);
-      out.bytes = from_module([&] { return module.encode(ready, format, options); });
-      Metadata kept = metadata;
-      if (!profile_fits(kept.icc, ready.type.channels)) kept.icc.clear();
-      if (traits(format).metadata && !kept.empty()) {
-        const size_t bare = out.bytes.size();
-        out.bytes = from_module(
-            [&] { return module.add_metadata(std::move(out.bytes), format, kept, ready.size()); });
-        out.metadata_dropped = out.bytes.size() == bare;
-      }
-      if (kept.pieces_of == format) out.bytes = with_pieces(out.bytes, kept.pieces, format);
+      EncodeOptions stored = options;
+      stored.jpeg = jpeg_storage_for(metadata, options);
+      stored.big_endian_tiff = text_of(metadata.exif).starts_with("MM");
+      out.bytes = from_module([&] { return module.encode(ready, format, stored); });
     }
   }
+  if (place_dropped) out.lost.emplace_back("display window and pixel aspect ratio");
+  out.bytes = from_module(
+      [&] { return with_metadata(std::move(out.bytes), format, metadata, ready, out.lost); });
   return out;
 }
 

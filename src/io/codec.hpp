@@ -3,6 +3,7 @@
 // caller, who knows the path, puts it in front.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -65,7 +66,7 @@ struct Decoded {
   HostImage image;
   Metadata metadata;
   ImageInfo info;
-  // What the file holds beside these, for messages: "a comment". To replace the file would lose it.
+  // What the file holds beside these, for messages: "further pictures (MPF)".
   std::vector<std::string> lost;
 };
 // Channels are red, green, blue; alpha is straight; the EXIF orientation is applied.
@@ -75,16 +76,21 @@ struct EncodeOptions {
   int quality = 95;  // of JPEG and lossy WebP
   bool lossy_webp = false;
   bool full_float = false;  // EXR: 32-bit floats even where the input has 16-bit ones
-  ExrStorage exr;           // set by `encode` from the metadata
+  // Pixels that a sample of a JPEG's colour differences stands for, across and down; without it
+  // those of the JPEG that the image was made from, else 2 and 2.
+  std::optional<std::array<int, 2>> subsampling;
+  // Set by `encode` from the metadata.
+  ExrStorage exr;
+  JpegStorage jpeg;
+  bool big_endian_tiff = false;
 };
 
 struct Encoded {
   Bytes bytes;
-  std::int64_t clipped = 0;       // values outside 0 … white, or not a number
-  bool alpha_dropped = false;     // the format holds none
-  bool metadata_dropped = false;  // it could not be written
-  // The place of an EXR's pixels in its display window, or their aspect ratio, is lost.
-  bool place_dropped = false;
+  std::int64_t clipped = 0;    // values outside 0 … white, or not a number
+  bool alpha_dropped = false;  // the format holds none
+  // What the format cannot hold, for messages: "EXIF", "alpha".
+  std::vector<std::string> lost;
 };
 // Converts the image to `cls` (which the format must hold, see output_type) and encodes it.
 // Throws Error when an image without a white goes to an integer class.

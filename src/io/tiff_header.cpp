@@ -320,6 +320,8 @@ TiffHeader read_tiff(const ByteSource& source) {
   }
   if (header) {
     header->pages = pages;
+    header->others = static_cast<int>(seen.size()) - pages;
+    header->has_children = has_children;
     return *header;
   }
   if (!reduced) fail("damaged TIFF: no directory in it");

@@ -55,6 +55,8 @@ struct TiffHeader {
   TiffLayout layout;
   std::int64_t directory = 0;  // where the directory of the picture begins
   int pages = 1;
+  int others = 0;                 // reduced images and masks
+  bool has_children = false;      // pictures in sub-directories
   bool says_orientation = false;  // the layout's has a tag
   std::string xmp;                // its packet
 };

@@ -466,10 +466,10 @@ struct DropUnlessWritten {
   }
 };
 
-Bytes encode_tiff(const HostImage& image) {
+Bytes encode_tiff(const HostImage& image, const EncodeOptions& options) {
   Bytes out;
   Memory memory{.output = &out};
-  TiffFile file = open_tiff(memory, "wm");
+  TiffFile file = open_tiff(memory, options.big_endian_tiff ? "wbm" : "wlm");
   TIFF* tiff = file.get();
   DropUnlessWritten drop{tiff};
   const Size size = image.size();
