@@ -21,7 +21,7 @@ struct RunFlags {
   std::vector<std::string> arguments;
   std::string pipeline_file, sandbox, gpu_memory;
   engine::RunOptions run;
-  std::string missing_frame = "error", shard, subsampling, max_pixels, memory, cls,
+  std::string missing_frame = "error", shard, subsampling, pages, max_pixels, memory, cls,
               progress = "auto", profile;
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
@@ -50,6 +50,8 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--files-from", run.files_from, "LIST", "Take the names in a list; - is stdin")
       ->group("Inputs");
   flag(app, "-0,--null", run.nul_separated, "Names in the list end in NUL")->group("Inputs");
+  option(app, "--pages", f.pages, "LIST", "Of files of several pages take these, such as 1,3-5")
+      ->group("Inputs");
   option(app, "--missingfile", f.missing_frame, "error|skip|black", "For frames that do not exist")
       ->group("Inputs");
   option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")->group("Inputs");
@@ -115,6 +117,7 @@ engine::RunOptions options_of(RunFlags& f) {
     run.shard_index = shard.index;
     run.shard_count = shard.count;
   }
+  if (!f.pages.empty()) run.pages = parse_pages(f.pages);
   if (!f.max_pixels.empty()) run.max_pixels = parse_amount("--max-pixels", f.max_pixels, 1000);
   if (!f.memory.empty()) run.memory = parse_amount("--memory", f.memory, 1024);
   if (!f.gpu_memory.empty()) {

@@ -77,7 +77,9 @@ bool RunReporter::file(const engine::FileReport& report) {
   } else {
     try {
       if (!report.bytes.empty()) write_stdout(report.bytes);
-      if (report.state == State::done) write_row(report);
+      if (report.state == State::done) {
+        for (const engine::FileReport::Row& row : report.rows) write_row(report, row);
+      }
     } catch (const Error& error) {
       output_failure_ = error.what();
       return false;
@@ -133,10 +135,11 @@ void RunReporter::tell_end(const engine::FileReport& report) {
   }
 }
 
-void RunReporter::write_row(const engine::FileReport& report) {
-  std::vector<std::string> columns = report.columns;
-  if (!report.hash.empty()) columns.push_back("hash");
+void RunReporter::write_row(const engine::FileReport& report, const engine::FileReport::Row& row) {
+  std::vector<std::string> columns = row.columns;
+  if (!row.hash.empty()) columns.push_back("hash");
   if (columns.empty()) return;
+  if (row.page > 0) columns.insert(columns.begin(), "page");
   clear_line();
   std::string text;
   // Images of another kind may have other columns, as one for each channel.
@@ -147,8 +150,9 @@ void RunReporter::write_row(const engine::FileReport& report) {
     header_ = columns;
   }
   text += printable_cell(report.input.string());
-  for (const double value : report.values) text += "\t" + number_text(value);
-  if (!report.hash.empty()) text += "\t" + report.hash;
+  if (row.page > 0) text += "\t" + std::to_string(row.page);
+  for (const double value : row.values) text += "\t" + number_text(value);
+  if (!row.hash.empty()) text += "\t" + row.hash;
   write_stdout(text + "\n");
 }
 

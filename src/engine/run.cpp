@@ -85,11 +85,7 @@ FileReport report_of(std::int64_t index, const Picture& picture, const PictureRe
       report.message = end.message;
       return report;
   }
-  for (const PlanColumn& column : picture.program->plan.columns) {
-    report.columns.push_back(column.name);
-  }
-  report.values = result.values;
-  report.hash = result.hash;
+  report.rows = result.rows;
   report.bytes = result.bytes;
   report.clipped = result.clipped;
   report.lost = result.lost;
@@ -144,6 +140,7 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.encode.subsampling = options.subsampling;
   settings.pipes = memory;
   settings.in_place = options.in_place;
+  settings.cls = options.cls;
   settings.dry_run = options.dry_run;
   settings.update = options.update;
   settings.no_clobber = options.no_clobber;

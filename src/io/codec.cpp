@@ -77,7 +77,7 @@ size_t read_fully(int file, std::byte* out, size_t count) {
   return done;
 }
 
-ImageInfo probe_source(const ByteSource& source) {
+ImageInfo probe_source(const ByteSource& source, int page = 0) {
   const std::string head = source.read_some(0, 16);
   ImageInfo info;
   const Format format = sniff_or_fail(std::as_bytes(std::span(head)));
@@ -85,7 +85,7 @@ ImageInfo probe_source(const ByteSource& source) {
     switch (format) {
       case Format::png: info = png_header(source); break;
       case Format::jpeg: info = jpeg_header(source); break;
-      case Format::tiff: info = tiff_header(source); break;
+      case Format::tiff: info = tiff_header(source, page); break;
       case Format::bmp: info = bmp_header(source); break;
       case Format::webp: info = webp_header(source); break;
       case Format::exr: info = exr_layout(source).info; break;
@@ -98,6 +98,10 @@ ImageInfo probe_source(const ByteSource& source) {
     if (!what.starts_with("truncated: ")) throw;
     fail("truncated " + std::string(name_of(format)) + std::string(what.substr(9)));
   }
+  if (page >= info.pages || (page > 0 && !reads_pages(format))) {
+    fail("it has no page " + std::to_string(page + 1));
+  }
+  info.page = page;
   if (info.stored.width <= 0 || info.stored.height <= 0) {
     fail(std::string(name_of(format)) + " without pixels (" + to_string(info.stored) + ")");
   }
@@ -124,8 +128,9 @@ HostImage with_alpha_of(HostImage image, PixelClass cls) {
 HostImage make_image(const ImageType& type, Size size) { return HostImage(type, size); }
 
 // Whatever a header claims is compared with the limits and with the file before memory is taken.
-void check_claims(const ImageInfo& info, std::int64_t file_bytes, std::int64_t max_pixels) {
-  if (info.pages > 1) {
+void check_claims(const ImageInfo& info, std::int64_t file_bytes, std::int64_t max_pixels,
+                  bool any_page) {
+  if (info.pages > 1 && (!any_page || !reads_pages(info.format))) {
     fail("it has " + std::to_string(info.pages) + " pages; impipe reads files of one page");
   }
   const bool tile_counts = info.tile.pixels() > info.stored.pixels();
@@ -227,9 +232,17 @@ bool is_picture(const std::filesystem::path& path) {
   return got > 0 && sniff({head, static_cast<size_t>(got)}).has_value();
 }
 
-ImageInfo probe(std::span<const std::byte> bytes) { return probe_source(ByteSource(bytes)); }
+ImageInfo probe(std::span<const std::byte> bytes, int page) {
+  return probe_source(ByteSource(bytes), page);
+}
 
-ImageInfo probe(const std::filesystem::path& path) {
+ImageInfo probe(const std::filesystem::path& path, int page) {
+  if (page > 0) {
+    const OpenFile file(path);
+    struct stat status = {};
+    if (fstat(file.get(), &status) != 0) fail(std::strerror(errno));
+    return probe_source(ByteSource(file.get(), status.st_size), page);
+  }
   Bytes content;
   PipeBudget no_limit = std::numeric_limits<std::int64_t>::max();
   return probe(path, content, no_limit);
@@ -249,8 +262,9 @@ ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& b
 
 Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   Decoded out;
-  out.info = probe(bytes);
-  check_claims(out.info, static_cast<std::int64_t>(bytes.size()), options.max_pixels);
+  out.info = probe(bytes, options.page.value_or(0));
+  check_claims(out.info, static_cast<std::int64_t>(bytes.size()), options.max_pixels,
+               options.page.has_value());
   const Format format = out.info.format;
   if (format == Format::npy) {
     out.image = decode_npy(bytes);
@@ -333,7 +347,8 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       const CodecModule& module = codec_module(format);
       EncodeOptions stored = options;
       stored.jpeg = jpeg_storage_for(metadata, options);
-      stored.big_endian_tiff = text_of(metadata.exif).starts_with("MM");
+      stored.big_endian_tiff =
+          metadata.exif.empty() ? metadata.big_endian : text_of(metadata.exif).starts_with("MM");
       out.bytes = from_module([&] { return module.encode(ready, format, stored); });
     }
   }

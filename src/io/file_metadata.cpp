@@ -88,12 +88,15 @@ MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& hea
     case Format::jpeg: out = read_jpeg_metadata(text_of(file)); break;
     case Format::png: out = read_png_metadata(text_of(file)); break;
     case Format::webp: out = read_webp_metadata(text_of(file)); break;
-    case Format::tiff: out = read_tiff_metadata(file); break;
+    case Format::tiff: out = read_tiff_metadata(file, header.page); break;
     case Format::bmp: out = read_bmp_metadata(text_of(file)); break;
     default: break;
   }
   if (header.orientation >= 5 && out.metadata.resolution) {
     std::swap(out.metadata.resolution->x, out.metadata.resolution->y);
+  }
+  if (header.format == Format::webp && header.pages > 1) {
+    out.lost.emplace_back("the times of its frames");
   }
   return out;
 }

@@ -37,7 +37,7 @@ inline Bytes bytes_of_text(std::string_view text) {
 MetadataRead read_jpeg_metadata(std::string_view file);
 MetadataRead read_png_metadata(std::string_view file);
 MetadataRead read_webp_metadata(std::string_view file);
-MetadataRead read_tiff_metadata(std::span<const std::byte> file);
+MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page);
 MetadataRead read_bmp_metadata(std::string_view file);
 
 // What goes into one file: metadata with sizes and thumbnails of its own picture. Each writer adds

@@ -61,6 +61,7 @@ struct Metadata {
   std::vector<std::string> comments;
   std::vector<Piece> pieces;
   std::optional<Format> pieces_of;
+  bool big_endian = false;          // of a TIFF: so are TIFFs made from it
   std::optional<JpegStorage> jpeg;  // of a JPEG of colours
   std::optional<ExrStorage> exr;    // of an EXR
   // Without what is for one format alone.

@@ -18,6 +18,7 @@ enum Tag : std::uint16_t {
   x_resolution = 282,
   y_resolution = 283,
   resolution_unit = 296,
+  page_number = 297,
   transfer_function = 301,
   tile_offsets = 324,
   xmp_packet = 700,
@@ -25,6 +26,7 @@ enum Tag : std::uint16_t {
   photoshop = 34377,
   icc_profile = 34675,
 };
+constexpr size_t big_head_bytes = 16;
 constexpr std::uint16_t byte_type = 1, short_type = 3, long_type = 4, rational_type = 5,
                         undefined_type = 7, long8_type = 16;
 
@@ -74,6 +76,14 @@ void move_pixels(TiffField& field, const TiffOrder& order, std::uint64_t by) {
       numbers_field(field.tag, order.big_tiff ? long8_type : long_type, places, order.big_endian);
 }
 
+bool is_place(const TiffField& field) {
+  return field.tag == strip_offsets || field.tag == tile_offsets;
+}
+
+void set_first_directory(std::string& structure, const TiffOrder& order, std::uint64_t at) {
+  put_number(structure, order.big_tiff ? 8 : 4, at, order.big_tiff ? 8 : 4, order.big_endian);
+}
+
 // What metadata becomes as fields of the picture's directory, EXIF's aside.
 TiffFields fields_of(const Metadata& m) {
   TiffFields out;
@@ -93,12 +103,13 @@ TiffFields fields_of(const Metadata& m) {
 
 }  // namespace
 
-MetadataRead read_tiff_metadata(std::span<const std::byte> file) {
+MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page) {
   MetadataRead out;
   Metadata& m = out.metadata;
   const ByteSource source(file);
-  const TiffHeader header = read_tiff(source);
+  const TiffHeader header = read_tiff(source, page);
   const TiffOrder order = tiff_order(source);
+  m.big_endian = order.big_endian;
   TiffDirectory directory;
   try {
     directory = read_fields(
@@ -156,7 +167,8 @@ Bytes with_tiff_metadata(const Bytes& file, const Metadata& metadata, Lost& lost
       if (said.damaged) lost.push_back("EXIF fields that cannot be read");
       for (TiffField& field : said.fields) {
         if (is_structure_tag(field.tag) || field_of(written.fields, field.tag) != nullptr) continue;
-        field.children.clear();  // they stay where they are
+        // They stay where they are, unless the file's own header is longer than a block's.
+        if (!order.big_tiff) field.children.clear();
         more.push_back(std::move(field));
       }
     } catch (const Error&) {
@@ -168,17 +180,67 @@ Bytes with_tiff_metadata(const Bytes& file, const Metadata& metadata, Lost& lost
     add_resolution(more, *metadata.resolution, order.big_endian);
   }
   if (more.empty()) return file;
+  if (order.big_tiff) out = text_of(file).substr(0, big_head_bytes);
   if (out.empty()) out = tiff_head(order.big_endian);
   if (out.size() % 2 != 0) out += '\0';
-  constexpr size_t head_bytes = 8;
+  const size_t head_bytes = order.big_tiff ? big_head_bytes : 8;
   const std::uint64_t shift = out.size() - head_bytes;
   out += text_of(file).substr(head_bytes);
   for (TiffField& field : written.fields) {
-    if (field.tag == strip_offsets || field.tag == tile_offsets) move_pixels(field, order, shift);
+    if (is_place(field)) move_pixels(field, order, shift);
   }
   std::move(more.begin(), more.end(), std::back_inserter(written.fields));
   const std::uint64_t begin = append_directory(out, order, std::move(written.fields));
-  put_number(out, 4, begin, 4, order.big_endian);
+  set_first_directory(out, order, begin);
+  return bytes_of_text(out);
+}
+
+Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff) {
+  // Room for the directories, which are written anew.
+  constexpr std::uint64_t most_classic = std::uint64_t{4000} << 20;
+  std::uint64_t all_bytes = 0;
+  for (const Bytes& page : pages) all_bytes += page.size();
+  // The first page decides the order of bytes; they have the same one but for blocks of EXIF.
+  TiffOrder order = tiff_order(ByteSource(pages.front()));
+  order.big_tiff = big_tiff || all_bytes > most_classic;
+  std::string out = tiff_head(order.big_endian);
+  if (order.big_tiff) {
+    out.assign(big_head_bytes, '\0');
+    out.replace(0, 2, order.big_endian ? "MM" : "II");
+    put_number(out, 2, 43, 2, order.big_endian);
+    put_number(out, 4, 8, 2, order.big_endian);  // bytes of an offset
+  }
+  std::vector<TiffFields> directories;
+  for (const Bytes& page : pages) {
+    const ByteSource source(page);
+    const TiffOrder its = tiff_order(source);
+    if (its.big_endian != order.big_endian) fail("TIFF of pages in two byte orders");
+    TiffDirectory directory =
+        read_fields(source, its, its.first, [](std::uint16_t tag) { return tag != page_number; });
+    // The first page's block of EXIF stays where it was.
+    if (directories.empty() && !order.big_tiff && !its.big_tiff) {
+      for (TiffField& field : directory.fields) field.children.clear();
+      out = text_of(page);
+    } else {
+      if (out.size() % 2 != 0) out += '\0';
+      const std::uint64_t shift = out.size();
+      out += text_of(page);
+      for (TiffField& field : directory.fields) {
+        if (is_place(field)) move_pixels(field, its, shift);
+      }
+    }
+    if (pages.size() <= 65535) {
+      directory.fields.push_back(numbers_field(
+          page_number, short_type, {directories.size(), pages.size()}, order.big_endian));
+    }
+    directories.push_back(std::move(directory.fields));
+  }
+  // From the last to the first, so that each knows the next.
+  std::uint64_t next = 0;
+  for (auto fields = directories.rbegin(); fields != directories.rend(); ++fields) {
+    next = append_directory(out, order, std::move(*fields), next);
+  }
+  set_first_directory(out, order, next);
   return bytes_of_text(out);
 }
 

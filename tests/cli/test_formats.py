@@ -347,8 +347,14 @@ class OneHeaderTwoReaders(Formats):
 
 
 class Pages(Formats):
-    def has_pages(self, name, data, count, what="pages"):
-        self.refuses(data, f"it has {count} pages; impipe reads files of one page", name)
+    def has_pages(self, name, data, count):
+        if name.endswith((".tif", ".webp")):
+            self.write(name, data)
+            run = self.impipe(IDENTITY, name, "-o", "out.npy", code=1)
+            self.assertEqual(run.err, f"impipe: {name}: plan: it has {count} pages, and NPY holds "
+                             "one; -o '{stem}_{page}.npy' names each, --pages takes some\n")
+        else:
+            self.refuses(data, f"it has {count} pages; impipe reads files of one page", name)
         self.assertRegex(self.impipe("info", name).out, f", {count} pages\n$")
         self.assertIn(f'"pages":{count},', self.impipe("info", "--json", name).out)
 
