@@ -32,7 +32,7 @@ LIBRARIES = {
     "OpenEXR/": "<pictures", "CLI/": "<CLI11", "spdlog/": "<spdlog", "fmt/": "<text",
     "nlohmann/": "<text", "CL/": "<SDK", "cuda": "<SDK", "nvrtc": "<SDK", "cufft": "<SDK",
     "png.h": "<pictures", "jpeglib.h": "<pictures", "jerror.h": "<pictures",
-    "tiff": "<pictures", "webp/": "<pictures", "zlib.h": "<pictures", "exiv2/": "<pictures",
+    "tiff": "<pictures", "webp/": "<pictures", "zlib.h": "<pictures",
 }
 
 

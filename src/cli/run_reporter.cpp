@@ -1,7 +1,7 @@
 // Rows of measurements, failures, and the line that shows how far the run is.
 #include "cli/run_reporter.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <cstring>
@@ -67,13 +67,19 @@ void RunReporter::begin(std::int64_t files) {
 
 bool RunReporter::file(const engine::FileReport& report) {
   ++ended_;
+  if (!report.lost.empty() && report.state == State::done) {
+    note(printable(report.input.string()) + ": the result is without " +
+         printable(fmt::format("{}", fmt::join(report.lost, ", "))));
+  }
   if (report.state == State::failed) {
     ++failed_;
     tell_failure(report);
   } else {
     try {
       if (!report.bytes.empty()) write_stdout(report.bytes);
-      if (report.state == State::done) write_row(report);
+      if (report.state == State::done) {
+        for (const engine::FileReport::Row& row : report.rows) write_row(report, row);
+      }
     } catch (const Error& error) {
       output_failure_ = error.what();
       return false;
@@ -114,6 +120,7 @@ void RunReporter::tell_end(const engine::FileReport& report) {
       json["message"] = report.message;
     }
     if (report.clipped > 0) json["clipped"] = report.clipped;
+    if (!report.lost.empty()) json["lost"] = report.lost;
     say(dump(json));
   } else if (options_.progress == ProgressMode::lines && report.state != State::failed) {
     std::string line = fmt::format("[{}/{}] {}", ended_, files_, printable(report.input.string()));
@@ -128,10 +135,11 @@ void RunReporter::tell_end(const engine::FileReport& report) {
   }
 }
 
-void RunReporter::write_row(const engine::FileReport& report) {
-  std::vector<std::string> columns = report.columns;
-  if (!report.hash.empty()) columns.push_back("hash");
+void RunReporter::write_row(const engine::FileReport& report, const engine::FileReport::Row& row) {
+  std::vector<std::string> columns = row.columns;
+  if (!row.hash.empty()) columns.push_back("hash");
   if (columns.empty()) return;
+  if (row.page > 0) columns.insert(columns.begin(), "page");
   clear_line();
   std::string text;
   // Images of another kind may have other columns, as one for each channel.
@@ -142,8 +150,9 @@ void RunReporter::write_row(const engine::FileReport& report) {
     header_ = columns;
   }
   text += printable_cell(report.input.string());
-  for (const double value : report.values) text += "\t" + number_text(value);
-  if (!report.hash.empty()) text += "\t" + report.hash;
+  if (row.page > 0) text += "\t" + std::to_string(row.page);
+  for (const double value : row.values) text += "\t" + number_text(value);
+  if (!row.hash.empty()) text += "\t" + row.hash;
   write_stdout(text + "\n");
 }
 

@@ -45,7 +45,7 @@ class RunReporter : public engine::Progress {
  private:
   void tell_failure(const engine::FileReport& report);
   void tell_end(const engine::FileReport& report);
-  void write_row(const engine::FileReport& report);
+  void write_row(const engine::FileReport& report, const engine::FileReport::Row& row);
   void say(const std::string& line);
   void draw();
 

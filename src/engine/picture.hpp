@@ -12,6 +12,7 @@
 #include "engine/lanes.hpp"
 #include "engine/operands.hpp"
 #include "engine/profile.hpp"
+#include "engine/progress.hpp"
 #include "engine/session.hpp"
 #include "io/codec.hpp"
 #include "io/inputs.hpp"
@@ -50,7 +51,10 @@ struct Picture {
   PixelClass output_class = PixelClass::uint8;
   bool is_stdin = false;
   bool missing_frame = false;
-  std::string output;  // "-": stdout; empty when nothing is written
+  std::string output;      // "-": stdout; empty when nothing is written
+  std::vector<int> pages;  // from 0, of a file that has several; empty: the only one
+  // Instead of `output`: a file a page.
+  std::unique_ptr<std::vector<std::string>> page_outputs;
   std::unique_ptr<std::vector<std::filesystem::path>> saves;  // one a save of the plan, or null
 
   const std::map<std::string, ImageType>& partner_types() const;
@@ -66,9 +70,11 @@ struct PictureSettings {
   io::EncodeOptions encode;
   double max_memory = 0;  // bytes that there are
   bool in_place = false;
+  std::optional<PixelClass> cls;  // -d
   bool dry_run = false;
   bool update = false;
   bool no_clobber = false;
+  bool strict = false;  // what would be left out of a result is an error
   bool hash = false;
   bool timed = false;
   std::vector<std::string> stage_texts;
@@ -79,12 +85,11 @@ struct PictureSettings {
 
 // What stays of the work for the report.
 struct PictureResult {
-  std::vector<double> values;
-  std::string hash;
+  std::vector<FileReport::Row> rows;
   io::Bytes bytes;  // the encoded result that goes to stdout
   std::int64_t clipped = 0;
-  bool alpha_dropped = false;
-  bool place_dropped = false;  // of an EXR
+  // What the file has beside its picture and the result has not, for a warning.
+  std::vector<std::string> lost;
 };
 
 class PictureWork : public FileWork {
@@ -108,10 +113,20 @@ class PictureWork : public FileWork {
   // Whether -u and --no-clobber let this file be written.
   bool may_write(const std::filesystem::path& path) const;
   void compute_on(Session& session, Queue& queue, Material material);
+  void compute_image(int lane);                 // what `material_` holds
   void computed(std::optional<size_t> device);  // the outcome is there
+  bool has_pages() const { return picture_.pages.size() > 1; }
+  // Takes over what a decoder made.
+  void take(io::Decoded decoded);
+  // Of several pages one after the other, so that no more than one is in memory, as pixels.
+  void compute_pages(int lane);
+  // Encodes what was computed, of page `which` of those that are asked for; writes it where each
+  // page has a file.
+  void encode_page(size_t which, const io::ImageInfo& info);
+  void add_row(int page);
   void write(const std::filesystem::path& path, io::Bytes bytes);
-  // In place nothing of a file may get lost. Throws Error that names what would be.
-  void check_losses(const io::Encoded& encoded) const;
+  // Says what gets lost on the way to `path`. In place nothing may, nor with --strict: Error.
+  void tell_losses(const io::Encoded& encoded);
   io::Bytes encode_measurement() const;
 
   Picture& picture_;
@@ -120,6 +135,8 @@ class PictureWork : public FileWork {
   io::Metadata metadata_;
   std::vector<std::string> lost_;  // what the file holds beside the image and its metadata
   Outcome outcome_;
+  io::Bytes file_;                  // of several pages
+  std::vector<io::Bytes> encoded_;  // of the pages, each a file
   PictureResult result_;
 };
 

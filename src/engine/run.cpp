@@ -85,13 +85,10 @@ FileReport report_of(std::int64_t index, const Picture& picture, const PictureRe
       report.message = end.message;
       return report;
   }
-  for (const PlanColumn& column : picture.program->plan.columns) {
-    report.columns.push_back(column.name);
-  }
-  report.values = result.values;
-  report.hash = result.hash;
+  report.rows = result.rows;
   report.bytes = result.bytes;
   report.clipped = result.clipped;
+  report.lost = result.lost;
   return report;
 }
 
@@ -137,14 +134,17 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
                    const pipeline::Pipeline& pipeline, std::int64_t memory) {
   settings.operands = parse_operands(options.with, pipeline.operands);
   settings.decode = {.max_pixels = options.max_pixels, .metadata = !options.strip};
-  settings.encode = {
-      .quality = options.quality,
-      .full_float = options.cls == PixelClass::single || options.cls == PixelClass::uint16};
+  settings.encode.quality = options.quality;
+  settings.encode.full_float =
+      options.cls == PixelClass::single || options.cls == PixelClass::uint16;
+  settings.encode.subsampling = options.subsampling;
   settings.pipes = memory;
   settings.in_place = options.in_place;
+  settings.cls = options.cls;
   settings.dry_run = options.dry_run;
   settings.update = options.update;
   settings.no_clobber = options.no_clobber;
+  settings.strict = options.session.strict;
   settings.hash = options.hash;
   settings.timed = options.profile;
   settings.stop = options.stop;
@@ -236,13 +236,6 @@ class Reports {
     const FileReport report = report_of(index, picture, result, file_end);
     clipped_values_ += report.clipped;
     clipped_files_ += report.clipped > 0 ? 1 : 0;
-    if (result.alpha_dropped && !std::exchange(said_alpha_, true)) {
-      progress_.note(report.output.string() + ": the format holds no alpha, which is dropped");
-    }
-    if (result.place_dropped && !std::exchange(said_place_, true)) {
-      progress_.note(report.output.string() +
-                     ": the EXR's display window and pixel aspect ratio are lost");
-    }
     return progress_.file(report);
   }
 
@@ -250,7 +243,6 @@ class Reports {
   Lanes& lanes_;
   Progress& progress_;
   FreeMemory free_memory_;
-  bool said_alpha_ = false, said_place_ = false;
   std::int64_t untold_ = 0;  // files that were done, but there was no memory to tell of them
   std::int64_t clipped_values_ = 0, clipped_files_ = 0;
 };

@@ -41,9 +41,7 @@ std::vector<std::byte> binary_of(cl_program program) {
 
 OpenClKernel::OpenClKernel(cl_context context, cl_device_id device, const Target& target,
                            const DeviceInfo& info, jit::Program generated, const std::string& title)
-    : program(std::move(generated)),
-      options_(options_for(target, program)),
-      one_build_at_a_time_(target.one_build_at_a_time) {
+    : program(std::move(generated)), options_(options_for(target, program)) {
   const Calls& cl = *calls();
   std::string log;
   const auto compile = [&] {
@@ -88,9 +86,6 @@ OpenClKernel::~OpenClKernel() {
 }
 
 bool OpenClKernel::build(cl_device_id device, cl_program made, std::string& log) {
-  static std::mutex building;
-  std::unique_lock alone(building, std::defer_lock);
-  if (one_build_at_a_time_) alone.lock();
   const Calls& cl = *calls();
   if (cl.clBuildProgram(made, 1, &device, options_.c_str(), nullptr, nullptr) == CL_SUCCESS) {
     built_ = made;

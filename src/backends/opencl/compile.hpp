@@ -14,8 +14,6 @@ namespace impipe::opencl {
 struct Target {
   jit::Dialect dialect = jit::Dialect::opencl;
   int capability = 0;  // of NVIDIA's devices: compute capability times ten
-  // Oclgrind's compiler corrupts its memory when two threads build at once.
-  bool one_build_at_a_time = false;
 };
 
 class OpenClKernel final : public Kernel {
@@ -34,7 +32,6 @@ class OpenClKernel final : public Kernel {
   // Whether the driver takes it.
   bool build(cl_device_id device, cl_program made, std::string& log);
   std::string options_;
-  bool one_build_at_a_time_;
   cl_program built_ = nullptr;
 };
 

@@ -106,9 +106,7 @@ constexpr cl_device_info wavefront_width_amd = 0x4043;
 Target target_of(cl_device_id device) {
   const std::string extensions = text_of(device, CL_DEVICE_EXTENSIONS);
   for (const char* needed : {"cl_nv_device_attribute_query", "cl_nv_compiler_options"}) {
-    if (extensions.find(needed) != std::string::npos) continue;
-    const bool oclgrind = text_of(device, CL_DEVICE_NAME).find("Oclgrind") != std::string::npos;
-    return {.one_build_at_a_time = oclgrind};
+    if (extensions.find(needed) == std::string::npos) return {};
   }
   return {.dialect = jit::Dialect::opencl_nvidia,
           .capability = static_cast<int>(10 * number_of<cl_uint>(device, compute_capability_major) +
