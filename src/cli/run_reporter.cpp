@@ -141,10 +141,17 @@ void RunReporter::write_row(const engine::FileReport& report) {
     text += "\n";
     header_ = columns;
   }
-  text += printable_cell(report.input.string());
-  for (const double value : report.values) text += "\t" + number_text(value);
-  if (!report.hash.empty()) text += "\t" + report.hash;
-  write_stdout(text + "\n");
+  const std::string name = printable_cell(report.input.string());
+  const size_t numbers = report.columns.size();
+  const size_t rows = report.table ? report.values.size() / numbers : 1;
+  for (size_t row = 0; row < rows; ++row) {
+    text += name;
+    for (size_t c = 0; c < numbers; ++c)
+      text += "\t" + number_text(report.values[row * numbers + c]);
+    if (!report.hash.empty()) text += "\t" + report.hash;
+    text += "\n";
+  }
+  write_stdout(text);
 }
 
 void RunReporter::note(const std::string& text) {

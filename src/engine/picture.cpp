@@ -10,6 +10,7 @@
 #include "core/interleave.hpp"
 #include "core/primitive_facts.hpp"
 #include "engine/file_at_work.hpp"
+#include "engine/object_text.hpp"
 #include "io/atomic_file.hpp"
 #include "pipeline/image_sizes.hpp"
 
@@ -195,6 +196,15 @@ void PictureWork::computed(std::optional<size_t> device) {
     settings_.lanes->add(device, kernels);
   }
   result_.values = outcome_.columns;
+  if (!picture_.program->plan.objects) return;
+  // Each object's row begins with what was measured beside it.
+  const std::size_t columns = object_columns(picture_.program->plan).size();
+  result_.values.clear();
+  for (std::size_t at = 0; at < outcome_.objects.size(); at += columns) {
+    result_.values.insert(result_.values.end(), outcome_.columns.begin(), outcome_.columns.end());
+    const auto row = outcome_.objects.begin() + static_cast<std::ptrdiff_t>(at);
+    result_.values.insert(result_.values.end(), row, row + static_cast<std::ptrdiff_t>(columns));
+  }
 }
 
 FileWork::Stack PictureWork::stack() const {
@@ -247,6 +257,19 @@ io::Bytes PictureWork::encode_measurement() const {
   return io::encode_npy(rows, shape);
 }
 
+io::Bytes PictureWork::encode_objects() const {
+  const std::vector<std::string> columns = object_columns(picture_.program->plan);
+  const auto format = table_format(std::filesystem::path(picture_.output));
+  if (!format) {
+    const auto width = static_cast<std::int64_t>(columns.size());
+    const auto rows = static_cast<std::int64_t>(outcome_.objects.size()) / width;
+    return io::encode_npy(outcome_.objects, std::vector<std::int64_t>{rows, width});
+  }
+  const std::string text = table_text(columns, outcome_.objects, *format);
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  return {bytes, bytes + text.size()};
+}
+
 void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
   if (path == "-") {
     result_.bytes = std::move(bytes);  // told in the order of the inputs
@@ -288,7 +311,9 @@ void PictureWork::encode() {
     outcome_.saves[i] = {};
   }
   if (picture_.output.empty() || !may_write(picture_.output)) return;
-  if (!plan.writes_image) return write(picture_.output, encode_measurement());
+  if (!plan.writes_image) {
+    return write(picture_.output, plan.objects ? encode_objects() : encode_measurement());
+  }
   io::Encoded encoded = io::encode(outcome_.image, metadata_, picture_.output_format,
                                    picture_.output_class, settings_.encode);
   outcome_.image = {};

@@ -79,7 +79,7 @@ struct PictureSettings {
 
 // What stays of the work for the report.
 struct PictureResult {
-  std::vector<double> values;
+  std::vector<double> values;  // row after row
   std::string hash;
   io::Bytes bytes;  // the encoded result that goes to stdout
   std::int64_t clipped = 0;
@@ -113,6 +113,7 @@ class PictureWork : public FileWork {
   // In place nothing of a file may get lost. Throws Error that names what would be.
   void check_losses(const io::Encoded& encoded) const;
   io::Bytes encode_measurement() const;
+  io::Bytes encode_objects() const;
 
   Picture& picture_;
   PictureSettings& settings_;

@@ -20,7 +20,8 @@ struct FileReport {
   std::string stage;                 // failed: "decode", "plan", "compute", "encode"
   std::string message;               // failed: why
   std::vector<std::string> columns;  // names of the measurements
-  std::vector<double> values;        // one a column
+  std::vector<double> values;        // row after row, one a column
+  bool table = false;                // any number of rows; else one
   std::string hash;                  // of the result's pixels, with --hash
   std::span<const std::byte> bytes;  // the encoded result, when it goes to stdout
   std::int64_t clipped = 0;          // values that the output's class cannot hold

@@ -42,6 +42,9 @@ void write_distance(Builder& to, int n);
 void write_diffuse(Builder& to, int n);
 void write_project(Builder& to, int n);
 void write_backproject(Builder& to, int n);
+void write_morph(Builder& to, int n);
+void write_flood(Builder& to, int n);
+void write_entropy(Builder& to, int n);
 
 // The text of a pixel of `image` at the place that stands around it.
 using PixelText = std::function<std::string(const Operand& image)>;
@@ -64,6 +67,9 @@ std::string weights(Builder& to, int n, const std::string& label, int first, int
 std::vector<std::string> write_stencil_function(Builder& to, int n, const std::string& name,
                                                 const std::string& first, const std::string& at,
                                                 const std::string& centre);
+
+// What a variable of an expression is called in kernels.
+std::string variable_name(const std::string& variable);
 
 // "uint8_from_float(v)": `value`, a `real`, as a pixel of the class.
 std::string converted(PixelClass cls, const std::string& real, const std::string& value);

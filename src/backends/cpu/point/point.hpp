@@ -47,8 +47,8 @@ class PointProgram {
  private:
   // Where an input row of the body or a variable of the expression comes from.
   struct Binding {
-    enum class Kind { image, column, row, width, height, white } kind = Kind::image;
-    int image = 0;
+    enum class Kind { image, column, row, width, height, white, argument } kind = Kind::image;
+    int image = 0;  // which, or which argument
   };
   static Binding::Kind kind_of(const std::string& name);
   template <class real>
