@@ -1,5 +1,5 @@
 // Meyer's flooding: one work-item takes pixel after pixel from a heap, in an order that the labels
-// follow from. docs/decisions/0030 says why.
+// follow from. docs/decisions/0034 says why.
 #define $items 32  // of a group
 #define $width 1000
 #define $height 700
