@@ -149,11 +149,14 @@ void RunReporter::write_row(const engine::FileReport& report, const engine::File
     text += "\n";
     header_ = columns;
   }
-  text += printable_cell(report.input.string());
-  if (row.page > 0) text += "\t" + std::to_string(row.page);
-  for (const double value : row.values) text += "\t" + number_text(value);
-  if (!row.hash.empty()) text += "\t" + row.hash;
-  write_stdout(text + "\n");
+  if (!row.values.empty() || !row.hash.empty()) {
+    text += printable_cell(report.input.string());
+    if (row.page > 0) text += "\t" + std::to_string(row.page);
+    for (const double value : row.values) text += "\t" + number_text(value);
+    if (!row.hash.empty()) text += "\t" + row.hash;
+    text += "\n";
+  }
+  write_stdout(text);
 }
 
 void RunReporter::note(const std::string& text) {

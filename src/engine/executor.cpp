@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/object_table.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::engine {
@@ -157,6 +158,21 @@ class Execution {
     return found->second;
   }
 
+  void measure(const ObjectTable& table, const std::vector<Plane>& alphas) {
+    const std::vector<HostImage> labels = images_of(table.labels, false, 0, alphas);
+    std::vector<HostImage> intensities;
+    if (table.intensities) intensities = images_of(*table.intensities, false, 0, alphas);
+    for (size_t i = 0; i < count_; ++i) {
+      const Plane* beside = intensities.empty() ? nullptr : &intensities[i].planes.front();
+      if (beside != nullptr && beside->size() != labels[i].size()) {
+        throw Error("regionprops: the labels are " + to_string(labels[i].size()) +
+                        ", the image is " + to_string(beside->size()),
+                    ExitCode::file_failed);
+      }
+      outcomes_[i].objects = measure_objects(labels[i].planes.front(), beside, table.origin);
+    }
+  }
+
   void collect(const std::vector<Plane>& alphas) {
     for (const PlanColumn& column : plan_.columns) {
       const PlanValue& value = plan_.values[column.value];
@@ -182,6 +198,7 @@ class Execution {
                                          plan_.last_measurement_columns};
       }
     }
+    if (plan_.objects) measure(*plan_.objects, alphas);
     for (const PlanSave& save : plan_.saves) {
       std::vector<HostImage> images = images_of(save.value, save.alpha, save.stage, alphas);
       for (size_t i = 0; i < count_; ++i) outcomes_[i].saves.push_back(std::move(images[i]));
@@ -214,6 +231,7 @@ std::vector<bool> values_read(const Plan& plan) {
     for (const ValueId id : step.inputs) read[id] = true;
   }
   for (const PlanSave& save : plan.saves) read[save.value] = true;
+  for (const ValueId value : object_images(plan)) read[value] = true;
   read[plan.result] = read[plan.result] || plan.writes_image;
   return read;
 }

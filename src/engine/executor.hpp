@@ -26,9 +26,11 @@ struct Measurement {
 };
 
 struct Outcome {
-  HostImage image;                   // empty pixels unless the plan writes an image
-  std::vector<double> columns;       // one a column of the plan
-  Measurement last_measurement;      // empty when there is none
+  HostImage image;               // empty pixels unless the plan writes an image
+  std::vector<double> columns;   // one a column of the plan
+  Measurement last_measurement;  // empty when there is none
+  // Where the plan has an object table: a row an object, of numbers for the columns' last names.
+  std::vector<double> objects;
   std::vector<HostImage> saves;      // one a save of the plan
   std::vector<double> step_seconds;  // one a step, when timed
   std::vector<double> step_bytes;    // that each step must read and write, when timed

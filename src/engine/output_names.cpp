@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "engine/object_text.hpp"
 #include "engine/sandbox.hpp"
 #include "io/atomic_file.hpp"
 #include "io/written_names.hpp"
@@ -40,6 +41,9 @@ std::vector<std::string> extensions_of(std::span<const io::Input> inputs,
         picture.output_format = io::Format::npy;
         picture.output_class = PixelClass::single;
         extension = "npy";
+        if (const auto name = target.name; name && plan.objects && table_format(target)) {
+          extension = std::filesystem::path(name->text()).extension().string().substr(1);
+        }
       }
     }
     extensions.push_back(std::move(extension));

@@ -10,6 +10,7 @@
 #include "core/interleave.hpp"
 #include "core/primitive_facts.hpp"
 #include "engine/file_at_work.hpp"
+#include "engine/object_text.hpp"
 #include "io/atomic_file.hpp"
 #include "pipeline/image_sizes.hpp"
 
@@ -217,7 +218,24 @@ void PictureWork::add_row(int page) {
   const Plan& plan = picture_.program->plan;
   for (const PlanColumn& column : plan.columns) row.columns.push_back(column.name);
   if (settings_.hash && plan.writes_image) row.hash = pixel_hash(outcome_.image);
-  result_.rows.push_back(std::move(row));
+  if (!plan.objects) {
+    result_.rows.push_back(std::move(row));
+    return;
+  }
+  // Each object's row begins with what was measured beside it.
+  const std::vector<std::string> columns = object_columns(plan);
+  row.columns.insert(row.columns.end(), columns.begin(), columns.end());
+  if (outcome_.objects.empty()) {
+    row.values.clear();
+    result_.rows.push_back(std::move(row));
+    return;
+  }
+  for (std::size_t at = 0; at < outcome_.objects.size(); at += columns.size()) {
+    result_.rows.push_back(row);
+    const auto first = outcome_.objects.begin() + static_cast<std::ptrdiff_t>(at);
+    result_.rows.back().values.insert(result_.rows.back().values.end(), first,
+                                      first + static_cast<std::ptrdiff_t>(columns.size()));
+  }
 }
 
 void PictureWork::compute_image(int lane) {
@@ -299,6 +317,19 @@ io::Bytes PictureWork::encode_measurement() const {
   return io::encode_npy(rows, shape);
 }
 
+io::Bytes PictureWork::encode_objects() const {
+  const std::vector<std::string> columns = object_columns(picture_.program->plan);
+  const auto format = table_format(std::filesystem::path(picture_.output));
+  if (!format) {
+    const auto width = static_cast<std::int64_t>(columns.size());
+    const auto rows = static_cast<std::int64_t>(outcome_.objects.size()) / width;
+    return io::encode_npy(outcome_.objects, std::vector<std::int64_t>{rows, width});
+  }
+  const std::string text = table_text(columns, outcome_.objects, *format);
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  return {bytes, bytes + text.size()};
+}
+
 void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
   if (path == "-") {
     result_.bytes = std::move(bytes);  // told in the order of the inputs
@@ -374,7 +405,9 @@ void PictureWork::encode() {
     outcome_.saves[i] = {};
   }
   if (picture_.output.empty() || !may_write(picture_.output)) return;
-  if (!plan.writes_image) return write(picture_.output, encode_measurement());
+  if (!plan.writes_image) {
+    return write(picture_.output, plan.objects ? encode_objects() : encode_measurement());
+  }
   io::Encoded encoded = io::encode(outcome_.image, metadata_, picture_.output_format,
                                    picture_.output_class, settings_.encode);
   outcome_.image = {};

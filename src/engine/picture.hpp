@@ -128,6 +128,7 @@ class PictureWork : public FileWork {
   // Says what gets lost on the way to `path`. In place nothing may, nor with --strict: Error.
   void tell_losses(const io::Encoded& encoded);
   io::Bytes encode_measurement() const;
+  io::Bytes encode_objects() const;
 
   Picture& picture_;
   PictureSettings& settings_;

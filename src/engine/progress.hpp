@@ -19,11 +19,11 @@ struct FileReport {
   std::filesystem::path output;  // empty when none is written
   std::string stage;             // failed: "decode", "plan", "compute", "encode"
   std::string message;           // failed: why
-  // What was measured of the file, or of each of its pages.
+  // What was measured of the file, or of each of its pages or objects.
   struct Row {
     int page = 0;                      // from 1; 0: of a file of one page
     std::vector<std::string> columns;  // names of the measurements
-    std::vector<double> values;        // one a column
+    std::vector<double> values;        // one a column; none where there is no object
     std::string hash;                  // of the result's pixels, with --hash
   };
   std::vector<Row> rows;

@@ -1,6 +1,8 @@
 // The main job: lists the inputs, settles every output before any work, runs the batch.
 #include "engine/run.hpp"
 
+#include "engine/object_text.hpp"
+
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -58,10 +60,12 @@ void check_target(const io::OutputTarget* target, const Plan& plan,
           "the result is an image, and nothing says where it goes: give -o FOLDER, "
           "-o FILE.png, -o - for stdout, or --in-place");
     }
+  } else if (target != nullptr && plan.objects && table_format(*target)) {
   } else if (target != nullptr && target->format != io::Format::npy) {
     throw Error("the pipeline ends in " + last_operator(pipeline) +
                 ", a measurement: there is no image to write; leave -o out, or write the numbers "
-                "with -o '{stem}.npy'");
+                "with -o '{stem}.npy'" +
+                (plan.objects ? ", '{stem}.csv', '{stem}.tsv' or '{stem}.json'" : ""));
   }
 }
 

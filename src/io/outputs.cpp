@@ -301,7 +301,10 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
             .format = format ? format : format_of_extension(output)};
   }
   const fs::path last = fs::path(output).filename();
-  const bool known = last.has_extension() && format_of_extension(last.native());
+  // Tables of measurements are no pictures.
+  const std::string extension = last.extension().string();
+  const bool table = extension == ".csv" || extension == ".tsv" || extension == ".json";
+  const bool known = table || (last.has_extension() && format_of_extension(last.native()));
   if (!brace && (!known || fs::is_directory(output, ignored))) {
     return {.kind = Kind::folder, .folder = output, .name = {}, .format = format};
   }

@@ -60,14 +60,25 @@ struct Words {
   std::string operator()(const Diffuse&) const { return "floyd-steinberg"; }
   std::string operator()(const Label& l) const {
     static constexpr const char* names[] = {"components", "large",       "holes", "maxima",
-                                            "minima",     "reconstruct", "reach"};
+                                            "minima",     "reconstruct", "reach", "areas"};
     return fmt::format("{} {}-connected", names[static_cast<int>(l.kind)], l.connectivity);
   }
   std::string operator()(const Resample& r) const {
-    static constexpr const char* methods[] = {"nearest", "bilinear", "bicubic"};
+    static constexpr const char* methods[] = {"nearest",  "bilinear", "bicubic",
+                                              "lanczos2", "lanczos3", "box"};
     return methods[static_cast<int>(r.method)];
   }
+  std::string operator()(const Morph& m) const {
+    return m.in_fields ? "in fields" : fmt::format("{} of 3x3", m.tables.size());
+  }
+  std::string operator()(const Flood& f) const {
+    return fmt::format("{}-connected", f.connectivity);
+  }
+  std::string operator()(const Entropy& e) const {
+    return fmt::format("{}x{}", e.mask.height, e.mask.width);
+  }
   std::string operator()(const Window& w) const {
+    if (w.tiles_across > 0) return fmt::format("{}x{} tiles", w.tiles_down, w.tiles_across);
     return w.border == Border::absent ? "inside" : std::string(name_of(w.border));
   }
 
