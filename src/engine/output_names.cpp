@@ -68,6 +68,18 @@ void name_saves(std::span<const io::Input> inputs, std::vector<Picture>& picture
   }
 }
 
+// Several pictures follow each other on stdout only in formats whose readers go on after the first.
+void check_stdout(const std::vector<Picture>& pictures) {
+  if (pictures.size() < 2) return;
+  for (const Picture& picture : pictures) {
+    const io::Format format = picture.output_format;
+    if (!picture.program || format == io::Format::npy || format == io::Format::pnm) continue;
+    throw Error("-o -: " + std::to_string(pictures.size()) + " pictures, and stdout is one " +
+                std::string(name_of(format)) +
+                "; --format npy and --format ppm hold several, -o FOLDER takes each");
+  }
+}
+
 // Where each page goes: into a file of its own where the template names pages, else into one file.
 // What cannot hold them fails alone.
 void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
@@ -278,6 +290,7 @@ std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>
   std::vector<std::string> extensions(pictures.size());
   if (task.target != nullptr) {
     extensions = extensions_of(inputs, pictures, task);
+    if (task.target->kind == Kind::standard_output) check_stdout(pictures);
     io::PlannedOutputs outputs = io::plan_outputs(inputs, extensions, *task.target);
     for (size_t i = 0; i < pictures.size(); ++i) pictures[i].output = outputs.paths[i].string();
     note = std::move(outputs.note);
