@@ -149,10 +149,12 @@ void summarise(const engine::RunEnd& end, const engine::RunOptions& options, Run
                               end.clipped_files == 1 ? "file" : "files"));
   }
   if (reporter.files() < 2) return;
-  if (end.done > 0 && !options.output.empty() && options.output != "-" && !options.dry_run) {
+  if (end.stopped || options.dry_run) {
+    // Other words tell that.
+  } else if (end.done > 0 && !options.output.empty() && options.output != "-") {
     reporter.note(fmt::format("{} {} in {:.1f} s -> {}", grouped(end.done),
                               end.done == 1 ? "file" : "files", seconds, options.output));
-  } else if (end.done > 0 && options.in_place && !options.dry_run) {
+  } else if (end.done > 0 && options.in_place) {
     reporter.note(fmt::format("{} {} in {:.1f} s, in place", grouped(end.done),
                               end.done == 1 ? "file" : "files", seconds));
   }

@@ -87,27 +87,26 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
   const io::OutputTarget* target = task.target;
   for (size_t i = 0; i < pictures.size(); ++i) {
     Picture& picture = pictures[i];
-    if (picture.failure || picture.pages.empty()) continue;
+    if (picture.failure || !picture.pages) continue;
+    const std::vector<int>& pages = picture.pages->numbers;
     const bool names_pages = target != nullptr && target->name && target->name->has_page();
-    if (names_pages && picture.pages.size() > 1) {
-      picture.page_outputs = std::make_unique<std::vector<std::string>>();
-      for (const int page : picture.pages) {
-        picture.page_outputs->push_back(
-            target->name->expand(io::fields_of(inputs[i], extensions[i], i, page)));
-      }
+    const auto name_of_page = [&](int page) {
+      return target->name->expand(io::fields_of(inputs[i], extensions[i], i, page));
+    };
+    if (names_pages && pages.size() > 1) {
+      for (const int page : pages) picture.pages->outputs.push_back(name_of_page(page));
     } else if (names_pages) {
-      picture.output =
-          target->name->expand(io::fields_of(inputs[i], extensions[i], i, picture.pages.front()));
+      picture.output = name_of_page(pages.front());
     }
     const std::string count = "it has " + std::to_string(picture.info->pages) + " pages, and ";
     std::string why;
     if (target != nullptr && target->kind == Kind::in_place &&
-        (picture.pages.size() < static_cast<size_t>(picture.info->pages) ||
+        (pages.size() < static_cast<size_t>(picture.info->pages) ||
          !io::writes_pages(picture.output_format))) {
       why = count + "--in-place would not keep all of them";
-    } else if (picture.pages.size() > 1 && picture.saves) {
+    } else if (pages.size() > 1 && picture.saves) {
       why = count + "`save` is for files of one; give --pages";
-    } else if (target != nullptr && picture.pages.size() > 1 && !picture.page_outputs &&
+    } else if (target != nullptr && pages.size() > 1 && picture.pages->outputs.empty() &&
                !io::writes_pages(picture.output_format)) {
       why = count + std::string(name_of(picture.output_format)) + " holds one; -o '{stem}_{page}." +
             extensions[i] + "' names each, --pages takes some";
@@ -198,8 +197,8 @@ class Guard {
                     "' are the same file");
       }
     }
-    if (picture.page_outputs) {
-      for (const std::string& path : *picture.page_outputs) add(path, writer(i, What::output));
+    if (picture.pages && !picture.pages->outputs.empty()) {
+      for (const std::string& path : picture.pages->outputs) add(path, writer(i, What::output));
     } else if (!picture.output.empty()) {
       add_once(picture.output, writer(i, What::output));
     }
@@ -313,8 +312,8 @@ void sweep_folders(const std::vector<Picture>& pictures, bool in_place) {
   };
   for (const Picture& picture : pictures) {
     add(picture.output);
-    if (picture.page_outputs) {
-      for (const std::string& path : *picture.page_outputs) add(path);
+    if (picture.pages) {
+      for (const std::string& path : picture.pages->outputs) add(path);
     }
     if (!picture.saves) continue;
     for (const fs::path& save : *picture.saves) add(save);

@@ -70,7 +70,7 @@ void choose_pages(Picture& picture, const std::vector<PageRange>& wanted, ImageI
     picture.info = infos.keep(picture.content ? io::probe(*picture.content, pages.front())
                                               : io::probe(picture.path, pages.front()));
   }
-  picture.pages = std::move(pages);
+  picture.pages.reset(new Picture::Pages{std::move(pages), {}});
 }
 
 // Reads the header of a picture, and of its partners.
