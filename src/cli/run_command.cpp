@@ -9,6 +9,7 @@
 #include "cli/profile_report.hpp"
 #include "cli/run_reporter.hpp"
 #include "cli/signals.hpp"
+#include "cli/standard_output.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
 #include "engine/run.hpp"
@@ -139,7 +140,8 @@ engine::RunOptions options_of(RunFlags& f) {
 }
 
 // Lines at the end: stops, failures and clipping.
-void summarise(const engine::RunEnd& end, RunReporter& reporter, double seconds) {
+void summarise(const engine::RunEnd& end, const engine::RunOptions& options, RunReporter& reporter,
+               double seconds) {
   reporter.clear_line();
   if (end.clipped_files > 0) {
     reporter.note(fmt::format("{} values in {} {} were outside 0 to white and were clipped",
@@ -147,6 +149,15 @@ void summarise(const engine::RunEnd& end, RunReporter& reporter, double seconds)
                               end.clipped_files == 1 ? "file" : "files"));
   }
   if (reporter.files() < 2) return;
+  if (end.stopped || options.dry_run) {
+    // Other words tell that.
+  } else if (end.done > 0 && !options.output.empty() && options.output != "-") {
+    reporter.note(fmt::format("{} {} in {:.1f} s -> {}", grouped(end.done),
+                              end.done == 1 ? "file" : "files", seconds, options.output));
+  } else if (end.done > 0 && options.in_place) {
+    reporter.note(fmt::format("{} {} in {:.1f} s, in place", grouped(end.done),
+                              end.done == 1 ? "file" : "files", seconds));
+  }
   if (end.failed > 0) {
     reporter.note(
         fmt::format("{} of {} files failed", grouped(end.failed), grouped(reporter.files())));
@@ -174,6 +185,9 @@ int run_pipeline(RunFlags& f) {
         "no input given: impipe PIPELINE INPUT... -o OUTPUT; inputs are files, folders, "
         "globs, frame ranges and - for stdin");
   }
+  if (options.output == "-" && !options.dry_run && stdout_is_terminal()) {
+    throw Error("-o -: stdout is a terminal, which shows no pictures; give -o FILE or a pipe");
+  }
   RunReporter reporter(reporting);
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - options.start).count();
@@ -181,7 +195,7 @@ int run_pipeline(RunFlags& f) {
   const engine::RunEnd end = engine::run(std::move(pipeline), options, reporter);
   let_running_work_end(false);
   reporter.open_errors();
-  summarise(end, reporter, seconds());
+  summarise(end, options, reporter, seconds());
   if (end.profile) {
     std::fputs((profile_as_json ? profile_json(*end.profile) : profile_text(*end.profile)).c_str(),
                stderr);
@@ -210,6 +224,14 @@ void add_run(CommandSet& commands) {
       "impipe 'imgaussfilt 2' in.1-100#.exr -o 'out/{stem}.exr'\n"
       "impipe 'mean2 | std2' *.png > statistics.tsv\n"
       "impipe 'imlincomb 0.5 0.5 :b' a/ --with b=b/ -o mixed/\n";
+  command.notes =
+      "Frames: in.1-100#.exr is in.0001.exr to in.0100.exr; @ stands for numbers without zeros in\n"
+      "front, %04d for four digits, 1-100x2 for every other one. A file of that very name comes "
+      "first.\n"
+      "Templates: {dir} folder, {stem} name without extension, {name} with it, {ext} of the "
+      "result,\n"
+      "{index:05} place in the run from 1, {frame:04} number of the frame, {page:03} of the page, "
+      "{{ a brace.\n";
   auto flags = std::make_shared<RunFlags>();
   command.takes(flags->arguments);
   add_flags(command.app, *flags);

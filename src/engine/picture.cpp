@@ -100,8 +100,8 @@ bool PictureWork::may_write(const std::filesystem::path& path) const {
 
 // Whether there is anything left to make: a file, or something for stdout.
 bool PictureWork::is_wanted() const {
-  if (picture_.page_outputs) {
-    return std::any_of(picture_.page_outputs->begin(), picture_.page_outputs->end(),
+  if (picture_.pages && !picture_.pages->outputs.empty()) {
+    return std::any_of(picture_.pages->outputs.begin(), picture_.pages->outputs.end(),
                        [&](const std::string& path) { return may_write(path); });
   }
   if (picture_.output.empty() || may_write(picture_.output)) return true;
@@ -156,7 +156,7 @@ void PictureWork::decode() {
       file_ = std::move(bytes);
     } else {
       io::DecodeOptions options = settings_.decode;
-      if (!picture_.pages.empty()) options.page = picture_.pages.front();
+      if (picture_.pages) options.page = picture_.pages->numbers.front();
       take(io::decode(bytes, options));
     }
   }
@@ -193,9 +193,9 @@ void PictureWork::compute(int lane) {
 
 void PictureWork::compute_pages(int lane) {
   const std::map<std::string, HostImage> operands = material_.operands;
-  for (size_t i = 0; i < picture_.pages.size(); ++i) {
+  for (size_t i = 0; i < picture_.pages->numbers.size(); ++i) {
     if (settings_.stop && settings_.stop()) return;
-    const int page = picture_.pages[i];
+    const int page = picture_.pages->numbers[i];
     try {
       io::DecodeOptions options = settings_.decode;
       options.page = page;
@@ -363,8 +363,8 @@ void PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
   if (picture_.output.empty()) return;
   io::Bytes bytes;
   if (plan.writes_image) {
-    const io::OutputType type =
-        io::output_type(&info, outcome_.image.type, picture_.output_format, settings_.cls);
+    const io::OutputType type = io::output_type(&info, outcome_.image.type,
+                                                io::Format(picture_.output_format), settings_.cls);
     io::Encoded encoded =
         io::encode(outcome_.image, metadata_, type.format, type.cls, settings_.encode);
     result_.clipped += encoded.clipped;
@@ -374,9 +374,9 @@ void PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
     bytes = encode_measurement();
   }
   outcome_ = {};
-  if (!picture_.page_outputs) {
+  if (picture_.pages->outputs.empty()) {
     encoded_.push_back(std::move(bytes));
-  } else if (const std::string& path = (*picture_.page_outputs)[which]; may_write(path)) {
+  } else if (const std::string& path = picture_.pages->outputs[which]; may_write(path)) {
     write(path, std::move(bytes));
   }
 }
@@ -385,7 +385,7 @@ void PictureWork::encode() {
   const FileAtWork at_work(picture_.path.c_str());
   if (has_pages()) {
     // A run that was stopped has not made all of them.
-    if (encoded_.size() == picture_.pages.size()) {
+    if (encoded_.size() == picture_.pages->numbers.size()) {
       write(picture_.output, io::join_tiff_pages(encoded_));
     }
     return;

@@ -33,6 +33,12 @@ struct Picture {
     std::map<std::string, Size> sizes;
   };
 
+  // Those that are asked for, of a file of several.
+  struct Pages {
+    std::vector<int> numbers;          // from 0
+    std::vector<std::string> outputs;  // instead of `output`, a file a page; or empty
+  };
+
   // One failure takes no memory: that there is none.
   static const Failure out_of_memory;
   struct FailureDeleter {
@@ -47,14 +53,12 @@ struct Picture {
   std::unique_ptr<Partners> partners;   // null without operands
   std::unique_ptr<const Failure, FailureDeleter> failure;
   std::shared_ptr<const Program> program;
-  io::Format output_format = io::Format::png;
-  PixelClass output_class = PixelClass::uint8;
+  io::Format output_format : 8 = io::Format::png;
+  PixelClass output_class : 8 = PixelClass::uint8;
   bool is_stdin = false;
   bool missing_frame = false;
-  std::string output;      // "-": stdout; empty when nothing is written
-  std::vector<int> pages;  // from 0, of a file that has several; empty: the only one
-  // Instead of `output`: a file a page.
-  std::unique_ptr<std::vector<std::string>> page_outputs;
+  std::string output;            // "-": stdout; empty when nothing is written
+  std::unique_ptr<Pages> pages;  // of a file that has several, else null
   std::unique_ptr<std::vector<std::filesystem::path>> saves;  // one a save of the plan, or null
 
   const std::map<std::string, ImageType>& partner_types() const;
@@ -115,7 +119,7 @@ class PictureWork : public FileWork {
   void compute_on(Session& session, Queue& queue, Material material);
   void compute_image(int lane);                 // what `material_` holds
   void computed(std::optional<size_t> device);  // the outcome is there
-  bool has_pages() const { return picture_.pages.size() > 1; }
+  bool has_pages() const { return picture_.pages && picture_.pages->numbers.size() > 1; }
   // Takes over what a decoder made.
   void take(io::Decoded decoded);
   // Of several pages one after the other, so that no more than one is in memory, as pixels.

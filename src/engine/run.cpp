@@ -12,18 +12,10 @@
 #include "engine/output_names.hpp"
 #include "engine/work_list.hpp"
 #include "io/atomic_file.hpp"
+#include "io/unread_formats.hpp"
 
 namespace impipe::engine {
 namespace {
-
-std::string known_extensions() {
-  std::string known;
-  for (const io::FormatTraits& format : io::all_formats()) {
-    if (!known.empty()) known += ", ";
-    known += format.extensions.substr(0, format.extensions.find(' '));
-  }
-  return known;
-}
 
 std::optional<io::OutputTarget> target_of(const RunOptions& options) {
   std::optional<io::Format> format;
@@ -31,7 +23,7 @@ std::optional<io::OutputTarget> target_of(const RunOptions& options) {
     format = io::format_of_extension(options.format);
     if (!format) {
       throw Error("--format: '" + options.format + "' is no known format; there are " +
-                  known_extensions());
+                  io::written_extensions());
     }
   }
   if (options.output.empty() && !options.in_place) return std::nullopt;
@@ -139,6 +131,7 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.operands = parse_operands(options.with, pipeline.operands);
   settings.decode = {.max_pixels = options.max_pixels, .metadata = !options.strip};
   settings.encode.quality = options.quality;
+  settings.encode.as_asked = options.cls.has_value();
   settings.encode.full_float =
       options.cls == PixelClass::single || options.cls == PixelClass::uint16;
   settings.encode.subsampling = options.subsampling;

@@ -202,7 +202,8 @@ TEST_F(Runs, APipelineThatFitsNoFileIsAUsageError) {
 TEST_F(Runs, MeasurementsAreReportedAndSaved) {
   write_pgm("in/a.pgm", 4, 3, 7);
   run("mean2 | std2", {.inputs = {"in"}});
-  EXPECT_EQ(recorder_.reports.at(0).rows.at(0).columns, (std::vector<std::string>{"mean2", "std2"}));
+  EXPECT_EQ(recorder_.reports.at(0).rows.at(0).columns,
+            (std::vector<std::string>{"mean2", "std2"}));
   EXPECT_EQ(recorder_.reports.at(0).rows.at(0).values, (std::vector<double>{7, 0}));
   run("imhist", {.inputs = {"in"}, .output = "{stem}.npy"});
   std::ifstream file("a.npy", std::ios::binary);
