@@ -1,8 +1,11 @@
 // impipe run: the main job.
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
+#include <fstream>
 
 #include "cli/command.hpp"
 #include "cli/pipeline_argument.hpp"
@@ -16,6 +19,9 @@
 namespace impipe::cli {
 namespace {
 
+// A page draws the beginning; a trace has all, within reason.
+constexpr std::size_t slices_of_page = 20'000, slices_of_trace = 2'000'000;
+
 // What the flags say, as text where a value is more than that.
 struct RunFlags {
   std::vector<std::string> arguments;
@@ -24,7 +30,7 @@ struct RunFlags {
   std::string missing_frame = "error", shard, max_pixels, memory, cls, progress = "auto", profile;
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
-  std::string errors;
+  std::string errors, trace;
 };
 
 void add_flags(CLI::App* app, RunFlags& f) {
@@ -91,13 +97,48 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--progress", f.progress, "auto|lines|json|none", "How to show progress on stderr")
       ->group("Reports");
   app->add_flag("--profile{text}", f.profile,
-                "Say where the time went: --profile or --profile=json")
+                "Say where the time went: --profile, =json, or =html:FILE for a page")
       ->envname("IMPIPE_PROFILE")
+      ->group("Reports");
+  option(app, "--trace", f.trace, "FILE", "Write what went on when, for ui.perfetto.dev")
       ->group("Reports");
   option(app, "--dump-kernels", run.dump_kernels, "DIR", "Write the text of a GPU's kernels")
       ->group("Reports");
   flag(app, "-v,--verbose", f.verbose, "Say more")->group("Reports");
   flag(app, "-q,--quiet", f.quiet, "Say nothing but failures")->group("Reports");
+}
+
+// The file of --profile=html:FILE; empty for the other forms.
+std::string profile_page_of(const std::string& profile) {
+  constexpr std::string_view html = "html:";
+  if (profile.rfind(html, 0) != 0) return "";
+  if (profile.size() == html.size()) throw Error("--profile=html: no file is named: html:FILE");
+  return profile.substr(html.size());
+}
+
+void write_file(const char* flag, const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  if (!(file << text << std::flush)) {
+    throw Error(fmt::format("{} {}: {}", flag, path, std::strerror(errno)), ExitCode::file_failed);
+  }
+}
+
+void write_profile(const RunFlags& f, engine::Profile profile) {
+  const std::string page = profile_page_of(f.profile);
+  if (f.profile == "json") {
+    std::fputs(profile_json(profile).c_str(), stderr);
+  } else if (!page.empty()) {
+    std::fputs(profile_line(profile).c_str(), stderr);
+  } else if (!f.profile.empty()) {
+    std::fputs(profile_text(profile).c_str(), stderr);
+  }
+  if (!f.trace.empty()) write_file("--trace", f.trace, profile_trace(profile));
+  if (page.empty()) return;
+  if (profile.slices.size() > slices_of_page) {
+    profile.slices.resize(slices_of_page);
+    profile.slices_cut = true;
+  }
+  write_file("--profile", page, profile_page(profile));
 }
 
 engine::RunOptions options_of(RunFlags& f) {
@@ -120,7 +161,11 @@ engine::RunOptions options_of(RunFlags& f) {
   if (!f.cls.empty()) run.cls = parse_class("-d", f.cls);
   run.threads = parse_threads(f.threads);
   run.session.fuse = !f.no_fuse;
-  run.profile = !f.profile.empty();
+  const std::string page = profile_page_of(f.profile);
+  if (!page.empty()) run.other_files.push_back({"--profile", page, true});
+  if (!f.trace.empty()) run.other_files.push_back({"--trace", f.trace, true});
+  run.profile = !f.profile.empty() || !f.trace.empty();
+  run.profile_slices = !f.trace.empty() ? slices_of_trace : !page.empty() ? slices_of_page : 0;
   run.stop = [] { return stop_signal() != 0; };
   return run;
 }
@@ -154,8 +199,9 @@ int run_pipeline(RunFlags& f) {
       .verbose = f.verbose && !f.quiet,
       .quiet = f.quiet,
       .errors_file = f.errors};
-  const bool profile_as_json =
-      !f.profile.empty() && parse_choice("--profile", f.profile, {"text", "json"}) == 1;
+  if (!f.profile.empty() && profile_page_of(f.profile).empty()) {
+    parse_choice("--profile", f.profile, {"text", "json", "html:FILE"});
+  }
   if (!pipeline.has_source() && options.inputs.empty() && options.files_from.empty()) {
     throw Error(
         "no input given: impipe PIPELINE INPUT... -o OUTPUT; inputs are files, folders, "
@@ -169,10 +215,7 @@ int run_pipeline(RunFlags& f) {
   let_running_work_end(false);
   reporter.open_errors();
   summarise(end, reporter, seconds());
-  if (end.profile) {
-    std::fputs((profile_as_json ? profile_json(*end.profile) : profile_text(*end.profile)).c_str(),
-               stderr);
-  }
+  if (end.profile) write_profile(f, *end.profile);
   if (const int signal = stop_signal(); signal != 0) {
     throw Error(
         fmt::format("stopped by {}: {} of {} files are done", signal == 2 ? "SIGINT" : "SIGTERM",

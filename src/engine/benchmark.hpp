@@ -76,6 +76,8 @@ class Benchmark {
   Material material(const pipeline::Pipeline& pipeline, const BenchmarkOptions& options);
   // The image's pixels on the device, in that many places.
   std::vector<std::shared_ptr<DevicePlane>> places_of(const Planes& image, size_t count);
+  // For results, in memory that is there.
+  std::shared_ptr<DevicePlane> place_for(PixelClass cls, int channels, Size size, int count);
   std::shared_ptr<DevicePlane> stack_of(const Planes& image, int count);
   void copy(DevicePlane& to, DevicePlane& from);
   void measure_wall(Session& session, const Program& program, const Material& material, int repeat,

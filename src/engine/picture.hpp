@@ -13,6 +13,7 @@
 #include "engine/operands.hpp"
 #include "engine/profile.hpp"
 #include "engine/session.hpp"
+#include "engine/timeline.hpp"
 #include "io/codec.hpp"
 #include "io/inputs.hpp"
 
@@ -70,10 +71,12 @@ struct PictureSettings {
   bool update = false;
   bool no_clobber = false;
   bool hash = false;
-  bool timed = false;
   std::vector<std::string> stage_texts;
   std::function<bool()> stop;
   std::atomic<std::int64_t> largest = 0;  // bytes of a picture, as they were estimated
+  // For a profile: where times are told, and the picture whose index is 0.
+  Timeline* timeline = nullptr;
+  const Picture* first = nullptr;
   StepTimes step_times;
 };
 
@@ -108,7 +111,15 @@ class PictureWork : public FileWork {
   // Whether -u and --no-clobber let this file be written.
   bool may_write(const std::filesystem::path& path) const;
   void compute_on(Session& session, Queue& queue, Material material);
-  void computed(std::optional<size_t> device);  // the outcome is there
+  // Where and when something was computed.
+  struct Turn {
+    std::optional<size_t> device;  // of the lanes; none: the CPU, for want of a device's memory
+    int lane = 0;
+    double begin = 0;  // on the steady clock
+  };
+  void computed(const Turn& turn);  // the outcome is there
+  // What was noted of this image, or of all that were computed with it.
+  void tell_times(const Turn& turn, const std::vector<int>& steps) const;
   void write(const std::filesystem::path& path, io::Bytes bytes);
   // In place nothing of a file may get lost. Throws Error that names what would be.
   void check_losses(const io::Encoded& encoded) const;

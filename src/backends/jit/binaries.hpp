@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backends/jit/disk_cache.hpp"
@@ -17,6 +18,8 @@ struct CompileCounts {
   int compiled = 0;
   int cached = 0;
   double seconds = 0;  // that compiling and loading took, all threads together
+  // When, on the steady clock; the first thousands.
+  std::vector<std::pair<double, double>> intervals;
 };
 CompileCounts compile_counts();
 
