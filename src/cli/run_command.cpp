@@ -30,6 +30,7 @@ struct RunFlags {
   std::string missing_frame = "error", shard, max_pixels, memory, cls, progress = "auto", profile;
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
+  bool json = false, csv = false;
   std::string errors, trace;
 };
 
@@ -79,6 +80,10 @@ void add_flags(CLI::App* app, RunFlags& f) {
   flag(app, "--hash", run.hash, "Print a hash of each result's pixels")->group("Outputs");
   flag(app, "--no-header", f.no_header, "Print no header line above measurements")
       ->group("Outputs");
+
+  flag(app, "--json", f.json, "Print measurements and hashes as JSON, an object a line")
+      ->group("Outputs");
+  flag(app, "--csv", f.csv, "Print them as comma-separated values")->group("Outputs");
 
   option(app, "-j,--threads", f.threads, "N", "Threads (default: all cores)")->group("Running");
   option(app, "--memory", f.memory, "SIZE", "Memory for pictures in flight (default: half)")
@@ -195,6 +200,9 @@ int run_pipeline(RunFlags& f) {
   const std::vector<std::string> modes = {"auto", "lines", "json", "none"};
   ReporterOptions reporting{
       .progress = static_cast<ProgressMode>(parse_choice("--progress", f.progress, modes)),
+      .rows = f.json  ? RowForm::json
+              : f.csv ? RowForm::csv
+                      : RowForm::tabs,
       .header = !f.no_header,
       .verbose = f.verbose && !f.quiet,
       .quiet = f.quiet,
@@ -207,6 +215,7 @@ int run_pipeline(RunFlags& f) {
         "no input given: impipe PIPELINE INPUT... -o OUTPUT; inputs are files, folders, "
         "globs, frame ranges and - for stdin");
   }
+  if (f.json && f.csv) throw Error("--json and --csv exclude each other");
   RunReporter reporter(reporting);
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - options.start).count();

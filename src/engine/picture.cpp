@@ -45,6 +45,13 @@ void hash_planes(std::uint64_t& hash, std::span<const Plane> planes) {
   }
 }
 
+// Whether the columns tell the last measurement.
+bool has_columns(const Plan& plan) {
+  return std::any_of(plan.columns.begin(), plan.columns.end(), [&](const PlanColumn& column) {
+    return column.value == *plan.last_measurement;
+  });
+}
+
 // Whether some pixel of a result may lie elsewhere than in the input.
 bool moves_pixels(const Plan& plan) {
   return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) {
@@ -332,6 +339,9 @@ void PictureWork::encode() {
     result_.clipped += encoded.clipped;
     write((*picture_.saves)[i], std::move(encoded.bytes));
     outcome_.saves[i] = {};
+  }
+  if (picture_.output.empty() && plan.last_measurement && !has_columns(plan)) {
+    result_.array = std::move(outcome_.last_measurement);
   }
   if (picture_.output.empty() || !may_write(picture_.output)) return;
   if (!plan.writes_image) return write(picture_.output, encode_measurement());

@@ -83,6 +83,7 @@ struct PictureSettings {
 // What stays of the work for the report.
 struct PictureResult {
   std::vector<double> values;
+  Measurement array;  // that no column and no file has
   std::string hash;
   io::Bytes bytes;  // the encoded result that goes to stdout
   std::int64_t clipped = 0;

@@ -21,6 +21,15 @@ struct FileReport {
   std::string message;               // failed: why
   std::vector<std::string> columns;  // names of the measurements
   std::vector<double> values;        // one a column
+  // A measurement that no column or file has, as a histogram; its name is empty otherwise.
+  struct Array {
+    std::string name;
+    int channels = 1;
+    std::int64_t values = 0;          // a channel
+    int columns = 1;                  // above 1: the values of a channel are a matrix, row by row
+    std::span<const double> numbers;  // [channels][values]
+  };
+  Array array;
   std::string hash;                  // of the result's pixels, with --hash
   std::span<const std::byte> bytes;  // the encoded result, when it goes to stdout
   std::int64_t clipped = 0;          // values that the output's class cannot hold
@@ -30,6 +39,9 @@ struct FileReport {
 class Progress {
  public:
   virtual ~Progress() = default;
+  // Before `begin`: what rows of numbers the files will have, one report for each kind of file
+  // without its numbers.
+  virtual void kinds(const std::vector<FileReport>&) {}
   // Before the first file.
   virtual void begin(std::int64_t files) = 0;
   // In the order of the inputs. False when results cannot be told any more: the run stops.
