@@ -1,6 +1,7 @@
 // impipe run: the main job.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -8,10 +9,12 @@
 #include <fstream>
 
 #include "cli/command.hpp"
+#include "cli/compare_run.hpp"
 #include "cli/pipeline_argument.hpp"
 #include "cli/profile_report.hpp"
 #include "cli/run_reporter.hpp"
 #include "cli/signals.hpp"
+#include "cli/standard_output.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
 #include "engine/run.hpp"
@@ -30,7 +33,8 @@ struct RunFlags {
   std::string missing_frame = "error", shard, max_pixels, memory, cls, progress = "auto", profile;
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
-  bool json = false, csv = false;
+  bool json = false, csv = false, markdown = false;
+  std::string compare;
   std::string errors, trace;
 };
 
@@ -105,6 +109,10 @@ void add_flags(CLI::App* app, RunFlags& f) {
                 "Say where the time went: --profile, =json, or =html:FILE for a page")
       ->envname("IMPIPE_PROFILE")
       ->group("Reports");
+  option(app, "--compare", f.compare, "LIST",
+         "Write nothing, and print how fast devices are: cpu:1,cpu,cuda:0; also --json, --csv")
+      ->group("Reports");
+  flag(app, "--markdown", f.markdown, "Print the table of --compare as Markdown")->group("Reports");
   option(app, "--trace", f.trace, "FILE", "Write what went on when, for ui.perfetto.dev")
       ->group("Reports");
   option(app, "--dump-kernels", run.dump_kernels, "DIR", "Write the text of a GPU's kernels")
@@ -192,6 +200,29 @@ void summarise(const engine::RunEnd& end, RunReporter& reporter, double seconds)
                               grouped(end.skipped), grouped(end.failed), seconds));
 }
 
+// The table of --compare.
+int run_comparison(const RunFlags& f, const pipeline::Pipeline& pipeline,
+                   const engine::RunOptions& options) {
+  if (f.json + f.csv + f.markdown > 1) {
+    throw Error("--json, --markdown and --csv exclude each other");
+  }
+  if (options.in_place || !options.output.empty()) {
+    throw Error("--compare writes nothing: leave -o and --in-place out");
+  }
+  constexpr int runs = 5;
+  const std::vector<ComparedRow> rows = compare_runs(pipeline, options, f.compare, runs);
+  const TableForm form = f.json       ? TableForm::json
+                         : f.csv      ? TableForm::csv
+                         : f.markdown ? TableForm::markdown
+                                      : TableForm::text;
+  write_stdout((form == TableForm::csv ? comparison_csv_head() : "") + comparison_text(rows, form));
+  const auto missing = [](const ComparedRow& row) { return !row.error.empty(); };
+  const auto differs = [](const ComparedRow& row) { return !row.same_bits; };
+  if (std::any_of(rows.begin(), rows.end(), missing)) return static_cast<int>(ExitCode::backend);
+  return std::any_of(rows.begin(), rows.end(), differs) ? static_cast<int>(ExitCode::file_failed)
+                                                        : 0;
+}
+
 int run_pipeline(RunFlags& f) {
   f.run.sandbox = engine::make_sandbox(f.sandbox);
   pipeline::Pipeline pipeline = take_pipeline(f.arguments, f.pipeline_file, f.run.sandbox);
@@ -215,6 +246,8 @@ int run_pipeline(RunFlags& f) {
         "no input given: impipe PIPELINE INPUT... -o OUTPUT; inputs are files, folders, "
         "globs, frame ranges and - for stdin");
   }
+  if (!f.compare.empty()) return run_comparison(f, pipeline, options);
+  if (f.markdown) throw Error("--markdown is a form of --compare");
   if (f.json && f.csv) throw Error("--json and --csv exclude each other");
   RunReporter reporter(reporting);
   const auto seconds = [&] {
