@@ -12,7 +12,7 @@ foreach(path IN LISTS FILES)
 endforeach()
 list(JOIN names ",\n    " names)
 file(WRITE ${OUT} "// Made from the files of kernels/ by cmake/EmbedKernels.cmake.
-#include \"backends/jit/kernel_files.hpp\"
+#include \"backends/jit/text/kernel_files.hpp\"
 
 namespace impipe::jit {
 namespace kernels {

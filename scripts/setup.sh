@@ -10,7 +10,7 @@
 build_packages=(
   g++ cmake ninja-build ccache            # compiler and build
   libcli11-dev libspdlog-dev libfmt-dev   # arguments, logs, text
-  nlohmann-json3-dev libexiv2-dev         # reports, metadata
+  nlohmann-json3-dev                      # reports
   libpng-dev libjpeg-dev libtiff-dev      # decoding and encoding
   libwebp-dev zlib1g-dev libdeflate-dev
   libopenexr-dev

@@ -90,7 +90,7 @@ if [ -n "$oclgrind" ]; then
   export IMPIPE_TEST_TABLE=${IMPIPE_TEST_TABLE:-all} IMPIPE_TEST_SEEDS=${IMPIPE_TEST_SEEDS:-300}
   export OCL_ICD_VENDORS=$folder IMPIPE_CACHE_DIR=$folder/cache OCLGRIND_LOG=$folder/log
   export OCLGRIND_DATA_RACES=1 IMPIPE_TEST_ANY_DEVICE=1 IMPIPE_REQUIRE_BACKEND=opencl
-  export IMPIPE_TEST_EXACT_BUFFERS=1
+  export IMPIPE_TEST_EXACT_BUFFERS=1 IMPIPE_TEST_COMPILE_FIRST=1
   if [ -n "$limits" ]; then
     walk_limits
   else

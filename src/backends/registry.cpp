@@ -3,7 +3,9 @@
 
 #include "backends/cpu/device.hpp"
 #include "backends/cuda/device.hpp"
-#include "backends/jit/memory_pool.hpp"
+#include "backends/jit/runtime/binaries.hpp"
+#include "backends/jit/runtime/disk_cache.hpp"
+#include "backends/jit/runtime/memory_pool.hpp"
 #include "backends/opencl/device.hpp"
 
 namespace impipe::backends {
@@ -29,6 +31,21 @@ const Backend* find_backend(std::string_view name) {
 void configure(const Settings& settings) {
   jit::set_memory_cap(settings.gpu_memory);
   if (!settings.dump_folder.empty()) jit::dump_kernels_to(settings.dump_folder);
+}
+
+CompileCounts compile_counts() { return jit::compile_counts(); }
+std::filesystem::path cache_folder() { return jit::cache_folder(); }
+std::vector<CacheEntry> list_cache(const std::filesystem::path& folder) {
+  return jit::list_cache(folder);
+}
+std::int64_t clear_cache(const std::filesystem::path& folder) { return jit::clear_cache(folder); }
+int kernels_not_kept() { return jit::disk_cache().not_kept(); }
+std::vector<std::string> take_cache_warnings() { return jit::disk_cache().take_warnings(); }
+std::optional<std::string> known_verdict(const VerdictKey& key) {
+  return jit::disk_cache().load(key);
+}
+void keep_verdict(const VerdictKey& key, std::string_view verdict, std::string_view title) {
+  jit::disk_cache().store(key, verdict, title);
 }
 
 }  // namespace impipe::backends

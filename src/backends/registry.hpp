@@ -3,11 +3,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "backends/jit/binaries.hpp"
-#include "backends/jit/disk_cache.hpp"
 #include "core/backend.hpp"
+#include "core/device_cache.hpp"
 
 namespace impipe::backends {
 
@@ -22,8 +25,21 @@ struct Settings {
 };
 void configure(const Settings& settings);
 
-// The cache of compiled kernels, where the engine keeps what it measured of devices too.
-using jit::compile_counts;
-using jit::disk_cache;
+// --- what is kept on disk for the next run
+CompileCounts compile_counts();
+// IMPIPE_CACHE_DIR, XDG_CACHE_HOME/impipe or ~/.cache/impipe; empty when none of them is set.
+std::filesystem::path cache_folder();
+// Throws Error (file_failed) when the folder is none or can't be read.
+std::vector<CacheEntry> list_cache(const std::filesystem::path& folder);
+// Removes what is the cache's, and nothing else. Returns how many files that were. Throws likewise.
+std::int64_t clear_cache(const std::filesystem::path& folder);
+// Kernels that could not be kept.
+int kernels_not_kept();
+// What is wrong with the cache, since the last call, each said once.
+std::vector<std::string> take_cache_warnings();
+// What an earlier run, or this one, has found about a device. Any thread.
+std::optional<std::string> known_verdict(const VerdictKey& key);
+// title: what it is, for people; one line.
+void keep_verdict(const VerdictKey& key, std::string_view verdict, std::string_view title);
 
 }  // namespace impipe::backends

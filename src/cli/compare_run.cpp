@@ -19,10 +19,12 @@ class Results : public engine::Progress {
     if (report.state == engine::FileReport::State::failed) {
       throw Error(report.input.string() + ": " + report.message, ExitCode::file_failed);
     }
-    text += report.input.string() + " " + report.hash;
-    for (const double value : report.values) add(value);
-    for (const double value : report.array.numbers) add(value);
-    text += "\n";
+    for (const engine::FileReport::Row& row : report.rows) {
+      text += report.input.string() + " " + row.hash;
+      for (const double value : row.values) add(value);
+      for (const double value : row.array.numbers) add(value);
+      text += "\n";
+    }
     return true;
   }
   void out_of_memory(std::string_view, std::string_view) noexcept override {}

@@ -30,7 +30,8 @@ struct RunFlags {
   std::vector<std::string> arguments;
   std::string pipeline_file, sandbox, gpu_memory;
   engine::RunOptions run;
-  std::string missing_frame = "error", shard, max_pixels, memory, cls, progress = "auto", profile;
+  std::string missing_frame = "error", shard, subsampling, pages, max_pixels, memory, cls,
+              progress = "auto", profile;
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
   bool json = false, csv = false, markdown = false;
@@ -49,7 +50,9 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->take_all()
       ->allow_extra_args(false);  // what follows the value is an input
   add_sandbox(app, f.sandbox)->group("Pipeline");
-  flag(app, "--strict", run.session.strict, "An implicit rgb2gray is an error")->group("Pipeline");
+  flag(app, "--strict", run.session.strict,
+       "An implicit rgb2gray is an error, and what would be left out of a result")
+      ->group("Pipeline");
   flag(app, "--no-fuse", f.no_fuse, "Run each operator on its own; results are the same")
       ->group("Pipeline");
 
@@ -58,6 +61,8 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--files-from", run.files_from, "LIST", "Take the names in a list; - is stdin")
       ->group("Inputs");
   flag(app, "-0,--null", run.nul_separated, "Names in the list end in NUL")->group("Inputs");
+  option(app, "--pages", f.pages, "LIST", "Of files of several pages take these, such as 1,3-5")
+      ->group("Inputs");
   option(app, "--missingfile", f.missing_frame, "error|skip|black", "For frames that do not exist")
       ->group("Inputs");
   option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")->group("Inputs");
@@ -75,6 +80,9 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Outputs");
   option(app, "--quality", run.quality, "Q", "Of JPEG and lossy WebP, 1 to 100 (default 95)")
       ->check(in_range(1, 100))
+      ->group("Outputs");
+  option(app, "--subsampling", f.subsampling, "444|422|420",
+         "Samples of colour in a JPEG (default: as in a JPEG that it is made from, else 420)")
       ->group("Outputs");
   flag(app, "--strip", run.strip, "Leave metadata out")->group("Outputs");
   flag(app, "-n,--dry-run", run.dry_run, "Compute, but write nothing")->group("Outputs");
@@ -163,6 +171,7 @@ engine::RunOptions options_of(RunFlags& f) {
     run.shard_index = shard.index;
     run.shard_count = shard.count;
   }
+  if (!f.pages.empty()) run.pages = parse_pages(f.pages);
   if (!f.max_pixels.empty()) run.max_pixels = parse_amount("--max-pixels", f.max_pixels, 1000);
   if (!f.memory.empty()) run.memory = parse_amount("--memory", f.memory, 1024);
   if (!f.gpu_memory.empty()) {
@@ -172,6 +181,10 @@ engine::RunOptions options_of(RunFlags& f) {
   if (!run.files_from.empty()) run.other_files.push_back({"--files-from", run.files_from});
   if (!f.errors.empty()) run.other_files.push_back({"--errors", f.errors, true});
   if (!f.cls.empty()) run.cls = parse_class("-d", f.cls);
+  if (!f.subsampling.empty()) {
+    constexpr std::array<int, 2> kinds[] = {{1, 1}, {2, 1}, {2, 2}};
+    run.subsampling = kinds[parse_choice("--subsampling", f.subsampling, {"444", "422", "420"})];
+  }
   run.threads = parse_threads(f.threads);
   run.session.fuse = !f.no_fuse;
   const std::string page = profile_page_of(f.profile);

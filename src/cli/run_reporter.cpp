@@ -1,7 +1,7 @@
 // Rows of measurements, failures, and the line that shows how far the run is.
 #include "cli/run_reporter.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -28,7 +28,8 @@ std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-using Array = engine::FileReport::Array;
+using Row = engine::FileReport::Row;
+using Array = Row::Array;
 
 // Numbers that a line of a table may have of one measurement.
 constexpr std::int64_t most_in_a_row = 4096;
@@ -38,10 +39,10 @@ bool fits_a_row(const Array& array) { return array.channels * array.values <= mo
 struct Cells {
   std::vector<std::string> names, values;
 };
-Cells cells_of(const engine::FileReport& report) {
-  Cells cells{report.columns, {}};
-  for (const double value : report.values) cells.values.push_back(number_text(value));
-  const Array& array = report.array;
+Cells cells_of(const Row& row) {
+  Cells cells{row.columns, {}};
+  for (const double value : row.values) cells.values.push_back(number_text(value));
+  const Array& array = row.array;
   for (std::int64_t i = 0; !array.name.empty() && fits_a_row(array); ++i) {
     if (i == array.channels * array.values) break;
     // As columns of one number are named: imhist_1, or imhist_r_1.
@@ -55,9 +56,13 @@ Cells cells_of(const engine::FileReport& report) {
       cells.values.push_back(number_text(array.numbers[static_cast<size_t>(i)]));
     }
   }
-  if (!report.hash.empty()) {
+  if (!row.hash.empty()) {
     cells.names.emplace_back("hash");
-    cells.values.push_back(report.hash);
+    cells.values.push_back(row.hash);
+  }
+  if (row.page > 0 && !cells.names.empty()) {
+    cells.names.insert(cells.names.begin(), "page");
+    cells.values.insert(cells.values.begin(), std::to_string(row.page));
   }
   return cells;
 }
@@ -65,8 +70,9 @@ Cells cells_of(const engine::FileReport& report) {
 // [values] or, of several channels, [channels][values]; a matrix is a list of its rows.
 Json array_value(const Array& array) {
   const auto channel = [&](std::int64_t c) {
-    const auto values = array.numbers.subspan(static_cast<size_t>(c * array.values),
-                                              static_cast<size_t>(array.values));
+    const auto values =
+        std::span(array.numbers)
+            .subspan(static_cast<size_t>(c * array.values), static_cast<size_t>(array.values));
     if (array.columns <= 1) return Json(values);
     Json rows = Json::array();
     const auto columns = static_cast<size_t>(array.columns);
@@ -130,13 +136,19 @@ void RunReporter::begin(std::int64_t files) {
 
 bool RunReporter::file(const engine::FileReport& report) {
   ++ended_;
+  if (!report.lost.empty() && report.state == State::done) {
+    note(printable(report.input.string()) + ": the result is without " +
+         printable(fmt::format("{}", fmt::join(report.lost, ", "))));
+  }
   if (report.state == State::failed) {
     ++failed_;
     tell_failure(report);
   } else {
     try {
       if (!report.bytes.empty()) write_stdout(report.bytes);
-      if (report.state == State::done) write_row(report);
+      if (report.state == State::done) {
+        for (const engine::FileReport::Row& row : report.rows) write_row(report, row);
+      }
     } catch (const Error& error) {
       output_failure_ = error.what();
       return false;
@@ -177,6 +189,7 @@ void RunReporter::tell_end(const engine::FileReport& report) {
       json["message"] = report.message;
     }
     if (report.clipped > 0) json["clipped"] = report.clipped;
+    if (!report.lost.empty()) json["lost"] = report.lost;
     say(dump(json));
   } else if (options_.progress == ProgressMode::lines && report.state != State::failed) {
     std::string line = fmt::format("[{}/{}] {}", ended_, files_, printable(report.input.string()));
@@ -191,15 +204,15 @@ void RunReporter::tell_end(const engine::FileReport& report) {
   }
 }
 
-void RunReporter::kinds(const std::vector<engine::FileReport>& kinds) {
+void RunReporter::kinds(const std::vector<Row>& kinds) {
   bool too_many = false;
-  for (const engine::FileReport& kind : kinds) {
+  for (const Row& kind : kinds) {
     for (std::string& name : cells_of(kind).names) {
       if (std::find(header_.begin(), header_.end(), name) == header_.end()) {
         header_.push_back(std::move(name));
       }
     }
-    const engine::FileReport::Array& array = kind.array;
+    const Array& array = kind.array;
     if (options_.rows == RowForm::json || fits_a_row(array) || std::exchange(too_many, true)) {
       continue;
     }
@@ -210,12 +223,14 @@ void RunReporter::kinds(const std::vector<engine::FileReport>& kinds) {
   }
 }
 
-std::string RunReporter::json_row(const engine::FileReport& report) const {
+std::string RunReporter::json_row(const engine::FileReport& report, const Row& row) const {
   Json json{{"file", report.input.string()}};
-  for (size_t i = 0; i < report.columns.size(); ++i) json[report.columns[i]] = report.values[i];
-  if (!report.array.numbers.empty()) json[report.array.name] = array_value(report.array);
-  if (!report.hash.empty()) json["hash"] = report.hash;
-  return json.size() > 1 ? dump(json) + "\n" : "";
+  for (size_t i = 0; i < row.columns.size(); ++i) json[row.columns[i]] = row.values[i];
+  if (!row.array.numbers.empty()) json[row.array.name] = array_value(row.array);
+  if (!row.hash.empty()) json["hash"] = row.hash;
+  if (json.size() == 1) return "";
+  if (row.page > 0) json["page"] = row.page;
+  return dump(json) + "\n";
 }
 
 std::string RunReporter::line_of(const std::string& first,
@@ -226,12 +241,12 @@ std::string RunReporter::line_of(const std::string& first,
   return line + "\n";
 }
 
-void RunReporter::write_row(const engine::FileReport& report) {
+void RunReporter::write_row(const engine::FileReport& report, const Row& row) {
   std::string text;
   if (options_.rows == RowForm::json) {
-    text = json_row(report);
+    text = json_row(report, row);
   } else {
-    const Cells cells = cells_of(report);
+    const Cells cells = cells_of(row);
     if (cells.names.empty()) return;
     std::vector<std::string> line(header_.size());
     for (size_t i = 0; i < cells.names.size(); ++i) {

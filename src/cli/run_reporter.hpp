@@ -30,7 +30,7 @@ class RunReporter : public engine::Progress {
  public:
   explicit RunReporter(const ReporterOptions& options);
 
-  void kinds(const std::vector<engine::FileReport>& kinds) override;
+  void kinds(const std::vector<engine::FileReport::Row>& kinds) override;
   void begin(std::int64_t files) override;
   bool file(const engine::FileReport& report) override;
   void out_of_memory(std::string_view input, std::string_view stage) noexcept override;
@@ -50,8 +50,8 @@ class RunReporter : public engine::Progress {
  private:
   void tell_failure(const engine::FileReport& report);
   void tell_end(const engine::FileReport& report);
-  void write_row(const engine::FileReport& report);
-  std::string json_row(const engine::FileReport& report) const;
+  void write_row(const engine::FileReport& report, const engine::FileReport::Row& row);
+  std::string json_row(const engine::FileReport& report, const engine::FileReport::Row& row) const;
   // The cells of a line of the table: `first`, and one a column of header_.
   std::string line_of(const std::string& first, const std::vector<std::string>& cells) const;
   void say(const std::string& line);

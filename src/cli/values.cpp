@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <thread>
 
 #include "core/error.hpp"
@@ -42,6 +43,34 @@ Shard parse_shard(const std::string& text) {
     }
   }
   throw Error("--shard: '" + text + "' is not I/N with I from 1 to N, such as 2/8");
+}
+
+std::vector<engine::PageRange> parse_pages(const std::string& text) {
+  const auto fail = [&] {
+    return Error("--pages: '" + text + "' is no list of pages, from 1, such as 1,3-5");
+  };
+  std::vector<engine::PageRange> out;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  const auto number = [&](int& to) {
+    const auto [after, error] = std::from_chars(at, end, to);
+    if (error != std::errc() || to < 1) throw fail();
+    at = after;
+  };
+  while (true) {
+    engine::PageRange range;
+    number(range.first);
+    range.last = range.first;
+    if (at != end && *at == '-') {
+      ++at;
+      range.last = std::numeric_limits<int>::max();
+      if (at != end && *at != ',') number(range.last);
+      if (range.last < range.first) throw fail();
+    }
+    out.push_back(range);
+    if (at == end) return out;
+    if (*at++ != ',') throw fail();
+  }
 }
 
 int parse_choice(const std::string& flag, const std::string& text,

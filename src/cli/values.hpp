@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/image.hpp"
+#include "engine/run.hpp"
 
 namespace impipe::cli {
 
@@ -17,6 +18,9 @@ struct Shard {
   int index = 1, count = 1;
 };
 Shard parse_shard(const std::string& text);
+
+// "1,3-5" and "2-", which has no end. Throws Error.
+std::vector<engine::PageRange> parse_pages(const std::string& text);
 
 PixelClass parse_class(const std::string& flag, const std::string& text);
 

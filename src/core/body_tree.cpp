@@ -250,6 +250,9 @@ const char* sign_of(Kind kind) {
 void look_at(const BodyTree& tree, BodyTraits& traits) {
   const bool over = tree.kind == Kind::call && tree.name == "over";
   traits.powers = traits.powers || (tree.kind == Kind::call && tree.name == "pow");
+  constexpr std::string_view functions[] = {"pow", "exp", "log", "sin", "cos", "tan", "atan2"};
+  traits.functions =
+      traits.functions || (tree.kind == Kind::call && std::ranges::count(functions, tree.name) > 0);
   traits.quotients = traits.quotients || over || tree.kind == Kind::quotient;
   traits.differences =
       traits.differences || tree.kind == Kind::difference || tree.kind == Kind::negative;
@@ -363,6 +366,7 @@ std::string body_text(const BodyTrees& body, const PartText& other) {
 BodyTraits traits_of(const PointBody& body) {
   BodyTraits traits;
   const std::optional<BodyTrees> trees = whole_body(body.text);
+  traits.functions = !trees;  // who knows
   if (!trees) return traits;
   for (const auto& [name, tree] : trees->locals) look_at(tree, traits);
   look_at(trees->result, traits);

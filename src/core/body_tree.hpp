@@ -66,6 +66,7 @@ std::string body_text(const BodyTrees& body, const PartText& other);
 // What backends ask about a point's body, whatever operator it is of.
 struct BodyTraits {
   bool powers = false;              // it calls pow
+  bool functions = false;           // it calls pow, exp, log or an angle's function
   bool quotients = false;           // it divides
   bool differences = false;         // it subtracts
   bool divides_by_uniform = false;  // by what is the same for every pixel: the word `over`

@@ -10,7 +10,6 @@
 #include <ctime>
 #include <memory>
 #include <new>
-#include <span>
 #include <sstream>
 #include <thread>
 #include <vector>
@@ -24,10 +23,10 @@ namespace {
 // Raised when it is measured in another way, so that old numbers do not count.
 constexpr const char* version = "device speed 1";
 
-jit::CacheKey key_of(const DeviceInfo& info, int threads) {
-  jit::CacheKey key;
-  key.source = version;
-  if (info.id == "cpu") key.options = fmt::format("{} threads", threads);
+VerdictKey key_of(const DeviceInfo& info, int threads) {
+  VerdictKey key;
+  key.question = version;
+  if (info.id == "cpu") key.question += fmt::format(", {} threads", threads);
   key.device = info.id + " " + info.name;
   key.driver = info.driver;
   return key;
@@ -78,10 +77,10 @@ std::string utc_now() {
 }
 
 DeviceSpeed speed_of(Device& device, int threads) {
-  const jit::CacheKey key = key_of(device.info(), threads);
+  const VerdictKey key = key_of(device.info(), threads);
   DeviceSpeed speed;
-  if (const auto known = backends::disk_cache().load(key)) {
-    std::istringstream text({reinterpret_cast<const char*>(known->data()), known->size()});
+  if (const auto known = backends::known_verdict(key)) {
+    std::istringstream text(*known);
     if (text >> speed.copy >> speed.link.up >> speed.link.down >> speed.date) return speed;
   }
   speed = {};
@@ -95,9 +94,8 @@ DeviceSpeed speed_of(Device& device, int threads) {
   if (device.info().id == "cpu") speed.copy = measure_copy_speed(threads);
   const std::string text =
       fmt::format("{} {} {} {}", speed.copy, speed.link.up, speed.link.down, speed.date);
-  backends::disk_cache().store(
-      key, std::as_bytes(std::span(text)),
-      fmt::format("speed of {}: copies at {:.1f} GB/s", key.device, speed.copy / 1e9));
+  backends::keep_verdict(
+      key, text, fmt::format("speed of {}: copies at {:.1f} GB/s", key.device, speed.copy / 1e9));
   return speed;
 }
 

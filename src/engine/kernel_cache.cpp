@@ -34,7 +34,7 @@ WarmEnd warm_cache(pipeline::Pipeline pipeline, const WarmOptions& options) {
     }
   });
   session.wait_for_kernels();
-  return {session.device().id, backends::compile_counts(), backends::disk_cache().not_kept(),
+  return {session.device().id, backends::compile_counts(), backends::kernels_not_kept(),
           session.take_warnings()};
 }
 

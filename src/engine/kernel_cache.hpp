@@ -9,9 +9,9 @@
 
 namespace impipe::engine {
 
-using jit::cache_folder;
-using jit::clear_cache;
-using jit::list_cache;
+using backends::cache_folder;
+using backends::clear_cache;
+using backends::list_cache;
 
 struct WarmOptions {
   DeviceChoice device;  // auto: the first GPU that can be used
@@ -21,7 +21,7 @@ struct WarmOptions {
 
 struct WarmEnd {
   std::string device;
-  jit::CompileCounts counts;
+  CompileCounts counts;
   int not_kept = 0;  // kernels that could not be written to the cache
   std::vector<std::string> warnings;
 };

@@ -68,6 +68,42 @@ void name_saves(std::span<const io::Input> inputs, std::vector<Picture>& picture
   }
 }
 
+// Where each page goes: into a file of its own where the template names pages, else into one file.
+// What cannot hold them fails alone.
+void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
+                std::span<const std::string> extensions, const NamingTask& task) {
+  const io::OutputTarget* target = task.target;
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    Picture& picture = pictures[i];
+    if (picture.failure || picture.pages.empty()) continue;
+    const bool names_pages = target != nullptr && target->name && target->name->has_page();
+    if (names_pages && picture.pages.size() > 1) {
+      picture.page_outputs = std::make_unique<std::vector<std::string>>();
+      for (const int page : picture.pages) {
+        picture.page_outputs->push_back(
+            target->name->expand(io::fields_of(inputs[i], extensions[i], i, page)));
+      }
+    } else if (names_pages) {
+      picture.output =
+          target->name->expand(io::fields_of(inputs[i], extensions[i], i, picture.pages.front()));
+    }
+    const std::string count = "it has " + std::to_string(picture.info->pages) + " pages, and ";
+    std::string why;
+    if (target != nullptr && target->kind == Kind::in_place &&
+        (picture.pages.size() < static_cast<size_t>(picture.info->pages) ||
+         !io::writes_pages(picture.output_format))) {
+      why = count + "--in-place would not keep all of them";
+    } else if (picture.pages.size() > 1 && picture.saves) {
+      why = count + "`save` is for files of one; give --pages";
+    } else if (target != nullptr && picture.pages.size() > 1 && !picture.page_outputs &&
+               !io::writes_pages(picture.output_format)) {
+      why = count + std::string(name_of(picture.output_format)) + " holds one; -o '{stem}_{page}." +
+            extensions[i] + "' names each, --pages takes some";
+    }
+    if (!why.empty()) picture.failure.reset(new Picture::Failure{"plan", why});
+  }
+}
+
 // Finds collisions among all that a run writes and reads.
 class Guard {
  public:
@@ -150,7 +186,11 @@ class Guard {
                     "' are the same file");
       }
     }
-    if (!picture.output.empty()) add_once(picture.output, writer(i, What::output));
+    if (picture.page_outputs) {
+      for (const std::string& path : *picture.page_outputs) add(path, writer(i, What::output));
+    } else if (!picture.output.empty()) {
+      add_once(picture.output, writer(i, What::output));
+    }
     if (!picture.saves) return;
     for (const fs::path& save : *picture.saves) add_once(save, writer(i, What::save));
   }
@@ -235,14 +275,16 @@ void refuse_unreplaceable(std::vector<Picture>& pictures) {
 std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
                          const NamingTask& task) {
   std::string note;
+  std::vector<std::string> extensions(pictures.size());
   if (task.target != nullptr) {
-    const std::vector<std::string> extensions = extensions_of(inputs, pictures, task);
+    extensions = extensions_of(inputs, pictures, task);
     io::PlannedOutputs outputs = io::plan_outputs(inputs, extensions, *task.target);
     for (size_t i = 0; i < pictures.size(); ++i) pictures[i].output = outputs.paths[i].string();
     note = std::move(outputs.note);
     if (task.target->kind == Kind::in_place) refuse_unreplaceable(pictures);
   }
   name_saves(inputs, pictures, task);
+  name_pages(inputs, pictures, extensions, task);
   Guard(inputs, pictures, task).check();
   return note;
 }
@@ -258,6 +300,9 @@ void sweep_folders(const std::vector<Picture>& pictures, bool in_place) {
   };
   for (const Picture& picture : pictures) {
     add(picture.output);
+    if (picture.page_outputs) {
+      for (const std::string& path : *picture.page_outputs) add(path);
+    }
     if (!picture.saves) continue;
     for (const fs::path& save : *picture.saves) add(save);
   }

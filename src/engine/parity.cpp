@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <span>
 
 #include "backends/registry.hpp"
 #include "engine/executor.hpp"
@@ -127,23 +126,20 @@ bool same_bits(const Outcome& a, const Outcome& b) {
 }
 
 std::string parity_failure(Device& device, ThreadPool& pool) {
-  jit::CacheKey key;
-  key.source = version;
-  for (const Probe& probe : probes) key.source += std::string("\n") + probe.pipeline;
-  key.device = device.info().id + " " + device.info().name;
-  key.driver = device.info().driver;
-  if (const auto known = backends::disk_cache().load(key)) {
-    return {reinterpret_cast<const char*>(known->data()), known->size()};
-  }
+  VerdictKey key{.question = version,
+                 .device = device.info().id + " " + device.info().name,
+                 .driver = device.info().driver};
+  for (const Probe& probe : probes) key.question += std::string("\n") + probe.pipeline;
+  if (const auto known = backends::known_verdict(key)) return *known;
   const auto cpu = backends::find_backend("cpu")->open(0, pool);
   std::string wrong;
   for (const Probe& probe : probes) {
     if (same_bits(compute(probe, *cpu), compute(probe, device))) continue;
     wrong += (wrong.empty() ? "" : ", ") + std::string(probe.name);
   }
-  backends::disk_cache().store(key, std::as_bytes(std::span(wrong)),
-                               "verdict on " + key.device + ", " + key.driver +
-                                   (wrong.empty() ? ": the CPU's bits" : ": wrong " + wrong));
+  backends::keep_verdict(key, wrong,
+                         "verdict on " + key.device + ", " + key.driver +
+                             (wrong.empty() ? ": the CPU's bits" : ": wrong " + wrong));
   return wrong;
 }
 

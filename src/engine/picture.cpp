@@ -1,7 +1,7 @@
 // Decodes, computes and encodes one picture.
 #include "engine/picture.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>
@@ -45,13 +45,6 @@ void hash_planes(std::uint64_t& hash, std::span<const Plane> planes) {
   }
 }
 
-// Whether the columns tell the last measurement.
-bool has_columns(const Plan& plan) {
-  return std::any_of(plan.columns.begin(), plan.columns.end(), [&](const PlanColumn& column) {
-    return column.value == *plan.last_measurement;
-  });
-}
-
 // Whether some pixel of a result may lie elsewhere than in the input.
 bool moves_pixels(const Plan& plan) {
   return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) {
@@ -86,6 +79,19 @@ HostImage black_image(const io::ImageInfo& info) {
 
 }  // namespace
 
+void add_columns(FileReport::Row& row, const Plan& plan, const Picture& picture,
+                 const PictureSettings& settings) {
+  bool told = !picture.output.empty() || !plan.last_measurement;
+  for (const PlanColumn& column : plan.columns) {
+    row.columns.push_back(column.name);
+    told = told || column.value == *plan.last_measurement;
+  }
+  if (told) return;
+  const PlanValue& value = plan.values[*plan.last_measurement];
+  row.array = {
+      settings.array_name, value.channels, value.values, plan.last_measurement_columns, {}};
+}
+
 std::string pixel_hash(const HostImage& image) {
   std::uint64_t hash = fnv_offset;
   hash_planes(hash, image.planes);
@@ -118,6 +124,10 @@ bool PictureWork::may_write(const std::filesystem::path& path) const {
 
 // Whether there is anything left to make: a file, or something for stdout.
 bool PictureWork::is_wanted() const {
+  if (picture_.page_outputs) {
+    return std::any_of(picture_.page_outputs->begin(), picture_.page_outputs->end(),
+                       [&](const std::string& path) { return may_write(path); });
+  }
   if (picture_.output.empty() || may_write(picture_.output)) return true;
   return picture_.saves && std::any_of(picture_.saves->begin(), picture_.saves->end(),
                                        [&](const auto& save) { return may_write(save); });
@@ -163,13 +173,16 @@ void PictureWork::decode() {
   } else if (picture_.missing_frame) {
     material_.image = black_image(*picture_.info);
   } else {
-    const io::Bytes bytes =
+    io::Bytes bytes =
         picture_.content ? std::move(*picture_.content) : io::read_picture(picture_.path);
     picture_.content.reset();
-    io::Decoded decoded = io::decode(bytes, settings_.decode);
-    material_.image = std::move(decoded.image);
-    metadata_ = std::move(decoded.metadata);
-    lost_ = std::move(decoded.lost);
+    if (has_pages()) {
+      file_ = std::move(bytes);
+    } else {
+      io::DecodeOptions options = settings_.decode;
+      if (!picture_.pages.empty()) options.page = picture_.pages.front();
+      take(io::decode(bytes, options));
+    }
   }
   for (size_t i = 0; i < settings_.operands.size(); ++i) {
     Operand& operand = *settings_.operands[i];
@@ -189,8 +202,53 @@ void PictureWork::compute_on(Session& session, Queue& queue, Material material) 
                       .stop = settings_.stop});
 }
 
+void PictureWork::take(io::Decoded decoded) {
+  material_.image = std::move(decoded.image);
+  metadata_ = std::move(decoded.metadata);
+  for (std::string& one : decoded.lost) {
+    if (std::find(lost_.begin(), lost_.end(), one) == lost_.end()) lost_.push_back(std::move(one));
+  }
+}
+
 void PictureWork::compute(int lane) {
   const FileAtWork at_work(picture_.path.c_str());
+  if (has_pages()) return compute_pages(lane);
+  compute_image(lane);
+  add_row(0);
+}
+
+void PictureWork::compute_pages(int lane) {
+  const std::map<std::string, HostImage> operands = material_.operands;
+  for (size_t i = 0; i < picture_.pages.size(); ++i) {
+    if (settings_.stop && settings_.stop()) return;
+    const int page = picture_.pages[i];
+    try {
+      io::DecodeOptions options = settings_.decode;
+      options.page = page;
+      io::Decoded decoded = io::decode(file_, options);
+      const io::ImageInfo info = decoded.info;
+      take(std::move(decoded));
+      material_.operands = operands;
+      compute_image(lane);
+      add_row(page + 1);
+      encode_page(i, info);
+    } catch (const Error& error) {
+      throw Error(fmt::format("page {}: {}", page + 1, error.what()), error.code());
+    }
+  }
+  file_ = {};
+}
+
+void PictureWork::add_row(int page) {
+  FileReport::Row row{.page = page, .columns = {}, .values = outcome_.columns, .hash = {}};
+  const Plan& plan = picture_.program->plan;
+  add_columns(row, plan, picture_, settings_);
+  if (!row.array.name.empty()) row.array.numbers = std::move(outcome_.last_measurement.numbers);
+  if (settings_.hash && plan.writes_image) row.hash = pixel_hash(outcome_.image);
+  result_.rows.push_back(std::move(row));
+}
+
+void PictureWork::compute_image(int lane) {
   const double begin = steady_seconds();
   const Lanes::Turn turn = settings_.lanes->take(lane);
   std::optional<size_t> device = turn.device;
@@ -214,7 +272,6 @@ void PictureWork::computed(const Turn& turn) {
     settings_.lanes->add(turn.device);
     tell_times(turn, settings_.step_times.add(*picture_.program, settings_.stage_texts, outcome_));
   }
-  result_.values = outcome_.columns;
 }
 
 void PictureWork::tell_times(const Turn& turn, const std::vector<int>& steps) const {
@@ -248,6 +305,7 @@ void PictureWork::tell_times(const Turn& turn, const std::vector<int>& steps) co
 }
 
 FileWork::Stack PictureWork::stack() const {
+  if (has_pages()) return {};
   const Session& session = settings_.lanes->first();
   const double bytes =
       picture_.program->bytes_per_pixel * static_cast<double>(material_.image.size().pixels());
@@ -279,6 +337,7 @@ void PictureWork::compute_stack(int lane, std::span<FileWork* const> files) {
     picture.picture_.program = program;
     picture.outcome_ = std::move(outcomes[i]);
     picture.computed({turn.device, lane, begin});
+    picture.add_row(0);
   }
 }
 
@@ -311,24 +370,57 @@ void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
   }
 }
 
-void PictureWork::check_losses(const io::Encoded& encoded) const {
-  std::vector<std::string> lost = lost_;
-  if (encoded.metadata_dropped) lost.emplace_back("metadata that cannot be written");
-  if (encoded.alpha_dropped) lost.emplace_back("its alpha");
-  if (encoded.place_dropped) lost.emplace_back("its display window and pixel aspect ratio");
-  if (lost.empty()) return;
-  std::string names;
-  for (const std::string& one : lost) names += (names.empty() ? "" : ", ") + one;
+void PictureWork::tell_losses(const io::Encoded& encoded) {
+  std::vector<std::string>& lost = result_.lost;
+  if (lost.empty()) lost = lost_;
+  for (const std::string& one : encoded.lost) {
+    if (std::find(lost.begin(), lost.end(), one) == lost.end()) lost.push_back(one);
+  }
+  if (lost.empty() || (!settings_.in_place && !settings_.strict)) return;
+  const std::string names = fmt::format("{}", fmt::join(lost, ", "));
+  if (settings_.strict) {
+    throw Error("--strict: the result would be without " + names, ExitCode::file_failed);
+  }
   throw Error("--in-place would lose what the file has beside its picture: " + names + "; give -o" +
                   (encoded.alpha_dropped ? "" : ", or --strip"),
               ExitCode::file_failed);
 }
 
-void PictureWork::encode() {
-  const FileAtWork at_work(picture_.path.c_str());
+void PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
   const Plan& plan = picture_.program->plan;
   if (metadata_.exr) metadata_.exr->moved = moves_pixels(plan);
-  if (settings_.hash && plan.writes_image) result_.hash = pixel_hash(outcome_.image);
+  if (picture_.output.empty()) return;
+  io::Bytes bytes;
+  if (plan.writes_image) {
+    const io::OutputType type =
+        io::output_type(&info, outcome_.image.type, picture_.output_format, settings_.cls);
+    io::Encoded encoded =
+        io::encode(outcome_.image, metadata_, type.format, type.cls, settings_.encode);
+    result_.clipped += encoded.clipped;
+    tell_losses(encoded);
+    bytes = std::move(encoded.bytes);
+  } else {
+    bytes = encode_measurement();
+  }
+  outcome_ = {};
+  if (!picture_.page_outputs) {
+    encoded_.push_back(std::move(bytes));
+  } else if (const std::string& path = (*picture_.page_outputs)[which]; may_write(path)) {
+    write(path, std::move(bytes));
+  }
+}
+
+void PictureWork::encode() {
+  const FileAtWork at_work(picture_.path.c_str());
+  if (has_pages()) {
+    // A run that was stopped has not made all of them.
+    if (encoded_.size() == picture_.pages.size()) {
+      write(picture_.output, io::join_tiff_pages(encoded_));
+    }
+    return;
+  }
+  const Plan& plan = picture_.program->plan;
+  if (metadata_.exr) metadata_.exr->moved = moves_pixels(plan);
   for (size_t i = 0; i < outcome_.saves.size(); ++i) {
     if (!may_write((*picture_.saves)[i])) continue;
     const io::OutputType type =
@@ -337,11 +429,9 @@ void PictureWork::encode() {
     io::Encoded encoded =
         io::encode(outcome_.saves[i], metadata_, type.format, type.cls, settings_.encode);
     result_.clipped += encoded.clipped;
+    tell_losses(encoded);
     write((*picture_.saves)[i], std::move(encoded.bytes));
     outcome_.saves[i] = {};
-  }
-  if (picture_.output.empty() && plan.last_measurement && !has_columns(plan)) {
-    result_.array = std::move(outcome_.last_measurement);
   }
   if (picture_.output.empty() || !may_write(picture_.output)) return;
   if (!plan.writes_image) return write(picture_.output, encode_measurement());
@@ -349,9 +439,7 @@ void PictureWork::encode() {
                                    picture_.output_class, settings_.encode);
   outcome_.image = {};
   result_.clipped += encoded.clipped;
-  result_.alpha_dropped = encoded.alpha_dropped;
-  result_.place_dropped = encoded.place_dropped;
-  if (settings_.in_place) check_losses(encoded);
+  tell_losses(encoded);
   write(picture_.output, std::move(encoded.bytes));
 }
 
@@ -359,6 +447,8 @@ void PictureWork::release() {
   material_ = {};
   outcome_ = {};
   metadata_ = {};
+  file_ = {};
+  encoded_ = {};
 }
 
 }  // namespace impipe::engine

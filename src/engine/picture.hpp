@@ -12,6 +12,7 @@
 #include "engine/lanes.hpp"
 #include "engine/operands.hpp"
 #include "engine/profile.hpp"
+#include "engine/progress.hpp"
 #include "engine/session.hpp"
 #include "engine/timeline.hpp"
 #include "io/codec.hpp"
@@ -51,7 +52,10 @@ struct Picture {
   PixelClass output_class = PixelClass::uint8;
   bool is_stdin = false;
   bool missing_frame = false;
-  std::string output;  // "-": stdout; empty when nothing is written
+  std::string output;      // "-": stdout; empty when nothing is written
+  std::vector<int> pages;  // from 0, of a file that has several; empty: the only one
+  // Instead of `output`: a file a page.
+  std::unique_ptr<std::vector<std::string>> page_outputs;
   std::unique_ptr<std::vector<std::filesystem::path>> saves;  // one a save of the plan, or null
 
   const std::map<std::string, ImageType>& partner_types() const;
@@ -67,13 +71,16 @@ struct PictureSettings {
   io::EncodeOptions encode;
   double most_memory = 0;  // bytes that there are
   bool in_place = false;
+  std::optional<PixelClass> cls;  // -d
   bool dry_run = false;
   bool update = false;
   bool no_clobber = false;
+  bool strict = false;  // what would be left out of a result is an error
   bool hash = false;
   std::vector<std::string> stage_texts;
   std::function<bool()> stop;
   std::atomic<std::int64_t> largest = 0;  // bytes of a picture, as they were estimated
+  std::string array_name;                 // of a measurement that a row has whole
   // For a profile: where times are told, and the picture whose index is 0.
   Timeline* timeline = nullptr;
   const Picture* first = nullptr;
@@ -82,13 +89,11 @@ struct PictureSettings {
 
 // What stays of the work for the report.
 struct PictureResult {
-  std::vector<double> values;
-  Measurement array;  // that no column and no file has
-  std::string hash;
+  std::vector<FileReport::Row> rows;
   io::Bytes bytes;  // the encoded result that goes to stdout
   std::int64_t clipped = 0;
-  bool alpha_dropped = false;
-  bool place_dropped = false;  // of an EXR
+  // What the file has beside its picture and the result has not, for a warning.
+  std::vector<std::string> lost;
 };
 
 class PictureWork : public FileWork {
@@ -112,6 +117,7 @@ class PictureWork : public FileWork {
   // Whether -u and --no-clobber let this file be written.
   bool may_write(const std::filesystem::path& path) const;
   void compute_on(Session& session, Queue& queue, Material material);
+  void compute_image(int lane);  // what `material_` holds
   // Where and when something was computed.
   struct Turn {
     std::optional<size_t> device;  // of the lanes; none: the CPU, for want of a device's memory
@@ -121,9 +127,18 @@ class PictureWork : public FileWork {
   void computed(const Turn& turn);  // the outcome is there
   // What was noted of this image, or of all that were computed with it.
   void tell_times(const Turn& turn, const std::vector<int>& steps) const;
+  bool has_pages() const { return picture_.pages.size() > 1; }
+  // Takes over what a decoder made.
+  void take(io::Decoded decoded);
+  // Of several pages one after the other, so that no more than one is in memory, as pixels.
+  void compute_pages(int lane);
+  // Encodes what was computed, of page `which` of those that are asked for; writes it where each
+  // page has a file.
+  void encode_page(size_t which, const io::ImageInfo& info);
+  void add_row(int page);
   void write(const std::filesystem::path& path, io::Bytes bytes);
-  // In place nothing of a file may get lost. Throws Error that names what would be.
-  void check_losses(const io::Encoded& encoded) const;
+  // Says what gets lost on the way to `path`. In place nothing may, nor with --strict: Error.
+  void tell_losses(const io::Encoded& encoded);
   io::Bytes encode_measurement() const;
 
   Picture& picture_;
@@ -132,8 +147,14 @@ class PictureWork : public FileWork {
   io::Metadata metadata_;
   std::vector<std::string> lost_;  // what the file holds beside the image and its metadata
   Outcome outcome_;
+  io::Bytes file_;                  // of several pages
+  std::vector<io::Bytes> encoded_;  // of the pages, each a file
   PictureResult result_;
 };
+
+// The columns of a picture's row, and the measurement that it has whole, without its numbers.
+void add_columns(FileReport::Row& row, const Plan& plan, const Picture& picture,
+                 const PictureSettings& settings);
 
 // FNV-1a, 64 bits, of the class, channels, size and pixels: 16 hexadecimal digits. Equal images
 // have equal hashes, whatever the format of their files.

@@ -72,35 +72,24 @@ std::string_view stage_of(const Picture& picture, const FileEnd& end) {
   return picture.failure ? std::string_view(picture.failure->stage) : name_of(end.part);
 }
 
-// The columns of a picture's row, and the measurement that it has whole.
-void add_columns(FileReport& report, const Picture& picture, const Program& program,
-                 const std::string& name_of_array) {
-  const Plan& plan = program.plan;
-  bool told = !picture.output.empty() || !plan.last_measurement;
-  for (const PlanColumn& column : plan.columns) {
-    report.columns.push_back(column.name);
-    told = told || column.value == *plan.last_measurement;
-  }
-  if (told) return;
-  const PlanValue& value = plan.values[*plan.last_measurement];
-  report.array = {name_of_array, value.channels, value.values, plan.last_measurement_columns, {}};
-}
-
-// What rows the pictures will have: a report for each of their programs.
-std::vector<FileReport> kinds_of(const std::vector<Picture>& pictures,
-                                 const std::string& name_of_array, bool hash) {
-  std::set<const Program*> seen;
-  std::vector<FileReport> kinds;
+// What rows the pictures will have: one for each of their programs.
+std::vector<FileReport::Row> kinds_of(const std::vector<Picture>& pictures,
+                                      const PictureSettings& settings) {
+  std::set<std::pair<const Program*, bool>> seen;
+  std::vector<FileReport::Row> kinds;
   for (const Picture& picture : pictures) {
-    if (!picture.program || !seen.insert(picture.program.get()).second) continue;
-    add_columns(kinds.emplace_back(), picture, *picture.program, name_of_array);
-    if (hash && picture.program->plan.writes_image) kinds.back().hash = "hash";
+    const bool has_pages = picture.pages.size() > 1;
+    if (!picture.program || !seen.insert({picture.program.get(), has_pages}).second) continue;
+    FileReport::Row& row = kinds.emplace_back();
+    row.page = has_pages ? 1 : 0;
+    add_columns(row, picture.program->plan, picture, settings);
+    if (settings.hash && picture.program->plan.writes_image) row.hash = "hash";
   }
   return kinds;
 }
 
 FileReport report_of(std::int64_t index, const Picture& picture, const PictureResult& result,
-                     const FileEnd& end, const std::string& name_of_array) {
+                     const FileEnd& end) {
   FileReport report;
   report.index = index;
   report.input = picture.path;
@@ -114,12 +103,10 @@ FileReport report_of(std::int64_t index, const Picture& picture, const PictureRe
       report.message = end.message;
       return report;
   }
-  add_columns(report, picture, *picture.program, name_of_array);
-  report.values = result.values;
-  report.array.numbers = result.array.numbers;
-  report.hash = result.hash;
+  report.rows = result.rows;
   report.bytes = result.bytes;
   report.clipped = result.clipped;
+  report.lost = result.lost;
   return report;
 }
 
@@ -138,14 +125,17 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
                    const pipeline::Pipeline& pipeline, std::int64_t memory) {
   settings.operands = parse_operands(options.with, pipeline.operands);
   settings.decode = {.max_pixels = options.max_pixels, .metadata = !options.strip};
-  settings.encode = {
-      .quality = options.quality,
-      .full_float = options.cls == PixelClass::single || options.cls == PixelClass::uint16};
+  settings.encode.quality = options.quality;
+  settings.encode.full_float =
+      options.cls == PixelClass::single || options.cls == PixelClass::uint16;
+  settings.encode.subsampling = options.subsampling;
   settings.pipes = memory;
   settings.in_place = options.in_place;
+  settings.cls = options.cls;
   settings.dry_run = options.dry_run;
   settings.update = options.update;
   settings.no_clobber = options.no_clobber;
+  settings.strict = options.session.strict;
   settings.hash = options.hash;
   settings.stop = options.stop;
   for (const pipeline::BoundStage& stage : pipeline.stages) {
@@ -178,7 +168,7 @@ void settle_outputs(WorkList& work, const io::OutputTarget* target, const Lanes&
 class Reports {
  public:
   Reports(WorkList& work, Lanes& lanes, Progress& progress)
-      : work_(work), lanes_(lanes), progress_(progress), array_(last_operator(lanes.pipeline())) {}
+      : work_(work), lanes_(lanes), progress_(progress) {}
 
   // After file `index`; false ends the batch. `file` is null where its work could not begin.
   bool file(std::int64_t index, const FileWork* file, const FileEnd& file_end) {
@@ -233,25 +223,16 @@ class Reports {
     static const PictureResult none;
     const Picture& picture = work_.pictures[static_cast<size_t>(index)];
     const auto& result = file == nullptr ? none : static_cast<const PictureWork*>(file)->result();
-    const FileReport report = report_of(index, picture, result, file_end, array_);
+    const FileReport report = report_of(index, picture, result, file_end);
     clipped_values_ += report.clipped;
     clipped_files_ += report.clipped > 0 ? 1 : 0;
-    if (result.alpha_dropped && !std::exchange(said_alpha_, true)) {
-      progress_.note(report.output.string() + ": the format holds no alpha, which is dropped");
-    }
-    if (result.place_dropped && !std::exchange(said_place_, true)) {
-      progress_.note(report.output.string() +
-                     ": the EXR's display window and pixel aspect ratio are lost");
-    }
     return progress_.file(report);
   }
 
   WorkList& work_;
   Lanes& lanes_;
   Progress& progress_;
-  const std::string array_;  // the name of a measurement that a row has whole
   FreeMemory free_memory_;
-  bool said_alpha_ = false, said_place_ = false;
   std::int64_t untold_ = 0;  // files that were done, but there was no memory to tell of them
   std::int64_t clipped_values_ = 0, clipped_files_ = 0;
 };
@@ -343,7 +324,8 @@ RunEnd run_files(pipeline::Pipeline pipeline, const RunOptions& options, Progres
                   std::to_string(memory >> 20) + " MiB in flight");
   std::optional<Timeline> timeline;
   if (options.profile) begin_timeline(timeline, settings, options, work.pictures);
-  progress.kinds(kinds_of(work.pictures, last_operator(pipeline), options.hash));
+  settings.array_name = last_operator(pipeline);
+  progress.kinds(kinds_of(work.pictures, settings));
   progress.begin(static_cast<std::int64_t>(work.pictures.size()));
   Reports reports(work, lanes, progress);
   const BatchEnd batch = run_pictures(work.pictures, settings, options, memory, pool, reports);

@@ -1,6 +1,7 @@
 // The main job: a pipeline over files.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -17,6 +18,11 @@ namespace impipe::engine {
 
 enum class MissingFrame { error, skip, black };
 
+// Pages, from 1, the last one included.
+struct PageRange {
+  int first = 1, last = 1;
+};
+
 struct RunOptions {
   DeviceChoice device;
   SessionOptions session;
@@ -25,6 +31,7 @@ struct RunOptions {
   bool recursive = false;
   std::string files_from;  // a list of inputs, "-" is stdin
   bool nul_separated = false;
+  std::vector<PageRange> pages;  // of files that have several; none: all
   MissingFrame missing_frame = MissingFrame::error;
   std::vector<std::string> with;  // "b=masks/"
   int shard_index = 1, shard_count = 1;
@@ -46,6 +53,7 @@ struct RunOptions {
   std::string format;             // an extension; empty: the output's, else the input's
   std::optional<PixelClass> cls;  // of the outputs
   int quality = 95;
+  std::optional<std::array<int, 2>> subsampling;  // see io::EncodeOptions
   bool strip = false;
   bool dry_run = false;
   bool update = false;

@@ -20,7 +20,7 @@ std::int64_t peak_process_memory() {
 
 void add_times(Profile& profile, const BatchEnd& batch, const PictureSettings& settings) {
   profile.times = batch.times;
-  const jit::CompileCounts compiled = backends::compile_counts();
+  const CompileCounts compiled = backends::compile_counts();
   profile.compiled = compiled.compiled;
   profile.cached = compiled.cached;
   profile.compile = compiled.seconds;

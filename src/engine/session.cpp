@@ -41,10 +41,17 @@ std::shared_ptr<const Program> Session::program(const ImageType& input,
   return known;
 }
 
+// IMPIPE_TEST_COMPILE_FIRST: each kernel before the next and before anything runs. Oclgrind
+// corrupts its memory when two threads compile, or one compiles while another runs a kernel.
+bool compiles_first() {
+  static const bool asked = std::getenv("IMPIPE_TEST_COMPILE_FIRST") != nullptr;
+  return asked;
+}
+
 // A GPU's compiler takes a tenth of a second a kernel: they are made side by side, while the first
 // pictures are decoded.
 std::vector<PendingKernel> Session::kernels_of(const Program& program, bool stacked) {
-  const bool compiles = device().id != "cpu" && options_.compile_aside;
+  const bool compiles = device().id != "cpu" && options_.compile_aside && !compiles_first();
   std::vector<PendingKernel> kernels;
   for (const PlaneKernel& planes : program.planes) {
     const auto make = [this, spec = planes.spec, stacked] { return made_kernel(spec, stacked); };
@@ -169,7 +176,7 @@ Session& Session::on_cpu(const OutOfDeviceMemory& reason) {
 }
 
 std::vector<std::string> Session::take_warnings() {
-  std::vector<std::string> all = backends::disk_cache().take_warnings();
+  std::vector<std::string> all = backends::take_cache_warnings();
   std::lock_guard lock(cpu_mutex_);
   for (std::string& warning : std::exchange(warnings_, {})) all.push_back(std::move(warning));
   return all;

@@ -47,9 +47,36 @@ void make_pictures(WorkList& work) {
   }
 }
 
+// Which pages of a file are asked for, and what the first of them is.
+void choose_pages(Picture& picture, const std::vector<PageRange>& wanted, ImageInfos& infos) {
+  const int count = picture.info->pages;
+  const auto is_wanted = [&](int page) {
+    return wanted.empty() || std::any_of(wanted.begin(), wanted.end(), [&](const PageRange& range) {
+             return page + 1 >= range.first && page + 1 <= range.last;
+           });
+  };
+  std::vector<int> pages;
+  for (int page = 0; page < count; ++page) {
+    if (is_wanted(page)) pages.push_back(page);
+  }
+  if (pages.empty()) {
+    throw Error(count == 1
+                    ? "it has one page, which --pages does not ask for"
+                    : "it has " + std::to_string(count) + " pages, none of which --pages asks for",
+                ExitCode::file_failed);
+  }
+  if (count == 1 || !io::reads_pages(picture.info->format)) return;
+  if (pages.front() > 0) {
+    picture.info = infos.keep(picture.content ? io::probe(*picture.content, pages.front())
+                                              : io::probe(picture.path, pages.front()));
+  }
+  picture.pages = std::move(pages);
+}
+
 // Reads the header of a picture, and of its partners.
 void probe(Picture& picture, const io::Input& input, bool black,
-           const std::optional<MadeImage>& source, PictureSettings& settings, ImageInfos& infos) {
+           const std::vector<PageRange>& pages, const std::optional<MadeImage>& source,
+           PictureSettings& settings, ImageInfos& infos) {
   if (source) {
     picture.info = infos.keep({.type = source->type, .stored = source->size, .detail = {}});
   } else if (picture.is_stdin) {
@@ -60,6 +87,7 @@ void probe(Picture& picture, const io::Input& input, bool black,
     picture.info = infos.keep(io::probe(picture.path, content, settings.pipes));
     if (!content.empty()) picture.content = std::make_unique<io::Bytes>(std::move(content));
   }
+  if (!source && !picture.missing_frame) choose_pages(picture, pages, infos);
   if (!settings.operands.empty()) picture.partners = std::make_unique<Picture::Partners>();
   for (const auto& operand : settings.operands) {
     std::vector<fs::path>& paths = picture.partners->paths;
@@ -130,7 +158,8 @@ void probe_all(WorkList& work, const RunOptions& options, const std::optional<Ma
     const FileAtWork at_work(picture.path.c_str());
     try {
       try {
-        probe(picture, work.inputs[static_cast<size_t>(i)], black, source, settings, infos);
+        probe(picture, work.inputs[static_cast<size_t>(i)], black, options.pages, source, settings,
+              infos);
       } catch (const Error& error) {
         fail(picture, "decode", error);
       }

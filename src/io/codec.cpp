@@ -15,10 +15,10 @@
 #include <new>
 
 #include "io/exr_layout.hpp"
+#include "io/file_metadata.hpp"
 #include "io/headers.hpp"
 #include "io/module.hpp"
 #include "io/orient.hpp"
-#include "io/verbatim.hpp"
 
 namespace impipe::io {
 namespace {
@@ -77,7 +77,7 @@ size_t read_fully(int file, std::byte* out, size_t count) {
   return done;
 }
 
-ImageInfo probe_source(const ByteSource& source) {
+ImageInfo probe_source(const ByteSource& source, int page = 0) {
   const std::string head = source.read_some(0, 16);
   ImageInfo info;
   const Format format = sniff_or_fail(std::as_bytes(std::span(head)));
@@ -85,7 +85,7 @@ ImageInfo probe_source(const ByteSource& source) {
     switch (format) {
       case Format::png: info = png_header(source); break;
       case Format::jpeg: info = jpeg_header(source); break;
-      case Format::tiff: info = tiff_header(source); break;
+      case Format::tiff: info = tiff_header(source, page); break;
       case Format::bmp: info = bmp_header(source); break;
       case Format::webp: info = webp_header(source); break;
       case Format::exr: info = exr_layout(source).info; break;
@@ -98,6 +98,10 @@ ImageInfo probe_source(const ByteSource& source) {
     if (!what.starts_with("truncated: ")) throw;
     fail("truncated " + std::string(name_of(format)) + std::string(what.substr(9)));
   }
+  if (page >= info.pages || (page > 0 && !reads_pages(format))) {
+    fail("it has no page " + std::to_string(page + 1));
+  }
+  info.page = page;
   if (info.stored.width <= 0 || info.stored.height <= 0) {
     fail(std::string(name_of(format)) + " without pixels (" + to_string(info.stored) + ")");
   }
@@ -124,8 +128,9 @@ HostImage with_alpha_of(HostImage image, PixelClass cls) {
 HostImage make_image(const ImageType& type, Size size) { return HostImage(type, size); }
 
 // Whatever a header claims is compared with the limits and with the file before memory is taken.
-void check_claims(const ImageInfo& info, std::int64_t file_bytes, std::int64_t max_pixels) {
-  if (info.pages > 1) {
+void check_claims(const ImageInfo& info, std::int64_t file_bytes, std::int64_t max_pixels,
+                  bool any_page) {
+  if (info.pages > 1 && (!any_page || !reads_pages(info.format))) {
     fail("it has " + std::to_string(info.pages) + " pages; impipe reads files of one page");
   }
   const bool tile_counts = info.tile.pixels() > info.stored.pixels();
@@ -169,11 +174,14 @@ auto from_module(Call call) {
   }
 }
 
-// "PPPPPPPPPPPPGRAY…": the colour space that a profile is for.
-bool profile_fits(const Bytes& icc, int channels) {
-  if (icc.size() < 20) return false;
-  const std::string_view space(reinterpret_cast<const char*>(icc.data()) + 16, 4);
-  return space == (channels == 1 ? "GRAY" : "RGB ");
+// Like the JPEG that the image was made from.
+JpegStorage jpeg_storage_for(const Metadata& metadata, const EncodeOptions& options) {
+  JpegStorage storage = metadata.jpeg.value_or(JpegStorage{});
+  if (options.subsampling) {
+    storage.across = (*options.subsampling)[0];
+    storage.down = (*options.subsampling)[1];
+  }
+  return storage;
 }
 
 }  // namespace
@@ -224,9 +232,17 @@ bool is_picture(const std::filesystem::path& path) {
   return got > 0 && sniff({head, static_cast<size_t>(got)}).has_value();
 }
 
-ImageInfo probe(std::span<const std::byte> bytes) { return probe_source(ByteSource(bytes)); }
+ImageInfo probe(std::span<const std::byte> bytes, int page) {
+  return probe_source(ByteSource(bytes), page);
+}
 
-ImageInfo probe(const std::filesystem::path& path) {
+ImageInfo probe(const std::filesystem::path& path, int page) {
+  if (page > 0) {
+    const OpenFile file(path);
+    struct stat status = {};
+    if (fstat(file.get(), &status) != 0) fail(std::strerror(errno));
+    return probe_source(ByteSource(file.get(), status.st_size), page);
+  }
   Bytes content;
   PipeBudget no_limit = std::numeric_limits<std::int64_t>::max();
   return probe(path, content, no_limit);
@@ -246,8 +262,9 @@ ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& b
 
 Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   Decoded out;
-  out.info = probe(bytes);
-  check_claims(out.info, static_cast<std::int64_t>(bytes.size()), options.max_pixels);
+  out.info = probe(bytes, options.page.value_or(0));
+  check_claims(out.info, static_cast<std::int64_t>(bytes.size()), options.max_pixels,
+               options.page.has_value());
   const Format format = out.info.format;
   if (format == Format::npy) {
     out.image = decode_npy(bytes);
@@ -269,13 +286,12 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
            to_string(out.info.stored) + ", " + to_string(out.info.type) + ", its pixels are " +
            to_string(out.image.size()) + ", " + to_string(out.image.type));
     }
-    if (options.metadata && traits(format).metadata) {
-      out.metadata = from_module([&] { return module.read_metadata(bytes, format); });
-      if (out.metadata.damaged) out.lost.push_back("metadata that cannot be read");
-      out.metadata.pieces = verbatim_pieces(bytes, format);
-      out.metadata.pieces_of = format;
-    }
     out.image = orient(std::move(out.image), out.info.orientation);
+  }
+  if (options.metadata && format != Format::exr) {
+    MetadataRead read = from_module([&] { return read_metadata(bytes, out.info); });
+    out.metadata = std::move(read.metadata);
+    out.lost = std::move(read.lost);
   }
   return out;
 }
@@ -310,7 +326,8 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
   if (channels > 1 && cls == PixelClass::logical && format != Format::npy) {
     ready = convert(ready, PixelClass::uint8);
   }
-  out.place_dropped = metadata.exr && has_place(*metadata.exr);
+  if (out.alpha_dropped) out.lost.emplace_back("alpha");
+  bool place_dropped = metadata.exr && has_place(*metadata.exr);
   switch (format) {
     case Format::npy: out.bytes = encode_npy(ready); break;
     case Format::bmp: out.bytes = encode_bmp(ready); break;
@@ -321,25 +338,23 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       if (ready.type.alpha) ready = associate_alpha(ready, glows);
       EncodeOptions stored = options;
       stored.exr = exr_storage_for(ready, image.type.cls, metadata.exr, options.full_float);
-      out.place_dropped = out.place_dropped && !has_place(stored.exr);
+      place_dropped = place_dropped && !has_place(stored.exr);
       const CodecModule& module = codec_module(format);
       out.bytes = from_module([&] { return module.encode(ready, format, stored); });
       break;
     }
     default: {
       const CodecModule& module = codec_module(format);
-      out.bytes = from_module([&] { return module.encode(ready, format, options); });
-      Metadata kept = metadata;
-      if (!profile_fits(kept.icc, ready.type.channels)) kept.icc.clear();
-      if (traits(format).metadata && !kept.empty()) {
-        const size_t bare = out.bytes.size();
-        out.bytes = from_module(
-            [&] { return module.add_metadata(std::move(out.bytes), format, kept, ready.size()); });
-        out.metadata_dropped = out.bytes.size() == bare;
-      }
-      if (kept.pieces_of == format) out.bytes = with_pieces(out.bytes, kept.pieces, format);
+      EncodeOptions stored = options;
+      stored.jpeg = jpeg_storage_for(metadata, options);
+      stored.big_endian_tiff =
+          metadata.exif.empty() ? metadata.big_endian : text_of(metadata.exif).starts_with("MM");
+      out.bytes = from_module([&] { return module.encode(ready, format, stored); });
     }
   }
+  if (place_dropped) out.lost.emplace_back("display window and pixel aspect ratio");
+  out.bytes = from_module(
+      [&] { return with_metadata(std::move(out.bytes), format, metadata, ready, out.lost); });
   return out;
 }
 

@@ -3,6 +3,7 @@
 // caller, who knows the path, puts it in front.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -27,6 +28,7 @@ struct ImageInfo {
   int orientation = 1;  // EXIF: 1 to 8, applied by decode
   bool lossy = false;   // stored with loss: JPEG, most WebP
   int pages = 1;        // pictures in the file: pages of a TIFF, frames of an animation
+  int page = 0;         // which of them this is
   Size tile;            // of a tiled TIFF; a tile is unpacked as a whole
   // Fewer bytes than this cannot hold such an image, and why; 0 where there is no bound.
   std::int64_t least_bytes = 0;
@@ -50,22 +52,25 @@ Bytes read_picture(int file_descriptor, PipeBudget& budget);
 // Whether the content of a file is a picture; false also for what cannot be read.
 bool is_picture(const std::filesystem::path& path);
 
-ImageInfo probe(std::span<const std::byte> bytes);
+// `page`: which picture of the file, from 0.
+ImageInfo probe(std::span<const std::byte> bytes, int page = 0);
 // Reads only the header, but of a pipe, which can be read only once, everything, into `content`.
 ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& budget);
-ImageInfo probe(const std::filesystem::path& path);
+ImageInfo probe(const std::filesystem::path& path, int page = 0);
 
 struct DecodeOptions {
   // More pixels than this is an error, found before anything is allocated.
   std::int64_t max_pixels = std::int64_t{1} << 30;
   bool metadata = true;  // false: leave Decoded::metadata empty (--strip)
+  // From 0. Without it, a file of several pages is an error.
+  std::optional<int> page;
 };
 
 struct Decoded {
   HostImage image;
   Metadata metadata;
   ImageInfo info;
-  // What the file holds beside these, for messages: "a comment". To replace the file would lose it.
+  // What the file holds beside these, for messages: "further pictures (MPF)".
   std::vector<std::string> lost;
 };
 // Channels are red, green, blue; alpha is straight; the EXIF orientation is applied.
@@ -75,21 +80,33 @@ struct EncodeOptions {
   int quality = 95;  // of JPEG and lossy WebP
   bool lossy_webp = false;
   bool full_float = false;  // EXR: 32-bit floats even where the input has 16-bit ones
-  ExrStorage exr;           // set by `encode` from the metadata
+  // Pixels that a sample of a JPEG's colour differences stands for, across and down; without it
+  // those of the JPEG that the image was made from, else 2 and 2.
+  std::optional<std::array<int, 2>> subsampling;
+  // Set by `encode` from the metadata.
+  ExrStorage exr;
+  JpegStorage jpeg;
+  bool big_endian_tiff = false;
 };
 
 struct Encoded {
   Bytes bytes;
-  std::int64_t clipped = 0;       // values outside 0 … white, or not a number
-  bool alpha_dropped = false;     // the format holds none
-  bool metadata_dropped = false;  // it could not be written
-  // The place of an EXR's pixels in its display window, or their aspect ratio, is lost.
-  bool place_dropped = false;
+  std::int64_t clipped = 0;    // values outside 0 … white, or not a number
+  bool alpha_dropped = false;  // the format holds none
+  // What the format cannot hold, for messages: "EXIF", "alpha".
+  std::vector<std::string> lost;
 };
 // Converts the image to `cls` (which the format must hold, see output_type) and encodes it.
 // Throws Error when an image without a white goes to an integer class.
 Encoded encode(const HostImage& image, const Metadata& metadata, Format format, PixelClass cls,
                const EncodeOptions& options = {});
+
+// Whether each of several pictures in such a file can be read, and written.
+inline bool reads_pages(Format format) { return format == Format::tiff || format == Format::webp; }
+inline bool writes_pages(Format format) { return format == Format::tiff; }
+// One file of the pages, each of which is a whole file of this format. big_tiff: with offsets of 64
+// bits, however small it is.
+Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff = false);
 
 // What an image is written as.
 struct OutputType {

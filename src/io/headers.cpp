@@ -243,8 +243,8 @@ ImageInfo jpeg_header(const ByteSource& source) {
   return info;
 }
 
-ImageInfo tiff_header(const ByteSource& source) {
-  const TiffHeader header = read_tiff(source);
+ImageInfo tiff_header(const ByteSource& source, int page) {
+  const TiffHeader header = read_tiff(source, page);
   const TiffLayout& l = header.layout;
   ImageInfo info{.format = Format::tiff};
   info.type = image_type_of(l);

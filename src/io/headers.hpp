@@ -11,7 +11,7 @@ namespace impipe::io {
 
 ImageInfo png_header(const ByteSource& source);
 ImageInfo jpeg_header(const ByteSource& source);
-ImageInfo tiff_header(const ByteSource& source);
+ImageInfo tiff_header(const ByteSource& source, int page = 0);
 ImageInfo bmp_header(const ByteSource& source);
 ImageInfo webp_header(const ByteSource& source);
 

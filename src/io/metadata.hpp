@@ -29,18 +29,46 @@ struct ExrStorage {
   bool operator==(const ExrStorage&) const = default;
 };
 
+// Pixels a unit of length. Without a unit only the ratio of the two counts.
+struct Resolution {
+  enum class Unit { none, inch, centimetre, metre };
+  double x = 1, y = 1;
+  Unit unit = Unit::none;
+  bool operator==(const Resolution&) const = default;
+};
+
+// How a JPEG stores its pixels, so that a JPEG made from it stores them alike.
+struct JpegStorage {
+  // A sample of the colour differences stands for so many pixels.
+  int across = 2, down = 2;
+  bool progressive = false;
+  bool operator==(const JpegStorage&) const = default;
+};
+
+// A chunk of a PNG or a segment of a JPEG that is carried as it is, into files of its own format.
+struct Piece {
+  std::string name;   // for messages: "text 'Title'", "gamma"
+  std::string bytes;  // the whole of it, its frame included
+};
+
 struct Metadata {
-  std::vector<std::byte> exif;  // a TIFF structure ("II*\0…"), orientation already reset to 1
-  std::vector<std::byte> icc;   // an ICC profile
-  std::string xmp;              // an XMP packet
-  // PNG chunks or JPEG segments with texts, comments, IPTC and the resolution, for files of the
-  // same format (io/verbatim.hpp).
-  std::vector<std::byte> pieces;
+  std::vector<std::byte> exif;   // a TIFF structure ("II*\0…"), orientation already reset to 1
+  std::vector<std::byte> icc;    // an ICC profile
+  std::string icc_name = "icc";  // as PNG has it
+  std::string xmp;               // an XMP packet
+  std::vector<std::byte> photoshop;  // image resources ("8BIM…"), IPTC among them
+  std::optional<Resolution> resolution;
+  std::vector<std::string> comments;
+  std::vector<Piece> pieces;
   std::optional<Format> pieces_of;
-  bool damaged = false;           // there was more than could be read
-  std::optional<ExrStorage> exr;  // of an EXR
+  bool big_endian = false;          // of a TIFF: so are TIFFs made from it
+  std::optional<JpegStorage> jpeg;  // of a JPEG of colours
+  std::optional<ExrStorage> exr;    // of an EXR
   // Without what is for one format alone.
-  bool empty() const { return exif.empty() && icc.empty() && xmp.empty(); }
+  bool empty() const {
+    return exif.empty() && icc.empty() && xmp.empty() && photoshop.empty() && !resolution &&
+           comments.empty();
+  }
 };
 
 }  // namespace impipe::io

@@ -58,7 +58,7 @@ int xmp_orientation(std::string_view packet) {
   return 0;
 }
 
-void SaidOrientation::hear_raw_profile(std::string_view keyword, std::string_view text) {
+std::string raw_profile_bytes(std::string_view text) {
   std::string bytes;
   size_t at = 0;
   for (int line = 0; line < 3; ++line) at = std::min(text.find('\n', at), text.size() - 1) + 1;
@@ -73,6 +73,11 @@ void SaidOrientation::hear_raw_profile(std::string_view keyword, std::string_vie
       high = -1;
     }
   }
+  return bytes;
+}
+
+void SaidOrientation::hear_raw_profile(std::string_view keyword, std::string_view text) {
+  const std::string bytes = raw_profile_bytes(text);
   if (keyword == "Raw profile type xmp") return hear_xmp(bytes);
   if (raw_profile == 0) raw_profile = exif_orientation(bytes);
 }

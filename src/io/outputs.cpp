@@ -182,7 +182,8 @@ void name_in_folder(std::span<const Input> inputs, std::span<const std::string> 
 }  // namespace
 
 NameTemplate NameTemplate::parse(std::string_view text, std::string_view origin) {
-  static const std::array<std::string, 6> names{"dir", "stem", "name", "ext", "index", "frame"};
+  static const std::array<std::string, 7> names{"dir",   "stem",  "name", "ext",
+                                                "index", "frame", "page"};
   NameTemplate out;
   out.text_ = text;
   const auto error = [&](size_t begin, size_t end, const std::string& message) {
@@ -213,20 +214,21 @@ NameTemplate NameTemplate::parse(std::string_view text, std::string_view origin)
     const auto known = std::find(names.begin(), names.end(), name);
     if (known == names.end()) {
       const std::string hint = did_you_mean(name, names);
-      throw error(at + 1, at + 1 + std::max<size_t>(colon, 1),
-                  "unknown field '" + name + "'" +
-                      (hint.empty() ? "; fields are dir, stem, name, ext, index, frame" : hint));
+      throw error(
+          at + 1, at + 1 + std::max<size_t>(colon, 1),
+          "unknown field '" + name + "'" +
+              (hint.empty() ? "; fields are dir, stem, name, ext, index, frame, page" : hint));
     }
     Part part{.field = static_cast<Field>(1 + (known - names.begin())), .literal = {}};
     if (colon < inside.size()) {
       const std::string_view width = inside.substr(colon + 1);
-      const bool number = part.field == Field::index || part.field == Field::frame;
+      const bool number = part.field >= Field::index;
       const bool digits = !width.empty() && width.size() <= 2 &&
                           width.find_first_not_of("0123456789") == width.npos;
       if (!number || !digits) {
         throw error(at + 1 + colon, close,
                     number ? "the width of '" + name + "' is a number such as 05"
-                           : "'" + name + "' has no width; index and frame have");
+                           : "'" + name + "' has no width; index, frame and page have");
       }
       part.digits = std::stoi(std::string(width));
     }
@@ -259,6 +261,7 @@ std::string NameTemplate::expand(const NameFields& fields) const {
         }
         out += padded(*fields.frame, part.digits);
         break;
+      case Field::page: out += padded(fields.page, part.digits); break;
     }
   }
   return out;
@@ -266,9 +269,16 @@ std::string NameTemplate::expand(const NameFields& fields) const {
 
 bool NameTemplate::has_fields() const {
   for (const Part& part : parts_) {
-    if (part.field != Field::none && part.field != Field::ext) return true;
+    if (part.field != Field::none && part.field != Field::ext && part.field != Field::page) {
+      return true;
+    }
   }
   return false;
+}
+
+bool NameTemplate::has_page() const {
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [](const Part& part) { return part.field == Field::page; });
 }
 
 OutputTarget parse_target(const std::string& output, bool in_place, std::optional<Format> format) {
@@ -313,11 +323,12 @@ std::string output_extension(const fs::path& input, OutputType type, int channel
   return std::string(usual);
 }
 
-NameFields fields_of(const Input& input, std::string extension, std::size_t index) {
+NameFields fields_of(const Input& input, std::string extension, std::size_t index, int page) {
   return {.input = input.is_stdin ? fs::path("stdin") : input.path,
           .extension = std::move(extension),
           .index = static_cast<std::int64_t>(index) + 1,
-          .frame = input.frame};
+          .frame = input.frame,
+          .page = std::int64_t{page} + 1};
 }
 
 PlannedOutputs plan_outputs(std::span<const Input> inputs, std::span<const std::string> extensions,

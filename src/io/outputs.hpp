@@ -20,6 +20,7 @@ struct NameFields {
   std::string extension;        // {ext}, without a point
   std::int64_t index = 1;       // {index}: from 1, in the order of the inputs
   std::optional<std::int64_t> frame;
+  std::int64_t page = 1;  // {page}: from 1
 };
 
 // "out/{stem}_{index:05}.png", taken apart. `{{` and `}}` are braces.
@@ -32,10 +33,11 @@ class NameTemplate {
   std::string expand(const NameFields& fields) const;
   // Whether different inputs can get different names.
   bool has_fields() const;
+  bool has_page() const;  // whether pages of one input get different names
   const std::string& text() const { return text_; }
 
  private:
-  enum class Field { none, dir, stem, name, ext, index, frame };
+  enum class Field { none, dir, stem, name, ext, index, frame, page };
   struct Part {
     Field field = Field::none;
     std::string literal;
@@ -72,8 +74,8 @@ struct PlannedOutputs {
 PlannedOutputs plan_outputs(std::span<const Input> inputs, std::span<const std::string> extensions,
                             const OutputTarget& target);
 
-// What the fields of a name template stand for, for this input.
-NameFields fields_of(const Input& input, std::string extension, std::size_t index);
+// What the fields of a name template stand for, for this page, from 0, of this input.
+NameFields fields_of(const Input& input, std::string extension, std::size_t index, int page = 0);
 
 // Makes the folder and looks whether files can be made in it. Throws Error (usage).
 void prepare_folder(const std::filesystem::path& folder);

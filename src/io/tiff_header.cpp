@@ -291,7 +291,7 @@ TiffHeader header_of(Directory directory, std::int64_t begin, const ByteSource& 
 
 }  // namespace
 
-TiffHeader read_tiff(const ByteSource& source) {
+TiffHeader read_tiff(const ByteSource& source, int page) {
   std::optional<TiffHeader> header;
   int pages = 0;
   Directories directories(source);
@@ -313,15 +313,18 @@ TiffHeader read_tiff(const ByteSource& source) {
     }
     has_children = has_children || directory.has_children;
     if (directory.is_page) {
-      if (pages++ == 0) header = header_of(std::move(directory), begin, source);
+      if (pages++ == page) header = header_of(std::move(directory), begin, source);
     } else if (!reduced) {
       reduced = header_of(std::move(directory), begin, source);
     }
   }
   if (header) {
     header->pages = pages;
+    header->others = static_cast<int>(seen.size()) - pages;
+    header->has_children = has_children;
     return *header;
   }
+  if (page > 0) fail("it has no page " + std::to_string(page + 1));
   if (!reduced) fail("damaged TIFF: no directory in it");
   // What calls itself reduced is the whole picture when there is no other.
   if (has_children)

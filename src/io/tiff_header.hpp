@@ -55,12 +55,14 @@ struct TiffHeader {
   TiffLayout layout;
   std::int64_t directory = 0;  // where the directory of the picture begins
   int pages = 1;
+  int others = 0;                 // reduced images and masks
+  bool has_children = false;      // pictures in sub-directories
   bool says_orientation = false;  // the layout's has a tag
   std::string xmp;                // its packet
 };
-// Reads every directory of the file. The picture is the first that is no reduced image and no mask;
-// the pages are all of those.
-TiffHeader read_tiff(const ByteSource& source);
+// Reads every directory of the file. Its pages are those that are no reduced images and no masks;
+// the picture is the page-th of them, from 0.
+TiffHeader read_tiff(const ByteSource& source, int page = 0);
 
 // The image that such pixels become. Throws Error for what an image cannot hold.
 ImageType image_type_of(const TiffLayout& layout);

@@ -289,17 +289,17 @@ class Writing(ProgramTest):
         self.assertEqual(header["dataWindow"], box(-3, 4, 7, 5))
         self.assertEqual(header["displayWindow"], box(0, 0, 64, 48))
         self.assertEqual(header["pixelAspectRatio"], struct.pack("<f", 2))
-        self.assertNotIn("lost", run.err)
-        lost = ": the EXR's display window and pixel aspect ratio are lost"
+        self.assertNotIn("without", run.err)
+        lost = ": the result is without display window and pixel aspect ratio"
         for pipeline in ["fliplr", "imresize 2", "imcrop 1 1 3 3"]:
             with self.subTest(pipeline):
                 header, run = self.written(data, pipeline)
                 self.assertEqual(header["dataWindow"], header["displayWindow"])
                 self.assertEqual(header["dataWindow"][:8], bytes(8))
                 self.assertEqual(header["pixelAspectRatio"], struct.pack("<f", 1))
-                self.assertIn("out/a.exr" + lost, run.err)
+                self.assertIn("a.exr" + lost, run.err)
         run = self.impipe("imgaussfilt 1", "a.exr", "-o", "a.png")
-        self.assertIn("a.png" + lost, run.err)
+        self.assertIn("a.exr" + lost, run.err)
 
     def test_alpha_is_multiplied_in(self):
         alpha = np.full((5, 7), 0.5, np.float32)

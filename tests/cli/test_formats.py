@@ -30,10 +30,11 @@ def rounded(values, top, full):
 
 
 class Formats(ProgramTest):
-    def read(self, data, pipeline=IDENTITY, name="in.tif"):
+    def read(self, data, pipeline=IDENTITY, name="in.tif", without=""):
         self.write(name, data)
         result = self.impipe(pipeline, name, "-o", "out.npy")
-        self.assertEqual(result.err, "")
+        self.assertEqual(result.err,
+                         without and f"impipe: {name}: the result is without {without}\n")
         return np.load(self.path("out.npy"))
 
     def refuses(self, data, reason, name="in.tif", *flags):
@@ -346,8 +347,14 @@ class OneHeaderTwoReaders(Formats):
 
 
 class Pages(Formats):
-    def has_pages(self, name, data, count, what="pages"):
-        self.refuses(data, f"it has {count} pages; impipe reads files of one page", name)
+    def has_pages(self, name, data, count):
+        if name.endswith((".tif", ".webp")):
+            self.write(name, data)
+            run = self.impipe(IDENTITY, name, "-o", "out.npy", code=1)
+            self.assertEqual(run.err, f"impipe: {name}: plan: it has {count} pages, and NPY holds "
+                             "one; -o '{stem}_{page}.npy' names each, --pages takes some\n")
+        else:
+            self.refuses(data, f"it has {count} pages; impipe reads files of one page", name)
         self.assertRegex(self.impipe("info", name).out, f", {count} pages\n$")
         self.assertIn(f'"pages":{count},', self.impipe("info", "--json", name).out)
 
@@ -363,9 +370,11 @@ class Pages(Formats):
         small = page(pixels[:2, :3], subfile=1)
         mask = page((pixels > 99).astype(np.uint8), photometric=4, bits=1, subfile=4)
         old = page(pixels[:2, :3], tags=[(255, 3, [2])])
-        for pages in [(page(pixels), small), (page(pixels), small, mask), (page(pixels), old),
-                      (small, page(pixels)), (old, mask, page(pixels))]:
-            self.equal(self.read(tiff(*pages)), pixels)
+        one, two = "a reduced image or mask", "2 reduced images or masks"
+        for without, pages in [(one, (page(pixels), small)), (two, (page(pixels), small, mask)),
+                               (one, (page(pixels), old)), (one, (small, page(pixels))),
+                               (two, (old, mask, page(pixels)))]:
+            self.equal(self.read(tiff(*pages), without=without), pixels)
         self.equal(self.read(tiff(small)), pixels[:2, :3])
         self.has_pages("in.tif", tiff(page(pixels), small, page(pixels), small), 2)
         self.refuses(tiff(page(pixels[:2, :3], subfile=1, tags=[(330, 4, [8])])),

@@ -123,13 +123,24 @@ class Limits(ProgramTest):
 
     def run_limited(self, pipeline, source, device):
         """Exit code, stdout and stderr; the run is given up after some time."""
-        def limit():
-            if not SANITIZED:
-                resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
         pictures = self.pictures
         if any(text in pipeline for text in ON_ONE_PIXEL):
             pictures = ["in/1x1-uint8.npy"]
-        arguments = [PROGRAM, pipeline, *([] if source else pictures), "--device", device]
+        if source:
+            return self.run_on([], pipeline, device)
+        if not UNDER_OCLGRIND:
+            return self.run_on(pictures, pipeline, device)
+        # It compiles or runs one kernel at a time.
+        runs = [self.run_on([picture], pipeline, device) for picture in pictures]
+        codes = [code for code, _, _ in runs if code != 0]
+        return codes[0] if codes else 0, *("".join(run[k] for run in runs) for k in (1, 2))
+
+    def run_on(self, pictures, pipeline, device):
+        def limit():
+            if not SANITIZED:
+                resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+        arguments = [PROGRAM, pipeline, *pictures, "--device", device]
+        arguments += ["-j", "1"] if UNDER_OCLGRIND else []
         ends_in_image = self.ends_in_image[pipeline.split("|")[-1].split()[0]]
         arguments += ["--hash", "-n", "-o", "out"] if ends_in_image else []
         try:

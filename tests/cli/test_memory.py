@@ -28,7 +28,6 @@ class Memory(ProgramTest):
         return self.impipe(*arguments, code=code, env=env)
 
     def test_a_sample_of_all_allocations(self):
-        # Without XMP: exiv2's parser of it may wait for its own lock for ever.
         chosen = ("^(png|png_exif|jpeg|jpeg_large|tiff|webp_exif|npy|measure|folder|"
                   "profile|save|operand|errors_file)$")
         rng = random.Random(1)

@@ -1,7 +1,7 @@
 // The kernel plans of the table of kernels as text: kernel_plans.txt has those that are right. A
 // decision that changes shows here, whatever text it is written by. IMPIPE_UPDATE_GOLDEN=1 writes
 // the file anew.
-#include "backends/jit/kernel_plan.hpp"
+#include "backends/jit/plan/kernel_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "backends/jit/generator.hpp"
 #include "core/plane_kernel.hpp"
 #include "support/kernel_specs.hpp"
 #include "support/tiled_specs.hpp"

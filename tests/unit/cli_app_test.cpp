@@ -102,17 +102,19 @@ TEST(Reporter, RowsHaveAHeaderForEachSetOfColumns) {
   engine::FileReport report;
   testing::internal::CaptureStdout();
   report.input = "a\tb.png";
-  report.columns = {"mean2"};
-  report.values = {0.1};
+  report.rows = {{.columns = {"mean2"}, .values = {0.1}, .hash = {}}};
   reporter.file(report);
   report.input = "c.png";
-  report.values = {1e300};
+  report.rows = {{.columns = {"mean2"}, .values = {1e300}, .hash = {}}};
   reporter.file(report);
-  report.columns = {"mean2_r", "mean2_g"};
-  report.values = {1, 2.5};
+  report.rows = {{.columns = {"mean2_r", "mean2_g"}, .values = {1, 2.5}, .hash = {}}};
+  reporter.file(report);
+  report.rows = {{.page = 1, .columns = {"max"}, .values = {3}, .hash = {}},
+                 {.page = 2, .columns = {"max"}, .values = {4}, .hash = "5a"}};
   reporter.file(report);
   EXPECT_EQ(testing::internal::GetCapturedStdout(),
-            "file\tmean2\na\\tb.png\t0.1\nc.png\t1e+300\nfile\tmean2_r\tmean2_g\nc.png\t1\t2.5\n");
+            "file\tmean2\na\\tb.png\t0.1\nc.png\t1e+300\nfile\tmean2_r\tmean2_g\nc.png\t1\t2.5\n"
+            "file\tpage\tmax\nc.png\t1\t3\nfile\tpage\tmax\thash\nc.png\t2\t4\t5a\n");
 }
 
 TEST(Numbers, AreGrouped) {

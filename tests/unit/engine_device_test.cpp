@@ -137,7 +137,14 @@ TEST(ParityInFreshCache, DISABLED_AWrongBitIsNamedAndRemembered) {
   // A device of the same name and driver is not tried again.
   WrongDevice repaired(cpu(), PixelClass::uint8, /*repaired=*/true);
   EXPECT_EQ(parity_failure(repaired, pool), "rounding");
-  EXPECT_EQ(jit::list_cache(jit::cache_folder()).size(), 3u);
+  const auto entries = backends::list_cache(backends::cache_folder());
+  EXPECT_EQ(entries.size(), 3u);
+  for (const CacheEntry& entry : entries) {
+    EXPECT_EQ(entry.file.extension(), ".verdict") << entry.file;
+    EXPECT_TRUE(entry.title.starts_with("verdict on ")) << entry.title;
+  }
+  EXPECT_EQ(backends::clear_cache(backends::cache_folder()), 3);
+  EXPECT_EQ(backends::list_cache(backends::cache_folder()).size(), 0u);
 }
 
 }  // namespace

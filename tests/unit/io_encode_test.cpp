@@ -355,7 +355,7 @@ TEST(Metadata, IsCarriedToFormatsThatHoldItUpright) {
   EXPECT_EQ(source.image.size(), (Size{24, 32}));
   ASSERT_FALSE(source.metadata.exif.empty());
   ASSERT_FALSE(source.metadata.icc.empty());
-  EXPECT_EQ(source.metadata.xmp.find("tiff:Orientation"), std::string::npos);
+  EXPECT_EQ(source.metadata.xmp.find("tiff:Orientation=\"6\""), std::string::npos);
   for (const Format format : {Format::png, Format::jpeg, Format::tiff, Format::webp}) {
     SCOPED_TRACE(name_of(format));
     const Encoded file = encode(source.image, source.metadata, format, PixelClass::uint8);

@@ -1,5 +1,5 @@
 // The cache of compiled kernels under everything that can happen to a folder.
-#include "backends/jit/disk_cache.hpp"
+#include "backends/jit/runtime/disk_cache.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -12,8 +12,9 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <set>
 
-#include "backends/jit/binaries.hpp"
+#include "backends/jit/runtime/binaries.hpp"
 #include "core/error.hpp"
 #include "support/fresh_process.hpp"
 
@@ -70,6 +71,26 @@ TEST_F(DiskCacheTest, GivesBackWhatWasStored) {
   const auto entries = list_cache(folder_);
   ASSERT_EQ(entries.size(), 1u);
   EXPECT_EQ(entries[0].title, "conv2 7x7");
+}
+
+TEST_F(DiskCacheTest, KeepsVerdictsBesideKernels) {
+  const VerdictKey asked{.question = "parity", .device = "opencl:0 pocl", .driver = "3.1"};
+  DiskCache cache(folder_);
+  EXPECT_EQ(cache.load(asked), std::nullopt);
+  cache.store(asked, "", "a verdict");
+  cache.store(key, bytes("cubin"), "conv2 7x7");
+  EXPECT_EQ(DiskCache(folder_).load(asked), "");
+  for (const auto part : {&VerdictKey::question, &VerdictKey::device, &VerdictKey::driver}) {
+    VerdictKey other = asked;
+    other.*part += "x";
+    EXPECT_EQ(cache.load(other), std::nullopt) << other.*part;
+  }
+  std::set<std::string> kinds;
+  for (const CacheEntry& entry : list_cache(folder_)) {
+    kinds.insert(entry.file.extension().string() + " " + entry.title);
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{".kernel conv2 7x7", ".verdict a verdict"}));
+  EXPECT_EQ(clear_cache(folder_), 2);
 }
 
 TEST_F(DiskCacheTest, EverythingThatDecidesABinaryIsPartOfItsKey) {
@@ -415,7 +436,7 @@ TEST(Binaries, DISABLED_AreCompiledOnceAndRefusedOnesAgain) {
   const BinaryRequest request{.key = key,
                               .title = "t",
                               .extension = "cu",
-                              .plan = "n0 point: pixels\nn1 reduce: a stream\n"};
+                              .plan = "// n0 point: pixels\n// n1 reduce: a stream\n"};
   int compilations = 0, loads = 0;
   const auto compile = [&] { return ++compilations, bytes("binary"); };
   const auto take = [](std::span<const std::byte> b) { return b.size() == 6; };

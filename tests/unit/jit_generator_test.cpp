@@ -6,10 +6,10 @@
 #include <set>
 #include <sstream>
 
-#include "backends/jit/code.hpp"
-#include "backends/jit/definitions.hpp"
 #include "backends/jit/generator.hpp"
-#include "backends/jit/text.hpp"
+#include "backends/jit/text/code.hpp"
+#include "backends/jit/text/definitions.hpp"
+#include "backends/jit/text/text.hpp"
 #include "core/error.hpp"
 #include "core/primitive_facts.hpp"
 #include "support/kernel_specs.hpp"

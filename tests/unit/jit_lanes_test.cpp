@@ -1,7 +1,7 @@
 // Sums of bytes in the halves of words: which bodies have them, and what ranges they are given.
 #include <gtest/gtest.h>
 
-#include "backends/jit/lane_arithmetic.hpp"
+#include "backends/jit/plan/lane_arithmetic.hpp"
 
 namespace impipe::jit {
 namespace {

@@ -1,5 +1,5 @@
 // The pool of device memory: reuse, lanes, its cap and what happens when memory is out.
-#include "backends/jit/memory_pool.hpp"
+#include "backends/jit/runtime/memory_pool.hpp"
 
 #include <gtest/gtest.h>
 

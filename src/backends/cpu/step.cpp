@@ -172,7 +172,7 @@ class StepRun {
     }
     inputs.white = runs_.white_of(runs_.images_of(p)[0]);
     const auto program =
-        std::make_shared<const PointProgram>(node, run.arguments, inputs, run.size, runs_.level);
+        std::make_shared<PointProgram>(node, run.arguments, inputs, run.size, runs_.level);
     run.point = program;
     // A table of 65,536 codes is dearer than a small image.
     constexpr std::int64_t cheap = 256;
@@ -185,8 +185,25 @@ class StepRun {
     }
     std::unique_ptr<Scratch> scratch = runs_.scratches.take();
     PointProgram::State state;
-    if (auto table = program->table(state, *scratch)) run.own_table = shared(std::move(*table));
+    if (auto table = program->table(state, *scratch)) {
+      const bool small = codes_of(inputs.classes[0]) <= cheap;
+      if (small || is_in_chain(p) || !program->replace_table(*table, state, *scratch)) {
+        run.own_table = shared(std::move(*table));
+      }
+    }
     runs_.scratches.give(std::move(scratch));
+  }
+
+  // Whether a table is before it or may come behind it, with which its own is one.
+  bool is_in_chain(std::size_t p) const {
+    const Operand& in = runs_.images_of(p)[0];
+    if (!in.external && runs_.nodes[in.index].table != nullptr) return true;
+    for (std::size_t next = p + 1; next < runs_.graph.nodes.size(); ++next) {
+      const PlaneNode& node = runs_.graph.nodes[next];
+      if (!is<Point>(spec_.nodes[node.node]) || node.images.size() != 1) continue;
+      if (!node.images[0].external && node.images[0].index == static_cast<int>(p)) return true;
+    }
+    return false;
   }
 
   std::shared_ptr<const CodeTable> given_table(std::size_t p) const {

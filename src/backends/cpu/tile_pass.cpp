@@ -11,6 +11,8 @@
 #include "backends/cpu/neighbourhood/stencil.hpp"
 #include "backends/cpu/tile/border_view.hpp"
 #include "backends/cpu/tile/neighbourhood.hpp"
+#include "backends/cpu/tile/rows.hpp"
+#include "backends/cpu/tile/side_by_side.hpp"
 #include "backends/cpu/tile/tiles.hpp"
 #include "core/plane_bytes.hpp"
 #include "core/primitive_facts.hpp"
@@ -31,6 +33,14 @@ struct Worker {
 double nothing_of(PixelClass cls, bool largest) {
   if (cls == PixelClass::single) return largest ? -HUGE_VAL : HUGE_VAL;
   return largest ? 0 : class_max(cls);
+}
+
+// Whether a stencil's expression computes with the pixel's place or the image's size.
+bool reads_place(const Expression& expression) {
+  const std::vector<std::string>& names = expression.variables();
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return name == "row" || name == "col" || name == "width" || name == "height";
+  });
 }
 
 class TilePass {
@@ -225,16 +235,72 @@ class TilePass {
   void make_moved(std::size_t n, const Region& region, TileOut out, Worker& worker) {
     const PlaneRun& run = runs_.nodes[n];
     const Node& what = *run.node;
-    const Operand& image = runs_.images_of(n)[0];
-    const TileImage in = image_of(image, worker);
-    Scratch& scratch = *worker.scratch;
+    const TileImage in = image_of(runs_.images_of(n)[0], worker);
     if (const auto* permute = std::get_if<Permute>(&what.primitive)) {
       run_permute(*permute, in, region, out, runs_.level);
     } else if (std::holds_alternative<Window>(what.primitive)) {
       run_window(what, in, region, run.arguments.last(), out);
-    } else if (std::holds_alternative<Stencil>(what.primitive)) {
-      run_stencil(what, run.arguments, in, region, runs_.white_of(image), out, worker.stencils[n],
-                  scratch, runs_.level);
+    } else {
+      make_around(n, in, region, out, worker);
+    }
+  }
+
+  // A neighbourhood; of a thin tall region parts side by side.
+  void make_around(std::size_t n, const TileImage& in, const Region& region, TileOut out,
+                   Worker& worker) {
+    const PlaneRun& run = runs_.nodes[n];
+    const PrimitiveFacts facts = facts_of(*run.node);
+    const PartsPlan plan = plan_parts(facts, region);
+    if (plan.parts < 2 || !can_be_parts(run, in, region)) {
+      return make_neighbourhood(n, in, region, out, worker);
+    }
+    const int pixel = bytes_of(run.node->cls);
+    for (std::int64_t y = region.y0; y < region.y1; y += plan.region_rows) {
+      const ScratchScope scope(*worker.scratch);
+      const Region part{region.x0, y, region.x1, std::min(y + plan.region_rows, region.y1)};
+      const SideBySide parts(plan, facts, in, part, outside_of(run), *worker.scratch);
+      TileOut made;
+      made.stride = plane_stride(parts.results().width() * pixel);
+      made.data = worker.scratch->take<std::byte>(made.stride * parts.results().height());
+      make_neighbourhood(n, parts.image(), parts.results(), made, worker);
+      parts.stack(made, {out.data + (y - region.y0) * out.stride, out.stride}, pixel);
+    }
+  }
+
+  // Whether a pixel of the result is the same wherever what it reads lies.
+  static bool can_be_parts(const PlaneRun& run, const TileImage& in, const Region& region) {
+    if (in.region.empty()) return false;  // a window beside the image
+    const Node& what = *run.node;
+    const Outside outside = outside_of(run);
+    const bool by_number = outside.border == Border::constant;
+    if (const auto* stencil = std::get_if<Stencil>(&what.primitive)) {
+      if (stencil->expression != nullptr && reads_place(*stencil->expression)) return false;
+    } else if (std::holds_alternative<Separable>(what.primitive)) {
+      // The border is that of the rows' sums, which a constant's rows are not.
+      const Region read = under(facts_of(what), region);
+      const bool beside = read.y0 < 0 || read.y1 > in.size.height;
+      if (by_number && beside && outside.value != 0) return false;
+    } else {
+      return true;
+    }
+    return !by_number || is_code(outside.value, in.cls);
+  }
+
+  static Outside outside_of(const PlaneRun& run) {
+    const auto* extremum = std::get_if<Extremum>(&run.node->primitive);
+    return {facts_of(*run.node).border, extremum != nullptr
+                                            ? nothing_of(run.node->cls, extremum->largest)
+                                            : run.arguments.last()};
+  }
+
+  void make_neighbourhood(std::size_t n, const TileImage& in, const Region& region, TileOut out,
+                          Worker& worker) {
+    const PlaneRun& run = runs_.nodes[n];
+    const Node& what = *run.node;
+    Scratch& scratch = *worker.scratch;
+    if (std::holds_alternative<Stencil>(what.primitive)) {
+      run_stencil(what, run.arguments, in, region, runs_.white_of(runs_.images_of(n)[0]), out,
+                  worker.stencils[n], scratch, runs_.level);
     } else if (std::holds_alternative<Separable>(what.primitive)) {
       run_separable(what, run.arguments, in, region, out, scratch, runs_.level);
     } else {
@@ -247,18 +313,15 @@ class TilePass {
                     Scratch& scratch) const {
     const ScratchScope scope(scratch);
     const Node& what = *run.node;
-    const PrimitiveFacts facts = facts_of(what);
-    Outside outside{facts.border, run.arguments.last()};
     const auto* extremum = std::get_if<Extremum>(&what.primitive);
-    const Region wanted = under(facts, region);
+    const Region wanted = under(facts_of(what), region);
     Region there = wanted;
     if (extremum != nullptr) {  // it needs no copies of rows that end at the image's sides
-      outside.value = nothing_of(what.cls, extremum->largest);
       there.x0 = std::max<std::int64_t>(wanted.x0, 0);
       there.x1 = std::min(wanted.x1, in.size.width);
     }
     const int left = static_cast<int>(region.x0 - there.x0);
-    const RowsView view{native_rows(in, there, left, outside, scratch), region.width(),
+    const RowsView view{native_rows(in, there, left, outside_of(run), scratch), region.width(),
                         region.height(), there.x0 - wanted.x0, wanted.x1 - there.x1};
     if (extremum != nullptr) {
       return run_extremum(*extremum, what.cls, view, out, scratch, runs_.level);

@@ -22,6 +22,9 @@ using CompilerProgram = struct CompilerProgramHandle*;
 
 inline constexpr Result error_out_of_memory = 2;
 inline constexpr Result error_not_ready = 600;
+inline constexpr int attribute_shared = 8;  // bytes of a block
+inline constexpr int attribute_warp_size = 10;
+inline constexpr int attribute_multiprocessors = 16;
 inline constexpr int attribute_compute_major = 75;
 inline constexpr int attribute_compute_minor = 76;
 inline constexpr int attribute_most_shared = 97;        // bytes a block may ask for

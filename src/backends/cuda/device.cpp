@@ -8,8 +8,7 @@
 #include "backends/cuda/kernel.hpp"
 #include "backends/cuda/memory.hpp"
 #include "backends/cuda/queue.hpp"
-#include "backends/jit/kernel_plan.hpp"
-#include "backends/jit/yardstick.hpp"
+#include "backends/jit/device.hpp"
 #include "core/error.hpp"
 
 namespace impipe::cuda {
@@ -32,27 +31,33 @@ std::string driver_version() {
   return "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+DeviceNumber device_number(int index) {
+  DeviceNumber device = 0;
+  check(driver().api.device_get(&device, index), "cuDeviceGet");
+  return device;
+}
+
+int attribute_of(DeviceNumber device, int attribute) {
+  int value = 0;
+  check(driver().api.device_attribute(&value, attribute, device), "cuDeviceGetAttribute");
+  return value;
+}
+
 int capability_of(DeviceNumber device) {
-  int major = 0, minor = 0;
-  check(driver().api.device_attribute(&major, attribute_compute_major, device),
-        "cuDeviceGetAttribute");
-  check(driver().api.device_attribute(&minor, attribute_compute_minor, device),
-        "cuDeviceGetAttribute");
-  return 10 * major + minor;
+  return 10 * attribute_of(device, attribute_compute_major) +
+         attribute_of(device, attribute_compute_minor);
 }
 
 jit::Tuning tuning_of(DeviceNumber device) {
-  jit::Tuning tuning = jit::tuning_for("nvidia", jit::Dialect::cuda);
-  int most = 0;
-  check(driver().api.device_attribute(&most, attribute_most_shared, device),
-        "cuDeviceGetAttribute");
-  tuning.most_local_bytes = std::min<std::int64_t>(tuning.most_local_bytes, most);
-  return tuning;
+  return jit::tuning_for("nvidia", jit::Dialect::cuda,
+                         {.processors = attribute_of(device, attribute_multiprocessors),
+                          .sub_group = attribute_of(device, attribute_warp_size),
+                          .local_bytes = attribute_of(device, attribute_shared),
+                          .most_local_bytes = attribute_of(device, attribute_most_shared)});
 }
 
 DeviceInfo describe(int index) {
-  DeviceNumber device = 0;
-  check(driver().api.device_get(&device, index), "cuDeviceGet");
+  const DeviceNumber device = device_number(index);
   DeviceInfo info;
   info.is_gpu = true;
   info.id = "cuda:" + std::to_string(index);
@@ -82,31 +87,15 @@ std::vector<DeviceInfo> unusable(const std::string& why) {
   return {info};
 }
 
-class CudaDevice final : public Device {
+class CudaDevice final : public jit::GpuDevice {
  public:
-  CudaDevice(int index, ThreadPool& pool) : info_(describe(index)), pool_(pool) {
-    DeviceNumber device = 0;
-    check(driver().api.device_get(&device, index), "cuDeviceGet");
-    capability_ = capability_of(device);
-    tuning_ = tuning_of(device);
-    context_ = std::make_shared<DeviceContext>(device);
-    memory_ = make_pool(context_, info_.id);
-    staging_ = std::make_shared<StagingPool>(context_);
-  }
-  const DeviceInfo& info() const override { return info_; }
-  std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override {
-    if (spec.planes > 1) return prepare_stacked(spec);
-    return load(jit::generate(spec, jit::Dialect::cuda, tuning_), spec.key());
-  }
-  std::unique_ptr<Kernel> prepare_stacked(const KernelSpec& spec) override {
-    jit::Tuning stacked = tuning_;
-    stacked.stacked = true;
-    return load(jit::generate(spec, jit::Dialect::cuda, stacked), "stacked " + spec.key());
-  }
-  int most_stacked() const override { return jit::most_stacked; }
-  std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) override {
-    return load(jit::yardstick(yardstick, jit::Dialect::cuda), "yardstick");
-  }
+  CudaDevice(int index, DeviceNumber device, ThreadPool& pool)
+      : GpuDevice(describe(index), jit::Dialect::cuda, tuning_of(device)),
+        pool_(pool),
+        capability_(capability_of(device)),
+        context_(std::make_shared<DeviceContext>(device)),
+        memory_(make_pool(context_, info().id)),
+        staging_(std::make_shared<StagingPool>(context_)) {}
   std::unique_ptr<Queue> make_queue() override {
     return std::make_unique<CudaQueue>(context_, memory_, staging_, pool_);
   }
@@ -119,15 +108,13 @@ class CudaDevice final : public Device {
   std::int64_t peak_memory() const override { return memory_->peak(); }
 
  private:
-  std::unique_ptr<Kernel> load(jit::Program program, const std::string& title) const {
+  std::unique_ptr<Kernel> load(jit::Program program, const std::string& title) override {
     return std::make_unique<CudaKernel>(std::move(program), title, context_, capability_,
-                                        info_.driver);
+                                        info().driver);
   }
 
-  DeviceInfo info_;
   ThreadPool& pool_;
   int capability_ = 0;
-  jit::Tuning tuning_;
   std::shared_ptr<const DeviceContext> context_;
   std::shared_ptr<jit::MemoryPool> memory_;
   std::shared_ptr<StagingPool> staging_;
@@ -152,7 +139,7 @@ std::vector<DeviceInfo> devices() {
 }
 
 std::unique_ptr<Device> open(int index, ThreadPool& pool) {
-  return std::make_unique<CudaDevice>(index, pool);
+  return std::make_unique<CudaDevice>(index, device_number(index), pool);
 }
 
 KernelForms forms(int index) {
@@ -164,10 +151,9 @@ KernelForms forms(int index) {
   if (index < 0 || static_cast<std::size_t>(index) >= all.size()) {
     throw Error("there is no device cuda:" + std::to_string(index), ExitCode::backend);
   }
-  DeviceNumber device = 0;
-  check(driver().api.device_get(&device, index), "cuDeviceGet");
   const DeviceInfo& info = all[static_cast<std::size_t>(index)];
-  return jit::kernel_forms(info.id + " (" + info.name + ")", jit::Dialect::cuda, tuning_of(device));
+  return jit::kernel_forms(info.id + " (" + info.name + ")", jit::Dialect::cuda,
+                           tuning_of(device_number(index)));
 }
 
 }  // namespace impipe::cuda

@@ -2,20 +2,11 @@
 #include "backends/cuda/kernel.hpp"
 
 #include "backends/cuda/compile.hpp"
-#include "backends/jit/binaries.hpp"
+#include "backends/jit/generator.hpp"
+#include "backends/jit/runtime/binaries.hpp"
 #include "core/error.hpp"
 
 namespace impipe::cuda {
-namespace {
-
-std::string one_line(std::string text) {
-  for (char& c : text) {
-    if (c == '\n') c = ' ';
-  }
-  return text;
-}
-
-}  // namespace
 
 CudaKernel::CudaKernel(jit::Program program, const std::string& title,
                        std::shared_ptr<const DeviceContext> context, int capability,
@@ -23,8 +14,7 @@ CudaKernel::CudaKernel(jit::Program program, const std::string& title,
     : context_(std::move(context)), program_(std::move(program)) {
   std::vector<std::string> options = jit::compiler_options(jit::Dialect::cuda);
   options.push_back(arch_option(capability));
-  jit::BinaryRequest request{
-      .key = {}, .title = one_line(title), .extension = "cu", .plan = program_.plan};
+  jit::BinaryRequest request{.key = {}, .title = title, .extension = "cu", .plan = program_.plan};
   request.key.source = program_.source;
   for (const std::string& option : options) {
     if (!option.starts_with("-arch=")) request.key.options += option + " ";

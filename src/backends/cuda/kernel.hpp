@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/cuda/memory.hpp"
-#include "backends/jit/generator.hpp"
+#include "backends/jit/program/program.hpp"
 
 namespace impipe::cuda {
 

@@ -1,11 +1,11 @@
-// A device's context, its memory and what lies in it.
+// A device's context and its memory.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "backends/cuda/api.hpp"
-#include "backends/jit/memory_pool.hpp"
+#include "backends/jit/runtime/memory_pool.hpp"
 #include "core/backend.hpp"
 
 namespace impipe::cuda {
@@ -27,40 +27,6 @@ class DeviceContext {
 // The pool outlives what was taken from it, and keeps the context.
 std::shared_ptr<jit::MemoryPool> make_pool(std::shared_ptr<const DeviceContext> context,
                                            const std::string& device);
-
-class CudaPlane final : public DevicePlane {
- public:
-  CudaPlane(PixelClass cls, int channels, Size size, int count, jit::Block block)
-      : cls_(cls), channels_(channels), size_(size), count_(count), block_(std::move(block)) {}
-  int count() const override { return count_; }
-  PixelClass cls() const override { return cls_; }
-  int channels() const override { return channels_; }
-  Size size() const override { return size_; }
-  DevicePointer pointer() const { return block_.handle(); }
-
- private:
-  PixelClass cls_;
-  int channels_;
-  Size size_;
-  int count_;
-  jit::Block block_;
-};
-
-class CudaMeasure final : public DeviceMeasure {
- public:
-  CudaMeasure(int channels, std::int64_t values, int count, jit::Block block)
-      : channels_(channels), values_(values), count_(count), block_(std::move(block)) {}
-  int count() const override { return count_; }
-  int channels() const override { return channels_; }
-  std::int64_t values() const override { return values_; }
-  DevicePointer pointer() const { return block_.handle(); }
-
- private:
-  int channels_;
-  std::int64_t values_;
-  int count_;
-  jit::Block block_;
-};
 
 // Host memory that the device reads and writes by itself. Its context must be in use.
 class PinnedMemory {

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <limits>
 
-#include "backends/jit/launch.hpp"
 #include "core/error.hpp"
 
 namespace impipe::cuda {
@@ -16,11 +15,6 @@ constexpr std::size_t largest_piece = StagingPool::largest;
 // Below this many bytes one thread copies as fast as several.
 constexpr std::int64_t bytes_a_thread = std::int64_t{512} << 10;
 
-DevicePointer pointer_of(const DeviceValue& value) {
-  if (value.plane) return static_cast<const CudaPlane&>(*value.plane).pointer();
-  return static_cast<const CudaMeasure&>(*value.measure).pointer();
-}
-
 // y and z of a grid.
 constexpr std::int64_t most_groups = 65535;
 
@@ -29,13 +23,12 @@ constexpr std::int64_t most_groups = 65535;
 CudaQueue::CudaQueue(std::shared_ptr<const DeviceContext> context,
                      std::shared_ptr<jit::MemoryPool> memory, std::shared_ptr<StagingPool> staging,
                      ThreadPool& pool)
-    : context_(std::move(context)),
-      memory_(std::move(memory)),
+    : GpuQueue(std::move(memory)),
+      context_(std::move(context)),
       staging_(std::move(staging)),
       pool_(pool) {
   context_->use();
   check(driver().api.stream_create(&stream_, stream_non_blocking), "cuStreamCreate");
-  lane_ = memory_->open_lane();
   start_.emplace(0u);
   now_.emplace(0u);
   check(driver().api.event_record(start_->get(), stream_), "cuEventRecord");
@@ -44,9 +37,7 @@ CudaQueue::CudaQueue(std::shared_ptr<const DeviceContext> context,
 CudaQueue::~CudaQueue() {
   context_->use();
   driver().api.stream_wait(stream_);
-  tickets_ = {};
   events_.clear();
-  memory_->close_lane(lane_);
   driver().api.stream_destroy(stream_);
 }
 
@@ -63,40 +54,14 @@ void CudaQueue::for_rows(std::int64_t first, std::int64_t count, std::int64_t ro
   pool_.for_each(tasks, task);
 }
 
-std::shared_ptr<CudaPlane> CudaQueue::new_plane(PixelClass cls, int channels, Size size,
-                                                int count) {
-  const std::int64_t bytes = jit::row_bytes(cls, size) * size.height * channels * count;
-  return std::make_shared<CudaPlane>(cls, channels, size, count, memory_->allocate(bytes, lane_));
-}
-
-std::shared_ptr<DevicePlane> CudaQueue::allocate(PixelClass cls, int channels, Size size) {
-  return new_plane(cls, channels, size, 1);
-}
-std::shared_ptr<DevicePlane> CudaQueue::allocate_stack(PixelClass cls, int channels, Size size,
-                                                       int count) {
-  return new_plane(cls, channels, size, count);
-}
-
-std::shared_ptr<DeviceMeasure> CudaQueue::allocate_measure(int channels, std::int64_t values) {
-  return allocate_measure_stack(channels, values, 1);
-}
-std::shared_ptr<DeviceMeasure> CudaQueue::allocate_measure_stack(int channels, std::int64_t values,
-                                                                 int count) {
-  const auto bytes = static_cast<std::int64_t>(sizeof(double)) * channels * values * count;
-  return std::make_shared<CudaMeasure>(channels, values, count, memory_->allocate(bytes, lane_));
-}
-
-std::shared_ptr<DevicePlane> CudaQueue::upload(const Planes& image) {
-  return upload_stack({&image, 1});
-}
-
 // The planes of an image lie behind each other, and so do the images of a stack.
 std::shared_ptr<DevicePlane> CudaQueue::upload_stack(std::span<const Planes> images) {
   context_->use();
   const Plane& first = images.front().front();
   const std::size_t channels = images.front().size();
-  auto made = new_plane(first.cls(), static_cast<int>(channels), first.size(),
-                        static_cast<int>(images.size()));
+  const auto made = allocate_stack(first.cls(), static_cast<int>(channels), first.size(),
+                                   static_cast<int>(images.size()));
+  const DevicePointer to = static_cast<const jit::PooledPlane&>(*made).handle();
   const std::int64_t stride = jit::row_bytes(first.cls(), first.size());
   const std::int64_t height = first.size().height;
   const std::int64_t all = height * static_cast<std::int64_t>(channels * images.size());
@@ -112,9 +77,8 @@ std::shared_ptr<DevicePlane> CudaQueue::upload_stack(std::span<const Planes> ima
       std::memcpy(piece.data() + (row - y) * stride, plane.row(row % height),
                   static_cast<std::size_t>(plane.row_bytes()));
     });
-    check(driver().api.copy_to_device(made->pointer() + static_cast<DevicePointer>(y * stride),
-                                      piece.data(), static_cast<std::size_t>(count * stride),
-                                      stream_),
+    check(driver().api.copy_to_device(to + static_cast<DevicePointer>(y * stride), piece.data(),
+                                      static_cast<std::size_t>(count * stride), stream_),
           "cuMemcpyHtoDAsync");
     piece.record(stream_);
   }
@@ -122,13 +86,9 @@ std::shared_ptr<DevicePlane> CudaQueue::upload_stack(std::span<const Planes> ima
   return made;
 }
 
-Planes CudaQueue::download(const DevicePlane& image) {
-  return std::move(download_stack(image).front());
-}
-
 std::vector<Planes> CudaQueue::download_stack(const DevicePlane& device_images) {
   context_->use();
-  const auto& from = static_cast<const CudaPlane&>(device_images);
+  const auto& from = static_cast<const jit::PooledPlane&>(device_images);
   Planes planes = new_planes(from.cls(), from.count() * from.channels(), from.size());
   const std::int64_t stride = jit::row_bytes(from.cls(), from.size());
   const std::int64_t height = from.size().height;
@@ -161,7 +121,7 @@ std::vector<Planes> CudaQueue::download_stack(const DevicePlane& device_images) 
     if (!lease) lease.emplace(staging_->take(bytes));
     check(
         driver().api.copy_to_host(
-            lease->data(), from.pointer() + static_cast<DevicePointer>(y * stride), bytes, stream_),
+            lease->data(), from.handle() + static_cast<DevicePointer>(y * stride), bytes, stream_),
         "cuMemcpyDtoHAsync");
     lease->record(stream_);
     if (before) copy_out(*before);
@@ -189,7 +149,7 @@ std::vector<double> CudaQueue::download(const DeviceMeasure& measure) {
     const std::size_t count = std::min(bytes - done, largest_piece);
     const StagingPool::Lease piece = staging_->take(count);
     check(driver().api.copy_to_host(piece.data(),
-                                    static_cast<const CudaMeasure&>(measure).pointer() + done,
+                                    static_cast<const jit::PooledMeasure&>(measure).handle() + done,
                                     count, stream_),
           "cuMemcpyDtoHAsync");
     wait();
@@ -217,25 +177,15 @@ void CudaQueue::copy_in(DevicePointer to, std::span<const std::byte> bytes) {
   }
 }
 
-DevicePointer CudaQueue::scratch_for(const jit::Scratch& wanted, std::vector<jit::Block>& scratch) {
-  const auto filled = [&](DevicePointer pointer, std::int64_t bytes) {
-    check(driver().api.fill(pointer, 0, static_cast<std::size_t>(bytes), stream_),
-          "cuMemsetD8Async");
-  };
-  if (wanted.kept) {
-    if (tickets_.handle() == 0) {
-      tickets_ = memory_->allocate(jit::ticket_bytes, lane_);
-      filled(tickets_.handle(), jit::ticket_bytes);
-    }
-    return tickets_.handle();
-  }
-  const std::int64_t bytes =
-      std::max(wanted.bytes, static_cast<std::int64_t>(wanted.contents.size()));
-  scratch.push_back(memory_->allocate(bytes, lane_));
-  const DevicePointer pointer = scratch.back().handle();
-  if (wanted.cleared) filled(pointer, bytes);
-  copy_in(pointer, wanted.contents);
-  return pointer;
+void CudaQueue::clear(std::uint64_t handle, std::int64_t bytes) {
+  check(driver().api.fill(handle, 0, static_cast<std::size_t>(bytes), stream_), "cuMemsetD8Async");
+}
+
+std::uint64_t CudaQueue::filled(std::span<const std::byte> contents,
+                                std::vector<jit::Block>& blocks) {
+  blocks.push_back(take(static_cast<std::int64_t>(contents.size())));
+  copy_in(blocks.back().handle(), contents);
+  return blocks.back().handle();
 }
 
 std::size_t CudaQueue::mark() {
@@ -282,21 +232,14 @@ std::vector<Activity> CudaQueue::take_notes() {
 void CudaQueue::run(const Kernel& kernel, const Launch& launch) {
   context_->use();
   const auto& compiled = static_cast<const CudaKernel&>(kernel);
-  jit::LaunchPlan plan = jit::plan_launch(compiled.program(), launch);
-
-  // Goes back to this lane's memory at the end: later work of the lane comes after it.
-  std::vector<jit::Block> scratch;
-  std::vector<DevicePointer> scratch_pointers;
-  for (const jit::Scratch& wanted : plan.scratch) {
-    scratch_pointers.push_back(scratch_for(wanted, scratch));
-  }
+  PreparedLaunch work = prepared(compiled.program(), launch);
+  std::vector<std::byte>& given = work.plan.parameters;
   const std::size_t begin = mark();
-  for (const jit::Pass& pass : plan.passes) {
-    std::vector<DevicePointer> pointers =
-        jit::buffers_of(pass, launch, scratch_pointers, pointer_of);
+  for (const jit::Pass& pass : work.plan.passes) {
+    std::vector<std::uint64_t> pointers = buffers_of(pass, launch, work);
     std::vector<void*> parameters;
-    for (DevicePointer& pointer : pointers) parameters.push_back(&pointer);
-    if (!plan.parameters.empty()) parameters.push_back(plan.parameters.data());
+    for (std::uint64_t& pointer : pointers) parameters.push_back(&pointer);
+    if (!given.empty()) parameters.push_back(given.data());
     const auto& groups = pass.shape.groups;
     const std::string& name = compiled.entry_name(pass.entry);
     if (groups[0] > std::numeric_limits<int>::max() || groups[1] > most_groups ||
@@ -322,14 +265,12 @@ void CudaQueue::wait() {
 
 double CudaQueue::measure_copy() {
   context_->use();
-  return jit::measured_copy(
-      *memory_, lane_, [this](const jit::Block& from, const jit::Block& to, std::int64_t bytes) {
-        const double start = time();
-        check(
-            driver().api.copy(to.handle(), from.handle(), static_cast<std::size_t>(bytes), stream_),
-            "cuMemcpyDtoDAsync");
-        return time() - start;
-      });
+  return measured_copy([this](const jit::Block& from, const jit::Block& to, std::int64_t bytes) {
+    const double start = time();
+    check(driver().api.copy(to.handle(), from.handle(), static_cast<std::size_t>(bytes), stream_),
+          "cuMemcpyDtoDAsync");
+    return time() - start;
+  });
 }
 
 LinkSpeed CudaQueue::measure_link() {
@@ -337,7 +278,7 @@ LinkSpeed CudaQueue::measure_link() {
   constexpr int pieces = 16, runs = 4;
   constexpr double bytes = pieces * static_cast<double>(largest_piece);
   const StagingPool::Lease piece = staging_->take(largest_piece);
-  const jit::Block block = memory_->allocate(largest_piece, lane_);
+  const jit::Block block = take(largest_piece);
   const auto speed = [&](auto&& copy) {
     double best = 0;
     for (int run = 0; run < runs; ++run) {

@@ -12,27 +12,21 @@
 #include "backends/cuda/kernel.hpp"
 #include "backends/cuda/memory.hpp"
 #include "backends/cuda/staging.hpp"
+#include "backends/jit/runtime/queue.hpp"
 #include "core/backend.hpp"
 
 namespace impipe::cuda {
 
-class CudaQueue final : public Queue {
+class CudaQueue final : public jit::GpuQueue {
  public:
   CudaQueue(std::shared_ptr<const DeviceContext> context, std::shared_ptr<jit::MemoryPool> memory,
             std::shared_ptr<StagingPool> staging, ThreadPool& pool);
   ~CudaQueue() override;
 
-  std::shared_ptr<DevicePlane> upload(const Planes& image) override;
-  Planes download(const DevicePlane& image) override;
-  std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) override;
-  std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) override;
-  std::vector<double> download(const DeviceMeasure& measure) override;
   std::shared_ptr<DevicePlane> upload_stack(std::span<const Planes> images) override;
   std::vector<Planes> download_stack(const DevicePlane& images) override;
-  std::shared_ptr<DevicePlane> allocate_stack(PixelClass cls, int channels, Size size,
-                                              int count) override;
-  std::shared_ptr<DeviceMeasure> allocate_measure_stack(int channels, std::int64_t values,
-                                                        int count) override;
+  std::vector<double> download(const DeviceMeasure& measure) override;
+  using GpuQueue::download;
   void run(const Kernel& kernel, const Launch& launch) override;
   void begin_notes() override;
   std::vector<Activity> take_notes() override;
@@ -58,20 +52,17 @@ class CudaQueue final : public Queue {
   // What was given since `begin`.
   void note(Activity::Kind kind, std::size_t begin, double bytes = 0);
   double seconds_between(const OwnedEvent& start, const OwnedEvent& end) const;
-  std::shared_ptr<CudaPlane> new_plane(PixelClass cls, int channels, Size size, int count);
   void copy_in(DevicePointer to, std::span<const std::byte> bytes);
-  // Scratch of kernels; it stays in `scratch` where it is one launch's.
-  DevicePointer scratch_for(const jit::Scratch& wanted, std::vector<jit::Block>& scratch);
+  void clear(std::uint64_t handle, std::int64_t bytes) override;
+  std::uint64_t filled(std::span<const std::byte> contents,
+                       std::vector<jit::Block>& blocks) override;
   // Calls copy_row(y) for each row, on several threads when that pays.
   template <class CopyRow>
   void for_rows(std::int64_t first, std::int64_t count, std::int64_t row_bytes, CopyRow copy_row);
 
   std::shared_ptr<const DeviceContext> context_;
-  std::shared_ptr<jit::MemoryPool> memory_;
   std::shared_ptr<StagingPool> staging_;
   ThreadPool& pool_;
-  int lane_;
-  jit::Block tickets_;  // jit::Scratch::kept
   Stream stream_ = nullptr;
   std::optional<OwnedEvent> start_, now_;
   std::deque<OwnedEvent> events_;  // of marks; they are used again

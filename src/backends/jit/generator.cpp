@@ -5,19 +5,22 @@
 #include <string>
 #include <variant>
 
-#include "backends/jit/block.hpp"
-#include "backends/jit/dialect.hpp"
-#include "backends/jit/kernel_plan.hpp"
-#include "backends/jit/label.hpp"
-#include "backends/jit/nodes.hpp"
-#include "backends/jit/permute.hpp"
-#include "backends/jit/rank_histogram.hpp"
-#include "backends/jit/rectangle.hpp"
-#include "backends/jit/reduce.hpp"
-#include "backends/jit/resample.hpp"
-#include "backends/jit/strip.hpp"
-#include "backends/jit/tile.hpp"
-#include "backends/jit/wide_histogram.hpp"
+#include "backends/jit/block/block.hpp"
+#include "backends/jit/components/label.hpp"
+#include "backends/jit/geometry/permute.hpp"
+#include "backends/jit/geometry/resample.hpp"
+#include "backends/jit/measure/measure.hpp"
+#include "backends/jit/measure/reduce.hpp"
+#include "backends/jit/measure/wide_histogram.hpp"
+#include "backends/jit/neighbourhood/rank_histogram.hpp"
+#include "backends/jit/neighbourhood/rectangle.hpp"
+#include "backends/jit/neighbourhood/strip.hpp"
+#include "backends/jit/neighbourhood/tile.hpp"
+#include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/plan/kernel_plan.hpp"
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/text.hpp"
+#include "backends/jit/transform/transform.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::jit {
@@ -36,7 +39,7 @@ class Generator {
       std::visit(Writer{to_, plan_, n}, plan_.node(n).form);
     }
     Program program = to_.finish();
-    program.plan = to_text(plan_, to_.spec());
+    program.plan = commented(to_text(plan_, to_.spec()));
     return program;
   }
 
@@ -201,6 +204,25 @@ class Generator {
 
 Program generate(const KernelSpec& spec, Dialect dialect, const Tuning& tuning) {
   return Generator(spec, dialect, tuning).run();
+}
+
+KernelForms kernel_forms(std::string device, Dialect dialect, const Tuning& tuning) {
+  return {std::move(device), [dialect, tuning](const KernelSpec& spec) {
+            Tuning numbers = tuning;
+            numbers.stacked = spec.planes > 1;
+            std::vector<NodeForm> forms;
+            for (const NodePlan& node : choose(spec, numbers, dialect).nodes) {
+              forms.push_back({describe(node), node.reason});
+            }
+            return forms;
+          }};
+}
+
+std::vector<std::string> compiler_options(Dialect dialect) {
+  if (dialect != Dialect::cuda) {
+    return {"-cl-std=CL1.2", "-cl-fp32-correctly-rounded-divide-sqrt"};
+  }
+  return {"--std=c++17", "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false"};
 }
 
 }  // namespace impipe::jit

@@ -8,141 +8,20 @@
 //                  plan.parameters, a struct by value.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "core/kernel_spec.hpp"
+#include "backends/jit/program/program.hpp"
+#include "backends/jit/program/tuning.hpp"
+#include "core/backend.hpp"
 
 namespace impipe::jit {
 
-// opencl_nvidia: with instructions of NVIDIA's in its text.
-enum class Dialect { opencl, opencl_nvidia, cuda };
-
-// Rows of a plane on a device start at multiples of this many bytes, and so do planes. Kernels may
-// read and write what lies between the end of a row and the next row.
-inline constexpr std::int64_t row_alignment = 128;
-
-// Bytes from one row of a plane to the next, on a device.
-std::int64_t row_bytes(PixelClass cls, Size size);
-
-// What differs between vendors: numbers, a row a vendor. No row without a measurement or a source.
-struct Tuning {
-  const char* vendor = "generic";
-  int group = 128;                       // work-items (threads) of a group
-  std::int64_t local_bytes = 32 * 1024;  // local (shared) memory a group may take
-  // What a kernel may take that asks for it, and is alone on its processor then. Devices lower it.
-  std::int64_t most_local_bytes = 227 * 1024;
-  int wide_histogram_items = 256;  // of a group that counts 65,536 codes, and how many groups
-  int wide_histogram_groups = 64;
-  // Whether all work-items of a group run what scans a histogram; else one does.
-  bool group_scalars = false;
-  int parameter_bytes = 960;  // of the by-value struct; the rest goes through a buffer
-  int load_bytes = 16;        // of the widest load and store
-  int wave = 32;              // work-items that run together
-  bool exchanges = false;     // those of a wave read one another's registers
-  bool unroll = true;         // loops over blocks: registers hold them; processors don't mind
-  int groups_at_once = 512;   // groups of 128 of a reduction over the whole image
-  // Groups that may wait for what others of the same launch write (decisions/0014); 1: none may.
-  int waiting_groups = 1;
-  int histogram_items = 256;  // of a group that counts in local memory
-  int processors = 1;         // that groups are shared among
-  // Rows of a strip, at least, that a chain of neighbourhoods makes in a turn of its loop; 0: what
-  // lies between neighbourhoods is stored.
-  int strip_rows = 0;
-  int sums_rows = 4;  // the same where weighted sums in two dimensions fill the turn
-  // Of a group that takes extrema down columns: words side by side, blocks of eight rows.
-  int column_words = 16, column_blocks = 16;
-  // Kernels for several planes, which lie behind each other in every buffer: the third index of a
-  // group is the plane's.
-  bool stacked = false;
-  // False where every kernel makes one pixel a work-item: what the fast ones are compared with.
-  bool fast = true;
-};
-// `vendor`: of the device, as its driver says it. IMPIPE_VENDOR=amd|intel|nvidia|generic overrides;
-// IMPIPE_JIT_STAGED asks for kernels of one pixel a work-item.
-Tuning tuning_for(std::string_view vendor, Dialect dialect);
-
-// An image or measurement that enters or leaves a launch.
-struct ValueShape {
-  Size size;                // images
-  std::int64_t stride = 0;  // images: bytes from row to row
-  std::int64_t step = 0;    // bytes from plane to plane, or from channel to channel
-  int channels = 1;         // of each image of the stack, which lie behind each other
-};
-
-struct LaunchValues {
-  const KernelSpec* spec = nullptr;     // of the same key, with this launch's argument values
-  std::span<const ValueShape> inputs;   // one a kernel input
-  std::span<const ValueShape> outputs;  // one a kernel output
-  int count = 1;                        // planes: images of the stack times KernelSpec::planes
-};
-
-// Memory a launch needs for itself, on the device, aligned as planes are.
-struct Scratch {
-  std::int64_t bytes = 0;
-  bool cleared = false;  // zeros before the first pass
-  // Zeros before the lane's first launch, and left as zeros by every launch that uses it: the lane
-  // has one for all its kernels. At most ticket_bytes.
-  bool kept = false;
-  std::vector<std::byte> contents;  // copied to its start before the first pass
-};
-
-struct Buffer {
-  enum class Kind { input, output, scratch } kind = Kind::input;
-  int index = 0;  // of the kernel's inputs, outputs, or LaunchPlan::scratch
-  bool operator==(const Buffer&) const = default;
-};
-
-// Planes of a stack at most: groups of the third index.
-inline constexpr int most_stacked = 1024;
-
-// As many as the planes of a stack need, or for one image 65,536 counters behind its tickets.
-inline constexpr std::int64_t ticket_bytes =
-    std::max(most_stacked * row_alignment, row_alignment + std::int64_t{4} * 65536);
-inline constexpr int ticket_words = static_cast<int>(row_alignment / 4);
-
-// Tuning::groups_at_once for each plane of a stack, at least: the planes make up for it.
-inline constexpr int groups_of_stacked = 16;
-
-// CUDA: grid and block. OpenCL: global size = groups * group.
-struct LaunchShape {
-  std::array<std::int64_t, 3> groups{1, 1, 1};
-  std::array<int, 3> group{1, 1, 1};
-};
-
-struct Pass {
-  int entry = 0;  // into Program::entries
-  LaunchShape shape;
-  std::vector<Buffer> buffers;
-};
-
-struct LaunchPlan {
-  std::vector<std::byte> parameters;
-  std::vector<Scratch> scratch;
-  std::vector<Pass> passes;
-};
-
-struct Program {
-  std::string source;                // complete, compiles alone
-  std::string plan;                  // what it is made by, in words; no part of the source
-  std::vector<std::string> entries;  // names of the kernels in it
-  // CUDA: dynamic shared memory of each; none where it is empty. OpenCL kernels declare theirs.
-  std::vector<int> local_bytes;
-  // OpenCL of NVIDIA's: registers that a work-item may take, so that the groups its kernels want
-  // fit on a processor at once; 0: any. CUDA's text says it itself.
-  int most_registers = 0;
-  std::function<LaunchPlan(const LaunchValues&)> launch;  // any thread
-};
-
 // Throws Error (ExitCode::backend) for a spec it can't express: our bug.
 Program generate(const KernelSpec& spec, Dialect dialect, const Tuning& tuning);
+
+// The plan of any kernel on a device with these numbers, in words.
+KernelForms kernel_forms(std::string device, Dialect dialect, const Tuning& tuning);
 
 // What the compilers are given beside the text.
 std::vector<std::string> compiler_options(Dialect dialect);

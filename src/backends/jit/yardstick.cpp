@@ -4,8 +4,8 @@
 #include <cstring>
 #include <utility>
 
-#include "backends/jit/dialect.hpp"
-#include "backends/jit/kernel_files.hpp"
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
 
 namespace impipe::jit {
 namespace {

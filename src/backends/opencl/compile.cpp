@@ -1,7 +1,7 @@
 // Kernels: generated text, compiled by the device's driver.
 #include "backends/opencl/compile.hpp"
 
-#include "backends/jit/binaries.hpp"
+#include "backends/jit/runtime/binaries.hpp"
 #include "core/error.hpp"
 
 namespace impipe::opencl {

@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "backends/jit/kernel_plan.hpp"
-#include "backends/jit/yardstick.hpp"
+#include "backends/jit/device.hpp"
 #include "backends/opencl/queue.hpp"
 #include "core/error.hpp"
-#include "core/primitive_facts.hpp"
 
 namespace impipe::opencl {
 namespace {
@@ -98,7 +96,10 @@ DeviceInfo describe(const Found& found, std::size_t index) {
 }
 
 // Attributes of the extension cl_nv_device_attribute_query.
-constexpr cl_device_info compute_capability_major = 0x4000, compute_capability_minor = 0x4001;
+constexpr cl_device_info compute_capability_major = 0x4000, compute_capability_minor = 0x4001,
+                         warp_size_nvidia = 0x4003;
+// Of cl_amd_device_attribute_query.
+constexpr cl_device_info wavefront_width_amd = 0x4043;
 
 // Which words and options the device's compiler takes: as its driver says, whatever tuning is
 // asked.
@@ -113,71 +114,52 @@ Target target_of(cl_device_id device) {
 }
 
 jit::Tuning tuning_of(cl_device_id device, jit::Dialect dialect) {
-  jit::Tuning tuning = jit::tuning_for(text_of(device, CL_DEVICE_VENDOR), dialect);
   const auto local =
       static_cast<std::int64_t>(number_of<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE));
-  tuning.local_bytes = std::min(tuning.local_bytes, local);
-  tuning.most_local_bytes = std::min(tuning.most_local_bytes, local);
-  return tuning;
+  // OpenCL 1.2 does not say it; a driver that has no such number leaves 0.
+  const cl_uint together = std::max(number_of<cl_uint>(device, warp_size_nvidia),
+                                    number_of<cl_uint>(device, wavefront_width_amd));
+  return jit::tuning_for(
+      text_of(device, CL_DEVICE_VENDOR), dialect,
+      {.processors = static_cast<int>(number_of<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS)),
+       .sub_group = static_cast<int>(together),
+       .local_bytes = local,
+       .most_local_bytes = local});
 }
 
-// The nodes' primitives: what a person would look for.
-std::string title_of(const KernelSpec& spec) {
-  std::string text;
-  for (const Node& node : spec.nodes) {
-    text += (text.empty() ? "" : " | ") + std::string(name_of(node.primitive));
-  }
-  return text;
-}
-
-class OpenClDevice final : public Device {
+class OpenClDevice final : public jit::GpuDevice {
  public:
-  OpenClDevice(const Found& found, DeviceInfo info)
-      : device_(found.device), target_(target_of(found.device)), info_(std::move(info)) {
+  OpenClDevice(cl_device_id device, const Target& target, DeviceInfo info)
+      : GpuDevice(std::move(info), target.dialect, tuning_of(device, target.dialect)),
+        device_(device),
+        target_(target) {
     cl_int code = CL_SUCCESS;
     context_ = calls()->clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &code);
     check(code, "clCreateContext");
-    tuning_ = tuning_of(device_, target_.dialect);
-    memory_ = make_pool(context_, info_.id, info_.memory);
+    memory_ = make_pool(context_, this->info().id, this->info().memory);
   }
   ~OpenClDevice() override { calls()->clReleaseContext(context_); }
 
-  const DeviceInfo& info() const override { return info_; }
-  std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override {
-    if (spec.planes > 1) return prepare_stacked(spec);
-    return load(jit::generate(spec, target_.dialect, tuning_), title_of(spec));
-  }
-  std::unique_ptr<Kernel> prepare_stacked(const KernelSpec& spec) override {
-    jit::Tuning stacked = tuning_;
-    stacked.stacked = true;
-    return load(jit::generate(spec, target_.dialect, stacked), "stacked " + title_of(spec));
-  }
-  int most_stacked() const override { return jit::most_stacked; }
-  std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) override {
-    return load(jit::yardstick(yardstick, target_.dialect), "yardstick");
-  }
   std::unique_ptr<Queue> make_queue() override {
-    return std::make_unique<OpenClQueue>(context_, device_, info_.is_gpu, memory_);
+    return std::make_unique<OpenClQueue>(context_, device_, info().is_gpu, memory_);
   }
   double measure_copy() override {
-    return OpenClQueue(context_, device_, info_.is_gpu, memory_).measure_copy();
+    return OpenClQueue(context_, device_, info().is_gpu, memory_).measure_copy();
   }
   LinkSpeed measure_link() override {
-    return OpenClQueue(context_, device_, info_.is_gpu, memory_).measure_link();
+    return OpenClQueue(context_, device_, info().is_gpu, memory_).measure_link();
   }
   std::int64_t peak_memory() const override { return memory_->peak(); }
 
  private:
-  std::unique_ptr<Kernel> load(jit::Program program, const std::string& title) const {
-    return std::make_unique<OpenClKernel>(context_, device_, target_, info_, std::move(program),
+  std::unique_ptr<Kernel> load(jit::Program program, const std::string& title) override {
+    return std::make_unique<OpenClKernel>(context_, device_, target_, info(), std::move(program),
                                           title);
   }
 
   cl_device_id device_;
   Target target_;
-  DeviceInfo info_;
   cl_context context_ = nullptr;
-  jit::Tuning tuning_;
   std::shared_ptr<jit::MemoryPool> memory_;
 };
 
@@ -206,7 +188,8 @@ std::unique_ptr<Device> open(int index, ThreadPool&) {
   DeviceInfo info =
       describe(found[static_cast<std::size_t>(index)], static_cast<std::size_t>(index));
   if (!info.usable) throw Error(info.id + " can't be used: " + info.why_not, ExitCode::backend);
-  return std::make_unique<OpenClDevice>(found[static_cast<std::size_t>(index)], std::move(info));
+  const cl_device_id device = found[static_cast<std::size_t>(index)].device;
+  return std::make_unique<OpenClDevice>(device, target_of(device), std::move(info));
 }
 
 KernelForms forms(int index) {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "backends/jit/generator.hpp"
-
 namespace impipe::opencl {
 
 std::shared_ptr<jit::MemoryPool> make_pool(cl_context context, const std::string& device,
@@ -24,13 +22,5 @@ std::shared_ptr<jit::MemoryPool> make_pool(cl_context context, const std::string
   const std::int64_t wanted = jit::memory_cap();
   return jit::MemoryPool::make(std::move(source), wanted > 0 ? std::min(wanted, most) : most);
 }
-
-OpenClPlane::OpenClPlane(PixelClass cls, int channels, Size size, int count, jit::Block block)
-    : cls_(cls),
-      channels_(channels),
-      size_(size),
-      count_(count),
-      stride_(jit::row_bytes(cls, size)),
-      block_(std::move(block)) {}
 
 }  // namespace impipe::opencl

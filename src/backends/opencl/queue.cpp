@@ -3,16 +3,8 @@
 
 #include <algorithm>
 
-#include "backends/jit/launch.hpp"
-
 namespace impipe::opencl {
 namespace {
-
-// What a buffer of a launch is: the plane's or measurement's memory.
-cl_mem memory_of(const DeviceValue& value) {
-  if (value.plane) return static_cast<const OpenClPlane&>(*value.plane).memory();
-  return static_cast<const OpenClMeasure&>(*value.measure).memory();
-}
 
 double bytes_of_rows(const Plane& plane) {
   return static_cast<double>(plane.row_bytes() * plane.size().height);
@@ -22,7 +14,7 @@ double bytes_of_rows(const Plane& plane) {
 
 OpenClQueue::OpenClQueue(cl_context context, cl_device_id device, bool is_gpu,
                          std::shared_ptr<jit::MemoryPool> memory)
-    : context_(context), is_gpu_(is_gpu), memory_(std::move(memory)), lane_(memory_->open_lane()) {
+    : GpuQueue(std::move(memory)), context_(context), is_gpu_(is_gpu) {
   cl_int code = CL_SUCCESS;
   queue_ = calls()->clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &code);
   check(code, "clCreateCommandQueue");
@@ -33,29 +25,6 @@ OpenClQueue::~OpenClQueue() {
   calls()->clFinish(queue_);
   forget_notes();
   calls()->clReleaseCommandQueue(queue_);
-  memory_->close_lane(lane_);
-}
-
-std::shared_ptr<DevicePlane> OpenClQueue::allocate(PixelClass cls, int channels, Size size) {
-  return allocate_stack(cls, channels, size, 1);
-}
-std::shared_ptr<DevicePlane> OpenClQueue::allocate_stack(PixelClass cls, int channels, Size size,
-                                                         int count) {
-  const std::int64_t bytes = jit::row_bytes(cls, size) * size.height * channels * count;
-  return std::make_shared<OpenClPlane>(cls, channels, size, count, memory_->allocate(bytes, lane_));
-}
-
-std::shared_ptr<DeviceMeasure> OpenClQueue::allocate_measure(int channels, std::int64_t values) {
-  return allocate_measure_stack(channels, values, 1);
-}
-std::shared_ptr<DeviceMeasure> OpenClQueue::allocate_measure_stack(int channels,
-                                                                   std::int64_t values, int count) {
-  const std::int64_t bytes = count * channels * values * static_cast<std::int64_t>(sizeof(double));
-  return std::make_shared<OpenClMeasure>(channels, values, count, memory_->allocate(bytes, lane_));
-}
-
-std::shared_ptr<DevicePlane> OpenClQueue::upload(const Planes& image) {
-  return upload_stack({&image, 1});
 }
 
 std::shared_ptr<DevicePlane> OpenClQueue::upload_stack(std::span<const Planes> images) {
@@ -63,7 +32,7 @@ std::shared_ptr<DevicePlane> OpenClQueue::upload_stack(std::span<const Planes> i
   const auto channels = static_cast<int>(images.front().size());
   const auto plane =
       allocate_stack(first.cls(), channels, first.size(), static_cast<int>(images.size()));
-  const auto& made = static_cast<const OpenClPlane&>(*plane);
+  const auto& made = static_cast<const jit::PooledPlane&>(*plane);
   const auto height = static_cast<std::size_t>(first.size().height);
   if (first.size().pixels() == 0) return plane;
   // The planes of an image lie behind each other, and so do the images of a stack.
@@ -71,7 +40,7 @@ std::shared_ptr<DevicePlane> OpenClQueue::upload_stack(std::span<const Planes> i
     const std::size_t start[3] = {0, 0, 0}, to[3] = {0, place * height, 0};
     const std::size_t region[3] = {static_cast<std::size_t>(from.row_bytes()), height, 1};
     check(calls()->clEnqueueWriteBufferRect(
-              queue_, made.memory(), CL_TRUE, to, start, region,
+              queue_, buffer_of(made.handle()), CL_TRUE, to, start, region,
               static_cast<std::size_t>(made.stride()), 0, static_cast<std::size_t>(from.stride()),
               0, from.row(0), 0, nullptr, note(Activity::Kind::upload, bytes_of_rows(from))),
           "an upload");
@@ -83,19 +52,15 @@ std::shared_ptr<DevicePlane> OpenClQueue::upload_stack(std::span<const Planes> i
   return plane;
 }
 
-Planes OpenClQueue::download(const DevicePlane& image) {
-  return std::move(download_stack(image).front());
-}
-
 std::vector<Planes> OpenClQueue::download_stack(const DevicePlane& images) {
-  const auto& from = static_cast<const OpenClPlane&>(images);
+  const auto& from = static_cast<const jit::PooledPlane&>(images);
   const auto height = static_cast<std::size_t>(from.size().height);
   std::vector<Planes> made;
   const auto read = [&](std::size_t place, Plane& plane) {
     const std::size_t start[3] = {0, place * height, 0}, to[3] = {0, 0, 0};
     const std::size_t region[3] = {static_cast<std::size_t>(plane.row_bytes()), height, 1};
     check(calls()->clEnqueueReadBufferRect(
-              queue_, from.memory(), CL_TRUE, start, to, region,
+              queue_, buffer_of(from.handle()), CL_TRUE, start, to, region,
               static_cast<std::size_t>(from.stride()), 0, static_cast<std::size_t>(plane.stride()),
               0, plane.row(0), 0, nullptr, note(Activity::Kind::download, bytes_of_rows(plane))),
           "a download");
@@ -114,52 +79,29 @@ std::vector<double> OpenClQueue::download(const DeviceMeasure& measure) {
   std::vector<double> out(
       static_cast<std::size_t>(measure.count() * measure.channels() * measure.values()));
   if (out.empty()) return out;
-  check(calls()->clEnqueueReadBuffer(
-            queue_, static_cast<const OpenClMeasure&>(measure).memory(), CL_TRUE, 0,
-            out.size() * sizeof(double), out.data(), 0, nullptr,
-            note(Activity::Kind::download, static_cast<double>(out.size() * sizeof(double)))),
-        "a download");
+  const std::uint64_t from = static_cast<const jit::PooledMeasure&>(measure).handle();
+  const auto bytes = static_cast<double>(out.size() * sizeof(double));
+  check(
+      calls()->clEnqueueReadBuffer(queue_, buffer_of(from), CL_TRUE, 0, out.size() * sizeof(double),
+                                   out.data(), 0, nullptr, note(Activity::Kind::download, bytes)),
+      "a download");
   return out;
 }
 
 void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
   const Calls& cl = *calls();
   const auto& compiled = static_cast<const OpenClKernel&>(kernel);
-  const jit::LaunchPlan plan = jit::plan_launch(compiled.program, launch);
-
-  std::vector<jit::Block> pooled;
-  std::vector<Memory> filled;
-  std::vector<cl_mem> scratch;
-  for (const jit::Scratch& s : plan.scratch) {
-    if (!s.contents.empty()) {
-      cl_int code = CL_SUCCESS;
-      filled.emplace_back(cl.clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-                                            s.contents.size(),
-                                            const_cast<std::byte*>(s.contents.data()), &code));
-      check(code, "a buffer of constants");
-      scratch.push_back(filled.back().get());
-    } else if (s.kept) {
-      if (tickets_.bytes() == 0) {
-        tickets_ = memory_->allocate(jit::ticket_bytes, lane_);
-        fill(buffer_of(tickets_), jit::ticket_bytes);
-      }
-      scratch.push_back(buffer_of(tickets_));
-    } else {
-      pooled.push_back(memory_->allocate(s.bytes, lane_));
-      scratch.push_back(buffer_of(pooled.back()));
-      if (s.cleared && s.bytes > 0) fill(scratch.back(), s.bytes);
-    }
-  }
-
+  const PreparedLaunch work = prepared(compiled.program, launch);
+  const std::vector<std::byte>& parameters = work.plan.parameters;
   std::lock_guard lock(compiled.mutex);
-  for (const jit::Pass& pass : plan.passes) {
+  for (const jit::Pass& pass : work.plan.passes) {
     const cl_kernel entry = compiled.entries[static_cast<std::size_t>(pass.entry)];
     cl_uint place = 0;
-    for (const cl_mem memory : jit::buffers_of(pass, launch, scratch, memory_of)) {
+    for (const std::uint64_t handle : buffers_of(pass, launch, work)) {
+      const cl_mem memory = buffer_of(handle);
       check(cl.clSetKernelArg(entry, place++, sizeof memory, &memory), "clSetKernelArg");
     }
-    check(cl.clSetKernelArg(entry, place, plan.parameters.size(), plan.parameters.data()),
-          "clSetKernelArg");
+    check(cl.clSetKernelArg(entry, place, parameters.size(), parameters.data()), "clSetKernelArg");
     std::size_t global[3], local[3];
     for (int i = 0; i < 3; ++i) {
       local[i] = static_cast<std::size_t>(pass.shape.group[i]);
@@ -174,13 +116,24 @@ void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
     ++launches_;
   }
   check(cl.clFlush(queue_), "clFlush");
+  constants_.clear();  // the driver frees them when the work that uses them is done
 }
 
-void OpenClQueue::fill(cl_mem memory, std::int64_t bytes) {
+void OpenClQueue::clear(std::uint64_t handle, std::int64_t bytes) {
   const cl_uchar zero = 0;
-  check(calls()->clEnqueueFillBuffer(queue_, memory, &zero, 1, 0, static_cast<std::size_t>(bytes),
-                                     0, nullptr, nullptr),
+  check(calls()->clEnqueueFillBuffer(queue_, buffer_of(handle), &zero, 1, 0,
+                                     static_cast<std::size_t>(bytes), 0, nullptr, nullptr),
         "a fill");
+}
+
+std::uint64_t OpenClQueue::filled(std::span<const std::byte> contents,
+                                  std::vector<jit::Block>& /*blocks*/) {
+  cl_int code = CL_SUCCESS;
+  constants_.emplace_back(
+      calls()->clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, contents.size(),
+                              const_cast<std::byte*>(contents.data()), &code));
+  check(code, "a buffer of constants");
+  return reinterpret_cast<std::uint64_t>(constants_.back().get());
 }
 
 void OpenClQueue::wait() { check(calls()->clFinish(queue_), "clFinish"); }
@@ -269,14 +222,14 @@ std::vector<double> OpenClQueue::time_of(const std::function<void()>& give, int 
   // enough.
   constexpr std::size_t bytes = std::size_t{256} << 20;
   constexpr int most_fills = 1024;
-  const jit::Block filled = memory_->allocate(bytes, lane_);
+  const jit::Block filled = take(bytes);
   const Calls& cl = *calls();
   std::vector<double> seconds;
   for (int fills = 4; static_cast<int>(seconds.size()) < times;) {
     const cl_uint zero = 0;
     for (int i = 0; i < fills; ++i) {
-      check(cl.clEnqueueFillBuffer(queue_, buffer_of(filled), &zero, sizeof zero, 0, bytes, 0,
-                                   nullptr, nullptr),
+      check(cl.clEnqueueFillBuffer(queue_, buffer_of(filled.handle()), &zero, sizeof zero, 0, bytes,
+                                   0, nullptr, nullptr),
             "a fill");
     }
     const cl_event start = mark();
@@ -298,14 +251,13 @@ std::vector<double> OpenClQueue::time_of(const std::function<void()>& give, int 
 }
 
 double OpenClQueue::measure_copy() {
-  return jit::measured_copy(
-      *memory_, lane_, [this](const jit::Block& from, const jit::Block& to, std::int64_t bytes) {
-        const double start = clock();
-        check(calls()->clEnqueueCopyBuffer(queue_, buffer_of(from), buffer_of(to), 0, 0,
-                                           static_cast<std::size_t>(bytes), 0, nullptr, nullptr),
-              "a copy");
-        return clock() - start;
-      });
+  return measured_copy([this](const jit::Block& from, const jit::Block& to, std::int64_t bytes) {
+    const double start = clock();
+    check(calls()->clEnqueueCopyBuffer(queue_, buffer_of(from.handle()), buffer_of(to.handle()), 0,
+                                       0, static_cast<std::size_t>(bytes), 0, nullptr, nullptr),
+          "a copy");
+    return clock() - start;
+  });
 }
 
 LinkSpeed OpenClQueue::measure_link() {
@@ -313,16 +265,16 @@ LinkSpeed OpenClQueue::measure_link() {
   constexpr int runs = 4;
   LinkSpeed best;
   std::vector<std::byte> there(bytes, std::byte{1});
-  const jit::Block block = memory_->allocate(bytes, lane_);
+  const jit::Block block = take(bytes);
   const Calls& cl = *calls();
   for (int run = 0; run < runs; ++run) {
     const double start = clock();
-    check(cl.clEnqueueWriteBuffer(queue_, buffer_of(block), CL_TRUE, 0, bytes, there.data(), 0,
-                                  nullptr, nullptr),
+    check(cl.clEnqueueWriteBuffer(queue_, buffer_of(block.handle()), CL_TRUE, 0, bytes,
+                                  there.data(), 0, nullptr, nullptr),
           "an upload");
     const double between = clock();
-    check(cl.clEnqueueReadBuffer(queue_, buffer_of(block), CL_TRUE, 0, bytes, there.data(), 0,
-                                 nullptr, nullptr),
+    check(cl.clEnqueueReadBuffer(queue_, buffer_of(block.handle()), CL_TRUE, 0, bytes, there.data(),
+                                 0, nullptr, nullptr),
           "a download");
     const double end = clock();
     best.up = std::max(best.up, static_cast<double>(bytes) / std::max(between - start, 1e-9));

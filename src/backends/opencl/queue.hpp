@@ -5,28 +5,22 @@
 #include <optional>
 #include <vector>
 
+#include "backends/jit/runtime/queue.hpp"
 #include "backends/opencl/compile.hpp"
 #include "backends/opencl/memory.hpp"
 
 namespace impipe::opencl {
 
-class OpenClQueue final : public Queue {
+class OpenClQueue final : public jit::GpuQueue {
  public:
   OpenClQueue(cl_context context, cl_device_id device, bool is_gpu,
               std::shared_ptr<jit::MemoryPool> memory);
   ~OpenClQueue() override;
 
-  std::shared_ptr<DevicePlane> upload(const Planes& image) override;
-  Planes download(const DevicePlane& image) override;
-  std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) override;
-  std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) override;
-  std::vector<double> download(const DeviceMeasure& measure) override;
   std::shared_ptr<DevicePlane> upload_stack(std::span<const Planes> images) override;
   std::vector<Planes> download_stack(const DevicePlane& images) override;
-  std::shared_ptr<DevicePlane> allocate_stack(PixelClass cls, int channels, Size size,
-                                              int count) override;
-  std::shared_ptr<DeviceMeasure> allocate_measure_stack(int channels, std::int64_t values,
-                                                        int count) override;
+  std::vector<double> download(const DeviceMeasure& measure) override;
+  using GpuQueue::download;
   void run(const Kernel& kernel, const Launch& launch) override;
   void begin_notes() override;
   std::vector<Activity> take_notes() override;
@@ -52,16 +46,16 @@ class OpenClQueue final : public Queue {
   void forget_notes();
   // Of a command that is done, seconds on the device's clock.
   static double profiled(cl_event event, cl_profiling_info what);
-  void fill(cl_mem memory, std::int64_t bytes);  // with zeros
-  cl_event mark();                               // a point in the lane's work
+  void clear(std::uint64_t handle, std::int64_t bytes) override;
+  std::uint64_t filled(std::span<const std::byte> contents,
+                       std::vector<jit::Block>& blocks) override;
+  cl_event mark();                      // a point in the lane's work
   double time_at(cl_event mark) const;  // seconds on the device's clock, when it is reached
   double clock();  // seconds on the device's clock, when the work given so far is done
 
   cl_context context_;
   bool is_gpu_;
-  std::shared_ptr<jit::MemoryPool> memory_;
-  int lane_;
-  jit::Block tickets_;  // jit::Scratch::kept
+  std::vector<Memory> constants_;  // of the launch that is being given
   cl_command_queue queue_ = nullptr;
   double start_ = 0;
   std::vector<Noted> noted_;

@@ -248,9 +248,6 @@ class OpenExr final : public CodecModule {
       return stream.take();
     });
   }
-
-  Metadata read_metadata(InputBytes, Format) const override { return {}; }
-  Bytes add_metadata(Bytes file, Format, const Metadata&, Size) const override { return file; }
 };
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "io/module/codecs.hpp"
-#include "io/module/metadata.hpp"
 
 namespace impipe::io {
 namespace {
@@ -22,19 +21,15 @@ class Libraries final : public CodecModule {
   Bytes encode(const HostImage& image, Format format, const EncodeOptions& options) const override {
     switch (format) {
       case Format::png: return encode_png(image);
-      case Format::jpeg: return encode_jpeg(image, options.quality);
-      case Format::tiff: return encode_tiff(image);
+      case Format::jpeg: return encode_jpeg(image, options);
+      case Format::tiff: return encode_tiff(image, options);
       default: return encode_webp(image, options);
     }
   }
-  Metadata read_metadata(InputBytes bytes, Format) const override { return read_exiv2(bytes); }
   std::string inflate(std::string_view packed, std::int64_t most) const override {
     return inflate_text(packed, most);
   }
-  Bytes add_metadata(Bytes file, Format format, const Metadata& metadata,
-                     Size size) const override {
-    return write_exiv2(std::move(file), format, metadata, size);
-  }
+  std::string deflate(std::string_view text) const override { return deflate_text(text); }
 };
 
 }  // namespace

@@ -28,13 +28,10 @@ class CodecModule {
   // The image is of a class that the format holds, its white that of the class (or none).
   virtual Bytes encode(const HostImage& image, Format format,
                        const EncodeOptions& options) const = 0;
-  // EXIF (its orientation set to 1), ICC and XMP; what cannot be read is left out.
-  virtual Metadata read_metadata(std::span<const std::byte> bytes, Format format) const = 0;
   // What zlib data of a text chunk hold; nothing when they are damaged or more than `most` bytes.
   virtual std::string inflate(std::string_view, std::int64_t) const { return {}; }
-  // The same file with the metadata in it; the size goes into its EXIF fields.
-  virtual Bytes add_metadata(Bytes file, Format format, const Metadata& metadata,
-                             Size size) const = 0;
+  // Zlib data of this, for chunks of text.
+  virtual std::string deflate(std::string_view) const { return {}; }
 };
 
 // The one symbol of the module: null when `version` is not the module's own.
@@ -42,6 +39,6 @@ using OpenCodec = const CodecModule* (*)(const char* version);
 inline constexpr const char* open_codec_symbol = "impipe_open_codec";
 
 // What must agree between the program and the module; IMPIPE_VERSION comes from the build.
-inline constexpr const char* codec_version = IMPIPE_VERSION " codec 2";
+inline constexpr const char* codec_version = IMPIPE_VERSION " codec 3";
 
 }  // namespace impipe::io

@@ -24,8 +24,9 @@ HostImage decode_webp(InputBytes bytes, const ImageInfo& info, MakeImage make_im
 
 Bytes encode_png(const HostImage& image);
 std::string inflate_text(std::string_view packed, std::int64_t most);  // see CodecModule::inflate
-Bytes encode_jpeg(const HostImage& image, int quality);
-Bytes encode_tiff(const HostImage& image);
+std::string deflate_text(std::string_view text);
+Bytes encode_jpeg(const HostImage& image, const EncodeOptions& options);
+Bytes encode_tiff(const HostImage& image, const EncodeOptions& options);
 Bytes encode_webp(const HostImage& image, const EncodeOptions& options);
 
 }  // namespace impipe::io

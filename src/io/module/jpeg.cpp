@@ -153,7 +153,7 @@ HostImage decode_jpeg(InputBytes bytes, const ImageInfo& info, MakeImage make_im
   return image;
 }
 
-Bytes encode_jpeg(const HostImage& image, int quality) {
+Bytes encode_jpeg(const HostImage& image, const EncodeOptions& options) {
   const Size size = image.size();
   if (size.width > JPEG_MAX_DIMENSION || size.height > JPEG_MAX_DIMENSION) {
     fail("JPEG cannot hold " + text_of(size) + " (at most 65500 pixels a side)");
@@ -165,7 +165,12 @@ Bytes encode_jpeg(const HostImage& image, int quality) {
   c.jpeg.input_components = image.type.channels;
   c.jpeg.in_color_space = image.type.channels == 3 ? JCS_RGB : JCS_GRAYSCALE;
   jpeg_set_defaults(&c.jpeg);
-  jpeg_set_quality(&c.jpeg, quality, TRUE);
+  jpeg_set_quality(&c.jpeg, options.quality, TRUE);
+  if (image.type.channels == 3) {
+    c.jpeg.comp_info[0].h_samp_factor = options.jpeg.across;
+    c.jpeg.comp_info[0].v_samp_factor = options.jpeg.down;
+  }
+  if (options.jpeg.progressive) jpeg_simple_progression(&c.jpeg);
   jpeg_start_compress(&c.jpeg, TRUE);
   RowJoiner joiner(image);
   while (c.jpeg.next_scanline < c.jpeg.image_height) {

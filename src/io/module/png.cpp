@@ -147,6 +147,18 @@ std::string inflate_text(std::string_view packed, std::int64_t most) {
   return status == Z_STREAM_END ? text : std::string();
 }
 
+std::string deflate_text(std::string_view text) {
+  uLongf bytes = compressBound(static_cast<uLong>(text.size()));
+  std::string packed(bytes, '\0');
+  if (compress(reinterpret_cast<Bytef*>(packed.data()), &bytes,
+               reinterpret_cast<const Bytef*>(text.data()),
+               static_cast<uLong>(text.size())) != Z_OK) {
+    throw std::bad_alloc();
+  }
+  packed.resize(bytes);
+  return packed;
+}
+
 Bytes encode_png(const HostImage& image) {
   if (Bytes direct = encode_png_directly(image); !direct.empty()) return direct;
   const Size size = image.size();

@@ -425,7 +425,7 @@ void unassociate(HostImage& image, std::uint64_t colours) {
 }  // namespace
 
 HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
-  const TiffHeader header = read_tiff(ByteSource(bytes));
+  const TiffHeader header = read_tiff(ByteSource(bytes), info.page);
   const TiffLayout& l = header.layout;
   Memory memory{.input = bytes};
   const TiffFile file = open_tiff(memory, "rm");
@@ -466,10 +466,18 @@ struct DropUnlessWritten {
   }
 };
 
-Bytes encode_tiff(const HostImage& image) {
+// What may need more than 4 GiB has offsets of 64 bits.
+const char* write_mode(const HostImage& image, const EncodeOptions& options) {
+  constexpr std::int64_t most_classic = std::int64_t{4000} << 20;  // bytes
+  const bool big = stored_bytes(image.type, image.size().pixels()) > most_classic;
+  if (options.big_endian_tiff) return big ? "wb8m" : "wbm";
+  return big ? "wl8m" : "wlm";
+}
+
+Bytes encode_tiff(const HostImage& image, const EncodeOptions& options) {
   Bytes out;
   Memory memory{.output = &out};
-  TiffFile file = open_tiff(memory, "wm");
+  TiffFile file = open_tiff(memory, write_mode(image, options));
   TIFF* tiff = file.get();
   DropUnlessWritten drop{tiff};
   const Size size = image.size();

@@ -1,7 +1,10 @@
 // WebP through libwebp: lossless to the last bit unless asked otherwise.
 #include <webp/decode.h>
+#include <webp/demux.h>
 #include <webp/encode.h>
 
+#include <algorithm>
+#include <memory>
 #include <new>
 
 #include "io/module/codecs.hpp"
@@ -9,7 +12,47 @@
 
 namespace impipe::io {
 
+namespace {
+
+// Frames stand on what the frames before them left.
+HostImage decode_frame(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
+  const WebPData data{reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
+  WebPAnimDecoderOptions options;
+  WebPAnimDecoderOptionsInit(&options);
+  options.color_mode = MODE_RGBA;
+  const std::unique_ptr<WebPAnimDecoder, void (*)(WebPAnimDecoder*)> decoder(
+      WebPAnimDecoderNew(&data, &options), WebPAnimDecoderDelete);
+  WebPAnimInfo animation;
+  if (decoder == nullptr || WebPAnimDecoderGetInfo(decoder.get(), &animation) == 0) {
+    fail("damaged WebP: its animation cannot be read");
+  }
+  check_header(
+      animation.canvas_width == info.stored.width && animation.canvas_height == info.stored.height,
+      "WebP");
+  std::uint8_t* pixels = nullptr;
+  for (int frame = 0; frame <= info.page; ++frame) {
+    int end = 0;  // when it ends, in milliseconds
+    if (WebPAnimDecoderGetNext(decoder.get(), &pixels, &end) == 0) {
+      fail("damaged WebP: frame " + std::to_string(frame + 1) + " cannot be read");
+    }
+  }
+  HostImage image = make_image(info.type, info.stored);
+  RowSplitter splitter(image);
+  const auto width = static_cast<size_t>(info.stored.width);
+  std::vector<std::uint8_t> row(4 * width);
+  for (std::int64_t y = 0; y < info.stored.height; ++y) {
+    const std::uint8_t* from = pixels + 4 * width * static_cast<size_t>(y);
+    const size_t samples = info.type.alpha ? 4 : 3;
+    for (size_t x = 0; x < width; ++x) std::copy_n(from + 4 * x, samples, row.data() + samples * x);
+    splitter.put(row.data(), y);
+  }
+  return image;
+}
+
+}  // namespace
+
 HostImage decode_webp(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
+  if (info.pages > 1) return decode_frame(bytes, info, make_image);
   WebPDecoderConfig config;
   WebPInitDecoderConfig(&config);
   const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());

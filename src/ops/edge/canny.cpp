@@ -28,15 +28,16 @@ IMPIPE_STENCIL_BODY(canny_direction, (1, 1, 1, 1), (), {
 // it is strong. 0 where it is weak, and at the border: outside the image there is -1.
 IMPIPE_STENCIL_BODY(canny_ridges, (1, 1, 1, 1), (low, high), {
   const real e = at(0, 0);
-  const bool inside =
-      at(-1, 0) >= real(0) && at(1, 0) >= real(0) && at(0, -1) >= real(0) && at(0, 1) >= real(0);
-  const real flat = e > at(-1, 0) && e > at(1, 0) ? real(1) : real(0);
-  const real rising = e > at(1, -1) && e > at(-1, 1) ? real(2) : real(0);
-  const real upright = e > at(0, -1) && e > at(0, 1) ? real(4) : real(0);
-  const real falling = e > at(-1, -1) && e > at(1, 1) ? real(8) : real(0);
+  // & and |: every comparison is made, so that vectors can make them.
+  const bool inside = (at(-1, 0) >= real(0)) & (at(1, 0) >= real(0)) & (at(0, -1) >= real(0)) &
+                      (at(0, 1) >= real(0));
+  const real flat = (e > at(-1, 0)) & (e > at(1, 0)) ? real(1) : real(0);
+  const real rising = (e > at(1, -1)) & (e > at(-1, 1)) ? real(2) : real(0);
+  const real upright = (e > at(0, -1)) & (e > at(0, 1)) ? real(4) : real(0);
+  const real falling = (e > at(-1, -1)) & (e > at(1, 1)) ? real(8) : real(0);
   const real strong = e > high ? real(16) : real(0);
   const real ridges = flat + rising + upright + falling + strong;
-  return inside && (e > low || e > high) ? ridges : real(0);
+  return inside & ((e > low) | (e > high)) ? ridges : real(0);
 })
 
 // Whether it is a ridge in its own direction, as Label::Kind::reach wants it.

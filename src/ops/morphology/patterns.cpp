@@ -11,17 +11,18 @@
 #include "ops/table.hpp"
 
 IMPIPE_POINT_BODY(is_object, (x), (), { return x != real(0) ? real(1) : real(0); })
+// &: every comparison is made, so that vectors can make them.
 IMPIPE_STENCIL_BODY(perimeter_4, (1, 1, 1, 1), (), {
-  const bool inside =
-      at(-1, 0) != real(0) && at(1, 0) != real(0) && at(0, -1) != real(0) && at(0, 1) != real(0);
-  return at(0, 0) != real(0) && !inside ? real(1) : real(0);
+  const bool inside = (at(-1, 0) != real(0)) & (at(1, 0) != real(0)) & (at(0, -1) != real(0)) &
+                      (at(0, 1) != real(0));
+  return (at(0, 0) != real(0)) & !inside ? real(1) : real(0);
 })
 IMPIPE_STENCIL_BODY(perimeter_8, (1, 1, 1, 1), (), {
-  const bool beside =
-      at(-1, 0) != real(0) && at(1, 0) != real(0) && at(0, -1) != real(0) && at(0, 1) != real(0);
-  const bool corners =
-      at(-1, -1) != real(0) && at(1, -1) != real(0) && at(-1, 1) != real(0) && at(1, 1) != real(0);
-  return at(0, 0) != real(0) && !(beside && corners) ? real(1) : real(0);
+  const bool beside = (at(-1, 0) != real(0)) & (at(1, 0) != real(0)) & (at(0, -1) != real(0)) &
+                      (at(0, 1) != real(0));
+  const bool corners = (at(-1, -1) != real(0)) & (at(1, -1) != real(0)) & (at(-1, 1) != real(0)) &
+                       (at(1, 1) != real(0));
+  return (at(0, 0) != real(0)) & !(beside & corners) ? real(1) : real(0);
 })
 IMPIPE_POINT_BODY(hit_and_missed, (lowest, highest), (),
                   { return lowest != real(0) && highest == real(0) ? real(1) : real(0); })

@@ -215,7 +215,6 @@ void run_affine(const Node& node, const Plane& in, double outside, Plane& out, T
                 CpuLevel level) {
   const AffinePlace place = affine_place(node, in.size());
   const bool nearest = std::get<Resample>(node.primitive).method == Resample::Method::nearest;
-  const WarpRow warp = warp_row(in.cls(), nearest, level);
   // What a block of this size reads, however it is turned, stays in L1 from row to row.
   constexpr std::int64_t rows = 16, columns = 256;
   const Size size = out.size();
@@ -237,11 +236,7 @@ void run_affine(const Node& node, const Plane& in, double outside, Plane& out, T
                                .begin = x,
                                .n = end,
                                .outside = outside};
-      if (nearest) {
-        warp(moved, numbers.data());
-      } else {
-        warp_bilinear(moved, in.cls(), level, numbers.data());
-      }
+      warp_in_vectors(moved, in.cls(), nearest, level, numbers.data());
       store_numbers(out.row(v) + x * bytes_of(out.cls()), numbers.data() + x, out.cls(), end - x,
                     level);
     }

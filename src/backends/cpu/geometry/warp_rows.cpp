@@ -1,4 +1,4 @@
-// Bilinear affine maps in vectors, where all pixels of a vector lie inside the image.
+// Affine maps in vectors, where all pixels of a vector lie inside the image.
 #include "backends/cpu/geometry/warp_rows.hpp"
 
 #include <limits>
@@ -14,25 +14,28 @@ namespace {
 #include "backends/cpu/simd/each_level.inc"
 
 using WarpVectors = void (*)(const AffineRow& row, WarpRow plain, float* out);
-WarpVectors vectors_of(PixelClass cls, CpuLevel level) {
-  const int bytes = bytes_of(cls);
-  if (level == CpuLevel::v3) {
-    return bytes == 1   ? v3::warp<std::uint8_t>
-           : bytes == 2 ? v3::warp<std::uint16_t>
-                        : v3::warp<float>;
+template <class T>
+WarpVectors vectors_of(bool nearest, CpuLevel level) {
+  if (level == CpuLevel::v3) return nearest ? v3::warp_nearest<T> : v3::warp<T>;
+  return nearest ? v4::warp_nearest<T> : v4::warp<T>;
+}
+
+WarpVectors vectors_of(PixelClass cls, bool nearest, CpuLevel level) {
+  switch (bytes_of(cls)) {
+    case 1: return vectors_of<std::uint8_t>(nearest, level);
+    case 2: return vectors_of<std::uint16_t>(nearest, level);
+    default: return vectors_of<float>(nearest, level);
   }
-  return bytes == 1   ? v4::warp<std::uint8_t>
-         : bytes == 2 ? v4::warp<std::uint16_t>
-                      : v4::warp<float>;
 }
 #endif
 
 }  // namespace
 
-void warp_bilinear(const AffineRow& row, PixelClass cls, CpuLevel level, float* out) {
-  const WarpRow plain = warp_row(cls, false, level);
+void warp_in_vectors(const AffineRow& row, PixelClass cls, bool nearest, CpuLevel level,
+                     float* out) {
+  const WarpRow plain = warp_row(cls, nearest, level);
 #if IMPIPE_HAS_INTRINSICS
-  if (level != CpuLevel::baseline) return vectors_of(cls, level)(row, plain, out);
+  if (level != CpuLevel::baseline) return vectors_of(cls, nearest, level)(row, plain, out);
 #endif
   plain(row, out);
 }

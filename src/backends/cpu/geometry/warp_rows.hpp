@@ -1,11 +1,12 @@
-// Bilinear affine maps in vectors.
+// Affine maps in vectors.
 #pragma once
 
 #include "backends/cpu/geometry/resample_rows.hpp"
 
 namespace impipe::cpu {
 
-// As warp_row(cls, false, level) does it, with the same bits.
-void warp_bilinear(const AffineRow& row, PixelClass cls, CpuLevel level, float* out);
+// As warp_row(cls, nearest, level) does it, with the same bits.
+void warp_in_vectors(const AffineRow& row, PixelClass cls, bool nearest, CpuLevel level,
+                     float* out);
 
 }  // namespace impipe::cpu

@@ -39,7 +39,9 @@ IMPIPE_INLINE void for_blocks(std::int64_t n, Body body) {
     return;
   }
   for (std::int64_t start = 0;;) {
+    // Unrolled before it is vectorised, a block would stay single elements.
 #pragma GCC ivdep
+#pragma GCC unroll 1
     for (std::int64_t i = start; i < start + block; ++i) body(i);
     if (start == last) return;
     start = start + block < last ? start + block : last;

@@ -121,11 +121,6 @@ void store_weighted(WeightedRows& rows, ResultRows& result, std::int64_t height)
   }
 }
 
-bool is_code(double value, PixelClass cls) {
-  return cls == PixelClass::single || (value >= 0 && value <= class_max(cls) &&
-                                       value == static_cast<double>(static_cast<int>(value)));
-}
-
 // Fills the rows of an expression's variables and taps.
 class ExpressionRows {
  public:

@@ -7,6 +7,7 @@
 #include "backends/cpu/point/exact_shortcut.hpp"
 #include "backends/cpu/point/luminance.hpp"
 #include "backends/cpu/tile/rows.hpp"
+#include "core/body_tree.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -192,6 +193,10 @@ std::optional<CodeTable> PointProgram::table(State& state, Scratch& scratch) con
     return std::nullopt;
   }
   if (reads_place()) return std::nullopt;
+  return table_as_it_is(state, scratch);
+}
+
+CodeTable PointProgram::table_as_it_is(State& state, Scratch& scratch) const {
   const PixelClass from = inputs_.classes[0];
   const std::int64_t codes = codes_of(from);
   std::vector<std::byte> all(static_cast<std::size_t>(codes * bytes_of(from)));
@@ -206,6 +211,16 @@ std::optional<CodeTable> PointProgram::table(State& state, Scratch& scratch) con
   const std::byte* row = all.data();
   run(out.values.data(), {&row, 1}, 0, 0, codes, state, scratch);
   return out;
+}
+
+bool PointProgram::replace_table(const CodeTable& table, State& state, Scratch& scratch) {
+  if (!in_double_ || point_->in_double || point_->in_table) return false;
+  // Functions are computed one by one.
+  if (point_->body == nullptr || traits_of(*point_->body).functions) return false;
+  in_double_ = false;
+  if (table_as_it_is(state, scratch).values == table.values) return true;
+  in_double_ = true;
+  return false;
 }
 
 }  // namespace impipe::cpu

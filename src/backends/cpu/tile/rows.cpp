@@ -217,4 +217,9 @@ void fill_elements(std::byte* out, PixelClass cls, double value, std::int64_t n)
   }
 }
 
+bool is_code(double value, PixelClass cls) {
+  return cls == PixelClass::single || (value >= 0 && value <= class_max(cls) &&
+                                       value == static_cast<double>(static_cast<int>(value)));
+}
+
 }  // namespace impipe::cpu

@@ -21,4 +21,7 @@ void store_row(std::byte* out, const real* in, PixelClass cls, std::int64_t n, C
 // n values, each the code of a pixel of this class.
 void fill_elements(std::byte* out, PixelClass cls, double value, std::int64_t n);
 
+// Whether a pixel of this class can have this value.
+bool is_code(double value, PixelClass cls);
+
 }  // namespace impipe::cpu

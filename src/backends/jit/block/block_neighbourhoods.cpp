@@ -1,0 +1,191 @@
+// The text of neighbourhoods over the windows of a block.
+#include <algorithm>
+#include <map>
+
+#include "backends/jit/block/block_writer.hpp"
+#include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/wide_access.hpp"
+
+namespace impipe::jit {
+
+void BlockWriter::weighted(const std::string& name, const Window& w, const Mask& mask,
+                           const std::string& weight, PixelClass cls) {
+  std::string sum = "float sum = 0.0f;\n";
+  int k = 0;
+  for (int y = 0; y < mask.height; ++y) {
+    for (int x = 0; x < mask.width; ++x) {
+      if (!mask.at(x, y)) continue;
+      sum += "      sum = fma(" + weight + "[" + std::to_string(k++) + "], " + w.array + "[" +
+             place_in(w, x - mask.origin_x, y - mask.origin_y, mask.origin_y) + "], sum);\n";
+    }
+  }
+  row_text_ += "  float sums_" + name + "[" + std::to_string(px_) + "];\n" +
+               for_each_pixel(sum + "      sums_" + name + "[k] = sum;");
+  pixels_of_floats(name, cls, px_, "sums_" + name + "[k]");
+}
+
+void BlockWriter::around(int n, const std::string& name) {
+  if (packed_ && !tile_) return around_lanes(n, name);
+  const Node& node = to_.node(n);
+  if (tile_) {
+    if (as<Extremum>(node) == nullptr) return weighted_tile(n, name);
+    return packed_ ? extremes_tile_of_lanes(n, name) : extremes_tile(n, name);
+  }
+  const std::string own = Builder::name({false, n});
+  const Operand image = node.images[0];
+  if (const auto* stencil = as<Stencil>(node)) {
+    const Window w = window(image, stencil->footprint(), stencil->border, "float",
+                            outside_value(to_, n, stencil->border), own);
+    if (stencil->body == nullptr && stencil->expression == nullptr) {
+      weighted(name, w, stencil->taps, weights(to_, n, "weights", 0, stencil->taps.count()),
+               node.cls);
+    } else {
+      stencil_body(n, name, w, stencil->footprint());
+    }
+  } else if (const auto* separable = as<Separable>(node)) {
+    if (plan_.node(n).rows.by == RowPass::By::own_window) {
+      both_passes(n, *separable, name);
+    } else {
+      columns(n, *separable, name);
+    }
+  } else if (const auto* extremum = as<Extremum>(node)) {
+    extremes(n, *extremum, name);
+  } else {
+    ranked(n, *as<Rank>(node), name);
+  }
+}
+
+void BlockWriter::stencil_body(int n, const std::string& name, const Window& w,
+                               const Footprint& f) {
+  const Node& node = to_.node(n);
+  const std::string body = Builder::name({false, n}) + "_in_window";
+  const std::string at = "at_place[(dy) * " + std::to_string(w.width) + " + (dx)]";
+  const std::string centre = w.array + "[" + place_in(w, 0, 0, f.up) + "]";
+  std::string all = w.array + " + " + place_in(w, 0, 0, f.up);
+  for (const std::string& argument :
+       write_stencil_function(to_, n, body, "const float* at_place", at, centre)) {
+    all += ", " + argument;
+  }
+  const auto* stencil = as<Stencil>(node);
+  row_text_ +=
+      "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_) + "];\n" +
+      for_each_pixel((stencil->expression ? "const int x = x0 + i;\n      " : "") + name +
+                     "[k] = " + converted(node.cls, "float", body + "(" + all + ")") + ";");
+}
+
+void BlockWriter::both_passes(int n, const Separable& separable, const std::string& name) {
+  const Node& node = to_.node(n);
+  const Operand image = node.images[0];
+  const std::string own = Builder::name({false, n});
+  const std::string outside = outside_value(to_, n, separable.border);
+  const Footprint f = separable.footprint();
+  const Window w = window(image, f, separable.border, "float", outside, own);
+  const Window rows{"rows_" + own, w.rows, px_, 0};
+  const std::string weight = weights(to_, n, "row_weights", 0, separable.row.count());
+  const std::string number_of_values = std::to_string(rows.rows * rows.width);
+  const std::string row = std::to_string(rows.width);
+  std::string sum = "float sum = 0.0f;\n";
+  int k = 0;
+  for (int x = 0; x < separable.row.width; ++x) {
+    if (!separable.row.at(x, 0)) continue;
+    sum += "      sum = fma(" + weight + "[" + std::to_string(k++) + "], " + w.array + "[" +
+           place_in(w, x - separable.row.origin_x, 0, 0) + "], sum);\n";
+  }
+  text_ += "  float " + rows.array + "[" + number_of_values + "];\n" + loop("r", rows.rows) +
+           "{\n" + for_each_pixel(sum + "      " + rows.array + "[r * " + row + " + k] = sum;") +
+           "  }\n";
+  if (separable.border == Border::constant) {
+    // Outside, the row pass has the border's value, not sums of it.
+    const std::string y = "y0 + r - " + std::to_string(f.up);
+    text_ += "  if (y0 < " + std::to_string(f.up) + " || y0 + " + std::to_string(py_ + f.down) +
+             " > " + to_.height(image) + ") {\n" + loop("r", rows.rows) + "{\n      if (" + y +
+             " < 0 || " + y + " >= " + to_.height(image) + ") {\n" + loop("k", rows.width) +
+             rows.array + "[r * " + row + " + k] = " + outside + ";\n      }\n    }\n  }\n";
+  }
+  weighted(name, rows, separable.column,
+           weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),
+           node.cls);
+}
+
+void BlockWriter::columns(int n, const Separable& separable, const std::string& name) {
+  const Node& node = to_.node(n);
+  const std::string rows = Builder::name({false, n}) + "_rows";
+  const std::string edge = Builder::name({false, n}) + "_column_edge";
+  const PlaneText plane = to_.scratch_plane(rows, PixelClass::single, nullptr);
+  write_border(to_, edge, "float", plane.pixel(), separable.border,
+               outside_value(to_, n, separable.border), to_.width({false, n}),
+               to_.height(node.images[0]), true, true);
+  const Footprint f = separable.column.footprint();
+  Window w{"w_" + rows, py_ + f.up + f.down, px_, 0};
+  interior_ = true;
+  reaches({0, 0, f.up, f.down});
+  to_.scratch_plane(rows, PixelClass::single, nullptr);
+  text_ += "  float " + w.array + "[" + std::to_string(w.rows * w.width) +
+           "];\n  if (interior) {\n" + loop("r", w.rows) +
+           "{\n      GLOBAL const float* const row = " +
+           plane.row("(y0 + r - " + std::to_string(f.up) + ")") + " + x0;\n" +
+           wide_load(PixelClass::single, "row",
+                     "(" + w.array + " + r * " + std::to_string(w.width) + ")", 0, w.width,
+                     to_.tuning().load_bytes, "      ") +
+           "    }\n  } else {\n" + loop("r", w.rows) + "{\n" + loop("i", px_) + "{\n" + "        " +
+           w.array + "[r * " + std::to_string(w.width) +
+           " + i] = " + to_.call(edge, "x0 + i", "y0 + r - " + std::to_string(f.up)) +
+           ";\n  }\n  }\n  }\n";
+  weighted(name, w, separable.column,
+           weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),
+           node.cls);
+}
+
+void BlockWriter::extremes(int n, const Extremum& extremum, const std::string& name) {
+  const Node& node = to_.node(n);
+  const Operand image = node.images[0];
+  const bool single = node.cls == PixelClass::single;
+  const std::string type = single ? "float" : "int";
+  const std::string nothing = single ? (extremum.largest ? "-INFINITY" : "INFINITY")
+                              : extremum.largest
+                                  ? "0"
+                                  : std::to_string(static_cast<int>(class_max(node.cls)));
+  const std::string better = std::string(single             ? (extremum.largest ? "fmax" : "fmin")
+                                         : extremum.largest ? "larger"
+                                                            : "smaller");
+  const std::string own = Builder::name({false, n});
+  const Footprint f = extremum.mask.footprint();
+  const auto same = std::find_if(windows_.begin(), windows_.end(), [&](const LaneWindow& other) {
+    return other.image == image && other.kind == type && other.f == f;
+  });
+  Window w;
+  if (same != windows_.end() && extremum.mask.full()) {
+    w = same->window;
+  } else {
+    // A rectangle around its pixel has that of the image's pixels at its edge which lies nearest.
+    const Border border = extremum.mask.full() ? Border::replicate : Border::absent;
+    w = window(image, f, border, type, nothing, own);
+    if (extremum.mask.full()) windows_.push_back({image, type, f, w});
+  }
+  const std::vector<Run> runs = runs_of(extremum.mask);
+  std::map<int, std::string> of_length = {{1, w.array}};
+  const int all = w.rows * w.width;
+  const auto make = [&](int length) {
+    while (!of_length.contains(length)) {
+      int known = std::prev(of_length.upper_bound(length))->first;
+      const int next = std::min(length, 2 * known);
+      const std::string array = "run" + std::to_string(next) + "_" + own;
+      const int count = all - (next - 1);
+      text_ += "  " + type + " " + array + "[" + std::to_string(all) + "];\n" + loop("k", count) +
+               array + "[k] = " + better + "(" + of_length[known] + "[k], " + of_length[known] +
+               "[k + " + std::to_string(next - known) + "]);\n";
+      of_length[next] = array;
+    }
+  };
+  std::string fold = type + " best = " + nothing + ";\n";
+  for (const Run& run : runs) {
+    make(run.length);
+    fold += "      best = " + better + "(best, " + of_length[run.length] + "[" +
+            place_in(w, run.x, run.y, f.up) + "]);\n";
+  }
+  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_) + "];\n" +
+               for_each_pixel(fold + "      " + name + "[k] = (" + type_of(node.cls) + ")best;");
+}
+
+}  // namespace impipe::jit

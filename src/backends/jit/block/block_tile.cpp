@@ -1,0 +1,174 @@
+// The text of weighted sums whose group keeps its pixels in local memory.
+#include <algorithm>
+
+#include "backends/jit/block/block_writer.hpp"
+#include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/text.hpp"
+#include "backends/jit/text/wide_access.hpp"
+
+namespace impipe::jit {
+
+void BlockWriter::fill_tile(int n, const std::string& own, const Footprint& f, Border border,
+                            const std::string& outside, const std::string& type, int halo,
+                            int across) {
+  const Operand image = to_.node(n).images[0];
+  if (plan_.in_groups(image)) {
+    const PointTile tile(4, group_size(), f);
+    return fill_points(tile, image, "tile_" + own, type, border, outside);
+  }
+  const std::string edge = own + "_edge";
+  write_border(to_, edge, type, to_.value(image, "x", "y"), border, outside, to_.width(image),
+               to_.height(image));
+  const int down = to_.tuning().group / 32, rows = down * py_ + f.up + f.down;
+  const std::string vectors = number(across), items = number(to_.tuning().group);
+  const std::string place = "tile_" + own + "[k]";
+  // Items go over the rows 32 vectors at a time. What is left at the right is loaded before that
+  // and stored after it, so that everything is on its way at once. `each` makes the vector v.
+  const int left_over = across - 32, beside = rows * left_over;
+  const int turns = (beside + to_.tuning().group - 1) / to_.tuning().group;
+  const auto fill = [&](const std::string& each) {
+    const std::string turn = loop("t", turns) + "{\n      const int i = ITEM + t * " + items +
+                             ", row = i / " + number(left_over) + ", vector = 32 + i % " +
+                             number(left_over) + ", k = row * " + vectors +
+                             " + vector;\n      if (i < " + number(beside) + ") {\n";
+    const std::string all = loop("i", (rows + down - 1) / down) + "{\n      const int row = i * " +
+                            number(down) + " + ITEM / 32, vector = ITEM % 32, k = row * " +
+                            vectors + " + vector;\n      if (row < " + number(rows) + ") {\n" +
+                            each + "        " + place + " = v;\n      }\n    }\n";
+    if (turns == 0) return all;
+    return "    " + type + "4 beside[" + number(turns) + "];\n" + turn + each +
+           "        beside[t] = v;\n      }\n    }\n" + all + turn + "        " + place +
+           " = beside[t];\n      }\n    }\n";
+  };
+
+  std::string at_edge = "        " + type + "4 v;\n";
+  for (int i = 0; i < 4; ++i) {
+    at_edge += std::string("        v.") + "xyzw"[i] + " = " +
+               to_.call(edge, "left + 4 * vector + " + number(i), "top + row") + ";\n";
+  }
+  tables_ += "  LOCAL " + type + "4 tile_" + own + "[" + number(rows * across) + "];\n  {\n" +
+             "    const int left = GROUP_X * " + number(32 * px_) + " - " + number(halo) +
+             ", top = GROUP_Y * " + number(down * py_) + " - " + number(f.up) + ";\n";
+  const PixelClass cls = to_.cls(image);
+  const std::string inside =
+      "        " + type_of(cls) + " from[4];\n" +
+      wide_load(cls, "(" + to_.plane(image).row("(top + row)") + " + left + 4 * vector)", "from", 0,
+                4, to_.tuning().load_bytes, "        ") +
+      "        " + type +
+      "4 v;\n        v.x = from[0];\n        v.y = from[1];\n"
+      "        v.z = from[2];\n        v.w = from[3];\n";
+  tables_ += "    if (left >= 0 && left + " + number(4 * across) + " <= " + to_.width(image) +
+             " && top >= 0 && top + " + number(rows) + " <= " + to_.height(image) + ") {\n" +
+             fill(inside) + "    } else {\n" + fill(at_edge) + "    }\n";
+  tables_ += "  }\n  BARRIER;\n";
+}
+
+void BlockWriter::weighted_tile(int n, const std::string& name) {
+  const Node& node = to_.node(n);
+  const Stencil& stencil = *as<Stencil>(node);
+  const Mask& mask = stencil.taps;
+  const Footprint f = mask.footprint();
+  const std::string own = Builder::name({false, n});
+  const int halo = (std::max(f.left, f.right) + 3) / 4 * 4;
+  const int across = 32 + halo / 2;
+  fill_tile(n, own, f, stencil.border, outside_value(to_, n, stencil.border), "float", halo,
+            across);
+
+  // Every sum takes its taps in row-major order: rows of the tile come from the top down.
+  const std::string weight = weights(to_, n, "weights", 0, mask.count());
+  std::string taps;
+  int k = 0;
+  for (int y = 0; y < mask.height; ++y) {
+    std::string row;
+    for (int x = 0; x < mask.width; ++x) {
+      if (!mask.at(x, y)) continue;
+      row += "        sum = fma(" + weight + "[" + number(k++) + "], line[i + " +
+             number(halo + x - mask.origin_x) + "], sum);\n";
+    }
+    if (row.empty()) continue;
+    taps += "      if (row - r == " + number(y) + ") {\n" + loop("i", px_) +
+            "{\n        float sum = sums[r * " + number(px_) + " + i];\n" + row +
+            "        sums[r * " + number(px_) + " + i] = sum;\n      }\n      }\n";
+  }
+  stream_tile(n, own, name, "float", "0.0f", halo, across, f,
+              loop("r", py_) + "{\n" + taps + "    }\n", "float");
+}
+
+void BlockWriter::stream_tile(int n, const std::string& own, const std::string& name,
+                              const std::string& type, const std::string& start, int halo,
+                              int across, const Footprint& f, const std::string& step,
+                              const std::string& real) {
+  const Node& node = to_.node(n);
+  const int width = px_ + 2 * halo;
+  const std::string sums = "sums_" + own;
+  text_ += "  " + type + " " + sums + "[" + number(py_ * px_) + "];\n" + loop("k", py_ * px_) +
+           sums + "[k] = " + start + ";\n  {\n  " + type + "* const sums = " + sums + ";\n" +
+           loop("row", py_ + f.up + f.down) + "{\n    " + type + " line[" + number(width) + "];\n" +
+           loop("i", width / 4) + "{\n      const " + type + "4 v = tile_" + own +
+           "[(ITEM / 32 * " + number(py_) + " + row) * " + number(across) +
+           " + ITEM % 32 + i];\n"
+           "      line[4 * i] = v.x;\n      line[4 * i + 1] = v.y;\n"
+           "      line[4 * i + 2] = v.z;\n      line[4 * i + 3] = v.w;\n    }\n" +
+           step + "  }\n  }\n";
+  const auto value_of = [&](const char* k) {
+    return sums + "[r * " + number(px_) + " + " + k + "]";
+  };
+  if (!real.empty()) return pixels_of_floats(name, node.cls, px_, value_of("k"));
+  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + number(px_) + "];\n" + loop("k", px_) +
+               name + "[k] = (" + type_of(node.cls) + ")" + value_of("k") + ";\n";
+}
+
+std::string BlockWriter::extremes_step(const Mask& mask, const std::string& type,
+                                       const std::string& better, int most, const std::string& sums,
+                                       int halo, int rows) const {
+  const int width = px_ + 2 * halo;
+  std::map<int, std::string> known = {{1, "line"}};
+  std::string runs, folds;
+  for (int y = 0; y < mask.height; ++y) {
+    std::string best;
+    for (const Run& run : runs_of(mask)) {
+      if (run.y != y - mask.origin_y) continue;
+      while (!known.contains(run.length)) {
+        const int part = std::prev(known.upper_bound(run.length))->first;
+        const int next = std::min(run.length, most * part);
+        const auto at = [&](int i) { return known[part] + "[i + " + number(i) + "]"; };
+        std::string value = better + "(" + at(0) + ", " + at(next - part) + ")";
+        if (next > 2 * part) value = better + "(" + value + ", " + at(part) + ")";
+        known[next] = "run" + number(next);
+        runs += "    " + type + " " + known[next] + "[" + number(width) + "];\n" +
+                loop("i", width - next + 1) + known[next] + "[i] = " + value + ";\n";
+      }
+      best += "        best = " + better + "(best, " + known[run.length] + "[i + " +
+              number(halo + run.x) + "]);\n";
+    }
+    if (best.empty()) continue;
+    const std::string sum = sums + "[r * " + number(px_) + " + i]";
+    folds += "      if (row - r == " + number(y) + ") {\n" + loop("i", px_) + "{\n        " + type +
+             " best = " + sum + ";\n" + best + "        " + sum + " = best;\n      }\n      }\n";
+  }
+  return runs + loop("r", rows) + "{\n" + folds + "    }\n";
+}
+
+void BlockWriter::extremes_tile(int n, const std::string& name) {
+  const Node& node = to_.node(n);
+  const Extremum& extremum = *as<Extremum>(node);
+  const Mask& mask = extremum.mask;
+  const Footprint f = mask.footprint();
+  const bool single = node.cls == PixelClass::single;
+  const std::string type = single ? "float" : "int";
+  const std::string nothing = single             ? (extremum.largest ? "-INFINITY" : "INFINITY")
+                              : extremum.largest ? "0"
+                                                 : number(static_cast<int>(class_max(node.cls)));
+  const std::string better =
+      std::string(extremum.largest ? "larger" : "smaller") + (single ? "_float" : "");
+  const std::string own = Builder::name({false, n});
+  const int halo = (std::max(f.left, f.right) + 3) / 4 * 4;
+  const int across = 32 + halo / 2;
+  fill_tile(n, own, f, Border::absent, nothing, type, halo, across);
+
+  stream_tile(n, own, name, type, nothing, halo, across, f,
+              extremes_step(mask, type, better, 2, "sums", halo, py_), "");
+}
+
+}  // namespace impipe::jit

@@ -1,0 +1,367 @@
+// The text of a block's points, loads and windows, and of its kernel.
+#include "backends/jit/block/block_writer.hpp"
+
+#include <algorithm>
+
+#include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/text.hpp"
+#include "backends/jit/text/wide_access.hpp"
+
+namespace impipe::jit {
+
+std::string BlockWriter::centre(const Operand& operand) {
+  const bool plane = is_plane(operand);
+  if (!plane && moves(to_.node(operand.index))) {
+    move_ = operand.index;
+    const std::string moved = centre(to_.node(operand.index).images[0]);
+    move_ = -1;
+    return moved;
+  }
+  const std::string name =
+      "b_" + Builder::name(operand) + (move_ < 0 ? "" : "_by_" + Builder::name({false, move_}));
+  if (!made_.insert(name).second) return name;
+  if (plane && move_ >= 0) {
+    load_moved(operand, name);
+  } else if (plane) {
+    load_centre(operand, name);
+  } else if (as<Point>(to_.node(operand.index)) != nullptr) {
+    point_centre(operand.index, name);
+  } else {
+    around(operand.index, name);
+  }
+  return name;
+}
+
+void BlockWriter::quickly(int n, const PlaneText& plane) {
+  const PixelClass cls = to_.node(n).cls;
+  const int row = px_;
+  Quotients quotients;
+  BlockWriter block(to_, plan_, n, {.px = px_, .py = py_, .points = true}, sized_);
+  block.quotients_ = &quotients;
+  const std::string array = block.centre({false, n});
+  std::string ones;
+  for (const std::string& unit : quotients.units) ones += " && " + unit + " == 1.0f";
+  const std::string type = type_of(cls), count = std::to_string(row);
+  const auto to_row = [&](const std::string& r) {
+    return "    GLOBAL " + type + "* const row = " + plane.row("(y0 + " + r + ")") + " + x0;\n";
+  };
+  quick_text_ =
+      "  if (y0 + " + std::to_string(py_) + " <= " + to_.height(sized_) + ones + ") {\n  " + type +
+      " all[" + std::to_string(py_ * row) +
+      "];\n  struct Quotients quotients;\n  quotients.least = 0xffffffffu;\n"
+      "  quotients.sum = 0.0f;\n" +
+      loop("r", py_) + "{\n    const int y = y0 + r;\n" + block.row_text_ + loop("k", row) +
+      "all[r * " + count + " + k] = " + array + "[k];\n  }\n" + "  if (all_exact(&quotients)) {\n" +
+      loop("r", py_) + "{\n" + to_row("r") +
+      wide_store(cls, "row", "(all + r * " + count + ")", row, to_.tuning().load_bytes, "      ") +
+      "    }\n    return;\n  }\n  }\n";
+}
+
+std::string BlockWriter::row_pass(int n, const std::string& name) {
+  const Separable& separable = *as<Separable>(to_.node(n));
+  const Operand image = to_.node(n).images[0];
+  const Window w = window(image, separable.row.footprint(), separable.border, "float",
+                          outside_value(to_, n, separable.border), name);
+  weighted(name, w, separable.row, weights(to_, n, "row_weights", 0, separable.row.count()),
+           PixelClass::single);
+  return name;
+}
+
+void BlockWriter::kernel(const std::string& name, const std::string& array, const PlaneText& plane,
+                         PixelClass cls, std::function<Size(const LaunchContext&)> size,
+                         const std::string& height, LaunchTest wanted) {
+  constexpr int across = 32;
+  const int down = to_.tuning().group / across;
+  const std::string px = std::to_string(px_), py = std::to_string(py_);
+  const std::string width = to_.width(sized_);
+  const int block_x = across * px_, block_y = down * py_, items = across * down;
+  // Groups that make tables have several blocks each.
+  const bool goes_on = points_ && !tables_.empty();
+  const std::string block = goes_on ? "block" : "GROUP_Y", end = goes_on ? "break" : "return";
+  const std::string columns = "  const int x0 = (GROUP_X * 32 + ITEM % 32) * " + px +
+                              ";\n  const int whole = x0 + " + px + " <= " + width + ";\n";
+  std::string text = goes_on ? columns : tables_ + columns;
+  // The rows of all work-items in the low lanes, then those in the high ones.
+  const std::string first_row =
+      tile_ && packed_ ? block + " * " + number(block_y) + " + ITEM / 32 * " + number(py_ / 2)
+                       : "(" + block + " * " + number(down) + " + ITEM / 32) * " + py;
+  const std::string leave = "  if (x0 >= " + width + " || y0 >= " + height + ") " + end + ";\n";
+  const std::string loads = load_text_.empty() ? "" : "  {\n" + load_text_ + "  }\n";
+  if (!load_text_.empty()) {
+    text += "  const int x_load = smaller(x0, (" + width + " - 1) / " + px + " * " + px + ");\n" +
+            load_arrays_;
+  }
+  if (goes_on) {
+    // The first pixels are on their way while the tables are made.
+    text += "  int block = GROUP_Y, y0 = " + first_row + ";\n" + loads + tables_ +
+            "  for (;;) {\n" + leave;
+  } else {
+    text += "  const int y0 = " + first_row + ";\n" + leave + loads;
+  }
+  if (interior_) {
+    text += "  const int interior = x0 >= " + number(reach_left_) + " && x0 + " +
+            number(px_ + reach_.right) + " <= " + width + " &&\n      y0 >= " + number(reach_.up) +
+            " && y0 + " + number(py_ + reach_.down) + " <= " + height + ";\n";
+  }
+  text += quick_text_ + text_ +
+          (packed_ ? pairs_text(array, plane, cls, height) : rows_text(array, plane, cls, height)) +
+          (goes_on ? "    block += GROUPS_Y;\n    y0 = " + first_row + ";\n    if (block * " +
+                         number(block_y) + " >= " + height + ") break;\n" + loads + "  }\n"
+                   : "");
+  // Four times the groups of some 60 registers a work-item that are at work at once: a table for a
+  // few blocks costs little, and with fewer groups all read and write at the same time.
+  const int most = goes_on ? to_.tuning().groups_at_once() : 0;
+  to_.kernel(
+      name, items, text,
+      [size = std::move(size), wanted = std::move(wanted), block_x, block_y, items,
+       most](const LaunchContext& at) {
+        if (wanted && !wanted(at)) return LaunchShape{{0, 0, 0}, {items, 1, 1}};
+        const Size s = size(at);
+        const std::int64_t wide = (s.width + block_x - 1) / block_x;
+        std::int64_t tall = (s.height + block_y - 1) / block_y;
+        if (most > 0) {
+          const std::int64_t groups = 2 * groups_of_plane(at, most);
+          const std::int64_t each = (wide * tall + groups - 1) / groups;  // blocks of a group
+          tall = (tall + each - 1) / each;
+        }
+        return LaunchShape{{wide, tall, 1}, {items, 1, 1}};
+      },
+      goes_on            ? 8
+      : tile_ || around_ ? groups_
+                         : 0);
+}
+
+std::string BlockWriter::rows_text(const std::string& array, const PlaneText& plane, PixelClass cls,
+                                   const std::string& height) const {
+  const std::string width = to_.width(sized_);
+  const int row = px_;
+  // Padding ends every row, so that whole blocks fit where their bytes divide it.
+  const bool padded = row_alignment % (row * bytes_of(cls)) == 0;
+  const std::string in_one =
+      in_words_.contains(array) && padded
+          ? word_access(false, "row", in_words_.at(array), 0, row, row, to_.tuning().load_bytes,
+                        padded ? "    " : "      ")
+          : wide_store(cls, "row", array, row, to_.tuning().load_bytes, padded ? "    " : "      ");
+  const std::string stored = padded ? in_one
+                                    : "    if (whole) {\n" + in_one + "    } else {\n" +
+                                          loop("i", px_) + "if (x0 + i < " + width +
+                                          ") row[i] = " + array + "[i];\n    }\n";
+  const std::string to_row =
+      packed_ ? "    GLOBAL " + type_of(cls) +
+                    "* const row = rows[two];\n    rows[two] += " + plane.stride + ";\n"
+              : "    GLOBAL " + type_of(cls) + "* const row = " + plane.row("y") + " + x0;\n";
+  const std::string each = packed_ ? loop("two", 2) + "{\n    const int y = y0 + r + two * " +
+                                         number(rows_apart()) + ";\n" + to_row
+                                   : loop("r", py_) + "{\n    const int y = y0 + r;\n";
+  // Sums of a tile fill the registers by themselves.
+  const bool bytes = padded && bytes_of(cls) == 1 && row % 4 == 0 && (packed_ || around_);
+  if (reads_rows_ || (!packed_ && !bytes)) {
+    return each + "    if (y >= " + height + ") continue;\n" + row_text_ + (packed_ ? "" : to_row) +
+           stored + "  }\n";
+  }
+  // Rows below the image are made too: without a branch the compiler orders all rows' work.
+  std::string conditional = "    if (y < " + height + ") {\n" + stored + "    }\n";
+  if (bytes) {
+    std::string words = "packed", packing;
+    if (in_words_.contains(array)) {
+      words = in_words_.at(array);
+    } else {
+      packing = "    uint packed[" + number(row / 4) + "];\n" + loop("q", row / 4) +
+                "packed[q] = " + "FIRST_BYTES(" + array + " + 4 * q);\n";
+    }
+    conditional = packing + word_access(false, "row", words, 0, row, row, to_.tuning().load_bytes,
+                                        "    ", "y < " + height);
+  }
+  return each + (packed_ ? "" : to_row) + row_text_ + conditional + "  }\n";
+}
+
+void BlockWriter::pixels_of_floats(const std::string& name, PixelClass cls, int count,
+                                   const std::string& value) {
+  const std::string all = std::to_string(count);
+  row_text_ += "  " + type_of(cls) + " " + name + "[" + all + "];\n";
+  if (cls != PixelClass::uint8 || count % 4 != 0) {
+    row_text_ += loop("k", count) + name + "[k] = " + converted(cls, "float", value) + ";\n";
+    return;
+  }
+  // An instruction rounds where the code stays in its second byte.
+  const std::string codes = "codes_" + name, words = "words_" + name;
+  row_text_ += "  uint " + codes + "[" + all + "], " + words + "[" + std::to_string(count / 4) +
+               "];\n" + loop("k", count) + codes + "[k] = ROUNDED_CODE(fmin(POSITIVE(" + value +
+               "), 255.0f));\n" + loop("q", count / 4) + words + "[q] = SECOND_BYTES(" + codes +
+               " + 4 * q);\n" + loop("k", count) + name + "[k] = (uchar)(" + codes + "[k] >> 8);\n";
+  in_words_[name] = words;
+}
+
+std::string BlockWriter::loop(const std::string& variable, int count) const {
+  return to_.unroll() + "  for (int " + variable + " = 0; " + variable + " < " +
+         std::to_string(count) + "; ++" + variable + ") ";
+}
+
+std::string BlockWriter::for_each_pixel(const std::string& step) const {
+  return loop("i", px_) + "{\n      const int k = i;\n      " + step + "\n  }\n";
+}
+
+bool BlockWriter::names_place(const Node& node) {
+  const auto* point = as<Point>(node);
+  return point != nullptr && point->expression != nullptr;
+}
+
+void BlockWriter::load_centre(const Operand& operand, const std::string& name) {
+  const int row = px_;
+  const PixelClass cls = to_.cls(operand);
+  const std::string from = "from_" + name;
+  if (points_ && bytes_of(cls) == 1 && row_alignment % row == 0) {
+    // As words: an instruction takes a byte out of one.
+    const std::string words = "words_" + name, count = std::to_string(row / 4);
+    const auto load = [&](const std::string& y, const std::string& x, const std::string& place) {
+      return "      GLOBAL const uchar* const from = " + to_.plane(operand).row(y) + " + " + x +
+             ";\n" +
+             word_access(true, "from", place, 0, row, row, to_.tuning().load_bytes, "      ");
+    };
+    std::string place = words;
+    if (ahead_) {
+      place = "(" + words + " + r * " + count + ")";
+      load_arrays_ += "  uint " + words + "[" + std::to_string(py_ * row / 4) + "];\n";
+      load_text_ += loop("r", py_) + "{\n" +
+                    load("smaller(y0 + r, " + to_.height(operand) + " - 1)", "x_load", place) +
+                    "    }\n";
+    } else {
+      row_text_ +=
+          "    uint " + words + "[" + count + "];\n    {\n" + load("y", "x0", place) + "    }\n";
+    }
+    row_text_ += "    uchar " + name + "[" + std::to_string(row) + "];\n" + loop("k", row) + name +
+                 "[k] = (uchar)BYTE_OF(" + place + "[k / 4], k % 4);\n";
+    return;
+  }
+  reads_rows_ = true;
+  row_text_ += "  " + type_of(cls) + " " + name + "[" + std::to_string(row) + "];\n" +
+               "    GLOBAL const " + type_of(cls) + "* const " + from + " = " +
+               to_.plane(operand).row("y") + ";\n";
+  const auto wide = [&](const std::string& indent) {
+    return wide_load(cls, "(" + from + " + x0)", name, 0, row, to_.tuning().load_bytes, indent);
+  };
+  if (row_alignment % (row * bytes_of(cls)) == 0) {
+    row_text_ += wide("    ");
+    return;
+  }
+  row_text_ += "    if (whole) {\n" + wide("      ") + "    } else {\n" + loop("i", px_) + name +
+               "[i] = " + from + "[smaller(x0 + i, " + to_.width(sized_) + " - 1)];\n    }\n";
+}
+
+std::string BlockWriter::code_value(int n, const Operand& source) {
+  return point_value(to_, n, [&](const Operand& image) {
+    return image == source ? "(" + type_of(to_.cls(source)) + ")code"
+                           : code_value(image.index, source);
+  });
+}
+
+std::string BlockWriter::table(int n, const Operand& source) {
+  const std::string name = "table_" + Builder::name({false, n});
+  if (!made_.insert(name).second) return name;
+  const Node& node = to_.node(n);
+  const std::string type = type_of(node.cls);
+  const std::string codes = to_.cls(source) == PixelClass::logical ? "2" : "256";
+  // What lies between the end of a row and the next may be any code.
+  tables_ += "  LOCAL " + type + " " + name + "[256];\n";
+  const std::string each = loop("i", (256 + items_ - 1) / items_) + "{\n    const int code = i * " +
+                           std::to_string(items_) + " + ITEM;\n    if (code < " + codes + ") " +
+                           name + "[code] = ";
+  if (points_) {
+    tables_ += each + code_value(n, source) + ";\n  }\n  BARRIER;\n";
+    return name;
+  }
+  const auto memory = [&] {
+    return to_.scratch(name, type, [](const LaunchContext&) { return std::int64_t{1024}; });
+  };
+  const std::string entry = code_value(n, source);
+  const int items = to_.cls(source) == PixelClass::logical ? 2 : 256;
+  to_.kernel("make_" + name, items,
+             "  const int code = ITEM;\n  " + memory() + "[code] = " + entry + ";\n",
+             [items](const LaunchContext&) {
+               return LaunchShape{{1, 1, 1}, {items, 1, 1}};
+             });
+  tables_ += each + memory() + "[code];\n  }\n  BARRIER;\n";
+  return name;
+}
+
+void BlockWriter::point_centre(int n, const std::string& name) {
+  const Node& node = to_.node(n);
+  const int rounds = plan_.node(n).rounds;
+  if (packed_ && rounds >= 0) return sums_of_lanes(rounds, name, true);
+  if (in_lanes_.contains(n)) return point_of_lanes(n, name);
+  if (const std::optional<Operand> source = tabled(n)) {
+    ahead_ = points_;
+    const std::string from = centre(*source);
+    ahead_ = false;
+    row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_) + "];\n" +
+                 for_each_pixel(name + "[k] = " + table(n, *source) + "[" + from + "[k]];");
+    return;
+  }
+  for (const Operand& image : pixel_images(node)) centre(image);
+  const std::string value = point_value(
+      to_, n, [&](const Operand& image) { return centre(image) + "[k]"; }, quotients_);
+  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_) + "];\n" +
+               for_each_pixel((names_place(node) ? "const int x = x0 + i;\n      " : "") + name +
+                              "[k] = " + value + ";");
+}
+
+void BlockWriter::reaches(const Footprint& f) {
+  around_ = true;
+  reach_ = {std::max(reach_.left, f.left), std::max(reach_.right, f.right),
+            std::max(reach_.up, f.up), std::max(reach_.down, f.down)};
+}
+
+BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint& f, Border border,
+                                        const std::string& type, const std::string& outside,
+                                        const std::string& own) {
+  const std::string name = "w_" + own, edge = own + "_edge";
+  if (plan_.in_groups(operand)) {
+    return window_of_points(operand, f, border, type, outside, name);
+  }
+  write_border(to_, edge, type, to_.value(operand, "x", "y"), border, outside, to_.width(operand),
+               to_.height(operand));
+  const PixelClass cls = to_.cls(operand);
+  const int bytes = bytes_of(cls);
+  // Floats from wide neighbourhoods come by whole vectors.
+  const int vector = bytes == 4 && px_ % 4 == 0 && std::max(f.left, f.right) > 1 ? 16 : 4;
+  const auto aligned = [&](int pixels) {
+    return (pixels * bytes + vector - 1) / vector * vector / bytes;
+  };
+  Window w{name, py_ + f.up + f.down, 0, aligned(f.left)};
+  w.width = w.first + px_ + aligned(f.right);
+  const int left = f.left;
+  interior_ = true;
+  reaches(f);
+  reach_left_ = std::max(reach_left_, w.first);
+  const std::string width = number(w.width);
+  const std::string count = number(w.rows * w.width);
+  const std::string raw = "raw_" + Builder::name(operand), row = "row_of_" + raw;
+  const std::string to = "(" + raw + " + r * " + width + ")";
+  const int centre = px_, widest = to_.tuning().load_bytes;
+  const int beside = bytes == 4 && px_ % 4 == 0 && w.first % 4 == 0 ? widest : 4;
+  text_ += "  " + type + " " + name + "[" + count + "];\n  if (interior) {\n    " + type_of(cls) +
+           " " + raw + "[" + count + "];\n    GLOBAL const " + type_of(cls) + "* " + row + " = " +
+           to_.plane(operand).row("(y0 - " + number(f.up) + ")") + " + x0 - " + number(w.first) +
+           ";\n" + loop("r", w.rows) + "{\n" +
+           // One load for several columns, though it reads a few that nobody needs.
+           wide_load(cls, row, to, 0, w.first, left > 1 ? beside : 4, "      ") +
+           // The block's own pixels are aligned more widely than the window's first.
+           wide_load(cls, "(" + row + " + " + number(w.first) + ")",
+                     "(" + to + " + " + number(w.first) + ")", 0, centre, widest, "      ") +
+           wide_load(cls, row, to, w.first + centre, w.width - w.first - centre, beside, "      ") +
+           "      " + row + " += " + to_.plane(operand).stride + ";\n    }\n" +
+           loop("k", w.rows * w.width) + name + "[k] = (" + type + ")" + raw +
+           "[k];\n  } else {\n" + loop("r", w.rows) + "{\n" + loop("i", px_ + f.left + f.right) +
+           "        " + name + "[r * " + width + " + " + number(w.first - left) +
+           " + i] = " + to_.call(edge, "x0 + i - " + number(f.left), "y0 + r - " + number(f.up)) +
+           ";\n  }\n  }\n";
+  return w;
+}
+
+std::string BlockWriter::place_in(const Window& w, int dx, int dy, int up) {
+  return "(r + " + std::to_string(up + dy) + ") * " + std::to_string(w.width) + " + " +
+         std::to_string(w.first + dx) + " + i";
+}
+
+}  // namespace impipe::jit

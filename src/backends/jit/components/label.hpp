@@ -1,0 +1,32 @@
+// Connected components on a GPU.
+#pragma once
+
+#include <string>
+
+#include "backends/jit/text/builder.hpp"
+#include "backends/jit/text/text.hpp"
+
+namespace impipe::jit {
+
+// What the writers of a Label node's kernels have in common.
+class LabelWriterBase {
+ protected:
+  static constexpr int items = 128;
+  LabelWriterBase(Builder& to, int n);
+  bool is(Label::Kind kind) const { return label_.kind == kind; }
+  // The node's own words, and those that all of its templates know.
+  Words with_common(Words::Map words) const;
+
+  Builder& to_;
+  const Node& node_;
+  Label label_;
+  Operand self_, image_;
+  std::string name_;
+};
+
+// The kernels of Label node n, which stands alone: its image is stored in the end.
+void write_label(Builder& to, int n);
+// Those whose values spread step by step: reach, and reconstruct and holes of gray images.
+void write_spread(Builder& to, int n);
+
+}  // namespace impipe::jit

@@ -1,0 +1,36 @@
+// Programs for a device's kernels.
+#include "backends/jit/device.hpp"
+
+#include "backends/jit/yardstick.hpp"
+#include "core/primitive_facts.hpp"
+
+namespace impipe::jit {
+namespace {
+
+// The nodes' primitives.
+std::string title_of(const KernelSpec& spec) {
+  std::string text;
+  for (const Node& node : spec.nodes) {
+    text += (text.empty() ? "" : " | ") + std::string(name_of(node.primitive));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> GpuDevice::prepare(const KernelSpec& spec) {
+  if (spec.planes > 1) return prepare_stacked(spec);
+  return load(generate(spec, dialect_, tuning_), title_of(spec));
+}
+
+std::unique_ptr<Kernel> GpuDevice::prepare_stacked(const KernelSpec& spec) {
+  Tuning stacked = tuning_;
+  stacked.stacked = true;
+  return load(generate(spec, dialect_, stacked), "stacked " + title_of(spec));
+}
+
+std::unique_ptr<Kernel> GpuDevice::prepare_yardstick(Yardstick yardstick) {
+  return load(jit::yardstick(yardstick, dialect_), "yardstick");
+}
+
+}  // namespace impipe::jit

@@ -1,0 +1,34 @@
+// What the devices of both GPU runtimes have in common: how kernels are asked for.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "backends/jit/generator.hpp"
+#include "core/backend.hpp"
+
+namespace impipe::jit {
+
+class GpuDevice : public Device {
+ public:
+  const DeviceInfo& info() const override { return info_; }
+  std::unique_ptr<Kernel> prepare(const KernelSpec& spec) override;
+  std::unique_ptr<Kernel> prepare_stacked(const KernelSpec& spec) override;
+  int most_stacked() const override { return jit::most_stacked; }
+  std::unique_ptr<Kernel> prepare_yardstick(Yardstick yardstick) override;
+
+ protected:
+  GpuDevice(DeviceInfo info, Dialect dialect, const Tuning& tuning)
+      : info_(std::move(info)), dialect_(dialect), tuning_(tuning) {}
+
+ private:
+  // Compiles and loads a program. title: what a person would look for in a list of kernels.
+  virtual std::unique_ptr<Kernel> load(Program program, const std::string& title) = 0;
+
+  DeviceInfo info_;
+  Dialect dialect_;
+  Tuning tuning_;
+};
+
+}  // namespace impipe::jit

@@ -1,0 +1,63 @@
+// An affine map by tiles: a wave makes 8x4 pixels at once, so that the places they are taken from
+// lie in few rows of the image however it is turned. A work-item makes four pixels of a row, side
+// by side with seven others'; where all four lie inside with their neighbours it takes them without
+// tests, else it makes them one by one.
+#include "backends/jit/geometry/resample.hpp"
+#include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/text.hpp"
+
+namespace impipe::jit {
+namespace {
+
+constexpr int items = 128;
+constexpr int across = 32, down = 16;  // of a tile
+
+}  // namespace
+
+void write_affine_tiles(Builder& to, int n) {
+  const Node& node = to.node(n);
+  const Operand self{false, n}, image = node.images[0];
+  const std::string name = Builder::name(self) + "_value";
+  write_resample(to, n, name);
+  const bool nearest = std::get<Resample>(node.primitive).method == Resample::Method::nearest;
+  const PlaneText in = to.plane(image), out = to.plane(self);
+  const std::string each = to.unroll();
+  const bool logical = node.cls == PixelClass::logical;
+  const std::string value =
+      converted(node.cls, "float", logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum");
+  const std::string own = "given->" + Builder::name(self) + "_";
+  to.kernel("store_" + Builder::name(self), items,
+            filled(part(kernels::affine, "tiles"),
+                   {{"across", std::to_string(across)},
+                    {"down", std::to_string(down)},
+                    {"width", to.width(self)},
+                    {"height", to.height(self)},
+                    {"in_width", to.width(image)},
+                    {"in_height", to.height(image)},
+                    {"pixel", type_of(node.cls)},
+                    {"out_row", out.row("y")},
+                    {"in_row", in.row("py")},
+                    {"a", own + "a"},
+                    {"b", own + "b"},
+                    {"c", own + "c"},
+                    {"d", own + "d"},
+                    {"e", own + "e"},
+                    {"f", own + "f"},
+                    {"half", nearest ? " + 0.5" : ""},
+                    {"reach", nearest ? "0" : "1"},
+                    {"each", each},
+                    {"once", to.tuning().unroll ? "#pragma unroll 1\n" : ""},
+                    {"nearest", nearest ? "1" : "0"},
+                    {"stride", in.stride},
+                    {"value", value},
+                    {"slow", to.call(name, "x", "y")}}),
+            [self](const LaunchContext& at) {
+              const Size s = at.size_of(self);
+              return LaunchShape{{(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
+                                 {items, 1, 1}};
+            });
+}
+
+}  // namespace impipe::jit

@@ -1,0 +1,76 @@
+// Affine maps as text.
+#include "backends/jit/geometry/resample.hpp"
+
+#include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/text.hpp"
+#include "core/placement.hpp"
+
+namespace impipe::jit {
+namespace {
+
+void write_affine(Builder& to, int n, const std::string& name) {
+  const Node& node = to.node(n);
+  const Operand image = node.images[0];
+  const auto place = [&](const std::string& label, double AffinePlace::*which) {
+    return to.parameter(ParameterType::float64, Builder::name({false, n}) + "_" + label,
+                        [n, image, which](const LaunchContext& at, int) {
+                          const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+                          return affine_place(now, at.size_of(image)).*which;
+                        });
+  };
+  const auto coordinate = [](const std::string& u, const std::string& v, const std::string& w) {
+    return "fma(" + u + ", (double)x, fma(" + v + ", (double)y, " + w + "))";
+  };
+  const std::string width = to.width(image), height = to.height(image);
+  const std::string fill = to.argument(n, 9, "fill", "float");
+  const bool nearest = std::get<Resample>(node.primitive).method == Resample::Method::nearest;
+  const std::string header = value_header(type_of(node.cls), name) + "  const double at_x = " +
+                             coordinate(place("a", &AffinePlace::a), place("b", &AffinePlace::b),
+                                        place("c", &AffinePlace::c)) +
+                             ";\n  const double at_y = " +
+                             coordinate(place("d", &AffinePlace::d), place("e", &AffinePlace::e),
+                                        place("f", &AffinePlace::f)) +
+                             ";\n";
+  const std::string outside = converted(node.cls, "float", fill);
+  if (nearest) {
+    const std::string value = to.value(image, "(int)floor(px)", "(int)floor(py)");
+    to.function(
+        name,
+        header +
+            filled(part(kernels::resample, "nearest"),
+                   {{"width", width}, {"height", height}, {"fill", outside}, {"nearest", value}}) +
+            "}\n");
+    return;
+  }
+  const std::string at = name + "_at";
+  write_border(to, at, "float", "(float)" + to.value(image, "x", "y"), Border::constant, fill,
+               width, height);
+  const bool logical = node.cls == PixelClass::logical;
+  const std::string value =
+      converted(node.cls, "float", logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum");
+  to.function(
+      name, header +
+                filled(part(kernels::resample, "bilinear"), {{"width", width},
+                                                             {"height", height},
+                                                             {"fill", outside},
+                                                             {"a", to.call(at, "px", "py")},
+                                                             {"b", to.call(at, "px + 1", "py")},
+                                                             {"d", to.call(at, "px", "py + 1")},
+                                                             {"e", to.call(at, "px + 1", "py + 1")},
+                                                             {"value", value}}) +
+                "}\n");
+}
+
+}  // namespace
+
+void write_resample(Builder& to, int n, const std::string& name, LaunchTest wanted) {
+  if (std::get<Resample>(to.node(n).primitive).kind == Resample::Kind::affine) {
+    write_affine(to, n, name);
+  } else {
+    write_resize(to, n, name, std::move(wanted));
+  }
+}
+
+}  // namespace impipe::jit

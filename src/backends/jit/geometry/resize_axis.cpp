@@ -1,0 +1,79 @@
+// One direction of a resize in kernel text.
+#include "backends/jit/geometry/resize_axis.hpp"
+
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/text.hpp"
+
+namespace impipe::jit {
+
+ResizeAxis ResizeAxisText::axis(const LaunchContext& at, int n, ResizeAxis ResizeAxes::*which) {
+  const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+  return resize_axes(now, at.size_of(now.images[0])).*which;
+}
+
+std::string ResizeAxisText::number(ParameterType type, const std::string& what,
+                                   Number number) const {
+  const int n = n_;
+  const auto which = which_;
+  return to_.parameter(type, Builder::name({false, n}) + "_" + what + "_" + label_,
+                       [n, which, number = std::move(number)](const LaunchContext& at, int) {
+                         return number(axis(at, n, which));
+                       });
+}
+
+std::string ResizeAxisText::real(const std::string& what, Number value) const {
+  return number(ParameterType::float64, what, std::move(value));
+}
+
+std::string ResizeAxisText::from() const {
+  return number(ParameterType::int32, "from",
+                [](const ResizeAxis& a) { return static_cast<double>(a.from); });
+}
+
+std::string ResizeAxisText::size() const {
+  return number(ParameterType::int32, "to",
+                [](const ResizeAxis& a) { return static_cast<double>(a.to); });
+}
+
+std::string ResizeAxisText::taps() const {
+  return number(ParameterType::int32, "taps",
+                [](const ResizeAxis& a) { return static_cast<double>(a.taps); });
+}
+
+std::string ResizeAxisText::copies() const {
+  return number(ParameterType::int32, "copies",
+                [](const ResizeAxis& a) { return a.copies ? 1.0 : 0.0; });
+}
+
+std::string ResizeAxisText::body(const PointBody& body, const std::string& arguments) const {
+  std::vector<std::string> parameters = names_in(body.input_names);
+  for (const std::string& p : names_in(body.parameter_names)) parameters.push_back(p);
+  to_.body_once(body.name, "\n" + body_function(body.name, "double", "", parameters, body.text));
+  return std::string(body.name) + "(" + arguments + ")";
+}
+
+std::string ResizeAxisText::copied(const std::string& k) const {
+  const std::string scale = real("scale", [](const ResizeAxis& a) { return a.scale; });
+  const std::string last =
+      real("last", [](const ResizeAxis& a) { return static_cast<double>(a.from - 1); });
+  return body(resize_copied_body(), "(double)" + k + ", " + scale + ", " + last);
+}
+
+std::string ResizeAxisText::begin(const std::string& k) const {
+  const std::string scale = real("scale", [](const ResizeAxis& a) { return a.scale; });
+  const std::string before =
+      real("before", [](const ResizeAxis& a) { return static_cast<double>(a.before); });
+  return body(resize_first_body(), "(double)" + k + ", " + scale + ", " + before);
+}
+
+std::string ResizeAxisText::weight(const std::string& k, const std::string& t) const {
+  const Resample::Method method = std::get<Resample>(to_.node(n_).primitive).method;
+  const std::string scale = real("scale", [](const ResizeAxis& a) { return a.scale; });
+  const std::string narrow = real("narrow", [](const ResizeAxis& a) { return a.narrow; });
+  const std::string before =
+      real("before", [](const ResizeAxis& a) { return static_cast<double>(a.before); });
+  return body(resize_weight_body(method),
+              "(double)" + k + ", (double)" + t + ", " + scale + ", " + narrow + ", " + before);
+}
+
+}  // namespace impipe::jit

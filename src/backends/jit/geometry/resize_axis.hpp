@@ -1,0 +1,44 @@
+// One direction of a resize in kernel text: its numbers, found at the launch, and where an output's
+// taps begin and what they weigh, by the same bodies in double as the CPU's.
+#pragma once
+
+#include <string>
+
+#include "backends/jit/text/builder.hpp"
+#include "core/placement.hpp"
+
+namespace impipe::jit {
+
+class ResizeAxisText {
+ public:
+  // label: "x" or "y".
+  ResizeAxisText(Builder& to, int n, std::string label, ResizeAxis ResizeAxes::*which)
+      : to_(to), n_(n), label_(std::move(label)), which_(which) {}
+
+  using Number = std::function<double(const ResizeAxis&)>;
+  std::string number(ParameterType type, const std::string& what, Number number) const;
+
+  std::string from() const;  // pixels of the input
+  std::string size() const;  // of the result
+  std::string taps() const;
+  std::string copies() const;  // each output is one input pixel
+  // Doubles, for output `k` and tap `t`. copied: of directions that copy; begin: of others.
+  std::string copied(const std::string& k) const;
+  std::string begin(const std::string& k) const;
+  std::string weight(const std::string& k, const std::string& t) const;
+
+  ResizeAxis at(const LaunchContext& launch) const { return axis(launch, n_, which_); }
+
+ private:
+  static ResizeAxis axis(const LaunchContext& at, int n, ResizeAxis ResizeAxes::*which);
+  std::string real(const std::string& what, Number value) const;
+  // Writes a body once, as a function of doubles.
+  std::string body(const PointBody& body, const std::string& arguments) const;
+
+  Builder& to_;
+  int n_;
+  std::string label_;
+  ResizeAxis ResizeAxes::*which_;
+};
+
+}  // namespace impipe::jit

@@ -1,0 +1,266 @@
+// A resize by tiles: a group sums the columns under a tile of the result into local memory, then
+// those sums along the rows. Both passes make 4x4 values a work-item, from what their taps together
+// reach: four outputs side by side share their inputs, and the weights of those that an output does
+// not reach are 0 (for floats, whose products with 0 may be NaN, it leaves them out).
+#include <algorithm>
+#include <cmath>
+
+#include "backends/jit/geometry/resample.hpp"
+#include "backends/jit/geometry/resize_axis.hpp"
+#include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/text.hpp"
+#include "backends/jit/text/wide_access.hpp"
+
+namespace impipe::jit {
+namespace {
+
+constexpr int items = 128;
+constexpr int rows = 16;        // of a tile
+constexpr int most_quads = 64;  // of outputs side by side in a tile
+// Columns of sums that local memory holds. A column is four vectors of four rows and one more, so
+// that those side by side lie in different banks.
+constexpr int most_columns = 328;
+
+// Fours of outputs of one direction, and how many inputs they reach at most.
+struct Quads {
+  std::int64_t count = 0, span = 0;
+};
+
+Quads quads_of(const ResizeAxis& axis) {
+  // Places 3 / scale apart, rounded down.
+  const double apart = std::floor(3 / axis.scale + 1e-6) + 1;
+  return {(axis.to + 3) / 4, axis.taps + static_cast<std::int64_t>(apart)};
+}
+
+// How a tile's columns lie in local memory: column i at i % apart * step + i / apart, so that those
+// which work-items side by side read at once lie side by side.
+struct TileShape {
+  int across = 0;  // quads; 0: none fits
+  int bits = 0;    // of apart
+  int step = 0;
+};
+
+TileShape tile_shape(const ResizeAxes& axes) {
+  TileShape best;
+  const double per_quad = 4 / axes.x.scale;
+  while (best.bits < 5 && 2 << best.bits <= per_quad * 1.1) ++best.bits;
+  best.step = most_columns >> best.bits;
+  if (best.bits > 0) best.step = (best.step - 1) / 8 * 8 + 1;
+  const int room = best.step << best.bits;
+  const Quads x = quads_of(axes.x), y = quads_of(axes.y);
+  double least = 0;
+  for (int across = 1; across <= std::min<std::int64_t>(most_quads, x.count); ++across) {
+    const double columns = (std::ceil((4 * across - 1) / axes.x.scale) + axes.x.taps + 2) + 6;
+    if (columns > room) break;
+    // Waves that work at each.
+    const auto turns = [](double count) { return std::ceil(count * rows / 4 / 32); };
+    const double cost = (turns(std::ceil(columns / 4)) * static_cast<double>(y.span) +
+                         turns(across) * static_cast<double>(x.span)) /
+                        across;
+    if (best.across == 0 || cost <= least) {
+      best.across = across;
+      least = cost;
+    }
+  }
+  return best;
+}
+
+// sum[16] of the results of four rows r, each of four pixels k; floats: taps are left out.
+std::string added(bool across, bool floats, const std::string& taps) {
+  std::string text;
+  for (int j = 0; j < 4; ++j) {
+    const std::string w = std::string("weight.") + "xyzw"[j];
+    std::string step;
+    for (int k = 0; k < 4; ++k) {
+      const std::string at = std::to_string(across ? 4 * k + j : 4 * j + k);
+      const std::string sum = "sum[" + at + "]";
+      step += "      " + sum + " = fma(" + w + ", v[" + std::to_string(k) + "], " + sum + ");\n";
+    }
+    if (floats) {
+      const std::string t = j == 0 ? "u" : "u - offset" + std::to_string(j);
+      step = "      if ((uint)(" + t + ") < (uint)" + taps + ") {\n" + step + "      }\n";
+    }
+    text += step;
+  }
+  return text;
+}
+
+std::string loaded(PixelClass cls) {
+  if (cls == PixelClass::single) {
+    return "const float4 four = *(GLOBAL const float4*)line;\n"
+           "      v[0] = four.x;\n      v[1] = four.y;\n      v[2] = four.z;\n      v[3] = "
+           "four.w;\n";
+  }
+  std::string text = bytes_of(cls) == 1 ? "const uint four = *(GLOBAL const uint*)line;\n"
+                                        : "const uint2 four = *(GLOBAL const uint2*)line;\n";
+  for (int k = 0; k < 4; ++k) {
+    const std::string at = "      v[" + std::to_string(k) + "] = (float)";
+    text += at +
+            (bytes_of(cls) == 1 ? "BYTE_OF(four, " + std::to_string(k) + ")"
+                                : std::string("(four.") + (k < 2 ? "x" : "y") +
+                                      (k % 2 == 0 ? " & 0xffffu)" : " >> 16)")) +
+            ";\n";
+  }
+  return text;
+}
+
+class ResizeTiles {
+ public:
+  ResizeTiles(Builder& to, int n)
+      : to_(to),
+        n_(n),
+        image_(to.node(n).images[0]),
+        x_(to, n, "x", &ResizeAxes::x),
+        y_(to, n, "y", &ResizeAxes::y) {}
+
+  LaunchTest write() {
+    const int n = n_;
+    const auto shape = [n](const LaunchContext& at) {
+      const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+      return tile_shape(resize_axes(now, at.size_of(now.images[0])));
+    };
+    fits_ = [shape](const LaunchContext& at) { return shape(at).across > 0; };
+    write_quads();
+    const auto number = [&](const std::string& what, auto value) {
+      return to_.parameter(
+          ParameterType::int32, Builder::name({false, n}) + "_" + what,
+          [shape, value](const LaunchContext& at, int) { return double(value(shape(at))); });
+    };
+    const Node& node = to_.node(n_);
+    const Operand self{false, n_};
+    const PlaneText in = to_.plane(image_), out = to_.plane(self);
+    const Direction x = direction(x_, "x"), y = direction(y_, "y");
+    const bool floats = node.cls == PixelClass::single;
+    const std::string each = to_.unroll();
+    std::string offsets;
+    for (int j = 1; j < 4 && floats; ++j) {
+      offsets += "const int offset" + std::to_string(j) + " = first[" + std::to_string(j) +
+                 "] - start;\n    ";
+    }
+    to_.kernel(
+        "store_" + Builder::name(self), items,
+        filled(part(kernels::resize, "tile"),
+               {{"most_columns", std::to_string(most_columns)},
+                {"across", number("across", [](const TileShape& s) { return s.across; })},
+                {"mask", number("mask", [](const TileShape& s) { return (1 << s.bits) - 1; })},
+                {"step", number("step", [](const TileShape& s) { return s.step; })},
+                {"bits", number("bits", [](const TileShape& s) { return s.bits; })},
+                {"row_quads", std::to_string(rows / 4)},
+                {"items", std::to_string(items)},
+                {"width", to_.width(image_)},
+                {"height", to_.height(image_)},
+                {"to_height", to_.height(self)},
+                {"quads_x", x.quads},
+                {"quads_y", y.quads},
+                {"first_x", x.first},
+                {"first_y", y.first},
+                {"weights_x", x.weights},
+                {"weights_y", y.weights},
+                {"taps_x", x_.taps()},
+                {"taps_y", y_.taps()},
+                {"pixel", type_of(node.cls)},
+                {"plane", in.pointer},
+                {"stride", in.stride},
+                {"offsets", offsets},
+                {"each", each},
+                // Other compilers warn where they do not follow.
+                {"once", to_.dialect() == Dialect::cuda ? "#pragma unroll 1\n" : ""},
+                {"loop", to_.dialect() == Dialect::cuda ? "#pragma unroll 4\n" : ""},
+                {"load", loaded(node.cls)},
+                {"add_x", added(true, floats, x_.taps())},
+                {"add_y", added(false, floats, y_.taps())},
+                {"out_row", out.row("y")},
+                {"store", stored(node.cls)}}),
+        [n, shape](const LaunchContext& at) {
+          const TileShape s = shape(at);
+          if (s.across == 0) return LaunchShape{{0, 0, 0}, {items, 1, 1}};
+          const Size size = at.size_of({false, n});
+          const std::int64_t wide = (size.width + 3) / 4;
+          return LaunchShape{{(wide + s.across - 1) / s.across, (size.height + rows - 1) / rows, 1},
+                             {items, 1, 1}};
+        });
+    return fits_;
+  }
+
+ private:
+  struct Direction {
+    std::string quads, span, first, weights;
+  };
+
+  Direction direction(const ResizeAxisText& text, const std::string& label) {
+    const auto bytes = [text, fits = fits_](bool weights) {
+      return [text, fits, weights](const LaunchContext& at) {
+        const Quads q = quads_of(text.at(at));
+        return !fits(at) ? row_alignment : q.count * 16 * (weights ? q.span : 1);
+      };
+    };
+    const std::string own = Builder::name({false, n_}) + "_quads_";
+    return {text.number(ParameterType::int32, "quads",
+                        [](const ResizeAxis& a) { return double(quads_of(a).count); }),
+            text.number(ParameterType::int32, "span",
+                        [](const ResizeAxis& a) { return double(quads_of(a).span); }),
+            to_.scratch(own + "first_" + label, "int", bytes(false)),
+            to_.scratch(own + "weights_" + label, "float", bytes(true))};
+  }
+
+  // One kernel makes the weights of both directions.
+  void write_quads() {
+    std::string text, before = "0";
+    for (const ResizeAxisText* axis : {&x_, &y_}) {
+      const Direction d = direction(*axis, axis == &x_ ? "x" : "y");
+      text += filled(part(kernels::resize, "quads"), {{"items", std::to_string(items)},
+                                                      {"before", before},
+                                                      {"quads", d.quads},
+                                                      {"span", d.span},
+                                                      {"taps", axis->taps()},
+                                                      {"copies", axis->copies()},
+                                                      {"copied", axis->copied("k")},
+                                                      {"begin", axis->begin("k")},
+                                                      {"weight", axis->weight("k", "t")},
+                                                      {"first", d.first},
+                                                      {"weights", d.weights}});
+      before = d.quads + " * " + d.span;
+    }
+    to_.kernel(
+        Builder::name({false, n_}) + "_quads", items, text,
+        [x = x_, y = y_, fits = fits_](const LaunchContext& at) {
+          const Quads a = quads_of(x.at(at)), b = quads_of(y.at(at));
+          const std::int64_t all = a.count * a.span + b.count * b.span;
+          return LaunchShape{{fits(at) ? (all + items - 1) / items : 0, 1, 1}, {items, 1, 1}};
+        });
+  }
+
+  // Four pixels of row r.
+  std::string stored(PixelClass cls) const {
+    const std::string value = "sum[4 * r + k]";
+    const std::string pixel = converted(
+        cls, "float", cls == PixelClass::logical ? value + " >= 0.5f ? 1.0f : 0.0f" : value);
+    const std::string each = to_.tuning().unroll ? "\n#pragma unroll\n" : "";
+    if (cls == PixelClass::uint8) {
+      // An instruction rounds where the code stays in its second byte.
+      return "uint codes[4];" + each +
+             "        for (int k = 0; k < 4; ++k) {\n          codes[k] = "
+             "ROUNDED_CODE(fmin(POSITIVE(" +
+             value +
+             "), 255.0f));\n        }\n        *(GLOBAL uint*)(row + 4 * quad) = "
+             "SECOND_BYTES(codes);";
+    }
+    return type_of(cls) + " four[4];" + each +
+           "        for (int k = 0; k < 4; ++k) four[k] = " + pixel + ";\n" +
+           wide_store(cls, "(row + 4 * quad)", "four", 4, to_.tuning().load_bytes, "        ");
+  }
+
+  Builder& to_;
+  int n_;
+  Operand image_;
+  LaunchTest fits_;
+  ResizeAxisText x_, y_;
+};
+
+}  // namespace
+
+LaunchTest write_resize_tiles(Builder& to, int n) { return ResizeTiles(to, n).write(); }
+
+}  // namespace impipe::jit

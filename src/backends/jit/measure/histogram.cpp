@@ -1,0 +1,270 @@
+// Histograms as text: counts of codes (integer classes) or bins, then bins as doubles.
+#include <algorithm>
+
+#include "backends/jit/measure/measure.hpp"
+#include "backends/jit/measure/stream.hpp"
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/text.hpp"
+#include "core/expression.hpp"
+
+namespace impipe::jit {
+namespace {
+
+constexpr int items = 128;  // of kernels that count in global memory
+
+// The function NAME_bin(given, v): the bin of a value, -1 for none.
+std::string write_bin(Builder& to, int n) {
+  const Node& node = to.node(n);
+  const Histogram& histogram = std::get<Histogram>(node.primitive);
+  const std::string name = Builder::name({false, n}) + "_bin";
+  const Operand image = node.images[0];
+  std::string bin = "v";
+  if (histogram.rule == BinRule::user) {
+    std::vector<std::string> parameters, arguments;
+    for (const std::string& v : histogram.expression->variables()) {
+      parameters.push_back("v_" + v);
+      arguments.push_back(v == "white" ? to.white(image, "double") : "v");
+    }
+    to.body("\n" +
+            body_function(name + "_expression", "double", "", parameters,
+                          "return " + expression_body(*histogram.expression, parameters) + ";"));
+    bin = "floor(" + name + "_expression(" + joined(arguments) + "))";
+  } else if (histogram.rule == BinRule::centred) {
+    const double largest = class_max(to.cls(image));
+    const std::string white =
+        to.parameter(ParameterType::float64, Builder::name({false, n}) + "_white",
+                     [image, largest](const LaunchContext& at, int) {
+                       return at.white_of(image) > 0 ? at.white_of(image) : largest;
+                     });
+    bin = "floor(clamp_double(v, 0.0, " + white + ") * " + std::to_string(histogram.bins - 1) +
+          ".0 / " + white + " + 0.5)";
+  }
+  to.body("\nFUNCTION int " + name + "(const struct Parameters* given, const double v) {\n" +
+          "  const double bin = " + bin + ";\n  return bin >= 0.0 && bin < " +
+          std::to_string(histogram.bins) + ".0 ? (int)bin : -1;\n}\n");
+  return name;
+}
+
+// The code of each of 16 bytes is counted: its counters are 4 * `copies` bytes.
+std::string each_code_of_chunk(int copies) {
+  std::string text;
+  for (const char* part : {"v.x", "v.y", "v.z", "v.w"}) {
+    for (int k = 0; k < 4; ++k) {
+      text += "ADD_LOCAL((IN_LOCAL uint*)((IN_LOCAL char*)counts + times_byte(" +
+              std::string(part) + ", " + std::to_string(k) + ", " + std::to_string(4 * copies) +
+              "u, lane)), 1u); ";
+    }
+  }
+  return text;
+}
+
+// The counters of 16 bytes, one statement each.
+std::string each_of_chunk(PixelClass cls, const std::function<std::string(std::string)>& count) {
+  std::string text;
+  for (const char* part : {"v.x", "v.y", "v.z", "v.w"}) {
+    const int bits = 8 * bytes_of(cls);
+    const std::string word = part, mask = std::to_string((1u << bits % 32) - 1) + "u";
+    if (bits == 32) text += count(word) + " ";
+    for (int shift = 0; bits < 32 && shift < 32; shift += bits) {
+      text += count("(" + word + " >> " + std::to_string(shift) + " & " + mask + ")") + " ";
+    }
+  }
+  return text;
+}
+
+// The bins of all codes, made once a launch, and read from local memory where there is enough.
+struct BinTable {
+  std::string name;         // its array in the kernels that count
+  std::string load;         // text that brings it there
+  int bytes_of_kernel = 0;  // of local memory
+};
+
+constexpr int table_codes = 65536;
+constexpr int local_table_bytes = table_codes + 40 * 1024;  // with the counters
+
+BinTable write_bin_table(Builder& to, int n, const std::string& bin) {
+  const std::string name = Builder::name({false, n}) + "_bins_of_codes";
+  const auto memory = [&] {
+    return to.scratch(name, "uchar", [](const LaunchContext&) { return table_codes; });
+  };
+  to.kernel("make_" + name, items,
+            "  const int code = GROUP_X * " + std::to_string(items) + " + ITEM;\n  " + memory() +
+                "[code] = (uchar)" + bin + "(given, (double)code);\n",
+            [](const LaunchContext&) {
+              return LaunchShape{{table_codes / items, 1, 1}, {items, 1, 1}};
+            });
+  if (to.tuning().most_local_bytes < local_table_bytes) return {memory(), "", 0};
+  const std::string words = name + "_words", here = name + "_here";
+  return {here,
+          "  DYNAMIC_LOCAL(uint4, " + words + ", " + std::to_string(table_codes / 16) +
+              ");\n  for (int i = ITEM; i < " + std::to_string(table_codes / 16) +
+              "; i += " + std::to_string(to.tuning().histogram_items) + ") {\n    " + words +
+              "[i] = ((GLOBAL const uint4*)" + memory() +
+              ")[i];\n  }\n  IN_LOCAL const uchar* const " + here + " = (IN_LOCAL const uchar*)" +
+              words + ";\n",
+          table_codes};
+}
+
+// `bin`: the function of a value's bin; nothing where `table` has those of all codes.
+void write_local(Builder& to, const CountedCodes& counted, int n, int counters, bool codes,
+                 const std::string& bin, const BinTable& table = {}) {
+  const Node& node = to.node(n);
+  const Histogram& histogram = std::get<Histogram>(node.primitive);
+  const Operand image = node.images[0];
+  const std::string name = Builder::name({false, n});
+  const Tuning& tuning = to.tuning();
+  const auto number = [](std::int64_t i) { return std::to_string(i); };
+  const bool one_launch = counted.one_launch;
+  // The sums of the copies and the bins stand beside them.
+  const std::int64_t beside = one_launch ? 4 * (counters + histogram.bins) + 64 : 0;
+  int copies = 32;
+  while (copies > 1 && std::int64_t{4} * counters * copies + beside > tuning.local_bytes) {
+    copies /= 2;
+  }
+  const int group = tuning.histogram_items;
+  const Stream stream{image, group, tuning.groups_at_once(), 64};
+  const int load = values_a_load(to, stream);
+  const auto groups = [stream, load](const LaunchContext& at) {
+    return stream.groups_for(at, load);
+  };
+  const auto parts = [&] {
+    return to.scratch(name + "_parts", "uint",
+                      [=](const LaunchContext& at) { return groups(at) * counters * 4; });
+  };
+  const auto count = [&](const std::string& value) {
+    const std::string place = "counts[(int)" + value + " * " + number(copies) + " + copy]";
+    if (codes) return "ADD_LOCAL(&" + place + ", 1u);";
+    if (!table.name.empty()) {
+      return "ADD_LOCAL(&counts[" + table.name + "[(int)" + value + "] * " + number(copies) +
+             " + copy], 1u);";
+    }
+    return "{ const int place = " + bin + "(given, (double)" + value +
+           "); if (place >= 0) ADD_LOCAL(&counts[place * " + number(copies) + " + copy], 1u); }";
+  };
+  int span = 1;
+  while (2 * span <= std::min(group, counters)) span *= 2;
+  const std::string groups_text = to.parameter(
+      ParameterType::int32, name + "_groups",
+      [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
+  const std::string bin_of_counter = codes ? bin + "(given, (double)i)" : "i";
+  const auto end = [&] {
+    return filled(part(kernels::histogram, "local_end"),
+                  {{"counters", number(counters)},
+                   {"items", number(group)},
+                   {"span", number(span)},
+                   {"groups", groups_text},
+                   {"unroll", tuning.unroll ? "#pragma unroll\n" : ""},
+                   {"bins", number(histogram.bins)},
+                   {"bin", bin_of_counter},
+                   {"parts", parts()},
+                   {"out", to.measure({false, n})}});
+  };
+  const std::string chunk = codes && bytes_of(to.cls(image)) == 1
+                                ? each_code_of_chunk(copies)
+                                : each_of_chunk(to.cls(image), count);
+  const std::string rows = stream_rows(to, stream, chunk, count("p"));
+  // Work-items for each counter, where there are more than counters.
+  const int slices = one_launch ? std::min(copies, group / span) : 1;
+  const std::string totals =
+      one_launch ? "(" + to.ticket() + " + " + number(ticket_words) + ")" : "";
+  const std::string parts_text = one_launch ? "" : parts();
+  const bool by_group = one_launch && any_by_group(to, counted.scalars);
+  const std::string memory = by_group ? group_memory(group) : "";
+  std::string text =
+      memory + table.load +
+      filled(part(kernels::histogram, "in_local"), {{"counters", number(counters)},
+                                                    {"copies", number(copies)},
+                                                    {"bins", number(histogram.bins)},
+                                                    {"one_launch", one_launch ? "1" : "0"},
+                                                    {"totals", totals},
+                                                    {"parts", parts_text},
+                                                    {"items", number(group)},
+                                                    {"rows", rows},
+                                                    {"span", number(group / slices)},
+                                                    {"slice", number(copies / slices)}});
+  if (one_launch) {
+    text += filled(part(kernels::histogram, "last_group"),
+                   {{"ticket", to.ticket()},
+                    {"totals", totals},
+                    {"counters", number(counters)},
+                    {"bins", number(histogram.bins)},
+                    {"items", number(group)},
+                    {"bin", bin_of_counter},
+                    {"out", to.measure({false, n})},
+                    {"scalars", scalars_at_end(to, counted.scalars, group)}});
+  }
+  to.kernel(
+      name + "_parts_of_groups", group, text,
+      [groups, group](const LaunchContext& at) {
+        return LaunchShape{{groups(at), 1, 1}, {group, 1, 1}};
+      },
+      0, table.bytes_of_kernel);
+  if (one_launch) return;
+  to.kernel(name + "_as_doubles", group, end(), [group](const LaunchContext&) {
+    return LaunchShape{{1, 1, 1}, {group, 1, 1}};
+  });
+}
+
+}  // namespace
+
+void write_histogram(Builder& to, const CountedCodes& counted, int n) {
+  const Node& node = to.node(n);
+  const Histogram& histogram = std::get<Histogram>(node.primitive);
+  const Operand image = node.images[0];
+  const std::string name = Builder::name({false, n});
+  const bool codes = is_integer(to.cls(image));
+  // What is counted first: the codes of an integer class, else bins at once.
+  const int counters = codes ? static_cast<int>(class_max(to.cls(image))) + 1 : histogram.bins;
+  const std::string bin = write_bin(to, n);
+  const auto counts = [&](const std::string& suffix, int count) {
+    return to.scratch(
+        name + suffix, "uint", [=](const LaunchContext&) { return std::int64_t{4} * count; }, true);
+  };
+  if (counted.way == CountedCodes::Way::local) {
+    return write_local(to, counted, n, counters, codes, bin);
+  }
+  if (counted.way == CountedCodes::Way::table) {
+    return write_local(to, counted, n, histogram.bins, false, bin, write_bin_table(to, n, bin));
+  }
+  const std::string value = to.value(image, "x", "y");
+  const std::string place = codes ? "(int)" + value : bin + "(given, (double)" + value + ")";
+  const int most = to.tuning().groups_at_once();
+  to.kernel(
+      name + "_counts_of_groups", items,
+      filled(part(kernels::histogram, "in_global"), {{"counters", std::to_string(counters)},
+                                                     {"items", std::to_string(items)},
+                                                     {"width", to.width(image)},
+                                                     {"height", to.height(image)},
+                                                     {"place", place},
+                                                     {"counts", counts("_counts", counters)}}),
+      [image, most](const LaunchContext& at) {
+        return LaunchShape{{std::min(groups_of_plane(at, most), at.size_of(image).height), 1, 1},
+                           {items, 1, 1}};
+      });
+  std::string bins = "_counts";
+  if (codes) {
+    bins = "_bins";
+    to.kernel(name + "_bins_of_codes", items,
+              filled(part(kernels::histogram, "bins"), {{"items", std::to_string(items)},
+                                                        {"counters", std::to_string(counters)},
+                                                        {"bin", bin + "(given, (double)code)"},
+                                                        {"bins", counts("_bins", histogram.bins)},
+                                                        {"count", std::to_string(histogram.bins)},
+                                                        {"counts", counts("_counts", counters)}}),
+              [counters](const LaunchContext&) {
+                return LaunchShape{{(counters + items - 1) / items, 1, 1}, {items, 1, 1}};
+              });
+  }
+  const int total = histogram.bins;
+  to.kernel(name + "_as_doubles", items,
+            filled(part(kernels::histogram, "end"), {{"items", std::to_string(items)},
+                                                     {"total", std::to_string(total)},
+                                                     {"bins", counts(bins, histogram.bins)},
+                                                     {"out", to.measure({false, n})}}),
+            [total](const LaunchContext&) {
+              return LaunchShape{{(total + items - 1) / items, 1, 1}, {items, 1, 1}};
+            });
+}
+
+}  // namespace impipe::jit

@@ -1,0 +1,23 @@
+// The kernels of histograms, selections and scalars.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/jit/plan/measure_plan.hpp"
+#include "backends/jit/text/builder.hpp"
+
+namespace impipe::jit {
+
+// The kernels that make node n's measurement.
+void write_histogram(Builder& to, const CountedCodes& counted, int n);
+void write_select(Builder& to, int n);
+void write_scalar(Builder& to, int n, LaunchTest wanted = {});
+
+// Text by which one group, which has made their measurements, runs them too: they are made then.
+std::string scalars_at_end(Builder& to, const std::vector<int>& scalars, int items);
+// Whether a group runs the body of one of them; its kernel declares this memory first.
+bool any_by_group(const Builder& to, const std::vector<int>& scalars);
+std::string group_memory(int items);
+
+}  // namespace impipe::jit

@@ -1,0 +1,45 @@
+// Reductions by cells: what the kernels of any device and those of waves share.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backends/jit/text/builder.hpp"
+
+namespace impipe::jit {
+
+inline constexpr int cell_items = 256;  // of a group
+inline constexpr int cell_run = 16;     // cells that a work-item of the end puts together
+inline constexpr int cell_chunk = cell_items * cell_run;  // cells of a group of the end
+// Rows of a work-item that are under way, and groups of it that a processor then holds.
+// Few groups with many rows: what is read at once then lies close together.
+inline constexpr int cell_rows = 16, cell_groups = 2;
+
+struct CellFold {
+  std::string name;   // of its variables
+  std::string first;  // text of a double
+  std::string map;    // of `total` and `v`
+  bool extreme = false, largest = false;
+  std::function<std::string(const std::string&, const std::string&)> both;
+};
+
+// The text that puts a work-item's columns of `totals` together, in pairs: those of a cell that
+// exist.
+std::string in_lane(const CellFold& fold, const std::string& totals, int columns);
+
+// What stands in the text of a pass over a plane of floats with one channel.
+struct CellPass {
+  std::string width, height, merged;       // cells of a row that a group puts together
+  std::string count, groups;               // of such runs of cells; of groups
+  std::string one_chunk, ticket, scalars;  // the last group ends the pass where that holds
+  PlaneText image;
+  std::vector<CellFold> folds;
+  std::vector<std::string> cells, out;  // of each fold: where parts go, and the result
+};
+
+// The kernel of a device whose waves exchange registers (CUDA): groups go down their columns, with
+// sixteen rows of each work-item under way, whatever they wait for at the end of a cell.
+std::string cells_in_waves(const CellPass& pass);
+
+}  // namespace impipe::jit

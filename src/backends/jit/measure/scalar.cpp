@@ -1,0 +1,104 @@
+// Scalar nodes as text: the measurements are put side by side, then one work-item runs the body, or
+// all of a group do.
+#include <algorithm>
+
+#include "backends/jit/measure/measure.hpp"
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/text.hpp"
+
+namespace impipe::jit {
+namespace {
+
+constexpr int items_alone = 128;
+
+// Whether all work-items of a group run its body.
+bool is_by_group(const Builder& to, int n) {
+  return std::get<Scalar>(to.node(n).primitive).body->by_group && to.tuning().group_scalars;
+}
+
+std::string scalar_steps(Builder& to, int n, int items) {
+  const Node& node = to.node(n);
+  const Scalar& scalar = std::get<Scalar>(node.primitive);
+  const std::string name = Builder::name({false, n});
+  const std::string gather_one = part(kernels::scalar, "gather");
+  std::string gather, in;
+  std::vector<std::string> counts, values;
+  std::int64_t total = 0;
+  for (const Operand& m : node.measures) {
+    const std::int64_t count = to.values(m);
+    gather += filled(gather_one, {{"count", std::to_string(count)},
+                                  {"items", std::to_string(items)},
+                                  {"at", std::to_string(total)},
+                                  {"from", to.measure(m)}});
+    // What this kernel makes can be read where it is.
+    if (node.measures.size() == 1 && !m.external) in = to.measure(m);
+    counts.push_back(std::to_string(count));
+    total += count;
+  }
+  int index = 0;
+  for (std::size_t i = 0; i < node.arguments.size(); ++i) {
+    values.push_back(to.argument(n, index, "argument_" + std::to_string(index), "double"));
+    ++index;
+  }
+  const std::string body = name + "_" + scalar.body->name;
+  std::string parameters =
+      "GLOBAL const double* in, const long* count, const double* args, GLOBAL double* out";
+  const bool by_group = is_by_group(to, n);
+  if (scalar.body->by_group) {
+    parameters += ", const int item, const int items";
+    if (by_group) parameters += ", IN_LOCAL double* group_memory";
+    to.body_once("group_words",
+                 "\n" + std::string(part(kernels::scalar, by_group ? "group" : "alone")));
+  }
+  // The body returns nothing: its result is in `out`.
+  to.body_once(body,
+               "\n" + body_function(body, "double", parameters, {}, scalar.body->text, "void"));
+  const std::int64_t bytes = std::max<std::int64_t>(total, 1) * 8;
+  if (in.empty()) {
+    in = to.scratch(name + "_in", "double", [bytes](const LaunchContext&) { return bytes; });
+  } else {
+    gather.clear();
+  }
+  return filled(part(kernels::scalar, "steps"),
+                {{"in", in},
+                 {"gather", gather},
+                 {"inputs", std::to_string(std::max<std::size_t>(counts.size(), 1))},
+                 {"counts", counts.empty() ? "0" : joined(counts)},
+                 {"arguments", std::to_string(std::max<std::size_t>(values.size(), 1))},
+                 {"values", values.empty() ? "0.0" : joined(values)},
+                 {"body", body},
+                 {"one_item", by_group ? "0" : "1"},
+                 {"alone", scalar.body->by_group && !by_group ? ", 0, 1" : ""},
+                 {"items", std::to_string(items)},
+                 {"out", to.measure({false, n})}});
+}
+
+}  // namespace
+
+void write_scalar(Builder& to, int n, LaunchTest wanted) {
+  const bool by_group = is_by_group(to, n);
+  const int items = by_group ? to.tuning().wide_histogram_items : items_alone;
+  const std::string memory = by_group ? group_memory(items) : "";
+  to.kernel(Builder::name({false, n}) + "_run", items, memory + scalar_steps(to, n, items),
+            [items, wanted = std::move(wanted)](const LaunchContext& at) {
+              const bool runs = !wanted || wanted(at);
+              return LaunchShape{{runs ? 1 : 0, 1, 1}, {items, 1, 1}};
+            });
+}
+
+std::string group_memory(int items) {
+  return "  LOCAL double group_memory[" + std::to_string(items) + "];\n";
+}
+
+bool any_by_group(const Builder& to, const std::vector<int>& scalars) {
+  return std::any_of(scalars.begin(), scalars.end(), [&](int n) { return is_by_group(to, n); });
+}
+
+std::string scalars_at_end(Builder& to, const std::vector<int>& scalars, int items) {
+  std::string text = scalars.empty() ? "" : "  GLOBAL_BARRIER;\n";
+  for (const int n : scalars) text += scalar_steps(to, n, items);
+  return text;
+}
+
+}  // namespace impipe::jit

@@ -1,0 +1,64 @@
+// A pass over all pixels of an image by groups that take bands of rows in turn.
+#include "backends/jit/measure/stream.hpp"
+
+#include <algorithm>
+
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/text.hpp"
+
+namespace impipe::jit {
+namespace {
+
+// Work-items side by side in a row: a power of two that gives each four loads of it.
+int across_of(std::int64_t width, int items, int wide) {
+  const std::int64_t loads = (width + wide - 1) / wide;
+  int across = 1;
+  while (across < items && 8 * across <= loads) across *= 2;
+  return across;
+}
+
+}  // namespace
+
+bool Stream::wide(const Builder& to) const {
+  const bool plane = image.external || to.output_of(image.index) >= 0;
+  return to.tuning().fast && plane;
+}
+
+std::int64_t Stream::groups_for(const LaunchContext& at, int values_a_load) const {
+  const Size size = at.size_of(image);
+  const int rows = items / across_of(size.width, items, values_a_load);
+  const std::int64_t most = std::max<std::int64_t>(1, groups_of_plane(at, at_once) * loads / items);
+  return std::min(most, (size.height + rows - 1) / rows);
+}
+
+int values_a_load(const Builder& to, const Stream& stream) {
+  return stream.wide(to) ? 16 / bytes_of(to.cls(stream.image)) : 1;
+}
+
+std::string stream_rows(Builder& to, const Stream& stream, const std::string& chunk,
+                        const std::string& pixel) {
+  const Operand image = stream.image;
+  const int wide = values_a_load(to, stream), items = stream.items;
+  const std::string across =
+      to.parameter(ParameterType::int32, Builder::name(image) + "_across_" + std::to_string(items),
+                   [image, items, wide](const LaunchContext& at, int) {
+                     return static_cast<double>(across_of(at.size_of(image).width, items, wide));
+                   });
+  const bool is_wide = stream.wide(to), single = to.cls(image) == PixelClass::single;
+  return filled(part(kernels::stream, is_wide ? "wide_rows" : "narrow_rows"),
+                {{"across", across},
+                 {"items", std::to_string(items)},
+                 {"width", to.width(image)},
+                 {"height", to.height(image)},
+                 {"pixel", type_of(to.cls(image))},
+                 {"vector", single ? "float4" : "uint4"},
+                 {"load", single ? "*(GLOBAL const float4*)" : "load_words_once"},
+                 {"row", is_wide ? to.plane(image).row("y") : ""},
+                 {"value", is_wide ? "" : to.value(image, "x", "y")},
+                 {"wide", std::to_string(wide)},
+                 {"chunk", chunk},
+                 {"each", pixel}});
+}
+
+}  // namespace impipe::jit

@@ -1,0 +1,257 @@
+// Stencil, separable and extremum nodes as text.
+#include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/text.hpp"
+#include "core/expression.hpp"
+#include "core/text.hpp"
+
+namespace impipe::jit {
+namespace {
+
+std::string shifted(const std::string& place, int by) {
+  if (by == 0) return place;
+  return place + (by < 0 ? " - " : " + ") + std::to_string(std::abs(by));
+}
+
+// A compiler's time grows faster than its text: a mask of more runs is a table.
+constexpr int most_written_runs = 64;
+
+std::string weighted_sum(Builder& to, const std::string& name, const Mask& mask,
+                         const std::string& weight, const std::string& at) {
+  return "  float sum = 0.0f;\n" +
+         for_each_cell(to, name, mask, "sum = fma(" + weight + "[k], " + at + ", sum);");
+}
+
+std::string extremum_with_heights(Builder& to, const std::string& name, const Mask& mask,
+                                  bool largest, const std::string& heights, const std::string& at) {
+  return std::string("  float sum = ") + (largest ? "-" : "") + "INFINITY;\n" +
+         for_each_cell(to, name, mask,
+                       "const float v = " + at + " + " + heights + "[k]; if (v " +
+                           (largest ? ">" : "<") + " sum) sum = v;");
+}
+
+}  // namespace
+
+std::string outside_value(Builder& to, int n, Border border) {
+  const Node& node = to.node(n);
+  if (border != Border::constant || node.arguments.empty()) return "0.0f";
+  return to.argument(n, static_cast<int>(node.arguments.size()) - 1, "outside", "float");
+}
+
+std::string weights(Builder& to, int n, const std::string& label, int first, int count) {
+  for (int i = 0; i < count; ++i) {
+    const Argument& argument = to.node(n).arguments.at(static_cast<std::size_t>(first + i));
+    if (argument.source == Argument::Source::measured) to.fail("a weight is measured");
+  }
+  const std::string text =
+      to.array(ParameterType::float32, "n" + std::to_string(n) + "_" + label, count,
+               [n, first](const LaunchContext& at, int i) { return at.argument(n, first + i); });
+  return count == 1 && text.starts_with("given->") ? "(&" + text + ")" : text;
+}
+
+std::vector<std::string> write_stencil_function(Builder& to, int n, const std::string& name,
+                                                const std::string& first, const std::string& at,
+                                                const std::string& centre) {
+  const Node& node = to.node(n);
+  const Stencil& stencil = std::get<Stencil>(node.primitive);
+  std::vector<std::string> parameters, arguments;
+  std::string text;
+  if (stencil.body != nullptr) {
+    int index = 0;
+    for (const std::string& label : names_in(stencil.body->parameter_names)) {
+      parameters.push_back(label);
+      arguments.push_back(to.argument(n, index++, label, "float"));
+    }
+    text = stencil.body->text;
+  } else {
+    for (const std::string& v : stencil.expression->variables()) {
+      parameters.push_back("v_" + v);
+      arguments.push_back(v == "x"        ? centre
+                          : v == "col"    ? "(float)x"
+                          : v == "row"    ? "(float)y"
+                          : v == "width"  ? "(float)" + to.width(node.images[0])
+                          : v == "height" ? "(float)" + to.height(node.images[0])
+                                          : to.white(node.images[0], "float"));
+    }
+    text = "return " + expression_body(*stencil.expression, parameters) + ";";
+  }
+  to.function(name, "#undef at\n#define at(dx, dy) " + at + "\n" +
+                        body_function(name, "float", first, parameters, text));
+  return arguments;
+}
+
+std::string for_each_cell(Builder& to, const std::string& name, const Mask& mask,
+                          const std::string& step) {
+  if (mask.full()) {
+    return "  for (int cell_y = 0, k = 0; cell_y < " + std::to_string(mask.height) +
+           "; ++cell_y) {\n    for (int cell_x = 0; cell_x < " + std::to_string(mask.width) +
+           "; ++cell_x, ++k) {\n      const int dx = " + shifted("cell_x", -mask.origin_x) +
+           ", dy = " + shifted("cell_y", -mask.origin_y) + ";\n      " + step + "\n    }\n  }\n";
+  }
+  // Runs of set cells, row by row: dx of the first, dx after the last, dy.
+  std::vector<int> runs;
+  for (int y = 0; y < mask.height; ++y) {
+    for (int x = 0; x < mask.width;) {
+      int end = x;
+      while (end < mask.width && mask.at(end, y)) ++end;
+      if (end > x) {
+        runs.insert(runs.end(), {x - mask.origin_x, end - mask.origin_x, y - mask.origin_y});
+      }
+      x = end > x ? end : x + 1;
+    }
+  }
+  const int count = static_cast<int>(runs.size() / 3);
+  if (count > most_written_runs) {
+    const std::string table =
+        to.array(ParameterType::int32, name + "_runs", 3 * count,
+                 [runs](const LaunchContext&, int i) { return runs[static_cast<std::size_t>(i)]; });
+    return "  for (int run = 0, k = 0; run < " + std::to_string(count) +
+           "; ++run) {\n    const int dy = " + table + "[3 * run + 2], end = " + table +
+           "[3 * run + 1];\n    for (int dx = " + table + "[3 * run]; dx < end; ++dx, ++k) {\n" +
+           "      " + step + "\n    }\n  }\n";
+  }
+  std::string out = "  int k = 0;\n";
+  for (std::size_t i = 0; i < runs.size(); i += 3) {
+    out += "  for (int dx = " + std::to_string(runs[i]) + "; dx < " + std::to_string(runs[i + 1]) +
+           "; ++dx, ++k) {\n    const int dy = " + std::to_string(runs[i + 2]) + ";\n    " + step +
+           "\n  }\n";
+  }
+  return out;
+}
+
+void write_border(Builder& to, const std::string& name, const std::string& type,
+                  const std::string& value, Border border, const std::string& outside,
+                  const std::string& width, const std::string& height, bool wide, bool tall) {
+  std::string text = "FUNCTION " + type + " " + name + "(GIVEN, int x, int y) {\n";
+  if (border == Border::constant || border == Border::absent) {
+    std::vector<std::string> tests;
+    if (wide) tests.push_back("x < 0 || x >= " + width);
+    if (tall) tests.push_back("y < 0 || y >= " + height);
+    text += "  if (" + joined(tests, " || ") + ") return " + outside + ";\n";
+  } else {
+    const std::string rule(name_of(border));
+    if (wide) text += "  x = " + rule + "(x, " + width + ");\n";
+    if (tall) text += "  y = " + rule + "(y, " + height + ");\n";
+  }
+  to.function(name, text + "  return " + value + ";\n}\n");
+}
+
+void write_stencil(Builder& to, int n, const std::string& name) {
+  const Node& node = to.node(n);
+  const Stencil& stencil = std::get<Stencil>(node.primitive);
+  const Operand& image = node.images[0];
+  const std::string at = name + "_at";
+  write_border(to, at, "float", to.value(image, "x", "y"), stencil.border,
+               outside_value(to, n, stencil.border), to.width(image), to.height(image));
+  const std::string x = shifted("x", stencil.shift_x), y = shifted("y", stencil.shift_y);
+  if (stencil.body != nullptr || stencil.expression != nullptr) {
+    const std::string body =
+        name + (stencil.body != nullptr ? "_" + std::string(stencil.body->name) : "_expression");
+    const std::string tap = to.call(at, "at_x + (dx)", "at_y + (dy)");
+    const std::string centre = to.call(at, x, y);
+    std::string all = "GIVE, " + x + ", " + y;
+    for (const std::string& argument : write_stencil_function(
+             to, n, body, "GIVEN, const int at_x, const int at_y", tap, centre)) {
+      all += ", " + argument;
+    }
+    to.function(name, value_header(type_of(node.cls), name) + "  return " +
+                          converted(node.cls, "float", body + "(" + all + ")") + ";\n}\n");
+    return;
+  }
+  const std::string w = weights(to, n, "weights", 0, stencil.taps.count());
+  const std::string tap = to.call(at, x + " + dx", y + " + dy");
+  const std::string sum = stencil.combine == Combine::sum
+                              ? weighted_sum(to, name, stencil.taps, w, tap)
+                              : extremum_with_heights(to, name, stencil.taps,
+                                                      stencil.combine == Combine::largest, w, tap);
+  to.function(name, value_header(type_of(node.cls), name) + sum + "  return " +
+                        converted(node.cls, "float", "sum") + ";\n}\n");
+}
+
+void write_separable_rows(Builder& to, int n) {
+  const Node& node = to.node(n);
+  const Separable& separable = std::get<Separable>(node.primitive);
+  const Operand image = node.images[0];
+  const std::string outside = outside_value(to, n, separable.border);
+  const std::string rows = Builder::name({false, n}) + "_rows", at = rows + "_from";
+  write_border(to, at, "float", to.value(image, "x", "y"), separable.border, outside,
+               to.width(image), to.height(image), true, false);
+  const std::string row_weights = weights(to, n, "row_weights", 0, separable.row.count());
+  const std::string row_tap = to.call(at, shifted("x", separable.shift_x) + " + dx", "y + dy");
+  to.function(rows + "_value", value_header("float", rows + "_value") +
+                                   weighted_sum(to, rows, separable.row, row_weights, row_tap) +
+                                   "  return sum;\n}\n");
+  const auto size = [n, image](const LaunchContext& at_launch) {
+    return Size{at_launch.size_of({false, n}).width, at_launch.size_of(image).height};
+  };
+  const std::string value = to.call(rows + "_value", "x", "y");
+  const std::string place = to.scratch_plane(rows, PixelClass::single, size).pixel();
+  to.pixel_kernel("store_" + rows, to.width({false, n}), to.height(image), size,
+                  "  " + place + " = " + value + ";\n");
+}
+
+void write_separable(Builder& to, int n, const std::string& name) {
+  const Node& node = to.node(n);
+  const Separable& separable = std::get<Separable>(node.primitive);
+  const Operand image = node.images[0];
+  const std::string rows = Builder::name({false, n}) + "_rows";
+  const auto size = [n, image](const LaunchContext& at_launch) {
+    return Size{at_launch.size_of({false, n}).width, at_launch.size_of(image).height};
+  };
+  // The column pass, over the row pass's own values.
+  const std::string read = to.scratch_plane(rows, PixelClass::single, size).pixel();
+  write_border(to, rows + "_at", "float", read, separable.border,
+               outside_value(to, n, separable.border), to.width({false, n}), to.height(image),
+               false, true);
+  const std::string column_weights =
+      weights(to, n, "column_weights", separable.row.count(), separable.column.count());
+  const std::string column_tap =
+      to.call(rows + "_at", "x", shifted("y", separable.shift_y) + " + dy");
+  to.function(name, value_header(type_of(node.cls), name) +
+                        weighted_sum(to, name, separable.column, column_weights, column_tap) +
+                        "  return " + converted(node.cls, "float", "sum") + ";\n}\n");
+}
+
+void write_extremum(Builder& to, int n, const std::string& name, bool two_passes) {
+  const Node& node = to.node(n);
+  const Extremum& extremum = std::get<Extremum>(node.primitive);
+  const Operand image = node.images[0];
+  const std::string type = type_of(node.cls);
+  const std::string nothing =
+      node.cls == PixelClass::single ? (extremum.largest ? "-INFINITY" : "INFINITY")
+      : extremum.largest             ? "0"
+                                     : std::to_string(static_cast<int>(class_max(node.cls)));
+  const std::string sign = extremum.largest ? ">" : "<";
+  const auto fold = [&](const Mask& mask, const std::string& at) {
+    return "  " + type + " best = " + nothing + ";\n" +
+           for_each_cell(to, name, mask,
+                         "const " + type + " v = " + at + "; if (v " + sign + " best) best = v;") +
+           "  return best;\n";
+  };
+  const std::string at = name + "_at";
+  write_border(to, at, type, to.value(image, "x", "y"), Border::absent, nothing, to.width(image),
+               to.height(image));
+  const std::string tap = to.call(at, "x + dx", "y + dy");
+  const Mask& mask = extremum.mask;
+  if (!two_passes) {
+    to.function(name, value_header(type, name) + fold(mask, tap) + "}\n");
+    return;
+  }
+  // A rectangle: rows, then columns.
+  const Mask row{mask.width, 1, mask.origin_x, 0, std::vector<std::uint8_t>(mask.width, 1)};
+  const Mask column{1, mask.height, 0, mask.origin_y, std::vector<std::uint8_t>(mask.height, 1)};
+  const std::string rows = name + "_rows";
+  to.function(rows + "_value", value_header(type, rows + "_value") + fold(row, tap) + "}\n");
+  const auto size = [image](const LaunchContext& at_launch) { return at_launch.size_of(image); };
+  const std::string value = to.call(rows + "_value", "x", "y");
+  const std::string place = to.scratch_plane(rows, node.cls, size).pixel();
+  to.pixel_kernel("store_" + rows, to.width(image), to.height(image), size,
+                  "  " + place + " = " + value + ";\n");
+  const std::string read = to.scratch_plane(rows, node.cls, size).pixel();
+  write_border(to, rows + "_at", type, read, Border::absent, nothing, to.width(image),
+               to.height(image), false, true);
+  const std::string column_tap = to.call(rows + "_at", "x", "y + dy");
+  to.function(name, value_header(type, name) + fold(column, column_tap) + "}\n");
+}
+
+}  // namespace impipe::jit

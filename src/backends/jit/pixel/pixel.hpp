@@ -1,0 +1,69 @@
+// Functions that make one pixel of a node, as text, and the parts that others share with them.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backends/jit/text/builder.hpp"
+
+namespace impipe::jit {
+
+// The function `name`(GIVE, x, y): node n's pixel, in its class.
+void write_point(Builder& to, int n, const std::string& name);
+void write_permute(Builder& to, int n, const std::string& name);
+void write_window(Builder& to, int n, const std::string& name);
+// The input's column (or row) under the result's first.
+std::string window_parameter(Builder& to, int n, bool x);
+void write_stencil(Builder& to, int n, const std::string& name);
+// The column pass; reads the plane nN_rows.
+void write_separable(Builder& to, int n, const std::string& name);
+// The kernel of the row pass: an image of the result's width and the input's height, of floats.
+void write_separable_rows(Builder& to, int n);
+// two_passes: rows and then columns, of a rectangle.
+void write_extremum(Builder& to, int n, const std::string& name, bool two_passes);
+void write_rank(Builder& to, int n, const std::string& name);
+
+// The text of a pixel of `image` at the place that stands around it.
+using PixelText = std::function<std::string(const Operand& image)>;
+
+// Where quotients of floats by what is the same for all pixels are found by reciprocals:
+// `quotients` (struct Quotients), which stands around the text, says whether all of them are exact.
+struct Quotients {
+  std::set<std::string> units;  // text of the whites, which are taken to be 1
+};
+// The text of point node n's pixel from those of its images; x and y stand around it. Writes the
+// body. quotients: by reciprocals.
+std::string point_value(Builder& to, int n, const PixelText& pixel, Quotients* quotients = nullptr);
+
+// The value outside the image as a float: the node's last argument.
+std::string outside_value(Builder& to, int n, Border border);
+// The arguments [first, first + count) of node n, which are weights, as an array of floats.
+std::string weights(Builder& to, int n, const std::string& label, int first, int count);
+// The body or expression of stencil node n as a function NAME(first, ...), with at(dx, dy) as
+// defined. Returns the arguments that come after those of `first`. `centre`: the pixel itself.
+std::vector<std::string> write_stencil_function(Builder& to, int n, const std::string& name,
+                                                const std::string& first, const std::string& at,
+                                                const std::string& centre);
+
+// "uint8_from_float(v)": `value`, a `real`, as a pixel of the class.
+std::string converted(PixelClass cls, const std::string& real, const std::string& value);
+
+// Reads `image` outside too: a function `name`(GIVE, x, y) of type `type`. `outside`: the value
+// there, for Border::constant and absent. `wide`: places may lie outside to the left and right;
+// `tall`: above and below.
+void write_border(Builder& to, const std::string& name, const std::string& type,
+                  const std::string& value, Border border, const std::string& outside,
+                  const std::string& width, const std::string& height, bool wide = true,
+                  bool tall = true);
+
+// Text that runs `step` for each set cell of the mask in row-major order, with dx, dy (offsets)
+// and k (which cell) defined. `name`: of the table that holds a mask of many runs.
+std::string for_each_cell(Builder& to, const std::string& name, const Mask& mask,
+                          const std::string& step);
+
+// The header of a value function.
+std::string value_header(const std::string& type, const std::string& name);
+
+}  // namespace impipe::jit

@@ -1,0 +1,234 @@
+// Point, permute and window nodes as text.
+#include <algorithm>
+
+#include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/text.hpp"
+#include "core/body_tree.hpp"
+#include "core/expression.hpp"
+#include "core/placement.hpp"
+
+namespace impipe::jit {
+namespace {
+
+// The entry of look-up node n's table for code x, as a function; returns its name.
+std::string write_entry(Builder& to, int n) {
+  const std::string name = Builder::name({false, n}) + "_entry";
+  if (to.has_function(name)) return name;
+  const Node& node = to.node(n);
+  const Operand& table = node.images[1];
+  if (!table.external) to.fail("a table is made inside it");
+  const std::string entry = to.value(table, "x % row", "x / row");
+  to.function(name, value_header(type_of(node.cls), name) + "  const int row = " + to.width(table) +
+                        ";\n  return " + entry + ";\n}\n");
+  return name;
+}
+
+// Whether a part of a body is a quotient by its parameter `white`.
+bool is_over_white(const BodyTree& part) {
+  return part.kind == BodyTree::Kind::call && part.name == "over" && part.parts.size() == 2 &&
+         part.parts[1].kind == BodyTree::Kind::name && part.parts[1].name == "white";
+}
+
+// A body's text where white is 1.
+std::string for_unit_white(const PointBody& body) {
+  const std::optional<BodyTrees> trees = whole_body(body.text);
+  if (!trees) return body.text;
+  const PartText quotient = [&](const BodyTree& part) {
+    return is_over_white(part) ? "(" + tree_text(part.parts[0], quotient) + ")" : "";
+  };
+  return body_text(*trees, quotient);
+}
+
+// The text of a body in double that takes quotients of codes by white with its reciprocal, a
+// parameter more; nothing where there are none.
+std::optional<std::string> for_codes_over_white(const Builder& to, const Node& node,
+                                                const PointBody& body) {
+  const std::optional<BodyTrees> trees = whole_body(body.text);
+  if (!trees) return std::nullopt;
+  const std::vector<std::string> inputs = names_in(body.input_names);
+  bool found = false;
+  const std::string text = body_text(*trees, [&](const BodyTree& part) -> std::string {
+    if (!is_over_white(part)) return "";
+    const auto input = std::find(inputs.begin(), inputs.end(), part.parts[0].name);
+    const auto i = static_cast<std::size_t>(input - inputs.begin());
+    if (i == inputs.size() || !is_integer(to.cls(node.images[i]))) return "";
+    found = true;
+    return "code_over_white(" + *input + ", white, white_reciprocal)";
+  });
+  return found ? std::optional(text) : std::nullopt;
+}
+
+// A point's function and what it is called with.
+struct PointCall {
+  std::string name, text;
+  std::vector<std::string> parameters, arguments;
+};
+
+// real: the type that node n is computed in; pixel: text of an image's pixel in it.
+PointCall call_of_expression(Builder& to, int n, const std::string& real, const PixelText& pixel) {
+  const Node& node = to.node(n);
+  const Expression& expression = *std::get<Point>(node.primitive).expression;
+  PointCall call{Builder::name({false, n}) + "_expression", "", {}, {}};
+  const auto cast = [&](const std::string& text) { return "(" + real + ")" + text; };
+  std::size_t next = 0;
+  for (const std::string& v : expression.variables()) {
+    call.parameters.push_back("v_" + v);
+    call.arguments.push_back(v == "col"      ? cast("x")
+                             : v == "row"    ? cast("y")
+                             : v == "width"  ? cast(to.width({false, n}))
+                             : v == "height" ? cast(to.height({false, n}))
+                             : v == "white"  ? to.white(node.images[0], real)
+                                             : pixel(node.images[next++]));
+  }
+  call.text = "return " + expression_body(expression, call.parameters) + ";";
+  return call;
+}
+
+// Where the argument of a body's parameter `white` is, if a launch knows it.
+std::optional<std::size_t> known_white(const Node& node, const PointBody& body) {
+  const std::vector<std::string> labels = names_in(body.parameter_names);
+  const auto white = std::find(labels.begin(), labels.end(), "white");
+  const auto place = static_cast<std::size_t>(white - labels.begin());
+  const bool known =
+      white != labels.end() && node.arguments[place].source == Argument::Source::constant;
+  return known ? std::optional(place) : std::nullopt;
+}
+
+PointCall call_of_body(Builder& to, int n, const std::string& real, const PixelText& pixel) {
+  const Node& node = to.node(n);
+  const PointBody& body = *std::get<Point>(node.primitive).body;
+  const std::string name = Builder::name({false, n});
+  PointCall call{name + "_" + body.name, body.text, {}, {}};
+  for (const std::string& input : names_in(body.input_names)) {
+    const Operand& image = node.images[call.parameters.size()];
+    call.parameters.push_back(input);
+    call.arguments.push_back(pixel(image));
+  }
+  int index = 0;
+  for (const std::string& label : names_in(body.parameter_names)) {
+    call.parameters.push_back(label);
+    call.arguments.push_back(to.argument(n, index++, label, real));
+  }
+  const auto white = real == "double" ? known_white(node, body) : std::nullopt;
+  const auto by_reciprocal = white ? for_codes_over_white(to, node, body) : std::nullopt;
+  if (!by_reciprocal) return call;
+  call.text = *by_reciprocal;
+  call.parameters.push_back("white_reciprocal");
+  call.arguments.push_back(
+      to.parameter(ParameterType::float64, name + "_white_reciprocal",
+                   [n, own = static_cast<int>(*white)](const LaunchContext& at, int) {
+                     return 1 / at.argument(n, own);
+                   }));
+  return call;
+}
+
+// The body with its quotients by reciprocals, and with a white that is taken to be 1.
+void take_reciprocals(Builder& to, const Node& node, const PointBody& body, PointCall& call,
+                      Quotients& quotients) {
+  call.name += "_quick";
+  if (const auto white = known_white(node, body)) {
+    std::string& given = call.arguments[static_cast<std::size_t>(body.inputs) + *white];
+    quotients.units.insert(given);
+    given = "1.0f";
+    call.name += "_unit";
+    call.text = for_unit_white(body);
+  }
+  call.arguments.insert(call.arguments.begin(), "&quotients");
+  to.body_once(call.name, "\n#undef over\n#define over(a, b) quick_over(met, a, b)\n" +
+                              body_function(call.name, "float", "struct Quotients* met",
+                                            call.parameters, call.text) +
+                              "#undef over\n#define over(a, b) WORD(over_)(a, b)\n");
+}
+
+}  // namespace
+
+std::string converted(PixelClass cls, const std::string& real, const std::string& value) {
+  return std::string(name_of(cls)) + "_from_" + real + "(" + value + ")";
+}
+
+std::string value_header(const std::string& type, const std::string& name) {
+  return "FUNCTION " + type + " " + name + "(GIVEN, const int x, const int y) {\n";
+}
+
+std::string point_value(Builder& to, int n, const PixelText& pixel_text, Quotients* quotients) {
+  const Node& node = to.node(n);
+  const Point& point = std::get<Point>(node.primitive);
+  if (point.lookup) {
+    const std::string entry = write_entry(to, n);
+    return to.call(entry, "(int)" + pixel_text(node.images[0]), "0");
+  }
+  const std::string real = in_double(to.context(), n) ? "double" : "float";
+  const PixelText pixel = [&](const Operand& image) {
+    const std::string text = pixel_text(image);
+    return real == "double" && is_integer(to.cls(image)) ? "DOUBLE_OF_CODE(" + text + ")"
+                                                         : "(" + real + ")" + text;
+  };
+  PointCall call = point.expression != nullptr ? call_of_expression(to, n, real, pixel)
+                                               : call_of_body(to, n, real, pixel);
+  const bool reciprocals = quotients != nullptr && real == "float" && point.body != nullptr &&
+                           traits_of(*point.body).divides_by_uniform;
+  if (reciprocals) {
+    take_reciprocals(to, node, *point.body, call, *quotients);
+  } else {
+    to.body_once(call.name, "\n" + body_function(call.name, real, "", call.parameters, call.text));
+  }
+  const std::string value = call.name + "(" + joined(call.arguments) + ")";
+  if (!point.in_table) return converted(node.cls, real, value);
+  const Argument& first = node.arguments.back();
+  const Operand& table = node.measures.at(static_cast<std::size_t>(first.measure));
+  const std::string from = std::to_string(first.element);
+  const std::string last = std::to_string(to.values(table) - first.element - 1);
+  const std::string place = "(int)to_code_" + real + "(" + value + ", (" + real + ")" + last + ")";
+  return converted(node.cls, real,
+                   "(" + real + ")" + to.measure(table) + "[" + from + " + " + place + "]");
+}
+
+void write_point(Builder& to, int n, const std::string& name) {
+  const Node& node = to.node(n);
+  const std::string value =
+      point_value(to, n, [&](const Operand& image) { return to.value(image, "x", "y"); });
+  to.function(name, value_header(type_of(node.cls), name) + "  return " + value + ";\n}\n");
+}
+
+void write_permute(Builder& to, int n, const std::string& name) {
+  const Node& node = to.node(n);
+  const Permute& permute = std::get<Permute>(node.primitive);
+  const Operand self{false, n};
+  std::string x = permute.flip_x ? to.width(self) + " - 1 - x" : "x";
+  std::string y = permute.flip_y ? to.height(self) + " - 1 - y" : "y";
+  if (permute.transpose) std::swap(x, y);
+  const std::string value = to.value(node.images[0], x, y);
+  to.function(name, value_header(type_of(node.cls), name) + "  return " + value + ";\n}\n");
+}
+
+std::string window_parameter(Builder& to, int n, bool x) {
+  const Operand image = to.node(n).images[0];
+  return to.parameter(ParameterType::int32, Builder::name({false, n}) + (x ? "_left" : "_top"),
+                      [n, image, x](const LaunchContext& at, int) {
+                        const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+                        const WindowPlace place = window_place(now, at.size_of(image));
+                        return static_cast<double>(x ? place.left : place.top);
+                      });
+}
+
+void write_window(Builder& to, int n, const std::string& name) {
+  const Node& node = to.node(n);
+  const Operand image = node.images[0];
+  const Border border = std::get<Window>(node.primitive).border;
+  const std::string x = "x + " + window_parameter(to, n, true);
+  const std::string y = "y + " + window_parameter(to, n, false);
+  if (border == Border::absent) {  // lies inside
+    to.function(name, value_header(type_of(node.cls), name) + "  return " + to.value(image, x, y) +
+                          ";\n}\n");
+    return;
+  }
+  const std::string at = name + "_at";
+  const std::string outside = converted(node.cls, "float", outside_value(to, n, border));
+  write_border(to, at, type_of(node.cls), to.value(image, "x", "y"), border, outside,
+               to.width(image), to.height(image));
+  to.function(name,
+              value_header(type_of(node.cls), name) + "  return " + to.call(at, x, y) + ";\n}\n");
+}
+
+}  // namespace impipe::jit

@@ -1,0 +1,431 @@
+// Decides whether a node's kernel can be one of blocks, and of which size.
+#include "backends/jit/plan/block_plan.hpp"
+
+#include <algorithm>
+
+namespace impipe::jit {
+namespace {
+
+using Kind = BodyTree::Kind;
+
+// Values of a window that registers hold.
+constexpr int most_window = 112;
+constexpr int most_of_several = 64;  // where several nodes are made of it
+constexpr int most_words = 96;
+constexpr BlockSize tile_size{.px = 4, .py = 8, .tile = true, .groups = 5};
+// Takes as much local memory.
+constexpr BlockSize lanes_tile_size{.px = 4, .py = 16, .packed = true, .tile = true, .groups = 5};
+// Of a plane of wide pixels: a window of 36.
+constexpr BlockSize small_size{.px = 4, .py = 4, .groups = 6};
+constexpr int most_taps = 49;
+constexpr int most_runs = 24;
+constexpr int most_tile_runs = 64;
+constexpr int most_ranked = 25;
+constexpr int tall_rows = 16, low_rows = 8;  // of blocks in lanes
+
+bool has_tap(const BodyTree& tree) {
+  return tree.kind == Kind::tap || std::any_of(tree.parts.begin(), tree.parts.end(), has_tap);
+}
+
+const Lanes byte_lanes{"", 255, 0};
+
+// The neighbourhood of a node that a block can have; nothing for others.
+std::optional<Footprint> footprint_of(const KernelContext& of, int n) {
+  const Node& node = of.node(n);
+  if (const auto* s = as<Stencil>(node)) {
+    const bool weights = s->body == nullptr && s->expression == nullptr;
+    if (!stays(*s) || s->combine != Combine::sum) return std::nullopt;
+    if (weights && s->taps.count() > most_taps) return std::nullopt;
+    return s->footprint();
+  }
+  if (const auto* s = as<Separable>(node)) {
+    if (!stays(*s)) return std::nullopt;
+    return passes_in_block(of, n) ? s->footprint() : s->column.footprint();
+  }
+  if (const auto* e = as<Extremum>(node)) {
+    const Footprint f = e->mask.footprint();
+    if (f.left < 0 || f.right < 0 || f.up < 0 || f.down < 0) return std::nullopt;
+    return f;
+  }
+  if (const auto* r = as<Rank>(node)) {
+    const Footprint f = r->mask.footprint();
+    if (r->offsets || r->mask.count() > most_ranked || f.left < 0 || f.right < 0 || f.up < 0 ||
+        f.down < 0) {
+      return std::nullopt;
+    }
+    return f;
+  }
+  return std::nullopt;
+}
+
+// Bytes of local memory of the tile of a group.
+std::int64_t tile_bytes(const KernelContext& of, const Footprint& f) {
+  const int halo = (std::max(f.left, f.right) + 3) / 4 * 4;
+  return std::int64_t{4} * (32 * tile_size.px + 2 * halo) *
+         (of.tuning.group / 32 * tile_size.py + f.up + f.down);
+}
+
+// Whether `node`, a weighted sum or an extremum, reads its pixels from local memory.
+bool pays_tile(const KernelContext& of, const Node& node) {
+  Footprint f;
+  if (const auto* s = as<Stencil>(node)) {
+    if (s->body != nullptr || s->expression != nullptr) return false;
+    f = s->footprint();
+  } else if (const auto* e = as<Extremum>(node)) {
+    const auto runs = static_cast<int>(runs_of(e->mask).size());
+    if (runs <= most_runs || runs > most_tile_runs) return false;
+    f = e->mask.footprint();
+  } else {
+    return false;
+  }
+  return of.tuning.unroll && std::min({f.left, f.right, f.up, f.down}) >= 0 &&
+         std::max({f.left, f.right, f.up, f.down}) > 1 &&
+         tile_bytes(of, f) <= of.tuning.local_bytes;
+}
+
+// What a block of a node is made of.
+struct Parts {
+  bool fits = true;
+  int bytes = 1;         // of the widest class
+  int stored_bytes = 1;  // of the widest class in memory
+  Footprint reach;       // of all neighbourhoods
+  bool around = false;
+  bool lanes = true;    // every neighbourhood is of bytes that lanes can hold
+  bool limited = true;  // the registers of a kernel can be
+  int ranked = 0;       // most cells of a rank filter
+  int runs = 0;         // most runs of an extremum
+  int around_count = 0;
+  bool tables = false;  // for codes, made by kernels of their own
+  bool moved = false;   // pixels come from other places
+  int points = 0;
+  bool powers = false;          // points take powers or the like
+  bool tile = false;            // a weighted sum that reads far enough for local memory to pay
+  std::optional<Operand> made;  // what a neighbourhood reads, where points make it
+};
+
+// means: separable nodes that can be means of bytes are.
+void collect(const KernelContext& of, const Planes& planes, const Operand& operand, bool means,
+             Parts& parts) {
+  parts.bytes = std::max(parts.bytes, bytes_of(of.cls(operand)));
+  if (planes.has(operand)) {
+    parts.stored_bytes = std::max(parts.stored_bytes, bytes_of(of.cls(operand)));
+    return;
+  }
+  const Node& node = of.node(operand.index);
+  if (const auto* point = as<Point>(node)) {
+    if (coded_by(of, planes, operand)) parts.tables = true;
+    ++parts.points;
+    parts.powers = parts.powers || point->expression != nullptr ||
+                   (point->body != nullptr && traits_of(*point->body).powers);
+    for (const Operand& image : pixel_images(node)) {
+      collect(of, planes, image, means, parts);
+    }
+    return;
+  }
+  if (moves(node)) {
+    parts.fits = parts.fits && can_be_moved(of, planes, operand.index);
+    parts.moved = true;
+    if (parts.fits) collect(of, planes, node.images[0], means, parts);
+    return;
+  }
+  const std::optional<Footprint> f = footprint_of(of, operand.index);
+  const Operand& image = node.images[0];
+  if (!f || !only_points(of, planes, image)) {
+    parts.fits = false;
+    return;
+  }
+  parts.around = true;
+  ++parts.around_count;
+  if (const auto* e = as<Extremum>(node)) {
+    parts.runs = std::max(parts.runs, static_cast<int>(runs_of(e->mask).size()));
+  }
+  parts.tile = pays_tile(of, node);
+  const bool mean = means && can_be_mean(of, planes, operand.index);
+  parts.lanes = parts.lanes && (mean || takes_lanes(of, planes, operand.index));
+  if (const auto* rank = as<Rank>(node)) parts.ranked = std::max(parts.ranked, rank->mask.count());
+  parts.reach = {std::max(parts.reach.left, f->left), std::max(parts.reach.right, f->right),
+                 std::max(parts.reach.up, f->up), std::max(parts.reach.down, f->down)};
+  if (made_here(of, planes, image)) {
+    parts.fits = parts.fits && !parts.made &&
+                 (as<Separable>(node) == nullptr || passes_in_block(of, operand.index));
+    parts.made = image;
+  } else if (as<Separable>(node) == nullptr && !parts.tile) {
+    collect(of, planes, image, means, parts);
+  }
+}
+
+// The words around a block of bytes.
+int words_of(const BlockSize& size, const Parts& parts) {
+  const auto words = [&](int pixels) { return (pixels + 3) / 4; };
+  const Footprint& f = parts.reach;
+  return (words(f.left) + words(size.px) + words(f.right)) * (size.py + f.up + f.down);
+}
+
+// The largest block whose window registers hold, and local memory what points make; nothing when
+// there is none.
+std::optional<BlockSize> block_size(const KernelContext& of, const Planes& planes,
+                                    const Parts& parts) {
+  const Footprint& f = parts.reach;
+  const auto has_room = [&](const BlockSize& size) {
+    if (!parts.made) return true;
+    const Size group{32 * size.px, of.tuning.group / 32 * size.py};
+    const PointTile tile(size.packed ? 1 : 4, group, f);
+    return size.px % 4 == 0 && tile.local_bytes(of, planes, *parts.made) <= of.tuning.local_bytes;
+  };
+  if (!parts.around) {
+    // Small blocks fill a device sooner; they make a table of codes more often.
+    const bool light = parts.bytes == 1 && parts.points <= 1 && !parts.powers && !parts.moved;
+    return BlockSize{.px = 16 / parts.bytes, .py = light ? 2 : 4, .points = true};
+  }
+  if (parts.tile && parts.around_count == 1) {
+    const bool lanes = parts.lanes && parts.runs > 0;
+    if (parts.made && (lanes || !has_room(tile_size))) return std::nullopt;
+    return lanes ? lanes_tile_size : tile_size;
+  }
+  if (parts.runs > most_runs) return std::nullopt;
+  if (parts.lanes) {
+    // A rank filter keeps its window beside its lists.
+    const int tallest = parts.ranked > 9 || !parts.limited ? low_rows : tall_rows;
+    for (BlockSize size :
+         {BlockSize{8, tall_rows, true}, {8, low_rows, true}, {8, 4, true}, {4, 4, true}}) {
+      if (size.py > tallest || words_of(size, parts) > most_words || !has_room(size)) continue;
+      // The runs of many rows take registers.
+      if (parts.runs > 5) size.groups = 3;
+      // One makes its points while others order theirs.
+      if (parts.made) size.groups = 5;
+      return size;
+    }
+  }
+  const int r = std::max({f.left, f.right, f.up, f.down});
+  std::vector<BlockSize> sizes = {{4, 8}, {8, 4}, {4, 4}, {8, 2}, {4, 2}, {8, 1}, {4, 1}};
+  if (f.up == 0 && f.down == 0)
+    sizes = {{8, 4}, {8, 2}, {8, 1}, {4, 1}};
+  else if (f.left == 0 && f.right == 0)
+    sizes = {{4, 8}, {4, 4}, {2, 8}, {1, 16}};
+  else if ((parts.stored_bytes == 4 || parts.made) && r == 1)
+    sizes.insert(sizes.begin(), parts.around_count == 1 ? small_size : BlockSize{4, 4});
+  else if (parts.made && r == 2 && parts.ranked == 0)
+    sizes.insert(sizes.begin(), {4, 4});
+  else if (parts.stored_bytes < 4 && r == 1)
+    sizes.insert(sizes.begin(), {8, 8});
+  const int most = parts.around_count > 1 && r > 1 ? most_of_several : most_window;
+  for (const BlockSize size : sizes) {
+    if ((size.px + f.left + f.right) * (size.py + f.up + f.down) <= most && has_room(size)) {
+      return size;
+    }
+  }
+  return std::nullopt;
+}
+
+Parts parts_of(const KernelContext& of, const Planes& planes, int n, bool means = false) {
+  Parts parts{.stored_bytes = bytes_of(of.node(n).cls), .limited = of.limits_registers()};
+  collect(of, planes, {false, n}, means, parts);
+  parts.fits = parts.fits && !(parts.moved && parts.around);
+  return parts;
+}
+
+// What a block of points has besides planes.
+struct PointParts {
+  bool quotients = false;        // of floats, by what is the same for all pixels
+  bool tables_or_moves = false;  // its groups go from block to block, or load from other places
+};
+
+void collect_points(const KernelContext& of, const Planes& planes, const Operand& operand,
+                    PointParts& parts) {
+  if (planes.has(operand)) return;
+  const Node& node = of.node(operand.index);
+  if (moves(node) || coded_by(of, planes, operand)) {
+    parts.tables_or_moves = true;
+    return;
+  }
+  const Point& point = *as<Point>(node);
+  parts.quotients =
+      parts.quotients || (!point.lookup && point.body != nullptr && !in_double(of, operand.index) &&
+                          traits_of(*point.body).divides_by_uniform);
+  for (const Operand& image : pixel_images(node)) collect_points(of, planes, image, parts);
+}
+
+bool takes_reciprocals(const KernelContext& of, const Planes& planes, int n,
+                       const BlockSize& size) {
+  if (!size.points || !of.tuning.unroll) return false;
+  if (row_alignment % (size.px * bytes_of(of.node(n).cls)) != 0) return false;
+  PointParts parts;
+  collect_points(of, planes, {false, n}, parts);
+  return parts.quotients && !parts.tables_or_moves;
+}
+
+// Goes through a block of bytes as it is written, and finds the points that are made in lanes.
+class LanePoints {
+ public:
+  LanePoints(const KernelContext& of, const Planes& planes, int n) : of_(of), planes_(planes) {
+    add({false, n});
+  }
+  std::set<int> found;
+
+ private:
+  void add(const Operand& operand) {
+    if (planes_.has(operand) || !made_.insert(operand.index).second) return;
+    const int n = operand.index;
+    const Node& node = of_.node(n);
+    if (as<Point>(node) == nullptr) {
+      windows_.push_back(node.images[0]);
+      if (as<Extremum>(node) != nullptr || as<Rank>(node) != nullptr) in_lanes_.insert(n);
+      return;
+    }
+    if (const int rounds = rounded_by(of_, planes_, n); rounds >= 0) {
+      windows_.push_back(of_.node(rounds).images[0]);
+      return;
+    }
+    for (const Operand& image : pixel_images(node)) add(image);
+    const bool bytes = std::all_of(node.images.begin(), node.images.end(),
+                                   [&](const Operand& i) { return bytes_of(of_.cls(i)) == 1; });
+    const auto lanes = [&](std::size_t i) { return has_lanes(node.images[i]) ? "l" : ""; };
+    if (!bytes || !lanes_of_point(node, lanes, [](std::size_t) { return "p"; })) return;
+    in_lanes_.insert(n);
+    found.insert(n);
+  }
+
+  // Of a plane those of a window around it.
+  bool has_lanes(const Operand& operand) const {
+    if (!planes_.has(operand)) return in_lanes_.contains(operand.index);
+    return std::find(windows_.begin(), windows_.end(), operand) != windows_.end();
+  }
+
+  const KernelContext& of_;
+  const Planes& planes_;
+  std::set<int> made_, in_lanes_;
+  std::vector<Operand> windows_;
+};
+
+std::set<int> points_in_lanes(const KernelContext& of, const Planes& planes, int n,
+                              const BlockSize& size) {
+  return size.packed && !size.tile ? LanePoints(of, planes, n).found : std::set<int>{};
+}
+
+}  // namespace
+
+std::vector<Run> runs_of(const Mask& mask) {
+  std::vector<Run> runs;
+  for (int y = 0; y < mask.height; ++y) {
+    for (int x = 0; x < mask.width;) {
+      int end = x;
+      while (end < mask.width && mask.at(end, y)) ++end;
+      if (end > x) runs.push_back({y - mask.origin_y, x - mask.origin_x, end - x});
+      x = end > x ? end : x + 1;
+    }
+  }
+  return runs;
+}
+
+LeafRange ranges_in(const BodySums& sums) {
+  return [&sums](const BodyTree& tree) {
+    const auto it = sums.ranges.find(tree.name);
+    return it == sums.ranges.end() ? std::nullopt : std::optional(it->second);
+  };
+}
+
+std::optional<BodySums> sums_of_body(const Stencil& stencil) {
+  if (stencil.body == nullptr) return std::nullopt;
+  std::optional<BodyTrees> trees = parsed_body(stencil.body->text);
+  if (!trees || has_tap(trees->result)) return std::nullopt;
+  BodySums found{std::move(*trees), {}, {}};
+  const LeafLanes leaf = [](const BodyTree& tree) {
+    return tree.kind == Kind::tap ? std::optional(byte_lanes) : std::nullopt;
+  };
+  for (const auto& [name, tree] : found.trees.locals) {
+    if (!has_tap(tree)) {
+      if (const auto range = range_of(tree, ranges_in(found))) found.ranges[name] = *range;
+      continue;
+    }
+    const std::optional<Lanes> sum = lanes_of_sum(tree, leaf);
+    if (!sum) return std::nullopt;
+    found.sums.insert(name);
+    found.ranges[name] = {static_cast<double>(-sum->bias),
+                          static_cast<double>(sum->high - sum->bias), true};
+  }
+  return found.sums.empty() ? std::nullopt : std::optional(std::move(found));
+}
+
+bool takes_lanes(const KernelContext& of, const Planes& planes, int n) {
+  const Node& node = of.node(n);
+  const Operand& image = node.images[0];
+  if (bytes_of(of.cls(image)) != 1 || !only_points(of, planes, image)) return false;
+  if (const auto* stencil = as<Stencil>(node)) {
+    const bool known = stencil->border != Border::constant || node.arguments.empty() ||
+                       node.arguments.back().source == Argument::Source::constant;
+    return known && sums_of_body(*stencil).has_value();
+  }
+  return as<Extremum>(node) != nullptr || as<Rank>(node) != nullptr;
+}
+
+int rounded_by(const KernelContext& of, const Planes& planes, int n) {
+  const Node& node = of.node(n);
+  const Point& point = *as<Point>(node);
+  if (point.body == nullptr || point.lookup || point.in_table || node.cls != PixelClass::uint8) {
+    return -1;
+  }
+  const std::optional<BodyTrees> trees = parsed_body(point.body->text);
+  const bool as_is = trees && trees->locals.empty() && trees->result.kind == Kind::name &&
+                     names_in(point.body->input_names) == std::vector{trees->result.name};
+  const Operand& image = node.images[0];
+  if (!as_is || planes.has(image)) return -1;
+  const Node& made = of.node(image.index);
+  if (as<Stencil>(made) == nullptr || made.cls != PixelClass::single) return -1;
+  const std::optional<BodySums> sums = sums_of_body(*as<Stencil>(made));
+  return sums && is_root_of_whole(sums->trees.result, ranges_in(*sums)) ? image.index : -1;
+}
+
+bool can_be_mean(const KernelContext& of, const Planes& planes, int n) {
+  if (!passes_in_block(of, n)) return false;
+  const Node& node = of.node(n);
+  const auto& separable = *as<Separable>(node);
+  const Operand& image = node.images[0];
+  const auto constant = [](const Argument& a) { return a.source == Argument::Source::constant; };
+  return node.cls == PixelClass::uint8 && of.cls(image) == PixelClass::uint8 &&
+         only_points(of, planes, image) && separable.row.full() && separable.column.full() &&
+         std::all_of(node.arguments.begin(), node.arguments.end(), constant);
+}
+
+bool passes_in_block(const KernelContext& of, int n) {
+  const auto* s = as<Separable>(of.node(n));
+  if (s == nullptr || !of.tuning.fast || !stays(*s)) return false;
+  // Made where it is stored, so that no other kernel wants its rows.
+  const bool stored = of.output_of(n) >= 0;
+  return stored && s->footprint() == Footprint{1, 1, 1, 1};
+}
+
+bool fits_block(const KernelContext& of, const Planes& planes, int n) {
+  const Planes others = planes.without(n);
+  const Parts parts = parts_of(of, others, n);
+  return parts.fits && block_size(of, others, parts).has_value();
+}
+
+std::optional<Blocks> blocks_of(const KernelContext& of, const Planes& planes, int n) {
+  if (!fits_block(of, planes, n)) return std::nullopt;
+  const Planes others = planes.without(n);
+  Blocks blocks{.means = can_be_mean(of, others, n)};
+  const Parts parts = parts_of(of, others, n, blocks.means);
+  blocks.size = block_size(of, others, parts).value();
+  if (blocks.size.packed && blocks.size.py == tall_rows && !parts.tables) {
+    blocks.low = blocks.size;
+    blocks.low->py = parts.made ? low_rows / 2 : low_rows;
+    blocks.low->groups = std::max(blocks.size.groups, BlockSize{}.groups);
+  }
+  blocks.in_lanes = points_in_lanes(of, others, n, blocks.size);
+  blocks.reciprocals = takes_reciprocals(of, others, n, blocks.size);
+  if (blocks.means) {
+    blocks.weighted = block_size(of, others, parts_of(of, others, n)).value();
+    blocks.weighted_in_lanes = points_in_lanes(of, others, n, *blocks.weighted);
+  }
+  return blocks;
+}
+
+std::optional<BlockSize> row_block_of(const KernelContext& of, int n) {
+  const Separable& separable = *as<Separable>(of.node(n));
+  if (!stays(separable)) return std::nullopt;
+  const Footprint f = separable.row.footprint();
+  const Parts parts{.bytes = 4, .reach = {f.left, f.right, 0, 0}, .around = true, .lanes = false};
+  return block_size(of, Planes(of.spec.nodes.size()), parts);
+}
+
+}  // namespace impipe::jit

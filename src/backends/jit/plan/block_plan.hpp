@@ -1,0 +1,74 @@
+// Decides whether a node's kernel can be one of blocks - wide loads, neighbourhoods in registers or
+// local memory, wide stores - and of which size. No text is written here.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "backends/jit/plan/lane_arithmetic.hpp"
+#include "backends/jit/plan/point_plan.hpp"
+#include "backends/jit/program/kernel_context.hpp"
+#include "core/body_tree.hpp"
+
+namespace impipe::jit {
+
+// Set cells of a mask side by side, as offsets.
+struct Run {
+  int y, x, length;
+};
+std::vector<Run> runs_of(const Mask& mask);
+
+// The pixels of a work-item, and how it holds what is around them.
+struct BlockSize {
+  int px = 0, py = 0;
+  bool packed = false;  // rows r and r + py/2 in the 16-bit lanes of a word
+  bool tile = false;    // the group's pixels and their neighbourhood in local memory
+  bool points = false;  // no neighbourhood
+  int groups = 4;       // at once on a processor, where there is a neighbourhood
+};
+
+// The kernels of blocks that store a node; a launch takes one of them.
+struct Blocks {
+  BlockSize size;
+  std::optional<BlockSize> low;       // for images that have too few blocks of `size`
+  bool means = false;                 // the two above are for weights that make a mean, and
+  std::optional<BlockSize> weighted;  // this for all others
+  // The points that are made in lanes, as what they are made of is.
+  std::set<int> in_lanes, weighted_in_lanes;
+  // Quotients of floats by what is the same for all pixels: first by reciprocals, for blocks in
+  // which all of them turn out to be exact.
+  bool reciprocals = false;
+};
+
+// The kernels by which blocks make node n from the planes and, in the same kernel, from the others.
+// Nothing where it is not made of points around at most one neighbourhood that is small enough.
+std::optional<Blocks> blocks_of(const KernelContext& of, const Planes& planes, int n);
+bool fits_block(const KernelContext& of, const Planes& planes, int n);
+
+// Whether a block makes both passes of separable node n from one window: they reach one pixel.
+bool passes_in_block(const KernelContext& of, int n);
+// The block of the kernel of separable node n's row pass, if it can be one.
+std::optional<BlockSize> row_block_of(const KernelContext& of, int n);
+
+// Whether node n is made of bytes, in the lanes of words: it orders a plane's pixels, or makes sums
+// of them first.
+bool takes_lanes(const KernelContext& of, const Planes& planes, int n);
+// Whether separable node n, of 3x3 weights, can be the mean of its bytes. A launch says whether it
+// is: is_mean.
+bool can_be_mean(const KernelContext& of, const Planes& planes, int n);
+
+// A stencil's body, with those of its locals that are sums in lanes.
+struct BodySums {
+  BodyTrees trees;
+  std::set<std::string> sums;
+  std::map<std::string, Range> ranges;  // of all locals that have one
+};
+std::optional<BodySums> sums_of_body(const Stencil& stencil);
+LeafRange ranges_in(const BodySums& sums);
+// The node with sums in lanes whose root point node n does nothing but round; none: -1.
+int rounded_by(const KernelContext& of, const Planes& planes, int n);
+
+}  // namespace impipe::jit

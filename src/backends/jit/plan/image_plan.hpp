@@ -1,0 +1,24 @@
+// Decides which images have kernels made for their primitive: large windows, transpositions,
+// resampling. No text is written here.
+#pragma once
+
+#include "backends/jit/program/kernel_context.hpp"
+
+namespace impipe::jit {
+
+inline constexpr int least_van_herk_side = 9;  // below, windows lie in one block of eight
+
+// Whether node n is an extremum over a rectangle with a side that pays for van Herk's passes.
+bool is_rectangle(const KernelContext& of, int n);
+// Whether node n is a rank filter of a window so large that a histogram of it, which slides down a
+// column, is the way.
+bool fits_rank_histogram(const KernelContext& of, int n);
+// Whether node n transposes a plane as a whole.
+bool fits_transposition(const KernelContext& of, const Planes& planes, int n);
+// Resample nodes: an affine map; a resize that moves pixels only; and one whose groups make a tile
+// of the result each.
+bool is_affine(const Node& node);
+bool is_nearest_resize(const Node& node);
+bool fits_resize_tiles(const Node& node);
+
+}  // namespace impipe::jit

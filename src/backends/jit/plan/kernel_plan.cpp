@@ -1,0 +1,368 @@
+// Chooses the forms of a kernel's nodes.
+//
+// What is stored comes first, for a node's form depends on which of the nodes before it are planes.
+// Chains go from the last node to the first, as each takes the nodes before it that nothing else
+// reads. Then the points that groups make in local memory, from the first to the last, since a
+// block has room for those of one neighbourhood. Each asks what is stored so far: `planes`, one
+// pass over the nodes, in which a node depends on earlier ones only.
+#include "backends/jit/plan/kernel_plan.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "backends/jit/plan/image_plan.hpp"
+#include "core/primitive_facts.hpp"
+
+namespace impipe::jit {
+namespace {
+
+std::string node_name(int n) { return name_of(Operand{false, n}); }
+
+// Whether it is a point of more images than a block keeps windows of: channels that are mixed.
+bool joins_neighbourhoods(const Node& node) {
+  return as<Point>(node) != nullptr && node.images.size() > 2;
+}
+
+// Whether what lies outside the image comes from its other side.
+bool is_circular(const Node& node) {
+  const PrimitiveFacts facts = facts_of(node);
+  return facts.reads_around && facts.border == Border::circular;
+}
+
+// Whether kernels of a primitive's own make a node, an image as a whole or a measurement.
+bool made_as_whole(const Node& node) {
+  const PrimitiveFacts facts = facts_of(node);
+  return facts.whole_image || facts.measures || as<Scalar>(node) != nullptr;
+}
+
+// What is chosen before the forms, in sets of nodes.
+struct Chosen {
+  std::set<int> chains;        // stored by a chain's kernel
+  std::set<int> in_chains;     // made on the way there
+  std::set<int> chain_planes;  // that a chain reads
+  std::set<int> in_groups;     // points in local memory
+};
+
+class Chooser {
+ public:
+  explicit Chooser(const KernelContext& of)
+      : of_(of), count_(of.count()), planes_(of.spec.nodes.size()) {}
+
+  KernelPlan run() {
+    if (of_.tuning.fast) {
+      choose_chains();
+      choose_in_groups();
+    }
+    planes_ = planes(chosen_);
+    choose_tiled();
+    for (int n = 0; n < count_; ++n) {
+      if (is_whole(n)) continue;
+      NodePlan& node = at(n);
+      choose_image(n, node);
+      if (as<Point>(of_.node(n)) == nullptr) continue;
+      node.codes = coded_by(of_, planes_.without(n), {false, n});
+      node.rounds = rounded_by(of_, planes_.without(n), n);
+    }
+    choose_measures();
+    return std::move(plan_);
+  }
+
+ private:
+  template <class T>
+  bool is(int n) const {
+    return as<T>(of_.node(n)) != nullptr;
+  }
+  bool is_whole(int n) const { return made_as_whole(of_.node(n)); }
+  NodePlan& at(int n) { return plan_.nodes[static_cast<std::size_t>(n)]; }
+
+  // --- what is stored
+
+  // Why a node's pixels go through memory - it is an output, or read more than once a pixel - given
+  // which of those before it do; empty where they do not.
+  std::string why_stored(const Chosen& chosen, const Planes& planes, int n) const {
+    if (chosen.in_chains.contains(n) || chosen.in_groups.contains(n)) return "";
+    if (of_.output_of(n) >= 0) return "it leaves the kernel";
+    if (chosen.chain_planes.contains(n)) return "a chain reads its plane";
+    if (takes_van_herk(planes, n)) return "its passes store what they make";
+    if (fits_rank_histogram(of_, n)) return "its window slides from pixel to pixel";
+    const auto* turned = as<Permute>(of_.node(n));
+    if (of_.tuning.fast && turned != nullptr && turned->transpose) return "rows become columns";
+    const std::vector<int> readers = of_.readers_of(n);
+    for (const int r : readers) {
+      const Node& reader = of_.node(r);
+      if (of_.tuning.fast && keeps_plane_for(planes, r)) {
+        return node_name(r) + " takes pixels from other places";
+      }
+      // Measurements go over pixels one by one, neighbourhoods over blocks (decisions/0023).
+      if (of_.tuning.fast && reader.is_measure && reads_again(of_.node(n))) {
+        return node_name(r) + " measures pixel by pixel";
+      }
+      if (reads_again(reader)) return node_name(r) + " reads a pixel more than once";
+      if (joins_neighbourhoods(reader) && reads_again(of_.node(n))) {
+        return node_name(r) + " mixes several neighbourhoods";
+      }
+    }
+    if (readers.size() > 1 && reads_again(of_.node(n))) return "it would be made more than once";
+    return "";
+  }
+
+  Planes planes(const Chosen& chosen) const {
+    Planes planes(of_.spec.nodes.size());
+    for (int n = 0; n < count_; ++n) {
+      planes.set(n, !of_.node(n).is_measure && !why_stored(chosen, planes, n).empty());
+    }
+    return planes;
+  }
+
+  // Whether node r, which reads a node that is in no plane yet, sends pixels to other places and
+  // needs a plane for it.
+  bool keeps_plane_for(const Planes& planes, int r) const {
+    if (!is<Permute>(r) && !is<Window>(r)) return false;
+    return !moves(of_.node(r)) || !can_be_moved(of_, planes, r);
+  }
+
+  // Whether node n takes kernels of its own for the extrema of a large rectangle.
+  bool takes_van_herk(const Planes& planes, int n) const {
+    if (!of_.tuning.fast || !is_rectangle(of_, n)) return false;
+    // Words of several pixels gain by it even where the block's window would still fit.
+    const PixelClass cls = of_.node(n).cls;
+    const bool packed = cls == PixelClass::uint8 || cls == PixelClass::logical;
+    return (packed || !fits_block(of_, planes, n)) && !two_passes_of(of_, planes, n);
+  }
+
+  // What chains take for planes: what leaves the kernel, and what they can't make or others read.
+  Planes planes_of_chains() const {
+    Planes kept(of_.spec.nodes.size());
+    for (int n = 0; n < count_; ++n) {
+      const std::vector<int> readers = of_.readers_of(n);
+      kept.set(n, of_.output_of(n) >= 0 || !(is<Point>(n) || is<Stencil>(n) || is<Separable>(n)) ||
+                      chosen_.chain_planes.contains(n) ||
+                      std::set<int>(readers.begin(), readers.end()).size() != 1);
+    }
+    return kept;
+  }
+
+  // Which nodes are made by chains, and with them those before them that nothing else reads.
+  void choose_chains() {
+    Planes stored = planes(chosen_), kept = planes_of_chains();
+    for (int n = count_ - 1; n >= 0; --n) {
+      if (!stored.stored(n)) continue;
+      const std::optional<Chain> chain = chain_of(of_, kept, n);
+      if (!chain) continue;
+      const std::vector<int> inside = chain->inside(n), read = chain->planes();
+      chosen_.chains.insert(n);
+      chosen_.in_chains.insert(inside.begin(), inside.end());
+      chosen_.chain_planes.insert(read.begin(), read.end());
+      stored = planes(chosen_);
+      kept = planes_of_chains();
+    }
+  }
+
+  // Which points the groups that read around them make for themselves.
+  void choose_in_groups() {
+    for (int n = 0; n < count_; ++n) {
+      if (!is<Point>(n) || of_.output_of(n) >= 0 || chosen_.in_chains.contains(n) ||
+          chosen_.chain_planes.contains(n)) {
+        continue;
+      }
+      const std::vector<int> readers = of_.readers_of(n);
+      if (readers.size() != 1 || !reads_again(of_.node(readers[0]))) continue;
+      Chosen with = chosen_;
+      with.in_groups.insert(n);
+      const Planes others = planes(with);
+      const Operand made{false, n};
+      if (only_points(of_, others, made) && !take_long(of_, others, made) &&
+          makes_points(others, readers[0])) {
+        chosen_ = std::move(with);
+      }
+    }
+  }
+
+  // Whether neighbourhood r, which reads points, is made in kernels of blocks or tiles alone: their
+  // groups keep what the points make.
+  bool makes_points(const Planes& planes, int r) const {
+    if (is_circular(of_.node(r))) return false;
+    int n = r;
+    while (!planes.stored(n)) {
+      const std::vector<int> readers = of_.readers_of(n);
+      if (readers.size() != 1 || of_.node(readers[0]).is_measure) return false;
+      n = readers[0];
+    }
+    if (chosen_.chains.contains(n) || takes_van_herk(planes, n) || fits_rank_histogram(of_, n) ||
+        fits_transposition(of_, planes, n)) {
+      return false;
+    }
+    const std::optional<TwoPasses> two = tiled(planes, n);
+    return two ? two->inner == r : fits_block(of_, planes, n);
+  }
+
+  // --- forms
+
+  // Whether a block makes both passes of separable node n, which is stored.
+  bool in_block(const Planes& planes, int n) const {
+    return passes_in_block(of_, n) && planes.stored(n) && fits_block(of_, planes, n);
+  }
+
+  // The two passes inside stored node n, if its kernel is to make both.
+  std::optional<TwoPasses> tiled(const Planes& planes, int n) const {
+    const std::optional<TwoPasses> two = two_passes_of(of_, planes, n);
+    const bool small = two && is<Extremum>(two->inner) && fits_block(of_, planes, n);
+    return small || in_block(planes, n) ? std::nullopt : two;
+  }
+
+  // The kernels of tiles, and the nodes that nothing reads but such kernels, which make them: they
+  // have two passes, or such a node before them.
+  void choose_tiled() {
+    tiled_.resize(static_cast<std::size_t>(count_));
+    for (int n = count_ - 1; n >= 0; --n) {
+      if (of_.node(n).is_measure) continue;
+      if (planes_.stored(n)) {
+        const bool chain = chosen_.chains.contains(n);
+        if (of_.tuning.fast && !chain) tiled_[static_cast<std::size_t>(n)] = tiled(planes_, n);
+        continue;
+      }
+      if (!two_passes_of(of_, planes_, n)) continue;
+      const std::vector<int> readers = of_.readers_of(n);
+      if (std::all_of(readers.begin(), readers.end(), [&](int r) {
+            return tiled_[static_cast<std::size_t>(r)] || in_tiles_.contains(r);
+          })) {
+        in_tiles_.insert(n);
+      }
+    }
+  }
+
+  void choose_image(int n, NodePlan& node) {
+    const std::vector<int> readers = of_.readers_of(n);
+    const std::string reader = readers.empty() ? "" : node_name(readers[0]);
+    if (chosen_.in_chains.contains(n)) {
+      node = {MadeOnTheWay{}, "the chain that it is part of makes it"};
+    } else if (in_tiles_.contains(n)) {
+      node = {MadeOnTheWay{}, "the tiles of " + reader + " make it"};
+    } else if (chosen_.in_groups.contains(n)) {
+      node = {MadeInGroups{readers[0]}, "local memory holds what " + reader + " reads around"};
+    } else if (planes_.stored(n)) {
+      node = stored_form(n);
+      node.reason = "stored because " + why_stored(chosen_, planes_, n) + "; " + node.reason;
+    } else {
+      node = {Inlined{}, readers.size() == 1
+                             ? reader + " reads it pixel by pixel"
+                             : std::to_string(readers.size()) + " nodes read it pixel by pixel"};
+    }
+    node.rows = row_pass(n, node.form);
+  }
+
+  // The kernels that store node n's pixels.
+  NodePlan stored_form(int n) const {
+    const bool fast = of_.tuning.fast;
+    if (fast && fits_transposition(of_, planes_, n)) {
+      return {Transposition{}, "both images are read and written as rows"};
+    }
+    if (chosen_.chains.contains(n)) {
+      Chain chain = chain_of(of_, planes_, n).value();
+      const std::size_t inside = chain.inside(n).size();
+      return {StripChain{std::move(chain)},
+              inside == 0 ? "a chain by itself" : "nothing else reads the values before it"};
+    }
+    if (takes_van_herk(planes_, n)) return {VanHerk{}, "the cost does not grow with the sides"};
+    if (const std::optional<TwoPasses>& two = tiled_[static_cast<std::size_t>(n)]) {
+      return {*two, "local memory holds the row pass"};
+    }
+    if (fast) {
+      if (std::optional<Blocks> blocks = blocks_of(of_, planes_, n)) {
+        const std::string why = why_block(blocks->size);
+        return {std::move(*blocks), why};
+      }
+    }
+    if (fits_rank_histogram(of_, n)) return {RankHistogram{}, "its window is too large to order"};
+    if (fast && is_affine(of_.node(n))) return {AffineTiles{}, "a wave reads few rows"};
+    if (fast && is_nearest_resize(of_.node(n))) return {NearestResize{}, "it moves pixels only"};
+    if (fast && fits_resize_tiles(of_.node(n)))
+      return {ResizeTiles{}, "a tile's columns are made once"};
+    return {Pixels{}, fast ? "no block holds what it reads" : "IMPIPE_JIT_STAGED asks for pixels"};
+  }
+
+  static std::string why_block(const BlockSize& size) {
+    if (size.points) return "nothing is read around its pixels";
+    if (size.tile) return "local memory holds what it reads";
+    return size.packed ? "registers hold the bytes that it reads" : "registers hold what it reads";
+  }
+
+  RowPass row_pass(int n, const Form& form) const {
+    if (std::holds_alternative<MadeOnTheWay>(form)) return {};
+    if (is<Separable>(n)) {
+      if (std::holds_alternative<StripChain>(form) || std::holds_alternative<TwoPasses>(form)) {
+        return {};
+      }
+      if (in_block(planes_, n)) return {RowPass::By::own_window, {}};
+      const auto block = of_.tuning.fast ? row_block_of(of_, n) : std::nullopt;
+      if (block) return {RowPass::By::blocks, *block};
+      return {RowPass::By::pixels, {}};
+    }
+    const auto* extremum = as<Extremum>(of_.node(n));
+    const bool by_pixels =
+        std::holds_alternative<Pixels>(form) || std::holds_alternative<Inlined>(form);
+    if (extremum == nullptr || !by_pixels) return {};
+    const Mask& mask = extremum->mask;
+    const bool pays = mask.full() && mask.width != 1 && mask.height != 1 && mask.count() > 9;
+    const bool small = of_.tuning.fast && fits_block(of_, planes_, n);
+    return pays && !small ? RowPass{RowPass::By::pixels, {}} : RowPass{};
+  }
+
+  // --- measurements, and what is made as a whole
+
+  void choose_measures() {
+    std::set<int> made;  // by the kernels of nodes before them
+    const auto on_the_way = [&](const std::vector<int>& nodes, int n, const std::string& reason) {
+      for (const int m : nodes) {
+        if (m == n) continue;
+        at(m) = {MadeOnTheWay{}, reason};
+        made.insert(m);
+      }
+    };
+    for (int n = 0; n < count_; ++n) {
+      const Node& node = of_.node(n);
+      if (made.contains(n) || !is_whole(n)) continue;
+      std::vector<int> scalars;
+      if (is<Reduce>(n)) {
+        Reductions reductions = reductions_with(of_, n);
+        if (of_.ends_in_last_group()) scalars = scalars_of(of_, reductions.nodes, made, false);
+        reductions.scalars = scalars;
+        on_the_way(reductions.nodes, n, "the pass of " + node_name(n) + " makes it");
+        const char* why = reductions.cells ? "cells fix the order of its sums"
+                                           : "its sums and extremes have no order";
+        at(n) = {std::move(reductions), why};
+      } else if (is<Histogram>(n)) {
+        CountedCodes counted = counted_codes(of_, planes_, n);
+        if (counted.one_launch) scalars = scalars_of(of_, {n}, made, true);
+        counted.scalars = scalars;
+        at(n) = {std::move(counted), "so many counters fit there"};
+      } else {
+        at(n) = {WholeKernels{}, node.is_measure ? "it needs whole measurements or images"
+                                                 : "it needs its image as a whole"};
+      }
+      on_the_way(scalars, n, "the last group of " + node_name(n) + " runs it");
+    }
+  }
+
+  const KernelContext& of_;
+  int count_;
+  Planes planes_;
+  Chosen chosen_;
+  std::vector<std::optional<TwoPasses>> tiled_;  // one a node: what makes it in tiles
+  std::set<int> in_tiles_;
+  KernelPlan plan_{std::vector<NodePlan>(of_.spec.nodes.size())};
+};
+
+}  // namespace
+
+bool KernelPlan::stored(int n) const {
+  const Form& f = node(n).form;
+  return !std::holds_alternative<Inlined>(f) && !std::holds_alternative<MadeInGroups>(f) &&
+         !std::holds_alternative<MadeOnTheWay>(f);
+}
+
+KernelPlan choose(const KernelSpec& spec, const Tuning& tuning, Dialect dialect) {
+  return Chooser(KernelContext{spec, dialect, tuning}).run();
+}
+
+}  // namespace impipe::jit

@@ -1,0 +1,98 @@
+// Decides which measurements share kernels, and how histograms are counted.
+#include "backends/jit/plan/measure_plan.hpp"
+
+#include <algorithm>
+
+#include "core/pair_code.hpp"
+
+namespace impipe::jit {
+namespace {
+
+constexpr int most_local = 2048;  // counters a group keeps for itself
+
+bool goes_by_cells(const KernelContext& of, int n) {
+  const Node& node = of.node(n);
+  const ReduceKind kind = as<Reduce>(node)->kind;
+  if (kind == ReduceKind::min || kind == ReduceKind::max) return false;
+  const bool codes = is_integer(of.cls(node.images[0]));
+  return !codes || (kind != ReduceKind::sum && kind != ReduceKind::absolute_sum);
+}
+
+// Whether all that a node reads besides its image comes from outside the kernel.
+bool ready(const Node& node) {
+  return std::all_of(node.measures.begin(), node.measures.end(),
+                     [](const Operand& m) { return m.external; });
+}
+
+bool fits_two_bytes(const KernelContext& of, int n) {
+  const Node& node = of.node(n);
+  return of.tuning.fast && as<Histogram>(node)->rule == BinRule::codes &&
+         of.cls(node.images[0]) == PixelClass::uint16 &&
+         of.tuning.most_local_bytes >= 4 * two_byte_words;
+}
+
+// Whether a point makes the codes of two planes of bytes.
+bool is_pair_in_memory(const KernelContext& of, const Planes& planes, const Operand& image) {
+  if (planes.has(image)) return false;
+  const Node& node = of.node(image.index);
+  const auto* point = as<Point>(node);
+  return point != nullptr && point->body == &pair_code_body() &&
+         std::all_of(node.images.begin(), node.images.end(), [&](const Operand& part) {
+           return bytes_of(of.cls(part)) == 1 && planes.has(part);
+         });
+}
+
+}  // namespace
+
+Reductions reductions_with(const KernelContext& of, int n) {
+  const Node& first = of.node(n);
+  const Operand image = first.images[0];
+  Reductions found{.nodes = {n}};
+  const bool single = of.cls(image) == PixelClass::single;
+  for (int m = n + 1; m < of.count() && of.tuning.fast && ready(first); ++m) {
+    const Node& node = of.node(m);
+    if (as<Reduce>(node) == nullptr || node.images[0] != image || !ready(node)) continue;
+    // Everything of a single image can go by cells; integers are streamed where they can be.
+    if (single || goes_by_cells(of, m) == goes_by_cells(of, n)) found.nodes.push_back(m);
+  }
+  found.cells = std::any_of(found.nodes.begin(), found.nodes.end(),
+                            [&](int m) { return goes_by_cells(of, m); });
+  return found;
+}
+
+CountedCodes counted_codes(const KernelContext& of, const Planes& planes, int n) {
+  using Way = CountedCodes::Way;
+  const Node& node = of.node(n);
+  const Histogram& histogram = *as<Histogram>(node);
+  const PixelClass cls = of.cls(node.images[0]);
+  if (fits_two_bytes(of, n)) {
+    return {.way = Way::two_bytes, .pairs = is_pair_in_memory(of, planes, node.images[0])};
+  }
+  // What is counted first: the codes of an integer class, else bins at once.
+  const bool codes = is_integer(cls);
+  const int counters = codes ? static_cast<int>(class_max(cls)) + 1 : histogram.bins;
+  const bool few = counters <= most_local && histogram.bins <= most_local;
+  const bool table = codes && histogram.rule == BinRule::centred && histogram.bins <= 256;
+  if (!few && !table) return {.way = Way::global};
+  return {.way = few ? Way::local : Way::table,
+          .one_launch = of.ends_in_last_group() && !of.tuning.stacked};
+}
+
+std::vector<int> scalars_of(const KernelContext& of, std::vector<int> made,
+                            const std::set<int>& known, bool groups) {
+  std::vector<int> scalars;
+  const auto is_made = [&](const Operand& m) {
+    return m.external || std::find(made.begin(), made.end(), m.index) != made.end();
+  };
+  for (int n = 0; n < of.count(); ++n) {
+    const Node& node = of.node(n);
+    if (as<Scalar>(node) == nullptr || known.contains(n)) continue;
+    if (as<Scalar>(node)->body->by_group && !groups) continue;
+    if (!std::all_of(node.measures.begin(), node.measures.end(), is_made)) continue;
+    made.push_back(n);
+    scalars.push_back(n);
+  }
+  return scalars;
+}
+
+}  // namespace impipe::jit

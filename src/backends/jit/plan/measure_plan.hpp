@@ -1,0 +1,44 @@
+// Decides which measurements share kernels, and how histograms are counted. No text is written
+// here.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "backends/jit/program/kernel_context.hpp"
+
+namespace impipe::jit {
+
+// Reductions of one image that share a pass over it.
+struct Reductions {
+  std::vector<int> nodes;    // in their order
+  bool cells = false;        // sums by cells of 32x32 pixels; else a stream in any order
+  std::vector<int> scalars;  // that the last group of the pass runs
+};
+// The reductions that are made with node n, itself first: of the same image, from nothing that is
+// made in this kernel, and by the same method.
+Reductions reductions_with(const KernelContext& of, int n);
+
+struct CountedCodes {
+  enum class Way {
+    local,      // copies of the counters in a group's local memory
+    table,      // the same of bins, which a table gives for each code
+    global,     // counters in global memory
+    two_bytes,  // 65,536 counters of 16 bits in local memory
+  };
+  Way way = Way::local;
+  bool pairs = false;        // two_bytes: the codes are made here, of two planes of bytes
+  bool one_launch = false;   // the last group of the pass ends it
+  std::vector<int> scalars;  // that this group runs
+};
+CountedCodes counted_codes(const KernelContext& of, const Planes& planes, int n);
+
+// Of 65,536 counters, two of 16 bits in each, with what spreads them over the banks.
+inline constexpr int two_byte_words = 65536 / 512 * 267;
+
+// The scalar nodes that need nothing but the measurements `made` and what comes from outside, less
+// those that are `known` to be run elsewhere. groups: those too that all of a group run.
+std::vector<int> scalars_of(const KernelContext& of, std::vector<int> made,
+                            const std::set<int>& known, bool groups);
+
+}  // namespace impipe::jit

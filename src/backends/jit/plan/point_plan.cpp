@@ -1,0 +1,125 @@
+// What decisions ask about the points that make what a kernel reads.
+#include "backends/jit/plan/point_plan.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "core/body_tree.hpp"
+#include "core/expression.hpp"
+
+namespace impipe::jit {
+namespace {
+
+// Whether nothing but its pixel's planes makes an operand's pixel.
+bool is_placeless(const KernelContext& of, const Planes& planes, const Operand& operand) {
+  if (planes.has(operand)) return true;
+  const auto* point = as<Point>(of.node(operand.index));
+  if (point == nullptr) return false;
+  if (point->expression != nullptr &&
+      (point->expression->uses("col") || point->expression->uses("row"))) {
+    return false;
+  }
+  const auto images = pixel_images(of.node(operand.index));
+  return std::all_of(images.begin(), images.end(),
+                     [&](const Operand& image) { return is_placeless(of, planes, image); });
+}
+
+}  // namespace
+
+std::optional<Operand> coded_by(const KernelContext& of, const Planes& planes,
+                                const Operand& operand) {
+  if (planes.has(operand)) {
+    const PixelClass cls = of.cls(operand);
+    const bool bytes = cls == PixelClass::uint8 || cls == PixelClass::logical;
+    return bytes ? std::optional(operand) : std::nullopt;
+  }
+  const Node& node = of.node(operand.index);
+  if (moves(node)) return bytes_of(node.cls) == 1 ? std::optional(operand) : std::nullopt;
+  const Point* point = as<Point>(node);
+  if (point == nullptr || pixel_images(node).size() != 1) return std::nullopt;
+  if (point->lookup && !node.images[1].external) return std::nullopt;
+  if (point->expression != nullptr &&
+      (point->expression->uses("col") || point->expression->uses("row"))) {
+    return std::nullopt;
+  }
+  return coded_by(of, planes, node.images[0]);
+}
+
+bool made_here(const KernelContext& of, const Planes& planes, const Operand& operand) {
+  return !planes.has(operand) && as<Point>(of.node(operand.index)) != nullptr;
+}
+
+bool only_points(const KernelContext& of, const Planes& planes, const Operand& operand) {
+  if (planes.has(operand)) return true;
+  const Node& node = of.node(operand.index);
+  const auto images = pixel_images(node);
+  return as<Point>(node) != nullptr && !images.empty() &&
+         std::all_of(images.begin(), images.end(),
+                     [&](const Operand& image) { return only_points(of, planes, image); });
+}
+
+bool take_long(const KernelContext& of, const Planes& planes, const Operand& made) {
+  const std::function<bool(const Operand&)> long_before = [&](const Operand& operand) {
+    if (planes.has(operand) || coded_by(of, planes, operand)) return false;
+    const Node& node = of.node(operand.index);
+    const auto* point = as<Point>(node);
+    if (point == nullptr) return false;
+    bool powers = false, quotients = false;
+    if (point->expression != nullptr) {
+      for (const ExpressionNode& e : point->expression->nodes()) {
+        powers = powers || e.op == ExpressionOp::power;
+        quotients = quotients || e.op == ExpressionOp::divide;
+      }
+    } else if (point->body != nullptr) {
+      const BodyTraits traits = traits_of(*point->body);
+      powers = traits.powers;
+      quotients = traits.quotients;
+    }
+    const bool doubles = in_double(of, operand.index);
+    if (powers || (doubles && (quotients || pixel_images(node).size() > 2))) {
+      return true;
+    }
+    const auto images = pixel_images(node);
+    return std::any_of(images.begin(), images.end(), long_before);
+  };
+  return long_before(made);
+}
+
+PointTile::PointTile(int element_bytes, Size of_group, const Footprint& f)
+    : bytes(element_bytes), group(of_group), reach(f) {
+  const auto columns = [&](int many) {
+    return (std::max(f.left, f.right) + many - 1) / many * many;
+  };
+  // Many bytes at a time, but where a narrow group would make more columns beside its own for it.
+  const int few = 8;
+  px = bytes > 1 ? 4 : group.width >= 128 || columns(16) == columns(few) ? 16 : few;
+  halo = columns(px);
+  width = static_cast<int>(group.width) + 2 * halo;
+  rows = static_cast<int>(group.height) + f.up + f.down;
+}
+
+std::int64_t PointTile::local_bytes(const KernelContext& of, const Planes& planes,
+                                    const Operand& operand) const {
+  const std::function<int(const Operand&)> tables = [&](const Operand& image) {
+    if (planes.has(image)) return 0;
+    if (coded_by(of, planes, image)) return 1;
+    int count = 0;
+    for (const Operand& before : pixel_images(of.node(image.index))) count += tables(before);
+    return count;
+  };
+  return std::int64_t{bytes} * width * rows + 1024 * tables(operand);
+}
+
+Border rule_of_move(const Node& node) {
+  const auto* window = as<Window>(node);
+  return window == nullptr || window->border == Border::absent ? Border::replicate : window->border;
+}
+
+bool can_be_moved(const KernelContext& of, const Planes& planes, int n) {
+  const Operand& image = of.node(n).images[0];
+  // A frame's value is no value of the points before it.
+  if (rule_of_move(of.node(n)) == Border::constant) return planes.has(image);
+  return is_placeless(of, planes, image);
+}
+
+}  // namespace impipe::jit

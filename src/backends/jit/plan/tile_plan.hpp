@@ -1,0 +1,46 @@
+// Decides whether one kernel makes both passes of a node - separable filters, and rectangles of
+// extrema that are not small - with the row pass of a tile in local memory. No text is written
+// here.
+#pragma once
+
+#include <optional>
+
+#include "backends/jit/plan/point_plan.hpp"
+
+namespace impipe::jit {
+
+inline constexpr int tile_items = 256;  // work-items of a group
+inline constexpr int short_column = 9;  // taps
+
+// What the two passes of a node are.
+struct Passes {
+  Mask row, column;
+  Border border = Border::absent;
+  bool sums = false;  // weighted sums; else extrema
+
+  static std::optional<Passes> of(const Node& node);
+};
+
+// A tile: `across` work-items side by side make px pixels each, and py rows.
+struct TileSize {
+  int across = 0, px = 0, py = 0;
+  int row_px = 0;  // pixels a work-item makes in the row pass
+  int rows = 0;    // of the row pass
+  int down() const { return tile_items / across; }
+  int width() const { return across * px; }
+  int height() const { return down() * py; }
+};
+
+// Of the pixels that points make for the row pass.
+PointTile point_tile(const KernelContext& of, const Operand& image, const TileSize& size,
+                     const Passes& passes);
+
+// The node with two passes that a node is made of, itself or with points after it.
+struct TwoPasses {
+  int inner = 0;
+  TileSize size;
+};
+// Nothing where no kernel can make both passes.
+std::optional<TwoPasses> two_passes_of(const KernelContext& of, const Planes& planes, int n);
+
+}  // namespace impipe::jit

@@ -1,0 +1,57 @@
+// A kernel's spec with the dialect and the numbers of the device.
+#include "backends/jit/program/kernel_context.hpp"
+
+#include <algorithm>
+
+#include "core/primitive_facts.hpp"
+
+namespace impipe::jit {
+
+PixelClass KernelContext::cls(const Operand& operand) const {
+  return operand.external ? spec.inputs[static_cast<std::size_t>(operand.index)].cls
+                          : node(operand.index).cls;
+}
+
+int KernelContext::output_of(int n) const {
+  const auto it = std::find(spec.outputs.begin(), spec.outputs.end(), n);
+  return it == spec.outputs.end() ? -1 : static_cast<int>(it - spec.outputs.begin());
+}
+
+std::vector<int> KernelContext::readers_of(int n) const {
+  std::vector<int> readers;
+  for (int r = 0; r < count(); ++r) {
+    const std::vector<Operand>& images = node(r).images;
+    const auto times = std::count(images.begin(), images.end(), Operand{false, n});
+    readers.insert(readers.end(), static_cast<std::size_t>(times), r);
+  }
+  return readers;
+}
+
+std::string name_of(const Operand& operand) {
+  return (operand.external ? "in" : "n") + std::to_string(operand.index);
+}
+
+std::span<const Operand> pixel_images(const Node& node) {
+  const auto* point = as<Point>(node);
+  const std::span<const Operand> images = node.images;
+  return point != nullptr && point->lookup ? images.first(1) : images;
+}
+
+bool in_double(const KernelContext& of, int n) {
+  const Node& node = of.node(n);
+  return std::get<Point>(node.primitive).in_double ||
+         (is_integer(node.cls) &&
+          std::all_of(node.images.begin(), node.images.end(),
+                      [&](const Operand& image) { return is_integer(of.cls(image)); }));
+}
+
+bool reads_again(const Node& node) {
+  return facts_of(node).reads_around || as<Select>(node) != nullptr;
+}
+
+bool moves(const Node& node) {
+  const auto* permute = as<Permute>(node);
+  return as<Window>(node) != nullptr || (permute != nullptr && !permute->transpose);
+}
+
+}  // namespace impipe::jit

@@ -1,0 +1,54 @@
+// Planes and measurements in a GPU's memory.
+#pragma once
+
+#include <utility>
+
+#include "backends/jit/program/program.hpp"
+#include "backends/jit/runtime/memory_pool.hpp"
+#include "core/backend.hpp"
+
+namespace impipe::jit {
+
+class PooledPlane final : public DevicePlane {
+ public:
+  // block: of stride() * height * channels * count bytes.
+  PooledPlane(PixelClass cls, int channels, Size size, int count, Block block)
+      : cls_(cls), channels_(channels), size_(size), count_(count), block_(std::move(block)) {}
+  int count() const override { return count_; }
+  PixelClass cls() const override { return cls_; }
+  int channels() const override { return channels_; }
+  Size size() const override { return size_; }
+  std::int64_t stride() const { return row_bytes(cls_, size_); }  // bytes from row to row
+  std::uint64_t handle() const { return block_.handle(); }
+
+ private:
+  PixelClass cls_;
+  int channels_;
+  Size size_;
+  int count_;
+  Block block_;
+};
+
+class PooledMeasure final : public DeviceMeasure {
+ public:
+  PooledMeasure(int channels, std::int64_t values, int count, Block block)
+      : channels_(channels), values_(values), count_(count), block_(std::move(block)) {}
+  int count() const override { return count_; }
+  int channels() const override { return channels_; }
+  std::int64_t values() const override { return values_; }
+  std::uint64_t handle() const { return block_.handle(); }
+
+ private:
+  int channels_;
+  std::int64_t values_;
+  int count_;
+  Block block_;
+};
+
+// The memory of a value that a GPU's queue has made.
+inline std::uint64_t handle_of(const DeviceValue& value) {
+  if (value.plane) return static_cast<const PooledPlane&>(*value.plane).handle();
+  return static_cast<const PooledMeasure&>(*value.measure).handle();
+}
+
+}  // namespace impipe::jit

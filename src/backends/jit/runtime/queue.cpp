@@ -1,0 +1,112 @@
+// Memory and launches, as a kernel's program asks for them.
+#include "backends/jit/runtime/queue.hpp"
+
+namespace impipe::jit {
+namespace {
+
+ValueShape shape_of(const DeviceValue& value) {
+  if (!value.plane) {
+    const DeviceMeasure& measure = *value.measure;
+    return {.size = {},
+            .stride = 0,
+            .step = measure.values() * static_cast<std::int64_t>(sizeof(double)),
+            .channels = measure.channels()};
+  }
+  const DevicePlane& plane = *value.plane;
+  const std::int64_t stride = row_bytes(plane.cls(), plane.size());
+  return {.size = plane.size(),
+          .stride = stride,
+          .step = stride * plane.size().height,
+          .channels = plane.channels()};
+}
+
+// Planes that the launch works on.
+int count_of(const Launch& launch) {
+  const DeviceValue& value = launch.outputs.front();
+  const int images = value.plane ? value.plane->count() : value.measure->count();
+  return launch.spec == nullptr ? images : images * launch.spec->planes;
+}
+
+LaunchPlan plan_of(const Program& program, const Launch& launch) {
+  std::vector<ValueShape> inputs, outputs;
+  for (const DeviceValue& value : launch.inputs) inputs.push_back(shape_of(value));
+  for (const DeviceValue& value : launch.outputs) outputs.push_back(shape_of(value));
+  return program.launch(
+      {.spec = launch.spec, .inputs = inputs, .outputs = outputs, .count = count_of(launch)});
+}
+
+}  // namespace
+
+GpuQueue::GpuQueue(std::shared_ptr<MemoryPool> memory)
+    : memory_(std::move(memory)), lane_(memory_->open_lane()) {}
+
+GpuQueue::~GpuQueue() {
+  tickets_ = {};
+  memory_->close_lane(lane_);
+}
+
+std::shared_ptr<DevicePlane> GpuQueue::allocate(PixelClass cls, int channels, Size size) {
+  return allocate_stack(cls, channels, size, 1);
+}
+std::shared_ptr<DevicePlane> GpuQueue::allocate_stack(PixelClass cls, int channels, Size size,
+                                                      int count) {
+  const std::int64_t bytes = row_bytes(cls, size) * size.height * channels * count;
+  return std::make_shared<PooledPlane>(cls, channels, size, count, take(bytes));
+}
+
+std::shared_ptr<DeviceMeasure> GpuQueue::allocate_measure(int channels, std::int64_t values) {
+  return allocate_measure_stack(channels, values, 1);
+}
+std::shared_ptr<DeviceMeasure> GpuQueue::allocate_measure_stack(int channels, std::int64_t values,
+                                                                int count) {
+  const auto bytes = static_cast<std::int64_t>(sizeof(double)) * channels * values * count;
+  return std::make_shared<PooledMeasure>(channels, values, count, take(bytes));
+}
+
+std::shared_ptr<DevicePlane> GpuQueue::upload(const Planes& image) {
+  return upload_stack({&image, 1});
+}
+Planes GpuQueue::download(const DevicePlane& image) {
+  return std::move(download_stack(image).front());
+}
+
+GpuQueue::PreparedLaunch GpuQueue::prepared(const Program& program, const Launch& launch) {
+  PreparedLaunch made{plan_of(program, launch), {}, {}};
+  for (const Scratch& wanted : made.plan.scratch) {
+    if (wanted.kept) {
+      if (tickets_.bytes() == 0) {
+        tickets_ = take(ticket_bytes);
+        clear(tickets_.handle(), ticket_bytes);
+      }
+      made.scratch.push_back(tickets_.handle());
+    } else if (!wanted.contents.empty()) {
+      made.scratch.push_back(filled(wanted.contents, made.blocks));
+    } else {
+      made.blocks.push_back(take(wanted.bytes));
+      made.scratch.push_back(made.blocks.back().handle());
+      if (wanted.cleared && wanted.bytes > 0) clear(made.scratch.back(), wanted.bytes);
+    }
+  }
+  return made;
+}
+
+std::vector<std::uint64_t> GpuQueue::buffers_of(const Pass& pass, const Launch& launch,
+                                                const PreparedLaunch& prepared) {
+  std::vector<std::uint64_t> buffers;
+  for (const Buffer& buffer : pass.buffers) {
+    const auto index = static_cast<std::size_t>(buffer.index);
+    switch (buffer.kind) {
+      case Buffer::Kind::input: buffers.push_back(handle_of(launch.inputs[index])); break;
+      case Buffer::Kind::output: buffers.push_back(handle_of(launch.outputs[index])); break;
+      case Buffer::Kind::scratch: buffers.push_back(prepared.scratch[index]); break;
+    }
+  }
+  return buffers;
+}
+
+double GpuQueue::measured_copy(
+    const std::function<double(const Block& from, const Block& to, std::int64_t)>& seconds) {
+  return jit::measured_copy(*memory_, lane_, seconds);
+}
+
+}  // namespace impipe::jit

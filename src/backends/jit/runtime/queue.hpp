@@ -1,0 +1,65 @@
+// What the queues of both GPU runtimes have in common: memory, and what a launch asks for before
+// the driver gets it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backends/jit/program/program.hpp"
+#include "backends/jit/runtime/device_values.hpp"
+#include "backends/jit/runtime/memory_pool.hpp"
+#include "core/backend.hpp"
+
+namespace impipe::jit {
+
+class GpuQueue : public Queue {
+ public:
+  explicit GpuQueue(std::shared_ptr<MemoryPool> memory);
+  ~GpuQueue() override;  // a runtime's own destructor waits for the work before
+  GpuQueue(const GpuQueue&) = delete;
+  GpuQueue& operator=(const GpuQueue&) = delete;
+
+  std::shared_ptr<DevicePlane> upload(const Planes& image) override;
+  Planes download(const DevicePlane& image) override;
+  std::shared_ptr<DevicePlane> allocate(PixelClass cls, int channels, Size size) override;
+  std::shared_ptr<DeviceMeasure> allocate_measure(int channels, std::int64_t values) override;
+  std::shared_ptr<DevicePlane> allocate_stack(PixelClass cls, int channels, Size size,
+                                              int count) override;
+  std::shared_ptr<DeviceMeasure> allocate_measure_stack(int channels, std::int64_t values,
+                                                        int count) override;
+  using Queue::download;
+
+ protected:
+  // A launch with the memory that it takes for itself. That goes back to the lane at the end: later
+  // work of the lane comes after it.
+  struct PreparedLaunch {
+    LaunchPlan plan;
+    std::vector<Block> blocks;
+    std::vector<std::uint64_t> scratch;  // handles, one of each plan.scratch
+  };
+  PreparedLaunch prepared(const Program& program, const Launch& launch);
+  // Handles of a pass's buffers, in their order.
+  static std::vector<std::uint64_t> buffers_of(const Pass& pass, const Launch& launch,
+                                               const PreparedLaunch& prepared);
+
+  Block take(std::int64_t bytes) { return memory_->allocate(bytes, lane_); }
+  // Bytes a second, read plus written, of copies; 0 when there is no memory for them.
+  double measured_copy(
+      const std::function<double(const Block& from, const Block& to, std::int64_t)>& seconds);
+
+ private:
+  // Fills memory with zeros, in the lane's order.
+  virtual void clear(std::uint64_t handle, std::int64_t bytes) = 0;
+  // Memory with these contents, for one launch: a block that is added to `blocks`, or the runtime's
+  // own, which it keeps for as long as the launch needs it.
+  virtual std::uint64_t filled(std::span<const std::byte> contents, std::vector<Block>& blocks) = 0;
+
+  std::shared_ptr<MemoryPool> memory_;
+  int lane_;
+  Block tickets_;  // Scratch::kept
+};
+
+}  // namespace impipe::jit

@@ -1,0 +1,176 @@
+// Collects the parts of a program: parameters, buffers, functions, kernels and their launches.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/jit/program/kernel_context.hpp"
+#include "backends/jit/text/code.hpp"
+#include "backends/jit/text/launch_context.hpp"
+
+namespace impipe::jit {
+
+// Element `element` of a parameter.
+using ParameterValue = std::function<double(const LaunchContext&, int element)>;
+using TableValues = std::function<std::vector<double>(const LaunchContext&)>;
+using ShapeFunction = std::function<LaunchShape(const LaunchContext&)>;
+// Whether a launch needs a kernel.
+using LaunchTest = std::function<bool(const LaunchContext&)>;
+using BytesFunction = std::function<std::int64_t(const LaunchContext&)>;
+
+enum class ParameterType { int64, float64, float32, int32 };
+
+// The text that reads or writes a plane.
+struct PlaneText {
+  std::string pointer, stride;  // of elements; elements from row to row
+  // Of x and y that stand around it.
+  std::string pixel() const;
+  std::string row(const std::string& y) const { return pointer + " + " + y + " * " + stride; }
+};
+
+class Builder {
+ public:
+  Builder(const KernelSpec& spec, Dialect dialect, const Tuning& tuning);
+
+  const KernelSpec& spec() const { return *spec_; }
+  const Tuning& tuning() const { return tuning_; }
+  Dialect dialect() const { return dialect_; }
+  KernelContext context() const { return {*spec_, dialect_, tuning_}; }
+  // What stands before a loop that registers are to hold.
+  std::string unroll() const { return tuning_.unroll ? "#pragma unroll\n" : ""; }
+  const Node& node(int n) const { return spec_->nodes[static_cast<std::size_t>(n)]; }
+  PixelClass cls(const Operand& operand) const { return context().cls(operand); }
+  // Of a measurement; of all its channels where the kernel takes it as a whole.
+  std::int64_t values(const Operand& operand) const;
+  static std::string name(const Operand& operand) { return name_of(operand); }
+
+  // --- parameters: text that reads the value
+  std::string parameter(ParameterType type, const std::string& name, ParameterValue value);
+  // An array: text that is followed by [index]. Large ones go through a buffer.
+  std::string array(ParameterType type, const std::string& name, int count, ParameterValue value);
+  // A table in a buffer, as long as each launch wants it: text that is followed by [index].
+  std::string table(ParameterType type, const std::string& name, TableValues values);
+  std::string width(const Operand& operand);
+  std::string height(const Operand& operand);
+  std::string white(const Operand& operand, const std::string& real);
+  // Argument `index` of node `n` as a `real`.
+  std::string argument(int n, int index, const std::string& label, const std::string& real);
+
+  // --- buffers: text of the pointer. `type` is that of the elements.
+  std::string buffer(const std::string& name, const std::string& type, Buffer place, bool written);
+  std::string scratch(const std::string& name, const std::string& type, BytesFunction bytes,
+                      bool cleared = false);
+  // A uint for each image of a stack: 0 at the beginning of a launch and, by the kernel, at its
+  // end. Kernels of one image have ticket_bytes of them, of which the first ticket_words are
+  // tickets'.
+  std::string ticket();
+  std::string measure(const Operand& operand);  // of doubles
+  PlaneText scratch_plane(const std::string& name, PixelClass cls,
+                          std::function<Size(const LaunchContext&)> size);
+  // Of an input, or of a node that is stored.
+  PlaneText plane(const Operand& operand);
+  int output_of(int n) const { return context().output_of(n); }  // -1 when the node is none
+
+  // --- functions. A kernel has the buffers that its text and the functions it calls name.
+  // "name(GIVE, x, y)" for a function that was written, or for an input.
+  std::string call(const std::string& name, const std::string& x, const std::string& y) const;
+  // The value of an operand's pixel.
+  std::string value(const Operand& operand, const std::string& x, const std::string& y);
+  void function(const std::string& name, const std::string& text);
+  // What takes all it uses as arguments.
+  void body(const std::string& text) { pieces_.push_back({code_of(text), "", {}, 0, ""}); }
+  // The same unless there is a function of that name.
+  void body_once(const std::string& name, const std::string& text);
+  bool has_function(const std::string& name) const { return functions_.contains(name); }
+
+  // --- kernels, launched in the order in which they are added
+  // groups: how many should fit on a processor at once, which limits the registers; 0: any.
+  // local_bytes: of what the text declares with DYNAMIC_LOCAL.
+  void kernel(const std::string& name, int items, const std::string& text, ShapeFunction shape,
+              int groups = 0, int local_bytes = 0);
+  // Launches the last `kernels` of them, in their order, `most` times more, each time in the shape
+  // of that time; not at all where it has no groups.
+  void repeat(int kernels, int most,
+              const std::function<LaunchShape(const LaunchContext&, int time)>& shape);
+  // One work-item a pixel of an image of that size: x and y are defined in `text`.
+  void pixel_kernel(const std::string& name, const std::string& width, const std::string& height,
+                    std::function<Size(const LaunchContext&)> size, const std::string& text);
+
+  Program finish();
+
+  [[noreturn]] void fail(const std::string& why) const;
+
+ private:
+  struct Field {
+    ParameterType type;
+    std::string name;
+    int count;
+    ParameterValue value;
+  };
+  struct NamedBuffer {
+    std::string name, type;
+    Buffer place;
+    bool written;
+  };
+  struct ScratchPlan {
+    BytesFunction bytes;
+    bool cleared = false;
+    bool kept = false;
+    ParameterType type = ParameterType::float32;  // of contents
+    int count = 0;
+    ParameterValue contents;
+    TableValues table;
+    // From plane to plane of a stack. What has contents is there once for all of them.
+    std::int64_t step(const LaunchContext& at) const;
+  };
+  struct PassPlan {
+    int entry;
+    ShapeFunction shape;
+    std::vector<Buffer> buffers;
+  };
+  // A part of the source: functions, or a kernel with its head.
+  struct Piece {
+    Code code;
+    std::string head;                             // of a kernel
+    std::map<std::string, std::string> pointers;  // buffer -> text of its pointer in the kernel
+    std::size_t buffers = 0;                      // that there were then
+    std::string tail;
+  };
+  struct Launcher;
+
+  // The buffers of a code and of the functions that it calls.
+  std::set<std::string> buffers_of(const Code& code) const;
+  // known: all buffers, in their order.
+  std::string text_of(const Piece& piece, const std::vector<std::string>& known) const;
+  // Leaves out what no text uses.
+  void prune();
+  void load_function(const Operand& input);
+  // Text of the pointer to a buffer's part for this group's plane.
+  std::string place_of(const NamedBuffer& buffer);
+  PlaneText plane_text(const std::string& name, const std::string& pointer, PixelClass cls,
+                       ParameterValue stride_bytes);
+  static std::vector<std::byte> packed(const std::vector<Field>& fields, const LaunchContext& at);
+
+  std::shared_ptr<const KernelSpec> spec_;
+  Dialect dialect_;
+  Tuning tuning_;
+  std::vector<Field> fields_;
+  int field_bytes_ = 0;
+  std::vector<NamedBuffer> buffers_;
+  std::vector<ScratchPlan> scratches_;
+  std::vector<Piece> pieces_;
+  std::map<std::string, std::set<std::string>> functions_;  // name -> buffers
+  std::set<std::string> function_texts_;                    // that are among the pieces
+  std::set<std::string> bodies_;
+  std::vector<std::string> entries_;
+  std::vector<int> local_bytes_;  // one an entry
+  int most_registers_ = 0;
+  std::vector<PassPlan> passes_;
+};
+
+}  // namespace impipe::jit

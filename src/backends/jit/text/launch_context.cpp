@@ -1,0 +1,32 @@
+// A launch, with the sizes that follow from its inputs'.
+#include "backends/jit/text/launch_context.hpp"
+
+#include "core/primitive_facts.hpp"
+
+namespace impipe::jit {
+
+LaunchContext::LaunchContext(const LaunchValues& values) : values_(values) {
+  for (std::size_t i = 0; i < values.inputs.size(); ++i) {
+    if (!spec().inputs[i].is_measure && first_.pixels() == 0) first_ = values.inputs[i].size;
+  }
+  for (const Node& node : spec().nodes) {
+    sizes_.push_back(node.images.empty() ? first_ : result_size(node, size_of(node.images[0])));
+  }
+}
+
+Size LaunchContext::size_of(const Operand& operand) const {
+  return operand.external ? values_.inputs[operand.index].size : sizes_[operand.index];
+}
+
+double LaunchContext::white_of(const Operand& operand) const {
+  return operand.external ? spec().inputs[operand.index].white : spec().nodes[operand.index].white;
+}
+
+double LaunchContext::argument(int node, int index) const {
+  const Node& from = spec().nodes[node];
+  const Argument& argument = from.arguments[index];
+  const Size size = from.images.empty() ? sizes_[node] : size_of(from.images[0]);
+  return value_of(argument, size);
+}
+
+}  // namespace impipe::jit

@@ -1,0 +1,97 @@
+// Error diffusion as text: a wave of work-items follows 64 rows as a slanted front, two rows an
+// item, each two columns behind the one above; bands of 64 rows follow one another on many groups.
+//
+// One launch. A group takes the next band by a ticket, so it only ever waits for bands that began
+// before its own (docs/decisions/0014). A band leaves the errors of its last row in memory that was
+// zeros, as bits turned over, so that a word that is not 0 is the message and the signal at once.
+#include <algorithm>
+
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/text.hpp"
+#include "backends/jit/text/wave.hpp"
+#include "backends/jit/transform/transform.hpp"
+
+namespace impipe::jit {
+namespace {
+
+constexpr int rows = 64;   // of a band
+constexpr int steps = 16;  // of a front, between two barriers
+constexpr int pitch = 66;  // doubles from one step's values to the next, so that banks differ
+constexpr int lag = 2 * (rows - 1);  // steps after the first until the last row starts
+
+}  // namespace
+
+void write_diffuse(Builder& to, int n) {
+  const Operand image = to.node(n).images[0];
+  const std::string name = Builder::name({false, n});
+  const bool opencl = to.dialect() != Dialect::cuda;
+  // The first wave works on the front, others feed it, the last waits for the band above; a lone
+  // wave does all of it.
+  const int feeders = opencl ? wave_items : 256;
+  const int items = opencl ? wave_items : wave_items + feeders + wave_items;
+  const auto bands = [image](const LaunchContext& at) {
+    return (at.size_of(image).height + rows - 1) / rows;
+  };
+  const auto number = [&](const std::string& label, auto value) {
+    return to.parameter(
+        ParameterType::int32, name + "_" + label,
+        [value](const LaunchContext& at, int) { return static_cast<double>(value(at)); });
+  };
+  const std::string width = to.width(image), white = to.argument(n, 0, "white", "double");
+  const std::string step_count = std::to_string(steps), half_pitch = std::to_string(pitch / 2);
+  const std::string unroll = opencl ? "" : to.unroll();
+  const auto front = [&](bool inside) {
+    return filled(part(kernels::diffuse, "step"), {{"unroll", unroll},
+                                                   {"steps", step_count},
+                                                   {"half_pitch", half_pitch},
+                                                   {"width", width},
+                                                   {"edge", inside ? "0" : "1"}});
+  };
+  const PlaneText in = to.plane(image);
+  const bool bytes = bytes_of(to.cls(image)) == 1;
+  const auto scaled = [&](const std::string& held) {
+    return bytes ? "scaled[" + held + "]" : "(double)" + held + " / " + white;
+  };
+  to.body_once("wave", wave_words(to.dialect()));
+  to.body(part(kernels::diffuse, "take"));
+  const std::string errors = to.scratch(
+      name + "_errors", "unsigned long",
+      [image, bands](const LaunchContext& at) { return 8 * at.size_of(image).width * bands(at); },
+      true);
+  const std::string tickets = to.scratch(
+      name + "_tickets", "uint", [](const LaunchContext&) { return 4; }, true);
+  to.kernel(name + "_bands", items,
+            filled(part(kernels::diffuse, "bands"),
+                   {{"steps", step_count},
+                    {"pitch", std::to_string(pitch)},
+                    {"half_pitch", half_pitch},
+                    {"bytes", bytes ? "1" : "0"},
+                    {"items", std::to_string(items)},
+                    {"white", white},
+                    {"first_feeder", std::to_string(opencl ? 0 : wave_items)},
+                    {"width", width},
+                    {"height", to.height(image)},
+                    {"lag", std::to_string(lag)},
+                    {"tickets", tickets},
+                    {"bands", number("bands", bands)},
+                    {"errors", errors},
+                    {"errors_pitch", width},
+                    {"rows", std::to_string(rows)},
+                    {"feeders", std::to_string(feeders)},
+                    {"unroll", unroll},
+                    {"first", scaled("held[2 * k]")},
+                    {"second", scaled("held[2 * k + 1]")},
+                    {"pixel", "(" + in.row("y") + ")"},
+                    {"type", type_of(to.cls(image))},
+                    {"slots", std::to_string(rows * steps / 2 / feeders)},
+                    {"first_poller", std::to_string(opencl ? 0 : wave_items + feeders)},
+                    {"out", to.plane({false, n}).row("y")},
+                    {"step", front(true)},
+                    {"step_at_edge", front(false)}}),
+            [bands, items, most = to.tuning().waiting_groups](const LaunchContext& at) {
+              return LaunchShape{{std::min<std::int64_t>(bands(at), most), 1, 1}, {items, 1, 1}};
+            });
+}
+
+}  // namespace impipe::jit

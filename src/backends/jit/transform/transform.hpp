@@ -1,0 +1,14 @@
+// The kernels of distances, dithering and projections.
+#pragma once
+
+#include "backends/jit/text/builder.hpp"
+
+namespace impipe::jit {
+
+// The kernels that make node n's image of an input, which they read as a whole.
+void write_distance(Builder& to, int n);
+void write_diffuse(Builder& to, int n);
+void write_project(Builder& to, int n);
+void write_backproject(Builder& to, int n);
+
+}  // namespace impipe::jit

@@ -1,0 +1,157 @@
+// Metadata of any format: hands each to its reader and writer, and names what is left out.
+#include "io/file_metadata.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "io/byte_source.hpp"
+#include "io/exif.hpp"
+#include "io/photoshop.hpp"
+#include "io/thumbnail.hpp"
+#include "io/tiff_fields.hpp"
+#include "io/xmp.hpp"
+
+namespace impipe::io {
+namespace {
+
+constexpr size_t bmp_density_at = 38;  // in the file: two numbers, pixels a metre
+
+// "GRAY", "RGB ", "CMYK": the colour space that a profile is for.
+std::string profile_space(const Bytes& icc) {
+  return icc.size() < 20 ? std::string() : std::string(text_of(icc).substr(16, 4));
+}
+
+// A profile describes pixels of its own colour space alone.
+void drop_foreign_profile(Metadata& m, int channels, Lost& lost) {
+  if (m.icc.empty()) return;
+  const std::string space = profile_space(m.icc);
+  if (space == (channels == 1 ? "GRAY" : "RGB ")) return;
+  const std::string kind = space == "RGB "   ? "of RGB"
+                           : space == "GRAY" ? "of gray"
+                           : space == "CMYK" ? "of CMYK"
+                                             : "of another colour space";
+  lost.push_back("ICC profile " + kind);
+  m.icc.clear();
+}
+
+// Sizes and thumbnails follow the pixels.
+void follow_pixels(Metadata& m, Format format, const HostImage& image, Lost& lost) {
+  constexpr ThumbnailSize usual{160, 16384};
+  const std::string_view exif = text_of(m.exif), resources = text_of(m.photoshop);
+  ThumbnailSize old = exif.empty() ? ThumbnailSize{} : exif_thumbnail(exif);
+  if (!exif.empty() && has_other_thumbnail(exif))
+    lost.push_back("an EXIF thumbnail that is no JPEG");
+  const bool in_exif = old.side > 0 && format != Format::tiff;
+  if (old.side > 0 && !in_exif) lost.push_back("the EXIF thumbnail");
+  const bool elsewhere = has_resource_thumbnail(resources) || has_xmp_thumbnail(m.xmp);
+  std::string thumbnail;
+  constexpr int most_side = 512;  // it has to fit into 64 KiB with all else
+  if (old.side == 0) old = usual;
+  if (in_exif || elsewhere) {
+    thumbnail = thumbnail_of(image, std::min(old.side, most_side), old.bytes);
+  }
+  if (!exif.empty()) {
+    m.exif =
+        bytes_of_text(exif_of_picture(std::string(exif), image.size(), in_exif ? thumbnail : ""));
+  }
+  if (!m.xmp.empty()) m.xmp = xmp_of_picture(std::move(m.xmp), image.size(), thumbnail);
+  if (has_resource_thumbnail(resources)) {
+    m.photoshop = bytes_of_text(resources_of_picture(resources, thumbnail));
+  }
+}
+
+}  // namespace
+
+void name_pieces(const Metadata& metadata, Lost& lost) {
+  for (const Piece& piece : metadata.pieces) {
+    const bool known = std::find(lost.begin(), lost.end(), piece.name) != lost.end();
+    if (!piece.name.empty() && !known) lost.push_back(piece.name);
+  }
+}
+
+void name_losses(const Metadata& m, bool resolution, Lost& lost) {
+  if (!m.exif.empty()) lost.emplace_back("EXIF");
+  if (!m.icc.empty()) lost.emplace_back("ICC profile");
+  if (!m.xmp.empty()) lost.emplace_back("XMP");
+  if (!m.photoshop.empty()) lost.push_back(name_of_resources(text_of(m.photoshop)));
+  if (resolution && m.resolution &&
+      (m.resolution->unit != Resolution::Unit::none || m.resolution->x != m.resolution->y)) {
+    lost.emplace_back("resolution");
+  }
+  if (!m.comments.empty()) lost.emplace_back("a comment");
+  name_pieces(m, lost);
+}
+
+MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& header) {
+  MetadataRead out;
+  switch (header.format) {
+    case Format::jpeg: out = read_jpeg_metadata(text_of(file)); break;
+    case Format::png: out = read_png_metadata(text_of(file)); break;
+    case Format::webp: out = read_webp_metadata(text_of(file)); break;
+    case Format::tiff: out = read_tiff_metadata(file, header.page); break;
+    case Format::bmp: out = read_bmp_metadata(text_of(file)); break;
+    default: break;
+  }
+  if (header.orientation >= 5 && out.metadata.resolution) {
+    std::swap(out.metadata.resolution->x, out.metadata.resolution->y);
+  }
+  if (header.format == Format::webp && header.pages > 1) {
+    out.lost.emplace_back("the times of its frames");
+  }
+  return out;
+}
+
+MetadataRead read_bmp_metadata(std::string_view file) {
+  MetadataRead out;
+  const std::string head(file.substr(0, bmp_density_at + 8));
+  constexpr std::uint64_t windows_header = 40;  // bytes; OS/2's first has no such fields
+  if (little_at(head, 14, 4) < windows_header) return out;
+  const std::uint64_t x = little_at(head, bmp_density_at, 4);
+  const std::uint64_t y = little_at(head, bmp_density_at + 4, 4);
+  constexpr std::uint64_t most = 0x7fffffff;
+  if (x > 0 && y > 0 && x <= most && y <= most) {
+    out.metadata.resolution =
+        Resolution{static_cast<double>(x), static_cast<double>(y), Resolution::Unit::metre};
+  }
+  return out;
+}
+
+Bytes with_bmp_metadata(Bytes file, const Metadata& metadata) {
+  if (!metadata.resolution || metadata.resolution->unit == Resolution::Unit::none) return file;
+  const Resolution& r = *metadata.resolution;
+  const double scale = r.unit == Resolution::Unit::inch         ? 1 / 0.0254
+                       : r.unit == Resolution::Unit::centimetre ? 100
+                                                                : 1;
+  std::string text(text_of(file));
+  const auto set = [&](size_t at, double value) {
+    put_number(text, at, static_cast<std::uint64_t>(std::min(value * scale + 0.5, 2147483647.0)), 4,
+               false);
+  };
+  set(bmp_density_at, r.x);
+  set(bmp_density_at + 4, r.y);
+  return bytes_of_text(text);
+}
+
+Bytes with_metadata(Bytes file, Format format, const Metadata& metadata, const HostImage& image,
+                    Lost& lost) {
+  if (metadata.empty() && metadata.pieces.empty()) return file;
+  if (!traits(format).metadata) {
+    name_losses(metadata, format != Format::bmp, lost);
+    return format == Format::bmp ? with_bmp_metadata(std::move(file), metadata) : file;
+  }
+  Metadata ready = metadata;
+  drop_foreign_profile(ready, image.type.channels, lost);
+  follow_pixels(ready, format, image, lost);
+  if (format != Format::tiff && !ready.exif.empty()) {
+    ready.exif = bytes_of_text(exif_of_photographs(std::string(text_of(ready.exif)), lost));
+  }
+  switch (format) {
+    case Format::jpeg: return with_jpeg_metadata(file, ready, lost);
+    case Format::png: return with_png_metadata(file, ready, lost);
+    case Format::webp: return with_webp_metadata(file, ready, image, lost);
+    case Format::tiff: return with_tiff_metadata(file, ready, lost);
+    default: return file;
+  }
+}
+
+}  // namespace impipe::io

@@ -1,0 +1,57 @@
+// Metadata in picture files: taken out of them, and put into freshly encoded ones. Each kind is
+// carried by itself and as it is, so that damage to one harms no other.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/codec.hpp"
+
+namespace impipe::io {
+
+// What reading made of a file's metadata.
+struct MetadataRead {
+  Metadata metadata;
+  std::vector<std::string> lost;  // what there is and cannot be carried: "a second EXIF block"
+};
+// `header`: what probe said.
+MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& header);
+
+// A freshly encoded file with the metadata in it, of this image. Adds to `lost` the names of what
+// the format cannot hold.
+Bytes with_metadata(Bytes file, Format format, const Metadata& metadata, const HostImage& image,
+                    std::vector<std::string>& lost);
+
+// For the files that read and write one format each.
+
+inline std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+inline Bytes bytes_of_text(std::string_view text) {
+  const auto* begin = reinterpret_cast<const std::byte*>(text.data());
+  return {begin, begin + text.size()};
+}
+
+MetadataRead read_jpeg_metadata(std::string_view file);
+MetadataRead read_png_metadata(std::string_view file);
+MetadataRead read_webp_metadata(std::string_view file);
+MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page);
+MetadataRead read_bmp_metadata(std::string_view file);
+
+// What goes into one file: metadata with sizes and thumbnails of its own picture. Each writer adds
+// the names of what it leaves out.
+using Lost = std::vector<std::string>;
+Bytes with_jpeg_metadata(const Bytes& file, const Metadata& metadata, Lost& lost);
+Bytes with_png_metadata(const Bytes& file, const Metadata& metadata, Lost& lost);
+Bytes with_webp_metadata(const Bytes& file, const Metadata& metadata, const HostImage& image,
+                         Lost& lost);
+Bytes with_tiff_metadata(const Bytes& file, const Metadata& metadata, Lost& lost);
+Bytes with_bmp_metadata(Bytes file, const Metadata& metadata);
+
+// Names all that there is, the resolution if that is lost too.
+void name_losses(const Metadata& metadata, bool resolution, Lost& lost);
+void name_pieces(const Metadata& metadata, Lost& lost);
+
+}  // namespace impipe::io

@@ -1,0 +1,20 @@
+// Photoshop's image resources, in which IPTC lies: blocks "8BIM", a number, a name, data.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace impipe::io {
+
+// The data of the IPTC resource; empty without one.
+std::string iptc_of(std::string_view resources);
+// Resources that hold nothing but this.
+std::string resources_of_iptc(std::string_view iptc);
+// "IPTC", "Photoshop resources" or both, for messages.
+std::string name_of_resources(std::string_view resources);
+bool has_only_iptc(std::string_view resources);
+bool has_resource_thumbnail(std::string_view resources);
+// With this JPEG as its thumbnail, if it has one.
+std::string resources_of_picture(std::string_view resources, std::string_view thumbnail);
+
+}  // namespace impipe::io

@@ -1,0 +1,92 @@
+// Changes values in the text of XMP packets.
+#include "io/xmp.hpp"
+
+#include <cctype>
+
+#include "io/thumbnail.hpp"
+
+namespace impipe::io {
+namespace {
+
+// Calls change(begin, count) for each value of a property: an attribute, name="6", or an element,
+// <name>6</name>. It returns where to go on.
+template <class Change>
+void for_values(std::string& packet, std::string_view name, Change change) {
+  for (size_t at = packet.find(name); at != packet.npos; at = packet.find(name, at)) {
+    at += name.size();
+    size_t begin = packet.find_first_not_of(" \t\r\n", at);
+    if (begin == packet.npos) return;
+    char end = '<';
+    if (packet[begin] == '=') {
+      begin = packet.find_first_not_of(" \t\r\n", begin + 1);
+      if (begin == packet.npos) return;
+      end = packet[begin];
+      if (end != '"' && end != '\'') continue;
+    } else if (packet[begin] != '>') {
+      continue;
+    }
+    ++begin;
+    const size_t stop = packet.find(end, begin);
+    if (stop == packet.npos) return;
+    at = change(begin, stop - begin);
+  }
+}
+
+// A whole number becomes another; anything else stays.
+void replace_number(std::string& packet, std::string_view name, std::int64_t value) {
+  const std::string text = std::to_string(value);
+  for_values(packet, name, [&](size_t begin, size_t count) {
+    size_t first = begin, last = begin + count;
+    while (first < last && std::isspace(static_cast<unsigned char>(packet[first])) != 0) ++first;
+    while (last > first && std::isspace(static_cast<unsigned char>(packet[last - 1])) != 0) --last;
+    const std::string_view old = std::string_view(packet).substr(first, last - first);
+    if (old.empty() || old.find_first_not_of("0123456789") != old.npos) return begin + count;
+    packet.replace(first, last - first, text);
+    return first + text.size();
+  });
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (size_t i = 0; i < bytes.size(); i += 3) {
+    const auto byte = [&](size_t k) {
+      return i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0u;
+    };
+    const unsigned word = byte(0) << 16 | byte(1) << 8 | byte(2);
+    for (size_t k = 0; k < 4; ++k) {
+      out += i + k <= bytes.size() ? digits[word >> (18 - 6 * k) & 63] : '=';
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string upright_xmp(std::string packet) {
+  replace_number(packet, "tiff:Orientation", 1);
+  return packet;
+}
+
+bool has_xmp_thumbnail(std::string_view packet) { return packet.find("GImg:image") != packet.npos; }
+
+std::string xmp_of_picture(std::string packet, Size size, std::string_view thumbnail) {
+  for (const char* name : {"tiff:ImageWidth", "exif:PixelXDimension"}) {
+    replace_number(packet, name, size.width);
+  }
+  for (const char* name : {"tiff:ImageLength", "exif:PixelYDimension"}) {
+    replace_number(packet, name, size.height);
+  }
+  if (!has_xmp_thumbnail(packet)) return packet;
+  const Size small = jpeg_size(thumbnail);
+  replace_number(packet, "GImg:width", small.width);
+  replace_number(packet, "GImg:height", small.height);
+  const std::string image = base64(thumbnail);
+  for_values(packet, "GImg:image", [&](size_t begin, size_t count) {
+    packet.replace(begin, count, image);
+    return begin + image.size();
+  });
+  return packet;
+}
+
+}  // namespace impipe::io

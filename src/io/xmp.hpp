@@ -1,0 +1,17 @@
+// XMP packets, carried as the text they are: only what the pixels decide is changed.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/image.hpp"
+
+namespace impipe::io {
+
+// Of a picture that stands upright: tiff:Orientation is 1.
+std::string upright_xmp(std::string packet);
+bool has_xmp_thumbnail(std::string_view packet);
+// With the sizes of its picture, and this JPEG as its thumbnail, if it has one.
+std::string xmp_of_picture(std::string packet, Size size, std::string_view thumbnail);
+
+}  // namespace impipe::io

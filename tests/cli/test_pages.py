@@ -1,0 +1,175 @@
+"""Files of several pages: each is processed, and all are written."""
+import os
+import unittest
+
+import numpy as np
+from PIL import Image, ImageSequence
+
+from program import ProgramTest, colour, ramp
+from tiff_writer import page, tiff
+
+
+def pages_of(path):
+    with Image.open(path) as picture:
+        return [np.array(frame) for frame in ImageSequence.Iterator(picture)]
+
+
+class Pages(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.three = [ramp(20, 30, 1), ramp(11, 7, 2), colour(9, 16, 3)]
+
+    def write_tiff(self, name="a.tif", **options):
+        pictures = [Image.fromarray(p) for p in self.three]
+        pictures[0].save(self.make_parent(name), save_all=True, append_images=pictures[1:],
+                         **options)
+
+    def check(self, name, expected):
+        found = pages_of(self.path(name))
+        self.assertEqual(len(found), len(expected))
+        for got, wanted in zip(found, expected):
+            np.testing.assert_array_equal(got, wanted)
+
+    def test_all_are_written(self):
+        for options in ({}, {"compression": "tiff_lzw"}, {"tiffinfo": {270: "a description"}}):
+            self.write_tiff(**options)
+            self.assertEqual(self.impipe("imcomplement", "a.tif", "-o", "out/").err, "")
+            self.check("out/a.tif", [255 - p for p in self.three])
+        with Image.open(self.path("out/a.tif")) as picture:
+            for i in range(3):
+                picture.seek(i)
+                self.assertEqual(picture.tag_v2[297], (i, 3))
+            self.assertEqual(picture.tag_v2.get(270), "a description")
+        self.assertRegex(self.impipe("info", "out/a.tif").out, ", 3 pages\n$")
+
+    def test_in_place_keeps_all(self):
+        self.write_tiff()
+        self.impipe("imcomplement", "a.tif", "--in-place")
+        self.check("a.tif", [255 - p for p in self.three])
+        run = self.impipe("imcomplement", "a.tif", "--in-place", "--pages", "2", code=1)
+        self.assertEqual(run.err, "impipe: a.tif: plan: it has 3 pages, and --in-place would not "
+                                  "keep all of them\n")
+        self.check("a.tif", [255 - p for p in self.three])
+
+    def test_of_every_layout(self):
+        gray, words = ramp(20, 30), ramp(20, 30, 4).astype(np.uint16) * 257
+        for big in (False, True):
+            for order in "<>":
+                with self.subTest(big=big, order=order):
+                    self.write("a.tif", tiff(page(gray, order=order), page(words, order=order),
+                                             page(gray, order=order), big=big))
+                    self.impipe("imcomplement", "a.tif", "-o", "b.tif")
+                    self.check("b.tif", [255 - gray, 65535 - words, 255 - gray])
+
+    def test_some_pages(self):
+        self.write_tiff()
+        for text, chosen in (("1", [0]), ("2", [1]), ("3", [2]), ("1,3", [0, 2]), ("2-3", [1, 2]),
+                             ("2-", [1, 2]), ("1-9", [0, 1, 2]), ("3,1-2", [0, 1, 2])):
+            with self.subTest(text):
+                self.impipe("imcomplement", "a.tif", "--pages", text, "-o", "b.tif")
+                self.check("b.tif", [255 - self.three[i] for i in chosen])
+        run = self.impipe("imcomplement", "a.tif", "--pages", "4-5", "-o", "b.tif", code=1)
+        self.assertEqual(run.err, "impipe: a.tif: decode: it has 3 pages, none of which --pages "
+                                  "asks for\n")
+        for text in ("0", "", "1,", "3-2", "a", "-1", "1-2-3", "99999999999"):
+            if text:
+                run = self.impipe("imcomplement", "a.tif", "--pages", text, "-o", "b.tif", code=2)
+                self.assertEqual(run.err.splitlines()[0], f"impipe: --pages: '{text}' is no list "
+                                                          "of pages, from 1, such as 1,3-5")
+
+    def test_to_formats_of_one_page(self):
+        self.write_tiff()
+        run = self.impipe("imcomplement", "a.tif", "-o", "out.png", code=1)
+        self.assertEqual(run.err, "impipe: a.tif: plan: it has 3 pages, and PNG holds one; "
+                                  "-o '{stem}_{page}.png' names each, --pages takes some\n")
+        self.assertEqual(self.tree(), ["a.tif"])
+        self.impipe("imcomplement", "a.tif", "-o", "out/{stem}_{page:02}.png")
+        self.assertEqual(self.tree("out"), ["a_01.png", "a_02.png", "a_03.png"])
+        for i, pixels in enumerate(self.three):
+            np.testing.assert_array_equal(self.pixels(f"out/a_0{i + 1}.png"), 255 - pixels)
+        self.impipe("imcomplement", "a.tif", "--pages", "2", "-o", "one_{page}.png")
+        np.testing.assert_array_equal(self.pixels("one_2.png"), 255 - self.three[1])
+        self.picture("b.png", self.three[0])
+        self.impipe("imcomplement", "b.png", "-o", "c{page}.png")
+        self.assertIn("c1.png", self.tree())
+
+    def test_two_files_in_one_name(self):
+        self.write_tiff("x/a.tif")
+        self.write_tiff("y/a.tif")
+        run = self.impipe("imcomplement", "x/a.tif", "y/a.tif", "-o", "{stem}_{page}.png", code=2)
+        self.assertIn("would be written to 'a_1.png'", run.err)
+
+    def test_measurements_have_a_row_a_page(self):
+        self.write_tiff()
+        self.picture("b.png", self.three[0])
+        run = self.impipe("rgb2gray | max", "a.tif", "b.png")
+        rows = [line.split("\t") for line in run.lines()]
+        self.assertEqual(rows[0], ["file", "page", "max"])
+        self.assertEqual([row[:2] for row in rows[1:4]], [["a.tif", str(i)] for i in (1, 2, 3)])
+        self.assertEqual([float(row[2]) for row in rows[1:3]],
+                         [float(p.max()) for p in self.three[:2]])
+        self.assertEqual(rows[4], ["file", "max"])
+        self.assertEqual(rows[5], ["b.png", rows[1][2]])
+        run = self.impipe("imcomplement", "a.tif", "-n", "--hash")
+        self.assertEqual(len({line.split("\t")[2] for line in run.lines()[1:]}), 3)
+
+    def test_a_damaged_page_fails_the_file(self):
+        data = tiff(page(ramp(20, 30)), page(ramp(20, 30), photometric=8))
+        self.write("a.tif", data)
+        run = self.impipe("imcomplement", "a.tif", "-o", "b.tif", code=1)
+        self.assertEqual(run.err, "impipe: a.tif: compute: page 2: TIFF of photometric "
+                                  "interpretation 8 (CIELab) is not supported\n")
+        self.assertEqual(self.tree(), ["a.tif"])
+        self.impipe("imcomplement", "a.tif", "--pages", "1", "-o", "b.tif")
+        self.check("b.tif", [255 - ramp(20, 30)])
+
+    def test_exif_of_the_first_page_and_order_of_bytes(self):
+        gray = ramp(20, 30)
+        for order in "<>":
+            self.write("a.tif", tiff(page(gray, tags=[(271, 1, b"Cam!")], order=order),
+                                     page(gray, order=order),
+                                     page(gray, tags=[(271, 1, b"Two!")], order=order)))
+            self.impipe("imcomplement", "a.tif", "-o", "b.tif")
+            self.check("b.tif", [255 - gray] * 3)
+            with Image.open(self.path("b.tif")) as picture:
+                makes = []
+                for i in range(3):
+                    picture.seek(i)
+                    makes.append(picture.tag_v2.get(271))
+            self.assertEqual(makes, [b"Cam!", None, b"Two!"])
+
+    def test_operands_have_one_page(self):
+        self.write_tiff()
+        self.picture("b.png", self.three[0])
+        run = self.impipe("imadd :b", "b.png", "--with", "b=a.tif", "-o", "c.png", code=None)
+        self.assertEqual(run.code, 1, run)
+        self.assertIn("it has 3 pages", run.err)
+
+    def test_frames_of_an_animation(self):
+        frames = [Image.fromarray(colour(24, 32, i) // (i + 1)) for i in range(4)]
+        frames[0].save(self.path("a.webp"), save_all=True, append_images=frames[1:], lossless=True,
+                       duration=40)
+        run = self.impipe("imcomplement", "a.webp", "-o", "b.tif")
+        self.assertEqual(run.err, "impipe: a.webp: the result is without the times of its frames\n")
+        frames = pages_of(self.path("a.webp"))
+        found = pages_of(self.path("b.tif"))
+        self.assertEqual(len(found), 4)
+        for got, wanted in zip(found, frames):
+            np.testing.assert_array_equal(got[..., :3], 255 - wanted[..., :3])
+            self.assertTrue((got[..., 3:] == 255).all())
+        run = self.impipe("imcomplement", "a.webp", "--in-place", code=1)
+        self.assertEqual(run.err, "impipe: a.webp: plan: it has 4 pages, and --in-place would not "
+                                  "keep all of them\n")
+
+    def test_many_pages_take_the_memory_of_one(self):
+        one = page(np.zeros((1000, 1000), np.uint8), compression=1)
+        self.write("one.tif", tiff(one))
+        self.write("many.tif", tiff(*[one] * 30))
+        few = self.peak_memory("imcomplement", "one.tif", "-n")
+        many = self.peak_memory("imcomplement", "many.tif", "-n")
+        file_kib = os.path.getsize(self.path("many.tif")) / 1024
+        self.assertLess(many, few + file_kib + 8192)
+
+
+if __name__ == "__main__":
+    unittest.main()
