@@ -136,6 +136,17 @@ std::string describe(const Step& step) {
   return images + (stored ? " -> the image + " : " -> ") + measures;
 }
 
+std::vector<StepWords> words_of(const Plan& plan) {
+  std::vector<StepWords> all;
+  for (const Step& step : plan.steps) {
+    StepWords words{describe(step), {}, {}, bytes_per_pixel(step), step.apart};
+    for (const ValueId input : step.inputs) words.reads.push_back(value_name(plan, input));
+    for (const int stage : step.stages) words.stages.push_back(stage + 1);
+    all.push_back(std::move(words));
+  }
+  return all;
+}
+
 std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfused,
                     const DeviceKernels* kernels) {
   std::string out = fmt::format("input: {}\n", to_string(plan.values[0].type));
@@ -150,20 +161,14 @@ std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfu
   }
   out += "\nsteps:\n";
   if (plan.steps.empty()) out += "  none: the image goes through as it is\n";
-  for (size_t s = 0; s < plan.steps.size(); ++s) {
-    const Step& step = plan.steps[s];
-    out += fmt::format("  {:2}  {}\n", s + 1, describe(step));
-    std::string reads, stages;
-    for (const ValueId input : step.inputs) {
-      if (!reads.empty()) reads += ", ";
-      reads += value_name(plan, input);
-    }
-    for (const int stage : step.stages) {
-      if (!stages.empty()) stages += ", ";
-      stages += std::to_string(stage + 1);
-    }
-    out += fmt::format("      for stage {}; reads {}; {} bytes a pixel\n", stages,
-                       reads.empty() ? "nothing" : reads, number_text(bytes_per_pixel(step)));
+  const std::vector<StepWords> steps = words_of(plan);
+  for (size_t s = 0; s < steps.size(); ++s) {
+    const StepWords& step = steps[s];
+    out += fmt::format("  {:2}  {}\n", s + 1, step.what);
+    out += fmt::format(
+        "      for stage {}; reads {}; {} bytes a pixel\n", fmt::join(step.stages, ", "),
+        step.reads.empty() ? "nothing" : fmt::format("{}", fmt::join(step.reads, ", ")),
+        number_text(step.bytes_per_pixel));
     if (!step.apart.empty()) out += fmt::format("      apart, because {}\n", step.apart);
     if (kernels == nullptr) continue;
     for (const std::string& line : kernels->steps[s]) out += fmt::format("      {}\n", line);
