@@ -17,7 +17,8 @@ build_packages=(
   ocl-icd-opencl-dev opencl-headers       # OpenCL loader and headers
 )
 python_packages=(python3 python3-numpy python3-pil)    # sample pictures, contact sheet, oracle
-test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang-format)
+test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang-format
+  chromium)                             # looks at the pages of --profile=html
 
 setup_say() { printf 'setup: %s\n' "$*" >&2; }
 

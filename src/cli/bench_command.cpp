@@ -2,10 +2,14 @@
 // result.
 #include <algorithm>
 #include <fstream>
+#include <iterator>
+#include <optional>
+#include <utility>
 
 #include "cli/bench_report.hpp"
 #include "cli/bench_suites.hpp"
 #include "cli/command.hpp"
+#include "cli/comparison.hpp"
 #include "cli/pipeline_argument.hpp"
 #include "cli/standard_output.hpp"
 #include "cli/values.hpp"
@@ -30,8 +34,9 @@ struct BenchFlags {
   int repeat = 0;
   int threads = 0;
   bool no_fuse = false;
-  bool json = false;
-  std::string report;  // a file for the JSON, beside the table
+  bool json = false, markdown = false, csv = false;
+  std::string report;   // a file for the JSON, beside the table
+  std::string against;  // an older one
 };
 
 pipeline::Pipeline pipeline_of(const std::string& text, const engine::Sandbox& sandbox) {
@@ -117,6 +122,15 @@ int list_suites() {
   throw Error("--report: " + path + " can't be written", ExitCode::file_failed);
 }
 
+// Beside a table on stdout, else on stderr.
+void tell_changes(const nlohmann::ordered_json& before, const nlohmann::ordered_json& now,
+                  TableForm form) {
+  std::string text = changes_text(before, now);
+  if (form == TableForm::text) return write_stdout(text);
+  text.pop_back();
+  write_stderr(text);
+}
+
 // What one flag says and another one takes no account of.
 void check_flags(const BenchFlags& flags) {
   const bool suite = !flags.suite.empty();
@@ -135,10 +149,113 @@ void check_flags(const BenchFlags& flags) {
   }
 }
 
+// Several devices, or a form that only their table has.
+bool compares(const BenchFlags& flags) {
+  const std::string& device = flags.device.device;
+  return device.find(',') != std::string::npos || device.rfind("cpu:", 0) == 0 || flags.markdown ||
+         flags.csv;
+}
+
+TableForm form_of(const BenchFlags& flags) {
+  if (flags.json + flags.markdown + flags.csv > 1) {
+    throw Error("--json, --markdown and --csv exclude each other");
+  }
+  return flags.json       ? TableForm::json
+         : flags.markdown ? TableForm::markdown
+         : flags.csv      ? TableForm::csv
+                          : TableForm::text;
+}
+
+nlohmann::ordered_json read_bench(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw Error("--against: " + path + ": it cannot be read", ExitCode::file_failed);
+  auto json = nlohmann::ordered_json::parse(file, nullptr, false);
+  if (json.is_discarded()) {
+    throw Error("--against: " + path + " is no JSON", ExitCode::file_failed);
+  }
+  return json;
+}
+
+// Each pipeline on a device, fused and not.
+void add_rows(const ComparedDevice& device, const std::vector<SuiteRow>& wanted,
+              const BenchFlags& flags, const engine::Sandbox& sandbox,
+              std::vector<std::vector<ComparedRow>>& tables) {
+  constexpr int min_runs = 5;
+  std::optional<engine::Benchmark> benchmark;
+  std::string why_not;
+  try {
+    benchmark.emplace(device.choice, device.threads);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::backend) throw;
+    why_not = error.what();
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const pipeline::Pipeline pipeline = pipeline_of(wanted[i].pipeline, sandbox);
+    for (const bool fused : {true, false}) {
+      if ((flags.no_fuse && fused) || (!fused && !benchmark)) continue;
+      ComparedRow row;
+      row.pipeline = wanted[i].pipeline;
+      row.device = device.name;
+      row.threads = device.threads;
+      row.fused = fused;
+      row.error = why_not;
+      if (benchmark) {
+        engine::BenchmarkOptions options = options_of(wanted[i], flags);
+        options.session.fuse = fused;
+        options.wall = true;
+        if (options.repeat > 0) options.repeat = std::max(options.repeat, min_runs);
+        row.info = benchmark->device();
+        row.result = benchmark->run(pipeline, options);
+      }
+      tables[i].push_back(std::move(row));
+    }
+  }
+}
+
+// A table for each pipeline.
+int run_comparison(const BenchFlags& flags) {
+  if (!flags.suite.empty()) throw Error("--suite takes one device, and is printed or --json");
+  if (flags.stack > 1) throw Error("--stack takes one device");
+  if (flags.device.backend != "auto")
+    throw Error("--device names the backends: leave --backend out");
+  const TableForm form = form_of(flags);
+  const nlohmann::ordered_json before =
+      flags.against.empty() ? nlohmann::ordered_json() : read_bench(flags.against);
+  const std::string names = flags.device.device.empty() ? "cpu" : flags.device.device;
+  const std::vector<ComparedDevice> devices = parse_compared(names, parse_threads(flags.threads));
+  const engine::Sandbox sandbox = engine::make_sandbox(flags.sandbox);
+  const std::vector<SuiteRow> wanted = rows_of(flags);
+  std::vector<std::vector<ComparedRow>> tables(wanted.size());
+  for (const ComparedDevice& device : devices) add_rows(device, wanted, flags, sandbox, tables);
+  std::vector<ComparedRow> all;
+  if (form == TableForm::csv) write_stdout(comparison_csv_head());
+  for (std::vector<ComparedRow>& rows : tables) {
+    relate(rows);
+    if (form != TableForm::json) write_stdout(comparison_text(rows, form));
+    std::move(rows.begin(), rows.end(), std::back_inserter(all));
+  }
+  if (form == TableForm::json) write_stdout(comparison_text(all, form));
+  if (!flags.report.empty() &&
+      !(std::ofstream(flags.report) << comparison_text(all, TableForm::json) << std::flush)) {
+    fail_report(flags.report);
+  }
+  if (!before.is_null()) tell_changes(before, comparison_value(all), form);
+  const auto missing = [](const ComparedRow& row) { return !row.error.empty(); };
+  const auto differs = [](const ComparedRow& row) { return !row.same_bits; };
+  if (std::any_of(all.begin(), all.end(), missing)) return static_cast<int>(ExitCode::backend);
+  return std::any_of(all.begin(), all.end(), differs) ? static_cast<int>(ExitCode::file_failed) : 0;
+}
+
 int run_benchmarks(const BenchFlags& flags) {
+  if (flags.suite != no_suite && compares(flags)) {
+    check_flags(flags);
+    return run_comparison(flags);
+  }
   if (flags.suite == no_suite) return list_suites();
   const bool suite = !flags.suite.empty();
   check_flags(flags);
+  const nlohmann::ordered_json before =
+      flags.against.empty() ? nlohmann::ordered_json() : read_bench(flags.against);
   std::ofstream report;
   if (!flags.report.empty()) report.open(flags.report);  // before minutes of measuring
   if (!report) fail_report(flags.report);
@@ -175,6 +292,11 @@ int run_benchmarks(const BenchFlags& flags) {
     write_stdout(bench_spread(rows));
   }
   if (flags.json) write_stdout(bench_json(rows, flags.suite, benchmark));
+  if (!before.is_null()) {
+    const std::string now = bench_json(rows, flags.suite, benchmark);
+    tell_changes(before, nlohmann::ordered_json::parse(now),
+                 flags.json ? TableForm::json : TableForm::text);
+  }
   if (!flags.report.empty() &&
       !(report << bench_json(rows, flags.suite, benchmark) << std::flush)) {
     fail_report(flags.report);
@@ -192,6 +314,7 @@ void add_bench(CommandSet& commands) {
   command.examples =
       "impipe bench 'medfilt2 5' 'imadjust | conv2 k7 | edge prewitt'\n"
       "impipe bench --size 4096 --class uint16 -j 1 'imgaussfilt 2'\n"
+      "impipe bench --device cpu:1,cpu,cuda:0 'imadjust | conv2 k7 | edge prewitt'\n"
       "impipe bench --device cuda:0 --suite primitives --json\n";
   auto flags = std::make_shared<BenchFlags>();
   CLI::App* app = command.app;
@@ -214,10 +337,15 @@ void add_bench(CommandSet& commands) {
       ->check(in_range(1, 1000000));
   option(app, "-j,--threads", flags->threads, "N", "Threads (default: all cores)");
   option(app, "--backend", flags->device.backend, "NAME", "auto, or a backend");
-  option(app, "--device", flags->device.device, "ID", "A device of impipe devices");
+  option(app, "--device", flags->device.device, "ID",
+         "A device of impipe devices, or several to compare: cpu:1,cpu,cuda:0");
   add_sandbox(app, flags->sandbox);
   flag(app, "--no-fuse", flags->no_fuse, "Run each operator on its own");
   flag(app, "--json", flags->json, "As JSON");
+  flag(app, "--markdown", flags->markdown, "As a table of Markdown");
+  flag(app, "--csv", flags->csv, "As comma-separated values");
+  option(app, "--against", flags->against, "OLD.json",
+         "Say what changed beyond the noise since that --json or --report");
   option(app, "--report", flags->report, "FILE", "Write the JSON to FILE and the table to stdout");
   command.run = [flags] { return run_benchmarks(*flags); };
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/printable.hpp"
+#include "engine/device_speed.hpp"
 
 namespace impipe::cli {
 namespace {
@@ -69,7 +70,8 @@ std::string bench_spread(const std::vector<BenchRow>& rows) {
 
 std::string bench_json(const std::vector<BenchRow>& rows, const std::string& suite,
                        const engine::Benchmark& benchmark) {
-  nlohmann::ordered_json json;
+  nlohmann::ordered_json json{
+      {"program", "impipe"}, {"version", IMPIPE_VERSION}, {"date", engine::utc_now()}};
   if (!suite.empty()) json["suite"] = suite;
   json["device"] = {{"id", benchmark.device().id},
                     {"name", benchmark.device().name},
@@ -91,6 +93,7 @@ std::string bench_json(const std::vector<BenchRow>& rows, const std::string& sui
                   {"height", r.size.height},
                   {"device_us", 1e6 * r.device},
                   {"device_least_us", 1e6 * r.device_least},
+                  {"device_deviation_us", 1e6 * r.device_deviation},
                   {"groups", r.groups},
                   {"launches", r.launches},
                   {"bytes", r.bytes},
@@ -100,7 +103,12 @@ std::string bench_json(const std::vector<BenchRow>& rows, const std::string& sui
                   {"yardstick_us", 1e6 * r.baseline_time},
                   {"times_yardstick", ratio(r.device, r.baseline_time)}});
       if (r.runs > 0) {
-        one.update({{"median_ms", r.median_ms}, {"min_ms", r.min_ms}, {"runs", r.runs}});
+        one.update({{"median_ms", r.median_ms},
+                    {"min_ms", r.min_ms},
+                    {"wall_deviation_ms", r.wall_deviation_ms},
+                    {"cold_ms", r.cold_ms},
+                    {"transfer_ms", r.transfer_ms},
+                    {"runs", r.runs}});
       }
     }
     json["results"].push_back(std::move(one));

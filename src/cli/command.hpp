@@ -14,6 +14,7 @@ struct Command {
   std::string usage;     // "impipe diff A B"
   std::string summary;   // one line
   std::string examples;  // lines of shell; may be empty
+  std::string notes;     // what its values may look like, in lines; may be empty
   bool hidden = false;   // left out of help and completions
   bool wants_help = false;
   CLI::App* app = nullptr;

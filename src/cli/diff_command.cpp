@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <new>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/command.hpp"
@@ -16,7 +17,7 @@ namespace {
 struct DiffFlags {
   std::vector<std::string> files;
   engine::DifferenceOptions limits;
-  bool quiet = false;
+  bool quiet = false, json = false;
 };
 
 // Nothing when there is no memory for it, which the user is told.
@@ -30,11 +31,26 @@ std::optional<HostImage> read(const std::string& file) {
   }
 }
 
+std::string json_of(const engine::Difference& d, const DiffFlags& flags) {
+  nlohmann::ordered_json json{{"a", flags.files[0]}, {"b", flags.files[1]}, {"same", d.same}};
+  if (!d.unlike.empty()) {
+    json["unlike"] = d.unlike;
+  } else {
+    json.update({{"mean", d.mean}, {"rms", d.rms}, {"max", d.max}});
+    if (d.max > 0) json["max_at"] = {{"x", d.max_x}, {"y", d.max_y}, {"channel", d.max_channel}};
+    json.update({{"pixels", d.pixels}, {"failing", d.failing}, {"fail", flags.limits.fail}});
+  }
+  // File names may hold any byte; invalid UTF-8 is replaced.
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
 // Prints the difference of two images, and returns the exit code.
 int report(const HostImage& a, const HostImage& b, const DiffFlags& flags) {
   const engine::Difference d = engine::compare(a, b, flags.limits);
   std::string out;
-  if (!d.unlike.empty()) {
+  if (flags.json) {
+    out = json_of(d, flags);
+  } else if (!d.unlike.empty()) {
     out = "not alike: " + d.unlike + "\n";
   } else {
     out = fmt::format("mean {:.6g}  rms {:.6g}  max {:.6g}", d.mean, d.rms, d.max);
@@ -79,6 +95,7 @@ void add_diff(CommandSet& commands) {
          "So many percent of the pixels may fail (default 0)");
   option(app, "--hardfail", flags->limits.hard_fail, "X", "No pixel may differ by more than X");
   flag(app, "-q,--quiet", flags->quiet, "Print nothing");
+  flag(app, "--json", flags->json, "As JSON");
   command.run = [flags] { return show_difference(*flags); };
 }
 

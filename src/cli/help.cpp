@@ -67,6 +67,7 @@ std::string command_help(const Command& command) {
       at = end + 1;
     }
   }
+  if (!command.notes.empty()) out += "\n" + command.notes;
   for (const std::string& group : command.app->get_groups()) {
     const std::vector<CLI::Option*> options =
         command.app->get_options([&](const CLI::Option* option) {

@@ -55,6 +55,7 @@ std::string manual(const CommandSet& commands) {
     if (!command->examples.empty()) {
       out += ".PP\n.nf\n" + plain(command->examples) + ".fi\n";
     }
+    if (!command->notes.empty()) out += ".PP\n.nf\n" + plain(command->notes) + ".fi\n";
     add_flags(out, *command);
   }
   out += ".SH OPERATORS\n";

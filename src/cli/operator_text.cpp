@@ -9,11 +9,13 @@ namespace impipe::cli {
 namespace {
 
 std::string range_of(const Parameter& parameter) {
+  const std::string special =
+      std::string(parameter.takes_inf ? ", inf" : "") + (parameter.takes_nan ? ", NaN" : "");
   const bool below = parameter.low == -unlimited, above = parameter.high == unlimited;
-  if (below && above) return "";
-  if (above) return " from " + number_text(parameter.low);
-  if (below) return " up to " + number_text(parameter.high);
-  return " from " + number_text(parameter.low) + " to " + number_text(parameter.high);
+  if (below && above) return special;
+  if (above) return " from " + number_text(parameter.low) + special;
+  if (below) return " up to " + number_text(parameter.high) + special;
+  return " from " + number_text(parameter.low) + " to " + number_text(parameter.high) + special;
 }
 
 std::string numbers_of(const Parameter& parameter) {

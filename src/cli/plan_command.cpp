@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/command.hpp"
 #include "cli/pipeline_argument.hpp"
@@ -20,13 +22,15 @@
 namespace impipe::cli {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 struct PlanFlags {
   std::vector<std::string> arguments;
   std::string pipeline_file;
   std::string cls = "uint8", max_pixels, sandbox, device;
   int channels = 1;
   bool alpha = false;
-  bool strict = false, no_fuse = false;
+  bool strict = false, no_fuse = false, json = false;
 };
 
 // What the plan is made for; 0x0 when nothing says how large it is.
@@ -77,6 +81,47 @@ pipeline::DeviceKernels kernels_of(const Plan& plan, const std::string& device) 
   return out;
 }
 
+Json type_value(const ImageType& type) {
+  Json value{{"class", name_of(type.cls)}, {"channels", type.channels}, {"alpha", type.alpha}};
+  value["white"] = type.white > 0 ? Json(type.white) : Json();  // distances have none
+  return value;
+}
+
+// lowered: the plan before fusion; kernels: what a device makes of the steps, or null.
+std::string plan_json(const pipeline::Pipeline& pipeline, const MadeImage& input, const Plan& plan,
+                      const Plan& lowered, const pipeline::DeviceKernels* kernels) {
+  Json json{{"program", "impipe"}, {"version", IMPIPE_VERSION}, {"pipeline", pipeline.text}};
+  json["input"] = type_value(plan.values[0].type);
+  if (input.size.pixels() > 0) {
+    json["input"].update({{"width", input.size.width}, {"height", input.size.height}});
+  }
+  if (kernels != nullptr) json["device"] = kernels->device;
+  json["stages"] = Json::array();
+  for (size_t s = 0; s < pipeline.stages.size(); ++s) {
+    json["stages"].push_back(
+        {{"text", pipeline.stages[s].text}, {"makes", type_value(plan.stage_types[s])}});
+  }
+  double before = 0, after = 0;
+  for (const Step& step : lowered.steps) before += pipeline::bytes_per_pixel(step);
+  json["steps"] = Json::array();
+  for (const pipeline::StepWords& words : pipeline::words_of(plan)) {
+    Json step{{"what", words.what},
+              {"stages", words.stages},
+              {"reads", words.reads},
+              {"bytes_per_pixel", words.bytes_per_pixel},
+              {"apart", words.apart}};
+    if (kernels != nullptr) step["kernel"] = kernels->steps[json["steps"].size()];
+    after += words.bytes_per_pixel;
+    json["steps"].push_back(std::move(step));
+  }
+  json["unfused_steps"] = lowered.steps.size();
+  json["bytes_per_pixel"] = after;
+  json["unfused_bytes_per_pixel"] = before;
+  json["writes_image"] = plan.writes_image;
+  json["notes"] = plan.notes;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 void print_plan(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
   const std::int64_t max_pixels = flags.max_pixels.empty()
                                       ? pipeline::default_max_pixels
@@ -91,9 +136,11 @@ void print_plan(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
   const Plan lowered = pipeline::lower(pipeline, input.type, operands, {.strict = flags.strict});
   pipeline::planned_sizes(pipeline, lowered, input.size, sizes, max_pixels);
   const Plan plan = flags.no_fuse ? pipeline::without_unread(lowered) : pipeline::fuse(lowered);
-  if (flags.device.empty()) return write_stdout(pipeline::explain(pipeline, plan, lowered));
-  const pipeline::DeviceKernels kernels = kernels_of(plan, flags.device);
-  write_stdout(pipeline::explain(pipeline, plan, lowered, &kernels));
+  std::optional<pipeline::DeviceKernels> kernels;
+  if (!flags.device.empty()) kernels = kernels_of(plan, flags.device);
+  const pipeline::DeviceKernels* of_device = kernels ? &*kernels : nullptr;
+  write_stdout(flags.json ? plan_json(pipeline, input, plan, lowered, of_device)
+                          : pipeline::explain(pipeline, plan, lowered, of_device));
 }
 
 int show_plan(PlanFlags& flags) {
@@ -137,6 +184,7 @@ void add_plan(CommandSet& commands) {
   flag(app, "--no-fuse", flags->no_fuse, "Show the plan without fusion");
   option(app, "--device", flags->device, "ID",
          "Show what cpu, cuda or opencl makes of each step; cuda:1 is the second card");
+  flag(app, "--json", flags->json, "As JSON");
   command.run = [flags] { return show_plan(*flags); };
 }
 

@@ -1,20 +1,29 @@
 // impipe run: the main job.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
+#include <fstream>
 
 #include "cli/command.hpp"
+#include "cli/compare_run.hpp"
 #include "cli/pipeline_argument.hpp"
 #include "cli/profile_report.hpp"
 #include "cli/run_reporter.hpp"
 #include "cli/signals.hpp"
+#include "cli/standard_output.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
 #include "engine/run.hpp"
 
 namespace impipe::cli {
 namespace {
+
+// A page draws the beginning; a trace has all, within reason.
+constexpr std::size_t slices_of_page = 20'000, slices_of_trace = 2'000'000;
 
 // What the flags say, as text where a value is more than that.
 struct RunFlags {
@@ -25,7 +34,9 @@ struct RunFlags {
               progress = "auto", profile;
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
-  std::string errors;
+  bool json = false, csv = false, markdown = false;
+  std::string compare;
+  std::string errors, trace;
 };
 
 void add_flags(CLI::App* app, RunFlags& f) {
@@ -82,6 +93,10 @@ void add_flags(CLI::App* app, RunFlags& f) {
   flag(app, "--no-header", f.no_header, "Print no header line above measurements")
       ->group("Outputs");
 
+  flag(app, "--json", f.json, "Print measurements and hashes as JSON, an object a line")
+      ->group("Outputs");
+  flag(app, "--csv", f.csv, "Print them as comma-separated values")->group("Outputs");
+
   option(app, "-j,--threads", f.threads, "N", "Threads (default: all cores)")->group("Running");
   option(app, "--memory", f.memory, "SIZE", "Memory for pictures in flight (default: half)")
       ->group("Running");
@@ -99,13 +114,52 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--progress", f.progress, "auto|lines|json|none", "How to show progress on stderr")
       ->group("Reports");
   app->add_flag("--profile{text}", f.profile,
-                "Say where the time went: --profile or --profile=json")
+                "Say where the time went: --profile, =json, or =html:FILE for a page")
       ->envname("IMPIPE_PROFILE")
+      ->group("Reports");
+  option(app, "--compare", f.compare, "LIST",
+         "Write nothing, and print how fast devices are: cpu:1,cpu,cuda:0; also --json, --csv")
+      ->group("Reports");
+  flag(app, "--markdown", f.markdown, "Print the table of --compare as Markdown")->group("Reports");
+  option(app, "--trace", f.trace, "FILE", "Write what went on when, for ui.perfetto.dev")
       ->group("Reports");
   option(app, "--dump-kernels", run.dump_kernels, "DIR", "Write the text of a GPU's kernels")
       ->group("Reports");
   flag(app, "-v,--verbose", f.verbose, "Say more")->group("Reports");
   flag(app, "-q,--quiet", f.quiet, "Say nothing but failures")->group("Reports");
+}
+
+// The file of --profile=html:FILE; empty for the other forms.
+std::string profile_page_of(const std::string& profile) {
+  constexpr std::string_view html = "html:";
+  if (profile.rfind(html, 0) != 0) return "";
+  if (profile.size() == html.size()) throw Error("--profile=html: no file is named: html:FILE");
+  return profile.substr(html.size());
+}
+
+void write_file(const char* flag, const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  if (!(file << text << std::flush)) {
+    throw Error(fmt::format("{} {}: {}", flag, path, std::strerror(errno)), ExitCode::file_failed);
+  }
+}
+
+void write_profile(const RunFlags& f, engine::Profile profile) {
+  const std::string page = profile_page_of(f.profile);
+  if (f.profile == "json") {
+    std::fputs(profile_json(profile).c_str(), stderr);
+  } else if (!page.empty()) {
+    std::fputs(profile_line(profile).c_str(), stderr);
+  } else if (!f.profile.empty()) {
+    std::fputs(profile_text(profile).c_str(), stderr);
+  }
+  if (!f.trace.empty()) write_file("--trace", f.trace, profile_trace(profile));
+  if (page.empty()) return;
+  if (profile.slices.size() > slices_of_page) {
+    profile.slices.resize(slices_of_page);
+    profile.slices_cut = true;
+  }
+  write_file("--profile", page, profile_page(profile));
 }
 
 engine::RunOptions options_of(RunFlags& f) {
@@ -133,13 +187,18 @@ engine::RunOptions options_of(RunFlags& f) {
   }
   run.threads = parse_threads(f.threads);
   run.session.fuse = !f.no_fuse;
-  run.profile = !f.profile.empty();
+  const std::string page = profile_page_of(f.profile);
+  if (!page.empty()) run.other_files.push_back({"--profile", page, true});
+  if (!f.trace.empty()) run.other_files.push_back({"--trace", f.trace, true});
+  run.profile = !f.profile.empty() || !f.trace.empty();
+  run.profile_slices = !f.trace.empty() ? slices_of_trace : !page.empty() ? slices_of_page : 0;
   run.stop = [] { return stop_signal() != 0; };
   return run;
 }
 
 // Lines at the end: stops, failures and clipping.
-void summarise(const engine::RunEnd& end, RunReporter& reporter, double seconds) {
+void summarise(const engine::RunEnd& end, const engine::RunOptions& options, RunReporter& reporter,
+               double seconds) {
   reporter.clear_line();
   if (end.clipped_files > 0) {
     reporter.note(fmt::format("{} values in {} {} were outside 0 to white and were clipped",
@@ -147,12 +206,44 @@ void summarise(const engine::RunEnd& end, RunReporter& reporter, double seconds)
                               end.clipped_files == 1 ? "file" : "files"));
   }
   if (reporter.files() < 2) return;
+  if (end.stopped || options.dry_run) {
+    // Other words tell that.
+  } else if (end.done > 0 && !options.output.empty() && options.output != "-") {
+    reporter.note(fmt::format("{} {} in {:.1f} s -> {}", grouped(end.done),
+                              end.done == 1 ? "file" : "files", seconds, options.output));
+  } else if (end.done > 0 && options.in_place) {
+    reporter.note(fmt::format("{} {} in {:.1f} s, in place", grouped(end.done),
+                              end.done == 1 ? "file" : "files", seconds));
+  }
   if (end.failed > 0) {
     reporter.note(
         fmt::format("{} of {} files failed", grouped(end.failed), grouped(reporter.files())));
   }
   reporter.detail(fmt::format("{} files done, {} skipped, {} failed in {:.2f} s", grouped(end.done),
                               grouped(end.skipped), grouped(end.failed), seconds));
+}
+
+// The table of --compare.
+int run_comparison(const RunFlags& f, const pipeline::Pipeline& pipeline,
+                   const engine::RunOptions& options) {
+  if (f.json + f.csv + f.markdown > 1) {
+    throw Error("--json, --markdown and --csv exclude each other");
+  }
+  if (options.in_place || !options.output.empty()) {
+    throw Error("--compare writes nothing: leave -o and --in-place out");
+  }
+  constexpr int runs = 5;
+  const std::vector<ComparedRow> rows = compare_runs(pipeline, options, f.compare, runs);
+  const TableForm form = f.json       ? TableForm::json
+                         : f.csv      ? TableForm::csv
+                         : f.markdown ? TableForm::markdown
+                                      : TableForm::text;
+  write_stdout((form == TableForm::csv ? comparison_csv_head() : "") + comparison_text(rows, form));
+  const auto missing = [](const ComparedRow& row) { return !row.error.empty(); };
+  const auto differs = [](const ComparedRow& row) { return !row.same_bits; };
+  if (std::any_of(rows.begin(), rows.end(), missing)) return static_cast<int>(ExitCode::backend);
+  return std::any_of(rows.begin(), rows.end(), differs) ? static_cast<int>(ExitCode::file_failed)
+                                                        : 0;
 }
 
 int run_pipeline(RunFlags& f) {
@@ -163,17 +254,27 @@ int run_pipeline(RunFlags& f) {
   const std::vector<std::string> modes = {"auto", "lines", "json", "none"};
   ReporterOptions reporting{
       .progress = static_cast<ProgressMode>(parse_choice("--progress", f.progress, modes)),
+      .rows = f.json  ? RowForm::json
+              : f.csv ? RowForm::csv
+                      : RowForm::tabs,
       .header = !f.no_header,
       .verbose = f.verbose && !f.quiet,
       .quiet = f.quiet,
       .errors_file = f.errors};
-  const bool profile_as_json =
-      !f.profile.empty() && parse_choice("--profile", f.profile, {"text", "json"}) == 1;
+  if (!f.profile.empty() && profile_page_of(f.profile).empty()) {
+    parse_choice("--profile", f.profile, {"text", "json", "html:FILE"});
+  }
   if (!pipeline.has_source() && options.inputs.empty() && options.files_from.empty()) {
     throw Error(
         "no input given: impipe PIPELINE INPUT... -o OUTPUT; inputs are files, folders, "
         "globs, frame ranges and - for stdin");
   }
+  if (options.output == "-" && !options.dry_run && stdout_is_terminal()) {
+    throw Error("-o -: stdout is a terminal, which shows no pictures; give -o FILE or a pipe");
+  }
+  if (!f.compare.empty()) return run_comparison(f, pipeline, options);
+  if (f.markdown) throw Error("--markdown is a form of --compare");
+  if (f.json && f.csv) throw Error("--json and --csv exclude each other");
   RunReporter reporter(reporting);
   const auto seconds = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - options.start).count();
@@ -181,11 +282,8 @@ int run_pipeline(RunFlags& f) {
   const engine::RunEnd end = engine::run(std::move(pipeline), options, reporter);
   let_running_work_end(false);
   reporter.open_errors();
-  summarise(end, reporter, seconds());
-  if (end.profile) {
-    std::fputs((profile_as_json ? profile_json(*end.profile) : profile_text(*end.profile)).c_str(),
-               stderr);
-  }
+  summarise(end, options, reporter, seconds());
+  if (end.profile) write_profile(f, *end.profile);
   if (const int signal = stop_signal(); signal != 0) {
     throw Error(
         fmt::format("stopped by {}: {} of {} files are done", signal == 2 ? "SIGINT" : "SIGTERM",
@@ -210,6 +308,14 @@ void add_run(CommandSet& commands) {
       "impipe 'imgaussfilt 2' in.1-100#.exr -o 'out/{stem}.exr'\n"
       "impipe 'mean2 | std2' *.png > statistics.tsv\n"
       "impipe 'imlincomb 0.5 0.5 :b' a/ --with b=b/ -o mixed/\n";
+  command.notes =
+      "Frames: in.1-100#.exr is in.0001.exr to in.0100.exr; @ stands for numbers without zeros in\n"
+      "front, %04d for four digits, 1-100x2 for every other one. A file of that very name comes "
+      "first.\n"
+      "Templates: {dir} folder, {stem} name without extension, {name} with it, {ext} of the "
+      "result,\n"
+      "{index:05} place in the run from 1, {frame:04} number of the frame, {page:03} of the page, "
+      "{{ a brace.\n";
   auto flags = std::make_shared<RunFlags>();
   command.takes(flags->arguments);
   add_flags(command.app, *flags);

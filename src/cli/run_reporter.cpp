@@ -3,9 +3,11 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/signals.hpp"
 #include "cli/standard_output.hpp"
@@ -24,6 +26,73 @@ constexpr auto redraw_interval = std::chrono::milliseconds(100);
 // File names may hold any byte; invalid UTF-8 is replaced.
 std::string dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+using Row = engine::FileReport::Row;
+using Array = Row::Array;
+
+// Numbers that a line of a table may have of one measurement.
+constexpr std::int64_t max_in_a_row = 4096;
+bool fits_a_row(const Array& array) { return array.channels * array.values <= max_in_a_row; }
+
+// A row's cells with the names of their columns.
+struct Cells {
+  std::vector<std::string> names, values;
+};
+Cells cells_of(const Row& row) {
+  Cells cells{row.columns, {}};
+  for (const double value : row.values) cells.values.push_back(number_text(value));
+  const Array& array = row.array;
+  for (std::int64_t i = 0; !array.name.empty() && fits_a_row(array); ++i) {
+    if (i == array.channels * array.values) break;
+    // As columns of one number are named: imhist_1, or imhist_r_1.
+    static constexpr const char* colours[] = {"_r", "_g", "_b"};
+    const std::int64_t channel = i / array.values;
+    std::string name = array.name;
+    if (array.channels == 3) name += colours[channel];
+    if (array.channels != 3 && array.channels > 1) name += fmt::format("_c{}", channel + 1);
+    cells.names.push_back(fmt::format("{}_{}", name, i % array.values + 1));
+    if (!array.numbers.empty()) {
+      cells.values.push_back(number_text(array.numbers[static_cast<size_t>(i)]));
+    }
+  }
+  if (!row.hash.empty()) {
+    cells.names.emplace_back("hash");
+    cells.values.push_back(row.hash);
+  }
+  if (row.page > 0 && !cells.names.empty()) {
+    cells.names.insert(cells.names.begin(), "page");
+    cells.values.insert(cells.values.begin(), std::to_string(row.page));
+  }
+  return cells;
+}
+
+// [values] or, of several channels, [channels][values]; a matrix is a list of its rows.
+Json array_value(const Array& array) {
+  const auto channel = [&](std::int64_t c) {
+    const auto values =
+        std::span(array.numbers)
+            .subspan(static_cast<size_t>(c * array.values), static_cast<size_t>(array.values));
+    if (array.columns <= 1) return Json(values);
+    Json rows = Json::array();
+    const auto columns = static_cast<size_t>(array.columns);
+    for (size_t at = 0; at < values.size(); at += columns) {
+      rows.push_back(values.subspan(at, columns));
+    }
+    return rows;
+  };
+  if (array.channels == 1) return channel(0);
+  Json all = Json::array();
+  for (int c = 0; c < array.channels; ++c) all.push_back(channel(c));
+  return all;
+}
+
+// As RFC 4180 has it.
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
 }
 
 const char* word_of(State state) {
@@ -135,25 +204,65 @@ void RunReporter::tell_end(const engine::FileReport& report) {
   }
 }
 
-void RunReporter::write_row(const engine::FileReport& report, const engine::FileReport::Row& row) {
-  std::vector<std::string> columns = row.columns;
-  if (!row.hash.empty()) columns.push_back("hash");
-  if (columns.empty()) return;
-  if (row.page > 0) columns.insert(columns.begin(), "page");
-  clear_line();
-  std::string text;
-  // Images of another kind may have other columns, as one for each channel.
-  if (options_.header && columns != header_) {
-    text = "file";
-    for (const std::string& column : columns) text += "\t" + column;
-    text += "\n";
-    header_ = columns;
+void RunReporter::kinds(const std::vector<Row>& kinds) {
+  bool too_many = false;
+  for (const Row& kind : kinds) {
+    for (std::string& name : cells_of(kind).names) {
+      if (std::find(header_.begin(), header_.end(), name) == header_.end()) {
+        header_.push_back(std::move(name));
+      }
+    }
+    const Array& array = kind.array;
+    if (options_.rows == RowForm::json || fits_a_row(array) || std::exchange(too_many, true)) {
+      continue;
+    }
+    note(
+        fmt::format("{}: its {} numbers a file are too many for a row: -o '{{stem}}.npy' saves "
+                    "them, --json prints them",
+                    array.name, grouped(array.channels * array.values)));
   }
-  text += printable_cell(report.input.string());
-  if (row.page > 0) text += "\t" + std::to_string(row.page);
-  for (const double value : row.values) text += "\t" + number_text(value);
-  if (!row.hash.empty()) text += "\t" + row.hash;
-  write_stdout(text + "\n");
+}
+
+std::string RunReporter::json_row(const engine::FileReport& report, const Row& row) const {
+  if (row.values.size() < row.columns.size()) return "";  // there is no object
+  Json json{{"file", report.input.string()}};
+  for (size_t i = 0; i < row.columns.size(); ++i) json[row.columns[i]] = row.values[i];
+  if (!row.array.numbers.empty()) json[row.array.name] = array_value(row.array);
+  if (!row.hash.empty()) json["hash"] = row.hash;
+  if (json.size() == 1) return "";
+  if (row.page > 0) json["page"] = row.page;
+  return dump(json) + "\n";
+}
+
+std::string RunReporter::line_of(const std::string& first,
+                                 const std::vector<std::string>& cells) const {
+  const bool csv = options_.rows == RowForm::csv;
+  std::string line = csv ? csv_cell(first) : printable_cell(first);
+  for (const std::string& cell : cells) line += (csv ? "," : "\t") + cell;
+  return line + "\n";
+}
+
+void RunReporter::write_row(const engine::FileReport& report, const Row& row) {
+  std::string text;
+  if (options_.rows == RowForm::json) {
+    text = json_row(report, row);
+  } else {
+    const Cells cells = cells_of(row);
+    if (cells.names.empty()) return;
+    const bool no_object = cells.values.size() < cells.names.size();
+    std::vector<std::string> line(header_.size());
+    for (size_t i = 0; i < cells.names.size() && !no_object; ++i) {
+      auto place = std::find(header_.begin(), header_.end(), cells.names[i]);
+      // A file that was another one when the columns were settled.
+      if (place == header_.end()) continue;
+      line[static_cast<size_t>(place - header_.begin())] = cells.values[i];
+    }
+    if (options_.header && !std::exchange(has_header_, true)) text = line_of("file", header_);
+    if (!no_object) text += line_of(report.input.string(), line);
+  }
+  if (text.empty()) return;
+  clear_line();
+  write_stdout(text);
 }
 
 void RunReporter::note(const std::string& text) {

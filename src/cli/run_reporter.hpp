@@ -12,10 +12,14 @@
 
 namespace impipe::cli {
 
+// How rows of measurements are printed: with tabs, with commas, or as an object a line.
+enum class RowForm { tabs, csv, json };
+
 enum class ProgressMode { automatic, lines, json, none };
 
 struct ReporterOptions {
   ProgressMode progress = ProgressMode::automatic;
+  RowForm rows = RowForm::tabs;
   bool header = true;
   bool verbose = false;
   bool quiet = false;
@@ -26,6 +30,7 @@ class RunReporter : public engine::Progress {
  public:
   explicit RunReporter(const ReporterOptions& options);
 
+  void kinds(const std::vector<engine::FileReport::Row>& kinds) override;
   void begin(std::int64_t files) override;
   bool file(const engine::FileReport& report) override;
   void out_of_memory(std::string_view input, std::string_view stage) noexcept override;
@@ -46,6 +51,9 @@ class RunReporter : public engine::Progress {
   void tell_failure(const engine::FileReport& report);
   void tell_end(const engine::FileReport& report);
   void write_row(const engine::FileReport& report, const engine::FileReport::Row& row);
+  std::string json_row(const engine::FileReport& report, const engine::FileReport::Row& row) const;
+  // The cells of a line of the table: `first`, and one a column of header_.
+  std::string line_of(const std::string& first, const std::vector<std::string>& cells) const;
   void say(const std::string& line);
   void draw();
 
@@ -54,7 +62,8 @@ class RunReporter : public engine::Progress {
   bool draws_ = false;
   bool drawn_ = false;
   std::int64_t files_ = 0, ended_ = 0, failed_ = 0;
-  std::vector<std::string> header_;  // the columns of the header line written last
+  std::vector<std::string> header_;  // the columns of the table: what any file has
+  bool has_header_ = false;          // it is written
   std::chrono::steady_clock::time_point start_, last_drawn_;
   std::string output_failure_;
 };

@@ -62,5 +62,6 @@ void say_out_of_memory_plainly(std::string_view name, std::string_view stage) no
 }
 
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) != 0; }
+bool stdout_is_terminal() { return isatty(STDOUT_FILENO) != 0; }
 
 }  // namespace impipe::cli

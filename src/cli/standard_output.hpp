@@ -24,5 +24,6 @@ void say_out_of_memory_plainly(std::string_view name, std::string_view stage = "
 
 // Whether stderr is a terminal, where a line may be drawn over.
 bool stderr_is_terminal();
+bool stdout_is_terminal();
 
 }  // namespace impipe::cli

@@ -1,10 +1,12 @@
 // The interface of a backend: devices, memory, kernels and queues. Typed, small, no source text.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -78,6 +80,26 @@ struct Launch {
   std::vector<DeviceValue> outputs;
 };
 
+// The host's steady clock, in seconds since its epoch.
+inline double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// What a queue did, and when on the host's steady clock.
+struct Activity {
+  // compile: what a driver makes of a kernel at its first launch, as PoCL does.
+  enum class Kind { upload, kernel, download, compile };
+  Kind kind = Kind::kernel;
+  int tag = 0;  // of Queue::note_as, when the work was given
+  double begin = 0, end = 0;
+  double bytes = 0;  // that a transfer moved
+};
+
+// Bytes a second between the host's memory and a device's.
+struct LinkSpeed {
+  double up = 0, down = 0;  // 0: not known, or no link
+};
+
 // One lane of work; used by one thread at a time. Work is done in the order in which it was given.
 class Queue {
  public:
@@ -105,12 +127,17 @@ class Queue {
     return allocate_measure(channels, values);
   }
   virtual void run(const Kernel& kernel, const Launch& launch) = 0;
-  // The same, and the seconds on the device's clock from the first of its kernels to the end of the
-  // last: without memory that is taken and other work of the host before it.
-  virtual double timed_run(const Kernel& kernel, const Launch& launch) {
-    const double start = time();
-    run(kernel, launch);
-    return time() - start;
+  // From now on the queue notes when its work runs; it waits for nothing more because of that.
+  virtual void begin_notes() {
+    notes_.clear();
+    noting_ = true;
+  }
+  // What follows is noted with this number.
+  void note_as(int tag) { tag_ = tag; }
+  // What was noted, in the order in which it ran; noting ends. Waits for the work.
+  virtual std::vector<Activity> take_notes() {
+    noting_ = false;
+    return std::exchange(notes_, {});
   }
   // Kernels that `run` has launched so far; a Kernel may take several.
   std::int64_t launches() const { return launches_; }
@@ -132,6 +159,9 @@ class Queue {
 
  protected:
   std::int64_t launches_ = 0;
+  bool noting_ = false;
+  int tag_ = 0;
+  std::vector<Activity> notes_;
 };
 
 class Device {
@@ -149,6 +179,11 @@ class Device {
   // Bytes a second, read plus written, of a copy within the device's memory, measured now; 0 when
   // that is not known. For reports.
   virtual double measure_copy() { return 0; }
+  // The same of transfers, as large as they can be.
+  virtual LinkSpeed measure_link() { return {}; }
+  // Bytes of its memory that were held at most, for images in work or for reuse; 0: it is the
+  // host's.
+  virtual std::int64_t peak_memory() const { return 0; }
 };
 
 // How a node of a kernel is made, in words.

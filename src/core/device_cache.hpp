@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace impipe {
 
@@ -12,6 +14,8 @@ struct CompileCounts {
   int compiled = 0;
   int cached = 0;
   double seconds = 0;  // that compiling and loading took, all threads together
+  // When, on the steady clock; the first thousands.
+  std::vector<std::pair<double, double>> intervals;
 };
 
 // What a question about a device is answered for: its answer is one for all runs.

@@ -117,6 +117,14 @@ void ExpressionParser::advance() {
     token_.number = true;
   } else if ((length = name_length(rest)) > 0) {
     token_.name = true;
+    // Fields: a full stop with a name or a whole number right behind it.
+    const auto in_field = [](char c) {
+      return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') || c == '_';
+    };
+    while (length + 1 < rest.size() && rest[length] == '.' && in_field(rest[length + 1])) {
+      ++length;
+      while (length < rest.size() && in_field(rest[length])) ++length;
+    }
   } else if (!rest.empty()) {
     constexpr std::string_view pairs[] = {
         "<=", ">=", "==", "!=", "~=", "&&", "||", ".*", "./", ".^"};
@@ -315,6 +323,20 @@ int ExpressionParser::tap(const Token& name) {
   const int index = static_cast<int>(found - out_.taps_.begin());
   if (found == out_.taps_.end()) out_.taps_.push_back(tap);
   return add(ExpressionOp::tap, {-1, -1, -1}, 0, index);
+}
+
+bool is_expression_word(std::string_view name) {
+  const bool pixel =
+      std::find(std::begin(pixel_names), std::end(pixel_names), name) != std::end(pixel_names);
+  return pixel || name == "pi" || name == "acc" || name == "at" || find_function(name) != nullptr;
+}
+
+std::string argument_name(int index) { return "argument." + std::to_string(index); }
+
+int argument_index(std::string_view variable) {
+  constexpr std::string_view prefix = "argument.";
+  if (!variable.starts_with(prefix)) return -1;
+  return static_cast<int>(number_value(variable.substr(prefix.size())).value_or(-1));
 }
 
 bool Expression::uses(std::string_view variable) const {

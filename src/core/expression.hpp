@@ -87,6 +87,13 @@ class Expression {
   // The same expression whose variables are these, in this order. They must include all it uses.
   Expression with_variables(std::vector<std::string> names) const;
 
+  // The same expression with other names for its variables.
+  Expression renamed(std::vector<std::string> names) const {
+    Expression out = *this;
+    out.variables_ = std::move(names);
+    return out;
+  }
+
   bool operator==(const Expression&) const = default;
 
  private:
@@ -96,7 +103,12 @@ class Expression {
   std::vector<Tap> taps_;
 };
 
-// What an expression may name.
+// A variable that stands for an argument of the node: argument_name(0) for the first.
+std::string argument_name(int index);
+// Which argument a variable stands for; -1 for other variables.
+int argument_index(std::string_view variable);
+
+// What an expression may name. A name may have fields, as in limits.low.
 struct ExpressionNames {
   std::vector<std::string> known;  // offered when a name is unknown
   bool others = false;             // any other name is a variable too (an image)
@@ -104,9 +116,12 @@ struct ExpressionNames {
 };
 
 // The names of an expression of pixels: the value in each channel, the channels of the pixel, its
-// place and the image. Others are images.
+// place and the image. Others are images, or numbers that were measured.
 inline constexpr std::string_view pixel_names[] = {"x",   "r",     "g",      "b",    "col",
                                                    "row", "width", "height", "white"};
+
+// A word of expressions, which names no image and no number: x, white, pi, max.
+bool is_expression_word(std::string_view name);
 
 // Where an expression stands: `span` of `text`, with its quotes if it has some.
 struct ExpressionPlace {

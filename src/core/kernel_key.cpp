@@ -103,15 +103,37 @@ struct PrimitiveText {
   std::string operator()(const Diffuse&) const { return "floyd_steinberg"; }
   std::string operator()(const Label& l) const {
     static constexpr const char* names[] = {"components", "large",       "holes", "maxima",
-                                            "minima",     "reconstruct", "reach"};
+                                            "minima",     "reconstruct", "reach", "first_areas"};
     return std::string(names[static_cast<int>(l.kind)]) + " " + std::to_string(l.connectivity);
   }
   std::string operator()(const Resample& r) const {
-    static constexpr const char* methods[] = {"nearest", "bilinear", "bicubic"};
-    return std::string(r.kind == Resample::Kind::resize ? "resize " : "affine ") +
-           methods[static_cast<int>(r.method)] + (r.antialias ? " antialias" : "");
+    static constexpr const char* kinds[] = {"resize ", "affine ", "projective "};
+    static constexpr const char* methods[] = {"nearest",  "bilinear", "bicubic",
+                                              "lanczos2", "lanczos3", "box"};
+    // A view that is not given moves the places too (placement.hpp, is_plain_affine).
+    return std::string(kinds[static_cast<int>(r.kind)]) + methods[static_cast<int>(r.method)] +
+           (r.antialias ? " antialias" : "") +
+           (r.beside == Resample::Beside::on_image ? " on image" : "") +
+           (r.view == Resample::View::given ? "" : " viewed");
   }
-  std::string operator()(const Window& w) const { return std::string(name_of(w.border)); }
+  std::string operator()(const Window& w) const {
+    return std::string(name_of(w.border)) + (w.tiles_across > 0 ? " tiles" : "");
+  }
+  std::string operator()(const Morph& m) const {
+    std::string out = m.in_fields ? "fields" : "whole";
+    if (m.outside) out += " in ones";
+    for (const Morph::Table& table : m.tables) {
+      out += " ";
+      for (std::size_t digit = 0; digit < table.size(); digit += 4) {
+        int value = 0;
+        for (std::size_t bit = 0; bit < 4; ++bit) value |= table[digit + bit] << bit;
+        out += "0123456789abcdef"[value];
+      }
+    }
+    return out;
+  }
+  std::string operator()(const Flood& f) const { return std::to_string(f.connectivity); }
+  std::string operator()(const Entropy& e) const { return mask_text(e.mask); }
 };
 
 std::string argument_text(const Argument& a) {

@@ -3,6 +3,7 @@
 // pattern of weights, but no width, height or argument value.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -68,6 +69,9 @@ struct Permute {
 // that is added to it, (border value); core/placement.hpp says what becomes of them.
 struct Window {
   Border border = Border::constant;  // absent: what would lie outside the image is cut off
+  // Not 0: instead the smallest frame that makes so many tiles of equal even sides of the image,
+  // half of it (rounded down) before the image. No arguments but the border's.
+  int tiles_across = 0, tiles_down = 0;
 };
 
 // N2P. One of: a body, an expression in at(dx, dy), or a weighted sum over the mask's cells.
@@ -192,6 +196,8 @@ struct Label {
     // neighbours with dx = 0, with dx = dy, with dy = 0, with dx = -dy; 5 to 8 likewise, and are
     // edges of themselves. Edges are those and what they lead to.
     reach,
+    first_areas,  // how many pixels each component has, at its first pixel in column-major order;
+                  // 0 elsewhere; single
   };
   Kind kind = Kind::components;
   int connectivity = 8;  // 4 or 8; of holes: of the background
@@ -199,20 +205,58 @@ struct Label {
 
 // A picture of another size or place, each output pixel from a few input pixels.
 struct Resample {
-  enum class Kind { resize, affine };
-  enum class Method { nearest, bilinear, bicubic };
+  // affine, projective: every pixel from a place of the input.
+  enum class Kind { resize, affine, projective };
+  enum class Method { nearest, bilinear, bicubic, lanczos2, lanczos3, box };
+  // What lies beside the image. filled: the fill value stands for pixels outside. on_image: only
+  // places on the image have a value (bicubic: up to half a pixel beyond its outer pixels), of
+  // pixels mirrored at the ends; all others are the fill value.
+  enum class Beside { filled, on_image };
+  // The size of a map's result: that given (0: the input's); for angles the round numbers of
+  // imrotate; all of the moved image, from the outlines of its pixels.
+  enum class View { given, turned, all };
   Kind kind = Kind::resize;
   Method method = Method::bicubic;
   bool antialias = true;
+  Beside beside = Beside::filled;
+  View view = View::given;
   // Arguments. resize: output width and height, scale in x and in y; each 0 when it follows from
   // the others (core/placement.hpp). affine: output width and height (0: the input's), then a b c d
   // e f of (x, y) = (a u + b v + c, d u + e v + f), the input place of output (u, v), 1 when both
   // places are counted from the centres of their images (0: from pixel (0, 0)); the fill value.
+  // projective: g h i behind those numbers, by whose (g u + h v + i) both are divided; then the
+  // fill value.
 };
 
-using Primitive =
-    std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,
-                 Scalar, Distance, Project, Backproject, Diffuse, Label, Resample, Window>;
+// Tables of 3x3 windows of a logical image, again and again: so often, or until nothing changes (or
+// two images take turns). A window's index has bit 3 (dy + 1) + dx + 1 for its pixel (dx, dy).
+// Argument: how often; inf: as often as it takes. Result: logical.
+struct Morph {
+  using Table = std::bitset<512>;  // whether the window's pixel is 1 afterwards
+  // In turn, each for all pixels of what the one before it made. With `in_fields` two: which pixels
+  // may change, asked once, then what becomes of those in four fields one after the other: even and
+  // odd columns of even rows, then of odd ones.
+  std::vector<Table> tables;
+  bool in_fields = false;
+  bool outside = false;  // what windows have beside the image
+};
+
+// Meyer's flooding of an image from labelled pixels, in the order of semantics-2.md 1.11. Images:
+// the heights, and labels (single; 0: none). Result: labels, single.
+struct Flood {
+  int connectivity = 8;
+};
+
+// The entropy in bits of the codes under the mask, of an image of bytes mirrored at its ends.
+// Arguments: t(c) for c from 0 to the mask's cells n, 2^32 c log2(c) as a whole number; a pixel is
+// (t(n) - the sum over the codes of t(how often)) / (2^32 n). Result: single.
+struct Entropy {
+  Mask mask;
+};
+
+using Primitive = std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce,
+                               Histogram, Select, Scalar, Distance, Project, Backproject, Diffuse,
+                               Label, Resample, Window, Morph, Flood, Entropy>;
 // Where a launch argument comes from.
 struct Argument {
   enum class Source {

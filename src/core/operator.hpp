@@ -35,6 +35,9 @@ struct Parameter {
   int min_numbers = 1;
   bool integer = false;
   bool odd = false;
+  bool takes_inf = false;                     // inf, too: without an end
+  bool takes_nan = false;                     // NaN, too: it follows from the others
+  bool takes_row = false;                     // a matrix without a name, [a b], is this parameter's
   double low = -unlimited, high = unlimited;  // each number's range, ends included
   std::vector<std::string_view> words = {};   // the enumerated values it takes
   Takes takes = Takes::nothing;

@@ -25,6 +25,54 @@ IMPIPE_POINT_BODY(resize_cubic, (k, tap), (scale, narrow, before), {
   const real outer = ((real(-0.5) * h + real(2.5)) * h - real(4)) * h + real(2);
   return narrow * (h <= real(1) ? inner : h < real(2) ? outer : real(0));
 })
+// The sine of pi x, by its series round 0: the same bits everywhere.
+#define IMPIPE_SINE_OF_PI(name, x)                                                  \
+  const real name##_whole = round_away(x);                                          \
+  const real name##_rest = (x)-name##_whole;                                        \
+  const real name##_s = name##_rest * name##_rest;                                  \
+  const real name##_odd = name##_whole - real(2) * floor(name##_whole * real(0.5)); \
+  const real name =                                                                 \
+      (real(1) - real(2) * name##_odd) * name##_rest *                              \
+      (real(3.141592653589793) +                                                    \
+       name##_s *                                                                   \
+           (real(-5.16771278004997) +                                               \
+            name##_s *                                                              \
+                (real(2.550164039877345) +                                          \
+                 name##_s *                                                         \
+                     (real(-0.5992645293207921) +                                   \
+                      name##_s *                                                    \
+                          (real(0.08214588661112823) +                              \
+                           name##_s *                                               \
+                               (real(-0.00737043094571435) +                        \
+                                name##_s *                                          \
+                                    (real(4.6630280576761255e-4) +                  \
+                                     name##_s *                                     \
+                                         (real(-2.1915353447830217e-5) +            \
+                                          name##_s *                                \
+                                              (real(7.952054001475513e-7) +         \
+                                               name##_s *                           \
+                                                   (real(-2.2948428997269873e-8) +  \
+                                                    name##_s *                      \
+                                                        real(5.392664662608127e-10)))))))))));
+// (sin(pi x) sin(pi x / lobes) + eps) / (pi^2 x^2 / lobes + eps), semantics-2.md 2.4
+#define IMPIPE_LANCZOS(lobes)                                                            \
+  const real place = real(0.5) + real(0.5) / scale + k / scale;                          \
+  const real x = narrow * ((place - floor(place)) + before - tap);                       \
+  const real part = x / real(lobes);                                                     \
+  IMPIPE_SINE_OF_PI(wave, x)                                                             \
+  IMPIPE_SINE_OF_PI(slow, part)                                                          \
+  const real value = (wave * slow + real(2.220446049250313e-16)) /                       \
+                     (real(9.869604401089358) * x * part + real(2.220446049250313e-16)); \
+  return abs(x) < real(lobes) ? narrow * value : real(0);
+// Expands those above before the text of the body is kept.
+#define IMPIPE_WEIGHT_BODY(...) IMPIPE_POINT_BODY(__VA_ARGS__)
+IMPIPE_WEIGHT_BODY(resize_lanczos2, (k, tap), (scale, narrow, before), {IMPIPE_LANCZOS(2)})
+IMPIPE_WEIGHT_BODY(resize_lanczos3, (k, tap), (scale, narrow, before), {IMPIPE_LANCZOS(3)})
+IMPIPE_POINT_BODY(resize_box, (k, tap), (scale, narrow, before), {
+  const real place = real(0.5) + real(0.5) / scale + k / scale;
+  const real x = narrow * ((place - floor(place)) + before - tap);
+  return x >= real(-0.5) && x < real(0.5) ? narrow : real(0);
+})
 
 namespace impipe {
 namespace {
@@ -54,6 +102,19 @@ double argument(const Node& node, int index) {
   return node.arguments.at(static_cast<std::size_t>(index)).value;
 }
 
+// Of a method's kernel, in pixels.
+double width_of(Resample::Method method) {
+  switch (method) {
+    case Resample::Method::bicubic:
+    case Resample::Method::lanczos2: return 4;
+    case Resample::Method::lanczos3: return 6;
+    case Resample::Method::nearest:
+    case Resample::Method::box: return 1;
+    case Resample::Method::bilinear: break;
+  }
+  return 2;
+}
+
 // size, scale: 0 when not given; other: the other direction's size over its input, 0 when not
 // given.
 ResizeAxis axis_of(const Resample& resample, std::int64_t from, double size, double scale,
@@ -68,11 +129,12 @@ ResizeAxis axis_of(const Resample& resample, std::int64_t from, double size, dou
   } else {
     size = std::ceil(scale * n);
   }
+  if (normalises(resample.method)) axis.scale = size / n;
   axis.to = static_cast<std::int64_t>(size);
   axis.copies = resample.method == Resample::Method::nearest || axis.scale == 1;
   if (axis.copies) return axis;
   if (resample.antialias) axis.narrow = std::min(axis.scale, 1.0);
-  const double width = resample.method == Resample::Method::bicubic ? 4 : 2;
+  const double width = width_of(resample.method);
   const int reach = static_cast<int>(std::ceil(width / axis.narrow / 2));
   axis.before = reach - 1;
   axis.taps = 2 * reach;
@@ -88,12 +150,95 @@ std::vector<double> evaluated(const PointBody& body, const std::vector<double>& 
   return out;
 }
 
+void divide_by_sums(std::vector<double>& weights, int taps) {
+  for (auto at = weights.begin(); at != weights.end(); at += taps) {
+    const double sum = std::accumulate(at, at + taps, 0.0);
+    for (int t = 0; t < taps; ++t) at[t] /= sum;
+  }
+}
+
+// imrotate's, semantics-2.md 2.1: a and b are the cosine and the sine of its angle.
+Size turned_size(const Node& node, Size input) {
+  const double cosine = std::fabs(argument(node, 2)), sine = std::fabs(argument(node, 3));
+  const double w = static_cast<double>(input.width - 1), h = static_cast<double>(input.height - 1);
+  return {static_cast<std::int64_t>(std::floor(w * cosine + h * sine + 0.5)) + 1,
+          static_cast<std::int64_t>(std::floor(w * sine + h * cosine + 0.5)) + 1};
+}
+
+// More than any image has: what plans say is too large.
+constexpr double no_side = 1 << 30;
+
+// Where the image goes: as many pixels as the outline of its pixels needs, and the place of the
+// first in the numbers of the map's result. Halves of what is too much lie on both sides.
+struct Outline {
+  double left = 0, top = 0;
+  Size size;
+};
+
+// The inverse of the map from results to inputs, row major, up to a factor.
+struct Forward {
+  double m[9];
+};
+Forward forward_of(const Node& node) {
+  const bool projective = std::get<Resample>(node.primitive).kind == Resample::Kind::projective;
+  const double a = argument(node, 2), b = argument(node, 3), c = argument(node, 4);
+  const double d = argument(node, 5), e = argument(node, 6), f = argument(node, 7);
+  const double g = projective ? argument(node, 9) : 0, h = projective ? argument(node, 10) : 0;
+  const double i = projective ? argument(node, 11) : 1;
+  return {{e * i - f * h, c * h - b * i, b * f - c * e, f * g - d * i, a * i - c * g, c * d - a * f,
+           d * h - e * g, b * g - a * h, a * e - b * d}};
+}
+
+Outline outline_of(const Node& node, Size input) {
+  const Forward to = forward_of(node);
+  // Maps that count from the centres do so here, too.
+  const bool centred = argument(node, 8) != 0;
+  const double x0 = centred ? static_cast<double>(input.width - 1) / 2 : 0;
+  const double y0 = centred ? static_cast<double>(input.height - 1) / 2 : 0;
+  double low[2] = {0, 0}, high[2] = {0, 0};
+  for (int corner = 0; corner < 4; ++corner) {
+    const double x = (corner % 2 == 0 ? -0.5 : static_cast<double>(input.width) - 0.5) - x0;
+    const double y = (corner / 2 == 0 ? -0.5 : static_cast<double>(input.height) - 0.5) - y0;
+    const double w = to.m[6] * x + to.m[7] * y + to.m[8];
+    const double at[2] = {(to.m[0] * x + to.m[1] * y + to.m[2]) / w,
+                          (to.m[3] * x + to.m[4] * y + to.m[5]) / w};
+    for (int k = 0; k < 2; ++k) {
+      low[k] = corner == 0 ? at[k] : std::min(low[k], at[k]);
+      high[k] = corner == 0 ? at[k] : std::max(high[k], at[k]);
+    }
+  }
+  double count[2], first[2];
+  for (int k = 0; k < 2; ++k) {
+    const double extent = high[k] - low[k];
+    // Roundings of the map make no pixel. A corner at infinity has no end.
+    const double whole = std::ceil(extent - 1e-9 * std::max(extent, 1.0));
+    count[k] = std::isfinite(whole) ? std::clamp(whole, 1.0, no_side) : no_side;
+    first[k] = low[k] + (extent - count[k]) / 2 + 0.5;
+  }
+  return {first[0],
+          first[1],
+          {static_cast<std::int64_t>(count[0]), static_cast<std::int64_t>(count[1])}};
+}
+
 }  // namespace
 
 const PointBody& resize_first_body() { return bodies::resize_first; }
 const PointBody& resize_copied_body() { return bodies::resize_copied; }
 const PointBody& resize_weight_body(Resample::Method method) {
-  return method == Resample::Method::bicubic ? bodies::resize_cubic : bodies::resize_triangle;
+  switch (method) {
+    case Resample::Method::bicubic: return bodies::resize_cubic;
+    case Resample::Method::lanczos2: return bodies::resize_lanczos2;
+    case Resample::Method::lanczos3: return bodies::resize_lanczos3;
+    case Resample::Method::box: return bodies::resize_box;
+    case Resample::Method::nearest:
+    case Resample::Method::bilinear: break;
+  }
+  return bodies::resize_triangle;
+}
+
+bool normalises(Resample::Method method) {
+  using enum Resample::Method;
+  return method == lanczos2 || method == lanczos3 || method == box;
 }
 
 ResizeAxes resize_axes(const Node& node, Size input) {
@@ -114,6 +259,11 @@ Size resampled_size(const Node& node, Size input) {
   if (std::get<Resample>(node.primitive).kind == Resample::Kind::resize) {
     const ResizeAxes axes = resize_axes(node, input);
     return {axes.x.to, axes.y.to};
+  }
+  switch (std::get<Resample>(node.primitive).view) {
+    case Resample::View::turned: return turned_size(node, input);
+    case Resample::View::all: return outline_of(node, input).size;
+    case Resample::View::given: break;
   }
   const auto size = [&](int index, std::int64_t own) {
     const double given = argument(node, index);
@@ -149,12 +299,48 @@ ResizeTaps resize_taps(Resample::Method method, const ResizeAxis& axis) {
         tap.push_back(static_cast<double>(t));
       }
     }
-    const std::vector<double> weights =
+    std::vector<double> weights =
         evaluated(resize_weight_body(method), k, tap,
                   {axis.scale, axis.narrow, static_cast<double>(axis.before)});
+    if (normalises(method)) divide_by_sums(weights, axis.taps);
     out.weights.insert(out.weights.end(), weights.begin(), weights.end());
   }
   return out;
+}
+
+MappedPlace mapped_place(const Node& node, Size input) {
+  const Resample& resample = std::get<Resample>(node.primitive);
+  MappedPlace p{.a = argument(node, 2),
+                .b = argument(node, 3),
+                .c = argument(node, 4),
+                .d = argument(node, 5),
+                .e = argument(node, 6),
+                .f = argument(node, 7)};
+  if (resample.kind == Resample::Kind::projective) {
+    p.g = argument(node, 9);
+    p.h = argument(node, 10);
+    p.i = argument(node, 11);
+  }
+  const bool centred = argument(node, 8) != 0;
+  if (resample.view == Resample::View::all) {
+    const Outline all = outline_of(node, input);
+    p.u0 = -all.left;
+    p.v0 = -all.top;
+  } else if (centred) {
+    const Size output = resampled_size(node, input);
+    p.u0 = static_cast<double>(output.width - 1) / 2;
+    p.v0 = static_cast<double>(output.height - 1) / 2;
+  }
+  if (centred) {
+    p.x0 = static_cast<double>(input.width - 1) / 2;
+    p.y0 = static_cast<double>(input.height - 1) / 2;
+  }
+  return p;
+}
+
+bool is_plain_affine(const Resample& resample) {
+  return resample.kind == Resample::Kind::affine && resample.method != Resample::Method::bicubic &&
+         resample.beside == Resample::Beside::filled && resample.view == Resample::View::given;
 }
 
 AffinePlace affine_place(const Node& node, Size input) {
@@ -169,7 +355,26 @@ AffinePlace affine_place(const Node& node, Size input) {
   return p;
 }
 
+namespace {
+
+// One direction of a window of tiles: the frame before the image, and the sides of all tiles.
+Interval tiled(std::int64_t n, int tiles) {
+  const std::int64_t side = (n + tiles - 1) / tiles;
+  const std::int64_t all = (side + side % 2) * tiles;
+  return {-static_cast<double>((all - n) / 2), static_cast<double>(all)};
+}
+
+}  // namespace
+
 WindowPlace window_place(const Node& node, Size input) {
+  const Window& window = std::get<Window>(node.primitive);
+  if (window.tiles_across > 0) {
+    const Interval x = tiled(input.width, window.tiles_across);
+    const Interval y = tiled(input.height, window.tiles_down);
+    return {static_cast<std::int64_t>(x.from),
+            static_cast<std::int64_t>(y.from),
+            {static_cast<std::int64_t>(x.length), static_cast<std::int64_t>(y.length)}};
+  }
   const bool cut = std::get<Window>(node.primitive).border == Border::absent;
   const Interval x = placed(node, 0, input.width, cut), y = placed(node, 4, input.height, cut);
   return {static_cast<std::int64_t>(x.from),

@@ -41,8 +41,12 @@ struct ResizeTaps {
 };
 ResizeTaps resize_taps(Resample::Method method, const ResizeAxis& axis);
 
+// Whether the weights of an output are divided by their sum, in double.
+bool normalises(Resample::Method method);
+
 // The same for the run-time compilers, all in double: first from k with (scale, before), copied
-// pixels from k with (scale, last pixel), weights from k and t with (scale, narrow, before).
+// pixels from k with (scale, last pixel), weights (not yet divided) from k and t with (scale,
+// narrow, before).
 const PointBody& resize_first_body();
 const PointBody& resize_copied_body();
 const PointBody& resize_weight_body(Resample::Method method);
@@ -53,5 +57,17 @@ struct AffinePlace {
   double a = 1, b = 0, c = 0, d = 0, e = 1, f = 0;
 };
 AffinePlace affine_place(const Node& node, Size input);
+
+// The input place of output (u, v) of any map, in double, each operation rounded by itself: with
+// p = u - u0 and q = v - v0, x = (a p + b q + c) / w + x0 and y = (d p + e q + f) / w + y0, where w
+// is g p + h q + i, and 1 of an affine map; left to right.
+struct MappedPlace {
+  double u0 = 0, v0 = 0, x0 = 0, y0 = 0;
+  double a = 1, b = 0, c = 0, d = 0, e = 1, f = 0, g = 0, h = 0, i = 1;
+};
+MappedPlace mapped_place(const Node& node, Size input);
+// Maps whose places are found like that: all but the affine ones of `filled`, nearest and bilinear,
+// whose places are two fma (affine_place).
+bool is_plain_affine(const Resample& resample);
 
 }  // namespace impipe

@@ -59,6 +59,13 @@ struct PlanSave {
   int stage = 0;  // the alpha steps of earlier stages apply
 };
 
+// A row for each label of an image, measured on the host; see object_table.hpp.
+struct ObjectTable {
+  ValueId labels = 0;
+  std::optional<ValueId> intensities;
+  double origin = 1;  // MATLAB's numbers, which count pixels from 1; or 0
+};
+
 struct Plan {
   std::vector<PlanValue> values;
   std::vector<Step> steps;
@@ -72,7 +79,16 @@ struct Plan {
   bool writes_image = true;            // false when the pipeline ends in a measurement
   // What -o X.npy saves then, as an array of values x channels.
   std::optional<ValueId> last_measurement;
-  int last_measurement_columns = 1;  // above 1: the values of a channel are a matrix of that many
+  int last_measurement_columns = 1;    // above 1: the values of a channel are a matrix of that many
+  std::optional<ObjectTable> objects;  // then each object is a row of the report
 };
+
+// The images that the plan's object table is measured on.
+inline std::vector<ValueId> object_images(const Plan& plan) {
+  if (!plan.objects) return {};
+  std::vector<ValueId> out{plan.objects->labels};
+  if (plan.objects->intensities) out.push_back(*plan.objects->intensities);
+  return out;
+}
 
 }  // namespace impipe

@@ -5,6 +5,9 @@
 
 #include "core/plan_limit.hpp"
 
+// Of the values of all channels side by side.
+IMPIPE_SCALAR_BODY(one_of_channels, { out[0] = in[(int)args[0]]; })
+
 namespace impipe {
 namespace {
 
@@ -64,6 +67,8 @@ void PlanBuilder::begin_stage(int stage) {
   stage_ = stage;
   drops_alpha_ = false;
   reported_ = false;
+  reported_numbers_ = {};
+  reported_table_ = false;
 }
 
 void PlanBuilder::set_current(ImageValue image) {
@@ -249,12 +254,103 @@ MeasureValue PlanBuilder::scalar(const ScalarBody& body, std::vector<MeasureValu
   return add_measure(Scalar{&body, results}, {}, measures, args, results, channels);
 }
 
-void PlanBuilder::report(std::string_view name, MeasureValue measure, int matrix_columns) {
+void PlanBuilder::add_numbers(std::string_view name, MeasureValue measure,
+                              std::vector<std::string> fields) {
+  auto& all = reported_numbers_.fields;
+  if (measure.values == 1) {
+    // The second one of a stage makes fields of both.
+    if (all.size() == 1 && all.front().first.empty()) all.front().first = first_report_;
+    if (all.empty()) first_report_ = name;
+    all.push_back({all.empty() ? "" : std::string(name), {measure, 0}});
+    return;
+  }
+  for (int e = 0; e < measure.values; ++e) {
+    const bool named = e < static_cast<int>(fields.size());
+    all.push_back(
+        {named ? fields[static_cast<std::size_t>(e)] : std::to_string(e + 1), {measure, e}});
+  }
+}
+
+void PlanBuilder::report_table(std::string_view name, MeasureValue measure, int matrix_columns) {
+  report(name, measure, matrix_columns);
+  reported_table_ = true;
+}
+
+void PlanBuilder::report_objects(ObjectTable table) {
+  plan_.objects = table;
+  reported_ = true;
+  reported_table_ = true;
+}
+
+std::string PlanBuilder::keep_measured(const std::string& name) {
+  if (!reported_) {
+    return "it measures nothing; `| as " + name + "` behind it keeps the image";
+  }
+  if (reported_table_) return "a table has no name; -o writes it";
+  // Of several measurements of one stage (stats) the names are the fields.
+  numbers_[name] = reported_numbers_;
+  return "";
+}
+
+std::vector<std::string> PlanBuilder::measured_names() const {
+  std::vector<std::string> out;
+  for (const auto& [name, numbers] : numbers_) {
+    for (const auto& [field, number] : numbers.fields) {
+      const std::string whole = field.empty() ? name : name + "." + field;
+      out.push_back(whole);
+      if (number.first.channels == 3) {
+        for (const char* channel : {".r", ".g", ".b"}) out.push_back(whole + channel);
+      }
+    }
+    if (numbers.fields.size() > 1) out.push_back(name);  // an error that lists the fields
+  }
+  return out;
+}
+
+Arg PlanBuilder::measured_argument(const Call& call, std::string_view parameter,
+                                   const std::string& variable, int channels, bool mixes) {
+  const auto found = numbers_.find(variable.substr(0, variable.find('.')));
+  const std::string& name = found->first;
+  for (const auto& [field, number] : found->second.fields) {
+    const std::string whole = field.empty() ? name : name + "." + field;
+    const auto& [measure, element] = number;
+    for (int c = 0; c < 3 && measure.channels == 3; ++c) {
+      if (variable != whole + "." + "rgb"[c]) continue;
+      const MeasureValue one =
+          scalar(bodies::one_of_channels, {measure},
+                 {static_cast<double>(c) * static_cast<double>(measure.values) + element}, 1, 1);
+      return Arg::measured(one, 0);
+    }
+    if (variable != whole) continue;
+    if (measure.channels == 1) return Arg::measured(measure, element);
+    if (mixes || measure.channels != channels) {
+      call.fail(parameter, "'" + whole + "' has a number for each of " +
+                               std::to_string(measure.channels) + " channels" +
+                               (measure.channels == 3
+                                    ? "; write " + whole + ".r, " + whole + ".g or " + whole + ".b"
+                                    : ""));
+    }
+    return Arg::per_channel(measure, element);
+  }
+  std::string fields;
+  for (const auto& [field, number] : found->second.fields) {
+    fields += (fields.empty() ? "" : ", ") + name + "." + field;
+  }
+  call.fail(parameter, "'" + variable + "' has several numbers: " + fields);
+}
+
+void PlanBuilder::report(std::string_view name, MeasureValue measure, int matrix_columns,
+                         std::vector<std::string> fields) {
   static constexpr const char* colours[] = {"_r", "_g", "_b"};
   constexpr std::int64_t max_columns = 16;
   plan_.last_measurement = measure.id;
   plan_.last_measurement_columns = matrix_columns;
   reported_ = true;
+  if (measure.values > max_columns + 4) {
+    reported_table_ = true;  // more than anybody names
+  } else {
+    add_numbers(name, measure, std::move(fields));
+  }
   if (measure.values > max_columns) return;
   for (int c = 0; c < measure.channels; ++c) {
     for (int e = 0; e < measure.values; ++e) {

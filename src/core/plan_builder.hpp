@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/operator.hpp"
@@ -70,9 +71,26 @@ class PlanBuilder {
   // Makes a measurement a part of the report: one column an element, named NAME, or NAME_1 … when
   // there are several elements (none of those for more than 16: only -o saves them). The elements
   // of a channel are saved as a matrix when it has more than one column.
-  void report(std::string_view name, MeasureValue measure, int matrix_columns = 1);
+  // fields: what `as NAME` calls the elements of a channel; from 1 on when not given.
+  void report(std::string_view name, MeasureValue measure, int matrix_columns = 1,
+              std::vector<std::string> fields = {});
+  // The same of a table, whose numbers have no names.
+  void report_table(std::string_view name, MeasureValue measure, int matrix_columns = 1);
+  // A row for each object of an image of labels, made on the host (core/object_table.hpp).
+  void report_objects(ObjectTable table);
 
   bool reported() const { return reported_; }  // this stage has
+
+  // Keeps the numbers that this stage reports, as `as NAME` of the stage. Returns why it cannot;
+  // empty when it can.
+  std::string keep_measured(const std::string& name);
+  bool is_measured(std::string_view name) const { return numbers_.contains(name); }
+  // All that expressions may name, with fields.
+  std::vector<std::string> measured_names() const;
+  // The argument that a name with its fields stands for, in a kernel of `channels` channels; where
+  // the expression mixes them, of one channel. Fails through `call` where it is none.
+  Arg measured_argument(const Call& call, std::string_view parameter, const std::string& variable,
+                        int channels, bool mixes);
 
   // The result of this stage has no alpha (one-channel results). Everything else keeps it: point
   // operators and filters leave it untouched, a Permute or a Window moves it, a filter that changes
@@ -96,9 +114,18 @@ class PlanBuilder {
   Step& add_step(Primitive primitive, const std::vector<ImageValue>& images,
                  const std::vector<MeasureValue>& measures, const std::vector<Arg>& args);
   void carry_alpha(Primitive primitive, const std::vector<Arg>& args = {});
+  void add_numbers(std::string_view name, MeasureValue measure, std::vector<std::string> fields);
 
   Plan plan_;
   std::map<std::string, ImageValue, std::less<>> named_;
+  // Of one measurement the numbers of each channel, by their fields: "" where there is but one.
+  struct Numbers {
+    std::vector<std::pair<std::string, std::pair<MeasureValue, int>>> fields;
+  };
+  std::map<std::string, Numbers, std::less<>> numbers_;  // by the names of `as`
+  Numbers reported_numbers_;                             // of this stage
+  bool reported_table_ = false;
+  std::string first_report_;  // what the stage's first measurement is called
   ImageValue current_;
   int stage_ = 0;
   bool drops_alpha_ = false;

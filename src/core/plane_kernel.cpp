@@ -150,6 +150,7 @@ class Splitter {
         case 2: images.push_back(channel(1)); break;  // g
         case 3: images.push_back(channel(2)); break;  // b
         default:
+          if (argument_index(v) >= 0) break;
           if (place == std::end(pixel_names)) images.push_back(channel_of(old.images[named++], c));
       }
     }

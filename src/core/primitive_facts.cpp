@@ -42,6 +42,9 @@ struct Facts {
   PrimitiveFacts operator()(const Resample&) const {
     return {.name = "resample", .stands_alone = true, .moves = true};
   }
+  PrimitiveFacts operator()(const Morph&) const { return whole("morph"); }
+  PrimitiveFacts operator()(const Flood&) const { return whole("flood"); }
+  PrimitiveFacts operator()(const Entropy&) const { return whole("entropy"); }
   PrimitiveFacts operator()(const Window& w) const {
     return {.name = "window", .moves = true, .border = w.border};
   }
@@ -101,6 +104,9 @@ struct ResultSize {
   Size operator()(const Diffuse&) const { return input; }
   Size operator()(const Label&) const { return input; }
   Size operator()(const Resample&) const { return resampled_size(node, input); }
+  Size operator()(const Morph&) const { return input; }
+  Size operator()(const Flood&) const { return input; }
+  Size operator()(const Entropy&) const { return input; }
   Size operator()(const Window&) const { return window_place(node, input).size; }
 };
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace impipe {
@@ -94,6 +95,16 @@ std::size_t number_length(std::string_view text) {
 bool is_number(std::string_view text) {
   if (!text.empty() && (text[0] == '+' || text[0] == '-')) text.remove_prefix(1);
   return !text.empty() && number_length(text) == text.size();
+}
+
+std::optional<double> special_number(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  std::string lower(text.substr(negative || text.starts_with('+') ? 1 : 0));
+  for (char& c : lower) c = 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (lower == "inf") return negative ? -infinity : infinity;
+  if (lower == "nan") return std::numeric_limits<double>::quiet_NaN();
+  return std::nullopt;
 }
 
 std::optional<double> number_value(std::string_view text) {

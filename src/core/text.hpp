@@ -28,6 +28,9 @@ bool is_number(std::string_view text);
 
 // The value of a text for which `is_number` holds; nothing when it does not fit a double
 // (overflows, or is not zero and vanishes).
+// inf, -inf and nan, whatever the case of their letters is; they are words where no number of that
+// kind is wanted.
+std::optional<double> special_number(std::string_view text);
 std::optional<double> number_value(std::string_view text);
 
 // The shortest text that reads back as the same number.

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -76,7 +77,7 @@ class Batch {
 
   BatchEnd run(const std::function<bool(std::int64_t, const FileWork*, const FileEnd&)>& report,
                const std::function<void()>& tick) {
-    const auto start = Clock::now();
+    const auto start = start_ = Clock::now();
     pool_.set_wake([this] {
       std::lock_guard lock(mutex_);
       wake();
@@ -255,12 +256,13 @@ class Batch {
     const auto start = Clock::now();
     ++running_;
     lock.unlock();
+    const std::int64_t index = job.files.front().index;
     double* spent = job.kind == Job::Kind::prepare   ? &times.prepare
                     : job.kind == Job::Kind::decode  ? &times.decode
                     : job.kind == Job::Kind::compute ? &times.compute
                                                      : &times.encode;
     run_part(job, lane);
-    *spent += seconds_since(start);
+    *spent += tell(slice_kind(job.kind), lane, index, start);
     lock.lock();
     --running_;
     if (job.kind == Job::Kind::decode) --decoding_;
@@ -268,10 +270,32 @@ class Batch {
     return job.kind;
   }
 
+  static Slice::Kind slice_kind(Job::Kind kind) {
+    return kind == Job::Kind::prepare   ? Slice::Kind::headers
+           : kind == Job::Kind::decode  ? Slice::Kind::decode
+           : kind == Job::Kind::compute ? Slice::Kind::compute
+                                        : Slice::Kind::encode;
+  }
+
+  // Returns the seconds since `start`.
+  double tell(Slice::Kind kind, int lane, std::int64_t index, Clock::time_point start) const {
+    const auto end = Clock::now();
+    const auto seconds = [](auto time) { return std::chrono::duration<double>(time).count(); };
+    if (options_.timeline != nullptr) {
+      options_.timeline->add({.kind = kind,
+                              .lane = lane,
+                              .file = index,
+                              .begin = seconds(start.time_since_epoch()),
+                              .end = seconds(end.time_since_epoch())});
+    }
+    return seconds(end - start);
+  }
+
   void serve(int lane) noexcept {
     BatchTimes times;
     const auto begin = Clock::now();
     std::unique_lock lock(mutex_);
+    if (!std::exchange(begun_, true)) tell(Slice::Kind::start_up, lane, -1, start_);
     while (true) {
       const Job::Kind did = work_once(lane, times, lock);
       if (did == Job::Kind::leave) break;
@@ -282,8 +306,12 @@ class Batch {
       const bool helped = pool_.help();
       lock.lock();
       // What happened while the lock was open, a loop's start say, must not be slept over.
-      if (!helped) changed_.wait(lock, [&] { return events_ != seen; });
-      (helped ? times.help : times.wait) += seconds_since(start);
+      if (helped) {
+        times.help += tell(Slice::Kind::help, lane, -1, start);
+      } else {
+        changed_.wait(lock, [&] { return events_ != seen; });
+        times.wait += seconds_since(start);
+      }
     }
     add(times, seconds_since(begin));
     wake();
@@ -397,7 +425,8 @@ class Batch {
   int in_flight_ = 0, preparing_ = 0, decoding_ = 0, running_ = 0;
   double slots_ = 0;   // of options_.in_flight that are taken
   double served_ = 0;  // seconds between the start and the end of all threads
-  bool stopping_ = false;
+  bool stopping_ = false, begun_ = false;
+  Clock::time_point start_;
   BatchEnd end_;
 };
 

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "core/thread_pool.hpp"
+#include "engine/timeline.hpp"
 
 namespace impipe::engine {
 
@@ -59,6 +60,7 @@ struct BatchOptions {
   std::int64_t memory = std::int64_t{1} << 62;        // bytes in flight; one file may have more
   bool fail_fast = false;                             // the first failure stops the batch
   std::function<bool()> stop = [] { return false; };  // asked often; any thread
+  Timeline* timeline = nullptr;                       // where each part's time is told; or nowhere
 };
 
 // Seconds that the threads spent, all together. wait: nothing to do, or not yet or no more there;

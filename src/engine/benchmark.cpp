@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -28,6 +30,16 @@ double median_of(std::vector<double>& sorted) {
   return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
+// The standard deviation; 0 of a single number.
+double deviation_of(const std::vector<double>& numbers) {
+  const auto count = static_cast<double>(numbers.size());
+  if (numbers.size() < 2) return 0;
+  const double mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / count;
+  double squares = 0;
+  for (const double number : numbers) squares += (number - mean) * (number - mean);
+  return std::sqrt(squares / (count - 1));
+}
+
 HostImage read_image(const std::string& path) {
   try {
     return io::decode(io::read_picture(path)).image;
@@ -45,11 +57,13 @@ MadeImage probed(const std::string& path) {
   }
 }
 
-// What the buffers of a measurement have together at least: several times a GPU's cache.
-constexpr double footprint = 256 << 20;
+// What the buffers of a measurement have together at least: several times a GPU's cache. The
+// processor goes through a few of them only (time_of), and its memory has to be written first.
+constexpr double footprint_of_gpu = 256 << 20, footprint_of_host = 64 << 20;
 constexpr size_t max_places = 4096;
 
-size_t places_for(double bytes) {
+size_t places_for(double bytes, bool is_gpu) {
+  const double footprint = is_gpu ? footprint_of_gpu : footprint_of_host;
   return std::clamp<size_t>(static_cast<size_t>(std::ceil(footprint / std::max(bytes, 1.0))), 2,
                             max_places);
 }
@@ -218,6 +232,23 @@ std::vector<std::shared_ptr<DevicePlane>> Benchmark::places_of(const Planes& ima
   return {places.begin(), places.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
+std::shared_ptr<DevicePlane> Benchmark::place_for(PixelClass cls, int channels, Size size,
+                                                  int count) {
+  if (device().is_gpu) return queue_->allocate_stack(cls, channels, size, count);
+  // The host's memory is only there once it was written: the system's work for that, at the first
+  // run that writes a place, is none of the pipeline's.
+  std::vector<Planes> images;
+  for (int i = 0; i < count; ++i) {
+    images.push_back(new_planes(cls, channels, size));
+    for (Plane& plane : images.back()) {
+      for (std::int64_t y = 0; y < size.height; ++y) {
+        std::memset(plane.row(y), 0, static_cast<size_t>(plane.row_bytes()));
+      }
+    }
+  }
+  return queue_->upload_stack(images);
+}
+
 Benchmark::Times Benchmark::time_of(const std::function<void(size_t)>& give, size_t places) {
   constexpr double min_group = 2e-3, longest_group = 0.1, longest = 1;
   constexpr int max_groups = 7, min_groups = 5;
@@ -243,7 +274,7 @@ Benchmark::Times Benchmark::time_of(const std::function<void(size_t)>& give, siz
   seconds.erase(seconds.begin());
   for (double& s : seconds) s /= static_cast<double>(runs);
   const double median = median_of(seconds);
-  return {median, seconds.front(), groups};
+  return {median, seconds.front(), deviation_of(seconds), groups};
 }
 
 double Benchmark::baseline_time(Baseline baseline, double bytes) {
@@ -253,12 +284,12 @@ double Benchmark::baseline_time(Baseline baseline, double bytes) {
                   std::max<std::int64_t>(1, (each + baseline_width - 1) / baseline_width)};
   const auto [known, is_new] = baseline_times_.try_emplace({baseline, size.height});
   if (!is_new) return known->second;
-  const size_t places = places_for(bytes);
+  const size_t places = places_for(bytes, device().is_gpu);
   std::vector<DeviceValue> from(places), to(places);
   for (size_t i = 0; i < places; ++i) {
-    from[i].plane = queue_->allocate(PixelClass::uint8, 1, size);
+    from[i].plane = place_for(PixelClass::uint8, 1, size, 1);
     if (copies) {
-      to[i].plane = queue_->allocate(PixelClass::uint8, 1, size);
+      to[i].plane = place_for(PixelClass::uint8, 1, size, 1);
     } else {
       to[i].measure = queue_->allocate_measure(1, 1);
     }
@@ -280,7 +311,9 @@ void Benchmark::measure_wall(Session& session, const Program& program, const Mat
   constexpr int min_runs = 5, max_runs = 1000;
   const KernelSource kernels = [&](const KernelSpec& spec) { return session.kernel(spec); };
   // The first run warms caches and memory up and is not counted.
-  execute(program, material, *queue_, kernels);
+  const auto first = Clock::now();
+  result.outcome = execute(program, material, *queue_, kernels);
+  result.cold_ms += milliseconds_since(first);
   std::vector<double> times;
   const auto begin = Clock::now();
   const int runs = repeat > 0 ? repeat : max_runs;
@@ -295,7 +328,12 @@ void Benchmark::measure_wall(Session& session, const Program& program, const Mat
   }
   result.median_ms = median_of(times);
   result.min_ms = times.front();
+  result.wall_deviation_ms = deviation_of(times);
   result.runs = static_cast<int>(times.size());
+  for (const Activity& a : execute(program, material, *queue_, kernels, {.timed = true}).activity) {
+    const bool moves = a.kind == Activity::Kind::upload || a.kind == Activity::Kind::download;
+    if (moves) result.transfer_ms += 1e3 * (a.end - a.begin);
+  }
 }
 
 std::shared_ptr<DevicePlane> Benchmark::stack_of(const Planes& image, int count) {
@@ -322,7 +360,7 @@ void Benchmark::measure_device(const Program& program, const Material& material,
   const bool makes_image = plan.writes_image && !entering.contains(plan.result);
   for (const auto& [id, image] : entering) result.bytes += bytes_of_value(id);
   if (makes_image) result.bytes += bytes_of_value(plan.result);
-  const size_t places = places_for(result.bytes);
+  const size_t places = places_for(result.bytes, device().is_gpu);
   std::vector<std::vector<DeviceValue>> values(places,
                                                std::vector<DeviceValue>(plan.values.size()));
   for (const auto& [id, image] : entering) {
@@ -335,8 +373,7 @@ void Benchmark::measure_device(const Program& program, const Material& material,
   }
   for (size_t i = 0; i < places && makes_image; ++i) {
     const ImageType& type = plan.values[plan.result].type;
-    values[i][plan.result].plane =
-        queue_->allocate_stack(type.cls, type.channels, sizes[plan.result], stack);
+    values[i][plan.result].plane = place_for(type.cls, type.channels, sizes[plan.result], stack);
   }
   const auto give = [&](size_t i) {
     std::vector<DeviceValue> live = values[i % places];
@@ -351,6 +388,7 @@ void Benchmark::measure_device(const Program& program, const Material& material,
   const Times times = time_of(give, places);
   result.device = times.median;
   result.device_least = times.least;
+  result.device_deviation = times.deviation;
   result.groups = times.groups;
   result.floor = result.bytes / copy_speed_;
   result.baseline = makes_image ? Baseline::copy : Baseline::read;
@@ -360,7 +398,9 @@ void Benchmark::measure_device(const Program& program, const Material& material,
 BenchmarkResult Benchmark::run(const pipeline::Pipeline& pipeline,
                                const BenchmarkOptions& options) {
   Session& of = session(pipeline, options.session);
-  check_sizes(of, pipeline, options);
+  const auto begin = Clock::now();
+  check_sizes(of, pipeline, options);  // makes the plan, and its kernels aside
+  const double planned_ms = milliseconds_since(begin);
   const Material what = material(pipeline, options);
   std::map<std::string, ImageType> types;
   for (const auto& [name, image] : what.operands) types[name] = image.type;
@@ -368,6 +408,7 @@ BenchmarkResult Benchmark::run(const pipeline::Pipeline& pipeline,
   BenchmarkResult result;
   result.type = what.image.type;
   result.size = what.image.size();
+  result.cold_ms = planned_ms;
   if (options.wall) measure_wall(of, *program, what, options.repeat, result);
   if (options.stack > 1) {
     if (of.max_stacked(*program, 0) < options.stack) {

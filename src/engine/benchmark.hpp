@@ -33,10 +33,15 @@ struct BenchmarkResult {
   Size size;
   // Decoded pixels to result, on the host's clock.
   double median_ms = 0, min_ms = 0;
+  double wall_deviation_ms = 0;  // of the runs: the standard deviation
   int runs = 0;
+  double cold_ms = 0;      // the first one: plan, compiling what is in no cache, and the run
+  double transfer_ms = 0;  // uploads and downloads of a run
+  Outcome outcome;         // of the first run, when `wall` was asked for
   // A run of all steps on images that are on the device, on its clock: the median and the least
   // of `groups` groups of runs, seconds. Buffers rotate, so that no cache holds what is read.
   double device = 0, device_least = 0;
+  double device_deviation = 0;  // of the groups: the standard deviation
   int groups = 0;
   std::int64_t launches = 0;  // kernels
   // That must move: each image that enters is read, the one that leaves is written.
@@ -63,7 +68,7 @@ class Benchmark {
  private:
   // The median and the least of several groups of runs; seconds a run.
   struct Times {
-    double median, least;
+    double median, least, deviation;
     int groups;
   };
   Session& session(const pipeline::Pipeline& pipeline, const SessionOptions& options);
@@ -76,6 +81,8 @@ class Benchmark {
   Material material(const pipeline::Pipeline& pipeline, const BenchmarkOptions& options);
   // The image's pixels on the device, in that many places.
   std::vector<std::shared_ptr<DevicePlane>> places_of(const Planes& image, size_t count);
+  // For results, in memory that is there.
+  std::shared_ptr<DevicePlane> place_for(PixelClass cls, int channels, Size size, int count);
   std::shared_ptr<DevicePlane> stack_of(const Planes& image, int count);
   void copy(DevicePlane& to, DevicePlane& from);
   void measure_wall(Session& session, const Program& program, const Material& material, int repeat,

@@ -8,8 +8,8 @@
 #include "backends/registry.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "engine/device_speed.hpp"
 #include "engine/parity.hpp"
-#include "engine/profile.hpp"
 #include "engine/session.hpp"
 
 namespace impipe::engine {

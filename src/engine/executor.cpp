@@ -3,10 +3,10 @@
 #include "engine/executor.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/object_table.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::engine {
@@ -55,42 +55,51 @@ class Execution {
     sizes_ = sizes_of(program_, first.image.size(), operand_sizes);
     std::vector<Plane> alphas;
     for (Material& material : materials) alphas.push_back(std::move(material.image.alpha));
-    double start = now();
+    if (options_.timed) {
+      queue_.begin_notes();
+      queue_.note_as(no_step);
+    }
+    if (options_.kernels_first) {
+      for (size_t s = 0; s < plan_.steps.size(); ++s) wait_for_kernel(s);
+    }
     upload(std::move(materials));
-    double transfer = now() - start;
-    double waited = 0;
     for (size_t s = 0; s < plan_.steps.size(); ++s) {
       if (options_.stop()) throw Error("stopped", ExitCode::file_failed);
-      waited += wait_for_kernel(s);
-      const double took = launch_step(program_, s, sizes_, values_, queue_,
-                                      static_cast<int>(count_), options_.timed);
       if (options_.timed) {
-        const double each = took / static_cast<double>(count_);
-        for (Outcome& outcome : outcomes_) {
-          outcome.step_seconds.push_back(each);
-          outcome.step_bytes.push_back(bytes_moved(plan_.steps[s]));
-        }
+        run_timed(s);
+      } else {
+        launch_step(program_, s, sizes_, values_, queue_, static_cast<int>(count_));
       }
       for (const ValueId id : program_.dead_after[s]) values_[id] = {};
     }
-    start = now();
     collect(alphas);
-    transfer += now() - start;
-    for (Outcome& outcome : outcomes_) {
-      outcome.transfer_seconds = transfer / static_cast<double>(count_);
-      outcome.kernel_wait = waited / static_cast<double>(count_);
-    }
+    if (options_.timed) outcomes_.front().activity = queue_.take_notes();
     return std::move(outcomes_);
   }
 
  private:
-  double now() { return options_.timed ? queue_.time() : 0; }
+  static constexpr int no_step = -1;  // what is noted of uploads, downloads and alpha planes
 
-  // A kernel that is still being compiled is not the device's work. On the host's clock.
-  double wait_for_kernel(size_t step) const {
-    const auto start = std::chrono::steady_clock::now();
+  // A kernel that is still being compiled is not the device's work.
+  void wait_for_kernel(size_t step) {
+    constexpr double ready = 1e-5;  // seconds that it takes to find it so
+    const double start = steady_seconds();
     program_.kernels[step].wait();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double end = steady_seconds();
+    if (end - start > ready) {
+      outcomes_.front().kernel_waits.push_back({.begin = start, .end = end});
+    }
+  }
+
+  void run_timed(size_t step) {
+    Outcome& outcome = outcomes_.front();
+    wait_for_kernel(step);
+    const std::int64_t launches = queue_.launches();
+    queue_.note_as(static_cast<int>(step));
+    launch_step(program_, step, sizes_, values_, queue_, static_cast<int>(count_));
+    queue_.note_as(no_step);
+    outcome.step_launches.push_back(queue_.launches() - launches);
+    for (Outcome& each : outcomes_) each.step_bytes.push_back(bytes_moved(plan_.steps[step]));
   }
 
   double bytes_moved(const Step& step) const {
@@ -157,6 +166,21 @@ class Execution {
     return found->second;
   }
 
+  void measure(const ObjectTable& table, const std::vector<Plane>& alphas) {
+    const std::vector<HostImage> labels = images_of(table.labels, false, 0, alphas);
+    std::vector<HostImage> intensities;
+    if (table.intensities) intensities = images_of(*table.intensities, false, 0, alphas);
+    for (size_t i = 0; i < count_; ++i) {
+      const Plane* beside = intensities.empty() ? nullptr : &intensities[i].planes.front();
+      if (beside != nullptr && beside->size() != labels[i].size()) {
+        throw Error("regionprops: the labels are " + to_string(labels[i].size()) +
+                        ", the image is " + to_string(beside->size()),
+                    ExitCode::file_failed);
+      }
+      outcomes_[i].objects = measure_objects(labels[i].planes.front(), beside, table.origin);
+    }
+  }
+
   void collect(const std::vector<Plane>& alphas) {
     for (const PlanColumn& column : plan_.columns) {
       const PlanValue& value = plan_.values[column.value];
@@ -182,6 +206,7 @@ class Execution {
                                          plan_.last_measurement_columns};
       }
     }
+    if (plan_.objects) measure(*plan_.objects, alphas);
     for (const PlanSave& save : plan_.saves) {
       std::vector<HostImage> images = images_of(save.value, save.alpha, save.stage, alphas);
       for (size_t i = 0; i < count_; ++i) outcomes_[i].saves.push_back(std::move(images[i]));
@@ -214,12 +239,13 @@ std::vector<bool> values_read(const Plan& plan) {
     for (const ValueId id : step.inputs) read[id] = true;
   }
   for (const PlanSave& save : plan.saves) read[save.value] = true;
+  for (const ValueId value : object_images(plan)) read[value] = true;
   read[plan.result] = read[plan.result] || plan.writes_image;
   return read;
 }
 
-double launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
-                   std::vector<DeviceValue>& values, Queue& queue, int count, bool timed) {
+void launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
+                 std::vector<DeviceValue>& values, Queue& queue, int count) {
   const Plan& plan = program.plan;
   const Step& what = plan.steps[step];
   const PlaneKernel& planes = program.planes[step];
@@ -246,9 +272,7 @@ double launch_step(const Program& program, size_t step, const std::vector<Size>&
     launch.spec = &sized;
   }
   const Kernel& kernel = *program.kernels[step].get();
-  if (timed) return queue.timed_run(kernel, launch);
   queue.run(kernel, launch);
-  return 0;
 }
 
 Outcome execute(const Program& program, Material material, Queue& queue,

@@ -26,14 +26,17 @@ struct Measurement {
 };
 
 struct Outcome {
-  HostImage image;                   // empty pixels unless the plan writes an image
-  std::vector<double> columns;       // one a column of the plan
-  Measurement last_measurement;      // empty when there is none
-  std::vector<HostImage> saves;      // one a save of the plan
-  std::vector<double> step_seconds;  // one a step, when timed
-  std::vector<double> step_bytes;    // that each step must read and write, when timed
-  double transfer_seconds = 0;       // when timed
-  double kernel_wait = 0;            // seconds until kernels were compiled, when timed
+  HostImage image;               // empty pixels unless the plan writes an image
+  std::vector<double> columns;   // one a column of the plan
+  Measurement last_measurement;  // empty when there is none
+  // Where the plan has an object table: a row an object, of numbers for the columns' last names.
+  std::vector<double> objects;
+  std::vector<HostImage> saves;  // one a save of the plan
+  // When timed. Of a stack: the first image has what was done for all.
+  std::vector<double> step_bytes;           // that each step must read and write, for one image
+  std::vector<std::int64_t> step_launches;  // of kernels
+  std::vector<Activity> activity;           // the queue's; a kernel's tag is its step
+  std::vector<Activity> kernel_waits;       // of the thread, until kernels were compiled
 };
 
 // Where a queue's kernels come from, by key.
@@ -41,6 +44,9 @@ using KernelSource = std::function<std::shared_ptr<const Kernel>(const KernelSpe
 
 struct ExecuteOptions {
   bool timed = false;
+  // Waits for all kernels before the first step: where they are compiled by the processor that is
+  // to run them, they would only take each other's time.
+  bool kernels_first = false;
   // Asked between steps; true ends the work with an Error.
   std::function<bool()> stop = [] { return false; };
 };
@@ -51,10 +57,8 @@ std::vector<bool> values_read(const Plan& plan);
 // Launches step `step`. Of `values`, one a value of the plan, its inputs are there; outputs that
 // are not are allocated. sizes: see sizes_of.
 // count: images of the stack, for which the program's kernels were made.
-// Returns Queue::timed_run's seconds when `timed`, else 0.
-double launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
-                   std::vector<DeviceValue>& values, Queue& queue, int count = 1,
-                   bool timed = false);
+void launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
+                 std::vector<DeviceValue>& values, Queue& queue, int count = 1);
 
 // Values are let go as soon as nobody reads them. Throws Error (file_failed) for unequal sizes,
 // empty results and lack of memory.

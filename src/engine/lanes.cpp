@@ -60,26 +60,22 @@ Lanes::Turn Lanes::take(int lane) {
   }
 }
 
-void Lanes::add(std::optional<size_t> device, double kernel_seconds) {
+void Lanes::add(std::optional<size_t> device) {
   std::lock_guard lock(mutex_);
-  Work& work = device ? devices_[*device]->work : left_over_;
-  ++work.images;
-  work.kernels += kernel_seconds;
+  ++(device ? devices_[*device]->images : left_over_);
 }
 
 std::vector<Lanes::Share> Lanes::shares() const {
   std::lock_guard lock(mutex_);
   std::vector<Share> all;
-  Work left_over = left_over_;
   for (const auto& on : devices_) {
-    Share& share = all.emplace_back(Share{on->session->device().id, on->work});
-    if (share.device == "cpu") {
-      share.work.images += left_over.images;
-      share.work.kernels += left_over.kernels;
-      left_over = {};
-    }
+    all.push_back({on->session->device(), on->images, on->session->peak_memory()});
   }
-  if (left_over.images > 0) all.push_back({"cpu", left_over});
+  if (left_over_ > 0) {
+    DeviceInfo cpu;
+    cpu.id = "cpu";
+    all.push_back({std::move(cpu), left_over_, 0});
+  }
   return all;
 }
 

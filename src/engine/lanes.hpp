@@ -20,6 +20,7 @@ class Lanes {
   Lanes(const pipeline::Pipeline& pipeline, std::vector<OpenDevice> devices,
         const SessionOptions& options, int threads);
 
+  Session& session(size_t device) { return *devices_[device]->session; }
   // Of the first device: what all devices share, plans and types, is asked there.
   Session& first() const { return *devices_.front()->session; }
   const pipeline::Pipeline& pipeline() const { return first().pipeline(); }
@@ -53,18 +54,17 @@ class Lanes {
   // lane: the thread's number.
   Turn take(int lane);
 
-  // Images that each device did, and the seconds of its kernels, as far as they were timed.
-  struct Work {
-    std::int64_t images = 0;
-    double kernels = 0;
-  };
+  // Images that a device did, and the most of its memory that was held.
   struct Share {
-    std::string device;
-    Work work;
+    DeviceInfo device;
+    std::int64_t images = 0;
+    std::int64_t peak_memory = 0;
   };
-  // No device: one for which there was no memory, computed on the CPU.
-  void add(std::optional<size_t> device, double kernel_seconds);
+  // An image more. No device: one for which there was no memory, computed on the CPU.
+  void add(std::optional<size_t> device);
+  // One a device and, when it had to compute some, the CPU behind them.
   std::vector<Share> shares() const;
+  size_t count() const { return devices_.size(); }
 
  private:
   struct OnDevice {
@@ -72,10 +72,10 @@ class Lanes {
     std::vector<std::unique_ptr<Queue>> queues;  // one a thread; made when it is first needed
     std::atomic<int> working = 0;                // on images
     std::atomic<std::int64_t> given = 0;         // images so far
-    Work work;
+    std::int64_t images = 0;                     // done
   };
   std::vector<std::unique_ptr<OnDevice>> devices_;
-  Work left_over_;
+  std::int64_t left_over_ = 0;
   mutable std::mutex mutex_;
 };
 

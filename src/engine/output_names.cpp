@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/error.hpp"
+#include "engine/object_text.hpp"
 #include "engine/sandbox.hpp"
 #include "io/atomic_file.hpp"
 #include "io/written_names.hpp"
@@ -40,6 +41,9 @@ std::vector<std::string> extensions_of(std::span<const io::Input> inputs,
         picture.output_format = io::Format::npy;
         picture.output_class = PixelClass::single;
         extension = "npy";
+        if (const auto name = target.name; name && plan.objects && table_format(target)) {
+          extension = std::filesystem::path(name->text()).extension().string().substr(1);
+        }
       }
     }
     extensions.push_back(std::move(extension));
@@ -68,6 +72,18 @@ void name_saves(std::span<const io::Input> inputs, std::vector<Picture>& picture
   }
 }
 
+// Several pictures follow each other on stdout only in formats whose readers go on after the first.
+void check_stdout(const std::vector<Picture>& pictures) {
+  if (pictures.size() < 2) return;
+  for (const Picture& picture : pictures) {
+    const io::Format format = picture.output_format;
+    if (!picture.program || format == io::Format::npy || format == io::Format::pnm) continue;
+    throw Error("-o -: " + std::to_string(pictures.size()) + " pictures, and stdout is one " +
+                std::string(name_of(format)) +
+                "; --format npy and --format ppm hold several, -o FOLDER takes each");
+  }
+}
+
 // Where each page goes: into a file of its own where the template names pages, else into one file.
 // What cannot hold them fails alone.
 void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
@@ -75,27 +91,26 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
   const io::OutputTarget* target = task.target;
   for (size_t i = 0; i < pictures.size(); ++i) {
     Picture& picture = pictures[i];
-    if (picture.failure || picture.pages.empty()) continue;
+    if (picture.failure || !picture.pages) continue;
+    const std::vector<int>& pages = picture.pages->numbers;
     const bool names_pages = target != nullptr && target->name && target->name->has_page();
-    if (names_pages && picture.pages.size() > 1) {
-      picture.page_outputs = std::make_unique<std::vector<std::string>>();
-      for (const int page : picture.pages) {
-        picture.page_outputs->push_back(
-            target->name->expand(io::fields_of(inputs[i], extensions[i], i, page)));
-      }
+    const auto name_of_page = [&](int page) {
+      return target->name->expand(io::fields_of(inputs[i], extensions[i], i, page));
+    };
+    if (names_pages && pages.size() > 1) {
+      for (const int page : pages) picture.pages->outputs.push_back(name_of_page(page));
     } else if (names_pages) {
-      picture.output =
-          target->name->expand(io::fields_of(inputs[i], extensions[i], i, picture.pages.front()));
+      picture.output = name_of_page(pages.front());
     }
     const std::string count = "it has " + std::to_string(picture.info->pages) + " pages, and ";
     std::string why;
     if (target != nullptr && target->kind == Kind::in_place &&
-        (picture.pages.size() < static_cast<size_t>(picture.info->pages) ||
+        (pages.size() < static_cast<size_t>(picture.info->pages) ||
          !io::writes_pages(picture.output_format))) {
       why = count + "--in-place would not keep all of them";
-    } else if (picture.pages.size() > 1 && picture.saves) {
+    } else if (pages.size() > 1 && picture.saves) {
       why = count + "`save` is for files of one; give --pages";
-    } else if (target != nullptr && picture.pages.size() > 1 && !picture.page_outputs &&
+    } else if (target != nullptr && pages.size() > 1 && picture.pages->outputs.empty() &&
                !io::writes_pages(picture.output_format)) {
       why = count + std::string(name_of(picture.output_format)) + " holds one; -o '{stem}_{page}." +
             extensions[i] + "' names each, --pages takes some";
@@ -186,8 +201,8 @@ class Guard {
                     "' are the same file");
       }
     }
-    if (picture.page_outputs) {
-      for (const std::string& path : *picture.page_outputs) add(path, writer(i, What::output));
+    if (picture.pages && !picture.pages->outputs.empty()) {
+      for (const std::string& path : picture.pages->outputs) add(path, writer(i, What::output));
     } else if (!picture.output.empty()) {
       add_once(picture.output, writer(i, What::output));
     }
@@ -278,6 +293,7 @@ std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>
   std::vector<std::string> extensions(pictures.size());
   if (task.target != nullptr) {
     extensions = extensions_of(inputs, pictures, task);
+    if (task.target->kind == Kind::standard_output) check_stdout(pictures);
     io::PlannedOutputs outputs = io::plan_outputs(inputs, extensions, *task.target);
     for (size_t i = 0; i < pictures.size(); ++i) pictures[i].output = outputs.paths[i].string();
     note = std::move(outputs.note);
@@ -300,8 +316,8 @@ void sweep_folders(const std::vector<Picture>& pictures, bool in_place) {
   };
   for (const Picture& picture : pictures) {
     add(picture.output);
-    if (picture.page_outputs) {
-      for (const std::string& path : *picture.page_outputs) add(path);
+    if (picture.pages) {
+      for (const std::string& path : picture.pages->outputs) add(path);
     }
     if (!picture.saves) continue;
     for (const fs::path& save : *picture.saves) add(save);

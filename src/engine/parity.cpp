@@ -103,24 +103,27 @@ Outcome compute(const Probe& probe, Device& device) {
 }
 
 bool same_pixels(const Plane& p, const Plane& q) {
+  if (p.size() != q.size() || p.cls() != q.cls()) return false;
   for (std::int64_t y = 0; y < p.size().height; ++y) {
     if (std::memcmp(p.row(y), q.row(y), static_cast<std::size_t>(p.row_bytes())) != 0) return false;
   }
   return true;
 }
 
-bool same_bits(const Outcome& a, const Outcome& b) {
-  const HostImage &p = a.image, &q = b.image;
-  if (p.planes.size() != q.planes.size() || a.columns.size() != b.columns.size()) return false;
-  for (std::size_t i = 0; i < a.columns.size(); ++i) {
-    if (std::bit_cast<std::uint64_t>(a.columns[i]) != std::bit_cast<std::uint64_t>(b.columns[i])) {
-      return false;
-    }
-  }
-  return std::equal(p.planes.begin(), p.planes.end(), q.planes.begin(), same_pixels);
+bool same_numbers(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
+    return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+  });
 }
 
 }  // namespace
+
+bool same_bits(const Outcome& a, const Outcome& b) {
+  const Planes &p = a.image.planes, &q = b.image.planes;
+  return std::equal(p.begin(), p.end(), q.begin(), q.end(), same_pixels) &&
+         same_numbers(a.columns, b.columns) &&
+         same_numbers(a.last_measurement.numbers, b.last_measurement.numbers);
+}
 
 std::string parity_failure(Device& device, ThreadPool& pool) {
   VerdictKey key{.question = version,

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/backend.hpp"
+#include "engine/executor.hpp"
 
 namespace impipe::engine {
 
@@ -12,5 +13,8 @@ namespace impipe::engine {
 // The verdict on a device and driver is remembered in the cache. Throws Error (backend) when the
 // kernels can't be made.
 std::string parity_failure(Device& device, ThreadPool& pool);
+
+// Whether two runs made the same, bit for bit: pixels and measurements.
+bool same_bits(const Outcome& a, const Outcome& b);
 
 }  // namespace impipe::engine

@@ -10,6 +10,7 @@
 #include "core/interleave.hpp"
 #include "core/primitive_facts.hpp"
 #include "engine/file_at_work.hpp"
+#include "engine/object_text.hpp"
 #include "io/atomic_file.hpp"
 #include "pipeline/image_sizes.hpp"
 
@@ -53,6 +54,18 @@ bool moves_pixels(const Plan& plan) {
   });
 }
 
+// What a device's clock is wrong by at least, seconds to add: its work lies between `begin` and
+// now.
+double clock_error(const std::vector<Activity>& activity, double begin) {
+  if (activity.empty()) return 0;
+  double first = activity.front().begin, last = activity.front().end;
+  for (const Activity& a : activity) {
+    first = std::min(first, a.begin);
+    last = std::max(last, a.end);
+  }
+  return std::min(0.0, steady_seconds() - last) + std::max(0.0, begin - first);
+}
+
 HostImage black_image(const io::ImageInfo& info) {
   HostImage image(info.type, info.size());
   const auto blacken = [](Plane& plane) {
@@ -66,6 +79,22 @@ HostImage black_image(const io::ImageInfo& info) {
 }
 
 }  // namespace
+
+void add_columns(FileReport::Row& row, const Plan& plan, const Picture& picture,
+                 const PictureSettings& settings) {
+  bool told = !picture.output.empty() || !plan.last_measurement;
+  for (const PlanColumn& column : plan.columns) {
+    row.columns.push_back(column.name);
+    told = told || column.value == *plan.last_measurement;
+  }
+  if (plan.objects) {
+    for (std::string& name : object_columns(plan)) row.columns.push_back(std::move(name));
+  }
+  if (told || plan.objects) return;
+  const PlanValue& value = plan.values[*plan.last_measurement];
+  row.array = {
+      settings.array_name, value.channels, value.values, plan.last_measurement_columns, {}};
+}
 
 std::string pixel_hash(const HostImage& image) {
   std::uint64_t hash = fnv_offset;
@@ -99,8 +128,8 @@ bool PictureWork::may_write(const std::filesystem::path& path) const {
 
 // Whether there is anything left to make: a file, or something for stdout.
 bool PictureWork::is_wanted() const {
-  if (picture_.page_outputs) {
-    return std::any_of(picture_.page_outputs->begin(), picture_.page_outputs->end(),
+  if (picture_.pages && !picture_.pages->outputs.empty()) {
+    return std::any_of(picture_.pages->outputs.begin(), picture_.pages->outputs.end(),
                        [&](const std::string& path) { return may_write(path); });
   }
   if (picture_.output.empty() || may_write(picture_.output)) return true;
@@ -155,7 +184,7 @@ void PictureWork::decode() {
       file_ = std::move(bytes);
     } else {
       io::DecodeOptions options = settings_.decode;
-      if (!picture_.pages.empty()) options.page = picture_.pages.front();
+      if (picture_.pages) options.page = picture_.pages->numbers.front();
       take(io::decode(bytes, options));
     }
   }
@@ -172,7 +201,9 @@ void PictureWork::compute_on(Session& session, Queue& queue, Material material) 
   picture_.program = session.program(material.image.type, picture_.partner_types());
   outcome_ = execute(*picture_.program, std::move(material), queue,
                      [&](const KernelSpec& spec) { return session.kernel(spec); },
-                     {.timed = settings_.timed, .stop = settings_.stop});
+                     {.timed = settings_.timeline != nullptr,
+                      .kernels_first = !session.device().is_gpu,
+                      .stop = settings_.stop});
 }
 
 void PictureWork::take(io::Decoded decoded) {
@@ -192,9 +223,9 @@ void PictureWork::compute(int lane) {
 
 void PictureWork::compute_pages(int lane) {
   const std::map<std::string, HostImage> operands = material_.operands;
-  for (size_t i = 0; i < picture_.pages.size(); ++i) {
+  for (size_t i = 0; i < picture_.pages->numbers.size(); ++i) {
     if (settings_.stop && settings_.stop()) return;
-    const int page = picture_.pages[i];
+    const int page = picture_.pages->numbers[i];
     try {
       io::DecodeOptions options = settings_.decode;
       options.page = page;
@@ -215,12 +246,30 @@ void PictureWork::compute_pages(int lane) {
 void PictureWork::add_row(int page) {
   FileReport::Row row{.page = page, .columns = {}, .values = outcome_.columns, .hash = {}};
   const Plan& plan = picture_.program->plan;
-  for (const PlanColumn& column : plan.columns) row.columns.push_back(column.name);
+  add_columns(row, plan, picture_, settings_);
+  if (!row.array.name.empty()) row.array.numbers = std::move(outcome_.last_measurement.numbers);
   if (settings_.hash && plan.writes_image) row.hash = pixel_hash(outcome_.image);
-  result_.rows.push_back(std::move(row));
+  if (!plan.objects) {
+    result_.rows.push_back(std::move(row));
+    return;
+  }
+  // Each object's row begins with what was measured beside it.
+  const std::size_t columns = object_columns(plan).size();
+  if (outcome_.objects.empty()) {
+    row.values.clear();
+    result_.rows.push_back(std::move(row));
+    return;
+  }
+  for (std::size_t at = 0; at < outcome_.objects.size(); at += columns) {
+    result_.rows.push_back(row);
+    const auto first = outcome_.objects.begin() + static_cast<std::ptrdiff_t>(at);
+    result_.rows.back().values.insert(result_.rows.back().values.end(), first,
+                                      first + static_cast<std::ptrdiff_t>(columns));
+  }
 }
 
 void PictureWork::compute_image(int lane) {
+  const double begin = steady_seconds();
   const Lanes::Turn turn = settings_.lanes->take(lane);
   std::optional<size_t> device = turn.device;
   if (turn.session.device().id == "cpu") {
@@ -234,16 +283,44 @@ void PictureWork::compute_image(int lane) {
       device.reset();
     }
   }
-  computed(device);
+  computed({device, lane, begin});
 }
 
-void PictureWork::computed(std::optional<size_t> device) {
+void PictureWork::computed(const Turn& turn) {
   material_ = {};
-  if (settings_.timed) {
-    settings_.step_times.add(*picture_.program, settings_.stage_texts, outcome_);
-    double kernels = 0;
-    for (const double seconds : outcome_.step_seconds) kernels += seconds;
-    settings_.lanes->add(device, kernels);
+  if (settings_.timeline != nullptr) {
+    settings_.lanes->add(turn.device);
+    tell_times(turn, settings_.step_times.add(*picture_.program, settings_.stage_texts, outcome_));
+  }
+}
+
+void PictureWork::tell_times(const Turn& turn, const std::vector<int>& steps) const {
+  using Kind = Slice::Kind;
+  std::vector<Slice> slices;
+  const auto device = static_cast<std::int16_t>(turn.device.value_or(settings_.lanes->count()));
+  const std::int64_t file = &picture_ - settings_.first;
+  const double shift = clock_error(outcome_.activity, turn.begin);
+  for (const Activity& a : outcome_.activity) {
+    constexpr Kind kinds[] = {Kind::upload, Kind::kernel, Kind::download, Kind::compile};
+    const int step = a.tag < 0 ? -1 : steps[static_cast<size_t>(a.tag)];
+    slices.push_back({kinds[static_cast<int>(a.kind)], device, turn.lane, step, file,
+                      a.begin + shift, a.end + shift});
+  }
+  for (const Activity& a : outcome_.kernel_waits) {
+    slices.push_back({Kind::kernel_wait, -1, turn.lane, -1, file, a.begin, a.end});
+  }
+  if (slices.empty()) return;
+  std::sort(slices.begin(), slices.end(),
+            [](const Slice& a, const Slice& b) { return a.begin < b.begin; });
+  // What is left is the host's part.
+  double done = turn.begin;
+  slices.push_back({.begin = steady_seconds(), .end = 0});  // the end
+  for (const Slice& slice : slices) {
+    if (slice.begin > done) {
+      settings_.timeline->add({Kind::host, -1, turn.lane, -1, file, done, slice.begin});
+    }
+    done = std::max(done, slice.end);
+    if (slice.end > slice.begin) settings_.timeline->add(slice);
   }
 }
 
@@ -262,6 +339,7 @@ FileWork::Stack PictureWork::stack() const {
 }
 
 void PictureWork::compute_stack(int lane, std::span<FileWork* const> files) {
+  const double begin = steady_seconds();
   const Lanes::Turn turn = settings_.lanes->take(lane);
   const auto program = turn.session.program(material_.image.type, picture_.partner_types());
   std::vector<Material> materials;
@@ -271,12 +349,14 @@ void PictureWork::compute_stack(int lane, std::span<FileWork* const> files) {
   std::vector<Outcome> outcomes =
       execute_stack(*turn.session.stacked(program), std::move(materials), turn.queue,
                     [&](const KernelSpec& spec) { return turn.session.kernel(spec); },
-                    {.timed = settings_.timed, .stop = settings_.stop});
+                    {.timed = settings_.timeline != nullptr,
+                     .kernels_first = !turn.session.device().is_gpu,
+                     .stop = settings_.stop});
   for (size_t i = 0; i < files.size(); ++i) {
     auto& picture = *static_cast<PictureWork*>(files[i]);
     picture.picture_.program = program;
     picture.outcome_ = std::move(outcomes[i]);
-    picture.computed(turn.device);
+    picture.computed({turn.device, lane, begin});
     picture.add_row(0);
   }
 }
@@ -297,6 +377,19 @@ io::Bytes PictureWork::encode_measurement() const {
     }
   }
   return io::encode_npy(rows, shape);
+}
+
+io::Bytes PictureWork::encode_objects() const {
+  const std::vector<std::string> columns = object_columns(picture_.program->plan);
+  const auto format = table_format(std::filesystem::path(picture_.output));
+  if (!format) {
+    const auto width = static_cast<std::int64_t>(columns.size());
+    const auto rows = static_cast<std::int64_t>(outcome_.objects.size()) / width;
+    return io::encode_npy(outcome_.objects, std::vector<std::int64_t>{rows, width});
+  }
+  const std::string text = table_text(columns, outcome_.objects, *format);
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  return {bytes, bytes + text.size()};
 }
 
 void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
@@ -332,8 +425,8 @@ void PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
   if (picture_.output.empty()) return;
   io::Bytes bytes;
   if (plan.writes_image) {
-    const io::OutputType type =
-        io::output_type(&info, outcome_.image.type, picture_.output_format, settings_.cls);
+    const io::OutputType type = io::output_type(&info, outcome_.image.type,
+                                                io::Format(picture_.output_format), settings_.cls);
     io::Encoded encoded =
         io::encode(outcome_.image, metadata_, type.format, type.cls, settings_.encode);
     result_.clipped += encoded.clipped;
@@ -343,9 +436,9 @@ void PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
     bytes = encode_measurement();
   }
   outcome_ = {};
-  if (!picture_.page_outputs) {
+  if (picture_.pages->outputs.empty()) {
     encoded_.push_back(std::move(bytes));
-  } else if (const std::string& path = (*picture_.page_outputs)[which]; may_write(path)) {
+  } else if (const std::string& path = picture_.pages->outputs[which]; may_write(path)) {
     write(path, std::move(bytes));
   }
 }
@@ -354,7 +447,7 @@ void PictureWork::encode() {
   const FileAtWork at_work(picture_.path.c_str());
   if (has_pages()) {
     // A run that was stopped has not made all of them.
-    if (encoded_.size() == picture_.pages.size()) {
+    if (encoded_.size() == picture_.pages->numbers.size()) {
       write(picture_.output, io::join_tiff_pages(encoded_));
     }
     return;
@@ -374,7 +467,9 @@ void PictureWork::encode() {
     outcome_.saves[i] = {};
   }
   if (picture_.output.empty() || !may_write(picture_.output)) return;
-  if (!plan.writes_image) return write(picture_.output, encode_measurement());
+  if (!plan.writes_image) {
+    return write(picture_.output, plan.objects ? encode_objects() : encode_measurement());
+  }
   io::Encoded encoded = io::encode(outcome_.image, metadata_, picture_.output_format,
                                    picture_.output_class, settings_.encode);
   outcome_.image = {};

@@ -14,6 +14,7 @@
 #include "engine/profile.hpp"
 #include "engine/progress.hpp"
 #include "engine/session.hpp"
+#include "engine/timeline.hpp"
 #include "io/codec.hpp"
 #include "io/inputs.hpp"
 
@@ -33,6 +34,12 @@ struct Picture {
     std::map<std::string, Size> sizes;
   };
 
+  // Those that are asked for, of a file of several.
+  struct Pages {
+    std::vector<int> numbers;          // from 0
+    std::vector<std::string> outputs;  // instead of `output`, a file a page; or empty
+  };
+
   // One failure takes no memory: that there is none.
   static const Failure out_of_memory;
   struct FailureDeleter {
@@ -47,14 +54,12 @@ struct Picture {
   std::unique_ptr<Partners> partners;   // null without operands
   std::unique_ptr<const Failure, FailureDeleter> failure;
   std::shared_ptr<const Program> program;
-  io::Format output_format = io::Format::png;
-  PixelClass output_class = PixelClass::uint8;
+  io::Format output_format : 8 = io::Format::png;
+  PixelClass output_class : 8 = PixelClass::uint8;
   bool is_stdin = false;
   bool missing_frame = false;
-  std::string output;      // "-": stdout; empty when nothing is written
-  std::vector<int> pages;  // from 0, of a file that has several; empty: the only one
-  // Instead of `output`: a file a page.
-  std::unique_ptr<std::vector<std::string>> page_outputs;
+  std::string output;            // "-": stdout; empty when nothing is written
+  std::unique_ptr<Pages> pages;  // of a file that has several, else null
   std::unique_ptr<std::vector<std::filesystem::path>> saves;  // one a save of the plan, or null
 
   const std::map<std::string, ImageType>& partner_types() const;
@@ -76,10 +81,13 @@ struct PictureSettings {
   bool no_clobber = false;
   bool strict = false;  // what would be left out of a result is an error
   bool hash = false;
-  bool timed = false;
   std::vector<std::string> stage_texts;
   std::function<bool()> stop;
   std::atomic<std::int64_t> largest = 0;  // bytes of a picture, as they were estimated
+  std::string array_name;                 // of a measurement that a row has whole
+  // For a profile: where times are told, and the picture whose index is 0.
+  Timeline* timeline = nullptr;
+  const Picture* first = nullptr;
   StepTimes step_times;
 };
 
@@ -113,9 +121,17 @@ class PictureWork : public FileWork {
   // Whether -u and --no-clobber let this file be written.
   bool may_write(const std::filesystem::path& path) const;
   void compute_on(Session& session, Queue& queue, Material material);
-  void compute_image(int lane);                 // what `material_` holds
-  void computed(std::optional<size_t> device);  // the outcome is there
-  bool has_pages() const { return picture_.pages.size() > 1; }
+  void compute_image(int lane);  // what `material_` holds
+  // Where and when something was computed.
+  struct Turn {
+    std::optional<size_t> device;  // of the lanes; none: the CPU, for want of a device's memory
+    int lane = 0;
+    double begin = 0;  // on the steady clock
+  };
+  void computed(const Turn& turn);  // the outcome is there
+  // What was noted of this image, or of all that were computed with it.
+  void tell_times(const Turn& turn, const std::vector<int>& steps) const;
+  bool has_pages() const { return picture_.pages && picture_.pages->numbers.size() > 1; }
   // Takes over what a decoder made.
   void take(io::Decoded decoded);
   // Of several pages one after the other, so that no more than one is in memory, as pixels.
@@ -128,6 +144,7 @@ class PictureWork : public FileWork {
   // Says what gets lost on the way to `path`. In place nothing may, nor with --strict: Error.
   void tell_losses(const io::Encoded& encoded);
   io::Bytes encode_measurement() const;
+  io::Bytes encode_objects() const;
 
   Picture& picture_;
   PictureSettings& settings_;
@@ -139,6 +156,10 @@ class PictureWork : public FileWork {
   std::vector<io::Bytes> encoded_;  // of the pages, each a file
   PictureResult result_;
 };
+
+// The columns of a picture's row, and the measurement that it has whole, without its numbers.
+void add_columns(FileReport::Row& row, const Plan& plan, const Picture& picture,
+                 const PictureSettings& settings);
 
 // FNV-1a, 64 bits, of the class, channels, size and pixels: 16 hexadecimal digits. Equal images
 // have equal hashes, whatever the format of their files.

@@ -1,18 +1,12 @@
-// Adds up step times, and measures what copying memory costs here.
+// Adds up what images' steps did, and what a profile says of it all.
 #include "engine/profile.hpp"
+
 #include "core/primitive_facts.hpp"
-
-#include <algorithm>
-#include <chrono>
-#include <cstring>
-#include <memory>
-#include <new>
-#include <thread>
-
-#include "core/threads.hpp"
 
 namespace impipe::engine {
 namespace {
+
+using Kind = Slice::Kind;
 
 std::string stages_text(const Step& step, const std::vector<std::string>& stages) {
   std::string text;
@@ -34,65 +28,53 @@ std::string kernel_text(const KernelSpec& kernel) {
 
 }  // namespace
 
-double Profile::unaccounted() const {
+double Profile::thread_unaccounted() const {
   return total() - start_up - times.prepare - times.decode - times.compute - times.encode -
          times.help - times.wait;
-}
-
-double Profile::host() const {
-  double others = transfer + kernel_wait;
-  for (const StepProfile& step : steps) others += step.seconds;
-  return times.compute - others;
 }
 
 double Profile::thread_busy() const {
   return (times.prepare + times.decode + times.compute + times.encode + times.help) / threads;
 }
 
-void StepTimes::add(const Program& program, const std::vector<std::string>& stages,
-                    const Outcome& outcome) {
-  std::lock_guard lock(mutex_);
-  transfer_ += outcome.transfer_seconds;
-  kernel_wait_ += outcome.kernel_wait;
-  for (size_t s = 0; s < outcome.step_seconds.size(); ++s) {
-    const Step& step = program.plan.steps[s];
-    const std::string name = stages_text(step, stages);
-    const std::string kernel = kernel_text(step.kernel);
-    const auto [place, is_new] = place_.try_emplace(name + "\n" + kernel, steps_.size());
-    if (is_new) steps_.push_back({.name = name, .kernel = kernel});
-    StepProfile& sum = steps_[place->second];
-    ++sum.runs;
-    sum.seconds += outcome.step_seconds[s];
-    sum.bytes += outcome.step_bytes[s];
-  }
+bool Profile::on_gpu() const { return !devices.empty() && devices.front().info.id != "cpu"; }
+
+double Profile::threads_working() const {
+  double computing = sums.sum_of(Kind::host);
+  if (!on_gpu()) computing = times.compute - sums.sum_of(Kind::kernel_wait);
+  const double working = times.prepare + times.decode + times.encode + times.help + computing;
+  return times.wall > 0 ? working / (threads * times.wall) : 0;
 }
 
-double measure_copy_speed(int threads) {
-  // Far larger than a last-level cache; the best of a few runs.
-  constexpr size_t bytes = size_t{48} << 20;
-  constexpr int runs = 5;
-  std::vector<double> speeds(static_cast<size_t>(threads));
-  const auto measure = [&speeds](int t) {
-    const std::unique_ptr<char[]> from(new (std::nothrow) char[bytes]);
-    const std::unique_ptr<char[]> to(new (std::nothrow) char[bytes]);
-    if (!from || !to) return;
-    std::memset(from.get(), 1, bytes);  // pages that nobody has written are one page of zeros
-    double best = 0;
-    for (int run = 0; run < runs; ++run) {
-      const auto start = std::chrono::steady_clock::now();
-      std::memcpy(to.get(), from.get(), bytes);
-      const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-      best = std::max(best, 2.0 * static_cast<double>(bytes) / took.count());
-    }
-    speeds[static_cast<size_t>(t)] = best;
-  };
-  std::vector<std::thread> workers = start_threads(threads - 1, measure);
-  measure(threads - 1);
-  double sum = 0;
-  for (std::thread& worker : workers) worker.join();
-  for (const double speed : speeds) sum += speed;
-  if (sum == 0) throw std::bad_alloc();
-  return sum;
+std::vector<int>& StepTimes::places_of(const Program& program,
+                                       const std::vector<std::string>& stages) {
+  std::vector<int>& places = places_[&program];
+  if (!places.empty()) return places;
+  for (const Step& step : program.plan.steps) {
+    const std::string name = stages_text(step, stages), kernel = kernel_text(step.kernel);
+    const auto [place, is_new] =
+        known_.try_emplace(name + "\n" + kernel, static_cast<int>(steps_.size()));
+    if (is_new) steps_.push_back({.name = name, .kernel = kernel, .apart = step.apart});
+    places.push_back(place->second);
+  }
+  return places;
+}
+
+std::vector<int> StepTimes::add(const Program& program, const std::vector<std::string>& stages,
+                                const Outcome& outcome) {
+  std::lock_guard lock(mutex_);
+  const std::vector<int>& places = places_of(program, stages);
+  for (size_t s = 0; s < outcome.step_bytes.size(); ++s) {
+    StepProfile& sum = steps_[static_cast<size_t>(places[s])];
+    ++sum.runs;
+    sum.bytes += outcome.step_bytes[s];
+    if (s < outcome.step_launches.size()) sum.launches += outcome.step_launches[s];
+  }
+  for (const Activity& activity : outcome.activity) {
+    if (activity.kind == Activity::Kind::upload) uploaded_ += activity.bytes;
+    if (activity.kind == Activity::Kind::download) downloaded_ += activity.bytes;
+  }
+  return places;
 }
 
 }  // namespace impipe::engine

@@ -38,6 +38,7 @@ std::set<ValueId> results_of(const Plan& plan) {
   for (const PlanSave& save : plan.saves) results.insert(save.value);
   for (const PlanColumn& column : plan.columns) results.insert(column.value);
   if (plan.last_measurement) results.insert(*plan.last_measurement);
+  for (const ValueId value : object_images(plan)) results.insert(value);
   return results;
 }
 

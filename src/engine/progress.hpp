@@ -19,12 +19,21 @@ struct FileReport {
   std::filesystem::path output;  // empty when none is written
   std::string stage;             // failed: "decode", "plan", "compute", "encode"
   std::string message;           // failed: why
-  // What was measured of the file, or of each of its pages.
+  // What was measured of the file, or of each of its pages or objects.
   struct Row {
     int page = 0;                      // from 1; 0: of a file of one page
     std::vector<std::string> columns;  // names of the measurements
-    std::vector<double> values;        // one a column
+    std::vector<double> values;        // one a column; none where there is no object
     std::string hash;                  // of the result's pixels, with --hash
+    // A measurement that no column or file has, as a histogram; its name is empty otherwise.
+    struct Array {
+      std::string name;
+      int channels = 1;
+      std::int64_t values = 0;      // a channel
+      int columns = 1;              // above 1: the values of a channel are a matrix, row by row
+      std::vector<double> numbers;  // [channels][values]
+    };
+    Array array;
   };
   std::vector<Row> rows;
   std::span<const std::byte> bytes;  // the encoded result, when it goes to stdout
@@ -36,6 +45,9 @@ struct FileReport {
 class Progress {
  public:
   virtual ~Progress() = default;
+  // Before `begin`: what rows of numbers the files will have, one for each kind of
+  // image, without its numbers.
+  virtual void kinds(const std::vector<FileReport::Row>&) {}
   // Before the first file.
   virtual void begin(std::int64_t files) = 0;
   // In the order of the inputs. False when results cannot be told any more: the run stops.

@@ -1,27 +1,23 @@
 // The main job: lists the inputs, settles every output before any work, runs the batch.
 #include "engine/run.hpp"
 
+#include "engine/object_text.hpp"
+
 #include <algorithm>
 #include <new>
+#include <set>
 #include <utility>
 
 #include "backends/registry.hpp"
 #include "engine/free_memory.hpp"
 #include "engine/output_names.hpp"
+#include "engine/run_profile.hpp"
 #include "engine/work_list.hpp"
 #include "io/atomic_file.hpp"
+#include "io/unread_formats.hpp"
 
 namespace impipe::engine {
 namespace {
-
-std::string known_extensions() {
-  std::string known;
-  for (const io::FormatTraits& format : io::all_formats()) {
-    if (!known.empty()) known += ", ";
-    known += format.extensions.substr(0, format.extensions.find(' '));
-  }
-  return known;
-}
 
 std::optional<io::OutputTarget> target_of(const RunOptions& options) {
   std::optional<io::Format> format;
@@ -29,7 +25,7 @@ std::optional<io::OutputTarget> target_of(const RunOptions& options) {
     format = io::format_of_extension(options.format);
     if (!format) {
       throw Error("--format: '" + options.format + "' is no known format; there are " +
-                  known_extensions());
+                  io::written_extensions());
     }
   }
   if (options.output.empty() && !options.in_place) return std::nullopt;
@@ -58,16 +54,34 @@ void check_target(const io::OutputTarget* target, const Plan& plan,
           "the result is an image, and nothing says where it goes: give -o FOLDER, "
           "-o FILE.png, -o - for stdout, or --in-place");
     }
+  } else if (target != nullptr && plan.objects && table_format(*target)) {
   } else if (target != nullptr && target->format != io::Format::npy) {
     throw Error("the pipeline ends in " + last_operator(pipeline) +
                 ", a measurement: there is no image to write; leave -o out, or write the numbers "
-                "with -o '{stem}.npy'");
+                "with -o '{stem}.npy'" +
+                (plan.objects ? ", '{stem}.csv', '{stem}.tsv' or '{stem}.json'" : ""));
   }
 }
 
 // The stage at which a file failed, as reports name it.
 std::string_view stage_of(const Picture& picture, const FileEnd& end) {
   return picture.failure ? std::string_view(picture.failure->stage) : name_of(end.part);
+}
+
+// What rows the pictures will have: one for each of their programs.
+std::vector<FileReport::Row> kinds_of(const std::vector<Picture>& pictures,
+                                      const PictureSettings& settings) {
+  std::set<std::pair<const Program*, bool>> seen;
+  std::vector<FileReport::Row> kinds;
+  for (const Picture& picture : pictures) {
+    const bool has_pages = picture.pages.size() > 1;
+    if (!picture.program || !seen.insert({picture.program.get(), has_pages}).second) continue;
+    FileReport::Row& row = kinds.emplace_back();
+    row.page = has_pages ? 1 : 0;
+    add_columns(row, picture.program->plan, picture, settings);
+    if (settings.hash && picture.program->plan.writes_image) row.hash = "hash";
+  }
+  return kinds;
 }
 
 FileReport report_of(std::int64_t index, const Picture& picture, const PictureResult& result,
@@ -92,33 +106,6 @@ FileReport report_of(std::int64_t index, const Picture& picture, const PictureRe
   return report;
 }
 
-Profile make_profile(double start_up, const BatchEnd& batch, const PictureSettings& settings) {
-  Profile profile;
-  profile.threads = batch.threads;
-  profile.files = batch.done;
-  profile.start_up = start_up;
-  profile.times = batch.times;
-  profile.transfer = settings.step_times.transfer();
-  profile.kernel_wait = settings.step_times.kernel_wait();
-  profile.steps = settings.step_times.steps();
-  profile.peak_memory = plane_memory().peak;
-  profile.estimated = settings.largest;
-  const CompileCounts compiled = backends::compile_counts();
-  profile.compiled = compiled.compiled;
-  profile.cached = compiled.cached;
-  profile.compile = compiled.seconds;
-  profile.copy_speed = settings.lanes->first().measure_copy(batch.threads);
-  profile.devices = settings.lanes->shares();
-  // Each of several images in flight has its share of the memory's speed; one alone has all of it,
-  // as a GPU's kernels do, which run one after the other.
-  double images = 1;
-  if (!settings.lanes->first().device().is_gpu) {
-    images = std::clamp<double>(static_cast<double>(batch.done), 1, batch.threads);
-  }
-  for (StepProfile& step : profile.steps) step.floor = step.bytes / (profile.copy_speed / images);
-  return profile;
-}
-
 void check_in_place(const RunOptions& options, const pipeline::Pipeline& pipeline) {
   if (!options.in_place) return;
   if (pipeline.has_source()) {
@@ -135,6 +122,7 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.operands = parse_operands(options.with, pipeline.operands);
   settings.decode = {.max_pixels = options.max_pixels, .metadata = !options.strip};
   settings.encode.quality = options.quality;
+  settings.encode.as_asked = options.cls.has_value();
   settings.encode.full_float =
       options.cls == PixelClass::single || options.cls == PixelClass::uint16;
   settings.encode.subsampling = options.subsampling;
@@ -146,7 +134,6 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.no_clobber = options.no_clobber;
   settings.strict = options.session.strict;
   settings.hash = options.hash;
-  settings.timed = options.profile;
   settings.stop = options.stop;
   for (const pipeline::BoundStage& stage : pipeline.stages) {
     settings.stage_texts.push_back(stage.text);
@@ -254,7 +241,8 @@ BatchEnd run_pictures(std::vector<Picture>& pictures, PictureSettings& settings,
                                    .in_flight = options.threads + std::max(1, options.threads / 4),
                                    .memory = memory,
                                    .fail_fast = options.fail_fast,
-                                   .stop = options.stop};
+                                   .stop = options.stop,
+                                   .timeline = settings.timeline};
   return run_batch(
       static_cast<std::int64_t>(pictures.size()),
       [&](std::int64_t i) {
@@ -265,6 +253,26 @@ BatchEnd run_pictures(std::vector<Picture>& pictures, PictureSettings& settings,
         return reports.file(index, file, end);
       },
       [&] { reports.tick(); });
+}
+
+// The start-up is over.
+void begin_timeline(std::optional<Timeline>& timeline, PictureSettings& settings,
+                    const RunOptions& options, const std::vector<Picture>& pictures) {
+  const double start = std::chrono::duration<double>(options.start.time_since_epoch()).count();
+  settings.timeline = &timeline.emplace(start, options.profile_slices);
+  settings.first = pictures.data();
+  timeline->add({.kind = Slice::Kind::start_up, .begin = start, .end = steady_seconds()});
+}
+
+// Everything but the measuring of limits is over.
+Profile end_timeline(Timeline& timeline, const BatchEnd& batch, const PictureSettings& settings,
+                     const RunOptions& options, const std::vector<Picture>& pictures) {
+  const double now = steady_seconds();
+  timeline.add({.kind = Slice::Kind::finish, .begin = timeline.last_end(), .end = now});
+  Profile profile = make_profile(batch, settings, options, pictures);
+  profile.wall = now - timeline.start();
+  add_limits(profile, *settings.lanes);
+  return profile;
 }
 
 RunEnd run_files(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress,
@@ -311,12 +319,15 @@ RunEnd run_files(pipeline::Pipeline pipeline, const RunOptions& options, Progres
 
   progress.detail(std::to_string(options.threads) + " threads, at most " +
                   std::to_string(memory >> 20) + " MiB in flight");
-  const std::chrono::duration<double> start_up = std::chrono::steady_clock::now() - options.start;
+  std::optional<Timeline> timeline;
+  if (options.profile) begin_timeline(timeline, settings, options, work.pictures);
+  settings.array_name = last_operator(pipeline);
+  progress.kinds(kinds_of(work.pictures, settings));
   progress.begin(static_cast<std::int64_t>(work.pictures.size()));
   Reports reports(work, lanes, progress);
   const BatchEnd batch = run_pictures(work.pictures, settings, options, memory, pool, reports);
   reports.finish(batch, options.threads, end);
-  if (options.profile) end.profile = make_profile(start_up.count(), batch, settings);
+  if (timeline) end.profile = end_timeline(*timeline, batch, settings, options, work.pictures);
   return end;
 }
 

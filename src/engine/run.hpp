@@ -66,6 +66,7 @@ struct RunOptions {
   std::string dump_kernels;     // a folder for the kernels' texts; empty: none
   bool fail_fast = false;
   bool profile = false;
+  std::size_t profile_slices = 0;  // that the profile keeps, for pictures of what went on when
   std::function<bool()> stop = [] { return false; };
   // When the program started, for the profile.
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();

@@ -11,7 +11,6 @@
 
 #include "backends/registry.hpp"
 #include "core/primitive_facts.hpp"
-#include "engine/profile.hpp"
 #include "pipeline/fuse.hpp"
 #include "pipeline/lower.hpp"
 
@@ -157,11 +156,6 @@ std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool 
     }
   }
   return kernel.get();
-}
-
-double Session::measure_copy(int threads) {
-  const double measured = device_.device->measure_copy();
-  return measured > 0 ? measured : measure_copy_speed(threads);
 }
 
 Session& Session::on_cpu(const OutOfDeviceMemory& reason) {

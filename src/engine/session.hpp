@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/backend.hpp"
+#include "engine/device_speed.hpp"
 #include "engine/executor.hpp"
 #include "engine/program.hpp"
 #include "engine/work_cost.hpp"
@@ -72,8 +73,9 @@ class Session {
 
   const pipeline::Pipeline& pipeline() const { return pipeline_; }
   const DeviceInfo& device() const { return device_.device->info(); }
-  // See Device; of the CPU what this machine's threads copy together.
-  double measure_copy(int threads);
+  // See device_speed.hpp.
+  DeviceSpeed speed(int threads) { return speed_of(*device_.device, threads); }
+  std::int64_t peak_memory() const { return device_.device->peak_memory(); }
   const std::string& why() const { return device_.why; }
 
   // The program for images of this type; made at most once a type. A GPU's kernels are compiled

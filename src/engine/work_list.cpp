@@ -70,7 +70,7 @@ void choose_pages(Picture& picture, const std::vector<PageRange>& wanted, ImageI
     picture.info = infos.keep(picture.content ? io::probe(*picture.content, pages.front())
                                               : io::probe(picture.path, pages.front()));
   }
-  picture.pages = std::move(pages);
+  picture.pages.reset(new Picture::Pages{std::move(pages), {}});
 }
 
 // Reads the header of a picture, and of its partners.
@@ -114,6 +114,22 @@ void give_missing_frames_a_size(std::vector<Picture>& pictures) {
 
 }  // namespace
 
+namespace {
+
+// "3 pictures were left unread: 2 .heic, 1 .gif".
+std::string note_of_unread(const std::map<std::string, std::int64_t>& unread) {
+  std::int64_t all = 0;
+  std::string kinds;
+  for (const auto& [extension, count] : unread) {
+    all += count;
+    kinds += (kinds.empty() ? "" : ", ") + std::to_string(count) + " ." + extension;
+  }
+  return std::to_string(all) + (all == 1 ? " picture was" : " pictures were") +
+         " left unread: " + kinds;
+}
+
+}  // namespace
+
 WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline,
                    const io::OutputTarget* target, Progress& progress) {
   if (pipeline.has_source()) return source_alone(options, pipeline);
@@ -126,6 +142,7 @@ WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline
   if (!options.files_from.empty()) {
     io::add_names(list, io::read_names(options.files_from, options.nul_separated));
   }
+  if (!list.unread.empty()) progress.note(note_of_unread(list.unread));
   if (list.skipped > 0) {
     progress.detail(list.skipped == 1
                         ? "1 file is no picture and was skipped"

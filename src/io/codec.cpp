@@ -308,12 +308,22 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
   }
   // Integer planes go to .npy as they are; elsewhere an integer file promises a white.
   const bool raw = format == Format::npy && cls == image.type.cls;
-  if (image.type.white == 0 && cls != PixelClass::single && !raw) {
+  const bool counts = image.type.white == 0 && cls != PixelClass::single;
+  const bool whole = cls == PixelClass::uint8 || cls == PixelClass::uint16;
+  if (counts && !raw && !(whole && options.as_asked)) {
     fail("cannot write " + std::string(name_of(format)) + " of class " + std::string(name_of(cls)) +
-         ": a distance or label image has no white; add `mat2gray`, or write .npy, .tif or .pfm");
+         ": a distance or label image has no white; add `mat2gray`, give -d uint16 if its values "
+         "fit, or write .npy, .tif or .pfm");
   }
   Encoded out;
   HostImage ready = raw ? with_alpha_of(image, cls) : convert(image, cls, &out.clipped);
+  if (counts && !raw) {
+    if (out.clipped > 0) {
+      fail(std::to_string(out.clipped) + " values of a distance or label image do not fit " +
+           std::string(name_of(cls)) + "; write .npy, .tif or .pfm");
+    }
+    ready.type.white = class_max(cls);  // that of the file
+  }
   if (ready.type.alpha && !traits(format).alpha) {
     ready.type.alpha = false;
     ready.alpha = Plane();

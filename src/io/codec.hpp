@@ -79,6 +79,7 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options = 
 struct EncodeOptions {
   int quality = 95;  // of JPEG and lossy WebP
   bool lossy_webp = false;
+  bool as_asked = false;    // an integer class was asked for: counts that fit may be written in it
   bool full_float = false;  // EXR: 32-bit floats even where the input has 16-bit ones
   // Pixels that a sample of a JPEG's colour differences stands for, across and down; without it
   // those of the JPEG that the image was made from, else 2 and 2.

@@ -15,6 +15,7 @@
 #include "core/text.hpp"
 #include "core/text_file.hpp"
 #include "io/codec.hpp"
+#include "io/unread_formats.hpp"
 
 namespace impipe::io {
 namespace {
@@ -84,6 +85,8 @@ class Collector {
         found.push_back({.path = at->path(), .relative = relative / name});
       } else {
         ++list_.skipped;
+        const std::string kind = unread_extension(name.native());
+        if (!kind.empty()) ++list_.unread[kind];
       }
     }
     if (error == std::errc::not_enough_memory) throw std::bad_alloc();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,9 +34,10 @@ struct InputProblem {
 };
 
 struct InputList {
-  std::vector<Input> inputs;             // no path twice
-  std::int64_t skipped = 0;              // files in folders that are no pictures
-  std::vector<InputProblem> unmatched;   // arguments that stand for no file at all
+  std::vector<Input> inputs;                   // no path twice
+  std::int64_t skipped = 0;                    // files in folders that are no pictures
+  std::map<std::string, std::int64_t> unread;  // pictures among them, by extension
+  std::vector<InputProblem> unmatched;         // arguments that stand for no file at all
   std::vector<InputProblem> unreadable;  // folders that could not be read: each counts as a failure
 };
 

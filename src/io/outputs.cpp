@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "io/atomic_file.hpp"
+#include "io/unread_formats.hpp"
 #include "io/written_names.hpp"
 
 namespace impipe::io {
@@ -179,6 +180,17 @@ void name_in_folder(std::span<const Input> inputs, std::span<const std::string> 
              advice(inputs, extensions, target);
 }
 
+// Throws Error when a name ends like a file's, and nothing writes such files. A template is always
+// a file's name, anything else may be a folder's, such as "results.v2".
+void check_extension(const std::string& output, const fs::path& last, bool is_template) {
+  const std::string extension = last.extension().string();
+  if (extension.size() < 2 || format_of_extension(extension)) return;
+  const bool has_field = extension.find_first_of("{}") != extension.npos;
+  if (has_field || (!is_template && unread_extension(extension).empty())) return;
+  throw Error("-o '" + output + "': nothing here writes " + extension + "; there are " +
+              written_extensions() + ", and --format EXT for files of any name");
+}
+
 }  // namespace
 
 NameTemplate NameTemplate::parse(std::string_view text, std::string_view origin) {
@@ -301,7 +313,13 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
             .format = format ? format : format_of_extension(output)};
   }
   const fs::path last = fs::path(output).filename();
-  const bool known = last.has_extension() && format_of_extension(last.native());
+  // Tables of measurements are no pictures.
+  const std::string extension = last.extension().string();
+  const bool table = extension == ".csv" || extension == ".tsv" || extension == ".json";
+  if (!table && !format && !fs::is_directory(output, ignored)) {
+    check_extension(output, last, brace);
+  }
+  const bool known = table || (last.has_extension() && format_of_extension(last.native()));
   if (!brace && (!known || fs::is_directory(output, ignored))) {
     return {.kind = Kind::folder, .folder = output, .name = {}, .format = format};
   }

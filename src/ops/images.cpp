@@ -80,4 +80,32 @@ ImageValue to_unit_single(PlanBuilder& plan, const ImageValue& image) {
                     {.cls = PixelClass::single, .white = 1});
 }
 
+ImageValue gray_operand(const Call& call, PlanBuilder& plan, std::string_view name) {
+  const ImageValue image = plan.operand(call, name);
+  if (image.type.channels == 1) return image;
+  const ImageValue current = plan.current();
+  plan.set_current(image);
+  const ImageValue gray = find_operator("rgb2gray")->lower(call, plan);
+  plan.set_current(current);
+  return gray;
+}
+
+ImageValue measured_image(const Call& call, PlanBuilder& plan) {
+  if (!call.has("image")) return plan.current();
+  const std::string& name = call.value("image").operands.front();
+  const ImageValue image =
+      call.op().one_channel ? gray_operand(call, plan, name) : plan.operand(call, name);
+  if (!call.op().classes.has(image.type.cls)) {
+    call.fail("image",
+              "it is not defined for a " + std::string(name_of(image.type.cls)) + " image");
+  }
+  return image;
+}
+
+Parameter measured_image_parameter() {
+  return {.name = "image",
+          .help = "the image (:name) that is measured; the current one when not given",
+          .takes = Takes::operand};
+}
+
 }  // namespace impipe::ops

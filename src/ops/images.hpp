@@ -28,6 +28,14 @@ ImageValue matching_operand(const Call& call, const PlanBuilder& plan, std::stri
 // may be logical beside another class: it then counts as 0 and 1.
 ImageValue point_operand(const Call& call, const PlanBuilder& plan, std::string_view name,
                          bool masks = false);
+// The image `:name` as one channel, through rgb2gray where it is coloured.
+ImageValue gray_operand(const Call& call, PlanBuilder& plan, std::string_view name);
+// What a measurement measures: the image that its parameter `image` names, else the current one;
+// of one channel for operators of one channel.
+ImageValue measured_image(const Call& call, PlanBuilder& plan);
+// The parameter `image` of measurements.
+Parameter measured_image_parameter();
+
 // A result that has the channels of all of these.
 int max_channels(const std::vector<ImageValue>& images);
 

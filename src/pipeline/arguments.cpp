@@ -40,7 +40,17 @@ std::string_view word_of(const Parameter& p, std::string_view written) {
 
 bool has_word(const Parameter& p, std::string_view word) { return !word_of(p, word).empty(); }
 
+bool takes_special(const Parameter& p, double number) {
+  return p.max_numbers > 0 &&
+         ((p.takes_inf && number == unlimited) || (p.takes_nan && std::isnan(number)));
+}
+bool takes_special(const Parameter& p, std::string_view word) {
+  const std::optional<double> number = special_number(word);
+  return number && takes_special(p, *number);
+}
+
 bool in_range(const Parameter& p, double number) {
+  if (takes_special(p, number)) return true;
   const bool whole = !p.integer || number == std::floor(number);
   const bool odd = !p.odd || std::fmod(std::fabs(number), 2) == 1;
   return number >= p.low && number <= p.high && whole && odd;
@@ -66,6 +76,8 @@ std::string expectation(const Parameter& p) {
     } else if (std::isfinite(p.high)) {
       out += " of " + number_text(p.high) + " or less";
     }
+    if (p.takes_inf) out += " or inf";
+    if (p.takes_nan) out += " or NaN";
   }
   const auto add = [&](std::string_view text) {
     if (!out.empty()) out += ", or ";
@@ -164,6 +176,9 @@ class Matcher {
     if (word.argument.empty() && argument.items.size() == 1) {
       target = first([&](const Parameter& p) { return unset(p) && has_word(p, word.text); });
     }
+    if (target == nullptr && word.argument.empty()) {
+      target = first([&](const Parameter& p) { return unset(p) && takes_special(p, word.text); });
+    }
     const bool taken = first([&](const Parameter& p) { return has_word(p, word.text); }) != nullptr;
     if (target == nullptr && !taken) {
       target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
@@ -206,6 +221,9 @@ class Matcher {
     const Parameter* target = nullptr;
     if (matrix.rows == 0) {
       target = first([&](const Parameter& p) { return unset(p) && has_word(p, "[]"); });
+    }
+    if (target == nullptr && matrix.rows == 1) {
+      target = first([&](const Parameter& p) { return unset(p) && p.takes_row; });
     }
     if (target == nullptr) {
       target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
@@ -332,6 +350,9 @@ class Matcher {
                               std::to_string(matrix->columns));
         }
         value.matrix = impipe::Matrix{matrix->rows, matrix->columns, matrix->values()};
+        for (const double element : value.matrix->values) {
+          if (!std::isfinite(element)) fail(item.span, "the numbers of a matrix are finite");
+        }
       } else if (p.max_numbers > 0 && (matrix->rows <= 2 || matrix->columns == 1)) {
         for (const double number : matrix->values()) add_number(p, value, number, item.span);
       } else {
@@ -369,6 +390,10 @@ class Matcher {
   }
 
   void add_word(const Parameter& p, ParameterValue& value, const Word& word, Span span) {
+    if (word.argument.empty() && takes_special(p, word.text)) {
+      add_number(p, value, *special_number(word.text), span);
+      return;
+    }
     if (!value.word.empty()) mismatch(p, span);
     if (word.argument.empty() && has_word(p, word.text)) {
       value.word = word_of(p, word.text);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/expression.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
 #include "pipeline/arguments.hpp"
@@ -33,6 +34,42 @@ std::string single_word(const Stage& stage) {
   return "";
 }
 
+std::string word_at(const Argument& argument) {
+  if (!argument.key.empty() || argument.items.size() != 1) return "";
+  const auto& item = argument.items.front().value;
+  if (const auto* word = std::get_if<Word>(&item)) return word->argument.empty() ? word->text : "";
+  const auto* letter = std::get_if<LetterNumber>(&item);
+  return letter != nullptr ? letter->text : "";
+}
+
+// The names that a pipeline gives: those of images and those of measured numbers.
+struct Names {
+  std::set<std::string> images, numbers;
+};
+
+// Takes `as NAME` off the end of an operator's arguments; empty where there is none.
+std::string take_measured_name(const Script& script, Stage& stage, const Pipeline& pipeline,
+                               const Names& names) {
+  const std::size_t count = stage.arguments.size();
+  if (count < 2 || word_at(stage.arguments[count - 2]) != "as") return "";
+  const Argument& last = stage.arguments.back();
+  const std::string name = word_at(last);
+  if (!is_name(name)) {
+    throw error_at(script, last.span, "as takes one name, as in `" + stage.name + " as m`");
+  }
+  if (is_expression_word(name)) {
+    throw error_at(script, last.span,
+                   "'" + name + "' has a meaning in expressions; choose another name");
+  }
+  const auto& needed = pipeline.operands;
+  if (names.images.contains(name) || names.numbers.contains(name) ||
+      std::find(needed.begin(), needed.end(), name) != needed.end()) {
+    throw error_at(script, last.span, "'" + name + "' is used already");
+  }
+  stage.arguments.resize(count - 2);
+  return name;
+}
+
 }  // namespace
 
 bool Pipeline::has_source() const {
@@ -51,8 +88,8 @@ HostImage Pipeline::make_source() const {
 
 Pipeline bind(const Script& script) {
   Pipeline pipeline{.text = script.text, .origin = script.origin};
-  std::set<std::string> kept;
-  for (const Stage& stage : script.stages) {
+  Names names;
+  for (Stage stage : script.stages) {
     BoundStage bound{.span = stage.span, .text = printable(print(stage))};
     if (stage.name == "as") {
       bound.keep_as = single_word(stage);
@@ -60,7 +97,10 @@ Pipeline bind(const Script& script) {
         throw error_at(script, stage.span,
                        "as takes one name, as in `as a`; `:a` then means that image");
       }
-      kept.insert(bound.keep_as);
+      if (names.numbers.contains(bound.keep_as)) {
+        throw error_at(script, stage.span, "'" + bound.keep_as + "' is used already");
+      }
+      names.images.insert(bound.keep_as);
     } else if (stage.name == "save") {
       bound.save_template = single_word(stage);
       if (bound.save_template.empty()) {
@@ -80,18 +120,32 @@ Pipeline bind(const Script& script) {
         throw error_at(script, stage.span,
                        stage.name + " makes an image: it can only be the first stage");
       }
-      bound.call.emplace(*op, match_arguments(script, stage, *op), script.text, script.origin,
-                         stage.span);
+      bound.measured_as = take_measured_name(script, stage, pipeline, names);
+      auto values = match_arguments(script, stage, *op);
+      for (auto& [parameter, value] : values) {
+        // What an expression names may be measured numbers.
+        std::erase_if(value.operands, [&](const std::string& name) {
+          return !value.text.empty() && names.numbers.contains(name.substr(0, name.find('.')));
+        });
+        for (const std::string& name : value.operands) {
+          if (name.find('.') == name.npos) continue;
+          throw error_at(script, value.span,
+                         std::string(op->name) + ": there is no number '" + name +
+                             "'; `mean2 as m` makes one");
+        }
+      }
+      bound.call.emplace(*op, std::move(values), script.text, script.origin, stage.span);
       for (const Parameter& p : op->parameters) {
         for (const std::string& name : bound.call->value(p.name).operands) {
           const auto& needed = pipeline.operands;
-          if (!kept.contains(name) &&
+          if (!names.images.contains(name) &&
               std::find(needed.begin(), needed.end(), name) == needed.end()) {
             pipeline.operands.push_back(name);
           }
         }
       }
     }
+    if (!bound.measured_as.empty()) names.numbers.insert(bound.measured_as);
     pipeline.stages.push_back(std::move(bound));
   }
   return pipeline;

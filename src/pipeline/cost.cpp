@@ -48,6 +48,9 @@ class Cost {
   double operator()(const Diffuse&) const { return whole; }
   double operator()(const Label&) const { return whole; }
   double operator()(const Resample&) const { return whole; }
+  double operator()(const Morph&) const { return whole; }
+  double operator()(const Flood&) const { return whole; }
+  double operator()(const Entropy&) const { return whole; }
 
  private:
   static constexpr double whole = 100;

@@ -60,14 +60,25 @@ struct Words {
   std::string operator()(const Diffuse&) const { return "floyd-steinberg"; }
   std::string operator()(const Label& l) const {
     static constexpr const char* names[] = {"components", "large",       "holes", "maxima",
-                                            "minima",     "reconstruct", "reach"};
+                                            "minima",     "reconstruct", "reach", "areas"};
     return fmt::format("{} {}-connected", names[static_cast<int>(l.kind)], l.connectivity);
   }
   std::string operator()(const Resample& r) const {
-    static constexpr const char* methods[] = {"nearest", "bilinear", "bicubic"};
+    static constexpr const char* methods[] = {"nearest",  "bilinear", "bicubic",
+                                              "lanczos2", "lanczos3", "box"};
     return methods[static_cast<int>(r.method)];
   }
+  std::string operator()(const Morph& m) const {
+    return m.in_fields ? "in fields" : fmt::format("{} of 3x3", m.tables.size());
+  }
+  std::string operator()(const Flood& f) const {
+    return fmt::format("{}-connected", f.connectivity);
+  }
+  std::string operator()(const Entropy& e) const {
+    return fmt::format("{}x{}", e.mask.height, e.mask.width);
+  }
   std::string operator()(const Window& w) const {
+    if (w.tiles_across > 0) return fmt::format("{}x{} tiles", w.tiles_down, w.tiles_across);
     return w.border == Border::absent ? "inside" : std::string(name_of(w.border));
   }
 
@@ -125,6 +136,17 @@ std::string describe(const Step& step) {
   return images + (stored ? " -> the image + " : " -> ") + measures;
 }
 
+std::vector<StepWords> words_of(const Plan& plan) {
+  std::vector<StepWords> all;
+  for (const Step& step : plan.steps) {
+    StepWords words{describe(step), {}, {}, bytes_per_pixel(step), step.apart};
+    for (const ValueId input : step.inputs) words.reads.push_back(value_name(plan, input));
+    for (const int stage : step.stages) words.stages.push_back(stage + 1);
+    all.push_back(std::move(words));
+  }
+  return all;
+}
+
 std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfused,
                     const DeviceKernels* kernels) {
   std::string out = fmt::format("input: {}\n", to_string(plan.values[0].type));
@@ -139,20 +161,14 @@ std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfu
   }
   out += "\nsteps:\n";
   if (plan.steps.empty()) out += "  none: the image goes through as it is\n";
-  for (size_t s = 0; s < plan.steps.size(); ++s) {
-    const Step& step = plan.steps[s];
-    out += fmt::format("  {:2}  {}\n", s + 1, describe(step));
-    std::string reads, stages;
-    for (const ValueId input : step.inputs) {
-      if (!reads.empty()) reads += ", ";
-      reads += value_name(plan, input);
-    }
-    for (const int stage : step.stages) {
-      if (!stages.empty()) stages += ", ";
-      stages += std::to_string(stage + 1);
-    }
-    out += fmt::format("      for stage {}; reads {}; {} bytes a pixel\n", stages,
-                       reads.empty() ? "nothing" : reads, number_text(bytes_per_pixel(step)));
+  const std::vector<StepWords> steps = words_of(plan);
+  for (size_t s = 0; s < steps.size(); ++s) {
+    const StepWords& step = steps[s];
+    out += fmt::format("  {:2}  {}\n", s + 1, step.what);
+    out += fmt::format(
+        "      for stage {}; reads {}; {} bytes a pixel\n", fmt::join(step.stages, ", "),
+        step.reads.empty() ? "nothing" : fmt::format("{}", fmt::join(step.reads, ", ")),
+        number_text(step.bytes_per_pixel));
     if (!step.apart.empty()) out += fmt::format("      apart, because {}\n", step.apart);
     if (kernels == nullptr) continue;
     for (const std::string& line : kernels->steps[s]) out += fmt::format("      {}\n", line);

@@ -20,6 +20,16 @@ struct DeviceKernels {
 std::string explain(const Pipeline& pipeline, const Plan& plan, const Plan& unfused,
                     const DeviceKernels* kernels = nullptr);
 
+// What `impipe plan` shows, in parts.
+struct StepWords {
+  std::string what;                // its nodes
+  std::vector<std::string> reads;  // "the input", "step 1", ":a"
+  std::vector<int> stages;         // from 1
+  double bytes_per_pixel = 0;
+  std::string apart;  // why it was not fused; may be empty
+};
+std::vector<StepWords> words_of(const Plan& plan);
+
 // A node in a few words: "separable 7x7 replicate".
 std::string describe(const Node& node);
 

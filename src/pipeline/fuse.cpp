@@ -39,6 +39,7 @@ std::set<ValueId> live_values(const Plan& plan) {
   for (const PlanSave& save : plan.saves) live.insert(save.value);
   for (const PlanColumn& column : plan.columns) live.insert(column.value);
   if (plan.last_measurement) live.insert(*plan.last_measurement);
+  for (const ValueId value : object_images(plan)) live.insert(value);
   for (auto step = plan.steps.rbegin(); step != plan.steps.rend(); ++step) {
     if (live.contains(step->outputs.front())) live.insert(step->inputs.begin(), step->inputs.end());
   }
@@ -75,6 +76,10 @@ Plan without_repeats(const Plan& plan) {
   for (PlanSave& save : out.saves) save.value = same[save.value];
   for (PlanColumn& column : out.columns) column.value = same[column.value];
   if (out.last_measurement) out.last_measurement = same[*out.last_measurement];
+  if (out.objects) {
+    out.objects->labels = same[out.objects->labels];
+    if (out.objects->intensities) out.objects->intensities = same[*out.objects->intensities];
+  }
   for (PlanValue& value : out.values) value.measured_image = same[value.measured_image];
   return out;
 }
@@ -180,7 +185,9 @@ class Fuser {
         continue;
       }
       std::string reason;
+      const std::vector<ValueId> objects = object_images(plan_);
       if ((plan_.writes_image && value == plan_.result) ||
+          std::find(objects.begin(), objects.end(), value) != objects.end() ||
           std::any_of(plan_.saves.begin(), plan_.saves.end(),
                       [&](const PlanSave& save) { return save.value == value; })) {
         reason = "its result is written";

@@ -70,6 +70,10 @@ Plan lower(const Pipeline& pipeline, const ImageType& input,
     } else if (stage.call->op().lower != nullptr) {
       try {
         lower_operator(*stage.call, builder, options);
+        if (!stage.measured_as.empty()) {
+          const std::string why_not = builder.keep_measured(stage.measured_as);
+          if (!why_not.empty()) stage.call->fail(why_not);
+        }
       } catch (const PlanTooLarge& error) {
         stage.call->fail(error.what());
       }

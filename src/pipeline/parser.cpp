@@ -214,13 +214,14 @@ Matrix Parser::matrix() {
       in_row = false;
     } else {
       const std::string_view text = run(at_);
-      if (!is_number(text)) {
+      const std::optional<double> special = special_number(text);
+      if (!special && !is_number(text)) {
         fail_here(text.find('/') != text.npos && is_number(text.substr(0, text.find('/')))
                       ? "only a whole matrix can be divided: [1 2; 3 4]/10"
                       : shown(at_) + " is not a number; a matrix is written [1 2; 3 4]");
       }
       if (!in_row) row_begin = at_;
-      out.elements.push_back(number(at_, text));
+      out.elements.push_back(special ? *special : number(at_, text));
       in_row = true;
       after_comma = false;
       at_ += text.size();

@@ -13,6 +13,7 @@ namespace impipe::pipeline {
 struct BoundStage {
   std::optional<Call> call;   // an operator
   std::string keep_as;        // `as NAME`
+  std::string measured_as;    // of an operator that measures: `mean2 as NAME`
   std::string save_template;  // `save TEMPLATE`
   Span span;
   std::string text;  // canonical, for reports

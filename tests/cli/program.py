@@ -3,6 +3,7 @@
 The program is found through the variable IMPIPE; each test starts in an empty folder.
 """
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -26,11 +27,18 @@ RUN_TIMEOUT = 600 if SANITIZED else 100  # seconds; sanitizer builds are slow
 LONG_SHAPE = (60, 500) if SANITIZED else (500, 600)  # medfilt2 9 takes a while for these
 
 
+END_LINE = r"^impipe: [\d,]+ files? in [\d.]+ s(?: -> .*|, in place)\n"
+
+
 class Result:
     """What a finished run left behind."""
 
     def __init__(self, code, out, err, peak_kib):
-        self.code, self.out, self.err, self.peak_kib = code, out, err, peak_kib
+        self.code, self.out, self.peak_kib = code, out, peak_kib
+        # The line that ends a run over several files tells the time, and is apart.
+        ends = re.findall(END_LINE, err, re.MULTILINE)
+        self.end = ends[0] if ends else ""
+        self.err = re.sub(END_LINE, "", err, flags=re.MULTILINE)
 
     def lines(self):
         return self.out.splitlines()

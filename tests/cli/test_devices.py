@@ -98,10 +98,6 @@ class Devices(ProgramTest):
         profile = json.loads(run.err)
         self.assertGreater(profile["kernels_compiled"], 0)
         self.assertGreater(profile["kernels_wait_s"], 0)
-        parts = (sum(step["seconds"] for step in profile["steps"]) + profile["transfer_s"]
-                 + profile["kernels_wait_s"])
-        self.assertAlmostEqual(parts + profile["host_s"], profile["compute_s"], places=6)
-        self.assertGreater(profile["host_s"], -1e-4)  # of another clock
         self.assertLess(sum(step["seconds"] for step in profile["steps"]),
                         profile["kernels_wait_s"])
 

@@ -122,8 +122,8 @@ class TiffSamples(Formats):
             self.equal(np.asarray(picture), stored.astype("<f4"))
         result = self.impipe(IDENTITY, "in/a.tif", "-o", "out.png", code=1)
         self.assertEqual(result.err, "impipe: in/a.tif: encode: cannot write PNG of class uint16: "
-                         "a distance or label image has no white; add `mat2gray`, or write .npy, "
-                         ".tif or .pfm\n")
+                         "a distance or label image has no white; add `mat2gray`, give -d uint16 "
+                         "if its values fit, or write .npy, .tif or .pfm\n")
 
     def test_floats_of_16_32_and_64_bits(self):
         values = np.array([[-1.5, 0, 0.25], [1, 1000, 6e-8]])

@@ -128,9 +128,9 @@ const Row rows[] = {
      "pipeline:1:10: imdilate: a line is written line,length,degrees\n"
      "  imdilate line,3\n"
      "           ^^^^^^"},
-    {"imdilate disk,3,4", uint8,
-     "pipeline:1:10: imdilate: only the exact disk,radius,0 is known, not MATLAB's approximations\n"
-     "  imdilate disk,3,4\n"
+    {"imdilate disk,3,5", uint8,
+     "pipeline:1:10: imdilate: a disk of lines has 4, 6 or 8 of them; disk,radius is exact\n"
+     "  imdilate disk,3,5\n"
      "           ^^^^^^^^"},
     {"imopen octagon,4", uint8,
      "pipeline:1:8: imopen: the radius of an octagon is a multiple of 3\n"

@@ -111,7 +111,7 @@ class Table {
 
   void add_resize(Resample::Method method, bool antialias, PixelClass cls, int channels,
                   const std::vector<double>& how) {
-    const char* const names[] = {"nearest", "bilinear", "bicubic"};
+    const char* const names[] = {"nearest", "bilinear", "bicubic", "lanczos2", "lanczos3", "box"};
     add("resample " + std::string(names[static_cast<int>(method)]) + " " +
             std::string(name_of(cls)),
         {image(cls, channels)},
@@ -124,8 +124,38 @@ class Table {
               {40, 0, 0.8, -0.6, 1.3, 0.6, 0.8, -2.1, 1, 1}, cls, channels)});
   }
 
+  // Arguments: the place of the centre and the turn; 0.001 and 0.002 tilt a projective one.
+  void add_map(Resample::Kind kind, Resample::Method method, Resample::Beside beside,
+               Resample::View view, PixelClass cls) {
+    std::vector<double> how{0, 0, 0.8, -0.6, 0, 0.6, 0.8, 0, 1};
+    if (kind == Resample::Kind::projective) how.insert(how.end(), {0.001, 0.002, 1});
+    how.push_back(1);
+    add("resample map " + std::to_string(static_cast<int>(method)) + " " +
+            std::to_string(static_cast<int>(beside)) + " " + std::string(name_of(cls)),
+        {image(cls, 1)},
+        {node(Resample{kind, method, false, beside, view}, {input(0)}, how, cls, 1)});
+  }
+
+  void add_maps() {
+    using enum Resample::Kind;
+    using enum Resample::Method;
+    using Beside = Resample::Beside;
+    using View = Resample::View;
+    add_map(affine, nearest, Beside::on_image, View::turned, PixelClass::uint8);
+    add_map(affine, bilinear, Beside::on_image, View::given, PixelClass::logical);
+    add_map(affine, bicubic, Beside::on_image, View::turned, PixelClass::single);
+    add_map(affine, bicubic, Beside::filled, View::all, PixelClass::uint16);
+    add_map(projective, bilinear, Beside::filled, View::given, PixelClass::uint8);
+    add_map(projective, nearest, Beside::filled, View::given, PixelClass::single);
+    add_map(projective, bicubic, Beside::filled, View::given, PixelClass::uint8);
+  }
+
   void add_uncommon_resamples() {
     using Method = Resample::Method;
+    add_maps();
+    add_resize(Method::lanczos2, true, PixelClass::uint8, 1, {0, 0, 0.4, 1.7});
+    add_resize(Method::lanczos3, false, PixelClass::single, 1, {20, 30, 0, 0});
+    add_resize(Method::box, true, PixelClass::uint16, 1, {0, 0, 0.3, 0.2});
     add_resize(Method::bilinear, true, PixelClass::logical, 1, {0, 0, 2.6, 0.6});
     // Columns that local memory does not hold.
     add_resize(Method::bicubic, true, PixelClass::uint8, 3, {0, 0, 0.015, 2});

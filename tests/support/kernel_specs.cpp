@@ -473,6 +473,7 @@ class Table {
         for (const int conn : {4, 8}) {
           add_label(Label::Kind::components, conn, PixelClass::single);
           add_label(Label::Kind::large, conn, bits, {number(5)});
+          add_label(Label::Kind::first_areas, conn, PixelClass::single);
         }
         add_label(Label::Kind::holes, 4, cls);
         add_label(Label::Kind::reconstruct, 8, cls);
@@ -494,6 +495,33 @@ class Table {
         add_label(Label::Kind::reconstruct, 8, cls);
         break;
     }
+  }
+
+  // Tables of windows, floods and entropies.
+  void add_windows_and_floods() {
+    const auto byte = PixelClass::uint8;
+    Morph::Table border, single;
+    for (std::size_t k = 0; k < border.size(); ++k) {
+      border[k] = (k & 0b000010000) != 0 && (k & 0b010101010) != 0b010101010;
+      single[k] = (k & 0b000010000) != 0 && k % 7 != 0;
+    }
+    const auto add_morph = [&](const char* name, Morph morph, double times) {
+      add(std::string("morph ") + name, {image(PixelClass::logical, 1)},
+          {node(std::move(morph), {input(0)}, {number(times)}, PixelClass::logical, 1)});
+    };
+    add_morph("one", {.tables = {single}}, 3);
+    add_morph("two until the end", {.tables = {border, single}, .outside = true}, 300);
+    add_morph("fields", {.tables = {border, single}, .in_fields = true}, 400);
+    for (const PixelClass cls : {byte, PixelClass::uint16}) {
+      add("flood " + std::string(name_of(cls)), {image(cls, 1), image(PixelClass::single, 1)},
+          {node(Flood{cls == byte ? 8 : 4}, {input(0), input(1)}, {}, PixelClass::single, 1)});
+    }
+    const Mask mask{
+        .width = 3, .height = 2, .origin_x = 1, .origin_y = 0, .cells = {1, 0, 1, 0, 1, 1}};
+    add("entropy uint8", {image(byte, 1)},
+        {node(Entropy{mask}, {input(0)},
+              {number(0), number(0), number(8589934592), number(20422738493), number(34359738368)},
+              PixelClass::single, 1)});
   }
 
   // Chains as fusion makes them.
@@ -564,6 +592,7 @@ std::vector<SpecCase> make_table() {
   table.add_distances();
   table.add_diffusions();
   table.add_projections();
+  table.add_windows_and_floods();
   table.add_chains(PixelClass::uint8, 1, " uint8 x1");
   table.add_chains(PixelClass::uint8, 3, " uint8 x3");
   table.add_chains(PixelClass::single, 1, " single x1");

@@ -5,6 +5,7 @@
 
 #include "backends/cpu/device.hpp"
 #include "backends/cpu/simd/level.hpp"
+#include "core/object_table.hpp"
 #include "core/thread_pool.hpp"
 #include "engine/executor.hpp"
 #include "engine/session.hpp"
@@ -47,6 +48,11 @@ Ran ran(engine::Outcome outcome, const engine::Program& program) {
           .measurement = std::move(outcome.last_measurement.numbers),
           .steps = static_cast<int>(program.plan.steps.size())};
   for (const PlanColumn& column : program.plan.columns) out.names.push_back(column.name);
+  if (program.plan.objects) {
+    const auto columns = object_columns(program.plan.objects->intensities.has_value()).size();
+    out.measurement = {static_cast<double>(outcome.objects.size() / columns)};
+    out.measurement.insert(out.measurement.end(), outcome.objects.begin(), outcome.objects.end());
+  }
   return out;
 }
 

@@ -17,7 +17,8 @@ struct Ran {
   HostImage image;                 // no pixels when the pipeline ends in a measurement
   std::vector<std::string> names;  // of the columns
   std::vector<double> columns;
-  std::vector<double> measurement;  // the last one, [channels][values]
+  // The last one, [channels][values]; of an object table how many rows, then those.
+  std::vector<double> measurement;
   int steps = 0;
 };
 

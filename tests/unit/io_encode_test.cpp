@@ -196,7 +196,7 @@ TEST(Encode, AnImageWithoutWhiteNeedsAFloatFormat) {
   };
   EXPECT_EQ(message(Format::png, PixelClass::uint8),
             "cannot write PNG of class uint8: a distance or label image has no white; add "
-            "`mat2gray`, or write .npy, .tif or .pfm");
+            "`mat2gray`, give -d uint16 if its values fit, or write .npy, .tif or .pfm");
   EXPECT_EQ(message(Format::tiff, PixelClass::single), "written");
   EXPECT_EQ(message(Format::png, PixelClass::single), "PNG cannot hold single pixels");
   const HostImage back = decode(encode(distances, {}, Format::pfm, PixelClass::single).bytes).image;

@@ -105,13 +105,9 @@ class CpuQueue final : public Queue {
 
   void run(const Kernel& kernel, const Launch& launch) override {
     ++launches_;
-    std::vector<StepValue> inputs, outputs;
-    for (const DeviceValue& value : launch.inputs) inputs.push_back(step_value(value));
-    for (const DeviceValue& value : launch.outputs) outputs.push_back(step_value(value));
-    if (const auto baseline = static_cast<const CpuKernel&>(kernel).baseline) {
-      return run_baseline(*baseline, *inputs.front().planes, outputs.front(), pool_);
-    }
-    run_step(*launch.spec, inputs, outputs, pool_, scratches_, level_);
+    const double begin = noting_ ? steady_seconds() : 0;
+    give(kernel, launch);
+    if (noting_) notes_.push_back({.tag = tag_, .begin = begin, .end = steady_seconds()});
   }
 
   void wait() override {}  // run returns when the work is done
@@ -121,6 +117,16 @@ class CpuQueue final : public Queue {
   }
 
  private:
+  void give(const Kernel& kernel, const Launch& launch) {
+    std::vector<StepValue> inputs, outputs;
+    for (const DeviceValue& value : launch.inputs) inputs.push_back(step_value(value));
+    for (const DeviceValue& value : launch.outputs) outputs.push_back(step_value(value));
+    if (const auto baseline = static_cast<const CpuKernel&>(kernel).baseline) {
+      return run_baseline(*baseline, *inputs.front().planes, outputs.front(), pool_);
+    }
+    run_step(*launch.spec, inputs, outputs, pool_, scratches_, level_);
+  }
+
   ThreadPool& pool_;
   ScratchPool& scratches_;
   CpuLevel level_;

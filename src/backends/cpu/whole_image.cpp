@@ -5,8 +5,11 @@
 #include <string>
 #include <variant>
 
+#include "backends/cpu/components/flood.hpp"
 #include "backends/cpu/components/label.hpp"
+#include "backends/cpu/components/morph.hpp"
 #include "backends/cpu/geometry/resample.hpp"
+#include "backends/cpu/neighbourhood/entropy.hpp"
 #include "backends/cpu/transform/backproject.hpp"
 #include "backends/cpu/transform/diffuse.hpp"
 #include "backends/cpu/transform/distance.hpp"
@@ -41,6 +44,9 @@ struct WholeImage {
   void operator()(const Label& l) const {
     run_label(l, arguments.last(), images, out, pool, level);
   }
+  void operator()(const Morph& m) const { run_morph(m, arguments.in_double[0], in, out, pool); }
+  void operator()(const Flood& f) const { run_flood(f, in, *images.at(1), out); }
+  void operator()(const Entropy& e) const { run_entropy(e, arguments.in_double, in, out, pool); }
   void operator()(const Resample&) const {
     run_resample(node, in, arguments.last(), out, pool, level);
   }

@@ -102,6 +102,10 @@ class CudaDevice final : public jit::GpuDevice {
   double measure_copy() override {
     return CudaQueue(context_, memory_, staging_, pool_).measure_copy();
   }
+  LinkSpeed measure_link() override {
+    return CudaQueue(context_, memory_, staging_, pool_).measure_link();
+  }
+  std::int64_t peak_memory() const override { return memory_->peak(); }
 
  private:
   std::unique_ptr<Kernel> load(jit::Program program, const std::string& title) override {

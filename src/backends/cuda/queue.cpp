@@ -37,6 +37,7 @@ CudaQueue::CudaQueue(std::shared_ptr<const DeviceContext> context,
 CudaQueue::~CudaQueue() {
   context_->use();
   driver().api.stream_wait(stream_);
+  events_.clear();
   driver().api.stream_destroy(stream_);
 }
 
@@ -66,6 +67,7 @@ std::shared_ptr<DevicePlane> CudaQueue::upload_stack(std::span<const Planes> ima
   const std::int64_t all = height * static_cast<std::int64_t>(channels * images.size());
   const std::int64_t rows =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(largest_piece) / stride);
+  const std::size_t begin = mark();
   for (std::int64_t y = 0; y < all; y += rows) {
     const std::int64_t count = std::min(rows, all - y);
     StagingPool::Lease piece = staging_->take(static_cast<std::size_t>(count * stride));
@@ -80,6 +82,7 @@ std::shared_ptr<DevicePlane> CudaQueue::upload_stack(std::span<const Planes> ima
           "cuMemcpyHtoDAsync");
     piece.record(stream_);
   }
+  note(Activity::Kind::upload, begin, static_cast<double>(all * stride));
   return made;
 }
 
@@ -106,6 +109,7 @@ std::vector<Planes> CudaQueue::download_stack(const DevicePlane& device_images) 
     });
   };
   std::optional<Piece> before;
+  const std::size_t begin = mark();
   for (std::int64_t y = 0; y < all; y += rows) {
     const std::int64_t count = std::min(rows, all - y);
     const auto bytes = static_cast<std::size_t>(count * stride);
@@ -123,7 +127,9 @@ std::vector<Planes> CudaQueue::download_stack(const DevicePlane& device_images) 
     if (before) copy_out(*before);
     before.emplace(std::move(*lease), y, count);
   }
+  note(Activity::Kind::download, begin, static_cast<double>(all * stride));
   if (before) copy_out(*before);
+  if (noting_) noted_.back().host_end = steady_seconds();
   std::vector<Planes> images;
   for (auto plane = planes.begin(); plane != planes.end(); plane += from.channels()) {
     images.emplace_back(plane, plane + from.channels());
@@ -138,6 +144,7 @@ std::vector<double> CudaQueue::download(const DeviceMeasure& measure) {
   const std::size_t bytes = numbers.size() * sizeof(double);
   if (bytes == 0) return numbers;
   auto* to = reinterpret_cast<std::byte*>(numbers.data());
+  const std::size_t begin = mark();
   for (std::size_t done = 0; done < bytes; done += largest_piece) {
     const std::size_t count = std::min(bytes - done, largest_piece);
     const StagingPool::Lease piece = staging_->take(count);
@@ -148,6 +155,7 @@ std::vector<double> CudaQueue::download(const DeviceMeasure& measure) {
     wait();
     std::memcpy(to + done, piece.data(), count);
   }
+  note(Activity::Kind::download, begin, static_cast<double>(bytes));
   return numbers;
 }
 
@@ -180,26 +188,53 @@ std::uint64_t CudaQueue::filled(std::span<const std::byte> contents,
   return blocks.back().handle();
 }
 
-void CudaQueue::run(const Kernel& kernel, const Launch& launch) {
-  this->launch(kernel, launch, nullptr);
+std::size_t CudaQueue::mark() {
+  if (!noting_) return 0;
+  if (marks_ == events_.size()) events_.emplace_back(0u);
+  check(driver().api.event_record(events_[marks_].get(), stream_), "cuEventRecord");
+  return marks_++;
 }
 
-double CudaQueue::timed_run(const Kernel& kernel, const Launch& launch) {
+void CudaQueue::note(Activity::Kind kind, std::size_t begin, double bytes) {
+  if (noting_) noted_.push_back({kind, tag_, bytes, begin, mark(), 0});
+}
+
+void CudaQueue::begin_notes() {
   context_->use();
-  const OwnedEvent start(0u);
-  this->launch(kernel, launch, &start);
-  check(driver().api.event_record(now_->get(), stream_), "cuEventRecord");
-  return seconds_between(start, *now_);
+  Queue::begin_notes();
+  marks_ = 0;
+  noted_.clear();
+  if (origin_) return;
+  // The host learns of a mark a little after it was reached: the least of a few.
+  constexpr int tries = 3;
+  for (int i = 0; i < tries; ++i) {
+    const double device = time();
+    const double origin = steady_seconds() - device;
+    origin_ = std::min(origin_.value_or(origin), origin);
+  }
 }
 
-void CudaQueue::launch(const Kernel& kernel, const Launch& launch, const OwnedEvent* before) {
+std::vector<Activity> CudaQueue::take_notes() {
+  context_->use();
+  noting_ = false;
+  for (const Noted& noted : noted_) {
+    const OwnedEvent& begin = events_[noted.begin];
+    const double from = *origin_ + seconds_between(*start_, begin);
+    const double to = from + seconds_between(begin, events_[noted.end]);
+    notes_.push_back({noted.kind, noted.tag, from, std::max(to, noted.host_end), noted.bytes});
+  }
+  noted_.clear();
+  return std::exchange(notes_, {});
+}
+
+// What runs is timed by marks in the stream. The device is still busy with the image's upload or
+// the step before when they are given, so that a launch's way to the device is not in them.
+void CudaQueue::run(const Kernel& kernel, const Launch& launch) {
   context_->use();
   const auto& compiled = static_cast<const CudaKernel&>(kernel);
   PreparedLaunch work = prepared(compiled.program(), launch);
   std::vector<std::byte>& given = work.plan.parameters;
-  if (before != nullptr) {
-    check(driver().api.event_record(before->get(), stream_), "cuEventRecord");
-  }
+  const std::size_t begin = mark();
   for (const jit::Pass& pass : work.plan.passes) {
     std::vector<std::uint64_t> pointers = buffers_of(pass, launch, work);
     std::vector<void*> parameters;
@@ -220,6 +255,7 @@ void CudaQueue::launch(const Kernel& kernel, const Launch& launch, const OwnedEv
           ("launch of " + name).c_str());
     ++launches_;
   }
+  note(Activity::Kind::kernel, begin);
 }
 
 void CudaQueue::wait() {
@@ -236,6 +272,34 @@ double CudaQueue::measure_copy() {
           "cuMemcpyDtoDAsync");
     return time() - start;
   });
+}
+
+LinkSpeed CudaQueue::measure_link() {
+  context_->use();
+  constexpr int pieces = 16, runs = 4;
+  constexpr double bytes = pieces * static_cast<double>(largest_piece);
+  const StagingPool::Lease piece = staging_->take(largest_piece);
+  const jit::MemoryBlock block = take(largest_piece);
+  const auto speed = [&](auto&& copy) {
+    double best = 0;
+    for (int run = 0; run < runs; ++run) {
+      const double start = time();
+      for (int i = 0; i < pieces; ++i) copy();
+      best = std::max(best, bytes / std::max(time() - start, 1e-9));
+    }
+    return best;
+  };
+  const Driver& api = driver().api;
+  LinkSpeed link;
+  link.up = speed([&] {
+    check(api.copy_to_device(block.handle(), piece.data(), largest_piece, stream_),
+          "cuMemcpyHtoDAsync");
+  });
+  link.down = speed([&] {
+    check(api.copy_to_host(piece.data(), block.handle(), largest_piece, stream_),
+          "cuMemcpyDtoHAsync");
+  });
+  return link;
 }
 
 double CudaQueue::seconds_between(const OwnedEvent& start, const OwnedEvent& end) const {

@@ -1,6 +1,7 @@
 // A lane of work on a CUDA device: a stream and its clock.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <list>
 #include <memory>
@@ -27,18 +28,30 @@ class CudaQueue final : public jit::GpuQueue {
   std::vector<double> download(const DeviceMeasure& measure) override;
   using GpuQueue::download;
   void run(const Kernel& kernel, const Launch& launch) override;
-  double timed_run(const Kernel& kernel, const Launch& launch) override;
+  void begin_notes() override;
+  std::vector<Activity> take_notes() override;
   void wait() override;
   double time() override;
   // By a graph of the launches, started as one.
   std::vector<double> time_of(const std::function<void()>& give, int times) override;
   // See Device.
   double measure_copy();
+  LinkSpeed measure_link();
 
  private:
+  // Work between two marks.
+  struct Noted {
+    Activity::Kind kind;
+    int tag;
+    double bytes;
+    std::size_t begin, end;  // places in events_
+    double host_end;         // on the steady clock, when the host has a part after `end`; or 0
+  };
+  // A point in the stream's work that `take_notes` tells the time of: its place in events_.
+  std::size_t mark();
+  // What was given since `begin`.
+  void note(Activity::Kind kind, std::size_t begin, double bytes = 0);
   double seconds_between(const OwnedEvent& start, const OwnedEvent& end) const;
-  // before: recorded when nothing but the kernels is left to launch; or null.
-  void launch(const Kernel& kernel, const Launch& launch, const OwnedEvent* before);
   void copy_in(DevicePointer to, std::span<const std::byte> bytes);
   void clear(std::uint64_t handle, std::int64_t bytes) override;
   std::uint64_t filled(std::span<const std::byte> contents,
@@ -52,6 +65,10 @@ class CudaQueue final : public jit::GpuQueue {
   ThreadPool& pool_;
   Stream stream_ = nullptr;
   std::optional<OwnedEvent> start_, now_;
+  std::deque<OwnedEvent> events_;  // of marks; they are used again
+  std::size_t marks_ = 0;
+  std::vector<Noted> noted_;
+  std::optional<double> origin_;  // of start_, on the host's steady clock
   // While a graph is recorded: what its copies read when it runs.
   bool recording_ = false;
   std::list<std::vector<std::byte>> recorded_;

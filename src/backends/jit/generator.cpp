@@ -78,6 +78,9 @@ class Generator {
     void operator()(const Project&) const { write_project(to, n); }
     void operator()(const Backproject&) const { write_backproject(to, n); }
     void operator()(const Label&) const { write_label(to, n); }
+    void operator()(const Morph&) const { write_morph(to, n); }
+    void operator()(const Flood&) const { write_flood(to, n); }
+    void operator()(const Entropy&) const { write_entropy(to, n); }
     template <OneOf<Point, Permute, Window, Resample, Stencil, Separable, Extremum, Rank, Reduce,
                     Histogram>
                   Other>

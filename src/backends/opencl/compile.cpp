@@ -78,6 +78,7 @@ OpenClKernel::OpenClKernel(cl_context context, cl_device_id device, const Target
     entries.push_back(cl.clCreateKernel(built_, name.c_str(), &code));
     check(code, "the kernel " + name);
   }
+  launched.resize(entries.size());
 }
 
 OpenClKernel::~OpenClKernel() {

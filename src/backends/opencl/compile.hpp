@@ -25,8 +25,9 @@ class OpenClKernel final : public Kernel {
   ~OpenClKernel() override;
 
   jit::Program program;
-  std::vector<cl_kernel> entries;  // one a program.entries
-  mutable std::mutex mutex;        // arguments are part of a cl_kernel: one launch at a time
+  std::vector<cl_kernel> entries;      // one a program.entries
+  mutable std::mutex mutex;            // arguments are part of a cl_kernel: one launch at a time
+  mutable std::vector<bool> launched;  // one an entry, guarded by `mutex`
 
  private:
   // Whether the driver takes it.

@@ -146,6 +146,10 @@ class OpenClDevice final : public jit::GpuDevice {
   double measure_copy() override {
     return OpenClQueue(context_, device_, info().is_gpu, memory_).measure_copy();
   }
+  LinkSpeed measure_link() override {
+    return OpenClQueue(context_, device_, info().is_gpu, memory_).measure_link();
+  }
+  std::int64_t peak_memory() const override { return memory_->peak(); }
 
  private:
   std::unique_ptr<Kernel> load(jit::Program program, const std::string& title) override {

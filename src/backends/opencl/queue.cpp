@@ -1,7 +1,16 @@
 // One lane of work on an OpenCL device.
 #include "backends/opencl/queue.hpp"
 
+#include <algorithm>
+
 namespace impipe::opencl {
+namespace {
+
+double bytes_of_rows(const Plane& plane) {
+  return static_cast<double>(plane.row_bytes() * plane.size().height);
+}
+
+}  // namespace
 
 OpenClQueue::OpenClQueue(cl_context context, cl_device_id device, bool is_gpu,
                          std::shared_ptr<jit::MemoryPool> memory)
@@ -14,6 +23,7 @@ OpenClQueue::OpenClQueue(cl_context context, cl_device_id device, bool is_gpu,
 
 OpenClQueue::~OpenClQueue() {
   calls()->clFinish(queue_);
+  forget_notes();
   calls()->clReleaseCommandQueue(queue_);
 }
 
@@ -29,10 +39,10 @@ std::shared_ptr<DevicePlane> OpenClQueue::upload_stack(std::span<const Planes> i
   const auto write = [&](const Plane& from, std::size_t place) {
     const std::size_t start[3] = {0, 0, 0}, to[3] = {0, place * height, 0};
     const std::size_t region[3] = {static_cast<std::size_t>(from.row_bytes()), height, 1};
-    check(calls()->clEnqueueWriteBufferRect(queue_, buffer_of(made.handle()), CL_TRUE, to, start,
-                                            region, static_cast<std::size_t>(made.stride()), 0,
-                                            static_cast<std::size_t>(from.stride()), 0, from.row(0),
-                                            0, nullptr, nullptr),
+    check(calls()->clEnqueueWriteBufferRect(
+              queue_, buffer_of(made.handle()), CL_TRUE, to, start, region,
+              static_cast<std::size_t>(made.stride()), 0, static_cast<std::size_t>(from.stride()),
+              0, from.row(0), 0, nullptr, note(Activity::Kind::upload, bytes_of_rows(from))),
           "an upload");
   };
   std::size_t place = 0;
@@ -49,10 +59,10 @@ std::vector<Planes> OpenClQueue::download_stack(const DevicePlane& images) {
   const auto read = [&](std::size_t place, Plane& plane) {
     const std::size_t start[3] = {0, place * height, 0}, to[3] = {0, 0, 0};
     const std::size_t region[3] = {static_cast<std::size_t>(plane.row_bytes()), height, 1};
-    check(calls()->clEnqueueReadBufferRect(queue_, buffer_of(from.handle()), CL_TRUE, start, to,
-                                           region, static_cast<std::size_t>(from.stride()), 0,
-                                           static_cast<std::size_t>(plane.stride()), 0,
-                                           plane.row(0), 0, nullptr, nullptr),
+    check(calls()->clEnqueueReadBufferRect(
+              queue_, buffer_of(from.handle()), CL_TRUE, start, to, region,
+              static_cast<std::size_t>(from.stride()), 0, static_cast<std::size_t>(plane.stride()),
+              0, plane.row(0), 0, nullptr, note(Activity::Kind::download, bytes_of_rows(plane))),
           "a download");
   };
   std::size_t place = 0;
@@ -70,30 +80,20 @@ std::vector<double> OpenClQueue::download(const DeviceMeasure& measure) {
       static_cast<std::size_t>(measure.count() * measure.channels() * measure.values()));
   if (out.empty()) return out;
   const std::uint64_t from = static_cast<const jit::PooledMeasure&>(measure).handle();
-  check(calls()->clEnqueueReadBuffer(queue_, buffer_of(from), CL_TRUE, 0,
-                                     out.size() * sizeof(double), out.data(), 0, nullptr, nullptr),
-        "a download");
+  const auto bytes = static_cast<double>(out.size() * sizeof(double));
+  check(
+      calls()->clEnqueueReadBuffer(queue_, buffer_of(from), CL_TRUE, 0, out.size() * sizeof(double),
+                                   out.data(), 0, nullptr, note(Activity::Kind::download, bytes)),
+      "a download");
   return out;
 }
 
 void OpenClQueue::run(const Kernel& kernel, const Launch& launch) {
-  this->launch(kernel, launch, nullptr);
-}
-
-double OpenClQueue::timed_run(const Kernel& kernel, const Launch& launch) {
-  cl_event start = nullptr;
-  this->launch(kernel, launch, &start);
-  const double end = clock();
-  return end - time_at(start);
-}
-
-void OpenClQueue::launch(const Kernel& kernel, const Launch& launch, cl_event* before) {
   const Calls& cl = *calls();
   const auto& compiled = static_cast<const OpenClKernel&>(kernel);
   const PreparedLaunch work = prepared(compiled.program, launch);
   const std::vector<std::byte>& parameters = work.plan.parameters;
   std::lock_guard lock(compiled.mutex);
-  if (before != nullptr) *before = mark();
   for (const jit::Pass& pass : work.plan.passes) {
     const cl_kernel entry = compiled.entries[static_cast<std::size_t>(pass.entry)];
     cl_uint place = 0;
@@ -107,7 +107,11 @@ void OpenClQueue::launch(const Kernel& kernel, const Launch& launch, cl_event* b
       local[i] = static_cast<std::size_t>(pass.shape.group[i]);
       global[i] = static_cast<std::size_t>(pass.shape.groups[i]) * local[i];
     }
-    check(cl.clEnqueueNDRangeKernel(queue_, entry, 3, nullptr, global, local, 0, nullptr, nullptr),
+    const auto place_of_entry = static_cast<std::size_t>(pass.entry);
+    const bool first = !compiled.launched[place_of_entry];
+    compiled.launched[place_of_entry] = true;
+    check(cl.clEnqueueNDRangeKernel(queue_, entry, 3, nullptr, global, local, 0, nullptr,
+                                    note(Activity::Kind::kernel, 0, first)),
           "the launch of " + compiled.program.entries[static_cast<std::size_t>(pass.entry)]);
     ++launches_;
   }
@@ -154,6 +158,64 @@ double OpenClQueue::time_at(cl_event mark) const {
 
 double OpenClQueue::clock() { return time_at(mark()); }
 
+cl_event* OpenClQueue::note(Activity::Kind kind, double bytes, bool first) {
+  if (!noting_) return nullptr;
+  noted_.push_back({kind, tag_, bytes, first, nullptr});
+  return &noted_.back().event;
+}
+
+void OpenClQueue::forget_notes() {
+  for (const Noted& noted : noted_) {
+    if (noted.event != nullptr) calls()->clReleaseEvent(noted.event);
+  }
+  noted_.clear();
+}
+
+void OpenClQueue::begin_notes() {
+  forget_notes();
+  Queue::begin_notes();
+  if (offset_) return;
+  // The host learns of a mark a little after it was reached: the least of a few.
+  constexpr int tries = 3;
+  for (int i = 0; i < tries; ++i) {
+    const double device = clock();
+    const double offset = steady_seconds() - device;
+    offset_ = std::min(offset_.value_or(offset), offset);
+  }
+}
+
+double OpenClQueue::profiled(cl_event event, cl_profiling_info what) {
+  cl_ulong nanoseconds = 0;
+  check(calls()->clGetEventProfilingInfo(event, what, sizeof nanoseconds, &nanoseconds, nullptr),
+        "a time");
+  return static_cast<double>(nanoseconds) * 1e-9;
+}
+
+std::vector<Activity> OpenClQueue::take_notes() {
+  // A driver that makes a kernel's code at its first launch (PoCL) does so before it starts.
+  constexpr double compiles = 1e-3;  // seconds; no launch takes so long
+  noting_ = false;
+  wait();
+  double before = 0;  // when the command before it has ended
+  for (const Noted& noted : noted_) {
+    if (noted.event == nullptr) continue;  // it was refused
+    const double begin = profiled(noted.event, CL_PROFILING_COMMAND_START);
+    const double end = profiled(noted.event, CL_PROFILING_COMMAND_END);
+    const double given = profiled(noted.event, CL_PROFILING_COMMAND_SUBMIT);
+    const double idle = std::max(before, given);
+    if (noted.first && begin - idle > compiles) {
+      notes_.push_back({.kind = Activity::Kind::compile,
+                        .tag = noted.tag,
+                        .begin = idle + *offset_,
+                        .end = begin + *offset_});
+    }
+    notes_.push_back({noted.kind, noted.tag, begin + *offset_, end + *offset_, noted.bytes});
+    before = end;
+  }
+  forget_notes();
+  return std::exchange(notes_, {});
+}
+
 std::vector<double> OpenClQueue::time_of(const std::function<void()>& give, int times) {
   if (!is_gpu_) return Queue::time_of(give, times);
   // The device fills memory while the host gives it the work; twice as often until that was long
@@ -197,6 +259,29 @@ double OpenClQueue::measure_copy() {
           "a copy");
     return clock() - start;
   });
+}
+
+LinkSpeed OpenClQueue::measure_link() {
+  constexpr std::size_t bytes = std::size_t{64} << 20;
+  constexpr int runs = 4;
+  LinkSpeed best;
+  std::vector<std::byte> there(bytes, std::byte{1});
+  const jit::MemoryBlock block = take(bytes);
+  const Calls& cl = *calls();
+  for (int run = 0; run < runs; ++run) {
+    const double start = clock();
+    check(cl.clEnqueueWriteBuffer(queue_, buffer_of(block.handle()), CL_TRUE, 0, bytes,
+                                  there.data(), 0, nullptr, nullptr),
+          "an upload");
+    const double between = clock();
+    check(cl.clEnqueueReadBuffer(queue_, buffer_of(block.handle()), CL_TRUE, 0, bytes, there.data(),
+                                 0, nullptr, nullptr),
+          "a download");
+    const double end = clock();
+    best.up = std::max(best.up, static_cast<double>(bytes) / std::max(between - start, 1e-9));
+    best.down = std::max(best.down, static_cast<double>(bytes) / std::max(end - between, 1e-9));
+  }
+  return best;
 }
 
 double OpenClQueue::time() { return clock() - start_; }

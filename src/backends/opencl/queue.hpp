@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "backends/jit/runtime/queue.hpp"
 #include "backends/opencl/compile.hpp"
@@ -20,17 +22,30 @@ class OpenClQueue final : public jit::GpuQueue {
   std::vector<double> download(const DeviceMeasure& measure) override;
   using GpuQueue::download;
   void run(const Kernel& kernel, const Launch& launch) override;
-  double timed_run(const Kernel& kernel, const Launch& launch) override;
+  void begin_notes() override;
+  std::vector<Activity> take_notes() override;
   void wait() override;
   double time() override;
   // GPUs: all of it is queued while the device is kept busy.
   std::vector<double> time_of(const std::function<void()>& give, int times) override;
   // Device::measure_copy; 0 when there is no memory for it.
   double measure_copy();
+  LinkSpeed measure_link();
 
  private:
-  // before: marked when nothing but the kernels is left to launch; or null.
-  void launch(const Kernel& kernel, const Launch& launch, cl_event* before);
+  // A command whose times are wanted.
+  struct Noted {
+    Activity::Kind kind;
+    int tag;
+    double bytes;
+    bool first;  // launch of its kernel
+    cl_event event;
+  };
+  // Where the event of the next command goes: null when nobody wants it.
+  cl_event* note(Activity::Kind kind, double bytes = 0, bool first = false);
+  void forget_notes();
+  // Of a command that is done, seconds on the device's clock.
+  static double profiled(cl_event event, cl_profiling_info what);
   void clear(std::uint64_t handle, std::int64_t bytes) override;
   std::uint64_t filled(std::span<const std::byte> contents,
                        std::vector<jit::MemoryBlock>& blocks) override;
@@ -43,6 +58,8 @@ class OpenClQueue final : public jit::GpuQueue {
   std::vector<Memory> constants_;  // of the launch that is being given
   cl_command_queue queue_ = nullptr;
   double start_ = 0;
+  std::vector<Noted> noted_;
+  std::optional<double> offset_;  // of the host's steady clock to the device's
 };
 
 }  // namespace impipe::opencl

@@ -1,5 +1,6 @@
 // stdfilt and rangefilt: how much the values under a mask differ.
 #include <algorithm>
+#include <cstdlib>
 
 #include "core/expression.hpp"
 #include "ops/filter/correlate.hpp"
@@ -134,6 +135,26 @@ ImageValue mirrored_around(PlanBuilder& plan, const ImageValue& image, const Foo
   return plan.window({.border = back ? Border::absent : Border::symmetric}, image, args);
 }
 
+// Whether each row and column of the mask is one run with its middle on the pixel: then it holds
+// every pixel whose mirror image it reaches.
+bool holds_mirror_images(const Mask& mask) {
+  const auto reaches = [](int n, int origin, auto&& set) {
+    int reach = -1;
+    for (int k = 0; k < n; ++k) reach = set(k) ? std::max(reach, std::abs(k - origin)) : reach;
+    for (int k = -reach; k <= reach; ++k) {
+      if (origin + k < 0 || origin + k >= n || !set(origin + k)) return false;
+    }
+    return true;
+  };
+  for (int y = 0; y < mask.height; ++y) {
+    if (!reaches(mask.width, mask.origin_x, [&](int x) { return mask.at(x, y); })) return false;
+  }
+  for (int x = 0; x < mask.width; ++x) {
+    if (!reaches(mask.height, mask.origin_y, [&](int y) { return mask.at(x, y); })) return false;
+  }
+  return true;
+}
+
 ImageValue lower_rangefilt(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const Mask mask = element_argument(call, "domain");
@@ -144,8 +165,7 @@ ImageValue lower_rangefilt(const Call& call, PlanBuilder& plan) {
     const ImageValue low = plan.extremum({.largest = false, .mask = mask}, x);
     return plan.point(difference, {high, low}, {}, like(image));
   };
-  // A rectangle holds every pixel whose mirror image it reaches, so it needs no mirror.
-  if (mask.full()) return range(image);
+  if (mask.full() || holds_mirror_images(mask)) return range(image);  // needs no mirror
   ImageValue inside = image;
   inside.type.alpha = false;  // which stays where it is
   const Footprint reach = mask.footprint();

@@ -1,17 +1,15 @@
 // imresize, imwarp: the image at another size, or moved by an affine map.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
 #include "ops/filter/correlate.hpp"
+#include "ops/geometry/resample.hpp"
 #include "ops/images.hpp"
 
 namespace impipe::ops {
 namespace {
-
-Resample::Method method_named(std::string_view name) {
-  if (name == "nearest") return Resample::Method::nearest;
-  return name == "bilinear" ? Resample::Method::bilinear : Resample::Method::bicubic;
-}
 
 ImageValue lower_imresize(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
@@ -22,22 +20,24 @@ ImageValue lower_imresize(const Call& call, PlanBuilder& plan) {
     arguments[0] = -call.number("fit", 0);
     arguments[1] = -call.number("fit", 1);
   } else if (call.given("size")) {
-    const std::vector<double>& size = call.numbers("size");
-    if (size[0] == 0 && size[1] == 0) call.fail("size", "one of the two must be above 0");
-    arguments[0] = size[1];
-    arguments[1] = size[0];
+    const auto side = [&](int index) {  // NaN is MATLAB's word for 0
+      const double given = call.number("size", index);
+      return std::isnan(given) ? 0.0 : given;
+    };
+    if (side(0) == 0 && side(1) == 0) call.fail("size", "one of the two must be above 0");
+    arguments[0] = side(1);
+    arguments[1] = side(0);
   } else {
     arguments[2] = call.numbers("scale").back();
     arguments[3] = call.numbers("scale").front();
   }
   Resample how{.method = method_named(call.word("method"))};
-  if (how.method == Resample::Method::nearest && call.given("antialiasing") &&
-      call.word("antialiasing") == "on") {
-    plan.note(
-        "imresize: nearest takes single pixels, antialiasing=on changes nothing; bilinear "
-        "and bicubic are antialiased");
+  how.antialias = call.word("antialiasing") != "off";
+  if (how.method == Resample::Method::nearest) {
+    // Single pixels, unless it is asked for: then the mean of what each output covers.
+    how.antialias = how.antialias && call.given("antialiasing");
+    if (how.antialias) how.method = Resample::Method::box;
   }
-  how.antialias = call.word("antialiasing") != "off" && how.method != Resample::Method::nearest;
   return plan.whole(how, {image}, arguments, like(image));
 }
 
@@ -51,10 +51,13 @@ const RegisterOperator imresize_operator{{
                     .low = 0.0001,
                     .high = 10000},
                    {.name = "size",
-                    .help = "rows,columns of the result instead of a scale; 0: keeps the shape",
+                    .help = "rows,columns of the result instead of a scale, also as [rows columns];"
+                            " NaN or 0 for one of them: keeps the shape",
                     .max_numbers = 2,
                     .min_numbers = 2,
                     .integer = true,
+                    .takes_nan = true,
+                    .takes_row = true,
                     .low = 0,
                     .high = 1e6},
                    {.name = "fit",
@@ -66,11 +69,14 @@ const RegisterOperator imresize_operator{{
                     .low = 1,
                     .high = 1e6},
                    {.name = "method",
-                    .help = "between pixels: nearest, bilinear or bicubic (Keys' kernel, a = -0.5)",
-                    .words = {"nearest", "bilinear", "bicubic"},
+                    .help = "between pixels: nearest, box (a pixel wide), bilinear, bicubic (Keys' "
+                            "kernel, a = -0.5), lanczos2 or lanczos3",
+                    .words = {"nearest", "bilinear", "bicubic", "lanczos2", "lanczos3", "box"},
                     .fallback = "bicubic"},
                    {.name = "antialiasing",
-                    .help = "on: kernels are stretched where the image shrinks (not for nearest)",
+                    .help =
+                        "on: kernels are stretched where the image shrinks (nearest: only where "
+                        "it is written; it then is box)",
                     .words = {"on", "off"},
                     .fallback = "on"}},
     .details =
@@ -79,40 +85,55 @@ const RegisterOperator imresize_operator{{
         "of\n"
         "the input (counted from 1); nearest takes pixel round(z), the others a weighted sum of "
         "the\n"
-        "pixels around z, mirrored at the ends. Weights are not normalised. Columns first, then\n"
+        "pixels around z, mirrored at the ends. Weights of bilinear and bicubic are not\n"
+        "normalised; those of box, lanczos2 and lanczos3 are divided by their sum in double, and\n"
+        "their scale is the result's size over the image's. Columns first, then\n"
         "rows, in float32, taps in order, each an fma; rounded and saturated once at the end\n"
         "(logical: at least 0.5). A scale of 1 copies. Alpha is resized too.",
     .example = "imresize 0.5",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
     .matlab = "imresize(A,scale,method) of Octave (MATLAB normalises the weights and takes the "
-              "smaller scale first; size=rows,0 is [rows NaN])",
+              "smaller scale first); lanczos2, lanczos3 and box as in MATLAB, but rounded once",
     .lower = lower_imresize,
 }};
 
-// The place in the input of each place in the output.
-struct Affine {
-  double a = 1, b = 0, c = 0, d = 0, e = 1, f = 0;
-};
+// A map of the plane, 3 x 3, row major.
+using Map = std::array<double, 9>;
 
-Affine inverse(const Call& call, std::string_view parameter, const Affine& m) {
-  const double det = m.a * m.e - m.b * m.d;
+bool is_affine(const Map& m) { return m[6] == 0 && m[7] == 0; }
+
+Map inverse_affine(const Call& call, std::string_view parameter, Map m) {
+  const double last = m[8];
+  for (double& v : m) v /= last;
+  const double det = m[0] * m[4] - m[1] * m[3];
   if (!(std::abs(det) > 1e-12)) call.fail(parameter, "the matrix has no inverse");
-  Affine out{m.e / det, -m.b / det, 0, -m.d / det, m.a / det, 0};
-  out.c = -(out.a * m.c + out.b * m.f);
-  out.f = -(out.d * m.c + out.e * m.f);
+  Map out{m[4] / det, -m[1] / det, 0, -m[3] / det, m[0] / det, 0, 0, 0, 1};
+  out[2] = -(out[0] * m[2] + out[1] * m[5]);
+  out[5] = -(out[3] * m[2] + out[4] * m[5]);
   return out;
 }
 
-Affine matrix_argument(const Call& call) {
+Map inverse(const Call& call, std::string_view parameter, const Map& m) {
+  if (is_affine(m)) return inverse_affine(call, parameter, m);
+  const auto minor = [&](int a, int b, int c, int d) { return m[a] * m[b] - m[c] * m[d]; };
+  const Map adjugate{minor(4, 8, 5, 7), minor(2, 7, 1, 8), minor(1, 5, 2, 4),
+                     minor(5, 6, 3, 8), minor(0, 8, 2, 6), minor(2, 3, 0, 5),
+                     minor(3, 7, 4, 6), minor(1, 6, 0, 7), minor(0, 4, 1, 3)};
+  const double det = m[0] * adjugate[0] + m[1] * adjugate[3] + m[2] * adjugate[6];
+  if (!(std::abs(det) > 1e-12)) call.fail(parameter, "the matrix has no inverse");
+  Map out;
+  for (std::size_t k = 0; k < 9; ++k) out[k] = adjugate[k] / det;
+  return out;
+}
+
+Map matrix_argument(const Call& call) {
   const Matrix m = kernel_argument(call, "matrix");
-  const bool square = m.rows == 3;
   if (m.columns != 3 || (m.rows != 2 && m.rows != 3)) {
     call.fail("matrix", "a matrix of 2 or 3 rows and 3 columns is needed");
   }
-  if (square && (m.values[6] != 0 || m.values[7] != 0 || m.values[8] != 1)) {
-    call.fail("matrix", "the last row must be 0 0 1: only affine maps are known");
-  }
-  return {m.values[0], m.values[1], m.values[2], m.values[3], m.values[4], m.values[5]};
+  Map out{1, 0, 0, 0, 1, 0, 0, 0, 1};
+  std::copy(m.values.begin(), m.values.end(), out.begin());
+  return out;
 }
 
 // Sines and cosines of whole quarter turns without rounding errors.
@@ -123,45 +144,56 @@ double exact_sine(double degrees) {
   return std::sin(turned * std::numbers::pi / 180);
 }
 
+// Where pixels go, from the numbers that are given instead of a matrix.
+Map moved_by_parts(const Call& call) {
+  const std::vector<double>& scale = call.numbers("scale");
+  const double degrees = call.number("rotate");
+  const double cosine = exact_sine(degrees + 90), sine = exact_sine(degrees);
+  const double sx = scale.front(), sy = scale.back();
+  // Counter-clockwise as one looks at it: y goes down.
+  return {cosine * sx, sine * sy,   call.numbers("translate").front(),
+          -sine * sx,  cosine * sy, call.numbers("translate").back(),
+          0,           0,           1};
+}
+
 ImageValue lower_imwarp(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const bool parts = call.given("rotate") || call.given("scale") || call.given("translate");
   if (call.given("matrix") == parts) {
     call.fail("it needs either a matrix, or some of rotate, scale and translate");
   }
-  Affine back;
-  if (parts) {
-    const std::vector<double>& scale = call.numbers("scale");
-    const double degrees = call.number("rotate");
-    const double cosine = exact_sine(degrees + 90), sine = exact_sine(degrees);
-    const double sx = scale.front(), sy = scale.back();
-    // Counter-clockwise as one looks at it: y goes down.
-    back = inverse(call, "scale",
-                   {cosine * sx, sine * sy, call.numbers("translate").front(), -sine * sx,
-                    cosine * sy, call.numbers("translate").back()});
-  } else {
-    back = inverse(call, "matrix", matrix_argument(call));
-  }
+  const bool all = call.word("view") == "full";
+  if (all && call.given("size")) call.fail("size", "the size of view=full follows from the map");
+  const Map to = parts ? moved_by_parts(call) : matrix_argument(call);
+  const Map back = inverse(call, parts ? "scale" : "matrix", to);
+  Resample how{.kind = Resample::Kind::affine,
+               .method = method_named(call.word("method")),
+               .antialias = false,
+               .view = all ? Resample::View::all : Resample::View::given};
+  if (!is_affine(back)) how.kind = Resample::Kind::projective;
   std::vector<Arg> arguments(2, 0.0);
   if (call.given("size")) {
     arguments[0] = call.numbers("size").back();
     arguments[1] = call.numbers("size").front();
   }
-  for (const double v : {back.a, back.b, back.c, back.d, back.e, back.f, parts ? 1.0 : 0.0}) {
-    arguments.emplace_back(v);
+  for (int k = 0; k < 6; ++k) arguments.emplace_back(back[k]);
+  arguments.emplace_back(parts ? 1.0 : 0.0);
+  if (!is_affine(back)) {
+    for (int k = 6; k < 9; ++k) arguments.emplace_back(back[k]);
   }
   arguments.emplace_back(cast_to(image.type.cls, call.number("fill")));
-  return plan.whole(Resample{Resample::Kind::affine, method_named(call.word("method")), false},
-                    {image}, arguments, like(image));
+  return plan.whole(how, {image}, arguments, like(image));
 }
 
 const RegisterOperator imwarp_operator{{
     .name = "imwarp",
-    .help = "move the image by an affine map",
+    .help = "move the image by an affine or projective map",
     .category = "geometry",
     .parameters =
         {{.name = "matrix",
-          .help = "[a b c; d e f]: pixel (x,y) goes to (a x + b y + c, d x + e y + f); or 3 x 3",
+          .help =
+              "[a b c; d e f]: pixel (x,y) goes to (a x + b y + c, d x + e y + f); with a third "
+              "row g h i both are divided by g x + h y + i",
           .takes = Takes::kernel},
          {.name = "rotate",
           .help = "instead of a matrix: degrees, counter-clockwise about the centre",
@@ -183,8 +215,8 @@ const RegisterOperator imwarp_operator{{
           .high = 1e6,
           .fallback = "0,0"},
          {.name = "method",
-          .help = "between pixels: nearest or bilinear",
-          .words = {"nearest", "bilinear"},
+          .help = "between pixels: nearest, bilinear or bicubic (Keys' kernel, a = -0.5)",
+          .words = {"nearest", "bilinear", "bicubic"},
           .fallback = "bilinear"},
          {.name = "fill",
           .help = "the value outside the image, in its own units",
@@ -195,7 +227,11 @@ const RegisterOperator imwarp_operator{{
           .max_numbers = 2,
           .integer = true,
           .low = 1,
-          .high = 1e6}},
+          .high = 1e6},
+         {.name = "view",
+          .help = "same: the image's size, or size=; full: all of the moved image",
+          .words = {"same", "full"},
+          .fallback = "same"}},
     .details =
         "Every output pixel takes the value at the place that the map leads from; places in "
         "double,\n"
@@ -203,13 +239,16 @@ const RegisterOperator imwarp_operator{{
         "the\n"
         "four pixels around it, `fill` standing for those outside the image; rounded and "
         "saturated\n"
-        "(logical: at least 0.5). nearest: halves go to the right and down. rotate, scale and\n"
+        "(logical: at least 0.5). bicubic: likewise from sixteen. nearest: halves go to the right\n"
+        "and down. full: as many whole pixels as the outlines of the moved pixels need, what is\n"
+        "too much of them on both sides alike. rotate, scale and\n"
         "translate keep the centre of the image over the centre of the result but for the shift;\n"
         "the scale comes first. Alpha is moved too, 0 outside.",
     .example = "imwarp rotate=30 fill=255",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
     .matlab =
-        "imwarp(A,affinetform2d(T),\"OutputView\",...) with places from 0 (OpenCV's warpAffine)",
+        "imwarp(A,affinetform2d(T),\"OutputView\",...) with places from 0 (OpenCV's warpAffine, "
+        "warpPerspective); its default view is view=full",
     .lower = lower_imwarp,
 }};
 

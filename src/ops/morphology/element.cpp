@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <span>
 
 #include "core/text.hpp"
 #include "ops/filter/correlate.hpp"
@@ -63,6 +64,22 @@ Mask from_matrix(const Call& call, std::string_view parameter, const Matrix& mat
   return m;
 }
 
+// The cells that one element reaches from the cells of the other.
+Mask sum_of(const Mask& a, const Mask& b) {
+  Mask out = empty_element(a.height + b.height - 1, a.width + b.width - 1);
+  for (int y = 0; y < b.height; ++y) {
+    for (int x = 0; x < b.width; ++x) {
+      if (!b.at(x, y)) continue;
+      for (int row = 0; row < a.height; ++row) {
+        std::uint8_t* to = out.cells.data() + (row + y) * out.width + x;
+        const std::uint8_t* from = a.cells.data() + row * a.width;
+        for (int column = 0; column < a.width; ++column) to[column] |= from[column];
+      }
+    }
+  }
+  return out;
+}
+
 struct Shape {
   std::string_view name;
   size_t least, most;  // numbers
@@ -70,7 +87,7 @@ struct Shape {
 };
 constexpr Shape shapes[] = {
     {"square", 1, 1, "square,side"},     {"rectangle", 2, 2, "rectangle,rows,columns"},
-    {"disk", 1, 2, "disk,radius"},       {"diamond", 1, 1, "diamond,radius"},
+    {"disk", 1, 2, "disk,radius,lines"}, {"diamond", 1, 1, "diamond,radius"},
     {"octagon", 1, 1, "octagon,radius"}, {"line", 2, 2, "line,length,degrees"},
     {"pair", 2, 2, "pair,down,right"},   {"periodicline", 3, 3, "periodicline,count,down,right"},
 };
@@ -126,6 +143,34 @@ Mask rectangle_element(int rows, int columns) {
 
 Mask disk_element(int radius) {
   return about_centre(radius, [&](int x, int y) { return x * x + y * y <= radius * radius; });
+}
+
+Mask disk_of_lines(int radius, int lines) {
+  if (radius < 3) return disk_element(radius);
+  struct Direction {
+    int down, right;
+  };
+  static constexpr Direction four[] = {{1, 0}, {1, 1}, {0, 1}, {-1, 1}};
+  static constexpr Direction six[] = {{1, 0}, {1, 2}, {2, 1}, {0, 1}, {-1, 2}, {-2, 1}};
+  static constexpr Direction eight[] = {{1, 0}, {2, 1},  {1, 1},  {1, 2},
+                                        {0, 1}, {-1, 2}, {-1, 1}, {-2, 1}};
+  const std::span<const Direction> directions = lines == 4   ? std::span<const Direction>(four)
+                                                : lines == 6 ? std::span<const Direction>(six)
+                                                             : std::span<const Direction>(eight);
+  const double theta = std::numbers::pi / (2 * lines);
+  const double k = 2 * radius / (1 / std::tan(theta) + 1 / std::sin(theta));
+  Mask out = rectangle_element(1, 1);
+  for (const auto [down, right] : directions) {
+    const int reach = static_cast<int>(std::floor(k / std::hypot(down, right)));
+    out = sum_of(out, periodic_line_element(-reach, reach, down, right));
+  }
+  // Lines along rows and columns for what is missing to the sides.
+  const int missing = radius - out.origin_x;
+  if (missing >= 2) {
+    out = sum_of(out, rectangle_element(1, 2 * missing - 1));
+    out = sum_of(out, rectangle_element(2 * missing - 1, 1));
+  }
+  return out;
 }
 
 Mask diamond_element(int radius) {
@@ -190,10 +235,13 @@ Mask element_argument(const Call& call, std::string_view parameter) {
     return rectangle_element(a.whole(0, 1, longest_side), a.whole(1, 1, longest_side));
   }
   if (value.word == "disk") {
-    if (value.numbers.size() > 1 && value.numbers[1] != 0) {
-      call.fail(parameter, "only the exact disk,radius,0 is known, not MATLAB's approximations");
+    const int radius = a.whole(0, 0, largest_radius);
+    const int lines = value.numbers.size() > 1 ? a.whole(1, 0, 8) : 0;
+    if (lines == 0) return disk_element(radius);
+    if (lines != 4 && lines != 6 && lines != 8) {
+      call.fail(parameter, "a disk of lines has 4, 6 or 8 of them; disk,radius is exact");
     }
-    return disk_element(a.whole(0, 0, largest_radius));
+    return disk_of_lines(radius, lines);
   }
   if (value.word == "diamond") return diamond_element(a.whole(0, 0, largest_radius));
   if (value.word == "octagon") {

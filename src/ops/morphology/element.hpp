@@ -10,6 +10,9 @@ namespace impipe::ops {
 // The element's cells, its origin at floor((k - 1) / 2).
 Mask rectangle_element(int rows, int columns);
 Mask disk_element(int radius);
+// MATLAB's strel("disk",radius,lines), lines being 4, 6 or 8: a sum of periodic lines (Adams,
+// Radial decomposition of discs and spheres, 1993).
+Mask disk_of_lines(int radius, int lines);
 Mask diamond_element(int radius);
 Mask octagon_element(int radius);
 Mask line_element(double length, double degrees);

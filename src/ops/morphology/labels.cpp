@@ -2,19 +2,25 @@
 #include "ops/images.hpp"
 #include "ops/morphology/connectivity.hpp"
 
+IMPIPE_POINT_BODY(white_or_nothing, (x), (white), { return x != real(0) ? white : real(0); })
+
 namespace impipe::ops {
 namespace {
 
+ImageValue of_whites(PlanBuilder& plan, const ImageValue& logical, const ImageValue& other) {
+  if (other.type.cls == PixelClass::logical) return logical;
+  return plan.point(bodies::white_or_nothing, {logical}, {other.type.white}, like(other));
+}
+
 ImageValue lower_reconstruct(const Call& call, PlanBuilder& plan) {
   plan.drop_alpha();
-  const ImageValue marker = plan.current();
-  ImageValue mask = plan.operand(call, call.value("mask").operands.front());
-  if (mask.type.channels > 1) {  // as the marker was
-    const Operator& gray = *find_operator("rgb2gray");
-    const ImageValue current = plan.current();
-    plan.set_current(mask);
-    mask = gray.lower(call, plan);
-    plan.set_current(current);
+  ImageValue marker = plan.current();
+  ImageValue mask = gray_operand(call, plan, call.value("mask").operands.front());
+  // A logical one beside another class has its lowest and highest values.
+  if (marker.type.cls == PixelClass::logical && mask.type.white != 0) {
+    marker = of_whites(plan, marker, mask);
+  } else if (mask.type.cls == PixelClass::logical && marker.type.white != 0) {
+    mask = of_whites(plan, mask, marker);
   }
   if (mask.type.cls != marker.type.cls || mask.type.white != marker.type.white) {
     call.fail("mask",
@@ -38,7 +44,8 @@ const RegisterOperator imreconstruct_operator{{
         "The limit of repeated dilation by the neighbours, each time cut down to the mask:\n"
         "every pixel gets the largest value that reaches it from a pixel of the marker along\n"
         "a way that nowhere falls below it in the mask. Marker values above the mask count\n"
-        "as the mask's. Logical: the components of the mask that the marker touches.",
+        "as the mask's. Logical: the components of the mask that the marker touches. One of the\n"
+        "two may be logical beside another class: its 1s are then white.",
     .example = "as a | imerode disk,3 | imreconstruct :a",
     .accuracy = "exact",
     .matlab = "imreconstruct(marker,mask,conn) (there a marker above the mask is an error)",

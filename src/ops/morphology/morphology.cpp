@@ -92,7 +92,8 @@ const RegisterOperator imdilate_operator{{
         "saturated in the class. The class stays.",
     .example = "imdilate disk,3",
     .accuracy = "exact",
-    .matlab = "imdilate(A,se) (same; disk,r is MATLAB's strel('disk',r,0))",
+    .matlab =
+        "imdilate(A,se) (same; disk,r is MATLAB's strel('disk',r,0), disk,r,4 its strel('disk',r))",
     .lower = [](const Call& call,
                 PlanBuilder& plan) { return dilate(plan, plan.current(), element_of(call, plan)); },
 }};
@@ -108,7 +109,8 @@ const RegisterOperator imerode_operator{{
         "saturated in the class. The class stays.",
     .example = "imerode rectangle,3,5",
     .accuracy = "exact",
-    .matlab = "imerode(A,se) (same; disk,r is MATLAB's strel('disk',r,0))",
+    .matlab =
+        "imerode(A,se) (same; disk,r is MATLAB's strel('disk',r,0), disk,r,4 its strel('disk',r))",
     .lower = [](const Call& call,
                 PlanBuilder& plan) { return erode(plan, plan.current(), element_of(call, plan)); },
 }};

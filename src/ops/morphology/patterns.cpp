@@ -211,7 +211,7 @@ const RegisterOperator bweuler_operator{{
     .name = "bweuler",
     .help = "number of objects minus number of holes",
     .category = "statistics",
-    .parameters = {connectivity_parameter("8")},
+    .parameters = {connectivity_parameter("8"), measured_image_parameter()},
     .one_channel = true,
     .details =
         "Over the 2x2 windows of the image framed by 0: (Q1 - Q3 - 2 QD) / 4 for 8 neighbours,\n"
@@ -222,8 +222,7 @@ const RegisterOperator bweuler_operator{{
     .matlab = "bweuler(BW,conn) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
-          const ImageValue image = plan.current();
-          ImageValue object = logical_of(plan, image);
+          ImageValue object = logical_of(plan, measured_image(call, plan));
           object.type.alpha = false;  // the windows are a row and a column more than the pixels
           const ImageValue windows = correlate(
               plan, object, {2, 2, {1, 2, 4, 8}},
@@ -231,7 +230,7 @@ const RegisterOperator bweuler_operator{{
           const MeasureValue counts = plan.histogram({.rule = BinRule::codes, .bins = 16}, windows);
           plan.report("bweuler", plan.scalar(bodies::euler_number, {counts},
                                              {static_cast<double>(connectivity(call))}, 1, 1));
-          return image;
+          return plan.current();
         },
 }};
 

@@ -22,6 +22,40 @@ std::shared_ptr<const Expression> shared(Expression expression) {
   return std::make_shared<const Expression>(std::move(expression));
 }
 
+// The variables of an expression, and the node's arguments of those that are measured numbers.
+struct Measured {
+  std::vector<std::string> names;      // as they are written
+  std::vector<std::string> variables;  // as the node's expression has them
+  std::vector<Arg> arguments;
+};
+
+// first: the index of the first such argument. planes: channels of the result.
+Measured measured_in(const Call& call, PlanBuilder& plan, const Expression& expression, int first,
+                     int planes, bool mixes = false) {
+  Measured out;
+  for (const std::string& name : expression.variables()) {
+    if (!plan.is_measured(name.substr(0, name.find('.')))) continue;
+    out.names.push_back(name);
+    out.variables.push_back(argument_name(first + static_cast<int>(out.arguments.size())));
+    out.arguments.push_back(plan.measured_argument(call, "expr", name, planes, mixes));
+  }
+  return out;
+}
+
+// The expression whose variables are `names`, in this order, and then the measured ones.
+Expression renamed(const Expression& expression, std::vector<std::string> names,
+                   const Measured& measured) {
+  std::vector<std::string> written = names;
+  written.insert(written.end(), measured.names.begin(), measured.names.end());
+  names.insert(names.end(), measured.variables.begin(), measured.variables.end());
+  return expression.with_variables(written).renamed(std::move(names));
+}
+
+std::vector<std::string> with_measured(std::vector<std::string> names, const PlanBuilder& plan) {
+  for (std::string& name : plan.measured_names()) names.push_back(std::move(name));
+  return names;
+}
+
 bool is_one_of(const std::string& name, const std::vector<std::string>& names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -33,11 +67,28 @@ Result result_of(const Call& call, const ImageValue& image) {
   return result;
 }
 
+// Names with fields are numbers; those without may be images.
+void check_fields(const Call& call, const PlanBuilder& plan, const Expression& expression) {
+  const std::vector<std::string> known = plan.measured_names();
+  for (const std::string& name : expression.variables()) {
+    const std::string whole = name.substr(0, name.find('.'));
+    if (!plan.is_measured(whole) && whole == name) continue;
+    if (is_one_of(name, known)) continue;
+    std::string there;
+    for (const std::string& one : known) {
+      if (one.substr(0, one.find('.')) == whole) there += (there.empty() ? "" : ", ") + one;
+    }
+    call.fail("expr", "there is no number '" + name + "'" +
+                          (there.empty() ? "; `mean2 as m` makes one" : "; there is " + there));
+  }
+}
+
 // The expression's variables are the images in order, then places. `x` stands for the current image
 // in each channel; r, g, b are channels of the same image.
 ImageValue lower_map(const Call& call, PlanBuilder& plan) {
   const Expression expression =
       expression_of(call, {std::begin(pixel_names), std::end(pixel_names)}, true, false);
+  check_fields(call, plan, expression);
   const bool mixes = expression.uses("r") || expression.uses("g") || expression.uses("b");
   std::vector<ImageValue> images{plan.current()};
   std::vector<std::string> variables{"x"};
@@ -56,9 +107,10 @@ ImageValue lower_map(const Call& call, PlanBuilder& plan) {
   result.channels = max_channels(images);
   // Made of r, g and b alone it has one value a pixel.
   if (mixes && !expression.uses("x") && images.size() == 1) result.channels = 1;
-  return plan.point(
-      Point{.expression = shared(expression.with_variables(variables)), .mixes_channels = mixes},
-      images, {}, result);
+  const Measured measured = measured_in(call, plan, expression, 0, result.channels, mixes);
+  return plan.point(Point{.expression = shared(renamed(expression, variables, measured)),
+                          .mixes_channels = mixes},
+                    images, measured.arguments, result);
 }
 
 // The cells around the output pixel that the expression reads.
@@ -81,7 +133,7 @@ ImageValue lower_stencil(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   std::vector<std::string> known{"x"};
   known.insert(known.end(), places.begin(), places.end());
-  const Expression expression = expression_of(call, known, false, true);
+  const Expression expression = expression_of(call, with_measured(known, plan), false, true);
   if (call.has("radius")) {
     const int reach = std::max(expression.reach_x(), expression.reach_y());
     if (reach > call.number("radius")) {
@@ -91,31 +143,51 @@ ImageValue lower_stencil(const Call& call, PlanBuilder& plan) {
     }
   }
   const BorderArgument outside = border_argument(call, "boundary", image.type.cls);
-  std::vector<Arg> args;
+  const Measured measured = measured_in(call, plan, expression, 0, image.type.channels);
+  std::vector<Arg> args = measured.arguments;
   if (outside.border == Border::constant) args.push_back(outside.value);
   const Mask cells = cells_of(expression);
-  return plan.stencil({.expression = shared(expression), .taps = cells, .border = outside.border},
+  std::vector<std::string> variables;
+  for (const std::string& name : expression.variables()) {
+    if (!is_one_of(name, measured.names)) variables.push_back(name);
+  }
+  return plan.stencil({.expression = shared(renamed(expression, variables, measured)),
+                       .taps = cells,
+                       .border = outside.border},
                       image, args, result_of(call, image));
 }
 
 ImageValue lower_reduce(const Call& call, PlanBuilder& plan) {
-  const ImageValue image = plan.current();
-  const Expression expression = expression_of(call, {"acc", "x"}, false, false);
-  plan.report("reduce", plan.reduce({.kind = ReduceKind::user,
-                                     .expression = shared(expression.with_variables({"acc", "x"}))},
-                                    image, {call.number("init")}));
-  return image;
+  const ImageValue image = measured_image(call, plan);
+  const Expression expression =
+      expression_of(call, with_measured({"acc", "x"}, plan), false, false);
+  const Measured measured = measured_in(call, plan, expression, 1, image.type.channels);
+  std::vector<Arg> args{call.number("init")};
+  args.insert(args.end(), measured.arguments.begin(), measured.arguments.end());
+  plan.report("reduce",
+              plan.reduce({.kind = ReduceKind::user,
+                           .expression = shared(renamed(expression, {"acc", "x"}, measured))},
+                          image, args));
+  return plan.current();
 }
 
 ImageValue lower_histogram(const Call& call, PlanBuilder& plan) {
-  const ImageValue image = plan.current();
-  const Expression expression = expression_of(call, {"x", "white"}, false, false);
-  plan.report("histogram",
-              plan.histogram({.rule = BinRule::user,
-                              .bins = static_cast<int>(call.number("bins")),
-                              .expression = shared(expression.with_variables({"x", "white"}))},
-                             image));
-  return image;
+  ImageValue image = measured_image(call, plan);
+  Expression expression = expression_of(call, with_measured({"x", "white"}, plan), false, false);
+  const Measured measured = measured_in(call, plan, expression, 0, image.type.channels);
+  if (!measured.names.empty()) {
+    // Their bins first, as numbers; those beyond any bin stay so.
+    image = plan.point(Point{.expression = shared(renamed(expression, {"x", "white"}, measured)),
+                             .in_double = true},
+                       {image}, measured.arguments, {.cls = PixelClass::single, .white = 0});
+    expression = parse_expression("x", {.known = {"x"}});
+  }
+  plan.report_table(
+      "histogram", plan.histogram({.rule = BinRule::user,
+                                   .bins = static_cast<int>(call.number("bins")),
+                                   .expression = shared(expression.with_variables({"x", "white"}))},
+                                  image));
+  return plan.current();
 }
 
 const Parameter expr{.name = "expr",
@@ -138,10 +210,12 @@ const RegisterOperator map_operator{{
                    result_class},
     .details =
         "x is the pixel's value in each channel (raw: 0 to 255 for uint8), r g b its channels;\n"
-        "col row width height white; any other name is an image, kept with `as` or given with\n"
-        "--with: gray or coloured, of equal white or logical (0 and 1). An expression of r, g and "
-        "b\n"
-        "without x makes a one-channel image.\n"
+        "col row width height white; a number that was measured before (`mean2 as m`, then m; of\n"
+        "several numbers one: l.low, t.1, c.r); any other name is an image, kept with `as` or "
+        "given\n"
+        "with --with: gray or coloured, of equal white or logical (0 and 1). An expression of r, "
+        "g\n"
+        "and b without x makes a one-channel image.\n"
         "Integer to integer in double, else float32; rounded and saturated to the class.\n"
         "Operators + - * / ^, comparisons (0 or 1), ! && ||, c ? a : b; functions min max clamp\n"
         "abs sqrt floor ceil round exp log sin cos tan atan2; pi.",
@@ -189,7 +263,8 @@ const RegisterOperator reduce_operator{{
                     .help =
                         "acc at the start; must not change a result (0 for a sum, 1 for a product)",
                     .max_numbers = 1,
-                    .fallback = "0"}},
+                    .fallback = "0"},
+                   measured_image_parameter()},
     .details =
         "acc is what was joined so far, x the next value; the order in which pixels are joined is\n"
         "not defined, and parts are joined with each other by the same expression. One number a\n"
@@ -212,7 +287,8 @@ const RegisterOperator histogram_operator{{
                     .integer = true,
                     .low = 1,
                     .high = 65536,
-                    .fallback = "64"}},
+                    .fallback = "64"},
+                   measured_image_parameter()},
     .details =
         "The bin of a pixel is the expression of x (and white) rounded down, from 0; pixels whose\n"
         "bin is outside, or NaN, are not counted. A column of counts for each channel.",

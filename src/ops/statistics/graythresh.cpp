@@ -81,17 +81,18 @@ MeasureValue otsu_threshold(PlanBuilder& plan, const ImageValue& image) {
 namespace {
 
 ImageValue lower_otsu(const Call& call, PlanBuilder& plan, std::string_view column) {
-  const ImageValue image = plan.current();
+  const ImageValue image = measured_image(call, plan);
   need_white(call, image);
   const MeasureValue both = otsu_threshold(plan, image);
   plan.report(column, plan.scalar(bodies::otsu_level, {both}, {}, 1, 1));
-  return image;
+  return plan.current();
 }
 
 const RegisterOperator graythresh_operator{{
     .name = "graythresh",
     .help = "Otsu's threshold, on the unit scale",
     .category = "statistics",
+    .parameters = {measured_image_parameter()},
     .classes = no_logical,
     .one_channel = true,
     .details =
@@ -109,6 +110,7 @@ const RegisterOperator otsuthresh_operator{{
     .name = "otsuthresh",
     .help = "Otsu's threshold of the current image, on the unit scale: graythresh by another name",
     .category = "statistics",
+    .parameters = {measured_image_parameter()},
     .classes = no_logical,
     .one_channel = true,
     .details = "graythresh.",

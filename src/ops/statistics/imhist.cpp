@@ -5,17 +5,17 @@ namespace impipe::ops {
 namespace {
 
 ImageValue lower_imhist(const Call& call, PlanBuilder& plan) {
-  const ImageValue image = plan.current();
+  const ImageValue image = measured_image(call, plan);
   need_white(call, image);
   const bool logical = image.type.cls == PixelClass::logical;
   const int bins = call.has("bins") ? static_cast<int>(call.number("bins")) : logical ? 2 : 256;
   const bool codes = image.type.cls != PixelClass::single && !logical &&
                      bins == class_max(image.type.cls) + 1 &&
                      image.type.white == class_max(image.type.cls);
-  plan.report(
+  plan.report_table(
       "imhist",
       plan.histogram({.rule = codes ? BinRule::codes : BinRule::centred, .bins = bins}, image));
-  return image;
+  return plan.current();
 }
 
 const RegisterOperator imhist_operator{{
@@ -28,7 +28,8 @@ const RegisterOperator imhist_operator{{
                     .max_numbers = 1,
                     .integer = true,
                     .low = 1,
-                    .high = 65536}},
+                    .high = 65536},
+                   measured_image_parameter()},
     .details =
         "bin = floor(v (n-1) / white + 0.5) with v clamped to [0, white]: the bins are centred\n"
         "on k white / (n-1), so the two at the ends are half as wide. NaN is not counted.\n"

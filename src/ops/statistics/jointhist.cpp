@@ -29,8 +29,8 @@ ImageValue lower_jointhist(const Call& call, PlanBuilder& plan) {
   const ImageValue places =
       plan.point(pair_code_body(), {binned(plan, image, bins), binned(plan, other, bins)},
                  {static_cast<double>(bins)}, {.cls = cls, .white = class_max(cls)});
-  plan.report("jointhist", plan.histogram({.rule = BinRule::codes, .bins = bins * bins}, places),
-              bins);
+  plan.report_table("jointhist",
+                    plan.histogram({.rule = BinRule::codes, .bins = bins * bins}, places), bins);
   return image;
 }
 

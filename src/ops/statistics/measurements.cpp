@@ -68,22 +68,22 @@ MeasureValue deviation(PlanBuilder& plan, const ImageValue& image, MeasureValue 
 }
 
 ImageValue lower_mean2(const Call& call, PlanBuilder& plan) {
-  const ImageValue image = plan.current();
+  const ImageValue image = measured_image(call, plan);
   const MeasureValue sums = plan.reduce({.kind = ReduceKind::sum}, image, {});
   plan.report("mean2", mean_of_sums(plan, sums, columns(call, image)));
-  return image;
+  return plan.current();
 }
 
 ImageValue lower_std2(const Call& call, PlanBuilder& plan) {
-  const ImageValue image = plan.current();
+  const ImageValue image = measured_image(call, plan);
   const int channels = columns(call, image);
   const MeasureValue sums = plan.reduce({.kind = ReduceKind::sum}, image, {});
   plan.report("std2", deviation(plan, image, mean_of_sums(plan, sums, channels), channels));
-  return image;
+  return plan.current();
 }
 
 ImageValue lower_stats(const Call& call, PlanBuilder& plan) {
-  const ImageValue image = plan.current();
+  const ImageValue image = measured_image(call, plan);
   const int channels = columns(call, image);
   const MeasureValue least =
       reduced(plan, image, ReduceKind::min, bodies::min_of_channels, channels);
@@ -98,7 +98,7 @@ ImageValue lower_stats(const Call& call, PlanBuilder& plan) {
                          : plan.scalar(bodies::total_of_channels, {sums}, {}, 1, 1));
   plan.report("mean2", means);
   plan.report("std2", deviation(plan, image, means, channels));
-  return image;
+  return plan.current();
 }
 
 const Parameter which_columns{.name = "columns",
@@ -110,7 +110,7 @@ const RegisterOperator mean2_operator{{
     .name = "mean2",
     .help = "mean of all values",
     .category = "statistics",
-    .parameters = {which_columns},
+    .parameters = {which_columns, measured_image_parameter()},
     .details =
         "The sum over the number of values, in double, on the image's own scale. The image goes\n"
         "on unchanged; the number becomes a column of the report.",
@@ -124,7 +124,7 @@ const RegisterOperator std2_operator{{
     .name = "std2",
     .help = "standard deviation of all values",
     .category = "statistics",
-    .parameters = {which_columns},
+    .parameters = {which_columns, measured_image_parameter()},
     .details = "sqrt(sum((x - mean)^2) / (N - 1)) in double, in two passes; 0 for one value.",
     .example = "std2 each",
     .accuracy = "1e-14 relative",
@@ -136,17 +136,17 @@ const RegisterOperator sum_operator{{
     .name = "sum",
     .help = "sum of all values",
     .category = "statistics",
-    .parameters = {which_columns},
+    .parameters = {which_columns, measured_image_parameter()},
     .details = "Exact in 64 bits for integer classes, in double for single.",
     .example = "imbinarize | sum",
     .accuracy = "exact for integer classes; 1e-15 relative to the sum of |x| for single",
     .matlab = "sum(A(:)) (there single for single)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
-          const ImageValue image = plan.current();
+          const ImageValue image = measured_image(call, plan);
           plan.report("sum", reduced(plan, image, ReduceKind::sum, bodies::total_of_channels,
                                      columns(call, image)));
-          return image;
+          return plan.current();
         },
 }};
 
@@ -154,17 +154,17 @@ const RegisterOperator min_operator{{
     .name = "min",
     .help = "smallest value",
     .category = "statistics",
-    .parameters = {which_columns},
+    .parameters = {which_columns, measured_image_parameter()},
     .details = "NaN is skipped; NaN when there is nothing else.",
     .example = "min | max",
     .accuracy = "exact",
     .matlab = "min(A(:)) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
-          const ImageValue image = plan.current();
+          const ImageValue image = measured_image(call, plan);
           plan.report("min", reduced(plan, image, ReduceKind::min, bodies::min_of_channels,
                                      columns(call, image)));
-          return image;
+          return plan.current();
         },
 }};
 
@@ -172,17 +172,17 @@ const RegisterOperator max_operator{{
     .name = "max",
     .help = "largest value",
     .category = "statistics",
-    .parameters = {which_columns},
+    .parameters = {which_columns, measured_image_parameter()},
     .details = "NaN is skipped; NaN when there is nothing else.",
     .example = "min | max",
     .accuracy = "exact",
     .matlab = "max(A(:)) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
-          const ImageValue image = plan.current();
+          const ImageValue image = measured_image(call, plan);
           plan.report("max", reduced(plan, image, ReduceKind::max, bodies::largest_of_channels,
                                      columns(call, image)));
-          return image;
+          return plan.current();
         },
 }};
 
@@ -190,7 +190,7 @@ const RegisterOperator stats_operator{{
     .name = "stats",
     .help = "min, max, sum, mean2 and std2 together",
     .category = "statistics",
-    .parameters = {which_columns},
+    .parameters = {which_columns, measured_image_parameter()},
     .details =
         "The same numbers as the five operators, as five columns. min, max and sum share one\n"
         "pass over the image; std2 is a second one, about the mean.",

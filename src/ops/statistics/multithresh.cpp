@@ -62,7 +62,7 @@ namespace impipe::ops {
 namespace {
 
 ImageValue lower_multithresh(const Call& call, PlanBuilder& plan) {
-  const ImageValue image = plan.current();
+  const ImageValue image = measured_image(call, plan);
   const bool whole = is_integer(image.type.cls);
   const MeasureValue low = plan.reduce({.kind = ReduceKind::min}, image, {});
   const MeasureValue high = plan.reduce({.kind = ReduceKind::max}, image, {});
@@ -78,7 +78,7 @@ ImageValue lower_multithresh(const Call& call, PlanBuilder& plan) {
               plan.scalar(bodies::multithresh, {counts, low, high},
                           {static_cast<double>(n), whole ? 1.0 : 0.0}, n, 1),
               n);
-  return image;
+  return plan.current();
 }
 
 const RegisterOperator multithresh_operator{{
@@ -92,7 +92,8 @@ const RegisterOperator multithresh_operator{{
                     .integer = true,
                     .low = 1,
                     .high = 20,
-                    .fallback = "1"}},
+                    .fallback = "1"},
+                   measured_image_parameter()},
     .one_channel = true,
     .details =
         "256 bins between the smallest and the largest value (NaN left out); the cuts that make\n"

@@ -80,7 +80,8 @@ const RegisterOperator stretchlim_operator{{
                     .max_numbers = 2,
                     .low = 0,
                     .high = 1,
-                    .fallback = "0.01,0.99"}},
+                    .fallback = "0.01,0.99"},
+                   measured_image_parameter()},
     .classes = no_logical,
     .details = "For each channel, with the N pixels sorted: low = s[floor(tol1 N)],\n"
                "high = s[ceil(tol2 N) - 1] (from 0), on the unit scale and clamped to [0,1];\n"
@@ -90,11 +91,11 @@ const RegisterOperator stretchlim_operator{{
     .matlab = "stretchlim(A,tol) (same for integer classes; MATLAB rounds single to k/255)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
-          const ImageValue image = plan.current();
+          const ImageValue image = measured_image(call, plan);
           need_white(call, image);
           const auto [low, high] = tolerance_parts(call);
-          plan.report("stretchlim", stretch_limits(plan, image, low, high));
-          return image;
+          plan.report("stretchlim", stretch_limits(plan, image, low, high), 1, {"low", "high"});
+          return plan.current();
         },
 }};
 

@@ -296,6 +296,25 @@ void run_logical_reconstruct(int connectivity, const Plane& marker, const Plane&
   write_bits(found, false, out, pool);
 }
 
+// How many pixels each component has, at the first of them down the columns.
+void write_first_areas(const BitPlane& set, int connectivity, Plane& out, ThreadPool& pool,
+                       CpuLevel level) {
+  const Components firsts(set, nullptr, Components::Keep::first, connectivity, pool, level);
+  const Components areas(set, nullptr, Components::Keep::pixels, connectivity, pool, level);
+  const auto height = static_cast<std::uint64_t>(out.size().height);
+  for_each_row(pool, out.size().height,
+               [&](std::int64_t y) { std::fill_n(out.row_as<float>(y), out.size().width, 0.0f); });
+  // The same runs have the same roots.
+  pool.for_each(firsts.strips(), [&](std::int64_t s) {
+    for (const std::uint32_t i : firsts.starts(s)) {
+      if (!firsts.is_root(i)) continue;
+      const std::uint64_t place = firsts.kept(i);
+      out.row_as<float>(static_cast<std::int64_t>(place % height))[place / height] =
+          static_cast<float>(areas.kept(areas.root(i)));
+    }
+  });
+}
+
 }  // namespace
 
 void run_label(const Label& label, double argument, const std::vector<const Plane*>& images,
@@ -331,6 +350,8 @@ void run_label(const Label& label, double argument, const std::vector<const Plan
       }
       return run_reconstruct(label.connectivity, in, *images.at(1), out, pool);
     case Kind::reach: return run_reach(in, out, pool);
+    case Kind::first_areas:
+      return write_first_areas(set_pixels(in, pool, level), label.connectivity, out, pool, level);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "backends/cpu/geometry/map_rows.hpp"
 #include "backends/cpu/geometry/resample_rows.hpp"
 #include "backends/cpu/geometry/warp_rows.hpp"
 #include "backends/cpu/tile/rows.hpp"
@@ -243,14 +244,46 @@ void run_affine(const Node& node, const Plane& in, double outside, Plane& out, T
   });
 }
 
+// Any map: places first, then what lies there.
+void run_map(const Node& node, const Plane& in, double outside, Plane& out, ThreadPool& pool,
+             CpuLevel level) {
+  const Resample& resample = std::get<Resample>(node.primitive);
+  const MappedPlace place = mapped_place(node, in.size());
+  const MapRow row = map_row(in.cls(), resample, level);
+  constexpr std::int64_t rows = 16, columns = 256;
+  const Size size = out.size();
+  const std::int64_t across = (size.width + columns - 1) / columns;
+  pool.for_each(across * ((size.height + rows - 1) / rows), [&](std::int64_t part) {
+    const std::int64_t x = part % across * columns, end = std::min(x + columns, size.width);
+    const std::int64_t top = part / across * rows;
+    float numbers[columns];
+    MapPart made{.place = &place,
+                 .data = in.row(0),
+                 .stride = in.stride(),
+                 .width = in.size().width,
+                 .height = in.size().height,
+                 .first = x,
+                 .n = end - x,
+                 .outside = static_cast<float>(outside)};
+    for (made.row = top; made.row < std::min(top + rows, size.height); ++made.row) {
+      row(made, numbers);
+      store_numbers(out.row(made.row) + x * bytes_of(out.cls()), numbers, out.cls(), end - x,
+                    level);
+    }
+  });
+}
+
 }  // namespace
 
 void run_resample(const Node& node, const Plane& in, double outside, Plane& out, ThreadPool& pool,
                   CpuLevel level) {
-  if (std::get<Resample>(node.primitive).kind == Resample::Kind::affine) {
+  const Resample& resample = std::get<Resample>(node.primitive);
+  if (resample.kind == Resample::Kind::resize) {
+    Resize(node, in, out, level).run(pool);
+  } else if (is_plain_affine(resample)) {
     run_affine(node, in, outside, out, pool, level);
   } else {
-    Resize(node, in, out, level).run(pool);
+    run_map(node, in, outside, out, pool, level);
   }
 }
 

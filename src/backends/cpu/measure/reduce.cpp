@@ -1,5 +1,6 @@
 // Reductions but sums of integers: extremes, and 32x32 cells of doubles.
 #include <limits>
+#include <list>
 
 #include "backends/cpu/simd/intrinsics.hpp"
 #include "backends/cpu/simd/level.hpp"
@@ -254,7 +255,7 @@ class UserFold final : public Sink {
         image_(image),
         cells_(image),
         level_(level),
-        first_(arguments.in_double.at(0)) {}
+        arguments_(arguments.in_double) {}
 
   void take(const TileImage* images, const Region& region, std::int64_t, int,
             Scratch& scratch) override {
@@ -266,7 +267,7 @@ class UserFold final : public Sink {
     double* next = scratch.take<double>(n);
     double* value = scratch.take<double>(n);
     for (std::int64_t y0 = region.y0; y0 < region.y1; y0 += cell_side) {
-      std::fill_n(acc, n, first_);
+      std::fill_n(acc, n, arguments_.front());
       for (std::int64_t y = y0; y < std::min(y0 + cell_side, region.y1); ++y) {
         load_row(value, image.at(region.x0, y), image_.cls, n, level_);
         combine(evaluator, next, acc, value, n);
@@ -287,10 +288,16 @@ class UserFold final : public Sink {
   void combine(RowEvaluator<double>& evaluator, double* out, const double* acc, const double* x,
                std::int64_t n) const {
     std::vector<const double*> inputs;
-    std::vector<double> white;
+    std::list<std::vector<double>> constants;
+    const auto constant = [&](double value) {
+      return constants.emplace_back(static_cast<std::size_t>(n), value).data();
+    };
     for (const std::string& name : expression_.variables()) {
-      if (name == "white" && white.empty()) white.assign(n, image_.white);
-      inputs.push_back(name == "acc" ? acc : name == "white" ? white.data() : x);
+      const int argument = argument_index(name);
+      inputs.push_back(argument >= 0     ? constant(arguments_[static_cast<std::size_t>(argument)])
+                       : name == "acc"   ? acc
+                       : name == "white" ? constant(image_.white)
+                                         : x);
     }
     evaluator.run(out, inputs, n);
   }
@@ -319,7 +326,7 @@ class UserFold final : public Sink {
   SinkImage image_;
   Cells cells_;
   CpuLevel level_;
-  double first_;  // what acc is at first
+  std::vector<double> arguments_;  // what acc is at first, then those that the expression names
 };
 
 }  // namespace

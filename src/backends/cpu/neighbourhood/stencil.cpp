@@ -124,9 +124,10 @@ void store_weighted(WeightedRows& rows, ResultRows& result, std::int64_t height)
 // Fills the rows of an expression's variables and taps.
 class ExpressionRows {
  public:
-  ExpressionRows(const Stencil& stencil, const Region& region, double white, Size size,
-                 Scratch& scratch)
+  ExpressionRows(const Stencil& stencil, const Arguments& arguments, const Region& region,
+                 double white, Size size, Scratch& scratch)
       : expression_(*stencil.expression),
+        arguments_(arguments),
         region_(region),
         white_(white),
         size_(size),
@@ -158,16 +159,20 @@ class ExpressionRows {
         row[k] = static_cast<float>(region_.x0 + k);
       }
     } else {
-      const double value = name == "row"      ? static_cast<double>(region_.y0 + i)
-                           : name == "width"  ? static_cast<double>(size_.width)
-                           : name == "height" ? static_cast<double>(size_.height)
-                                              : white_;
+      const double value =
+          name == "row"      ? static_cast<double>(region_.y0 + i)
+          : name == "width"  ? static_cast<double>(size_.width)
+          : name == "height" ? static_cast<double>(size_.height)
+          : argument_index(name) >= 0
+              ? arguments_.in_double[static_cast<std::size_t>(argument_index(name))]
+              : white_;
       std::fill_n(row, region_.width(), static_cast<float>(value));
     }
     return row;
   }
 
   const Expression& expression_;
+  const Arguments& arguments_;
   const Region& region_;
   double white_;
   Size size_;
@@ -209,7 +214,7 @@ void run_stencil(const Node& node, const Arguments& arguments, const TileImage& 
     return;
   }
   if (state == nullptr) state = std::make_unique<RowEvaluator<float>>(*stencil.expression, level);
-  ExpressionRows inputs(stencil, region, white, in.size, scratch);
+  ExpressionRows inputs(stencil, arguments, region, white, in.size, scratch);
   for (std::int64_t y = 0; y < region.height(); ++y) {
     rows[y + reads - 1] = view.float_row(y + reads - 1);
     state->run(result.begin(y), inputs.at(rows + y, y), n);

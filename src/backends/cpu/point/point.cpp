@@ -8,6 +8,7 @@
 #include "backends/cpu/point/luminance.hpp"
 #include "backends/cpu/tile/rows.hpp"
 #include "core/body_tree.hpp"
+#include "core/expression.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -43,12 +44,13 @@ void look_up_places(real* values, std::int64_t n, std::span<const double> table)
 
 PointProgram::Binding::Kind PointProgram::kind_of(const std::string& name) {
   using Kind = Binding::Kind;
-  return name == "col"      ? Kind::column
-         : name == "row"    ? Kind::row
-         : name == "width"  ? Kind::width
-         : name == "height" ? Kind::height
-         : name == "white"  ? Kind::white
-                            : Kind::image;
+  return name == "col"               ? Kind::column
+         : name == "row"             ? Kind::row
+         : name == "width"           ? Kind::width
+         : name == "height"          ? Kind::height
+         : name == "white"           ? Kind::white
+         : argument_index(name) >= 0 ? Kind::argument
+                                     : Kind::image;
 }
 
 PointProgram::PointProgram(const Node& node, const Arguments& arguments, const PointInputs& inputs,
@@ -66,7 +68,9 @@ PointProgram::PointProgram(const Node& node, const Arguments& arguments, const P
   if (point_->expression != nullptr) {
     for (const std::string& name : point_->expression->variables()) {
       const Binding::Kind kind = kind_of(name);
-      bindings_.push_back({kind, kind == Binding::Kind::image ? image++ : 0});
+      bindings_.push_back({kind, kind == Binding::Kind::image      ? image++
+                                 : kind == Binding::Kind::argument ? argument_index(name)
+                                                                   : 0});
     }
     return;
   }
@@ -144,6 +148,11 @@ void PointProgram::run_as(std::byte* out, std::span<const std::byte* const> in, 
     for (std::size_t i = 0; i < inputs; ++i) {
       const auto [kind, image] = bindings_[i];
       rows[i] = own[i];
+      if (kind == Binding::Kind::argument) {
+        std::fill_n(own[i], count,
+                    arguments_of<real>(*arguments_)[static_cast<std::size_t>(image)]);
+        continue;
+      }
       if (kind != Binding::Kind::image) {
         fill_place(own[i], kind, x + at, y, count);
         continue;

@@ -51,8 +51,8 @@ class PointProgram {
  private:
   // Where an input row of the body or a variable of the expression comes from.
   struct Binding {
-    enum class Kind { image, column, row, width, height, white } kind = Kind::image;
-    int image = 0;
+    enum class Kind { image, column, row, width, height, white, argument } kind = Kind::image;
+    int image = 0;  // which, or which argument
   };
   static Binding::Kind kind_of(const std::string& name);
   CodeTable table_as_it_is(State& state, Scratch& scratch) const;

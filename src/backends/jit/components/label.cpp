@@ -43,6 +43,8 @@ class LabelWriter : LabelWriterBase {
     to_.kernel(name_ + "_resolve", items, text("resolve"), each_word());
     if (is(Kind::components)) {
       write_numbers();
+    } else if (is(Kind::first_areas)) {
+      to_.kernel(name_ + "_areas", items, text("first_areas"), each_word());
     } else {
       write_kept();
     }
@@ -212,7 +214,7 @@ class LabelWriter : LabelWriterBase {
       {"reaches", [this] { return is(Kind::maxima) ? ">=" : "<="; }},
       {"corners", [this] { return label_.connectivity == 8 ? "1" : "0"; }},
       {"has_flags", [this] { return flagged() ? "1" : "0"; }},
-      {"has_areas", [this] { return is(Kind::large) ? "1" : "0"; }},
+      {"has_areas", [this] { return is(Kind::large) || is(Kind::first_areas) ? "1" : "0"; }},
       {"has_peaks", [this] { return peaks() ? "1" : "0"; }},
       {"eight", [this] { return label_.connectivity == 8 ? "true" : "false"; }},
   });

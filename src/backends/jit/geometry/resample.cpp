@@ -66,10 +66,13 @@ void write_affine(Builder& to, int n, const std::string& name) {
 }  // namespace
 
 void write_resample(Builder& to, int n, const std::string& name, LaunchTest wanted) {
-  if (std::get<Resample>(to.node(n).primitive).kind == Resample::Kind::affine) {
+  const Resample& resample = std::get<Resample>(to.node(n).primitive);
+  if (resample.kind == Resample::Kind::resize) {
+    write_resize(to, n, name, std::move(wanted));
+  } else if (is_plain_affine(resample)) {
     write_affine(to, n, name);
   } else {
-    write_resize(to, n, name, std::move(wanted));
+    write_map(to, n, name);
   }
 }
 

@@ -11,6 +11,9 @@ namespace impipe::jit {
 void write_resample(Builder& to, int n, const std::string& name, LaunchTest wanted = nullptr);
 void write_resize(Builder& to, int n, const std::string& name, LaunchTest wanted);
 
+// The function of a map whose places are not two fma each.
+void write_map(Builder& to, int n, const std::string& name);
+
 // The kernel that stores an affine map.
 void write_affine_tiles(Builder& to, int n);
 

@@ -37,8 +37,10 @@ class ResizeText {
                              to_.value(image_, x, y) + ";\n}\n");
       return;
     }
+    y_.write_sums(wanted_, 1);
     write_taps(y_, "y");
     write_columns();
+    x_.write_sums(wanted_, 1);
     write_taps(x_, "x");
     const std::string sum = columns().pixel();
     const std::string value = node.cls == PixelClass::logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum";

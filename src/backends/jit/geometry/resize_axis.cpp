@@ -1,7 +1,10 @@
 // One direction of a resize in kernel text.
 #include "backends/jit/geometry/resize_axis.hpp"
 
+#include <algorithm>
+
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
 namespace impipe::jit {
@@ -67,6 +70,38 @@ std::string ResizeAxisText::begin(const std::string& k) const {
 }
 
 std::string ResizeAxisText::weight(const std::string& k, const std::string& t) const {
+  return sums_.empty() ? undivided(k, t) : undivided(k, t) + " / " + sums_ + "[" + k + "]";
+}
+
+void ResizeAxisText::write_sums(const LaunchTest& wanted, int multiple) {
+  if (!normalises(std::get<Resample>(to_.node(n_).primitive).method)) return;
+  constexpr int items = 128;
+  const std::string own = Builder::name({false, n_}) + "_sums_" + label_ +
+                          (multiple == 1 ? "" : "_of_" + std::to_string(multiple));
+  const ResizeAxisText text = *this;
+  const auto count = [text, wanted, multiple](const LaunchContext& at) {
+    const std::int64_t outputs = text.at(at).to;
+    return wanted && !wanted(at) ? 0 : (outputs + multiple - 1) / multiple * multiple;
+  };
+  const std::string sums = to_.scratch(own, "double", [count](const LaunchContext& at) {
+    return std::max<std::int64_t>(count(at) * 8, row_alignment);
+  });
+  const std::string outputs = to_.parameter(
+      ParameterType::int32, own + "_count",
+      [count](const LaunchContext& at, int) { return static_cast<double>(count(at)); });
+  to_.kernel(own, items,
+             filled(part(kernels::resize, "sums"), {{"items", std::to_string(items)},
+                                                    {"outputs", outputs},
+                                                    {"taps", taps()},
+                                                    {"weight", undivided("k", "t")},
+                                                    {"sums", sums}}),
+             [count](const LaunchContext& at) {
+               return LaunchShape{{(count(at) + items - 1) / items, 1, 1}, {items, 1, 1}};
+             });
+  sums_ = sums;
+}
+
+std::string ResizeAxisText::undivided(const std::string& k, const std::string& t) const {
   const Resample::Method method = std::get<Resample>(to_.node(n_).primitive).method;
   const std::string scale = real("scale", [](const ResizeAxis& a) { return a.scale; });
   const std::string narrow = real("narrow", [](const ResizeAxis& a) { return a.narrow; });

@@ -26,6 +26,9 @@ class ResizeAxisText {
   std::string copied(const std::string& k) const;
   std::string begin(const std::string& k) const;
   std::string weight(const std::string& k, const std::string& t) const;
+  // Before `weight` is used: where weights are divided by their sums, the kernel that makes the
+  // sums, by launches for which `wanted` holds. outputs: a multiple of so many have one.
+  void write_sums(const LaunchTest& wanted, int multiple);
 
   ResizeAxis at(const LaunchContext& launch) const { return axis(launch, n_, which_); }
 
@@ -34,11 +37,13 @@ class ResizeAxisText {
   std::string real(const std::string& what, Number value) const;
   // Writes a body once, as a function of doubles.
   std::string body(const PointBody& body, const std::string& arguments) const;
+  std::string undivided(const std::string& k, const std::string& t) const;
 
   Builder& to_;
   int n_;
   std::string label_;
   ResizeAxis ResizeAxes::*which_;
+  std::string sums_;  // of each output's weights; empty where they are not divided
 };
 
 }  // namespace impipe::jit

@@ -122,6 +122,8 @@ class ResizeTiles {
       return tile_shape(resize_axes(now, at.size_of(now.images[0])));
     };
     fits_ = [shape](const LaunchContext& at) { return shape(at).across > 0; };
+    x_.write_sums(fits_, 4);
+    y_.write_sums(fits_, 4);
     write_quads();
     const auto number = [&](const std::string& what, auto value) {
       return to_.parameter(

@@ -519,6 +519,23 @@ KERNEL($items) void numbers(GLOBAL uint* $words, GLOBAL uint* $roots, GLOBAL uin
   }
 }
 
+// -- part: first_areas
+// A component's pixels at its first; 0 elsewhere.
+#define $out $result[(long)y * $width + x]
+KERNEL($items) void first_areas(GLOBAL uint* $words, GLOBAL uint* $forest,
+                                GLOBAL const uint* $areas, GLOBAL float* $result) {
+  const int x = GROUP_X * $items + ITEM;
+  if (x >= $width) return;
+  const uint begins = run_begins($words[(long)GROUP_Y * $width + x]);
+  for (int k = 0; k < 32; ++k) {
+    const int y = GROUP_Y * 32 + k;
+    if (y >= $height) break;
+    const uint node = (uint)x * $halves + (uint)(GROUP_Y * 16 + k / 2);
+    const bool root = (begins >> k & 1u) != 0u && $forest[node] == node;
+    $out = root ? (float)$areas[node] : 0.0f;
+  }
+}
+
 // -- part: kept
 // Which components stay. A work-item finds out for a word; a group writes rows, four bytes at once.
 #define $keep (at & 1) != 0  // of the component with that root

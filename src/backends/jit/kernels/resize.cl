@@ -158,6 +158,18 @@ KERNEL($items) void tile(GLOBAL const $pixel* $plane, GLOBAL const int* $first_x
   }
 }
 
+// -- part: sums
+// The sum of each output's weights, an output a work-item.
+#define $outputs $to_width
+KERNEL($items) void sums(GLOBAL double* $sums) {
+  const int k = GROUP_X * $items + ITEM;
+  if (k < $outputs) {
+    double sum = 0.0;
+    for (int t = 0; t < $taps; ++t) sum += (double)$weight;
+    $sums[k] = sum;
+  }
+}
+
 // -- part: taps
 // First inputs and weights of one direction, a weight a work-item.
 #define $to $to_width

@@ -1,6 +1,7 @@
 // Reductions by cells of 32x32 pixels: each column of a cell downward in double, the columns in
 // pairs, the cells in pairs in row-major order.
 #include <algorithm>
+#include <map>
 
 #include "backends/jit/measure/measure.hpp"
 #include "backends/jit/measure/reduce.hpp"
@@ -26,15 +27,23 @@ CellFold user_fold(Builder& to, int n, const std::string& name) {
   const Expression& expression = *std::get<Reduce>(node.primitive).expression;
   const std::string fold = Builder::name({false, n}) + "_fold";
   std::vector<std::string> parameters;
-  for (const std::string& v : expression.variables()) parameters.push_back("v_" + v);
+  std::map<std::string, std::string> measured;
+  for (const std::string& v : expression.variables()) {
+    parameters.push_back(variable_name(v));
+    const int argument = argument_index(v);
+    if (argument >= 0) measured[v] = to.argument(n, argument, variable_name(v), "double");
+  }
   to.body("\n" + body_function(fold, "double", "", parameters,
                                "return " + expression_body(expression, parameters) + ";"));
   const std::string white = to.white(node.images[0], "double");
-  const auto both = [expression = &expression, fold, white](const std::string& acc,
-                                                            const std::string& x) {
+  const auto both = [expression = &expression, fold, white, measured](const std::string& acc,
+                                                                      const std::string& x) {
     std::vector<std::string> arguments;
     for (const std::string& v : expression->variables()) {
-      arguments.push_back(v == "acc" ? acc : v == "white" ? white : x);
+      arguments.push_back(measured.contains(v) ? measured.at(v)
+                          : v == "acc"         ? acc
+                          : v == "white"       ? white
+                                               : x);
     }
     return fold + "(" + joined(arguments) + ")";
   };

@@ -65,7 +65,12 @@ std::vector<std::string> write_stencil_function(Builder& to, int n, const std::s
     text = stencil.body->text;
   } else {
     for (const std::string& v : stencil.expression->variables()) {
-      parameters.push_back("v_" + v);
+      const int argument = argument_index(v);
+      parameters.push_back(variable_name(v));
+      if (argument >= 0) {
+        arguments.push_back(to.argument(n, argument, variable_name(v), "float"));
+        continue;
+      }
       arguments.push_back(v == "x"        ? centre
                           : v == "col"    ? "(float)x"
                           : v == "row"    ? "(float)y"

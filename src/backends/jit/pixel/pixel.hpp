@@ -47,6 +47,9 @@ std::vector<std::string> write_stencil_function(Builder& to, int n, const std::s
                                                 const std::string& first, const std::string& at,
                                                 const std::string& centre);
 
+// What a variable of an expression is called in kernels.
+std::string variable_name(const std::string& variable);
+
 // "uint8_from_float(v)": `value`, a `real`, as a pixel of the class.
 std::string converted(PixelClass cls, const std::string& real, const std::string& value);
 

@@ -73,7 +73,12 @@ PointCall call_of_expression(Builder& to, int n, const std::string& real, const 
   const auto cast = [&](const std::string& text) { return "(" + real + ")" + text; };
   std::size_t next = 0;
   for (const std::string& v : expression.variables()) {
-    call.parameters.push_back("v_" + v);
+    const int argument = argument_index(v);
+    call.parameters.push_back(variable_name(v));
+    if (argument >= 0) {
+      call.arguments.push_back(to.argument(n, argument, variable_name(v), real));
+      continue;
+    }
     call.arguments.push_back(v == "col"      ? cast("x")
                              : v == "row"    ? cast("y")
                              : v == "width"  ? cast(to.width({false, n}))
@@ -142,6 +147,11 @@ void take_reciprocals(Builder& to, const Node& node, const PointBody& body, Poin
 }
 
 }  // namespace
+
+std::string variable_name(const std::string& variable) {
+  const int argument = argument_index(variable);
+  return argument >= 0 ? "argument_" + std::to_string(argument) : "v_" + variable;
+}
 
 std::string converted(PixelClass cls, const std::string& real, const std::string& value) {
   return std::string(name_of(cls)) + "_from_" + real + "(" + value + ")";

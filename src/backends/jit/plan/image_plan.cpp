@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/placement.hpp"
+
 namespace impipe::jit {
 namespace {
 
@@ -31,7 +33,7 @@ bool fits_transposition(const KernelContext& of, const Planes& planes, int n) {
 
 bool is_affine(const Node& node) {
   const auto* resample = as<Resample>(node);
-  return resample != nullptr && resample->kind == Resample::Kind::affine;
+  return resample != nullptr && is_plain_affine(*resample);
 }
 
 bool is_nearest_resize(const Node& node) {

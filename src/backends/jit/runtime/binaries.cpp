@@ -74,10 +74,16 @@ void with_binary(const BinaryRequest& request,
     }
     if (!made.empty()) disk_cache().store(request.key, made, request.title);
   }
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  const auto end = std::chrono::steady_clock::now();
+  const auto seconds = [](auto time) { return std::chrono::duration<double>(time).count(); };
+  constexpr std::size_t max_intervals = 4096;
   std::lock_guard lock(shared().mutex);
+  if (shared().counts.intervals.size() < max_intervals) {
+    shared().counts.intervals.emplace_back(seconds(start.time_since_epoch()),
+                                           seconds(end.time_since_epoch()));
+  }
   ++(cached ? shared().counts.cached : shared().counts.compiled);
-  shared().counts.seconds += took.count();
+  shared().counts.seconds += seconds(end - start);
 }
 
 }  // namespace impipe::jit

@@ -107,6 +107,11 @@ std::int64_t MemoryPool::held() const {
   return held_;
 }
 
+std::int64_t MemoryPool::peak() const {
+  std::lock_guard lock(mutex_);
+  return peak_;
+}
+
 MemoryBlock MemoryPool::allocate(std::int64_t bytes, int lane) {
   MemoryBlock block;
   block.bytes_ = size_class(bytes);
@@ -140,6 +145,7 @@ std::uint64_t MemoryPool::try_allocate(std::int64_t bytes) {
   if (bytes > cap_ - held_) return 0;
   const std::uint64_t handle = source_.allocate(bytes);
   if (handle != 0) held_ += bytes;
+  peak_ = std::max(peak_, held_);
   return handle;
 }
 

@@ -57,6 +57,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   MemoryBlock allocate(std::int64_t bytes, int lane);
 
   std::int64_t held() const;  // bytes, used or kept
+  std::int64_t peak() const;  // the most that was held
 
  private:
   MemoryPool(MemorySource source, std::int64_t cap) : source_(std::move(source)), cap_(cap) {}
@@ -75,7 +76,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   std::map<std::int64_t, std::vector<Kept>> kept_;  // by class
   std::set<int> lanes_;                             // that are open
   int next_lane_ = 0;
-  std::int64_t held_ = 0;
+  std::int64_t held_ = 0, peak_ = 0;
 };
 
 // The class of a size: a quarter of a power of two, so that at most a fifth is wasted.

@@ -1,4 +1,4 @@
-// The kernels of distances, dithering and projections.
+// The kernels of distances, dithering, projections, tables of 3x3 windows, floods and entropies.
 #pragma once
 
 #include "backends/jit/text/builder.hpp"
@@ -10,5 +10,8 @@ void write_distance(Builder& to, int n);
 void write_diffuse(Builder& to, int n);
 void write_project(Builder& to, int n);
 void write_backproject(Builder& to, int n);
+void write_morph(Builder& to, int n);
+void write_flood(Builder& to, int n);
+void write_entropy(Builder& to, int n);
 
 }  // namespace impipe::jit

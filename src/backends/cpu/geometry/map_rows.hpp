@@ -1,0 +1,25 @@
+// A row of an image that is moved by any map, for each instruction set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cpu/simd/level.hpp"
+#include "core/placement.hpp"
+
+namespace impipe::cpu {
+
+// Output pixels [first, first + n) of a row, at most 256.
+struct MapPart {
+  const MappedPlace* place = nullptr;
+  const std::byte* data = nullptr;  // the input
+  std::int64_t stride = 0;          // bytes
+  std::int64_t width = 0, height = 0;
+  std::int64_t row = 0, first = 0, n = 0;
+  float outside = 0;
+};
+// As numbers; nothing is rounded to the class.
+using MapRow = void (*)(const MapPart& part, float* out);
+MapRow map_row(PixelClass cls, const Resample& resample, CpuLevel level);
+
+}  // namespace impipe::cpu

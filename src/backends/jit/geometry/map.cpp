@@ -1,0 +1,121 @@
+// Maps of any kind as text: the place of a pixel, and what lies there.
+#include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/geometry/resample.hpp"
+#include "backends/jit/text/text.hpp"
+#include "core/placement.hpp"
+
+namespace impipe::jit {
+namespace {
+
+using Method = Resample::Method;
+
+class MapText {
+ public:
+  MapText(Builder& to, int n)
+      : to_(to),
+        n_(n),
+        node_(to.node(n)),
+        resample_(std::get<Resample>(node_.primitive)),
+        width_(to.width(node_.images[0])),
+        height_(to.height(node_.images[0])),
+        fill_(to.argument(n, static_cast<int>(node_.arguments.size()) - 1, "fill", "float")) {}
+
+  void write(const std::string& name) {
+    const bool logical = node_.cls == PixelClass::logical;
+    const std::string value =
+        converted(node_.cls, "float", logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum");
+    std::string text = value_header(type_of(node_.cls), name) + place();
+    if (on_image() || resample_.method == Method::bicubic) {
+      text += filled(part(kernels::map, "outside"), {{"has_value", has_value()}, {"fill", fill()}});
+    }
+    if (resample_.method == Method::nearest) {
+      const std::string pixel = to_.value(node_.images[0], "(int)floor(px)", "(int)floor(py)");
+      text +=
+          filled(part(kernels::resample, "nearest"),
+                 {{"width", width_}, {"height", height_}, {"fill", fill()}, {"nearest", pixel}});
+    } else if (resample_.method == Method::bicubic) {
+      text += filled(part(kernels::map, "bicubic"),
+                     {{"pixel", pixel(name, "px + column", "py + row")}, {"value", value}});
+    } else {
+      text += filled(part(kernels::resample, "bilinear"), {{"width", width_},
+                                                           {"height", height_},
+                                                           {"fill", fill()},
+                                                           {"a", pixel(name, "px", "py")},
+                                                           {"b", pixel(name, "px + 1", "py")},
+                                                           {"d", pixel(name, "px", "py + 1")},
+                                                           {"e", pixel(name, "px + 1", "py + 1")},
+                                                           {"value", value}});
+    }
+    to_.function(name, text + "}\n");
+  }
+
+ private:
+  bool on_image() const { return resample_.beside == Resample::Beside::on_image; }
+  std::string fill() const { return converted(node_.cls, "float", fill_); }
+
+  std::string number(const std::string& label, double MappedPlace::*which) {
+    const int n = n_;
+    const Operand image = node_.images[0];
+    return to_.parameter(ParameterType::float64, Builder::name({false, n}) + "_" + label,
+                         [n, image, which](const LaunchContext& at, int) {
+                           const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+                           return mapped_place(now, at.size_of(image)).*which;
+                         });
+  }
+
+  std::string place() {
+    const bool projective = resample_.kind == Resample::Kind::projective;
+    const auto divisor = [&](const char* label, double MappedPlace::*which) {
+      return projective ? number(label, which) : std::string("0");
+    };
+    return filled(part(kernels::map, "place"), {{"projective", projective ? "1" : "0"},
+                                                {"u0", number("u0", &MappedPlace::u0)},
+                                                {"v0", number("v0", &MappedPlace::v0)},
+                                                {"x0", number("x0", &MappedPlace::x0)},
+                                                {"y0", number("y0", &MappedPlace::y0)},
+                                                {"a", number("a", &MappedPlace::a)},
+                                                {"b", number("b", &MappedPlace::b)},
+                                                {"c", number("c", &MappedPlace::c)},
+                                                {"d", number("d", &MappedPlace::d)},
+                                                {"e", number("e", &MappedPlace::e)},
+                                                {"f", number("f", &MappedPlace::f)},
+                                                {"g", divisor("g", &MappedPlace::g)},
+                                                {"h", divisor("h", &MappedPlace::h)},
+                                                {"i", divisor("i", &MappedPlace::i)}});
+  }
+
+  std::string has_value() const {
+    const bool cubic = resample_.method == Method::bicubic;
+    if (!on_image()) {
+      return "at_x > -2.0 && at_x < (double)" + width_ +
+             " + 1.0 && at_y > -2.0 && at_y < (double)" + height_ + " + 1.0";
+    }
+    const std::string more = cubic ? "0.5" : "0.0";
+    return "at_x >= -" + more + " && at_x <= (double)" + width_ + " - 1.0 + " + more +
+           " && at_y >= -" + more + " && at_y <= (double)" + height_ + " - 1.0 + " + more;
+  }
+
+  // The image's pixel, by the rule for places outside.
+  std::string pixel(const std::string& name, const std::string& x, const std::string& y) {
+    const std::string at = name + "_at";
+    if (!to_.has_function(at)) {
+      write_border(to_, at, "float", "(float)" + to_.value(node_.images[0], "x", "y"),
+                   on_image() ? Border::symmetric : Border::constant, fill_, width_, height_);
+    }
+    return to_.call(at, x, y);
+  }
+
+  Builder& to_;
+  int n_;
+  const Node& node_;
+  const Resample& resample_;
+  std::string width_, height_, fill_;
+};
+
+}  // namespace
+
+void write_map(Builder& to, int n, const std::string& name) { MapText(to, n).write(name); }
+
+}  // namespace impipe::jit

@@ -1,0 +1,61 @@
+// The pixel of any map, taken from the place (at_x, at_y) of the image.
+#define $width 900
+#define $height 600
+#define $fill (uchar)0   // outside the image
+#define $has_value at_x >= 0.0
+#define $value (uchar)sum
+#define $u0 10.5         // the output place that the map counts from
+#define $v0 11.5
+#define $x0 10.5         // and that of the input
+#define $y0 11.5
+#define $a 0.8
+#define $b -0.6
+#define $c 0.0
+#define $d 0.6
+#define $e 0.8
+#define $f 0.0
+#define $g 0.001
+#define $h 0.002
+#define $i 1.0
+#define $pixel (float)(px + column + py + row)
+#define $projective 1
+FUNCTION uchar mapped(const int x, const int y) {
+  // -- part: place
+  const double from_u = (double)x - $u0, from_v = (double)y - $v0;
+  const double over_x = $a * from_u + $b * from_v + $c;
+  const double over_y = $d * from_u + $e * from_v + $f;
+#if $projective
+  const double over = $g * from_u + $h * from_v + $i;
+  const double at_x = over_x / over + $x0, at_y = over_y / over + $y0;
+#else
+  const double at_x = over_x + $x0, at_y = over_y + $y0;
+#endif
+  // -- end
+  // -- part: outside
+  // False of places that are NaN, too.
+  if (!($has_value)) return $fill;
+  // -- end
+  // -- part: bicubic
+  const double left = floor(at_x), top = floor(at_y);
+  const int px = (int)left, py = (int)top;
+  // Keys' kernel, a = -0.5, of the four pixels round a place t beyond the second.
+  float weights[8];
+  for (int k = 0; k < 8; k += 4) {
+    const float t = (float)(k == 0 ? at_x - left : at_y - top), u = 1.0f - t;
+    const float before = t + 1.0f, behind = u + 1.0f;
+    weights[k] = ((-0.5f * before + 2.5f) * before - 4.0f) * before + 2.0f;
+    weights[k + 1] = (1.5f * t - 2.5f) * t * t + 1.0f;
+    weights[k + 2] = (1.5f * u - 2.5f) * u * u + 1.0f;
+    weights[k + 3] = ((-0.5f * behind + 2.5f) * behind - 4.0f) * behind + 2.0f;
+  }
+  float sum = 0.0f;
+  for (int row = -1; row <= 2; ++row) {
+    float line = 0.0f;
+    for (int column = -1; column <= 2; ++column) {
+      line = fma(weights[column + 1], $pixel, line);
+    }
+    sum = fma(weights[row + 5], line, sum);
+  }
+  return $value;
+  // -- end
+}

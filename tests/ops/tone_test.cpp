@@ -1,0 +1,226 @@
+// adapthisteq, entropyfilt, imblend and imoverlay against their definitions.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "support/pipeline_runner.hpp"
+#include "support/reference/image.hpp"
+#include "support/test_image.hpp"
+
+namespace impipe {
+namespace {
+
+using reference::Image;
+using test::run;
+
+std::int64_t mirrored(std::int64_t i, std::int64_t n) {
+  while (i < 0 || i >= n) i = i < 0 ? -1 - i : 2 * n - 1 - i;
+  return i;
+}
+
+struct Side {
+  int tiles, tile, before, length;
+};
+Side side_of(int length, int tiles) {
+  int padded = length + (tiles - length % tiles) % tiles;
+  if (padded / tiles % 2 != 0) padded += tiles;
+  return {tiles, padded / tiles, (padded - length) / 2, padded};
+}
+
+// semantics-2.md 4.1, one channel.
+Image equalised(const Image& a, int rows, int columns, double clip, int bins) {
+  const double white = a.white;
+  const Side y = side_of(a.rows, rows), x = side_of(a.columns, columns);
+  const auto bin = [&](double v) {
+    return static_cast<int>(std::floor(std::clamp(v, 0.0, white) * (bins - 1) / white + 0.5));
+  };
+  std::vector<std::vector<double>> maps;
+  const double n = y.tile * x.tile, least = std::ceil(n / bins);
+  const double limit = least + std::floor(clip * (n - least) + 0.5);
+  for (int ty = 0; ty < rows; ++ty) {
+    for (int tx = 0; tx < columns; ++tx) {
+      std::vector<double> h(static_cast<std::size_t>(bins));
+      for (int i = 0; i < y.tile; ++i) {
+        for (int j = 0; j < x.tile; ++j) {
+          const auto row = mirrored(ty * y.tile + i - y.before, a.rows);
+          const auto column = mirrored(tx * x.tile + j - x.before, a.columns);
+          ++h[bin(a.at(static_cast<int>(row), static_cast<int>(column)))];
+        }
+      }
+      double rest = 0;
+      for (const double count : h) rest += std::max(count - limit, 0.0);
+      const double each = std::floor(rest / bins), upper = limit - each;
+      for (double& count : h) {
+        if (count > limit) {
+          count = limit;
+        } else if (count > upper) {
+          rest -= limit - count;
+          count = limit;
+        } else {
+          rest -= each;
+          count += each;
+        }
+      }
+      for (int k = 0; rest > 0; k = (k + 1) % bins) {
+        const int step = std::max(static_cast<int>(std::floor(bins / rest)), 1);
+        for (int m = k; m < bins && rest > 0; m += step) {
+          if (h[m] >= limit) continue;
+          ++h[m];
+          --rest;
+        }
+      }
+      double sum = 0;
+      for (double& count : h) {
+        sum += count;
+        count = std::min(sum * (white / n), white);
+        if (a.cls != PixelClass::single) count = std::floor(count + 0.5);
+      }
+      maps.push_back(h);
+    }
+  }
+  Image out = a;
+  // The tiles before and after a place, its weight and what weights are parts of.
+  struct Between {
+    int first, second;
+    double weight, all;
+  };
+  const auto between = [](int place, const Side& s) {
+    const int half = s.tile / 2, k = (place + half) / s.tile;
+    const bool end = k == 0 || k == s.tiles;
+    return Between{std::clamp(k - 1, 0, s.tiles - 1), std::min(k, s.tiles - 1),
+                   static_cast<double>(k == 0 ? place : (place + half) % s.tile),
+                   static_cast<double>(end ? half : s.tile)};
+  };
+  for (int row = 0; row < a.rows; ++row) {
+    for (int column = 0; column < a.columns; ++column) {
+      const Between v = between(row + y.before, y), h = between(column + x.before, x);
+      const int k = bin(a.at(row, column));
+      const auto map = [&](int ty, int tx) { return maps[ty * columns + tx][k]; };
+      const double upper =
+          (h.all - h.weight) * map(v.first, h.first) + h.weight * map(v.first, h.second);
+      const double lower =
+          (h.all - h.weight) * map(v.second, h.first) + h.weight * map(v.second, h.second);
+      out.at(row, column) =
+          reference::cast(a.cls, ((v.all - v.weight) * upper + v.weight * lower) / (v.all * h.all));
+    }
+  }
+  return out;
+}
+
+TEST(Adapthisteq, IsTheDefinition) {
+  std::uint64_t seed = 60;
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    for (const Size size : {Size{1, 1}, Size{31, 17}, Size{64, 48}, Size{5, 90}}) {
+      const HostImage image = test::test_image(cls, 1, size, ++seed);
+      const Image a = reference::from_host(image);
+      for (const double clip : {0.0, 0.02, 0.3, 1.0}) {
+        const std::string suffix = " clip=" + std::to_string(clip);
+        const double tolerance = cls == PixelClass::single ? 2e-6 : 0;
+        EXPECT_EQ(
+            test::difference(equalised(a, 4, 3, clip, 64),
+                             run("adapthisteq 4,3 n64" + suffix, image).image, tolerance, 0.02),
+            "")
+            << suffix << " of " << test::describe(image);
+      }
+    }
+  }
+}
+
+TEST(Adapthisteq, EachChannelByItself) {
+  const HostImage image = test::test_image(PixelClass::uint8, 3, {40, 33}, 5);
+  const HostImage made = run("adapthisteq 2,2", image).image;
+  for (const std::string channel : {"channel r", "channel g", "channel b"}) {
+    EXPECT_EQ(test::difference(run(channel, made).image,
+                               run(channel + " | adapthisteq 2,2", image).image),
+              "");
+  }
+  EXPECT_NE(test::error_of("adapthisteq tiles=64,64 bins=65536", image)
+                .find("tiles times bins are at most 1048576"),
+            std::string::npos);
+}
+
+TEST(Entropyfilt, IsTheEntropyOfTheWindow) {
+  std::uint64_t seed = 80;
+  for (const PixelClass cls : {PixelClass::logical, PixelClass::uint8, PixelClass::uint16}) {
+    for (const Size size : {Size{1, 1}, Size{1, 17}, Size{31, 17}}) {
+      const HostImage image = test::test_image(cls, 1, size, ++seed);
+      const Image codes =
+          reference::from_host(cls == PixelClass::logical ? image : run("im2uint8", image).image);
+      const struct {
+        const char* text;
+        int width, height, left, up;
+      } windows[] = {{"entropyfilt", 9, 9, 4, 4}, {"entropyfilt rectangle,2,5", 5, 2, 2, 0}};
+      for (const auto& w : windows) {
+        Image wanted = codes;
+        wanted.cls = PixelClass::single;
+        wanted.white = 0;
+        for (int row = 0; row < codes.rows; ++row) {
+          for (int column = 0; column < codes.columns; ++column) {
+            std::map<double, double> counts;
+            for (int i = 0; i < w.height; ++i) {
+              for (int j = 0; j < w.width; ++j) {
+                ++counts[codes.at(static_cast<int>(mirrored(row + i - w.up, codes.rows)),
+                                  static_cast<int>(mirrored(column + j - w.left, codes.columns)))];
+              }
+            }
+            double entropy = 0;
+            for (const auto& [code, count] : counts) {
+              const double p = count / (w.width * w.height);
+              entropy -= p * std::log2(p);
+            }
+            wanted.at(row, column) = entropy;
+          }
+        }
+        EXPECT_EQ(test::difference(wanted, run(w.text, image).image, 1e-6), "")
+            << w.text << " of " << test::describe(image);
+      }
+    }
+  }
+}
+
+TEST(Imblend, LaysAnImageOverAnother) {
+  const HostImage image = test::test_image(PixelClass::uint8, 3, {20, 9}, 1);
+  const HostImage other = test::test_image(PixelClass::uint8, 1, {20, 9}, 2);
+  EXPECT_EQ(test::difference(run("imblend :b alpha=0.25", image, {{"b", other}}).image,
+                             run("map 'x + 0.25 * (b2 - x)'", image, {{"b2", other}}).image),
+            "");
+  EXPECT_EQ(test::difference(run("imblend :b alpha=0", image, {{"b", other}}).image, image), "");
+  const HostImage mask = run("imbinarize 0.5", other).image;
+  EXPECT_EQ(
+      test::difference(run("imblend :b alpha=1 mask=:m", image, {{"b", other}, {"m", mask}}).image,
+                       run("map 'm ? b2 : x'", image, {{"b2", other}, {"m", mask}}).image),
+      "");
+}
+
+TEST(Imoverlay, PaintsWhereTheMaskIsSet) {
+  const HostImage gray = test::test_image(PixelClass::uint8, 1, {20, 9}, 2);
+  const HostImage mask = run("imbinarize 0.5", gray).image;
+  const HostImage made = run("imoverlay :m color=1,0,0.5", gray, {{"m", mask}}).image;
+  ASSERT_EQ(made.type.channels, 3);
+  const Image a = reference::from_host(gray), m = reference::from_host(mask);
+  const Image got = reference::from_host(made);
+  for (int row = 0; row < a.rows; ++row) {
+    for (int column = 0; column < a.columns; ++column) {
+      const bool set = m.at(row, column) != 0;
+      const double wanted[] = {255, 0, 128};
+      for (int c = 0; c < 3; ++c) {
+        EXPECT_EQ(got.at(row, column, c), set ? wanted[c] : a.at(row, column));
+      }
+    }
+  }
+}
+
+TEST(Imreconstruct, TakesALogicalMarker) {
+  const HostImage image = test::test_image(PixelClass::uint8, 1, {31, 17}, 2);
+  const HostImage marks = run("imregionalmax", image).image;
+  EXPECT_EQ(
+      test::difference(
+          run("imreconstruct :g", marks, {{"g", image}}).image,
+          run("map 'm ? 255 : 0' | imreconstruct :g", image, {{"g", image}, {"m", marks}}).image),
+      "");
+}
+
+}  // namespace
+}  // namespace impipe
