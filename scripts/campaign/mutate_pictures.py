@@ -358,7 +358,7 @@ class Runner:
         for path in paths:
             name = os.path.basename(path).rsplit(".", 1)[0] + ".npy"
             lines = [line for line in said.splitlines() if line.startswith(f"impipe: {path}: ")]
-            errors = [line for line in lines if re.search(r": (read|decode): \S", line)]
+            errors = [line for line in lines if re.search(r": (read|decode|plan): \S", line)]
             failed += bool(errors)
             if bool(errors) == (name in written) or len(errors) > 1:
                 wrong.append(f"{os.path.basename(path)}: {len(errors)} errors, "

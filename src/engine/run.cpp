@@ -74,7 +74,7 @@ std::vector<FileReport::Row> kinds_of(const std::vector<Picture>& pictures,
   std::set<std::pair<const Program*, bool>> seen;
   std::vector<FileReport::Row> kinds;
   for (const Picture& picture : pictures) {
-    const bool has_pages = picture.pages.size() > 1;
+    const bool has_pages = picture.pages && picture.pages->numbers.size() > 1;
     if (!picture.program || !seen.insert({picture.program.get(), has_pages}).second) continue;
     FileReport::Row& row = kinds.emplace_back();
     row.page = has_pages ? 1 : 0;

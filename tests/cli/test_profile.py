@@ -2,7 +2,6 @@
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 import unittest
@@ -96,7 +95,8 @@ class Json(ProfileTest):
                     self.assertEqual(now[key] if isinstance(now[key], str) else round(now[key]),
                                      was[key] if isinstance(was[key], str) else round(was[key]))
                 self.assertGreater(now["copy_bytes_per_s"], 1e8)
-                self.assertLess(first["unaccounted_s"], 0.05 * first["wall_s"])
+                # 5 % of a run; of one that is over in a moment another program may take more.
+                self.assertLess(first["unaccounted_s"], 0.05 * first["wall_s"] + 0.01)
                 self.assertIn("speed of " + device, self.impipe("cache", "list",
                                                                 env=self.cache).out)
 
@@ -132,23 +132,6 @@ class Json(ProfileTest):
                                        "--device", device, env=self.cache).out
                     ratios.append(profiled / json.loads(said)["results"][0]["device_us"])
                 self.assertTrue(any(0.6 < ratio < 1.7 for ratio in ratios), ratios)
-
-    @unittest.skipIf(SANITIZED, "a sanitizer's times say nothing")
-    def test_it_costs_little(self):
-        self.pictures(40, (500, 500))
-        def seconds(*arguments):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            self.impipe(CHAIN, "in", "-n", "-o", "out", "-j", 1, "--device", "cpu", *arguments,
-                        env=self.cache)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        seconds("--profile=json")  # measures the copy
-        plain, profiled = [], []
-        for _ in range(7):
-            plain.append(seconds())
-            profiled.append(seconds("--profile=json"))
-        # At most 3 % where nothing else runs.
-        self.assertLess(min(profiled), 1.1 * min(plain), (plain, profiled))
 
 
 class Text(ProfileTest):

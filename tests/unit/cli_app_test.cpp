@@ -97,24 +97,37 @@ TEST(Reporter, FailuresAreWrittenAsJsonLines) {
   std::filesystem::remove(path);
 }
 
-TEST(Reporter, RowsHaveAHeaderForEachSetOfColumns) {
+TEST(Reporter, RowsOfAllKindsAreOneTable) {
+  using Row = engine::FileReport::Row;
   RunReporter reporter({.progress = ProgressMode::none});
   engine::FileReport report;
   testing::internal::CaptureStdout();
+  reporter.kinds({Row{.columns = {"mean2"}, .values = {}, .hash = {}},
+                  Row{.columns = {"mean2_r", "mean2_g"}, .values = {}, .hash = {}},
+                  Row{.page = 1, .columns = {"mean2"}, .values = {}, .hash = "hash"}});
   report.input = "a\tb.png";
   report.rows = {{.columns = {"mean2"}, .values = {0.1}, .hash = {}}};
   reporter.file(report);
   report.input = "c.png";
-  report.rows = {{.columns = {"mean2"}, .values = {1e300}, .hash = {}}};
-  reporter.file(report);
   report.rows = {{.columns = {"mean2_r", "mean2_g"}, .values = {1, 2.5}, .hash = {}}};
   reporter.file(report);
-  report.rows = {{.page = 1, .columns = {"max"}, .values = {3}, .hash = {}},
-                 {.page = 2, .columns = {"max"}, .values = {4}, .hash = "5a"}};
+  report.rows = {{.page = 2, .columns = {"mean2"}, .values = {4}, .hash = "5a"}};
   reporter.file(report);
   EXPECT_EQ(testing::internal::GetCapturedStdout(),
-            "file\tmean2\na\\tb.png\t0.1\nc.png\t1e+300\nfile\tmean2_r\tmean2_g\nc.png\t1\t2.5\n"
-            "file\tpage\tmax\nc.png\t1\t3\nfile\tpage\tmax\thash\nc.png\t2\t4\t5a\n");
+            "file\tmean2\tmean2_r\tmean2_g\tpage\thash\na\\tb.png\t0.1\t\t\t\t\n"
+            "c.png\t\t1\t2.5\t\t\nc.png\t4\t\t\t2\t5a\n");
+}
+
+TEST(Reporter, ATableWithoutObjectsIsItsHeader) {
+  using Row = engine::FileReport::Row;
+  RunReporter reporter({.progress = ProgressMode::none});
+  engine::FileReport report;
+  testing::internal::CaptureStdout();
+  reporter.kinds({Row{.columns = {"label", "area"}, .values = {}, .hash = {}}});
+  report.input = "c.png";
+  report.rows = {{.columns = {"label", "area"}, .values = {}, .hash = {}}};
+  reporter.file(report);
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "file\tlabel\tarea\n");
 }
 
 TEST(Numbers, AreGrouped) {

@@ -125,6 +125,11 @@ Matrix gaussian_kernel(int rows, int columns, double sigma) {
   return m;
 }
 
+bool has_weights(const Matrix& kernel) {
+  return std::all_of(kernel.values.begin(), kernel.values.end(),
+                     [](double weight) { return std::isfinite(weight); });
+}
+
 Matrix laplacian_kernel(double alpha) {
   const double corner = alpha / (alpha + 1), side = (1 - alpha) / (alpha + 1);
   return {3, 3, {corner, side, corner, side, -4 / (alpha + 1), side, corner, side, corner}};

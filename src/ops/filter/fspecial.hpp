@@ -11,6 +11,8 @@ namespace impipe::ops {
 
 Matrix average_kernel(int rows, int columns);
 Matrix gaussian_kernel(int rows, int columns, double sigma);
+// False of the two above and of log_kernel where sigma is so small that every weight underflows.
+bool has_weights(const Matrix& kernel);
 Matrix laplacian_kernel(double alpha);
 Matrix unsharp_kernel(double alpha);
 Matrix sobel_kernel();

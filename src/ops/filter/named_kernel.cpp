@@ -101,6 +101,9 @@ Matrix named_kernel(const Call& call, std::string_view parameter, std::string_vi
     call.fail(parameter, message);
   }
   a.end();
+  if (!has_weights(kernel)) {
+    call.fail(parameter, "this sigma is too small for a kernel of this side: every weight is 0");
+  }
   return kernel;
 }
 

@@ -202,7 +202,7 @@ ImageValue lower_bwmorph(const Call& call, PlanBuilder& plan) {
 
 const RegisterOperator bwmorph_operator{{
     .name = "bwmorph",
-    .help = "operations on the 3x3 windows of a logical image: thin, skel, shrink, spur, …",
+    .help = "operations on the 3x3 windows of a logical image: thin, skel, shrink, spur and others",
     .category = "morphology",
     .parameters = {{.name = "operation",
                     .help = "what is done",

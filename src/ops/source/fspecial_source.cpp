@@ -66,7 +66,14 @@ MadeImage described(const Matrix& kernel) {
 
 // The size of a motion kernel follows from its angle: kernels are small, so it is made and
 // measured.
-MadeImage describe_fspecial(const Call& call) { return described(kernel_of(call)); }
+MadeImage describe_fspecial(const Call& call) {
+  const Matrix kernel = kernel_of(call);
+  if (!has_weights(kernel)) {
+    call.fail(call.given("sigma") ? "sigma" : "size",
+              "this sigma is too small for a kernel of this side: every weight is 0");
+  }
+  return described(kernel);
+}
 
 HostImage make_fspecial(const Call& call) {
   const Matrix kernel = kernel_of(call);

@@ -1,8 +1,8 @@
 // Maps of any kind as text: the place of a pixel, and what lies there.
+#include "backends/jit/geometry/resample.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
-#include "backends/jit/geometry/resample.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/placement.hpp"
 

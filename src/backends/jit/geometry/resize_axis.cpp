@@ -70,7 +70,8 @@ std::string ResizeAxisText::begin(const std::string& k) const {
 }
 
 std::string ResizeAxisText::weight(const std::string& k, const std::string& t) const {
-  return sums_.empty() ? undivided(k, t) : undivided(k, t) + " / " + sums_ + "[" + k + "]";
+  const std::string own = undivided(k, t);
+  return sums_.empty() ? own : "(" + own + " / " + sums_ + "[" + k + "])";
 }
 
 void ResizeAxisText::write_sums(const LaunchTest& wanted, int multiple) {

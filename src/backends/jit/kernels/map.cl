@@ -21,6 +21,7 @@
 #define $projective 1
 FUNCTION uchar mapped(const int x, const int y) {
   // -- part: place
+  // The place in the image that the map gives an output pixel.
   const double from_u = (double)x - $u0, from_v = (double)y - $v0;
   const double over_x = $a * from_u + $b * from_v + $c;
   const double over_y = $d * from_u + $e * from_v + $f;
@@ -36,6 +37,7 @@ FUNCTION uchar mapped(const int x, const int y) {
   if (!($has_value)) return $fill;
   // -- end
   // -- part: bicubic
+  // Sixteen pixels, rows first.
   const double left = floor(at_x), top = floor(at_y);
   const int px = (int)left, py = (int)top;
   // Keys' kernel, a = -0.5, of the four pixels round a place t beyond the second.

@@ -6,6 +6,7 @@
 #include "backends/jit/measure/measure.hpp"
 #include "backends/jit/measure/reduce.hpp"
 #include "backends/jit/measure/reduce_cells.hpp"
+#include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"

@@ -2,8 +2,8 @@
 // one work-item takes them; pictures with more pixels than that is good for are left to the CPU.
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
-#include "backends/jit/transform/transform.hpp"
 #include "backends/jit/text/text.hpp"
+#include "backends/jit/transform/transform.hpp"
 #include "core/backend.hpp"
 
 namespace impipe::jit {

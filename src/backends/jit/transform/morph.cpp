@@ -6,8 +6,8 @@
 
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
-#include "backends/jit/transform/transform.hpp"
 #include "backends/jit/text/text.hpp"
+#include "backends/jit/transform/transform.hpp"
 
 namespace impipe::jit {
 namespace {
