@@ -97,7 +97,7 @@ class MorphText {
   const Morph& morph_;
   Operand image_;
   std::string name_;
-  const Words words_{{
+  const Substitutions words_{{
       {"items", [] { return std::to_string(items); }},
       {"width", [this] { return to_.width(image_); }},
       {"height", [this] { return to_.height(image_); }},
