@@ -70,6 +70,23 @@ std::string take_measured_name(const Script& script, Stage& stage, const Pipelin
   return name;
 }
 
+// The operator a stage names; `follows`: there are stages before it. Throws the user's error.
+const Operator& operator_of(const Script& script, const Stage& stage, bool follows) {
+  const Operator* op = find_operator(stage.name);
+  if (op == nullptr) {
+    const std::string_view hint = hint_for(stage.name);
+    throw error_at(script, stage.name_span,
+                   hint.empty() ? "unknown operator '" + stage.name + "'" +
+                                      did_you_mean(stage.name, known_names())
+                                : "impipe has no " + stage.name + "; " + std::string(hint));
+  }
+  if (op->make != nullptr && follows && op->lower == nullptr) {
+    throw error_at(script, stage.span,
+                   stage.name + " makes an image: it can only be the first stage");
+  }
+  return *op;
+}
+
 }  // namespace
 
 bool Pipeline::has_source() const {
@@ -108,18 +125,7 @@ Pipeline bind(const Script& script) {
                        "save takes one file name, as in `save steps/{stem}.png`");
       }
     } else {
-      const Operator* op = find_operator(stage.name);
-      if (op == nullptr) {
-        const std::string_view hint = hint_for(stage.name);
-        throw error_at(script, stage.name_span,
-                       hint.empty() ? "unknown operator '" + stage.name + "'" +
-                                          did_you_mean(stage.name, known_names())
-                                    : "impipe has no " + stage.name + "; " + std::string(hint));
-      }
-      if (op->make != nullptr && !pipeline.stages.empty() && op->lower == nullptr) {
-        throw error_at(script, stage.span,
-                       stage.name + " makes an image: it can only be the first stage");
-      }
+      const Operator* op = &operator_of(script, stage, !pipeline.stages.empty());
       bound.measured_as = take_measured_name(script, stage, pipeline, names);
       auto values = match_arguments(script, stage, *op);
       for (auto& [parameter, value] : values) {
