@@ -26,6 +26,25 @@ pipeline::Pipeline bound(const std::string& text, const std::string& origin,
   return pipeline;
 }
 
+// The words of a pipeline whose quotes were forgotten: `imgaussfilt 2 photos` names no file '2',
+// but is a pipeline with it. The whole text with as many of the arguments as belong to it; empty
+// when the first argument is a file, or is no part of a pipeline either.
+std::string unquoted_pipeline(const std::string& text, const std::vector<std::string>& arguments) {
+  std::string whole, longer = text;
+  for (const std::string& argument : arguments) {
+    std::error_code error;
+    if (std::filesystem::exists(argument, error)) break;
+    longer += " " + argument;
+    try {
+      pipeline::bind(pipeline::parse(longer, "pipeline", pipeline::TextKind::command_line));
+      whole = longer;
+    } catch (const Error&) {
+      if (argument != "|") break;  // more has to follow
+    }
+  }
+  return whole;
+}
+
 }  // namespace
 
 CLI::Option* add_sandbox(CLI::App* app, std::string& text) {
@@ -45,7 +64,14 @@ pipeline::Pipeline take_pipeline(std::vector<std::string>& arguments, const std:
   const std::string text = arguments.front();
   arguments.erase(arguments.begin());
   try {
-    return bound(text, "pipeline", TextKind::command_line, sandbox);
+    pipeline::Pipeline pipeline = bound(text, "pipeline", TextKind::command_line, sandbox);
+    const std::string whole = sandbox.on ? "" : unquoted_pipeline(text, arguments);
+    if (!whole.empty()) {
+      throw Error("'" + arguments.front() +
+                  "' is no file; a pipeline is one argument, in quotes: " + "impipe '" + whole +
+                  "' INPUT... -o OUTPUT");
+    }
+    return pipeline;
   } catch (const Error&) {
     std::error_code error;
     // A text that is not trusted does not learn either whether a file is there.

@@ -10,6 +10,7 @@ std::string_view name_of(Border border) {
     case Border::constant: return "constant";
     case Border::replicate: return "replicate";
     case Border::symmetric: return "symmetric";
+    case Border::reflect: return "reflect";
     case Border::circular: return "circular";
     case Border::absent: return "absent";
   }

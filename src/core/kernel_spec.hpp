@@ -22,6 +22,7 @@ enum class Border {
   constant,   // a value, a launch argument: the node's last
   replicate,  // the nearest pixel: aaa|abcd|ddd
   symmetric,  // the mirror image, edge pixel included, as often as needed: cba|abcd|dcb
+  reflect,    // the mirror image without the edge pixel, as often as needed: dcb|abcd|cba
   circular,   // the image repeated: bcd|abcd|abc
   absent,     // nothing: such pixels take no part (morphology)
 };

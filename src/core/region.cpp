@@ -50,6 +50,12 @@ std::int64_t map_outside(std::int64_t place, std::int64_t n, Border border) {
       const std::int64_t rest = (place % period + period) % period;
       return rest < n ? rest : period - 1 - rest;
     }
+    case Border::reflect: {
+      if (n == 1) return 0;
+      const std::int64_t period = 2 * (n - 1);
+      const std::int64_t rest = (place % period + period) % period;
+      return rest < n ? rest : period - rest;
+    }
     case Border::circular: return (place % n + n) % n;
   }
   return -1;

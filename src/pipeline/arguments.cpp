@@ -260,12 +260,33 @@ class Matcher {
     }
     if (added) return;
     if (target == nullptr) {
-      fail(argument.span, op_.parameters.empty()
-                              ? "it takes no arguments"
-                              : "no parameter is left for " + std::string(kind_of(head)) +
-                                    " (see `impipe ops " + std::string(op_.name) + "`)");
+      fail(argument.span, op_.parameters.empty() ? "it takes no arguments" : left_over(head));
     }
     assign(*target, argument.items, argument.span);
+  }
+
+  // Why no parameter takes an argument, with the spelling that was meant where it is known.
+  std::string left_over(const Item& head) const {
+    if (const auto* text = std::get_if<Quoted>(&head.value)) {  // MATLAB's 'canny'
+      const Parameter* p = first([&](const Parameter& q) { return has_word(q, text->text); });
+      if (p != nullptr) {
+        return "words stand without quotes: " + std::string(word_of(*p, text->text));
+      }
+    }
+    if (const auto* number = std::get_if<Number>(&head.value)) {
+      const Parameter* p = first([&](const Parameter& q) {  // `imdilate disk 3`
+        const auto it = values_.find(q.name);
+        return takes_shape(q) && it != values_.end() && !it->second.word.empty() &&
+               it->second.numbers.empty();
+      });
+      if (p != nullptr) {
+        const std::string& shape = values_.find(p->name)->second.word;
+        return "the numbers of " + shape + " follow it with commas: " + shape + "," +
+               number_text(number->fraction());
+      }
+    }
+    return "no parameter is left for " + std::string(kind_of(head)) + " (see `impipe ops " +
+           std::string(op_.name) + "`)";
   }
 
   std::string letters() const {
@@ -295,6 +316,11 @@ class Matcher {
     }
     std::string message = "no parameter takes " + quoted(text);
     const std::string near = did_you_mean(text, words);
+    const bool expression =
+        first([&](const Parameter& p) { return unset(p) && p.takes == Takes::expression; });
+    if (near.empty() && expression) {
+      fail(argument.span, "an expression stands in quotes: " + quoted(text));
+    }
     if (near.empty() && !words.empty()) {
       message += "; known words are " + listed({words.begin(), words.end()});
     }

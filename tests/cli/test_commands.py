@@ -256,6 +256,19 @@ class UsageErrors(ProgramTest):
     def test_no_arguments(self):
         self.assertIn("--help", self.impipe(code=2).err)
 
+    def test_a_pipeline_without_its_quotes(self):
+        for words, whole in [(["imgaussfilt", "2"], "imgaussfilt 2"),
+                             (["edge", "canny"], "edge canny"),
+                             (["imadjust", "|", "conv2", "k7"], "imadjust | conv2 k7")]:
+            said = self.impipe(*words, "in", "--hash", code=2).err
+            self.assertEqual(said, f"impipe: '{words[1]}' is no file; a pipeline is one argument, "
+                                   f"in quotes: impipe '{whole}' INPUT... -o OUTPUT\n")
+        # A file of that name is an input, and a name that fits no operator is a missing file.
+        os.rename(self.path("in/a.png"), self.path("2"))
+        self.impipe("imgaussfilt", "2", "--hash")
+        self.assertIn("decode: no such file",
+                      self.impipe("imgaussfilt", "photo.png", "--hash", code=1).err)
+
     def test_unknown_option(self):
         result = self.impipe("imadjust", "in", "-o", "out", "--colour", code=2)
         self.assertIn("unknown option '--colour'", result.err)

@@ -101,7 +101,7 @@ TEST(Impad, IsTheFrameOfItsRule) {
       for (const Size size : sizes) {
         const HostImage image = test::test_image(cls, channels, size, ++seed);
         for (const auto& f : frames) {
-          for (const std::string rule : {"", "replicate", "symmetric", "circular"}) {
+          for (const std::string rule : {"", "replicate", "symmetric", "reflect", "circular"}) {
             const double value = cls == PixelClass::single ? -0.75 : 77.5;
             std::string text = "impad " + list({f.top, f.bottom, f.left, f.right});
             text += " boundary=" + (rule.empty() ? number_text(value) : rule);
@@ -125,6 +125,14 @@ TEST(Impad, OneAndTwoNumbers) {
   EXPECT_EQ(test::difference(reference::pad(a, 3, 3, 8, 8, "symmetric", 0),
                              run("impad 3,8 symmetric", image).image),
             "");
+  EXPECT_EQ(
+      test::difference(reference::pad(a, 3, 0, 8, 0, "", 0), run("impad 3,8 pre", image).image),
+      "");
+  EXPECT_EQ(test::difference(reference::pad(a, 0, 3, 0, 3, "reflect", 0),
+                             run("impad 3 reflect post", image).image),
+            "");
+  EXPECT_NE(test::error_of("impad 1,2,3,4 pre", image).find("four numbers name their sides"),
+            std::string::npos);
   EXPECT_NE(test::error_of("impad 1,2,3", image)
                 .find("it takes 1 number, 2 (rows,columns) or 4 (top,bottom,left,right)"),
             std::string::npos);
@@ -215,7 +223,7 @@ TEST(Imresize, ToASize) {
 
 TEST(Impad, ThenCroppedIsTheImage) {
   const HostImage image = test::test_image(PixelClass::single, 3, {64, 33}, 7);
-  for (const std::string rule : {"boundary=3", "replicate", "symmetric", "circular"}) {
+  for (const std::string rule : {"boundary=3", "replicate", "symmetric", "reflect", "circular"}) {
     EXPECT_EQ(test::difference(
                   image, run("impad 5,60,130,2 " + rule + " | imcrop 130,5,64,33", image).image),
               "")

@@ -77,6 +77,7 @@ class Table {
     one("inside", Window{.border = Border::absent}, {0, 0.1, 0, 0.8, 0, 0.2, 0, 0.5});
     one("constant", Window{}, frame);
     one("repeated", Window{.border = border}, frame);
+    if (channels == 1) one("reflected", Window{.border = Border::reflect}, frame);
     one("left to right", Permute{.flip_x = true}, {});
     if (channels == 1) {
       one("half", Permute{.flip_x = true, .flip_y = true}, {});

@@ -30,7 +30,7 @@ using enum PixelClass;
 const Size sizes[] = {{1, 1},    {1, 9},     {13, 1},  {2, 3},    {31, 17},
                       {101, 70}, {530, 140}, {1, 331}, {5, 1511}, {32, 97}};
 constexpr Border borders[] = {Border::constant, Border::replicate, Border::symmetric,
-                              Border::circular};
+                              Border::reflect, Border::circular};
 
 struct Case {
   std::string name;

@@ -42,5 +42,19 @@ TEST(Names, AreFoundWhateverTheirCase) {
   EXPECT_EQ(error_of("rgb2ycbcr 709"), "");
 }
 
+TEST(Hints, ShowTheSpellingThatWasMeant) {
+  EXPECT_EQ(error_of("edge 'Canny'"),
+            "pipeline:1:6: edge: words stand without quotes: canny\n"
+            "  edge 'Canny'\n       ^^^^^^^");
+  EXPECT_EQ(error_of("imdilate disk 3"),
+            "pipeline:1:15: imdilate: the numbers of disk follow it with commas: disk,3\n"
+            "  imdilate disk 3\n                ^");
+  EXPECT_EQ(error_of("map x*2"),
+            "pipeline:1:5: map: an expression stands in quotes: 'x*2'\n  map x*2\n      ^^^");
+  EXPECT_EQ(error_of("map unit8"),
+            "pipeline:1:5: map: no parameter takes 'unit8'; did you mean 'uint8'?\n"
+            "  map unit8\n      ^^^^^");
+}
+
 }  // namespace
 }  // namespace impipe

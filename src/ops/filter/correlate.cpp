@@ -151,6 +151,7 @@ BorderArgument border_argument(const Call& call, std::string_view parameter, Pix
   const std::string& word = call.word(parameter);
   if (word == "replicate") return {Border::replicate, 0};
   if (word == "symmetric") return {Border::symmetric, 0};
+  if (word == "reflect") return {Border::reflect, 0};
   if (word == "circular") return {Border::circular, 0};
   if (word == "zeros") return {Border::constant, 0};
   return {Border::constant, cast_to(cls, call.number(parameter))};

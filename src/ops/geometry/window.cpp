@@ -126,21 +126,28 @@ ImageValue framed(const Call& call, PlanBuilder& plan, const Frame& by) {
   return plan.window({.border = outside.border}, image, arguments);
 }
 
+// On both sides of rows and columns, or on the side that `side` names.
+ImageValue framed_on_side(const Call& call, PlanBuilder& plan, double rows, double columns) {
+  const bool before = call.word("side") != "post", after = call.word("side") != "pre";
+  return framed(call, plan,
+                {before ? rows : 0, after ? rows : 0, before ? columns : 0, after ? columns : 0});
+}
+
 ImageValue lower_impad(const Call& call, PlanBuilder& plan) {
   const std::vector<double>& by = call.numbers("by");
   if (by.size() == 3) {
     call.fail("by", "it takes 1 number, 2 (rows,columns) or 4 (top,bottom,left,right)");
   }
-  if (by.size() == 4) return framed(call, plan, {by[0], by[1], by[2], by[3]});
-  return framed(call, plan, {by[0], by[0], by.back(), by.back()});
+  if (by.size() == 4) {
+    if (call.given("side")) call.fail("side", "four numbers name their sides themselves");
+    return framed(call, plan, {by[0], by[1], by[2], by[3]});
+  }
+  return framed_on_side(call, plan, by.front(), by.back());
 }
 
 ImageValue lower_padarray(const Call& call, PlanBuilder& plan) {
   const std::vector<double>& by = call.numbers("by");
-  const double rows = by[0], columns = by.size() > 1 ? by[1] : 0;
-  const bool before = call.word("side") != "post", after = call.word("side") != "pre";
-  return framed(call, plan,
-                {before ? rows : 0, after ? rows : 0, before ? columns : 0, after ? columns : 0});
+  return framed_on_side(call, plan, by.front(), by.size() > 1 ? by.back() : 0);
 }
 
 const RegisterOperator impad_operator{{
@@ -156,10 +163,14 @@ const RegisterOperator impad_operator{{
                     .required = true},
                    {.name = "boundary",
                     .help = "the frame: a number, replicate (aaa|abcd|ddd), symmetric "
-                            "(cba|abcd|dcb) or circular (bcd|abcd|abc)",
+                            "(cba|abcd|dcb), reflect (dcb|abcd|cba) or circular (bcd|abcd|abc)",
                     .max_numbers = 1,
-                    .words = {"replicate", "symmetric", "circular"},
-                    .fallback = "0"}},
+                    .words = {"replicate", "symmetric", "reflect", "circular"},
+                    .fallback = "0"},
+                   {.name = "side",
+                    .help = "both; pre: above and to the left only; post: below and to the right",
+                    .words = {"both", "pre", "post"},
+                    .fallback = "both"}},
     .details = "The frame may be larger than the image: mirrors and repetitions go on. A number is "
                "in the\n"
                "image's own units, rounded and saturated to its class, the same for every channel. "
@@ -167,8 +178,8 @@ const RegisterOperator impad_operator{{
                "framed by the same rule; around a number's frame it is 0.",
     .example = "impad 16 symmetric",
     .accuracy = "exact",
-    .matlab =
-        "padarray(A,[rows columns],boundary) (same; OpenCV's copyMakeBorder with four numbers)",
+    .matlab = "padarray(A,[rows columns],boundary,side) (same; OpenCV's copyMakeBorder with four "
+              "numbers, its REFLECT_101 is reflect)",
     .lower = lower_impad,
 }};
 
@@ -184,9 +195,9 @@ const RegisterOperator padarray_operator{{
                     .high = 1e6,
                     .required = true},
                    {.name = "boundary",
-                    .help = "the frame: a number, replicate, symmetric or circular",
+                    .help = "the frame: a number, replicate, symmetric, reflect or circular",
                     .max_numbers = 1,
-                    .words = {"replicate", "symmetric", "circular"},
+                    .words = {"replicate", "symmetric", "reflect", "circular"},
                     .fallback = "0"},
                    {.name = "side",
                     .help = "both; pre: above and to the left only; post: below and to the right",

@@ -63,6 +63,14 @@ Image pad(const Image& a, int top, int bottom, int left, int right, std::string_
   Image out = a.sized(a.rows + top + bottom, a.columns + left + right);
   const auto from = [&](int i, int n) {
     if (boundary == "replicate") return std::clamp(i, 0, n - 1);
+    if (boundary == "reflect") {  // there and back along the image, turning on its end pixels
+      int at = 0, step = 1;
+      for (int k = 0; k < std::abs(i) && n > 1; ++k) {
+        if (at + step < 0 || at + step == n) step = -step;
+        at += step;
+      }
+      return at;
+    }
     return boundary == "symmetric" ? mirrored(i, n) : ((i % n) + n) % n;
   };
   for (int r = 0; r < out.rows; ++r) {

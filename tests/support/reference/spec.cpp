@@ -24,6 +24,8 @@ std::int64_t bordered(std::int64_t i, std::int64_t n, Border border) {
   if (border == Border::replicate) return std::clamp<std::int64_t>(i, 0, n - 1);
   while (border == Border::circular && i < 0) i += n;
   while (border == Border::circular && i >= n) i -= n;
+  while (border == Border::reflect && (i < 0 || i >= n))
+    i = n == 1 ? 0 : i < 0 ? -i : 2 * n - 2 - i;
   while (border == Border::symmetric && (i < 0 || i >= n)) i = i < 0 ? -1 - i : 2 * n - 1 - i;
   return i < 0 || i >= n ? -1 : i;
 }
