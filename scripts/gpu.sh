@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # For anybody with a GPU: does every kernel give the CPU's bits there, and how fast is it?
 #
-#   scripts/gpu.sh [--conformance] [--cases] [--manifest] [--sanitizer] [--bench] [--out DIR]
+#   scripts/gpu.sh [--conformance] [--cases] [--manifest] [--sanitizer] [--bench] [--papers]
+#                  [--out DIR]
 #
 # --conformance  the table of kernels against the CPU, and what happens when memory is out
 # --cases        the oracle's cases through the program
@@ -9,10 +10,11 @@
 #                IMPIPE_MANIFEST_EVERY-th row (8)
 # --sanitizer    compute-sanitizer's memcheck and racecheck over a part of the table
 # --bench        `impipe bench --suite primitives`, on CUDA the other suites too
+# --papers       the suites after the papers: plain loops, one thread, all threads and the device
 # --out DIR      where the results go (build/gpu): gpu.md with commit, machine and commands, a log
 #                of every phase, and the benchmarks as JSON
 #
-# Without a phase all of them, in some six minutes. Run from a checkout (builds what is
+# Without a phase all of them but --papers, in some six minutes. Run from a checkout (builds what is
 # missing) or from an unpacked bundle that was made with scripts/bundle.sh --tests. Needs NVIDIA's
 # driver and NVRTC for CUDA, the card's OpenCL driver for OpenCL; what is missing is said and left
 # out. IMPIPE_REQUIRE_BACKEND="cuda opencl" makes that a failure.
@@ -22,7 +24,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 phases='' out=build/gpu command="scripts/gpu.sh $*"
 while [ $# -gt 0 ]; do
   case $1 in
-    --conformance | --cases | --manifest | --sanitizer | --bench) phases+=" ${1#--}" ;;
+    --conformance | --cases | --manifest | --sanitizer | --bench | --papers) phases+=" ${1#--}" ;;
     --out)
       [ $# -gt 1 ] || { echo "gpu.sh: --out takes a folder" >&2; exit 2; }
       out=$2
@@ -152,6 +154,13 @@ for phase in $phases; do
         if [ "$backend" = cuda ] && "$impipe" devices | grep -q 'NVIDIA H200'; then
           try 30 "bars-$backend" python3 scripts/compare_bars.py $bars "$out"/*-"$backend".json
         fi
+        ;;
+      papers)
+        for suite in ipt dither skeleton separable simt jointhist chain stack io edt; do
+          try 200 "$suite-$backend" "$impipe" bench --suite "$suite" --naive --repeat 5 \
+            --device "cpu:1,cpu,$device" --report "$out/papers-$suite-$backend.json" \
+            --html "$out/papers-$suite-$backend.html"
+        done
         ;;
     esac
   done

@@ -30,7 +30,8 @@ std::vector<SuiteRow> edt_rows() {
              .pipeline = "bwdist",
              .cls = PixelClass::logical,
              .size = side,
-             .images = {{"", std::string(picture.pipeline) + (inverse ? " | imcomplement" : "")}}});
+             .images = {{"", std::string(picture.pipeline) + (inverse ? " | imcomplement" : "")}},
+             .naive = engine::naive::distance()});
       }
     }
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/image.hpp"
+#include "engine/naive/loops.hpp"
 
 namespace impipe::cli {
 
@@ -20,6 +21,21 @@ struct SuiteRow {
   // Pipelines that make images: by the name that the pipeline has for them, "" for the input.
   // {size} stands for the side.
   std::vector<std::pair<std::string, std::string>> images = {};
+  // Where a figure of the suite draws the row: on which line, at what place along it.
+  std::string series = {};
+  double x = 0;
+  // A plain loop that computes the same; none where nobody would write one.
+  engine::naive::Loop naive = {};
+  bool host_only = false;  // the loop is what is measured: no device has a part in it
+  bool fuse = true;
+  int stack = 1;
+};
+
+// What a suite's figure shows. The vertical axis is logarithmic.
+struct Figure {
+  enum class Value { time, time_of_image, bandwidth, speedup };
+  const char* x = "";  // what a row's x counts; empty: rows stand beside each other by name
+  Value value = Value::time;
 };
 
 struct Suite {
@@ -28,6 +44,7 @@ struct Suite {
   std::vector<SuiteRow> (*rows)();
   // The rows of a size are one operator on several contents: the slowest over the fastest counts.
   bool one_operator = false;
+  Figure figure = {};
 };
 
 std::span<const Suite> all_suites();
@@ -39,5 +56,15 @@ std::vector<SuiteRow> primitive_rows();
 std::vector<SuiteRow> edt_rows();
 std::vector<SuiteRow> geometry_rows();
 std::vector<SuiteRow> algorithm_rows();
+// Those of the papers (bench_papers.cpp).
+std::vector<SuiteRow> toolbox_rows();
+std::vector<SuiteRow> dither_rows();
+std::vector<SuiteRow> skeleton_rows();
+std::vector<SuiteRow> separable_rows();
+std::vector<SuiteRow> apron_rows();
+std::vector<SuiteRow> joint_histogram_rows();
+std::vector<SuiteRow> chain_rows();
+std::vector<SuiteRow> stack_rows();
+std::vector<SuiteRow> codec_rows();
 
 }  // namespace impipe::cli

@@ -112,12 +112,13 @@ std::string csv_lines(const std::vector<ComparedRow>& rows) {
                        IMPIPE_VERSION, impipe::name_of(r.type.cls), r.type.channels, r.size.width,
                        r.size.height, row.threads, row.fused ? 1 : 0);
     if (!row.error.empty()) {
-      out += fmt::format(",,,,,,,,,{}\n", quoted(row.error));
+      out += fmt::format(",,,,,,,,,{},{},{}\n", quoted(row.error), row.suite, quoted(row.name));
       continue;
     }
-    out += fmt::format("{},{},{},{},{},{},{},{},{},\n", 1e6 * r.device, 1e6 * r.device_deviation,
-                       row.kernel_speedup, r.cold_ms, r.median_ms, r.wall_deviation_ms,
-                       row.overall_speedup, r.transfer_ms, row.same_bits ? 1 : 0);
+    out += fmt::format("{},{},{},{},{},{},{},{},{},,{},{}\n", 1e6 * r.device,
+                       1e6 * r.device_deviation, row.kernel_speedup, r.cold_ms, r.median_ms,
+                       r.wall_deviation_ms, row.overall_speedup, r.transfer_ms,
+                       row.same_bits ? 1 : 0, row.suite, quoted(row.name));
   }
   return out;
 }
@@ -128,8 +129,8 @@ std::map<std::string, Json> by_subject(const Json& bench) {
   for (const Json& row : bench.at("results")) {
     if (row.contains("error")) continue;
     std::string subject;
-    for (const char* key : {"name", "pipeline", "device", "threads", "fused", "class", "channels",
-                            "width", "height"}) {
+    for (const char* key : {"suite", "name", "stack", "pipeline", "device", "threads", "fused",
+                            "class", "channels", "width", "height"}) {
       if (row.contains(key)) subject += row[key].dump() + " ";
     }
     rows[subject] = row;
@@ -163,11 +164,18 @@ void relate(std::vector<ComparedRow>& rows) {
                                   [](const ComparedRow& row) { return row.error.empty(); });
   if (first == rows.end()) return;
   const engine::BenchmarkResult& base = first->result;
+  const auto computed = std::find_if(rows.begin(), rows.end(), [](const ComparedRow& row) {
+    return row.error.empty() && row.device != loop_name;
+  });
   for (ComparedRow& row : rows) {
     if (!row.error.empty()) continue;
     row.kernel_speedup = ratio(base.device, row.result.device);
     row.overall_speedup = ratio(base.median_ms, row.result.median_ms);
-    row.same_bits = engine::same_bits(base.outcome, row.result.outcome);
+    if (computed == rows.end()) continue;
+    if (row.device == loop_name) row.result.bytes = computed->result.bytes;
+    const engine::Outcome &expected = computed->result.outcome, &outcome = row.result.outcome;
+    row.same_bits = row.device == loop_name ? engine::naive::agrees(expected, outcome)
+                                            : engine::same_bits(expected, outcome);
   }
 }
 
@@ -190,10 +198,22 @@ Json comparison_value(const std::vector<ComparedRow>& rows) {
   Json results = Json::array();
   for (const ComparedRow& row : rows) {
     const engine::BenchmarkResult& r = row.result;
-    Json one{{"pipeline", row.pipeline},  {"device", row.device},
-             {"id", row.info.id},         {"device_name", row.info.name},
-             {"driver", row.info.driver}, {"threads", row.threads},
-             {"fused", row.fused}};
+    Json one;
+    if (!row.suite.empty()) {
+      one = {{"suite", row.suite},
+             {"name", row.name},
+             {"series", row.series},
+             {"x", row.x},
+             {"stack", row.stack}};
+    }
+    one.update({{"pipeline", row.pipeline},
+                {"device", row.device},
+                {"id", row.info.id},
+                {"device_name", row.info.name},
+                {"driver", row.info.driver},
+                {"copy_bytes_per_s", row.copy_speed},
+                {"threads", row.threads},
+                {"fused", row.fused}});
     if (!row.error.empty()) {
       one["error"] = row.error;
     } else {
@@ -205,6 +225,7 @@ Json comparison_value(const std::vector<ComparedRow>& rows) {
                   {"device_deviation_us", 1e6 * r.device_deviation},
                   {"groups", r.groups},
                   {"launches", r.launches},
+                  {"bytes", r.bytes},
                   {"kernel_speedup", row.kernel_speedup},
                   {"cold_ms", r.cold_ms},
                   {"median_ms", r.median_ms},
@@ -225,7 +246,7 @@ Json comparison_value(const std::vector<ComparedRow>& rows) {
 std::string comparison_csv_head() {
   return "pipeline,device,name,driver,version,class,channels,width,height,threads,fused,device_us,"
          "device_deviation_us,kernel_speedup,cold_ms,median_ms,wall_deviation_ms,overall_speedup,"
-         "transfer_ms,same_bits,error\n";
+         "transfer_ms,same_bits,error,suite,row\n";
 }
 
 std::string comparison_text(const std::vector<ComparedRow>& rows, TableForm form) {

@@ -28,8 +28,17 @@ struct ComparedRow {
   engine::BenchmarkResult result;
   bool same_bits = true;  // as the first row
   double kernel_speedup = 1, overall_speedup = 1;
-  std::string error;  // why there is no result
+  std::string error;      // why there is no result
+  double copy_speed = 0;  // of the device, bytes a second, read plus written
+  // Of a suite (bench_suites.hpp).
+  std::string suite, name, series;
+  double x = 0;
+  int stack = 1;
 };
+// The names under which loops of the host stand in the place of devices: plain ones that compute
+// what the devices compute, and those that are measured themselves.
+inline constexpr const char* loop_name = "naive";
+inline constexpr const char* host_name = "host";
 // Fills in what is relative to the first row.
 void relate(std::vector<ComparedRow>& rows);
 

@@ -1,7 +1,7 @@
 // Writes a profile as one page of HTML that needs nothing else.
 #include <algorithm>
 
-#include "cli/page_style.hpp"
+#include "cli/page.hpp"
 #include "cli/profile_report.hpp"
 #include "cli/profile_values.hpp"
 
@@ -36,18 +36,6 @@ speed at which it moves them; the roof is a copy of buffers larger than all cach
 
 // Draws with elements and text nodes alone: nothing of the data becomes markup.
 constexpr std::string_view page_script = R"(
-'use strict';
-const data = JSON.parse(document.getElementById('profile').textContent);
-const at = id => document.getElementById(id);
-const make = (parent, name, attributes = {}, text) => {
-  const svg = parent.namespaceURI.endsWith('svg') || name === 'svg';
-  const one = svg ? document.createElementNS('http://www.w3.org/2000/svg', name)
-                  : document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) one.setAttribute(key, value);
-  if (text !== undefined) one.textContent = text;
-  parent.append(one);
-  return one;
-};
 const seconds = s => s >= 1 ? s.toFixed(2) + ' s' : s >= 1e-3 ? (1e3 * s).toFixed(1) + ' ms'
   : (1e6 * s).toFixed(1) + ' \u00b5s';
 const giga = v => v > 0 ? (v / 1e9).toPrecision(3) : '\u2013';
@@ -228,21 +216,7 @@ Json page_data(const Profile& p) {
 }  // namespace
 
 std::string profile_page(const Profile& p) {
-  std::string data = json_line(page_data(p));
-  // Nothing in it may end the element that it stands in.
-  for (size_t at = 0; (at = data.find('<', at)) != std::string::npos;)
-    data.replace(at, 1, "\\u003c");
-  std::string out =
-      "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>impipe</title>\n<style>";
-  out += page_style;
-  out += "</style>\n<body>";
-  out += page_body;
-  out += "<script type=\"application/json\" id=\"profile\">" + data + "</script>\n<script>";
-  out += page_script;
-  out += "</script>\n</body>\n</html>\n";
-  return out;
+  return html_page(page_data(p), "profile", page_body, page_script);
 }
 
 }  // namespace impipe::cli

@@ -34,7 +34,8 @@ double window(Filter filter, double s, double length) {
 
 }  // namespace
 
-std::vector<double> backprojection_angles(std::span<const double> degrees, std::int64_t columns) {
+std::vector<double> backprojection_angles(std::span<const double> degrees, double first,
+                                          std::int64_t columns) {
   if (degrees.size() > 1 && static_cast<std::int64_t>(degrees.size()) != columns) {
     throw Error("iradon: " + std::to_string(degrees.size()) + " angles for " +
                     std::to_string(columns) + " projections, the columns of the image",
@@ -42,9 +43,9 @@ std::vector<double> backprojection_angles(std::span<const double> degrees, std::
   }
   std::vector<double> radians;
   for (std::int64_t k = 0; k < columns; ++k) {
-    const double angle = degrees.empty()
-                             ? 180.0 * static_cast<double>(k) / static_cast<double>(columns)
-                         : degrees.size() == 1 ? degrees[0] * static_cast<double>(k)
+    const double place = static_cast<double>(k);
+    const double angle = degrees.empty() ? first + 180.0 * place / static_cast<double>(columns)
+                         : degrees.size() == 1 ? first + degrees[0] * place
                                                : degrees[k];
     radians.push_back(angle * pi / 180);
   }

@@ -10,9 +10,11 @@
 
 namespace impipe {
 
-// The angles in radians, one a column: those given in degrees, steps of the only one, or
-// 180 k / columns. Throws Error when there are neither one nor as many as columns.
-std::vector<double> backprojection_angles(std::span<const double> degrees, std::int64_t columns);
+// The angles in radians, one a column: those given in degrees, or `first` (degrees) and steps from
+// there: of the only angle given, of 180 / columns without one. Throws Error when there are neither
+// one nor as many as columns.
+std::vector<double> backprojection_angles(std::span<const double> degrees, double first,
+                                          std::int64_t columns);
 
 // Samples of a projection of `rows`, with zeros on both sides, so many that every ray through a
 // result of that side meets one. The projection stands in the middle.

@@ -177,8 +177,9 @@ struct Backproject {
   enum class Filter { none, ram_lak, shepp_logan, cosine, hamming, hann };
   Filter filter = Filter::ram_lak;
   bool linear = true;  // interpolation: linear, or nearest
-  int angles =
-      0;  // arguments: the angles in degrees, scaling, the result's side (0: from the input)
+  // Arguments: the angles in degrees, the first of those that are counted in steps, scaling, the
+  // result's side (0: from the input).
+  int angles = 0;
 };
 
 // Error diffusion after Floyd and Steinberg, in double (semantics.md 8.4). Result: logical.

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/naive/loops.hpp"
 #include "engine/session.hpp"
 #include "pipeline/image_sizes.hpp"
 
@@ -62,6 +63,10 @@ class Benchmark {
 
   // Throws Error.
   BenchmarkResult run(const pipeline::Pipeline& pipeline, const BenchmarkOptions& options);
+  // The same of a plain loop over the same images, on the calling thread; its time is that of the
+  // device and of the whole way.
+  BenchmarkResult run_loop(const naive::Loop& loop, const pipeline::Pipeline& pipeline,
+                           const BenchmarkOptions& options);
   // Makes the pipelines' kernels, several at a time; errors come from `run`.
   void prepare(const std::vector<std::pair<const pipeline::Pipeline*, BenchmarkOptions>>& all);
 

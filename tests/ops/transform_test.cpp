@@ -234,6 +234,10 @@ TEST(Iradon, AnglesThatAreNotListed) {
   const HostImage image = test::test_image(PixelClass::single, 1, {12, 40}, 3);
   expect_iradon(image, "", range(0, 15, 12), {});
   expect_iradon(image, "7.5", range(0, 7.5, 12), {});
+  expect_iradon(image, "7.5 first=-20", range(-20, 7.5, 12), {});
+  expect_iradon(image, "first=3", range(3, 15, 12), {});
+  const HostImage single = test::test_image(PixelClass::uint8, 1, {1, 23}, 4);
+  expect_iradon(single, "first=30", {30}, {});
   const std::string error = test::error_of("iradon 0:10:170", image);
   EXPECT_EQ(error, "iradon: 18 angles for 12 projections, the columns of the image");
 }

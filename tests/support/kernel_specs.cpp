@@ -445,7 +445,8 @@ class Table {
       const PixelClass cls = linear ? PixelClass::single : PixelClass::uint16;
       add("backproject " + std::to_string(static_cast<int>(filter)), {image(cls, 1)},
           {node(Backproject{.filter = filter, .linear = linear, .angles = 1}, {input(0)},
-                {number(7.5), number(linear ? 0.75 : 1), number(41)}, PixelClass::single, 1)});
+                {number(7.5), number(-20), number(linear ? 0.75 : 1), number(41)},
+                PixelClass::single, 1)});
     }
   }
 

@@ -23,6 +23,10 @@ ImageValue lower_iradon(const Call& call, PlanBuilder& plan) {
     arguments.assign(call.numbers("theta").begin(), call.numbers("theta").end());
   }
   what.angles = static_cast<int>(arguments.size());
+  if (what.angles > 1 && call.given("first")) {
+    call.fail("first", "theta names every angle itself");
+  }
+  arguments.emplace_back(call.number("first"));
   arguments.emplace_back(call.number("scaling"));
   arguments.emplace_back(call.has("size") ? call.number("size") : 0.0);
   return plan.whole(what, {plan.current()}, arguments, {.cls = PixelClass::single, .white = 0});
@@ -58,7 +62,12 @@ const RegisterOperator iradon_operator{{
           .max_numbers = 1,
           .integer = true,
           .low = 1,
-          .high = 1e6}},
+          .high = 1e6},
+         {.name = "first",
+          .help = "the angle of the first column in degrees, where theta is one number or not "
+                  "given; of a single projection its angle",
+          .max_numbers = 1,
+          .fallback = "0"}},
     .one_channel = true,
     .details =
         "Each column is filtered by its Fourier transform of twice the next power of two: |f|, 1\n"

@@ -64,9 +64,10 @@ Projections filtered(const Backproject& what, double scaling, const Plane& in, s
 
 void run_backproject(const Backproject& what, std::span<const double> arguments, const Plane& in,
                      Plane& out, ThreadPool& pool) {
-  const std::vector<double> angles = backprojection_angles(
-      arguments.first(static_cast<std::size_t>(what.angles)), in.size().width);
-  const double scaling = arguments[static_cast<std::size_t>(what.angles)];
+  const std::size_t given = static_cast<std::size_t>(what.angles);
+  const std::vector<double> angles =
+      backprojection_angles(arguments.first(given), arguments[given], in.size().width);
+  const double scaling = arguments[given + 1];
   const std::int64_t side = out.size().width, rows = in.size().height;
   const std::int64_t length = backprojection_length(rows, side);
   const Projections projections = filtered(what, scaling, in, length, pool);

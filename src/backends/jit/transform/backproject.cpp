@@ -68,11 +68,11 @@ void write_backproject(Builder& to, int n) {
           }
           return out;
         });
-    const std::string response =
-        to.table(ParameterType::float64, name + "_response",
-                 [length, n, filter = what.filter, scaling = what.angles](const LaunchContext& at) {
-                   return filter_response(filter, length(at), at.argument(n, scaling));
-                 });
+    const std::string response = to.table(
+        ParameterType::float64, name + "_response",
+        [length, n, filter = what.filter, scaling = what.angles + 1](const LaunchContext& at) {
+          return filter_response(filter, length(at), at.argument(n, scaling));
+        });
     to.kernel(
         name + "_filter", items,
         filled(part(kernels::backproject, "filter"),
@@ -100,7 +100,8 @@ void write_backproject(Builder& to, int n) {
                [n, columns, count_given = what.angles](const LaunchContext& at) {
                  std::vector<double> degrees, out;
                  for (int i = 0; i < count_given; ++i) degrees.push_back(at.argument(n, i));
-                 for (const double angle : backprojection_angles(degrees, columns(at))) {
+                 const double first = at.argument(n, count_given);
+                 for (const double angle : backprojection_angles(degrees, first, columns(at))) {
                    out.insert(out.end(), {std::cos(angle), std::sin(angle)});
                  }
                  return out;

@@ -1,11 +1,11 @@
-// The style of the pages that impipe writes: light and dark, no fonts or pictures from elsewhere.
-#pragma once
-
-#include <string_view>
+// The style of the pages and what holds them together.
+#include "cli/page.hpp"
 
 namespace impipe::cli {
+namespace {
 
-inline constexpr std::string_view page_style = R"(
+// Light and dark, no fonts or pictures from elsewhere.
+constexpr std::string_view page_style = R"(
 :root { color-scheme: light dark; --ground: #fbfbf9; --card: #ffffff; --ink: #1d2327;
   --soft: #66717a; --line: #e0e3e1; --accent: #0b6e6e;
   --start_up: #8a939b; --finish: #a9b1b8; --compile: #b5651d; --kernel_wait: #d9a066; --headers: #6c7a89;
@@ -54,8 +54,52 @@ pre { margin: 0; font-size: 12.5px; line-height: 1.45; white-space: pre-wrap; }
   margin-top: 10px; }
 .keys i { display: inline-block; width: 11px; height: 11px; border-radius: 2px; margin-right: 6px;
   vertical-align: -1px; }
+.panels { display: grid; grid-template-columns: repeat(auto-fill, minmax(310px, 1fr)); gap: 10px 18px; }
+.panels figcaption { font-size: 13px; margin: 6px 0 0; }
+figure { margin: 0; }
+svg polyline { fill: none; stroke-width: 2; }
+svg .overall { stroke-dasharray: 4 4; stroke-width: 1.5; }
 @media (max-width: 760px) { .bar { grid-template-columns: 120px 1fr 84px; }
   .bar .limit { grid-column: 2 / 4; } }
 )";
+
+// Everything is drawn with elements and text nodes: nothing of the data becomes markup.
+constexpr std::string_view page_helpers = R"(
+const at = id => document.getElementById(id);
+const make = (parent, name, attributes = {}, text) => {
+  const svg = parent.namespaceURI.endsWith('svg') || name === 'svg';
+  const one = svg ? document.createElementNS('http://www.w3.org/2000/svg', name)
+                  : document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) one.setAttribute(key, value);
+  if (text !== undefined) one.textContent = text;
+  parent.append(one);
+  return one;
+};
+)";
+
+}  // namespace
+
+std::string html_page(const nlohmann::ordered_json& data, std::string_view id,
+                      std::string_view body, std::string_view script) {
+  std::string json = data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  // Nothing in it may end the element that it stands in.
+  for (size_t at = 0; (at = json.find('<', at)) != std::string::npos;)
+    json.replace(at, 1, "\\u003c");
+  const std::string name(id);
+  std::string out =
+      "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>impipe</title>\n<style>";
+  out += page_style;
+  out += "</style>\n<body>";
+  out += body;
+  out += "<script type=\"application/json\" id=\"" + name + "\">" + json + "</script>\n<script>";
+  out += "'use strict';\nconst data = JSON.parse(document.getElementById('" + name +
+         "').textContent);\n";
+  out += page_helpers;
+  out += script;
+  out += "</script>\n</body>\n</html>\n";
+  return out;
+}
 
 }  // namespace impipe::cli

@@ -1,0 +1,162 @@
+// impipe bench with several devices, plain loops or a page: each row on each device in turn.
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "cli/bench_flags.hpp"
+#include "cli/standard_output.hpp"
+#include "cli/suite_report.hpp"
+#include "cli/values.hpp"
+#include "core/error.hpp"
+
+namespace impipe::cli {
+namespace {
+
+using Tables = std::vector<std::vector<ComparedRow>>;  // one a wanted row
+
+ComparedRow row_for(const WantedRow& wanted, const std::string& device, int threads) {
+  ComparedRow row;
+  row.pipeline = wanted.row.pipeline;
+  row.device = device;
+  row.threads = threads;
+  row.fused = wanted.row.fuse;
+  if (wanted.suite != nullptr) {
+    row.suite = wanted.suite->name;
+    row.name = wanted.row.name;
+    row.series = wanted.row.series;
+    row.x = wanted.row.x;
+    row.stack = wanted.row.stack;
+  }
+  return row;
+}
+
+// The plain loops, where a row has one.
+void add_loops(const std::vector<WantedRow>& wanted, const BenchFlags& flags,
+               const engine::Sandbox& sandbox, Tables& tables) {
+  engine::Benchmark benchmark({.backend = "cpu", .device = {}}, 1);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const SuiteRow& what = wanted[i].row;
+    if (!what.naive || (!flags.naive && !what.host_only)) continue;
+    ComparedRow row = row_for(wanted[i], what.host_only ? host_name : loop_name, 1);
+    const pipeline::Pipeline pipeline =
+        what.host_only ? pipeline::Pipeline{} : pipeline_of(what.pipeline, sandbox);
+    try {
+      row.result = benchmark.run_loop(what.naive, pipeline, options_of(what, flags));
+    } catch (const Error& error) {
+      row.error = error.what();
+    }
+    tables[i].push_back(std::move(row));
+  }
+}
+
+ComparedRow measured(engine::Benchmark& benchmark, const WantedRow& wanted, ComparedRow row,
+                     const pipeline::Pipeline& pipeline, engine::BenchmarkOptions options) {
+  constexpr int min_runs = 5;
+  row.info = benchmark.device();
+  row.copy_speed = benchmark.copy_speed();
+  options.session.fuse = row.fused;
+  // The processor takes a stack's images one after the other.
+  const int turns = row.info.is_gpu ? 1 : options.stack;
+  options.stack /= turns;
+  options.wall = options.stack == 1;
+  if (options.repeat > 0) options.repeat = std::max(options.repeat, min_runs);
+  try {
+    row.result = benchmark.run(pipeline, options);
+    row.result.device *= turns;
+    row.result.device_deviation *= turns;
+  } catch (const Error& error) {
+    // One row of a suite may be beyond a device; a pipeline that was asked for may not.
+    if (wanted.suite == nullptr) throw;
+    row.error = error.what();
+  }
+  return row;
+}
+
+// Each row on a device; pipelines of the command line fused and not.
+void add_rows(const ComparedDevice& device, const std::vector<WantedRow>& wanted,
+              const BenchFlags& flags, const engine::Sandbox& sandbox, Tables& tables) {
+  std::optional<engine::Benchmark> benchmark;
+  std::string why_not;
+  try {
+    benchmark.emplace(device.choice, device.threads);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::backend) throw;
+    why_not = error.what();
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i].row.host_only) continue;
+    const pipeline::Pipeline pipeline = pipeline_of(wanted[i].row.pipeline, sandbox);
+    for (const bool fused : {true, false}) {
+      const bool asked = wanted[i].suite != nullptr
+                             ? fused == (wanted[i].row.fuse && !flags.no_fuse)
+                             : !(flags.no_fuse && fused);
+      if (!asked || (!fused && !benchmark)) continue;
+      ComparedRow row = row_for(wanted[i], device.name, device.threads);
+      row.fused = fused;
+      row.error = why_not;
+      if (benchmark) {
+        row = measured(*benchmark, wanted[i], std::move(row), pipeline,
+                       options_of(wanted[i].row, flags));
+      }
+      tables[i].push_back(std::move(row));
+    }
+  }
+}
+
+void check_comparison(const BenchFlags& flags) {
+  if (flags.stack > 1) throw Error("--stack takes one device");
+  if (flags.device.backend != "auto") {
+    throw Error("--device names the backends: leave --backend out");
+  }
+  if (flags.suite.empty() && flags.naive) {
+    throw Error("--naive: the suites have plain loops: impipe bench --suite NAME --naive");
+  }
+  if (flags.suite.empty() && !flags.html.empty()) {
+    throw Error("--html draws suites: impipe bench --suite NAME --html FILE");
+  }
+  for (const std::string& path : {flags.report, flags.html}) {  // before minutes of measuring
+    if (!path.empty() && !std::ofstream(path, std::ios::app)) {
+      throw Error(path + " can't be written", ExitCode::file_failed);
+    }
+  }
+}
+
+}  // namespace
+
+int run_comparison(const BenchFlags& flags) {
+  check_comparison(flags);
+  const TableForm form = form_of(flags);
+  const nlohmann::ordered_json before = read_older(flags);
+  const std::string names = flags.device.device.empty() ? "cpu" : flags.device.device;
+  const std::vector<ComparedDevice> devices = parse_compared(names, parse_threads(flags.threads));
+  const engine::Sandbox sandbox = engine::make_sandbox(flags.sandbox);
+  const std::vector<WantedRow> wanted = rows_of(flags);
+  Tables tables(wanted.size());
+  add_loops(wanted, flags, sandbox, tables);
+  for (const ComparedDevice& device : devices) add_rows(device, wanted, flags, sandbox, tables);
+  std::vector<ComparedRow> all;
+  for (std::vector<ComparedRow>& rows : tables) relate(rows);
+  if (form == TableForm::csv) write_stdout(comparison_csv_head());
+  const bool suite =
+      !flags.suite.empty() && (form == TableForm::text || form == TableForm::markdown);
+  if (suite) write_stdout(suites_text(tables, form));
+  for (std::vector<ComparedRow>& rows : tables) {
+    if (!suite && form != TableForm::json) write_stdout(comparison_text(rows, form));
+    std::move(rows.begin(), rows.end(), std::back_inserter(all));
+  }
+  if (form == TableForm::json) write_stdout(comparison_text(all, form));
+  write_report("--report", flags.report, comparison_text(all, TableForm::json));
+  if (!flags.html.empty()) write_report("--html", flags.html, suites_page(comparison_value(all)));
+  if (!before.is_null()) tell_changes(before, comparison_value(all), form);
+  const auto missing = [](const ComparedRow& row) { return !row.error.empty(); };
+  const auto differs = [](const ComparedRow& row) { return !row.same_bits; };
+  if (flags.suite.empty() && std::any_of(all.begin(), all.end(), missing)) {
+    return static_cast<int>(ExitCode::backend);
+  }
+  const bool failed =
+      std::any_of(all.begin(), all.end(), differs) || std::any_of(all.begin(), all.end(), missing);
+  return failed ? static_cast<int>(ExitCode::file_failed) : 0;
+}
+
+}  // namespace impipe::cli

@@ -1,0 +1,15 @@
+// Reading and writing of files in memory as loops that `impipe bench` can time.
+#pragma once
+
+#include <string>
+
+#include "engine/naive/loops.hpp"
+
+namespace impipe::engine {
+
+// Encodes the image to a format named by its extension, or decodes what that gave (made at the
+// first call). Metadata is none of it. Throws Error.
+naive::Loop encode_loop(const std::string& extension);
+naive::Loop decode_loop(const std::string& extension);
+
+}  // namespace impipe::engine

@@ -1,0 +1,116 @@
+"""impipe bench --suite on several devices, beside plain loops, and drawn on a page."""
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import unittest
+
+from program import ProgramTest
+from test_profile import CHROMIUM, DEVICES
+
+PAPERS = ["ipt", "dither", "skeleton", "separable", "simt", "jointhist", "edt"]  # have plain loops
+
+
+class Suites(ProgramTest):
+    def suite(self, name, *arguments, size=40, code=0, devices="cpu:1"):
+        return self.impipe("bench", "--suite", name, "--device", devices, "--size", size, "--repeat",
+                           5, *arguments, code=code, env={"IMPIPE_CACHE_DIR": self.path("cache")})
+
+    def test_loops_and_devices_compute_the_same(self):
+        for name in PAPERS:
+            rows = json.loads(self.suite(name, "--naive", "--json").out)["results"]
+            loops = [row for row in rows if row["device"] == "naive"]
+            self.assertGreater(len(loops), 0, name)
+            for row in rows:
+                self.assertTrue(row["same_bits"], row)
+                self.assertEqual(row["suite"], name)
+                self.assertGreater(row["device_us"], 0)
+                self.assertGreater(row["kernel_speedup"], 0)
+            measured = {row["name"] for row in rows if row["device"] == "cpu:1"}
+            self.assertLessEqual({row["name"] for row in loops}, measured)
+            for row in loops:  # what the others are compared with
+                self.assertEqual(row["kernel_speedup"], 1)
+
+    def test_the_toolbox_functions(self):
+        rows = json.loads(self.suite("ipt", "--json").out)["results"]
+        self.assertEqual([row["name"] for row in rows],
+                         "intlut imadjust imlincomb edge imregionalmax ordfilt2 conv2 mean2 imdilate "
+                         "imerode bwdist radon dither".split())
+        self.assertEqual({(row["width"], row["x"]) for row in rows}, {(40, 40)})
+
+    def test_a_table(self):
+        devices = ["cpu:1", "cpu"]
+        lines = self.suite("ipt", "--naive", "--match", "im", devices=",".join(devices)).lines()
+        self.assertRegex(lines[0], r"^ipt: thirteen toolbox functions, .*; impipe \S+, 20\d\d-\d\d-")
+        self.assertEqual([line.split(":")[0].strip() for line in lines[1:3]], ["cpu", "cpu"])
+        self.assertEqual(lines[3].split(), "row class size naive us cpu:1 us x cpu us x".split())
+        table = [line.split() for line in lines[4:-2]]
+        self.assertEqual([row[0] for row in table],
+                         ["imadjust", "imlincomb", "imregionalmax", "imdilate", "imerode"])
+        for row in table:
+            self.assertEqual((row[1:3], len(row)), (["uint8", "40x40"], 8))
+        for line in lines[-2:]:
+            self.assertRegex(line, r"^cpu(:1)?: \d+\.\d\dx naive in the geometric mean of 5 rows$")
+        markdown = self.suite("ipt", "--naive", "--match", "imdilate", "--markdown").out
+        self.assertRegex(markdown, r"\n\| row \| class \| size \| naive us \| cpu:1 us \| x \|\n"
+                                   r"\|---\|---\|---:\|---:\|---:\|---:\|\n\| imdilate \| uint8 \|")
+
+    def test_csv_names_the_rows(self):
+        out = self.suite("chain", "--csv").out
+        rows = list(csv.DictReader(io.StringIO(out)))
+        self.assertEqual([row["row"] for row in rows[:3]],
+                         ["1 operators", "1 operators, --no-fuse", "2 operators"])
+        self.assertEqual({row["suite"] for row in rows}, {"chain"})
+        fused, apart = [row for row in rows if row["row"].startswith("10 operators")]
+        self.assertEqual((fused["fused"], apart["fused"]), ("1", "0"))
+
+    def test_formats_are_read_and_written(self):
+        rows = json.loads(self.suite("io", "--json").out)["results"]
+        names = {row["name"] for row in rows}
+        for name in ("read png", "write png", "read jpg", "write exr", "read npy"):
+            self.assertIn(name, names)
+        self.assertEqual({row["device"] for row in rows}, {"host"})
+        self.assertTrue(all("error" not in row for row in rows))
+
+    def test_without_a_gpu_a_stack_is_one_image_after_the_other(self):
+        rows = json.loads(self.suite("stack", "--match", "imadjust 0.1", "--json").out)["results"]
+        self.assertEqual([row["stack"] for row in rows], [1, 4, 16, 64, 256, 1024])
+        self.assertGreater(rows[-1]["device_us"], 20 * rows[0]["device_us"])
+
+    def test_refusals(self):
+        for arguments, error in (
+                (["--naive", "imcomplement"],
+                 "--naive: the suites have plain loops: impipe bench --suite NAME --naive"),
+                (["--html", "a.html", "imcomplement"],
+                 "--html draws suites: impipe bench --suite NAME --html FILE")):
+            self.assertEqual(self.impipe("bench", *arguments, code=2).err, f"impipe: {error}\n")
+        self.assertFalse(os.path.exists(self.path("a.html")))
+        said = self.impipe("bench", "--suite", "ipt", "--html", "no/where.html", code=1).err
+        self.assertEqual(said, "impipe: no/where.html can't be written\n")
+
+    @unittest.skipIf(CHROMIUM is None, "Chromium is not installed: scripts/setup.sh test")
+    def test_a_browser_draws_every_suite(self):
+        devices = ",".join(["cpu:1"] + [d for d in DEVICES if d != "cpu"])
+        self.suite("all", "--naive", "--match", "r", "--html", "page.html", devices=devices)
+        shown = subprocess.run(
+            [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
+             "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
+             f"--user-data-dir={self.path('chromium')}", "file://" + self.path("page.html")],
+            capture_output=True, text=True, timeout=120)
+        self.assertNotIn("CONSOLE", shown.stderr)  # no script failed
+        dom = shown.stdout[:shown.stdout.index('<script type="application/json"')]
+        names = [line.split("  ")[0] for line in self.impipe("bench", "--suite").out.splitlines()]
+        for name in names[:-1]:  # the last one is "all"
+            section = re.search(f'<section data-suite="{name}">(.*?)</section>', dom, re.S)
+            self.assertTrue(section, name)
+            self.assertGreater(section.group(1).count("<circle "), 0, name)
+        for device in ["naive", "host", *devices.split(",")]:
+            self.assertIn(f"<b>{device}</b>", dom)
+        self.assertNotIn("Not measured", dom)
+        self.assertNotIn("NaN", dom)
+
+
+if __name__ == "__main__":
+    unittest.main()
