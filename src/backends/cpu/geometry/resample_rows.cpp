@@ -48,9 +48,12 @@ int spread_lanes(CpuLevel level) {
 #endif
 }
 
-SpreadRow spread_row(CpuLevel level) {
-  constexpr SpreadRow functions[cpu_levels] = {baseline::spread, v3::spread, v4::spread};
-  return functions[static_cast<int>(level)];
+SpreadRow spread_row(int vectors, CpuLevel level) {
+  static constexpr SpreadRow functions[cpu_levels][3] = {
+      {baseline::spread<1>, baseline::spread<2>, baseline::spread<4>},
+      {v3::spread<1>, v3::spread<2>, v3::spread<4>},
+      {v4::spread<1>, v4::spread<2>, v4::spread<4>}};
+  return functions[static_cast<int>(level)][vectors / 2];
 }
 
 WarpRow warp_row(PixelClass cls, bool nearest, CpuLevel level) {

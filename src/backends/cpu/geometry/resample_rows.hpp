@@ -22,23 +22,25 @@ TurnRows lanes_to_rows(CpuLevel level);
 using SumLanes = void (*)(float* out, const float* in, const float* weights, int taps);
 SumLanes sum_lanes(CpuLevel level);
 
-// A row's sums where neighbouring outputs take neighbouring inputs: a vector of inputs has what a
-// tap of a vector of outputs reads. Block b is one vector of output pixels.
+// A row's sums where the inputs of neighbouring outputs are near each other: a few vectors of
+// inputs, one behind the other, have what a tap of a vector of outputs reads. Block b is one vector
+// of output pixels.
 struct SpreadTable {
-  int lanes = 0;  // elements of a vector; 0: there is no table
+  int lanes = 0;    // elements of a vector; 0: there is no table
+  int vectors = 1;  // of inputs: 1, 2 or 4
   int taps = 0;
   std::vector<std::int32_t> first;   // [blocks]: the input element that tap 0's vector begins with
-  std::vector<std::int32_t> places;  // [blocks][lanes]: elements of that vector
+  std::vector<std::int32_t> places;  // [blocks][lanes]: elements of those vectors
   std::vector<float> weights;        // [blocks][taps][lanes]
 };
 int spread_lanes(CpuLevel level);  // 0: the level has none
 
 // The outputs of blocks [block, end) to `out`, of which a vector beyond the last is written too.
-// in: the row from element `origin` on, mirrored columns before and behind it; a vector beyond is
-// read.
+// in: the row from element `origin` on, mirrored columns before and behind it; table.vectors beyond
+// are read.
 using SpreadRow = void (*)(const SpreadTable& table, std::int64_t block, std::int64_t end,
                            const float* in, std::int64_t origin, float* out);
-SpreadRow spread_row(CpuLevel level);
+SpreadRow spread_row(int vectors, CpuLevel level);
 
 // One row of an affine map: output pixel u lies at (a u + x, d u + y) of the input.
 struct AffineRow {

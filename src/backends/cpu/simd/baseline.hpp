@@ -23,8 +23,14 @@ IMPIPE_INLINE Floats multiply_add(Floats a, Floats b, Floats c) { return __built
 // The second where one of them is NaN.
 IMPIPE_INLINE Floats larger(Floats a, Floats b) { return a > b ? a : b; }
 IMPIPE_INLINE Floats smaller(Floats a, Floats b) { return a < b ? a : b; }
-// Element places[i] of v for each element i.
+// Element places[i] of v for each element i; of two or four vectors behind each other.
 IMPIPE_INLINE Floats permuted(Floats v, const std::int32_t*) { return v; }
+IMPIPE_INLINE Floats permuted(Floats a, Floats b, const std::int32_t* places) {
+  return places[0] == 0 ? a : b;
+}
+IMPIPE_INLINE Floats permuted(Floats a, Floats b, Floats c, Floats d, const std::int32_t* places) {
+  return places[0] < 2 ? permuted(a, b, places) : places[0] == 2 ? c : d;
+}
 // v is in a register now, and not loaded again.
 IMPIPE_INLINE void keep(Floats&) {}
 

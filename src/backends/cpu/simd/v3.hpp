@@ -52,6 +52,16 @@ IMPIPE_SIMD Floats as_bits(Ints v) { return _mm256_castsi256_ps(v); }
 IMPIPE_SIMD Floats permuted(Floats v, const std::int32_t* places) {
   return _mm256_permutevar8x32_ps(v, load(places));
 }
+IMPIPE_SIMD Floats permuted(Floats a, Floats b, const std::int32_t* places) {
+  // The bit that counts 8 becomes the sign.
+  const __m256i from_b = _mm256_slli_epi32(load(places), 28);
+  return _mm256_blendv_ps(permuted(a, places), permuted(b, places), _mm256_castsi256_ps(from_b));
+}
+IMPIPE_SIMD Floats permuted(Floats a, Floats b, Floats c, Floats d, const std::int32_t* places) {
+  const __m256i behind = _mm256_slli_epi32(load(places), 27);
+  return _mm256_blendv_ps(permuted(a, b, places), permuted(c, d, places),
+                          _mm256_castsi256_ps(behind));
+}
 // The 32 bits at each of the byte offsets.
 IMPIPE_SIMD Ints gathered(const std::byte* data, Ints offsets) {
   return _mm256_i32gather_epi32(reinterpret_cast<const int*>(data), offsets, 1);

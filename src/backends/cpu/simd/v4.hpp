@@ -48,6 +48,13 @@ IMPIPE_SIMD Floats as_bits(Ints v) { return _mm512_castsi512_ps(v); }
 IMPIPE_SIMD Floats permuted(Floats v, const std::int32_t* places) {
   return _mm512_permutexvar_ps(load(places), v);
 }
+IMPIPE_SIMD Floats permuted(Floats a, Floats b, const std::int32_t* places) {
+  return _mm512_permutex2var_ps(a, load(places), b);
+}
+IMPIPE_SIMD Floats permuted(Floats a, Floats b, Floats c, Floats d, const std::int32_t* places) {
+  const __mmask16 behind = _mm512_test_epi32_mask(load(places), _mm512_set1_epi32(2 * lanes));
+  return _mm512_mask_blend_ps(behind, permuted(a, b, places), permuted(c, d, places));
+}
 // The 32 bits at each of the byte offsets.
 IMPIPE_SIMD Ints gathered(const std::byte* data, Ints offsets) {
   return _mm512_i32gather_epi32(offsets, data, 1);
