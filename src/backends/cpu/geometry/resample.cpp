@@ -44,8 +44,13 @@ SpreadTable spread_table(const ResizeTaps& x, const ResizeAxis& axis, CpuLevel l
   const int lanes = spread_lanes(level);
   constexpr int max_vectors = 4;
   if (lanes == 0 || axis.scale * max_vectors < 1) return {};
-  SpreadTable table{
-      .lanes = lanes, .vectors = 1, .taps = axis.taps, .first = {}, .places = {}, .weights = {}};
+  SpreadTable table{.lanes = lanes,
+                    .vectors = 1,
+                    .taps = axis.taps,
+                    .repeats = true,
+                    .first = {},
+                    .places = {},
+                    .weights = {}};
   const std::int64_t blocks = (axis.to + lanes - 1) / lanes;
   table.places.resize(static_cast<std::size_t>(blocks * lanes));
   table.weights.resize(static_cast<std::size_t>(blocks * lanes * axis.taps));
@@ -53,13 +58,19 @@ SpreadTable spread_table(const ResizeTaps& x, const ResizeAxis& axis, CpuLevel l
     const std::int32_t first = x.first[b * lanes];
     table.first.push_back(first);
     for (int lane = 0; lane < lanes; ++lane) {
-      const std::int64_t pixel = std::min(b * lanes + lane, axis.to - 1);
-      const int place = x.first[pixel] - first;
+      const std::int64_t pixel = b * lanes + lane;
+      // Lanes beyond the last pixel are as in the first block; in that, without weight.
+      const bool there = pixel < axis.to;
+      const int place = there ? x.first[pixel] - first : table.places[lane];
+      table.places[pixel] = place;
+      if (place != table.places[lane]) table.repeats = false;
       while (place >= table.vectors * lanes) table.vectors *= 2;
       if (table.vectors > max_vectors) return {};
-      table.places[b * lanes + lane] = place;
       for (int t = 0; t < axis.taps; ++t) {
-        table.weights[(b * axis.taps + t) * lanes + lane] = x.weights[pixel * axis.taps + t];
+        const float& first_weight = table.weights[t * lanes + lane];
+        const float weight = there ? x.weights[pixel * axis.taps + t] : first_weight;
+        table.weights[(b * axis.taps + t) * lanes + lane] = weight;
+        if (weight != first_weight) table.repeats = false;
       }
     }
   }
@@ -105,7 +116,7 @@ class Resize {
  private:
   // What one thread works with.
   struct Buffers {
-    std::vector<float> loaded, rows, lanes, results, result_rows;
+    std::vector<float> rows, lanes, results, result_rows;
   };
 
   static float* room(std::vector<float>& buffer, std::int64_t n) {
@@ -127,7 +138,7 @@ class Resize {
     const std::int64_t n = end - from;
     if (spread_.lanes > 0) return spread_block(to, from, n, buffers);
     float* rows = room(buffers.rows, resize_rows * n);
-    sum_columns(to, {from, n}, rows, n, buffers);
+    sum_columns(to, {from, n}, rows, n);
     // One lane a row: [columns][resize_rows].
     float* lanes = room(buffers.lanes, (last - first) * resize_rows);
     const std::int64_t inside = std::max<std::int64_t>(first, 0);
@@ -164,9 +175,9 @@ class Resize {
     const std::int64_t left = std::min(first, from), beyond = (spread_.vectors + 1) * spread_.lanes;
     const std::int64_t stride = std::max(last, from + n) - left + beyond;
     float* rows = room(buffers.rows, resize_rows * stride);
-    sum_columns(to, {from, n}, rows + (from - left), stride, buffers);
+    sum_columns(to, {from, n}, rows + (from - left), stride);
     float* results = room(buffers.results, to.width() + beyond);
-    const SpreadRow spread = spread_row(spread_.vectors, level_);
+    const SpreadRow spread = spread_row(spread_, level_);
     for (std::int64_t y = to.y0; y < to.y1; ++y) {
       float* row = rows + (y - to.y0) * stride;
       for (std::int64_t k = first; k < last; ++k) {
@@ -184,23 +195,18 @@ class Resize {
     std::int64_t from, n;
   };
   // The sums down the columns of each output row; a row begins `stride` behind the one before.
-  void sum_columns(const Region& to, const Columns& columns, float* out, std::int64_t stride,
-                   Buffers& buffers) const {
+  void sum_columns(const Region& to, const Columns& columns, float* out,
+                   std::int64_t stride) const {
     const auto& [from, n] = columns;
     const int taps = axes_.y.taps;
-    const std::int64_t first = y_.first[to.y0], last = y_.first[to.y1 - 1] + taps;
-    // Every input row once as numbers; a mirrored one is loaded again.
-    float* loaded = room(buffers.loaded, (last - first) * n);
-    for (std::int64_t k = first; k < last; ++k) {
-      const std::int64_t y = map_outside(k, axes_.y.from, Border::symmetric);
-      load_row(loaded + (k - first) * n, in_.row(y) + from * bytes_of(in_.cls()), in_.cls(), n,
-               level_);
-    }
-    std::vector<const float*> sources(static_cast<std::size_t>(taps));
+    const SumRows sum = sum_rows(in_.cls(), level_);
+    std::vector<const std::byte*> sources(static_cast<std::size_t>(taps));
     for (std::int64_t y = to.y0; y < to.y1; ++y) {
-      for (int t = 0; t < taps; ++t) sources[t] = loaded + (y_.first[y] + t - first) * n;
-      sparse_sum(out + (y - to.y0) * stride, sources.data(), y_.weights.data() + y * taps, taps, n,
-                 level_);
+      for (int t = 0; t < taps; ++t) {
+        const std::int64_t row = map_outside(y_.first[y] + t, axes_.y.from, Border::symmetric);
+        sources[t] = in_.row(row) + from * bytes_of(in_.cls());
+      }
+      sum(out + (y - to.y0) * stride, sources.data(), y_.weights.data() + y * taps, taps, n);
     }
     // Lanes without a row are summed too, and not stored.
     for (std::int64_t y = to.y1 - to.y0; y < resize_rows; ++y) {

@@ -22,6 +22,12 @@ TurnRows lanes_to_rows(CpuLevel level);
 using SumLanes = void (*)(float* out, const float* in, const float* weights, int taps);
 SumLanes sum_lanes(CpuLevel level);
 
+// out[i] for i < n: the sum of weights[t] * rows[t][i], t in order, each an fma into 0. rows:
+// pixels of the class.
+using SumRows = void (*)(float* out, const std::byte* const* rows, const float* weights, int taps,
+                         std::int64_t n);
+SumRows sum_rows(PixelClass cls, CpuLevel level);
+
 // A row's sums where the inputs of neighbouring outputs are near each other: a few vectors of
 // inputs, one behind the other, have what a tap of a vector of outputs reads. Block b is one vector
 // of output pixels.
@@ -29,6 +35,7 @@ struct SpreadTable {
   int lanes = 0;    // elements of a vector; 0: there is no table
   int vectors = 1;  // of inputs: 1, 2 or 4
   int taps = 0;
+  bool repeats = false;              // all blocks have the same places and weights
   std::vector<std::int32_t> first;   // [blocks]: the input element that tap 0's vector begins with
   std::vector<std::int32_t> places;  // [blocks][lanes]: elements of those vectors
   std::vector<float> weights;        // [blocks][taps][lanes]
@@ -40,7 +47,7 @@ int spread_lanes(CpuLevel level);  // 0: the level has none
 // are read.
 using SpreadRow = void (*)(const SpreadTable& table, std::int64_t block, std::int64_t end,
                            const float* in, std::int64_t origin, float* out);
-SpreadRow spread_row(int vectors, CpuLevel level);
+SpreadRow spread_row(const SpreadTable& table, CpuLevel level);
 
 // One row of an affine map: output pixel u lies at (a u + x, d u + y) of the input.
 struct AffineRow {

@@ -15,6 +15,9 @@ using Ints = std::int32_t;
 inline constexpr int lanes = 1, row_vectors = 2;
 
 IMPIPE_INLINE Floats load(const float* p) { return *p; }
+// Codes as numbers.
+IMPIPE_INLINE Floats load(const std::uint8_t* p) { return *p; }
+IMPIPE_INLINE Floats load(const std::uint16_t* p) { return *p; }
 IMPIPE_INLINE void store(float* p, Floats v) { *p = v; }
 IMPIPE_INLINE Floats set(float x) { return x; }
 IMPIPE_INLINE Floats add(Floats a, Floats b) { return a + b; }

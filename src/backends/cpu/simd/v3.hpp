@@ -19,6 +19,14 @@ using Doubles = __m256d;
 inline constexpr int lanes = 8, row_vectors = 2;
 
 IMPIPE_SIMD Floats load(const float* p) { return _mm256_loadu_ps(p); }
+IMPIPE_SIMD Floats load(const std::uint8_t* p) {
+  const __m128i codes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+  return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(codes));
+}
+IMPIPE_SIMD Floats load(const std::uint16_t* p) {
+  const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(codes));
+}
 IMPIPE_SIMD void store(float* p, Floats v) { _mm256_storeu_ps(p, v); }
 IMPIPE_SIMD Floats set(float x) { return _mm256_set1_ps(x); }
 IMPIPE_SIMD Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }

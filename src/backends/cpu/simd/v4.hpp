@@ -19,6 +19,14 @@ using Doubles = __m512d;
 inline constexpr int lanes = 16, row_vectors = 4;
 
 IMPIPE_SIMD Floats load(const float* p) { return _mm512_loadu_ps(p); }
+IMPIPE_SIMD Floats load(const std::uint8_t* p) {
+  const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(codes));
+}
+IMPIPE_SIMD Floats load(const std::uint16_t* p) {
+  const __m256i codes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  return _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(codes));
+}
 IMPIPE_SIMD void store(float* p, Floats v) { _mm512_storeu_ps(p, v); }
 IMPIPE_SIMD Floats set(float x) { return _mm512_set1_ps(x); }
 IMPIPE_SIMD Floats add(Floats a, Floats b) { return _mm512_add_ps(a, b); }
