@@ -176,18 +176,27 @@ class Resize {
     const std::int64_t stride = std::max(last, from + n) - left + beyond;
     float* rows = room(buffers.rows, resize_rows * stride);
     sum_columns(to, {from, n}, rows + (from - left), stride);
-    float* results = room(buffers.results, to.width() + beyond);
-    const SpreadRow spread = spread_row(spread_, level_);
-    for (std::int64_t y = to.y0; y < to.y1; ++y) {
-      float* row = rows + (y - to.y0) * stride;
+    for (std::int64_t y = 0; y < to.height(); ++y) {
+      float* row = rows + y * stride;
       for (std::int64_t k = first; k < last; ++k) {
         if (k == from) k = std::min(from + n, last);
         if (k < last) row[k - left] = row[map_outside(k, axes_.x.from, Border::symmetric) - left];
       }
+    }
+    const std::int64_t width = to.width() + beyond;
+    float* results = room(buffers.results, spread_rows * width);
+    const SpreadRow spread = spread_row(spread_, level_);
+    for (std::int64_t y = 0; y < to.height(); y += spread_rows) {
       spread(spread_, to.x0 / spread_.lanes, (to.x1 + spread_.lanes - 1) / spread_.lanes,
-             row + (first - left), first, results);
-      store_numbers(out_.row(y) + to.x0 * bytes_of(out_.cls()), results, out_.cls(), to.width(),
-                    level_);
+             {.in = rows + y * stride + (first - left),
+              .in_stride = stride,
+              .origin = first,
+              .out = results,
+              .out_stride = width});
+      for (std::int64_t r = 0; r < std::min<std::int64_t>(spread_rows, to.height() - y); ++r) {
+        store_numbers(out_.row(to.y0 + y + r) + to.x0 * bytes_of(out_.cls()), results + r * width,
+                      out_.cls(), to.width(), level_);
+      }
     }
   }
 

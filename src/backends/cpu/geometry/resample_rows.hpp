@@ -42,11 +42,19 @@ struct SpreadTable {
 };
 int spread_lanes(CpuLevel level);  // 0: the level has none
 
-// The outputs of blocks [block, end) to `out`, of which a vector beyond the last is written too.
-// in: the row from element `origin` on, mirrored columns before and behind it; table.vectors beyond
-// are read.
+// Rows that are spread together: what a table has is loaded once for all of them.
+inline constexpr int spread_rows = 4;
+struct SpreadRows {
+  // Of the first row; the others are `stride` elements behind each other.
+  const float* in = nullptr;  // from element `origin` on, with mirrored columns before and behind
+                              // it; table.vectors beyond are read
+  std::int64_t in_stride = 0, origin = 0;
+  float* out = nullptr;  // a vector beyond the last is written too
+  std::int64_t out_stride = 0;
+};
+// The outputs of blocks [block, end).
 using SpreadRow = void (*)(const SpreadTable& table, std::int64_t block, std::int64_t end,
-                           const float* in, std::int64_t origin, float* out);
+                           const SpreadRows& rows);
 SpreadRow spread_row(const SpreadTable& table, CpuLevel level);
 
 // One row of an affine map: output pixel u lies at (a u + x, d u + y) of the input.
