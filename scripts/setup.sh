@@ -18,7 +18,8 @@ build_packages=(
 )
 python_packages=(python3 python3-numpy python3-pil)    # sample pictures, contact sheet, oracle
 test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang-format
-  chromium)                             # looks at the pages of --profile=html
+  chromium                              # looks at the pages of --profile=html and bench --html
+  jq parallel)                          # the commands of docs/farm.md
 
 setup_say() { printf 'setup: %s\n' "$*" >&2; }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -61,7 +62,7 @@ std::string bound_by(const Profile& p, const Busiest& device) {
 std::string bar_line(const WallBar& bar, double wall) {
   constexpr int width = 24;
   const double share = std::clamp(ratio(bar.seconds, wall), 0.0, 1.0);
-  const std::string drawn(static_cast<size_t>(share * width + 0.5), '#');
+  const std::string drawn(static_cast<size_t>(std::lround(share * width)), '#');
   std::string line = fmt::format("  {:<18} {:>9.4f} s {:>5.1f} %  {:<{}}  {}", bar.name,
                                  bar.seconds, 100 * share, drawn, width, bar.limit);
   line.resize(line.find_last_not_of(' ') + 1);

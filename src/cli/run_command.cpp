@@ -13,6 +13,7 @@
 #include "cli/pipeline_argument.hpp"
 #include "cli/profile_report.hpp"
 #include "cli/run_reporter.hpp"
+#include "cli/run_summary.hpp"
 #include "cli/signals.hpp"
 #include "cli/standard_output.hpp"
 #include "cli/values.hpp"
@@ -30,13 +31,13 @@ struct RunFlags {
   std::vector<std::string> arguments;
   std::string pipeline_file, sandbox, gpu_memory;
   engine::RunOptions run;
-  std::string missing_frame = "error", shard, subsampling, pages, max_pixels, memory, cls,
-              progress = "auto", profile;
+  std::string missing_frame = "error", shard_by = "order", shard, subsampling, pages, max_pixels,
+              memory, cls, progress = "auto", profile;
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
   bool json = false, csv = false, markdown = false;
   std::string compare;
-  std::string errors, trace;
+  std::string errors, trace, summary;
 };
 
 void add_flags(CLI::App* app, RunFlags& f) {
@@ -66,6 +67,9 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--missingfile", f.missing_frame, "error|skip|black", "For frames that do not exist")
       ->group("Inputs");
   option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")->group("Inputs");
+  option(app, "--shard-by", f.shard_by, "order|bytes|name",
+         "Parts of as many files (default), of as many bytes, or by each file's name alone")
+      ->group("Inputs");
   option(app, "--max-pixels", f.max_pixels, "N",
          "Refuse larger pictures and results (default 1073M)")
       ->group("Inputs");
@@ -109,6 +113,8 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Running");
   flag(app, "--fail-fast", run.fail_fast, "Stop at the first failure")->group("Running");
   option(app, "--errors", f.errors, "FILE", "Write failures to a file, as JSON lines")
+      ->group("Running");
+  option(app, "--summary", f.summary, "FILE", "Write what the run did to a file, as JSON")
       ->group("Running");
 
   option(app, "--progress", f.progress, "auto|lines|json|none", "How to show progress on stderr")
@@ -171,6 +177,8 @@ engine::RunOptions options_of(RunFlags& f) {
     run.shard_index = shard.index;
     run.shard_count = shard.count;
   }
+  run.shard_by = static_cast<engine::ShardBy>(
+      parse_choice("--shard-by", f.shard_by, {"order", "bytes", "name"}));
   if (!f.pages.empty()) run.pages = parse_pages(f.pages);
   if (!f.max_pixels.empty()) run.max_pixels = parse_amount("--max-pixels", f.max_pixels, 1000);
   if (!f.memory.empty()) run.memory = parse_amount("--memory", f.memory, 1024);
@@ -180,6 +188,7 @@ engine::RunOptions options_of(RunFlags& f) {
   if (!f.pipeline_file.empty()) run.other_files.push_back({"-f", f.pipeline_file});
   if (!run.files_from.empty()) run.other_files.push_back({"--files-from", run.files_from});
   if (!f.errors.empty()) run.other_files.push_back({"--errors", f.errors, true});
+  if (!f.summary.empty()) run.other_files.push_back({"--summary", f.summary, true});
   if (!f.cls.empty()) run.cls = parse_class("-d", f.cls);
   if (!f.subsampling.empty()) {
     constexpr std::array<int, 2> kinds[] = {{1, 1}, {2, 1}, {2, 2}};
@@ -246,6 +255,54 @@ int run_comparison(const RunFlags& f, const pipeline::Pipeline& pipeline,
                                                         : 0;
 }
 
+// Whatever ends a run with another code than that of failed files. Throws Error.
+void check_end(const engine::RunEnd& end, const RunReporter& reporter) {
+  if (const int signal = stop_signal(); signal != 0) {
+    throw Error(
+        fmt::format("stopped by {}: {} of {} files are done", signal == 2 ? "SIGINT" : "SIGTERM",
+                    grouped(end.done), grouped(reporter.files())),
+        static_cast<ExitCode>(128 + signal));
+  }
+  if (!reporter.output_failure().empty()) {
+    throw Error(reporter.output_failure(), ExitCode::file_failed);
+  }
+  if (end.nothing_found) throw Error("no argument matched any picture", ExitCode::nothing_found);
+}
+
+int run_files(const RunFlags& f, pipeline::Pipeline pipeline, const engine::RunOptions& options,
+              const ReporterOptions& reporting) {
+  RunReporter reporter(reporting);
+  RunSummary summary{.pipeline = pipeline.text, .started = engine::utc_now(), .error = {}};
+  engine::RunEnd end;
+  const auto seconds = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - options.start).count();
+  };
+  // Only of a run that has begun: before, its name could be that of a file that the run reads.
+  const auto write_summary = [&](ExitCode code) {
+    if (f.summary.empty() || !reporter.has_begun()) return;
+    summary.seconds = seconds();
+    summary.exit_code = static_cast<int>(code);
+    write_file("--summary", f.summary, summary_json(summary, options, end, reporter.totals()));
+  };
+  ExitCode code = ExitCode::ok;
+  try {
+    end = engine::run(std::move(pipeline), options, reporter);
+    let_running_work_end(false);
+    reporter.open_errors();
+    summarise(end, options, reporter, seconds());
+    reporter.end(end, seconds());
+    if (end.profile) write_profile(f, *end.profile);
+    check_end(end, reporter);
+    if (end.failed > 0) code = ExitCode::file_failed;
+  } catch (const Error& error) {
+    summary.error = error.what();
+    write_summary(error.code());
+    throw;
+  }
+  write_summary(code);
+  return static_cast<int>(code);
+}
+
 int run_pipeline(RunFlags& f) {
   f.run.sandbox = engine::make_sandbox(f.sandbox);
   pipeline::Pipeline pipeline = take_pipeline(f.arguments, f.pipeline_file, f.run.sandbox);
@@ -260,7 +317,8 @@ int run_pipeline(RunFlags& f) {
       .header = !f.no_header,
       .verbose = f.verbose && !f.quiet,
       .quiet = f.quiet,
-      .errors_file = f.errors};
+      .errors_file = f.errors,
+      .totals = !f.summary.empty()};
   if (!f.profile.empty() && profile_page_of(f.profile).empty()) {
     parse_choice("--profile", f.profile, {"text", "json", "html:FILE"});
   }
@@ -275,26 +333,7 @@ int run_pipeline(RunFlags& f) {
   if (!f.compare.empty()) return run_comparison(f, pipeline, options);
   if (f.markdown) throw Error("--markdown is a form of --compare");
   if (f.json && f.csv) throw Error("--json and --csv exclude each other");
-  RunReporter reporter(reporting);
-  const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - options.start).count();
-  };
-  const engine::RunEnd end = engine::run(std::move(pipeline), options, reporter);
-  let_running_work_end(false);
-  reporter.open_errors();
-  summarise(end, options, reporter, seconds());
-  if (end.profile) write_profile(f, *end.profile);
-  if (const int signal = stop_signal(); signal != 0) {
-    throw Error(
-        fmt::format("stopped by {}: {} of {} files are done", signal == 2 ? "SIGINT" : "SIGTERM",
-                    grouped(end.done), grouped(reporter.files())),
-        static_cast<ExitCode>(128 + signal));
-  }
-  if (!reporter.output_failure().empty()) {
-    throw Error(reporter.output_failure(), ExitCode::file_failed);
-  }
-  if (end.nothing_found) throw Error("no argument matched any picture", ExitCode::nothing_found);
-  return static_cast<int>(end.failed > 0 ? ExitCode::file_failed : ExitCode::ok);
+  return run_files(f, std::move(pipeline), options, reporting);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "core/error.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
+#include "engine/device_speed.hpp"
 
 namespace impipe::cli {
 namespace {
@@ -95,6 +96,13 @@ std::string csv_cell(const std::string& text) {
   return quoted + "\"";
 }
 
+// Bytes of a file; 0 where there is none.
+std::int64_t size_of(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::uintmax_t bytes = path.empty() ? 0 : std::filesystem::file_size(path, error);
+  return error ? 0 : static_cast<std::int64_t>(bytes);
+}
+
 const char* word_of(State state) {
   switch (state) {
     case State::done: return "done";
@@ -127,7 +135,8 @@ void RunReporter::open_errors() {
 void RunReporter::begin(std::int64_t files) {
   open_errors();
   let_running_work_end(true);  // from here on there are results that could be half done
-  files_ = files;
+  totals_.files = files;
+  has_begun_ = true;
   start_ = std::chrono::steady_clock::now();
   if (options_.progress == ProgressMode::json) {
     say(dump(Json{{"event", "begin"}, {"files", files}}));
@@ -140,8 +149,14 @@ bool RunReporter::file(const engine::FileReport& report) {
     note(printable(report.input.string()) + ": the result is without " +
          printable(fmt::format("{}", fmt::join(report.lost, ", "))));
   }
+  if (options_.totals && report.state == State::done) {
+    totals_.bytes_read += size_of(report.input);
+    totals_.bytes_written += report.bytes.empty() ? size_of(report.output)
+                                                  : static_cast<std::int64_t>(report.bytes.size());
+  }
   if (report.state == State::failed) {
     ++failed_;
+    ++totals_.failures[report.stage];
     tell_failure(report);
   } else {
     try {
@@ -164,12 +179,26 @@ void RunReporter::out_of_memory(std::string_view input, std::string_view stage) 
   say_out_of_memory(input, stage);
 }
 
+void RunReporter::end(const engine::RunEnd& end, double seconds) {
+  if (options_.progress != ProgressMode::json) return;
+  say(dump(Json{{"event", "end"},
+                {"done", end.done},
+                {"skipped", end.skipped},
+                {"failed", end.failed},
+                {"stopped", end.stopped},
+                {"seconds", seconds}}));
+}
+
 void RunReporter::tell_failure(const engine::FileReport& report) {
   clear_line();
   const std::string input = report.input.string();
   say("impipe: " + printable(input) + ": " + report.stage + ": " + report.message);
   if (!errors_.is_open()) return;
-  errors_ << dump(Json{{"file", input}, {"stage", report.stage}, {"message", report.message}})
+  errors_ << dump(Json{{"file", input},
+                       {"output", report.output.string()},
+                       {"stage", report.stage},
+                       {"message", report.message},
+                       {"time", engine::utc_now()}})
           << std::endl;  // at once: somebody may be reading along
   if (!errors_) {
     say("impipe: --errors " + options_.errors_file + ": cannot write: " + std::strerror(errno));
@@ -192,7 +221,8 @@ void RunReporter::tell_end(const engine::FileReport& report) {
     if (!report.lost.empty()) json["lost"] = report.lost;
     say(dump(json));
   } else if (options_.progress == ProgressMode::lines && report.state != State::failed) {
-    std::string line = fmt::format("[{}/{}] {}", ended_, files_, printable(report.input.string()));
+    std::string line =
+        fmt::format("[{}/{}] {}", ended_, totals_.files, printable(report.input.string()));
     if (!report.output.empty()) line += " -> " + printable(report.output.string());
     if (report.state == State::skipped) line += " (skipped)";
     say(line);
@@ -288,17 +318,17 @@ void RunReporter::clear_line() {
 }
 
 void RunReporter::draw() {
-  if (!draws_ || files_ < 2) return;
+  if (!draws_ || totals_.files < 2) return;
   const auto now = std::chrono::steady_clock::now();
   if (now - last_drawn_ < redraw_interval) return;
   last_drawn_ = now;
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const double rate = seconds > 0 ? static_cast<double>(ended_) / seconds : 0;
   std::string line =
-      fmt::format("{} of {} files, {:.1f} files/s", grouped(ended_), grouped(files_), rate);
+      fmt::format("{} of {} files, {:.1f} files/s", grouped(ended_), grouped(totals_.files), rate);
   if (failed_ > 0) line += fmt::format(", {} failed", grouped(failed_));
   if (rate > 0) {
-    line += fmt::format(", {:.0f} s left", static_cast<double>(files_ - ended_) / rate);
+    line += fmt::format(", {:.0f} s left", static_cast<double>(totals_.files - ended_) / rate);
   }
   std::fprintf(stderr, "\r%s\x1b[K", line.c_str());
   std::fflush(stderr);

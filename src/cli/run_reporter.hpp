@@ -4,11 +4,13 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/progress.hpp"
+#include "engine/run.hpp"
 
 namespace impipe::cli {
 
@@ -24,6 +26,14 @@ struct ReporterOptions {
   bool verbose = false;
   bool quiet = false;
   std::string errors_file;  // empty: none
+  bool totals = false;      // are wanted: they cost two looks at the disk a file
+};
+
+// What a run's reports add up to.
+struct RunTotals {
+  std::int64_t files = 0;                          // that the run was to do
+  std::int64_t bytes_read = 0, bytes_written = 0;  // of files that were done, as they stand on disk
+  std::map<std::string, std::int64_t> failures;    // by stage
 };
 
 class RunReporter : public engine::Progress {
@@ -43,7 +53,11 @@ class RunReporter : public engine::Progress {
   void open_errors();
   // Takes away the line that shows the progress.
   void clear_line();
-  std::int64_t files() const { return files_; }
+  std::int64_t files() const { return totals_.files; }
+  bool has_begun() const { return has_begun_; }
+  const RunTotals& totals() const { return totals_; }
+  // The last line of --progress json.
+  void end(const engine::RunEnd& end, double seconds);
   // Why results could not be written, when `file` has returned false.
   const std::string& output_failure() const { return output_failure_; }
 
@@ -61,7 +75,9 @@ class RunReporter : public engine::Progress {
   std::ofstream errors_;
   bool draws_ = false;
   bool drawn_ = false;
-  std::int64_t files_ = 0, ended_ = 0, failed_ = 0;
+  RunTotals totals_;
+  bool has_begun_ = false;
+  std::int64_t ended_ = 0, failed_ = 0;
   std::vector<std::string> header_;  // the columns of the table: what any file has
   bool has_header_ = false;          // it is written
   std::chrono::steady_clock::time_point start_, last_drawn_;

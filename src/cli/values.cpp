@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <thread>
 
 #include "core/error.hpp"
+#include "core/process_limits.hpp"
 #include "core/text.hpp"
 
 namespace impipe::cli {
@@ -96,7 +96,7 @@ int parse_threads(int wanted) {
     throw Error("-j: " + std::to_string(wanted) +
                 " is not a number of threads from 0 (all cores) to " + std::to_string(most));
   }
-  return wanted > 0 ? wanted : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return wanted > 0 ? wanted : process_limits().threads;
 }
 
 }  // namespace impipe::cli

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <sstream>
-#include <thread>
 
 #include "backends/registry.hpp"
 #include "core/error.hpp"
+#include "core/process_limits.hpp"
 #include "core/text.hpp"
 #include "engine/device_speed.hpp"
 #include "engine/parity.hpp"
@@ -181,7 +181,7 @@ std::vector<DeviceInfo> all_devices() {
 }
 
 std::vector<DeviceReport> report_devices() {
-  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int threads = process_limits().threads;
   ThreadPool pool(threads - 1);
   std::vector<DeviceReport> reports;
   for (const Backend& backend : backends::registry()) {

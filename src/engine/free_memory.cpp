@@ -2,23 +2,12 @@
 #include "engine/free_memory.hpp"
 
 #include <malloc.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <fstream>
+#include "core/process_limits.hpp"
 
 namespace impipe::engine {
 
-std::int64_t default_memory() {
-  std::int64_t bytes = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  // In a container the control group's limit counts; "max" does not read as a number.
-  for (const char* path :
-       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::int64_t limit = 0;
-    if (std::ifstream(path) >> limit && limit > 0) bytes = std::min(bytes, limit);
-  }
-  return bytes / 2;
-}
+std::int64_t default_memory() { return process_limits().memory / 2; }
 
 void map_large_buffers() {
 #ifdef __GLIBC__

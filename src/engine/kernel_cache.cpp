@@ -2,14 +2,14 @@
 #include "engine/kernel_cache.hpp"
 
 #include <algorithm>
-#include <thread>
 
 #include "core/error.hpp"
+#include "core/process_limits.hpp"
 
 namespace impipe::engine {
 
 WarmEnd warm_cache(pipeline::Pipeline pipeline, const WarmOptions& options) {
-  ThreadPool pool(std::max(0, static_cast<int>(std::thread::hardware_concurrency()) - 1));
+  ThreadPool pool(process_limits().threads - 1);
   DeviceChoice choice = options.device;
   if (is_automatic(choice)) {
     const std::vector<DeviceInfo> devices = all_devices();

@@ -22,6 +22,12 @@ std::string Lanes::names() const {
   return all;
 }
 
+std::vector<DeviceInfo> Lanes::devices() const {
+  std::vector<DeviceInfo> all;
+  for (const auto& on : devices_) all.push_back(on->session->device());
+  return all;
+}
+
 std::vector<std::string> Lanes::take_warnings() {
   std::vector<std::string> all;
   for (const auto& on : devices_) {

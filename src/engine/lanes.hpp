@@ -26,6 +26,7 @@ class Lanes {
   const pipeline::Pipeline& pipeline() const { return first().pipeline(); }
   // "cuda:0, cuda:1"
   std::string names() const;
+  std::vector<DeviceInfo> devices() const;
   std::vector<std::string> take_warnings();
 
   // The program of every device, each with its kernels; the first one's is returned.

@@ -154,7 +154,7 @@ void settle_outputs(WorkList& work, const io::OutputTarget* target, const Lanes&
   if (target != nullptr && target->kind == io::OutputTarget::Kind::folder && !options.dry_run) {
     io::prepare_folder(target->folder);
   }
-  if (options.shard_count > 1) keep_shard(work, options.shard_index, options.shard_count);
+  if (options.shard_count > 1) keep_shard(work, options);
   if (!options.dry_run) sweep_folders(work.pictures, options.in_place);
   work.inputs = std::vector<io::Input>();
   // The tables that found names used twice were many times larger than what stays of them.
@@ -314,6 +314,7 @@ RunEnd run_files(pipeline::Pipeline pipeline, const RunOptions& options, Progres
   Lanes lanes(pipeline, std::move(devices), options.session, options.threads);
   progress.detail(lanes.names() + ": " + why);
   settings.lanes = &lanes;
+  end.devices = lanes.devices();
   plan_all(work.pictures, lanes, options.max_pixels, progress);
   settle_outputs(work, where, lanes, settings, options, progress);
 

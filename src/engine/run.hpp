@@ -18,6 +18,11 @@ namespace impipe::engine {
 
 enum class MissingFrame { error, skip, black };
 
+// How files are shared out among the parts of a job. order: one after the other in the order of
+// their names; bytes: parts have about as many bytes; name: by a hash of each name alone, so that
+// other files change nothing.
+enum class ShardBy { order, bytes, name };
+
 // Pages, from 1, the last one included.
 struct PageRange {
   int first = 1, last = 1;
@@ -35,6 +40,7 @@ struct RunOptions {
   MissingFrame missing_frame = MissingFrame::error;
   std::vector<std::string> with;  // "b=masks/"
   int shard_index = 1, shard_count = 1;
+  ShardBy shard_by = ShardBy::order;
   std::int64_t max_pixels = pipeline::default_max_pixels;
 
   Sandbox sandbox;
@@ -77,6 +83,7 @@ struct RunEnd {
   bool stopped = false;
   bool nothing_found = false;  // arguments that matched nothing, and no other input
   std::int64_t clipped_values = 0, clipped_files = 0;
+  std::vector<DeviceInfo> devices;  // that computed
   std::optional<Profile> profile;
 };
 

@@ -4,8 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <new>
+#include <numeric>
+#include <queue>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "engine/file_at_work.hpp"
@@ -110,6 +114,51 @@ void give_missing_frames_a_size(std::vector<Picture>& pictures) {
       picture.info = model->info;
     }
   }
+}
+
+// Bytes of a file; none of a pipe, or of what is missing.
+std::uintmax_t file_bytes(const io::Input& input) {
+  std::error_code error;
+  const std::uintmax_t bytes = input.is_stdin ? 0 : std::filesystem::file_size(input.path, error);
+  return error ? 0 : bytes;
+}
+
+// From 1, the shard of each input.
+std::vector<int> shards_of(const std::vector<io::Input>& inputs, ShardBy by, int count) {
+  std::vector<int> shards(inputs.size());
+  if (by == ShardBy::name) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      shards[i] = io::shard_of(inputs[i].relative, count);
+    }
+    return shards;
+  }
+  std::vector<size_t> order(inputs.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto name = [&](size_t i) {
+    return std::pair(inputs[i].relative.generic_string(), inputs[i].path.generic_string());
+  };
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return name(a) < name(b); });
+  if (by == ShardBy::order) {
+    for (size_t k = 0; k < order.size(); ++k) {
+      shards[order[k]] = static_cast<int>(k % static_cast<size_t>(count)) + 1;
+    }
+    return shards;
+  }
+  // The largest file first, each to the part that has the fewest bytes, of equals the fewest files.
+  std::vector<std::uintmax_t> bytes;
+  for (const io::Input& input : inputs) bytes.push_back(file_bytes(input));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
+  using Load = std::tuple<std::uintmax_t, std::size_t, int>;  // bytes, files, shard
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
+  for (int shard = 1; shard <= count; ++shard) loads.emplace(0, 0, shard);
+  for (const size_t i : order) {
+    const auto [sum, files, shard] = loads.top();
+    loads.pop();
+    shards[i] = shard;
+    loads.emplace(sum + bytes[i], files + 1, shard);
+  }
+  return shards;
 }
 
 }  // namespace
@@ -244,13 +293,12 @@ void plan_all(std::vector<Picture>& pictures, Lanes& lanes, std::int64_t max_pix
   if (all_failed && !reason.empty()) throw Error(reason);
 }
 
-void keep_shard(WorkList& work, int index, int count) {
+void keep_shard(WorkList& work, const RunOptions& options) {
+  const std::vector<int> shards = shards_of(work.inputs, options.shard_by, options.shard_count);
   std::vector<Picture> mine;
   mine.reserve(work.pictures.size());  // so that no name gets lost on the way
   for (size_t i = 0; i < work.pictures.size(); ++i) {
-    if (io::in_shard(work.inputs[i].relative, index, count)) {
-      mine.push_back(std::move(work.pictures[i]));
-    }
+    if (shards[i] == options.shard_index) mine.push_back(std::move(work.pictures[i]));
   }
   work.pictures = std::move(mine);
 }

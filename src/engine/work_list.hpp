@@ -41,7 +41,8 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
 void plan_all(std::vector<Picture>& pictures, Lanes& lanes, std::int64_t max_pixels,
               Progress& progress);
 
-// Leaves the files of this part of a run (--shard).
-void keep_shard(WorkList& work, int index, int count);
+// Leaves the files of this part of a run (--shard). The same on every machine that lists the same
+// files.
+void keep_shard(WorkList& work, const RunOptions& options);
 
 }  // namespace impipe::engine

@@ -273,13 +273,13 @@ void add_names(InputList& list, std::span<const std::string> names) {
   }
 }
 
-bool in_shard(const fs::path& relative, int index, int count) {
+int shard_of(const fs::path& relative, int count) {
   std::uint64_t hash = 14695981039346656037u;  // FNV-1a
   for (const char c : relative.generic_string()) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   }
   hash ^= hash >> 32;  // the low bits of FNV alone are poor
-  return hash % static_cast<std::uint64_t>(count) == static_cast<std::uint64_t>(index - 1);
+  return static_cast<int>(hash % static_cast<std::uint64_t>(count)) + 1;
 }
 
 }  // namespace impipe::io

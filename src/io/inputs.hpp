@@ -63,7 +63,7 @@ struct FrameRange {
 };
 std::optional<FrameRange> parse_frame_range(std::string_view text);
 
-// Whether shard `index` (from 1) of `count` has this file; the same on every machine.
-bool in_shard(const std::filesystem::path& relative, int index, int count);
+// Which of `count` shards, from 1, has a file of this name; the same on every machine.
+int shard_of(const std::filesystem::path& relative, int count);
 
 }  // namespace impipe::io

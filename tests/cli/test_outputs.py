@@ -1,6 +1,7 @@
 """What a run may write over and what never: collisions, --in-place, saves, closed descriptors, pipes
 and names that look like options."""
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -278,13 +279,17 @@ class ClosedDescriptors(WithShell):
         self.write("in/broken.png", b"\x89PNG\r\n\x1a\nbroken")
         self.shell("$impipe imcomplement in -o good --errors errors", code=1)
         expected = self.snapshot()
+
+        def failure(text):  # without what differs from run to run
+            return re.sub(rb'"output":"[a-z]+/|"time":"[^"]*"', b"", text)
+
         for closed in ["0<&-", "1>&-", "2>&-", "0<&- 1>&-", "0<&- 2>&-", "1>&- 2>&-",
                        "0<&- 1>&- 2>&-"]:
             with self.subTest(closed):
                 self.shell("$impipe imcomplement in -o out --errors errors --progress lines -v "
                            + closed, code=1)
                 with open(self.path("errors"), "rb") as file:  # the first file to be opened
-                    self.assertEqual(file.read(), expected["errors"])
+                    self.assertEqual(failure(file.read()), failure(expected["errors"]))
                 for i in range(4):
                     with open(self.path(f"out/{i}.png"), "rb") as file:
                         self.assertEqual(file.read(), expected[f"good/{i}.png"])

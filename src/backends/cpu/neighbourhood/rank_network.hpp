@@ -48,17 +48,17 @@ constexpr Wires merge(const Wires& a, const Wires& b, std::vector<Exchange>& exc
 
 // Drops the exchanges and halves of exchanges that no result depends on.
 constexpr void prune(SelectionNetwork& network, int wires) {
-  std::vector<bool> needed(static_cast<std::size_t>(wires), false);
-  for (const int wire : network.results) needed[static_cast<std::size_t>(wire)] = true;
+  std::vector<char> needed(static_cast<std::size_t>(wires), 0);  // of bool is none for clang 14
+  for (const int wire : network.results) needed[static_cast<std::size_t>(wire)] = 1;
   std::vector<Exchange> kept;
   for (std::size_t i = network.exchanges.size(); i-- > 0;) {
     Exchange exchange = network.exchanges[i];
     const auto low = static_cast<std::size_t>(exchange.low);
     const auto high = static_cast<std::size_t>(exchange.high);
-    exchange.keep_low = needed[low];
-    exchange.keep_high = needed[high];
+    exchange.keep_low = needed[low] != 0;
+    exchange.keep_high = needed[high] != 0;
     if (!exchange.keep_low && !exchange.keep_high) continue;
-    needed[low] = needed[high] = true;
+    needed[low] = needed[high] = 1;
     kept.push_back(exchange);
   }
   network.exchanges.assign(kept.rbegin(), kept.rend());

@@ -1,0 +1,172 @@
+"""What a job on many machines needs: shares of the files, a summary, threads that it may use."""
+import json
+import os
+import re
+import subprocess
+import unittest
+
+import numpy as np
+
+from program import PROGRAM, ROOT, ProgramTest, ramp
+
+
+class Shards(ProgramTest):
+    def outputs(self, count, *arguments):
+        """The outputs of each shard, which together are all, each once."""
+        parts = []
+        for shard in range(1, count + 1):
+            self.impipe("imcomplement", "in", "-r", "-o", f"out{count}-{shard}", "--shard",
+                        f"{shard}/{count}", *arguments)
+            parts.append(sorted(self.tree(f"out{count}-{shard}")))
+        together = sorted(name for part in parts for name in part)
+        self.assertEqual(together, sorted(self.tree("in")))
+        return parts
+
+    def test_parts_have_as_many_files_but_for_one(self):
+        for i in range(11):
+            self.picture(f"in/{i % 3}/f{i:03}.png", ramp(3, 4, i))
+        for count in (2, 3, 4, 11, 14):
+            sizes = [len(part) for part in self.outputs(count)]
+            self.assertLessEqual(max(sizes) - min(sizes), 1)
+        by_order = self.outputs(3)
+        self.assertEqual(by_order[0], sorted(self.tree("in"))[::3])
+
+    def test_parts_have_about_as_many_bytes(self):
+        sides = [300, 10, 10, 200, 150, 10, 150, 10, 90, 10]
+        for i, side in enumerate(sides):
+            np.save(self.make_parent(f"in/{i}.npy"), np.zeros((side, side), np.uint8))
+        size = {name: os.path.getsize(self.path("in", name)) for name in self.tree("in")}
+        parts = self.outputs(3, "--shard-by", "bytes")
+        loads = [sum(size[name] for name in part) for part in parts]
+        self.assertEqual(max(loads), size["0.npy"])  # which is alone
+        self.assertLess(max(loads[1:]) / min(loads[1:]), 1.3)
+
+    def test_a_name_stays_in_its_part(self):
+        for i in range(20):
+            self.picture(f"in/{i}.png", ramp(3, 4, i))
+        before = self.outputs(4, "--shard-by", "name")
+        self.picture("in/000.png", ramp(3, 4, 99))
+        after = self.outputs(4, "--shard-by", "name")
+        for old, new in zip(before, after):
+            self.assertLessEqual(set(old), set(new))
+        error = self.impipe("imcomplement", "in", "-o", "o", "--shard", "1/2", "--shard-by", "size",
+                            code=2).err
+        self.assertIn("--shard-by", error)
+
+
+class Summary(ProgramTest):
+    def summary(self, *arguments, code=0, **more):
+        self.impipe(*arguments, "--summary", "s.json", code=code, **more)
+        with open(self.path("s.json"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(text.count("\n"), 1)
+        return json.loads(text)
+
+    def test_what_a_run_did(self):
+        for i in range(3):
+            self.picture(f"in/{i}.png", ramp(30, 40, i))
+        with open(self.path("in/bad.png"), "wb") as file:
+            file.write(b"\x89PNG\r\n\x1a\nnothing")
+        told = self.summary("imcomplement", "in", "-o", "out", "-j", 2, "--shard", "1/1", code=1)
+        self.assertEqual([told[key] for key in ("files", "done", "skipped", "failed", "exit")],
+                         [4, 3, 0, 1, 1])
+        self.assertEqual(sum(told["failures"].values()), 1)
+        size = lambda folder: sum(os.path.getsize(self.path(folder, f"{i}.png")) for i in range(3))
+        self.assertEqual((told["bytes_read"], told["bytes_written"]), (size("in"), size("out")))
+        self.assertEqual((told["pipeline"], told["output"], told["threads"]),
+                         ("imcomplement", "out", 2))
+        self.assertEqual([device["id"] for device in told["devices"]], ["cpu"])
+        for key in ("started", "ended"):
+            self.assertRegex(told[key], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+        self.assertGreater(told["seconds"], 0)
+        self.assertTrue(told["version"] and told["host"])
+        self.assertNotIn("error", told)
+
+    def test_an_empty_part_has_one_too(self):
+        self.picture("in/a.png", ramp(3, 4))
+        told = self.summary("imcomplement", "in", "-o", "out", "--shard", "2/2")
+        self.assertEqual((told["files"], told["done"], told["shard"], told["shards"]), (0, 0, 2, 2))
+
+    def test_it_replaces_nothing_that_is_read(self):
+        self.picture("a.png", ramp(3, 4))
+        with open(self.path("a.png"), "rb") as file:
+            before = file.read()
+        self.impipe("imcomplement", "a.png", "-o", "b.png", "--summary", "a.png", code=2)
+        with open(self.path("p.txt"), "w", encoding="utf-8") as file:
+            file.write("imcomplement\n")
+        self.impipe("-f", "p.txt", "a.png", "-o", "b.png", "--summary", "p.txt", code=2)
+        with open(self.path("a.png"), "rb") as file:
+            self.assertEqual(file.read(), before)
+        with open(self.path("p.txt"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "imcomplement\n")
+
+    def test_failures_name_output_and_time(self):
+        with open(self.make_parent("in/bad.png"), "wb") as file:
+            file.write(b"\x89PNG\r\n\x1a\nnothing")
+        self.impipe("imcomplement", "in", "-o", "out", "--errors", "e.jsonl", code=1)
+        with open(self.path("e.jsonl"), encoding="utf-8") as file:
+            told = [json.loads(line) for line in file]
+        self.assertEqual([(row["file"], row["stage"]) for row in told], [("in/bad.png", "decode")])
+        self.assertRegex(told[0]["time"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+
+    def test_progress_has_an_end(self):
+        for i in range(2):
+            self.picture(f"in/{i}.png", ramp(3, 4, i))
+        events = [json.loads(line) for line in
+                  self.impipe("imcomplement", "in", "-o", "out", "--progress", "json").err.splitlines()
+                  if line.startswith("{")]
+        self.assertEqual([event["event"] for event in events], ["begin", "file", "file", "end"])
+        self.assertEqual((events[-1]["done"], events[-1]["failed"], events[-1]["stopped"]),
+                         (2, 0, False))
+
+
+class Manual(ProgramTest):
+    """The commands of docs/farm.md."""
+    def blocks(self):
+        with open(os.path.join(ROOT, "docs/farm.md"), encoding="utf-8") as file:
+            text = file.read()
+        return [re.sub("(?m)^    ", "", block) for block in
+                re.findall(r"(?:^    .*\n)+", text, re.MULTILINE)]
+
+    def shell(self, text):
+        path = os.path.dirname(PROGRAM) + ":" + os.environ["PATH"]
+        return subprocess.run(["sh", "-c", text], cwd=self.folder, capture_output=True, text=True,
+                              env={**self.environment(), "PATH": path})
+
+    def test_its_commands(self):
+        for i in range(9):
+            self.picture(f"renders/{i % 2}/{i}.png", ramp(6, 5, i))
+        first, again, jq, job, parallel = self.blocks()
+        for block in (first, again):
+            for part in range(1, 9):
+                run = self.shell(block.replace("2/8", f"{part}/8").replace("part-2", f"part-{part}"))
+                self.assertEqual((run.returncode, run.stdout), (0, ""), run.stderr)
+        names = sorted(self.tree("renders"))
+        self.assertEqual(sorted(self.tree("blurred")), names)
+        self.assertEqual(json.loads(self.shell(jq).stdout)["done"], 9)
+        with open(self.path("job.sh"), "w", encoding="utf-8") as file:
+            file.write(job)
+        for task in range(1, 5):
+            run = self.shell(f"SLURM_ARRAY_TASK_ID={task} SLURM_ARRAY_TASK_COUNT=4 "
+                             "sh job.sh renders again")
+            self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual([name for name in sorted(self.tree("again")) if name.endswith("png")], names)
+        run = self.shell(parallel)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(sorted(self.tree("inverted")), names)
+
+
+class Limits(ProgramTest):
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "there is one processor alone")
+    def test_threads_are_those_of_the_affinity(self):
+        self.picture("a.png", ramp(3, 4))
+        for wanted in (1, 2):
+            one = set(sorted(os.sched_getaffinity(0))[:wanted])
+            run = subprocess.run([PROGRAM, "-v", "imcomplement", "a.png", "-o", "b.png"],
+                                 cwd=self.folder, capture_output=True, text=True,
+                                 preexec_fn=lambda: os.sched_setaffinity(0, one))
+            self.assertRegex(run.stderr, rf"\b{wanted} threads, at most")
+
+
+if __name__ == "__main__":
+    unittest.main()
