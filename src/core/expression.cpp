@@ -262,7 +262,7 @@ int ExpressionParser::call(const Token& name) {
   const FunctionRow* function = find_function(text);
   if (function == nullptr) {
     std::vector<std::string> candidates = function_names();
-    if (names_.taps) candidates.push_back("at");
+    if (names_.taps) candidates.emplace_back("at");
     fail(span_of(name), "unknown function '" + text + "'" + did_you_mean(text, candidates));
   }
   const Token open = token_;

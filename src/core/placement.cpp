@@ -84,9 +84,9 @@ struct Interval {
 
 Interval placed(const Node& node, int first, std::int64_t n, bool cut) {
   const auto sum = [&](int index) {
-    return node.arguments.at(static_cast<std::size_t>(first + index)).value +
-           node.arguments.at(static_cast<std::size_t>(first + index + 1)).value *
-               static_cast<double>(n);
+    const auto place = static_cast<std::size_t>(first) + static_cast<std::size_t>(index);
+    return node.arguments.at(place).value +
+           node.arguments.at(place + 1).value * static_cast<double>(n);
   };
   Interval out{std::floor(sum(0)), std::floor(sum(2) + 0.5)};
   if (cut) {

@@ -200,8 +200,7 @@ class Execution {
       const auto each = static_cast<std::ptrdiff_t>(numbers.size() / count_);
       for (size_t i = 0; i < count_; ++i) {
         const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(i) * each;
-        std::vector<double> own =
-            count_ == 1 ? std::move(numbers) : std::vector<double>{begin, begin + each};
+        std::vector<double> own(begin, begin + each);
         outcomes_[i].last_measurement = {value.channels, value.values, std::move(own),
                                          plan_.last_measurement_columns};
       }

@@ -74,7 +74,8 @@ void choose_pages(Picture& picture, const std::vector<PageRange>& wanted, ImageI
     picture.info = infos.keep(picture.content ? io::probe(*picture.content, pages.front())
                                               : io::probe(picture.path, pages.front()));
   }
-  picture.pages.reset(new Picture::Pages{std::move(pages), {}});
+  picture.pages =
+      std::make_unique<Picture::Pages>(Picture::Pages{.numbers = std::move(pages), .outputs = {}});
 }
 
 // Reads the header of a picture, and of its partners.
