@@ -276,6 +276,7 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     const CodecModule& module = codec_module(format);
     out.image = from_module([&] { return module.decode(bytes, out.info, make_image); });
     out.metadata.exr = exr_layout(ByteSource(bytes)).storage;
+    if (!options.metadata) out.metadata.exr->attributes.clear();
     if (out.image.type.alpha) out.metadata.exr->glows = unassociate_alpha(out.image);
   } else {
     const CodecModule& module = codec_module(format);
@@ -337,6 +338,7 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
     ready = convert(ready, PixelClass::uint8);
   }
   if (out.alpha_dropped) out.lost.emplace_back("alpha");
+  std::string attributes = metadata.exr ? attributes_lost(*metadata.exr, {}) : "";
   bool place_dropped = metadata.exr && has_place(*metadata.exr);
   switch (format) {
     case Format::npy: out.bytes = encode_npy(ready); break;
@@ -349,6 +351,7 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       EncodeOptions stored = options;
       stored.exr = exr_storage_for(ready, image.type.cls, metadata.exr, options.full_float);
       place_dropped = place_dropped && !has_place(stored.exr);
+      if (metadata.exr) attributes = attributes_lost(*metadata.exr, stored.exr);
       const CodecModule& module = codec_module(format);
       out.bytes = from_module([&] { return module.encode(ready, format, stored); });
       break;
@@ -363,6 +366,7 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
     }
   }
   if (place_dropped) out.lost.emplace_back("display window and pixel aspect ratio");
+  if (!attributes.empty()) out.lost.push_back("EXR attributes (" + attributes + ")");
   out.bytes = from_module(
       [&] { return with_metadata(std::move(out.bytes), format, metadata, ready, out.lost); });
   return out;

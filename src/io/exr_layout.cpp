@@ -40,6 +40,7 @@ struct Part {
   bool has_data_window = false, has_channels = false;
   std::uint64_t compression = 0;
   float dwa_level = 45.0f, pixel_aspect = 1.0f;
+  std::vector<ExrAttribute> attributes;                       // all others, as they are
   std::uint64_t tile_width = 0, tile_height = 0, levels = 0;  // levels: 1 mip map, 2 rip map
 };
 
@@ -90,9 +91,9 @@ std::string text_at(const ByteSource& source, std::int64_t& at) {
   return text.substr(0, end);
 }
 
-// Takes note of the attributes that matter here.
-void take(Part& part, const std::string& name, const ByteSource& source, std::int64_t at,
-          std::int64_t bytes) {
+// Takes note of an attribute.
+void take(Part& part, const std::string& name, const std::string& type, const ByteSource& source,
+          std::int64_t at, std::int64_t bytes) {
   const auto value = [&](std::int64_t count) {
     if (bytes < count) fail("damaged EXR: its " + name + " is cut off");
     return source.read(at, count);
@@ -121,6 +122,8 @@ void take(Part& part, const std::string& name, const ByteSource& source, std::in
     part.name = value(std::min<std::int64_t>(bytes, 255));
   } else if (name == "type") {
     part.type = value(std::min<std::int64_t>(bytes, 255));
+  } else if (name != "lineOrder" && name != "chunkCount") {
+    part.attributes.push_back({name, type, value(bytes)});
   }
 }
 
@@ -131,13 +134,13 @@ std::optional<Part> part_at(const ByteSource& source, std::int64_t& at) {
   for (int count = 0; count < max_attributes; ++count) {
     const std::string name = text_at(source, at);
     if (name.empty()) return count == 0 ? std::nullopt : std::optional(std::move(part));
-    text_at(source, at);  // the type, which the name tells
+    const std::string type = text_at(source, at);
     const auto bytes = static_cast<std::int64_t>(little_at(source.read(at, 4), 0, 4));
     at += 4;
     if (bytes > source.size() - at) {
       fail("truncated: the header ends at byte " + std::to_string(source.size()));
     }
-    take(part, name, source, at, bytes);
+    take(part, name, type, source, at, bytes);
     at += bytes;
   }
   fail("damaged EXR: its header has no end");
@@ -306,7 +309,7 @@ std::string detail_of(const Part& part, const ExrLayout& layout) {
 
 ExrLayout exr_layout(const ByteSource& source) {
   std::int64_t header_end = 0;
-  const Part part = only_part(source, header_end);
+  Part part = only_part(source, header_end);
   if (!part.has_channels || part.channels.empty()) fail("damaged EXR: it has no channels");
   if (!part.has_data_window) fail("damaged EXR: its header has no data window");
   if (part.compression >= std::size(compressions)) {
@@ -322,6 +325,13 @@ ExrLayout exr_layout(const ByteSource& source) {
   layout.storage.pixel_aspect = part.pixel_aspect;
   layout.storage.data_window = part.data_window;
   layout.storage.display_window = part.display_window;
+  // A screen window of its usual place and width says nothing.
+  std::erase_if(part.attributes, [](const ExrAttribute& attribute) {
+    const std::string& value = attribute.value;
+    return (attribute.name == "screenWindowCenter" && value == std::string(8, '\0')) ||
+           (attribute.name == "screenWindowWidth" && value.size() == 4 && float_at(value) == 1.0f);
+  });
+  layout.storage.attributes = std::move(part.attributes);
   constexpr std::int64_t longest = 1 << 24;  // what is longer is refused anyway
   const Size size = layout.info.stored;
   if (size.width > 0 && size.height > 0 && size.width < longest && size.height < longest) {

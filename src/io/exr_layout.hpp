@@ -35,5 +35,7 @@ ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
 // Whether the picture has a place in a display window, or an aspect ratio, that another file
 // would not have.
 bool has_place(const ExrStorage& storage);
+// The names of the attributes of `before` that `after` is without: "owner, timeCode".
+std::string attributes_lost(const ExrStorage& before, const ExrStorage& after);
 
 }  // namespace impipe::io

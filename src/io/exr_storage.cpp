@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <string_view>
 
 #include "io/exr_layout.hpp"
 
@@ -32,6 +34,20 @@ void for_colours(HostImage& image, Change change) {
       for (std::int64_t x = 0; x < plane.size().width; ++x) change(pixels[x], alpha[x]);
     }
   }
+}
+
+// Whether an attribute tells of the pixels themselves, whatever was done to them.
+bool tells_of_pixels(const ExrAttribute& attribute) {
+  constexpr std::string_view names[] = {"preview", "oiio:SHA-1", "oiio:AverageColor",
+                                        "oiio:ConstantColor"};
+  return std::find(std::begin(names), std::end(names), attribute.name) != std::end(names);
+}
+
+// Whether it tells where in a scene the pixels are.
+bool tells_of_places(const ExrAttribute& attribute) {
+  constexpr std::string_view names[] = {"screenWindowCenter", "screenWindowWidth", "worldToNDC",
+                                        "envmap"};
+  return std::find(std::begin(names), std::end(names), attribute.name) != std::end(names);
 }
 
 }  // namespace
@@ -71,6 +87,16 @@ bool has_place(const ExrStorage& storage) {
   return storage.data_window != storage.display_window || storage.pixel_aspect != 1.0f;
 }
 
+std::string attributes_lost(const ExrStorage& before, const ExrStorage& after) {
+  std::string names;
+  for (const ExrAttribute& attribute : before.attributes) {
+    const auto& kept = after.attributes;
+    if (std::find(kept.begin(), kept.end(), attribute) != kept.end()) continue;
+    names += (names.empty() ? "" : ", ") + attribute.name;
+  }
+  return names;
+}
+
 ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
                            const std::optional<ExrStorage>& input, bool full_float) {
   ExrStorage out = input.value_or(ExrStorage{});
@@ -82,7 +108,9 @@ ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
     out.display_window = out.data_window;
     out.pixel_aspect = 1.0f;
     out.moved = true;
+    std::erase_if(out.attributes, tells_of_places);
   }
+  std::erase_if(out.attributes, tells_of_pixels);
   const bool counts = image.type.white == 0;  // labels, distances
   // 11 bits hold neither counts nor the codes of uint16.
   if (full_float || counts || made_as == PixelClass::uint16) out.half = false;

@@ -11,6 +11,13 @@
 
 namespace impipe::io {
 
+// What an EXR's header says beside how its pixels are stored: owner, timeCode, chromaticities, …
+struct ExrAttribute {
+  std::string name, type;
+  std::string value;  // as it is in the file
+  bool operator==(const ExrAttribute&) const = default;
+};
+
 // How an EXR file stores its picture, so that an EXR made from it stores it alike.
 struct ExrStorage {
   bool half = false;    // 16-bit floats
@@ -22,6 +29,7 @@ struct ExrStorage {
   // The first and the last pixel, x before y: of what is stored, and of what is to be shown.
   std::array<int, 4> data_window{0, 0, -1, -1};
   std::array<int, 4> display_window{0, 0, -1, -1};
+  std::vector<ExrAttribute> attributes;
   // Some colours lie under an alpha of 0: light that covers nothing, to be kept.
   bool glows = false;
   // Pixels were cut off, added, turned or resampled: windows and aspect tell nothing any more.

@@ -301,6 +301,75 @@ class Writing(ProgramTest):
         run = self.impipe("imgaussfilt 1", "a.exr", "-o", "a.png")
         self.assertIn("a.exr" + lost, run.err)
 
+    ATTRIBUTES = {
+        "capDate": ("string", b"2026:01:31 12:00:00"),
+        "chromaticities": ("chromaticities", struct.pack("<8f", .7, .3, .2, .7, .1, .1, .3, .3)),
+        "cameraTag": ("studioType", b"\x01\x00\xff of no known type"),
+        "nameOfMoreThanThirtyOneCharacters": ("int", struct.pack("<i", -7)),
+        "timeCode": ("timecode", bytes(range(8)))}
+    PLACES = {"screenWindowWidth": ("float", struct.pack("<f", 2)),
+              "worldToNDC": ("m44f", struct.pack("<16f", *range(16)))}
+
+    def described(self, *groups, flags=0x400):
+        """A file with these attributes, some of whose names are long."""
+        extra = b"".join(attribute(name, *value) for group in groups
+                         for name, value in group.items())
+        return exr(channels_of(rgb(), "RGB"), flags=flags, extra=extra)
+
+    def kept(self, header, group):
+        return {name: header[name] for name in group if name in header}
+
+    def test_attributes_stay(self):
+        every = {**self.ATTRIBUTES, **self.PLACES}
+        header, run = self.written(self.described(every), "imgaussfilt 1")
+        self.assertEqual(self.kept(header, every), {n: v for n, (_, v) in every.items()})
+        self.assertNotIn("without", run.err)
+        header, _ = self.written(self.described(every), "imgaussfilt 1", "--strip")
+        self.assertEqual(self.kept(header, self.ATTRIBUTES), {})
+        self.assertNotIn("worldToNDC", header)
+
+    def test_attributes_of_places_go_where_pixels_move(self):
+        header, run = self.written(self.described(self.ATTRIBUTES, self.PLACES), "fliplr")
+        self.assertEqual(self.kept(header, self.ATTRIBUTES),
+                         {n: v for n, (_, v) in self.ATTRIBUTES.items()})
+        self.assertNotIn("worldToNDC", header)
+        self.assertEqual(header["screenWindowWidth"], struct.pack("<f", 1))
+        self.assertIn("a.exr: the result is without EXR attributes (screenWindowWidth, worldToNDC)",
+                      run.err)
+
+    def test_attributes_that_tell_of_pixels_go(self):
+        preview = {"preview": ("preview", struct.pack("<II", 1, 1) + b"abcd"),
+                   "oiio:SHA-1": ("string", b"1234")}
+        header, run = self.written(self.described(preview))
+        self.assertEqual(self.kept(header, preview), {})
+        lost = "a.exr: the result is without EXR attributes (preview, oiio:SHA-1)"
+        self.assertIn(lost, run.err)
+        run = self.impipe("imlincomb 1", "a.exr", "-o", "b.exr", "--strict", code=1)
+        self.assertIn("EXR attributes (preview, oiio:SHA-1)", run.err)
+        self.assertFalse(os.path.exists(self.path("b.exr")))
+
+    def test_attributes_that_a_format_cannot_hold_are_named(self):
+        self.write("a.exr", self.described({"timeCode": ("timecode", bytes(8)),
+                                            "owner": ("string", b"me")}))
+        run = self.impipe("imlincomb 1", "a.exr", "-o", "a.png")
+        self.assertIn("a.exr: the result is without EXR attributes (timeCode, owner)", run.err)
+
+    def test_damaged_attributes(self):
+        for kind, value in [("preview", struct.pack("<II", 1 << 31, 1 << 31)), ("m44f", b"1234"),
+                            ("stringvector", struct.pack("<i", -1)), ("timecode", b""),
+                            ("stringvector", struct.pack("<i", 1 << 30)), ("chlist", b"R"),
+                            ("int", b"123456789"), ("bytes", b"12")]:
+            with self.subTest(kind, value=value):
+                self.write("a.exr", self.described({"odd": (kind, value)}))
+                run = self.impipe("imlincomb 1", "a.exr", "-o", "odd.exr", code=None)
+                self.assertIn(run.code, [0, 1], run.err)
+                self.assertEqual(run.code == 0, os.path.exists(self.path("odd.exr")))
+                if run.code == 0:
+                    self.assertEqual(read_header(self.path("odd.exr")).get("odd"), value)
+                    os.remove(self.path("odd.exr"))
+                else:
+                    self.assertIn("impipe: a.exr: decode: ", run.err)
+
     def test_alpha_is_multiplied_in(self):
         alpha = np.full((5, 7), 0.5, np.float32)
         alpha[0, :2] = 0, 0.25

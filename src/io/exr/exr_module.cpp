@@ -4,12 +4,15 @@
 #include <OpenEXR/ImfHeader.h>
 #include <OpenEXR/ImfIO.h>
 #include <OpenEXR/ImfInputFile.h>
+#include <OpenEXR/ImfOpaqueAttribute.h>
 #include <OpenEXR/ImfOutputFile.h>
 #include <OpenEXR/ImfRgbaFile.h>
 #include <OpenEXR/ImfThreading.h>
+#include <OpenEXR/ImfVersion.h>
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <new>
 
 #include "io/exr_layout.hpp"
@@ -169,11 +172,23 @@ void read_luma_chroma(InputBytes bytes, const ExrLayout& layout, HostImage& imag
   }
 }
 
+// Its value goes through OpenEXR's own reader of that type, if it has one.
+void insert(const ExrAttribute& attribute, Imf::Header& header) {
+  const char* type = attribute.type.c_str();
+  const std::unique_ptr<Imf::Attribute> made(Imf::Attribute::knownType(type)
+                                                 ? Imf::Attribute::newAttribute(type)
+                                                 : new Imf::OpaqueAttribute(type));
+  Input value(std::as_bytes(std::span(attribute.value)));
+  made->readValueFrom(value, static_cast<int>(attribute.value.size()), Imf::EXR_VERSION);
+  header.insert(attribute.name, *made);
+}
+
 Imf::Header header_of(const ExrStorage& storage, const std::vector<std::string>& names) {
   Imf::Header header(box_of(storage.display_window), box_of(storage.data_window),
                      storage.pixel_aspect, Imath::V2f(0, 0), 1, Imf::INCREASING_Y,
                      static_cast<Imf::Compression>(storage.compression));
   header.dwaCompressionLevel() = storage.dwa_level;
+  for (const ExrAttribute& attribute : storage.attributes) insert(attribute, header);
   for (const std::string& name : names) {
     header.channels().insert(name, Imf::Channel(storage.half ? Imf::HALF : Imf::FLOAT));
   }
