@@ -19,7 +19,7 @@ KNOWN = {
     ("src/backends/cpu/transform/distance_rows.inc", "finish"),
     ("src/backends/jit/block/block_moves.cpp", "BlockWriter::load_moved"),
     ("src/backends/jit/block/block_packed.cpp", "BlockWriter::words_around"),
-    ("src/backends/jit/block/block_points.cpp", "BlockWriter::fill_points"),
+    ("src/backends/jit/block/block_points.cpp", "BlockWriter::points_in_tile"),
     ("src/backends/jit/block/block_ranks.cpp", "BlockWriter::ranks_by_columns"),
     ("src/backends/jit/block/block_sums.cpp", "BlockWriter::sums_of_packed"),
     ("src/backends/jit/block/block_tile_packed.cpp", "BlockWriter::extremes_tile_of_packed"),

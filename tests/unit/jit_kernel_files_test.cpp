@@ -115,7 +115,8 @@ TEST(KernelFiles, CompileAloneAsCuda) {
 std::string all_programs() {
   std::string text;
   std::vector<SpecCase> specs = kernel_specs();
-  for (const auto& more : {tiled_specs(), measured_specs(), moved_specs(), byte_specs()}) {
+  for (const auto& more : {tiled_specs(), measured_specs(), moved_specs(), byte_specs(),
+                           pointed_specs(), chained_specs()}) {
     specs.insert(specs.end(), more.begin(), more.end());
   }
   const auto add = [&](const SpecCase& c, Dialect dialect, const char* vendor) {

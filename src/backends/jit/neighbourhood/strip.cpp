@@ -15,8 +15,9 @@
 
 #include <algorithm>
 
-#include "backends/jit/block/block_writer.hpp"
+#include "backends/jit/block/row.hpp"
 #include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/plan/kernel_plan.hpp"
 #include "backends/jit/plan/strip_size.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/text.hpp"
@@ -28,10 +29,11 @@ namespace {
 constexpr int px = strip_px;
 constexpr int ahead = 3;  // rows that are loaded before they are used
 
-class StripWriter : public BlockWriter {
+class StripWriter {
  public:
   StripWriter(Builder& to, const KernelPlan& plan, int n)
-      : BlockWriter(to, plan, n, {px, 1}, {false, n}),
+      : to_(to),
+        plan_(plan),
         n_(n),
         chain_(plan.form<StripChain>(n)->chain),
         heavy_(std::any_of(chain_.values.begin(), chain_.values.end(),
@@ -143,7 +145,7 @@ class StripWriter : public BlockWriter {
   std::string started(const StripValue& value) const {
     std::string text;
     const auto zero = [&](const std::string& name, int count) {
-      text += loop("k", count) + name + "[k] = 0;\n";
+      text += to_.loop("k", count) + name + "[k] = 0;\n";
     };
     zero(value.name, before(value) * px);
     if (value.sums) zero(value.name + "_sums", begun_rows(value) * px);
@@ -152,13 +154,13 @@ class StripWriter : public BlockWriter {
     const int from = before(value) - ahead;
     if (has_words(value)) {
       zero(value.name + "_words", from);
-      return text + loop("k", ahead) + value.name + "_words[k + " + number(from) + "] = early_" +
-             value.name + "[k];\n" + loop("k", ahead * px) + value.name + "[k + " +
-             number(from * px) + "] = (" + type(value) + ")BYTE_OF(early_" + value.name +
+      return text + to_.loop("k", ahead) + value.name + "_words[k + " + number(from) +
+             "] = early_" + value.name + "[k];\n" + to_.loop("k", ahead * px) + value.name +
+             "[k + " + number(from * px) + "] = (" + type(value) + ")BYTE_OF(early_" + value.name +
              "[k / 4], k % 4);\n";
     }
-    return text + loop("k", ahead * px) + value.name + "[k + " + number(from * px) + "] = early_" +
-           value.name + "[k];\n";
+    return text + to_.loop("k", ahead * px) + value.name + "[k + " + number(from * px) +
+           "] = early_" + value.name + "[k];\n";
   }
 
   // Rows of a value that are made before the first iteration.
@@ -171,11 +173,11 @@ class StripWriter : public BlockWriter {
   std::string carried(const StripValue& value) const {
     std::string text;
     const auto carry = [&](const std::string& name, int width) {
-      text += loop("k", before(value) * width) + name + "[k] = " + name + "[k + " +
+      text += to_.loop("k", before(value) * width) + name + "[k] = " + name + "[k + " +
               number(iteration_rows_ * width) + "];\n";
     };
     if (value.sums) {
-      text += loop("k", begun_rows(value) * px) + value.name + "_sums[k] = " + value.name +
+      text += to_.loop("k", begun_rows(value) * px) + value.name + "_sums[k] = " + value.name +
               "_sums[k + " + number(iteration_rows_ * px) + "];\n";
     }
     if (before(value) == 0) return text;
@@ -202,7 +204,7 @@ class StripWriter : public BlockWriter {
     return f.left + px + f.right;
   }
   bool is_table(const StripValue& value) const {
-    return value.kind == StripValue::Kind::point && tabled(value.node).has_value();
+    return value.kind == StripValue::Kind::point && plan_.node(value.node).codes.has_value();
   }
   std::string type(const StripValue& value) const {
     if (value.kind == StripValue::Kind::rows || is_table(value)) return "float";
@@ -266,15 +268,16 @@ class StripWriter : public BlockWriter {
     const std::string words = has_words(value) ? value.name + "_words" : value.name;
     std::string text;
     if (!heavy_ && row_ + value.need.up < early_rows(value)) {
-      text = has_words(value) ? "      " + words + "[j] = " + early + "[j];\n"
-                              : loop("k", px) + words + "[j * 4 + k] = " + early + "[j * 4 + k];\n";
+      text = has_words(value)
+                 ? "      " + words + "[j] = " + early + "[j];\n"
+                 : to_.loop("k", px) + words + "[j * 4 + k] = " + early + "[j * 4 + k];\n";
     } else {
       text = "      GLOBAL const " + type_of(to_.cls(value.operand)) + "* const from = edge ? " +
              inside(value) + " : " + next + ";\n      " + next +
              " += " + to_.plane(value.operand).stride + ";\n" + loaded(value, words);
     }
     if (!has_words(value)) return text;
-    return text + loop("k", px) + value.name + "[j * 4 + k] = (" + type(value) + ")BYTE_OF(" +
+    return text + to_.loop("k", px) + value.name + "[j * 4 + k] = (" + type(value) + ")BYTE_OF(" +
            words + "[j], k);\n";
   }
 
@@ -293,28 +296,30 @@ class StripWriter : public BlockWriter {
 
   std::string make_point(const StripValue& value) {
     const Node& node = to_.node(value.node);
-    if (const std::optional<Operand> source = tabled(value.node)) {
+    if (const std::optional<Operand> source = plan_.node(value.node).codes) {
       // The plane that the codes come from is the first value of that name.
       const std::string name = "a_" + Builder::name(*source);
       const auto from = std::find_if(chain_.values.begin(), chain_.values.end(),
                                      [&](const StripValue& v) { return v.name == name; });
-      return for_each_pixel(value.name + "[j * 4 + k] = OF_BYTE(shared + " +
-                            table_of(value.node, *source) + ", " + from->name + "_words[row + " +
-                            number(from->need.up) + "], k);");
+      return for_each_pixel(to_, px,
+                            value.name + "[j * 4 + k] = OF_BYTE(shared + " +
+                                table_of(value.node, *source) + ", " + from->name +
+                                "_words[row + " + number(from->need.up) + "], k);");
     }
     const std::string text = point_value(to_, value.node, [&](const Operand& image) {
       const auto it = std::find(node.images.begin(), node.images.end(), image);
       return pixel(chain_.values[static_cast<std::size_t>(
           value.from[static_cast<std::size_t>(it - node.images.begin())])]);
     });
-    return for_each_pixel((names_place(node) ? "const int x = x0 + i;\n      " : "") + value.name +
-                          "[j * 4 + k] = " + text + ";");
+    return for_each_pixel(to_, px,
+                          (names_place(node) ? "const int x = x0 + i;\n      " : "") + value.name +
+                              "[j * 4 + k] = " + text + ";");
   }
 
   // Each group makes its own table of what a code becomes.
   std::string table_of(int n, const Operand& source) {
     const int codes = to_.cls(source) == PixelClass::logical ? 2 : 256;
-    const std::string entry = code_value(n, source);
+    const std::string entry = code_value(to_, n, source);
     const std::string first = number(256 * table_count_++);
     tables_ += "  for (int code = ITEM; code < " + number(codes) +
                "; code += " + number(strip_items) + ") shared[" + first + " + code] = " + entry +
@@ -327,34 +332,31 @@ class StripWriter : public BlockWriter {
     const StripValue& from = chain_.values[static_cast<std::size_t>(value.from[0])];
     const Footprint& f = value.reach;
     if (value.sums) {
-      pixels_of_floats("made", node.cls, px, value.name + "_sums[j * 4 + k]");
-      return std::exchange(row_text_, {}) + loop("k", px) + value.name + "[j * 4 + k] = made[k];\n";
+      return row_of_floats(to_, "made", node.cls, px, value.name + "_sums[j * 4 + k]").text +
+             to_.loop("k", px) + value.name + "[j * 4 + k] = made[k];\n";
     }
     Window w{"window", f.up + 1 + f.down, width_of(from), f.left};
     const std::string wide = number(w.width);
-    std::string text = "      float window[" + number(w.rows * w.width) + "];\n" +
-                       loop("k", w.rows * w.width) + "window[k] = " + from.name + "_wide[(row + " +
-                       number(from.need.up - f.up) + ") * " + wide +
-                       " + k];\n      const int r = 0;\n";
+    Row row;
     if (value.kind == StripValue::Kind::stencil) {
       const Stencil& stencil = *as<Stencil>(node);
-      if (stencil.body == nullptr && stencil.expression == nullptr) {
-        weighted("made", w, stencil.taps, weights_of(value), node.cls);
-      } else {
-        stencil_body(value.node, "made", w, f);
-      }
+      const bool sums = stencil.body == nullptr && stencil.expression == nullptr;
+      row = sums ? weighted_row(to_, "made", px, w, stencil.taps, weights_of(value), node.cls)
+                 : body_row(to_, "made", px, w, value.node);
     } else {
       const Separable& separable = *as<Separable>(node);
       const int count = separable.row.count();
       const bool rows = value.kind == StripValue::Kind::rows;
-      const PixelClass cls = rows ? PixelClass::single : node.cls;
-      weighted("made", w, rows ? separable.row : separable.column,
-               rows ? weights(to_, value.node, "row_weights", 0, count)
-                    : weights(to_, value.node, "column_weights", count, separable.column.count()),
-               cls);
+      row = weighted_row(
+          to_, "made", px, w, rows ? separable.row : separable.column,
+          rows ? weights(to_, value.node, "row_weights", 0, count)
+               : weights(to_, value.node, "column_weights", count, separable.column.count()),
+          rows ? PixelClass::single : node.cls);
     }
-    text += std::exchange(row_text_, {}) + loop("k", px) + value.name + "[j * 4 + k] = made[k];\n";
-    return text;
+    return "      float window[" + number(w.rows * w.width) + "];\n" +
+           to_.loop("k", w.rows * w.width) + "window[k] = " + from.name + "_wide[(row + " +
+           number(from.need.up - f.up) + ") * " + wide + " + k];\n      const int r = 0;\n" +
+           row.text + to_.loop("k", px) + value.name + "[j * 4 + k] = made[k];\n";
   }
 
   std::string weights_of(const StripValue& value) {
@@ -379,8 +381,8 @@ class StripWriter : public BlockWriter {
       const bool first = y - mask.origin_y == -sums.reach.up;
       if (at < 0 || (terms.empty() && !first)) continue;
       const std::string place = sums.name + "_sums[" + number(at * px) + " + i]";
-      text += loop("i", px) + "{\n        float sum = " + (first ? "0.0f" : place) + ";\n" + terms +
-              "        " + place + " = sum;\n      }\n";
+      text += to_.loop("i", px) + "{\n        float sum = " + (first ? "0.0f" : place) + ";\n" +
+              terms + "        " + place + " = sum;\n      }\n";
     }
     return text;
   }
@@ -396,28 +398,28 @@ class StripWriter : public BlockWriter {
     const std::string w = number(wide), row = value.name + "_wide";
     const bool constant = reader.border == Border::constant;
     const std::string outside = outside_value(to_, reader.node, reader.border);
-    text += "      float wide[" + w + "];\n" + loop("k", px) + "wide[" + number(f.left) +
+    text += "      float wide[" + w + "];\n" + to_.loop("k", px) + "wide[" + number(f.left) +
             " + k] = (float)" + value.name + "[j * 4 + k];\n";
     if (f.left > 0 || f.right > 0) {
       const std::string exchange = "      exchange_columns(wide, " + number(f.left) + ", " +
                                    number(f.right) + ");\n      if (edge) {\n";
       if (constant) {
         // What stands outside the image goes to the neighbours with the others' pixels.
-        text += "      if (edge) {\n" + loop("k", px) + "if (x0 + k >= " + width_ + ") wide[" +
+        text += "      if (edge) {\n" + to_.loop("k", px) + "if (x0 + k >= " + width_ + ") wide[" +
                 number(f.left) + " + k] = " + outside + ";\n      }\n" + exchange;
         if (f.left > 0)
-          text += loop("k", f.left) + "if (sub_item == 0) wide[k] = " + outside + ";\n";
+          text += to_.loop("k", f.left) + "if (sub_item == 0) wide[k] = " + outside + ";\n";
         if (f.right > 0) {
-          text += loop("k", f.right) + "if (sub_item == 31) wide[" + number(f.left + px) +
+          text += to_.loop("k", f.right) + "if (sub_item == 31) wide[" + number(f.left + px) +
                   " + k] = " + outside + ";\n";
         }
       } else {
         text += exchange;
         if (f.left > 0) {
-          text += loop("k", f.left) + "if (x0 == 0) wide[" + number(f.left - 1) + " - k] = wide[" +
-                  number(f.left) + "];\n";
+          text += to_.loop("k", f.left) + "if (x0 == 0) wide[" + number(f.left - 1) +
+                  " - k] = wide[" + number(f.left) + "];\n";
         }
-        text += loop("k", wide - 1 - f.left) + "if (x0 + k + 1 >= " + width_ + ") wide[" +
+        text += to_.loop("k", wide - 1 - f.left) + "if (x0 + k + 1 >= " + width_ + ") wide[" +
                 number(f.left + 1) + " + k] = wide[" + number(f.left) + " + k];\n";
       }
       text += "      }\n";
@@ -425,18 +427,18 @@ class StripWriter : public BlockWriter {
     if ((f.up > 0 || f.down > 0) && (constant || !value.pure)) {
       if (constant) {
         text += "      if (edge && (" + std::string(heavy_ || row_ < 0 ? "y < 0 || " : "") +
-                "y >= " + height_ + ")) {\n" + loop("k", wide) + "wide[k] = " + outside +
+                "y >= " + height_ + ")) {\n" + to_.loop("k", wide) + "wide[k] = " + outside +
                 ";\n      }\n";
       } else if (f.down > 0) {
-        text += "      if (edge && y >= " + height_ + " && j > 0) {\n" + loop("k", wide) +
+        text += "      if (edge && y >= " + height_ + " && j > 0) {\n" + to_.loop("k", wide) +
                 "wide[k] = " + row + "[(j - 1) * " + w + " + k];\n      }\n";
       }
     }
     if (reader.sums) return text + added(reader);
-    text += loop("k", wide) + row + "[j * " + w + " + k] = wide[k];\n";
+    text += to_.loop("k", wide) + row + "[j * " + w + " + k] = wide[k];\n";
     if (!constant && !value.pure && f.up > 0 && (heavy_ || row_ <= 0)) {
-      text += "      if (edge && y == 0) {\n" + loop("above", f.up) + "if (j > above) {\n" +
-              loop("k", wide) + row + "[(j - 1 - above) * " + w +
+      text += "      if (edge && y == 0) {\n" + to_.loop("above", f.up) + "if (j > above) {\n" +
+              to_.loop("k", wide) + row + "[(j - 1 - above) * " + w +
               " + k] = wide[k];\n      }\n      }\n";
     }
     return text;
@@ -457,6 +459,8 @@ class StripWriter : public BlockWriter {
            "), (GLOBAL uchar*)to, words);\n      to += " + to_.plane({false, n_}).stride + ";\n";
   }
 
+  Builder& to_;
+  const KernelPlan& plan_;
   int n_;
   const Chain& chain_;
   // Its iterations make the rows above the strip too, as if they were the strip's.
@@ -466,6 +470,7 @@ class StripWriter : public BlockWriter {
   int row_ = 0;                    // of the strip: what is being written
   std::vector<std::string> made_;  // a text a value
   std::string width_, height_;
+  std::string tables_;  // in local memory
   int table_count_ = 0;
 };
 
