@@ -53,7 +53,8 @@ double pixel_of(float v, PixelClass cls) {
 
 TEST(CpuResample, HasTheSumsOfItsTaps) {
   std::mt19937 random(5);
-  const double scales[][2] = {{2, 2}, {1.01, 3.7}, {2.5, 0.4}, {0.3, 1.7}, {1, 2.2}, {0.55, 0.8}};
+  const double scales[][2] = {{2, 2},      {1.01, 3.7}, {2.5, 0.4},  {0.3, 1.7}, {1, 2.2},
+                              {0.55, 0.8}, {0.5, 0.5},  {0.27, 0.9}, {0.2, 1},   {0.98, 0.11}};
   const Size sizes[] = {{1, 1}, {1, 23}, {40, 1}, {31, 17}, {260, 9}};
   for (const PixelClass cls :
        {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {

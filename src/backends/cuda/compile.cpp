@@ -48,7 +48,7 @@ class Compilation {
     if (compiler().api.log_size(program_, &bytes) != 0) return "";
     std::string text(bytes, '\0');
     if (compiler().api.log(program_, text.data()) != 0) return "";
-    return text.c_str();
+    return text.substr(0, text.find('\0'));
   }
 
   CompilerProgram program_ = nullptr;

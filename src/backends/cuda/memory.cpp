@@ -13,7 +13,7 @@ DeviceContext::~DeviceContext() { driver().api.context_release(device_); }
 
 void DeviceContext::use() const { check(driver().api.context_set(context_), "cuCtxSetCurrent"); }
 
-std::shared_ptr<jit::MemoryPool> make_pool(std::shared_ptr<const DeviceContext> context,
+std::shared_ptr<jit::MemoryPool> make_pool(const std::shared_ptr<const DeviceContext>& context,
                                            const std::string& device) {
   jit::MemorySource source;
   source.device = device;

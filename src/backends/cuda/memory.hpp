@@ -25,7 +25,7 @@ class DeviceContext {
 };
 
 // The pool outlives what was taken from it, and keeps the context.
-std::shared_ptr<jit::MemoryPool> make_pool(std::shared_ptr<const DeviceContext> context,
+std::shared_ptr<jit::MemoryPool> make_pool(const std::shared_ptr<const DeviceContext>& context,
                                            const std::string& device);
 
 // Host memory that the device reads and writes by itself. Its context must be in use.

@@ -125,7 +125,7 @@ std::vector<Planes> CudaQueue::download_stack(const DevicePlane& device_images) 
         "cuMemcpyDtoHAsync");
     lease->record(stream_);
     if (before) copy_out(*before);
-    before.emplace(std::move(*lease), y, count);
+    before.emplace(Piece{std::move(*lease), y, count});
   }
   note(Activity::Kind::download, begin, static_cast<double>(all * stride));
   if (before) copy_out(*before);

@@ -163,7 +163,7 @@ IMPIPE_TARGET_v3 void reverse_bytes(std::byte* out, const std::byte* in, std::in
 template <int Bytes>
 void permute_pixels(const Permute& permute, std::byte* out, std::int64_t out_stride,
                     const std::byte* in, std::int64_t down, std::int64_t across, std::int64_t width,
-                    std::int64_t height, CpuLevel level) {
+                    std::int64_t height, [[maybe_unused]] CpuLevel level) {
   if (permute.transpose) {
     transpose_pixels<Bytes>(out, out_stride, in, down, across, width, height);
     return;

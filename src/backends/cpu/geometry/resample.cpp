@@ -1,7 +1,7 @@
 // An image at another size, or moved by an affine map. A resize makes sixteen output rows together:
-// their columns' sums first, as rows. Where the image grows, a vector of these has what a vector of
-// outputs reads; elsewhere they are turned so that the rows are the lanes of vectors, in which the
-// rows' sums need no gathers.
+// their columns' sums first, as rows. Unless the image becomes much smaller, a few vectors of these
+// have what a vector of outputs reads; elsewhere they are turned so that the rows are the lanes of
+// vectors, in which the rows' sums need no gathers.
 #include "backends/cpu/geometry/resample.hpp"
 
 #include <algorithm>
@@ -42,8 +42,15 @@ PickPixels pick_of(int bytes) {
 // The table of a direction whose outputs lie closely enough for it; else an empty one.
 SpreadTable spread_table(const ResizeTaps& x, const ResizeAxis& axis, CpuLevel level) {
   const int lanes = spread_lanes(level);
-  if (lanes == 0 || axis.scale < 1) return {};
-  SpreadTable table{.lanes = lanes, .taps = axis.taps, .first = {}, .places = {}, .weights = {}};
+  constexpr int max_vectors = 4;
+  if (lanes == 0 || axis.scale * max_vectors < 1) return {};
+  SpreadTable table{.lanes = lanes,
+                    .vectors = 1,
+                    .taps = axis.taps,
+                    .repeats = true,
+                    .first = {},
+                    .places = {},
+                    .weights = {}};
   const std::int64_t blocks = (axis.to + lanes - 1) / lanes;
   table.places.resize(static_cast<std::size_t>(blocks * lanes));
   table.weights.resize(static_cast<std::size_t>(blocks * lanes * axis.taps));
@@ -51,12 +58,19 @@ SpreadTable spread_table(const ResizeTaps& x, const ResizeAxis& axis, CpuLevel l
     const std::int32_t first = x.first[b * lanes];
     table.first.push_back(first);
     for (int lane = 0; lane < lanes; ++lane) {
-      const std::int64_t pixel = std::min(b * lanes + lane, axis.to - 1);
-      const int place = x.first[pixel] - first;
-      if (place >= lanes) return {};
-      table.places[b * lanes + lane] = place;
+      const std::int64_t pixel = b * lanes + lane;
+      // Lanes beyond the last pixel are as in the first block; in that, without weight.
+      const bool there = pixel < axis.to;
+      const int place = there ? x.first[pixel] - first : table.places[lane];
+      table.places[pixel] = place;
+      if (place != table.places[lane]) table.repeats = false;
+      while (place >= table.vectors * lanes) table.vectors *= 2;
+      if (table.vectors > max_vectors) return {};
       for (int t = 0; t < axis.taps; ++t) {
-        table.weights[(b * axis.taps + t) * lanes + lane] = x.weights[pixel * axis.taps + t];
+        const float& first_weight = table.weights[t * lanes + lane];
+        const float weight = there ? x.weights[pixel * axis.taps + t] : first_weight;
+        table.weights[(b * axis.taps + t) * lanes + lane] = weight;
+        if (weight != first_weight) table.repeats = false;
       }
     }
   }
@@ -102,7 +116,7 @@ class Resize {
  private:
   // What one thread works with.
   struct Buffers {
-    std::vector<float> loaded, rows, lanes, results, result_rows;
+    std::vector<float> rows, lanes, results, result_rows;
   };
 
   static float* room(std::vector<float>& buffer, std::int64_t n) {
@@ -124,7 +138,7 @@ class Resize {
     const std::int64_t n = end - from;
     if (spread_.lanes > 0) return spread_block(to, from, n, buffers);
     float* rows = room(buffers.rows, resize_rows * n);
-    sum_columns(to, from, n, rows, buffers);
+    sum_columns(to, {from, n}, rows, n);
     // One lane a row: [columns][resize_rows].
     float* lanes = room(buffers.lanes, (last - first) * resize_rows);
     const std::int64_t inside = std::max<std::int64_t>(first, 0);
@@ -157,51 +171,56 @@ class Resize {
   // Row by row, from sums down the columns [from, from + n).
   void spread_block(const Region& to, std::int64_t from, std::int64_t n, Buffers& buffers) const {
     const std::int64_t first = x_.first[to.x0], last = x_.first[to.x1 - 1] + axes_.x.taps;
-    float* rows = room(buffers.rows, resize_rows * n);
-    sum_columns(to, from, n, rows, buffers);
-    // The row with its mirrored columns: column k at k - first.
-    float* row = room(buffers.lanes, last - first + 2 * spread_.lanes);
-    const std::int64_t width = to.width();
-    float* results = room(buffers.results, width + 2 * spread_.lanes);
-    const std::int64_t inside = std::max<std::int64_t>(first, 0);
-    const std::int64_t inside_end = std::min(last, axes_.x.from);
-    const SpreadRow spread = spread_row(level_);
-    for (std::int64_t y = to.y0; y < to.y1; ++y) {
-      const float* sums = rows + (y - to.y0) * n;
-      const auto copy = [&](std::int64_t k, std::int64_t column, std::int64_t count) {
-        std::copy_n(sums + (column - from), count, row + (k - first));
-      };
-      if (inside < inside_end) copy(inside, inside, inside_end - inside);
+    // Rows with their mirrored columns: column k stands at k - left.
+    const std::int64_t left = std::min(first, from), beyond = (spread_.vectors + 1) * spread_.lanes;
+    const std::int64_t stride = std::max(last, from + n) - left + beyond;
+    float* rows = room(buffers.rows, resize_rows * stride);
+    sum_columns(to, {from, n}, rows + (from - left), stride);
+    for (std::int64_t y = 0; y < to.height(); ++y) {
+      float* row = rows + y * stride;
       for (std::int64_t k = first; k < last; ++k) {
-        if (k == inside && inside < inside_end) k = inside_end;
-        if (k < last) copy(k, map_outside(k, axes_.x.from, Border::symmetric), 1);
+        if (k == from) k = std::min(from + n, last);
+        if (k < last) row[k - left] = row[map_outside(k, axes_.x.from, Border::symmetric) - left];
       }
-      spread(spread_, to.x0 / spread_.lanes, (to.x1 + spread_.lanes - 1) / spread_.lanes, row,
-             first, results);
-      store_numbers(out_.row(y) + to.x0 * bytes_of(out_.cls()), results, out_.cls(), width, level_);
+    }
+    const std::int64_t width = to.width() + beyond;
+    float* results = room(buffers.results, spread_rows * width);
+    const SpreadRow spread = spread_row(spread_, level_);
+    for (std::int64_t y = 0; y < to.height(); y += spread_rows) {
+      spread(spread_, to.x0 / spread_.lanes, (to.x1 + spread_.lanes - 1) / spread_.lanes,
+             {.in = rows + y * stride + (first - left),
+              .in_stride = stride,
+              .origin = first,
+              .out = results,
+              .out_stride = width});
+      for (std::int64_t r = 0; r < std::min<std::int64_t>(spread_rows, to.height() - y); ++r) {
+        store_numbers(out_.row(to.y0 + y + r) + to.x0 * bytes_of(out_.cls()), results + r * width,
+                      out_.cls(), to.width(), level_);
+      }
     }
   }
 
-  // The sums down the columns [from, from + n) of each output row.
-  void sum_columns(const Region& to, std::int64_t from, std::int64_t n, float* out,
-                   Buffers& buffers) const {
+  struct Columns {
+    std::int64_t from, n;
+  };
+  // The sums down the columns of each output row; a row begins `stride` behind the one before.
+  void sum_columns(const Region& to, const Columns& columns, float* out,
+                   std::int64_t stride) const {
+    const auto& [from, n] = columns;
     const int taps = axes_.y.taps;
-    const std::int64_t first = y_.first[to.y0], last = y_.first[to.y1 - 1] + taps;
-    // Every input row once as numbers; a mirrored one is loaded again.
-    float* loaded = room(buffers.loaded, (last - first) * n);
-    for (std::int64_t k = first; k < last; ++k) {
-      const std::int64_t y = map_outside(k, axes_.y.from, Border::symmetric);
-      load_row(loaded + (k - first) * n, in_.row(y) + from * bytes_of(in_.cls()), in_.cls(), n,
-               level_);
-    }
-    std::vector<const float*> sources(static_cast<std::size_t>(taps));
+    const SumRows sum = sum_rows(in_.cls(), level_);
+    std::vector<const std::byte*> sources(static_cast<std::size_t>(taps));
     for (std::int64_t y = to.y0; y < to.y1; ++y) {
-      for (int t = 0; t < taps; ++t) sources[t] = loaded + (y_.first[y] + t - first) * n;
-      sparse_sum(out + (y - to.y0) * n, sources.data(), y_.weights.data() + y * taps, taps, n,
-                 level_);
+      for (int t = 0; t < taps; ++t) {
+        const std::int64_t row = map_outside(y_.first[y] + t, axes_.y.from, Border::symmetric);
+        sources[t] = in_.row(row) + from * bytes_of(in_.cls());
+      }
+      sum(out + (y - to.y0) * stride, sources.data(), y_.weights.data() + y * taps, taps, n);
     }
     // Lanes without a row are summed too, and not stored.
-    for (std::int64_t y = to.y1 - to.y0; y < resize_rows; ++y) std::fill_n(out + y * n, n, 0.0f);
+    for (std::int64_t y = to.y1 - to.y0; y < resize_rows; ++y) {
+      std::fill_n(out + y * stride, n, 0.0f);
+    }
   }
 
   const Plane& in_;

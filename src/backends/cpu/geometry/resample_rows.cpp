@@ -48,9 +48,20 @@ int spread_lanes(CpuLevel level) {
 #endif
 }
 
-SpreadRow spread_row(CpuLevel level) {
-  constexpr SpreadRow functions[cpu_levels] = {baseline::spread, v3::spread, v4::spread};
-  return functions[static_cast<int>(level)];
+SpreadRow spread_row(const SpreadTable& table, CpuLevel level) {
+  constexpr decltype(&baseline::spread_of) choices[cpu_levels] = {baseline::spread_of,
+                                                                  v3::spread_of, v4::spread_of};
+  return choices[static_cast<int>(level)](table);
+}
+
+SumRows sum_rows(PixelClass cls, CpuLevel level) {
+  static constexpr SumRows functions[cpu_levels][3] = {
+      {baseline::sum_of_rows<std::uint8_t>, baseline::sum_of_rows<std::uint16_t>,
+       baseline::sum_of_rows<float>},
+      {v3::sum_of_rows<std::uint8_t>, v3::sum_of_rows<std::uint16_t>, v3::sum_of_rows<float>},
+      {v4::sum_of_rows<std::uint8_t>, v4::sum_of_rows<std::uint16_t>, v4::sum_of_rows<float>}};
+  const int bytes = bytes_of(cls);
+  return functions[static_cast<int>(level)][bytes == 4 ? 2 : bytes - 1];
 }
 
 WarpRow warp_row(PixelClass cls, bool nearest, CpuLevel level) {

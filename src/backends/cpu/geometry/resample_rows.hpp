@@ -22,23 +22,40 @@ TurnRows lanes_to_rows(CpuLevel level);
 using SumLanes = void (*)(float* out, const float* in, const float* weights, int taps);
 SumLanes sum_lanes(CpuLevel level);
 
-// A row's sums where neighbouring outputs take neighbouring inputs: a vector of inputs has what a
-// tap of a vector of outputs reads. Block b is one vector of output pixels.
+// out[i] for i < n: the sum of weights[t] * rows[t][i], t in order, each an fma into 0. rows:
+// pixels of the class.
+using SumRows = void (*)(float* out, const std::byte* const* rows, const float* weights, int taps,
+                         std::int64_t n);
+SumRows sum_rows(PixelClass cls, CpuLevel level);
+
+// A row's sums where the inputs of neighbouring outputs are near each other: a few vectors of
+// inputs, one behind the other, have what a tap of a vector of outputs reads. Block b is one vector
+// of output pixels.
 struct SpreadTable {
-  int lanes = 0;  // elements of a vector; 0: there is no table
+  int lanes = 0;    // elements of a vector; 0: there is no table
+  int vectors = 1;  // of inputs: 1, 2 or 4
   int taps = 0;
+  bool repeats = false;              // all blocks have the same places and weights
   std::vector<std::int32_t> first;   // [blocks]: the input element that tap 0's vector begins with
-  std::vector<std::int32_t> places;  // [blocks][lanes]: elements of that vector
+  std::vector<std::int32_t> places;  // [blocks][lanes]: elements of those vectors
   std::vector<float> weights;        // [blocks][taps][lanes]
 };
 int spread_lanes(CpuLevel level);  // 0: the level has none
 
-// The outputs of blocks [block, end) to `out`, of which a vector beyond the last is written too.
-// in: the row from element `origin` on, mirrored columns before and behind it; a vector beyond is
-// read.
+// Rows that are spread together: what a table has is loaded once for all of them.
+inline constexpr int spread_rows = 4;
+struct SpreadRows {
+  // Of the first row; the others are `stride` elements behind each other.
+  const float* in = nullptr;  // from element `origin` on, with mirrored columns before and behind
+                              // it; table.vectors beyond are read
+  std::int64_t in_stride = 0, origin = 0;
+  float* out = nullptr;  // a vector beyond the last is written too
+  std::int64_t out_stride = 0;
+};
+// The outputs of blocks [block, end).
 using SpreadRow = void (*)(const SpreadTable& table, std::int64_t block, std::int64_t end,
-                           const float* in, std::int64_t origin, float* out);
-SpreadRow spread_row(CpuLevel level);
+                           const SpreadRows& rows);
+SpreadRow spread_row(const SpreadTable& table, CpuLevel level);
 
 // One row of an affine map: output pixel u lies at (a u + x, d u + y) of the input.
 struct AffineRow {

@@ -57,8 +57,8 @@ class Rows {
     }
   }
   std::uint8_t at(std::int64_t x, const Cell& cell) const {
-    return rows_[static_cast<std::size_t>(cell.dy + mask_.origin_y)]
-                [static_cast<std::size_t>(x + cell.dx + mask_.origin_x)];
+    const std::int64_t row = cell.dy + mask_.origin_y, column = x + cell.dx + mask_.origin_x;
+    return rows_[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)];
   }
 
  private:

@@ -90,7 +90,7 @@ std::optional<FixedSum> fixed_sum_through(double origin, double at_first, double
 }
 
 void run_fixed_sum(const FixedSum& sum, std::uint8_t* out, const std::uint8_t* a,
-                   const std::uint8_t* b, std::int64_t n, CpuLevel level) {
+                   const std::uint8_t* b, std::int64_t n, [[maybe_unused]] CpuLevel level) {
 #if IMPIPE_HAS_INTRINSICS
   if (level == CpuLevel::v4) return fixed_sum_v4(sum, out, a, b, n);
   if (level == CpuLevel::v3) return fixed_sum_v3(sum, out, a, b, n);

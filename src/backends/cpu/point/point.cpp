@@ -146,7 +146,8 @@ void PointProgram::run_as(std::byte* out, std::span<const std::byte* const> in, 
   for (std::int64_t at = 0; at < n; at += chunk) {
     const std::int64_t count = std::min(chunk, n - at);
     for (std::size_t i = 0; i < inputs; ++i) {
-      const auto [kind, image] = bindings_[i];
+      const Binding::Kind kind = bindings_[i].kind;
+      const auto image = bindings_[i].image;
       rows[i] = own[i];
       if (kind == Binding::Kind::argument) {
         std::fill_n(own[i], count,

@@ -15,6 +15,9 @@ using Ints = std::int32_t;
 inline constexpr int lanes = 1, row_vectors = 2;
 
 IMPIPE_INLINE Floats load(const float* p) { return *p; }
+// Codes as numbers.
+IMPIPE_INLINE Floats load(const std::uint8_t* p) { return *p; }
+IMPIPE_INLINE Floats load(const std::uint16_t* p) { return *p; }
 IMPIPE_INLINE void store(float* p, Floats v) { *p = v; }
 IMPIPE_INLINE Floats set(float x) { return x; }
 IMPIPE_INLINE Floats add(Floats a, Floats b) { return a + b; }
@@ -23,8 +26,14 @@ IMPIPE_INLINE Floats multiply_add(Floats a, Floats b, Floats c) { return __built
 // The second where one of them is NaN.
 IMPIPE_INLINE Floats larger(Floats a, Floats b) { return a > b ? a : b; }
 IMPIPE_INLINE Floats smaller(Floats a, Floats b) { return a < b ? a : b; }
-// Element places[i] of v for each element i.
+// Element places[i] of v for each element i; of two or four vectors behind each other.
 IMPIPE_INLINE Floats permuted(Floats v, const std::int32_t*) { return v; }
+IMPIPE_INLINE Floats permuted(Floats a, Floats b, const std::int32_t* places) {
+  return places[0] == 0 ? a : b;
+}
+IMPIPE_INLINE Floats permuted(Floats a, Floats b, Floats c, Floats d, const std::int32_t* places) {
+  return places[0] < 2 ? permuted(a, b, places) : places[0] == 2 ? c : d;
+}
 // v is in a register now, and not loaded again.
 IMPIPE_INLINE void keep(Floats&) {}
 

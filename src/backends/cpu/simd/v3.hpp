@@ -19,6 +19,14 @@ using Doubles = __m256d;
 inline constexpr int lanes = 8, row_vectors = 2;
 
 IMPIPE_SIMD Floats load(const float* p) { return _mm256_loadu_ps(p); }
+IMPIPE_SIMD Floats load(const std::uint8_t* p) {
+  const __m128i codes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+  return _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(codes));
+}
+IMPIPE_SIMD Floats load(const std::uint16_t* p) {
+  const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(codes));
+}
 IMPIPE_SIMD void store(float* p, Floats v) { _mm256_storeu_ps(p, v); }
 IMPIPE_SIMD Floats set(float x) { return _mm256_set1_ps(x); }
 IMPIPE_SIMD Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
@@ -51,6 +59,16 @@ IMPIPE_SIMD Floats as_numbers(Ints v) { return _mm256_cvtepi32_ps(v); }
 IMPIPE_SIMD Floats as_bits(Ints v) { return _mm256_castsi256_ps(v); }
 IMPIPE_SIMD Floats permuted(Floats v, const std::int32_t* places) {
   return _mm256_permutevar8x32_ps(v, load(places));
+}
+IMPIPE_SIMD Floats permuted(Floats a, Floats b, const std::int32_t* places) {
+  // The bit that counts 8 becomes the sign.
+  const __m256i from_b = _mm256_slli_epi32(load(places), 28);
+  return _mm256_blendv_ps(permuted(a, places), permuted(b, places), _mm256_castsi256_ps(from_b));
+}
+IMPIPE_SIMD Floats permuted(Floats a, Floats b, Floats c, Floats d, const std::int32_t* places) {
+  const __m256i behind = _mm256_slli_epi32(load(places), 27);
+  return _mm256_blendv_ps(permuted(a, b, places), permuted(c, d, places),
+                          _mm256_castsi256_ps(behind));
 }
 // The 32 bits at each of the byte offsets.
 IMPIPE_SIMD Ints gathered(const std::byte* data, Ints offsets) {

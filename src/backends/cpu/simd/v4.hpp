@@ -19,6 +19,14 @@ using Doubles = __m512d;
 inline constexpr int lanes = 16, row_vectors = 4;
 
 IMPIPE_SIMD Floats load(const float* p) { return _mm512_loadu_ps(p); }
+IMPIPE_SIMD Floats load(const std::uint8_t* p) {
+  const __m128i codes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+  return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(codes));
+}
+IMPIPE_SIMD Floats load(const std::uint16_t* p) {
+  const __m256i codes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  return _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(codes));
+}
 IMPIPE_SIMD void store(float* p, Floats v) { _mm512_storeu_ps(p, v); }
 IMPIPE_SIMD Floats set(float x) { return _mm512_set1_ps(x); }
 IMPIPE_SIMD Floats add(Floats a, Floats b) { return _mm512_add_ps(a, b); }
@@ -47,6 +55,13 @@ IMPIPE_SIMD Floats as_numbers(Ints v) { return _mm512_cvtepi32_ps(v); }
 IMPIPE_SIMD Floats as_bits(Ints v) { return _mm512_castsi512_ps(v); }
 IMPIPE_SIMD Floats permuted(Floats v, const std::int32_t* places) {
   return _mm512_permutexvar_ps(load(places), v);
+}
+IMPIPE_SIMD Floats permuted(Floats a, Floats b, const std::int32_t* places) {
+  return _mm512_permutex2var_ps(a, load(places), b);
+}
+IMPIPE_SIMD Floats permuted(Floats a, Floats b, Floats c, Floats d, const std::int32_t* places) {
+  const __mmask16 behind = _mm512_test_epi32_mask(load(places), _mm512_set1_epi32(2 * lanes));
+  return _mm512_mask_blend_ps(behind, permuted(a, b, places), permuted(c, d, places));
 }
 // The 32 bits at each of the byte offsets.
 IMPIPE_SIMD Ints gathered(const std::byte* data, Ints offsets) {
