@@ -29,7 +29,9 @@ using jit::KernelFile;
 bool is_header(const KernelFile& file) { return file.name.ends_with(".clh"); }
 
 // Of sub-groups that exchange registers, for which OpenCL 1.2 has no words.
-bool needs_registers(const KernelFile& file) { return file.name == "reduce_sub_groups.cl"; }
+bool needs_registers(const KernelFile& file) {
+  return file.name == "reduce_sub_groups.cl" || file.name == "strip.cl";
+}
 
 // What an editor or a compiler gets that knows nothing of the writers.
 std::string alone(const KernelFile& file, Dialect dialect) {
@@ -115,7 +117,8 @@ TEST(KernelFiles, CompileAloneAsCuda) {
 std::string all_programs() {
   std::string text;
   std::vector<SpecCase> specs = kernel_specs();
-  for (const auto& more : {tiled_specs(), measured_specs(), moved_specs(), byte_specs()}) {
+  for (const auto& more : {tiled_specs(), measured_specs(), moved_specs(), byte_specs(),
+                           pointed_specs(), chained_specs()}) {
     specs.insert(specs.end(), more.begin(), more.end());
   }
   const auto add = [&](const SpecCase& c, Dialect dialect, const char* vendor) {

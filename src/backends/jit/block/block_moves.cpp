@@ -84,11 +84,11 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
   }
   std::string load;
   if (bytes == 4) {
-    load = loop("k", count) + words + "[r * " + number(count) + " + k] = line[k];\n";
+    load = to_.loop("k", count) + words + "[r * " + number(count) + " + k] = line[k];\n";
   } else {
     load = "        const int shift = (first & 3) * 8;\n        uint low = line[0];\n" +
-           loop("k", count) + "{\n          const uint high = line[k + 1];\n          " + words +
-           "[r * " + number(count) + " + k] = SHIFTED_WORD(low, high, shift);\n" +
+           to_.loop("k", count) + "{\n          const uint high = line[k + 1];\n          " +
+           words + "[r * " + number(count) + " + k] = SHIFTED_WORD(low, high, shift);\n" +
            "          low = high;\n        }\n";
   }
   load_arrays_ += "  uint " + words + "[" + number(py_ * count) + "];\n";
@@ -103,10 +103,10 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
                                     {"rows", constant ? " &&\n        " + top + " >= 0 && " + top +
                                                             " + " + number(py_) + " <= " + height
                                                       : ""},
-                                    {"each_row", loop("r", py_)},
-                                    {"each_word", loop("k", count)},
-                                    {"each_pixel", loop("i", px_)},
-                                    {"each_part", loop("j", per_word)},
+                                    {"each_row", to_.loop("r", py_)},
+                                    {"each_word", to_.loop("k", count)},
+                                    {"each_pixel", to_.loop("i", px_)},
+                                    {"each_part", to_.loop("j", per_word)},
                                     {"column", column},
                                     {"pixel", type_of(cls)},
                                     {"row", plane.row(line_y)},
@@ -122,8 +122,8 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
   const std::string element = backwards ? number(px_ - 1) + " - k" : "k";
   const std::string word = words_of_row + "[(" + element + ") / " + number(per_word) + "]";
   const std::string in_word = "(" + element + ") % " + number(per_word);
-  row_text_ += "    " + type_of(cls) + " " + name + "[" + number(row) + "];\n" + loop("k", row) +
-               name + "[k] = " +
+  row_text_ += "    " + type_of(cls) + " " + name + "[" + number(row) + "];\n" +
+               to_.loop("k", row) + name + "[k] = " +
                (bytes == 4   ? "BITS_FLOAT(" + word + ")"
                 : bytes == 2 ? "(ushort)(" + word + " >> (" + in_word + ") * 16)"
                              : "(uchar)BYTE_OF(" + word + ", " + in_word + ")") +
@@ -134,7 +134,7 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
     return;
   }
   const std::string turned = "turned_" + name;
-  row_text_ += "    uint " + turned + "[" + number(count) + "];\n" + loop("q", count) + turned +
+  row_text_ += "    uint " + turned + "[" + number(count) + "];\n" + to_.loop("q", count) + turned +
                "[q] = " + "CHOSEN_BYTES(" + words_of_row + "[" + number(count - 1) +
                " - q], 0x0123u);\n";
   in_words_[name] = turned;

@@ -9,22 +9,6 @@
 
 namespace impipe::jit {
 
-void BlockWriter::weighted(const std::string& name, const Window& w, const Mask& mask,
-                           const std::string& weight, PixelClass cls) {
-  std::string sum = "float sum = 0.0f;\n";
-  int k = 0;
-  for (int y = 0; y < mask.height; ++y) {
-    for (int x = 0; x < mask.width; ++x) {
-      if (!mask.at(x, y)) continue;
-      sum += "      sum = fma(" + weight + "[" + std::to_string(k++) + "], " + w.array + "[" +
-             place_in(w, x - mask.origin_x, y - mask.origin_y, mask.origin_y) + "], sum);\n";
-    }
-  }
-  row_text_ += "  float sums_" + name + "[" + std::to_string(px_) + "];\n" +
-               for_each_pixel(sum + "      sums_" + name + "[k] = sum;");
-  pixels_of_floats(name, cls, px_, "sums_" + name + "[k]");
-}
-
 void BlockWriter::around(int n, const std::string& name) {
   if (packed_ && !tile_) return around_packed(n, name);
   const Node& node = to_.node(n);
@@ -38,10 +22,10 @@ void BlockWriter::around(int n, const std::string& name) {
     const Window w = window(image, stencil->footprint(), stencil->border, "float",
                             outside_value(to_, n, stencil->border), own);
     if (stencil->body == nullptr && stencil->expression == nullptr) {
-      weighted(name, w, stencil->taps, weights(to_, n, "weights", 0, stencil->taps.count()),
-               node.cls);
+      add(name, weighted_row(to_, name, px_, w, stencil->taps,
+                             weights(to_, n, "weights", 0, stencil->taps.count()), node.cls));
     } else {
-      stencil_body(n, name, w, stencil->footprint());
+      add(name, body_row(to_, name, px_, w, n));
     }
   } else if (const auto* separable = as<Separable>(node)) {
     if (plan_.node(n).rows.by == RowPass::By::own_window) {
@@ -56,24 +40,6 @@ void BlockWriter::around(int n, const std::string& name) {
   }
 }
 
-void BlockWriter::stencil_body(int n, const std::string& name, const Window& w,
-                               const Footprint& f) {
-  const Node& node = to_.node(n);
-  const std::string body = Builder::name({false, n}) + "_in_window";
-  const std::string at = "at_place[(dy) * " + std::to_string(w.width) + " + (dx)]";
-  const std::string centre = w.array + "[" + place_in(w, 0, 0, f.up) + "]";
-  std::string all = w.array + " + " + place_in(w, 0, 0, f.up);
-  for (const std::string& argument :
-       write_stencil_function(to_, n, body, "const float* at_place", at, centre)) {
-    all += ", " + argument;
-  }
-  const auto* stencil = as<Stencil>(node);
-  row_text_ +=
-      "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_) + "];\n" +
-      for_each_pixel((stencil->expression ? "const int x = x0 + i;\n      " : "") + name +
-                     "[k] = " + converted(node.cls, "float", body + "(" + all + ")") + ";");
-}
-
 void BlockWriter::both_passes(int n, const Separable& separable, const std::string& name) {
   const Node& node = to_.node(n);
   const Operand image = node.images[0];
@@ -85,27 +51,24 @@ void BlockWriter::both_passes(int n, const Separable& separable, const std::stri
   const std::string weight = weights(to_, n, "row_weights", 0, separable.row.count());
   const std::string number_of_values = std::to_string(rows.rows * rows.width);
   const std::string row = std::to_string(rows.width);
-  std::string sum = "float sum = 0.0f;\n";
-  int k = 0;
-  for (int x = 0; x < separable.row.width; ++x) {
-    if (!separable.row.at(x, 0)) continue;
-    sum += "      sum = fma(" + weight + "[" + std::to_string(k++) + "], " + w.array + "[" +
-           place_in(w, x - separable.row.origin_x, 0, 0) + "], sum);\n";
-  }
-  text_ += "  float " + rows.array + "[" + number_of_values + "];\n" + loop("r", rows.rows) +
-           "{\n" + for_each_pixel(sum + "      " + rows.array + "[r * " + row + " + k] = sum;") +
+  text_ += "  float " + rows.array + "[" + number_of_values + "];\n" + to_.loop("r", rows.rows) +
+           "{\n" +
+           for_each_pixel(to_, px_,
+                          "float sum = 0.0f;\n" + weighted_taps(w, separable.row, weight) +
+                              rows.array + "[r * " + row + " + k] = sum;") +
            "  }\n";
   if (separable.border == Border::constant) {
     // Outside, the row pass has the border's value, not sums of it.
     const std::string y = "y0 + r - " + std::to_string(f.up);
     text_ += "  if (y0 < " + std::to_string(f.up) + " || y0 + " + std::to_string(py_ + f.down) +
-             " > " + to_.height(image) + ") {\n" + loop("r", rows.rows) + "{\n      if (" + y +
-             " < 0 || " + y + " >= " + to_.height(image) + ") {\n" + loop("k", rows.width) +
+             " > " + to_.height(image) + ") {\n" + to_.loop("r", rows.rows) + "{\n      if (" + y +
+             " < 0 || " + y + " >= " + to_.height(image) + ") {\n" + to_.loop("k", rows.width) +
              rows.array + "[r * " + row + " + k] = " + outside + ";\n      }\n    }\n  }\n";
   }
-  weighted(name, rows, separable.column,
-           weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),
-           node.cls);
+  add(name, weighted_row(
+                to_, name, px_, rows, separable.column,
+                weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),
+                node.cls));
 }
 
 void BlockWriter::columns(int n, const Separable& separable, const std::string& name) {
@@ -122,19 +85,20 @@ void BlockWriter::columns(int n, const Separable& separable, const std::string& 
   reaches({0, 0, f.up, f.down});
   to_.scratch_plane(rows, PixelClass::single, nullptr);
   text_ += "  float " + w.array + "[" + std::to_string(w.rows * w.width) +
-           "];\n  if (interior) {\n" + loop("r", w.rows) +
+           "];\n  if (interior) {\n" + to_.loop("r", w.rows) +
            "{\n      GLOBAL const float* const row = " +
            plane.row("(y0 + r - " + std::to_string(f.up) + ")") + " + x0;\n" +
            wide_load(PixelClass::single, "row",
                      "(" + w.array + " + r * " + std::to_string(w.width) + ")", 0, w.width,
                      to_.tuning().load_bytes, "      ") +
-           "    }\n  } else {\n" + loop("r", w.rows) + "{\n" + loop("i", px_) + "{\n" + "        " +
-           w.array + "[r * " + std::to_string(w.width) +
+           "    }\n  } else {\n" + to_.loop("r", w.rows) + "{\n" + to_.loop("i", px_) + "{\n" +
+           "        " + w.array + "[r * " + std::to_string(w.width) +
            " + i] = " + to_.call(edge, "x0 + i", "y0 + r - " + std::to_string(f.up)) +
            ";\n  }\n  }\n  }\n";
-  weighted(name, w, separable.column,
-           weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),
-           node.cls);
+  add(name, weighted_row(
+                to_, name, px_, w, separable.column,
+                weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),
+                node.cls));
 }
 
 void BlockWriter::extremes(int n, const Extremum& extremum, const std::string& name) {
@@ -172,9 +136,9 @@ void BlockWriter::extremes(int n, const Extremum& extremum, const std::string& n
       const int next = std::min(length, 2 * known);
       const std::string array = "run" + std::to_string(next) + "_" + own;
       const int count = all - (next - 1);
-      text_ += "  " + type + " " + array + "[" + std::to_string(all) + "];\n" + loop("k", count) +
-               array + "[k] = " + better + "(" + of_length[known] + "[k], " + of_length[known] +
-               "[k + " + std::to_string(next - known) + "]);\n";
+      text_ += "  " + type + " " + array + "[" + std::to_string(all) + "];\n" +
+               to_.loop("k", count) + array + "[k] = " + better + "(" + of_length[known] + "[k], " +
+               of_length[known] + "[k + " + std::to_string(next - known) + "]);\n";
       of_length[next] = array;
     }
   };
@@ -182,10 +146,11 @@ void BlockWriter::extremes(int n, const Extremum& extremum, const std::string& n
   for (const Run& run : runs) {
     make(run.length);
     fold += "      best = " + better + "(best, " + of_length[run.length] + "[" +
-            place_in(w, run.x, run.y, f.up) + "]);\n";
+            w.place(run.x, run.y, f.up) + "]);\n";
   }
-  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_) + "];\n" +
-               for_each_pixel(fold + "      " + name + "[k] = (" + type_of(node.cls) + ")best;");
+  row_text_ +=
+      "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_) + "];\n" +
+      for_each_pixel(to_, px_, fold + "      " + name + "[k] = (" + type_of(node.cls) + ")best;");
 }
 
 }  // namespace impipe::jit

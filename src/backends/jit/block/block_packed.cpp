@@ -35,7 +35,8 @@ BlockWriter::WordRows BlockWriter::words_around(const Operand& operand, const Fo
   const int widest = to_.tuning().load_bytes;
   text_ += "  uint " + words.array + "[" + number(words.rows * words.width) +
            "];\n  if (interior) {\n    GLOBAL const uchar* row = " +
-           plane.row("(y0 - " + number(f.up) + ")") + " + x0;\n" + loop("r", words.rows) + "{\n" +
+           plane.row("(y0 - " + number(f.up) + ")") + " + x0;\n" + to_.loop("r", words.rows) +
+           "{\n" +
            word_access(true, "row", packed_row, -first, bytes - first, row, widest, "      ") +
            "      row += " + plane.stride + ";\n    }\n  } else {\n    const int count = " + width +
            ", at = x0 - " + number(first) + ";\n";
@@ -43,12 +44,12 @@ BlockWriter::WordRows BlockWriter::words_around(const Operand& operand, const Fo
   const std::string line = plane.row(rule + "(" + at_row + ", " + height + ")");
   if (filled) {
     text_ += "    int from[" + number(words.width) + "];\n    uint inside[" + number(words.width) +
-             "];\n" + loop("w", words.width) +
+             "];\n" + to_.loop("w", words.width) +
              "{\n      from[w] = smaller(larger(at + 4 * w, 0), (count - 1) / 4 * 4);\n"
              "      inside[w] = bytes_inside(at + 4 * w, count);\n    }\n" +
-             loop("r", words.rows) + "{\n      GLOBAL const uchar* const row = " + line +
+             to_.loop("r", words.rows) + "{\n      GLOBAL const uchar* const row = " + line +
              ";\n      const int outside = " + at_row + " < 0 || " + at_row + " >= " + height +
-             ";\n" + loop("w", words.width) +
+             ";\n" + to_.loop("w", words.width) +
              "{\n        const uint keep = outside ? 0u : inside[w];\n        " + place +
              " = (*(GLOBAL const uint*)(row + from[w]) & keep) | (" + fill +
              " & ~keep);\n      }\n    }\n  }\n";
@@ -61,9 +62,9 @@ BlockWriter::WordRows BlockWriter::words_around(const Operand& operand, const Fo
   const auto gathered = [&](int from, int to) {
     if (from == to) return std::string();  // nothing on that side
     std::string text = "      int at_" + number(from) + "[" + number(to - from) + "];\n" +
-                       loop("k", to - from) + "at_" + number(from) + "[k] = " + rule +
+                       to_.loop("k", to - from) + "at_" + number(from) + "[k] = " + rule +
                        "(at + k + " + number(from) + ", " + to_.width(operand) + ");\n" +
-                       loop("r", words.rows) +
+                       to_.loop("r", words.rows) +
                        "{\n        GLOBAL const uchar* const row = " + line + ";\n";
     for (int w = from / 4; w < to / 4; ++w) {
       text += "        " + packed_row + "[" + number(w) + "] = ";
@@ -75,7 +76,7 @@ BlockWriter::WordRows BlockWriter::words_around(const Operand& operand, const Fo
     }
     return text + "      }\n";
   };
-  text_ += "    if (whole) {\n" + loop("r", words.rows) +
+  text_ += "    if (whole) {\n" + to_.loop("r", words.rows) +
            "{\n      GLOBAL const uchar* const row = " + line + " + x0;\n" +
            word_access(true, "row", "(" + packed_row + " + " + number(first / 4) + ")", 0, row, row,
                        widest, "        ") +
@@ -87,17 +88,16 @@ BlockWriter::WordRows BlockWriter::words_around(const Operand& operand, const Fo
 std::string BlockWriter::words_repeated(const WordRows& words, const std::string& line) const {
   const std::string width = std::to_string(words.width);
   return "    int from[" + width + "];\n    uint places[" + width + "];\n" +
-         loop("w", words.width) +
+         to_.loop("w", words.width) +
          "{\n      from[w] = smaller(larger(at + 4 * w, 0), (count - 1) / 4 * 4);\n"
          "      places[w] = places_repeated(at + 4 * w, count);\n    }\n" +
-         loop("r", words.rows) + "{\n      GLOBAL const uchar* const row = " + line + ";\n" +
-         loop("w", words.width) + words.array + "[r * " + width +
+         to_.loop("r", words.rows) + "{\n      GLOBAL const uchar* const row = " + line + ";\n" +
+         to_.loop("w", words.width) + words.array + "[r * " + width +
          " + w] = CHOSEN_BYTES(*(GLOBAL const uint*)(row + from[w]), places[w]);\n    }\n";
 }
 
-BlockWriter::Window BlockWriter::packed_window(const Operand& operand, const Footprint& f,
-                                               Border border, const std::string& fill,
-                                               const std::string& own, bool clean) {
+Window BlockWriter::packed_window(const Operand& operand, const Footprint& f, Border border,
+                                  const std::string& fill, const std::string& own, bool clean) {
   packed_rows_.push_back({f, ""});
   const std::string kind = std::string(name_of(border)) + (clean ? " clean " : " ") + fill;
   for (const PackedWindow& known : packed_windows_) {
@@ -119,13 +119,14 @@ BlockWriter::Window BlockWriter::packed_window(const Operand& operand, const Foo
     second = "second_" + own + "[" + at + " / 4]";
     const std::string width = "[" + number(words.width) + "]";
     loads = "      uint first_" + own + width + ", second_" + own + width + ";\n" +
-            loop("w", words.width) + "{\n        first_" + own + "[w] = " + words.array + "[" +
+            to_.loop("w", words.width) + "{\n        first_" + own + "[w] = " + words.array + "[" +
             words.place + " + w];\n        second_" + own + "[w] = " + words.array + "[" +
             words.place + " + " + number(half * words.apart) + " + w];\n      }\n";
   }
-  packed_rows_.back().text = loads + loop("e", w.width) + w.array + "[row * " + number(w.width) +
-                             " + e] =\n          " + (clean ? "CLEAN_PACKED" : "PACKED") +
-                             "_BYTES(" + first + ", " + second + ", " + at + " % 4);\n";
+  packed_rows_.back().text = loads + to_.loop("e", w.width) + w.array + "[row * " +
+                             number(w.width) + " + e] =\n          " +
+                             (clean ? "CLEAN_PACKED" : "PACKED") + "_BYTES(" + first + ", " +
+                             second + ", " + at + " % 4);\n";
   return w;
 }
 
@@ -148,7 +149,7 @@ std::string BlockWriter::run_of_packed(std::map<int, std::string>& known, int le
   if (2 * part < length) value = better + "(" + value + ", " + at(part) + ")";
   const std::string array = "run" + std::to_string(length) + "_" + own;
   text_ += "  uint " + array + "[" + std::to_string(w.rows * w.width) + "];\n";
-  packed_rows_.back().text += loop("e", w.width - (length - 1)) + array + "[row * " +
+  packed_rows_.back().text += to_.loop("e", w.width - (length - 1)) + array + "[row * " +
                               std::to_string(w.width) + " + e] = " + value + ";\n";
   return known[length] = array;
 }
@@ -162,7 +163,7 @@ std::string BlockWriter::extremes_of_packed(const Extremum& extremum, const Wind
   std::vector<std::string> values;
   for (const Run& run : runs_of(mask)) {
     const std::string array = run_of_packed(known, run.length, w, better, own);
-    values.push_back(array + "[" + place_in(w, run.x, run.y, f.up) + "]");
+    values.push_back(array + "[" + w.place(run.x, run.y, f.up) + "]");
   }
   // Three at a time.
   std::string text = "uint best = " + values[0] + ";\n";
@@ -171,7 +172,7 @@ std::string BlockWriter::extremes_of_packed(const Extremum& extremum, const Wind
     text += "      best = " + better + "(" + (two ? better + "(" + values[i + 1] + ", " : "") +
             values[i] + (two ? ")" : "") + ", best);\n";
   }
-  return for_each_pixel(text + "      " + result + " = best;");
+  return for_each_pixel(to_, px_, text + "      " + result + " = best;");
 }
 
 void BlockWriter::around_packed(int n, const std::string& name) {
@@ -211,10 +212,10 @@ void BlockWriter::rows_of_made(int n, const std::string& name) {
   const int row = px_;
   const std::string quarter = std::to_string(row / 4);
   pair_text_ += "      uint " + words + "[" + std::to_string(row / 2) + "];\n" +
-                loop("q", row / 4) + "rows_of_packed(" + made + " + 4 * q, &" + words + "[q], &" +
-                words + "[" + quarter + " + q]);\n";
+                to_.loop("q", row / 4) + "rows_of_packed(" + made + " + 4 * q, &" + words +
+                "[q], &" + words + "[" + quarter + " + q]);\n";
   row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(row) + "];\n" +
-               loop("k", row) + name + "[k] = (uchar)(" + made + "[k] >> (16 * two));\n";
+               to_.loop("k", row) + name + "[k] = (uchar)(" + made + "[k] >> (16 * two));\n";
   in_words_[name] = "(" + words + " + two * " + quarter + ")";
 }
 
@@ -224,7 +225,7 @@ std::string BlockWriter::pairs_text(const std::string& array, const PlaneText& p
   const std::string type = "GLOBAL " + type_of(cls) + "*";
   std::string text = "  " + type + " rows[2];\n  rows[0] = " + plane.row("y0") +
                      " + x0;\n  rows[1] = rows[0] + " + number(rows_apart()) + " * " +
-                     plane.stride + ";\n" + loop("line", lines) + "{\n";
+                     plane.stride + ";\n" + to_.loop("line", lines) + "{\n";
   for (const PackedRows& rows : packed_rows_) {
     const int above = reach_.up - rows.f.up, count = py_ / 2 + rows.f.up + rows.f.down;
     text += "    {\n    const int row = line - " + number(above) + ";\n" +

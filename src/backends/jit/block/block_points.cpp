@@ -56,11 +56,12 @@ std::string element_of(const PointTile& tile, const std::string& vector, int k) 
   return k % 2 == 0 ? "(" + word + " & 0xffffu)" : "(" + word + " >> 16)";
 }
 
-void BlockWriter::fill_points(const PointTile& tile, const Operand& operand,
-                              const std::string& name, const std::string& type, Border border,
-                              const std::string& outside) {
-  BlockWriter points(to_, plan_, root_, {.px = tile.px, .py = 1, .points = true}, operand);
-  points.items_ = items_;
+std::string BlockWriter::points_in_tile(Builder& to, const KernelPlan& plan, int root, int items,
+                                        const PointTile& tile, const Operand& operand,
+                                        const std::string& name, const std::string& type,
+                                        Border border, const std::string& outside) {
+  BlockWriter points(to, plan, root, {.px = tile.px, .py = 1, .points = true}, operand);
+  points.items_ = items;
   const std::string array = points.centre(operand);
   const int elements = tile.px, words = elements / 4;
   const int across = tile.width / tile.px, vectors = across * tile.rows;
@@ -70,7 +71,7 @@ void BlockWriter::fill_points(const PointTile& tile, const Operand& operand,
     const bool tested = at_edge && filled_outside;
     std::string text;
     if (tile.bytes < 4 && tested) {
-      text = "          if (row != y0) {\n" + loop("k", elements) + array + "[k] = " + outside +
+      text = "          if (row != y0) {\n" + to.loop("k", elements) + array + "[k] = " + outside +
              ";\n          }\n";
     }
     for (int w = 0; w < words; ++w) {
@@ -94,12 +95,12 @@ void BlockWriter::fill_points(const PointTile& tile, const Operand& operand,
     }
     return text;
   };
-  const std::string width = to_.width(operand), height = to_.height(operand);
+  const std::string width = to.width(operand), height = to.height(operand);
   // Long text does not stay with the processor.
   const std::string unroll =
-      tabled(operand.index) || !to_.tuning().unroll ? to_.unroll() : "#pragma unroll 2\n";
+      points.tabled(operand.index) || !to.tuning().unroll ? to.unroll() : "#pragma unroll 2\n";
   const std::string rule(name_of(filled_outside ? Border::replicate : border));
-  tables_ += filled(
+  return filled(
       fill, {{"word", vector_type(tile, type)},
              {"element", type},
              {"name", name},
@@ -112,8 +113,8 @@ void BlockWriter::fill_points(const PointTile& tile, const Operand& operand,
              {"width", width},
              {"height", height},
              {"unroll", unroll},
-             {"times", number((vectors + items_ - 1) / items_)},
-             {"items", number(items_)},
+             {"times", number((vectors + items - 1) / items)},
+             {"items", number(items)},
              {"vectors", number(vectors)},
              {"across", number(across)},
              {"px", number(tile.px)},
@@ -128,21 +129,21 @@ void BlockWriter::fill_points(const PointTile& tile, const Operand& operand,
              {"outside", filled_outside ? outside : "row[" + rule + "(x, " + width + ")]"}});
 }
 
-BlockWriter::Window BlockWriter::window_of_points(const Operand& operand, const Footprint& f,
-                                                  Border border, const std::string& type,
-                                                  const std::string& outside,
-                                                  const std::string& name) {
+Window BlockWriter::window_of_points(const Operand& operand, const Footprint& f, Border border,
+                                     const std::string& type, const std::string& outside,
+                                     const std::string& name) {
   reaches(f);
   // Whole numbers are the class's own.
   const bool halves = type == "int" && bytes_of(to_.cls(operand)) == 2;
   const PointTile tile(halves ? 2 : 4, group_size(), f);
   const int left = (f.left + 3) / 4 * 4, right = (f.right + 3) / 4 * 4;
   const std::string points = "points_" + name;
-  fill_points(tile, operand, points, halves ? "ushort" : type, border, outside);
+  tables_ += points_in_tile(to_, plan_, root_, items_, tile, operand, points,
+                            halves ? "ushort" : type, border, outside);
   Window w{name, py_ + f.up + f.down, left + px_ + right, left};
   const std::string width = number(w.width);
   text_ += "  " + type + " " + name + "[" + number(w.rows * w.width) + "];\n" +
-           loop("row", w.rows) + "{\n" + loop("q", w.width / 4) + "{\n      const " +
+           to_.loop("row", w.rows) + "{\n" + to_.loop("q", w.width / 4) + "{\n      const " +
            vector_type(tile, type) + " v = " + points + "[" + place_in_tile(tile, left) +
            " + q];\n";
   for (int k = 0; k < 4; ++k) {
@@ -159,7 +160,8 @@ void BlockWriter::words_of_points(const Operand& operand, const Footprint& f, Bo
   reaches(f);
   const PointTile tile(1, group_size(), f);
   words.array = "points_" + own;
-  fill_points(tile, operand, words.array, "uchar", border, "(uchar)" + fill);
+  tables_ += points_in_tile(to_, plan_, root_, items_, tile, operand, words.array, "uchar", border,
+                            "(uchar)" + fill);
   words.place = place_in_tile(tile, words.first);
   words.apart = tile.width / 4;
 }

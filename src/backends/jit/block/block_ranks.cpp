@@ -35,16 +35,18 @@ std::string BlockWriter::ranks_apart(const Rank& rank, const Window& w, const Or
     for (int x = 0; x < mask.width; ++x) {
       if (!mask.at(x, y)) continue;
       text += "      s[" + number(k++) + "] = " + w.array + "[" +
-              place_in(w, x - mask.origin_x, y - mask.origin_y, mask.origin_y) + "];\n";
+              w.place(x - mask.origin_x, y - mask.origin_y, mask.origin_y) + "];\n";
     }
   }
   text += network_text(pruned(sort_network(count).steps, needed_ranks(rank)), order.sort, "      ",
                        [](int wire) { return "s[" + number(wire) + "]"; });
   const std::string value = "s[" + number(rank.rank) + "]";
   return for_each_pixel(
+      to_, px_,
       text + "      " + result + " = " +
-      (rank.average ? order.mean + "(" + value + ", s[" + number(rank.rank + 1) + "])" : value) +
-      ";");
+          (rank.average ? order.mean + "(" + value + ", s[" + number(rank.rank + 1) + "])"
+                        : value) +
+          ";");
 }
 
 // Two neighbouring outputs share all columns but one each. Columns 2q + 1 and 2q + 2 of the window
@@ -81,7 +83,7 @@ std::string BlockWriter::ranks_by_columns(const Rank& rank, const Window& w, con
   const Network column = sort_network(tall);
   const std::string e = " * " + number(columns) + " + e]";
   std::string text = "    " + order.type + " " + sorted + "[" + number(tall * columns) + "];\n" +
-                     loop("e", columns) + "{\n";
+                     to_.loop("e", columns) + "{\n";
   for (int j = 0; j < tall; ++j) {
     text += "      " + sorted + "[" + number(j) + e + " = " + w.array + "[(r + " + number(j) +
             ") * " + number(w.width) + " + " + number(w.first - mask.origin_x) + " + e];\n";
@@ -107,7 +109,7 @@ std::string BlockWriter::ranks_by_columns(const Rank& rank, const Window& w, con
     return merged + "[(" + number(k * pairs) + " + " + q + ")]";
   };
   text += "    " + order.type + " " + merged + "[" + number(2 * tall * pairs) + "];\n" +
-          loop("q", pairs) + "{\n      " + order.type + " t[" + number(2 * tall) + "];\n";
+          to_.loop("q", pairs) + "{\n      " + order.type + " t[" + number(2 * tall) + "];\n";
   for (int j = 0; j < 2 * tall; ++j) {
     text += "      t[" + number(j) + "] = " + sorted + "[" + number(j % tall * columns) +
             " + (2 * q + " + number(1 + j / tall) + ")];\n";
@@ -119,7 +121,7 @@ std::string BlockWriter::ranks_by_columns(const Rank& rank, const Window& w, con
   text += "  }\n";
 
   // Two outputs at a time.
-  text += loop("two", px_ / 2) + "{\n";
+  text += to_.loop("two", px_ / 2) + "{\n";
   std::vector<int> places;
   if (wide == 5) {
     text += "      " + order.type + " t[" + number(4 * tall) + "];\n";

@@ -48,7 +48,7 @@ void BlockWriter::sums_of_packed(int n, const std::string& name, bool rounded) {
   const LeafRange range = ranges_in(sums);
   const PackedLeaf leaf = [&](const BodyTree& tap) -> std::optional<PackedSum> {
     if (tap.kind != Kind::tap) return std::nullopt;
-    return PackedSum{w.array + "[" + place_in(w, tap.dx, tap.dy, f.up) + "]", 255, 0};
+    return PackedSum{w.array + "[" + w.place(tap.dx, tap.dy, f.up) + "]", 255, 0};
   };
   std::string rest, made;
   std::vector<std::string> parameters, low, high;
@@ -87,10 +87,11 @@ void BlockWriter::sums_of_packed(int n, const std::string& name, bool rounded) {
   };
   pair_text_ += std::string("      ") + (rounded ? "uint " : "float ") + both + "[" +
                 std::to_string(2 * row) + "];\n" +
-                for_each_pixel(made + both + "[k] = " + value(low) + ";\n      " + both + "[" +
-                               count + " + k] = " + value(high) + ";");
+                for_each_pixel(to_, px_,
+                               made + both + "[k] = " + value(low) + ";\n      " + both + "[" +
+                                   count + " + k] = " + value(high) + ";");
   if (rounded) return words_of_codes(name, both, "SECOND", row);
-  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + count + "];\n" + loop("k", row) +
+  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + count + "];\n" + to_.loop("k", row) +
                name + "[k] = " + converted(node.cls, "float", both + "[two * " + count + " + k]") +
                ";\n";
 }
@@ -99,8 +100,9 @@ void BlockWriter::words_of_codes(const std::string& name, const std::string& cod
                                  const std::string& place, int row) {
   const std::string words = "word_" + codes;
   pair_text_ += "      uint " + words + "[" + std::to_string(row / 2) + "];\n" +
-                loop("q", row / 2) + words + "[q] = " + place + "_BYTES(" + codes + " + 4 * q);\n";
-  row_text_ += "  uchar " + name + "[" + std::to_string(row) + "];\n" + loop("k", row) + name +
+                to_.loop("q", row / 2) + words + "[q] = " + place + "_BYTES(" + codes +
+                " + 4 * q);\n";
+  row_text_ += "  uchar " + name + "[" + std::to_string(row) + "];\n" + to_.loop("k", row) + name +
                "[k] = (uchar)(" + codes + "[two * " + std::to_string(row) + " + k]" +
                (place == "SECOND" ? " >> 8" : "") + ");\n";
   in_words_[name] = "(" + words + " + two * " + std::to_string(row / 4) + ")";
@@ -139,11 +141,12 @@ void BlockWriter::means_of_packed(int n, const std::string& name) {
   };
   pair_text_ +=
       "      uint " + columns + "[" + width + "], " + codes + "[" + std::to_string(2 * row) +
-      "];\n" + loop("e", w.width) + columns + "[e] = " + at(0) + " + " + at(1) + " + " + at(2) +
+      "];\n" + to_.loop("e", w.width) + columns + "[e] = " + at(0) + " + " + at(1) + " + " + at(2) +
       ";\n" +
-      for_each_pixel("const uint sum = " + column(-1) + " + " + column(0) + " + " + column(1) +
-                     ";\n      " + codes + "[k] = " + ninth("LOW_HALF_FLOAT") + ";\n      " +
-                     codes + "[" + count + " + k] = " + ninth("HIGH_HALF_FLOAT") + ";");
+      for_each_pixel(to_, px_,
+                     "const uint sum = " + column(-1) + " + " + column(0) + " + " + column(1) +
+                         ";\n      " + codes + "[k] = " + ninth("LOW_HALF_FLOAT") + ";\n      " +
+                         codes + "[" + count + " + k] = " + ninth("HIGH_HALF_FLOAT") + ";");
   words_of_codes(name, codes, "FIRST", row);
 }
 
@@ -154,7 +157,7 @@ std::string BlockWriter::packed_pixel(const Operand& operand) const {
   }
   for (const PackedWindow& known : packed_windows_) {
     if (known.image == operand) {
-      return "(" + known.window.array + "[" + place_in(known.window, 0, 0, known.f.up) +
+      return "(" + known.window.array + "[" + known.window.place(0, 0, known.f.up) +
              "] & 0xff00ffu)";
     }
   }
@@ -174,7 +177,7 @@ void BlockWriter::point_of_packed(int n, const std::string& name) {
           .value();
   const std::string own = Builder::name({false, n}), made = "made_" + own;
   pair_text_ += "      uint " + made + "[" + std::to_string(px_) + "];\n" +
-                for_each_pixel(made + "[k] = " + text + ";");
+                for_each_pixel(to_, px_, made + "[k] = " + text + ";");
   packed_pixels_[own] = made + "[k]";
   rows_of_made(n, name);
 }

@@ -15,7 +15,9 @@ void BlockWriter::fill_tile(int n, const std::string& own, const Footprint& f, B
   const Operand image = to_.node(n).images[0];
   if (plan_.in_groups(image)) {
     const PointTile tile(4, group_size(), f);
-    return fill_points(tile, image, "tile_" + own, type, border, outside);
+    tables_ += points_in_tile(to_, plan_, root_, items_, tile, image, "tile_" + own, type, border,
+                              outside);
+    return;
   }
   const std::string edge = own + "_edge";
   write_border(to_, edge, type, to_.value(image, "x", "y"), border, outside, to_.width(image),
@@ -28,14 +30,14 @@ void BlockWriter::fill_tile(int n, const std::string& own, const Footprint& f, B
   const int left_over = across - 32, beside = rows * left_over;
   const int iterations = (beside + to_.tuning().group - 1) / to_.tuning().group;
   const auto fill = [&](const std::string& each) {
-    const std::string iteration = loop("t", iterations) + "{\n      const int i = ITEM + t * " +
+    const std::string iteration = to_.loop("t", iterations) + "{\n      const int i = ITEM + t * " +
                                   items + ", row = i / " + number(left_over) +
                                   ", vector = 32 + i % " + number(left_over) + ", k = row * " +
                                   vectors + " + vector;\n      if (i < " + number(beside) + ") {\n";
-    const std::string all = loop("i", (rows + down - 1) / down) + "{\n      const int row = i * " +
-                            number(down) + " + ITEM / 32, vector = ITEM % 32, k = row * " +
-                            vectors + " + vector;\n      if (row < " + number(rows) + ") {\n" +
-                            each + "        " + place + " = v;\n      }\n    }\n";
+    const std::string all =
+        to_.loop("i", (rows + down - 1) / down) + "{\n      const int row = i * " + number(down) +
+        " + ITEM / 32, vector = ITEM % 32, k = row * " + vectors + " + vector;\n      if (row < " +
+        number(rows) + ") {\n" + each + "        " + place + " = v;\n      }\n    }\n";
     if (iterations == 0) return all;
     return "    " + type + "4 beside[" + number(iterations) + "];\n" + iteration + each +
            "        beside[t] = v;\n      }\n    }\n" + all + iteration + "        " + place +
@@ -87,12 +89,12 @@ void BlockWriter::weighted_tile(int n, const std::string& name) {
              number(halo + x - mask.origin_x) + "], sum);\n";
     }
     if (row.empty()) continue;
-    taps += "      if (row - r == " + number(y) + ") {\n" + loop("i", px_) +
+    taps += "      if (row - r == " + number(y) + ") {\n" + to_.loop("i", px_) +
             "{\n        float sum = sums[r * " + number(px_) + " + i];\n" + row +
             "        sums[r * " + number(px_) + " + i] = sum;\n      }\n      }\n";
   }
   walk_tile(n, own, name, "float", "0.0f", halo, across, f,
-            loop("r", py_) + "{\n" + taps + "    }\n", "float");
+            to_.loop("r", py_) + "{\n" + taps + "    }\n", "float");
 }
 
 void BlockWriter::walk_tile(int n, const std::string& own, const std::string& name,
@@ -101,10 +103,10 @@ void BlockWriter::walk_tile(int n, const std::string& own, const std::string& na
   const Node& node = to_.node(n);
   const int width = px_ + 2 * halo;
   const std::string sums = "sums_" + own;
-  text_ += "  " + type + " " + sums + "[" + number(py_ * px_) + "];\n" + loop("k", py_ * px_) +
+  text_ += "  " + type + " " + sums + "[" + number(py_ * px_) + "];\n" + to_.loop("k", py_ * px_) +
            sums + "[k] = " + start + ";\n  {\n  " + type + "* const sums = " + sums + ";\n" +
-           loop("row", py_ + f.up + f.down) + "{\n    " + type + " line[" + number(width) + "];\n" +
-           loop("i", width / 4) + "{\n      const " + type + "4 v = tile_" + own +
+           to_.loop("row", py_ + f.up + f.down) + "{\n    " + type + " line[" + number(width) +
+           "];\n" + to_.loop("i", width / 4) + "{\n      const " + type + "4 v = tile_" + own +
            "[(ITEM / 32 * " + number(py_) + " + row) * " + number(across) +
            " + ITEM % 32 + i];\n"
            "      line[4 * i] = v.x;\n      line[4 * i + 1] = v.y;\n"
@@ -113,9 +115,10 @@ void BlockWriter::walk_tile(int n, const std::string& own, const std::string& na
   const auto value_of = [&](const char* k) {
     return sums + "[r * " + number(px_) + " + " + k + "]";
   };
-  if (!real.empty()) return pixels_of_floats(name, node.cls, px_, value_of("k"));
-  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + number(px_) + "];\n" + loop("k", px_) +
-               name + "[k] = (" + type_of(node.cls) + ")" + value_of("k") + ";\n";
+  if (!real.empty()) return add(name, row_of_floats(to_, name, node.cls, px_, value_of("k")));
+  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + number(px_) + "];\n" +
+               to_.loop("k", px_) + name + "[k] = (" + type_of(node.cls) + ")" + value_of("k") +
+               ";\n";
 }
 
 std::string BlockWriter::extremes_step(const Mask& mask, const std::string& type,
@@ -136,17 +139,18 @@ std::string BlockWriter::extremes_step(const Mask& mask, const std::string& type
         if (next > 2 * part) value = better + "(" + value + ", " + at(part) + ")";
         known[next] = "run" + number(next);
         runs += "    " + type + " " + known[next] + "[" + number(width) + "];\n" +
-                loop("i", width - next + 1) + known[next] + "[i] = " + value + ";\n";
+                to_.loop("i", width - next + 1) + known[next] + "[i] = " + value + ";\n";
       }
       best += "        best = " + better + "(best, " + known[run.length] + "[i + " +
               number(halo + run.x) + "]);\n";
     }
     if (best.empty()) continue;
     const std::string sum = sums + "[r * " + number(px_) + " + i]";
-    folds += "      if (row - r == " + number(y) + ") {\n" + loop("i", px_) + "{\n        " + type +
-             " best = " + sum + ";\n" + best + "        " + sum + " = best;\n      }\n      }\n";
+    folds += "      if (row - r == " + number(y) + ") {\n" + to_.loop("i", px_) + "{\n        " +
+             type + " best = " + sum + ";\n" + best + "        " + sum +
+             " = best;\n      }\n      }\n";
   }
-  return runs + loop("r", rows) + "{\n" + folds + "    }\n";
+  return runs + to_.loop("r", rows) + "{\n" + folds + "    }\n";
 }
 
 void BlockWriter::extremes_tile(int n, const std::string& name) {

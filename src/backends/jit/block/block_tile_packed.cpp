@@ -120,8 +120,8 @@ void BlockWriter::extremes_tile_of_packed(int n, const std::string& name) {
                    {"half", number(half)},
                    {"across", number(across)},
                    {"step", extremes_step(mask, "uint", better, 3, "sums_" + own, halo, half)}});
-  pair_text_ += "      uint made_" + own + "[" + number(px_) + "];\n" + loop("k", px_) + "made_" +
-                own + "[k] = sums_" + own + "[r * " + number(px_) + " + k];\n";
+  pair_text_ += "      uint made_" + own + "[" + number(px_) + "];\n" + to_.loop("k", px_) +
+                "made_" + own + "[k] = sums_" + own + "[r * " + number(px_) + " + k];\n";
   rows_of_made(n, name);
 }
 

@@ -51,9 +51,9 @@ void BlockWriter::quickly(int n, const PlaneText& plane) {
       " all[" + std::to_string(py_ * row) +
       "];\n  struct Quotients quotients;\n  quotients.least = 0xffffffffu;\n"
       "  quotients.sum = 0.0f;\n" +
-      loop("r", py_) + "{\n    const int y = y0 + r;\n" + block.row_text_ + loop("k", row) +
+      to_.loop("r", py_) + "{\n    const int y = y0 + r;\n" + block.row_text_ + to_.loop("k", row) +
       "all[r * " + count + " + k] = " + array + "[k];\n  }\n" + "  if (all_exact(&quotients)) {\n" +
-      loop("r", py_) + "{\n" + to_row("r") +
+      to_.loop("r", py_) + "{\n" + to_row("r") +
       wide_store(cls, "row", "(all + r * " + count + ")", row, to_.tuning().load_bytes, "      ") +
       "    }\n    return;\n  }\n  }\n";
 }
@@ -63,8 +63,9 @@ std::string BlockWriter::row_pass(int n, const std::string& name) {
   const Operand image = to_.node(n).images[0];
   const Window w = window(image, separable.row.footprint(), separable.border, "float",
                           outside_value(to_, n, separable.border), name);
-  weighted(name, w, separable.row, weights(to_, n, "row_weights", 0, separable.row.count()),
-           PixelClass::single);
+  add(name,
+      weighted_row(to_, name, px_, w, separable.row,
+                   weights(to_, n, "row_weights", 0, separable.row.count()), PixelClass::single));
   return name;
 }
 
@@ -145,15 +146,15 @@ std::string BlockWriter::rows_text(const std::string& array, const PlaneText& pl
           : wide_store(cls, "row", array, row, to_.tuning().load_bytes, padded ? "    " : "      ");
   const std::string stored = padded ? in_one
                                     : "    if (whole) {\n" + in_one + "    } else {\n" +
-                                          loop("i", px_) + "if (x0 + i < " + width +
+                                          to_.loop("i", px_) + "if (x0 + i < " + width +
                                           ") row[i] = " + array + "[i];\n    }\n";
   const std::string to_row =
       packed_ ? "    GLOBAL " + type_of(cls) +
                     "* const row = rows[two];\n    rows[two] += " + plane.stride + ";\n"
               : "    GLOBAL " + type_of(cls) + "* const row = " + plane.row("y") + " + x0;\n";
-  const std::string each = packed_ ? loop("two", 2) + "{\n    const int y = y0 + r + two * " +
+  const std::string each = packed_ ? to_.loop("two", 2) + "{\n    const int y = y0 + r + two * " +
                                          number(rows_apart()) + ";\n" + to_row
-                                   : loop("r", py_) + "{\n    const int y = y0 + r;\n";
+                                   : to_.loop("r", py_) + "{\n    const int y = y0 + r;\n";
   // Sums of a tile fill the registers by themselves.
   const bool bytes = padded && bytes_of(cls) == 1 && row % 4 == 0 && (packed_ || around_);
   if (reads_rows_ || (!packed_ && !bytes)) {
@@ -167,44 +168,13 @@ std::string BlockWriter::rows_text(const std::string& array, const PlaneText& pl
     if (in_words_.contains(array)) {
       words = in_words_.at(array);
     } else {
-      packing = "    uint packed[" + number(row / 4) + "];\n" + loop("q", row / 4) +
+      packing = "    uint packed[" + number(row / 4) + "];\n" + to_.loop("q", row / 4) +
                 "packed[q] = " + "FIRST_BYTES(" + array + " + 4 * q);\n";
     }
     conditional = packing + word_access(false, "row", words, 0, row, row, to_.tuning().load_bytes,
                                         "    ", "y < " + height);
   }
   return each + (packed_ ? "" : to_row) + row_text_ + conditional + "  }\n";
-}
-
-void BlockWriter::pixels_of_floats(const std::string& name, PixelClass cls, int count,
-                                   const std::string& value) {
-  const std::string all = std::to_string(count);
-  row_text_ += "  " + type_of(cls) + " " + name + "[" + all + "];\n";
-  if (cls != PixelClass::uint8 || count % 4 != 0) {
-    row_text_ += loop("k", count) + name + "[k] = " + converted(cls, "float", value) + ";\n";
-    return;
-  }
-  // An instruction rounds where the code stays in its second byte.
-  const std::string codes = "codes_" + name, words = "words_" + name;
-  row_text_ += "  uint " + codes + "[" + all + "], " + words + "[" + std::to_string(count / 4) +
-               "];\n" + loop("k", count) + codes + "[k] = ROUNDED_CODE(fmin(POSITIVE(" + value +
-               "), 255.0f));\n" + loop("q", count / 4) + words + "[q] = SECOND_BYTES(" + codes +
-               " + 4 * q);\n" + loop("k", count) + name + "[k] = (uchar)(" + codes + "[k] >> 8);\n";
-  in_words_[name] = words;
-}
-
-std::string BlockWriter::loop(const std::string& variable, int count) const {
-  return to_.unroll() + "  for (int " + variable + " = 0; " + variable + " < " +
-         std::to_string(count) + "; ++" + variable + ") ";
-}
-
-std::string BlockWriter::for_each_pixel(const std::string& step) const {
-  return loop("i", px_) + "{\n      const int k = i;\n      " + step + "\n  }\n";
-}
-
-bool BlockWriter::names_place(const Node& node) {
-  const auto* point = as<Point>(node);
-  return point != nullptr && point->expression != nullptr;
 }
 
 void BlockWriter::load_centre(const Operand& operand, const std::string& name) {
@@ -223,15 +193,15 @@ void BlockWriter::load_centre(const Operand& operand, const std::string& name) {
     if (ahead_) {
       place = "(" + words + " + r * " + count + ")";
       load_arrays_ += "  uint " + words + "[" + std::to_string(py_ * row / 4) + "];\n";
-      load_text_ += loop("r", py_) + "{\n" +
+      load_text_ += to_.loop("r", py_) + "{\n" +
                     load("smaller(y0 + r, " + to_.height(operand) + " - 1)", "x_load", place) +
                     "    }\n";
     } else {
       row_text_ +=
           "    uint " + words + "[" + count + "];\n    {\n" + load("y", "x0", place) + "    }\n";
     }
-    row_text_ += "    uchar " + name + "[" + std::to_string(row) + "];\n" + loop("k", row) + name +
-                 "[k] = (uchar)BYTE_OF(" + place + "[k / 4], k % 4);\n";
+    row_text_ += "    uchar " + name + "[" + std::to_string(row) + "];\n" + to_.loop("k", row) +
+                 name + "[k] = (uchar)BYTE_OF(" + place + "[k / 4], k % 4);\n";
     return;
   }
   reads_rows_ = true;
@@ -245,15 +215,9 @@ void BlockWriter::load_centre(const Operand& operand, const std::string& name) {
     row_text_ += wide("    ");
     return;
   }
-  row_text_ += "    if (whole) {\n" + wide("      ") + "    } else {\n" + loop("i", px_) + name +
-               "[i] = " + from + "[smaller(x0 + i, " + to_.width(sized_) + " - 1)];\n    }\n";
-}
-
-std::string BlockWriter::code_value(int n, const Operand& source) {
-  return point_value(to_, n, [&](const Operand& image) {
-    return image == source ? "(" + type_of(to_.cls(source)) + ")code"
-                           : code_value(image.index, source);
-  });
+  row_text_ += "    if (whole) {\n" + wide("      ") + "    } else {\n" + to_.loop("i", px_) +
+               name + "[i] = " + from + "[smaller(x0 + i, " + to_.width(sized_) +
+               " - 1)];\n    }\n";
 }
 
 std::string BlockWriter::table(int n, const Operand& source) {
@@ -264,17 +228,17 @@ std::string BlockWriter::table(int n, const Operand& source) {
   const std::string codes = to_.cls(source) == PixelClass::logical ? "2" : "256";
   // What lies between the end of a row and the next may be any code.
   tables_ += "  LOCAL " + type + " " + name + "[256];\n";
-  const std::string each = loop("i", (256 + items_ - 1) / items_) + "{\n    const int code = i * " +
-                           std::to_string(items_) + " + ITEM;\n    if (code < " + codes + ") " +
-                           name + "[code] = ";
+  const std::string each = to_.loop("i", (256 + items_ - 1) / items_) +
+                           "{\n    const int code = i * " + std::to_string(items_) +
+                           " + ITEM;\n    if (code < " + codes + ") " + name + "[code] = ";
   if (points_) {
-    tables_ += each + code_value(n, source) + ";\n  }\n  BARRIER;\n";
+    tables_ += each + code_value(to_, n, source) + ";\n  }\n  BARRIER;\n";
     return name;
   }
   const auto memory = [&] {
     return to_.scratch(name, type, [](const LaunchContext&) { return std::int64_t{1024}; });
   };
-  const std::string entry = code_value(n, source);
+  const std::string entry = code_value(to_, n, source);
   const int items = to_.cls(source) == PixelClass::logical ? 2 : 256;
   to_.kernel("make_" + name, items,
              "  const int code = ITEM;\n  " + memory() + "[code] = " + entry + ";\n",
@@ -294,16 +258,19 @@ void BlockWriter::point_centre(int n, const std::string& name) {
     ahead_ = points_;
     const std::string from = centre(*source);
     ahead_ = false;
-    row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_) + "];\n" +
-                 for_each_pixel(name + "[k] = " + table(n, *source) + "[" + from + "[k]];");
-    return;
+    return add(name,
+               row_of_pixels(to_, name, node.cls, px_, table(n, *source) + "[" + from + "[k]]"));
   }
   for (const Operand& image : pixel_images(node)) centre(image);
   const std::string value = point_value(
       to_, n, [&](const Operand& image) { return centre(image) + "[k]"; }, quotients_);
-  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_) + "];\n" +
-               for_each_pixel((names_place(node) ? "const int x = x0 + i;\n      " : "") + name +
-                              "[k] = " + value + ";");
+  add(name, row_of_pixels(to_, name, node.cls, px_, value, names_place(node)));
+}
+
+void BlockWriter::add(const std::string& name, const Row& row) {
+  made_.insert(name);
+  row_text_ += row.text;
+  if (!row.words.empty()) in_words_[name] = row.words;
 }
 
 void BlockWriter::reaches(const Footprint& f) {
@@ -312,9 +279,9 @@ void BlockWriter::reaches(const Footprint& f) {
             std::max(reach_.up, f.up), std::max(reach_.down, f.down)};
 }
 
-BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint& f, Border border,
-                                        const std::string& type, const std::string& outside,
-                                        const std::string& own) {
+Window BlockWriter::window(const Operand& operand, const Footprint& f, Border border,
+                           const std::string& type, const std::string& outside,
+                           const std::string& own) {
   const std::string name = "w_" + own, edge = own + "_edge";
   if (plan_.in_groups(operand)) {
     return window_of_points(operand, f, border, type, outside, name);
@@ -343,7 +310,7 @@ BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint&
   text_ += "  " + type + " " + name + "[" + count + "];\n  if (interior) {\n    " + type_of(cls) +
            " " + raw + "[" + count + "];\n    GLOBAL const " + type_of(cls) + "* " + row + " = " +
            to_.plane(operand).row("(y0 - " + number(f.up) + ")") + " + x0 - " + number(w.first) +
-           ";\n" + loop("r", w.rows) + "{\n" +
+           ";\n" + to_.loop("r", w.rows) + "{\n" +
            // One load for several columns, though it reads a few that nobody needs.
            wide_load(cls, row, to, 0, w.first, left > 1 ? beside : 4, "      ") +
            // The block's own pixels are aligned more widely than the window's first.
@@ -351,17 +318,13 @@ BlockWriter::Window BlockWriter::window(const Operand& operand, const Footprint&
                      "(" + to + " + " + number(w.first) + ")", 0, centre, widest, "      ") +
            wide_load(cls, row, to, w.first + centre, w.width - w.first - centre, beside, "      ") +
            "      " + row + " += " + to_.plane(operand).stride + ";\n    }\n" +
-           loop("k", w.rows * w.width) + name + "[k] = (" + type + ")" + raw +
-           "[k];\n  } else {\n" + loop("r", w.rows) + "{\n" + loop("i", px_ + f.left + f.right) +
-           "        " + name + "[r * " + width + " + " + number(w.first - left) +
+           to_.loop("k", w.rows * w.width) + name + "[k] = (" + type + ")" + raw +
+           "[k];\n  } else {\n" + to_.loop("r", w.rows) + "{\n" +
+           to_.loop("i", px_ + f.left + f.right) + "        " + name + "[r * " + width + " + " +
+           number(w.first - left) +
            " + i] = " + to_.call(edge, "x0 + i - " + number(f.left), "y0 + r - " + number(f.up)) +
            ";\n  }\n  }\n";
   return w;
-}
-
-std::string BlockWriter::place_in(const Window& w, int dx, int dy, int up) {
-  return "(r + " + std::to_string(up + dy) + ") * " + std::to_string(w.width) + " + " +
-         std::to_string(w.first + dx) + " + i";
 }
 
 }  // namespace impipe::jit

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/jit/block/row.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/plan/kernel_plan.hpp"
 #include "backends/jit/text/builder.hpp"
@@ -49,17 +50,30 @@ class BlockWriter {
   // The row pass of separable node n as floats.
   std::string row_pass(int n, const std::string& name);
 
-  // The array NAME [count] of one row in class `cls`, of the floats `value` of k; bytes as words
-  // too.
-  void pixels_of_floats(const std::string& name, PixelClass cls, int count,
-                        const std::string& value);
-
   // The kernel, with the block in `array` stored to `plane`, by launches for which `wanted` holds.
   void kernel(const std::string& name, const std::string& array, const PlaneText& plane,
               PixelClass cls, std::function<Size(const LaunchContext&)> size,
               const std::string& height, LaunchTest wanted = nullptr);
 
- protected:
+  // The row NAME of an operand, which is made so.
+  void add(const std::string& name, const Row& row);
+
+  // The block's rows r, which start at x0, y0: made by row_text_ and stored from `array`.
+  std::string rows_text(const std::string& array, const PlaneText& plane, PixelClass cls,
+                        const std::string& height) const;
+
+  // What the groups make in local memory before their rows.
+  const std::string& tables() const { return tables_; }
+
+  // Text by which groups of `items` make the tile of what points make, the local array `name` of
+  // elements of `type`. root: the node of the kernel. outside: text of the value that a constant
+  // border has.
+  static std::string points_in_tile(Builder& to, const KernelPlan& plan, int root, int items,
+                                    const PointTile& tile, const Operand& operand,
+                                    const std::string& name, const std::string& type, Border border,
+                                    const std::string& outside);
+
+ private:
   // Whether an operand's pixels are read from memory.
   bool is_plane(const Operand& operand) const {
     return operand.external || (operand.index != root_ && plan_.stored(operand.index));
@@ -67,27 +81,9 @@ class BlockWriter {
   // The image of codes that point node n is a function of, code by code.
   std::optional<Operand> tabled(int n) const { return plan_.node(n).codes; }
 
-  // The block's rows r, which start at x0, y0: made by row_text_ and stored from `array`.
-  std::string rows_text(const std::string& array, const PlaneText& plane, PixelClass cls,
-                        const std::string& height) const;
-
-  // A neighbourhood of a block: [rows][width], whose element `first` is the block's first.
-  struct Window {
-    std::string array;
-    int rows = 0, width = 0, first = 0;
-  };
-
-  std::string loop(const std::string& variable, int count) const;
-  // Loops over the pixels k of the block's row r.
-  std::string for_each_pixel(const std::string& step) const;
-  static bool names_place(const Node& node);
-
   void load_centre(const Operand& operand, const std::string& name);
   // The plane's pixels from where node move_ sends them: words at any byte, all rows at once.
   void load_moved(const Operand& operand, const std::string& name);
-
-  // Node n's pixel for the code ITEM of its source.
-  std::string code_value(int n, const Operand& source);
 
   // The table of node n in local memory; returns its name. Groups of points make it themselves and
   // go on from block to block; others copy what a kernel before them has made.
@@ -95,10 +91,6 @@ class BlockWriter {
 
   void point_centre(int n, const std::string& name);
 
-  // The tile in the local array `name`, of elements of `type`. outside: text of the value that a
-  // constant border has.
-  void fill_points(const PointTile& tile, const Operand& operand, const std::string& name,
-                   const std::string& type, Border border, const std::string& outside);
   // Of `row` of a block with its halo, from `left` elements before the block on.
   std::string place_in_tile(const PointTile& tile, int left) const;
   // The pixels of the blocks of a group.
@@ -113,15 +105,7 @@ class BlockWriter {
                           const std::string& type, const std::string& outside,
                           const std::string& name);
 
-  // Text of the place of the pixel in a window, from r, i, c.
-  static std::string place_in(const Window& w, int dx, int dy, int up);
-
-  void weighted(const std::string& name, const Window& w, const Mask& mask,
-                const std::string& weight, PixelClass cls);
-
   void around(int n, const std::string& name);
-
-  void stencil_body(int n, const std::string& name, const Window& w, const Footprint& f);
 
   // Rows, then columns, from one window.
   void both_passes(int n, const Separable& separable, const std::string& name);

@@ -15,10 +15,12 @@
 
 #include <algorithm>
 
-#include "backends/jit/block/block_writer.hpp"
+#include "backends/jit/block/row.hpp"
 #include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/plan/kernel_plan.hpp"
 #include "backends/jit/plan/strip_size.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
 
@@ -28,10 +30,11 @@ namespace {
 constexpr int px = strip_px;
 constexpr int ahead = 3;  // rows that are loaded before they are used
 
-class StripWriter : public BlockWriter {
+class StripWriter {
  public:
   StripWriter(Builder& to, const KernelPlan& plan, int n)
-      : BlockWriter(to, plan, n, {px, 1}, {false, n}),
+      : to_(to),
+        plan_(plan),
         n_(n),
         chain_(plan.form<StripChain>(n)->chain),
         heavy_(std::any_of(chain_.values.begin(), chain_.values.end(),
@@ -45,17 +48,59 @@ class StripWriter : public BlockWriter {
     const std::string name = Builder::name(self), function = "strip_" + name;
     width_ = to_.width(self);
     height_ = to_.height(self);
-    std::string arrays, begin, iteration, end, early, given, passed;
+    std::string arrays, begin, iteration, end, early, parameters, passed;
     for (const StripValue& value : chain_.values) {
       arrays += array(value);
       end += carried(value);
       made_.push_back(make(value));
       if (value.kind != StripValue::Kind::plane) continue;
       early += first_loads(value);
-      given += ", const " + early_type(value) + "* early_" + value.name;
+      parameters += ", const " + early_type(value) + "* early_" + value.name;
       passed += ", early_" + value.name;
     }
-    // Unrolled row by row: no barrier stands in a loop or behind a condition.
+    write_rows(begin, iteration);
+    const StripSize size{.iteration = iteration_rows_,
+                         .around = first_,
+                         .above = above(),
+                         .processors = to_.tuning().processors};
+    const std::string iterations = to_.parameter(
+        ParameterType::int32, name + "_iterations", [self, size](const LaunchContext& at, int) {
+          return static_cast<double>(size.iterations(at.size_of(self)));
+        });
+    to_.function(function, "FUNCTION void " + function +
+                               "(PARAMS, IN_LOCAL float* shared, const int x0, int y0, "
+                               "const int iterations" +
+                               parameters + ", const int edge) {\n" +
+                               text("strip", {{"arrays", arrays},
+                                              {"pixel", type_of(to_.cls(self))},
+                                              {"out_row", to_.plane(self).row("(y0 - $above)")},
+                                              {"pointers", pointers()},
+                                              {"begin", begin},
+                                              {"iteration", iteration},
+                                              {"carried", end}}) +
+                               "}\n");
+    const std::string kernel =
+        text("kernel", {{"entries", number(std::max(1, 256 * table_count_))},
+                        {"across", number(strip_across)},
+                        {"iterations", iterations},
+                        {"sub_groups", number(strip_sub_groups)},
+                        {"strip_rows", "(iterations * $rows - $above)"},
+                        {"early_rows", early},
+                        {"tables", tables_.empty() ? "" : tables_ + "BARRIER;\n"},
+                        {"up", number(chain_.up)},
+                        {"below", number(chain_.down + ahead)},
+                        {"function", function},
+                        {"arguments", passed}});
+    to_.kernel(
+        "store_" + name, strip_items, kernel,
+        [self, size](const LaunchContext& at) { return size.groups(at.size_of(self)); },
+        chain_.dense ? 5 : 4);
+  }
+
+ private:
+  // The rows before the first iteration, and those of one. Unrolled row by row: no barrier stands
+  // in a loop or behind a condition.
+  void write_rows(std::string& begin, std::string& iteration) {
     for (int t = -ahead; t < first_ + iteration_rows_; ++t) {
       std::string& text = t < first_ ? begin : iteration;
       for (const StripValue& value : chain_.values) {
@@ -67,57 +112,19 @@ class StripWriter : public BlockWriter {
         if (t >= 0) text += step(value, t, false);
       }
     }
-    const StripSize size{.iteration = iteration_rows_,
-                         .around = first_,
-                         .above = heavy_ ? first_ : 0,
-                         .processors = to_.tuning().processors};
-    const std::string iterations = to_.parameter(
-        ParameterType::int32, name + "_iterations", [self, size](const LaunchContext& at, int) {
-          return static_cast<double>(size.iterations(at.size_of(self)));
-        });
-    const std::string rows =
-        "(iterations * " + number(iteration_rows_) + " - " + number(size.above) + ")";
-    to_.function(
-        function,
-        "FUNCTION void " + function +
-            "(PARAMS, IN_LOCAL float* shared, const int x0, int y0, "
-            "const int iterations" +
-            given + ", const int edge) {\n" + arrays + begun() + begin +
-            (heavy_ ? "  y0 -= " + number(first_) + ";\n" : "") +
-            "#pragma unroll 1\n  for (int iteration = 0; iteration < iterations; ++iteration) {\n" +
-            iteration + end + "  y0 += " + number(iteration_rows_) + ";\n  }\n}\n");
-    const auto call = [&](const char* edge) {
-      return function + "(ARGS, shared, x0, y0, iterations" + passed + ", " + edge + ");\n";
-    };
-    // By all work-items of a sub-group together: the compiler knows then that they stay together.
-    const std::string text =
-        "  LOCAL float shared[" + number(std::max(1, 256 * table_count_)) +
-        "];\n  const int x0 = GROUP_X * " + number(strip_across) +
-        " + ITEM % 32 * 4, iterations = " + iterations + ";\n  const int y0 = (GROUP_Y * " +
-        number(strip_sub_groups) + " + ITEM / 32) * " + rows + ";\n" + early + tables_ +
-        (tables_.empty() ? "" : "  BARRIER;\n") +
-        "  if (all_of_sub_group(GROUP_X > 0 && GROUP_X + 1 < GROUPS_X && y0 >= " +
-        number(chain_.up) + " && y0 + " + rows + " + " + number(chain_.down + ahead) +
-        " <= " + height_ + ")) {\n    " + call("0") + "  } else {\n    " + call("1") + "  }\n";
-    to_.kernel(
-        "store_" + name, strip_items, text,
-        [self, size](const LaunchContext& at) { return size.groups(at.size_of(self)); },
-        chain_.dense ? 5 : 4);
   }
 
- private:
-  // Where the strip's rows are read and written, and whether the work-item's pixels are.
-  std::string begun() {
-    const Operand self{false, n_};
-    std::string text =
-        "  const int sub_item = ITEM % 32;\n  const int stores = edge ? x0 < " + width_ +
-        " && (sub_item > 0 || GROUP_X == 0) && (sub_item < 31 || GROUP_X + 1 == GROUPS_X)\n" +
-        "                          : sub_item > 0 && sub_item < 31;\n  GLOBAL " +
-        type_of(to_.cls(self)) +
-        "* to = " + to_.plane(self).row("(y0 - " + number(heavy_ ? first_ : 0) + ")") + " + x0;\n";
+  std::string text(std::string_view name, Replacements own = {}) const {
+    return words_.filled(part(kernels::strip, name), own);
+  }
+  int above() const { return heavy_ ? first_ : 0; }
+
+  // Where the next rows of planes are read.
+  std::string pointers() {
+    std::string text;
     for (const StripValue& value : chain_.values) {
       if (value.kind != StripValue::Kind::plane) continue;
-      text += "  GLOBAL const " + type_of(to_.cls(value.operand)) + "* " + value.name + "_next = " +
+      text += "GLOBAL const " + type_of(to_.cls(value.operand)) + "* " + value.name + "_next = " +
               to_.plane(value.operand)
                   .row("(y0 + " + number(early_rows(value) - early_up(value)) + ")") +
               " + x0;\n";
@@ -143,7 +150,7 @@ class StripWriter : public BlockWriter {
   std::string started(const StripValue& value) const {
     std::string text;
     const auto zero = [&](const std::string& name, int count) {
-      text += loop("k", count) + name + "[k] = 0;\n";
+      text += to_.loop("k", count) + name + "[k] = 0;\n";
     };
     zero(value.name, before(value) * px);
     if (value.sums) zero(value.name + "_sums", begun_rows(value) * px);
@@ -152,13 +159,13 @@ class StripWriter : public BlockWriter {
     const int from = before(value) - ahead;
     if (has_words(value)) {
       zero(value.name + "_words", from);
-      return text + loop("k", ahead) + value.name + "_words[k + " + number(from) + "] = early_" +
-             value.name + "[k];\n" + loop("k", ahead * px) + value.name + "[k + " +
-             number(from * px) + "] = (" + type(value) + ")BYTE_OF(early_" + value.name +
+      return text + to_.loop("k", ahead) + value.name + "_words[k + " + number(from) +
+             "] = early_" + value.name + "[k];\n" + to_.loop("k", ahead * px) + value.name +
+             "[k + " + number(from * px) + "] = (" + type(value) + ")BYTE_OF(early_" + value.name +
              "[k / 4], k % 4);\n";
     }
-    return text + loop("k", ahead * px) + value.name + "[k + " + number(from * px) + "] = early_" +
-           value.name + "[k];\n";
+    return text + to_.loop("k", ahead * px) + value.name + "[k + " + number(from * px) +
+           "] = early_" + value.name + "[k];\n";
   }
 
   // Rows of a value that are made before the first iteration.
@@ -171,11 +178,11 @@ class StripWriter : public BlockWriter {
   std::string carried(const StripValue& value) const {
     std::string text;
     const auto carry = [&](const std::string& name, int width) {
-      text += loop("k", before(value) * width) + name + "[k] = " + name + "[k + " +
+      text += to_.loop("k", before(value) * width) + name + "[k] = " + name + "[k + " +
               number(iteration_rows_ * width) + "];\n";
     };
     if (value.sums) {
-      text += loop("k", begun_rows(value) * px) + value.name + "_sums[k] = " + value.name +
+      text += to_.loop("k", begun_rows(value) * px) + value.name + "_sums[k] = " + value.name +
               "_sums[k + " + number(iteration_rows_ * px) + "];\n";
     }
     if (before(value) == 0) return text;
@@ -202,7 +209,7 @@ class StripWriter : public BlockWriter {
     return f.left + px + f.right;
   }
   bool is_table(const StripValue& value) const {
-    return value.kind == StripValue::Kind::point && tabled(value.node).has_value();
+    return value.kind == StripValue::Kind::point && plan_.node(value.node).codes.has_value();
   }
   std::string type(const StripValue& value) const {
     if (value.kind == StripValue::Kind::rows || is_table(value)) return "float";
@@ -260,22 +267,23 @@ class StripWriter : public BlockWriter {
     return text;
   }
 
-  // A row of a plane. Sub-groups that lie inside with all they read go from row to row.
+  // A row of a plane.
   std::string load(const StripValue& value) {
-    const std::string next = value.name + "_next", early = "early_" + value.name;
     const std::string words = has_words(value) ? value.name + "_words" : value.name;
-    std::string text;
-    if (!heavy_ && row_ + value.need.up < early_rows(value)) {
-      text = has_words(value) ? "      " + words + "[j] = " + early + "[j];\n"
-                              : loop("k", px) + words + "[j * 4 + k] = " + early + "[j * 4 + k];\n";
-    } else {
-      text = "      GLOBAL const " + type_of(to_.cls(value.operand)) + "* const from = edge ? " +
-             inside(value) + " : " + next + ";\n      " + next +
-             " += " + to_.plane(value.operand).stride + ";\n" + loaded(value, words);
-    }
-    if (!has_words(value)) return text;
-    return text + loop("k", px) + value.name + "[j * 4 + k] = (" + type(value) + ")BYTE_OF(" +
-           words + "[j], k);\n";
+    const bool early = !heavy_ && row_ + value.need.up < early_rows(value);
+    const std::string from = "early_" + value.name;
+    const std::string kept =
+        has_words(value) ? words + "[j] = " + from + "[j];\n"
+                         : to_.loop("k", px) + words + "[j * 4 + k] = " + from + "[j * 4 + k];\n";
+    return text("load", {{"early", early ? "1" : "0"},
+                         {"loaded", early ? kept : loaded(value, words)},
+                         {"pixel", type_of(to_.cls(value.operand))},
+                         {"inside", inside(value)},
+                         {"next_row", value.name + "_next"},
+                         {"stride", to_.plane(value.operand).stride},
+                         {"has_words", has_words(value) ? "1" : "0"},
+                         {"name", value.name},
+                         {"words", words}});
   }
 
   std::string make(const StripValue& value) {
@@ -293,28 +301,30 @@ class StripWriter : public BlockWriter {
 
   std::string make_point(const StripValue& value) {
     const Node& node = to_.node(value.node);
-    if (const std::optional<Operand> source = tabled(value.node)) {
+    if (const std::optional<Operand> source = plan_.node(value.node).codes) {
       // The plane that the codes come from is the first value of that name.
       const std::string name = "a_" + Builder::name(*source);
       const auto from = std::find_if(chain_.values.begin(), chain_.values.end(),
                                      [&](const StripValue& v) { return v.name == name; });
-      return for_each_pixel(value.name + "[j * 4 + k] = OF_BYTE(shared + " +
-                            table_of(value.node, *source) + ", " + from->name + "_words[row + " +
-                            number(from->need.up) + "], k);");
+      return for_each_pixel(to_, px,
+                            value.name + "[j * 4 + k] = OF_BYTE(shared + " +
+                                table_of(value.node, *source) + ", " + from->name +
+                                "_words[row + " + number(from->need.up) + "], k);");
     }
     const std::string text = point_value(to_, value.node, [&](const Operand& image) {
       const auto it = std::find(node.images.begin(), node.images.end(), image);
       return pixel(chain_.values[static_cast<std::size_t>(
           value.from[static_cast<std::size_t>(it - node.images.begin())])]);
     });
-    return for_each_pixel((names_place(node) ? "const int x = x0 + i;\n      " : "") + value.name +
-                          "[j * 4 + k] = " + text + ";");
+    return for_each_pixel(to_, px,
+                          (names_place(node) ? "const int x = x0 + i;\n      " : "") + value.name +
+                              "[j * 4 + k] = " + text + ";");
   }
 
   // Each group makes its own table of what a code becomes.
   std::string table_of(int n, const Operand& source) {
     const int codes = to_.cls(source) == PixelClass::logical ? 2 : 256;
-    const std::string entry = code_value(n, source);
+    const std::string entry = code_value(to_, n, source);
     const std::string first = number(256 * table_count_++);
     tables_ += "  for (int code = ITEM; code < " + number(codes) +
                "; code += " + number(strip_items) + ") shared[" + first + " + code] = " + entry +
@@ -327,34 +337,32 @@ class StripWriter : public BlockWriter {
     const StripValue& from = chain_.values[static_cast<std::size_t>(value.from[0])];
     const Footprint& f = value.reach;
     if (value.sums) {
-      pixels_of_floats("made", node.cls, px, value.name + "_sums[j * 4 + k]");
-      return std::exchange(row_text_, {}) + loop("k", px) + value.name + "[j * 4 + k] = made[k];\n";
+      return row_of_floats(to_, "made", node.cls, px, value.name + "_sums[j * 4 + k]").text +
+             to_.loop("k", px) + value.name + "[j * 4 + k] = made[k];\n";
     }
     Window w{"window", f.up + 1 + f.down, width_of(from), f.left};
-    const std::string wide = number(w.width);
-    std::string text = "      float window[" + number(w.rows * w.width) + "];\n" +
-                       loop("k", w.rows * w.width) + "window[k] = " + from.name + "_wide[(row + " +
-                       number(from.need.up - f.up) + ") * " + wide +
-                       " + k];\n      const int r = 0;\n";
+    Row row;
     if (value.kind == StripValue::Kind::stencil) {
       const Stencil& stencil = *as<Stencil>(node);
-      if (stencil.body == nullptr && stencil.expression == nullptr) {
-        weighted("made", w, stencil.taps, weights_of(value), node.cls);
-      } else {
-        stencil_body(value.node, "made", w, f);
-      }
+      const bool sums = stencil.body == nullptr && stencil.expression == nullptr;
+      row = sums ? weighted_row(to_, "made", px, w, stencil.taps, weights_of(value), node.cls)
+                 : body_row(to_, "made", px, w, value.node);
     } else {
       const Separable& separable = *as<Separable>(node);
       const int count = separable.row.count();
       const bool rows = value.kind == StripValue::Kind::rows;
-      const PixelClass cls = rows ? PixelClass::single : node.cls;
-      weighted("made", w, rows ? separable.row : separable.column,
-               rows ? weights(to_, value.node, "row_weights", 0, count)
-                    : weights(to_, value.node, "column_weights", count, separable.column.count()),
-               cls);
+      row = weighted_row(
+          to_, "made", px, w, rows ? separable.row : separable.column,
+          rows ? weights(to_, value.node, "row_weights", 0, count)
+               : weights(to_, value.node, "column_weights", count, separable.column.count()),
+          rows ? PixelClass::single : node.cls);
     }
-    text += std::exchange(row_text_, {}) + loop("k", px) + value.name + "[j * 4 + k] = made[k];\n";
-    return text;
+    return text("window", {{"window_count", number(w.rows * w.width)},
+                           {"window_wide", number(w.width)},
+                           {"rows_wide", from.name + "_wide"},
+                           {"from_row", number(from.need.up - f.up)},
+                           {"made", row.text},
+                           {"name", value.name}});
   }
 
   std::string weights_of(const StripValue& value) {
@@ -379,84 +387,65 @@ class StripWriter : public BlockWriter {
       const bool first = y - mask.origin_y == -sums.reach.up;
       if (at < 0 || (terms.empty() && !first)) continue;
       const std::string place = sums.name + "_sums[" + number(at * px) + " + i]";
-      text += loop("i", px) + "{\n        float sum = " + (first ? "0.0f" : place) + ";\n" + terms +
-              "        " + place + " = sum;\n      }\n";
+      text += to_.loop("i", px) + "{\n        float sum = " + (first ? "0.0f" : place) + ";\n" +
+              terms + "        " + place + " = sum;\n      }\n";
     }
     return text;
   }
 
   // After a row is made: it is stored, or made wide for the neighbourhood that reads it.
   std::string extended(const StripValue& value) {
-    std::string text;
-    if (value.node == n_ && value.kind != StripValue::Kind::rows) text += store(value);
-    if (value.reader < 0) return text;
+    const bool stored = value.node == n_ && value.kind != StripValue::Kind::rows;
+    const std::string out = stored ? store(value) : "";
+    if (value.reader < 0) return out;
     const StripValue& reader = reader_of(value);
     const Footprint& f = reader.reach;
     const int wide = width_of(value);
-    const std::string w = number(wide), row = value.name + "_wide";
+    const auto flag = [](bool is) { return is ? "1" : "0"; };
     const bool constant = reader.border == Border::constant;
     const std::string outside = outside_value(to_, reader.node, reader.border);
-    text += "      float wide[" + w + "];\n" + loop("k", px) + "wide[" + number(f.left) +
-            " + k] = (float)" + value.name + "[j * 4 + k];\n";
-    if (f.left > 0 || f.right > 0) {
-      const std::string exchange = "      exchange_columns(wide, " + number(f.left) + ", " +
-                                   number(f.right) + ");\n      if (edge) {\n";
-      if (constant) {
-        // What stands outside the image goes to the neighbours with the others' pixels.
-        text += "      if (edge) {\n" + loop("k", px) + "if (x0 + k >= " + width_ + ") wide[" +
-                number(f.left) + " + k] = " + outside + ";\n      }\n" + exchange;
-        if (f.left > 0)
-          text += loop("k", f.left) + "if (sub_item == 0) wide[k] = " + outside + ";\n";
-        if (f.right > 0) {
-          text += loop("k", f.right) + "if (sub_item == 31) wide[" + number(f.left + px) +
-                  " + k] = " + outside + ";\n";
-        }
-      } else {
-        text += exchange;
-        if (f.left > 0) {
-          text += loop("k", f.left) + "if (x0 == 0) wide[" + number(f.left - 1) + " - k] = wide[" +
-                  number(f.left) + "];\n";
-        }
-        text += loop("k", wide - 1 - f.left) + "if (x0 + k + 1 >= " + width_ + ") wide[" +
-                number(f.left + 1) + " + k] = wide[" + number(f.left) + " + k];\n";
-      }
-      text += "      }\n";
-    }
-    if ((f.up > 0 || f.down > 0) && (constant || !value.pure)) {
-      if (constant) {
-        text += "      if (edge && (" + std::string(heavy_ || row_ < 0 ? "y < 0 || " : "") +
-                "y >= " + height_ + ")) {\n" + loop("k", wide) + "wide[k] = " + outside +
-                ";\n      }\n";
-      } else if (f.down > 0) {
-        text += "      if (edge && y >= " + height_ + " && j > 0) {\n" + loop("k", wide) +
-                "wide[k] = " + row + "[(j - 1) * " + w + " + k];\n      }\n";
-      }
-    }
-    if (reader.sums) return text + added(reader);
-    text += loop("k", wide) + row + "[j * " + w + " + k] = wide[k];\n";
-    if (!constant && !value.pure && f.up > 0 && (heavy_ || row_ <= 0)) {
-      text += "      if (edge && y == 0) {\n" + loop("above", f.up) + "if (j > above) {\n" +
-              loop("k", wide) + row + "[(j - 1 - above) * " + w +
-              " + k] = wide[k];\n      }\n      }\n";
-    }
-    return text;
+    const bool repeats = !constant && !value.pure;
+    const bool above = repeats && !reader.sums && f.up > 0 && (heavy_ || row_ <= 0);
+    const std::string rows = value.name + "_wide";
+    const std::string kept =
+        reader.sums ? added(reader)
+                    : to_.loop("k", wide) + rows + "[j * " + number(wide) + " + k] = wide[k];\n";
+    return out + text("extend", {{"name", value.name},
+                                 {"wide", number(wide)},
+                                 {"left", number(f.left)},
+                                 {"right", number(f.right)},
+                                 {"reads_left", flag(f.left > 0)},
+                                 {"reads_right", flag(f.right > 0)},
+                                 {"beside", flag(f.left > 0 || f.right > 0)},
+                                 {"end", number(f.left + px)},
+                                 {"last", number(f.left - 1)},
+                                 {"next", number(f.left + 1)},
+                                 {"after", number(wide - 1 - f.left)},
+                                 {"constant", flag(constant)},
+                                 {"outside", outside},
+                                 {"outside_rows", flag(constant && (f.up > 0 || f.down > 0))},
+                                 {"outside_row",
+                                  heavy_ || row_ < 0 ? "y < 0 || y >= $height" : "y >= $height"},
+                                 {"repeats_below", flag(repeats && f.down > 0)},
+                                 {"repeats_above", flag(above)},
+                                 {"rows_above", number(f.up)},
+                                 {"rows_wide", rows},
+                                 {"kept", kept}});
   }
 
   std::string store(const StripValue& value) {
     const PixelClass cls = to_.node(n_).cls;
     const int bytes = px * bytes_of(cls);
-    const std::string text =
-        "      uint words[" + number(bytes / 4) + "];\n" +
-        packed_words(cls, "words", value.name + "[j * 4 + ", bytes / 4, "      ");
-    // Rows are padded: four pixels can always be written where one is.
-    return text + "      store_" + number(bytes) + "_bytes_if(stores && " +
-           (heavy_
-                ? "iteration * " + number(iteration_rows_) + " + row >= " + number(first_) + " && "
-                : "") +
-           "(!edge || y < " + height_ +
-           "), (GLOBAL uchar*)to, words);\n      to += " + to_.plane({false, n_}).stride + ";\n";
+    return text("store",
+                {{"out_words", number(bytes / 4)},
+                 {"packed", packed_words(cls, "words", value.name + "[j * 4 + ", bytes / 4, "")},
+                 {"store_if", "store_" + number(bytes) + "_bytes_if"},
+                 {"own_rows", heavy_ ? "iteration * $rows + row >= $above && " : ""},
+                 {"stride", to_.plane({false, n_}).stride}});
   }
 
+  Builder& to_;
+  const KernelPlan& plan_;
   int n_;
   const Chain& chain_;
   // Its iterations make the rows above the strip too, as if they were the strip's.
@@ -466,7 +455,16 @@ class StripWriter : public BlockWriter {
   int row_ = 0;                    // of the strip: what is being written
   std::vector<std::string> made_;  // a text a value
   std::string width_, height_;
+  std::string tables_;  // in local memory
   int table_count_ = 0;
+  const Substitutions words_{{
+      {"width", [this] { return width_; }},
+      {"height", [this] { return height_; }},
+      {"unroll", [this] { return to_.unroll(); }},
+      {"rows", [this] { return number(iteration_rows_); }},
+      {"above", [this] { return number(above()); }},
+      {"sums", [this] { return std::string(heavy_ ? "1" : "0"); }},
+  }};
 };
 
 }  // namespace

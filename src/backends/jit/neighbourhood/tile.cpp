@@ -6,12 +6,12 @@
 #include "backends/jit/neighbourhood/tile.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 #include "backends/jit/block/block_writer.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
 
@@ -26,38 +26,40 @@ constexpr int max_ahead = 36;
 
 int multiple_of_4(int n) { return (n + 3) / 4 * 4; }
 
-class TileWriter : public BlockWriter {
+class TileWriter {
  public:
   TileWriter(Builder& to, const KernelPlan& plan, int n, const TwoPasses& two)
-      : BlockWriter(to, plan, n, {two.size.row_px, 1}, {false, two.inner}),
+      : to_(to),
+        plan_(plan),
         n_(n),
         inner_(two.inner),
         size_(two.size),
-        passes_(*Passes::of(to.node(two.inner))) {}
+        passes_(*Passes::of(to.node(two.inner))),
+        image_(to.node(inner_).images[0]),
+        own_(Builder::name({false, inner_})),
+        window_{"w_" + own_, 1, 0, multiple_of_4(passes_.row.footprint().left)} {
+    window_.width = window_.first + size_.row_px + multiple_of_4(passes_.row.footprint().right);
+  }
 
   void write() {
-    const std::string rows = row_phase();
-    px_ = size_.px;
-    py_ = size_.py;
-    const std::string columns = column_phase();
+    const std::string rows = row_pass(), columns = column_pass();
     const Operand self{false, n_};
-    const std::string array = centre(self);
-    const std::string height = to_.height(self), width = to_.width(self);
-    const std::string text =
-        "  LOCAL float4 tile4[" + number(size_.rows * row_values() / 4) +
-        "];\n  IN_LOCAL float* const tile = (IN_LOCAL float*)tile4;\n" + tables_ +
-        "  const int tile_x = GROUP_X * " + number(size_.width()) + ", tile_y = GROUP_Y * " +
-        number(size_.height()) + ";\n" + rows + "  BARRIER;\n" +
-        "  const int x0 = tile_x + ITEM % " + number(size_.across) + " * " + number(px_) +
-        ", first_row = ITEM / " + number(size_.across) + " * " + number(py_) +
-        ";\n  const int y0 = tile_y + first_row;\n  if (x0 >= " + width + " || y0 >= " + height +
-        ") return;\n  const int whole = x0 + " + number(px_) + " <= " + width + ";\n" + columns +
-        rows_text(array, to_.plane(self), to_.node(n_).cls, height);
+    BlockWriter block(to_, plan_, n_, {.px = size_.px, .py = size_.py}, {false, inner_});
+    block.add("b_" + own_, row_of_floats(to_, "b_" + own_, inner().cls, size_.px,
+                                         "made_" + own_ + "[r * " + number(size_.px) + " + k]"));
+    const std::string array = block.centre(self), height = to_.height(self);
+    const std::string stored = block.rows_text(array, to_.plane(self), to_.node(n_).cls, height);
     const TileSize size = size_;
     const bool short_sums = passes_.sums && passes_.column.height <= short_column &&
                             to_.dialect() != Dialect::opencl_nvidia;
     to_.kernel(
-        "store_" + Builder::name(self), tile_items, text,
+        "store_" + Builder::name(self), tile_items,
+        text("kernel", {{"tables", points_ + block.tables()},
+                        {"row_pass", rows},
+                        {"columns", columns},
+                        {"to_width", to_.width(self)},
+                        {"to_height", height},
+                        {"stored", stored}}),
         [self, size](const LaunchContext& at) {
           const Size s = at.size_of(self);
           return LaunchShape{{(s.width + size.width() - 1) / size.width(),
@@ -68,246 +70,242 @@ class TileWriter : public BlockWriter {
   }
 
  private:
-  int row_values() const { return size_.width(); }
-  std::string own() const { return Builder::name({false, inner_}); }
+  std::string text(std::string_view name, Replacements own = {}) const {
+    return words_.filled(part(kernels::tile, name), own);
+  }
   const Node& inner() const { return to_.node(inner_); }
   bool largest() const { return as<Extremum>(inner())->largest; }
-  std::string better() const { return largest() ? "fmax" : "fmin"; }
-  std::string nothing() const { return largest() ? "-INFINITY" : "INFINITY"; }
+  Footprint reach() const { return passes_.row.footprint(); }
+  int items_a_row() const { return size_.width() / size_.row_px; }
+  int rows_at_once() const { return tile_items / items_a_row(); }
 
   // What stands outside the image, where that is a constant.
-  std::string outside() {
-    return passes_.sums ? outside_value(to_, inner_, passes_.border) : nothing();
+  std::string outside() const {
+    if (passes_.sums) return outside_value(to_, inner_, passes_.border);
+    return largest() ? "-INFINITY" : "INFINITY";
   }
   bool constant_outside() const {
     return passes_.border == Border::constant || passes_.border == Border::absent;
   }
+  // The widest loads of rows of windows.
+  int alignment() const {
+    const int bytes = bytes_of(to_.cls(image_));
+    return std::gcd(to_.tuning().load_bytes, std::gcd(window_.first * bytes, size_.row_px * bytes));
+  }
 
-  // The window of a row, from `image`.
-  std::string row_window(const Operand& image, const Window& w, const std::string& edge) {
-    if (plan_.in_groups(image)) return row_of_points(image, w);
-    const Footprint f = passes_.row.footprint();
-    const std::string raw = "raw_" + Builder::name(image);
-    const PixelClass cls = to_.cls(image);
-    const int bytes = bytes_of(cls);
-    const int aligned = std::gcd(to_.tuning().load_bytes, std::gcd(w.first * bytes, px_ * bytes));
-    return "      if (x0 >= " + number(w.first) + " && x0 + " + number(px_ + f.right) +
-           " <= " + to_.width(image) + ") {\n      " + type_of(cls) + " " + raw + "[" +
-           number(w.width) + "];\n      GLOBAL const " + type_of(cls) + "* const from_" + raw +
-           " = " + to_.plane(image).row("y") + " + x0 - " + number(w.first) + ";\n" +
-           wide_load(cls, "from_" + raw, raw, 0, w.width, aligned, "      ") + loop("k", w.width) +
-           w.array + "[k] = (float)" + raw + "[k];\n      } else {\n" +
-           loop("i", px_ + f.left + f.right) + w.array + "[" + number(w.first - f.left) +
-           " + i] = " + to_.call(edge, "x0 + i - " + number(f.left), "y") + ";\n      }\n";
+  std::string row_pass() {
+    const bool points = plan_.in_groups(image_);
+    to_.width(image_), to_.height(image_);
+    const std::string edge = own_ + "_row_edge";
+    if (!points) {
+      write_border(to_, edge, "float", to_.value(image_, "x", "y"), passes_.border, outside(),
+                   to_.width(image_), to_.height(image_), true, false);
+    }
+    const std::string window = points ? row_of_points() : row_window(edge), pass = this->pass();
+    const std::string rows = text("any_rows", {{"window", window}, {"pass", pass}});
+    const int ahead = points ? 0 : rows_ahead();
+    return ahead < 2 ? rows : rows_inside(ahead, rows, pass);
+  }
+
+  // The window of a row, from the image.
+  std::string row_window(const std::string& edge) {
+    const std::string raw = "raw_" + Builder::name(image_);
+    return text("window", {{"plane", Builder::name(image_)},
+                           {"row_from", to_.plane(image_).row("y")},
+                           {"load", wide_load(to_.cls(image_), "from_" + raw, raw, 0, window_.width,
+                                              alignment(), "")},
+                           {"reach", number(size_.row_px + reach().left + reach().right)},
+                           {"margin", number(window_.first - reach().left)},
+                           {"edge", to_.call(edge, "x0 + i - " + number(reach().left), "y")}});
   }
 
   // The same where points make the pixels: of row j of a tile of theirs.
-  std::string row_of_points(const Operand& image, const Window& w) {
-    const PointTile tile = point_tile(to_.context(), image, size_, passes_);
-    const std::string points = "points_" + own();
-    items_ = tile_items;
+  std::string row_of_points() {
+    const PointTile tile = point_tile(to_.context(), image_, size_, passes_);
     const bool whole = tile.bytes < 4;
-    fill_points(tile, image, points, whole ? type_of(to_.cls(image)) : "float", passes_.border,
-                whole ? "0" : outside());
-    const int items_a_row = size_.width() / px_;
-    std::string text = loop("q", w.width / 4) + "{\n        const " + vector_type(tile, "float") +
-                       " v = " + points + "[j * " + number(tile.width / 4) + " + ITEM % " +
-                       number(items_a_row) + " * " + number(px_ / 4) + " + " +
-                       number((tile.halo - w.first) / 4) + " + q];\n";
+    points_ = BlockWriter::points_in_tile(
+        to_, plan_, inner_, tile_items, tile, image_, "points_" + own_,
+        whole ? type_of(to_.cls(image_)) : "float", passes_.border, whole ? "0" : outside());
+    std::string elements;
     for (int k = 0; k < 4; ++k) {
-      text += "        " + w.array + "[4 * q + " + number(k) + "] = (float)" +
-              element_of(tile, "v", k) + ";\n";
+      elements += window_.array + "[4 * q + " + number(k) + "] = (float)" +
+                  element_of(tile, "v", k) + ";\n";
     }
-    text += "      }\n";
-    if (!whole || !constant_outside()) return text;
     // Whole numbers can't say what stands outside.
-    const Footprint f = passes_.row.footprint();
-    const std::string first = "x0 - " + number(w.first);
-    const std::string end = to_.width(image);
-    return text + "      if (x0 < " + number(f.left) + " || x0 + " + number(px_ + f.right) + " > " +
-           to_.width(image) + ") {\n" + loop("k", w.width) + "if (" + first + " + k < 0 || " +
-           first + " + k >= " + end + ") " + w.array + "[k] = " + outside() + ";\n      }\n";
+    return text("points", {{"quads", number(window_.width / 4)},
+                           {"vector", vector_type(tile, "float")},
+                           {"points_across", number(tile.width / 4)},
+                           {"row_quads", number(size_.row_px / 4)},
+                           {"shift", number((tile.halo - window_.first) / 4)},
+                           {"elements", elements},
+                           {"fixed", whole && constant_outside() ? "1" : "0"},
+                           {"left", number(reach().left)}});
   }
 
-  // The row pass of the tile's rows into local memory.
-  std::string row_phase() {
-    const Operand image = inner().images[0];
-    const Footprint f = passes_.row.footprint();
-    const std::string width = to_.width(image), height = to_.height(image);
-    const std::string edge = own() + "_row_edge";
-    if (!plan_.in_groups(image)) {
-      write_border(to_, edge, "float", to_.value(image, "x", "y"), passes_.border, outside(), width,
-                   height, true, false);
-    }
-    const int values = px_;
-    Window w{"w_" + own(), 1, 0, multiple_of_4(f.left)};
-    w.width = w.first + values + multiple_of_4(f.right);
-    const std::string declared = "      float " + w.array + "[" + number(w.width) + "];\n";
-    const std::string window = declared + row_window(image, w, edge);
-    std::string pass;
+  std::string pass() {
+    const int px = size_.row_px;
+    std::string made, stores;
     if (passes_.sums) {
-      weighted("made", w, passes_.row, weights(to_, inner_, "row_weights", 0, passes_.row.count()),
-               PixelClass::single);
-      pass = "      const int r = 0;\n" + std::exchange(row_text_, {});
+      const std::string weight = weights(to_, inner_, "row_weights", 0, passes_.row.count());
+      made = "const int r = 0;\n" +
+             weighted_row(to_, "made", px, window_, passes_.row, weight, PixelClass::single).text;
     } else {
-      pass =
-          "      float made[" + number(values) + "];\n" +
-          folds(w.array, w.width, w.first - f.left, 1, passes_.row.width, values, "made", "row_");
+      made = "float made[" + number(px) + "];\n" +
+             folds(window_.array, window_.width, window_.first - reach().left, 1, passes_.row.width,
+                   px, "made", "row_");
     }
-    const int items_a_row = row_values() / values;
-    std::string to_tile = "float4* const to = tile4 + (j * " + number(row_values()) + " + ITEM % " +
-                          number(items_a_row) + " * " + number(values) + ") / 4;\n";
-    for (int k = 0; k < values; k += 4) {
-      for (int i = 0; i < 4; ++i) {
-        to_tile +=
-            "      to[" + number(k / 4) + "]." + "xyzw"[i] + " = made[" + number(k + i) + "];\n";
-      }
+    for (int q = 0; q < px / 4; ++q) {
+      stores += four_elements("to[" + number(q) + "]",
+                              [&](int k) { return "made[" + number(4 * q + k) + "]"; });
     }
-    to_tile = "      IN_LOCAL " + to_tile;
-    pass += to_tile;
-    const int up = passes_.column.footprint().up, down = passes_.column.footprint().down;
-    std::string text = std::string(to_.tuning().unroll ? "#pragma unroll 1\n" : "") +
-                       "  for (int j = ITEM / " + number(items_a_row) + "; j < " +
-                       number(size_.rows) + "; j += " + number(tile_items / items_a_row) +
-                       ") {\n    const int x0 = tile_x + ITEM % " + number(items_a_row) + " * " +
-                       number(px_) + ", row_y = tile_y + j - " + number(up) +
-                       ";\n    if (x0 >= " + width + " || row_y >= " + height + " + " +
-                       number(down) + ") continue;\n";
-    if (constant_outside()) {
-      const std::string value = outside();
-      text += "    if (row_y < 0 || row_y >= " + height + ") {\n" + loop("k", values) +
-              "tile[j * " + number(row_values()) + " + ITEM % " + number(items_a_row) + " * " +
-              number(values) + " + k] = " + value +
-              ";\n    } else {\n      const int y = row_y;\n" + window + pass + "    }\n  }\n";
-    } else {
-      text += "    {\n      const int y = " + std::string(name_of(passes_.border)) + "(row_y, " +
-              height + ");\n" + window + pass + "    }\n  }\n";
-    }
-    const std::string inside = rows_inside(image, w, declared, pass);
-    if (inside.empty()) return text;
-    return "  if (tile_x >= " + number(w.first) + " && tile_x + " +
-           number(size_.width() + f.right) + " <= " + width + " && tile_y >= " + number(up) +
-           " && tile_y + " + number(size_.height() + down) + " <= " + height + ") {\n" + inside +
-           "  } else {\n" + text + "  }\n";
+    return text("pass", {{"made", made}, {"stores", stores}});
   }
 
-  // The row pass of a tile that lies inside the image with all it reads: each work-item loads
-  // several rows before it makes the first of them. Empty where registers have no room for that.
-  std::string rows_inside(const Operand& image, const Window& w, const std::string& declared,
-                          const std::string& pass) {
-    if (!to_.tuning().unroll || plan_.in_groups(image)) return "";
-    const PixelClass cls = to_.cls(image);
-    const int values = px_, items_a_row = row_values() / values, step = tile_items / items_a_row;
-    const int iterations = (size_.rows + step - 1) / step;
-    int ahead = std::min(iterations, max_ahead * 4 / (w.width * bytes_of(cls)));
-    if (ahead < 2) return "";
-    const int loops = (iterations + ahead - 1) / ahead;
-    ahead = (iterations + loops - 1) / loops;
-    const int aligned = std::gcd(to_.tuning().load_bytes,
-                                 std::gcd(w.first * bytes_of(cls), values * bytes_of(cls)));
-    const PlaneText plane = to_.plane(image);
+  // Rows that a work-item loads before it makes the first of them, where the tile lies inside the
+  // image with all it reads: those that registers have room for.
+  int rows_ahead() const {
+    if (!to_.tuning().unroll) return 0;
+    const int all = (size_.rows + rows_at_once() - 1) / rows_at_once();
+    const int ahead = std::min(all, max_ahead * 4 / (window_.width * bytes_of(to_.cls(image_))));
+    if (ahead < 2) return 0;
+    const int loops = (all + ahead - 1) / ahead;
+    return (all + loops - 1) / loops;
+  }
+
+  // The row pass of a tile that lies inside the image with all it reads, or of any.
+  std::string rows_inside(int ahead, const std::string& rows, const std::string& pass) {
+    const PixelClass cls = to_.cls(image_);
+    const PlaneText plane = to_.plane(image_);
     // Narrow pixels stay in words until they are used.
-    const int in_word = 4 / bytes_of(cls), words = w.width / in_word;
-    const std::string type = in_word == 1 ? "float" : "uint", element = type_of(cls);
-    const std::string ahead_of_row = "(ahead + u * " + number(words) + ")";
-    const std::string load =
-        in_word == 1 ? wide_load(cls, "from", ahead_of_row, 0, w.width, aligned, "        ")
-                     : word_access(true, "(GLOBAL const uchar*)from", ahead_of_row, 0, 4 * words,
-                                   aligned, aligned, "        ");
-    const std::string value = in_word == 1 ? "ahead[u * " + number(words) + " + k]"
-                                           : "((ahead[u * " + number(words) + " + k / " +
-                                                 number(in_word) + "] >> (" + number(32 / in_word) +
-                                                 " * (k % " + number(in_word) + "))) & " +
-                                                 (in_word == 4 ? "255u" : "65535u") + ")";
-    const std::string rows = number(size_.rows), stride = number(step);
-    return "#pragma unroll 1\n  for (int first = ITEM / " + number(items_a_row) + "; first < " +
-           rows + "; first += " + number(step * ahead) +
-           ") {\n    const int x0 = tile_x + ITEM % " + number(items_a_row) + " * " + number(px_) +
-           ";\n    GLOBAL const " + element + "* from = " +
-           plane.row("(tile_y + first - " + number(passes_.column.footprint().up) + ")") +
-           " + x0 - " + number(w.first) + ";\n    " + type + " ahead[" + number(ahead * words) +
-           "];\n" + loop("u", ahead) + "{\n      if (first + u * " + stride + " < " + rows +
-           ") {\n" + load + "      }\n      from += " + stride + " * " + plane.stride +
-           ";\n    }\n" + loop("u", ahead) + "{\n      const int j = first + u * " + stride +
-           ";\n      if (j < " + rows + ") {\n" + declared + loop("k", w.width) + w.array +
-           "[k] = (float)" + value + ";\n" + pass + "      }\n    }\n  }\n";
+    const int in_word = 4 / bytes_of(cls), words = window_.width / in_word;
+    const std::string row = "(ahead + u * " + number(words) + ")";
+    const std::string word = "ahead[u * " + number(words) + " + k";
+    const std::string pixel = in_word == 1
+                                  ? word + "]"
+                                  : "((" + word + " / " + number(in_word) + "] >> (" +
+                                        number(32 / in_word) + " * (k % " + number(in_word) +
+                                        "))) & " + (in_word == 4 ? "255u" : "65535u") + ")";
+    return text("row_pass",
+                {{"tile_end", number(size_.width() + reach().right)},
+                 {"tile_bottom", number(size_.height() + passes_.column.footprint().down)},
+                 {"rows_a_turn", number(rows_at_once() * ahead)},
+                 {"first_row", plane.row("(tile_y + first - $up)")},
+                 {"stride", plane.stride},
+                 {"word", in_word == 1 ? "float" : "uint"},
+                 {"ahead_words", number(ahead * words)},
+                 {"ahead_rows", number(ahead)},
+                 {"load_ahead", in_word == 1
+                                    ? wide_load(cls, "from", row, 0, window_.width, alignment(), "")
+                                    : word_access(true, "(GLOBAL const uchar*)from", row, 0,
+                                                  4 * words, alignment(), alignment(), "")},
+                 {"ahead_pixel", pixel},
+                 {"pass", pass},
+                 {"any_rows", rows}});
   }
 
   // Extrema of `length` values, `stride` apart, from `first` on of the array: each length from half
   // of itself.
   std::string folds(const std::string& array, int size, int first, int stride, int length,
                     int count, const std::string& result, const std::string& prefix) const {
+    if (length == 1) {
+      return to_.loop("k", count) + result + "[k] = " + array + "[k + " + number(first) + "];\n";
+    }
     std::string text, from = array;
-    int known = 1;
-    while (known < length) {
-      const int next = std::min(length, 2 * known);
+    for (int known = 1, next; known < length; known = next) {
+      next = std::min(length, 2 * known);
       const bool last = next == length;
       const std::string name = last ? result : prefix + number(next);
       const int made = last ? count : size - first - (next - 1) * stride;
       const int shift = from == array ? first : 0;
-      if (!last) text += "      float " + name + "[" + number(made) + "];\n";
-      text += loop("k", made) + name + "[k] = " + better() + "(" + from + "[k + " + number(shift) +
-              "], " + from + "[k + " + number(shift + (next - known) * stride) + "]);\n";
+      if (!last) text += "float " + name + "[" + number(made) + "];\n";
+      text += to_.loop("k", made) + name + "[k] = " + (largest() ? "fmax(" : "fmin(") + from +
+              "[k + " + number(shift) + "], " + from + "[k + " +
+              number(shift + (next - known) * stride) + "]);\n";
       from = name;
-      known = next;
     }
-    if (length == 1)
-      text += loop("k", count) + result + "[k] = " + array + "[k + " + number(first) + "];\n";
     return text;
   }
 
-  // The block's columns from local memory: rows of made_NAME, and how row r of it is a pixel.
-  std::string column_phase() {
-    const int values = px_;
-    const std::string place = "first_row * " + number(row_values()) + " + ITEM % " +
-                              number(size_.across) + " * " + number(values);
-    const std::string name = "b_" + own(), sums = "made_" + own();
-    made_.insert(name);
-    pixels_of_floats(name, inner().cls, values, sums + "[r * " + number(values) + " + k]");
-    const int rows = size_.py + passes_.column.height - 1;
-    std::string text = "  float " + sums + "[" + number(py_ * values) + "];\n";
-    if (!passes_.sums) {
-      const std::string window = "column_" + own();
-      return text + "  float " + window + "[" + number(rows * values) + "];\n" + loop("r", rows) +
-             "{\n" + loop("k", values) + window + "[r * " + number(values) + " + k] = tile[" +
-             place + " + r * " + number(row_values()) + " + k];\n  }\n" +
-             folds(window, rows * values, 0, values, passes_.column.height, py_ * values, sums,
-                   "column_");
-    }
-    text += loop("k", py_ * values) + sums +
-            "[k] = 0.0f;\n  IN_LOCAL const float4* const column = " + "tile4 + (" + place +
-            ") / 4;\n";
-    const std::string column_weights =
+  // The block's columns from local memory: rows of made_NAME.
+  std::string column_pass() {
+    const int rows = size_.py + passes_.column.height - 1, px = size_.px;
+    if (passes_.sums) return text("column_sums", {{"taps", column_taps(rows)}});
+    return text("columns",
+                {{"column_rows", number(rows)},
+                 {"column_values", number(rows * px)},
+                 {"folds", folds("column_" + own_, rows * px, 0, px, passes_.column.height,
+                                 size_.py * px, "made_" + own_, "column_")}});
+  }
+
+  // Each row of the tile is a tap of every row of the block that is near.
+  std::string column_taps(int rows) {
+    const int px = size_.px, height = passes_.column.height;
+    const std::string sums = "made_" + own_;
+    const std::string weight =
         weights(to_, inner_, "column_weights", passes_.row.count(), passes_.column.count());
-    // Each row of the tile is a tap of every row of the block that is near.
     std::vector<int> weight_of;
-    for (int y = 0, k = 0; y < passes_.column.height; ++y) {
+    for (int y = 0, k = 0; y < height; ++y) {
       weight_of.push_back(passes_.column.at(0, y) ? k++ : -1);
     }
+    std::string text;
     for (int row = 0; row < rows; ++row) {
-      text += "  {\n    float v[" + number(values) + "];\n";
-      for (int k = 0; k < values; ++k) {
+      text += "{\nfloat v[" + number(px) + "];\n";
+      for (int k = 0; k < px; ++k) {
+        const std::string four = "v" + number(k / 4 * 4);
         if (k % 4 == 0) {
-          text += "    const float4 v" + number(k) + " = column[" +
-                  number((row * row_values() + k) / 4) + "];\n";
+          text += "const float4 " + four + " = column[" + number((row * size_.width() + k) / 4) +
+                  "];\n";
         }
-        text += "    v[" + number(k) + "] = v" + number(k / 4 * 4) + "." + "xyzw"[k % 4] + ";\n";
+        text += "v[" + number(k) + "] = " + four + "." + "xyzw"[k % 4] + ";\n";
       }
-      for (int r = std::max(0, row - passes_.column.height + 1); r <= std::min(row, py_ - 1); ++r) {
-        const int weight = weight_of[static_cast<std::size_t>(row - r)];
-        if (weight < 0) continue;
-        text += "  " + loop("k", values) + sums + "[" + number(r * values) + " + k] = fma(" +
-                column_weights + "[" + number(weight) + "], v[k], " + sums + "[" +
-                number(r * values) + " + k]);\n";
+      for (int r = std::max(0, row - height + 1); r <= std::min(row, size_.py - 1); ++r) {
+        const int tap = weight_of[static_cast<std::size_t>(row - r)];
+        if (tap < 0) continue;
+        const std::string sum = sums + "[" + number(r * px) + " + k]";
+        text += to_.loop("k", px) + sum + " = fma(" + weight + "[" + number(tap) + "], v[k], " +
+                sum + ");\n";
       }
-      text += "  }\n";
+      text += "}\n";
     }
     return text;
   }
 
+  Builder& to_;
+  const KernelPlan& plan_;
   int n_, inner_;
   TileSize size_;
   Passes passes_;
+  Operand image_;  // that the row pass reads
+  std::string own_;
+  Window window_;       // of a work-item's pixels of a row
+  std::string points_;  // what fills local memory with those that points make
+  const Substitutions words_{{
+      {"own", [this] { return own_; }},
+      {"pixel", [this] { return type_of(to_.cls(image_)); }},
+      {"width", [this] { return to_.width(image_); }},
+      {"height", [this] { return to_.height(image_); }},
+      {"tile_width", [this] { return number(size_.width()); }},
+      {"tile_height", [this] { return number(size_.height()); }},
+      {"vectors", [this] { return number(size_.rows * size_.width() / 4); }},
+      {"rows", [this] { return number(size_.rows); }},
+      {"up", [this] { return number(passes_.column.footprint().up); }},
+      {"down", [this] { return number(passes_.column.footprint().down); }},
+      {"row_px", [this] { return number(size_.row_px); }},
+      {"items_a_row", [this] { return number(items_a_row()); }},
+      {"rows_at_once", [this] { return number(rows_at_once()); }},
+      {"px", [this] { return number(size_.px); }},
+      {"py", [this] { return number(size_.py); }},
+      {"block", [this] { return number(size_.px * size_.py); }},
+      {"across", [this] { return number(size_.across); }},
+      {"first", [this] { return number(window_.first); }},
+      {"wide", [this] { return number(window_.width); }},
+      {"end", [this] { return number(size_.row_px + reach().right); }},
+      {"constant", [this] { return std::string(constant_outside() ? "1" : "0"); }},
+      {"outside", [this] { return outside(); }},
+      {"rule", [this] { return std::string(name_of(passes_.border)); }},
+      {"unroll", [this] { return to_.unroll(); }},
+      {"once", [this] { return std::string(to_.tuning().unroll ? "#pragma unroll 1\n" : ""); }},
+  }};
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "backends/jit/plan/image_plan.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
 
@@ -43,28 +44,6 @@ struct Element {
   std::string nothing;         // no pixel
   std::string widen, narrow;   // functions between the two; may be empty
 };
-
-constexpr const char* byte_words = R"(
-// Bytes 0 and 2 of a word, and bytes 1 and 3, in the high bytes of 16-bit halves. What stands in the low
-// halves decides between equal bytes only.
-FUNCTION uint2 pairs_of_bytes(const uint word) {
-  uint2 pairs;
-  pairs.x = word << 8;
-  pairs.y = word;
-  return pairs;
-}
-FUNCTION uint bytes_of_pairs(const uint2 pairs) { return HIGH_BYTES(pairs.x, pairs.y); }
-FUNCTION uint2 smaller_bytes(uint2 a, const uint2 b) {
-  a.x = packed_min(a.x, b.x);
-  a.y = packed_min(a.y, b.y);
-  return a;
-}
-FUNCTION uint2 larger_bytes(uint2 a, const uint2 b) {
-  a.x = packed_max(a.x, b.x);
-  a.y = packed_max(a.y, b.y);
-  return a;
-}
-)";
 
 class VanHerkWriter {
  public:
@@ -108,11 +87,6 @@ class VanHerkWriter {
     return [self = self()](const LaunchContext& at) { return at.size_of(self); };
   }
   bool single() const { return cls_ == PixelClass::single; }
-  std::string loop(const std::string& variable, int count) const {
-    return to_.unroll() + "    for (int " + variable + " = 0; " + variable + " < " + number(count) +
-           "; ++" + variable + ") ";
-  }
-
   static Reach first(const Reach& whole) {
     return {std::min(whole.before, max_reach), std::min(whole.after, max_reach)};
   }
@@ -155,7 +129,7 @@ class VanHerkWriter {
     }
     const std::string nothing = largest ? "0u" : "0xffffffffu";
     if (bytes_in_pairs) {
-      to_.body_once("pairs_of_bytes", byte_words);
+      to_.body_once("pairs_of_bytes", part(kernels::van_herk, "bytes"));
       return {"uint2",
               "uint",
               largest ? "larger_bytes" : "smaller_bytes",
@@ -167,11 +141,11 @@ class VanHerkWriter {
   }
 
   // The windows of the block v[...] of this work-item as best[...]; by all work-items of a group.
-  // `active`: whose windows are wanted.
+  // `wanted`: whether those of a work-item are.
   std::string windows(const Element& w, const Reach& reach, const Line& line,
-                      const std::string& active) const {
+                      const std::string& wanted) const {
     const int block = line.block, last = block - 1;
-    const std::string all = number(block), n = number(line.items), type = w.type;
+    const std::string& type = w.type;
     const auto floor_of = [block](int i) {
       return i >= 0 ? i / block : -((-i + block - 1) / block);
     };
@@ -183,18 +157,7 @@ class VanHerkWriter {
       return w.widen + "(" + array + "s[" + number(i * line.items) + " + ITEM + (" +
              number(blocks * line.stride) + ")])";
     };
-    std::string text = "    " + type + " begin[" + all + "], end[" + all + "], best[" + all +
-                       "];\n    begin[0] = v[0];\n    end[" + number(last) + "] = v[" +
-                       number(last) + "];\n" + loop("i", last) +
-                       "{\n      begin[i + 1] = " + w.better + "(begin[i], v[i + 1]);\n      end[" +
-                       number(last - 1) + " - i] = " + w.better + "(end[" + number(last) +
-                       " - i], v[" + number(last - 1) + " - i]);\n    }\n";
-    if (!line.sub_groups) {
-      text += "    BARRIER;\n" + loop("i", block) + "{\n      begins[i * " + n +
-              " + ITEM] = " + w.narrow + "(begin[i]);\n      ends[i * " + n +
-              " + ITEM] = " + w.narrow + "(end[i]);\n    }\n    BARRIER;\n    if (" + active +
-              ") {\n";
-    }
+    std::string best;
     // Which blocks the windows have as a whole, and those that all of them have.
     std::array<std::array<int, 2>, 16> whole{};
     int first = -block, end = block;
@@ -208,11 +171,11 @@ class VanHerkWriter {
       return "whole_" + std::string(b < 0 ? "before_" : "") + number(std::abs(b));
     };
     for (int b = floor_of(last - reach.before); b <= floor_of(reach.after + block); ++b) {
-      const bool wanted = std::any_of(whole.begin(), whole.begin() + block, [b](const auto& range) {
+      const bool needed = std::any_of(whole.begin(), whole.begin() + block, [b](const auto& range) {
         return b >= range[0] && b < range[1];
       });
-      if (!wanted) continue;
-      text += "    const " + type + " " + whole_block(b) + " = " + entry("begin", last, b) + ";\n";
+      if (!needed) continue;
+      best += "const " + type + " " + whole_block(b) + " = " + entry("begin", last, b) + ";\n";
     }
     const auto best_of = [&](const std::vector<std::string>& parts) {
       std::string all_parts = parts[0];
@@ -224,7 +187,7 @@ class VanHerkWriter {
     if (first < end) {
       std::vector<std::string> parts;
       for (int b = first; b < end; ++b) parts.push_back(whole_block(b));
-      text += "    const " + type + " core = " + best_of(parts) + ";\n";
+      best += "const " + type + " core = " + best_of(parts) + ";\n";
     }
     for (int i = 0; i < block; ++i) {
       const int low = i - reach.before, high = i + reach.after;
@@ -238,9 +201,19 @@ class VanHerkWriter {
         parts.push_back(entry("end", low - (from - 1) * block, from - 1));
       }
       if (high >= to * block) parts.push_back(entry("begin", high - to * block, to));
-      text += "    best[" + number(i) + "] = " + best_of(parts) + ";\n";
+      best += "best[" + number(i) + "] = " + best_of(parts) + ";\n";
     }
-    return text + (line.sub_groups ? "" : "    }\n");
+    return filled(part(kernels::van_herk, "windows"), {{"type", type},
+                                                       {"all", number(block)},
+                                                       {"last", number(last)},
+                                                       {"before_last", number(last - 1)},
+                                                       {"better", w.better},
+                                                       {"unroll", to_.unroll()},
+                                                       {"in_local", line.sub_groups ? "0" : "1"},
+                                                       {"items", number(line.items)},
+                                                       {"narrow", w.narrow},
+                                                       {"wanted", wanted},
+                                                       {"best", best}});
   }
 
   // Narrow pixels of two rows packed as v[...], and best[...] as pixels; words of the rows are
@@ -270,68 +243,60 @@ class VanHerkWriter {
     const bool long_blocks = sub_groups && bytes_of(cls_) == 1 && reach.side() > 16;
     const Line line{long_blocks ? 16 : 8, sub_groups ? 128 : 256, 1, sub_groups};
     const int blocks = sub_groups ? 32 : 64;  // of a line
-    const std::string type = type_of(cls_), all = number(line.block);
     const std::string width = to_.width(self()), height = to_.height(self());
     const int lines = line.items / blocks, rows = single() ? 1 : 2;
     const int before = reach.blocks_before(line.block), after = reach.blocks_after(line.block);
     const int made = blocks - before - after;
     const int row_bytes = line.block * bytes_of(cls_);
-    const std::string from = single() ? "from0" : "(GLOBAL const uchar*)from0";
-    std::string load, store;
-    for (int r = 0; r < rows; ++r) {
-      const std::string which = number(r), from_row = "from" + which;
-      load += "    GLOBAL const " + type + "* const " + from_row + " = " +
-              in.row("smaller(y + " + which + ", " + height + " - 1)") + " + x0;\n";
-    }
-    const std::string nothing = single() || extremum_.largest ? w.nothing : "0xffffffffu";
-    // Rows are padded to more than a block.
-    load += "    if (x0 >= 0 && x0 < " + width + ") {\n";
-    if (single()) {
-      load += wide_load(cls_, "from0", "v", 0, line.block, tuning.load_bytes, "      ");
-    } else {
-      const std::string words = number(row_bytes / 4);
-      load += "      uint row0[" + words + "], row1[" + words + "];\n";
-      for (const std::string r : {"0", "1"}) {
-        load += word_access(true, "(GLOBAL const uchar*)from" + r, "row" + r, 0, row_bytes,
-                            row_bytes, tuning.load_bytes, "      ");
-      }
-      for (int i = 0; i < line.block; ++i) {
-        load += "      v[" + number(i) + "] = " + packed_rows(i) + ";\n";
-      }
-    }
-    load += "    } else {\n" + loop("i", line.block) + "v[i] = " + nothing +
-            ";\n    }\n    if (x0 + " + all + " > " + width + ") {\n" + loop("i", line.block) +
-            "v[i] = x0 + i < " + width + " ? v[i] : " + nothing + ";\n    }\n";
-    const auto to_row = [&](int r) {
-      return std::string(r == 0 ? "" : "if (y + 1 < " + height + ") ") + "{\n        GLOBAL " +
-             type + "* const to = " + out.row("(y + " + number(r) + ")") + " + x0;\n";
-    };
-    if (!single()) {
-      const std::string words = number(row_bytes / 4);
-      store += "      uint row0[" + words + "], row1[" + words + "];\n";
-      for (int q = 0; q < row_bytes / 4; ++q) store += "      " + rows_of_packed(q);
-      for (int r = 0; r < rows; ++r) {
-        store += "      " + to_row(r) +
-                 word_access(false, "(GLOBAL uchar*)to", "row" + number(r), 0, row_bytes, row_bytes,
-                             tuning.load_bytes, "        ") +
-                 "      }\n";
-      }
-    } else {
-      store += "      " + to_row(0) +
-               wide_store(cls_, "to", "best", line.block, tuning.load_bytes, "        ") +
-               "      }\n";
-    }
-    const std::string active = "y < " + height + " && x0 < " + width +
+    const std::string wanted = "y < " + height + " && x0 < " + width +
                                " && of_line >= " + number(before) + " && of_line < " +
                                number(blocks - after);
-    const std::string text =
-        by_sub_group(line, [&](const Line& l) { return local_arrays(w, l); }) +
-        "  const int of_line = ITEM % " + number(blocks) + ";\n  const int x0 = (GROUP_X * " +
-        number(made) + " + of_line - " + number(before) + ") * " + all +
-        ";\n  const int y = (GROUP_Y * " + number(lines) + " + ITEM / " + number(blocks) + ") * " +
-        number(rows) + ";\n  {\n    " + w.type + " v[" + all + "];\n" + load +
-        by_sub_group(line, [&](const Line& l) { return windows(w, reach, l, active); }) +
-        "    if (" + active + ") {\n" + store + "    }\n  }\n";
+    const Line exchanged = exchanged_by(line);
+    const auto words_of = [&](bool load, const std::string& row, const std::string& array) {
+      return word_access(load, row, array, 0, row_bytes, row_bytes, tuning.load_bytes, "");
+    };
+    std::string load, pack;
+    if (single()) {
+      load = wide_load(cls_, "from0", "v", 0, line.block, tuning.load_bytes, "");
+    } else {
+      for (const std::string r : {"0", "1"}) {
+        load += words_of(true, "(GLOBAL const uchar*)from" + r, "row" + r);
+      }
+      for (int i = 0; i < line.block; ++i) {
+        load += "v[" + number(i) + "] = " + packed_rows(i) + ";\n";
+      }
+      for (int q = 0; q < row_bytes / 4; ++q) pack += rows_of_packed(q);
+    }
+    const std::string text = filled(
+        part(kernels::van_herk, "rows"),
+        {{"in_local", exchanged.sub_groups ? "0" : "1"},
+         {"stored", w.in_local},
+         {"values", number(line.block * line.items)},
+         {"blocks", number(blocks)},
+         {"made", number(made)},
+         {"before", number(before)},
+         {"all", number(line.block)},
+         {"lines", number(lines)},
+         {"rows", number(rows)},
+         {"two", single() ? "0" : "1"},
+         {"type", w.type},
+         {"pixel", type_of(cls_)},
+         {"width", width},
+         {"height", height},
+         {"in_row_0", in.row("smaller(y + 0, " + height + " - 1)")},
+         {"in_row_1", in.row("smaller(y + 1, " + height + " - 1)")},
+         {"words", number(row_bytes / 4)},
+         {"load", load},
+         {"nothing", single() || extremum_.largest ? w.nothing : "0xffffffffu"},
+         {"unroll", to_.unroll()},
+         {"windows", windows(w, reach, exchanged, wanted)},
+         {"wanted", wanted},
+         {"pack", pack},
+         {"out_row_0", out.row("(y + 0)")},
+         {"out_row_1", out.row("(y + 1)")},
+         {"store_0", single() ? wide_store(cls_, "to", "best", line.block, tuning.load_bytes, "")
+                              : words_of(false, "(GLOBAL uchar*)to", "row0")},
+         {"store_1", words_of(false, "(GLOBAL uchar*)to", "row1")}});
     const int across = made * line.block, down = lines * rows, items = line.items;
     to_.kernel(name_, items, text, [size = size(), across, down, items](const LaunchContext& at) {
       const Size s = size(at);
@@ -341,18 +306,9 @@ class VanHerkWriter {
   }
 
   // OpenCL's compilers but NVIDIA's have no words for other work-items' registers: local memory.
-  std::string by_sub_group(const Line& line,
-                           const std::function<std::string(const Line&)>& text) const {
-    if (!line.sub_groups || to_.dialect() != Dialect::opencl) return text(line);
-    Line apart = line;
-    apart.sub_groups = false;
-    return text(apart);
-  }
-
-  std::string local_arrays(const Element& w, const Line& line) const {
-    if (line.sub_groups) return "";
-    const std::string count = number(line.block * line.items);
-    return "  LOCAL " + w.in_local + " begins[" + count + "], ends[" + count + "];\n";
+  Line exchanged_by(Line line) const {
+    if (to_.dialect() == Dialect::opencl) line.sub_groups = false;
+    return line;
   }
 
   // Element of pixels side by side; a work-item has eight rows of one.
@@ -363,38 +319,38 @@ class VanHerkWriter {
     const Line line{column_block, across * blocks, across, false};
     const int before = reach.blocks_before(column_block), after = reach.blocks_after(column_block);
     const int made = blocks - before - after, items = line.items;
-    const std::string word = single() ? "float" : "uint";
     const int in_word = 4 / bytes_of(cls_);
     const std::string words_across = to_.parameter(
         ParameterType::int32, Builder::name(self()) + "_words",
         [self = self(), in_word](const LaunchContext& at, int) {
           return static_cast<double>((at.size_of(self).width + in_word - 1) / in_word);
         });
-    const std::string active = "x < " + words_across + " && of_line >= " + number(before) +
+    const std::string wanted = "x < " + words_across + " && of_line >= " + number(before) +
                                " && of_line < " + number(blocks - after);
     const auto step = [&](const PlaneText& plane) {
       return "(" + plane.stride + " / " + number(in_word) + ")";
     };
-    const auto first_word = [&](const PlaneText& plane, const std::string& qualified) {
-      return qualified + word + "*)(" + plane.pointer + ") + (long)y0 * " + step(plane) + " + x";
-    };
-    const std::string each = loop("i", 8);
     const std::string text =
-        local_arrays(w, line) + "  const int x = GROUP_X * " + number(across) + " + ITEM % " +
-        number(across) + ", of_line = ITEM / " + number(across) +
-        ";\n  const int y0 = (GROUP_Y * " + number(made) + " + of_line - " + number(before) +
-        ") * 8;\n  {\n    " + w.type + " v[8];\n    GLOBAL const " + word +
-        "* const from = " + first_word(in, "(GLOBAL const ") +
-        ";\n    const long step = " + step(in) + ";\n    if (x < " + words_across +
-        " && y0 >= 0 && y0 + 8 <= " + height + ") {\n" + each + "v[i] = " + w.widen +
-        "(from[i * step]);\n    } else {\n" + each + "v[i] = x < " + words_across +
-        " && y0 + i >= 0 && y0 + i < " + height + " ? " + w.widen +
-        "(from[i * step]) : " + w.nothing + ";\n    }\n" + windows(w, reach, line, active) +
-        "    if (" + active + ") {\n      GLOBAL " + word +
-        "* const to = " + first_word(out, "(GLOBAL ") + ";\n      const long made = " + step(out) +
-        ";\n      if (y0 + 8 <= " + height + ") {\n" + each + "to[i * made] = " + w.narrow +
-        "(best[i]);\n      } else {\n" + each + "if (y0 + i < " + height +
-        ") to[i * made] = " + w.narrow + "(best[i]);\n      }\n    }\n  }\n";
+        filled(part(kernels::van_herk, "columns"), {{"in_local", "1"},
+                                                    {"stored", w.in_local},
+                                                    {"values", number(line.block * line.items)},
+                                                    {"across", number(across)},
+                                                    {"made", number(made)},
+                                                    {"before", number(before)},
+                                                    {"type", w.type},
+                                                    {"word", single() ? "float" : "uint"},
+                                                    {"in", in.pointer},
+                                                    {"in_step", step(in)},
+                                                    {"words_across", words_across},
+                                                    {"height", height},
+                                                    {"unroll", to_.unroll()},
+                                                    {"widen", w.widen},
+                                                    {"nothing", w.nothing},
+                                                    {"windows", windows(w, reach, line, wanted)},
+                                                    {"wanted", wanted},
+                                                    {"out", out.pointer},
+                                                    {"out_step", step(out)},
+                                                    {"narrow", w.narrow}});
     const int per_group = made * column_block;
     to_.kernel(name_, items, text,
                [size = size(), across, per_group, in_word, items](const LaunchContext& at) {

@@ -43,6 +43,11 @@ class Builder {
   KernelContext context() const { return {*spec_, dialect_, tuning_}; }
   // What stands before a loop that registers are to hold.
   std::string unroll() const { return tuning_.unroll ? "#pragma unroll\n" : ""; }
+  // "for (...) ": such a loop, of what follows.
+  std::string loop(const std::string& variable, int count) const {
+    return unroll() + "for (int " + variable + " = 0; " + variable + " < " + std::to_string(count) +
+           "; ++" + variable + ") ";
+  }
   const Node& node(int n) const { return spec_->nodes[static_cast<std::size_t>(n)]; }
   PixelClass cls(const Operand& operand) const { return context().cls(operand); }
   // Of a measurement; of all its channels where the kernel takes it as a whole.

@@ -28,8 +28,9 @@ struct KernelFile {
 // A name that no file has does not link.
 namespace kernels {
 extern const KernelFile affine, backproject, bandwidth, diffuse, distance, entropy, flood,
-    grid_stride, histogram, label, map, morph, peaks, permute, project, reconstruction, reduce,
-    reduce_cells, reduce_sub_groups, resample, resize, scalar, select, wide_histogram;
+    grid_stride, histogram, label, map, morph, peaks, permute, project, rank_histogram,
+    reconstruction, reduce, reduce_cells, reduce_sub_groups, resample, resize, row, scalar, select,
+    strip, tile, van_herk, wide_histogram;
 // Headers: the words of dialects, those of all kernels, and those of sub-groups.
 extern const KernelFile bodies, common, cuda, nvidia, opencl, opencl_nvidia, opencl_plain,
     sub_group_cuda, sub_group_opencl, wide_access;

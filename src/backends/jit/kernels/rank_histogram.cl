@@ -1,0 +1,241 @@
+// Ranks in large windows by a histogram for each work-item, which slides down a strip of rows:
+// counts of the values' first eight bits. The other bits of wider classes are found by counting
+// those of the window.
+#define $width 900        // of the image
+#define $height 600
+#define $to_width 900     // of the result
+#define $to_height 600
+#define $stride 1024
+#define $unroll
+#define $rank 60
+#define $codes 256
+#define $per 4            // counters of a word
+#define $top 24           // where the highest of them begins
+#define $counter uchar
+#define $bytes 1          // whether it is a byte
+#define $items 128        // of a group
+#define $words_each 64    // of the counters of a work-item
+#define $strip 64         // rows
+#define $left 5           // of the window, around its pixel
+#define $right 5
+#define $up 5
+#define $down 5
+#define $wide 11
+#define $tall 11
+#define $row_words 3
+#define $constant 1       // whether what lies outside the image is one
+#define $outside (uchar)0
+#define $rule replicate   // where it is not
+#define $at (uchar)(first + 4 * k + j)
+#define $plane (GLOBAL const uchar*)0
+#define $row_name row_of_window
+#define $rest_name rest_of_key
+#define $rest 8           // bits of a key beyond the first
+#define $inner const uint key = 7u; if (key >> (shift + 4) == found) DIGIT(key >> shift & 15u) += 1;
+#define $cells
+#define $all COUNT(7u) += 1;
+#define $leaving COUNT(7u) -= 1;
+#define $entering COUNT(7u) += 1;
+#define $has_digits 0     // whether there are such bits
+#define $loop int y = first;
+#define $output
+#define $result const uint found = place + sums;
+#define $stored $image[(long)y * $stride + x] = (uchar)found
+
+// -- part: row
+// The bytes of a row under a full rectangle's row, packed into words.
+FUNCTION void $row_name(PARAMS, const int x, int y, uint f[$row_words]) {
+  const int first = x - $left;
+#if $constant
+  if (y < 0 || y >= $height) {
+    for (int k = 0; k < $row_words; ++k) f[k] = (uint)$outside * 0x01010101u;
+    return;
+  }
+#else
+  y = $rule(y, $height);
+#endif
+  const int word = first >> 2;
+  if (first >= 0 && first + $wide <= $width && word + $row_words + 1 <= (int)($stride / 4)) {
+    GLOBAL const uint* const from = (GLOBAL const uint*)($plane) + word;
+    const int shift = (first & 3) * 8;
+    uint low = from[0];
+    $unroll
+    for (int k = 0; k < $row_words; ++k) {
+      const uint high = from[k + 1];
+      f[k] = SHIFTED_WORD(low, high, shift);
+      low = high;
+    }
+  } else {
+    for (int k = 0; k < $row_words; ++k) {
+      uint packed = 0;
+      for (int j = 0; j < 4; ++j) packed |= (uint)$at << (8 * j);
+      f[k] = packed;
+    }
+  }
+}
+
+// -- part: rest
+// The key whose first bits are `prefix` and that `rank` of the keys with these first bits precede:
+// four bits at a time, for which all cells are counted. digits: a work-item's own counters.
+#define DIGIT(d) digits[(int)((d) / 2 * 64 + (d) % 2)]
+FUNCTION uint $rest_name(PARAMS, IN_LOCAL ushort* const digits, const int x, const int y,
+                         const uint prefix, int rank) {
+  const bool inside = x >= $left && x + $right < $width && y >= $up && y + $down < $height;
+  uint found = prefix;
+  for (int shift = $rest - 4; shift >= 0; shift -= 4) {
+    for (uint d = 0; d < 16; ++d) DIGIT(d) = 0;
+    if (inside) {
+      $inner
+    } else {
+      $cells
+    }
+    uint digit = 0;
+    for (int count = DIGIT(0u); rank >= count && digit < 15; count = DIGIT(digit)) {
+      rank -= count;
+      ++digit;
+    }
+    found = found << 4 | digit;
+  }
+  return found;
+}
+#undef DIGIT
+// -- end
+
+  // -- part: counters
+// The counters of a work-item lie beside those of its sub-group.
+// SUMS: of $per codes from `code`, a multiple of $per: in field i the sum of the first i + 1, so in
+// the highest the sum of all. One load and one product where the fields are bytes.
+#define BYTE(words, i) (words[(i) / 4] >> ((i) % 4 * 8) & 255u)
+#define COUNT(code) \
+  ((IN_LOCAL $counter*)words)[own + (int)((code) / $per * (32 * $per) + (code) % $per)]
+#if $bytes
+#define SUMS(code) (words[own / 4 + (int)((code) / 4 * 32)] * 0x01010101u)
+#else
+#define SUMS(code) ((uint)COUNT(code) * 0x10001u + ((uint)COUNT((code) + 1) << 16))
+#endif
+  // -- end
+
+KERNEL($items) void rank_histogram(GLOBAL uchar* $image) {
+  // -- part: kernel
+  // A strip of one column for each work-item.
+  LOCAL uint words[$items * $words_each];
+#if $has_digits
+  LOCAL ushort all_digits[$items * 16];
+  IN_LOCAL ushort* const digits = all_digits + ITEM / 32 * (32 * 16) + ITEM % 32 * 2;
+#endif
+  const int own = ITEM / 32 * (32 * $codes) + ITEM % 32 * $per;
+  const int x = GROUP_X * $items + ITEM;
+  const int first = GROUP_Y * $strip;
+  const int last = smaller(first + $strip, $to_height);
+  if (x >= $to_width) return;
+  {
+    for (int k = 0; k < $words_each; ++k) words[own / $per + k * 32] = 0;
+    // How many values of the window are in codes before `place`.
+    uint place = 0;
+    int below = 0;
+    $loop
+    // -- part: output
+    // Moves `place` to the counters that the rank is in. Content like a checkerboard's takes it over
+    // all codes at edges, most of them empty: after some steps in vain, four at once.
+    if (below > $rank) {
+      place -= $per;
+      below -= (int)(SUMS(place) >> $top);
+      while (below > $rank && place >= 4 * $per) {
+        int many = 0;
+        $unroll
+        for (int k = 1; k <= 4; ++k) many += (int)(SUMS(place - k * $per) >> $top);
+        if (below - many <= $rank) break;
+        place -= 4 * $per;
+        below -= many;
+      }
+      while (below > $rank) {
+        place -= $per;
+        below -= (int)(SUMS(place) >> $top);
+      }
+    }
+    uint sums = SUMS(place);
+    for (int k = 0; k < 2 && below + (int)(sums >> $top) <= $rank; ++k) {
+      below += (int)(sums >> $top);
+      place += $per;
+      sums = SUMS(place);
+    }
+    if (below + (int)(sums >> $top) <= $rank) {
+      below += (int)(sums >> $top);
+      place += $per;
+      while (place <= $codes - 4 * $per) {
+        int many = 0;
+        $unroll
+        for (int k = 0; k < 4; ++k) many += (int)(SUMS(place + k * $per) >> $top);
+        if (below + many > $rank) break;
+        place += 4 * $per;
+        below += many;
+      }
+      sums = SUMS(place);
+      while (below + (int)(sums >> $top) <= $rank) {
+        below += (int)(sums >> $top);
+        place += $per;
+        sums = SUMS(place);
+      }
+    }
+    $result
+    $stored;
+    // -- end
+  }
+  // -- end
+}
+
+KERNEL($items) void windows(GLOBAL uchar* $image) {
+  LOCAL uint words[$items * $words_each];
+  const int own = ITEM * $per, x = ITEM, first = 0, last = $to_height;
+  uint place = 0;
+  int below = 0;
+  // -- part: rows
+  // By rows of a rectangle, which are loaded one before they are needed. A counter waits for the
+  // one before, which may be the same: so two are read together, and what an equal code would have
+  // added is added.
+  uint enters[$row_words], leaves[$row_words], next_enters[$row_words], next_leaves[$row_words];
+  for (int k = 0; k < $row_words; ++k)
+    enters[k] = leaves[k] = next_enters[k] = next_leaves[k] = 0;
+  for (int row = first - $up - 1; row < last + $down; ++row) {
+    $row_name(ARGS, x, row + 1, next_enters);
+    if (row >= first + $down) $row_name(ARGS, x, row + 1 - $tall, next_leaves);
+    if (row > first + $down) {
+      $unroll
+      for (int i = 0; i < $wide; ++i) {
+        const uint in0 = BYTE(enters, i), out0 = BYTE(leaves, i);
+        const int a0 = COUNT(in0), b0 = COUNT(out0);
+        COUNT(in0) = a0 + 1;
+        COUNT(out0) = b0 - 1 + (out0 == in0 ? 1 : 0);
+        below += (in0 < place ? 1 : 0) - (out0 < place ? 1 : 0);
+      }
+    } else if (row >= first - $up) {
+      $unroll
+      for (int i = 0; i < $wide; ++i) {
+        const uint code = BYTE(enters, i);
+        COUNT(code) += 1;
+        below += code < place ? 1 : 0;
+      }
+    }
+    for (int k = 0; k < $row_words; ++k) {
+      enters[k] = next_enters[k];
+      leaves[k] = next_leaves[k];
+    }
+    const int y = row - $down;
+    if (y < first) continue;
+    $output
+  }
+  // -- end
+  // -- part: cells
+  // By cells of any mask: those that the window gains and loses when it moves down.
+  for (int y = first; y < last; ++y) {
+    if (y == first) {
+      $all
+    } else {
+      $leaving
+      $entering
+    }
+    $output
+  }
+  // -- end
+  $image[x] = (uchar)(place + (uint)below);
+}

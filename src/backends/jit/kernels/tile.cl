@@ -1,0 +1,192 @@
+// Rows, then columns in one kernel: a group makes the row pass of its tile in local memory, with
+// the rows around it, and reads the column pass there. Sums of taps, or extrema.
+#define $pixel uchar      // of the image
+#define $width 900        // of the image
+#define $height 600
+#define $to_width 900     // of the result
+#define $to_height 600
+#define $stride 1024
+#define $tile_width 64    // a tile
+#define $tile_height 64
+#define $vectors 1120     // of its row pass, four pixels each
+#define $rows 70          // of its row pass
+#define $up 3             // of them, above the tile and below
+#define $down 3
+#define $tile_end 67      // how far a tile reaches beyond its first pixel
+#define $tile_bottom 67
+#define $row_px 8         // pixels of a work-item in the row pass
+#define $items_a_row 8    // work-items of a row of it
+#define $rows_at_once 32
+#define $px 4             // of a work-item's block
+#define $py 4
+#define $block 16
+#define $column_rows 10   // that it reads
+#define $column_values 40
+#define $across 16        // blocks side by side
+#define $first 4          // pixels that a row's window has to the left of the work-item's
+#define $wide 16          // of that window
+#define $quads 4
+#define $left 3           // pixels that it reads of them
+#define $margin 1         // and that it does not
+#define $reach 14         // from the first that it reads to the last
+#define $end 11           // from the work-item's first to the last
+#define $constant 1       // whether what lies outside the image is a constant
+#define $outside 0.0f
+#define $rule replicate   // where it is not
+#define $edge 1.0f        // pixel i, which may lie outside
+#define $row_from $image + (long)y * $stride
+#define $first_row $image + (long)(tile_y + first - $up) * $stride
+#define $word uint        // rows that are loaded before the first of them is made
+#define $ahead_rows 2
+#define $ahead_words 8
+#define $rows_a_turn 64
+#define $load_ahead ahead[u] = ((GLOBAL const uint*)from)[0];
+#define $ahead_pixel (ahead[u] >> 8 * (k % 4) & 255u)
+#define $load raw_$plane[0] = from_raw_$plane[0];
+#define $vector uint      // what points have made, four pixels each
+#define $points_across 18
+#define $row_quads 2
+#define $shift 0
+#define $fixed 1          // whether it cannot say what lies outside
+#define $elements w_$own[q] = (float)BYTE_OF(v, 0);
+#define $pass tile[j] = w_$own[0];
+#define $made float made[8] = {w_$own[0]};
+#define $stores to[0].x = made[0];
+#define $folds made_$own[0] = column_$own[0];
+#define $taps made_$own[0] = column[0].x;
+#define $stored $result[(long)y0 * $stride + x0] = (uchar)made_$own[0];
+#define $tables
+#define $unroll
+#define $once
+
+KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) {
+  // -- part: kernel
+  // The row pass of a tile, then of its columns a block for each work-item.
+  LOCAL float4 tile4[$vectors];
+  IN_LOCAL float* const tile = (IN_LOCAL float*)tile4;
+  $tables
+  const int tile_x = GROUP_X * $tile_width, tile_y = GROUP_Y * $tile_height;
+  // -- part: row_pass
+  // Inside the image a work-item loads several rows before it makes the first of them.
+  if (tile_x >= $first && tile_x + $tile_end <= $width && tile_y >= $up &&
+      tile_y + $tile_bottom <= $height) {
+    $once
+    for (int first = ITEM / $items_a_row; first < $rows; first += $rows_a_turn) {
+      const int x0 = tile_x + ITEM % $items_a_row * $row_px;
+      GLOBAL const $pixel* from = $first_row + x0 - $first;
+      $word ahead[$ahead_words];
+      $unroll
+      for (int u = 0; u < $ahead_rows; ++u) {
+        if (first + u * $rows_at_once < $rows) {
+          $load_ahead
+        }
+        from += $rows_at_once * $stride;
+      }
+      $unroll
+      for (int u = 0; u < $ahead_rows; ++u) {
+        const int j = first + u * $rows_at_once;
+        if (j < $rows) {
+          float w_$own[$wide];
+          $unroll
+          for (int k = 0; k < $wide; ++k) w_$own[k] = (float)$ahead_pixel;
+          $pass
+        }
+      }
+    }
+  } else {
+    // -- part: any_rows
+    // Rows outside the image are those of the row pass that the border's rule says.
+    $once
+    for (int j = ITEM / $items_a_row; j < $rows; j += $rows_at_once) {
+      const int x0 = tile_x + ITEM % $items_a_row * $row_px, row_y = tile_y + j - $up;
+      if (x0 >= $width || row_y >= $height + $down) continue;
+#if $constant
+      if (row_y < 0 || row_y >= $height) {
+        $unroll
+        for (int k = 0; k < $row_px; ++k)
+          tile[j * $tile_width + ITEM % $items_a_row * $row_px + k] = $outside;
+      } else {
+        const int y = row_y;
+#else
+      {
+        const int y = $rule(row_y, $height);
+#endif
+        float w_$own[$wide];
+        // -- part: window
+        // What the work-item's pixels of the row are made of.
+        if (x0 >= $first && x0 + $end <= $width) {
+          $pixel raw_$plane[$wide];
+          GLOBAL const $pixel* const from_raw_$plane = $row_from + x0 - $first;
+          $load
+          $unroll
+          for (int k = 0; k < $wide; ++k) w_$own[k] = (float)raw_$plane[k];
+        } else {
+          $unroll
+          for (int i = 0; i < $reach; ++i) w_$own[$margin + i] = $edge;
+        }
+        // -- end
+        // -- part: pass
+        // The work-item's pixels of the row into local memory.
+        $made
+        IN_LOCAL float4* const to =
+            tile4 + (j * $tile_width + ITEM % $items_a_row * $row_px) / 4;
+        $stores
+        // -- end
+      }
+    }
+    // -- end
+  }
+  // -- end
+  BARRIER;
+  const int x0 = tile_x + ITEM % $across * $px, first_row = ITEM / $across * $py;
+  const int y0 = tile_y + first_row;
+  if (x0 >= $to_width || y0 >= $to_height) return;
+  const int whole = x0 + $px <= $to_width;
+  // -- part: columns
+  // Extrema of columns of the row pass.
+  float made_$own[$block];
+  float column_$own[$column_values];
+  $unroll
+  for (int r = 0; r < $column_rows; ++r) {
+    $unroll
+    for (int k = 0; k < $px; ++k)
+      column_$own[r * $px + k] =
+          tile[first_row * $tile_width + ITEM % $across * $px + r * $tile_width + k];
+  }
+  $folds
+  // -- end
+  $stored
+  // -- end
+}
+
+KERNEL(256) void other_parts(GLOBAL const $vector* points_$own, GLOBAL float* $result) {
+  LOCAL float4 tile4[$vectors];
+  const int x0 = ITEM, first_row = ITEM, j = ITEM;
+  float w_$own[$wide];
+  // -- part: points
+  // What points have made of a row, in local memory too.
+  $unroll
+  for (int q = 0; q < $quads; ++q) {
+    const $vector v =
+        points_$own[j * $points_across + ITEM % $items_a_row * $row_quads + $shift + q];
+    $elements
+  }
+#if $fixed
+  if (x0 < $left || x0 + $end > $width) {
+    $unroll
+    for (int k = 0; k < $wide; ++k)
+      if (x0 - $first + k < 0 || x0 - $first + k >= $width) w_$own[k] = $outside;
+  }
+#endif
+  // -- end
+  // -- part: column_sums
+  // Sums of columns of the row pass: each of its rows is a tap of every row that is near.
+  float made_$own[$block];
+  $unroll
+  for (int k = 0; k < $block; ++k) made_$own[k] = 0.0f;
+  IN_LOCAL const float4* const column =
+      tile4 + (first_row * $tile_width + ITEM % $across * $px) / 4;
+  $taps
+  // -- end
+  $result[ITEM] = made_$own[0] + w_$own[0];
+}
