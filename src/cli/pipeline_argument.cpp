@@ -1,9 +1,11 @@
 // Reads and binds the pipeline's text.
 #include "cli/pipeline_argument.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/error.hpp"
+#include "core/operator.hpp"
 #include "core/text_file.hpp"
 #include "pipeline/binder.hpp"
 #include "pipeline/parser.hpp"
@@ -26,6 +28,20 @@ pipeline::Pipeline bound(const std::string& text, const std::string& origin,
   return pipeline;
 }
 
+// Whether an argument looks like a part of a pipeline and not like a file: it has a number, a sign
+// of the language, or is an operator or a word of one.
+bool is_of_pipeline(const std::string& argument) {
+  if (argument.find_first_of("0123456789|=,:[") != std::string::npos) return true;
+  if (find_operator(argument) != nullptr) return true;
+  for (const Operator& op : catalogue()) {
+    for (const Parameter& parameter : op.parameters) {
+      const auto& words = parameter.words;
+      if (std::find(words.begin(), words.end(), argument) != words.end()) return true;
+    }
+  }
+  return false;
+}
+
 // The words of a pipeline whose quotes were forgotten: `imgaussfilt 2 photos` names no file '2',
 // but is a pipeline with it. The whole text with as many of the arguments as belong to it; empty
 // when the first argument is a file, or is no part of a pipeline either.
@@ -33,7 +49,7 @@ std::string unquoted_pipeline(const std::string& text, const std::vector<std::st
   std::string whole, longer = text;
   for (const std::string& argument : arguments) {
     std::error_code error;
-    if (std::filesystem::exists(argument, error)) break;
+    if (std::filesystem::exists(argument, error) || !is_of_pipeline(argument)) break;
     longer += " " + argument;
     try {
       pipeline::bind(pipeline::parse(longer, "pipeline", pipeline::TextKind::command_line));

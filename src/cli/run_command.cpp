@@ -278,8 +278,9 @@ int run_files(const RunFlags& f, pipeline::Pipeline pipeline, const engine::RunO
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - options.start).count();
   };
   // Only of a run that has begun: before, its name could be that of a file that the run reads.
-  const auto write_summary = [&](ExitCode code) {
+  const auto write_summary = [&](ExitCode code, const char* error) {
     if (f.summary.empty() || !reporter.has_begun()) return;
+    summary.error = error;
     summary.seconds = seconds();
     summary.exit_code = static_cast<int>(code);
     write_file("--summary", f.summary, summary_json(summary, options, end, reporter.totals()));
@@ -295,11 +296,10 @@ int run_files(const RunFlags& f, pipeline::Pipeline pipeline, const engine::RunO
     check_end(end, reporter);
     if (end.failed > 0) code = ExitCode::file_failed;
   } catch (const Error& error) {
-    summary.error = error.what();
-    write_summary(error.code());
+    write_summary(error.code(), error.what());
     throw;
   }
-  write_summary(code);
+  write_summary(code, "");
   return static_cast<int>(code);
 }
 

@@ -96,7 +96,9 @@ int parse_threads(int wanted) {
     throw Error("-j: " + std::to_string(wanted) +
                 " is not a number of threads from 0 (all cores) to " + std::to_string(most));
   }
-  return wanted > 0 ? wanted : process_limits().threads;
+  // Looked at in any case: later on, memory may be out.
+  const int usable = process_limits().threads;
+  return wanted > 0 ? wanted : usable;
 }
 
 }  // namespace impipe::cli

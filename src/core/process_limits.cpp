@@ -85,9 +85,12 @@ ProcessLimits limited_by_groups(ProcessLimits machine, const fs::path& proc,
 }
 
 ProcessLimits process_limits() {
-  const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  return limited_by_groups({.threads = threads_of_affinity(), .memory = pages * page}, "/proc",
-                           "/sys/fs/cgroup");
+  static const ProcessLimits limits = [] {
+    const std::int64_t pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return limited_by_groups({.threads = threads_of_affinity(), .memory = pages * page}, "/proc",
+                             "/sys/fs/cgroup");
+  }();
+  return limits;
 }
 
 }  // namespace impipe

@@ -13,6 +13,7 @@ struct ProcessLimits {
 
 // The machine, as far as the process's affinity and its control group (version 1 or 2), with all
 // above it, allow. A quota of processor time counts as so many whole threads, rounded up.
+// Looked at once.
 ProcessLimits process_limits();
 
 // What the control groups of the process allow of `machine`. `proc` has the file self/cgroup;

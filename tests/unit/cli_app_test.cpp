@@ -84,6 +84,7 @@ TEST(Reporter, FailuresAreWrittenAsJsonLines) {
     engine::FileReport report;
     report.state = engine::FileReport::State::failed;
     report.input = "in/\"a\".png";
+    report.output = "out/a.png";
     report.stage = "decode";
     report.message = "empty file";
     testing::internal::CaptureStderr();
@@ -93,7 +94,10 @@ TEST(Reporter, FailuresAreWrittenAsJsonLines) {
   std::ifstream file(path);
   std::string line;
   std::getline(file, line);
-  EXPECT_EQ(line, R"({"file":"in/\"a\".png","stage":"decode","message":"empty file"})");
+  const size_t time = line.find(R"(,"time":"20)");
+  EXPECT_EQ(line.substr(0, time), R"({"file":"in/\"a\".png","output":"out/a.png",)"
+                                  R"("stage":"decode","message":"empty file")");
+  EXPECT_EQ(line.size() - time, std::string(R"(,"time":"2026-11-23T15:38:34Z"})").size());
   std::filesystem::remove(path);
 }
 
