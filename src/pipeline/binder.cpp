@@ -130,8 +130,8 @@ Pipeline bind(const Script& script) {
       auto values = match_arguments(script, stage, *op);
       for (auto& [parameter, value] : values) {
         // What an expression names may be measured numbers.
-        std::erase_if(value.operands, [&](const std::string& name) {
-          return !value.text.empty() && names.numbers.contains(name.substr(0, name.find('.')));
+        std::erase_if(value.operands, [&, &text = value.text](const std::string& name) {
+          return !text.empty() && names.numbers.contains(name.substr(0, name.find('.')));
         });
         for (const std::string& name : value.operands) {
           if (name.find('.') == name.npos) continue;

@@ -125,8 +125,8 @@ Matrix vertical_difference(std::string_view method) {
   Matrix out{m.columns, m.rows, std::vector<double>(m.values.size())};
   for (int r = 0; r < m.rows; ++r) {
     for (int c = 0; c < m.columns; ++c) {
-      out.values[static_cast<std::size_t>(c * m.rows + r)] =
-          m.values[static_cast<std::size_t>(r * m.columns + c)];
+      const std::int64_t to = std::int64_t{c} * m.rows + r, from = std::int64_t{r} * m.columns + c;
+      out.values[static_cast<std::size_t>(to)] = m.values[static_cast<std::size_t>(from)];
     }
   }
   return out;

@@ -28,7 +28,8 @@ Mask edge(const Mask& mask, int dy) {
   for (int y = 0; y < mask.height; ++y) {
     for (int x = 0; x < mask.width; ++x) {
       const bool next = y + dy >= 0 && y + dy < mask.height && mask.at(x, y + dy);
-      if (next) out.cells[static_cast<std::size_t>(y * mask.width + x)] = 0;
+      const std::int64_t cell = std::int64_t{y} * mask.width + x;
+      if (next) out.cells[static_cast<std::size_t>(cell)] = 0;
     }
   }
   return out;

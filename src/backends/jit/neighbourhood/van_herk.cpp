@@ -60,7 +60,7 @@ class VanHerkWriter {
     Reach made_x = first_x, made_y = first_y;
     while (made_x.side() < x.side() || made_y.side() < y.side()) {
       const std::array<int, 2> dx = spread(made_x, x), dy = spread(made_y, y);
-      passes.push_back([this, dx, dy](const PlaneText& in, const PlaneText& out) {
+      passes.emplace_back([this, dx, dy](const PlaneText& in, const PlaneText& out) {
         gather_kernel(in, out, {-dx[0], dx[1]}, {-dy[0], dy[1]});
       });
     }
@@ -193,7 +193,7 @@ class VanHerkWriter {
       const int low = i - reach.before, high = i + reach.after;
       const auto [from, to] = whole[static_cast<std::size_t>(i)];
       std::vector<std::string> parts;
-      if (first < end) parts.push_back("core");
+      if (first < end) parts.emplace_back("core");
       for (int b = from; b < to; ++b) {
         if (first >= end || b < first || b >= end) parts.push_back(whole_block(b));
       }

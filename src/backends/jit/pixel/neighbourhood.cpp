@@ -40,7 +40,8 @@ std::string outside_value(Builder& to, int n, Border border) {
 
 std::string weights(Builder& to, int n, const std::string& label, int first, int count) {
   for (int i = 0; i < count; ++i) {
-    const Argument& argument = to.node(n).arguments.at(static_cast<std::size_t>(first + i));
+    const std::size_t place = static_cast<std::size_t>(first) + static_cast<std::size_t>(i);
+    const Argument& argument = to.node(n).arguments.at(place);
     if (argument.source == Argument::Source::measured) to.fail("a weight is measured");
   }
   const std::string text =

@@ -119,7 +119,7 @@ PointCall call_of_body(Builder& to, int n, const std::string& real, const PixelT
   const auto by_reciprocal = white ? for_codes_over_white(to, node, body) : std::nullopt;
   if (!by_reciprocal) return call;
   call.text = *by_reciprocal;
-  call.parameters.push_back("white_reciprocal");
+  call.parameters.emplace_back("white_reciprocal");
   call.arguments.push_back(
       to.parameter(ParameterType::float64, name + "_white_reciprocal",
                    [n, own = static_cast<int>(*white)](const LaunchContext& at, int) {
