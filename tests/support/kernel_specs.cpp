@@ -516,6 +516,7 @@ class Table {
     for (const PixelClass cls : {byte, PixelClass::uint16}) {
       add("flood " + std::string(name_of(cls)), {image(cls, 1), image(PixelClass::single, 1)},
           {node(Flood{cls == byte ? 8 : 4}, {input(0), input(1)}, {}, PixelClass::single, 1)});
+      cases.back().most = 256;
     }
     const Mask mask{
         .width = 3, .height = 2, .origin_x = 1, .origin_y = 0, .cells = {1, 0, 1, 0, 1, 1}};

@@ -14,6 +14,8 @@ struct SpecCase {
   KernelSpec spec;
   // The smallest width and height that it makes sense for (valid convolutions need some).
   int least = 1;
+  // The largest of them that devices take; others are left to the CPU.
+  int most = 1 << 20;
 };
 
 // At most 320.

@@ -45,6 +45,16 @@ Node one(Primitive primitive, int from, std::vector<double> arguments, PixelClas
   return node;
 }
 
+// Without some rows, and with two runs in others.
+Mask with_gaps(Mask mask) {
+  for (int y = 0; y < mask.height; ++y) {
+    for (int x = 0; x < mask.width; ++x) {
+      if (y / 4 % 5 == 1 || (y > 30 && x / 9 == 2)) mask.cells[y * mask.width + x] = 0;
+    }
+  }
+  return mask;
+}
+
 // Extrema with heights of extrema with heights.
 SpecCase closing_with_heights(PixelClass cls) {
   constexpr double beyond = std::numeric_limits<double>::infinity();
@@ -109,6 +119,10 @@ std::vector<SpecCase> tiled_specs() {
     const Extremum many{.largest = cls != PixelClass::logical,
                         .mask = random_mask(random, 11, 11, 0.5)};
     specs.push_back(of_one("extremum of many runs", many, {}, cls, 1));
+    specs.push_back(
+        of_one("extremum disk 7", Extremum{.largest = true, .mask = disk(7)}, {}, cls, 1));
+    specs.push_back(of_one("extremum disk 37 with gaps",
+                           Extremum{.largest = false, .mask = with_gaps(disk(37))}, {}, cls, 1));
     specs.push_back(of_one("transpose", Permute{.transpose = true}, {}, cls, 1));
     specs.push_back(of_one("quarter turn", Permute{.transpose = true, .flip_y = true}, {}, cls, 1));
   }

@@ -12,6 +12,7 @@
 #include "backends/jit/measure/measure.hpp"
 #include "backends/jit/measure/reduce.hpp"
 #include "backends/jit/measure/wide_histogram.hpp"
+#include "backends/jit/neighbourhood/mask_runs.hpp"
 #include "backends/jit/neighbourhood/rank_histogram.hpp"
 #include "backends/jit/neighbourhood/strip.hpp"
 #include "backends/jit/neighbourhood/tile.hpp"
@@ -122,6 +123,10 @@ class Generator {
     }
     void operator()(const VanHerk&) const {
       write_van_herk_kernels(to, n);
+      load_function();
+    }
+    void operator()(const MaskRuns&) const {
+      write_mask_runs(to, n);
       load_function();
     }
     void operator()(const RankHistogram&) const {

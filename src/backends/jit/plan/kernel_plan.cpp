@@ -84,6 +84,7 @@ class Chooser {
     if (of_.output_of(n) >= 0) return "it leaves the kernel";
     if (chosen.chain_planes.contains(n)) return "a chain reads its plane";
     if (takes_van_herk(planes, n)) return "its passes store what they make";
+    if (fits_mask_runs(of_, n)) return "its windows slide down the rows";
     if (fits_rank_histogram(of_, n)) return "its window slides from pixel to pixel";
     const auto* turned = as<Permute>(of_.node(n));
     if (of_.tuning.fast && turned != nullptr && turned->transpose) return "rows become columns";
@@ -188,8 +189,8 @@ class Chooser {
       if (readers.size() != 1 || of_.node(readers[0]).is_measure) return false;
       n = readers[0];
     }
-    if (chosen_.chains.contains(n) || takes_van_herk(planes, n) || fits_rank_histogram(of_, n) ||
-        fits_transposition(of_, planes, n)) {
+    if (chosen_.chains.contains(n) || takes_van_herk(planes, n) || fits_mask_runs(of_, n) ||
+        fits_rank_histogram(of_, n) || fits_transposition(of_, planes, n)) {
       return false;
     }
     const std::optional<TwoPasses> two = tiled(planes, n);
@@ -264,6 +265,7 @@ class Chooser {
               inside == 0 ? "a chain by itself" : "nothing else reads the values before it"};
     }
     if (takes_van_herk(planes_, n)) return {VanHerk{}, "the cost does not grow with the sides"};
+    if (fits_mask_runs(of_, n)) return {MaskRuns{}, "the cost grows with the rows of its mask"};
     if (const std::optional<TwoPasses>& two = tiled_[static_cast<std::size_t>(n)]) {
       return {*two, "local memory holds the row pass"};
     }

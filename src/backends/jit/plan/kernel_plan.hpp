@@ -35,6 +35,7 @@ struct StripChain {
   Chain chain;
 };
 struct VanHerk {};
+struct MaskRuns {};       // of a mask that is no rectangle
 struct RankHistogram {};  // of a window that slides down a strip
 struct AffineTiles {};
 struct NearestResize {};
@@ -46,8 +47,8 @@ struct ResizeTiles {};  // and pixels, for sizes whose columns local memory does
 struct WholeKernels {};  // those of its primitive
 
 using Form = std::variant<Inlined, MadeInGroups, MadeOnTheWay, Pixels, Transposition, Blocks,
-                          StripChain, TwoPasses, VanHerk, RankHistogram, AffineTiles, NearestResize,
-                          ResizeTiles, Reductions, CountedCodes, WholeKernels>;
+                          StripChain, TwoPasses, VanHerk, MaskRuns, RankHistogram, AffineTiles,
+                          NearestResize, ResizeTiles, Reductions, CountedCodes, WholeKernels>;
 
 // The row pass of a node that has two: by a kernel of its own, unless `by` says otherwise.
 struct RowPass {

@@ -53,6 +53,7 @@ struct FormText {
            std::to_string(two.size.width()) + "x" + std::to_string(two.size.height());
   }
   std::string operator()(const VanHerk&) const { return "van Herk-Gil-Werman"; }
+  std::string operator()(const MaskRuns&) const { return "runs of the mask's rows"; }
   std::string operator()(const RankHistogram&) const { return "sliding histogram"; }
   std::string operator()(const AffineTiles&) const { return "affine tiles"; }
   std::string operator()(const NearestResize&) const { return "places, then blocks"; }

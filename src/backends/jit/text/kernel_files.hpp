@@ -28,7 +28,7 @@ struct KernelFile {
 // A name that no file has does not link.
 namespace kernels {
 extern const KernelFile affine, backproject, bandwidth, diffuse, distance, entropy, flood,
-    grid_stride, histogram, label, map, morph, peaks, permute, project, rank_histogram,
+    grid_stride, histogram, label, map, mask_runs, morph, peaks, permute, project, rank_histogram,
     reconstruction, reduce, reduce_cells, reduce_sub_groups, resample, resize, row, scalar, select,
     strip, tile, van_herk, wide_histogram;
 // Headers: the words of dialects, those of all kernels, and those of sub-groups.
