@@ -154,7 +154,7 @@ struct Histogram {
   std::shared_ptr<const Expression> expression;
 };
 
-// The values at given places of the sorted pixels of each channel: exact, single only.
+// The values at given places of the sorted pixels of each channel: exact, single or uint16.
 // Arguments: the 0-based places. An array of `places` values a channel.
 struct Select {
   int places = 1;

@@ -311,7 +311,7 @@ class Table {
     std::vector<int> outputs = {0, 1};
     if (is_integer(cls)) outputs.push_back(2);
     add("histogram" + of, {image(cls, channels)}, histograms, outputs);
-    if (cls == PixelClass::single) {
+    if (cls == PixelClass::single || cls == PixelClass::uint16) {
       add("select" + of, {image(cls, channels)},
           {sink(Select{.places = 2}, input(0),
                 {{.source = Argument::Source::rank_floor, .value = 0.1},
