@@ -27,7 +27,6 @@ KNOWN = {
     ("src/backends/jit/geometry/resize_tile.cpp", "write"),
     ("src/backends/jit/measure/reduce.cpp", "write_stream"),
     ("src/backends/jit/measure/reduce_cells.cpp", "write_cells"),
-    ("src/backends/jit/measure/select.cpp", "write_select"),
     ("src/backends/jit/measure/wide_histogram.cpp", "write_wide_histogram"),
     ("src/backends/jit/neighbourhood/van_herk.cpp", "windows"),
     ("src/backends/jit/neighbourhood/van_herk.cpp", "row_kernel"),

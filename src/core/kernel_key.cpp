@@ -74,8 +74,8 @@ struct PrimitiveText {
            (r.offsets ? " offsets" : "") + border_text(r.border);
   }
   std::string operator()(const Reduce& r) const {
-    static constexpr const char* names[] = {"sum", "squared_deviation", "absolute_sum", "min",
-                                            "max"};
+    static constexpr const char* names[] = {
+        "sum", "squared_deviation", "spread", "absolute_sum", "min", "max"};
     return r.expression ? expression_text(*r.expression) : names[static_cast<int>(r.kind)];
   }
   std::string operator()(const Histogram& h) const {

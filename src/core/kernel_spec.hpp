@@ -128,7 +128,15 @@ struct Rank {
 
 // R2S, an array of one value a channel. Sums are exact in 64 bits for integer classes and go over
 // 32x32 cells in double for single (docs/architecture.md, Numbers); min and max skip NaN.
-enum class ReduceKind { sum, squared_deviation /* from args[0] */, absolute_sum, min, max, user };
+enum class ReduceKind {
+  sum,
+  squared_deviation,  // from args[0]
+  spread,             // of codes, the same from their mean: core/code_spread.hpp
+  absolute_sum,
+  min,
+  max,
+  user,
+};
 struct Reduce {
   ReduceKind kind = ReduceKind::sum;
   std::shared_ptr<const Expression> expression;  // user: of acc and x; args[0] is the first acc
@@ -146,7 +154,7 @@ struct Histogram {
   std::shared_ptr<const Expression> expression;
 };
 
-// The values at given places of the sorted pixels of each channel: exact, single only.
+// The values at given places of the sorted pixels of each channel: exact, single or uint16.
 // Arguments: the 0-based places. An array of `places` values a channel.
 struct Select {
   int places = 1;

@@ -43,8 +43,8 @@ struct Words {
                        r.offsets ? " with offsets" : "", border(r.border));
   }
   std::string operator()(const Reduce& r) const {
-    static constexpr const char* names[] = {"sum", "squared deviation", "absolute sum", "min",
-                                            "max", "expression"};
+    static constexpr const char* names[] = {
+        "sum", "squared deviation", "spread", "absolute sum", "min", "max", "expression"};
     return names[static_cast<int>(r.kind)];
   }
   std::string operator()(const Histogram& h) const { return fmt::format("{} bins", h.bins); }

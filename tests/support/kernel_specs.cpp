@@ -286,6 +286,12 @@ class Table {
       reductions.push_back(sink(Reduce{.kind = kind}, input(0), arguments, channels, 1));
     }
     add("reduce" + of, {image(cls, channels)}, reductions, {0, 1, 2, 3, 4});
+    if (is_integer(cls)) {
+      const Node spread = sink(Reduce{.kind = ReduceKind::spread}, input(0), {}, channels, 1);
+      add("spread" + of, {image(cls, channels)}, {spread});
+      reductions.back() = spread;
+      add("spread and others" + of, {image(cls, channels)}, reductions, {0, 1, 2, 3, 4});
+    }
     if (channels == 1) {
       add("reduce user" + of, {image(cls, channels)},
           {sink(Reduce{.kind = ReduceKind::user, .expression = expression("acc * 0.5 + x / white")},
@@ -305,7 +311,7 @@ class Table {
     std::vector<int> outputs = {0, 1};
     if (is_integer(cls)) outputs.push_back(2);
     add("histogram" + of, {image(cls, channels)}, histograms, outputs);
-    if (cls == PixelClass::single) {
+    if (cls == PixelClass::single || cls == PixelClass::uint16) {
       add("select" + of, {image(cls, channels)},
           {sink(Select{.places = 2}, input(0),
                 {{.source = Argument::Source::rank_floor, .value = 0.1},

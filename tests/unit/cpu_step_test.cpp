@@ -408,6 +408,9 @@ TEST(CpuStep, ReductionsShareAPass) {
                                       ReduceKind::absolute_sum, ReduceKind::min, ReduceKind::max}) {
           outputs.push_back(b.measure(Reduce{.kind = kind}, image, {0.3}, channels, 1));
         }
+        if (cls != single) {
+          outputs.push_back(b.measure(Reduce{.kind = ReduceKind::spread}, image, {}, channels, 1));
+        }
         for (const int bins : {2, 16, 256}) {
           outputs.push_back(b.measure(Histogram{.bins = bins}, image, {}, channels, bins));
         }

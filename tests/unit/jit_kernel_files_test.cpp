@@ -30,7 +30,7 @@ bool is_header(const KernelFile& file) { return file.name.ends_with(".clh"); }
 
 // Of sub-groups that exchange registers, for which OpenCL 1.2 has no words.
 bool needs_registers(const KernelFile& file) {
-  return file.name == "reduce_sub_groups.cl" || file.name == "strip.cl";
+  return file.name.ends_with("_sub_groups.cl") || file.name == "strip.cl";
 }
 
 // What an editor or a compiler gets that knows nothing of the writers.

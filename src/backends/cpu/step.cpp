@@ -241,9 +241,9 @@ class StepRun {
     runs_.pool.for_each(static_cast<std::int64_t>(values.size()), [&](std::int64_t c) {
       const std::size_t p = first_of(n) + static_cast<std::size_t>(c);
       const PlaneRun& run = runs_.nodes[p];
-      values[c] = run.is_sink()
-                      ? run.sink->finish()
-                      : select_values(*runs_.inputs[runs_.images_of(p)[0].index], run.arguments);
+      values[c] = run.is_sink() ? run.sink->finish()
+                                : select_values(*runs_.inputs[runs_.images_of(p)[0].index],
+                                                run.arguments, runs_.pool);
     });
     for (const std::vector<double>& of_channel : values) {
       measures_[n].insert(measures_[n].end(), of_channel.begin(), of_channel.end());

@@ -1,11 +1,18 @@
 // histeq: values are replaced by the part of the pixels that are not above them.
 #include "ops/images.hpp"
 
+// in: the smallest and the largest value; out: the smallest, and by what the others are brought to
+// the unit scale, -1 for a constant image: once, and not for every pixel.
+IMPIPE_SCALAR_BODY(histeq_scale, {
+  out[0] = in[0];
+  out[1] = in[1] > in[0] ? 1.0 / (in[1] - in[0]) : -1.0;
+})
+
 // v on the unit scale of the image's own values; a constant image is clamped instead. The bin is
 // the last whose lower edge is not above v: edges are half a bin below the levels, which are
 // counted from both ends of the scale. last: the number of bins - 1.
-IMPIPE_POINT_BODY(histeq_bin, (x), (low, high, last), {
-  const real v = high > low ? real(1) / (high - low) * (x - low) : clamp(x, real(0), real(1));
+IMPIPE_POINT_BODY(histeq_bin, (x), (low, scale, last), {
+  const real v = scale >= real(0) ? scale * (x - low) : clamp(x, real(0), real(1));
   const real step = real(1) / last;
   const real guess = clamp(floor(v * last + real(0.5)), real(0), last);
   const real below = real(2) * guess <= last ? guess * step : real(1) - (last - guess) * step;
@@ -17,10 +24,63 @@ IMPIPE_POINT_BODY(histeq_bin, (x), (low, high, last), {
 })
 
 // The level of v, a place in the table of cumulated parts.
-IMPIPE_POINT_BODY(histeq_level, (x), (low, high, last), {
-  const real v = high > low ? real(1) / (high - low) * (x - low) : clamp(x, real(0), real(1));
+IMPIPE_POINT_BODY(histeq_level, (x), (low, scale, last), {
+  const real v = scale >= real(0) ? scale * (x - low) : clamp(x, real(0), real(1));
   return round_away(v * last);
 })
+
+// The same of codes, from their counts: in: one of each code; args: the number of bins - 1; out:
+// the level of each code. Bins grow with the codes, so that those of the codes before some place
+// are at most that of the code itself.
+IMPIPE_GROUP_BODY(histeq_of_codes, {
+  const int codes = (int)count[0];
+  const int part = (codes + items - 1) / items;
+  const int first = item * part;
+  const int end = first + part < codes ? first + part : codes;
+  double own = 0;
+  int low_from_end = -1;
+  int high_code = -1;
+  for (int i = first; i < end; ++i) {
+    own += in[i];
+    if (low_from_end < 0 && in[i] > 0) low_from_end = codes - i;
+    if (in[i] > 0) high_code = i;
+  }
+  double total;
+  sum_before(own, &total);
+  const double low = codes - largest_of_group(low_from_end);
+  const double high = largest_of_group(high_code);
+  const double scale = high > low ? 1.0 / (high - low) : -1.0;
+  const double last = args[0];
+  const double step = 1.0 / last;
+  for (int i = first; i < end; ++i) {
+    const double own_v = scale >= 0 ? scale * (i - low) : clamp((double)i, 0.0, 1.0);
+    const double level = round_away(own_v * last);
+    // The first code whose bin is above the level.
+    int from = 0;
+    int to = codes;
+    while (from < to) {
+      const int code = (from + to) / 2;
+      const double v = scale >= 0 ? scale * (code - low) : clamp((double)code, 0.0, 1.0);
+      const double guess = clamp(floor(v * last + 0.5), 0.0, last);
+      const double next = guess + 1.0;
+      const double below = 2.0 * guess <= last ? guess * step : 1.0 - (last - guess) * step;
+      const double above = 2.0 * next <= last ? next * step : 1.0 - (last - next) * step;
+      const double bin = below - step / 2.0 > v                    ? max(guess - 1.0, 0.0)
+                         : next <= last && above - step / 2.0 <= v ? next
+                                                                   : guess;
+      if (bin <= level) {
+        from = code + 1;
+      } else {
+        to = code;
+      }
+    }
+    double seen = 0;
+    for (int code = 0; code < from; ++code) seen += in[code];
+    out[i] = seen / total;
+  }
+})
+
+IMPIPE_POINT_BODY(histeq_of_code, (x), (), { return x; })
 
 // in: counts; out: the part of the pixels in a bin or one before it.
 IMPIPE_GROUP_BODY(histeq_parts, {
@@ -41,12 +101,27 @@ IMPIPE_GROUP_BODY(histeq_parts, {
 namespace impipe::ops {
 namespace {
 
+constexpr Result on_unit_scale{.cls = PixelClass::single, .white = 1};
+
+// Bytes have few codes: one count of them gives the levels of all.
+ImageValue levels_of_bytes(PlanBuilder& plan, const ImageValue& image, int bins) {
+  const int codes = static_cast<int>(class_max(image.type.cls)) + 1;
+  const MeasureValue counts = plan.histogram({.rule = BinRule::codes, .bins = codes}, image);
+  const MeasureValue levels =
+      plan.scalar(bodies::histeq_of_codes, {counts}, {bins - 1.0}, codes, image.type.channels);
+  return plan.point(Point{.body = &bodies::histeq_of_code, .in_double = true, .in_table = true},
+                    {image}, {Arg::per_channel(levels, 0)}, on_unit_scale);
+}
+
 ImageValue lower_histeq(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const int bins = static_cast<int>(call.number("bins"));
+  if (bytes_of(image.type.cls) == 1) return levels_of_bytes(plan, image, bins);
   const MeasureValue low = plan.reduce({.kind = ReduceKind::min}, image, {});
   const MeasureValue high = plan.reduce({.kind = ReduceKind::max}, image, {});
-  std::vector<Arg> scale{Arg::per_channel(low, 0), Arg::per_channel(high, 0), bins - 1.0};
+  const MeasureValue limits =
+      plan.scalar(bodies::histeq_scale, {low, high}, {}, 2, image.type.channels);
+  std::vector<Arg> scale{Arg::per_channel(limits, 0), Arg::per_channel(limits, 1), bins - 1.0};
   const PixelClass codes = bins <= 256 ? PixelClass::uint8 : PixelClass::uint16;
   const ImageValue levels = plan.point(Point{.body = &bodies::histeq_bin, .in_double = true},
                                        {image}, scale, {.cls = codes, .white = class_max(codes)});
@@ -55,7 +130,7 @@ ImageValue lower_histeq(const Call& call, PlanBuilder& plan) {
       plan.scalar(bodies::histeq_parts, {counts}, {}, bins, image.type.channels);
   scale.push_back(Arg::per_channel(parts, 0));
   return plan.point(Point{.body = &bodies::histeq_level, .in_double = true, .in_table = true},
-                    {image}, scale, {.cls = PixelClass::single, .white = 1});
+                    {image}, scale, on_unit_scale);
 }
 
 const RegisterOperator histeq_operator{{

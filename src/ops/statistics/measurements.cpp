@@ -28,6 +28,21 @@ IMPIPE_SCALAR_BODY(mean_of_sums, {
   for (int c = 0; c < (int)count[0]; ++c) total += in[c];
   out[0] = total / (args[0] * count[0]);
 })
+// in: of each channel the squared deviations from its own mean, then the sums; args: the pixels of
+// a channel. The sample's standard deviation over all channels, 0 for one value: a channel's mean
+// is (channels * sum - all) / values beside that of all.
+IMPIPE_SCALAR_BODY(deviation_of_codes, {
+  const int channels = (int)count[0];
+  const double values = args[0] * channels;
+  double all = 0;
+  for (int c = 0; c < channels; ++c) all += in[channels + c];
+  double total = 0;
+  for (int c = 0; c < channels; ++c) {
+    const double apart = channels * in[channels + c] - all;
+    total += in[c] + apart * apart / (values * channels);
+  }
+  out[0] = values > 1 ? sqrt(total / (values - 1)) : 0.0;
+})
 // in: sums of squared deviations; the sample's standard deviation, 0 for one value.
 IMPIPE_SCALAR_BODY(deviation_of_sums, {
   double total = 0;
@@ -59,8 +74,14 @@ MeasureValue reduced(PlanBuilder& plan, const ImageValue& image, ReduceKind kind
   return plan.scalar(across, {m}, {}, 1, 1);
 }
 
-MeasureValue deviation(PlanBuilder& plan, const ImageValue& image, MeasureValue means,
+// Of codes from exact sums, in one pass; of single about the mean.
+MeasureValue deviation(PlanBuilder& plan, const ImageValue& image, MeasureValue sums,
                        int channels) {
+  if (is_integer(image.type.cls)) {
+    const MeasureValue spreads = plan.reduce({.kind = ReduceKind::spread}, image, {});
+    return plan.scalar(bodies::deviation_of_codes, {spreads, sums}, {pixels}, 1, channels);
+  }
+  const MeasureValue means = mean_of_sums(plan, sums, channels);
   const MeasureValue squares =
       plan.reduce({.kind = ReduceKind::squared_deviation}, image,
                   {channels > 1 ? Arg::per_channel(means, 0) : Arg::measured(means, 0)});
@@ -78,7 +99,7 @@ ImageValue lower_std2(const Call& call, PlanBuilder& plan) {
   const ImageValue image = measured_image(call, plan);
   const int channels = columns(call, image);
   const MeasureValue sums = plan.reduce({.kind = ReduceKind::sum}, image, {});
-  plan.report("std2", deviation(plan, image, mean_of_sums(plan, sums, channels), channels));
+  plan.report("std2", deviation(plan, image, sums, channels));
   return plan.current();
 }
 
@@ -90,14 +111,13 @@ ImageValue lower_stats(const Call& call, PlanBuilder& plan) {
   const MeasureValue largest =
       reduced(plan, image, ReduceKind::max, bodies::largest_of_channels, channels);
   const MeasureValue sums = plan.reduce({.kind = ReduceKind::sum}, image, {});
-  const MeasureValue means = mean_of_sums(plan, sums, channels);
   plan.report("min", least);
   plan.report("max", largest);
   plan.report("sum", channels == sums.channels
                          ? sums
                          : plan.scalar(bodies::total_of_channels, {sums}, {}, 1, 1));
-  plan.report("mean2", means);
-  plan.report("std2", deviation(plan, image, means, channels));
+  plan.report("mean2", mean_of_sums(plan, sums, channels));
+  plan.report("std2", deviation(plan, image, sums, channels));
   return plan.current();
 }
 
@@ -125,7 +145,8 @@ const RegisterOperator std2_operator{{
     .help = "standard deviation of all values",
     .category = "statistics",
     .parameters = {which_columns, measured_image_parameter()},
-    .details = "sqrt(sum((x - mean)^2) / (N - 1)) in double, in two passes; 0 for one value.",
+    .details = "sqrt(sum((x - mean)^2) / (N - 1)) in double; 0 for one value. Of integer classes\n"
+               "from exact sums in one pass, of single in two.",
     .example = "std2 each",
     .accuracy = "1e-14 relative",
     .matlab = "std2(A) (same)",
@@ -192,8 +213,8 @@ const RegisterOperator stats_operator{{
     .category = "statistics",
     .parameters = {which_columns, measured_image_parameter()},
     .details =
-        "The same numbers as the five operators, as five columns. min, max and sum share one\n"
-        "pass over the image; std2 is a second one, about the mean.",
+        "The same numbers as the five operators, as five columns, in one pass over the image; for\n"
+        "single std2 is a second one, about the mean.",
     .example = "stats each",
     .accuracy = "as min, max, sum, mean2 and std2",
     .matlab = "[min(A(:)) max(A(:)) sum(A(:)) mean2(A) std2(A)]",

@@ -49,7 +49,8 @@ namespace impipe::ops {
 MeasureValue stretch_limits(PlanBuilder& plan, const ImageValue& image, double low_part,
                             double high_part) {
   const int channels = image.type.channels;
-  if (image.type.cls == PixelClass::single) {
+  // Places are found by two short counts where one of all codes is long.
+  if (image.type.cls == PixelClass::single || image.type.cls == PixelClass::uint16) {
     const MeasureValue values =
         plan.select(image, {Argument{.source = Argument::Source::rank_floor, .value = low_part},
                             Argument{.source = Argument::Source::rank_ceil, .value = high_part}});

@@ -63,6 +63,22 @@ double cell_sum(const SpecImage& in, int c, const std::function<double(double)>&
   return paired(cells);
 }
 
+// The squared deviations from the whole number nearest to the mean, less what that lies beside it.
+double code_spread(const SpecImage& in, int c) {
+  const std::int64_t n = in.width * in.height;
+  std::int64_t sum = 0, about_nearest = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    sum += static_cast<std::int64_t>(in.values[i * in.channels + c]);
+  }
+  const std::int64_t nearest = (2 * sum + n) / (2 * n);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t apart = static_cast<std::int64_t>(in.values[i * in.channels + c]) - nearest;
+    about_nearest += apart * apart;
+  }
+  const double rest = static_cast<double>(sum - nearest * n);
+  return static_cast<double>(about_nearest) - rest * rest / static_cast<double>(n);
+}
+
 class Evaluation {
  public:
   Evaluation(const KernelSpec& spec, const std::vector<SpecResult>& inputs)
@@ -273,6 +289,8 @@ class Evaluation {
         value = cell_sum(*in_, c, [](double v) { return v; });
       } else if (reduce.kind == ReduceKind::absolute_sum) {
         value = cell_sum(*in_, c, [](double v) { return std::fabs(v); });
+      } else if (reduce.kind == ReduceKind::spread) {
+        value = code_spread(*in_, c);
       } else if (reduce.kind == ReduceKind::squared_deviation) {
         value = cell_sum(*in_, c, [&](double v) { return (v - from) * (v - from); });
       } else {

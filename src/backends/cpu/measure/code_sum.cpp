@@ -1,10 +1,12 @@
-// Sums of integer codes, exact in 64 bits.
+// Sums of integer codes and of their squares, exact in 64 bits.
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 
 #include "backends/cpu/simd/intrinsics.hpp"
 #include "backends/cpu/simd/level.hpp"
 #include "backends/cpu/tile/sink.hpp"
+#include "core/code_spread.hpp"
 
 namespace impipe::cpu {
 namespace {
@@ -61,6 +63,26 @@ IMPIPE_TARGET_v3 std::int64_t sum_bytes_v3(const std::uint8_t* in, std::int64_t 
 }
 #endif
 
+// The same of the squares too: those of so many bytes fit 32 bits as well.
+template <class T>
+IMPIPE_INLINE void add_squares_body(const void* in, std::int64_t n, std::int64_t* total,
+                                    std::int64_t* squares) {
+  using Sum = std::conditional_t<sizeof(T) == 1, std::uint32_t, std::uint64_t>;
+  const T* __restrict a = static_cast<const T*>(in);
+  std::uint32_t sum = 0;
+  Sum of_squares = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::uint32_t code = a[i];
+    sum += code;
+    of_squares += code * code;
+  }
+  *total += sum;
+  *squares += static_cast<std::int64_t>(of_squares);
+}
+IMPIPE_CPU_KERNEL(add_squares,
+                  (const void* in, std::int64_t n, std::int64_t* total, std::int64_t* squares),
+                  (in, n, total, squares))
+
 IMPIPE_CPU_KERNEL(add_codes, (const void* in, std::int64_t n, std::int64_t* total), (in, n, total))
 constexpr std::int64_t add_codes_most = 65535;
 
@@ -115,10 +137,53 @@ class CodeSum final : public Sink {
   std::vector<std::int64_t> sums_;  // [tiles]
 };
 
+class CodeSpread final : public Sink {
+ public:
+  CodeSpread(const SinkImage& image, std::int64_t tiles, CpuLevel level)
+      : image_(image),
+        add_((image.cls == PixelClass::uint16
+                  ? add_squares<std::uint16_t>
+                  : add_squares<std::uint8_t>)[static_cast<int>(level)]),
+        sums_(static_cast<std::size_t>(tiles)) {}
+
+  void take(const TileImage* images, const Region& region, std::int64_t tile, int,
+            Scratch&) override {
+    const TileImage& image = *images;
+    Sums& to = sums_[tile];
+    for (std::int64_t y = region.y0; y < region.y1; ++y) {
+      const std::byte* row = image.at(region.x0, y);
+      for (std::int64_t i = 0; i < region.width(); i += add_codes_most) {
+        add_(row + i * bytes_of(image_.cls), std::min(add_codes_most, region.width() - i),
+             &to.codes, &to.squares);
+      }
+    }
+  }
+
+  std::vector<double> finish() override {
+    Sums all;
+    for (const Sums& of_tile : sums_) {
+      all.codes += of_tile.codes;
+      all.squares += of_tile.squares;
+    }
+    return {spread_of_sums(all.codes, all.squares, image_.size.pixels())};
+  }
+
+ private:
+  struct Sums {
+    std::int64_t codes = 0, squares = 0;
+  };
+  SinkImage image_;
+  void (*add_)(const void*, std::int64_t, std::int64_t*, std::int64_t*);
+  std::vector<Sums> sums_;  // [tiles]
+};
+
 }  // namespace
 
 std::unique_ptr<Sink> make_code_sum(const SinkImage& image, std::int64_t tiles, CpuLevel level) {
   return std::make_unique<CodeSum>(image, tiles, level);
+}
+std::unique_ptr<Sink> make_code_spread(const SinkImage& image, std::int64_t tiles, CpuLevel level) {
+  return std::make_unique<CodeSpread>(image, tiles, level);
 }
 
 }  // namespace impipe::cpu

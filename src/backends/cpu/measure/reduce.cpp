@@ -355,6 +355,7 @@ std::unique_ptr<Sink> make_reduce(const Node& node, const Arguments& arguments,
     case ReduceKind::absolute_sum:
       if (is_integer(image.cls)) return make_code_sum(image, tiles, level);
       break;
+    case ReduceKind::spread: return make_code_spread(image, tiles, level);
     case ReduceKind::squared_deviation: break;
   }
   return std::make_unique<CellSum>(reduce.kind, arguments, image, level);

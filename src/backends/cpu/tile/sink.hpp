@@ -38,6 +38,7 @@ std::unique_ptr<Sink> make_reduce(const Node& node, const Arguments& arguments,
                                   const SinkImage& image, std::int64_t tiles, CpuLevel level);
 // Of an integer plane.
 std::unique_ptr<Sink> make_code_sum(const SinkImage& image, std::int64_t tiles, CpuLevel level);
+std::unique_ptr<Sink> make_code_spread(const SinkImage& image, std::int64_t tiles, CpuLevel level);
 std::unique_ptr<Sink> make_histogram(const Node& node, const SinkImage& image, int workers,
                                      CpuLevel level);
 

@@ -4,6 +4,14 @@
 #define $groups 96  // of a launch
 #define $unroll
 
+// -- part: spread
+// The sum of the squared deviations of n codes from their mean: core/code_spread.hpp has the same.
+FUNCTION double spread_of_sums(const long sum, const long squares, const long n) {
+  const long nearest = (2 * sum + n) / (2 * n), rest = sum - nearest * n;
+  const long about_nearest = squares - nearest * sum - nearest * rest;
+  return (double)about_nearest - (double)rest * (double)rest / (double)n;
+}
+
 // -- part: stream
 // Totals of the pixels of an image, or of the totals of all groups.
 #define $locals LOCAL uint all[$items];

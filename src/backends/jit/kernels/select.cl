@@ -1,59 +1,84 @@
-// Exact order statistics: a radix selection over ordered keys, eight bits a round.
-#define $items 128   // of a group
-#define $width 1000
-#define $height 700
-#define $places 2    // that are asked for, of each channel
-#define $shift 16    // of the eight bits
-#define $unroll
+// Exact order statistics: a radix selection over ordered keys, some bits a round. Groups count these
+// bits of the keys that begin as a wanted one does; the last group that is done, or a launch of its
+// own, finds which each wanted one has.
+#define $items 128    // of a group
+#define $digits 2048  // what the bits of a round can be
+#define $bits 11
+#define $counters 4096  // for each place that is asked for; of the first round for all together
+#define $copies 2       // of each counter
+#define $run 16         // digits that a work-item looks through
+
+// Alone: the word of kernels/scalar.cl.
+FUNCTION double group_sum_before(const double own, double* total, IN_LOCAL double* memory,
+                                 const int items) {
+  memory[ITEM] = own;
+  BARRIER;
+  *total = memory[items - 1];
+  return memory[0];
+}
 
 // -- part: count
-// Of the keys that begin as the wanted one does, counts the next eight bits.
-#define $value (float)(x ^ y)
-#define $begins key >> 24 == begin >> 24
-KERNEL($items) void count(GLOBAL const uint* $found, GLOBAL uint* $counts) {
-  LOCAL uint counts[256];
-  const int width = $width, height = $height;
+// Counts of a group, in copies that lie interleaved.
+#define $begins const uint begin = $begun[0];
+#define $rows for (uint key = ITEM; key < 65536u; key += $items) ADD_LOCAL(&counts[key], begin);
+KERNEL($items) void count(GLOBAL const uint* $begun, GLOBAL uint* $totals) {
+  LOCAL uint counts[$counters * $copies];
+  const int copy = ITEM % $copies;
   {
-    for (int k = 0; k < $places; ++k) {
-      const uint begin = $found[k];
-      for (int i = ITEM; i < 256; i += $items) counts[i] = 0;
-      BARRIER;
-      for (int y = GROUP_X; y < height; y += GROUPS_X) {
-        $unroll
-        for (int x = ITEM; x < width; x += $items) {
-          const uint key = key_of_single($value);
-          if ($begins) ADD_LOCAL(&counts[(key >> $shift) & 255u], 1u);
-        }
-      }
-      BARRIER;
-      for (int i = ITEM; i < 256; i += $items) {
-        if (counts[i] != 0) ADD_GLOBAL(&$counts[k * 256 + i], counts[i]);
-      }
-      BARRIER;
+    $begins
+    for (int i = ITEM; i < $counters * $copies; i += $items) counts[i] = 0;
+    BARRIER;
+    $rows
+    BARRIER;
+    for (int i = ITEM; i < $counters; i += $items) {
+      uint count = 0;
+      for (int k = 0; k < $copies; ++k) count += counts[i * $copies + (k + i) % $copies];
+      if (count != 0) ADD_GLOBAL(&$totals[i], count);
     }
+    BARRIER;
+  }
+}
+
+// -- part: last_group
+// What the last group does that is done.
+#define $choose $totals[ITEM] = 0u;
+KERNEL($items) void last_group(GLOBAL uint* $ticket, GLOBAL uint* $totals) {
+  LOCAL int is_last;
+  if (is_last_group($ticket, GROUPS_X, &is_last)) {
+    $choose
   }
 }
 
 // -- part: choose
-// The eight bits of each key that is looked for.
+// By a group: the bits of each key that is looked for; the counts become zeros.
 #define $first_places  // of the first round: the places, clamped
-#define $rest $rests[at]
-#define $last 1        // round
-KERNEL($items) void choose(GLOBAL uint* $counts, GLOBAL uint* $found, GLOBAL long* $rests,
-                           GLOBAL double* $out) {
-  const int at = GROUP_X;
-  $first_places
-  if (ITEM != 0) return;
-  long rest = $rest;
-  uint digit = 0;
-  while (digit < 255u && (long)$counts[at * 256 + digit] <= rest) {
-    rest -= (long)$counts[at * 256 + digit];
-    ++digit;
+#define $place 0
+#define $first 0       // of the counters
+#define $rest $rests[$place]
+#define $before ($begun[$place] << $bits)
+#define $put $out[$place] = (double)$begun[$place];
+KERNEL($items) void choose(GLOBAL uint* $totals, GLOBAL uint* $begun, GLOBAL double* $rests,
+                           GLOBAL double* $out, IN_LOCAL double* group_memory) {
+  {
+    GLOBAL volatile uint* const totals = $totals;
+    $first_places
+    // -- part: choose_one
+    // Of one place: the work-item among whose digits it is writes them.
+    {
+      const double rest = $rest;
+      double own = 0.0, all;
+      for (int i = ITEM * $run; i < (ITEM + 1) * $run && i < $digits; ++i) own += totals[$first + i];
+      double before = group_sum_before(own, &all, group_memory, $items);
+      if (before <= rest && rest < before + own) {
+        int digit = ITEM * $run;
+        while (before + totals[$first + digit] <= rest) before += totals[$first + digit++];
+        $begun[$place] = $before | (uint)digit;
+        $rests[$place] = rest - before;
+        $put
+      }
+    }
+    // -- end
+    GLOBAL_BARRIER;
+    for (int i = ITEM; i < $counters; i += $items) totals[i] = 0;
   }
-  for (int i = 0; i < 256; ++i) $counts[at * 256 + i] = 0;
-  $found[at] |= digit << $shift;
-  $rests[at] = rest;
-#if $last
-  $out[at] = (double)single_of_key($found[at]);
-#endif
 }

@@ -3,6 +3,7 @@
 
 #include "backends/jit/measure/grid_stride.hpp"
 #include "backends/jit/measure/measure.hpp"
+#include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
@@ -73,6 +74,16 @@ std::string each_of_chunk(PixelClass cls, const std::function<std::string(std::s
   return text;
 }
 
+// Whether the pixels of `image` are made here, by a body from those of one plane in memory alone:
+// that can then be read 16 bytes at a time.
+bool is_point_of_plane(const Builder& to, const Operand& image) {
+  if (!to.tuning().fast || image.external || to.output_of(image.index) >= 0) return false;
+  const Node& node = to.node(image.index);
+  const auto* point = std::get_if<Point>(&node.primitive);
+  return point != nullptr && point->body != nullptr && point->body->inputs == 1 && !point->lookup &&
+         node.images.size() == 1 && node.images[0].external;
+}
+
 // The bins of all codes, made once a launch, and read from local memory where there is enough.
 struct BinTable {
   std::string name;         // its array in the kernels that count
@@ -123,7 +134,9 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
     copies /= 2;
   }
   const int group = tuning.histogram_items;
-  const GridStride stream{image, group, tuning.groups_at_once(), 64};
+  const bool points = is_point_of_plane(to, image);
+  const Operand read = points ? to.node(image.index).images[0] : image;
+  const GridStride stream{read, group, tuning.groups_at_once(), 64};
   const int load = values_a_load(to, stream);
   const auto groups = [stream, load](const LaunchContext& at) {
     return stream.groups_for(at, load);
@@ -132,7 +145,9 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
     return to.scratch(name + "_parts", "uint",
                       [=](const LaunchContext& at) { return groups(at) * counters * 4; });
   };
-  const auto count = [&](const std::string& value) {
+  const auto count = [&](const std::string& of_pixel) {
+    const std::string value =
+        points ? point_value(to, image.index, [&](const Operand&) { return of_pixel; }) : of_pixel;
     const std::string place = "counts[(int)" + value + " * " + number(copies) + " + copy]";
     if (codes) return "ADD_LOCAL(&" + place + ", 1u);";
     if (!table.name.empty()) {
@@ -160,9 +175,9 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
                    {"parts", parts()},
                    {"out", to.measure({false, n})}});
   };
-  const std::string chunk = codes && bytes_of(to.cls(image)) == 1
+  const std::string chunk = codes && !points && bytes_of(to.cls(image)) == 1
                                 ? each_code_of_chunk(copies)
-                                : each_of_chunk(to.cls(image), count);
+                                : each_of_chunk(to.cls(read), count);
   const std::string rows = grid_stride_rows(to, stream, chunk, count("p"));
   // Work-items for each counter, where there are more than counters.
   const int slices = one_launch ? std::min(copies, group / span) : 1;

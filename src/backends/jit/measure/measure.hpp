@@ -14,6 +14,9 @@ void write_histogram(Builder& to, const CountedCodes& counted, int n);
 void write_select(Builder& to, int n);
 void write_scalar(Builder& to, int n, LaunchTest wanted = {});
 
+// What bodies for a group may call, once a program; by_group: by all its work-items, else by one.
+void write_group_words(Builder& to, bool by_group);
+
 // Text by which one group, which has made their measurements, runs them too: they are made then.
 std::string scalars_at_end(Builder& to, const std::vector<int>& scalars, int items);
 // Whether a group runs the body of one of them; its kernel declares this memory first.

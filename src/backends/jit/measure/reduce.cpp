@@ -49,22 +49,39 @@ std::string of_words(const std::string& step) {
   return text;
 }
 
-Fold fold_of(const Builder& to, int n) {
+// The sum of codes.
+Fold sum_of_codes(PixelClass cls, const std::string& name) {
+  const bool bytes = bytes_of(cls) == 1;
+  return {.name = name,
+          .type = "long",
+          .first = "0",
+          .of_chunk = "{ uint s = 0; " +
+                      of_words(bytes ? "s = add_bytes(w, s);" : "s += (w & 0xffffu) + (w >> 16);") +
+                      name + " += s; }",
+          .of_pixel = name + " += p;",
+          .sum = true};
+}
+
+// The sum of their squares.
+Fold sum_of_squares(PixelClass cls, const std::string& name) {
+  const std::string halves = name + " += (ulong)(w & 0xffffu) * (w & 0xffffu); " + name +
+                             " += (ulong)(w >> 16) * (w >> 16);";
+  return {.name = name,
+          .type = "long",
+          .first = "0",
+          .of_chunk = bytes_of(cls) == 1 ? "{ uint s = 0; " + of_words("s = add_squares(w, s);") +
+                                               name + " += s; }"
+                                         : of_words(halves),
+          .of_pixel = name + " += (uint)p * (uint)p;",
+          .sum = true};
+}
+
+Fold extreme_of(const Builder& to, int n) {
   const Node& node = to.node(n);
   const PixelClass cls = to.cls(node.images[0]);
   const bool bytes = bytes_of(cls) == 1, single = cls == PixelClass::single;
   Fold fold{.name = "total_" + Builder::name({false, n})};
-  fold.sum = !is_extreme(node);
   fold.largest = reduction(node)->kind == ReduceKind::max;
-  if (fold.sum) {
-    fold.type = "long";
-    fold.first = "0";
-    fold.of_chunk = "{ uint s = 0; " +
-                    of_words(bytes ? "s = add_bytes(w, s);" : "s += (w & 0xffffu) + (w >> 16);") +
-                    fold.name + " += s; }";
-    fold.of_pixel = fold.name + " += p;";
-    return fold;
-  }
   fold.type = single ? "float" : "int";
   fold.of_pixel = fold.name + " = " + fold.both(fold.name, "p") + ";";
   if (single) {
@@ -83,6 +100,35 @@ Fold fold_of(const Builder& to, int n) {
   return fold;
 }
 
+// What reductions of one image fold, each sum once, and what they make of it.
+struct Folds {
+  std::vector<Fold> folds;
+  std::vector<std::string> results;  // of the nodes, from the first element of each fold's array
+};
+
+Folds folds_of(Builder& to, const std::vector<int>& nodes) {
+  const Operand image = to.node(nodes[0]).images[0];
+  Folds made;
+  std::string sum;  // the name of its fold
+  const auto all = [](const std::string& fold) { return "all_" + fold + "[0]"; };
+  for (const int n : nodes) {
+    const std::string name = "total_" + Builder::name({false, n});
+    const bool spread = reduction(to.node(n))->kind == ReduceKind::spread;
+    if (is_extreme(to.node(n))) {
+      made.folds.push_back(extreme_of(to, n));
+    } else if (sum.empty()) {
+      sum = spread ? "sum_for_" + name : name;
+      made.folds.push_back(sum_of_codes(to.cls(image), sum));
+    }
+    if (spread) made.folds.push_back(sum_of_squares(to.cls(image), name));
+    made.results.push_back(spread ? "spread_of_sums(" + all(sum) + ", " + all(name) + ", (long)" +
+                                        to.width(image) + " * " + to.height(image) + ")"
+                                  : "(double)" + all(is_extreme(to.node(n)) ? name : sum));
+    if (spread) to.body_once("spread_of_sums", "\n" + std::string(part(kernels::reduce, "spread")));
+  }
+  return made;
+}
+
 // Pairs that chunks are folded into, beside the totals.
 bool has_pairs(const Fold& fold) { return fold.type == "int"; }
 
@@ -97,8 +143,7 @@ void write_stream(Builder& to, const Reductions& reductions) {
   const int loads_of_group = one_launch ? 96 : 128;
   const GridStride stream{image, items, to.tuning().groups_at_once(), loads_of_group};
   const int load = values_a_load(to, stream);
-  std::vector<Fold> folds;
-  for (const int n : nodes) folds.push_back(fold_of(to, n));
+  const auto [folds, results] = folds_of(to, nodes);
   const auto groups = [stream, load](const LaunchContext& at) {
     return stream.groups_for(at, load);
   };
@@ -115,8 +160,7 @@ void write_stream(Builder& to, const Reductions& reductions) {
   const std::string parts_of_group = sub_groups ? "1 + " + sub_groups_text : items_text;
   std::string locals, begin, pairs, chunk, pixel, put, join, join_sub_group, out, out_parts, first,
       from;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const Fold& fold = folds[i];
+  for (const Fold& fold : folds) {
     const std::string all = "all_" + fold.name, declared = "    " + fold.type + " " + fold.name;
     locals += "  LOCAL " + fold.type + " " + all + "[" + parts_of_group + "];\n";
     begin += declared + " = " + fold.first + ";\n";
@@ -175,8 +219,7 @@ void write_stream(Builder& to, const Reductions& reductions) {
   const auto total = [&](const std::string& declared) {
     std::string measured;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      measured += "      " + to.measure({false, nodes[i]}) + "[0] = (double)all_" + folds[i].name +
-                  "[0];\n";
+      measured += "      " + to.measure({false, nodes[i]}) + "[0] = " + results[i] + ";\n";
     }
     const std::string of_groups =
         filled(part(kernels::reduce, "all_groups"),

@@ -60,6 +60,7 @@ CellFold cell_fold(Builder& to, int n) {
       const std::string from = to.argument(n, 0, "from", "double");
       return sum_fold(name, "total + (v - " + from + ") * (v - " + from + ")");
     }
+    case ReduceKind::spread: to.fail("spread is for integer classes");
     case ReduceKind::user: return user_fold(to, n, name);
     case ReduceKind::min:
     case ReduceKind::max: break;

@@ -48,8 +48,7 @@ std::string scalar_steps(Builder& to, int n, int items) {
   if (scalar.body->by_group) {
     parameters += ", const int item, const int items";
     if (by_group) parameters += ", IN_LOCAL double* group_memory";
-    to.body_once("group_words",
-                 "\n" + std::string(part(kernels::scalar, by_group ? "group" : "alone")));
+    write_group_words(to, by_group);
   }
   // The body returns nothing: its result is in `out`.
   to.body_once(body,
@@ -85,6 +84,12 @@ void write_scalar(Builder& to, int n, LaunchTest wanted) {
               const bool runs = !wanted || wanted(at);
               return LaunchShape{{runs ? 1 : 0, 1, 1}, {items, 1, 1}};
             });
+}
+
+void write_group_words(Builder& to, bool by_group) {
+  const bool exchanges = by_group && to.dialect() != Dialect::opencl;
+  to.body_once("group_words", "\n" + part(exchanges ? kernels::scalar_sub_groups : kernels::scalar,
+                                          by_group ? "group" : "alone"));
 }
 
 std::string group_memory(int items) {

@@ -1,76 +1,205 @@
-// Exact order statistics as text: a radix selection over ordered keys, eight bits a round.
+// Exact order statistics as text: a radix selection over ordered keys.
+#include "backends/jit/measure/grid_stride.hpp"
 #include "backends/jit/measure/measure.hpp"
+#include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
 namespace impipe::jit {
 namespace {
 
-constexpr int items = 128;
+std::string number(std::int64_t i) { return std::to_string(i); }
+
+class SelectWriter {
+ public:
+  SelectWriter(Builder& to, int n)
+      : to_(to),
+        n_(n),
+        name_(Builder::name({false, n})),
+        image_(to.node(n).images[0]),
+        single_(to.cls(image_) == PixelClass::single),
+        places_(std::get<Select>(to.node(n).primitive).places),
+        items_(to.tuning().histogram_items),
+        one_launch_(to.context().ends_in_last_group()) {
+    if (!single_ && to.cls(image_) != PixelClass::uint16) {
+      to.fail("select is for single and uint16 images");
+    }
+  }
+
+  void run() {
+    write_group_words(to_, true);
+    const std::vector<int> rounds = bits_of_rounds();
+    int left = single_ ? 32 : 16;
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+      left -= rounds[i];
+      write_round({rounds[i], left, i == 0, left == 0});
+    }
+  }
+
+ private:
+  struct Round {
+    int bits, below;  // of a key in this round, and in those that follow
+    bool first, last;
+    int digits() const { return 1 << bits; }
+  };
+
+  // Local memory that the counters of a group may take, beside that of the group's words.
+  std::int64_t bytes_of_counters() const {
+    return to_.tuning().local_bytes - std::int64_t{8} * items_ - 64;
+  }
+
+  // Few bits first, when all pixels are counted: more copies of fewer counters.
+  std::vector<int> bits_of_rounds() const {
+    if (!single_) return {8, 8};
+    if (std::int64_t{4} * places_ << 11 <= bytes_of_counters()) return {10, 11, 11};
+    return {8, 8, 8, 8};
+  }
+
+  int counters(const Round& round) const { return (round.first ? 1 : places_) * round.digits(); }
+
+  int copies(const Round& round) const {
+    int copies = 32;
+    while (copies > 1 && std::int64_t{4} * counters(round) * copies > bytes_of_counters()) {
+      copies /= 2;
+    }
+    return copies;
+  }
+
+  std::string state(const std::string& suffix, const std::string& type, int bytes) {
+    return to_.scratch(name_ + suffix, type,
+                       [all = bytes * places_](const LaunchContext&) { return all; });
+  }
+  std::string begun() { return state("_begun", "uint", 4); }
+  std::string rests() { return state("_rests", "double", 8); }
+
+  // Zeros before and after every round: of one image they lie behind its ticket.
+  std::string totals() {
+    if (one_launch_ && !to_.tuning().stacked) {
+      return "(" + to_.ticket() + " + " + number(ticket_words) + ")";
+    }
+    return to_.scratch(
+        name_ + "_totals", "uint",
+        [bytes = std::int64_t{4} * places_ << 11](const LaunchContext&) { return bytes; }, true);
+  }
+
+  // Counts a key.
+  std::string counted(const Round& round, const std::string& key) const {
+    const std::string at = " * " + number(copies(round)) + " + copy], 1u); ";
+    if (round.first) return "ADD_LOCAL(&counts[(" + key + " >> " + number(round.below) + ")" + at;
+    std::string text = "{ const uint key = " + key + "; const uint digit = key >> " +
+                       number(round.below) + " & " + number(round.digits() - 1) + "u; ";
+    for (int k = 0; k < places_; ++k) {
+      text += "if (key >> " + number(round.below + round.bits) + " == begin_" + number(k) +
+              ") ADD_LOCAL(&counts[(" + number(k * round.digits()) + "u + digit)" + at;
+    }
+    return text + "} ";
+  }
+
+  // Of 16 bytes.
+  std::string chunk(const Round& round) const {
+    std::string text;
+    for (const std::string word : {"v.x", "v.y", "v.z", "v.w"}) {
+      if (single_) {
+        text += counted(round, "key_of_single(" + word + ")");
+      } else {
+        text += counted(round, "(" + word + " & 0xffffu)") + counted(round, "(" + word + " >> 16)");
+      }
+    }
+    return text;
+  }
+
+  std::string begins(const Round& round) {
+    std::string text;
+    for (int k = 0; !round.first && k < places_; ++k) {
+      text += "    const uint begin_" + number(k) + " = " + begun() + "[" + number(k) + "];\n";
+    }
+    return text;
+  }
+
+  // The places, clamped; they may be measured.
+  std::string first_places() {
+    const Node& node = to_.node(n_);
+    std::string text;
+    for (int k = 0; k < places_; ++k) {
+      text += "    const double place_" + number(k) + " = floor(clamp_double(" +
+              to_.argument(n_, k, "place_" + number(k), "double") + ", 0.0, (double)" +
+              to_.width(image_) + " * (double)" + to_.height(image_) + " - 1.0));\n";
+    }
+    for (const Argument& a : node.arguments) {
+      if (a.source == Argument::Source::measured) to_.measure(node.measures[a.measure]);
+    }
+    return text;
+  }
+
+  std::string choice(const Round& round) {
+    const std::string one = part(kernels::select, "choose_one");
+    std::string all;
+    for (int k = 0; k < places_; ++k) {
+      const std::string place = number(k), key = begun() + "[" + place + "]";
+      const std::string value = single_ ? "single_of_key(" + key + ")" : key;
+      all += filled(
+          one, {{"rest", round.first ? "place_" + place : rests() + "[" + place + "]"},
+                {"run", number((round.digits() + items_ - 1) / items_)},
+                {"digits", number(round.digits())},
+                {"first", number(round.first ? 0 : k * round.digits())},
+                {"items", number(items_)},
+                {"begun", begun()},
+                {"rests", rests()},
+                {"place", place},
+                {"before", round.first ? "0u" : "(" + key + " << " + number(round.bits) + ")"},
+                {"put", round.last
+                            ? to_.measure({false, n_}) + "[" + place + "] = (double)" + value + ";"
+                            : ""}});
+    }
+    return filled(part(kernels::select, "choose"),
+                  {{"totals", totals()},
+                   {"first_places", round.first ? first_places() : ""},
+                   {"choose_one", all},
+                   {"counters", number(counters(round))},
+                   {"items", number(items_)}});
+  }
+
+  void write_round(const Round& round) {
+    const std::string suffix = "_" + number(round.below);
+    const GridStride stream{image_, items_, to_.tuning().groups_at_once(), 64};
+    const int load = values_a_load(to_, stream);
+    const std::string pixel = single_ ? "key_of_single(p)" : "(uint)p";
+    std::string text =
+        filled(part(kernels::select, "count"),
+               {{"counters", number(counters(round))},
+                {"copies", number(copies(round))},
+                {"begins", begins(round)},
+                {"items", number(items_)},
+                {"rows", grid_stride_rows(to_, stream, chunk(round), counted(round, pixel))},
+                {"totals", totals()}});
+    const std::string memory = group_memory(items_);
+    if (one_launch_) {
+      text = memory + text +
+             filled(part(kernels::select, "last_group"),
+                    {{"ticket", to_.ticket()}, {"choose", choice(round)}});
+    }
+    to_.kernel(name_ + "_count" + suffix, items_, text,
+               [stream, load, items = items_](const LaunchContext& at) {
+                 return LaunchShape{{stream.groups_for(at, load), 1, 1}, {items, 1, 1}};
+               });
+    if (one_launch_) return;
+    to_.kernel(name_ + "_choose" + suffix, items_, memory + choice(round),
+               [items = items_](const LaunchContext&) {
+                 return LaunchShape{{1, 1, 1}, {items, 1, 1}};
+               });
+  }
+
+  Builder& to_;
+  int n_;
+  std::string name_;
+  Operand image_;
+  bool single_;
+  int places_, items_;
+  bool one_launch_;
+};
 
 }  // namespace
 
-void write_select(Builder& to, int n) {
-  const Node& node = to.node(n);
-  const int places = std::get<Select>(node.primitive).places;
-  const Operand image = node.images[0];
-  if (to.cls(image) != PixelClass::single) to.fail("select is for single images");
-  const std::string name = Builder::name({false, n});
-  const auto state = [&](const std::string& suffix, const std::string& type, std::int64_t bytes) {
-    return to.scratch(
-        name + suffix, type, [bytes](const LaunchContext&) { return bytes; }, true);
-  };
-  // The places, clamped.
-  std::string first = "  long place_of[" + std::to_string(places) + "];\n";
-  for (int k = 0; k < places; ++k) {
-    first += "  place_of[" + std::to_string(k) + "] = (long)clamp_double(" +
-             to.argument(n, k, "place_" + std::to_string(k), "double") + ", 0.0, (double)" +
-             to.width(image) + " * (double)" + to.height(image) + " - 1.0);\n";
-  }
-  const int most = to.tuning().groups_at_once();
-  for (int round = 0; round < 4; ++round) {
-    const std::string shift = std::to_string(24 - 8 * round);
-    const std::string begins = round == 0 ? "true"
-                                          : "key >> " + std::to_string(32 - 8 * round) +
-                                                " == begin >> " + std::to_string(32 - 8 * round);
-    to.kernel(name + "_count_" + std::to_string(round), items,
-              filled(part(kernels::select, "count"),
-                     {{"places", std::to_string(places)},
-                      {"found", state("_found", "uint", 4 * places)},
-                      {"items", std::to_string(items)},
-                      {"width", to.width(image)},
-                      {"height", to.height(image)},
-                      {"unroll", to.tuning().unroll ? "#pragma unroll 4\n" : ""},
-                      {"value", to.value(image, "x", "y")},
-                      {"begins", begins},
-                      {"shift", shift},
-                      {"counts", state("_counts", "uint", 4 * 256 * places)}}),
-              [image, most](const LaunchContext& at) {
-                return LaunchShape{
-                    {std::min(groups_of_plane(at, most), at.size_of(image).height), 1, 1},
-                    {items, 1, 1}};
-              });
-    const std::string text =
-        filled(part(kernels::select, "choose"),
-               {{"places", std::to_string(places)},
-                {"rest", round == 0 ? "place_of[at]" : state("_rest", "long", 8 * places) + "[at]"},
-                {"counts", state("_counts", "uint", 4 * 256 * places)},
-                {"found", state("_found", "uint", 4 * places)},
-                {"shift", shift},
-                {"rests", state("_rest", "long", 8 * places)},
-                {"first_places", round == 0 ? first : ""},
-                {"last", round == 3 ? "1" : "0"},
-                {"out", round == 3 ? to.measure({false, n}) : ""}});
-    // The arguments of the first round may be measured.
-    for (const Argument& a : node.arguments) {
-      if (round == 0 && a.source == Argument::Source::measured)
-        to.measure(node.measures[a.measure]);
-    }
-    to.kernel(name + "_choose_" + std::to_string(round), items, text,
-              [places](const LaunchContext&) {
-                return LaunchShape{{places, 1, 1}, {items, 1, 1}};
-              });
-  }
-}
+void write_select(Builder& to, int n) { SelectWriter(to, n).run(); }
 
 }  // namespace impipe::jit
