@@ -90,6 +90,18 @@ std::string stored(const Builder& to, PixelClass cls, int run) {
                     "      ");
 }
 
+// [phase][tap]
+std::string weights_of(Builder& to, int n, const WholeTile& tile) {
+  return to.array(ParameterType::float32, Builder::name({false, n}) + "_weights",
+                  tile.phases * tile.taps, [n, tile](const LaunchContext& at, int i) {
+                    const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+                    ResizeAxis axis = axis_of(at, n);
+                    axis.to = tile.phases;
+                    const auto method = std::get<Resample>(now.primitive).method;
+                    return double(resize_taps(method, axis).weights[static_cast<std::size_t>(i)]);
+                  });
+}
+
 }  // namespace
 
 void write_whole_resize(Builder& to, int n) {
@@ -103,15 +115,6 @@ void write_whole_resize(Builder& to, int n) {
                           return double(value(at.size_of(self).width));
                         });
   };
-  const std::string weights = to.array(
-      ParameterType::float32, Builder::name(self) + "_weights", tile.phases * tile.taps,
-      [n, tile](const LaunchContext& at, int i) {
-        const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-        ResizeAxis axis = axis_of(at, n);
-        axis.to = tile.phases;
-        const auto& resample = std::get<Resample>(now.primitive);
-        return double(resize_taps(resample.method, axis).weights[static_cast<std::size_t>(i)]);
-      });
   const std::string apart =
       "inputs_apart_" + std::to_string(tile.phases) + "_" + std::to_string(tile.step);
   const std::string phases = std::to_string(tile.phases), step = std::to_string(tile.step);
@@ -140,7 +143,7 @@ void write_whole_resize(Builder& to, int n) {
                     {"run", std::to_string(tile.run())},
                     {"lanes", std::to_string(tile.lanes())},
                     {"apart", apart},
-                    {"weights", weights},
+                    {"weights", weights_of(to, n, tile)},
                     {"pixel", type_of(node.cls)},
                     {"plane", in.pointer},
                     {"stride", in.stride},
