@@ -114,7 +114,8 @@ struct PrimitiveText {
     return std::string(kinds[static_cast<int>(r.kind)]) + methods[static_cast<int>(r.method)] +
            (r.antialias ? " antialias" : "") +
            (r.beside == Resample::Beside::on_image ? " on image" : "") +
-           (r.view == Resample::View::given ? "" : " viewed");
+           (r.view == Resample::View::given ? "" : " viewed") +
+           (r.phases > 0 ? " " + std::to_string(r.phases) + "/" + std::to_string(r.step) : "");
   }
   std::string operator()(const Window& w) const {
     return std::string(name_of(w.border)) + (w.tiles_across > 0 ? " tiles" : "");

@@ -230,6 +230,9 @@ struct Resample {
   bool antialias = true;
   Beside beside = Beside::filled;
   View view = View::given;
+  // resize by bilinear or bicubic: both scales are phases / step exactly, and every output that is
+  // a multiple of `phases` further on has the same weights (placement.hpp, whole_ratio); 0: any.
+  int phases = 0, step = 0;
   // Arguments. resize: output width and height, scale in x and in y; each 0 when it follows from
   // the others (core/placement.hpp). affine: output width and height (0: the input's), then a b c d
   // e f of (x, y) = (a u + b v + c, d u + e v + f), the input place of output (u, v), 1 when both

@@ -241,6 +241,22 @@ bool normalises(Resample::Method method) {
   return method == lanczos2 || method == lanczos3 || method == box;
 }
 
+Resample with_whole_ratio(Resample resize, double scale) {
+  using enum Resample::Method;
+  if (resize.method != bilinear && resize.method != bicubic) return resize;
+  // k / (1 / n) is n k, even where 1 / n is rounded; k / 3 is rounded.
+  for (const int n : {2, 3, 4}) {
+    if (scale == 1.0 / n) {
+      resize.phases = 1;
+      resize.step = n;
+    } else if (scale == n && n != 3) {
+      resize.phases = n;
+      resize.step = 1;
+    }
+  }
+  return resize;
+}
+
 ResizeAxes resize_axes(const Node& node, Size input) {
   const Resample& resample = std::get<Resample>(node.primitive);
   double width = argument(node, 0), height = argument(node, 1);

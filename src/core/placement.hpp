@@ -41,6 +41,10 @@ struct ResizeTaps {
 };
 ResizeTaps resize_taps(Resample::Method method, const ResizeAxis& axis);
 
+// The resize with its ratio, if its scale is a ratio whose places and weights repeat themselves
+// without rounding errors, and small enough for kernels that know it. scale: of both directions.
+Resample with_whole_ratio(Resample resize, double scale);
+
 // Whether the weights of an output are divided by their sum, in double.
 bool normalises(Resample::Method method);
 

@@ -1,5 +1,6 @@
 // The table's windows and resampled images; parts, frames and flips at any byte of a row.
 #include "core/expression.hpp"
+#include "core/placement.hpp"
 #include "support/kernel_specs.hpp"
 #include "support/tiled_specs.hpp"
 
@@ -119,6 +120,29 @@ class Table {
         {node(Resample{.method = method, .antialias = antialias}, {input(0)}, how, cls, channels)});
   }
 
+  // By one ratio in both directions, which kernels know.
+  void add_whole_resize(Resample::Method method, bool antialias, PixelClass cls, double scale) {
+    const Resample resize{.method = method, .antialias = antialias};
+    add("resample whole " + std::to_string(scale).substr(0, 4) + " " + std::string(name_of(cls)),
+        {image(cls, 1)},
+        {node(with_whole_ratio(resize, scale), {input(0)}, {0, 0, scale, scale}, cls, 1)});
+  }
+
+  void add_whole_resizes() {
+    using Method = Resample::Method;
+    add_whole_resize(Method::bicubic, true, PixelClass::uint8, 0.5);
+    add_whole_resize(Method::bilinear, true, PixelClass::uint16, 0.5);
+    add_whole_resize(Method::bicubic, false, PixelClass::single, 0.5);
+    add_whole_resize(Method::bicubic, true, PixelClass::single, 1.0 / 3);
+    add_whole_resize(Method::bilinear, false, PixelClass::uint8, 0.25);
+    add_whole_resize(Method::bicubic, true, PixelClass::uint16, 0.25);
+    add_whole_resize(Method::bicubic, true, PixelClass::uint8, 2);
+    add_whole_resize(Method::bilinear, true, PixelClass::logical, 2);
+    add_whole_resize(Method::bicubic, true, PixelClass::single, 2);
+    add_whole_resize(Method::bicubic, true, PixelClass::uint8, 4);
+    add_whole_resize(Method::bilinear, true, PixelClass::uint16, 4);
+  }
+
   void add_affine(Resample::Method method, PixelClass cls, int channels) {
     add("resample affine " + std::string(name_of(cls)), {image(cls, channels)},
         {node(Resample{Resample::Kind::affine, method, false}, {input(0)},
@@ -180,6 +204,7 @@ std::vector<SpecCase> geometry_specs() {
   Table table;
   table.add_windows();
   table.add_resamples();
+  table.add_whole_resizes();
   return table.cases;
 }
 

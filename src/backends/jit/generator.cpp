@@ -141,6 +141,10 @@ class Generator {
       write_nearest_resize(to, n);
       load_function();
     }
+    void operator()(const WholeResize&) const {
+      write_whole_resize(to, n);
+      load_function();
+    }
     void operator()(const ResizeTiles&) const {
       const LaunchTest tiles = write_resize_tiles(to, n);
       store_pixels([tiles](const LaunchContext& at) { return !tiles(at); });

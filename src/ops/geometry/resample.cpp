@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/placement.hpp"
 #include "ops/filter/correlate.hpp"
 #include "ops/geometry/resample.hpp"
 #include "ops/images.hpp"
@@ -37,6 +38,9 @@ ImageValue lower_imresize(const Call& call, PlanBuilder& plan) {
     // Single pixels, unless it is asked for: then the mean of what each output covers.
     how.antialias = how.antialias && call.given("antialiasing");
     if (how.antialias) how.method = Resample::Method::box;
+  }
+  if (call.given("scale") && call.numbers("scale").back() == call.numbers("scale").front()) {
+    how = with_whole_ratio(how, call.numbers("scale").back());
   }
   return plan.whole(how, {image}, arguments, like(image));
 }

@@ -1,7 +1,6 @@
 // An affine map by tiles: a sub-group makes 8x4 pixels at once, so that the places they are taken
-// from lie in few rows of the image however it is turned. A work-item makes four pixels of a row,
-// side by side with seven others'; where all four lie inside with their neighbours it takes them
-// without tests, else it makes them one by one.
+// from lie in few rows of the image however it is turned. A group copies what its tile reads to
+// local memory; where that does not fit, or lies partly outside, work-items read the image itself.
 #include "backends/jit/geometry/resample.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
@@ -12,7 +11,15 @@ namespace impipe::jit {
 namespace {
 
 constexpr int items = 128;
-constexpr int across = 32, down = 16;  // of a tile
+constexpr int across = 32, down = 32;  // of a tile
+// Of the image, that local memory holds: a tile of this size is as large at most, turned by 45
+// degrees. Rows of 52 pixels of any class begin in banks that lie apart.
+constexpr int copy_columns = 52, copy_rows = 48;
+
+std::string type_of_four(PixelClass cls) {
+  const int bytes = bytes_of(cls);
+  return bytes == 1 ? "uint" : bytes == 2 ? "uint2" : "uint4";
+}
 
 }  // namespace
 
@@ -30,7 +37,8 @@ void write_affine_tiles(Builder& to, int n) {
   const std::string own = "params->" + Builder::name(self) + "_";
   to.kernel("store_" + Builder::name(self), items,
             filled(part(kernels::affine, "tiles"),
-                   {{"across", std::to_string(across)},
+                   {{"items", std::to_string(items)},
+                    {"across", std::to_string(across)},
                     {"down", std::to_string(down)},
                     {"width", to.width(self)},
                     {"height", to.height(self)},
@@ -39,6 +47,12 @@ void write_affine_tiles(Builder& to, int n) {
                     {"pixel", type_of(node.cls)},
                     {"out_row", out.row("y")},
                     {"in_row", in.row("py")},
+                    {"image", in.pointer},
+                    {"out", out.pointer},
+                    {"out_stride", out.stride},
+                    {"four", type_of_four(node.cls)},
+                    {"copy_columns", std::to_string(copy_columns)},
+                    {"copy_rows", std::to_string(copy_rows)},
                     {"a", own + "a"},
                     {"b", own + "b"},
                     {"c", own + "c"},

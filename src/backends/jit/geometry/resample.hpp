@@ -20,6 +20,11 @@ void write_affine_tiles(Builder& to, int n);
 // The kernels that store a resize that moves pixels only.
 void write_nearest_resize(Builder& to, int n);
 
+// The kernel that stores a resize by a ratio of whole numbers.
+void write_whole_resize(Builder& to, int n);
+// Text that makes floats v[4] of the four pixels at `line`.
+std::string four_loaded(PixelClass cls);
+
 // The kernels that store a resize whose groups make a tile of the result each, by launches for
 // which the test that is returned holds: a tile's columns fit local memory. It holds for all when
 // it is empty.

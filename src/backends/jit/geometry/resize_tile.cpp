@@ -87,25 +87,6 @@ std::string added(bool across, bool floats, const std::string& taps) {
   return text;
 }
 
-std::string loaded(PixelClass cls) {
-  if (cls == PixelClass::single) {
-    return "const float4 four = *(GLOBAL const float4*)line;\n"
-           "      v[0] = four.x;\n      v[1] = four.y;\n      v[2] = four.z;\n      v[3] = "
-           "four.w;\n";
-  }
-  std::string text = bytes_of(cls) == 1 ? "const uint four = *(GLOBAL const uint*)line;\n"
-                                        : "const uint2 four = *(GLOBAL const uint2*)line;\n";
-  for (int k = 0; k < 4; ++k) {
-    const std::string at = "      v[" + std::to_string(k) + "] = (float)";
-    text += at +
-            (bytes_of(cls) == 1 ? "BYTE_OF(four, " + std::to_string(k) + ")"
-                                : std::string("(four.") + (k < 2 ? "x" : "y") +
-                                      (k % 2 == 0 ? " & 0xffffu)" : " >> 16)")) +
-            ";\n";
-  }
-  return text;
-}
-
 class ResizeTiles {
  public:
   ResizeTiles(Builder& to, int n)
@@ -170,7 +151,7 @@ class ResizeTiles {
                 // Other compilers warn where they do not follow.
                 {"once", to_.dialect() == Dialect::cuda ? "#pragma unroll 1\n" : ""},
                 {"loop", to_.dialect() == Dialect::cuda ? "#pragma unroll 4\n" : ""},
-                {"load", loaded(node.cls)},
+                {"load", four_loaded(node.cls)},
                 {"add_x", added(true, floats, x_.taps())},
                 {"add_y", added(false, floats, y_.taps())},
                 {"out_row", out.row("y")},
@@ -262,6 +243,25 @@ class ResizeTiles {
 };
 
 }  // namespace
+
+std::string four_loaded(PixelClass cls) {
+  if (cls == PixelClass::single) {
+    return "const float4 four = *(GLOBAL const float4*)line;\n"
+           "      v[0] = four.x;\n      v[1] = four.y;\n      v[2] = four.z;\n      v[3] = "
+           "four.w;\n";
+  }
+  std::string text = bytes_of(cls) == 1 ? "const uint four = *(GLOBAL const uint*)line;\n"
+                                        : "const uint2 four = *(GLOBAL const uint2*)line;\n";
+  for (int k = 0; k < 4; ++k) {
+    const std::string at = "      v[" + std::to_string(k) + "] = (float)";
+    text += at +
+            (bytes_of(cls) == 1 ? "BYTE_OF(four, " + std::to_string(k) + ")"
+                                : std::string("(four.") + (k < 2 ? "x" : "y") +
+                                      (k % 2 == 0 ? " & 0xffffu)" : " >> 16)")) +
+            ";\n";
+  }
+  return text;
+}
 
 LaunchTest write_resize_tiles(Builder& to, int n) { return ResizeTiles(to, n).write(); }
 

@@ -1,8 +1,9 @@
 // An affine map by tiles: a sub-group makes 8x4 pixels at once, so that the places they are taken
-// from lie in few rows of the image however it is turned.
+// from lie in few rows of the image however it is turned. What a tile reads is copied to local
+// memory where it fits: rows of the image's in turn cost the cache more than the sums take.
 #define $items 128   // of a group
 #define $across 32   // pixels of a tile
-#define $down 16
+#define $down 32
 #define $width 1000  // of the result
 #define $height 700
 #define $in_width 900
@@ -18,57 +19,125 @@
 #define $half
 #define $reach 1   // pixels of the image right of a place, or below it, that are read
 #define $nearest 0
+#define $four uint      // of four pixels
+#define $copy_columns 52  // of the image, in local memory
+#define $copy_rows 48
 #define $each
 #define $once
 #define $value (uchar)sum
 #define $slow (uchar)0  // pixel (x, y), wherever it lies
+#define $out $result  // the result's first pixel
+#define $out_stride $width
 #define $in_row $image + (long)py * $stride
 #define $out_row $result + (long)y * $width
 
 // -- part: tiles
-// A work-item makes four pixels of a row, side by side with seven others': where all four lie
-// inside with their neighbours without tests, else one by one.
+// A work-item makes four pixels of two rows each, side by side with seven others'.
 KERNEL($items) void tiles(GLOBAL const $pixel* $image, GLOBAL $pixel* $result) {
   const int sub_group = ITEM / 32, sub_item = ITEM % 32;
-  const int x0 = GROUP_X * $across + sub_item % 8, y = GROUP_Y * $down + sub_group * 4 + sub_item / 8;
-  if (x0 >= $width || y >= $height) return;
-  GLOBAL $pixel* const row = $out_row;
-  const double row_x = fma($b, (double)y, $c), row_y = fma($e, (double)y, $f);
+  const int x0 = GROUP_X * $across + sub_item % 8, y0 = GROUP_Y * $down + sub_group * 4 + sub_item / 8;
   const double from_column = (double)x0;
-  // The map is monotonous along a row: the outer two of the four say where the others lie.
-  const double first_x = fma($a, from_column, row_x)$half;
-  const double first_y = fma($d, from_column, row_y)$half;
-  const double last_x = fma($a, from_column + 24.0, row_x)$half;
-  const double last_y = fma($d, from_column + 24.0, row_y)$half;
   const double max_x = (double)($in_width - $reach), max_y = (double)($in_height - $reach);
-  if (first_x >= 0.0 && first_x < max_x && last_x >= 0.0 && last_x < max_x && first_y >= 0.0 &&
-      first_y < max_y && last_y >= 0.0 && last_y < max_y && x0 + 24 < $width) {
-    $each
-    for (int k = 0; k < 4; ++k) {
-      const int x = x0 + 8 * k;
-      const double column = from_column + 8.0 * k;
-      const double at_x = fma($a, column, row_x)$half, at_y = fma($d, column, row_y)$half;
-      double left, top;
-      const int px = floor_inside(at_x, &left), py = floor_inside(at_y, &top);
-      GLOBAL const $pixel* const from = $in_row + px;
-#if $nearest
-      row[x] = from[0];
-#else
-      const float across = (float)(at_x - left), down = (float)(at_y - top);
-      const float a = (float)from[0], b = (float)from[1];
-      const float d = (float)from[$stride], e = (float)from[$stride + 1];
-      const float upper = fma(across, b, fma(-across, a, a));
-      const float lower = fma(across, e, fma(-across, d, d));
-      const float sum = fma(down, lower, fma(-down, upper, upper));
-      row[x] = $value;
-#endif
+#if !$nearest
+  LOCAL $four copy[$copy_rows * $copy_columns / 4];
+  const int tile_x = GROUP_X * $across, tile_y = GROUP_Y * $down;
+  const double begin_x = (double)tile_x, end_x = begin_x + ($across - 1.0);
+  const double begin_y = (double)tile_y, end_y = begin_y + ($down - 1.0);
+  // The map is monotonous in both directions: corners of the tile have the outermost places.
+  const double least_x = fma($a, $a < 0.0 ? end_x : begin_x, fma($b, $b < 0.0 ? end_y : begin_y, $c));
+  const double most_x = fma($a, $a < 0.0 ? begin_x : end_x, fma($b, $b < 0.0 ? begin_y : end_y, $c));
+  const double least_y = fma($d, $d < 0.0 ? end_x : begin_x, fma($e, $e < 0.0 ? end_y : begin_y, $f));
+  const double most_y = fma($d, $d < 0.0 ? begin_x : end_x, fma($e, $e < 0.0 ? begin_y : end_y, $f));
+  if (least_x >= 0.0 && most_x < max_x && least_y >= 0.0 && most_y < max_y &&
+      tile_x + $across <= $width && tile_y + $down <= $height) {
+    const int left = (int)least_x / 4 * 4, top = (int)least_y;
+    const int fours = ((int)most_x + 1 - left) / 4 + 1, lines = (int)most_y + 2 - top;
+    if (fours <= $copy_columns / 4 && lines <= $copy_rows) {
+      const int four = ITEM % 16;
+      if (four < fours) {
+        const int line = ITEM / 16;
+        GLOBAL const $pixel* const from = $image + (top + line) * $stride + left + 4 * four;
+        // All loads are under way before the first is used.
+        $four v[$copy_rows / ($items / 16)];
+        $each
+        for (int i = 0; i < $copy_rows / ($items / 16); ++i) {
+          const int below = i * ($items / 16);
+          if (line + below < lines) v[i] = *(GLOBAL const $four*)(from + below * $stride);
+        }
+        $each
+        for (int i = 0; i < $copy_rows / ($items / 16); ++i) {
+          const int below = i * ($items / 16);
+          if (line + below < lines) copy[(line + below) * ($copy_columns / 4) + four] = v[i];
+        }
+      }
+      BARRIER;
+      const int origin = top * $copy_columns + left;
+      GLOBAL $pixel* out = $out + y0 * $out_stride + x0;
+      $each
+      for (int r = 0; r < 2; ++r, out += $down / 2 * $out_stride) {
+        const double line = (double)(y0 + r * ($down / 2));
+        const double row_x = fma($b, line, $c), row_y = fma($e, line, $f);
+        $each
+        for (int k = 0; k < 4; ++k) {
+          const double column = from_column + 8.0 * k;
+          const double at_x = fma($a, column, row_x), at_y = fma($d, column, row_y);
+          double left_of, above;
+          const int px = floor_inside(at_x, &left_of), py = floor_inside(at_y, &above);
+          IN_LOCAL const $pixel* const from =
+              (IN_LOCAL const $pixel*)copy + (py * $copy_columns + px - origin);
+          const float across = (float)(at_x - left_of), down = (float)(at_y - above);
+          const float a = (float)from[0], b = (float)from[1];
+          const float d = (float)from[$copy_columns], e = (float)from[$copy_columns + 1];
+          const float upper = fma(across, b, fma(-across, a, a));
+          const float lower = fma(across, e, fma(-across, d, d));
+          const float sum = fma(down, lower, fma(-down, upper, upper));
+          out[8 * k] = $value;
+        }
+      }
+      return;
     }
-  } else {
-    $once
-    for (int k = 0; k < 4; ++k) {
-      const int x = x0 + 8 * k;
-      if (x >= $width) break;
-      row[x] = $slow;
+  }
+#endif
+  // Where all four pixels of a row lie inside with their neighbours without tests, else one by one.
+  $once
+  for (int y = y0; y < y0 + $down && y < $height; y += $down / 2) {
+    if (x0 >= $width) return;
+    GLOBAL $pixel* const row = $out_row;
+    const double row_x = fma($b, (double)y, $c), row_y = fma($e, (double)y, $f);
+    // The map is monotonous along a row: the outer two of the four say where the others lie.
+    const double first_x = fma($a, from_column, row_x)$half;
+    const double first_y = fma($d, from_column, row_y)$half;
+    const double last_x = fma($a, from_column + 24.0, row_x)$half;
+    const double last_y = fma($d, from_column + 24.0, row_y)$half;
+    if (first_x >= 0.0 && first_x < max_x && last_x >= 0.0 && last_x < max_x && first_y >= 0.0 &&
+        first_y < max_y && last_y >= 0.0 && last_y < max_y && x0 + 24 < $width) {
+      $each
+      for (int k = 0; k < 4; ++k) {
+        const int x = x0 + 8 * k;
+        const double column = from_column + 8.0 * k;
+        const double at_x = fma($a, column, row_x)$half, at_y = fma($d, column, row_y)$half;
+        double left, top;
+        const int px = floor_inside(at_x, &left), py = floor_inside(at_y, &top);
+        GLOBAL const $pixel* const from = $in_row + px;
+#if $nearest
+        row[x] = from[0];
+#else
+        const float across = (float)(at_x - left), down = (float)(at_y - top);
+        const float a = (float)from[0], b = (float)from[1];
+        const float d = (float)from[$stride], e = (float)from[$stride + 1];
+        const float upper = fma(across, b, fma(-across, a, a));
+        const float lower = fma(across, e, fma(-across, d, d));
+        const float sum = fma(down, lower, fma(-down, upper, upper));
+        row[x] = $value;
+#endif
+      }
+    } else {
+      $once
+      for (int k = 0; k < 4; ++k) {
+        const int x = x0 + 8 * k;
+        if (x >= $width) break;
+        row[x] = $slow;
+      }
     }
   }
 }

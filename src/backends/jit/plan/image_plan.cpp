@@ -64,6 +64,11 @@ bool is_nearest_resize(const Node& node) {
          resample->method == Resample::Method::nearest;
 }
 
+bool is_whole_resize(const Node& node) {
+  const auto* resample = as<Resample>(node);
+  return resample != nullptr && resample->phases > 0;
+}
+
 bool fits_resize_tiles(const Node& node) {
   const auto* resample = as<Resample>(node);
   return resample != nullptr && resample->kind == Resample::Kind::resize &&

@@ -21,6 +21,7 @@ bool fits_transposition(const KernelContext& of, const Planes& planes, int n);
 // of the result each.
 bool is_affine(const Node& node);
 bool is_nearest_resize(const Node& node);
+bool is_whole_resize(const Node& node);
 bool fits_resize_tiles(const Node& node);
 
 }  // namespace impipe::jit

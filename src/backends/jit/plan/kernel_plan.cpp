@@ -278,6 +278,8 @@ class Chooser {
     if (fits_rank_histogram(of_, n)) return {RankHistogram{}, "its window is too large to order"};
     if (fast && is_affine(of_.node(n))) return {AffineTiles{}, "a sub-group reads few rows"};
     if (fast && is_nearest_resize(of_.node(n))) return {NearestResize{}, "it moves pixels only"};
+    if (fast && is_whole_resize(of_.node(n)))
+      return {WholeResize{}, "weights and places repeat themselves"};
     if (fast && fits_resize_tiles(of_.node(n)))
       return {ResizeTiles{}, "a tile's columns are made once"};
     return {Pixels{}, fast ? "no block holds what it reads" : "IMPIPE_JIT_STAGED asks for pixels"};

@@ -39,6 +39,7 @@ struct MaskRuns {};       // of a mask that is no rectangle
 struct RankHistogram {};  // of a window that slides down a strip
 struct AffineTiles {};
 struct NearestResize {};
+struct WholeResize {};  // tiles of a ratio that the kernel knows
 struct ResizeTiles {};  // and pixels, for sizes whose columns local memory does not hold
 // Besides those: Blocks and TwoPasses.
 
@@ -48,7 +49,8 @@ struct WholeKernels {};  // those of its primitive
 
 using Form = std::variant<Inlined, MadeInGroups, MadeOnTheWay, Pixels, Transposition, Blocks,
                           StripChain, TwoPasses, VanHerk, MaskRuns, RankHistogram, AffineTiles,
-                          NearestResize, ResizeTiles, Reductions, CountedCodes, WholeKernels>;
+                          NearestResize, WholeResize, ResizeTiles, Reductions, CountedCodes,
+                          WholeKernels>;
 
 // The row pass of a node that has two: by a kernel of its own, unless `by` says otherwise.
 struct RowPass {

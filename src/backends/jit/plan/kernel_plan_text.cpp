@@ -57,6 +57,7 @@ struct FormText {
   std::string operator()(const RankHistogram&) const { return "sliding histogram"; }
   std::string operator()(const AffineTiles&) const { return "affine tiles"; }
   std::string operator()(const NearestResize&) const { return "places, then blocks"; }
+  std::string operator()(const WholeResize&) const { return "tiles of one ratio"; }
   std::string operator()(const ResizeTiles&) const {
     return "tiles where local memory holds their columns, else pixels";
   }

@@ -1,0 +1,163 @@
+// A resize by a ratio of whole numbers: all places are known when the kernel is compiled, and a few
+// weights serve every output. Work-items sum four columns each for all rows of a tile, then take
+// runs of outputs along the rows from local memory.
+#include <algorithm>
+
+#include "backends/jit/geometry/resample.hpp"
+#include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/text.hpp"
+#include "backends/jit/text/wide_access.hpp"
+#include "core/placement.hpp"
+
+namespace impipe::jit {
+namespace {
+
+constexpr int items = 128;
+constexpr int rows = 8;       // of a tile
+constexpr int fours = items;  // of columns that local memory holds: a work-item makes one
+
+// What the ratio settles.
+struct WholeTile {
+  int phases, step, taps, before;
+
+  // floor of the place of output i, counted from 1.
+  int place(int i) const { return (2 * step * i + phases + step) / (2 * phases); }
+  int lead() const { return place(0); }
+  int span(int outputs) const { return place(outputs - 1) - place(0) + taps; }
+  // Of outputs side by side: they begin at multiples of `step` fours of columns.
+  int run() const { return 4 * phases; }
+  // Columns before the first of a run that its outputs read.
+  int reach() const { return before + 1 - lead(); }
+  // Columns that stand before those of a tile: what it reads, and what the mirror shows of the
+  // image's last columns where its last output begins a tile.
+  int margin() const {
+    const int mirrored = taps - reach() - 2 + (phases > 1 ? 1 : 0);
+    return (std::max({reach(), mirrored, 0}) + 3) / 4 * 4;
+  }
+  int reads() const { return (margin() - reach() + span(run()) + 3) / 4; }
+  int max_runs() const { return (fours - reads()) / step + 1; }
+  // Work-items for the runs of a row.
+  int lanes() const {
+    int lanes = items;
+    while (lanes / 2 >= max_runs()) lanes /= 2;
+    return lanes;
+  }
+  std::int64_t runs(std::int64_t width) const { return (width + run() - 1) / run(); }
+  // Of a tile, where all have about as many.
+  std::int64_t across(std::int64_t width) const {
+    const std::int64_t all = runs(width), tiles = (all + max_runs() - 1) / max_runs();
+    return (all + tiles - 1) / tiles;
+  }
+};
+
+ResizeAxis axis_of(const LaunchContext& at, int n) {
+  const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+  return resize_axes(now, at.size_of(now.images[0])).x;
+}
+
+WholeTile tile_of(const Node& node) {
+  const Resample& resample = std::get<Resample>(node.primitive);
+  // Taps depend on the ratio alone.
+  Node whole = node;
+  whole.arguments = {{.value = 0},
+                     {.value = 0},
+                     {.value = double(resample.phases) / resample.step},
+                     {.value = double(resample.phases) / resample.step}};
+  const ResizeAxis axis = resize_axes(whole, {64, 64}).x;
+  return {resample.phases, resample.step, axis.taps, axis.before};
+}
+
+// The pixels of a run at `row`.
+std::string stored(const Builder& to, PixelClass cls, int run) {
+  const std::string each = to.unroll(), count = std::to_string(run);
+  if (cls == PixelClass::uint8) {
+    // An instruction rounds where the code stays in its second byte.
+    std::string text = "uint codes[" + count + "], words[" + std::to_string(run / 4) + "];\n" +
+                       each + "      for (int k = 0; k < " + count +
+                       "; ++k) codes[k] = ROUNDED_CODE(fmin(POSITIVE(sum[k]), 255.0f));\n";
+    for (int g = 0; g < run / 4; ++g) {
+      text += "      words[" + std::to_string(g) + "] = SECOND_BYTES((&codes[" +
+              std::to_string(4 * g) + "]));\n";
+    }
+    return text + "      store_" + count + "_bytes(row + " + count + " * quad, words);\n";
+  }
+  const std::string value = cls == PixelClass::logical ? "sum[k] >= 0.5f ? 1.0f : 0.0f" : "sum[k]";
+  return type_of(cls) + " run[" + count + "];\n" + each + "      for (int k = 0; k < " + count +
+         "; ++k) run[k] = " + converted(cls, "float", value) + ";\n" +
+         wide_store(cls, "(row + " + count + " * quad)", "run", run, to.tuning().load_bytes,
+                    "      ");
+}
+
+// [phase][tap]
+std::string weights_of(Builder& to, int n, const WholeTile& tile) {
+  return to.array(ParameterType::float32, Builder::name({false, n}) + "_weights",
+                  tile.phases * tile.taps, [n, tile](const LaunchContext& at, int i) {
+                    const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+                    ResizeAxis axis = axis_of(at, n);
+                    axis.to = tile.phases;
+                    const auto method = std::get<Resample>(now.primitive).method;
+                    return double(resize_taps(method, axis).weights[static_cast<std::size_t>(i)]);
+                  });
+}
+
+}  // namespace
+
+void write_whole_resize(Builder& to, int n) {
+  const Node& node = to.node(n);
+  const WholeTile tile = tile_of(node);
+  const Operand self{false, n}, image = node.images[0];
+  const PlaneText in = to.plane(image), out = to.plane(self);
+  const auto number = [&](const std::string& what, auto value) {
+    return to.parameter(ParameterType::int32, Builder::name(self) + "_" + what,
+                        [self, value](const LaunchContext& at, int) {
+                          return double(value(at.size_of(self).width));
+                        });
+  };
+  const std::string apart =
+      "inputs_apart_" + std::to_string(tile.phases) + "_" + std::to_string(tile.step);
+  const std::string phases = std::to_string(tile.phases), step = std::to_string(tile.step);
+  const std::string lead = std::to_string(tile.lead());
+  to.body_once(apart,
+               filled(part(kernels::resize_whole, "apart"),
+                      {{"apart", apart}, {"phases", phases}, {"step", step}, {"lead", lead}}));
+  to.kernel("store_" + Builder::name(self), items,
+            filled(part(kernels::resize_whole, "whole"),
+                   {{"items", std::to_string(items)},
+                    {"rows", std::to_string(rows)},
+                    {"fours", std::to_string(fours)},
+                    {"span", std::to_string(tile.span(rows))},
+                    {"across", number("across", [tile](auto w) { return tile.across(w); })},
+                    {"quads_x", number("runs", [tile](auto w) { return tile.runs(w); })},
+                    {"width", to.width(image)},
+                    {"height", to.height(image)},
+                    {"to_height", to.height(self)},
+                    {"step", step},
+                    {"phases", phases},
+                    {"lead", lead},
+                    {"before", std::to_string(tile.before)},
+                    {"taps", std::to_string(tile.taps)},
+                    {"margin", std::to_string(tile.margin())},
+                    {"reads", std::to_string(tile.reads())},
+                    {"run", std::to_string(tile.run())},
+                    {"lanes", std::to_string(tile.lanes())},
+                    {"apart", apart},
+                    {"weights", weights_of(to, n, tile)},
+                    {"pixel", type_of(node.cls)},
+                    {"plane", in.pointer},
+                    {"stride", in.stride},
+                    {"each", to.unroll()},
+                    {"load", four_loaded(node.cls)},
+                    {"out_row", out.row("y")},
+                    {"store", stored(to, node.cls, tile.run())}}),
+            [self, tile](const LaunchContext& at) {
+              const Size size = at.size_of(self);
+              const std::int64_t across = tile.across(size.width);
+              return LaunchShape{{(tile.runs(size.width) + across - 1) / across,
+                                  (size.height + rows - 1) / rows, 1},
+                                 {items, 1, 1}};
+            });
+}
+
+}  // namespace impipe::jit

@@ -1,0 +1,125 @@
+// A resize by a whole number, up or down: $phases outputs stand to $step inputs, and so have the
+// same weights everywhere. A group sums the columns under a tile of the result into local memory,
+// then those sums along the rows; all places are known when the kernel is compiled.
+#define $items 128   // of a group
+#define $width 1000  // of the image
+#define $height 700
+#define $to_height 350
+#define $quads_x 125  // runs of outputs side by side
+#define $pixel uchar
+#define $stride 1000
+#define $phases 1
+#define $step 2
+#define $before 3    // taps before the pixel at or above a place
+#define $taps 8
+#define $rows 8      // of a tile
+#define $across 57   // runs of a tile
+#define $run 4       // outputs of a run
+#define $lanes 64    // work-items for the runs of a row
+#define $fours 128   // of columns of sums that local memory holds
+#define $margin 4    // columns of sums left of what stands under a tile
+#define $reads 4     // fours of columns that a run reads
+#define $lead 1      // the place of output 0, rounded down
+#define $span 22     // rows that a tile reads
+#define $apart apart
+#define $load for (int k = 0; k < 4; ++k) v[k] = (float)line[k];
+#define $each
+#define $out_row $result + (long)y * 500
+#define $store for (int k = 0; k < $run; ++k) row[$run * quad + k] = (uchar)sum[k];
+
+// -- part: apart
+// How many inputs lie between the first of output 0 and that of output i.
+FUNCTION int $apart(const int i) {
+  return (2 * $step * i + $phases + $step) / (2 * $phases) - $lead;
+}
+
+// -- part: whole
+// The tiles of the result. weights: [phase][tap].
+KERNEL($items) void whole(GLOBAL const $pixel* $plane, GLOBAL const float* $weights,
+                          GLOBAL $pixel* $result) {
+  LOCAL float4 sums[$rows * $fours];
+  LOCAL long lines[$span];
+  const int quad0 = GROUP_X * $across, top = GROUP_Y * $rows;
+  const int quads = smaller($across, $quads_x - quad0);
+  const int width = $width;
+  const int left = quad0 * 4 * $step - $margin, fours = (quads - 1) * $step + $reads;
+  if (ITEM < $span) {
+    const int y = top / $phases * $step + $lead - $before - 1 + ITEM;
+    lines[ITEM] = (long)symmetric(y, $height) * $stride;
+  }
+  BARRIER;
+  const int from = left + 4 * ITEM;
+  if (ITEM < fours && from >= 0 && from < width) {
+    float sum[4 * $rows];
+    $each
+    for (int k = 0; k < 4 * $rows; ++k) sum[k] = 0.0f;
+    GLOBAL const $pixel* const columns = $plane + from;
+    $each
+    for (int u = 0; u < $span; ++u) {
+      GLOBAL const $pixel* const line = columns + lines[u];
+      float v[4];
+      $load
+      $each
+      for (int r = 0; r < $rows; ++r) {
+        const int t = u - $apart(r);
+        if (t >= 0 && t < $taps) {
+          const float weight = $weights[r % $phases * $taps + t];
+          $each
+          for (int k = 0; k < 4; ++k) sum[4 * r + k] = fma(weight, v[k], sum[4 * r + k]);
+        }
+      }
+    }
+    $each
+    for (int r = 0; r < $rows; ++r) {
+      float4 four;
+      four.x = sum[4 * r];
+      four.y = sum[4 * r + 1];
+      four.z = sum[4 * r + 2];
+      four.w = sum[4 * r + 3];
+      sums[r * $fours + ITEM] = four;
+    }
+  }
+  BARRIER;
+  // Columns outside the image are those that mirrors show.
+  if (left < 0 || left + 4 * fours > width) {
+    IN_LOCAL float* const cells = (IN_LOCAL float*)sums;
+    for (int i = ITEM; i < 4 * fours; i += $items) {
+      if (left + i >= 0 && left + i < width) continue;
+      const int mirrored = symmetric(left + i, width) - left;
+      if (mirrored < 0 || mirrored >= 4 * fours) continue;
+      for (int r = 0; r < $rows; ++r) {
+        cells[4 * r * $fours + i] = cells[4 * r * $fours + mirrored];
+      }
+    }
+    BARRIER;
+  }
+  const int run = ITEM % $lanes, quad = quad0 + run;
+  if (run >= quads) return;
+  $each
+  for (int i = 0; i < $rows * $lanes / $items; ++i) {
+    const int r = ITEM / $lanes + i * ($items / $lanes), y = top + r;
+    float v[4 * $reads];
+    $each
+    for (int u = 0; u < $reads; ++u) {
+      const float4 four = sums[r * $fours + run * $step + u];
+      v[4 * u] = four.x;
+      v[4 * u + 1] = four.y;
+      v[4 * u + 2] = four.z;
+      v[4 * u + 3] = four.w;
+    }
+    float sum[$run];
+    $each
+    for (int k = 0; k < $run; ++k) {
+      sum[k] = 0.0f;
+      $each
+      for (int t = 0; t < $taps; ++t) {
+        sum[k] = fma($weights[k % $phases * $taps + t],
+                     v[$margin + $lead - $before - 1 + $apart(k) + t], sum[k]);
+      }
+    }
+    if (y < $to_height) {
+      GLOBAL $pixel* const row = $out_row;
+      $store
+    }
+  }
+}
