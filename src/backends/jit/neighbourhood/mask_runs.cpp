@@ -23,7 +23,7 @@ namespace impipe::jit {
 namespace {
 
 constexpr int items = 128;
-constexpr int max_tall = 64;  // rows of a mask that registers hold the windows of
+constexpr int max_tall = 96;  // rows of a mask that registers hold the windows of
 constexpr int max_rows = 8;   // of the image at a time
 // Of a processor: registers for each work-item, if it had one group; bytes that groups share.
 constexpr int registers_of_group = 65536 / items;

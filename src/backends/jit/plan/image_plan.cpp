@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 
 #include "backends/jit/plan/block_plan.hpp"
 #include "core/placement.hpp"
@@ -11,8 +10,10 @@
 namespace impipe::jit {
 namespace {
 
-// Cells of a mask that blocks take: of bytes, of which a register has two; of other classes.
-constexpr int max_packed_cells = 130, max_block_cells = 40;
+// Cells of a mask that blocks take, as measured on one H200 (docs/benchmarks/h200.md): of bytes, of
+// which a register has two; of other classes; and of these where many runs make tiles of blocks.
+constexpr int max_packed_cells = 130, max_block_cells = 40, max_tile_cells = 80;
+constexpr std::size_t max_block_runs = 24;
 constexpr int max_mask_items = 128;  // of a group that goes by the rows of a mask
 constexpr std::size_t max_mask_runs = 512;
 constexpr int min_histogram_cells = 26;  // windows that networks don't take
@@ -32,14 +33,15 @@ bool fits_mask_runs(const KernelContext& of, int n) {
   if (!of.tuning.fast || extremum == nullptr || is_rectangle(of, n)) return false;
   const Mask& mask = extremum->mask;
   const Footprint f = mask.footprint();
-  const int count = mask.count();
-  const int most = bytes_of(of.node(n).cls) == 1 ? max_packed_cells : max_block_cells;
-  static const char* env = std::getenv("IMPIPE_TEST_CELLS");
-  if (count <= (env ? std::atoi(env) : most) || std::min({f.left, f.right, f.up, f.down}) < 0)
-    return false;
+  const std::size_t runs = runs_of(mask).size();
+  const bool packed = bytes_of(of.node(n).cls) == 1;
+  const int most = packed                  ? max_packed_cells
+                   : runs > max_block_runs ? max_tile_cells
+                                           : max_block_cells;
+  if (mask.count() <= most || std::min({f.left, f.right, f.up, f.down}) < 0) return false;
   const std::int64_t widest = std::int64_t{4} * (max_mask_items + f.left + f.right);
   const int levels = std::bit_width(static_cast<unsigned>(mask.width));
-  return widest * levels <= of.tuning.local_bytes && runs_of(mask).size() <= max_mask_runs;
+  return widest * levels <= of.tuning.local_bytes && runs <= max_mask_runs;
 }
 
 bool fits_rank_histogram(const KernelContext& of, int n) {

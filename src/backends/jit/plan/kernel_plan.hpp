@@ -47,10 +47,10 @@ struct ResizeTiles {};  // and pixels, for sizes whose columns local memory does
 // CountedCodes
 struct WholeKernels {};  // those of its primitive
 
-using Form = std::variant<Inlined, MadeInGroups, MadeOnTheWay, Pixels, Transposition, Blocks,
-                          StripChain, TwoPasses, VanHerk, MaskRuns, RankHistogram, AffineTiles,
-                          NearestResize, WholeResize, ResizeTiles, Reductions, CountedCodes,
-                          WholeKernels>;
+using Form =
+    std::variant<Inlined, MadeInGroups, MadeOnTheWay, Pixels, Transposition, Blocks, StripChain,
+                 TwoPasses, VanHerk, MaskRuns, RankHistogram, AffineTiles, NearestResize,
+                 WholeResize, ResizeTiles, Reductions, CountedCodes, WholeKernels>;
 
 // The row pass of a node that has two: by a kernel of its own, unless `by` says otherwise.
 struct RowPass {
