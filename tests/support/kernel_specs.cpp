@@ -288,9 +288,12 @@ class Table {
     add("reduce" + of, {image(cls, channels)}, reductions, {0, 1, 2, 3, 4});
     if (is_integer(cls)) {
       const Node spread = sink(Reduce{.kind = ReduceKind::spread}, input(0), {}, channels, 1);
-      add("spread" + of, {image(cls, channels)}, {spread});
       reductions.back() = spread;
-      add("spread and others" + of, {image(cls, channels)}, reductions, {0, 1, 2, 3, 4});
+      if (channels == 1) {
+        add("spread" + of, {image(cls, channels)}, {spread});
+      } else {
+        add("spread and others" + of, {image(cls, channels)}, reductions, {0, 1, 2, 3, 4});
+      }
     }
     if (channels == 1) {
       add("reduce user" + of, {image(cls, channels)},
