@@ -19,7 +19,7 @@ int list_suites() {
   for (const Suite& suite : all_suites()) {
     write_stdout(std::string(suite.name) + "  " + suite.summary + "\n");
   }
-  write_stdout(std::string(every_suite) + "  each of them\n");
+  write_stdout(std::string(every_suite) + "  each of them but sweep\n");
   return 0;
 }
 
@@ -87,6 +87,13 @@ int run_rows(const BenchFlags& flags) {
   }
   if (!flags.json && suite && find_suite(flags.suite).one_operator) {
     write_stdout(bench_spread(rows));
+  }
+  if (!flags.json && suite) {
+    if (const auto findings = find_suite(flags.suite).findings) {
+      const std::vector<std::string> lines = findings(rows);
+      write_stdout(std::to_string(lines.size()) + " findings\n");
+      for (const std::string& line : lines) write_stdout(line + "\n");
+    }
   }
   const std::string json = bench_json(rows, flags.suite, benchmark);
   if (flags.json) write_stdout(json);

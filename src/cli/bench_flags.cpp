@@ -31,6 +31,7 @@ void add_suite(const Suite& suite, const BenchFlags& flags, std::vector<WantedRo
   for (SuiteRow& row : suite.rows()) {
     if (has_class && row.cls != cls) continue;
     if (row.name.find(flags.match) == std::string::npos) continue;
+    if (flags.channels > 0 && row.channels > 0 && row.channels != flags.channels) continue;
     if (flags.size == 0 || flags.size == row.size) {
       rows.push_back({&suite, std::move(row)});
       continue;
@@ -43,7 +44,8 @@ void add_suite(const Suite& suite, const BenchFlags& flags, std::vector<WantedRo
   }
   for (SuiteRow& row : resized) {
     const auto same = [&](const WantedRow& known) {
-      return known.row.name == row.name && known.row.cls == row.cls && known.row.size == row.size;
+      return known.row.name == row.name && known.row.cls == row.cls && known.row.size == row.size &&
+             known.row.channels == row.channels;
     };
     if (std::none_of(rows.begin() + first, rows.end(), same)) {
       rows.push_back({&suite, std::move(row)});
@@ -71,7 +73,9 @@ std::vector<WantedRow> rows_of(const BenchFlags& flags) {
     return rows;
   }
   if (flags.suite == every_suite) {
-    for (const Suite& suite : all_suites()) add_suite(suite, flags, rows);
+    for (const Suite& suite : all_suites()) {
+      if (suite.findings == nullptr) add_suite(suite, flags, rows);
+    }
   } else {
     add_suite(find_suite(flags.suite), flags, rows);
   }
@@ -88,7 +92,7 @@ engine::BenchmarkOptions options_of(const SuiteRow& row, const BenchFlags& flags
       .session = {.fuse = row.fuse && !flags.no_fuse, .strict = false},
       .size = {row.size, row.size},
       .cls = row.cls,
-      .channels = std::max(1, flags.channels),
+      .channels = row.channels > 0 ? row.channels : std::max(1, flags.channels),
       .input = flags.input,
       .sources = {},
       .max_pixels = flags.max_pixels.empty() ? pipeline::default_max_pixels

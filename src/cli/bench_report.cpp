@@ -15,6 +15,13 @@ namespace {
 
 double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
+// Of the device, a pixel of a plane.
+double ps_per_sample(const BenchRow& row) {
+  const engine::BenchmarkResult& r = row.result;
+  const double samples = static_cast<double>(r.size.pixels()) * r.type.channels;
+  return ratio(1e12 * r.device, samples * std::max(1, row.what.stack));
+}
+
 std::string_view class_name(PixelClass cls) {
   return cls == PixelClass::single   ? "f32"
          : cls == PixelClass::uint16 ? "u16"
@@ -25,8 +32,8 @@ std::string_view class_name(PixelClass cls) {
 }  // namespace
 
 std::string bench_head(bool suite) {
-  const std::string head = "   device us    x copy   floor  launches     wall ms";
-  return suite ? head + "   class  size  row\n" : head + "  pipeline\n";
+  const std::string head = "   device us    x copy   floor  launches";
+  return suite ? head + "   ps/sample   class  size  row\n" : head + "     wall ms  pipeline\n";
 }
 
 std::string bench_line(const BenchRow& row, bool suite) {
@@ -35,10 +42,12 @@ std::string bench_line(const BenchRow& row, bool suite) {
   if (!row.error.empty()) {
     line = fmt::format("{:>12}{:>40}", "-", "");
   } else {
-    line = fmt::format(
-        "{:12.2f} {:7.2f} {} {:5.1f} % {:8} {}", 1e6 * r.device, ratio(r.device, r.baseline_time),
-        r.baseline == Baseline::read ? "r" : " ", 100 * ratio(r.floor, r.device), r.launches,
-        r.runs > 0 ? fmt::format("{:11.3f}", r.median_ms) : fmt::format("{:>11}", "-"));
+    line = fmt::format("{:12.2f} {:7.2f} {} {:5.1f} % {:8} {}", 1e6 * r.device,
+                       ratio(r.device, r.baseline_time), r.baseline == Baseline::read ? "r" : " ",
+                       100 * ratio(r.floor, r.device), r.launches,
+                       suite        ? fmt::format("{:11.2f}", ps_per_sample(row))
+                       : r.runs > 0 ? fmt::format("{:11.3f}", r.median_ms)
+                                    : fmt::format("{:>11}", "-"));
   }
   if (suite) {
     line += fmt::format("   {:>5} {:>5}  {}", class_name(row.what.cls), row.what.size,
@@ -94,6 +103,7 @@ std::string bench_json(const std::vector<BenchRow>& rows, const std::string& sui
                   {"device_us", 1e6 * r.device},
                   {"device_least_us", 1e6 * r.device_least},
                   {"device_deviation_us", 1e6 * r.device_deviation},
+                  {"ps_per_sample", ps_per_sample(row)},
                   {"groups", r.groups},
                   {"launches", r.launches},
                   {"bytes", r.bytes},
@@ -112,6 +122,9 @@ std::string bench_json(const std::vector<BenchRow>& rows, const std::string& sui
       }
     }
     json["results"].push_back(std::move(one));
+  }
+  if (!suite.empty() && find_suite(suite).findings != nullptr) {
+    json["findings"] = find_suite(suite).findings(rows);
   }
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

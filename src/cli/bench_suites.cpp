@@ -1,6 +1,7 @@
 // The list of suites.
 #include "cli/bench_suites.hpp"
 
+#include "cli/bench_sweep.hpp"
 #include "cli/values.hpp"
 
 namespace impipe::cli {
@@ -57,6 +58,12 @@ constexpr Suite all[] = {
      stack_rows,
      false,
      {.x = "images", .value = Figure::Value::time_of_image}},
+    {"sweep",
+     "every operator over its classes, channels, parameters and contents; lists where costs jump",
+     sweep_rows,
+     false,
+     {},
+     cliffs_in},
     {"io", "reading and writing of each format in memory, one thread", codec_rows},
 };
 

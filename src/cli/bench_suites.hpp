@@ -29,7 +29,11 @@ struct SuiteRow {
   bool host_only = false;  // the loop is what is measured: no device has a part in it
   bool fuse = true;
   int stack = 1;
+  int channels = 0;     // 0: those that --channels says
+  std::string content;  // what the image shows, where rows differ in that alone
 };
+
+struct BenchRow;
 
 // What a suite's figure shows. The vertical axis is logarithmic.
 struct Figure {
@@ -45,6 +49,8 @@ struct Suite {
   // The rows of a size are one operator on several contents: the slowest over the fastest counts.
   bool one_operator = false;
   Figure figure = {};
+  // What stands out among the measured rows; a line each.
+  std::vector<std::string> (*findings)(const std::vector<BenchRow>&) = nullptr;
 };
 
 std::span<const Suite> all_suites();
@@ -56,6 +62,7 @@ std::vector<SuiteRow> primitive_rows();
 std::vector<SuiteRow> edt_rows();
 std::vector<SuiteRow> geometry_rows();
 std::vector<SuiteRow> algorithm_rows();
+std::vector<SuiteRow> sweep_rows();
 // Those of the papers (bench_papers.cpp).
 std::vector<SuiteRow> toolbox_rows();
 std::vector<SuiteRow> dither_rows();
