@@ -73,7 +73,7 @@ bool pays_tile(const KernelContext& of, const Node& node) {
     f = s->footprint();
   } else if (const auto* e = as<Extremum>(node)) {
     const auto runs = static_cast<int>(runs_of(e->mask).size());
-    if (runs <= max_runs || runs > max_tile_runs) return false;
+    if (runs <= max_runs || runs > max_tile_runs || e->mask.full()) return false;
     f = e->mask.footprint();
   } else {
     return false;

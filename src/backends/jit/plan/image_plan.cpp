@@ -10,10 +10,12 @@
 namespace impipe::jit {
 namespace {
 
-// Cells of a mask that blocks take, as measured on one H200 (docs/benchmarks/h200.md): of bytes, of
-// which a register has two; of other classes; and of these where many runs make tiles of blocks.
-constexpr int max_packed_cells = 130, max_block_cells = 40, max_tile_cells = 80;
+// Masks that blocks take, as measured on one H200 (docs/benchmarks/h200.md): of bytes, of which a
+// register has two, by their cells and sides; of other classes by their sides; those of many runs,
+// which make tiles of blocks, too.
+constexpr int max_packed_cells = 130, max_packed_side = 15, max_block_side = 7, max_tile_side = 13;
 constexpr std::size_t max_block_runs = 24;
+constexpr int max_flat_rows = 32;    // of a rectangle that van Herk's row pass alone is made for
 constexpr int max_mask_items = 128;  // of a group that goes by the rows of a mask
 constexpr std::size_t max_mask_runs = 512;
 constexpr int min_histogram_cells = 26;  // windows that networks don't take
@@ -28,17 +30,29 @@ bool is_rectangle(const KernelContext& of, int n) {
          std::max(extremum->mask.width, extremum->mask.height) >= min_van_herk_side;
 }
 
+bool is_flat_rectangle(const KernelContext& of, int n) {
+  if (!is_rectangle(of, n)) return false;
+  const Mask& mask = as<Extremum>(of.node(n))->mask;
+  const int flat = std::min(mask.width, mask.height);
+  return flat > 1 && flat < min_van_herk_side;
+}
+
 bool fits_mask_runs(const KernelContext& of, int n) {
   const auto* extremum = as<Extremum>(of.node(n));
-  if (!of.tuning.fast || extremum == nullptr || is_rectangle(of, n)) return false;
+  if (!of.tuning.fast || extremum == nullptr) return false;
   const Mask& mask = extremum->mask;
-  const Footprint f = mask.footprint();
-  const std::size_t runs = runs_of(mask).size();
   const bool packed = bytes_of(of.node(n).cls) == 1;
-  const int most = packed                  ? max_packed_cells
-                   : runs > max_block_runs ? max_tile_cells
-                                           : max_block_cells;
-  if (mask.count() <= most || std::min({f.left, f.right, f.up, f.down}) < 0) return false;
+  if (mask.full() && (!is_flat_rectangle(of, n) || of.node(n).cls == PixelClass::single ||
+                      mask.height > max_flat_rows)) {
+    return false;
+  }
+  const std::size_t runs = runs_of(mask).size();
+  const int side = std::max(mask.width, mask.height);
+  const bool large = runs > max_block_runs ? side > max_tile_side
+                     : packed ? mask.count() > max_packed_cells || side > max_packed_side
+                              : side > max_block_side;
+  const Footprint f = mask.footprint();
+  if (!large || std::min({f.left, f.right, f.up, f.down}) < 0) return false;
   const std::int64_t widest = std::int64_t{4} * (max_mask_items + f.left + f.right);
   const int levels = std::bit_width(static_cast<unsigned>(mask.width));
   return widest * levels <= of.tuning.local_bytes && runs <= max_mask_runs;

@@ -10,7 +10,9 @@ inline constexpr int min_van_herk_side = 9;  // below, windows lie in one block 
 
 // Whether node n is an extremum over a rectangle with a side that pays for van Herk's passes.
 bool is_rectangle(const KernelContext& of, int n);
-// Whether node n is an extremum over a mask of so many cells that going by its rows pays.
+// Whether its rectangle is short in one direction: what is too small for one of van Herk's passes.
+bool is_flat_rectangle(const KernelContext& of, int n);
+// Whether node n is an extremum over a mask so large that going by its rows pays.
 bool fits_mask_runs(const KernelContext& of, int n);
 // Whether node n is a rank filter of a window so large that a histogram of it, which slides down a
 // column, is the way.

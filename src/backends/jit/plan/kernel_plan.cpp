@@ -125,10 +125,11 @@ class Chooser {
   // Whether node n takes kernels of its own for the extrema of a large rectangle.
   bool takes_van_herk(const Planes& planes, int n) const {
     if (!of_.tuning.fast || !is_rectangle(of_, n)) return false;
-    // Substitutions of several pixels gain by it even where the block's window would still fit.
-    const PixelClass cls = of_.node(n).cls;
-    const bool packed = cls == PixelClass::uint8 || cls == PixelClass::logical;
-    return (packed || !fits_block(of_, planes, n)) && !two_passes_of(of_, planes, n);
+    const Mask& mask = as<Extremum>(of_.node(n))->mask;
+    if (mask.width == 1 || mask.height == 1) return true;
+    if (two_passes_of(of_, planes, n)) return false;
+    // One of its passes would go pixel by pixel.
+    return !is_flat_rectangle(of_, n) || (!fits_block(of_, planes, n) && !fits_mask_runs(of_, n));
   }
 
   // What chains take for planes: what leaves the kernel, and what they can't make or others read.
@@ -207,7 +208,8 @@ class Chooser {
   // The two passes inside stored node n, if its kernel is to make both.
   std::optional<TwoPasses> tiled(const Planes& planes, int n) const {
     const std::optional<TwoPasses> two = two_passes_of(of_, planes, n);
-    const bool small = two && is<Extremum>(two->inner) && fits_block(of_, planes, n);
+    const bool small = two && is<Extremum>(two->inner) && fits_block(of_, planes, n) &&
+                       (!is_rectangle(of_, two->inner) || is_flat_rectangle(of_, two->inner));
     return small || in_block(planes, n) ? std::nullopt : two;
   }
 

@@ -9,6 +9,9 @@ namespace {
 // Values of a window that registers hold beside the sums.
 constexpr int max_window = 56;
 
+// Of an extremum: a work-item's window is the whole column and few rows more.
+constexpr int max_extremum_rows = 33;
+
 int multiple_of_4(int n) { return (n + 3) / 4 * 4; }
 
 bool is_narrow(const KernelContext& of, const Node& node) {
@@ -80,6 +83,7 @@ std::optional<Passes> Passes::of(const Node& node) {
   const auto* e = as<Extremum>(node);
   if (e == nullptr || node.cls != PixelClass::single || !e->mask.full()) return {};
   const Mask& m = e->mask;
+  if (m.height > max_extremum_rows) return {};
   return Passes{{m.width, 1, m.origin_x, 0, std::vector<std::uint8_t>(m.width, 1)},
                 {1, m.height, 0, m.origin_y, std::vector<std::uint8_t>(m.height, 1)},
                 Border::absent,
