@@ -205,7 +205,7 @@ class Table {
     if (channels == 1 && (cls == PixelClass::uint8 || (cls == PixelClass::single && value))) {
       const Mask large = border == Border::symmetric  ? disk(4)
                          : border == Border::circular ? rectangle(9, 29)
-                                                      : rectangle(7, 6);
+                                                      : rectangle(8, 6);
       add("rank large" + of, {image(cls, channels)},
           {node(Rank{.mask = large, .rank = 20, .average = average, .border = border}, {input(0)},
                 outside, cls, channels)});

@@ -77,6 +77,27 @@ std::vector<double> weights(int count, bool with_border) {
   return out;
 }
 
+// Ranks of windows that sorted columns and tiles of ranks take, beside some that they do not.
+void add_ranks(std::vector<SpecCase>& specs) {
+  const auto add = [&](const std::string& name, Mask mask, int rank, Border border, PixelClass cls,
+                       bool average = false) {
+    std::vector<double> outside;
+    if (border == Border::constant) outside.push_back(cls == PixelClass::single ? 0.25 : 1);
+    specs.push_back(
+        of_one(name + " rank " + std::to_string(rank) + " " + std::string(name_of(border)),
+               Rank{.mask = std::move(mask), .rank = rank, .average = average, .border = border},
+               outside, cls, 1));
+  };
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    add("rank 7x7", rectangle(7, 7), 24, Border::constant, cls);
+    add("rank 7x7", rectangle(7, 7), 0, Border::symmetric, cls);
+    add("rank 7x7", rectangle(7, 7), 47, Border::replicate, cls, true);
+    add("rank 7x6", rectangle(7, 6), 20, Border::circular, cls, true);
+    add("rank 7x2", rectangle(7, 2), 9, Border::reflect, cls);
+  }
+  add("rank 7x7", rectangle(7, 7), 24, Border::constant, PixelClass::logical);
+}
+
 }  // namespace
 
 std::vector<SpecCase> tiled_specs() {
@@ -144,6 +165,7 @@ std::vector<SpecCase> tiled_specs() {
     specs.push_back(of_one("quotients", Point{.body = &bodies::tiled_quotients}, limits,
                            PixelClass::single, 1));
   }
+  add_ranks(specs);
   return specs;
 }
 

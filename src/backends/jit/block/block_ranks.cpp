@@ -50,8 +50,9 @@ std::string BlockWriter::ranks_apart(const Rank& rank, const Window& w, const Or
 }
 
 // Two neighbouring outputs share all columns but one each. Columns 2q + 1 and 2q + 2 of the window
-// are merged once for all outputs; five wide, two such lists are merged for two outputs. Each
-// output then selects from what it shares and from its own column.
+// are merged once for all outputs; five wide, two such lists are merged for two outputs; seven
+// wide, two for four outputs, and these with a third for two. Each output then selects from what it
+// shares and from its own column.
 std::string BlockWriter::ranks_by_columns(const Rank& rank, const Window& w, const Order& order,
                                           const std::string& result, const std::string& own) {
   const Mask& mask = rank.mask;
@@ -101,7 +102,7 @@ std::string BlockWriter::ranks_by_columns(const Rank& rank, const Window& w, con
   std::vector<Comparator> steps;
   const std::vector<int> pair = merge_wires(wires(0, tall), wires(tall, tall), steps);
   std::set<int> kept = needed;
-  if (wide == 5) {
+  if (wide >= 5) {
     kept.clear();
     for (int i = 0; i < 2 * tall; ++i) kept.insert(i);
   }
@@ -120,9 +121,51 @@ std::string BlockWriter::ranks_by_columns(const Rank& rank, const Window& w, con
   }
   text += "  }\n";
 
+  // Two pairs for four outputs. `middle` of their values have as many others below and above them
+  // that a rank of what two outputs share can be one of them.
+  const int first = std::max(0, *needed.begin() - 2 * tall);
+  const int middle = std::min(4 * tall - 1, *needed.rbegin()) - first + 1;
+  const std::string quads = "quads_" + own, quarters = number(px_ / 4);
+  if (wide == 7) {
+    text += "    " + order.type + " " + quads + "[" + number(middle * (px_ / 4)) + "];\n" +
+            to_.loop("four", px_ / 4) + "{\n      " + order.type + " t[" + number(4 * tall) +
+            "];\n";
+    for (int k = 0; k < 4 * tall; ++k) {
+      text += "      t[" + number(k) +
+              "] = " + in_pair(k % (2 * tall), k < 2 * tall ? "2 * four + 1" : "2 * four + 2") +
+              ";\n";
+    }
+    steps.clear();
+    const std::vector<int> quad = merge_wires(wires(0, 2 * tall), wires(2 * tall, 2 * tall), steps);
+    std::set<int> used;
+    for (int k = 0; k < middle; ++k) used.insert(first + k);
+    text += network_text(pruned(steps, chosen(quad, used)), order.sort, "      ", wire);
+    for (int k = 0; k < middle; ++k) {
+      text += "      " + quads + "[" + number(k) + " * " + quarters +
+              " + four] = " + wire(quad[static_cast<std::size_t>(first + k)]) + ";\n";
+    }
+    text += "  }\n";
+  }
+
   // Two outputs at a time.
   text += to_.loop("two", px_ / 2) + "{\n";
   std::vector<int> places;
+  if (wide == 7) {
+    text += "      " + order.type + " t[" + number(2 * tall + middle) + "];\n";
+    for (int k = 0; k < 2 * tall; ++k) {
+      text += "      t[" + number(k) + "] = " + in_pair(k, "two + two % 2 * 2") + ";\n";
+    }
+    for (int k = 0; k < middle; ++k) {
+      text += "      t[" + number(2 * tall + k) + "] = " + quads + "[" + number(k) + " * " +
+              quarters + " + two / 2];\n";
+    }
+    steps.clear();
+    places = merge_wires(wires(0, 2 * tall), wires(2 * tall, middle), steps);
+    std::set<int> used;
+    for (const int k : needed) used.insert(k - first);
+    text += network_text(pruned(steps, chosen(places, used)), order.sort, "      ", wire);
+    places.insert(places.begin(), static_cast<std::size_t>(first), -1);  // below all that is needed
+  }
   if (wide == 5) {
     text += "      " + order.type + " t[" + number(4 * tall) + "];\n";
     for (int k = 0; k < 4 * tall; ++k) {
@@ -134,7 +177,7 @@ std::string BlockWriter::ranks_by_columns(const Rank& rank, const Window& w, con
     text += network_text(pruned(steps, chosen(places, needed)), order.sort, "      ", wire);
   }
   const auto share = [&](int k) {
-    return wide == 5 ? wire(places[static_cast<std::size_t>(k)]) : in_pair(k, "two");
+    return wide >= 5 ? wire(places[static_cast<std::size_t>(k)]) : in_pair(k, "two");
   };
   for (int output = 0; output < 2; ++output) {
     const auto alone = [&](int k) {
@@ -163,8 +206,7 @@ std::string BlockWriter::ranks_by_columns(const Rank& rank, const Window& w, con
 std::string BlockWriter::ranks_of_row(const Rank& rank, const Window& w, const Order& order,
                                       const std::string& result, const std::string& own) {
   const Mask& mask = rank.mask;
-  const bool columns = mask.full() && (mask.width == 3 || mask.width == 5) && mask.height > 1 &&
-                       mask.height <= 5 && px_ % 2 == 0;
+  const bool columns = takes_sorted_columns(mask) && px_ % (mask.width == 7 ? 4 : 2) == 0;
   return columns ? ranks_by_columns(rank, w, order, result, own)
                  : ranks_apart(rank, w, order, result);
 }
@@ -173,14 +215,25 @@ void BlockWriter::ranked(int n, const Rank& rank, const std::string& name) {
   const Node& node = to_.node(n);
   const Operand image = node.images[0];
   const bool single = node.cls == PixelClass::single;
-  const Order order =
-      single ? Order{"float", "order_float", "smaller_float", "larger_float", "mean_float"}
-             : Order{"int", "order_int", "smaller", "larger", "mean_int"};
+  const Order floats{"float", "order_float", "smaller_float", "larger_float", "mean_float"};
+  const Order integers{"int", "order_int", "smaller", "larger", "mean_int"};
   const std::string own = Builder::name({false, n});
-  const Window w =
-      window(image, rank.mask.footprint(), rank.border, order.type, outside_rank(n, rank), own);
-  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + number(px_) + "];\n" +
-               ranks_of_row(rank, w, order, name + "[k]", own);
+  Window w = window(image, rank.mask.footprint(), rank.border, single ? "float" : "int",
+                    outside_rank(n, rank), own);
+  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + number(px_) + "];\n";
+  if (!single || !orders_keys(rank.mask)) {
+    row_text_ += ranks_of_row(rank, w, single ? floats : integers, name + "[k]", own);
+    return;
+  }
+  // NaN has its place in the order of keys.
+  const Order keys{"int", "order_int", "smaller", "larger", "mean_of_signed_keys"};
+  const std::string values = w.array, made = "key_" + own, all = number(w.rows * w.width);
+  w.array = "keys_" + own;
+  text_ += "  int " + w.array + "[" + all + "];\n" + to_.loop("k", w.rows * w.width) + w.array +
+           "[k] = signed_key_of_single(" + values + "[k]);\n";
+  row_text_ += "  int " + made + "[" + number(px_) + "];\n" +
+               ranks_of_row(rank, w, keys, made + "[k]", own) + to_.loop("k", px_) + name +
+               "[k] = single_of_signed_key(" + made + "[k]);\n";
 }
 
 }  // namespace impipe::jit

@@ -17,6 +17,9 @@ constexpr BlockSize tile_size{.px = 4, .py = 8, .tile = true, .groups = 5};
 constexpr BlockSize packed_tile_size{.px = 4, .py = 16, .packed = true, .tile = true, .groups = 5};
 // Of a plane of wide pixels: a window of 36.
 constexpr BlockSize small_size{.px = 4, .py = 4, .groups = 6};
+// Of windows of 7x7 whose ranks are taken.
+constexpr BlockSize ranked_size{.px = 4, .py = 4, .groups = 2};
+constexpr BlockSize packed_ranked_size{.px = 4, .py = 8, .packed = true, .groups = 3};
 constexpr int max_taps = 49;
 constexpr int max_runs = 24;
 constexpr int max_tile_runs = 64;
@@ -25,6 +28,11 @@ constexpr int tall_rows = 16, low_rows = 8;  // of packed blocks
 
 bool has_tap(const BodyTree& tree) {
   return tree.kind == Kind::tap || std::any_of(tree.parts.begin(), tree.parts.end(), has_tap);
+}
+
+// Whether registers hold what orders the cells of a mask.
+bool can_be_ordered(const Mask& mask) {
+  return mask.count() <= max_ranked || (mask.width == 7 && takes_sorted_columns(mask));
 }
 
 const PackedSum packed_byte{"", 255, 0};
@@ -49,7 +57,7 @@ std::optional<Footprint> footprint_of(const KernelContext& of, int n) {
   }
   if (const auto* r = as<Rank>(node)) {
     const Footprint f = r->mask.footprint();
-    if (r->offsets || r->mask.count() > max_ranked || f.left < 0 || f.right < 0 || f.up < 0 ||
+    if (r->offsets || !can_be_ordered(r->mask) || f.left < 0 || f.right < 0 || f.up < 0 ||
         f.down < 0) {
       return std::nullopt;
     }
@@ -183,6 +191,9 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     return packed ? packed_tile_size : tile_size;
   }
   if (parts.runs > max_runs) return std::nullopt;
+  if (parts.packed && parts.ranked > max_ranked) {
+    return has_room(packed_ranked_size) ? std::optional(packed_ranked_size) : std::nullopt;
+  }
   if (parts.packed) {
     // A rank filter keeps its window beside its lists.
     const int tallest = parts.ranked > 9 || !parts.limited ? low_rows : tall_rows;
@@ -208,6 +219,8 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     sizes.insert(sizes.begin(), {4, 4});
   else if (parts.stored_bytes < 4 && r == 1)
     sizes.insert(sizes.begin(), {8, 8});
+  else if (parts.ranked > max_ranked)
+    sizes = {ranked_size};
   const int most = parts.around_count > 1 && r > 1 ? max_of_several : max_window;
   for (const BlockSize size : sizes) {
     if ((size.px + f.left + f.right) * (size.py + f.up + f.down) <= most && has_room(size)) {
@@ -345,6 +358,13 @@ std::optional<BodySums> sums_of_body(const Stencil& stencil) {
   }
   return found.sums.empty() ? std::nullopt : std::optional(std::move(found));
 }
+
+bool takes_sorted_columns(const Mask& mask) {
+  const bool five = (mask.width == 3 || mask.width == 5) && mask.height <= 5;
+  return mask.full() && mask.height > 1 && (five || (mask.width == 7 && mask.height <= 7));
+}
+
+bool orders_keys(const Mask& mask) { return mask.count() > max_ranked; }
 
 bool takes_packed(const KernelContext& of, const Planes& planes, int n) {
   const Node& node = of.node(n);

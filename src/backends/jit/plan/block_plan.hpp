@@ -21,6 +21,11 @@ struct Run {
 };
 std::vector<Run> runs_of(const Mask& mask);
 
+// Whether a rank filter's windows go by columns, each sorted once for all windows that share it.
+bool takes_sorted_columns(const Mask& mask);
+// Whether floats are ordered by their keys.
+bool orders_keys(const Mask& mask);
+
 // The pixels of a work-item, and how it holds their halo.
 struct BlockSize {
   int px = 0, py = 0;
