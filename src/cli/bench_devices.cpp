@@ -60,6 +60,7 @@ ComparedRow measured(engine::Benchmark& benchmark, const WantedRow& wanted, Comp
   const int turns = row.info.is_gpu ? 1 : options.stack;
   options.stack /= turns;
   options.wall = options.stack == 1;
+  row.computed = options.wall;
   if (options.repeat > 0) options.repeat = std::max(options.repeat, min_runs);
   try {
     row.result = benchmark.run(pipeline, options);

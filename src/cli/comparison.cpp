@@ -165,7 +165,7 @@ void relate(std::vector<ComparedRow>& rows) {
   if (first == rows.end()) return;
   const engine::BenchmarkResult& base = first->result;
   const auto computed = std::find_if(rows.begin(), rows.end(), [](const ComparedRow& row) {
-    return row.error.empty() && row.device != loop_name;
+    return row.error.empty() && row.computed && row.device != loop_name;
   });
   for (ComparedRow& row : rows) {
     if (!row.error.empty()) continue;
@@ -173,7 +173,7 @@ void relate(std::vector<ComparedRow>& rows) {
     row.overall_speedup = ratio(base.median_ms, row.result.median_ms);
     if (computed == rows.end()) continue;
     if (row.device == loop_name) row.result.bytes = computed->result.bytes;
-    if (computed->result.runs == 0 || row.result.runs == 0) continue;  // a stack's kernels alone
+    if (!row.computed) continue;
     const engine::Outcome &expected = computed->result.outcome, &outcome = row.result.outcome;
     row.same_bits = row.device == loop_name ? engine::naive::agrees(expected, outcome)
                                             : engine::same_bits(expected, outcome);

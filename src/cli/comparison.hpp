@@ -27,6 +27,7 @@ struct ComparedRow {
   bool fused = true;
   engine::BenchmarkResult result;
   bool same_bits = true;  // as the first row
+  bool computed = true;   // false: kernels alone were timed, and no result is there to compare
   double kernel_speedup = 1, overall_speedup = 1;
   std::string error;      // why there is no result
   double copy_speed = 0;  // of the device, bytes a second, read plus written

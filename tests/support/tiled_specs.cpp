@@ -96,6 +96,18 @@ void add_ranks(std::vector<SpecCase>& specs) {
     add("rank 7x2", rectangle(7, 2), 9, Border::reflect, cls);
   }
   add("rank 7x7", rectangle(7, 7), 24, Border::constant, PixelClass::logical);
+  Mask aside = rectangle(40, 3);
+  aside.origin_x = 38;
+  aside.origin_y = 0;
+  for (const PixelClass cls : {PixelClass::uint16, PixelClass::single}) {
+    add("rank 31x31", rectangle(31, 31), 480, Border::constant, cls);
+    add("rank 9x9", rectangle(9, 9), 0, Border::symmetric, cls);
+    add("rank 5x55", rectangle(5, 55), 273, Border::replicate, cls, true);
+    add("rank aside", aside, 119, Border::reflect, cls);
+    add("rank disk 10", disk(10), 149, Border::circular, cls);
+    add("rank disk 24 with gaps", with_gaps(disk(24)), 500, Border::constant, cls, true);
+    add("rank 57x3", rectangle(57, 3), 80, Border::constant, cls);
+  }
 }
 
 }  // namespace

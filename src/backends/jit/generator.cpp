@@ -14,6 +14,7 @@
 #include "backends/jit/measure/wide_histogram.hpp"
 #include "backends/jit/neighbourhood/mask_runs.hpp"
 #include "backends/jit/neighbourhood/rank_histogram.hpp"
+#include "backends/jit/neighbourhood/rank_tiles.hpp"
 #include "backends/jit/neighbourhood/strip.hpp"
 #include "backends/jit/neighbourhood/tile.hpp"
 #include "backends/jit/neighbourhood/van_herk.hpp"
@@ -131,6 +132,10 @@ class Generator {
     }
     void operator()(const RankHistogram&) const {
       write_rank_histogram(to, n);
+      load_function();
+    }
+    void operator()(const RankTiles&) const {
+      write_rank_tiles(to, n);
       load_function();
     }
     void operator()(const AffineTiles&) const {

@@ -22,19 +22,6 @@ constexpr int max_strip = 128, min_strip = 32;
 
 const Rank& rank_of(const Builder& to, int n) { return std::get<Rank>(to.node(n).primitive); }
 
-// The set cells whose neighbour above (dy -1) or below (1) is not set.
-Mask edge(const Mask& mask, int dy) {
-  Mask out = mask;
-  for (int y = 0; y < mask.height; ++y) {
-    for (int x = 0; x < mask.width; ++x) {
-      const bool next = y + dy >= 0 && y + dy < mask.height && mask.at(x, y + dy);
-      const std::int64_t cell = std::int64_t{y} * mask.width + x;
-      if (next) out.cells[static_cast<std::size_t>(cell)] = 0;
-    }
-  }
-  return out;
-}
-
 // The kernel's parts that depend on the node.
 class RankHistogram {
  public:
@@ -163,10 +150,11 @@ class RankHistogram {
                                "= 1; below " + sign + "= code < place ? 1 : 0;") +
              "  }\n";
     };
-    return text("cells", {{"output", output()},
-                          {"all", moved("_all", rank_.mask, "y + dy", "+")},
-                          {"leaving", moved("_leaving", edge(rank_.mask, -1), "y - 1 + dy", "-")},
-                          {"entering", moved("_entering", edge(rank_.mask, 1), "y + dy", "+")}});
+    return text("cells",
+                {{"output", output()},
+                 {"all", moved("_all", rank_.mask, "y + dy", "+")},
+                 {"leaving", moved("_leaving", edge_of(rank_.mask, -1), "y - 1 + dy", "-")},
+                 {"entering", moved("_entering", edge_of(rank_.mask, 1), "y + dy", "+")}});
   }
 
   // Moves `place` up by single codes to the one that the rank is in.
@@ -245,6 +233,18 @@ class RankHistogram {
 };
 
 }  // namespace
+
+Mask edge_of(const Mask& mask, int dy) {
+  Mask out = mask;
+  for (int y = 0; y < mask.height; ++y) {
+    for (int x = 0; x < mask.width; ++x) {
+      const bool next = y + dy >= 0 && y + dy < mask.height && mask.at(x, y + dy);
+      const std::int64_t cell = std::int64_t{y} * mask.width + x;
+      if (next) out.cells[static_cast<std::size_t>(cell)] = 0;
+    }
+  }
+  return out;
+}
 
 void write_rank_histogram(Builder& to, int n) { RankHistogram(to, n).write(); }
 

@@ -19,6 +19,8 @@ constexpr int max_flat_rows = 32;    // of a rectangle that van Herk's row pass 
 constexpr int max_mask_items = 128;  // of a group that goes by the rows of a mask
 constexpr std::size_t max_mask_runs = 512;
 constexpr int min_histogram_cells = 26;  // windows that networks don't take
+// A side of windows of which a sorted tile has enough results.
+constexpr int max_tiled_window = 55;
 
 }  // namespace
 
@@ -62,6 +64,16 @@ bool fits_rank_histogram(const KernelContext& of, int n) {
   const auto* rank = as<Rank>(of.node(n));
   return of.tuning.fast && rank != nullptr && !rank->offsets &&
          rank->mask.count() >= min_histogram_cells;
+}
+
+bool fits_rank_tiles(const KernelContext& of, int n) {
+  // PoCL 3.1 makes wrong values of these kernels where several groups run at once.
+  if (of.dialect != Dialect::cuda || !fits_rank_histogram(of, n)) return false;
+  if (bytes_of(of.node(n).cls) == 1) return false;
+  const Mask& mask = as<Rank>(of.node(n))->mask;
+  const std::int64_t bytes = 4 * 6144 + 2 * 4224 + (mask.full() ? 0 : 8 * mask.height);
+  return std::max(mask.width, mask.height) <= max_tiled_window &&
+         bytes <= std::min<std::int64_t>(of.tuning.max_local_bytes, 48 * 1024);
 }
 
 bool fits_transposition(const KernelContext& of, const Planes& planes, int n) {

@@ -17,6 +17,9 @@ bool fits_mask_runs(const KernelContext& of, int n);
 // Whether node n is a rank filter of a window so large that a histogram of it, which slides down a
 // column, is the way.
 bool fits_rank_histogram(const KernelContext& of, int n);
+// Whether it has a wide class and fits tiles of rank_tile_side whose values are sorted.
+inline constexpr int rank_tile_side = 64;
+bool fits_rank_tiles(const KernelContext& of, int n);
 // Whether node n transposes a plane as a whole.
 bool fits_transposition(const KernelContext& of, const Planes& planes, int n);
 // Resample nodes: an affine map; a resize that moves pixels only; and one whose groups make a tile

@@ -37,6 +37,7 @@ struct StripChain {
 struct VanHerk {};
 struct MaskRuns {};       // of a mask that is no rectangle
 struct RankHistogram {};  // of a window that slides down a strip
+struct RankTiles {};      // of sorted values, in which windows slide
 struct AffineTiles {};
 struct NearestResize {};
 struct WholeResize {};  // tiles of a ratio that the kernel knows
@@ -49,7 +50,7 @@ struct WholeKernels {};  // those of its primitive
 
 using Form =
     std::variant<Inlined, MadeInGroups, MadeOnTheWay, Pixels, Transposition, Blocks, StripChain,
-                 TwoPasses, VanHerk, MaskRuns, RankHistogram, AffineTiles, NearestResize,
+                 TwoPasses, VanHerk, MaskRuns, RankHistogram, RankTiles, AffineTiles, NearestResize,
                  WholeResize, ResizeTiles, Reductions, CountedCodes, WholeKernels>;
 
 // The row pass of a node that has two: by a kernel of its own, unless `by` says otherwise.

@@ -1,0 +1,259 @@
+// Ranks in windows over wide pixels: a group sorts a tile, so that values have places in an order.
+// A work-item slides a window down a strip, with counts of its cells in runs of 32 places, and looks
+// through the run that the rank is in.
+#define $to_width 900  // of the result
+#define $to_height 600
+#define $unroll
+#define $single 1      // whether keys have 32 bits, with the cells beside them
+#define $full 1        // whether the mask is a rectangle
+#define $origin_x 7    // of the mask
+#define $origin_y 7
+#define $wide 15
+#define $tall 15
+#define $across 50     // results of a tile
+#define $down 50
+#define $strips 2      // beside each other in a group, one column each
+#define $strip 25      // rows
+#define $rank 112
+#define $inside 1      // whether the tile is inside the image
+#define $inner (uint)(x + y)
+#define $outer (uint)(x * y)
+#define $sets 7u       // words, of which each bit is a cell of the mask
+#define $all COUNT(offsets[column]) += 1;
+#define $leaving COUNT(offsets[column]) -= 1;
+#define $entering COUNT(offsets[column]) += 1;
+#define $result const uint found = (uint)below;
+#define $stored $image[(long)y * 1024 + x] = (uchar)found
+
+// -- part: sort
+// Batcher's bitonic network on the values of a group, 32 a work-item: those whose numbers differ in
+// five bits from `shift` on meet in registers. The bits of what has to go downward are turned, so
+// that all go upward.
+// A word is left out after 32, so that no two work-items of a sub-group meet in a bank.
+#define PLACE(number) ((number) + ((number) >> 5))
+struct Values {
+  uint keys[32];
+#if $single
+  uint cells[32];
+#endif
+};
+FUNCTION void order_values(struct Values* v, const int a, const int b) {
+  const uint first = v->keys[a], second = v->keys[b];
+#if $single
+  const uint cell = v->cells[a], other = v->cells[b];
+  const int turn = second < first;
+  v->cells[a] = turn ? other : cell;
+  v->cells[b] = turn ? cell : other;
+#endif
+  v->keys[a] = first < second ? first : second;
+  v->keys[b] = first < second ? second : first;
+}
+FUNCTION void turn_values(struct Values* v, const int turned) {
+  const uint bits = turned != 0 ? 0xffffffffu : 0u;
+  $unroll
+  for (int j = 0; j < 32; ++j) v->keys[j] ^= bits;
+}
+FUNCTION void merge_values(struct Values* v, const int most) {
+  $unroll
+  for (int step = 16; step > 0; step /= 2) {
+    if (step > most) continue;
+    $unroll
+    for (int j = 0; j < 32; ++j) {
+      if ((j & step) == 0) order_values(v, j, j + step);
+    }
+  }
+}
+// The place of the first value of a work-item, and places from one to the next.
+FUNCTION int first_place(const int item, const int shift) {
+  const int first = item >> shift << (shift + 5) | (item & ((1 << shift) - 1));
+  return PLACE(first);
+}
+// What a work-item stores goes where it has loaded from.
+FUNCTION void exchange_values(struct Values* v, IN_LOCAL uint* const words,
+                              IN_LOCAL ushort* const cells, const int item, const int from,
+                              const int to) {
+  IN_LOCAL uint* const target = words + first_place(item, from);
+  IN_LOCAL const uint* const source = words + first_place(item, to);
+#if $single
+  IN_LOCAL ushort* const cell_target = cells + first_place(item, from);
+  IN_LOCAL const ushort* const cell_source = cells + first_place(item, to);
+#endif
+  $unroll
+  for (int j = 0; j < 32; ++j) {
+    target[j * PLACE(1 << from)] = v->keys[j];
+#if $single
+    cell_target[j * PLACE(1 << from)] = (ushort)v->cells[j];
+#endif
+  }
+  BARRIER;
+  $unroll
+  for (int j = 0; j < 32; ++j) {
+    v->keys[j] = source[j * PLACE(1 << to)];
+#if $single
+    v->cells[j] = cell_source[j * PLACE(1 << to)];
+#endif
+  }
+}
+FUNCTION void sort_values(struct Values* v, IN_LOCAL uint* const words,
+                          IN_LOCAL ushort* const cells, const int item) {
+  $unroll
+  for (int k = 1; k < 5; ++k) {
+    $unroll
+    for (int step = 8; step > 0; step /= 2) {
+      if (step >> k != 0) continue;
+      $unroll
+      for (int j = 0; j < 32; ++j) {
+        if ((j & step) != 0) continue;
+        const int down = j >> k & 1;
+        order_values(v, down ? j + step : j, down ? j : j + step);
+      }
+    }
+  }
+  turn_values(v, item & 1);
+  merge_values(v, 16);
+  turn_values(v, (item ^ item >> 1) & 1);
+  for (int k = 6; k <= 10; ++k) {
+    exchange_values(v, words, cells, item, 0, 5);
+    merge_values(v, 1 << (k - 6));
+    exchange_values(v, words, cells, item, 5, 0);
+    merge_values(v, 16);
+    turn_values(v, (item >> (k - 5) ^ item >> (k - 4)) & 1);
+  }
+  for (int k = 11; k <= 12; ++k) {
+    exchange_values(v, words, cells, item, 0, 7);
+    merge_values(v, 1 << (k - 8));
+    exchange_values(v, words, cells, item, 7, 5);
+    merge_values(v, 2);
+    exchange_values(v, words, cells, item, 5, 0);
+    merge_values(v, 16);
+    turn_values(v, (item >> (k - 5) ^ item >> (k - 4)) & 1);
+  }
+}
+#undef PLACE
+
+// -- part: find
+// Counts of four runs: of all, and the cell of the window at `row`, `column` that `rank` of its
+// cells in the runs from word `at` on precede. A cell is its row << 8 | its column.
+#define SUM(at) ((int)(words[2048 + (at) * 128 + item] * 0x01010101u >> 24))
+FUNCTION uint find_cell(IN_LOCAL const uint* const words, IN_LOCAL const uint* const sets,
+                        const int item, const int column, const int row, int at, int rank) {
+  for (int sum = SUM(at); sum <= rank; sum = SUM(at)) {
+    rank -= sum;
+    ++at;
+  }
+  const uint sums = words[2048 + at * 128 + item] * 0x01010101u, wanted = (uint)rank;
+  int run = 4 * at;
+  uint before = 0;
+  $unroll
+  for (int k = 0; k < 3; ++k) {
+    const uint sum = sums >> (8 * k) & 255u;
+    if (sum <= wanted) {
+      ++run;
+      before = sum;
+    }
+  }
+  const int left_over = (int)(wanted - before);
+#if $full
+  const uint low = (uint)(row << 8 | column) * 0x10001u;
+  const uint high = (low + (($tall - 1) << 8 | ($wide - 1)) * 0x10001u) | 0x80808080u;
+#endif
+  int seen = 0, place = 0;
+  $unroll
+  for (int k = 0; k < 16; ++k) {
+    const uint two = words[k * 128 + run];
+#if $full
+    // The upper bit of each byte stays where nothing is below the first or beyond the last.
+    const uint inside = ((two | 0x80808080u) - low) & (high - two) & 0x80808080u;
+    seen += (inside & 0xffffu) == 0x8080u ? 1 : 0;
+    place += seen <= left_over ? 1 : 0;
+    seen += inside >> 16 == 0x8080u ? 1 : 0;
+    place += seen <= left_over ? 1 : 0;
+#else
+    $unroll
+    for (int shift = 0; shift < 32; shift += 16) {
+      const uint x = (two >> shift & 63u) - (uint)column, y = (two >> (shift + 8) & 63u) - (uint)row;
+      if (x < $wide && y < $tall) seen += (int)(sets[2 * y + x / 32] >> (x & 31u) & 1u);
+      place += seen <= left_over ? 1 : 0;
+    }
+#endif
+  }
+  return words[place / 2 * 128 + run] >> (16 * (place & 1)) & 0xffffu;
+}
+// -- end
+
+KERNEL(128) void rank_tiles(GLOBAL uchar* $image) {
+  // -- part: kernel
+  // A tile of 64x64 pixels. In local memory, first what is sorted; then the cells in their order,
+  // those of a run in a column; the counters of all work-items, 128 bytes each; and for each cell
+  // the counter of its run.
+  const int item = ITEM;
+  LOCAL uint words[6144];
+  LOCAL ushort offsets[4224];
+#if $full
+  IN_LOCAL const uint* const sets = words;
+#else
+  LOCAL uint sets[2 * $tall];
+  if (item < 2 * $tall) sets[item] = (uint)$sets;
+#endif
+  const int left = GROUP_X * $across - $origin_x, top = GROUP_Y * $down - $origin_y;
+  const int inside = $inside;
+  {
+    struct Values v;
+    const int x = left + item % 64;
+    $unroll
+    for (int j = 0; j < 32; ++j) {
+      const int y = top + 2 * j + item / 64;
+      const uint key = inside ? $inner : $outer;
+      const uint cell = (uint)((2 * j + item / 64) << 8 | item % 64);
+#if $single
+      v.keys[j] = key;
+      v.cells[j] = cell;
+#else
+      v.keys[j] = key << 16 | cell;
+#endif
+    }
+    sort_values(&v, words, offsets, item);
+    BARRIER;
+    $unroll
+    for (int j = 0; j < 32; j += 2) {
+#if $single
+      const uint first = v.cells[j], second = v.cells[j + 1];
+#else
+      const uint first = v.keys[j] & 0xffffu, second = v.keys[j + 1] & 0xffffu;
+#endif
+      words[j / 2 * 128 + item] = first | second << 16;
+      offsets[(first >> 8) * 64 + (first & 255u)] = (ushort)(item / 4 * 512 + item % 4);
+      offsets[(second >> 8) * 64 + (second & 255u)] = (ushort)(item / 4 * 512 + item % 4);
+    }
+    for (int k = 0; k < 32; ++k) words[2048 + k * 128 + item] = 0;
+  }
+  BARRIER;
+  const int column = item % $across, first = item / $across * $strip;
+  const int last = smaller(smaller(first + $strip, $down), $to_height - GROUP_Y * $down);
+  const int x = GROUP_X * $across + column;
+  if (item < $across * $strips && x < $to_width) {
+    IN_LOCAL uchar* const counters = (IN_LOCAL uchar*)(words + 2048 + item);
+#define COUNT(offset) counters[offset]
+    // How many cells of the window are in runs before those of word `at`.
+    int at = 0, below = 0;
+    for (int row = first; row < last; ++row) {
+      const int y = GROUP_Y * $down + row;
+      const uint limit = (uint)at * 512u;
+      if (row == first) {
+        $all
+      } else {
+        $leaving
+        $entering
+      }
+      while (below > $rank) below -= SUM(--at);
+      for (int sum = SUM(at); below + sum <= $rank; sum = SUM(at)) {
+        below += sum;
+        ++at;
+      }
+      $result
+      $stored;
+    }
+#undef COUNT
+  }
+  // -- end
+}
