@@ -67,7 +67,8 @@ bool fits_rank_histogram(const KernelContext& of, int n) {
 }
 
 bool fits_rank_tiles(const KernelContext& of, int n) {
-  // PoCL 3.1 makes wrong values of these kernels where several groups run at once.
+  // CUDA alone: PoCL 3.1 made wrong values of these kernels with several threads (none with one),
+  // for a reason that is not known; NVIDIA's OpenCL was not tried.
   if (of.dialect != Dialect::cuda || !fits_rank_histogram(of, n)) return false;
   if (bytes_of(of.node(n).cls) == 1) return false;
   const Mask& mask = as<Rank>(of.node(n))->mask;
