@@ -26,6 +26,8 @@ constexpr int max_rounds = 30;
 // Those from this one on have little or nothing left to do, and few groups: launching them takes
 // time.
 constexpr int late_rounds = 10;
+// Pairs of rounds that raise tiles, at most.
+constexpr int max_raising = 64;
 
 class ReconstructionWriter : LabelWriterBase {
  public:
@@ -38,9 +40,9 @@ class ReconstructionWriter : LabelWriterBase {
       return;
     }
     to_.body_once("spread_functions", part(kernels::reconstruction, "functions"));
-    if (scans()) add_tiles("_scan", "scan", 64, {64, 60});
+    write_raised();
     add("_first", "first");
-    add_tiles("_tiles", "link_tiles", items, {64, 64});
+    add_tiles("_tiles", text_of("link_tiles"), items, {64, 64});
     add("_follow_first", "follow");
     add("_weigh", "weigh");
     add("_choose", "choose");
@@ -58,8 +60,6 @@ class ReconstructionWriter : LabelWriterBase {
   }
 
  private:
-  // The source of holes is the image's border: few tiles have any of it.
-  bool scans() const { return !holes(); }
   bool holes() const { return is(Kind::holes); }
   bool single() const { return node_.cls == PixelClass::single; }
 
@@ -94,8 +94,14 @@ class ReconstructionWriter : LabelWriterBase {
       out += "#define MARKER(x, y) (" + key(image_) +
              ")\n#define SEED(x, y) (MARKER(x, y) < MASK(x, y) ? MARKER(x, y) : MASK(x, y))\n";
     }
+    if (reads("RAISED(")) {
+      out += "#define RAISED(x, y) (uint)$raised[(uint)(y) * (uint)$width + (uint)(x)]\n";
+    }
     return out;
   }
+
+  // The type of such a number in tiles.
+  std::string code() const { return single() ? "uint" : type_of(node_.cls); }
 
   // One number a pixel.
   std::string pixels_of(const char* suffix) {
@@ -108,20 +114,55 @@ class ReconstructionWriter : LabelWriterBase {
     });
   }
 
+  // What the tree begins with. PoCL 3.1 takes half a minute to compile the kernels that raise
+  // tiles.
+  void write_raised() {
+    const Size tile{64, tile_rows()};
+    const auto begin = [&] {
+      add_tiles("_begin", text_of("begin", {{"also_woken", woken("_by_odd")}}), 256, tile);
+    };
+    if (to_.dialect() == Dialect::cuda) {
+      begin();
+      write_raising(tile);
+    } else if (holes()) {
+      begin();  // their source is the image's border: few tiles have any of it
+    } else {
+      add_tiles("_scan", text_of("scan", {{"line", scan_ways()}}), 64, {64, 60});
+    }
+  }
+
+  // The first round raises all tiles, each other one those that the round before it woke. There are
+  // 16 more than tiles from side to side, with the pair that is there already; what winds more is
+  // left to the tree, which begins with what was raised.
+  void write_raising(Size tile) {
+    const int at_once = label_.connectivity == 8 ? 3 : 4;
+    const std::string by_odd = woken("_by_odd"), by_even = woken("_by_even");
+    add_tiles("_raise_even", raise_text(by_odd, by_even), 256, tile, at_once);
+    add_tiles("_raise_odd", raise_text(by_even, by_odd), 256, tile, at_once);
+    to_.repeat(2, max_raising, [image = image_, tile](const LaunchContext& at, int time) {
+      const LaunchShape shape = each_tile(at.size_of(image), 256, tile);
+      const std::int64_t across = std::max(shape.groups[0], shape.groups[1]);
+      if (time >= across / 2 + 7) return LaunchShape{{0, 0, 0}, {1, 1, 1}};
+      return shape;
+    });
+    to_.kernel(name_ + "_left", items, text_of("left"), [](const LaunchContext&) {
+      return LaunchShape{{1, 1, 1}, {items, 1, 1}};
+    });
+  }
+
   // The four ways of a tile's work-items over its lines.
   std::string scan_ways() const {
     const std::string row = "(ITEM + 1) * 67";
     const std::string line = part(kernels::reconstruction, "line");
-    const auto way = [&line, this](const std::string& first, const char* first_mask,
-                                   const char* step, const char* step_mask, bool along_rows) {
-      return filled(line, {{"corners", label_.connectivity == 8 ? "1" : "0"},
-                           {"first", first},
-                           {"first_mask", first_mask},
-                           {"step", step},
-                           {"step_mask", step_mask},
-                           {"lines", along_rows ? "60" : "64"},
-                           {"count", along_rows ? "64" : "60"},
-                           {"beside", along_rows ? "67" : "1"}});
+    const auto way = [&line, this](const std::string& start, const char* start_mask,
+                                   const char* stride, const char* stride_mask, bool along_rows) {
+      return words_.filled(line, {{"start", start},
+                                  {"start_mask", start_mask},
+                                  {"stride", stride},
+                                  {"stride_mask", stride_mask},
+                                  {"scanned", along_rows ? "60" : "64"},
+                                  {"pixels", along_rows ? "64" : "60"},
+                                  {"beside", along_rows ? "67" : "1"}});
     };
     return way("67 + ITEM + 1", "ITEM", "67", "65", false) +
            way("60 * 67 + ITEM + 1", "59 * 65 + ITEM", "-67", "-65", false) +
@@ -129,11 +170,85 @@ class ReconstructionWriter : LabelWriterBase {
            way(row + " + 64", "ITEM * 65 + 63", "-1", "-1", true);
   }
 
-  std::string text_of(const char* kernel) {
-    std::string text = words_.filled(part(kernels::reconstruction, kernel));
+  // A quarter of a line of a tile's columns is a quarter of these.
+  std::int64_t tile_rows() const { return single() ? 52 : 64; }
+  // Lines side by side and one behind the other lie in different banks.
+  std::string pitch() const {
+    return node_.cls == PixelClass::uint8 ? "68" : single() ? "67" : "66";
+  }
+
+  // One mark a tile: those of the first and of odd rounds, and those of even rounds.
+  std::string woken(const char* by) {
+    return to_.scratch(
+        name_ + "_woken" + by, "uint",
+        [image = image_, rows = tile_rows()](const LaunchContext& at) {
+          return 4 * tiles_of(at.size_of(image), rows);
+        },
+        true);
+  }
+  std::string raise_text(const std::string& here, const std::string& next) {
+    return text_of("raise",
+                   {{"quarters", all_lines()},
+                    {"woken", here},
+                    {"also_woken", next},
+                    // Everywhere: PoCL 3.1 mixes up arrays that live over barriers in loops.
+                    {"unroll", "#pragma unroll\n"}});
+  }
+
+  // The kinds of lines: columns, rows and, where corners touch, both kinds of diagonals. These go
+  // on at the other side.
+  std::string all_lines() const {
+    const std::string lines = part(kernels::reconstruction, "quarters");
+    const std::string count = std::to_string(tile_rows() / 4), rows = std::to_string(tile_rows());
+    const std::string y = "(quarter * " + count + " + k)";
+    const auto down = [&](const std::string& x, const std::string& step, const std::string& first,
+                          const std::string& last, const char* from, const char* to) {
+      return words_.filled(lines, {{"lines", "64"},
+                                   {"count", count},
+                                   {"place", "(" + y + " + 1) * $pitch + " + x + " + 1"},
+                                   {"mask_place", y + " * $mask_pitch + " + x},
+                                   {"step", step},
+                                   {"first", first},
+                                   {"last", "(" + rows + " + 1) * $pitch + " + last},
+                                   {"wraps", *from != '\0' ? "1" : "0"},
+                                   {"wraps_on", x + " == " + from},
+                                   {"wraps_back", x + " == " + to}});
+    };
+    std::string out = down("line", "$pitch", "line + 1", "line + 1", "", "") +
+                      words_.filled(lines, {{"lines", rows},
+                                            {"count", "16"},
+                                            {"place", "(line + 1) * $pitch + quarter * 16 + k + 1"},
+                                            {"mask_place", "line * $mask_pitch + quarter * 16 + k"},
+                                            {"step", "1"},
+                                            {"first", "(line + 1) * $pitch"},
+                                            {"last", "(line + 1) * $pitch + 65"},
+                                            {"wraps", "0"},
+                                            {"wraps_on", ""},
+                                            {"wraps_back", ""}});
+    if (label_.connectivity == 8) {
+      out += down("(line + " + y + " & 63)", "$pitch + 1", "line",
+                  "(line + " + rows + " - 1 & 63) + 2", "0", "63") +
+             down("(line - " + y + " & 63)", "$pitch - 1", "line + 2",
+                  "(line - " + rows + " + 1 & 63)", "63", "0");
+    }
+    return out;
+  }
+
+  static std::int64_t tiles_of(Size size, std::int64_t rows) {
+    return (size.width + 63) / 64 * ((size.height + rows - 1) / rows);
+  }
+  std::string tiles() {
+    return to_.parameter(ParameterType::int32, name_ + "_tiles",
+                         [image = image_, rows = tile_rows()](const LaunchContext& at, int) {
+                           return static_cast<double>(tiles_of(at.size_of(image), rows));
+                         });
+  }
+
+  std::string text_of(const char* kernel, Replacements own = {}) {
+    std::string text = words_.filled(part(kernels::reconstruction, kernel), own);
     const std::string read = words_.filled(reading(text));
     text.insert(comment_length(text), read);
-    for (const char* word : {"CODE", "MASK", "MARKER", "SEED"}) {
+    for (const char* word : {"CODE", "MASK", "MARKER", "SEED", "RAISED"}) {
       if (read.find(std::string("#define ") + word + "(") != std::string::npos) {
         text += std::string("#undef ") + word + "\n";
       }
@@ -142,14 +257,17 @@ class ReconstructionWriter : LabelWriterBase {
   }
 
   // A group a tile.
-  void add_tiles(const std::string& suffix, const char* kernel, int group, Size tile) {
-    to_.kernel(name_ + suffix, group, text_of(kernel),
-               [image = image_, group, tile](const LaunchContext& at) {
-                 const Size size = at.size_of(image);
-                 return LaunchShape{{(size.width + tile.width - 1) / tile.width,
-                                     (size.height + tile.height - 1) / tile.height, 1},
-                                    {group, 1, 1}};
-               });
+  static LaunchShape each_tile(Size size, int group, Size tile) {
+    return LaunchShape{{(size.width + tile.width - 1) / tile.width,
+                        (size.height + tile.height - 1) / tile.height, 1},
+                       {group, 1, 1}};
+  }
+  void add_tiles(const std::string& suffix, const std::string& text, int group, Size tile,
+                 int groups_at_once = 0) {
+    const ShapeFunction shape = [image = image_, group, tile](const LaunchContext& at) {
+      return each_tile(at.size_of(image), group, tile);
+    };
+    to_.kernel(name_ + suffix, group, text, shape, groups_at_once);
   }
 
   // Of work-items that go down some rows of a column each.
@@ -168,10 +286,21 @@ class ReconstructionWriter : LabelWriterBase {
 
   const Substitutions words_ = with_common({
       {"corners", [this] { return label_.connectivity == 8 ? "1" : "0"; }},
-      {"line", [this] { return scan_ways(); }},
-      {"code", [this] { return single() ? "uint" : "ushort"; }},
+      {"code", [this] { return code(); }},
+      {"rows", [this] { return std::to_string(tile_rows()); }},
+      {"pitch", [this] { return pitch(); }},
+      {"mask_pitch", [this] { return single() ? "65" : pitch(); }},
+      {"turns", [] { return "4"; }},
+      {"tiles", [this] { return tiles(); }},
+      {"woken", [this] { return woken("_by_odd"); }},
+      {"raised",
+       [this] {
+         return to_.scratch(name_ + "_raised", code(),
+                            [image = image_, bytes = bytes_of(node_.cls)](const LaunchContext& at) {
+                              return bytes * at.size_of(image).pixels();
+                            });
+       }},
       {"doublings", [] { return "3"; }},
-      {"own_seed", [this] { return scans() ? "$seeds[pixel]" : "SEED(x, y)"; }},
       {"skip",
        [this] {
          return label_.connectivity == 8 ? "(dx == 0 && dy == 0)" : "(dx == 0) == (dy == 0)";

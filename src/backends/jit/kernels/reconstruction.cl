@@ -15,6 +15,7 @@
 // CODE: 1 to 4 for the direction of a weak pixel, 5 to 8 for that of a strong one, else 0.
 #define MASK(x, y) ((uint)((x) ^ (y)) & 255u)
 #define SEED(x, y) ((uint)(x) & 255u)
+#define RAISED(x, y) ((uint)(y) & 255u)  // what a pixel was raised to
 #define CODE(x, y) (((x) ^ (y)) % 9)
 
 // -- part: functions
@@ -39,6 +40,8 @@ FUNCTION uint edge_between(const uint pixel, const int dx, const int dy, const u
   const int across = forward ? dx : -dx;
   return mixed_edge(owner * 4u + (dy == 0 ? 3u : (uint)(across + 1)));
 }
+FUNCTION uint least_of(const uint a, const uint b) { return a < b ? a : b; }
+FUNCTION uint most_of(const uint a, const uint b) { return a > b ? a : b; }
 // What a float is among floats, as a whole number; there is one zero.
 FUNCTION uint key_of_float(const float v) {
   const uint bits = FLOAT_BITS(v + 0.0f);
@@ -48,20 +51,34 @@ FUNCTION float float_of_key(const uint key) {
   return BITS_FLOAT(key ^ ((key >> 31) != 0u ? 0x80000000u : 0xffffffffu));
 }
 
+// -- part: begin
+// What the source gives the pixels. All tiles are to be raised.
+#define $code ushort
+#define $rows 64  // of a tile
+KERNEL(256) void begin(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* $also_woken) {
+  if ($leader) $state[0] = $state[1] = $state[2] = 1u;
+  const int x = GROUP_X * 64 + ITEM % 64;
+  if (ITEM == 0) $also_woken[GROUP_Y * GROUPS_X + GROUP_X] = 1u;
+  for (int row = ITEM / 64; row < $rows; row += 4) {
+    const int y = GROUP_Y * $rows + row;
+    if (x < $width && y < $height) $raised[(uint)y * (uint)$width + (uint)x] = SEED(x, y);
+  }
+}
+
 // -- part: scan
 // What the source gives each pixel of a tile of 64x60, and what scans of the tile raise that to:
 // down and up its columns, right and left along its rows. The result stays the same, and more
 // pixels are done at once. In local memory a row has its neighbours outside the tile at both ends.
-#define $code ushort
-#define $lines 64
-#define $count 60  // pixels of a line
-#define $first 67 + ITEM + 1
-#define $first_mask ITEM
-#define $step 67
-#define $step_mask 65
+#define $scanned 64  // lines side by side
+#define $pixels 60   // of a line
+#define $start 67 + ITEM + 1
+#define $start_mask ITEM
+#define $stride 67
+#define $stride_mask 65
 #define $beside 1
-KERNEL(64) void scan(GLOBAL uint* $seeds) {
+KERNEL(64) void scan(GLOBAL uint* $state, GLOBAL $code* $raised) {
   LOCAL $code values[62 * 67], masks[60 * 65];
+  if ($leader) $state[0] = $state[1] = $state[2] = 1u;
   const int left = GROUP_X * 64, top = GROUP_Y * 60;
   for (int i = ITEM; i < 62 * 66; i += 64) {
     const int x = left + i % 66 - 1, y = top + i / 66 - 1;
@@ -77,14 +94,14 @@ KERNEL(64) void scan(GLOBAL uint* $seeds) {
   // A work-item goes along one of the lines of the tile, from the pixel at `here` on: each gets
   // from the one before it and, from the lines beside it, from those that touch it by a corner.
   {
-    const bool works = ITEM < $lines;
-    int here = $first, mask = $first_mask;
-    uint last = works ? values[here - ($step)] : 0u;
-    for (int k = 0; k < $count; ++k) {
+    const bool works = ITEM < $scanned;
+    int here = $start, mask = $start_mask;
+    uint last = works ? values[here - ($stride)] : 0u;
+    for (int k = 0; k < $pixels; ++k) {
       if (works) {
 #if $corners
-        const uint one = values[here - ($step) - $beside];
-        const uint other = values[here - ($step) + $beside];
+        const uint one = values[here - ($stride) - $beside];
+        const uint other = values[here - ($stride) + $beside];
         last = one > last ? one : last;
         last = other > last ? other : last;
 #endif
@@ -93,8 +110,8 @@ KERNEL(64) void scan(GLOBAL uint* $seeds) {
         last = own > last ? own : last;
         values[here] = last;
       }
-      here += $step;
-      mask += $step_mask;
+      here += $stride;
+      mask += $stride_mask;
 #if $corners
       BARRIER;
 #endif
@@ -103,26 +120,192 @@ KERNEL(64) void scan(GLOBAL uint* $seeds) {
   }
   // -- end
   for (int row = 0; row < rows; ++row) {
-    $seeds[(uint)(top + row) * (uint)$width + (uint)x] = values[(row + 1) * 67 + ITEM + 1];
+    $raised[(uint)(top + row) * (uint)$width + (uint)x] = values[(row + 1) * 67 + ITEM + 1];
   }
+}
+
+// -- part: raise
+// Raises what the source gives the pixels of a tile of 64 columns, as far as the tile and what
+// stands around it tell, and marks the tiles beside it that this may raise further. In local
+// memory a tile has its neighbours around it. Beyond the image nothing is raised.
+#define $pitch 66
+#define $mask_pitch 66
+#define $turns 4  // over all kinds of lines, at most
+// Of lines of one kind: how many, pixels of a quarter, where the k-th of them and its mask lie, from
+// one to the next, what lies before the first and behind the last; and whether lines end at a side
+// and go on at the other, which the k-th pixel does then when coming on, or back.
+#define $lines 64
+#define $count 16
+#define $place (quarter * 16 + k + 1) * $pitch + line + 1
+#define $mask_place (quarter * 16 + k) * $mask_pitch + line
+#define $step $pitch
+#define $first line + 1
+#define $last ($rows + 1) * $pitch + line + 1
+#define $wraps 0
+#define $wraps_on false
+#define $wraps_back false
+KERNEL(256) void raise(GLOBAL $code* $raised, GLOBAL uint* $woken, GLOBAL uint* $also_woken) {
+  LOCAL $code values[($rows + 2) * $pitch], masks[$rows * $mask_pitch];
+  LOCAL $code ends[4 * 256];
+  LOCAL uint moves[$turns];
+  const int tile = GROUP_Y * GROUPS_X + GROUP_X;
+  int raises = $woken[tile] != 0u;
+  const int left = GROUP_X * 64, top = GROUP_Y * $rows;
+  const int line = ITEM % 64, quarter = ITEM / 64;
+  if (raises) {
+    $unroll
+    for (int k = 0; k < $rows / 4; ++k) {
+      const int row = k * 4 + quarter, x = left + line, y = top + row;
+      const bool inside = x < $width && y < $height;
+      masks[row * $mask_pitch + line] = inside ? MASK(x, y) : 0u;
+      values[(row + 1) * $pitch + line + 1] = inside ? RAISED(x, y) : 0u;
+    }
+  }
+  // A work-item has a pixel of the tile's edge and the one across: of the top, the bottom, the left
+  // and the right side. Those at the tile's corners are besides.
+  const int at_rows = quarter < 2, is_far = quarter % 2, has_edge = at_rows || line < $rows;
+  const int edge_x = at_rows ? line : is_far ? 63 : 0;
+  const int edge_y = !at_rows ? line : is_far ? $rows - 1 : 0;
+  const int out_x = at_rows ? 0 : is_far ? 1 : -1, out_y = !at_rows ? 0 : is_far ? 1 : -1;
+  for (int k = 0; k < 2 && raises; ++k) {
+    int x = edge_x + out_x, y = edge_y + out_y;
+    if (k == 1) {
+      x = ITEM % 2 == 0 ? -1 : 64;
+      y = ITEM < 2 ? -1 : $rows;
+    }
+    if (k == 0 ? !has_edge : ITEM >= 4) continue;
+    const int to_x = left + x, to_y = top + y;
+    const bool inside = to_x >= 0 && to_x < $width && to_y >= 0 && to_y < $height;
+    values[(y + 1) * $pitch + x + 1] = inside ? RAISED(to_x, to_y) : 0u;
+  }
+  if (ITEM < $turns) moves[ITEM] = 0u;
+  // No group returns before it: PoCL 3.1 mixes up what work-items keep over a barrier then.
+  BARRIER;
+  if (ITEM == 0) $woken[tile] = 0u;
+  const int edge = (edge_y + 1) * $pitch + edge_x + 1;
+  const uint old = raises && has_edge ? values[edge] : 0u;
+  int any = 0;
+  for (int turn = 0; turn < $turns && raises; ++turn) {
+    // -- part: quarters
+    // Along lines of one kind, a quarter of one each work-item. Whatever comes into a quarter, what
+    // leaves it lies between a least and a most value, and is what came in if that is between them.
+    {
+      uint value[$count], mask[$count];
+      uint least_on = 0u, most_on = 0xffffffffu, least_back = 0u, most_back = 0xffffffffu;
+      const int works = line < $lines;
+      $unroll
+      for (int k = 0; k < $count; ++k) {
+        value[k] = works ? values[$place] : 0u;
+        mask[k] = works ? masks[$mask_place] : 0u;
+      }
+      $unroll
+      for (int k = 0; k < $count; ++k) {
+#if $wraps
+        if ($wraps_on) least_on = most_on = values[$place - ($step)];
+#endif
+        least_on = least_of(mask[k], most_of(value[k], least_on));
+        most_on = least_of(mask[k], most_of(value[k], most_on));
+      }
+      $unroll
+      for (int k = $count - 1; k >= 0; --k) {
+#if $wraps
+        if ($wraps_back) least_back = most_back = values[$place + ($step)];
+#endif
+        least_back = least_of(mask[k], most_of(value[k], least_back));
+        most_back = least_of(mask[k], most_of(value[k], most_back));
+      }
+      ends[ITEM] = least_on;
+      ends[256 + ITEM] = most_on;
+      ends[512 + ITEM] = least_back;
+      ends[768 + ITEM] = most_back;
+      BARRIER;
+      if (works) {
+        uint on = values[$first], back = values[$last], moved = 0u;
+        $unroll
+        for (int k = 0; k < 3; ++k) {
+          const int there = k * 64 + line;
+          if (k < quarter) on = least_of(ends[256 + there], most_of(ends[there], on));
+        }
+        $unroll
+        for (int k = 3; k > 0; --k) {
+          const int there = k * 64 + line;
+          if (k > quarter) back = least_of(ends[768 + there], most_of(ends[512 + there], back));
+        }
+        $unroll
+        for (int k = 0; k < $count; ++k) {
+#if $wraps
+          if ($wraps_on) on = values[$place - ($step)];
+#endif
+          on = least_of(mask[k], most_of(value[k], on));
+          moved |= on ^ value[k];
+          value[k] = on;
+        }
+        $unroll
+        for (int k = $count - 1; k >= 0; --k) {
+#if $wraps
+          if ($wraps_back) back = values[$place + ($step)];
+#endif
+          back = least_of(mask[k], most_of(value[k], back));
+          moved |= back ^ value[k];
+          values[$place] = back;
+        }
+        if (moved != 0u) moves[turn] = 1u;
+      }
+      BARRIER;
+    }
+    // -- end
+    raises = moves[turn] != 0u;
+    any |= raises;
+  }
+  if (any) {
+    $unroll
+    for (int k = 0; k < $rows / 4; ++k) {
+      const int row = k * 4 + quarter, x = left + line, y = top + row;
+      if (x < $width && y < $height) {
+        $raised[(uint)y * (uint)$width + (uint)x] = values[(row + 1) * $pitch + line + 1];
+      }
+    }
+  }
+  if (raises && ITEM == 0) $also_woken[tile] = 1u;
+  const uint now = any && has_edge ? values[edge] : 0u;
+  if (now > old) {
+    for (int along = -$corners; along <= $corners; ++along) {
+      const int x = edge_x + out_x + out_y * along, y = edge_y + out_y + out_x * along;
+      const int to_x = left + x, to_y = top + y;
+      if (to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
+      const uint there = values[(y + 1) * $pitch + x + 1];
+      if (now <= there || MASK(to_x, to_y) <= there) continue;
+      $also_woken[to_y / $rows * GROUPS_X + to_x / 64] = 1u;
+    }
+  }
+}
+
+// -- part: left
+// Whether a tile may still be raised.
+#define $tiles 176
+KERNEL($items) void left(GLOBAL uint* $state, GLOBAL uint* $woken) {
+  LOCAL uint some;
+  if (ITEM == 0) some = 0u;
+  BARRIER;
+  for (int tile = ITEM; tile < $tiles; tile += $items) {
+    if ($woken[tile] != 0u) some = 1u;
+  }
+  BARRIER;
+  if (ITEM < 3) $state[ITEM] = some;
 }
 
 // -- part: first
 // Each pixel is a component, and chooses the heaviest of its edges to neighbours.
-#define $own_seed $seeds[pixel]
-KERNEL($items) void first(GLOBAL uint* $state, GLOBAL uint* $seeds, GLOBAL uint* $weights,
-                          GLOBAL uint* $edges, GLOBAL uint* $forest, GLOBAL uint* $components) {
-  if ($leader) {
-    $state[0] = 1u;
-    $state[1] = 1u;
-  }
+KERNEL($items) void first(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* $seeds,
+                          GLOBAL uint* $weights, GLOBAL uint* $edges, GLOBAL uint* $forest, GLOBAL uint* $components) {
+  if ($state[2] == 0u) return;
   const int x = GROUP_X * $items + ITEM;
   if (x >= $width) return;
   const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
   const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
   for (int y = begin_y; y < end_y; ++y) {
     const uint pixel = (uint)y * (uint)$width + (uint)x;
-    const uint own = MASK(x, y), seed = $own_seed;
+    const uint own = MASK(x, y), seed = $raised[pixel];
     uint best = 0u, edge = 0u;
     if (seed < own) {
       $unroll
@@ -275,11 +458,12 @@ KERNEL($items) void link(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL u
 // The links of the first round, in tiles of 64x64. Those inside a tile are led some times to
 // where the next one leads, which takes time in local memory that it would take in global memory.
 #define $doublings 3
-KERNEL($items) void link_tiles(GLOBAL uint* $seeds, GLOBAL uint* $weights, GLOBAL uint* $edges,
-                               GLOBAL uint* $forest) {
+KERNEL($items) void link_tiles(GLOBAL uint* $state, GLOBAL uint* $seeds, GLOBAL uint* $weights,
+                               GLOBAL uint* $edges, GLOBAL uint* $forest) {
   LOCAL ushort links[2 * 64 * 64];
   const int left = GROUP_X * 64, top = GROUP_Y * 64, x = left + ITEM % 64;
-  for (int row = ITEM / 64; row < 64; row += $items / 64) {
+  const int rows = $state[2] != 0u ? 64 : 0;
+  for (int row = ITEM / 64; row < rows; row += $items / 64) {
     const int y = top + row, place = row * 64 + ITEM % 64;
     links[place] = (ushort)place;
     if (x >= $width || y >= $height) continue;
@@ -302,12 +486,12 @@ KERNEL($items) void link_tiles(GLOBAL uint* $seeds, GLOBAL uint* $weights, GLOBA
   BARRIER;
   for (int time = 0; time < $doublings; ++time) {
     const int from = time % 2 * 64 * 64, to = 64 * 64 - from;
-    for (int place = ITEM; place < 64 * 64; place += $items) {
+    for (int place = ITEM; place < 64 * rows; place += $items) {
       links[to + place] = links[from + links[from + place]];
     }
     BARRIER;
   }
-  for (int row = ITEM / 64; row < 64; row += $items / 64) {
+  for (int row = ITEM / 64; row < rows; row += $items / 64) {
     const int y = top + row, place = row * 64 + ITEM % 64;
     const int up = links[$doublings % 2 * 64 * 64 + place];
     if (x >= $width || y >= $height || up == place) continue;
@@ -399,18 +583,20 @@ KERNEL($items) void follow(GLOBAL uint* $state, GLOBAL uint* $components, GLOBAL
 }
 
 // -- part: spread
-// The lightest edge on the way to the source.
+// The lightest edge on the way to the source, or what the tiles were raised to if that is all.
 #define $out $result[pixel]
 #define $value (uchar)value
-KERNEL($items) void spread(GLOBAL uint* $weights, GLOBAL uint* $forest, GLOBAL uchar* $result) {
+KERNEL($items) void spread(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL uint* $weights,
+                           GLOBAL uint* $forest, GLOBAL uchar* $result) {
+  const bool grew = $state[2] != 0u;
   const int x = GROUP_X * $items + ITEM;
   if (x >= $width) return;
   const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
   const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
   for (int y = begin_y; y < end_y; ++y) {
     const uint pixel = (uint)y * (uint)$width + (uint)x;
-    uint value = 0xffffffffu, at = pixel;
-    for (;;) {
+    uint value = grew ? 0xffffffffu : (uint)$raised[pixel], at = pixel;
+    while (grew) {
       const uint weight = $weights[at], up = $forest[at];
       value = weight < value ? weight : value;
       if ((up & $done) != 0u || up == at) break;
