@@ -124,6 +124,15 @@ inline constexpr Classes no_logical{.logical = false};
 struct ImageValue {
   ValueId id = -1;
   ImageType type;
+  ValueId alpha = -1;  // the image of one channel that is its alpha; -1: it has none
+
+  ImageValue with_alpha(ValueId of) const {
+    ImageValue out = *this;
+    out.alpha = of;
+    out.type.alpha = of >= 0;
+    return out;
+  }
+  ImageValue without_alpha() const { return with_alpha(-1); }
 };
 struct MeasureValue {
   ValueId id = -1;

@@ -31,12 +31,6 @@ struct Step {
   std::string apart;  // why it was not fused with the step before it; empty if nothing to say
 };
 
-// What happens to the alpha plane of the image, in step with the pixels.
-struct AlphaStep {
-  Node node;  // a Permute (or, for filters that change the size, a crop or zero padding)
-  int stage = 0;
-};
-
 // A second input: `:NAME` bound by --with.
 struct PlanOperand {
   std::string name;
@@ -55,8 +49,8 @@ struct PlanColumn {
 struct PlanSave {
   std::string name_template;
   ValueId value = 0;
-  bool alpha = false;
-  int stage = 0;  // the alpha steps of earlier stages apply
+  std::optional<ValueId> alpha;  // of one channel, in the class that the input's alpha has
+  int stage = 0;
 };
 
 // A row for each label of an image, measured on the host; see object_table.hpp.
@@ -69,19 +63,32 @@ struct ObjectTable {
 struct Plan {
   std::vector<PlanValue> values;
   std::vector<Step> steps;
-  std::vector<AlphaStep> alpha;
   std::vector<PlanOperand> operands;
   std::vector<PlanColumn> columns;
   std::vector<PlanSave> saves;
   std::vector<ImageType> stage_types;  // of the current image after each stage
   std::vector<std::string> notes;      // said once a run: "edge: colour image, rgb2gray applied"
   ValueId result = 0;                  // the image at the end
+  std::optional<ValueId> result_alpha;
+  std::optional<ValueId> input_alpha;  // a value with no producer, of an input that has an alpha
   bool writes_image = true;            // false when the pipeline ends in a measurement
   // What -o X.npy saves then, as an array of values x channels.
   std::optional<ValueId> last_measurement;
   int last_measurement_columns = 1;    // above 1: the values of a channel are a matrix of that many
   std::optional<ObjectTable> objects;  // then each object is a row of the report
 };
+
+// The images that are written at the end or on the way, with what is their alpha.
+inline std::vector<ValueId> written_images(const Plan& plan) {
+  std::vector<ValueId> out;
+  const auto add = [&out](ValueId value, std::optional<ValueId> alpha) {
+    out.push_back(value);
+    if (alpha) out.push_back(*alpha);
+  };
+  if (plan.writes_image) add(plan.result, plan.result_alpha);
+  for (const PlanSave& save : plan.saves) add(save.value, save.alpha);
+  return out;
+}
 
 // The images that the plan's object table is measured on.
 inline std::vector<ValueId> object_images(const Plan& plan) {

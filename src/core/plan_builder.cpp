@@ -61,6 +61,10 @@ PlanBuilder::PlanBuilder(const ImageType& input, const std::map<std::string, Ima
     plan_.operands.push_back({name, id});
     named_[name] = {id, type};
   }
+  if (!input.alpha) return;
+  plan_.input_alpha = static_cast<ValueId>(plan_.values.size());
+  plan_.values.push_back({.type = {.cls = input.cls, .white = class_max(input.cls)}});
+  current_.alpha = *plan_.input_alpha;
 }
 
 void PlanBuilder::begin_stage(int stage) {
@@ -72,9 +76,8 @@ void PlanBuilder::begin_stage(int stage) {
 }
 
 void PlanBuilder::set_current(ImageValue image) {
-  if (drops_alpha_) image.type.alpha = false;
-  if (image.id == current_.id) image.type.alpha = current_.type.alpha && !drops_alpha_;
-  current_ = image;
+  if (image.id == current_.id) image = current_;
+  current_ = drops_alpha_ ? image.without_alpha() : image;
 }
 
 ImageValue PlanBuilder::operand(const Call& call, std::string_view name) const {
@@ -83,9 +86,7 @@ ImageValue PlanBuilder::operand(const Call& call, std::string_view name) const {
     call.fail("there is no image ':" + std::string(name) + "'; keep one with `as " +
               std::string(name) + "`, or give --with " + std::string(name) + "=PATH");
   }
-  ImageValue image = it->second;
-  image.type.alpha = false;  // an operand lends its pixels only
-  return image;
+  return it->second.without_alpha();  // an operand lends its pixels only
 }
 
 Step& PlanBuilder::add_step(Primitive primitive, const std::vector<ImageValue>& images,
@@ -139,7 +140,7 @@ ImageValue PlanBuilder::add_image(Primitive primitive, const std::vector<ImageVa
   node.white = type.white;
   const ValueId id = static_cast<ValueId>(plan_.values.size());
   plan_.values.push_back({.type = type, .channels = type.channels});
-  return {id, type};
+  return {id, type, images.front().alpha};
 }
 
 MeasureValue PlanBuilder::add_measure(Primitive primitive, const std::vector<ImageValue>& images,
@@ -164,15 +165,17 @@ MeasureValue PlanBuilder::add_measure(Primitive primitive, const std::vector<Ima
   return {id, channels, values};
 }
 
-void PlanBuilder::carry_alpha(Primitive primitive, const std::vector<Arg>& args) {
-  AlphaStep step{.stage = stage_};
-  step.node.primitive = std::move(primitive);
-  step.node.images = {{true, 0}};
-  if (std::holds_alternative<Stencil>(step.node.primitive)) {
-    step.node.arguments = {Argument{.value = 1}, Argument{.value = 0}};
-  }
-  for (const Arg& arg : args) step.node.arguments.push_back(arg.argument);
-  plan_.alpha.push_back(std::move(step));
+ImageValue PlanBuilder::alpha_of(const ImageValue& image) const {
+  return {image.alpha, plan_.values.at(image.alpha).type};
+}
+
+ValueId PlanBuilder::moved_alpha(Primitive primitive, const ImageValue& image,
+                                 const std::vector<Arg>& args) {
+  if (image.alpha < 0) return -1;
+  const ImageValue alpha = alpha_of(image);
+  return add_image(std::move(primitive), {alpha}, args,
+                   {.cls = alpha.type.cls, .white = alpha.type.white})
+      .id;
 }
 
 ImageValue PlanBuilder::point(const PointBody& body, std::vector<ImageValue> images,
@@ -186,31 +189,31 @@ ImageValue PlanBuilder::point(Point point, std::vector<ImageValue> images, std::
 }
 
 ImageValue PlanBuilder::permute(Permute permute, ImageValue image) {
-  if (image.type.alpha) carry_alpha(permute);
-  return add_image(permute, {image}, {}, {.cls = image.type.cls, .white = image.type.white});
+  const ValueId alpha = moved_alpha(permute, image);
+  return add_image(permute, {image}, {}, {.cls = image.type.cls, .white = image.type.white})
+      .with_alpha(alpha);
 }
 
 ImageValue PlanBuilder::window(Window window, ImageValue image, std::vector<Arg> args) {
-  if (image.type.alpha) {
-    std::vector<Arg> moved = args;
-    if (window.border == Border::constant) moved.back() = 0;  // nothing is to be seen there
-    carry_alpha(window, moved);
-  }
-  return add_image(window, {image}, args, {.cls = image.type.cls, .white = image.type.white});
+  std::vector<Arg> moved = args;
+  if (window.border == Border::constant) moved.back() = 0;  // nothing is to be seen there
+  const ValueId alpha = moved_alpha(window, image, moved);
+  return add_image(window, {image}, args, {.cls = image.type.cls, .white = image.type.white})
+      .with_alpha(alpha);
 }
 
 ImageValue PlanBuilder::stencil(Stencil stencil, ImageValue image, std::vector<Arg> args,
                                 Result result) {
-  if (image.type.alpha && (stencil.grow_x != 0 || stencil.grow_y != 0)) {
-    carry_alpha(crop_or_pad(stencil));
+  if (stencil.grow_x != 0 || stencil.grow_y != 0) {
+    image.alpha = moved_alpha(crop_or_pad(stencil), image, {1.0, 0.0});
   }
   return add_image(std::move(stencil), {image}, args, result);
 }
 
 ImageValue PlanBuilder::separable(Separable separable, ImageValue image, std::vector<Arg> args,
                                   Result result) {
-  if (image.type.alpha && (separable.grow_x != 0 || separable.grow_y != 0)) {
-    carry_alpha(crop_or_pad(separable));
+  if (separable.grow_x != 0 || separable.grow_y != 0) {
+    image.alpha = moved_alpha(crop_or_pad(separable), image, {1.0, 0.0});
   }
   return add_image(std::move(separable), {image}, args, result);
 }
@@ -227,10 +230,10 @@ ImageValue PlanBuilder::rank(Rank rank, ImageValue image, std::vector<Arg> args)
 
 ImageValue PlanBuilder::whole(Primitive primitive, std::vector<ImageValue> images,
                               std::vector<Arg> args, Result result) {
-  if (const auto* resample = std::get_if<Resample>(&primitive); resample && images[0].type.alpha) {
+  if (const auto* resample = std::get_if<Resample>(&primitive)) {
     std::vector<Arg> moved = args;
-    if (resample->kind == Resample::Kind::affine) moved.back() = 0;  // nothing is to be seen there
-    carry_alpha(primitive, moved);
+    if (resample->kind != Resample::Kind::resize) moved.back() = 0;  // nothing is to be seen there
+    images[0].alpha = moved_alpha(primitive, images[0], moved);
   }
   return add_image(std::move(primitive), images, args, result);
 }
@@ -373,12 +376,14 @@ void PlanBuilder::note(std::string text) {
 }
 
 void PlanBuilder::save(std::string name_template) {
-  plan_.saves.push_back({std::move(name_template), current_.id, current_.type.alpha, stage_});
+  plan_.saves.push_back({std::move(name_template), current_.id, {}, stage_});
+  if (current_.alpha >= 0) plan_.saves.back().alpha = current_.alpha;
 }
 
 Plan PlanBuilder::finish() {
   plan_.result = current_.id;
   plan_.values[current_.id].type.alpha = current_.type.alpha;
+  if (current_.alpha >= 0) plan_.result_alpha = current_.alpha;
   plan_.writes_image = !reported_;
   return std::move(plan_);
 }

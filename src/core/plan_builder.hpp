@@ -92,9 +92,11 @@ class PlanBuilder {
   Arg measured_argument(const Call& call, std::string_view parameter, const std::string& variable,
                         int channels, bool mixes);
 
-  // The result of this stage has no alpha (one-channel results). Everything else keeps it: point
-  // operators and filters leave it untouched, a Permute or a Window moves it, a filter that changes
-  // the size crops it or pads it with 0.
+  // The alpha of an image that has one, as an image of one channel.
+  ImageValue alpha_of(const ImageValue& image) const;
+  // The result of this stage has no alpha (one-channel results). Everything else keeps that of its
+  // first image: points and windows of pixels leave it untouched, a Permute, a Window or a Resample
+  // moves it, a filter that changes the size crops it or pads it with 0.
   void drop_alpha() { drops_alpha_ = true; }
 
   // Said once a run on stderr.
@@ -113,7 +115,9 @@ class PlanBuilder {
                            std::int64_t values, int channels);
   Step& add_step(Primitive primitive, const std::vector<ImageValue>& images,
                  const std::vector<MeasureValue>& measures, const std::vector<Arg>& args);
-  void carry_alpha(Primitive primitive, const std::vector<Arg>& args = {});
+  // The image's alpha after the primitive; -1 where it has none.
+  ValueId moved_alpha(Primitive primitive, const ImageValue& image,
+                      const std::vector<Arg>& args = {});
   void add_numbers(std::string_view name, MeasureValue measure, std::vector<std::string> fields);
 
   Plan plan_;

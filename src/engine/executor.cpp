@@ -12,27 +12,12 @@
 namespace impipe::engine {
 namespace {
 
-// The alpha plane after the steps of the stages before `stage`.
-Plane carry_alpha(const Plan& plan, int stage, const Plane& alpha, Queue& queue,
-                  const KernelSource& kernels) {
-  std::shared_ptr<DevicePlane> carried;
-  for (const AlphaStep& step : plan.alpha) {
-    if (step.stage >= stage) break;
-    if (!carried) carried = queue.upload({alpha});
-    KernelSpec spec;
-    spec.inputs.push_back({.cls = alpha.cls(), .channels = 1, .white = class_max(alpha.cls())});
-    spec.nodes.push_back(step.node);
-    spec.nodes.front().cls = alpha.cls();
-    spec.nodes.front().channels = 1;
-    spec.nodes.front().white = class_max(alpha.cls());
-    spec.outputs = {0};
-    auto made = queue.allocate(alpha.cls(), 1, result_size(step.node, carried->size()));
-    const auto kernel = kernels(spec);
-    queue.run(*kernel,
-              {.spec = &spec, .inputs = {{carried, nullptr}}, .outputs = {{made, nullptr}}});
-    carried = std::move(made);
+std::vector<bool> read_by_steps(const Plan& plan) {
+  std::vector<bool> read(plan.values.size());
+  for (const Step& step : plan.steps) {
+    for (const ValueId id : step.inputs) read[id] = true;
   }
-  return carried ? queue.download(*carried).front() : alpha;
+  return read;
 }
 
 class Execution {
@@ -53,8 +38,9 @@ class Execution {
     std::map<std::string, Size> operand_sizes;
     for (const auto& [name, image] : first.operands) operand_sizes[name] = image.size();
     sizes_ = sizes_of(program_, first.image.size(), operand_sizes);
-    std::vector<Plane> alphas;
-    for (Material& material : materials) alphas.push_back(std::move(material.image.alpha));
+    if (plan_.input_alpha) {
+      for (Material& material : materials) alphas_.push_back({std::move(material.image.alpha)});
+    }
     if (options_.timed) {
       queue_.begin_notes();
       queue_.note_as(no_step);
@@ -72,13 +58,13 @@ class Execution {
       }
       for (const ValueId id : program_.dead_after[s]) values_[id] = {};
     }
-    collect(alphas);
+    collect();
     if (options_.timed) outcomes_.front().activity = queue_.take_notes();
     return std::move(outcomes_);
   }
 
  private:
-  static constexpr int no_step = -1;  // what is noted of uploads, downloads and alpha planes
+  static constexpr int no_step = -1;  // what is noted of uploads and downloads
 
   // A kernel that is still being compiled is not the device's work.
   void wait_for_kernel(size_t step) {
@@ -112,14 +98,16 @@ class Execution {
     return bytes;
   }
 
+  std::shared_ptr<DevicePlane> upload_one(const std::vector<Planes>& images) {
+    return count_ == 1 ? queue_.upload(images.front()) : queue_.upload_stack(images);
+  }
   // image_of: of a material.
   template <class ImageOf>
   std::shared_ptr<DevicePlane> upload_one(const std::vector<Material>& materials,
                                           ImageOf image_of) {
-    if (count_ == 1) return queue_.upload(image_of(materials.front()).planes);
     std::vector<Planes> images;
     for (const Material& material : materials) images.push_back(image_of(material).planes);
-    return queue_.upload_stack(images);
+    return upload_one(images);
   }
 
   void upload(std::vector<Material> materials) {
@@ -127,6 +115,9 @@ class Execution {
     if (read[0]) {
       values_[0].plane =
           upload_one(materials, [](const Material& m) -> const HostImage& { return m.image; });
+    }
+    if (plan_.input_alpha && read_by_steps(plan_)[*plan_.input_alpha]) {
+      values_[*plan_.input_alpha].plane = upload_one(alphas_);
     }
     for (const PlanOperand& operand : plan_.operands) {
       if (!read[operand.value]) continue;
@@ -136,23 +127,22 @@ class Execution {
     }
   }
 
-  // A value's image for each of the stack, with the alpha planes that go with them.
-  std::vector<HostImage> images_of(ValueId id, bool with_alpha, int stage,
-                                   const std::vector<Plane>& alphas) {
-    std::vector<Planes> pixels;
-    if (count_ == 1) {
-      pixels.push_back(queue_.download(*values_[id].plane));
-    } else {
-      pixels = queue_.download_stack(*values_[id].plane);
-    }
+  // A value's planes for each of the stack. An alpha that no step changed never left the host.
+  std::vector<Planes> planes_of(ValueId id) {
+    if (id == plan_.input_alpha) return alphas_;
+    if (count_ > 1) return queue_.download_stack(*values_[id].plane);
+    return {queue_.download(*values_[id].plane)};
+  }
+
+  std::vector<HostImage> images_of(ValueId id, std::optional<ValueId> alpha) {
+    std::vector<Planes> pixels = planes_of(id), alphas;
+    if (alpha) alphas = planes_of(*alpha);
     std::vector<HostImage> images(count_);
     for (size_t i = 0; i < count_; ++i) {
       images[i].type = plan_.values[id].type;
       images[i].planes = std::move(pixels[i]);
-      images[i].type.alpha = with_alpha && !alphas[i].empty();
-      if (images[i].type.alpha) {
-        images[i].alpha = carry_alpha(plan_, stage, alphas[i], queue_, kernels_);
-      }
+      images[i].type.alpha = alpha.has_value();
+      if (alpha) images[i].alpha = std::move(alphas[i].front());
     }
     return images;
   }
@@ -166,22 +156,23 @@ class Execution {
     return found->second;
   }
 
-  void measure(const ObjectTable& table, const std::vector<Plane>& alphas) {
-    const std::vector<HostImage> labels = images_of(table.labels, false, 0, alphas);
-    std::vector<HostImage> intensities;
-    if (table.intensities) intensities = images_of(*table.intensities, false, 0, alphas);
+  void measure(const ObjectTable& table) {
+    const std::vector<Planes> labels = planes_of(table.labels);
+    std::vector<Planes> intensities;
+    if (table.intensities) intensities = planes_of(*table.intensities);
     for (size_t i = 0; i < count_; ++i) {
-      const Plane* beside = intensities.empty() ? nullptr : &intensities[i].planes.front();
-      if (beside != nullptr && beside->size() != labels[i].size()) {
-        throw Error("regionprops: the labels are " + to_string(labels[i].size()) +
-                        ", the image is " + to_string(beside->size()),
+      const Plane* beside = intensities.empty() ? nullptr : &intensities[i].front();
+      const Plane& numbers = labels[i].front();
+      if (beside != nullptr && beside->size() != numbers.size()) {
+        throw Error("regionprops: the labels are " + to_string(numbers.size()) + ", the image is " +
+                        to_string(beside->size()),
                     ExitCode::file_failed);
       }
-      outcomes_[i].objects = measure_objects(labels[i].planes.front(), beside, table.origin);
+      outcomes_[i].objects = measure_objects(numbers, beside, table.origin);
     }
   }
 
-  void collect(const std::vector<Plane>& alphas) {
+  void collect() {
     for (const PlanColumn& column : plan_.columns) {
       const PlanValue& value = plan_.values[column.value];
       const std::vector<double>& numbers = numbers_of(column.value);
@@ -205,15 +196,13 @@ class Execution {
                                          plan_.last_measurement_columns};
       }
     }
-    if (plan_.objects) measure(*plan_.objects, alphas);
+    if (plan_.objects) measure(*plan_.objects);
     for (const PlanSave& save : plan_.saves) {
-      std::vector<HostImage> images = images_of(save.value, save.alpha, save.stage, alphas);
+      std::vector<HostImage> images = images_of(save.value, save.alpha);
       for (size_t i = 0; i < count_; ++i) outcomes_[i].saves.push_back(std::move(images[i]));
     }
     if (plan_.writes_image) {
-      const auto stages = static_cast<int>(program_.operators.size());
-      std::vector<HostImage> images =
-          images_of(plan_.result, plan_.values[plan_.result].type.alpha, stages, alphas);
+      std::vector<HostImage> images = images_of(plan_.result, plan_.result_alpha);
       for (size_t i = 0; i < count_; ++i) outcomes_[i].image = std::move(images[i]);
     }
   }
@@ -224,6 +213,7 @@ class Execution {
   const KernelSource& kernels_;
   const ExecuteOptions& options_;
   std::vector<DeviceValue> values_;
+  std::vector<Planes> alphas_;  // of the input, a plane an image
   std::vector<Size> sizes_;
   size_t count_ = 1;  // images of the stack
   std::vector<Outcome> outcomes_;
@@ -233,13 +223,9 @@ class Execution {
 }  // namespace
 
 std::vector<bool> values_read(const Plan& plan) {
-  std::vector<bool> read(plan.values.size());
-  for (const Step& step : plan.steps) {
-    for (const ValueId id : step.inputs) read[id] = true;
-  }
-  for (const PlanSave& save : plan.saves) read[save.value] = true;
+  std::vector<bool> read = read_by_steps(plan);
+  for (const ValueId value : written_images(plan)) read[value] = true;
   for (const ValueId value : object_images(plan)) read[value] = true;
-  read[plan.result] = read[plan.result] || plan.writes_image;
   return read;
 }
 

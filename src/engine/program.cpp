@@ -33,9 +33,8 @@ std::vector<std::string> names_of_values(const pipeline::Pipeline& pipeline, con
 
 // Values that are read after the last step.
 std::set<ValueId> results_of(const Plan& plan) {
-  std::set<ValueId> results;
-  if (plan.writes_image) results.insert(plan.result);
-  for (const PlanSave& save : plan.saves) results.insert(save.value);
+  const std::vector<ValueId> written = written_images(plan);
+  std::set<ValueId> results(written.begin(), written.end());
   for (const PlanColumn& column : plan.columns) results.insert(column.value);
   if (plan.last_measurement) results.insert(*plan.last_measurement);
   for (const ValueId value : object_images(plan)) results.insert(value);
@@ -61,6 +60,7 @@ double max_at_once(const Plan& plan, const std::vector<std::vector<ValueId>>& de
                    const std::function<double(ValueId)>& count) {
   std::set<ValueId> live = {0};
   for (const PlanOperand& operand : plan.operands) live.insert(operand.value);
+  if (plan.input_alpha) live.insert(*plan.input_alpha);
   const auto sum_of_live = [&] {
     double sum = 0;
     for (const ValueId id : live) sum += count(id);
@@ -183,6 +183,7 @@ std::vector<Size> sizes_of(const Program& program, Size input,
   const Plan& plan = program.lowered;
   std::vector<Size> sizes(plan.values.size());
   sizes[0] = input;
+  if (plan.input_alpha) sizes[*plan.input_alpha] = input;
   for (const PlanOperand& operand : plan.operands) sizes[operand.value] = operands.at(operand.name);
   for (const Step& step : plan.steps) {
     const Node& node = step.kernel.nodes.front();

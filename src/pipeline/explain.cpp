@@ -87,6 +87,7 @@ struct Words {
 
 std::string value_name(const Plan& plan, ValueId value) {
   if (value == 0) return "the input";
+  if (value == plan.input_alpha) return "the input's alpha";
   for (const PlanOperand& operand : plan.operands) {
     if (operand.value == value) return ":" + operand.name;
   }

@@ -35,8 +35,7 @@ Footprint hull(const Footprint& a, const Footprint& b) {
 // Which values of a plan somebody reads, directly or not.
 std::set<ValueId> live_values(const Plan& plan) {
   std::set<ValueId> live;
-  if (plan.writes_image) live.insert(plan.result);
-  for (const PlanSave& save : plan.saves) live.insert(save.value);
+  for (const ValueId value : written_images(plan)) live.insert(value);
   for (const PlanColumn& column : plan.columns) live.insert(column.value);
   if (plan.last_measurement) live.insert(*plan.last_measurement);
   for (const ValueId value : object_images(plan)) live.insert(value);
@@ -73,7 +72,11 @@ Plan without_repeats(const Plan& plan) {
     out.steps.push_back(std::move(step));
   }
   out.result = same[out.result];
-  for (PlanSave& save : out.saves) save.value = same[save.value];
+  if (out.result_alpha) out.result_alpha = same[*out.result_alpha];
+  for (PlanSave& save : out.saves) {
+    save.value = same[save.value];
+    if (save.alpha) save.alpha = same[*save.alpha];
+  }
   for (PlanColumn& column : out.columns) column.value = same[column.value];
   if (out.last_measurement) out.last_measurement = same[*out.last_measurement];
   if (out.objects) {
@@ -185,11 +188,9 @@ class Fuser {
         continue;
       }
       std::string reason;
-      const std::vector<ValueId> objects = object_images(plan_);
-      if ((plan_.writes_image && value == plan_.result) ||
-          std::find(objects.begin(), objects.end(), value) != objects.end() ||
-          std::any_of(plan_.saves.begin(), plan_.saves.end(),
-                      [&](const PlanSave& save) { return save.value == value; })) {
+      const std::vector<ValueId> objects = object_images(plan_), written = written_images(plan_);
+      if (std::find(objects.begin(), objects.end(), value) != objects.end() ||
+          std::find(written.begin(), written.end(), value) != written.end()) {
         reason = "its result is written";
       }
       std::set<int> roots;

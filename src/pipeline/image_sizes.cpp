@@ -40,6 +40,7 @@ std::vector<Size> planned_sizes(const Pipeline& pipeline, const Plan& lowered, S
                                 std::int64_t max_pixels) {
   std::vector<Size> sizes(lowered.values.size());
   sizes[0] = input;
+  if (lowered.input_alpha) sizes[*lowered.input_alpha] = input;
   for (const PlanOperand& operand : lowered.operands) {
     if (const auto size = operands.find(operand.name); size != operands.end()) {
       sizes[operand.value] = size->second;

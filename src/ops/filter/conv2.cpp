@@ -24,9 +24,9 @@ Matrix conv2_kernel(const Call& call) {
 
 ImageValue lower_conv2(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
-  return correlate(plan, image, rotated_half(conv2_kernel(call)),
-                   {.extent = extent_named(call.word("shape")),
-                    .result = {.cls = PixelClass::single, .white = image.type.white}});
+  return correlate_colours(plan, image, rotated_half(conv2_kernel(call)),
+                           {.extent = extent_named(call.word("shape")),
+                            .result = {.cls = PixelClass::single, .white = image.type.white}});
 }
 
 const RegisterOperator conv2_operator{{
@@ -84,9 +84,10 @@ const RegisterOperator filter2_operator{{
     .lower =
         [](const Call& call, PlanBuilder& plan) {
           const ImageValue image = plan.current();
-          return correlate(plan, image, kernel_argument(call, "kernel"),
-                           {.extent = extent_named(call.word("shape")),
-                            .result = {.cls = PixelClass::single, .white = image.type.white}});
+          return correlate_colours(
+              plan, image, kernel_argument(call, "kernel"),
+              {.extent = extent_named(call.word("shape")),
+               .result = {.cls = PixelClass::single, .white = image.type.white}});
         },
 }};
 

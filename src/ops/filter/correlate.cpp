@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/alpha.hpp"
 #include "ops/filter/fspecial.hpp"
 #include "ops/images.hpp"
 #include "ops/matrix_file.hpp"
@@ -98,6 +99,29 @@ ImageValue correlate(PlanBuilder& plan, const ImageValue& image, const Matrix& k
     if (const auto factors = rank_one(kernel)) return two_passes(plan, image, *factors, how);
   }
   return one_pass(plan, image, kernel, how);
+}
+
+ImageValue correlate_colours(PlanBuilder& plan, const ImageValue& image, const Matrix& kernel,
+                             const Correlation& how) {
+  double sum = 0, sizes = 0;
+  for (const double weight : kernel.values) {
+    sum += weight;
+    sizes += std::abs(weight);
+  }
+  const auto sums = [&](const ImageValue& x, double beside, Result result) {
+    Correlation same = how;
+    same.border_value = beside;
+    same.result = result;
+    return correlate(plan, x, kernel, same);
+  };
+  const bool same_size = how.extent == Extent::same;
+  const Average average{.sums = sums,
+                        .weight = sum,
+                        .beside = how.border_value,
+                        .opaque_beside = how.border == Border::constant && same_size};
+  if (sum > 0 && (how.moves || sizes == sum)) return averaged(plan, image, average, how.result);
+  if (same_size) return summed_beside_itself(plan, image, average, sizes, how.result);
+  return correlate(plan, image, kernel, how);
 }
 
 Matrix rotated_half(const Matrix& kernel) {

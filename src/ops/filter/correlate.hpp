@@ -18,12 +18,20 @@ struct Correlation {
   double border_value = 0;  // of Border::constant, in the image's own units
   Extent extent = Extent::same;
   Result result;
+  bool moves = false;  // the kernel moves pixels by parts of them: alpha goes with them
 };
 
 // out(r,c) = sum K(i,j) * image(r + i - a_r, c + j - a_c), a = floor((k - 1) / 2), without the
 // terms where K is 0.
 ImageValue correlate(PlanBuilder& plan, const ImageValue& image, const Matrix& kernel,
                      const Correlation& how);
+
+// The same, of colours: what an alpha hides has no part in them. Kernels without weights below 0,
+// and those that move pixels, average alpha too; with Extent::full all that lies beside the image
+// is transparent. Alpha stays as it is with others, whose sums show hidden colours unless their
+// extent is the same.
+ImageValue correlate_colours(PlanBuilder& plan, const ImageValue& image, const Matrix& kernel,
+                             const Correlation& how);
 
 // Turned by 180 degrees: correlating with it is convolving with the kernel.
 Matrix rotated_half(const Matrix& kernel);

@@ -21,7 +21,7 @@ std::vector<Arg> entropy_table(int cells) {
 ImageValue lower_entropyfilt(const Call& call, PlanBuilder& plan) {
   ImageValue image = plan.current();
   need_white(call, image);
-  const bool alpha = image.type.alpha;
+  const ValueId alpha = image.alpha;
   const bool codes = image.type.cls == PixelClass::logical ||
                      (image.type.cls == PixelClass::uint8 && image.type.white == 255);
   if (!codes) {
@@ -35,10 +35,9 @@ ImageValue lower_entropyfilt(const Call& call, PlanBuilder& plan) {
     call.fail("domain", "a domain has at most " + std::to_string(most) +
                             " cells that are 1, this one has " + std::to_string(cells));
   }
-  ImageValue made = plan.whole(Entropy{mask}, {image}, entropy_table(cells),
-                               {.cls = PixelClass::single, .white = 0});
-  made.type.alpha = alpha;
-  return made;
+  return plan
+      .whole(Entropy{mask}, {image}, entropy_table(cells), {.cls = PixelClass::single, .white = 0})
+      .with_alpha(alpha);
 }
 
 const RegisterOperator entropyfilt_operator{{

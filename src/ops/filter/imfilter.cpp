@@ -12,11 +12,11 @@ ImageValue lower_imfilter(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const Matrix kernel = kernel_argument(call, "kernel");
   const BorderArgument outside = border_argument(call, "boundary", image.type.cls);
-  return correlate(plan, image, call.word("mode") == "conv" ? rotated_half(kernel) : kernel,
-                   {.border = outside.border,
-                    .border_value = outside.value,
-                    .extent = extent_named(call.word("size")),
-                    .result = like(image)});
+  return correlate_colours(plan, image, call.word("mode") == "conv" ? rotated_half(kernel) : kernel,
+                           {.border = outside.border,
+                            .border_value = outside.value,
+                            .extent = extent_named(call.word("size")),
+                            .result = like(image)});
 }
 
 const RegisterOperator imfilter_operator{{
@@ -46,7 +46,9 @@ const RegisterOperator imfilter_operator{{
         "surroundings. Computed in float32, then rounded half away from zero and saturated;\n"
         "logical: whether the sum is not 0. Terms where K is 0 are left out. Kernels of rank 1 "
         "are\n"
-        "applied in two passes, rows first (not with a boundary number other than 0).",
+        "applied in two passes, rows first (not with a boundary number other than 0). What alpha "
+        "hides\n"
+        "has no part in colours; alpha is averaged too where no weight is below 0.",
     .example = "imfilter fspecial:average,5 replicate",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white times the sum of |K|",
     .matlab = "imfilter(A,K,boundary,mode,size) (same but for conv with even kernels, whose centre "
@@ -79,15 +81,17 @@ const RegisterOperator imgaussfilt_operator{{
                     .low = 0.01,
                     .high = 60,
                     .fallback = "0.5"}},
-    .details = "imfilter with fspecial:gaussian of side 2 ceil(2 sigma) + 1, replicate outside.\n"
-               "Two sigmas: the product of a column and a row of those sides.",
+    .details =
+        "imfilter with fspecial:gaussian of side 2 ceil(2 sigma) + 1, replicate outside.\n"
+        "Two sigmas: the product of a column and a row of those sides. Alpha is filtered too; what "
+        "it\nhides has no part in colours.",
     .example = "imgaussfilt 1.4",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
     .matlab = "imgaussfilt(A,sigma) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
-          return correlate(plan, plan.current(), gaussian_of(call.numbers("sigma")),
-                           {.border = Border::replicate, .result = like(plan.current())});
+          return correlate_colours(plan, plan.current(), gaussian_of(call.numbers("sigma")),
+                                   {.border = Border::replicate, .result = like(plan.current())});
         },
 }};
 
@@ -110,7 +114,7 @@ const RegisterOperator imboxfilt_operator{{
     .lower =
         [](const Call& call, PlanBuilder& plan) {
           const std::vector<double>& size = call.numbers("size");
-          return correlate(
+          return correlate_colours(
               plan, plan.current(),
               average_kernel(static_cast<int>(size.front()), static_cast<int>(size.back())),
               {.border = Border::replicate, .result = like(plan.current())});

@@ -24,8 +24,8 @@ constexpr Result numbers{.cls = PixelClass::single, .white = 0};
 ImageValue sharpened(const Call& call, PlanBuilder& plan, const ImageValue& x, Result result) {
   const double sigma = call.number("radius"), threshold = call.number("threshold");
   const int side = 2 * static_cast<int>(std::ceil(2 * sigma)) + 1;
-  const ImageValue blurred = correlate(plan, x, gaussian_kernel(side, side, sigma),
-                                       {.border = Border::replicate, .result = numbers});
+  const ImageValue blurred = correlate_colours(plan, x, gaussian_kernel(side, side, sigma),
+                                               {.border = Border::replicate, .result = numbers});
   const ImageValue detail = plan.point(bodies::blurred_away, {x, blurred}, {}, numbers);
   Arg limit = 0.0;
   if (threshold > 0) {

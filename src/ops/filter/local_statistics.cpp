@@ -166,13 +166,9 @@ ImageValue lower_rangefilt(const Call& call, PlanBuilder& plan) {
     return plan.point(difference, {high, low}, {}, like(image));
   };
   if (mask.full() || holds_mirror_images(mask)) return range(image);  // needs no mirror
-  ImageValue inside = image;
-  inside.type.alpha = false;  // which stays where it is
   const Footprint reach = mask.footprint();
-  ImageValue out =
-      mirrored_around(plan, range(mirrored_around(plan, inside, reach, false)), reach, true);
-  out.type.alpha = image.type.alpha;
-  return out;
+  const ImageValue framed = mirrored_around(plan, image.without_alpha(), reach, false);
+  return mirrored_around(plan, range(framed), reach, true).with_alpha(image.alpha);
 }
 
 Parameter domain() {

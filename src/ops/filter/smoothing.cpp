@@ -152,10 +152,9 @@ ImageValue lower_imguidedfilter(const Call& call, PlanBuilder& plan) {
       point_in_double(plan, bodies::guided_offset, {sum_g, sum_p, a}, {cells}, coefficients);
   Result result = like(image);
   result.channels = image.type.channels;
-  ImageValue out = point_in_double(plan, bodies::guided_line, {guide, sum(a), sum(b)},
-                                   {cells, middle, guide_middle}, result);
-  out.type.alpha = image.type.alpha;
-  return out;
+  return point_in_double(plan, bodies::guided_line, {guide, sum(a), sum(b)},
+                         {cells, middle, guide_middle}, result)
+      .with_alpha(image.alpha);
 }
 
 ImageValue lower_wiener2(const Call& call, PlanBuilder& plan) {

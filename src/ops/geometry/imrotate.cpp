@@ -45,7 +45,7 @@ ImageValue lower_imrotate(const Call& call, PlanBuilder& plan) {
     arguments.emplace_back(v);
   }
   arguments.emplace_back(cast_to(image.type.cls, call.number("fill")));
-  return plan.whole(how, {image}, arguments, like(image));
+  return resampled(plan, how, image, arguments);
 }
 
 const RegisterOperator imrotate_operator{{
@@ -77,7 +77,8 @@ const RegisterOperator imrotate_operator{{
         "mirrored\n"
         "at the ends; rounded and saturated (logical: at least 0.5). Quarter turns move pixels "
         "only\n"
-        "(crop: half turns, and squares by their numbers). Alpha is turned too, 0 beside it.",
+        "(crop: half turns, and squares by their numbers). Alpha is turned too, 0 beside\n"
+        "it; what it hides has no part in colours.",
     .example = "imrotate 30 bilinear crop fill=255",
     .accuracy = "nearest exact; integer classes: 1 at rounding ties; single 1e-6 of white",
     .matlab = "imrotate(A,angle,method,bbox) of Octave (MATLAB's loose may be a pixel larger)",

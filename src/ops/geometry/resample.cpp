@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "core/placement.hpp"
+#include "ops/alpha.hpp"
 #include "ops/filter/correlate.hpp"
 #include "ops/geometry/resample.hpp"
 #include "ops/images.hpp"
@@ -42,7 +43,7 @@ ImageValue lower_imresize(const Call& call, PlanBuilder& plan) {
   if (call.given("scale") && call.numbers("scale").back() == call.numbers("scale").front()) {
     how = with_whole_ratio(how, call.numbers("scale").back());
   }
-  return plan.whole(how, {image}, arguments, like(image));
+  return resampled(plan, how, image, arguments);
 }
 
 const RegisterOperator imresize_operator{{
@@ -93,7 +94,8 @@ const RegisterOperator imresize_operator{{
         "normalised; those of box, lanczos2 and lanczos3 are divided by their sum in double, and\n"
         "their scale is the result's size over the image's. Columns first, then\n"
         "rows, in float32, taps in order, each an fma; rounded and saturated once at the end\n"
-        "(logical: at least 0.5). A scale of 1 copies. Alpha is resized too.",
+        "(logical: at least 0.5). A scale of 1 copies. Alpha is resized too;\n"
+        "what it hides has no part in colours.",
     .example = "imresize 0.5",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
     .matlab = "imresize(A,scale,method) of Octave (MATLAB normalises the weights and takes the "
@@ -186,7 +188,7 @@ ImageValue lower_imwarp(const Call& call, PlanBuilder& plan) {
     for (int k = 6; k < 9; ++k) arguments.emplace_back(back[k]);
   }
   arguments.emplace_back(cast_to(image.type.cls, call.number("fill")));
-  return plan.whole(how, {image}, arguments, like(image));
+  return resampled(plan, how, image, arguments);
 }
 
 const RegisterOperator imwarp_operator{{
@@ -247,7 +249,8 @@ const RegisterOperator imwarp_operator{{
         "and down. full: as many whole pixels as the outlines of the moved pixels need, what is\n"
         "too much of them on both sides alike. rotate, scale and\n"
         "translate keep the centre of the image over the centre of the result but for the shift;\n"
-        "the scale comes first. Alpha is moved too, 0 outside.",
+        "the scale comes first. Alpha is moved too, 0 outside; what it hides has no part in "
+        "colours.",
     .example = "imwarp rotate=30 fill=255",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-6 of white",
     .matlab =
@@ -257,4 +260,23 @@ const RegisterOperator imwarp_operator{{
 }};
 
 }  // namespace
+
+ImageValue resampled(PlanBuilder& plan, const Resample& how, const ImageValue& image,
+                     const std::vector<Arg>& arguments) {
+  if (how.method == Resample::Method::nearest) {
+    return plan.whole(how, {image}, arguments, like(image));
+  }
+  const bool fills = how.kind != Resample::Kind::resize;
+  const auto sums = [&](const ImageValue& x, double beside, Result result) {
+    std::vector<Arg> with_fill = arguments;
+    if (fills) with_fill.back() = beside;
+    return plan.whole(how, {x}, with_fill, result);
+  };
+  const double fill = fills ? arguments.back().argument.value : 0;
+  // The weights of a reduction by these do not add up to 1.
+  const bool uneven = !fills && how.antialias && !normalises(how.method);
+  return averaged(plan, image, {.sums = sums, .weight = uneven ? 0.0 : 1.0, .beside = fill},
+                  like(image));
+}
+
 }  // namespace impipe::ops

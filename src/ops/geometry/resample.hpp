@@ -2,8 +2,9 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
-#include "core/kernel_spec.hpp"
+#include "core/plan_builder.hpp"
 
 namespace impipe::ops {
 
@@ -14,5 +15,9 @@ inline Resample::Method method_named(std::string_view name) {
   if (name == "lanczos3") return Resample::Method::lanczos3;
   return name == "box" ? Resample::Method::box : Resample::Method::bicubic;
 }
+
+// The primitive, which averages premultiplied colours where the image has an alpha.
+ImageValue resampled(PlanBuilder& plan, const Resample& how, const ImageValue& image,
+                     const std::vector<Arg>& arguments);
 
 }  // namespace impipe::ops

@@ -102,8 +102,8 @@ ImageValue lower_imtranslate(const Call& call, PlanBuilder& plan) {
   const bool logical = image.type.cls == PixelClass::logical;
   Result result = like(image);
   if (logical) result.cls = PixelClass::single;
-  const ImageValue moved =
-      correlate(plan, reached, kernel, {.extent = Extent::valid, .result = result});
+  const ImageValue moved = correlate_colours(
+      plan, reached, kernel, {.extent = Extent::valid, .result = result, .moves = true});
   return logical ? plan.point(bodies::half_or_more, {moved}, {}, logical_result) : moved;
 }
 
@@ -134,7 +134,7 @@ const RegisterOperator imtranslate_operator{{
         "out(r,c) = A(r - y, c - x); whole numbers copy. bilinear and bicubic in float32, `fill`\n"
         "standing for pixels outside the image; rounded and saturated (logical: at least 0.5).\n"
         "nearest: halves go to the right and down. full: columns floor(min(0,x)) to W - 1 +\n"
-        "max(0,ceil x), rows alike. Alpha moves by whole pixels (rounded down), 0 outside.",
+        "max(0,ceil x), rows alike. Alpha moves too, 0 outside.",
     .example = "imtranslate 20,-12.5 fill=128",
     .accuracy =
         "exact for whole numbers; integer classes: 1 at rounding ties; single 1e-6 of white",

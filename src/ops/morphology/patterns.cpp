@@ -222,8 +222,7 @@ const RegisterOperator bweuler_operator{{
     .matlab = "bweuler(BW,conn) (same)",
     .lower =
         [](const Call& call, PlanBuilder& plan) {
-          ImageValue object = logical_of(plan, measured_image(call, plan));
-          object.type.alpha = false;  // the windows are a row and a column more than the pixels
+          const ImageValue object = logical_of(plan, measured_image(call, plan));
           const ImageValue windows = correlate(
               plan, object, {2, 2, {1, 2, 4, 8}},
               {.extent = Extent::full, .result = {.cls = PixelClass::uint8, .white = 255}});

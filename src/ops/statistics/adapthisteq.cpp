@@ -119,8 +119,7 @@ struct Tiles {
 };
 
 // [channels][tiles][bins]
-MeasureValue tables_of(PlanBuilder& plan, ImageValue image, const Tiles& tiles) {
-  image.type.alpha = false;  // the frame is for the counts alone
+MeasureValue tables_of(PlanBuilder& plan, const ImageValue& image, const Tiles& tiles) {
   const double white = image.type.white;
   const ImageValue framed = plan.window(
       {.border = Border::symmetric, .tiles_across = tiles.across, .tiles_down = tiles.down}, image,
