@@ -5,6 +5,7 @@
 
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
 
@@ -301,29 +302,34 @@ Window BlockWriter::window(const Operand& operand, const Footprint& f, Border bo
   interior_ = true;
   reaches(f);
   reach_left_ = std::max(reach_left_, w.first);
-  const std::string width = number(w.width);
-  const std::string count = number(w.rows * w.width);
   const std::string raw = "raw_" + Builder::name(operand), row = "row_of_" + raw;
-  const std::string to = "(" + raw + " + r * " + width + ")";
-  const int centre = px_, widest = to_.tuning().load_bytes;
+  const std::string to = "(" + raw + " + r * " + number(w.width) + ")";
+  const int widest = to_.tuning().load_bytes;
   const int beside = bytes == 4 && px_ % 4 == 0 && w.first % 4 == 0 ? widest : 4;
-  text_ += "  " + type + " " + name + "[" + count + "];\n  if (interior) {\n    " + type_of(cls) +
-           " " + raw + "[" + count + "];\n    GLOBAL const " + type_of(cls) + "* " + row + " = " +
-           to_.plane(operand).row("(y0 - " + number(f.up) + ")") + " + x0 - " + number(w.first) +
-           ";\n" + to_.loop("r", w.rows) + "{\n" +
-           // One load for several columns, though it reads a few that nobody needs.
-           wide_load(cls, row, to, 0, w.first, left > 1 ? beside : 4, "      ") +
-           // The block's own pixels are aligned more widely than the window's first.
-           wide_load(cls, "(" + row + " + " + number(w.first) + ")",
-                     "(" + to + " + " + number(w.first) + ")", 0, centre, widest, "      ") +
-           wide_load(cls, row, to, w.first + centre, w.width - w.first - centre, beside, "      ") +
-           "      " + row + " += " + to_.plane(operand).stride + ";\n    }\n" +
-           to_.loop("k", w.rows * w.width) + name + "[k] = (" + type + ")" + raw +
-           "[k];\n  } else {\n" + to_.loop("r", w.rows) + "{\n" +
-           to_.loop("i", px_ + f.left + f.right) + "        " + name + "[r * " + width + " + " +
-           number(w.first - left) +
-           " + i] = " + to_.call(edge, "x0 + i - " + number(f.left), "y0 + r - " + number(f.up)) +
-           ";\n  }\n  }\n";
+  const std::string load_row =
+      // One load for several columns, though it reads a few that nobody needs.
+      wide_load(cls, row, to, 0, w.first, left > 1 ? beside : 4, "      ") +
+      // The block's own pixels are aligned more widely than the window's first.
+      wide_load(cls, "(" + row + " + " + number(w.first) + ")",
+                "(" + to + " + " + number(w.first) + ")", 0, px_, widest, "      ") +
+      wide_load(cls, row, to, w.first + px_, w.width - w.first - px_, beside, "      ");
+  text_ += filled(
+      part(kernels::block, "window"),
+      {{"type", type},
+       {"own", own},
+       {"window_count", number(w.rows * w.width)},
+       {"pixel", type_of(cls)},
+       {"plane", Builder::name(operand)},
+       {"window_row", to_.plane(operand).row("(y0 - " + number(f.up) + ")")},
+       {"first", number(w.first)},
+       {"unroll", to_.unroll()},
+       {"window_rows", number(w.rows)},
+       {"load_row", load_row},
+       {"stride", to_.plane(operand).stride},
+       {"reach_wide", number(px_ + f.left + f.right)},
+       {"window_wide", number(w.width)},
+       {"margin", number(w.first - left)},
+       {"window_edge", to_.call(edge, "x0 + i - " + number(f.left), "y0 + r - " + number(f.up))}});
   return w;
 }
 

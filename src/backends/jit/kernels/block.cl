@@ -62,6 +62,37 @@
 #define $line 16
 #define $half 4
 #define $step sums_$own[0] += line[row];
+#define $window_count 60
+#define $window_rows 6
+#define $window_wide 10
+#define $window_row $image + (long)(y0 - 1) * $stride
+#define $first 1          // the block's first pixel in a row of its window
+#define $margin 0         // pixels of that row that are not read
+#define $window_edge (float)(x0 + i + y0 + r)
+#define $reach_wide 10
+#define $load_row raw_$plane[r * 10] = row_of_raw_$plane[0];
+#define $load_columns w_$own[r * $px] = row[0];
+#define $column_count 48
+#define $row_sums rows_$own[r * $px] = w_$own[r];
+#define $border_rows 1    // whether the row pass of rows outside the image is a constant
+#define $below 5
+#define $outside_value 0.0f
+#define $tile_vectors 1360
+#define $fill_inside
+#define $fill_edge
+#define $any_beside 1     // whether vectors are left at the right of the first 32
+#define $beside_turns 1
+#define $left_over 4
+#define $down 8
+#define $four float4 v; v.x = v.y = v.z = v.w = (float)(left + top);
+#define $from_row $image + (long)(top + row) * $stride
+#define $load_four from[0] = ($from_row)[0];
+#define $edge_x 0.0f
+#define $edge_y 0.0f
+#define $edge_z 0.0f
+#define $edge_w 0.0f
+#define $line_vectors 4
+#define $step_of_sums sums[0] += line[row];
 
 FUNCTION uint word_a(GLOBAL const uchar* $image, const int x, const int y) {
   // -- part: word
@@ -208,6 +239,170 @@ KERNEL(256) void packed_tile(GLOBAL const uchar* $image) {
       line[4 * i + 3] = v.w;
     }
     $step
+  }
+  // -- end
+}
+
+KERNEL(256) void windows(GLOBAL const uchar* $image, const int interior) {
+  const int x0 = GROUP_X * 32 * $px + ITEM, y0 = GROUP_Y * $py;
+  // -- part: window
+  // A window of the image in registers, by wide loads where all of it lies inside.
+  $type w_$own[$window_count];
+  if (interior) {
+    $pixel raw_$plane[$window_count];
+    GLOBAL const $pixel* row_of_raw_$plane = $window_row + x0 - $first;
+    $unroll
+    for (int r = 0; r < $window_rows; ++r) {
+      $load_row
+      row_of_raw_$plane += $stride;
+    }
+    $unroll
+    for (int k = 0; k < $window_count; ++k) w_$own[k] = ($type)raw_$plane[k];
+  } else {
+    $unroll
+    for (int r = 0; r < $window_rows; ++r) {
+      $unroll
+      for (int i = 0; i < $reach_wide; ++i)
+        w_$own[r * $window_wide + $margin + i] = $window_edge;
+    }
+  }
+  // -- end
+  // -- part: both_passes
+  // The row pass of the window's rows; outside the image it is the border's value, not sums of it.
+  float rows_$own[$column_count];
+  $unroll
+  for (int r = 0; r < $window_rows; ++r) {
+    $row_sums
+  }
+#if $border_rows
+  if (y0 < $up || y0 + $below > $height) {
+    $unroll
+    for (int r = 0; r < $window_rows; ++r) {
+      if (y0 + r - $up < 0 || y0 + r - $up >= $height) {
+        $unroll
+        for (int k = 0; k < $px; ++k) rows_$own[r * $px + k] = $outside_value;
+      }
+    }
+  }
+#endif
+  // -- end
+}
+
+KERNEL(256) void columns(GLOBAL const float* $image, const int interior) {
+  const int x0 = GROUP_X * 32 * $px + ITEM, y0 = GROUP_Y * $py;
+  // -- part: columns
+  // A window of the plane that the row pass has made.
+  float w_$own[$column_count];
+  if (interior) {
+    $unroll
+    for (int r = 0; r < $window_rows; ++r) {
+      GLOBAL const float* const row = $window_row + x0;
+      $load_columns
+    }
+  } else {
+    $unroll
+    for (int r = 0; r < $window_rows; ++r) {
+      $unroll
+      for (int i = 0; i < $px; ++i) {
+        w_$own[r * $px + i] = $window_edge;
+      }
+    }
+  }
+  // -- end
+}
+
+KERNEL(256) void tile(GLOBAL const uchar* $image) {
+  // -- part: tile
+  // The group's pixels with their halo, in vectors of four.
+  LOCAL $vector tile_$own[$tile_vectors];
+  {
+    const int left = $left, top = $top;
+    if (left >= 0 && left + $wide <= $width && top >= 0 && top + $rows <= $height) {
+      $fill_inside
+    } else {
+      $fill_edge
+    }
+  }
+  BARRIER;
+  // -- end
+  const int left = $left, top = $top;
+  // -- part: fill
+  // Work-items go over the rows 32 vectors at a time. What is left at the right is loaded before
+  // that and stored after it, so that everything is on its way at once.
+#if $any_beside
+  $vector beside[$beside_turns];
+  $unroll
+  for (int t = 0; t < $beside_turns; ++t) {
+    const int i = ITEM + t * $items, row = i / $left_over, vector = 32 + i % $left_over,
+              k = row * $across + vector;
+    if (i < $beside) {
+      $four
+      beside[t] = v;
+    }
+  }
+#endif
+  $unroll
+  for (int i = 0; i < $times; ++i) {
+    const int row = i * $down + ITEM / 32, vector = ITEM % 32, k = row * $across + vector;
+    if (row < $rows) {
+      $four
+      tile_$own[k] = v;
+    }
+  }
+#if $any_beside
+  $unroll
+  for (int t = 0; t < $beside_turns; ++t) {
+    const int i = ITEM + t * $items, row = i / $left_over, vector = 32 + i % $left_over,
+              k = row * $across + vector;
+    if (i < $beside) {
+      tile_$own[k] = beside[t];
+    }
+  }
+#endif
+  // -- end
+  const int row = ITEM / 32, vector = ITEM % 32;
+  {
+    // -- part: four_inside
+    // Four pixels of a tile that lies inside the image,
+    $pixel from[4];
+    $load_four
+    $vector v;
+    v.x = from[0];
+    v.y = from[1];
+    v.z = from[2];
+    v.w = from[3];
+    // -- end
+  }
+  {
+    // -- part: four_edge
+    // or of any.
+    $vector v;
+    v.x = $edge_x;
+    v.y = $edge_y;
+    v.z = $edge_z;
+    v.w = $edge_w;
+    // -- end
+  }
+  // -- part: walk
+  // Row after row of the tile into the results of all the block's pixels.
+  $type sums_$own[$sums];
+  $unroll
+  for (int k = 0; k < $sums; ++k) sums_$own[k] = $nothing;
+  {
+    $type* const sums = sums_$own;
+    $unroll
+    for (int row = 0; row < $tall; ++row) {
+      $type line[$line];
+      $unroll
+      for (int i = 0; i < $line_vectors; ++i) {
+        const $vector v = tile_$own[(ITEM / 32 * $py + row) * $across + ITEM % 32 + i];
+        line[4 * i] = v.x;
+        line[4 * i + 1] = v.y;
+        line[4 * i + 2] = v.z;
+        line[4 * i + 3] = v.w;
+      }
+      $step_of_sums
+    }
   }
   // -- end
 }
