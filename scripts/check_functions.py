@@ -23,7 +23,6 @@ KNOWN = {
     ("src/backends/jit/block/block_ranks.cpp", "BlockWriter::ranks_by_columns"),
     ("src/backends/jit/block/block_sums.cpp", "BlockWriter::sums_of_packed"),
     ("src/backends/jit/block/block_tile_packed.cpp", "BlockWriter::extremes_tile_of_packed"),
-    ("src/backends/jit/block/block_writer.cpp", "BlockWriter::kernel"),
     ("src/backends/jit/geometry/resize_tile.cpp", "write"),
     ("src/backends/jit/measure/reduce.cpp", "write_stream"),
     ("src/backends/jit/measure/reduce_cells.cpp", "write_cells"),

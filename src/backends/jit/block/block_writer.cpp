@@ -70,47 +70,51 @@ std::string BlockWriter::row_pass(int n, const std::string& name) {
   return name;
 }
 
+std::string BlockWriter::blocks_text(bool goes_on, const std::string& rows,
+                                     const std::string& height) const {
+  const int down = to_.tuning().group / 32;
+  const std::string width = to_.width(sized_), block = goes_on ? "block" : "GROUP_Y";
+  // Of packed rows all work-items have those of the low halves first, then those of the high ones.
+  const std::string first_row =
+      tile_ && packed_ ? block + " * " + number(down * py_) + " + ITEM / 32 * " + number(py_ / 2)
+                       : "(" + block + " * " + number(down) + " + ITEM / 32) * " + number(py_);
+  std::string interior;
+  if (interior_) {
+    interior =
+        filled(part(kernels::block, "interior"), {{"interior_left", number(reach_left_)},
+                                                  {"interior_right", number(px_ + reach_.right)},
+                                                  {"width", width},
+                                                  {"interior_up", number(reach_.up)},
+                                                  {"interior_down", number(py_ + reach_.down)},
+                                                  {"to_height", height}});
+  }
+  return filled(part(kernels::block, "blocks"),
+                {{"goes_on", goes_on ? "1" : "0"},
+                 {"first_tables", goes_on ? "" : tables_},
+                 {"tables", tables_},
+                 {"px", number(px_)},
+                 {"width", width},
+                 {"to_height", height},
+                 {"loads_ahead", load_text_.empty() ? "0" : "1"},
+                 {"load_arrays", load_arrays_},
+                 {"loads", load_text_.empty() ? "" : "  {\n" + load_text_ + "  }\n"},
+                 {"first_row", first_row},
+                 {"group_rows", number(down * py_)},
+                 {"block", interior + quick_text_ + text_ + rows}});
+}
+
 void BlockWriter::kernel(const std::string& name, const std::string& array, const PlaneText& plane,
                          PixelClass cls, std::function<Size(const LaunchContext&)> size,
                          const std::string& height, LaunchTest wanted) {
   constexpr int across = 32;
   const int down = to_.tuning().group / across;
-  const std::string px = std::to_string(px_), py = std::to_string(py_);
-  const std::string width = to_.width(sized_);
   const int block_x = across * px_, block_y = down * py_, items = across * down;
   // Groups that make tables have several blocks each.
   const bool goes_on = points_ && !tables_.empty();
-  const std::string block = goes_on ? "block" : "GROUP_Y", end = goes_on ? "break" : "return";
-  const std::string columns = "  const int x0 = (GROUP_X * 32 + ITEM % 32) * " + px +
-                              ";\n  const int whole = x0 + " + px + " <= " + width + ";\n";
-  std::string text = goes_on ? columns : tables_ + columns;
-  // The rows of all work-items in the low halves, then those in the high ones.
-  const std::string first_row =
-      tile_ && packed_ ? block + " * " + number(block_y) + " + ITEM / 32 * " + number(py_ / 2)
-                       : "(" + block + " * " + number(down) + " + ITEM / 32) * " + py;
-  const std::string leave = "  if (x0 >= " + width + " || y0 >= " + height + ") " + end + ";\n";
-  const std::string loads = load_text_.empty() ? "" : "  {\n" + load_text_ + "  }\n";
-  if (!load_text_.empty()) {
-    text += "  const int x_load = smaller(x0, (" + width + " - 1) / " + px + " * " + px + ");\n" +
-            load_arrays_;
-  }
-  if (goes_on) {
-    // The first pixels are on their way while the tables are made.
-    text += "  int block = GROUP_Y, y0 = " + first_row + ";\n" + loads + tables_ +
-            "  for (;;) {\n" + leave;
-  } else {
-    text += "  const int y0 = " + first_row + ";\n" + leave + loads;
-  }
-  if (interior_) {
-    text += "  const int interior = x0 >= " + number(reach_left_) + " && x0 + " +
-            number(px_ + reach_.right) + " <= " + width + " &&\n      y0 >= " + number(reach_.up) +
-            " && y0 + " + number(py_ + reach_.down) + " <= " + height + ";\n";
-  }
-  text += quick_text_ + text_ +
-          (packed_ ? pairs_text(array, plane, cls, height) : rows_text(array, plane, cls, height)) +
-          (goes_on ? "    block += GROUPS_Y;\n    y0 = " + first_row + ";\n    if (block * " +
-                         number(block_y) + " >= " + height + ") break;\n" + loads + "  }\n"
-                   : "");
+  const std::string text = blocks_text(
+      goes_on,
+      packed_ ? pairs_text(array, plane, cls, height) : rows_text(array, plane, cls, height),
+      height);
   // Four times the groups of some 60 registers a work-item that are at work at once: a table for a
   // few blocks costs little, and with fewer groups all read and write at the same time.
   const int most = goes_on ? to_.tuning().groups_at_once() : 0;
@@ -226,14 +230,20 @@ std::string BlockWriter::table(int n, const Operand& source) {
   if (!made_.insert(name).second) return name;
   const Node& node = to_.node(n);
   const std::string type = type_of(node.cls);
-  const std::string codes = to_.cls(source) == PixelClass::logical ? "2" : "256";
   // What lies between the end of a row and the next may be any code.
-  tables_ += "  LOCAL " + type + " " + name + "[256];\n";
-  const std::string each = to_.loop("i", (256 + items_ - 1) / items_) +
-                           "{\n    const int code = i * " + std::to_string(items_) +
-                           " + ITEM;\n    if (code < " + codes + ") " + name + "[code] = ";
+  const std::string codes = to_.cls(source) == PixelClass::logical ? "2" : "256";
+  const auto filled_with = [&](const std::string& entry) {
+    return filled(part(kernels::block, "table"),
+                  {{"type", type},
+                   {"table", name},
+                   {"unroll", to_.unroll()},
+                   {"table_turns", number((256 + items_ - 1) / items_)},
+                   {"items", number(items_)},
+                   {"codes", codes},
+                   {"entry", entry}});
+  };
   if (points_) {
-    tables_ += each + code_value(to_, n, source) + ";\n  }\n  BARRIER;\n";
+    tables_ += filled_with(code_value(to_, n, source));
     return name;
   }
   const auto memory = [&] {
@@ -246,7 +256,7 @@ std::string BlockWriter::table(int n, const Operand& source) {
              [items](const LaunchContext&) {
                return LaunchShape{{1, 1, 1}, {items, 1, 1}};
              });
-  tables_ += each + memory() + "[code];\n  }\n  BARRIER;\n";
+  tables_ += filled_with(memory() + "[code]");
   return name;
 }
 

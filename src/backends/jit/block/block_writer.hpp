@@ -74,6 +74,10 @@ class BlockWriter {
                                     const std::string& outside);
 
  private:
+  // What the kernel does, with `rows`, the text that makes and stores the block's rows. goes_on: a
+  // group makes one block after the other.
+  std::string blocks_text(bool goes_on, const std::string& rows, const std::string& height) const;
+
   // Whether an operand's pixels are read from memory.
   bool is_plane(const Operand& operand) const {
     return operand.external || (operand.index != root_ && plan_.stored(operand.index));

@@ -93,6 +93,23 @@
 #define $edge_w 0.0f
 #define $line_vectors 4
 #define $step_of_sums sums[0] += line[row];
+#define $goes_on 1        // whether a group makes one block after the other
+#define $first_row (block * 8 + ITEM / 32) * $py
+#define $group_rows 32
+#define $to_height 600    // of the result
+#define $loads_ahead 1
+#define $load_arrays uint ahead[2];
+#define $loads ahead[0] = ((GLOBAL const uint*)($image + (long)y0 * $stride + x_load))[0];
+#define $block ahead[1] = ahead[0] + (uint)whole;
+#define $first_tables
+#define $interior_left 4
+#define $interior_right 12
+#define $interior_up 1
+#define $interior_down 5
+#define $table table_a
+#define $codes 256
+#define $table_turns 1
+#define $entry (float)code
 
 FUNCTION uint word_a(GLOBAL const uchar* $image, const int x, const int y) {
   // -- part: word
@@ -404,5 +421,56 @@ KERNEL(256) void tile(GLOBAL const uchar* $image) {
       $step_of_sums
     }
   }
+  // -- end
+}
+
+KERNEL(256) void blocks(GLOBAL const uchar* $image) {
+  // -- part: blocks
+  // A block for each work-item. Groups that make tables have several blocks each; the first pixels
+  // are on their way while the tables are made.
+  $first_tables
+  const int x0 = (GROUP_X * 32 + ITEM % 32) * $px;
+  const int whole = x0 + $px <= $width;
+#if $loads_ahead
+  const int x_load = smaller(x0, ($width - 1) / $px * $px);
+  $load_arrays
+#endif
+#if $goes_on
+  int block = GROUP_Y, y0 = $first_row;
+  $loads
+  $tables
+  for (;;) {
+    if (x0 >= $width || y0 >= $to_height) break;
+    $block
+    block += GROUPS_Y;
+    y0 = $first_row;
+    if (block * $group_rows >= $to_height) break;
+    $loads
+  }
+#else
+  const int y0 = $first_row;
+  if (x0 >= $width || y0 >= $to_height) return;
+  $loads
+  $block
+#endif
+  // -- end
+}
+
+KERNEL(256) void table(GLOBAL const uchar* $image) {
+  // -- part: table
+  // What a point makes of each code.
+  LOCAL $type $table[256];
+  $unroll
+  for (int i = 0; i < $table_turns; ++i) {
+    const int code = i * $items + ITEM;
+    if (code < $codes) $table[code] = $entry;
+  }
+  BARRIER;
+  // -- end
+  const int x0 = GROUP_X * $px, y0 = GROUP_Y * $py;
+  // -- part: interior
+  // Whether the block's windows lie inside the image, with all that wide loads reach.
+  const int interior = x0 >= $interior_left && x0 + $interior_right <= $width &&
+                       y0 >= $interior_up && y0 + $interior_down <= $to_height;
   // -- end
 }
