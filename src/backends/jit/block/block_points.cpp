@@ -8,6 +8,44 @@
 #include "backends/jit/text/text.hpp"
 
 namespace impipe::jit {
+namespace {
+
+// Text that stores the pixels `array` of a vector of the tile `name`. outside: the value that rows
+// outside the image have, if they have one.
+std::string kept_vector(const Builder& to, const PointTile& tile, const std::string& array,
+                        const std::string& name, const std::string& type,
+                        const std::string& outside) {
+  const int words = tile.px / 4;
+  std::string text;
+  if (tile.bytes < 4 && !outside.empty()) {
+    text = "          if (row != y0) {\n" + to.loop("k", tile.px) + array + "[k] = " + outside +
+           ";\n          }\n";
+  }
+  for (int w = 0; w < words; ++w) {
+    const std::string place =
+        "          " + name + "[vector * " + number(words) + " + " + number(w) + "]";
+    const auto value = [&](int k) { return array + "[" + number(4 * w + k) + "]"; };
+    if (tile.bytes == 1) {
+      text += place + " = FIRST_BYTES((" + array + " + " + number(4 * w) + "));\n";
+      continue;
+    }
+    for (int k = 0; k < 4; ++k) {
+      if (tile.bytes == 4) {
+        const std::string number_of = "(" + type + ")" + value(k);
+        text += place + "." + "xyzw"[k] + " = " +
+                (!outside.empty() ? "row == y0 ? " + number_of + " : " + outside : number_of) +
+                ";\n";
+      } else if (k % 2 == 0) {
+        text += place + (k == 0 ? ".x" : ".y") + " = (uint)" + value(k) + " | (uint)" +
+                value(k + 1) + " << 16;\n";
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string vector_type(const PointTile& tile, const std::string& type) {
   return tile.bytes == 1 ? "uint" : tile.bytes == 2 ? "uint2" : type + "4";
 }
@@ -26,37 +64,12 @@ std::string BlockWriter::points_in_tile(Builder& to, const KernelPlan& plan, int
   BlockWriter points(to, plan, root, {.px = tile.px, .py = 1, .points = true}, operand);
   points.items_ = items;
   const std::string array = points.centre(operand);
-  const int elements = tile.px, words = elements / 4;
+  const int words = tile.px / 4;
   const int across = tile.width / tile.px, vectors = across * tile.rows;
   const int reach = tile.reach.left + tile.reach.right;
   const bool filled_outside = border == Border::constant || border == Border::absent;
   const auto keep = [&](bool at_edge) {
-    const bool tested = at_edge && filled_outside;
-    std::string text;
-    if (tile.bytes < 4 && tested) {
-      text = "          if (row != y0) {\n" + to.loop("k", elements) + array + "[k] = " + outside +
-             ";\n          }\n";
-    }
-    for (int w = 0; w < words; ++w) {
-      const std::string place =
-          "          " + name + "[vector * " + number(words) + " + " + number(w) + "]";
-      const auto value = [&](int k) { return array + "[" + number(4 * w + k) + "]"; };
-      if (tile.bytes == 1) {
-        text += place + " = FIRST_BYTES((" + array + " + " + number(4 * w) + "));\n";
-        continue;
-      }
-      for (int k = 0; k < 4; ++k) {
-        if (tile.bytes == 4) {
-          const std::string number_of = "(" + type + ")" + value(k);
-          text += place + "." + "xyzw"[k] + " = " +
-                  (tested ? "row == y0 ? " + number_of + " : " + outside : number_of) + ";\n";
-        } else if (k % 2 == 0) {
-          text += place + (k == 0 ? ".x" : ".y") + " = (uint)" + value(k) + " | (uint)" +
-                  value(k + 1) + " << 16;\n";
-        }
-      }
-    }
-    return text;
+    return kept_vector(to, tile, array, name, type, at_edge && filled_outside ? outside : "");
   };
   const std::string width = to.width(operand), height = to.height(operand);
   // Long text does not stay with the processor.

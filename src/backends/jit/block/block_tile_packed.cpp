@@ -7,49 +7,48 @@
 #include "backends/jit/text/text.hpp"
 
 namespace impipe::jit {
-void BlockWriter::extremes_tile_of_packed(int n, const std::string& name) {
-  const Node& node = to_.node(n);
-  const Extremum& extremum = *as<Extremum>(node);
-  const Operand image = node.images[0];
-  const Mask& mask = extremum.mask;
-  const Footprint f = mask.footprint();
-  const std::string own = Builder::name({false, n});
-  const std::string better = extremum.largest ? "packed_max" : "packed_min";
-  const std::string fill = extremum.largest                  ? "0u"
-                           : node.cls == PixelClass::logical ? "0x1010101u"
-                                                             : "0xffffffffu";
-  const std::string word = own + "_word";
+namespace {
+
+// The function that reads a word of an image of bytes, `fill` outside; returns its name.
+std::string word_function(Builder& to, const Operand& image, const std::string& own,
+                          const std::string& fill) {
+  std::string name = own + "_word";
+  if (to.has_function(name)) return name;
+  const std::string width = to.width(image), height = to.height(image);
+  to.function(name, "FUNCTION uint " + name + "(PARAMS, const int x, const int y) {\n" +
+                        filled(part(kernels::block, "word"),
+                               {{"width", width},
+                                {"height", height},
+                                {"row", to.plane(image).row("replicate(y, " + height + ")")},
+                                {"fill", fill}}) +
+                        "}\n");
+  return name;
+}
+
+}  // namespace
+
+void BlockWriter::fill_packed_tile(const Operand& image, const std::string& own, const Footprint& f,
+                                   const std::string& fill) {
   const PlaneText plane = to_.plane(image);
-  const std::string width = to_.width(image), height = to_.height(image);
-  if (!to_.has_function(word)) {
-    to_.function(word, "FUNCTION uint " + word + "(PARAMS, const int x, const int y) {\n" +
-                           filled(part(kernels::block, "word"),
-                                  {{"width", width},
-                                   {"height", height},
-                                   {"row", plane.row("replicate(y, " + height + ")")},
-                                   {"fill", fill}}) +
-                           "}\n");
-  }
-  const int items = to_.tuning().group, down = items / 32, half = py_ / 2, apart = rows_apart();
-  const int halo = (std::max(f.left, f.right) + 3) / 4 * 4, line = px_ + 2 * halo;
-  const int across = 32 + halo / 2, rows = apart + f.up + f.down;
+  const std::string word = word_function(to_, image, own, fill);
+  const int items = to_.tuning().group, apart = rows_apart(), rows = apart + f.up + f.down;
+  const int halo = (std::max(f.left, f.right) + 3) / 4 * 4, across = 32 + halo / 2;
   const auto edge = [&](int below) {
     return to_.call(word, "left + 4 * vector", "top + row + " + number(below));
   };
-  const std::string unroll = to_.unroll();
   tables_ += filled(part(kernels::block, "packed_tile"),
                     {{"own", own},
                      {"tile_count", number(rows * across)},
                      {"group_x", number(32 * px_)},
-                     {"group_y", number(down * py_)},
+                     {"group_y", number(items / 32 * py_)},
                      {"halo", number(halo)},
                      {"up", number(f.up)},
                      {"wide", number(4 * across)},
-                     {"width", width},
-                     {"height", height},
+                     {"width", to_.width(image)},
+                     {"height", to_.height(image)},
                      {"rows", number(rows)},
                      {"apart", number(apart)},
-                     {"unroll", unroll},
+                     {"unroll", to_.unroll()},
                      {"times", number((rows * across + items - 1) / items)},
                      {"items", number(items)},
                      {"tile_across", number(across)},
@@ -57,12 +56,26 @@ void BlockWriter::extremes_tile_of_packed(int n, const std::string& name) {
                      {"inside_apart", plane.row("(top + row + " + number(apart) + ")")},
                      {"edge", edge(0)},
                      {"edge_apart", edge(apart)}});
+}
 
+void BlockWriter::extremes_tile_of_packed(int n, const std::string& name) {
+  const Node& node = to_.node(n);
+  const Extremum& extremum = *as<Extremum>(node);
+  const Mask& mask = extremum.mask;
+  const Footprint f = mask.footprint();
+  const std::string own = Builder::name({false, n});
+  const std::string better = extremum.largest ? "packed_max" : "packed_min";
+  const std::string fill = extremum.largest                  ? "0u"
+                           : node.cls == PixelClass::logical ? "0x1010101u"
+                                                             : "0xffffffffu";
+  const int half = py_ / 2, halo = (std::max(f.left, f.right) + 3) / 4 * 4;
+  const int line = px_ + 2 * halo, across = 32 + halo / 2;
+  fill_packed_tile(node.images[0], own, f, fill);
   text_ += filled(part(kernels::block, "walk_packed"),
                   {{"own", own},
                    {"sums", number(half * px_)},
                    {"nothing", extremum.largest ? "0u" : "0xffffffffu"},
-                   {"unroll", unroll},
+                   {"unroll", to_.unroll()},
                    {"tall", number(half + f.up + f.down)},
                    {"line", number(line)},
                    {"half", number(half)},

@@ -156,6 +156,9 @@ class BlockWriter {
   void extremes_tile(int n, const std::string& name);
   // The same of packed bytes: a tile of words.
   void extremes_tile_of_packed(int n, const std::string& name);
+  // Fills that tile; `fill`: a word outside the image.
+  void fill_packed_tile(const Operand& image, const std::string& own, const Footprint& f,
+                        const std::string& fill);
   // Between the rows that share words.
   int rows_apart() const { return py_ / 2 * (tile_ ? to_.tuning().group / 32 : 1); }
   // A weighted sum of one channel: row after row of the tile into the sums of all outputs.
