@@ -4,39 +4,11 @@
 #include "backends/jit/block/block_writer.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
 namespace impipe::jit {
 namespace {
-
-// from: the first column of the image that the block reads. A block that reaches outside is read
-// pixel by pixel, from columns that are found once for all its rows.
-constexpr const char* moved_rows = R"(    const int from = $from;
-    const int first = from * $pixel_bytes, word = first >> 2;
-    const int words = (int)($stride * $bytes / 4);
-    if (from >= 0 && from + $px <= $in_width && word + $loaded <= words$rows) {
-$each_row{
-        GLOBAL const uint* const line = (GLOBAL const uint*)($row) + word;
-$load      }
-    } else {
-      int columns[$px];
-$each_pixel{
-        const int x = from + i;
-        columns[i] = $column;
-      }
-$each_row{
-        GLOBAL const $pixel* const line = $row;
-$each_word{
-          uint packed = 0;
-$each_part{
-            const int place = columns[k * $per_word + j];
-            packed |= $edge << ($bits * j);
-          }
-          $words[r * $count + k] = packed;
-        }
-      }
-    }
-)";
 
 // The place in direction x (y) from which node n takes its pixel at `place`, perhaps outside.
 std::string source(Builder& to, int n, bool x, const std::string& place, int width) {
@@ -92,31 +64,29 @@ void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
            "          low = high;\n        }\n";
   }
   load_arrays_ += "  uint " + words + "[" + number(py_ * count) + "];\n";
-  load_text_ += "    {\n" +
-                filled(moved_rows, {{"from", source(to_, move_, true, "x_load", px_)},
-                                    {"pixel_bytes", number(bytes)},
-                                    {"px", number(px_)},
-                                    {"in_width", width},
-                                    {"loaded", number(bytes == 4 ? count : count + 1)},
-                                    {"stride", plane.stride},
-                                    {"bytes", number(bytes)},
-                                    {"rows", constant ? " &&\n        " + top + " >= 0 && " + top +
-                                                            " + " + number(py_) + " <= " + height
-                                                      : ""},
-                                    {"each_row", to_.loop("r", py_)},
-                                    {"each_word", to_.loop("k", count)},
-                                    {"each_pixel", to_.loop("i", px_)},
-                                    {"each_part", to_.loop("j", per_word)},
-                                    {"column", column},
-                                    {"pixel", type_of(cls)},
-                                    {"row", plane.row(line_y)},
-                                    {"load", load},
-                                    {"per_word", number(per_word)},
-                                    {"edge", pixel},
-                                    {"bits", number(8 * bytes)},
-                                    {"words", words},
-                                    {"count", number(count)}}) +
-                "    }\n";
+  load_text_ +=
+      "    {\n" +
+      filled(part(kernels::block, "moved"),
+             {{"from", source(to_, move_, true, "x_load", px_)},
+              {"px", number(px_)},
+              {"width", width},
+              {"loaded", number(bytes == 4 ? count : count + 1)},
+              {"stride", plane.stride},
+              {"bytes", number(bytes)},
+              {"constant", constant ? "1" : "0"},
+              {"inside_rows", top + " >= 0 && " + top + " + " + number(py_) + " <= " + height},
+              {"unroll", to_.unroll()},
+              {"py", number(py_)},
+              {"column", column},
+              {"pixel", type_of(cls)},
+              {"moved_row", plane.row(line_y)},
+              {"load", load},
+              {"per_word", number(per_word)},
+              {"moved_pixel", pixel},
+              {"bits", number(8 * bytes)},
+              {"words", words},
+              {"words_a_row", number(count)}}) +
+      "    }\n";
   const std::string words_of_row = "(" + words + " + r * " + number(count) + ")";
   // The element of the image's row that becomes element k.
   const std::string element = backwards ? number(px_ - 1) + " - k" : "k";

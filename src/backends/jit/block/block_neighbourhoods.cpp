@@ -5,6 +5,8 @@
 #include "backends/jit/block/block_writer.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
 
 namespace impipe::jit {
@@ -49,22 +51,22 @@ void BlockWriter::both_passes(int n, const Separable& separable, const std::stri
   const Window w = window(image, f, separable.border, "float", outside, own);
   const Window rows{"rows_" + own, w.rows, px_, 0};
   const std::string weight = weights(to_, n, "row_weights", 0, separable.row.count());
-  const std::string number_of_values = std::to_string(rows.rows * rows.width);
-  const std::string row = std::to_string(rows.width);
-  text_ += "  float " + rows.array + "[" + number_of_values + "];\n" + to_.loop("r", rows.rows) +
-           "{\n" +
-           for_each_pixel(to_, px_,
-                          "float sum = 0.0f;\n" + weighted_taps(w, separable.row, weight) +
-                              rows.array + "[r * " + row + " + k] = sum;") +
-           "  }\n";
-  if (separable.border == Border::constant) {
-    // Outside, the row pass has the border's value, not sums of it.
-    const std::string y = "y0 + r - " + std::to_string(f.up);
-    text_ += "  if (y0 < " + std::to_string(f.up) + " || y0 + " + std::to_string(py_ + f.down) +
-             " > " + to_.height(image) + ") {\n" + to_.loop("r", rows.rows) + "{\n      if (" + y +
-             " < 0 || " + y + " >= " + to_.height(image) + ") {\n" + to_.loop("k", rows.width) +
-             rows.array + "[r * " + row + " + k] = " + outside + ";\n      }\n    }\n  }\n";
-  }
+  const std::string sums =
+      for_each_pixel(to_, px_,
+                     "float sum = 0.0f;\n" + weighted_taps(w, separable.row, weight) + rows.array +
+                         "[r * " + number(px_) + " + k] = sum;");
+  text_ += filled(part(kernels::block, "both_passes"),
+                  {{"own", own},
+                   {"column_count", number(rows.rows * rows.width)},
+                   {"unroll", to_.unroll()},
+                   {"window_rows", number(rows.rows)},
+                   {"row_sums", sums},
+                   {"border_rows", separable.border == Border::constant ? "1" : "0"},
+                   {"up", number(f.up)},
+                   {"below", number(py_ + f.down)},
+                   {"height", to_.height(image)},
+                   {"px", number(px_)},
+                   {"outside_value", outside}});
   add(name, weighted_row(
                 to_, name, px_, rows, separable.column,
                 weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),
@@ -84,17 +86,18 @@ void BlockWriter::columns(int n, const Separable& separable, const std::string& 
   interior_ = true;
   reaches({0, 0, f.up, f.down});
   to_.scratch_plane(rows, PixelClass::single, nullptr);
-  text_ += "  float " + w.array + "[" + std::to_string(w.rows * w.width) +
-           "];\n  if (interior) {\n" + to_.loop("r", w.rows) +
-           "{\n      GLOBAL const float* const row = " +
-           plane.row("(y0 + r - " + std::to_string(f.up) + ")") + " + x0;\n" +
-           wide_load(PixelClass::single, "row",
-                     "(" + w.array + " + r * " + std::to_string(w.width) + ")", 0, w.width,
-                     to_.tuning().load_bytes, "      ") +
-           "    }\n  } else {\n" + to_.loop("r", w.rows) + "{\n" + to_.loop("i", px_) + "{\n" +
-           "        " + w.array + "[r * " + std::to_string(w.width) +
-           " + i] = " + to_.call(edge, "x0 + i", "y0 + r - " + std::to_string(f.up)) +
-           ";\n  }\n  }\n  }\n";
+  const std::string load =
+      wide_load(PixelClass::single, "row", "(" + w.array + " + r * " + number(w.width) + ")", 0,
+                w.width, to_.tuning().load_bytes, "      ");
+  text_ += filled(part(kernels::block, "columns"),
+                  {{"own", rows},
+                   {"column_count", number(w.rows * w.width)},
+                   {"unroll", to_.unroll()},
+                   {"window_rows", number(w.rows)},
+                   {"window_row", plane.row("(y0 + r - " + number(f.up) + ")")},
+                   {"load_columns", load},
+                   {"px", number(px_)},
+                   {"window_edge", to_.call(edge, "x0 + i", "y0 + r - " + number(f.up))}});
   add(name, weighted_row(
                 to_, name, px_, w, separable.column,
                 weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),

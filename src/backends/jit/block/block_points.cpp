@@ -4,44 +4,45 @@
 
 #include "backends/jit/block/block_writer.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
 namespace impipe::jit {
 namespace {
 
-// Vectors of the tile go over the group's work-items; in a group that lies inside the image with
-// all of its tile none of them is tested. Columns outside the image are then copied from inside, by
-// the border's rule, or get its value, and so do rows.
-constexpr const char* fill = R"(  LOCAL $word $name[$count];
-$tables  {
-    const int left = $left, top = $top;
-    if (left >= 0 && left + $wide <= $width && top >= 0 && top + $rows <= $height) {
-$unroll      for (int i = 0; i < $times; ++i) {
-        const int vector = i * $items + ITEM;
-        if (vector < $vectors) {
-          const int x0 = left + vector % $across * $px, y0 = top + vector / $across, whole = 1;
-$make$keep        }
-      }
-    } else {
-      for (int vector = ITEM; vector < $vectors; vector += $items) {
-        const int x0 = left + vector % $across * $px, row = top + vector / $across;
-        const int y0 = $rule(row, $height), whole = x0 + $px <= $width;
-        if (x0 >= 0 && x0 < $width) {
-$make$keep_edge        }
-      }
+// Text that stores the pixels `array` of a vector of the tile `name`. outside: the value that rows
+// outside the image have, if they have one.
+std::string kept_vector(const Builder& to, const PointTile& tile, const std::string& array,
+                        const std::string& name, const std::string& type,
+                        const std::string& outside) {
+  const int words = tile.px / 4;
+  std::string text;
+  if (tile.bytes < 4 && !outside.empty()) {
+    text = "          if (row != y0) {\n" + to.loop("k", tile.px) + array + "[k] = " + outside +
+           ";\n          }\n";
+  }
+  for (int w = 0; w < words; ++w) {
+    const std::string place =
+        "          " + name + "[vector * " + number(words) + " + " + number(w) + "]";
+    const auto value = [&](int k) { return array + "[" + number(4 * w + k) + "]"; };
+    if (tile.bytes == 1) {
+      text += place + " = FIRST_BYTES((" + array + " + " + number(4 * w) + "));\n";
+      continue;
     }
-    BARRIER;
-    if (left < 0 || left + $wide > $width) {
-      IN_LOCAL $element* const pixels = (IN_LOCAL $element*)$name;
-      for (int k = ITEM; k < $beside; k += $items) {
-        const int j = k % $reach, x = j < $reach_left ? j - $reach_left : $width + j - $reach_left;
-        IN_LOCAL $element* const row = pixels + k / $reach * $wide - left;
-        if (x >= left && x < left + $wide) row[x] = $outside;
+    for (int k = 0; k < 4; ++k) {
+      if (tile.bytes == 4) {
+        const std::string number_of = "(" + type + ")" + value(k);
+        text += place + "." + "xyzw"[k] + " = " +
+                (!outside.empty() ? "row == y0 ? " + number_of + " : " + outside : number_of) +
+                ";\n";
+      } else if (k % 2 == 0) {
+        text += place + (k == 0 ? ".x" : ".y") + " = (uint)" + value(k) + " | (uint)" +
+                value(k + 1) + " << 16;\n";
       }
     }
   }
-  BARRIER;
-)";
+  return text;
+}
 
 }  // namespace
 
@@ -63,70 +64,45 @@ std::string BlockWriter::points_in_tile(Builder& to, const KernelPlan& plan, int
   BlockWriter points(to, plan, root, {.px = tile.px, .py = 1, .points = true}, operand);
   points.items_ = items;
   const std::string array = points.centre(operand);
-  const int elements = tile.px, words = elements / 4;
+  const int words = tile.px / 4;
   const int across = tile.width / tile.px, vectors = across * tile.rows;
   const int reach = tile.reach.left + tile.reach.right;
   const bool filled_outside = border == Border::constant || border == Border::absent;
   const auto keep = [&](bool at_edge) {
-    const bool tested = at_edge && filled_outside;
-    std::string text;
-    if (tile.bytes < 4 && tested) {
-      text = "          if (row != y0) {\n" + to.loop("k", elements) + array + "[k] = " + outside +
-             ";\n          }\n";
-    }
-    for (int w = 0; w < words; ++w) {
-      const std::string place =
-          "          " + name + "[vector * " + number(words) + " + " + number(w) + "]";
-      const auto value = [&](int k) { return array + "[" + number(4 * w + k) + "]"; };
-      if (tile.bytes == 1) {
-        text += place + " = FIRST_BYTES((" + array + " + " + number(4 * w) + "));\n";
-        continue;
-      }
-      for (int k = 0; k < 4; ++k) {
-        if (tile.bytes == 4) {
-          const std::string number_of = "(" + type + ")" + value(k);
-          text += place + "." + "xyzw"[k] + " = " +
-                  (tested ? "row == y0 ? " + number_of + " : " + outside : number_of) + ";\n";
-        } else if (k % 2 == 0) {
-          text += place + (k == 0 ? ".x" : ".y") + " = (uint)" + value(k) + " | (uint)" +
-                  value(k + 1) + " << 16;\n";
-        }
-      }
-    }
-    return text;
+    return kept_vector(to, tile, array, name, type, at_edge && filled_outside ? outside : "");
   };
   const std::string width = to.width(operand), height = to.height(operand);
   // Long text does not stay with the processor.
   const std::string unroll =
       points.tabled(operand.index) || !to.tuning().unroll ? to.unroll() : "#pragma unroll 2\n";
   const std::string rule(name_of(filled_outside ? Border::replicate : border));
-  return filled(
-      fill, {{"word", vector_type(tile, type)},
-             {"element", type},
-             {"name", name},
-             {"count", number(vectors * words)},
-             {"tables", points.tables_},
-             {"left", "GROUP_X * " + number(tile.group.width) + " - " + number(tile.halo)},
-             {"top", "GROUP_Y * " + number(tile.group.height) + " - " + number(tile.reach.up)},
-             {"wide", number(tile.width)},
-             {"rows", number(tile.rows)},
-             {"width", width},
-             {"height", height},
-             {"unroll", unroll},
-             {"times", number((vectors + items - 1) / items)},
-             {"items", number(items)},
-             {"vectors", number(vectors)},
-             {"across", number(across)},
-             {"px", number(tile.px)},
-             {"make", "          const int y = y0, x_load = x0, r = 0;\n" + points.load_arrays_ +
-                          points.load_text_ + points.row_text_},
-             {"keep", keep(false)},
-             {"keep_edge", keep(true)},
-             {"rule", rule},
-             {"beside", number(tile.rows * reach)},
-             {"reach", number(std::max(1, reach))},
-             {"reach_left", number(tile.reach.left)},
-             {"outside", filled_outside ? outside : "row[" + rule + "(x, " + width + ")]"}});
+  return filled(part(kernels::block, "points"),
+                {{"word", vector_type(tile, type)},
+                 {"element", type},
+                 {"name", name},
+                 {"count", number(vectors * words)},
+                 {"tables", points.tables_},
+                 {"left", "GROUP_X * " + number(tile.group.width) + " - " + number(tile.halo)},
+                 {"top", "GROUP_Y * " + number(tile.group.height) + " - " + number(tile.reach.up)},
+                 {"wide", number(tile.width)},
+                 {"rows", number(tile.rows)},
+                 {"width", width},
+                 {"height", height},
+                 {"unroll", unroll},
+                 {"times", number((vectors + items - 1) / items)},
+                 {"items", number(items)},
+                 {"vectors", number(vectors)},
+                 {"across", number(across)},
+                 {"px", number(tile.px)},
+                 {"make", "          const int y = y0, x_load = x0, r = 0;\n" +
+                              points.load_arrays_ + points.load_text_ + points.row_text_},
+                 {"keep", keep(false)},
+                 {"keep_edge", keep(true)},
+                 {"rule", rule},
+                 {"beside", number(tile.rows * reach)},
+                 {"reach", number(std::max(1, reach))},
+                 {"reach_left", number(tile.reach.left)},
+                 {"outside", filled_outside ? outside : "row[" + rule + "(x, " + width + ")]"}});
 }
 
 Window BlockWriter::window_of_points(const Operand& operand, const Footprint& f, Border border,

@@ -4,6 +4,7 @@
 #include "backends/jit/block/block_writer.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
 
@@ -22,48 +23,52 @@ void BlockWriter::fill_tile(int n, const std::string& own, const Footprint& f, B
   const std::string edge = own + "_edge";
   write_border(to_, edge, type, to_.value(image, "x", "y"), border, outside, to_.width(image),
                to_.height(image));
-  const int down = to_.tuning().group / 32, rows = down * py_ + f.up + f.down;
-  const std::string vectors = number(across), items = number(to_.tuning().group);
-  const std::string place = "tile_" + own + "[k]";
-  // Items go over the rows 32 vectors at a time. What is left at the right is loaded before that
-  // and stored after it, so that everything is on its way at once. `each` makes the vector v.
-  const int left_over = across - 32, beside = rows * left_over;
-  const int iterations = (beside + to_.tuning().group - 1) / to_.tuning().group;
-  const auto fill = [&](const std::string& each) {
-    const std::string iteration = to_.loop("t", iterations) + "{\n      const int i = ITEM + t * " +
-                                  items + ", row = i / " + number(left_over) +
-                                  ", vector = 32 + i % " + number(left_over) + ", k = row * " +
-                                  vectors + " + vector;\n      if (i < " + number(beside) + ") {\n";
-    const std::string all =
-        to_.loop("i", (rows + down - 1) / down) + "{\n      const int row = i * " + number(down) +
-        " + ITEM / 32, vector = ITEM % 32, k = row * " + vectors + " + vector;\n      if (row < " +
-        number(rows) + ") {\n" + each + "        " + place + " = v;\n      }\n    }\n";
-    if (iterations == 0) return all;
-    return "    " + type + "4 beside[" + number(iterations) + "];\n" + iteration + each +
-           "        beside[t] = v;\n      }\n    }\n" + all + iteration + "        " + place +
-           " = beside[t];\n      }\n    }\n";
-  };
-
-  std::string at_edge = "        " + type + "4 v;\n";
-  for (int i = 0; i < 4; ++i) {
-    at_edge += std::string("        v.") + "xyzw"[i] + " = " +
-               to_.call(edge, "left + 4 * vector + " + number(i), "top + row") + ";\n";
-  }
-  tables_ += "  LOCAL " + type + "4 tile_" + own + "[" + number(rows * across) + "];\n  {\n" +
-             "    const int left = GROUP_X * " + number(32 * px_) + " - " + number(halo) +
-             ", top = GROUP_Y * " + number(down * py_) + " - " + number(f.up) + ";\n";
+  const int items = to_.tuning().group, down = items / 32, rows = down * py_ + f.up + f.down;
   const PixelClass cls = to_.cls(image);
-  const std::string inside =
-      "        " + type_of(cls) + " from[4];\n" +
+  const std::string vector = type + "4", width = to_.width(image), height = to_.height(image);
+  const int left_over = across - 32, beside = rows * left_over;
+  const auto fill = [&](const std::string& four) {
+    return filled(part(kernels::block, "fill"),
+                  {{"any_beside", beside > 0 ? "1" : "0"},
+                   {"vector", vector},
+                   {"beside_turns", number((beside + items - 1) / items)},
+                   {"unroll", to_.unroll()},
+                   {"items", number(items)},
+                   {"left_over", number(left_over)},
+                   {"across", number(across)},
+                   {"beside", number(beside)},
+                   {"four", four},
+                   {"own", own},
+                   {"times", number((rows + down - 1) / down)},
+                   {"down", number(down)},
+                   {"rows", number(rows)}});
+  };
+  const auto at_edge = [&](int i) {
+    return to_.call(edge, "left + 4 * vector + " + number(i), "top + row");
+  };
+  const std::string edge_text = filled(part(kernels::block, "four_edge"), {{"vector", vector},
+                                                                           {"edge_x", at_edge(0)},
+                                                                           {"edge_y", at_edge(1)},
+                                                                           {"edge_z", at_edge(2)},
+                                                                           {"edge_w", at_edge(3)}});
+  const std::string load =
       wide_load(cls, "(" + to_.plane(image).row("(top + row)") + " + left + 4 * vector)", "from", 0,
-                4, to_.tuning().load_bytes, "        ") +
-      "        " + type +
-      "4 v;\n        v.x = from[0];\n        v.y = from[1];\n"
-      "        v.z = from[2];\n        v.w = from[3];\n";
-  tables_ += "    if (left >= 0 && left + " + number(4 * across) + " <= " + to_.width(image) +
-             " && top >= 0 && top + " + number(rows) + " <= " + to_.height(image) + ") {\n" +
-             fill(inside) + "    } else {\n" + fill(at_edge) + "    }\n";
-  tables_ += "  }\n  BARRIER;\n";
+                4, to_.tuning().load_bytes, "        ");
+  const std::string inside =
+      filled(part(kernels::block, "four_inside"),
+             {{"pixel", type_of(cls)}, {"load_four", load}, {"vector", vector}});
+  tables_ += filled(part(kernels::block, "tile"),
+                    {{"vector", vector},
+                     {"own", own},
+                     {"tile_vectors", number(rows * across)},
+                     {"left", "GROUP_X * " + number(32 * px_) + " - " + number(halo)},
+                     {"top", "GROUP_Y * " + number(down * py_) + " - " + number(f.up)},
+                     {"wide", number(4 * across)},
+                     {"width", width},
+                     {"rows", number(rows)},
+                     {"height", height},
+                     {"fill_inside", fill(inside)},
+                     {"fill_edge", fill(edge_text)}});
 }
 
 void BlockWriter::weighted_tile(int n, const std::string& name) {
@@ -103,15 +108,18 @@ void BlockWriter::walk_tile(int n, const std::string& own, const std::string& na
   const Node& node = to_.node(n);
   const int width = px_ + 2 * halo;
   const std::string sums = "sums_" + own;
-  text_ += "  " + type + " " + sums + "[" + number(py_ * px_) + "];\n" + to_.loop("k", py_ * px_) +
-           sums + "[k] = " + start + ";\n  {\n  " + type + "* const sums = " + sums + ";\n" +
-           to_.loop("row", py_ + f.up + f.down) + "{\n    " + type + " line[" + number(width) +
-           "];\n" + to_.loop("i", width / 4) + "{\n      const " + type + "4 v = tile_" + own +
-           "[(ITEM / 32 * " + number(py_) + " + row) * " + number(across) +
-           " + ITEM % 32 + i];\n"
-           "      line[4 * i] = v.x;\n      line[4 * i + 1] = v.y;\n"
-           "      line[4 * i + 2] = v.z;\n      line[4 * i + 3] = v.w;\n    }\n" +
-           step + "  }\n  }\n";
+  text_ += filled(part(kernels::block, "walk"), {{"type", type},
+                                                 {"vector", type + "4"},
+                                                 {"own", own},
+                                                 {"sums", number(py_ * px_)},
+                                                 {"unroll", to_.unroll()},
+                                                 {"nothing", start},
+                                                 {"tall", number(py_ + f.up + f.down)},
+                                                 {"line", number(width)},
+                                                 {"line_vectors", number(width / 4)},
+                                                 {"py", number(py_)},
+                                                 {"across", number(across)},
+                                                 {"step_of_sums", step}});
   const auto value_of = [&](const char* k) {
     return sums + "[r * " + number(px_) + " + " + k + "]";
   };

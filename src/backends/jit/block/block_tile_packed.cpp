@@ -3,67 +3,64 @@
 #include <algorithm>
 
 #include "backends/jit/block/block_writer.hpp"
+#include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
 namespace impipe::jit {
 namespace {
 
-constexpr const char* word_function =
-    R"(FUNCTION uint $name(PARAMS, const int x, const int y) {
-  const uint inside = y < 0 || y >= $height ? 0u : bytes_inside(x, $width);
-  const int from = smaller(larger(x, 0), ($width - 1) / 4 * 4);
-  return (*(GLOBAL const uint*)($row + from) & inside) | ($fill & ~inside);
+// The function that reads a word of an image of bytes, `fill` outside; returns its name.
+std::string word_function(Builder& to, const Operand& image, const std::string& own,
+                          const std::string& fill) {
+  std::string name = own + "_word";
+  if (to.has_function(name)) return name;
+  const std::string width = to.width(image), height = to.height(image);
+  to.function(name, "FUNCTION uint " + name + "(PARAMS, const int x, const int y) {\n" +
+                        filled(part(kernels::block, "word"),
+                               {{"width", width},
+                                {"height", height},
+                                {"row", to.plane(image).row("replicate(y, " + height + ")")},
+                                {"fill", fill}}) +
+                        "}\n");
+  return name;
 }
-)";
-
-constexpr const char* fill_packed = R"(  LOCAL uint4 tile_$own[$count];
-  {
-    const int left = GROUP_X * $group_x - $halo, top = GROUP_Y * $group_y - $up;
-    const int within = left >= 0 && left + $wide <= $width && top >= 0 &&
-                       top + $rows + $apart <= $height;
-$unroll    for (int i = 0; i < $times; ++i) {
-      const int k = i * $items + ITEM, row = k / $across, vector = k % $across;
-      if (k < $count) {
-        uint a, b;
-        if (within) {
-          a = *(GLOBAL const uint*)($inside + left + 4 * vector);
-          b = *(GLOBAL const uint*)($inside_apart + left + 4 * vector);
-        } else {
-          a = $edge;
-          b = $edge_apart;
-        }
-        uint4 v;
-        v.x = PACKED_BYTES(a, b, 0);
-        v.y = PACKED_BYTES(a, b, 1);
-        v.z = PACKED_BYTES(a, b, 2);
-        v.w = PACKED_BYTES(a, b, 3);
-        tile_$own[k] = v;
-      }
-    }
-  }
-  BARRIER;
-)";
-
-constexpr const char* walk_packed = R"(  uint sums_$own[$sums];
-$unroll  for (int k = 0; k < $sums; ++k) sums_$own[k] = $nothing;
-$unroll  for (int row = 0; row < $tall; ++row) {
-    uint line[$line];
-$unroll    for (int i = 0; i < $line / 4; ++i) {
-      const uint4 v = tile_$own[(ITEM / 32 * $half + row) * $across + ITEM % 32 + i];
-      line[4 * i] = v.x;
-      line[4 * i + 1] = v.y;
-      line[4 * i + 2] = v.z;
-      line[4 * i + 3] = v.w;
-    }
-$step  }
-)";
 
 }  // namespace
+
+void BlockWriter::fill_packed_tile(const Operand& image, const std::string& own, const Footprint& f,
+                                   const std::string& fill) {
+  const PlaneText plane = to_.plane(image);
+  const std::string word = word_function(to_, image, own, fill);
+  const int items = to_.tuning().group, apart = rows_apart(), rows = apart + f.up + f.down;
+  const int halo = (std::max(f.left, f.right) + 3) / 4 * 4, across = 32 + halo / 2;
+  const auto edge = [&](int below) {
+    return to_.call(word, "left + 4 * vector", "top + row + " + number(below));
+  };
+  tables_ += filled(part(kernels::block, "packed_tile"),
+                    {{"own", own},
+                     {"tile_count", number(rows * across)},
+                     {"group_x", number(32 * px_)},
+                     {"group_y", number(items / 32 * py_)},
+                     {"halo", number(halo)},
+                     {"up", number(f.up)},
+                     {"wide", number(4 * across)},
+                     {"width", to_.width(image)},
+                     {"height", to_.height(image)},
+                     {"rows", number(rows)},
+                     {"apart", number(apart)},
+                     {"unroll", to_.unroll()},
+                     {"times", number((rows * across + items - 1) / items)},
+                     {"items", number(items)},
+                     {"tile_across", number(across)},
+                     {"inside", plane.row("(top + row)")},
+                     {"inside_apart", plane.row("(top + row + " + number(apart) + ")")},
+                     {"edge", edge(0)},
+                     {"edge_apart", edge(apart)}});
+}
 
 void BlockWriter::extremes_tile_of_packed(int n, const std::string& name) {
   const Node& node = to_.node(n);
   const Extremum& extremum = *as<Extremum>(node);
-  const Operand image = node.images[0];
   const Mask& mask = extremum.mask;
   const Footprint f = mask.footprint();
   const std::string own = Builder::name({false, n});
@@ -71,54 +68,18 @@ void BlockWriter::extremes_tile_of_packed(int n, const std::string& name) {
   const std::string fill = extremum.largest                  ? "0u"
                            : node.cls == PixelClass::logical ? "0x1010101u"
                                                              : "0xffffffffu";
-  const std::string word = own + "_word";
-  const PlaneText plane = to_.plane(image);
-  const std::string width = to_.width(image), height = to_.height(image);
-  if (!to_.has_function(word)) {
-    to_.function(
-        word, filled(word_function, {{"name", word},
-                                     {"width", width},
-                                     {"height", height},
-                                     {"row", to_.plane(image).row("replicate(y, " + height + ")")},
-                                     {"fill", fill}}));
-  }
-  const int items = to_.tuning().group, down = items / 32, half = py_ / 2, apart = rows_apart();
-  const int halo = (std::max(f.left, f.right) + 3) / 4 * 4, line = px_ + 2 * halo;
-  const int across = 32 + halo / 2, rows = apart + f.up + f.down;
-  const auto edge = [&](int below) {
-    return to_.call(word, "left + 4 * vector", "top + row + " + number(below));
-  };
-  const std::string unroll = to_.unroll();
-  tables_ +=
-      filled(fill_packed, {{"own", own},
-                           {"count", number(rows * across)},
-                           {"group_x", number(32 * px_)},
-                           {"group_y", number(down * py_)},
-                           {"halo", number(halo)},
-                           {"up", number(f.up)},
-                           {"wide", number(4 * across)},
-                           {"width", width},
-                           {"height", height},
-                           {"rows", number(rows)},
-                           {"apart", number(apart)},
-                           {"unroll", unroll},
-                           {"times", number((rows * across + items - 1) / items)},
-                           {"items", number(items)},
-                           {"across", number(across)},
-                           {"inside", plane.row("(top + row)")},
-                           {"inside_apart", plane.row("(top + row + " + number(apart) + ")")},
-                           {"edge", edge(0)},
-                           {"edge_apart", edge(apart)}});
-
-  text_ += filled(walk_packed,
+  const int half = py_ / 2, halo = (std::max(f.left, f.right) + 3) / 4 * 4;
+  const int line = px_ + 2 * halo, across = 32 + halo / 2;
+  fill_packed_tile(node.images[0], own, f, fill);
+  text_ += filled(part(kernels::block, "walk_packed"),
                   {{"own", own},
                    {"sums", number(half * px_)},
                    {"nothing", extremum.largest ? "0u" : "0xffffffffu"},
-                   {"unroll", unroll},
+                   {"unroll", to_.unroll()},
                    {"tall", number(half + f.up + f.down)},
                    {"line", number(line)},
                    {"half", number(half)},
-                   {"across", number(across)},
+                   {"tile_across", number(across)},
                    {"step", extremes_step(mask, "uint", better, 3, "sums_" + own, halo, half)}});
   pair_text_ += "      uint made_" + own + "[" + number(px_) + "];\n" + to_.loop("k", px_) +
                 "made_" + own + "[k] = sums_" + own + "[r * " + number(px_) + " + k];\n";

@@ -5,6 +5,7 @@
 
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
 
@@ -69,47 +70,51 @@ std::string BlockWriter::row_pass(int n, const std::string& name) {
   return name;
 }
 
+std::string BlockWriter::blocks_text(bool goes_on, const std::string& rows,
+                                     const std::string& height) const {
+  const int down = to_.tuning().group / 32;
+  const std::string width = to_.width(sized_), block = goes_on ? "block" : "GROUP_Y";
+  // Of packed rows all work-items have those of the low halves first, then those of the high ones.
+  const std::string first_row =
+      tile_ && packed_ ? block + " * " + number(down * py_) + " + ITEM / 32 * " + number(py_ / 2)
+                       : "(" + block + " * " + number(down) + " + ITEM / 32) * " + number(py_);
+  std::string interior;
+  if (interior_) {
+    interior =
+        filled(part(kernels::block, "interior"), {{"interior_left", number(reach_left_)},
+                                                  {"interior_right", number(px_ + reach_.right)},
+                                                  {"width", width},
+                                                  {"interior_up", number(reach_.up)},
+                                                  {"interior_down", number(py_ + reach_.down)},
+                                                  {"to_height", height}});
+  }
+  return filled(part(kernels::block, "blocks"),
+                {{"goes_on", goes_on ? "1" : "0"},
+                 {"first_tables", goes_on ? "" : tables_},
+                 {"tables", tables_},
+                 {"px", number(px_)},
+                 {"width", width},
+                 {"to_height", height},
+                 {"loads_ahead", load_text_.empty() ? "0" : "1"},
+                 {"load_arrays", load_arrays_},
+                 {"loads", load_text_.empty() ? "" : "  {\n" + load_text_ + "  }\n"},
+                 {"first_row", first_row},
+                 {"group_rows", number(down * py_)},
+                 {"block", interior + quick_text_ + text_ + rows}});
+}
+
 void BlockWriter::kernel(const std::string& name, const std::string& array, const PlaneText& plane,
                          PixelClass cls, std::function<Size(const LaunchContext&)> size,
                          const std::string& height, LaunchTest wanted) {
   constexpr int across = 32;
   const int down = to_.tuning().group / across;
-  const std::string px = std::to_string(px_), py = std::to_string(py_);
-  const std::string width = to_.width(sized_);
   const int block_x = across * px_, block_y = down * py_, items = across * down;
   // Groups that make tables have several blocks each.
   const bool goes_on = points_ && !tables_.empty();
-  const std::string block = goes_on ? "block" : "GROUP_Y", end = goes_on ? "break" : "return";
-  const std::string columns = "  const int x0 = (GROUP_X * 32 + ITEM % 32) * " + px +
-                              ";\n  const int whole = x0 + " + px + " <= " + width + ";\n";
-  std::string text = goes_on ? columns : tables_ + columns;
-  // The rows of all work-items in the low halves, then those in the high ones.
-  const std::string first_row =
-      tile_ && packed_ ? block + " * " + number(block_y) + " + ITEM / 32 * " + number(py_ / 2)
-                       : "(" + block + " * " + number(down) + " + ITEM / 32) * " + py;
-  const std::string leave = "  if (x0 >= " + width + " || y0 >= " + height + ") " + end + ";\n";
-  const std::string loads = load_text_.empty() ? "" : "  {\n" + load_text_ + "  }\n";
-  if (!load_text_.empty()) {
-    text += "  const int x_load = smaller(x0, (" + width + " - 1) / " + px + " * " + px + ");\n" +
-            load_arrays_;
-  }
-  if (goes_on) {
-    // The first pixels are on their way while the tables are made.
-    text += "  int block = GROUP_Y, y0 = " + first_row + ";\n" + loads + tables_ +
-            "  for (;;) {\n" + leave;
-  } else {
-    text += "  const int y0 = " + first_row + ";\n" + leave + loads;
-  }
-  if (interior_) {
-    text += "  const int interior = x0 >= " + number(reach_left_) + " && x0 + " +
-            number(px_ + reach_.right) + " <= " + width + " &&\n      y0 >= " + number(reach_.up) +
-            " && y0 + " + number(py_ + reach_.down) + " <= " + height + ";\n";
-  }
-  text += quick_text_ + text_ +
-          (packed_ ? pairs_text(array, plane, cls, height) : rows_text(array, plane, cls, height)) +
-          (goes_on ? "    block += GROUPS_Y;\n    y0 = " + first_row + ";\n    if (block * " +
-                         number(block_y) + " >= " + height + ") break;\n" + loads + "  }\n"
-                   : "");
+  const std::string text = blocks_text(
+      goes_on,
+      packed_ ? pairs_text(array, plane, cls, height) : rows_text(array, plane, cls, height),
+      height);
   // Four times the groups of some 60 registers a work-item that are at work at once: a table for a
   // few blocks costs little, and with fewer groups all read and write at the same time.
   const int most = goes_on ? to_.tuning().groups_at_once() : 0;
@@ -225,14 +230,20 @@ std::string BlockWriter::table(int n, const Operand& source) {
   if (!made_.insert(name).second) return name;
   const Node& node = to_.node(n);
   const std::string type = type_of(node.cls);
-  const std::string codes = to_.cls(source) == PixelClass::logical ? "2" : "256";
   // What lies between the end of a row and the next may be any code.
-  tables_ += "  LOCAL " + type + " " + name + "[256];\n";
-  const std::string each = to_.loop("i", (256 + items_ - 1) / items_) +
-                           "{\n    const int code = i * " + std::to_string(items_) +
-                           " + ITEM;\n    if (code < " + codes + ") " + name + "[code] = ";
+  const std::string codes = to_.cls(source) == PixelClass::logical ? "2" : "256";
+  const auto filled_with = [&](const std::string& entry) {
+    return filled(part(kernels::block, "table"),
+                  {{"type", type},
+                   {"table", name},
+                   {"unroll", to_.unroll()},
+                   {"table_turns", number((256 + items_ - 1) / items_)},
+                   {"items", number(items_)},
+                   {"codes", codes},
+                   {"entry", entry}});
+  };
   if (points_) {
-    tables_ += each + code_value(to_, n, source) + ";\n  }\n  BARRIER;\n";
+    tables_ += filled_with(code_value(to_, n, source));
     return name;
   }
   const auto memory = [&] {
@@ -245,7 +256,7 @@ std::string BlockWriter::table(int n, const Operand& source) {
              [items](const LaunchContext&) {
                return LaunchShape{{1, 1, 1}, {items, 1, 1}};
              });
-  tables_ += each + memory() + "[code];\n  }\n  BARRIER;\n";
+  tables_ += filled_with(memory() + "[code]");
   return name;
 }
 
@@ -301,29 +312,34 @@ Window BlockWriter::window(const Operand& operand, const Footprint& f, Border bo
   interior_ = true;
   reaches(f);
   reach_left_ = std::max(reach_left_, w.first);
-  const std::string width = number(w.width);
-  const std::string count = number(w.rows * w.width);
   const std::string raw = "raw_" + Builder::name(operand), row = "row_of_" + raw;
-  const std::string to = "(" + raw + " + r * " + width + ")";
-  const int centre = px_, widest = to_.tuning().load_bytes;
+  const std::string to = "(" + raw + " + r * " + number(w.width) + ")";
+  const int widest = to_.tuning().load_bytes;
   const int beside = bytes == 4 && px_ % 4 == 0 && w.first % 4 == 0 ? widest : 4;
-  text_ += "  " + type + " " + name + "[" + count + "];\n  if (interior) {\n    " + type_of(cls) +
-           " " + raw + "[" + count + "];\n    GLOBAL const " + type_of(cls) + "* " + row + " = " +
-           to_.plane(operand).row("(y0 - " + number(f.up) + ")") + " + x0 - " + number(w.first) +
-           ";\n" + to_.loop("r", w.rows) + "{\n" +
-           // One load for several columns, though it reads a few that nobody needs.
-           wide_load(cls, row, to, 0, w.first, left > 1 ? beside : 4, "      ") +
-           // The block's own pixels are aligned more widely than the window's first.
-           wide_load(cls, "(" + row + " + " + number(w.first) + ")",
-                     "(" + to + " + " + number(w.first) + ")", 0, centre, widest, "      ") +
-           wide_load(cls, row, to, w.first + centre, w.width - w.first - centre, beside, "      ") +
-           "      " + row + " += " + to_.plane(operand).stride + ";\n    }\n" +
-           to_.loop("k", w.rows * w.width) + name + "[k] = (" + type + ")" + raw +
-           "[k];\n  } else {\n" + to_.loop("r", w.rows) + "{\n" +
-           to_.loop("i", px_ + f.left + f.right) + "        " + name + "[r * " + width + " + " +
-           number(w.first - left) +
-           " + i] = " + to_.call(edge, "x0 + i - " + number(f.left), "y0 + r - " + number(f.up)) +
-           ";\n  }\n  }\n";
+  const std::string load_row =
+      // One load for several columns, though it reads a few that nobody needs.
+      wide_load(cls, row, to, 0, w.first, left > 1 ? beside : 4, "      ") +
+      // The block's own pixels are aligned more widely than the window's first.
+      wide_load(cls, "(" + row + " + " + number(w.first) + ")",
+                "(" + to + " + " + number(w.first) + ")", 0, px_, widest, "      ") +
+      wide_load(cls, row, to, w.first + px_, w.width - w.first - px_, beside, "      ");
+  text_ += filled(
+      part(kernels::block, "window"),
+      {{"type", type},
+       {"own", own},
+       {"window_count", number(w.rows * w.width)},
+       {"pixel", type_of(cls)},
+       {"plane", Builder::name(operand)},
+       {"window_row", to_.plane(operand).row("(y0 - " + number(f.up) + ")")},
+       {"first", number(w.first)},
+       {"unroll", to_.unroll()},
+       {"window_rows", number(w.rows)},
+       {"load_row", load_row},
+       {"stride", to_.plane(operand).stride},
+       {"reach_wide", number(px_ + f.left + f.right)},
+       {"window_wide", number(w.width)},
+       {"margin", number(w.first - left)},
+       {"window_edge", to_.call(edge, "x0 + i - " + number(f.left), "y0 + r - " + number(f.up))}});
   return w;
 }
 

@@ -74,6 +74,10 @@ class BlockWriter {
                                     const std::string& outside);
 
  private:
+  // What the kernel does, with `rows`, the text that makes and stores the block's rows. goes_on: a
+  // group makes one block after the other.
+  std::string blocks_text(bool goes_on, const std::string& rows, const std::string& height) const;
+
   // Whether an operand's pixels are read from memory.
   bool is_plane(const Operand& operand) const {
     return operand.external || (operand.index != root_ && plan_.stored(operand.index));
@@ -152,6 +156,9 @@ class BlockWriter {
   void extremes_tile(int n, const std::string& name);
   // The same of packed bytes: a tile of words.
   void extremes_tile_of_packed(int n, const std::string& name);
+  // Fills that tile; `fill`: a word outside the image.
+  void fill_packed_tile(const Operand& image, const std::string& own, const Footprint& f,
+                        const std::string& fill);
   // Between the rows that share words.
   int rows_apart() const { return py_ / 2 * (tile_ ? to_.tuning().group / 32 : 1); }
   // A weighted sum of one channel: row after row of the tile into the sums of all outputs.
