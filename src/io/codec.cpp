@@ -124,6 +124,7 @@ ImageInfo probe_source(const ByteSource& source, int page = 0) {
       case Format::hdr: info = hdr_header(source).info; break;
       case Format::jxl:
       case Format::avif:
+      case Format::heif:
       case Format::jp2: {
         const std::string file = source.read(0, source.size());
         const CodecModule& module = codec_module(format);

@@ -107,7 +107,7 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
 // Whether each of several pictures in such a file can be read, and written.
 inline bool reads_pages(Format format) {
   return format == Format::tiff || format == Format::webp || format == Format::gif ||
-         format == Format::jxl || format == Format::avif;
+         format == Format::jxl || format == Format::avif || format == Format::heif;
 }
 inline bool writes_pages(Format format) { return format == Format::tiff; }
 // One file of the pages, each of which is a whole file of this format. big_tiff: with offsets of 64

@@ -84,8 +84,9 @@ void name_losses(const Metadata& m, bool resolution, Lost& lost) {
 }
 
 // What the library found, made to fit an image whose orientation is already applied.
-static MetadataRead read_module_metadata(std::span<const std::byte> file, Format format) {
-  MetadataRead out{.metadata = codec_module(format).read_metadata(file), .lost = {}};
+static MetadataRead read_module_metadata(std::span<const std::byte> file, const ImageInfo& header) {
+  MetadataRead out{.metadata = codec_module(header.format).read_metadata(file, header.page),
+                   .lost = {}};
   Metadata& m = out.metadata;
   if (!m.exif.empty() && is_exif(text_of(m.exif))) {
     m.exif = bytes_of_text(upright_exif(std::string(text_of(m.exif))));
@@ -107,12 +108,14 @@ MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& hea
     case Format::tiff: out = read_tiff_metadata(file, header.page); break;
     case Format::bmp: out = read_bmp_metadata(text_of(file)); break;
     default:
-      if (module_reads_header(header.format)) out = read_module_metadata(file, header.format);
+      if (module_reads_header(header.format)) out = read_module_metadata(file, header);
   }
   if (header.orientation >= 5 && out.metadata.resolution) {
     std::swap(out.metadata.resolution->x, out.metadata.resolution->y);
   }
-  if (reads_pages(header.format) && header.format != Format::tiff && header.pages > 1) {
+  const bool animated =
+      reads_pages(header.format) && header.format != Format::tiff && header.format != Format::heif;
+  if (animated && header.pages > 1) {
     out.lost.emplace_back("the times of its frames");
   }
   return out;

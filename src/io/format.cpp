@@ -11,7 +11,7 @@ namespace {
 // clang-format off
 using enum Format;
 using Codec::module, Codec::openexr, Codec::openjpeg, Codec::program;
-constexpr std::array<FormatTraits, 16> table{{
+constexpr std::array<FormatTraits, 17> table{{
     // name, extensions                  codec    1-bit  8      16     float  any    alpha  meta   lossy  writes library
     {png,  "PNG",  "png",                module,  true,  true,  true,  false, false, true,  true,  false, true,  "libpng"},
     {jpeg, "JPEG", "jpg jpeg jpe jfif",  module,  false, true,  false, false, false, false, true,  true,  true,  "libjpeg"},
@@ -29,6 +29,7 @@ constexpr std::array<FormatTraits, 16> table{{
     {qoi,  "QOI",  "qoi",                program, false, true,  false, false, false, true,  false, false, true,  ""},
     {tga,  "TGA",  "tga",                program, false, true,  false, false, false, true,  false, false, true,  ""},
     {hdr,  "Radiance HDR", "hdr rgbe pic", program, false, false, false, true, false, false, false, true, true,  ""},
+    {heif, "HEIF", "heic heif hif",       Codec::heif, false, true, true, false, false, true, true, false, false, "libheif"},
 }};
 // clang-format on
 
@@ -37,12 +38,20 @@ std::optional<Format> sniff_brand(std::string_view head) {
   if (head.size() < 12 || head.substr(4, 4) != "ftyp") return {};
   const std::string_view brand = head.substr(8, 4);
   if (brand == "avif" || brand == "avis") return avif;
+  for (const std::string_view known : {"heic", "heix", "heim", "heis", "hevc", "hevx"}) {
+    if (brand == known) return heif;
+  }
+  // Of both kinds; the list of brands tells.
+  if (brand == "mif1" || brand == "msf1") {
+    return head.substr(12).find("avi") != head.npos ? avif : heif;
+  }
   return {};
 }
 
 // TGA has no signature, and so its header must be free of contradictions.
 bool is_tga(std::string_view head) {
-  if (head.size() < sniffed_bytes) return false;
+  constexpr size_t header_bytes = 18;
+  if (head.size() < header_bytes) return false;
   const auto at = [&](size_t i) { return static_cast<unsigned char>(head[i]); };
   const int kind = at(2) & 7, bits = at(16), map_bits = at(7);
   const bool has_size = at(12) + at(13) > 0 && at(14) + at(15) > 0;

@@ -27,12 +27,13 @@ enum class Format {
   gif,
   qoi,
   tga,
-  hdr
+  hdr,
+  heif
 };
 
 // What reads and writes a format: the program itself, the codec module (libpng, libjpeg, libtiff,
 // libwebp), or the module of one library.
-enum class Codec { program, module, openexr, jxl, avif, openjpeg, gif };
+enum class Codec { program, module, openexr, jxl, avif, openjpeg, gif, heif };
 
 // One row of the table of formats.
 struct FormatTraits {
@@ -45,7 +46,7 @@ struct FormatTraits {
   bool alpha;
   bool metadata;             // can carry EXIF, ICC or XMP
   bool lossy;                // JPEG, Radiance HDR; a WebP may be
-  bool writes;               // GIF is read alone
+  bool writes;               // GIF and HEIF are read alone
   std::string_view library;  // "libpng"; empty for the program itself
 };
 const FormatTraits& traits(Format format);
@@ -53,7 +54,7 @@ std::span<const FormatTraits> all_formats();
 inline std::string_view name_of(Format format) { return traits(format).name; }
 
 // By content, never by name. Enough are the first `sniffed_bytes`.
-inline constexpr std::size_t sniffed_bytes = 18;
+inline constexpr std::size_t sniffed_bytes = 32;
 std::optional<Format> sniff(std::span<const std::byte> bytes);
 // "png", ".PNG" and "photo.png" alike; nothing for an unknown extension.
 std::optional<Format> format_of_extension(std::string_view name);

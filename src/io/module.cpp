@@ -75,7 +75,8 @@ const CodecModule& open_module(const std::string& file_name) {
 
 bool module_reads_header(Format format) {
   const Codec codec = traits(format).codec;
-  return codec == Codec::jxl || codec == Codec::avif || codec == Codec::openjpeg;
+  return codec == Codec::jxl || codec == Codec::avif || codec == Codec::openjpeg ||
+         codec == Codec::heif;
 }
 
 const CodecModule& codec_module(Format format) {
@@ -100,6 +101,10 @@ const CodecModule& codec_module(Format format) {
     case Codec::gif: {
       static const CodecModule& gif = open_module("impipe_codec_gif.so");
       return gif;
+    }
+    case Codec::heif: {
+      static const CodecModule& heif = open_module("impipe_codec_heif.so");
+      return heif;
     }
     default: {
       static const CodecModule& module = open_module("impipe_codec.so");

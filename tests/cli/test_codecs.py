@@ -87,6 +87,35 @@ class Codecs(ProgramTest):
                 self.equal(ours, np.load(self.path("out.npy")))
                 self.assertEqual(ours.dtype, depth)
 
+    def test_heif(self):
+        exif = Image.Exif()
+        exif[0x010E] = "a lighthouse"
+        for name in ("colour", "clear"):
+            with self.subTest(name):
+                Image.fromarray(PICTURES[name]).save(self.path("in.png"))
+                tool("heif-enc", "-q", "70", self.path("in.png"), "-o", self.path("a.heic"))
+                tool("heif-convert", self.path("a.heic"), self.path("out.png"))
+                self.equal(self.read("a.heic"), self.png("out.png"))
+        np.save(self.path("in.npy"), np.dstack([DEEP, DEEP[::-1], DEEP[:, ::-1]]))
+        self.impipe(IDENTITY, "in.npy", "-o", "in.png")
+        tool("heif-enc", "-b", "10", self.path("in.png"), "-o", self.path("a.heic"))
+        tool("heif-convert", self.path("a.heic"), self.path("out.png"))
+        self.impipe(IDENTITY, "out.png", "-o", "out.npy", "--strip")
+        # heif-convert has the ten bits on top of six zeros; ours go up to white.
+        codes = np.load(self.path("out.npy")).astype(np.int64) >> 6
+        self.equal(self.read("a.heic"), ((2 * codes * 65535 + 1023) // 2046).astype(np.uint16))
+        Image.fromarray(COLOUR).save(self.path("in.jpg"), exif=exif)
+        tool("heif-enc", self.path("in.jpg"), "-o", self.path("a.heic"))
+        self.impipe(IDENTITY, "a.heic", "-o", "folder/")
+        self.assertEqual(Image.open(self.path("folder/a.png")).getexif().get(0x010E),
+                         "a lighthouse")
+        with open(self.path("a.heic"), "rb") as file:
+            data = file.read()
+        self.write("cut.heic", data[:len(data) * 2 // 3])
+        run = self.impipe(IDENTITY, "cut.heic", "-o", "cut.npy", code=1)
+        self.assertRegex(run.err, "^impipe: cut.heic: decode: truncated HEIF: it ends at byte ")
+        self.assertNotIn("cut.npy", self.tree())
+
     def test_quality_and_lossless(self):
         Image.fromarray(COLOUR).save(self.path("in.png"))
         for ext in ("webp", "avif", "jxl"):

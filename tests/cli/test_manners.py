@@ -75,10 +75,10 @@ class Lines(ProgramTest):
 
     def test_pictures_left_unread_are_counted_by_kind(self):
         self.picture("in/a.png")
-        for name in ("b.heic", "c.HEIC", "d.psd", "e.txt"):
+        for name in ("b.dng", "c.DNG", "d.psd", "e.txt"):
             self.write("in/" + name, b"whatever it is")
         run = self.impipe("mean2", "in")
-        self.assertEqual(run.err, "impipe: 3 pictures were left unread: 2 .heic, 1 .psd\n")
+        self.assertEqual(run.err, "impipe: 3 pictures were left unread: 2 .dng, 1 .psd\n")
         self.write("one/d.psd", b"8BPS")
         self.picture("one/a.png")
         self.assertEqual(self.impipe("mean2", "one").err,

@@ -116,7 +116,7 @@ class Libavif final : public CodecModule {
     return out;
   }
 
-  Metadata read_metadata(InputBytes bytes) const override {
+  Metadata read_metadata(InputBytes bytes, int) const override {
     const Decoder decoder(bytes);
     const avifImage& image = decoder.image();
     Metadata out{.exif = bytes_of_data(image.exif), .icc = bytes_of_data(image.icc)};

@@ -241,7 +241,7 @@ class OpenJpeg final : public CodecModule {
     }
     return out;
   }
-  Metadata read_metadata(InputBytes bytes) const override {
+  Metadata read_metadata(InputBytes bytes, int) const override {
     const Decoder decoder(bytes);
     const auto* profile = reinterpret_cast<const std::byte*>(decoder.image().icc_profile_buf);
     Metadata out;

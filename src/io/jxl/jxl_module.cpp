@@ -186,7 +186,7 @@ class Libjxl final : public CodecModule {
     return image;
   }
 
-  Metadata read_metadata(InputBytes bytes) const override {
+  Metadata read_metadata(InputBytes bytes, int) const override {
     Metadata out;
     Decoder decoder(bytes, JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_BOX);
     ImageType type;
