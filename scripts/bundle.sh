@@ -44,7 +44,7 @@ trap 'rm -rf "$stage"' EXIT
 root=$stage/$name
 mkdir -p "$root/bin" "$root/lib/impipe/libraries/cxx"
 
-modules=("$build/src/io/impipe_codec.so" "$build/src/io/impipe_codec_exr.so")
+modules=("$build"/src/io/impipe_codec*.so)
 programs=("$build/src/cli/impipe")
 [ -z "$tests" ] || programs+=("$build/tests/unit_tests" "$build/tests/manifest")
 install -s "${programs[@]}" "$root/bin"

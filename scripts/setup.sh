@@ -14,11 +14,13 @@ build_packages=(
   libpng-dev libjpeg-dev libtiff-dev      # decoding and encoding
   libwebp-dev zlib1g-dev libdeflate-dev
   libopenexr-dev
+  libjxl-dev libavif-dev libopenjp2-7-dev libgif-dev libheif-dev
   ocl-icd-opencl-dev opencl-headers       # OpenCL loader and headers
 )
 python_packages=(python3 python3-numpy python3-pil)    # sample pictures, contact sheet, oracle
 test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang-format
   chromium                              # looks at the pages of --profile=html and bench --html
+  libjxl-tools libavif-bin libheif-examples libopenjp2-tools openimageio-tools ffmpeg  # judge our files
   jq parallel)                          # the commands of docs/farm.md
 
 setup_say() { printf 'setup: %s\n' "$*" >&2; }

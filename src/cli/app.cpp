@@ -116,6 +116,7 @@ CommandSet::CommandSet() {
   add_plan(*this);
   add_ops(*this);
   add_devices(*this);
+  add_formats(*this);
   add_bench(*this);
   add_diff(*this);
   add_info(*this);

@@ -70,6 +70,7 @@ void add_run(CommandSet& commands);
 void add_plan(CommandSet& commands);
 void add_ops(CommandSet& commands);
 void add_devices(CommandSet& commands);
+void add_formats(CommandSet& commands);
 void add_bench(CommandSet& commands);
 void add_diff(CommandSet& commands);
 void add_info(CommandSet& commands);

@@ -6,6 +6,7 @@
 #include "cli/standard_output.hpp"
 #include "cli/values.hpp"
 #include "core/operator.hpp"
+#include "engine/format_report.hpp"
 
 namespace impipe::cli {
 namespace {
@@ -29,6 +30,15 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
+// The usual extension of each format that is written.
+std::vector<std::string> written_extensions() {
+  std::vector<std::string> out;
+  for (const engine::FormatReport& format : engine::report_formats()) {
+    if (format.writes) out.push_back(format.extensions.front());
+  }
+  return out;
+}
+
 std::vector<FlagText> flags_of(const Command& command) {
   std::vector<FlagText> flags;
   for (const CLI::Option* option : command.app->get_options()) {
@@ -40,6 +50,7 @@ std::vector<FlagText> flags_of(const Command& command) {
     flag.takes_value = option->get_type_size() > 0;
     flag.takes_file = value == "FILE" || value == "PATH" || value == "LIST" || value == "NAME=PATH";
     if (value == "CLASS") flag.choices = {"logical", "uint8", "uint16", "single"};
+    if (value == "EXT") flag.choices = written_extensions();
     if (value.find('|') != std::string::npos) flag.choices = split(value, '|');
     flag.help = option->get_description();
     flags.push_back(std::move(flag));

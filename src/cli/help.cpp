@@ -42,6 +42,7 @@ std::string main_help() {
   impipe plan PIPELINE [INPUT]         what would be done: stages, types, steps
   impipe ops [NAME]                    the operators
   impipe devices                       what can be computed on
+  impipe formats                       the picture formats, and what each can hold
   impipe bench PIPELINE...             how fast it is here
   impipe diff A B                      compares two pictures
   impipe info FILE...                  what is in a file

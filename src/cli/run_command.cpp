@@ -82,8 +82,11 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--format", run.format, "EXT", "Write this format")->group("Outputs");
   option(app, "-d,--depth", f.cls, "CLASS", "Write this class: logical, uint8, uint16, single")
       ->group("Outputs");
-  option(app, "--quality", run.quality, "Q", "Of JPEG and lossy WebP, 1 to 100 (default 95)")
+  option(app, "--quality", run.quality, "Q",
+         "Of JPEG, 1 to 100 (default 95); writes WebP, AVIF and JPEG XL with loss")
       ->check(in_range(1, 100))
+      ->group("Outputs");
+  flag(app, "--lossless", run.lossless, "Write without loss, whatever IMPIPE_QUALITY says")
       ->group("Outputs");
   option(app, "--subsampling", f.subsampling, "444|422|420",
          "Samples of colour in a JPEG (default: as in a JPEG that it is made from, else 420)")

@@ -59,7 +59,7 @@ void name_saves(std::span<const io::Input> inputs, std::vector<Picture>& picture
     if (!picture.program || picture.program->plan.saves.empty()) continue;
     picture.saves = std::make_unique<std::vector<fs::path>>();
     for (const PlanSave& save : picture.program->plan.saves) {
-      const auto named = io::format_of_extension(save.name_template);
+      const auto named = io::written_format(save.name_template);
       const io::Format format = named ? *named : picture.info->format;
       std::string extension(
           io::extension_for(format, picture.info->type.cls, picture.info->type.channels));

@@ -456,9 +456,8 @@ void PictureWork::encode() {
   if (metadata_.exr) metadata_.exr->moved = moves_pixels(plan);
   for (size_t i = 0; i < outcome_.saves.size(); ++i) {
     if (!may_write((*picture_.saves)[i])) continue;
-    const io::OutputType type =
-        io::output_type(picture_.info, outcome_.saves[i].type,
-                        io::format_of_extension((*picture_.saves)[i].native()));
+    const io::OutputType type = io::output_type(picture_.info, outcome_.saves[i].type,
+                                                io::written_format((*picture_.saves)[i].native()));
     io::Encoded encoded =
         io::encode(outcome_.saves[i], metadata_, type.format, type.cls, settings_.encode);
     result_.clipped += encoded.clipped;

@@ -22,7 +22,7 @@ namespace {
 std::optional<io::OutputTarget> target_of(const RunOptions& options) {
   std::optional<io::Format> format;
   if (!options.format.empty()) {
-    format = io::format_of_extension(options.format);
+    format = io::written_format(options.format);
     if (!format) {
       throw Error("--format: '" + options.format + "' is no known format; there are " +
                   io::written_extensions());
@@ -121,7 +121,9 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
                    const pipeline::Pipeline& pipeline, std::int64_t memory) {
   settings.operands = parse_operands(options.with, pipeline.operands);
   settings.decode = {.max_pixels = options.max_pixels, .metadata = !options.strip};
-  settings.encode.quality = options.quality;
+  settings.encode.quality = options.quality.value_or(settings.encode.quality);
+  settings.encode.lossless = options.lossless;
+  settings.encode.lossy = options.quality && !options.lossless;
   settings.encode.as_asked = options.cls.has_value();
   settings.encode.full_float =
       options.cls == PixelClass::single || options.cls == PixelClass::uint16;

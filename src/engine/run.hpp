@@ -58,7 +58,8 @@ struct RunOptions {
   bool in_place = false;
   std::string format;             // an extension; empty: the output's, else the input's
   std::optional<PixelClass> cls;  // of the outputs
-  int quality = 95;
+  std::optional<int> quality;     // given: also of formats that can do without loss
+  bool lossless = false;
   std::optional<std::array<int, 2>> subsampling;  // see io::EncodeOptions
   bool strip = false;
   bool dry_run = false;

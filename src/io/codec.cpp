@@ -77,8 +77,34 @@ size_t read_fully(int file, std::byte* out, size_t count) {
   return done;
 }
 
+// Calls a codec module. What its libraries make of it when there is no memory is their own matter:
+// a damaged file, metadata left out, a type of their own that they throw, or a success with a
+// broken result (libwebp). errno, which malloc sets, tells.
+template <class Call>
+auto from_module(Call call) {
+  errno = 0;
+  const auto fail_by = [](std::string reason) {
+    // Our own message says how much was needed.
+    if (errno == ENOMEM && !reason.starts_with("out of memory: ")) throw std::bad_alloc();
+    fail(reason);
+  };
+  try {
+    auto result = call();
+    if (errno == ENOMEM) throw std::bad_alloc();
+    return result;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail_by(error.what());
+    throw;
+  } catch (...) {
+    fail_by("the codec failed for a reason of its own");
+    throw;
+  }
+}
+
 ImageInfo probe_source(const ByteSource& source, int page = 0) {
-  const std::string head = source.read_some(0, 16);
+  const std::string head = source.read_some(0, sniffed_bytes);
   ImageInfo info;
   const Format format = sniff_or_fail(std::as_bytes(std::span(head)));
   try {
@@ -92,6 +118,19 @@ ImageInfo probe_source(const ByteSource& source, int page = 0) {
       case Format::pnm:
       case Format::pfm: info = pnm_header(source).info; break;
       case Format::npy: info = npy_header(source).info; break;
+      case Format::gif: info = gif_header(source); break;
+      case Format::qoi: info = qoi_header(source); break;
+      case Format::tga: info = tga_header(source).info; break;
+      case Format::hdr: info = hdr_header(source).info; break;
+      case Format::jxl:
+      case Format::avif:
+      case Format::heif:
+      case Format::jp2: {
+        const std::string file = source.read(0, source.size());
+        const CodecModule& module = codec_module(format);
+        info = from_module([&] { return module.probe(std::as_bytes(std::span(file)), page); });
+        info.format = format;
+      }
     }
   } catch (const Error& error) {
     const std::string_view what = error.what();
@@ -148,32 +187,6 @@ void check_claims(const ImageInfo& info, std::int64_t file_bytes, std::int64_t m
   }
 }
 
-// Calls a codec module. What its libraries make of it when there is no memory is their own matter:
-// a damaged file, metadata left out, a type of their own that they throw, or a success with a
-// broken result (libwebp). errno, which malloc sets, tells.
-template <class Call>
-auto from_module(Call call) {
-  errno = 0;
-  const auto fail_by = [](std::string reason) {
-    // Our own message says how much was needed.
-    if (errno == ENOMEM && !reason.starts_with("out of memory: ")) throw std::bad_alloc();
-    fail(reason);
-  };
-  try {
-    auto result = call();
-    if (errno == ENOMEM) throw std::bad_alloc();
-    return result;
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& error) {
-    fail_by(error.what());
-    throw;
-  } catch (...) {
-    fail_by("the codec failed for a reason of its own");
-    throw;
-  }
-}
-
 // Like the JPEG that the image was made from.
 JpegStorage jpeg_storage_for(const Metadata& metadata, const EncodeOptions& options) {
   JpegStorage storage = metadata.jpeg.value_or(JpegStorage{});
@@ -195,7 +208,7 @@ Bytes read_picture(const std::filesystem::path& path) {
     PipeBudget no_limit = std::numeric_limits<std::int64_t>::max();
     return read_picture(file.get(), no_limit);
   }
-  std::byte head[16];
+  std::byte head[sniffed_bytes];
   const size_t head_bytes = read_fully(file.get(), head, sizeof head);
   sniff_or_fail({head, head_bytes});
   Bytes bytes(std::max(static_cast<size_t>(status.st_size), head_bytes));
@@ -207,7 +220,7 @@ Bytes read_picture(const std::filesystem::path& path) {
 
 Bytes read_picture(int file_descriptor, PipeBudget& budget) {
   Bytes bytes(1 << 16);
-  size_t done = read_fully(file_descriptor, bytes.data(), 16);
+  size_t done = read_fully(file_descriptor, bytes.data(), sniffed_bytes);
   sniff_or_fail({bytes.data(), done});
   budget -= static_cast<std::int64_t>(done);
   for (;;) {
@@ -226,7 +239,7 @@ Bytes read_picture(int file_descriptor, PipeBudget& budget) {
 bool is_picture(const std::filesystem::path& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return false;
-  std::byte head[16];
+  std::byte head[sniffed_bytes];
   const ssize_t got = read(file, head, sizeof head);
   close(file);
   return got > 0 && sniff({head, static_cast<size_t>(got)}).has_value();
@@ -272,6 +285,12 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     out.image = decode_pnm(bytes);
   } else if (format == Format::bmp) {
     out.image = decode_bmp(bytes);
+  } else if (format == Format::qoi) {
+    out.image = decode_qoi(bytes);
+  } else if (format == Format::tga) {
+    out.image = decode_tga(bytes);
+  } else if (format == Format::hdr) {
+    out.image = decode_hdr(bytes);
   } else if (format == Format::exr) {
     const CodecModule& module = codec_module(format);
     out.image = from_module([&] { return module.decode(bytes, out.info, make_image); });
@@ -301,6 +320,9 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
                const EncodeOptions& options) {
   if (nearest_class(format, cls) != cls) {
     fail(std::string(name_of(format)) + " cannot hold " + std::string(name_of(cls)) + " pixels");
+  }
+  if (options.lossless && traits(format).lossy) {
+    fail(std::string(name_of(format)) + " is always written with loss; --lossless needs another");
   }
   const int channels = image.type.channels;
   if (channels != 1 && channels != 3 && !traits(format).any_channels) {
@@ -345,6 +367,9 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
     case Format::bmp: out.bytes = encode_bmp(ready); break;
     case Format::pnm: out.bytes = encode_pnm(ready); break;
     case Format::pfm: out.bytes = encode_pfm(ready); break;
+    case Format::qoi: out.bytes = encode_qoi(ready); break;
+    case Format::tga: out.bytes = encode_tga(ready); break;
+    case Format::hdr: out.bytes = encode_hdr(ready); break;
     case Format::exr: {
       const bool glows = metadata.exr && metadata.exr->glows;
       if (ready.type.alpha) ready = associate_alpha(ready, glows);
@@ -362,11 +387,15 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       stored.jpeg = jpeg_storage_for(metadata, options);
       stored.big_endian_tiff =
           metadata.exif.empty() ? metadata.big_endian : text_of(metadata.exif).starts_with("MM");
+      if (module_reads_header(format)) {
+        stored.metadata = metadata_of_module(metadata, format, ready, out.lost);
+      }
       out.bytes = from_module([&] { return module.encode(ready, format, stored); });
     }
   }
   if (place_dropped) out.lost.emplace_back("display window and pixel aspect ratio");
   if (!attributes.empty()) out.lost.push_back("EXR attributes (" + attributes + ")");
+  if (module_reads_header(format)) return out;
   out.bytes = from_module(
       [&] { return with_metadata(std::move(out.bytes), format, metadata, ready, out.lost); });
   return out;

@@ -77,8 +77,9 @@ struct Decoded {
 Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options = {});
 
 struct EncodeOptions {
-  int quality = 95;  // of JPEG and lossy WebP
-  bool lossy_webp = false;
+  int quality = 95;         // of what is written with loss
+  bool lossy = false;       // formats that can do both: with loss, of this quality
+  bool lossless = false;    // asked for: what cannot do without loss is an error
   bool as_asked = false;    // an integer class was asked for: counts that fit may be written in it
   bool full_float = false;  // EXR: 32-bit floats even where the input has 16-bit ones
   // Pixels that a sample of a JPEG's colour differences stands for, across and down; without it
@@ -88,6 +89,7 @@ struct EncodeOptions {
   ExrStorage exr;
   JpegStorage jpeg;
   bool big_endian_tiff = false;
+  Metadata metadata;  // for the modules that put it into the file themselves
 };
 
 struct Encoded {
@@ -103,7 +105,10 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
                const EncodeOptions& options = {});
 
 // Whether each of several pictures in such a file can be read, and written.
-inline bool reads_pages(Format format) { return format == Format::tiff || format == Format::webp; }
+inline bool reads_pages(Format format) {
+  return format == Format::tiff || format == Format::webp || format == Format::gif ||
+         format == Format::jxl || format == Format::avif || format == Format::heif;
+}
 inline bool writes_pages(Format format) { return format == Format::tiff; }
 // One file of the pages, each of which is a whole file of this format. big_tiff: with offsets of 64
 // bits, however small it is.

@@ -122,6 +122,8 @@ HostImage convert(const HostImage& image, PixelClass cls, std::int64_t* clipped)
 
 OutputType output_type(const ImageInfo* input, const ImageType& result,
                        std::optional<Format> wanted, std::optional<PixelClass> wanted_class) {
+  // What is read alone goes to PNG.
+  if (input != nullptr && !wanted && !traits(input->format).writes) wanted = Format::png;
   PixelClass cls = result.cls;
   if (wanted_class) {
     cls = *wanted_class;
@@ -139,8 +141,8 @@ OutputType output_type(const ImageInfo* input, const ImageType& result,
   } else if (input != nullptr) {
     // Loss would spoil a mask: its values would no longer be two.
     const bool spoils = input->lossy && traits(input->format).lossy;
-    const bool lossy_webp = input->lossy && input->format == Format::webp;
-    format = cls == PixelClass::logical && (spoils || lossy_webp) ? Format::png : input->format;
+    const bool may_lose = input->lossy && !traits(input->format).lossy;
+    format = cls == PixelClass::logical && (spoils || may_lose) ? Format::png : input->format;
   }
   // PNM and PFM are one family: a float result of a PFM stays float, an integer one becomes PGM.
   return {format, nearest_class(format, cls)};

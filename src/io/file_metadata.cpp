@@ -6,6 +6,7 @@
 
 #include "io/byte_source.hpp"
 #include "io/exif.hpp"
+#include "io/module.hpp"
 #include "io/photoshop.hpp"
 #include "io/thumbnail.hpp"
 #include "io/tiff_fields.hpp"
@@ -82,6 +83,22 @@ void name_losses(const Metadata& m, bool resolution, Lost& lost) {
   name_pieces(m, lost);
 }
 
+// What the library found, made to fit an image whose orientation is already applied.
+static MetadataRead read_module_metadata(std::span<const std::byte> file, const ImageInfo& header) {
+  MetadataRead out{.metadata = codec_module(header.format).read_metadata(file, header.page),
+                   .lost = {}};
+  Metadata& m = out.metadata;
+  if (!m.exif.empty() && is_exif(text_of(m.exif))) {
+    m.exif = bytes_of_text(upright_exif(std::string(text_of(m.exif))));
+    m.resolution = exif_resolution(text_of(m.exif));
+  } else if (!m.exif.empty()) {
+    m.exif.clear();
+    out.lost.emplace_back("EXIF that cannot be read");
+  }
+  m.xmp = upright_xmp(std::move(m.xmp));
+  return out;
+}
+
 MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& header) {
   MetadataRead out;
   switch (header.format) {
@@ -90,12 +107,15 @@ MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& hea
     case Format::webp: out = read_webp_metadata(text_of(file)); break;
     case Format::tiff: out = read_tiff_metadata(file, header.page); break;
     case Format::bmp: out = read_bmp_metadata(text_of(file)); break;
-    default: break;
+    default:
+      if (module_reads_header(header.format)) out = read_module_metadata(file, header);
   }
   if (header.orientation >= 5 && out.metadata.resolution) {
     std::swap(out.metadata.resolution->x, out.metadata.resolution->y);
   }
-  if (header.format == Format::webp && header.pages > 1) {
+  const bool animated =
+      reads_pages(header.format) && header.format != Format::tiff && header.format != Format::heif;
+  if (animated && header.pages > 1) {
     out.lost.emplace_back("the times of its frames");
   }
   return out;
@@ -130,6 +150,28 @@ Bytes with_bmp_metadata(Bytes file, const Metadata& metadata) {
   set(bmp_density_at, r.x);
   set(bmp_density_at + 4, r.y);
   return bytes_of_text(text);
+}
+
+Metadata metadata_of_module(const Metadata& metadata, Format format, const HostImage& image,
+                            Lost& lost) {
+  Metadata ready = metadata;
+  drop_foreign_profile(ready, image.type.channels, lost);
+  follow_pixels(ready, format, image, lost);
+  if (!ready.exif.empty()) {
+    ready.exif = bytes_of_text(exif_of_photographs(std::string(text_of(ready.exif)), lost));
+  } else if (ready.resolution && ready.resolution->unit != Resolution::Unit::none) {
+    ready.exif = bytes_of_text(exif_of_resolution(*ready.resolution));
+  }
+  Metadata rest = metadata;
+  // OpenJPEG writes no boxes for them.
+  const bool none = format == Format::jp2;
+  if (!none) {
+    rest.icc.clear();
+    rest.exif.clear();
+    rest.xmp.clear();
+  }
+  name_losses(rest, none, lost);
+  return ready;
 }
 
 Bytes with_metadata(Bytes file, Format format, const Metadata& metadata, const HostImage& image,

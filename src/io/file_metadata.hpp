@@ -24,6 +24,10 @@ MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& hea
 Bytes with_metadata(Bytes file, Format format, const Metadata& metadata, const HostImage& image,
                     std::vector<std::string>& lost);
 
+// What a module puts into a file that it encodes; the rest is named in `lost`.
+Metadata metadata_of_module(const Metadata& metadata, Format format, const HostImage& image,
+                            std::vector<std::string>& lost);
+
 // For the files that read and write one format each.
 
 inline std::string_view text_of(std::span<const std::byte> bytes) {

@@ -10,20 +10,57 @@ namespace {
 
 // clang-format off
 using enum Format;
-using enum Codec;
-constexpr std::array<FormatTraits, 9> table{{
-    // name, extensions                 codec    1-bit  8      16     float  any    alpha  meta   lossy
-    {png,  "PNG",  "png",               module,  true,  true,  true,  false, false, true,  true,  false},
-    {jpeg, "JPEG", "jpg jpeg jpe jfif", module,  false, true,  false, false, false, false, true,  true},
-    {tiff, "TIFF", "tif tiff",          module,  true,  true,  true,  true,  true,  true,  true,  false},
-    {bmp,  "BMP",  "bmp dib",           program, true,  true,  false, false, false, true,  false, false},
-    {webp, "WebP", "webp",              module,  false, true,  false, false, false, true,  true,  false},
-    {exr,  "EXR",  "exr",               openexr, false, false, false, true,  false, true,  false, false},
-    {pnm,  "PNM",  "pgm ppm pbm pnm",   program, true,  true,  true,  false, false, false, false, false},
-    {pfm,  "PFM",  "pfm",               program, false, false, false, true,  false, false, false, false},
-    {npy,  "NPY",  "npy",               program, true,  true,  true,  true,  true,  true,  false, false},
+using Codec::module, Codec::openexr, Codec::openjpeg, Codec::program;
+constexpr std::array<FormatTraits, 17> table{{
+    // name, extensions                  codec    1-bit  8      16     float  any    alpha  meta   lossy  writes library
+    {png,  "PNG",  "png",                module,  true,  true,  true,  false, false, true,  true,  false, true,  "libpng"},
+    {jpeg, "JPEG", "jpg jpeg jpe jfif",  module,  false, true,  false, false, false, false, true,  true,  true,  "libjpeg"},
+    {tiff, "TIFF", "tif tiff",           module,  true,  true,  true,  true,  true,  true,  true,  false, true,  "libtiff"},
+    {bmp,  "BMP",  "bmp dib",            program, true,  true,  false, false, false, true,  false, false, true,  ""},
+    {webp, "WebP", "webp",               module,  false, true,  false, false, false, true,  true,  false, true,  "libwebp"},
+    {exr,  "EXR",  "exr",                openexr, false, false, false, true,  false, true,  false, false, true,  "OpenEXR"},
+    {pnm,  "PNM",  "pgm ppm pbm pnm",    program, true,  true,  true,  false, false, false, false, false, true,  ""},
+    {pfm,  "PFM",  "pfm",                program, false, false, false, true,  false, false, false, false, true,  ""},
+    {npy,  "NPY",  "npy",                program, true,  true,  true,  true,  true,  true,  false, false, true,  ""},
+    {jxl,  "JPEG XL",   "jxl",           Codec::jxl,  false, true, true, true, false, true, true,  false, true,  "libjxl"},
+    {avif, "AVIF", "avif",               Codec::avif, false, true, false, false, false, true, true, false, true, "libavif"},
+    {jp2,  "JPEG 2000", "jp2 j2k j2c jpc jpf jpx", openjpeg, false, true, true, false, false, true, true, false, true, "libopenjp2"},
+    {gif,  "GIF",  "gif",                Codec::gif, false, true, false, false, false, true, false, false, false, "giflib"},
+    {qoi,  "QOI",  "qoi",                program, false, true,  false, false, false, true,  false, false, true,  ""},
+    {tga,  "TGA",  "tga",                program, false, true,  false, false, false, true,  false, false, true,  ""},
+    {hdr,  "Radiance HDR", "hdr rgbe pic", program, false, false, false, true, false, false, false, true, true,  ""},
+    {heif, "HEIF", "heic heif hif",       Codec::heif, false, true, true, false, false, true, true, false, false, "libheif"},
 }};
 // clang-format on
+
+// The files of ISO's base media format tell what they are by their brands.
+std::optional<Format> sniff_brand(std::string_view head) {
+  if (head.size() < 12 || head.substr(4, 4) != "ftyp") return {};
+  const std::string_view brand = head.substr(8, 4);
+  if (brand == "avif" || brand == "avis") return avif;
+  for (const std::string_view known : {"heic", "heix", "heim", "heis", "hevc", "hevx"}) {
+    if (brand == known) return heif;
+  }
+  // Of both kinds; the list of brands tells.
+  if (brand == "mif1" || brand == "msf1") {
+    return head.substr(12).find("avi") != head.npos ? avif : heif;
+  }
+  return {};
+}
+
+// TGA has no signature, and so its header must be free of contradictions.
+bool is_tga(std::string_view head) {
+  constexpr size_t header_bytes = 18;
+  if (head.size() < header_bytes) return false;
+  const auto at = [&](size_t i) { return static_cast<unsigned char>(head[i]); };
+  const int kind = at(2) & 7, bits = at(16), map_bits = at(7);
+  const bool has_size = at(12) + at(13) > 0 && at(14) + at(15) > 0;
+  if ((at(2) & ~11) != 0 || (at(17) & 0xc0) != 0 || !has_size) return false;
+  const auto is_colour = [](int n) { return n == 15 || n == 16 || n == 24 || n == 32; };
+  if (kind == 1) return at(1) == 1 && bits == 8 && is_colour(map_bits) && at(5) + at(6) > 0;
+  if (at(1) != 0 || at(3) + at(4) + at(5) + at(6) + at(7) != 0) return false;
+  return kind == 2 ? is_colour(bits) : kind == 3 && (bits == 8 || bits == 16);
+}
 
 }  // namespace
 
@@ -32,7 +69,7 @@ std::span<const FormatTraits> all_formats() { return table; }
 
 std::optional<Format> sniff(std::span<const std::byte> bytes) {
   const std::string_view head(reinterpret_cast<const char*>(bytes.data()),
-                              std::min<size_t>(bytes.size(), 16));
+                              std::min(bytes.size(), sniffed_bytes));
   using namespace std::string_view_literals;
   if (head.starts_with("\x89PNG\r\n\x1a\n"sv)) return Format::png;
   if (head.starts_with("\xff\xd8\xff"sv)) return Format::jpeg;
@@ -55,7 +92,22 @@ std::optional<Format> sniff(std::span<const std::byte> bytes) {
     if (head[1] >= '1' && head[1] <= '6') return Format::pnm;
     if (head[1] == 'f' || head[1] == 'F') return Format::pfm;
   }
+  if (head.starts_with("\xff\x0a"sv) || head.starts_with("\0\0\0\x0cJXL \r\n\x87\n"sv))
+    return Format::jxl;
+  if (head.starts_with("\0\0\0\x0cjP  \r\n\x87\n"sv) || head.starts_with("\xff\x4f\xff\x51"sv)) {
+    return Format::jp2;
+  }
+  if (head.starts_with("GIF87a"sv) || head.starts_with("GIF89a"sv)) return Format::gif;
+  if (head.starts_with("qoif"sv)) return Format::qoi;
+  if (head.starts_with("#?RADIANCE"sv) || head.starts_with("#?RGBE"sv)) return Format::hdr;
+  if (const auto format = sniff_brand(head)) return format;
+  if (is_tga(head)) return Format::tga;
   return {};
+}
+
+std::optional<Format> written_format(std::string_view name) {
+  const auto format = format_of_extension(name);
+  return format && traits(*format).writes ? format : std::nullopt;
 }
 
 std::optional<Format> format_of_extension(std::string_view name) {

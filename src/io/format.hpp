@@ -11,11 +11,29 @@
 
 namespace impipe::io {
 
-enum class Format { png, jpeg, tiff, bmp, webp, exr, pnm, pfm, npy };
+enum class Format {
+  png,
+  jpeg,
+  tiff,
+  bmp,
+  webp,
+  exr,
+  pnm,
+  pfm,
+  npy,
+  jxl,
+  avif,
+  jp2,
+  gif,
+  qoi,
+  tga,
+  hdr,
+  heif
+};
 
 // What reads and writes a format: the program itself, the codec module (libpng, libjpeg, libtiff,
-// libwebp), or the module for EXR.
-enum class Codec { program, module, openexr };
+// libwebp), or the module of one library.
+enum class Codec { program, module, openexr, jxl, avif, openjpeg, gif, heif };
 
 // One row of the table of formats.
 struct FormatTraits {
@@ -26,17 +44,22 @@ struct FormatTraits {
   bool one_bit, eight, sixteen, floats;
   bool any_channels;  // not 1 or 3 alone
   bool alpha;
-  bool metadata;  // can carry EXIF, ICC or XMP
-  bool lossy;     // JPEG; a WebP may be
+  bool metadata;             // can carry EXIF, ICC or XMP
+  bool lossy;                // JPEG, Radiance HDR; a WebP may be
+  bool writes;               // GIF and HEIF are read alone
+  std::string_view library;  // "libpng"; empty for the program itself
 };
 const FormatTraits& traits(Format format);
 std::span<const FormatTraits> all_formats();
 inline std::string_view name_of(Format format) { return traits(format).name; }
 
-// By content, never by name. Enough are the first 16 bytes.
+// By content, never by name. Enough are the first `sniffed_bytes`.
+inline constexpr std::size_t sniffed_bytes = 32;
 std::optional<Format> sniff(std::span<const std::byte> bytes);
 // "png", ".PNG" and "photo.png" alike; nothing for an unknown extension.
 std::optional<Format> format_of_extension(std::string_view name);
+// The same, of formats that are written.
+std::optional<Format> written_format(std::string_view name);
 // The extension that says what was written: "jpg"; "pbm", "pgm" or "ppm" by what an image holds.
 std::string_view extension_for(Format format, PixelClass cls, int channels);
 

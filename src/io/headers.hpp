@@ -38,12 +38,40 @@ struct NpyHeader {
 };
 NpyHeader npy_header(const ByteSource& source);
 
+ImageInfo gif_header(const ByteSource& source);
+ImageInfo qoi_header(const ByteSource& source);
+
+struct TgaHeader {
+  ImageInfo info;
+  int kind = 2;                 // 1 palette, 2 colours, 3 gray
+  bool packed = false;          // in run lengths
+  int bits = 24, map_bits = 0;  // of a pixel; of a colour of the palette
+  int map_first = 0, map_count = 0;
+  bool top_down = false, right_to_left = false;
+  bool premultiplied = false;
+  std::int64_t map = 0, data = 0;  // offsets
+};
+TgaHeader tga_header(const ByteSource& source);
+
+struct HdrHeader {
+  ImageInfo info;
+  bool bottom_up = false, right_to_left = false;
+  std::int64_t data = 0;
+};
+HdrHeader hdr_header(const ByteSource& source);
+
 // "8-bit", "16-bit float": the beginning of ImageInfo::detail.
 std::string depth_text(int bits, bool is_float = false);
 
 HostImage decode_bmp(std::span<const std::byte> bytes);
 HostImage decode_pnm(std::span<const std::byte> bytes);
 HostImage decode_npy(std::span<const std::byte> bytes);
+HostImage decode_qoi(std::span<const std::byte> bytes);
+HostImage decode_tga(std::span<const std::byte> bytes);
+HostImage decode_hdr(std::span<const std::byte> bytes);
+Bytes encode_qoi(const HostImage& image);
+Bytes encode_tga(const HostImage& image);
+Bytes encode_hdr(const HostImage& image);
 Bytes encode_bmp(const HostImage& image);
 Bytes encode_pnm(const HostImage& image);
 Bytes encode_pfm(const HostImage& image);

@@ -73,14 +73,44 @@ const CodecModule& open_module(const std::string& file_name) {
 
 }  // namespace
 
+bool module_reads_header(Format format) {
+  const Codec codec = traits(format).codec;
+  return codec == Codec::jxl || codec == Codec::avif || codec == Codec::openjpeg ||
+         codec == Codec::heif;
+}
+
 const CodecModule& codec_module(Format format) {
   // A throw leaves the static to be tried again.
-  if (traits(format).codec == Codec::openexr) {
-    static const CodecModule& exr = open_module("impipe_codec_exr.so");
-    return exr;
+  switch (traits(format).codec) {
+    case Codec::openexr: {
+      static const CodecModule& exr = open_module("impipe_codec_exr.so");
+      return exr;
+    }
+    case Codec::jxl: {
+      static const CodecModule& jxl = open_module("impipe_codec_jxl.so");
+      return jxl;
+    }
+    case Codec::avif: {
+      static const CodecModule& avif = open_module("impipe_codec_avif.so");
+      return avif;
+    }
+    case Codec::openjpeg: {
+      static const CodecModule& jp2 = open_module("impipe_codec_jp2.so");
+      return jp2;
+    }
+    case Codec::gif: {
+      static const CodecModule& gif = open_module("impipe_codec_gif.so");
+      return gif;
+    }
+    case Codec::heif: {
+      static const CodecModule& heif = open_module("impipe_codec_heif.so");
+      return heif;
+    }
+    default: {
+      static const CodecModule& module = open_module("impipe_codec.so");
+      return module;
+    }
   }
-  static const CodecModule& module = open_module("impipe_codec.so");
-  return module;
 }
 
 }  // namespace impipe::io

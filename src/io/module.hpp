@@ -9,4 +9,7 @@ namespace impipe::io {
 // is none, or one of another version.
 const CodecModule& codec_module(Format format);
 
+// Whether the module reads the header too, and reads and writes the metadata.
+bool module_reads_header(Format format);
+
 }  // namespace impipe::io

@@ -184,9 +184,10 @@ void name_in_folder(std::span<const Input> inputs, std::span<const std::string> 
 // a file's name, anything else may be a folder's, such as "results.v2".
 void check_extension(const std::string& output, const fs::path& last, bool is_template) {
   const std::string extension = last.extension().string();
-  if (extension.size() < 2 || format_of_extension(extension)) return;
+  if (extension.size() < 2 || written_format(extension)) return;
   const bool has_field = extension.find_first_of("{}") != extension.npos;
-  if (has_field || (!is_template && unread_extension(extension).empty())) return;
+  const bool is_read = format_of_extension(extension).has_value();
+  if (has_field || (!is_template && !is_read && unread_extension(extension).empty())) return;
   throw Error("-o '" + output + "': nothing here writes " + extension + "; there are " +
               written_extensions() + ", and --format EXT for files of any name");
 }
@@ -310,7 +311,7 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
     return {.kind = Kind::name_template,
             .folder = {},
             .name = NameTemplate::parse(escaped(output)),
-            .format = format ? format : format_of_extension(output)};
+            .format = format ? format : written_format(output)};
   }
   const fs::path last = fs::path(output).filename();
   // Tables of measurements are no pictures.
@@ -319,7 +320,7 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
   if (!table && !format && !fs::is_directory(output, ignored)) {
     check_extension(output, last, brace);
   }
-  const bool known = table || (last.has_extension() && format_of_extension(last.native()));
+  const bool known = table || (last.has_extension() && written_format(last.native()));
   if (!brace && (!known || fs::is_directory(output, ignored))) {
     return {.kind = Kind::folder, .folder = output, .name = {}, .format = format};
   }
@@ -327,14 +328,14 @@ OutputTarget parse_target(const std::string& output, bool in_place, std::optiona
                       .folder = {},
                       .name = NameTemplate::parse(output),
                       .format = format};
-  if (!target.format && known) target.format = format_of_extension(last.native());
+  if (!target.format && known) target.format = written_format(last.native());
   return target;
 }
 
 std::string output_extension(const fs::path& input, OutputType type, int channels) {
   const std::string own = input.extension().string();
   const std::string_view usual = extension_for(type.format, type.cls, channels);
-  if (own.size() > 1 && format_of_extension(own) == type.format &&
+  if (own.size() > 1 && written_format(own) == type.format &&
       (type.format != Format::pnm || own == ".pnm")) {
     return own.substr(1);
   }

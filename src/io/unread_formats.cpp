@@ -10,12 +10,11 @@ namespace impipe::io {
 namespace {
 
 constexpr std::string_view unread[] = {
-    "avif", "heic", "heif", "hif", "jxl", "gif", "jp2",  "j2k", "jpx", "jpf", "j2c",  "jpc",
-    "hdr",  "rgbe", "pic",  "dpx", "cin", "tga", "qoi",  "psd", "psb", "xcf", "ico",  "cur",
-    "svg",  "pcx",  "sgi",  "rgb", "ras", "sun", "xpm",  "xbm", "pam", "dds", "ktx",  "ktx2",
-    "fits", "fit",  "fts",  "dcm", "dng", "cr2", "cr3",  "crw", "nef", "nrw", "arw",  "sr2",
-    "orf",  "rw2",  "raf",  "pef", "srw", "x3f", "3fr",  "iiq", "mng", "jng", "apng", "jxr",
-    "wdp",  "hdp",  "eps",  "ai",  "emf", "wmf", "flif", "bpg", "jls", "nii", "mrc",  "y4m"};
+    "dpx", "cin", "psd", "psb", "xcf", "ico",  "cur", "svg",  "pcx",  "sgi", "rgb",
+    "ras", "sun", "xpm", "xbm", "pam", "dds",  "ktx", "ktx2", "fits", "fit", "fts",
+    "dcm", "dng", "cr2", "cr3", "crw", "nef",  "nrw", "arw",  "sr2",  "orf", "rw2",
+    "raf", "pef", "srw", "x3f", "3fr", "iiq",  "mng", "jng",  "apng", "jxr", "wdp",
+    "hdp", "eps", "ai",  "emf", "wmf", "flif", "bpg", "jls",  "nii",  "mrc", "y4m"};
 
 }  // namespace
 
@@ -32,6 +31,7 @@ std::string unread_extension(std::string_view name) {
 std::string written_extensions() {
   std::string out;
   for (const FormatTraits& format : all_formats()) {
+    if (!format.writes) continue;
     if (!out.empty()) out += ", ";
     out += format.extensions.substr(0, format.extensions.find(' '));
   }

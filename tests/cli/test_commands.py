@@ -241,6 +241,14 @@ class Commands(ProgramTest):
             self.assertIn("recursive", said, shell)
         self.impipe("completions", "tcsh", code=2)
 
+    def test_bash_completes_formats(self):
+        self.write("complete.bash", self.impipe("completions", "bash").out)
+        run = subprocess.run(
+            ["bash", "-c", "source complete.bash; COMP_WORDS=(impipe imcomplement --format j); "
+             "COMP_CWORD=3; _impipe; echo \"${COMPREPLY[@]}\""], cwd=self.path(""),
+            capture_output=True, text=True, check=True)
+        self.assertEqual(run.stdout, "jpg jxl jp2\n")
+
     def test_a_pipeline_file_with_comments(self):
         self.picture("in/a.png")
         self.write("p.impipe", "# darker\nimadjust 0.1 0.9\n| imcomplement  # and negative\n")

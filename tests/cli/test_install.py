@@ -19,7 +19,10 @@ class Install(ProgramTest):
     def test_the_tree(self):
         self.assertEqual(self.tree("moved"), sorted([
             "bin/impipe", "lib/impipe/impipe_codec.so",
-            "lib/impipe/impipe_codec_exr.so", "share/man/man1/impipe.1",
+            "lib/impipe/impipe_codec_avif.so", "lib/impipe/impipe_codec_exr.so",
+            "lib/impipe/impipe_codec_gif.so", "lib/impipe/impipe_codec_heif.so",
+            "lib/impipe/impipe_codec_jp2.so",
+            "lib/impipe/impipe_codec_jxl.so", "share/man/man1/impipe.1",
             "share/bash-completion/completions/impipe", "share/zsh/site-functions/_impipe",
             "share/fish/vendor_completions.d/impipe.fish", "share/doc/impipe/LICENSE"]))
 

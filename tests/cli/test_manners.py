@@ -18,8 +18,8 @@ class Outputs(ProgramTest):
                 run = self.impipe("imcomplement", "a.png", "-o", name, code=2)
                 self.assertEqual(
                     run.err, f"impipe: -o '{name}': nothing here writes {extension}; there are png, "
-                    "jpg, tif, bmp, webp, exr, pgm, pfm, npy, and --format EXT for files of any "
-                    "name\n")
+                    "jpg, tif, bmp, webp, exr, pgm, pfm, npy, jxl, avif, jp2, qoi, tga, hdr, and "
+                    "--format EXT for files of any name\n")
                 self.assertEqual(self.tree(), ["a.png"])
         os.mkdir(self.path("there.heic"))
         for name, more, written in (("results.v2", [], "results.v2/a.png"),
@@ -75,14 +75,14 @@ class Lines(ProgramTest):
 
     def test_pictures_left_unread_are_counted_by_kind(self):
         self.picture("in/a.png")
-        for name in ("b.heic", "c.HEIC", "d.gif", "e.txt"):
+        for name in ("b.dng", "c.DNG", "d.psd", "e.txt"):
             self.write("in/" + name, b"whatever it is")
         run = self.impipe("mean2", "in")
-        self.assertEqual(run.err, "impipe: 3 pictures were left unread: 1 .gif, 2 .heic\n")
-        self.write("one/d.gif", b"GIF89a")
+        self.assertEqual(run.err, "impipe: 3 pictures were left unread: 2 .dng, 1 .psd\n")
+        self.write("one/d.psd", b"8BPS")
         self.picture("one/a.png")
         self.assertEqual(self.impipe("mean2", "one").err,
-                         "impipe: 1 picture was left unread: 1 .gif\n")
+                         "impipe: 1 picture was left unread: 1 .psd\n")
 
     def test_help_and_manual_know_templates_and_frames(self):
         for text in (self.impipe("run", "--help").out, self.impipe("man").out):

@@ -85,7 +85,8 @@ TEST(Encode, LosslessFormatsGiveTheSamePixelsBack) {
         for (const bool alpha : {false, true}) {
           // Widths around whole bytes of 1-bit pixels, and single rows and columns.
           for (const Size size : {Size{1, 1}, Size{1, 9}, Size{8, 1}, Size{31, 17}}) {
-            if (format.lossy || nearest_class(format.format, cls) != cls) continue;
+            if (!format.writes || format.lossy) continue;
+            if (nearest_class(format.format, cls) != cls) continue;
             if (alpha && !format.alpha) continue;
             const ImageType type{
                 .cls = cls, .channels = channels, .alpha = alpha, .white = class_max(cls)};
@@ -101,7 +102,8 @@ TEST(Encode, LosslessFormatsGiveTheSamePixelsBack) {
             HostImage expected =
                 back.image.type.cls == cls ? image : convert(image, PixelClass::uint8);
             if (back.image.type.channels != channels) {
-              EXPECT_TRUE(format.format == Format::webp || alpha) << to_string(back.image.type);
+              EXPECT_TRUE(format.format == Format::webp || format.format == Format::qoi || alpha)
+                  << to_string(back.image.type);
               ASSERT_EQ(back.image.planes.size(), 3u);
               for (const Plane& plane : back.image.planes) {
                 ASSERT_TRUE(equal(plane, expected.planes.front()));

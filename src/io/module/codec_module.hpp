@@ -28,6 +28,10 @@ class CodecModule {
   // The image is of a class that the format holds, its white that of the class (or none).
   virtual Bytes encode(const HostImage& image, Format format,
                        const EncodeOptions& options) const = 0;
+  // What probe says of a format whose headers its library reads, and what there is of EXIF, ICC
+  // and XMP of a page, each as it is in the file.
+  virtual ImageInfo probe(std::span<const std::byte>, int) const { return {}; }
+  virtual Metadata read_metadata(std::span<const std::byte>, int) const { return {}; }
   // What zlib data of a text chunk hold; nothing when they are damaged or more than `most` bytes.
   virtual std::string inflate(std::string_view, std::int64_t) const { return {}; }
   // Zlib data of this, for chunks of text.
@@ -39,6 +43,6 @@ using OpenCodec = const CodecModule* (*)(const char* version);
 inline constexpr const char* open_codec_symbol = "impipe_open_codec";
 
 // What must agree between the program and the module; IMPIPE_VERSION comes from the build.
-inline constexpr const char* codec_version = IMPIPE_VERSION " codec 4";
+inline constexpr const char* codec_version = IMPIPE_VERSION " codec 5";
 
 }  // namespace impipe::io

@@ -106,7 +106,7 @@ Bytes encode_webp(const HostImage& image, const EncodeOptions& options) {
   WebPConfig config;
   WebPConfigInit(&config);
   config.quality = static_cast<float>(options.quality);
-  if (!options.lossy_webp) {
+  if (!options.lossy) {
     WebPConfigLosslessPreset(&config, 1);  // 0 is fastest, 9 smallest
     config.exact = 1;                      // colours under full transparency stay
   }
@@ -114,7 +114,7 @@ Bytes encode_webp(const HostImage& image, const EncodeOptions& options) {
     Picture() { WebPPictureInit(this); }
     ~Picture() { WebPPictureFree(this); }
   } picture;
-  picture.use_argb = options.lossy_webp ? 0 : 1;
+  picture.use_argb = options.lossy ? 0 : 1;
   picture.width = static_cast<int>(size.width);
   picture.height = static_cast<int>(size.height);
   Bytes out;

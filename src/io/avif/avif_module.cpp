@@ -1,0 +1,213 @@
+// The codec module for AVIF, through libavif: lossless unless asked otherwise.
+#include <avif/avif.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "io/byte_source.hpp"
+#include "io/module/codec_module.hpp"
+#include "io/pixel_rows.hpp"
+
+namespace impipe::io {
+namespace {
+
+using InputBytes = std::span<const std::byte>;
+
+struct Destroy {
+  void operator()(avifDecoder* decoder) const { avifDecoderDestroy(decoder); }
+  void operator()(avifEncoder* encoder) const { avifEncoderDestroy(encoder); }
+  void operator()(avifImage* image) const { avifImageDestroy(image); }
+};
+
+void check(avifResult result, size_t file_bytes) {
+  if (result == AVIF_RESULT_OK) return;
+  if (result == AVIF_RESULT_OUT_OF_MEMORY) throw std::bad_alloc();
+  if (result == AVIF_RESULT_TRUNCATED_DATA) {
+    fail("truncated AVIF: it ends at byte " + std::to_string(file_bytes));
+  }
+  fail(std::string("damaged AVIF: ") + avifResultToString(result));
+}
+
+// A decoder that has read all but the pixels.
+class Decoder {
+ public:
+  explicit Decoder(InputBytes bytes) : decoder_(avifDecoderCreate()), size_(bytes.size()) {
+    if (decoder_ == nullptr) throw std::bad_alloc();
+    decoder_->maxThreads = 1;
+    check(avifDecoderSetIOMemory(get(), reinterpret_cast<const std::uint8_t*>(bytes.data()), size_),
+          size_);
+    check(avifDecoderParse(get()), size_);
+  }
+  avifDecoder* get() const { return decoder_.get(); }
+  const avifImage& image() const { return *decoder_->image; }
+  void read_frame(int frame) const {
+    check(avifDecoderNthImage(get(), static_cast<std::uint32_t>(frame)), size_);
+  }
+
+ private:
+  std::unique_ptr<avifDecoder, Destroy> decoder_;
+  size_t size_;
+};
+
+// EXIF's number for AVIF's turn (by 90 degrees against the clock) and the mirroring after it.
+int orientation_of(const avifImage& image) {
+  static constexpr int turned[] = {1, 8, 3, 6};
+  static constexpr int upside_down[] = {4, 5, 2, 7}, left_right[] = {2, 7, 4, 5};
+  const bool turns = (image.transformFlags & AVIF_TRANSFORM_IROT) != 0;
+  const int angle = turns ? image.irot.angle & 3 : 0;
+  if ((image.transformFlags & AVIF_TRANSFORM_IMIR) == 0) return turned[angle];
+  return image.imir.mode != 0 ? left_right[angle] : upside_down[angle];
+}
+
+Bytes bytes_of_data(const avifRWData& data) {
+  const auto* begin = reinterpret_cast<const std::byte*>(data.data);
+  return data.size == 0 ? Bytes() : Bytes(begin, begin + data.size);
+}
+
+class Libavif final : public CodecModule {
+ public:
+  ImageInfo probe(InputBytes bytes, int page) const override {
+    const Decoder decoder(bytes);
+    const avifImage& image = decoder.image();
+    if ((image.transformFlags & AVIF_TRANSFORM_CLAP) != 0) {
+      fail("AVIF with a clean aperture is not supported");
+    }
+    ImageInfo info{.format = Format::avif};
+    info.stored = {image.width, image.height};
+    const PixelClass cls = image.depth > 8 ? PixelClass::uint16 : PixelClass::uint8;
+    info.type = {.cls = cls,
+                 .channels = image.yuvFormat == AVIF_PIXEL_FORMAT_YUV400 ? 1 : 3,
+                 .alpha = decoder.get()->alphaPresent != 0,
+                 .white = class_max(cls)};
+    info.orientation = orientation_of(image);
+    info.lossy = image.matrixCoefficients != AVIF_MATRIX_COEFFICIENTS_IDENTITY;
+    info.pages = std::max(decoder.get()->imageCount, 1);
+    info.page = page;
+    info.detail = std::to_string(image.depth) + "-bit " + avifPixelFormatToString(image.yuvFormat) +
+                  (info.pages > 1 ? ", animated" : "");
+    return info;
+  }
+
+  HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
+    const Decoder decoder(bytes);
+    decoder.read_frame(info.page);
+    const avifImage& image = decoder.image();
+    if (image.width != info.stored.width || image.height != info.stored.height) {
+      fail("damaged AVIF: contradictory headers");
+    }
+    avifRGBImage rgb;
+    avifRGBImageSetDefaults(&rgb, &image);
+    rgb.depth = info.type.cls == PixelClass::uint16 ? 16 : 8;
+    rgb.format = info.type.alpha ? AVIF_RGB_FORMAT_RGBA : AVIF_RGB_FORMAT_RGB;
+    rgb.rowBytes = rgb.width * avifRGBImagePixelSize(&rgb);
+    std::vector<std::uint8_t> pixels(size_t{rgb.rowBytes} * rgb.height);
+    rgb.pixels = pixels.data();
+    check(avifImageYUVToRGB(&image, &rgb), bytes.size());
+    HostImage out = make_image(info.type, info.stored);
+    // A gray picture has its value three times.
+    HostImage three = out;
+    if (info.type.channels == 1) three.planes.assign(3, out.planes.front());
+    three.type.channels = 3;
+    RowSplitter splitter(three);
+    for (std::int64_t y = 0; y < info.stored.height; ++y) {
+      splitter.put(pixels.data() + rgb.rowBytes * static_cast<size_t>(y), y);
+    }
+    return out;
+  }
+
+  Metadata read_metadata(InputBytes bytes, int) const override {
+    const Decoder decoder(bytes);
+    const avifImage& image = decoder.image();
+    Metadata out{.exif = bytes_of_data(image.exif), .icc = bytes_of_data(image.icc)};
+    if (image.xmp.size > 0) {
+      out.xmp.assign(reinterpret_cast<const char*>(image.xmp.data), image.xmp.size);
+    }
+    return out;
+  }
+
+  Bytes encode(const HostImage& image, Format, const EncodeOptions& options) const override;
+};
+
+// The planes themselves: green, blue and red are what "identity" calls Y, U and V.
+void fill_planes(const HostImage& image, avifImage& to) {
+  static constexpr size_t source[] = {1, 2, 0};
+  const auto width = static_cast<size_t>(image.size().width);
+  const auto copy = [&](const Plane& plane, std::uint8_t* out, std::uint32_t stride) {
+    for (std::int64_t y = 0; y < image.size().height; ++y) {
+      std::memcpy(out + static_cast<size_t>(y) * stride, plane.row(y), width);
+    }
+  };
+  for (size_t c = 0; c < image.planes.size(); ++c) {
+    copy(image.planes[image.planes.size() == 1 ? 0 : source[c]], to.yuvPlanes[c],
+         to.yuvRowBytes[c]);
+  }
+  if (image.type.alpha) copy(image.alpha, to.alphaPlane, to.alphaRowBytes);
+}
+
+void fill_converted(const HostImage& image, avifImage& to) {
+  Bytes pixels;
+  append_rows(pixels, image, 0, image.size().height, 1);
+  avifRGBImage rgb;
+  avifRGBImageSetDefaults(&rgb, &to);
+  rgb.format = image.type.alpha ? AVIF_RGB_FORMAT_RGBA : AVIF_RGB_FORMAT_RGB;
+  rgb.pixels = reinterpret_cast<std::uint8_t*>(pixels.data());
+  rgb.rowBytes = rgb.width * avifRGBImagePixelSize(&rgb);
+  check(avifImageRGBToYUV(&to, &rgb), 0);
+}
+
+void add_metadata(avifImage& image, const Metadata& m) {
+  const auto* icc = reinterpret_cast<const std::uint8_t*>(m.icc.data());
+  if (!m.icc.empty()) avifImageSetProfileICC(&image, icc, m.icc.size());
+  const auto* exif = reinterpret_cast<const std::uint8_t*>(m.exif.data());
+  if (!m.exif.empty()) avifImageSetMetadataExif(&image, exif, m.exif.size());
+  const auto* xmp = reinterpret_cast<const std::uint8_t*>(m.xmp.data());
+  if (!m.xmp.empty()) avifImageSetMetadataXMP(&image, xmp, m.xmp.size());
+}
+
+Bytes Libavif::encode(const HostImage& image, Format, const EncodeOptions& options) const {
+  const bool gray = image.type.channels == 1;
+  const std::unique_ptr<avifImage, Destroy> picture(
+      avifImageCreate(static_cast<std::uint32_t>(image.size().width),
+                      static_cast<std::uint32_t>(image.size().height), 8,
+                      gray ? AVIF_PIXEL_FORMAT_YUV400 : AVIF_PIXEL_FORMAT_YUV444));
+  const std::unique_ptr<avifEncoder, Destroy> encoder(avifEncoderCreate());
+  if (picture == nullptr || encoder == nullptr) throw std::bad_alloc();
+  const bool planes = gray || !options.lossy;
+  picture->yuvRange = AVIF_RANGE_FULL;
+  picture->colorPrimaries = AVIF_COLOR_PRIMARIES_BT709;
+  picture->transferCharacteristics = AVIF_TRANSFER_CHARACTERISTICS_SRGB;
+  picture->matrixCoefficients =
+      planes && !gray ? AVIF_MATRIX_COEFFICIENTS_IDENTITY : AVIF_MATRIX_COEFFICIENTS_BT601;
+  avifImageAllocatePlanes(picture.get(),
+                          AVIF_PLANES_YUV | (image.type.alpha ? AVIF_PLANES_A : AVIF_PLANES_YUV));
+  planes ? fill_planes(image, *picture) : fill_converted(image, *picture);
+  add_metadata(*picture, options.metadata);
+  constexpr int speed = 6;  // 0 is smallest, 10 fastest
+  encoder->speed = speed;
+  encoder->maxThreads = 1;
+  // avifenc's relation of quality and quantizer; alpha stays without loss.
+  const int quantizer = options.lossy
+                            ? ((100 - options.quality) * AVIF_QUANTIZER_WORST_QUALITY + 50) / 100
+                            : AVIF_QUANTIZER_LOSSLESS;
+  encoder->minQuantizer = encoder->maxQuantizer = quantizer;
+  encoder->minQuantizerAlpha = encoder->maxQuantizerAlpha = AVIF_QUANTIZER_LOSSLESS;
+  avifRWData data = AVIF_DATA_EMPTY;
+  const avifResult result = avifEncoderWrite(encoder.get(), picture.get(), &data);
+  Bytes out = result == AVIF_RESULT_OK ? bytes_of_data(data) : Bytes();
+  avifRWDataFree(&data);
+  if (result == AVIF_RESULT_OUT_OF_MEMORY) throw std::bad_alloc();
+  if (result != AVIF_RESULT_OK) {
+    fail(std::string("AVIF encoder: ") + avifResultToString(result));
+  }
+  return out;
+}
+
+}  // namespace
+}  // namespace impipe::io
+
+extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
+    const char* version) {
+  static const impipe::io::Libavif library;
+  return std::strcmp(version, impipe::io::codec_version) == 0 ? &library : nullptr;
+}

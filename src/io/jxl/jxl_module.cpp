@@ -1,0 +1,328 @@
+// The codec module for JPEG XL, through libjxl: lossless unless asked otherwise.
+#include <jxl/decode.h>
+#include <jxl/encode.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "io/byte_source.hpp"
+#include "io/module/codec_module.hpp"
+#include "io/pixel_rows.hpp"
+
+namespace impipe::io {
+namespace {
+
+using InputBytes = std::span<const std::byte>;
+
+// A decoder that has been given the whole of a file.
+class Decoder {
+ public:
+  Decoder(InputBytes bytes, int events) : decoder_(JxlDecoderCreate(nullptr)), size_(bytes.size()) {
+    if (decoder_ == nullptr) throw std::bad_alloc();
+    JxlDecoderSubscribeEvents(get(), events);
+    JxlDecoderSetUnpremultiplyAlpha(get(), JXL_TRUE);
+    JxlDecoderSetDecompressBoxes(get(), JXL_TRUE);
+    JxlDecoderSetInput(get(), reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+    JxlDecoderCloseInput(get());
+  }
+  JxlDecoder* get() const { return decoder_.get(); }
+  // The next event; an Error where the file ends or makes no sense.
+  JxlDecoderStatus next() {
+    const JxlDecoderStatus status = JxlDecoderProcessInput(get());
+    if (status == JXL_DEC_NEED_MORE_INPUT) {
+      fail("truncated JPEG XL: it ends at byte " + std::to_string(size_));
+    }
+    if (status == JXL_DEC_ERROR) fail("damaged JPEG XL: it cannot be decoded");
+    return status;
+  }
+  JxlBasicInfo basic_info() const {
+    JxlBasicInfo info;
+    if (JxlDecoderGetBasicInfo(get(), &info) != JXL_DEC_SUCCESS) {
+      fail("damaged JPEG XL: its header cannot be read");
+    }
+    return info;
+  }
+
+ private:
+  struct Destroy {
+    void operator()(JxlDecoder* decoder) const { JxlDecoderDestroy(decoder); }
+  };
+  std::unique_ptr<JxlDecoder, Destroy> decoder_;
+  size_t size_;
+};
+
+JxlPixelFormat pixel_format(const ImageType& type) {
+  const JxlDataType kind = type.cls == PixelClass::single   ? JXL_TYPE_FLOAT
+                           : type.cls == PixelClass::uint16 ? JXL_TYPE_UINT16
+                                                            : JXL_TYPE_UINT8;
+  return {static_cast<std::uint32_t>(stored_channels(type)), kind, JXL_NATIVE_ENDIAN, 0};
+}
+
+ImageInfo info_of(const JxlBasicInfo& basic) {
+  ImageInfo info{.format = Format::jxl};
+  info.stored = {basic.xsize, basic.ysize};
+  const bool floats = basic.exponent_bits_per_sample > 0;
+  const PixelClass cls = floats                       ? PixelClass::single
+                         : basic.bits_per_sample <= 8 ? PixelClass::uint8
+                                                      : PixelClass::uint16;
+  if (!floats && basic.bits_per_sample > 16) {
+    fail("JPEG XL of " + std::to_string(basic.bits_per_sample) + " bits is not supported");
+  }
+  info.type = {.cls = cls,
+               .channels = static_cast<int>(basic.num_color_channels),
+               .alpha = basic.alpha_bits > 0,
+               .white = class_max(cls)};
+  info.lossy = basic.uses_original_profile == JXL_FALSE;
+  info.detail = std::to_string(basic.bits_per_sample) + "-bit" + (floats ? " float" : "") +
+                (info.lossy ? ", lossy" : "") + (basic.have_animation != 0 ? ", animated" : "");
+  return info;
+}
+
+// Whether the colours are what everybody takes colours without a profile for.
+bool is_srgb(const JxlColorEncoding& c) {
+  const bool primaries =
+      c.color_space == JXL_COLOR_SPACE_GRAY ||
+      (c.color_space == JXL_COLOR_SPACE_RGB && c.primaries == JXL_PRIMARIES_SRGB);
+  return primaries && c.white_point == JXL_WHITE_POINT_D65 &&
+         c.transfer_function == JXL_TRANSFER_FUNCTION_SRGB;
+}
+
+Bytes profile_of(const Decoder& decoder, const ImageType& type) {
+  const JxlPixelFormat format = pixel_format(type);
+  JxlColorEncoding encoding;
+  const JxlColorProfileTarget target = JXL_COLOR_PROFILE_TARGET_DATA;
+  if (JxlDecoderGetColorAsEncodedProfile(decoder.get(), &format, target, &encoding) ==
+          JXL_DEC_SUCCESS &&
+      is_srgb(encoding)) {
+    return {};
+  }
+  size_t size = 0;
+  if (JxlDecoderGetICCProfileSize(decoder.get(), &format, target, &size) != JXL_DEC_SUCCESS) {
+    return {};
+  }
+  Bytes profile(size);
+  auto* to = reinterpret_cast<std::uint8_t*>(profile.data());
+  const bool read =
+      JxlDecoderGetColorAsICCProfile(decoder.get(), &format, target, to, size) == JXL_DEC_SUCCESS;
+  return read ? profile : Bytes();
+}
+
+// Keeps a box of metadata, without the offset in front of EXIF.
+void keep_box(Metadata& m, const std::string& kind, Bytes content) {
+  if (kind == "Exif" && content.size() > 4) {
+    m.exif.assign(content.begin() + 4, content.end());
+  } else if (kind == "xml ") {
+    m.xmp.assign(reinterpret_cast<const char*>(content.data()), content.size());
+  }
+}
+
+// The content of a box, whose beginning the decoder has come to; `status` becomes the next event.
+Bytes read_box(Decoder& decoder, JxlDecoderStatus& status) {
+  constexpr size_t most = 64 << 20;  // bytes
+  Bytes content(1 << 16);
+  size_t done = 0;
+  const auto give = [&] {
+    JxlDecoderSetBoxBuffer(decoder.get(), reinterpret_cast<std::uint8_t*>(content.data()) + done,
+                           content.size() - done);
+  };
+  give();
+  status = decoder.next();
+  while (status == JXL_DEC_BOX_NEED_MORE_OUTPUT) {
+    done = content.size() - JxlDecoderReleaseBoxBuffer(decoder.get());
+    if (content.size() >= most) fail("damaged JPEG XL: a box of metadata is too large");
+    content.resize(2 * content.size());
+    give();
+    status = decoder.next();
+  }
+  content.resize(content.size() - JxlDecoderReleaseBoxBuffer(decoder.get()));
+  return content;
+}
+
+class Libjxl final : public CodecModule {
+ public:
+  ImageInfo probe(InputBytes bytes, int page) const override {
+    Decoder decoder(bytes, JXL_DEC_BASIC_INFO | JXL_DEC_FRAME);
+    if (decoder.next() != JXL_DEC_BASIC_INFO) fail("damaged JPEG XL: it has no header");
+    const JxlBasicInfo basic = decoder.basic_info();
+    ImageInfo info = info_of(basic);
+    if (basic.have_animation != 0) {
+      info.pages = 0;
+      while (decoder.next() == JXL_DEC_FRAME) ++info.pages;
+    }
+    info.page = page;
+    for (std::uint32_t i = 0; i < basic.num_extra_channels; ++i) {
+      JxlExtraChannelInfo extra;
+      if (JxlDecoderGetExtraChannelInfo(decoder.get(), i, &extra) == JXL_DEC_SUCCESS &&
+          extra.type == JXL_CHANNEL_BLACK) {
+        fail("JPEG XL of CMYK is not supported");
+      }
+    }
+    return info;
+  }
+
+  HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
+    Decoder decoder(bytes, JXL_DEC_FULL_IMAGE);
+    JxlDecoderSkipFrames(decoder.get(), static_cast<size_t>(info.page));
+    const JxlPixelFormat format = pixel_format(info.type);
+    const auto row_bytes = static_cast<size_t>(stored_bytes(info.type, info.stored.width));
+    std::vector<std::byte> pixels;
+    for (JxlDecoderStatus status = decoder.next(); status != JXL_DEC_FULL_IMAGE;
+         status = decoder.next()) {
+      if (status != JXL_DEC_NEED_IMAGE_OUT_BUFFER) fail("damaged JPEG XL: a frame is missing");
+      size_t size = 0;
+      JxlDecoderImageOutBufferSize(decoder.get(), &format, &size);
+      if (size != row_bytes * static_cast<size_t>(info.stored.height)) {
+        fail("damaged JPEG XL: contradictory headers");
+      }
+      pixels.resize(size);
+      JxlDecoderSetImageOutBuffer(decoder.get(), &format, pixels.data(), size);
+    }
+    HostImage image = make_image(info.type, info.stored);
+    RowSplitter splitter(image);
+    for (std::int64_t y = 0; y < info.stored.height; ++y) {
+      splitter.put(pixels.data() + row_bytes * static_cast<size_t>(y), y);
+    }
+    return image;
+  }
+
+  Metadata read_metadata(InputBytes bytes, int) const override {
+    Metadata out;
+    Decoder decoder(bytes, JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_BOX);
+    ImageType type;
+    for (JxlDecoderStatus status = decoder.next(); status != JXL_DEC_SUCCESS;) {
+      if (status == JXL_DEC_BASIC_INFO) type = info_of(decoder.basic_info()).type;
+      if (status == JXL_DEC_COLOR_ENCODING) out.icc = profile_of(decoder, type);
+      JxlBoxType kind = {};
+      if (status == JXL_DEC_BOX &&
+          JxlDecoderGetBoxType(decoder.get(), kind, JXL_TRUE) == JXL_DEC_SUCCESS) {
+        const std::string name(kind, sizeof kind);
+        if (name == "Exif" || name == "xml ") {
+          keep_box(out, name, read_box(decoder, status));
+          continue;
+        }
+      }
+      status = decoder.next();
+    }
+    return out;
+  }
+
+  Bytes encode(const HostImage& image, Format, const EncodeOptions& options) const override;
+};
+
+void check(JxlEncoderStatus status, const char* what) {
+  if (status != JXL_ENC_SUCCESS) fail(std::string("JPEG XL encoder: ") + what + " failed");
+}
+
+JxlBasicInfo basic_info_of(const HostImage& image, bool lossy) {
+  JxlBasicInfo basic;
+  JxlEncoderInitBasicInfo(&basic);
+  const bool floats = image.type.cls == PixelClass::single;
+  basic.xsize = static_cast<std::uint32_t>(image.size().width);
+  basic.ysize = static_cast<std::uint32_t>(image.size().height);
+  basic.bits_per_sample = static_cast<std::uint32_t>(8 * bytes_of(image.type.cls));
+  basic.exponent_bits_per_sample = floats ? 8 : 0;
+  basic.num_color_channels = static_cast<std::uint32_t>(image.type.channels);
+  if (image.type.alpha) {
+    basic.num_extra_channels = 1;
+    basic.alpha_bits = basic.bits_per_sample;
+    basic.alpha_exponent_bits = basic.exponent_bits_per_sample;
+  }
+  basic.uses_original_profile = lossy ? JXL_FALSE : JXL_TRUE;
+  return basic;
+}
+
+void set_colours(JxlEncoder* encoder, const HostImage& image, const Bytes& icc) {
+  if (!icc.empty()) {
+    check(JxlEncoderSetICCProfile(encoder, reinterpret_cast<const std::uint8_t*>(icc.data()),
+                                  icc.size()),
+          "the ICC profile");
+    return;
+  }
+  JxlColorEncoding colours;
+  JxlColorEncodingSetToSRGB(&colours, image.type.channels == 1 ? JXL_TRUE : JXL_FALSE);
+  check(JxlEncoderSetColorEncoding(encoder, &colours), "the colour encoding");
+}
+
+void add_boxes(JxlEncoder* encoder, const Metadata& metadata) {
+  const auto add = [&](const char* kind, const std::string& content) {
+    check(JxlEncoderAddBox(encoder, kind, reinterpret_cast<const std::uint8_t*>(content.data()),
+                           content.size(), JXL_FALSE),
+          "a box of metadata");
+  };
+  if (!metadata.exif.empty()) {
+    const auto* begin = reinterpret_cast<const char*>(metadata.exif.data());
+    add("Exif", std::string(4, '\0') + std::string(begin, metadata.exif.size()));
+  }
+  if (!metadata.xmp.empty()) add("xml ", metadata.xmp);
+}
+
+Bytes finish(JxlEncoder* encoder) {
+  JxlEncoderCloseInput(encoder);
+  Bytes out(1 << 16);
+  size_t done = 0;
+  for (;;) {
+    auto* next = reinterpret_cast<std::uint8_t*>(out.data()) + done;
+    size_t left = out.size() - done;
+    const JxlEncoderStatus status = JxlEncoderProcessOutput(encoder, &next, &left);
+    done = out.size() - left;
+    if (status == JXL_ENC_SUCCESS) break;
+    if (status != JXL_ENC_NEED_MORE_OUTPUT) check(status, "encoding");
+    out.resize(2 * out.size());
+  }
+  out.resize(done);
+  return out;
+}
+
+Bytes Libjxl::encode(const HostImage& image, Format, const EncodeOptions& options) const {
+  const std::unique_ptr<JxlEncoder, void (*)(JxlEncoder*)> owner(JxlEncoderCreate(nullptr),
+                                                                 JxlEncoderDestroy);
+  JxlEncoder* encoder = owner.get();
+  if (encoder == nullptr) throw std::bad_alloc();
+  const Metadata& metadata = options.metadata;
+  if (!metadata.exif.empty() || !metadata.xmp.empty()) {
+    check(JxlEncoderUseContainer(encoder, JXL_TRUE), "the container");
+    check(JxlEncoderUseBoxes(encoder), "boxes");
+  }
+  const JxlBasicInfo basic = basic_info_of(image, options.lossy);
+  check(JxlEncoderSetBasicInfo(encoder, &basic), "the header");
+  if (const int level = JxlEncoderGetRequiredCodestreamLevel(encoder); level > 5) {
+    check(JxlEncoderSetCodestreamLevel(encoder, level), "the level");
+  }
+  if (image.type.alpha) {
+    JxlExtraChannelInfo alpha;
+    JxlEncoderInitExtraChannelInfo(JXL_CHANNEL_ALPHA, &alpha);
+    alpha.bits_per_sample = basic.alpha_bits;
+    alpha.exponent_bits_per_sample = basic.alpha_exponent_bits;
+    check(JxlEncoderSetExtraChannelInfo(encoder, 0, &alpha), "alpha");
+  }
+  set_colours(encoder, image, metadata.icc);
+  add_boxes(encoder, metadata);
+  JxlEncoderFrameSettings* settings = JxlEncoderFrameSettingsCreate(encoder, nullptr);
+  if (options.lossy) {
+    // cjxl's relation of quality and distance.
+    const auto q = static_cast<float>(options.quality);
+    const float distance =
+        q >= 30 ? 0.1f + (100 - q) * 0.09f : 53.0f / 3000.0f * q * q - 23.0f / 20.0f * q + 25.0f;
+    check(JxlEncoderSetFrameDistance(settings, std::min(distance, 25.0f)), "the quality");
+  } else {
+    check(JxlEncoderSetFrameLossless(settings, JXL_TRUE), "lossless");
+    constexpr int effort = 3;  // 1 is fastest, 9 smallest
+    check(JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, effort),
+          "the effort");
+  }
+  Bytes pixels;
+  append_rows(pixels, image, 0, image.size().height, 1);
+  const JxlPixelFormat format = pixel_format(image.type);
+  check(JxlEncoderAddImageFrame(settings, &format, pixels.data(), pixels.size()), "the image");
+  return finish(encoder);
+}
+
+}  // namespace
+}  // namespace impipe::io
+
+extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
+    const char* version) {
+  static const impipe::io::Libjxl library;
+  return std::strcmp(version, impipe::io::codec_version) == 0 ? &library : nullptr;
+}
