@@ -39,7 +39,12 @@ class Execution {
     for (const auto& [name, image] : first.operands) operand_sizes[name] = image.size();
     sizes_ = sizes_of(program_, first.image.size(), operand_sizes);
     if (plan_.input_alpha) {
-      for (Material& material : materials) alphas_.push_back({std::move(material.image.alpha)});
+      for (Material& material : materials) {
+        if (material.image.alpha.cls() != plan_.values[*plan_.input_alpha].type.cls) {
+          throw Error("its alpha has another class than its pixels", ExitCode::file_failed);
+        }
+        alphas_.push_back({std::move(material.image.alpha)});
+      }
     }
     if (options_.timed) {
       queue_.begin_notes();

@@ -139,10 +139,9 @@ OutputType output_type(const ImageInfo* input, const ImageType& result,
   if (wanted) {
     format = *wanted;
   } else if (input != nullptr) {
-    // Loss would spoil a mask: its values would no longer be two.
-    const bool spoils = input->lossy && traits(input->format).lossy;
-    const bool may_lose = input->lossy && !traits(input->format).lossy;
-    format = cls == PixelClass::logical && (spoils || may_lose) ? Format::png : input->format;
+    // Loss would spoil a mask: its values would no longer be two. EXR is then written without.
+    const bool spoils = input->lossy && input->format != Format::exr;
+    format = cls == PixelClass::logical && spoils ? Format::png : input->format;
   }
   // PNM and PFM are one family: a float result of a PFM stays float, an integer one becomes PGM.
   return {format, nearest_class(format, cls)};

@@ -161,7 +161,7 @@ const std::vector<std::string>* uses_of(const Operator& op) {
 
 HostImage with_alpha(HostImage image) {
   image.type.alpha = true;
-  const HostImage alpha = test::test_image(PixelClass::uint8, 1, image.size(), 77);
+  const HostImage alpha = test::test_image(image.type.cls, 1, image.size(), 77);
   image.alpha = alpha.planes.front();
   return image;
 }
