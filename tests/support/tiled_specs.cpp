@@ -13,6 +13,7 @@ IMPIPE_POINT_BODY(chain_scale, (x), (k), { return x * k + real(3); })
 IMPIPE_POINT_BODY(tiled_quotients, (x), (low, high, white),
                   { return over(over(x, white) - low, high - low) * white; })
 IMPIPE_POINT_BODY(chain_blend, (x, y), (k), { return k * x + y; })
+IMPIPE_POINT_BODY(tiled_mix, (r, g, b), (k), { return k * r + real(0.25) * g - b * r / real(3); })
 IMPIPE_STENCIL_BODY(chain_gradient, (1, 1, 1, 2), (scale),
                     { return (at(-1, -1) + at(1, 2) - at(0, 0) - at(1, -1)) * scale; })
 
@@ -110,6 +111,35 @@ void add_ranks(std::vector<SpecCase>& specs) {
   }
 }
 
+// Channels of one filter that a point mixes, which a tile makes one after the other; stored, before
+// another point, and measured.
+void add_mixed(std::vector<SpecCase>& specs) {
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    for (const Border border : {Border::constant, Border::replicate, Border::circular}) {
+      const int side = border == Border::circular ? 33 : 11;
+      SpecCase c = of_one(
+          "mixed separable " + std::string(name_of(border)),
+          Separable{.row = rectangle(side, 1), .column = rectangle(1, side), .border = border},
+          weights(2 * side, border == Border::constant), cls, 3);
+      std::vector<Node>& nodes = c.spec.nodes;
+      nodes.push_back(
+          one(Point{.body = &bodies::tiled_mix, .mixes_channels = true}, 0, {0.375}, cls));
+      if (border == Border::replicate) {
+        nodes.push_back(one(Point{.body = &bodies::chain_scale}, 1, {0.5}, cls));
+      }
+      c.spec.outputs = {static_cast<int>(nodes.size()) - 1};
+      if (border == Border::constant) {
+        Node sum = one(Reduce{.kind = ReduceKind::sum}, 1, {}, PixelClass::single);
+        sum.is_measure = true;
+        sum.values = 1;
+        nodes.push_back(sum);
+        c.spec.outputs = {2};
+      }
+      specs.push_back(std::move(c));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<SpecCase> tiled_specs() {
@@ -178,6 +208,7 @@ std::vector<SpecCase> tiled_specs() {
                            PixelClass::single, 1));
   }
   add_ranks(specs);
+  add_mixed(specs);
   return specs;
 }
 

@@ -55,6 +55,9 @@
 #define $folds made_$own[0] = column_$own[0];
 #define $taps made_$own[0] = column[0].x;
 #define $stored $result[(long)y0 * $stride + x0] = (uchar)made_$own[0];
+#define $row_pass tile[ITEM] = (float)$image[ITEM]; // where other passes follow
+#define $columns float made_$own[$block]; for (int k = 0; k < $block; ++k) made_$own[k] = tile[k];
+#define $last 1
 #define $tables
 #define $unroll
 #define $once
@@ -66,6 +69,8 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
   IN_LOCAL float* const tile = (IN_LOCAL float*)tile4;
   $tables
   const int tile_x = GROUP_X * $tile_width, tile_y = GROUP_Y * $tile_height;
+  // -- part: passes
+  // The row pass, and after it the column pass.
   // -- part: row_pass
   // Inside the image a work-item loads several rows before it makes the first of them.
   if (tile_x >= $first && tile_x + $tile_end <= $width && tile_y >= $up &&
@@ -138,10 +143,13 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
   }
   // -- end
   BARRIER;
+  // -- part: place
+  // The work-item's block.
   const int x0 = tile_x + ITEM % $across * $px, first_row = ITEM / $across * $py;
   const int y0 = tile_y + first_row;
   if (x0 >= $to_width || y0 >= $to_height) return;
   const int whole = x0 + $px <= $to_width;
+  // -- end
   // -- part: columns
   // Extrema of columns of the row pass.
   float made_$own[$block];
@@ -154,6 +162,7 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
           tile[first_row * $tile_width + ITEM % $across * $px + r * $tile_width + k];
   }
   $folds
+  // -- end
   // -- end
   $stored
   // -- end
@@ -189,4 +198,26 @@ KERNEL(256) void other_parts(GLOBAL const $vector* points_$own, GLOBAL float* $r
   $taps
   // -- end
   $result[ITEM] = made_$own[0] + w_$own[0];
+}
+
+KERNEL(256) void passes_in_turn(GLOBAL const $pixel* $image, GLOBAL float* $result) {
+  LOCAL float4 tile4[$vectors];
+  IN_LOCAL float* const tile = (IN_LOCAL float*)tile4;
+  // -- part: in_turn
+  // Both passes of one of the nodes that a point mixes: what columns make of it is kept, and the
+  // tile is free for the next.
+  $row_pass
+  BARRIER;
+  float kept_$own[$block];
+  {
+    const int first_row = ITEM / $across * $py;
+    $columns
+    $unroll
+    for (int k = 0; k < $block; ++k) kept_$own[k] = made_$own[k];
+  }
+#if !$last
+  BARRIER;
+#endif
+  // -- end
+  $result[ITEM] = kept_$own[0];
 }

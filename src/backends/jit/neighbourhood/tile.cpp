@@ -6,6 +6,7 @@
 #include "backends/jit/neighbourhood/tile.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 
 #include "backends/jit/block/block_writer.hpp"
@@ -21,53 +22,56 @@ namespace {
 // Groups of a tile on a processor: 64 registers each, where there are 64 K of them; 48 do for short
 // columns, though NVIDIA's OpenCL spills then (168 us against 148 at a radius of 3).
 constexpr int groups_at_once = 4, groups_of_short_columns = 5;
+constexpr int groups_in_turn = 3;  // whose registers keep what several nodes are
 // Registers for rows that a work-item loads before it makes the first of them.
 constexpr int max_ahead = 36;
 
 int multiple_of_4(int n) { return (n + 3) / 4 * 4; }
 
-class TileWriter {
+// Both passes of one node.
+class PassesWriter {
  public:
-  TileWriter(Builder& to, const KernelPlan& plan, int n, const TwoPasses& two)
+  // self: the node that the kernel stores.
+  PassesWriter(Builder& to, const KernelPlan& plan, int inner, const TileSize& size,
+               const Operand& self)
       : to_(to),
         plan_(plan),
-        n_(n),
-        inner_(two.inner),
-        size_(two.size),
-        passes_(*Passes::of(to.node(two.inner))),
+        inner_(inner),
+        self_(self),
+        size_(size),
+        passes_(*Passes::of(to.node(inner))),
         image_(to.node(inner_).images[0]),
         own_(Builder::name({false, inner_})),
         window_{"w_" + own_, 1, 0, multiple_of_4(passes_.row.footprint().left)} {
     window_.width = window_.first + size_.row_px + multiple_of_4(passes_.row.footprint().right);
   }
 
+  // Writes both passes, for the texts below.
   void write() {
-    const std::string rows = row_pass(), columns = column_pass();
-    const Operand self{false, n_};
-    BlockWriter block(to_, plan_, n_, {.px = size_.px, .py = size_.py}, {false, inner_});
-    block.add("b_" + own_, row_of_floats(to_, "b_" + own_, inner().cls, size_.px,
-                                         "made_" + own_ + "[r * " + number(size_.px) + " + k]"));
-    const std::string array = block.centre(self), height = to_.height(self);
-    const std::string stored = block.rows_text(array, to_.plane(self), to_.node(n_).cls, height);
-    const TileSize size = size_;
-    const bool short_sums = passes_.sums && passes_.column.height <= short_column &&
-                            to_.dialect() != Dialect::opencl_nvidia;
-    to_.kernel(
-        "store_" + Builder::name(self), tile_items,
-        text("kernel", {{"tables", points_ + block.tables()},
-                        {"row_pass", rows},
-                        {"columns", columns},
-                        {"to_width", to_.width(self)},
-                        {"to_height", height},
-                        {"stored", stored}}),
-        [self, size](const LaunchContext& at) {
-          const Size s = at.size_of(self);
-          return LaunchShape{{(s.width + size.width() - 1) / size.width(),
-                              (s.height + size.height() - 1) / size.height(), 1},
-                             {tile_items, 1, 1}};
-        },
-        short_sums ? groups_of_short_columns : groups_at_once);
+    rows_ = row_pass();
+    columns_ = column_pass();
   }
+  // What fills local memory with what points make for the row pass, if they do.
+  const std::string& points() const { return points_; }
+  // Both passes, and which block is the work-item's.
+  std::string both() const {
+    return text("passes", {{"row_pass", rows_}, {"place", place()}, {"columns", columns_}});
+  }
+  // Both passes where those of other nodes follow, unless it is the last: what is made is
+  // kept_NAME.
+  std::string both_in_turn(bool last) const {
+    return text("in_turn",
+                {{"row_pass", rows_}, {"columns", columns_}, {"last", last ? "1" : "0"}});
+  }
+  std::string place() const { return text("place"); }
+
+  // Row r of what columns have made, as the node's class has it: the array b_NAME.
+  Row made(bool kept) const {
+    return row_of_floats(to_, "b_" + own_, inner().cls, size_.px,
+                         (kept ? "kept_" : "made_") + own_ + "[r * " + number(size_.px) + " + k]");
+  }
+  const std::string& name() const { return own_; }
+  bool has_short_sums() const { return passes_.sums && passes_.column.height <= short_column; }
 
  private:
   std::string text(std::string_view name, Replacements own = {}) const {
@@ -272,18 +276,22 @@ class TileWriter {
 
   Builder& to_;
   const KernelPlan& plan_;
-  int n_, inner_;
+  int inner_;
+  Operand self_;
   TileSize size_;
   Passes passes_;
   Operand image_;  // that the row pass reads
   std::string own_;
-  Window window_;       // of a work-item's pixels of a row
-  std::string points_;  // what fills local memory with those that points make
+  Window window_;               // of a work-item's pixels of a row
+  std::string rows_, columns_;  // both passes
+  std::string points_;          // what fills local memory with those that points make
   const Substitutions words_{{
       {"own", [this] { return own_; }},
       {"pixel", [this] { return type_of(to_.cls(image_)); }},
       {"width", [this] { return to_.width(image_); }},
       {"height", [this] { return to_.height(image_); }},
+      {"to_width", [this] { return to_.width(self_); }},
+      {"to_height", [this] { return to_.height(self_); }},
       {"tile_width", [this] { return number(size_.width()); }},
       {"tile_height", [this] { return number(size_.height()); }},
       {"vectors", [this] { return number(size_.rows * size_.width() / 4); }},
@@ -311,7 +319,46 @@ class TileWriter {
 }  // namespace
 
 void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
-  TileWriter(to, plan, n, *plan.form<TwoPasses>(n)).write();
+  const auto& [inners, size] = *plan.form<TwoPasses>(n);
+  const Operand self{false, n};
+  const bool in_turn = inners.size() > 1;
+  BlockWriter block(to, plan, n, {.px = size.px, .py = size.py}, {false, inners[0]});
+  std::deque<PassesWriter> writers;  // they refer to themselves
+  std::string points;
+  for (const int inner : inners) {
+    PassesWriter& writer = writers.emplace_back(to, plan, inner, size, self);
+    writer.write();
+    points += writer.points();
+    block.add("b_" + writer.name(), writer.made(in_turn));
+  }
+  const std::string array = block.centre(self), height = to.height(self);
+  const std::string stored = block.rows_text(array, to.plane(self), to.node(n).cls, height);
+  const PassesWriter& last = writers.back();
+  std::string passes;
+  if (in_turn) {
+    for (const PassesWriter& writer : writers) passes += writer.both_in_turn(&writer == &last);
+    passes += last.place();
+  } else {
+    passes = last.both();
+  }
+  const bool dense = !in_turn && last.has_short_sums() && to.dialect() != Dialect::opencl_nvidia;
+  to.kernel(
+      "store_" + Builder::name(self), tile_items,
+      filled(part(kernels::tile, "kernel"), {{"vectors", number(size.rows * size.width() / 4)},
+                                             {"tables", points + block.tables()},
+                                             {"tile_width", number(size.width())},
+                                             {"tile_height", number(size.height())},
+                                             {"passes", passes},
+                                             {"stored", stored}}),
+      [self, tile = size](const LaunchContext& at) {
+        const Size s = at.size_of(self);
+        return LaunchShape{{(s.width + tile.width() - 1) / tile.width(),
+                            (s.height + tile.height() - 1) / tile.height(), 1},
+                           {tile_items, 1, 1}};
+      },
+      in_turn ? groups_in_turn
+      : dense ? groups_of_short_columns
+              : groups_at_once);
 }
 
 }  // namespace impipe::jit

@@ -41,6 +41,7 @@ struct Chosen {
   std::set<int> in_chains;     // made on the way there
   std::set<int> chain_planes;  // that a chain reads
   std::set<int> in_groups;     // points in local memory
+  std::set<int> in_turn;       // made by a tile one after the other, for a point that mixes them
 };
 
 class Chooser {
@@ -50,6 +51,7 @@ class Chooser {
 
   KernelPlan run() {
     if (of_.tuning.fast) {
+      choose_in_turn();
       choose_chains();
       choose_in_groups();
     }
@@ -80,7 +82,10 @@ class Chooser {
   // Why a node's pixels go through memory - it is an output, or read more than once a pixel - given
   // which of those before it do; empty where they do not.
   std::string why_stored(const Chosen& chosen, const Planes& planes, int n) const {
-    if (chosen.in_chains.contains(n) || chosen.in_groups.contains(n)) return "";
+    if (chosen.in_chains.contains(n) || chosen.in_groups.contains(n) ||
+        chosen.in_turn.contains(n)) {
+      return "";
+    }
     if (of_.output_of(n) >= 0) return "it leaves the kernel";
     if (chosen.chain_planes.contains(n)) return "a chain reads its plane";
     if (takes_van_herk(planes, n)) return "its passes store what they make";
@@ -95,7 +100,8 @@ class Chooser {
         return node_name(r) + " takes pixels from other places";
       }
       // Measurements go over pixels one by one, neighbourhoods over blocks (decisions/0023).
-      if (of_.tuning.fast && reader.is_measure && reads_again(of_.node(n))) {
+      if (of_.tuning.fast && reader.is_measure &&
+          (reads_again(of_.node(n)) || mixes_in_turn(chosen, n))) {
         return node_name(r) + " measures pixel by pixel";
       }
       if (reads_again(reader)) return node_name(r) + " reads a pixel more than once";
@@ -105,6 +111,14 @@ class Chooser {
     }
     if (readers.size() > 1 && reads_again(of_.node(n))) return "it would be made more than once";
     return "";
+  }
+
+  // Whether what node n reads is made by a tile one after the other.
+  bool mixes_in_turn(const Chosen& chosen, int n) const {
+    const std::vector<Operand>& images = of_.node(n).images;
+    return std::any_of(images.begin(), images.end(), [&](const Operand& image) {
+      return !image.external && chosen.in_turn.contains(image.index);
+    });
   }
 
   Planes planes(const Chosen& chosen) const {
@@ -130,6 +144,39 @@ class Chooser {
     if (two_passes_of(of_, planes, n)) return false;
     // One of its passes would go pixel by pixel.
     return !is_flat_rectangle(of_, n) || (!fits_block(of_, planes, n) && !fits_mask_runs(of_, n));
+  }
+
+  // Which nodes a tile makes one after the other: channels of one filter that a point mixes, and
+  // nothing else reads.
+  void choose_in_turn() {
+    for (int r = 0; r < count_; ++r) {
+      if (!joins_neighbourhoods(of_.node(r))) continue;
+      Chosen with = chosen_;
+      std::vector<int> mixed;
+      for (const Operand& image : of_.node(r).images) {
+        const int n = image.index;
+        if (image.external || !is<Separable>(n) || of_.output_of(n) >= 0) continue;
+        const std::vector<int> readers = of_.readers_of(n);
+        if (std::set<int>(readers.begin(), readers.end()).size() != 1) continue;
+        if (with.in_turn.insert(n).second) mixed.push_back(n);
+      }
+      const Planes others = planes(with);
+      const std::optional<int> root = stored_from(others, r);
+      if (mixed.size() < 2 || !root) continue;
+      const std::optional<TwoPasses> two = tiled(others, *root);
+      if (two && two->inners == mixed) chosen_ = std::move(with);
+    }
+  }
+
+  // The stored node that nothing but node n's readers leads to; nothing where there are several, or
+  // where pixels are measured.
+  std::optional<int> stored_from(const Planes& planes, int n) const {
+    while (!planes.stored(n)) {
+      const std::vector<int> readers = of_.readers_of(n);
+      if (readers.size() != 1 || of_.node(readers[0]).is_measure) return std::nullopt;
+      n = readers[0];
+    }
+    return n;
   }
 
   // What chains take for planes: what leaves the kernel, and what they can't make or others read.
@@ -184,18 +231,15 @@ class Chooser {
   // groups keep what the points make.
   bool makes_points(const Planes& planes, int r) const {
     if (is_circular(of_.node(r))) return false;
-    int n = r;
-    while (!planes.stored(n)) {
-      const std::vector<int> readers = of_.readers_of(n);
-      if (readers.size() != 1 || of_.node(readers[0]).is_measure) return false;
-      n = readers[0];
-    }
+    const std::optional<int> root = stored_from(planes, r);
+    if (!root) return false;
+    const int n = *root;
     if (chosen_.chains.contains(n) || takes_van_herk(planes, n) || fits_mask_runs(of_, n) ||
         fits_rank_histogram(of_, n) || fits_transposition(of_, planes, n)) {
       return false;
     }
     const std::optional<TwoPasses> two = tiled(planes, n);
-    return two ? two->inner == r : fits_block(of_, planes, n);
+    return two ? two->inners == std::vector{r} : fits_block(of_, planes, n);
   }
 
   // --- forms
@@ -208,8 +252,10 @@ class Chooser {
   // The two passes inside stored node n, if its kernel is to make both.
   std::optional<TwoPasses> tiled(const Planes& planes, int n) const {
     const std::optional<TwoPasses> two = two_passes_of(of_, planes, n);
-    const bool small = two && is<Extremum>(two->inner) && fits_block(of_, planes, n) &&
-                       (!is_rectangle(of_, two->inner) || is_flat_rectangle(of_, two->inner));
+    if (!two) return std::nullopt;
+    const int inner = two->inners[0];
+    const bool small = is<Extremum>(inner) && fits_block(of_, planes, n) &&
+                       (!is_rectangle(of_, inner) || is_flat_rectangle(of_, inner));
     return small || in_block(planes, n) ? std::nullopt : two;
   }
 

@@ -49,7 +49,7 @@ struct FormText {
            (chain.dense ? "5" : "4") + " groups at once";
   }
   std::string operator()(const TwoPasses& two) const {
-    return "both passes of " + node_name(two.inner) + " in tiles of " +
+    return "both passes of " + list_of(two.inners) + " in tiles of " +
            std::to_string(two.size.width()) + "x" + std::to_string(two.size.height());
   }
   std::string operator()(const VanHerk&) const { return "van Herk-Gil-Werman"; }

@@ -9,6 +9,10 @@ namespace {
 // Values of a window that registers hold beside the sums.
 constexpr int max_window = 56;
 
+// Nodes that a tile makes one after the other: registers keep what they make.
+constexpr std::size_t max_in_turn = 4;
+constexpr int kept_of_one = 32, kept_of_each = 16;
+
 // Of an extremum: a work-item's window is the whole column and few rows more.
 constexpr int max_extremum_rows = 33;
 
@@ -18,8 +22,9 @@ bool is_narrow(const KernelContext& of, const Node& node) {
   return bytes_of(of.cls(node.images[0])) < 4;
 }
 
+// count: of the nodes that a tile makes, whose pixels are kept until all are made.
 std::optional<TileSize> tile_size(const KernelContext& of, const Planes& planes,
-                                  const Passes& passes, const Node& node) {
+                                  const Passes& passes, const Node& node, int count) {
   const Operand& image = node.images[0];
   const Footprint row = passes.row.footprint(), column = passes.column.footprint();
   if (row.left < 0 || row.right < 0 || column.up < 0 || column.down < 0) return {};
@@ -38,8 +43,9 @@ std::optional<TileSize> tile_size(const KernelContext& of, const Planes& planes,
   for (const int py : {16, 8, 6, 4, 2, 1}) {
     size.py = py;
     size.rows = size.height() + column.up + column.down;
-    const bool fits = passes.sums ? py * size.px <= 32 && py <= 8
-                                  : py <= 16 && py + column.up + column.down <= 48;
+    const bool fits = passes.sums
+                          ? py * size.px <= (count == 1 ? kept_of_one : kept_of_each) && py <= 8
+                          : py <= 16 && py + column.up + column.down <= 48;
     const std::int64_t made =
         made_here(of, planes, image)
             ? point_tile(of, image, size, passes).local_bytes(of, planes, image)
@@ -50,27 +56,29 @@ std::optional<TileSize> tile_size(const KernelContext& of, const Planes& planes,
   return {};
 }
 
-constexpr int no_passes = -2;
+// Whether tiles of one size make both nodes, one after the other.
+bool alike(const KernelContext& of, int n, int other) {
+  const auto passes = [&](int of_node) { return Passes::of(of.node(of_node)); };
+  return of.node(n).cls == of.node(other).cls &&
+         of.cls(of.node(n).images[0]) == of.cls(of.node(other).images[0]) &&
+         passes(n) == passes(other);
+}
 
-// The node with two passes that makes an operand with points; -1: no kernel can make it so.
-int inner_of(const KernelContext& of, const Planes& planes, const Operand& operand) {
-  if (planes.has(operand)) return no_passes;
+// Adds the nodes with two passes that make an operand with points; false: no kernel can make it so.
+bool collect(const KernelContext& of, const Planes& planes, const Operand& operand,
+             std::vector<int>& inners) {
+  if (planes.has(operand)) return true;
   const Node& node = of.node(operand.index);
-  if (const auto passes = Passes::of(node)) {
-    return only_points(of, planes, node.images[0]) && tile_size(of, planes, *passes, node)
-               ? operand.index
-               : -1;
+  if (Passes::of(node)) {
+    if (!only_points(of, planes, node.images[0])) return false;
+    if (std::find(inners.begin(), inners.end(), operand.index) != inners.end()) return true;
+    inners.push_back(operand.index);
+    return alike(of, inners.front(), operand.index);
   }
   const auto* point = as<Point>(node);
-  if (point == nullptr || point->lookup) return -1;
-  int found = no_passes;
-  for (const Operand& image : node.images) {
-    const int inner = inner_of(of, planes, image);
-    if (inner == no_passes || inner == found) continue;
-    if (found != no_passes || inner < 0) return -1;
-    found = inner;
-  }
-  return found;
+  return point != nullptr && !point->lookup &&
+         std::all_of(node.images.begin(), node.images.end(),
+                     [&](const Operand& image) { return collect(of, planes, image, inners); });
 }
 
 }  // namespace
@@ -100,10 +108,21 @@ PointTile point_tile(const KernelContext& of, const Operand& image, const TileSi
 
 std::optional<TwoPasses> two_passes_of(const KernelContext& of, const Planes& planes, int n) {
   const Planes others = planes.without(n);
-  const int inner = inner_of(of, others, {false, n});
-  if (inner < 0) return std::nullopt;
-  const Node& node = of.node(inner);
-  return TwoPasses{inner, tile_size(of, others, *Passes::of(node), node).value()};
+  TwoPasses two;
+  if (!collect(of, others, {false, n}, two.inners) || two.inners.empty()) return std::nullopt;
+  const bool several = two.inners.size() > 1;
+  if (several && (two.inners.size() > max_in_turn ||
+                  std::any_of(two.inners.begin(), two.inners.end(), [&](int inner) {
+                    return made_here(of, others, of.node(inner).images[0]);
+                  }))) {
+    return std::nullopt;
+  }
+  const Node& first = of.node(two.inners[0]);
+  const std::optional<TileSize> size =
+      tile_size(of, others, *Passes::of(first), first, static_cast<int>(two.inners.size()));
+  if (!size) return std::nullopt;
+  two.size = *size;
+  return two;
 }
 
 }  // namespace impipe::jit

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "backends/jit/plan/point_plan.hpp"
 
@@ -19,6 +20,7 @@ struct Passes {
   bool sums = false;  // weighted sums; else extrema
 
   static std::optional<Passes> of(const Node& node);
+  bool operator==(const Passes&) const = default;
 };
 
 // A tile: `across` work-items side by side make px pixels each, and py rows.
@@ -35,9 +37,10 @@ struct TileSize {
 PointTile point_tile(const KernelContext& of, const Operand& image, const TileSize& size,
                      const Passes& passes);
 
-// The node with two passes that a node is made of, itself or with points after it.
+// The nodes with two passes that a node is made of, itself or with points after them: one, or
+// several that are alike, channels that a point mixes. A tile makes those one after the other.
 struct TwoPasses {
-  int inner = 0;
+  std::vector<int> inners;
   TileSize size;
 };
 // Nothing where no kernel can make both passes.
