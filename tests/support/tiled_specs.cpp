@@ -207,6 +207,14 @@ std::vector<SpecCase> tiled_specs() {
     specs.push_back(of_one("quotients", Point{.body = &bodies::tiled_quotients}, limits,
                            PixelClass::single, 1));
   }
+  // In double; the last two leave the range of a reciprocal.
+  for (const std::vector<double>& limits : {std::vector<double>{0.1, 0.8, 65535},
+                                            {13.0 / 65535, 0.7, 65535},
+                                            {0.25, 0.25, 65535},
+                                            {0, 1e-200, 65535}}) {
+    specs.push_back(of_one("quotients", Point{.body = &bodies::tiled_quotients}, limits,
+                           PixelClass::uint16, 1));
+  }
   add_ranks(specs);
   add_mixed(specs);
   return specs;

@@ -43,6 +43,7 @@ void BlockWriter::quickly(int n, const PlaneText& plane) {
   const std::string array = block.centre({false, n});
   std::string ones;
   for (const std::string& unit : quotients.units) ones += " && " + unit + " == 1.0f";
+  for (const std::string& v : quotients.moderate) ones += " && is_moderate(" + v + ")";
   const std::string type = type_of(cls), count = std::to_string(row);
   const auto to_row = [&](const std::string& r) {
     return "    GLOBAL " + type + "* const row = " + plane.row("(y0 + " + r + ")") + " + x0;\n";

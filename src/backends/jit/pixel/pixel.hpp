@@ -28,10 +28,12 @@ void write_rank(Builder& to, int n, const std::string& name);
 // The text of a pixel of `image` at the place that stands around it.
 using PixelText = std::function<std::string(const Operand& image)>;
 
-// Where quotients of floats by what is the same for all pixels are found by reciprocals:
-// `quotients` (struct Quotients), which stands around the text, says whether all of them are exact.
+// Where quotients by what is the same for all pixels are found by reciprocals: `quotients` (struct
+// Quotients), which stands around the text, says whether all of them are exact.
 struct Quotients {
-  std::set<std::string> units;  // text of the whites, which are taken to be 1
+  std::set<std::string> units;     // text of the whites, which are taken to be 1
+  std::set<std::string> moderate;  // and of what doubles are made of besides codes: 0, or no power
+                                   // of two beyond the hundredth
 };
 // The text of point node n's pixel from those of its images; x and y stand around it. Writes the
 // body. quotients: by reciprocals.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/plan/point_plan.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/body_tree.hpp"
@@ -46,15 +47,11 @@ std::optional<std::string> for_codes_over_white(const Builder& to, const Node& n
                                                 const PointBody& body) {
   const std::optional<BodyTrees> trees = whole_body(body.text);
   if (!trees) return std::nullopt;
-  const std::vector<std::string> inputs = names_in(body.input_names);
   bool found = false;
   const std::string text = body_text(*trees, [&](const BodyTree& part) -> std::string {
-    if (!is_over_white(part)) return "";
-    const auto input = std::find(inputs.begin(), inputs.end(), part.parts[0].name);
-    const auto i = static_cast<std::size_t>(input - inputs.begin());
-    if (i == inputs.size() || !is_integer(to.cls(node.images[i]))) return "";
+    if (!is_code_over_white(to.context(), node, part)) return "";
     found = true;
-    return "code_over_white(" + *input + ", white, white_reciprocal)";
+    return "code_over_white(" + part.parts[0].name + ", white, white_reciprocal)";
   });
   return found ? std::optional(text) : std::nullopt;
 }
@@ -90,16 +87,6 @@ PointCall call_of_expression(Builder& to, int n, const std::string& real, const 
   return call;
 }
 
-// Where the argument of a body's parameter `white` is, if a launch knows it.
-std::optional<std::size_t> known_white(const Node& node, const PointBody& body) {
-  const std::vector<std::string> labels = names_in(body.parameter_names);
-  const auto white = std::find(labels.begin(), labels.end(), "white");
-  const auto place = static_cast<std::size_t>(white - labels.begin());
-  const bool known =
-      white != labels.end() && node.arguments[place].source == Argument::Source::constant;
-  return known ? std::optional(place) : std::nullopt;
-}
-
 PointCall call_of_body(Builder& to, int n, const std::string& real, const PixelText& pixel) {
   const Node& node = to.node(n);
   const PointBody& body = *std::get<Point>(node.primitive).body;
@@ -128,20 +115,23 @@ PointCall call_of_body(Builder& to, int n, const std::string& real, const PixelT
   return call;
 }
 
-// The body with its quotients by reciprocals, and with a white that is taken to be 1.
-void take_reciprocals(Builder& to, const Node& node, const PointBody& body, PointCall& call,
-                      Quotients& quotients) {
+// The body with its quotients by reciprocals; of floats with a white that is taken to be 1.
+void take_reciprocals(Builder& to, const Node& node, const PointBody& body, const std::string& real,
+                      PointCall& call, Quotients& quotients) {
   call.name += "_quick";
-  if (const auto white = known_white(node, body)) {
-    std::string& given = call.arguments[static_cast<std::size_t>(body.inputs) + *white];
+  const auto first = call.arguments.begin() + body.inputs;
+  if (real == "double") {
+    quotients.moderate.insert(first, call.arguments.end());
+  } else if (const auto white = known_white(node, body)) {
+    std::string& given = first[static_cast<std::ptrdiff_t>(*white)];
     quotients.units.insert(given);
     given = "1.0f";
     call.name += "_unit";
     call.text = for_unit_white(body);
   }
   call.arguments.insert(call.arguments.begin(), "&quotients");
-  to.body_once(call.name, "\n#undef over\n#define over(a, b) quick_over(met, a, b)\n" +
-                              body_function(call.name, "float", "struct Quotients* met",
+  to.body_once(call.name, "\n#undef over\n#define over(a, b) quick_over_" + real + "(met, a, b)\n" +
+                              body_function(call.name, real, "struct Quotients* met",
                                             call.parameters, call.text) +
                               "#undef over\n#define over(a, b) WORD(over_)(a, b)\n");
 }
@@ -176,10 +166,8 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text, Quotien
   };
   PointCall call = point.expression != nullptr ? call_of_expression(to, n, real, pixel)
                                                : call_of_body(to, n, real, pixel);
-  const bool reciprocals = quotients != nullptr && real == "float" && point.body != nullptr &&
-                           traits_of(*point.body).divides_by_uniform;
-  if (reciprocals) {
-    take_reciprocals(to, node, *point.body, call, *quotients);
+  if (quotients != nullptr && divides_by_uniform(to.context(), n)) {
+    take_reciprocals(to, node, *point.body, real, call, *quotients);
   } else {
     to.body_once(call.name, "\n" + body_function(call.name, real, "", call.parameters, call.text));
   }

@@ -239,7 +239,7 @@ Parts parts_of(const KernelContext& of, const Planes& planes, int n, bool means 
 
 // What a block of points has besides planes.
 struct PointParts {
-  bool quotients = false;        // of floats, by what is the same for all pixels
+  bool quotients = false;        // by what is the same for all pixels
   bool tables_or_moves = false;  // its groups go from block to block, or load from other places
 };
 
@@ -251,10 +251,7 @@ void collect_points(const KernelContext& of, const Planes& planes, const Operand
     parts.tables_or_moves = true;
     return;
   }
-  const Point& point = *as<Point>(node);
-  parts.quotients =
-      parts.quotients || (!point.lookup && point.body != nullptr && !in_double(of, operand.index) &&
-                          traits_of(*point.body).divides_by_uniform);
+  parts.quotients = parts.quotients || divides_by_uniform(of, operand.index);
   for (const Operand& image : pixel_images(node)) collect_points(of, planes, image, parts);
 }
 

@@ -43,7 +43,7 @@ struct Blocks {
   std::optional<BlockSize> weighted;  // this for all others
   // The points that are made packed, as what they are made of is.
   std::set<int> packed_points, weighted_packed_points;
-  // Quotients of floats by what is the same for all pixels: first by reciprocals, for blocks in
+  // Quotients by what is the same for all pixels: first by reciprocals, for blocks in
   // which all of them turn out to be exact.
   bool reciprocals = false;
 };
