@@ -80,6 +80,7 @@ struct ScalarBody {
   ScalarFunction run;
   // Run by all work-items of a group on a GPU, and by one thread here: each does the part of the
   // work that `item` of `items` says, and they share what the words of core/group_words.hpp find.
+  // Several groups share nothing.
   bool by_group = false;
 };
 
@@ -204,7 +205,8 @@ struct ScalarBody {
   const ScalarBody NAME{#NAME, #__VA_ARGS__, NAME##_run};                              \
   }
 
-// The same by all work-items of a group: `item` of `items`, a power of two.
+// The same by all work-items of a group: `item` of `items`, a power of two; and of each of several
+// groups: `group` of `groups`.
 #define IMPIPE_GROUP_BODY(NAME, ...)                                         \
   namespace impipe::bodies {                                                 \
   static void NAME##_run([[maybe_unused]] const double* in,                  \

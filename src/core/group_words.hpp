@@ -10,6 +10,8 @@ namespace impipe::bodies::group_words {
 
 inline constexpr int item = 0;   // which work-item
 inline constexpr int items = 1;  // of how many, a power of two
+inline constexpr int group = 0;  // which group
+inline constexpr int groups = 1;
 
 // The sum of the values of the work-items before this one, and of all in `total`. Of whole numbers
 // below 2^53, sums in any order are equal.

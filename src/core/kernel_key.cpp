@@ -86,7 +86,8 @@ struct PrimitiveText {
   }
   std::string operator()(const Select& s) const { return std::to_string(s.places); }
   std::string operator()(const Scalar& s) const {
-    return std::string(s.body->name) + " " + std::to_string(s.results);
+    return std::string(s.body->name) + " " + std::to_string(s.results) +
+           (s.groups > 1 ? " in " + std::to_string(s.groups) : "");
   }
   std::string operator()(const Distance& d) const {
     static constexpr const char* names[] = {"euclidean", "cityblock", "chessboard",

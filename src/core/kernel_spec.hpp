@@ -164,6 +164,7 @@ struct Select {
 struct Scalar {
   const ScalarBody* body = nullptr;
   int results = 1;  // values a channel
+  int groups = 1;   // of work-items, for a body that knows `group`; it has one measurement
 };
 
 // --- Primitives that read their image as a whole and are kernels of their own ---

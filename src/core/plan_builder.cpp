@@ -253,8 +253,8 @@ MeasureValue PlanBuilder::select(ImageValue image, std::vector<Arg> places) {
 }
 
 MeasureValue PlanBuilder::scalar(const ScalarBody& body, std::vector<MeasureValue> measures,
-                                 std::vector<Arg> args, int results, int channels) {
-  return add_measure(Scalar{&body, results}, {}, measures, args, results, channels);
+                                 std::vector<Arg> args, int results, int channels, int groups) {
+  return add_measure(Scalar{&body, results, groups}, {}, measures, args, results, channels);
 }
 
 void PlanBuilder::add_numbers(std::string_view name, MeasureValue measure,

@@ -64,9 +64,10 @@ class PlanBuilder {
   MeasureValue histogram(Histogram histogram, ImageValue image);
   MeasureValue select(ImageValue image, std::vector<Arg> places);
   // results: values a channel of the result; channels: 1, or as many as the inputs have (the body
-  // then runs once a channel, on that channel's values).
+  // then runs once a channel, on that channel's values). groups: that a GPU may take for a body
+  // that knows `group`; it has one measurement.
   MeasureValue scalar(const ScalarBody& body, std::vector<MeasureValue> measures,
-                      std::vector<Arg> args, int results, int channels);
+                      std::vector<Arg> args, int results, int channels, int groups = 1);
 
   // Makes a measurement a part of the report: one column an element, named NAME, or NAME_1 … when
   // there are several elements (none of those for more than 16: only -o saves them). The elements

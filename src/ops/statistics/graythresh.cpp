@@ -3,24 +3,44 @@
 #include "ops/statistics/otsu.hpp"
 
 // in: a histogram h with one bin a code. The between-class variance of a cut before bin t is
-// s(t) = (b/N) (w/N) (mb - mw)^2; the result T is the mean of all t - 1 where s is largest, 0 when
-// s is nowhere defined. args: the code of white; 0, or the image's white when the codes are not its
-// own values.
-IMPIPE_GROUP_BODY(otsu, {
+// s(t) = (b/N) (w/N) (mb - mw)^2. out: the number of groups, and of each the largest s of its bins,
+// at how many t it is, and the sum of those t - 1; -1, 0 and 0 where s is nowhere defined.
+IMPIPE_GROUP_BODY(otsu_parts, {
   const int bins = (int)count[0];
-  const int part = (bins + items - 1) / items;
-  const int first = item * part;
-  const int end = first + part < bins ? first + part : bins;
+  const int share = (bins + groups - 1) / groups;
+  const int start = group * share < bins ? group * share : bins;
+  const int stop = start + share < bins ? start + share : bins;
+  // All of the histogram, for which work-items side by side read side by side.
   double own = 0;
   double own_moment = 0;
+  double own_before = 0;
+  double own_moment_before = 0;
+  for (int i = item; i < bins; i += items) {
+    own += in[i];
+    own_moment += i * in[i];
+    own_before += i < start ? in[i] : 0.0;
+    own_moment_before += i < start ? i * in[i] : 0.0;
+  }
+  double total;
+  double moment;
+  double below;
+  double moment_below;
+  sum_before(own, &total);
+  sum_before(own_moment, &moment);
+  sum_before(own_before, &below);
+  sum_before(own_moment_before, &moment_below);
+  const int part = (share + items - 1) / items;
+  const int first = start + item * part;
+  const int end = first + part < stop ? first + part : stop;
+  own = 0;
+  own_moment = 0;
   for (int i = first; i < end; ++i) {
     own += in[i];
     own_moment += i * in[i];
   }
-  double total;
-  double moment;
-  double below = sum_before(own, &total);
-  double moment_below = sum_before(own_moment, &moment);
+  double of_group;
+  below += sum_before(own, &of_group);
+  moment_below += sum_before(own_moment, &of_group);
   double best = -1;
   double places = 0;
   double sum_of_places = 0;
@@ -49,10 +69,36 @@ IMPIPE_GROUP_BODY(otsu, {
   sum_before(as_good ? places : 0.0, &all_places);
   sum_before(as_good ? sum_of_places : 0.0, &sum_of_all);
   if (item == 0) {
-    const double threshold = all_places > 0 ? sum_of_all / all_places : 0.0;
-    out[0] = threshold / args[0];
-    out[1] = args[1] > 0 ? out[0] * args[1] : threshold;
+    if (group == 0) out[0] = groups;
+    out[1 + 3 * group] = best_of_all;
+    out[2 + 3 * group] = all_places;
+    out[3 + 3 * group] = sum_of_all;
   }
+})
+
+// in: the values of `otsu_parts`. The result T is the mean of all t - 1 where s is largest, 0 when
+// s is nowhere defined. args: the code of white; 0, or the image's white when the codes are not its
+// own values.
+IMPIPE_SCALAR_BODY(otsu, {
+  const int parts = (int)in[0];
+  double best = -1;
+  double places = 0;
+  double sum_of_places = 0;
+  for (int i = 0; i < parts; ++i) {
+    const double s = in[1 + 3 * i];
+    if (s > best) {
+      best = s;
+      places = 0;
+      sum_of_places = 0;
+    }
+    if (s == best) {
+      places += in[2 + 3 * i];
+      sum_of_places += in[3 + 3 * i];
+    }
+  }
+  const double threshold = places > 0 ? sum_of_places / places : 0.0;
+  out[0] = threshold / args[0];
+  out[1] = args[1] > 0 ? out[0] * args[1] : threshold;
 })
 
 // in: the two values of `otsu`.
@@ -73,7 +119,10 @@ MeasureValue otsu_threshold(PlanBuilder& plan, const ImageValue& image) {
   }
   const MeasureValue h =
       plan.histogram({.rule = BinRule::codes, .bins = static_cast<int>(largest) + 1}, codes);
-  return plan.scalar(bodies::otsu, {h},
+  // Of many codes several groups each take a part.
+  const int groups = largest > 4095 ? 64 : 1;
+  const MeasureValue parts = plan.scalar(bodies::otsu_parts, {h}, {}, 1 + 3 * groups, 1, groups);
+  return plan.scalar(bodies::otsu, {parts},
                      {is_single ? largest : image.type.white, is_single ? image.type.white : 0.0},
                      2, 1);
 }

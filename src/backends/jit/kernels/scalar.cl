@@ -68,6 +68,8 @@ FUNCTION double group_largest(const double own, IN_LOCAL double* memory, const i
 #define $in $inputs_side_by_side
 #define $one_item 1  // runs the body; else all of them do
 #define $alone       // what a body for a group gets then
+#define $group 0     // which group runs it
+#define $groups 1
 KERNEL($items) void steps(GLOBAL const double* $from, GLOBAL double* $inputs_side_by_side,
                           GLOBAL double* $out) {
   {
@@ -89,7 +91,7 @@ KERNEL($items) void steps(GLOBAL const double* $from, GLOBAL double* $inputs_sid
     {
       const long count[$inputs] = {$counts};
       const double args[$arguments] = {$values};
-      $body(in, count, args, $out, ITEM, $items, group_memory);
+      $body(in, count, args, $out, ITEM, $items, $group, $groups, group_memory);
     }
 #endif
     GLOBAL_BARRIER;

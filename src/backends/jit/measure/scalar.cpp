@@ -17,9 +17,15 @@ bool is_by_group(const Builder& to, int n) {
   return std::get<Scalar>(to.node(n).primitive).body->by_group && to.tuning().group_scalars;
 }
 
+// Groups that run its body.
+int groups_of(const Builder& to, int n) {
+  return is_by_group(to, n) ? std::get<Scalar>(to.node(n).primitive).groups : 1;
+}
+
 std::string scalar_steps(Builder& to, int n, int items) {
   const Node& node = to.node(n);
   const Scalar& scalar = std::get<Scalar>(node.primitive);
+  const int groups = groups_of(to, n);
   const std::string name = Builder::name({false, n});
   const std::string gather_one = part(kernels::scalar, "gather");
   std::string gather, in;
@@ -27,14 +33,16 @@ std::string scalar_steps(Builder& to, int n, int items) {
   std::int64_t total = 0;
   for (const Operand& m : node.measures) {
     const std::int64_t count = to.values(m);
+    counts.push_back(std::to_string(count));
     gather += filled(gather_one, {{"count", std::to_string(count)},
                                   {"items", std::to_string(items)},
                                   {"at", std::to_string(total)},
                                   {"from", to.measure(m)}});
-    // What this kernel makes can be read where it is.
-    if (node.measures.size() == 1 && !m.external) in = to.measure(m);
-    counts.push_back(std::to_string(count));
     total += count;
+    // What this kernel makes can be read where it is, and has to be where several groups read it.
+    if (node.measures.size() > 1) continue;
+    if (!m.external) in = to.measure(m);
+    if (m.external && scalar.groups > 1) in = "(GLOBAL double*)(" + to.measure(m) + ")";
   }
   int index = 0;
   for (std::size_t i = 0; i < node.arguments.size(); ++i) {
@@ -46,7 +54,7 @@ std::string scalar_steps(Builder& to, int n, int items) {
       "GLOBAL const double* in, const long* count, const double* args, GLOBAL double* out";
   const bool by_group = is_by_group(to, n);
   if (scalar.body->by_group) {
-    parameters += ", const int item, const int items";
+    parameters += ", const int item, const int items, const int group, const int groups";
     if (by_group) parameters += ", IN_LOCAL double* group_memory";
     write_group_words(to, by_group);
   }
@@ -68,7 +76,9 @@ std::string scalar_steps(Builder& to, int n, int items) {
                  {"values", values.empty() ? "0.0" : joined(values)},
                  {"body", body},
                  {"one_item", by_group ? "0" : "1"},
-                 {"alone", scalar.body->by_group && !by_group ? ", 0, 1" : ""},
+                 {"alone", scalar.body->by_group && !by_group ? ", 0, 1, 0, 1" : ""},
+                 {"group", groups > 1 ? "GROUP_X" : "0"},
+                 {"groups", std::to_string(groups)},
                  {"items", std::to_string(items)},
                  {"out", to.measure({false, n})}});
 }
@@ -79,11 +89,12 @@ void write_scalar(Builder& to, int n, LaunchTest wanted) {
   const bool by_group = is_by_group(to, n);
   const int items = by_group ? to.tuning().wide_histogram_items : items_alone;
   const std::string memory = by_group ? group_memory(items) : "";
-  to.kernel(Builder::name({false, n}) + "_run", items, memory + scalar_steps(to, n, items),
-            [items, wanted = std::move(wanted)](const LaunchContext& at) {
-              const bool runs = !wanted || wanted(at);
-              return LaunchShape{{runs ? 1 : 0, 1, 1}, {items, 1, 1}};
-            });
+  to.kernel(
+      Builder::name({false, n}) + "_run", items, memory + scalar_steps(to, n, items),
+      [items, groups = groups_of(to, n), wanted = std::move(wanted)](const LaunchContext& at) {
+        const bool runs = !wanted || wanted(at);
+        return LaunchShape{{runs ? groups : 0, 1, 1}, {items, 1, 1}};
+      });
 }
 
 void write_group_words(Builder& to, bool by_group) {

@@ -88,6 +88,7 @@ std::vector<int> scalars_of(const KernelContext& of, std::vector<int> made,
     const Node& node = of.node(n);
     if (as<Scalar>(node) == nullptr || known.contains(n)) continue;
     if (as<Scalar>(node)->body->by_group && !groups) continue;
+    if (as<Scalar>(node)->groups > 1) continue;
     if (!std::all_of(node.measures.begin(), node.measures.end(), is_made)) continue;
     made.push_back(n);
     scalars.push_back(n);
