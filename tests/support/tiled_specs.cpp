@@ -14,6 +14,16 @@ IMPIPE_POINT_BODY(tiled_quotients, (x), (low, high, white),
                   { return over(over(x, white) - low, high - low) * white; })
 IMPIPE_POINT_BODY(chain_blend, (x, y), (k), { return k * x + y; })
 IMPIPE_POINT_BODY(tiled_mix, (r, g, b), (k), { return k * r + real(0.25) * g - b * r / real(3); })
+IMPIPE_POINT_BODY(tiled_mean, (r, g, b), (white), {
+  return (real(0.299) * over(r, white) + real(0.587) * over(g, white) +
+          real(0.114) * over(b, white)) *
+         white;
+})
+// Halves, so that the body has to decide.
+IMPIPE_POINT_BODY(tiled_halves, (r, g, b), (white), {
+  return (real(0.25) * over(r, white) + real(0.5) * over(g, white) + real(0.125) * over(b, white)) *
+         white;
+})
 IMPIPE_STENCIL_BODY(chain_gradient, (1, 1, 1, 2), (scale),
                     { return (at(-1, -1) + at(1, 2) - at(0, 0) - at(1, -1)) * scale; })
 
@@ -206,6 +216,16 @@ std::vector<SpecCase> tiled_specs() {
        {std::vector<double>{0.1, 0.8, 1}, {0.25, 0.75, 3}, {0, 1e-9, 1}}) {
     specs.push_back(of_one("quotients", Point{.body = &bodies::tiled_quotients}, limits,
                            PixelClass::single, 1));
+  }
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16}) {
+    for (const PointBody* body : {&bodies::tiled_mean, &bodies::tiled_halves}) {
+      for (const double white : {class_max(cls), 1e-150}) {
+        SpecCase mean =
+            of_one("mean of codes", Point{.body = body, .mixes_channels = true}, {white}, cls, 3);
+        mean.spec.nodes[0].channels = 1;
+        specs.push_back(std::move(mean));
+      }
+    }
   }
   // In double; the last two leave the range of a reciprocal.
   for (const std::vector<double>& limits : {std::vector<double>{0.1, 0.8, 65535},

@@ -10,37 +10,44 @@ IMPIPE_GROUP_BODY(otsu_parts, {
   const int share = (bins + groups - 1) / groups;
   const int start = group * share < bins ? group * share : bins;
   const int stop = start + share < bins ? start + share : bins;
-  // All of the histogram, for which work-items side by side read side by side.
-  double own = 0;
-  double own_moment = 0;
-  double own_before = 0;
-  double own_moment_before = 0;
-  for (int i = item; i < bins; i += items) {
-    own += in[i];
-    own_moment += i * in[i];
-    own_before += i < start ? in[i] : 0.0;
-    own_moment_before += i < start ? i * in[i] : 0.0;
+  double total = 0;
+  double moment = 0;
+  double below = 0;
+  double moment_below = 0;
+  if (groups > 1) {
+    // All of the histogram: work-items side by side read side by side.
+    double own = 0;
+    double own_moment = 0;
+    double own_below = 0;
+    double own_moment_below = 0;
+    for (int i = item; i < bins; i += items) {
+      own += in[i];
+      own_moment += i * in[i];
+      own_below += i < start ? in[i] : 0.0;
+      own_moment_below += i < start ? i * in[i] : 0.0;
+    }
+    sum_before(own, &total);
+    sum_before(own_moment, &moment);
+    sum_before(own_below, &below);
+    sum_before(own_moment_below, &moment_below);
   }
-  double total;
-  double moment;
-  double below;
-  double moment_below;
-  sum_before(own, &total);
-  sum_before(own_moment, &moment);
-  sum_before(own_before, &below);
-  sum_before(own_moment_before, &moment_below);
   const int part = (share + items - 1) / items;
   const int first = start + item * part;
   const int end = first + part < stop ? first + part : stop;
-  own = 0;
-  own_moment = 0;
+  double part_sum = 0;
+  double part_moment = 0;
   for (int i = first; i < end; ++i) {
-    own += in[i];
-    own_moment += i * in[i];
+    part_sum += in[i];
+    part_moment += i * in[i];
   }
   double of_group;
-  below += sum_before(own, &of_group);
-  moment_below += sum_before(own_moment, &of_group);
+  double moment_of_group;
+  below += sum_before(part_sum, &of_group);
+  moment_below += sum_before(part_moment, &moment_of_group);
+  if (groups == 1) {
+    total = of_group;
+    moment = moment_of_group;
+  }
   double best = -1;
   double places = 0;
   double sum_of_places = 0;
@@ -78,37 +85,38 @@ IMPIPE_GROUP_BODY(otsu_parts, {
 
 // in: the values of `otsu_parts`. The result T is the mean of all t - 1 where s is largest, 0 when
 // s is nowhere defined. args: the code of white; 0, or the image's white when the codes are not its
-// own values.
-IMPIPE_SCALAR_BODY(otsu, {
+// own values. out: T on the unit scale; and where there is room for two, in the image's own units.
+IMPIPE_GROUP_BODY(otsu, {
   const int parts = (int)in[0];
   double best = -1;
+  for (int i = item; i < parts; i += items) best = max(best, in[1 + 3 * i]);
+  const double best_of_all = largest_of_group(best);
   double places = 0;
   double sum_of_places = 0;
-  for (int i = 0; i < parts; ++i) {
-    const double s = in[1 + 3 * i];
-    if (s > best) {
-      best = s;
-      places = 0;
-      sum_of_places = 0;
-    }
-    if (s == best) {
-      places += in[2 + 3 * i];
-      sum_of_places += in[3 + 3 * i];
-    }
+  for (int i = item; i < parts; i += items) {
+    places += in[1 + 3 * i] == best_of_all ? in[2 + 3 * i] : 0.0;
+    sum_of_places += in[1 + 3 * i] == best_of_all ? in[3 + 3 * i] : 0.0;
   }
-  const double threshold = places > 0 ? sum_of_places / places : 0.0;
-  out[0] = threshold / args[0];
-  out[1] = args[1] > 0 ? out[0] * args[1] : threshold;
+  double all_places;
+  double sum_of_all;
+  sum_before(places, &all_places);
+  sum_before(sum_of_places, &sum_of_all);
+  if (item == 0) {
+    const double threshold = all_places > 0 ? sum_of_all / all_places : 0.0;
+    const double level = threshold / args[0];
+    out[0] = level;
+    if (args[2] > 1) out[1] = args[1] > 0 ? level * args[1] : threshold;
+  }
 })
-
-// in: the two values of `otsu`.
-IMPIPE_SCALAR_BODY(otsu_level, { out[0] = in[0]; })
 
 IMPIPE_POINT_BODY(otsu_code, (x), (scale), { return x * scale; })
 
 namespace impipe::ops {
 
-MeasureValue otsu_threshold(PlanBuilder& plan, const ImageValue& image) {
+namespace {
+
+// values: 1, or 2 with the threshold in the image's own units.
+MeasureValue threshold_of(PlanBuilder& plan, const ImageValue& image, int values) {
   const bool is_single = image.type.cls == PixelClass::single;
   ImageValue codes = image;
   double largest = class_max(image.type.cls);
@@ -122,18 +130,16 @@ MeasureValue otsu_threshold(PlanBuilder& plan, const ImageValue& image) {
   // Of many codes several groups each take a part.
   const int groups = largest > 4095 ? 64 : 1;
   const MeasureValue parts = plan.scalar(bodies::otsu_parts, {h}, {}, 1 + 3 * groups, 1, groups);
-  return plan.scalar(bodies::otsu, {parts},
-                     {is_single ? largest : image.type.white, is_single ? image.type.white : 0.0},
-                     2, 1);
+  const double own_white = is_single ? image.type.white : 0.0;
+  return plan.scalar(
+      bodies::otsu, {parts},
+      {is_single ? largest : image.type.white, own_white, static_cast<double>(values)}, values, 1);
 }
-
-namespace {
 
 ImageValue lower_otsu(const Call& call, PlanBuilder& plan, std::string_view column) {
   const ImageValue image = measured_image(call, plan);
   need_white(call, image);
-  const MeasureValue both = otsu_threshold(plan, image);
-  plan.report(column, plan.scalar(bodies::otsu_level, {both}, {}, 1, 1));
+  plan.report(column, threshold_of(plan, image, 1));
   return plan.current();
 }
 
@@ -171,4 +177,9 @@ const RegisterOperator otsuthresh_operator{{
 }};
 
 }  // namespace
+
+MeasureValue otsu_threshold(PlanBuilder& plan, const ImageValue& image) {
+  return threshold_of(plan, image, 2);
+}
+
 }  // namespace impipe::ops

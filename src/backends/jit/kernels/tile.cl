@@ -57,6 +57,9 @@
 #define $stored $result[(long)y0 * $stride + x0] = (uchar)made_$own[0];
 #define $row_pass tile[ITEM] = (float)$image[ITEM]; // where other passes follow
 #define $columns float made_$own[$block]; for (int k = 0; k < $block; ++k) made_$own[k] = tile[k];
+#define $kept_words 16
+#define $kept (uint)made_$own[k]
+#define $codes
 #define $last 1
 #define $tables
 #define $unroll
@@ -208,12 +211,13 @@ KERNEL(256) void passes_in_turn(GLOBAL const $pixel* $image, GLOBAL float* $resu
   // tile is free for the next.
   $row_pass
   BARRIER;
-  float kept_$own[$block];
+  $word kept_$own[$kept_words];
   {
     const int first_row = ITEM / $across * $py;
     $columns
+    $codes
     $unroll
-    for (int k = 0; k < $block; ++k) kept_$own[k] = made_$own[k];
+    for (int k = 0; k < $kept_words; ++k) kept_$own[k] = $kept;
   }
 #if !$last
   BARRIER;

@@ -22,7 +22,9 @@ namespace {
 // Groups of a tile on a processor: 64 registers each, where there are 64 K of them; 48 do for short
 // columns, though NVIDIA's OpenCL spills then (168 us against 148 at a radius of 3).
 constexpr int groups_at_once = 4, groups_of_short_columns = 5;
-constexpr int groups_in_turn = 3;  // whose registers keep what several nodes are
+// Of those whose registers keep what several nodes are, in small blocks or packed to bytes, and
+// others.
+constexpr int groups_in_turn = 3, groups_of_large_blocks = 2;
 // Registers for rows that a work-item loads before it makes the first of them.
 constexpr int max_ahead = 36;
 
@@ -60,17 +62,42 @@ class PassesWriter {
   // Both passes where those of other nodes follow, unless it is the last: what is made is
   // kept_NAME.
   std::string both_in_turn(bool last) const {
-    return text("in_turn",
-                {{"row_pass", rows_}, {"columns", columns_}, {"last", last ? "1" : "0"}});
+    const int block = size_.px * size_.py;
+    const std::string all = "all_" + own_;
+    const std::string codes =
+        in_word() == 1 ? ""
+                       : row_of_floats(to_, all, inner().cls, block, "made_" + own_ + "[k]").text;
+    const std::string kept = in_word() == 4 ? "words_" + all + "[k]"
+                             : in_word() == 2
+                                 ? "(uint)" + all + "[2 * k] | (uint)" + all + "[2 * k + 1] << 16"
+                                 : "made_" + own_ + "[k]";
+    return text("in_turn", {{"row_pass", rows_},
+                            {"columns", columns_},
+                            {"word", in_word() == 1 ? "float" : "uint"},
+                            {"kept_words", number(block / in_word())},
+                            {"codes", codes},
+                            {"kept", kept},
+                            {"last", last ? "1" : "0"}});
   }
   std::string place() const { return text("place"); }
 
   // Row r of what columns have made, as the node's class has it: the array b_NAME.
-  Row made(bool kept) const {
-    return row_of_floats(to_, "b_" + own_, inner().cls, size_.px,
-                         (kept ? "kept_" : "made_") + own_ + "[r * " + number(size_.px) + " + k]");
+  Row made() const {
+    return row_of_floats(to_, "b_" + own_, inner().cls, size_.px, "made_" + own_ + place_in_row());
+  }
+  // The same of what is kept.
+  Row kept() const {
+    const std::string word = "kept_" + own_ + "[(r * " + number(size_.px) + " + k) / ";
+    switch (in_word()) {
+      case 4: return row_of_codes(word + "4]", "BYTE_OF($word, k % 4)");
+      case 2: return row_of_codes(word + "2]", "($word >> 16 * (k % 2))");
+      default:
+        return row_of_floats(to_, "b_" + own_, inner().cls, size_.px,
+                             "kept_" + own_ + place_in_row());
+    }
   }
   const std::string& name() const { return own_; }
+  int column_height() const { return passes_.column.height; }
   bool has_short_sums() const { return passes_.sums && passes_.column.height <= short_column; }
 
  private:
@@ -78,6 +105,13 @@ class PassesWriter {
     return words_.filled(part(kernels::tile, name), own);
   }
   const Node& inner() const { return to_.node(inner_); }
+  // Pixels of the node in a word that is kept.
+  int in_word() const { return 4 / bytes_of(inner().cls); }
+  std::string place_in_row() const { return "[r * " + number(size_.px) + " + k]"; }
+  Row row_of_codes(const std::string& word, const std::string& code) const {
+    return row_of_pixels(to_, "b_" + own_, inner().cls, size_.px,
+                         "(" + type_of(inner().cls) + ")" + filled(code, {{"word", word}}));
+  }
   bool largest() const { return as<Extremum>(inner())->largest; }
   Footprint reach() const { return passes_.row.footprint(); }
   int items_a_row() const { return size_.width() / size_.row_px; }
@@ -329,7 +363,7 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
     PassesWriter& writer = writers.emplace_back(to, plan, inner, size, self);
     writer.write();
     points += writer.points();
-    block.add("b_" + writer.name(), writer.made(in_turn));
+    block.add("b_" + writer.name(), in_turn ? writer.kept() : writer.made());
   }
   const std::string array = block.centre(self), height = to.height(self);
   const std::string stored = block.rows_text(array, to.plane(self), to.node(n).cls, height);
@@ -341,6 +375,8 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
   } else {
     passes = last.both();
   }
+  const bool small = last.column_height() <= (bytes_of(to.node(inners[0]).cls) == 1 ? 17 : 9);
+  const int groups_kept = small ? groups_in_turn : groups_of_large_blocks;
   const bool dense = !in_turn && last.has_short_sums() && to.dialect() != Dialect::opencl_nvidia;
   to.kernel(
       "store_" + Builder::name(self), tile_items,
@@ -356,7 +392,7 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
                             (s.height + tile.height() - 1) / tile.height(), 1},
                            {tile_items, 1, 1}};
       },
-      in_turn ? groups_in_turn
+      in_turn ? groups_kept
       : dense ? groups_of_short_columns
               : groups_at_once);
 }

@@ -1,9 +1,11 @@
 // Point, permute and window nodes as text.
 #include <algorithm>
+#include <cmath>
 
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/plan/point_plan.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/body_tree.hpp"
 #include "core/expression.hpp"
@@ -115,6 +117,87 @@ PointCall call_of_body(Builder& to, int n, const std::string& real, const PixelT
   return call;
 }
 
+// Weights by which a mean of codes is what the body of node n computes in double, but for its
+// rounding; nothing for other nodes.
+std::vector<double> weights_of_codes(const KernelContext& of, int n) {
+  const Node& node = of.node(n);
+  const auto& point = std::get<Point>(node.primitive);
+  const bool codes = node.cls == PixelClass::uint8 || node.cls == PixelClass::uint16;
+  if (point.body == nullptr || point.in_table || !codes || node.images.size() != 3 ||
+      names_in(point.body->parameter_names) != std::vector<std::string>{"white"} ||
+      !known_white(node, *point.body) || traits_of(*point.body).differences) {
+    return {};
+  }
+  for (const Operand& image : node.images) {
+    if (of.cls(image) != node.cls) return {};
+  }
+  // They do not depend on white.
+  const double white = class_max(node.cls);
+  std::optional<std::vector<double>> sum = linear_weights(*point.body, {&white, 1});
+  if (!sum || sum->back() != 0) return {};
+  sum->pop_back();
+  double all = 0;
+  for (const double weight : *sum) {
+    if (weight < 0) return {};
+    all += weight;
+  }
+  return all <= 1 + 1e-12 ? *sum : std::vector<double>{};
+}
+
+// The pixel of node n by such weights, from the text of its images' codes.
+std::string mean_of_codes(Builder& to, int n, const std::vector<double>& weights,
+                          const PixelText& pixel_text) {
+  const Node& node = to.node(n);
+  const PointBody& body = *std::get<Point>(node.primitive).body;
+  const bool bytes = node.cls == PixelClass::uint8;
+  const int bits = bytes ? 24 : 32;
+  const std::string suffix = bytes ? "u" : "ul", name = Builder::name({false, n}) + "_mean";
+  std::string codes, weighted;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const std::string comma = i == 0 ? "" : ", ";
+    codes += comma + "(uint)" + pixel_text(node.images[i]);
+    weighted += (i == 0 ? "" : " + ") + std::to_string(std::llround(std::ldexp(weights[i], bits))) +
+                suffix + " * c" + std::to_string(i);
+  }
+  std::size_t image = 0;
+  const PointCall call = call_of_body(to, n, "double", [&](const Operand&) {
+    return "DOUBLE_OF_CODE(c" + std::to_string(image++) + ")";
+  });
+  to.body_once(call.name,
+               "\n" + body_function(call.name, "double", "", call.parameters, call.text));
+  const auto inputs = static_cast<std::ptrdiff_t>(weights.size());
+  std::string parameters, arguments, exact;
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    exact += (i == 0 ? "" : ", ") + (i < weights.size() ? call.arguments[i] : call.parameters[i]);
+    if (i < weights.size()) continue;
+    parameters += ", const double " + call.parameters[i];
+    arguments += ", " + call.arguments[i];
+  }
+  const auto white = static_cast<int>(known_white(node, body).value());
+  // A white so small or large that the body's numbers leave the range.
+  const std::string always = to.parameter(ParameterType::int32, name + "_always",
+                                          [n, white](const LaunchContext& at, int) {
+                                            const double value = at.argument(n, white);
+                                            return value >= 1e-100 && value <= 1e100 ? 0.0 : 1.0;
+                                          });
+  const double near = static_cast<double>(inputs) * 0.5 * class_max(node.cls) + 16;
+  const auto whole = [](double value) { return std::to_string(static_cast<std::int64_t>(value)); };
+  to.body_once(name,
+               filled(part(kernels::mean, "mean"),
+                      {{"pixel", type_of(node.cls)},
+                       {"mean", name},
+                       {"sum", bytes ? "uint" : "ulong"},
+                       {"bits", std::to_string(bits)},
+                       {"weighted", weighted},
+                       {"half", whole(std::ldexp(0.5, bits)) + suffix},
+                       {"fraction", bytes ? "0xffffffu" : "0xffffffffu"},
+                       {"near", whole(near) + "u"},
+                       {"twice_near", whole(2 * near) + "u"},
+                       {"parameters", parameters},
+                       {"exact", converted(node.cls, "double", call.name + "(" + exact + ")")}}));
+  return name + "(" + codes + ", " + always + arguments + ")";
+}
+
 // The body with its quotients by reciprocals; of floats with a white that is taken to be 1.
 void take_reciprocals(Builder& to, const Node& node, const PointBody& body, const std::string& real,
                       PointCall& call, Quotients& quotients) {
@@ -158,6 +241,8 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text, Quotien
     const std::string entry = write_entry(to, n);
     return to.call(entry, "(int)" + pixel_text(node.images[0]), "0");
   }
+  const std::vector<double> mean = weights_of_codes(to.context(), n);
+  if (!mean.empty()) return mean_of_codes(to, n, mean, pixel_text);
   const std::string real = in_double(to.context(), n) ? "double" : "float";
   const PixelText pixel = [&](const Operand& image) {
     const std::string text = pixel_text(image);

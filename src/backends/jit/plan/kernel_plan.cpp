@@ -16,6 +16,9 @@
 namespace impipe::jit {
 namespace {
 
+// Rows of windows of which a chain holds several.
+constexpr int max_chained = 3;
+
 std::string node_name(int n) { return name_of(Operand{false, n}); }
 
 // Whether it is a point of more images than a block keeps windows of: channels that are mixed.
@@ -42,6 +45,7 @@ struct Chosen {
   std::set<int> chain_planes;  // that a chain reads
   std::set<int> in_groups;     // points in local memory
   std::set<int> in_turn;       // made by a tile one after the other, for a point that mixes them
+  std::set<int> tiles_of_several;  // stored by such tiles
 };
 
 class Chooser {
@@ -164,7 +168,12 @@ class Chooser {
       const std::optional<int> root = stored_from(others, r);
       if (mixed.size() < 2 || !root) continue;
       const std::optional<TwoPasses> two = tiled(others, *root);
-      if (two && two->inners == mixed) chosen_ = std::move(with);
+      if (!two || two->inners != mixed) continue;
+      // A chain holds a window of each.
+      const bool small = Passes::of(of_.node(mixed[0]))->column.height <= max_chained;
+      if (small && chain_of(of_, planes_of_chains(), *root)) continue;
+      with.tiles_of_several.insert(*root);
+      chosen_ = std::move(with);
     }
   }
 
@@ -195,7 +204,7 @@ class Chooser {
   void choose_chains() {
     Planes stored = planes(chosen_), kept = planes_of_chains();
     for (int n = count_ - 1; n >= 0; --n) {
-      if (!stored.stored(n)) continue;
+      if (!stored.stored(n) || chosen_.tiles_of_several.contains(n)) continue;
       const std::optional<Chain> chain = chain_of(of_, kept, n);
       if (!chain) continue;
       const std::vector<int> inside = chain->inside(n), read = chain->planes();

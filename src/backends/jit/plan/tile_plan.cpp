@@ -9,9 +9,10 @@ namespace {
 // Values of a window that registers hold beside the sums.
 constexpr int max_window = 56;
 
-// Nodes that a tile makes one after the other: registers keep what they make.
+// Nodes that a tile makes one after the other: registers keep what they make, codes packed. Long
+// columns pay for larger blocks, with which fewer groups are at once.
 constexpr std::size_t max_in_turn = 4;
-constexpr int kept_of_one = 32, kept_of_each = 16;
+constexpr int full_block = 32, large_block = 24, small_block = 16;
 
 // Of an extremum: a work-item's window is the whole column and few rows more.
 constexpr int max_extremum_rows = 33;
@@ -40,12 +41,14 @@ std::optional<TileSize> tile_size(const KernelContext& of, const Planes& planes,
   size.row_px = narrow || !passes.sums ? 8 : 4;
   if (size.row_px + halo > max_window) size.row_px = 4;
   if (size.row_px + halo > max_window) return {};
+  const int block = count == 1 || bytes_of(node.cls) == 1 ? full_block
+                    : passes.column.height > short_column ? large_block
+                                                          : small_block;
   for (const int py : {16, 8, 6, 4, 2, 1}) {
     size.py = py;
     size.rows = size.height() + column.up + column.down;
-    const bool fits = passes.sums
-                          ? py * size.px <= (count == 1 ? kept_of_one : kept_of_each) && py <= 8
-                          : py <= 16 && py + column.up + column.down <= 48;
+    const bool fits = passes.sums ? py * size.px <= block && py <= 8
+                                  : py <= 16 && py + column.up + column.down <= 48;
     const std::int64_t made =
         made_here(of, planes, image)
             ? point_tile(of, image, size, passes).local_bytes(of, planes, image)
