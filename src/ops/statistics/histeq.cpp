@@ -10,15 +10,20 @@ IMPIPE_SCALAR_BODY(histeq_scale, {
 
 // v on the unit scale of the image's own values; a constant image is clamped instead. The bin is
 // the last whose lower edge is not above v: edges are half a bin below the levels, which are
-// counted from both ends of the scale. last: the number of bins - 1.
+// counted from both ends of the scale, so that only a place close to an edge needs more than its
+// whole part. last: the number of bins - 1.
 IMPIPE_POINT_BODY(histeq_bin, (x), (low, scale, last), {
   const real v = scale >= real(0) ? scale * (x - low) : clamp(x, real(0), real(1));
+  const real place = v * last + real(0.5);
+  const real whole = floor(place);
+  const real guess = clamp(whole, real(0), last);
+  const real rest = place - whole;
   const real step = real(1) / last;
-  const real guess = clamp(floor(v * last + real(0.5)), real(0), last);
   const real below = real(2) * guess <= last ? guess * step : real(1) - (last - guess) * step;
   const real next = guess + real(1);
   const real above = real(2) * next <= last ? next * step : real(1) - (last - next) * step;
-  return below - step / real(2) > v                    ? max(guess - real(1), real(0))
+  return rest > real(1e-9) && rest < real(0.999999999) ? guess
+         : below - step / real(2) > v                  ? max(guess - real(1), real(0))
          : next <= last && above - step / real(2) <= v ? next
                                                        : guess;
 })
@@ -26,7 +31,8 @@ IMPIPE_POINT_BODY(histeq_bin, (x), (low, scale, last), {
 // The level of v, a place in the table of cumulated parts.
 IMPIPE_POINT_BODY(histeq_level, (x), (low, scale, last), {
   const real v = scale >= real(0) ? scale * (x - low) : clamp(x, real(0), real(1));
-  return round_away(v * last);
+  const real whole = floor(v * last);
+  return v * last - whole >= real(0.5) ? whole + real(1) : whole;
 })
 
 // The same of codes, from their counts: in: one of each code; args: the number of bins - 1; out:

@@ -59,6 +59,7 @@
 #define $columns float made_$own[$block]; for (int k = 0; k < $block; ++k) made_$own[k] = tile[k];
 #define $kept_words 16
 #define $kept (uint)made_$own[k]
+#define $pin PIN_WORD
 #define $codes
 #define $last 1
 #define $tables
@@ -217,7 +218,10 @@ KERNEL(256) void passes_in_turn(GLOBAL const $pixel* $image, GLOBAL float* $resu
     $columns
     $codes
     $unroll
-    for (int k = 0; k < $kept_words; ++k) kept_$own[k] = $kept;
+    for (int k = 0; k < $kept_words; ++k) {
+      kept_$own[k] = $kept;
+      $pin(kept_$own[k]);
+    }
   }
 #if !$last
   BARRIER;

@@ -47,6 +47,8 @@ void write_wide_histogram(Builder& to, const CountedCodes& counted, int n) {
     side = "(uint)" + to.argument(image.index, 0, "bins", "double");
     first_row = to.plane(pair.images[0]).row("y");
     second_row = to.plane(pair.images[1]).row("y");
+  } else if (counted.in_memory) {
+    first_row = to.plane(image).row("y");
   } else {
     code = "(uint)" + to.value(image, "x", "y");
   }
@@ -63,6 +65,7 @@ void write_wide_histogram(Builder& to, const CountedCodes& counted, int n) {
                                                       {"between", number(32768 / (group * pixels))},
                                                       {"unroll", unroll},
                                                       {"pairs", counted.pairs ? "1" : "0"},
+                                                      {"in_memory", counted.in_memory ? "1" : "0"},
                                                       {"side", side},
                                                       {"first_row", first_row},
                                                       {"second_row", second_row},

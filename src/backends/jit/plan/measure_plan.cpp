@@ -66,7 +66,9 @@ CountedCodes counted_codes(const KernelContext& of, const Planes& planes, int n)
   const Histogram& histogram = *as<Histogram>(node);
   const PixelClass cls = of.cls(node.images[0]);
   if (fits_two_bytes(of, n)) {
-    return {.way = Way::two_bytes, .pairs = is_pair_in_memory(of, planes, node.images[0])};
+    return {.way = Way::two_bytes,
+            .pairs = is_pair_in_memory(of, planes, node.images[0]),
+            .in_memory = planes.has(node.images[0])};
   }
   // What is counted first: the codes of an integer class, else bins at once.
   const bool codes = is_integer(cls);

@@ -28,6 +28,7 @@ struct CountedCodes {
   };
   Way way = Way::local;
   bool pairs = false;        // two_bytes: the codes are made here, of two planes of bytes
+  bool in_memory = false;    // two_bytes: the codes are
   bool one_launch = false;   // the last group of the pass ends it
   std::vector<int> scalars;  // that this group runs
 };
