@@ -22,17 +22,16 @@ IMPIPE_POINT_BODY(histeq_bin, (x), (low, scale, last), {
   const real below = real(2) * guess <= last ? guess * step : real(1) - (last - guess) * step;
   const real next = guess + real(1);
   const real above = real(2) * next <= last ? next * step : real(1) - (last - next) * step;
-  return rest > real(1e-9) && rest < real(0.999999999) ? guess
+  return rest > real(1e-9) && rest < real(0.999999999) ? min(whole, last)
          : below - step / real(2) > v                  ? max(guess - real(1), real(0))
          : next <= last && above - step / real(2) <= v ? next
                                                        : guess;
 })
 
-// The level of v, a place in the table of cumulated parts.
+// The level of v once it is rounded, a place in the table of cumulated parts.
 IMPIPE_POINT_BODY(histeq_level, (x), (low, scale, last), {
   const real v = scale >= real(0) ? scale * (x - low) : clamp(x, real(0), real(1));
-  const real whole = floor(v * last);
-  return v * last - whole >= real(0.5) ? whole + real(1) : whole;
+  return v * last;
 })
 
 // The same of codes, from their counts: in: one of each code; args: the number of bins - 1; out:

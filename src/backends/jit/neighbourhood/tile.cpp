@@ -26,21 +26,20 @@ constexpr int groups_at_once = 4, groups_of_short_columns = 5;
 // others.
 constexpr int groups_in_turn = 3, groups_of_large_blocks = 2;
 // Registers for rows that a work-item loads before it makes the first of them.
-constexpr int max_ahead = 36, max_ahead_in_turn = 12;
+constexpr int max_ahead = 36;
 
 int multiple_of_4(int n) { return (n + 3) / 4 * 4; }
 
 // Both passes of one node.
 class PassesWriter {
  public:
-  // self: the node that the kernel stores. in_turn: with passes of other nodes.
+  // self: the node that the kernel stores.
   PassesWriter(Builder& to, const KernelPlan& plan, int inner, const TileSize& size,
-               const Operand& self, bool in_turn)
+               const Operand& self)
       : to_(to),
         plan_(plan),
         inner_(inner),
         self_(self),
-        in_turn_(in_turn),
         size_(size),
         passes_(*Passes::of(to.node(inner))),
         image_(to.node(inner_).images[0]),
@@ -206,8 +205,7 @@ class PassesWriter {
   int rows_ahead() const {
     if (!to_.tuning().unroll) return 0;
     const int all = (size_.rows + rows_at_once() - 1) / rows_at_once();
-    const int room = in_turn_ ? max_ahead_in_turn : max_ahead;
-    const int ahead = std::min(all, room * 4 / (window_.width * bytes_of(to_.cls(image_))));
+    const int ahead = std::min(all, max_ahead * 4 / (window_.width * bytes_of(to_.cls(image_))));
     if (ahead < 2) return 0;
     const int loops = (all + ahead - 1) / ahead;
     return (all + loops - 1) / loops;
@@ -315,7 +313,6 @@ class PassesWriter {
   const KernelPlan& plan_;
   int inner_;
   Operand self_;
-  bool in_turn_;  // other nodes' passes are in the kernel too
   TileSize size_;
   Passes passes_;
   Operand image_;  // that the row pass reads
@@ -364,7 +361,7 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
   std::deque<PassesWriter> writers;  // they refer to themselves
   std::string points;
   for (const int inner : inners) {
-    PassesWriter& writer = writers.emplace_back(to, plan, inner, size, self, in_turn);
+    PassesWriter& writer = writers.emplace_back(to, plan, inner, size, self);
     writer.write();
     points += writer.points();
     block.add("b_" + writer.name(), in_turn ? writer.kept() : writer.made());

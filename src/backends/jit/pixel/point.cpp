@@ -1,5 +1,6 @@
 // Point, permute and window nodes as text.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "backends/jit/pixel/pixel.hpp"
@@ -219,6 +220,15 @@ void take_reciprocals(Builder& to, const Node& node, const PointBody& body, cons
                               "#undef over\n#define over(a, b) WORD(over_)(a, b)\n");
 }
 
+// `value` as a code of at most `last`.
+std::string code_up_to(std::int64_t last, const std::string& real, const std::string& value) {
+  const std::string largest = "(" + real + ")" + std::to_string(last);
+  if (real == "float") return "to_code_float(" + value + ", " + largest + ")";
+  // What orders doubles first: of a whole number below 2^20 there is nothing else.
+  const auto high = std::bit_cast<std::uint64_t>(static_cast<double>(last)) >> 32;
+  return "CODE_OF_DOUBLE(" + value + ", " + largest + ", " + std::to_string(high) + ")";
+}
+
 }  // namespace
 
 std::string variable_name(const std::string& variable) {
@@ -261,8 +271,8 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text, Quotien
   const Argument& first = node.arguments.back();
   const Operand& table = node.measures.at(static_cast<std::size_t>(first.measure));
   const std::string from = std::to_string(first.element);
-  const std::string last = std::to_string(to.values(table) - first.element - 1);
-  const std::string place = "(int)to_code_" + real + "(" + value + ", (" + real + ")" + last + ")";
+  const std::int64_t last = to.values(table) - first.element - 1;
+  const std::string place = "(int)" + code_up_to(last, real, value);
   return converted(node.cls, real,
                    "(" + real + ")" + to.measure(table) + "[" + from + " + " + place + "]");
 }

@@ -106,7 +106,6 @@ struct Parts {
   bool tables = false;  // for codes, made by kernels of their own
   bool moved = false;   // pixels come from other places
   int points = 0;
-  bool doubles = false;         // whose quotients of codes wait for all of a block
   bool powers = false;          // points take powers or the like
   bool tile = false;            // a weighted sum that reads far enough for local memory to pay
   std::optional<Operand> made;  // what a neighbourhood reads, where points make it
@@ -124,8 +123,6 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
   if (const auto* point = as<Point>(node)) {
     if (coded_by(of, planes, operand)) parts.tables = true;
     ++parts.points;
-    parts.doubles =
-        parts.doubles || (in_double(of, operand.index) && divides_by_uniform(of, operand.index));
     parts.powers = parts.powers || point->expression != nullptr ||
                    (point->body != nullptr && traits_of(*point->body).powers);
     for (const Operand& image : pixel_images(node)) {
@@ -186,7 +183,7 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
   if (!parts.around) {
     // Small blocks fill a device sooner; they make a table of codes more often.
     const bool light = parts.bytes == 1 && parts.points <= 1 && !parts.powers && !parts.moved;
-    return BlockSize{.px = 16 / parts.bytes, .py = light || parts.doubles ? 2 : 4, .points = true};
+    return BlockSize{.px = 16 / parts.bytes, .py = light ? 2 : 4, .points = true};
   }
   if (parts.tile && parts.around_count == 1) {
     const bool packed = parts.packed && parts.runs > 0;
