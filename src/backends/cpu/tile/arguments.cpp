@@ -1,16 +1,19 @@
 // The values of a node's launch arguments.
 #include "backends/cpu/tile/arguments.hpp"
 
-#include <cstring>
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "core/primitive_facts.hpp"
 
 namespace impipe::cpu {
 bool Arguments::same_as(const Arguments& other) const {
   // 0 and -0 differ.
-  return in_double.size() == other.in_double.size() &&
-         std::memcmp(in_double.data(), other.in_double.data(), in_double.size() * sizeof(double)) ==
-             0 &&
+  const auto same = [](double a, double b) {
+    return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+  };
+  return std::ranges::equal(in_double, other.in_double, same) &&
          table.data() == other.table.data() && table.size() == other.table.size();
 }
 
