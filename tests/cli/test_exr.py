@@ -1,4 +1,5 @@
 """EXR files of many kinds, most made here byte for byte, so that each pixel is known."""
+import json
 import os
 import shutil
 import struct
@@ -7,6 +8,7 @@ import unittest
 import zlib
 
 import numpy as np
+from PIL import Image
 from program import ROOT, SANITIZED, ProgramTest, colour, ramp
 
 DATA = os.path.join(ROOT, "tests/data/io")
@@ -372,6 +374,17 @@ class Writing(ProgramTest):
         self.assertIn("a.exr: the result is without channels (Z, id)", run.err)
         self.impipe("fliplr", "a.exr", "-o", "b.tif", "--strict", code=1)
         self.assertFalse(os.path.exists(self.path("b.tif")))
+
+    def test_the_table_of_formats_has_its_metadata(self):
+        formats = {f["name"]: f for f in json.loads(self.impipe("formats", "--json").out)}
+        self.assertTrue(formats["EXR"]["metadata"])
+
+    def test_exif_is_still_lost_and_said(self):
+        exif = Image.Exif()
+        exif[0x010e] = "a description"
+        Image.new("RGB", (7, 5)).save(self.path("a.jpg"), exif=exif)
+        run = self.impipe("imlincomb 1", "a.jpg", "-o", "b.exr")
+        self.assertIn("a.jpg: the result is without EXIF", run.err)
 
     def test_two_channels_of_one_name(self):
         self.write("a.exr", exr({**channels_of(rgb(), "RGB"), "Y": (HALF, RAMP)}))
