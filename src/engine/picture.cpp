@@ -12,6 +12,7 @@
 #include "engine/file_at_work.hpp"
 #include "engine/object_text.hpp"
 #include "io/atomic_file.hpp"
+#include "io/exr_layout.hpp"
 #include "pipeline/image_sizes.hpp"
 
 namespace impipe::engine {
@@ -454,6 +455,10 @@ void PictureWork::encode() {
   }
   const Plan& plan = picture_.program->plan;
   if (metadata_.exr) metadata_.exr->moved = moves_pixels(plan);
+  // Before an image of `save` is written.
+  if (metadata_.exr && plan.writes_image && picture_.output_format == io::Format::exr) {
+    io::check_carried(*metadata_.exr, outcome_.image.size());
+  }
   for (size_t i = 0; i < outcome_.saves.size(); ++i) {
     if (!may_write((*picture_.saves)[i])) continue;
     const io::OutputType type = io::output_type(picture_.info, outcome_.saves[i].type,

@@ -179,6 +179,12 @@ void check_claims(const ImageInfo& info, std::int64_t file_bytes, std::int64_t m
     fail("too many pixels: " + what + " is more than the limit of " + std::to_string(max_pixels) +
          " (--max-pixels)");
   }
+  // They may take what the four channels of the largest picture take.
+  if (static_cast<double>(info.carried) * static_cast<double>(size.pixels()) >
+      4.0 * static_cast<double>(max_pixels)) {
+    fail("too many pixels: " + std::to_string(info.carried) + " further channels of " + what +
+         " are more than 4 times the limit of " + std::to_string(max_pixels) + " (--max-pixels)");
+  }
   if (file_bytes < info.min_bytes) {
     fail("truncated " + std::string(name_of(info.format)) + ": " + what + " needs at least " +
          std::to_string(info.min_bytes) + " bytes" +
@@ -296,6 +302,9 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     out.image = from_module([&] { return module.decode(bytes, out.info, make_image); });
     out.metadata.exr = exr_layout(ByteSource(bytes)).storage;
     if (!options.metadata) out.metadata.exr->attributes.clear();
+    if (ExrCarried& carried = out.metadata.exr->carried; !carried.empty()) {
+      carried.file = std::make_shared<const Bytes>(bytes.begin(), bytes.end());
+    }
     if (out.image.type.alpha) out.metadata.exr->glows = unassociate_alpha(out.image);
   } else {
     const CodecModule& module = codec_module(format);
@@ -360,6 +369,9 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
     ready = convert(ready, PixelClass::uint8);
   }
   if (out.alpha_dropped) out.lost.emplace_back("alpha");
+  if (format != Format::exr && metadata.exr && !metadata.exr->carried.empty()) {
+    out.lost.push_back("channels (" + names_of(metadata.exr->carried) + ")");
+  }
   std::string attributes = metadata.exr ? attributes_lost(*metadata.exr, {}) : "";
   bool place_dropped = metadata.exr && has_place(*metadata.exr);
   switch (format) {

@@ -33,6 +33,7 @@ struct ImageInfo {
   // Fewer bytes than this cannot hold such an image, and why; 0 where there is no bound.
   std::int64_t min_bytes = 0;
   std::string min_why;
+  int carried = 0;     // channels of an EXR beside the picture, which are kept as they are
   std::string detail;  // "8-bit palette, interlaced", for `impipe info`
   Size size() const { return orientation >= 5 ? Size{stored.height, stored.width} : stored; }
   // Memory of the decoded image.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <map>
 
 namespace impipe::io {
@@ -192,45 +193,50 @@ Part only_part(const ByteSource& source, std::int64_t& header_end) {
   for (const auto& [layer, names] : layers) texts.push_back(joined(names, " "));
   fail("EXR with " + counted(channels.size(), "channel") + " in " +
        counted(layers.size(), "layer") + " (" + joined(texts, "; ") +
-       ") is not supported: impipe reads R G B or Y, with or without A, of one layer, Y RY BY, or "
-       "one channel of any name");
+       ") is not supported: impipe reads R G B or Y, with or without A, or Y RY BY, that have no "
+       "layer or are of the only layer with them, or one channel of any name");
 }
 
-// Finds the channels of the picture, red before green before blue before alpha.
-void choose_channels(const std::vector<Channel>& channels, ExrLayout& out) {
-  std::map<std::string, const Channel*> found;
-  for (const Channel& channel : channels) {
-    if (channel.layer() != channels[0].layer()) fail_channels(channels);
-    found[channel.base()] = &channel;
+[[noreturn]] void fail_sampling(const Channel& channel) {
+  fail("EXR with channel " + channel.name + " of every " + std::to_string(channel.x_sampling) +
+       "x" + std::to_string(channel.y_sampling) + " pixels is not supported");
+}
+
+using Layer = std::map<std::string, const Channel*>;  // by their names in it
+
+bool has(const Layer& layer, std::initializer_list<const char*> names) {
+  return std::all_of(names.begin(), names.end(), [&](auto name) { return layer.contains(name); });
+}
+bool has_colours(const Layer& layer) { return has(layer, {"R", "G", "B"}); }
+// X Y Z are a place, a direction or a colour, of which Y alone is no picture.
+bool has_luminance(const Layer& layer) { return has(layer, {"Y"}) && !has(layer, {"X"}); }
+
+// The layer that the picture is in: the one without a name, else the only one with colours, else
+// the only one with luminance.
+std::string layer_of_picture(const std::map<std::string, Layer>& layers,
+                             const std::vector<Channel>& channels) {
+  if (channels.size() == 1) return channels[0].layer();
+  if (const auto top = layers.find(""); top != layers.end()) {
+    if (has_colours(top->second) || has_luminance(top->second)) return "";
   }
-  out.storage.layer = channels[0].layer();
-  const bool alpha = found.contains("A") && channels.size() > 1;
-  const size_t colours = channels.size() - (alpha ? 1 : 0);
-  const auto has = [&](const std::vector<std::string>& names) {
-    return colours == names.size() &&
-           std::all_of(names.begin(), names.end(), [&](auto& n) { return found.contains(n); });
-  };
-  std::vector<std::string> order;
-  if (has({"Y", "RY", "BY"})) {
-    out.luma_chroma = true;
-    order = {"Y", "RY", "BY"};
-  } else if (has({"R", "G", "B"})) {
-    order = {"R", "G", "B"};
-  } else if (has({"Y"}) || (colours == 1 && !alpha)) {
-    order = {alpha ? "Y" : channels[0].base()};
-    out.storage.gray = order[0];
-  } else {
-    fail_channels(channels);
+  for (const auto makes_picture : {has_colours, has_luminance}) {
+    std::vector<std::string> names;
+    for (const auto& [name, layer] : layers) {
+      if (makes_picture(layer)) names.push_back(name);
+    }
+    if (names.size() == 1) return names[0];
+    if (names.size() > 1) break;
   }
-  if (alpha) order.push_back("A");
+  fail_channels(channels);
+}
+
+// Takes the channels of a picture, in this order.
+void take_channels(const Layer& found, const std::vector<std::string>& order, ExrLayout& out) {
   out.storage.half = true;
   for (const std::string& name : order) {
-    const Channel& channel = *found[name];
+    const Channel& channel = *found.at(name);
     const std::uint64_t step = out.luma_chroma && (name == "RY" || name == "BY") ? 2 : 1;
-    if (channel.x_sampling != step || channel.y_sampling != step) {
-      fail("EXR with channel " + channel.name + " of every " + std::to_string(channel.x_sampling) +
-           "x" + std::to_string(channel.y_sampling) + " pixels is not supported");
-    }
+    if (channel.x_sampling != step || channel.y_sampling != step) fail_sampling(channel);
     if (out.luma_chroma && channel.type != half_type) {
       fail("EXR with luminance and chroma of 32 bits is not supported");
     }
@@ -238,6 +244,35 @@ void choose_channels(const std::vector<Channel>& channels, ExrLayout& out) {
     out.channels.push_back(channel.name);
     out.types.push_back(channel.type);
   }
+}
+
+// Finds the channels of the picture, red before green before blue before alpha, and those that are
+// carried.
+void choose_channels(const std::vector<Channel>& channels, ExrLayout& out) {
+  std::map<std::string, Layer> layers;
+  for (const Channel& channel : channels) layers[channel.layer()][channel.base()] = &channel;
+  out.storage.layer = layer_of_picture(layers, channels);
+  const Layer& found = layers[out.storage.layer];
+  std::vector<std::string> order;
+  if (has_colours(found)) {
+    order = {"R", "G", "B"};
+  } else if (has(found, {"Y", "RY", "BY"})) {
+    out.luma_chroma = true;
+    order = {"Y", "RY", "BY"};
+  } else {
+    order = {channels.size() == 1 ? channels[0].base() : "Y"};
+    out.storage.gray = order[0];
+  }
+  const bool alpha = channels.size() > 1 && found.contains("A");
+  if (alpha) order.push_back("A");
+  take_channels(found, order, out);
+  for (const Channel& channel : channels) {
+    const auto& taken = out.channels;
+    if (std::find(taken.begin(), taken.end(), channel.name) != taken.end()) continue;
+    if (channel.x_sampling != 1 || channel.y_sampling != 1) fail_sampling(channel);
+    out.storage.carried.names.push_back(channel.name);
+  }
+  out.info.carried = static_cast<int>(out.storage.carried.names.size());
   out.info.type = {.cls = PixelClass::single,
                    .channels = out.luma_chroma || order.size() > 2 ? 3 : 1,
                    .alpha = alpha,
@@ -259,7 +294,9 @@ void check_length(const Part& part, const ExrLayout& layout, const ByteSource& s
   // Each has a place in a table, its own place in the picture, and its length.
   std::int64_t needs = blocks * 16;
   if (part.compression == 0 && !layout.luma_chroma) {
-    for (const int type : layout.types) needs += size.pixels() * (type == half_type ? 2 : 4);
+    for (const Channel& channel : part.channels) {
+      needs += size.pixels() * (channel.type == half_type ? 2 : 4);
+    }
   }
   if (source.size() - header_end < needs) {
     fail("truncated EXR: " + std::to_string(source.size()) + " bytes, at least " +
@@ -294,6 +331,12 @@ std::string detail_of(const Part& part, const ExrLayout& layout) {
   } else if (!layer.empty()) {
     text += ", layer " + layer.substr(0, layer.size() - 1);
   }
+  const ExrCarried& carried = layout.storage.carried;
+  if (carried.names.size() > 8) {
+    text += ", beside " + counted(carried.names.size(), "channel");
+  } else if (!carried.empty()) {
+    text += ", beside " + names_of(carried);
+  }
   if (part.tile_width != 0) {
     text +=
         ", tiles of " + std::to_string(part.tile_width) + "x" + std::to_string(part.tile_height);
@@ -306,6 +349,8 @@ std::string detail_of(const Part& part, const ExrLayout& layout) {
 }
 
 }  // namespace
+
+std::string names_of(const ExrCarried& carried) { return joined(carried.names, ", "); }
 
 ExrLayout exr_layout(const ByteSource& source) {
   std::int64_t header_end = 0;

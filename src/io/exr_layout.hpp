@@ -19,8 +19,8 @@ struct ExrLayout {
   std::vector<int> types;  // of each, by the file's numbers: 0 uint, 1 half, 2 float
   bool luma_chroma = false;
 };
-// Throws Error for what the file has and an image cannot hold: several parts, deep data, more
-// channels than a colour or a gray and an alpha.
+// Throws Error for what the file has and an image cannot hold: several parts, deep data, channels
+// of which none or several make a picture.
 ExrLayout exr_layout(const ByteSource& source);
 
 // EXR's colours are multiplied by alpha, an image's are not. Divides, and says whether there are
@@ -32,6 +32,10 @@ HostImage associate_alpha(const HostImage& image, bool glows);
 // How an image is stored as EXR: like the EXR it was made from, as far as it is of that kind.
 ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
                            const std::optional<ExrStorage>& input, bool full_float);
+// "Z, id"
+std::string names_of(const ExrCarried& carried);
+// Throws Error where channels are carried and the result's pixels lie elsewhere than theirs.
+void check_carried(const ExrStorage& input, Size result);
 // Whether the picture has a place in a display window, or an aspect ratio, that another file
 // would not have.
 bool has_place(const ExrStorage& storage);

@@ -12,7 +12,7 @@ namespace impipe::io {
 namespace {
 
 constexpr float largest_half = 65504.0f;
-constexpr int zip = 3, pxr24 = 5;
+constexpr int zip = 3, pxr24 = 5, b44 = 6;
 
 bool fits_half(const Plane& plane) {
   for (std::int64_t y = 0; y < plane.size().height; ++y) {
@@ -50,6 +50,12 @@ bool tells_of_places(const ExrAttribute& attribute) {
   return std::find(std::begin(names), std::end(names), attribute.name) != std::end(names);
 }
 
+bool has_size(const ExrStorage& storage, Size size) {
+  const auto& box = storage.data_window;
+  return size.width == std::int64_t{box[2]} - box[0] + 1 &&
+         size.height == std::int64_t{box[3]} - box[1] + 1;
+}
+
 }  // namespace
 
 bool unassociate_alpha(HostImage& image) {
@@ -83,6 +89,14 @@ HostImage associate_alpha(const HostImage& image, bool glows) {
   return out;
 }
 
+void check_carried(const ExrStorage& input, Size result) {
+  if (input.carried.empty() || (!input.moved && has_size(input, result))) return;
+  fail("the pipeline moves pixels or changes the size, and the EXR's other channels (" +
+       names_of(input.carried) +
+       ") would stay as they were; take them out of the file, or write another format, which is "
+       "without them");
+}
+
 bool has_place(const ExrStorage& storage) {
   return storage.data_window != storage.display_window || storage.pixel_aspect != 1.0f;
 }
@@ -101,9 +115,8 @@ ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
                            const std::optional<ExrStorage>& input, bool full_float) {
   ExrStorage out = input.value_or(ExrStorage{});
   const Size size = image.size();
-  const auto& box = out.data_window;
-  if (out.moved || size.width != std::int64_t{box[2]} - box[0] + 1 ||
-      size.height != std::int64_t{box[3]} - box[1] + 1) {
+  check_carried(out, size);
+  if (out.moved || !has_size(out, size)) {
     out.data_window = {0, 0, static_cast<int>(size.width) - 1, static_cast<int>(size.height) - 1};
     out.display_window = out.data_window;
     out.pixel_aspect = 1.0f;
@@ -117,6 +130,8 @@ ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
   if (out.half)
     out.half = std::all_of(image.planes.begin(), image.planes.end(), fits_half) &&
                (!image.type.alpha || fits_half(image.alpha));
+  // Packed with loss once more, other channels would change.
+  if (out.compression >= b44 && !out.carried.empty()) out.compression = zip;
   if (out.compression >= pxr24 && (counts || made_as == PixelClass::logical)) out.compression = zip;
   return out;
 }

@@ -177,7 +177,8 @@ Metadata metadata_of_module(const Metadata& metadata, Format format, const HostI
 Bytes with_metadata(Bytes file, Format format, const Metadata& metadata, const HostImage& image,
                     Lost& lost) {
   if (metadata.empty() && metadata.pieces.empty()) return file;
-  if (!traits(format).metadata) {
+  // An EXR's attributes are no such metadata.
+  if (!traits(format).metadata || format == Format::exr) {
     name_losses(metadata, format != Format::bmp, lost);
     return format == Format::bmp ? with_bmp_metadata(std::move(file), metadata) : file;
   }

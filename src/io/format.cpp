@@ -18,7 +18,7 @@ constexpr std::array<FormatTraits, 17> table{{
     {tiff, "TIFF", "tif tiff",           module,  true,  true,  true,  true,  true,  true,  true,  false, true,  "libtiff"},
     {bmp,  "BMP",  "bmp dib",            program, true,  true,  false, false, false, true,  false, false, true,  ""},
     {webp, "WebP", "webp",               module,  false, true,  false, false, false, true,  true,  false, true,  "libwebp"},
-    {exr,  "EXR",  "exr",                openexr, false, false, false, true,  false, true,  false, false, true,  "OpenEXR"},
+    {exr,  "EXR",  "exr",                openexr, false, false, false, true,  false, true,  true,  false, true,  "OpenEXR"},
     {pnm,  "PNM",  "pgm ppm pbm pnm",    program, true,  true,  true,  false, false, false, false, false, true,  ""},
     {pfm,  "PFM",  "pfm",                program, false, false, false, true,  false, false, false, false, true,  ""},
     {npy,  "NPY",  "npy",                program, true,  true,  true,  true,  true,  true,  false, false, true,  ""},

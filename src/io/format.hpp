@@ -44,7 +44,7 @@ struct FormatTraits {
   bool one_bit, eight, sixteen, floats;
   bool any_channels;  // not 1 or 3 alone
   bool alpha;
-  bool metadata;             // can carry EXIF, ICC or XMP
+  bool metadata;             // can carry EXIF, ICC or XMP; EXR, its own attributes
   bool lossy;                // JPEG, Radiance HDR; a WebP may be
   bool writes;               // GIF and HEIF are read alone
   std::string_view library;  // "libpng"; empty for the program itself

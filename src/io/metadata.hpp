@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,15 @@ struct ExrAttribute {
   bool operator==(const ExrAttribute&) const = default;
 };
 
+// Channels of an EXR beside its picture (depth, identifiers, other layers), which go into an EXR of
+// the result as they are.
+struct ExrCarried {
+  std::vector<std::string> names;
+  std::shared_ptr<const std::vector<std::byte>> file;  // the whole EXR that has them
+  bool empty() const { return names.empty(); }
+  bool operator==(const ExrCarried&) const = default;
+};
+
 // How an EXR file stores its picture, so that an EXR made from it stores it alike.
 struct ExrStorage {
   bool half = false;    // 16-bit floats
@@ -30,6 +40,7 @@ struct ExrStorage {
   std::array<int, 4> data_window{0, 0, -1, -1};
   std::array<int, 4> display_window{0, 0, -1, -1};
   std::vector<ExrAttribute> attributes;
+  ExrCarried carried;
   // Some colours lie under an alpha of 0: light that covers nothing, to be kept.
   bool glows = false;
   // Pixels were cut off, added, turned or resampled: windows and aspect tell nothing any more.

@@ -1,10 +1,14 @@
 """EXR files of many kinds, most made here byte for byte, so that each pixel is known."""
+import json
 import os
+import shutil
 import struct
+import subprocess
 import unittest
 import zlib
 
 import numpy as np
+from PIL import Image
 from program import ROOT, SANITIZED, ProgramTest, colour, ramp
 
 DATA = os.path.join(ROOT, "tests/data/io")
@@ -82,6 +86,12 @@ def read_header(path):
             value = channels
         found[name] = value
     return found
+
+
+def run_tool(command):
+    if shutil.which(command[0]) is None:
+        raise unittest.SkipTest(f"no {command[0]}")
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 def rgb(seed=0):
@@ -189,17 +199,19 @@ class Reading(ProgramTest):
                     self.check(file.read(), expected, atol=1e-7 if "float" in name else 0)
 
     def test_what_an_image_cannot_hold_is_said(self):
-        reads = ("is not supported: impipe reads R G B or Y, with or without A, of one layer, "
-                 "Y RY BY, or one channel of any name")
-        many = {name: (HALF, RAMP) for name in
-                ["R", "G", "B", "A", "Z", "diffuse.R", "diffuse.G", "diffuse.B"]}
-        self.refused(exr(many), "EXR with 8 channels in 2 layers (A B G R Z; diffuse.B diffuse.G "
-                     f"diffuse.R) {reads}")
-        for names in ["RG", "ZA", "XYZ", "RGBZ"]:
+        reads = ("is not supported: impipe reads R G B or Y, with or without A, or Y RY BY, that "
+                 "have no layer or are of the only layer with them, or one channel of any name")
+        layers = [f"{layer}.{c}" for layer in ("diffuse", "shine") for c in "BGR"]
+        self.refused(exr({name: (HALF, RAMP) for name in layers}),
+                     "EXR with 6 channels in 2 layers (diffuse.B diffuse.G diffuse.R; shine.B "
+                     f"shine.G shine.R) {reads}")
+        for names in ["RG", "ZA", "XYZ"]:
             channels = {name: (HALF, RAMP) for name in names}
             said = " ".join(sorted(names))
             self.refused(exr(channels), f"EXR with {len(names)} channels in 1 layer ({said}) "
                          + reads)
+        odd = {**channels_of(rgb(), "RGB"), "Z": (HALF, RAMP[::2, ::2], 2, 2)}
+        self.refused(exr(odd), "EXR with channel Z of every 2x2 pixels is not supported")
         two = header_of({"Y": (HALF, RAMP)}, (7, 5), extra=attribute("name", "string", b"left"))
         other = header_of({"Y": (HALF, RAMP)}, (7, 5), extra=attribute("name", "string", b"right"))
         self.refused(struct.pack("<II", 20000630, 0x1002) + two + other + b"\0",
@@ -282,6 +294,117 @@ class Writing(ProgramTest):
                 header, _ = self.written(exr(channels_of(rgb(), names), compression=ZIPS), pipeline)
                 self.assertEqual(sorted(header["channels"]), expected)
                 self.assertEqual(header["compression"], bytes([ZIPS]))
+
+    def others(self):
+        """Channels beside a picture, of every type, and a layer; floats that no half holds."""
+        floats = (RAMP + np.float32(1 / 3)) * np.float32(1e6)
+        floats[0, :3] = np.nan, np.inf, -0.0
+        numbers = np.arange(35, dtype=np.uint32).reshape(5, 7) + np.uint32(4294967000)
+        return {"Z": (FLOAT, floats), "id": (UINT, numbers),
+                **channels_of(rgb(3), ["spec.R", "spec.G", "spec.B"])}
+
+    def words(self, data):
+        """{channel: its bytes}, of a file without compression."""
+        types = dict(sorted(read_header(self.write("one.exr", data))["channels"].items()))
+        widths = [7 * np.dtype(WORDS[kind]).itemsize for kind in types.values()]
+        rows = np.frombuffer(data[len(data) - 5 * (8 + sum(widths)):], np.uint8).reshape(5, -1)
+        parts = np.split(rows[:, 8:], np.cumsum(widths)[:-1], axis=1)
+        return {name: part.tobytes() for name, part in zip(types, parts)}
+
+    def test_other_channels_stay_byte_for_byte(self):
+        others = self.others()
+        for picture in [channels_of(rgb(), "RGB"), {"Y": (HALF, RAMP), "A": (HALF, RAMP)}]:
+            for window in [None, (-3, 4)]:
+                with self.subTest(sorted(picture), window=window):
+                    data = exr({**picture, **others}, window=window)
+                    header, run = self.written(data, "imlincomb 0.5")
+                    self.assertNotIn("without", run.err)
+                    kinds = {name: c[0] for name, c in {**picture, **others}.items()}
+                    self.assertEqual(header["channels"], kinds)
+                    with open(self.path("out/a.exr"), "rb") as file:
+                        after, before = self.words(file.read()), self.words(data)
+                    for name in others:
+                        self.assertEqual(after[name], before[name], name)
+                    for name in set(picture) - {"A"}:
+                        self.assertNotEqual(after[name], before[name], name)
+
+    def test_the_only_layer_with_colours_is_the_picture(self):
+        data = exr({**channels_of(rgb(), ["beauty.R", "beauty.G", "beauty.B"]),
+                    "Z": (HALF, RAMP), "N.X": (HALF, RAMP), "N.Y": (HALF, RAMP)})
+        self.written(data, "imlincomb 0.5")
+        with open(self.path("out/a.exr"), "rb") as file:
+            after, before = self.words(file.read()), self.words(data)
+        self.assertEqual({name for name in before if before[name] != after[name]},
+                         {"beauty.R", "beauty.G", "beauty.B"})
+
+    def test_other_channels_of_other_programs_files(self):
+        """oiiotool makes the file and compares."""
+        tool = ["oiiotool", "--pattern", "noise:type=uniform:seed=1", "70x300", "4", "-d", "half"]
+        for i in range(1, 15):
+            names = ",".join(f"layer{i}.{c}" for c in "RGBA")
+            tool += ["--pattern", f"noise:type=uniform:seed={i + 1}", "70x300", "4", "--chnames",
+                     names, "--chappend"]
+        run_tool([*tool, "-o", self.path("many.exr")])
+        for name, options in [("zip", []), ("dwab", []), ("b44", []), ("piz", ["--tile", "32", "64"])]:
+            with self.subTest(name):
+                run_tool(["oiiotool", self.path("many.exr"), *options, "--compression", name,
+                          "-o", self.path("a.exr")])
+                self.impipe("imcomplement | imcomplement", "a.exr", "-o", "out/")
+                self.assertEqual(len(read_header(self.path("out/a.exr"))["channels"]), 60)
+                beside = ",".join(f"layer{i}.{c}" for i in range(1, 15) for c in "RGBA")
+                run_tool(["oiiotool", self.path("a.exr"), "--ch", beside, self.path("out/a.exr"),
+                          "--ch", beside, "--fail", "0", "--diff"])
+
+    def test_other_channels_cannot_follow_pixels_that_move(self):
+        self.write("a.exr", exr({**channels_of(rgb(), "RGB"), **self.others()}))
+        for pipeline in ["fliplr", "imresize 2", "imcrop 1 1 3 3"]:
+            with self.subTest(pipeline):
+                run = self.impipe(pipeline, "a.exr", "-o", "out/", code=1)
+                self.assertIn(
+                    "a.exr: encode: the pipeline moves pixels or changes the size, and the EXR's "
+                    "other channels (Z, id, spec.B, spec.G, spec.R) would stay as they were; take "
+                    "them out of the file, or write another format, which is without them",
+                    run.err)
+                self.assertEqual(self.tree("out") if os.path.isdir(self.path("out")) else [], [])
+
+    def test_other_formats_are_without_other_channels(self):
+        self.write("a.exr", exr({**channels_of(rgb(), "RGB"), "Z": (HALF, RAMP), "id": (HALF, RAMP)}))
+        run = self.impipe("fliplr", "a.exr", "-o", "a.tif")
+        self.assertIn("a.exr: the result is without channels (Z, id)", run.err)
+        self.impipe("fliplr", "a.exr", "-o", "b.tif", "--strict", code=1)
+        self.assertFalse(os.path.exists(self.path("b.tif")))
+
+    def test_the_table_of_formats_has_its_metadata(self):
+        formats = {f["name"]: f for f in json.loads(self.impipe("formats", "--json").out)}
+        self.assertTrue(formats["EXR"]["metadata"])
+
+    def test_exif_is_still_lost_and_said(self):
+        exif = Image.Exif()
+        exif[0x010e] = "a description"
+        Image.new("RGB", (7, 5)).save(self.path("a.jpg"), exif=exif)
+        run = self.impipe("imlincomb 1", "a.jpg", "-o", "b.exr")
+        self.assertIn("a.jpg: the result is without EXIF", run.err)
+
+    def test_two_channels_of_one_name(self):
+        self.write("a.exr", exr({**channels_of(rgb(), "RGB"), "Y": (HALF, RAMP)}))
+        run = self.impipe("rgb2gray", "a.exr", "-o", "b.exr", code=1)
+        self.assertIn("EXR would have two channels Y: that of the input and the result's", run.err)
+        self.assertFalse(os.path.exists(self.path("b.exr")))
+
+    def test_memory_of_other_channels_is_bounded(self):
+        channels = {f"m{i:02}": (HALF, RAMP) for i in range(5)}
+        self.write("a.exr", exr({**channels_of(rgb(), "RGB"), **channels}))
+        run = self.impipe("imlincomb 1", "a.exr", "-o", "b.exr", "--max-pixels", "40", code=1)
+        self.assertIn("too many pixels: 5 further channels of 7x5 are more than 4 times the limit "
+                      "of 40 (--max-pixels)", run.err)
+        self.impipe("imlincomb 1", "a.exr", "-o", "b.exr", "--max-pixels", "44")
+
+    def test_damaged_other_channels(self):
+        data = exr({**channels_of(rgb(), "RGB"), "Z": (HALF, RAMP)}, compression=ZIPS)
+        self.write("a.exr", data[:-4] + b"\xff\xff\xff\xff")
+        run = self.impipe("imlincomb 1", "a.exr", "-o", "b.exr", code=1)
+        self.assertIn("impipe: a.exr: decode: damaged EXR", run.err)
+        self.assertFalse(os.path.exists(self.path("b.exr")))
 
     def test_windows_and_aspect_stay_where_no_pixel_moves(self):
         data = exr({"Y": (HALF, RAMP)}, window=(-3, 4), display=(0, 0, 64, 48), aspect=2.0)

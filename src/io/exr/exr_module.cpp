@@ -183,6 +183,61 @@ void insert(const ExrAttribute& attribute, Imf::Header& header) {
   header.insert(attribute.name, *made);
 }
 
+// The channels that are carried, in the words that they have in the file which has them.
+class Carried {
+ public:
+  explicit Carried(const ExrCarried& carried)
+      : names_(carried.names), bytes_(*carried.file), file_(bytes_, no_threads) {
+    if (!file_.isComplete()) fail("truncated EXR: parts of its picture are missing");
+  }
+
+  // How many rows are best read at a time: those that are unpacked together.
+  std::int64_t rows() const {
+    return file_.header().compression() == Imf::DWAB_COMPRESSION ? 256 : 32;
+  }
+
+  void add_to(Imf::Header& header) const {
+    for (const std::string& name : names_) {
+      if (header.channels().findChannel(name) != nullptr) {
+        fail("EXR would have two channels " + name + ": that of the input and the result's");
+      }
+      header.channels().insert(name, channel(name));
+    }
+  }
+
+  // Reads so many rows, of the picture's width, and adds them to what is written. They stay until
+  // the next call.
+  void read(int line, std::int64_t width, std::int64_t rows, Imf::FrameBuffer& written) {
+    words_.resize(names_.size());
+    Imf::FrameBuffer buffer;
+    for (size_t c = 0; c < names_.size(); ++c) {
+      const Imf::PixelType type = channel(names_[c]).type;
+      const size_t bytes = type == Imf::HALF ? 2 : 4;
+      words_[c].resize(bytes * static_cast<size_t>(width * rows));
+      const Imath::V2i origin(file_.header().dataWindow().min.x, line);
+      const Imf::Slice slice = Imf::Slice::Make(type, words_[c].data(), origin, width, rows, bytes);
+      buffer.insert(names_[c], slice);
+      written.insert(names_[c], slice);
+    }
+    guarded("damaged EXR", [&] {
+      file_.setFrameBuffer(buffer);
+      file_.readPixels(line, line + static_cast<int>(rows) - 1);
+    });
+  }
+
+ private:
+  const Imf::Channel& channel(const std::string& name) const {
+    const Imf::Channel* found = file_.header().channels().findChannel(name);
+    if (found == nullptr) fail("damaged EXR: contradictory headers");
+    return *found;
+  }
+
+  std::vector<std::string> names_;
+  Input bytes_;
+  Imf::InputFile file_;
+  std::vector<Bytes> words_;  // of each channel
+};
+
 Imf::Header header_of(const ExrStorage& storage, const std::vector<std::string>& names) {
   Imf::Header header(box_of(storage.display_window), box_of(storage.data_window),
                      storage.pixel_aspect, Imath::V2f(0, 0), 1, Imf::INCREASING_Y,
@@ -198,8 +253,8 @@ Imf::Header header_of(const ExrStorage& storage, const std::vector<std::string>&
 // Some rows of every channel at a time, in words of the file: T is float or half.
 template <class T>
 void write_rows(const HostImage& image, const std::vector<std::string>& names,
-                const ExrStorage& storage, Imf::OutputFile& file) {
-  constexpr std::int64_t max_rows = 32;
+                const ExrStorage& storage, Carried* carried, Imf::OutputFile& file) {
+  const std::int64_t max_rows = carried != nullptr ? carried->rows() : 32;
   const Size size = image.size();
   const Planes planes = planes_of(image);
   const auto width = static_cast<size_t>(size.width);
@@ -218,6 +273,9 @@ void write_rows(const HostImage& image, const std::vector<std::string>& names,
         const float* row = planes[c].row_as<float>(y);
         for (size_t x = 0; x < width; ++x) *to++ = T(row[x]);
       }
+    }
+    if (carried != nullptr) {
+      carried->read(storage.data_window[1] + static_cast<int>(top), size.width, rows, buffer);
     }
     file.setFrameBuffer(buffer);
     file.writePixels(static_cast<int>(rows));
@@ -252,12 +310,16 @@ class OpenExr final : public CodecModule {
     if (image.type.alpha) names.push_back(storage.layer + "A");
     return guarded("EXR cannot be written", [&] {
       Output stream;
+      std::unique_ptr<Carried> carried;
+      if (!storage.carried.empty()) carried = std::make_unique<Carried>(storage.carried);
+      Imf::Header header = header_of(storage, names);
+      if (carried) carried->add_to(header);
       {
-        Imf::OutputFile file(stream, header_of(storage, names), no_threads);
+        Imf::OutputFile file(stream, header, no_threads);
         if (storage.half) {
-          write_rows<half>(image, names, storage, file);
+          write_rows<half>(image, names, storage, carried.get(), file);
         } else {
-          write_rows<float>(image, names, storage, file);
+          write_rows<float>(image, names, storage, carried.get(), file);
         }
       }  // writes where the rows lie
       return stream.take();
