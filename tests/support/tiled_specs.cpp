@@ -9,6 +9,9 @@
 #include "support/backend_compare.hpp"
 #include "support/masks.hpp"
 
+namespace impipe::bodies {
+extern const ScalarBody otsu_parts, otsu;
+}
 IMPIPE_POINT_BODY(chain_scale, (x), (k), { return x * k + real(3); })
 IMPIPE_POINT_BODY(tiled_quotients, (x), (low, high, white),
                   { return over(over(x, white) - low, high - low) * white; })
@@ -259,6 +262,28 @@ std::vector<SpecCase> measured_specs() {
     nodes.back().values = 40;
     specs.push_back({"measurements " + std::string(name_of(cls)),
                      {{image(cls, 1)}, nodes, {0, 1, 2, 3, 4}},
+                     1});
+  }
+  // What one scalar's group makes is read by all work-items of the next one's; of 65,536 codes by
+  // several groups.
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16}) {
+    const int codes = static_cast<int>(class_max(cls)) + 1, groups = codes > 256 ? 64 : 1;
+    const auto measured = [](Primitive primitive, int values) {
+      Node node{.primitive = std::move(primitive), .cls = PixelClass::single};
+      node.is_measure = true;
+      node.values = values;
+      return node;
+    };
+    Node counts = measured(Histogram{.rule = BinRule::codes, .bins = codes}, codes);
+    counts.images = {{true, 0}};
+    const int values = 1 + 3 * groups;
+    Node parts = measured(Scalar{&bodies::otsu_parts, values, groups}, values);
+    parts.measures = {{false, 0}};
+    Node threshold = measured(Scalar{&bodies::otsu, 2}, 2);
+    threshold.measures = {{false, 1}};
+    threshold.arguments = {{.value = class_max(cls)}, {.value = 0}, {.value = 2}};
+    specs.push_back({"threshold " + std::string(name_of(cls)),
+                     {{image(cls, 1)}, {counts, parts, threshold}, {2}},
                      1});
   }
   return specs;

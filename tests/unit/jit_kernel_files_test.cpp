@@ -154,6 +154,14 @@ TEST(KernelFiles, HaveNoPartThatNoProgramHas) {
   }
 }
 
+// A work-item reads what others have measured before a barrier: `restrict` would let a compiler
+// load it earlier.
+TEST(Kernels, DoNotRestrictWhatTheyMeasure) {
+  const std::string programs = all_programs();
+  EXPECT_NE(programs.find("GLOBAL double* n"), programs.npos);
+  EXPECT_EQ(programs.find("GLOBAL double* RESTRICT"), programs.npos);
+}
+
 constexpr KernelFile file = {"a.cl",
                              "// What it is for.\n"
                              "#define $items 64\n"

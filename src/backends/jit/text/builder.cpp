@@ -313,8 +313,11 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
   for (const NamedBuffer& b : buffers_) {
     if (!used.contains(b.name)) continue;
     piece.pointers[b.name] = place_of(b);
-    signature += std::string("GLOBAL ") + (b.written ? "" : "const ") + b.type + "* RESTRICT " +
-                 b.name + "_buffer, ";
+    // Work-items hand measurements to one another in a kernel, which `restrict` denies: a compiler
+    // would move their loads before the barrier.
+    const bool handed_on = b.written && b.type == "double";
+    signature += std::string("GLOBAL ") + (b.written ? "" : "const ") + b.type +
+                 (handed_on ? "* " : "* RESTRICT ") + b.name + "_buffer, ";
     places.push_back(b.place);
   }
   piece.buffers = buffers_.size();
