@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "backends/jit/pixel/pixel.hpp"
-#include "backends/jit/plan/point_plan.hpp"
+#include "backends/jit/program/quotients.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"

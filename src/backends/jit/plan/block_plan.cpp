@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "backends/jit/program/quotients.hpp"
+
 namespace impipe::jit {
 namespace {
 

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "backends/jit/program/kernel_context.hpp"
-#include "core/body_tree.hpp"
 
 namespace impipe::jit {
 
@@ -35,15 +34,6 @@ struct PointTile {
 // of bytes. Nothing for others.
 std::optional<Operand> coded_by(const KernelContext& of, const Planes& planes,
                                 const Operand& operand);
-
-// Whether a part of a point's body, which is computed in double, is a quotient of a code by the
-// node's white, which a launch knows: white's reciprocal is a parameter.
-bool is_code_over_white(const KernelContext& of, const Node& node, const BodyTree& part);
-// Where the argument of a body's parameter `white` is, if a launch knows it.
-std::optional<std::size_t> known_white(const Node& node, const PointBody& body);
-// Whether point node n has quotients, besides those, that reciprocals of what is the same for every
-// pixel give first: of floats, and of codes in double.
-bool divides_by_uniform(const KernelContext& of, int n);
 
 // The rule for places outside the image of a node that moves pixels: blocks reach beyond the
 // result's end.

@@ -1,0 +1,22 @@
+// Which quotients of a point's body have a divisor that is the same for every pixel, so that its
+// reciprocal can stand for it.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "backends/jit/program/kernel_context.hpp"
+#include "core/body_tree.hpp"
+
+namespace impipe::jit {
+
+// Whether a part of a point's body, which is computed in double, is a quotient of a code by the
+// node's white, which a launch knows: white's reciprocal is a parameter.
+bool is_code_over_white(const KernelContext& of, const Node& node, const BodyTree& part);
+// Where the argument of a body's parameter `white` is, if a launch knows it.
+std::optional<std::size_t> known_white(const Node& node, const PointBody& body);
+// Whether point node n has quotients, besides those, that reciprocals of what is the same for every
+// pixel give first: of floats, and of codes in double.
+bool divides_by_uniform(const KernelContext& of, int n);
+
+}  // namespace impipe::jit
