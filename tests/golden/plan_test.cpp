@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
                "stencil edge_sobel_both replicate + stencil edge_thinned constant  [it needs a "
                "measurement of the whole image]\n"},
         Golden{"graythresh | imbinarize", gray8,
-               "histogram 256 bins + scalar otsu_parts + scalar otsu + scalar otsu\n"
+               "histogram 256 bins + scalar otsu_parts + scalar otsu_parts\n"
                "point above  [it needs a measurement of the whole image]\n"}));
 
 // Two ways lead from each stage to the one before: 2^200 paths, none of which is walked alone.

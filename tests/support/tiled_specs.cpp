@@ -279,6 +279,7 @@ std::vector<SpecCase> measured_specs() {
     const int values = 1 + 3 * groups;
     Node parts = measured(Scalar{&bodies::otsu_parts, values, groups}, values);
     parts.measures = {{false, 0}};
+    parts.arguments = {{.value = class_max(cls)}, {.value = 0}, {.value = 0}};
     Node threshold = measured(Scalar{&bodies::otsu, 2}, 2);
     threshold.measures = {{false, 1}};
     threshold.arguments = {{.value = class_max(cls)}, {.value = 0}, {.value = 2}};

@@ -3,8 +3,9 @@
 #include "ops/statistics/otsu.hpp"
 
 // in: a histogram h with one bin a code. The between-class variance of a cut before bin t is
-// s(t) = (b/N) (w/N) (mb - mw)^2. out: the number of groups, and of each the largest s of its bins,
-// at how many t it is, and the sum of those t - 1; -1, 0 and 0 where s is nowhere defined.
+// s(t) = (b/N) (w/N) (mb - mw)^2. args: those of `otsu`. out: where there are values of a
+// threshold, it, as there; else the number of groups, and of each the largest s of its bins, at how
+// many t it is, and the sum of those t - 1; -1, 0 and 0 where s is nowhere defined.
 IMPIPE_GROUP_BODY(otsu_parts, {
   const int bins = (int)count[0];
   const int share = (bins + groups - 1) / groups;
@@ -75,7 +76,13 @@ IMPIPE_GROUP_BODY(otsu_parts, {
   double sum_of_all;
   sum_before(as_good ? places : 0.0, &all_places);
   sum_before(as_good ? sum_of_places : 0.0, &sum_of_all);
-  if (item == 0) {
+  if (item == 0 && args[2] > 0) {
+    const double threshold = all_places > 0 ? sum_of_all / all_places : 0.0;
+    const double level = threshold / args[0];
+    out[0] = level;
+    if (args[2] > 1) out[1] = args[1] > 0 ? level * args[1] : threshold;
+  }
+  if (item == 0 && !(args[2] > 0)) {
     if (group == 0) out[0] = groups;
     out[1 + 3 * group] = best_of_all;
     out[2 + 3 * group] = all_places;
@@ -85,7 +92,8 @@ IMPIPE_GROUP_BODY(otsu_parts, {
 
 // in: the values of `otsu_parts`. The result T is the mean of all t - 1 where s is largest, 0 when
 // s is nowhere defined. args: the code of white; 0, or the image's white when the codes are not its
-// own values. out: T on the unit scale; and where there is room for two, in the image's own units.
+// own values; values of the result. out: T on the unit scale; and where there are two, in the
+// image's own units.
 IMPIPE_GROUP_BODY(otsu, {
   const int parts = (int)in[0];
   double best = -1;
@@ -127,13 +135,17 @@ MeasureValue threshold_of(PlanBuilder& plan, const ImageValue& image, int values
   }
   const MeasureValue h =
       plan.histogram({.rule = BinRule::codes, .bins = static_cast<int>(largest) + 1}, codes);
-  // Of many codes several groups each take a part.
-  const int groups = largest > 4095 ? 64 : 1;
-  const MeasureValue parts = plan.scalar(bodies::otsu_parts, {h}, {}, 1 + 3 * groups, 1, groups);
+  const double white = is_single ? largest : image.type.white;
   const double own_white = is_single ? image.type.white : 0.0;
-  return plan.scalar(
-      bodies::otsu, {parts},
-      {is_single ? largest : image.type.white, own_white, static_cast<double>(values)}, values, 1);
+  const double count = values;
+  if (largest <= 255) {
+    return plan.scalar(bodies::otsu_parts, {h}, {white, own_white, count}, values, 1);
+  }
+  // Of many codes several groups each take a part.
+  constexpr int groups = 64;
+  const MeasureValue parts =
+      plan.scalar(bodies::otsu_parts, {h}, {white, own_white, 0.0}, 1 + 3 * groups, 1, groups);
+  return plan.scalar(bodies::otsu, {parts}, {white, own_white, count}, values, 1);
 }
 
 ImageValue lower_otsu(const Call& call, PlanBuilder& plan, std::string_view column) {
