@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <future>
+#include <numeric>
 
 #include "core/error.hpp"
 #include "engine/executor.hpp"
@@ -75,6 +77,37 @@ class Programs : public testing::Test {
 TEST_F(Programs, RunAChain) {
   const Outcome outcome = run("imcomplement | fliplr", {image_of({3, 1}, {10, 20, 30}), {}});
   EXPECT_EQ(codes(outcome.image.planes.front()), (std::vector<int>{225, 235, 245}));
+}
+
+// Not the sum over threads: what a device says that it computed passes on the host's clock as well.
+TEST_F(Programs, ADeviceComputesNoLongerThanTheHostWaits) {
+  using Clock = std::chrono::steady_clock;
+  Session session(bound("imadjust | conv2 k7 | edge prewitt"), open_device({}, pool_), {});
+  const HostImage image = flat({512, 512}, 100);
+  const auto program = session.program(image.type, {});
+  const auto queue = session.make_queue();
+  const auto seconds_of = [&](const auto& work) {
+    const auto begin = Clock::now();
+    work();
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  };
+  Outcome outcome;
+  const auto run_once = [&](bool timed) {
+    outcome =
+        execute(*program, {.image = image, .operands = {}}, *queue,
+                [&](const KernelSpec& spec) { return session.kernel(spec); }, {.timed = timed});
+  };
+  std::vector<double> times;
+  const double all = seconds_of([&] { times = queue->time_of([&] { run_once(false); }, 5); });
+  ASSERT_EQ(times.size(), 5u);
+  EXPECT_GT(*std::min_element(times.begin(), times.end()), 0);
+  EXPECT_LE(std::accumulate(times.begin(), times.end(), 0.0), all);
+
+  const double timed = seconds_of([&] { run_once(true); });
+  double sum = 0;
+  for (const Activity& activity : outcome.activity) sum += activity.end - activity.begin;
+  EXPECT_GT(sum, 0);
+  EXPECT_LE(sum, timed);
 }
 
 TEST_F(Programs, UnequalOperandsAreNamed) {
