@@ -17,10 +17,6 @@ LONGEST = 60
 KNOWN = {
     ("src/backends/cpu/neighbourhood/stencil.cpp", "separable_strip"),
     ("src/backends/cpu/transform/distance_rows.inc", "finish"),
-    ("src/backends/jit/block/block_moves.cpp", "BlockWriter::load_moved"),
-    ("src/backends/jit/block/block_packed.cpp", "BlockWriter::words_around"),
-    ("src/backends/jit/block/block_ranks.cpp", "BlockWriter::ranks_by_columns"),
-    ("src/backends/jit/block/block_sums.cpp", "BlockWriter::sums_of_packed"),
     ("src/backends/jit/geometry/resize_tile.cpp", "write"),
     ("src/backends/jit/measure/reduce.cpp", "write_stream"),
     ("src/backends/jit/measure/reduce_cells.cpp", "write_cells"),

@@ -564,6 +564,11 @@ class Table {
         {node(Extremum{.largest = true, .mask = disk(2)}, {input(0)}, {}, cls, channels),
          node(Point{.body = &bodies::table_blend}, {result(0), input(0)}, {number(1)}, cls,
               channels)});
+    add("chain table beside an extremum" + of, {image(cls, channels)},
+        {adjust,
+         node(Extremum{.largest = true, .mask = rectangle(3, 3)}, {input(0)}, {}, cls, channels),
+         node(Point{.body = &bodies::table_blend}, {result(1), result(0)}, {number(1)}, cls,
+              channels)});
     add("chain separable rank" + of, {image(cls, channels)},
         {node(
              Separable{

@@ -189,6 +189,11 @@ std::vector<SpecCase> tiled_specs() {
                          PixelClass::uint8, 3));
   specs.push_back(of_one("extremum 2x33", Extremum{.largest = true, .mask = rectangle(2, 33)}, {},
                          PixelClass::single, 3));
+  // More runs than a kernel's text names.
+  const Mask checkers = mask_of(13, 13, [](int x, int y) { return (x + y) % 2 == 0; });
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::single}) {
+    specs.push_back(of_one("rank of 85 runs", Rank{.mask = checkers, .rank = 40}, {}, cls, 1));
+  }
   std::mt19937 random(11);
   for (const PixelClass cls :
        {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {

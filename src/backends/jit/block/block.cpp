@@ -1,18 +1,21 @@
-// The kernels of blocks and their launches; see block_writer.hpp for the text.
+// The kernels of blocks and their launches.
 #include "backends/jit/block/block.hpp"
 
-#include "backends/jit/block/block_writer.hpp"
+#include "backends/jit/block/block_parts.hpp"
+#include "backends/jit/block/block_rows.hpp"
 
 namespace impipe::jit {
 
 void write_block_rows(Builder& to, const KernelPlan& plan, int n) {
   const Operand image = to.node(n).images[0];
   const std::string name = Builder::name({false, n}) + "_rows";
-  BlockWriter block(to, plan, n, plan.node(n).rows.block, image);
-  const std::string array = block.row_pass(n, "b_" + name);
+  const Block block{to, plan, n, plan.node(n).rows.block, image, to.tuning().group};
+  const MadeRow row = row_pass(block, n, "b_" + name);
   const auto size = [image](const LaunchContext& at) { return at.size_of(image); };
-  block.kernel("store_" + name, array, to.scratch_plane(name, PixelClass::single, size),
-               PixelClass::single, size, to.height(image));
+  write_kernel(block, "store_" + name, row.text,
+               {row.places, to.scratch_plane(name, PixelClass::single, size), PixelClass::single,
+                to.height(image)},
+               size);
 }
 
 void write_block_kernel(Builder& to, const KernelPlan& plan, int n) {
@@ -20,14 +23,15 @@ void write_block_kernel(Builder& to, const KernelPlan& plan, int n) {
   const Blocks& blocks = *plan.form<Blocks>(n);
   const auto write = [&](const BlockSize& size, const std::set<int>& packed_points,
                          const std::string& which, const LaunchTest& wanted) {
-    BlockWriter block(to, plan, n, size, self);
-    block.make_packed(packed_points);
+    const Block block{to, plan, n, size, self, to.tuning().group};
     const PlaneText plane = to.plane(self);
-    if (blocks.reciprocals) block.quickly(n, plane);
-    const std::string array = block.centre(self);
-    block.kernel(
-        "store_" + Builder::name(self) + which, array, plane, to.node(n).cls,
-        [self](const LaunchContext& at) { return at.size_of(self); }, to.height(self), wanted);
+    const std::string quick = blocks.reciprocals ? rows_by_reciprocals(block, n, plane) : "";
+    BlockParts parts(block, packed_points);
+    const RowPlaces row = parts.row_of(self);
+    write_kernel(
+        block, "store_" + Builder::name(self) + which, parts.text(),
+        {row, plane, to.node(n).cls, to.height(self)},
+        [self](const LaunchContext& at) { return at.size_of(self); }, wanted, quick);
   };
   const bool mean = blocks.means;
   const LaunchTest fits = [mean, n](const LaunchContext& at) { return !mean || is_mean(at, n); };

@@ -1,7 +1,5 @@
 // Windows and flips in blocks: a row of the block is a row of the image from any byte on.
-#include <algorithm>
-
-#include "backends/jit/block/block_writer.hpp"
+#include "backends/jit/block/block_rows.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
@@ -22,92 +20,87 @@ std::string source(Builder& to, int n, bool x, const std::string& place, int wid
   return place + " + " + window_parameter(to, n, x);
 }
 
+// The column of x by the rule; -1 where a constant is.
+std::string column_of(Border rule, const std::string& width) {
+  const std::string column = std::string(name_of(rule)) + "(x, " + width + ")";
+  if (rule == Border::constant) return "x >= 0 && x < " + width + " ? x : -1";
+  if (rule != Border::symmetric) return column;
+  // Mirrored once needs no division.
+  return "x < 0 && x >= -" + width + " ? -1 - x : x >= " + width + " && x < 2 * " + width +
+         " ? 2 * " + width + " - 1 - x : " + column;
+}
+
+// The bits of the pixel at `place`. in_rows: that the row is one of the image's, where a constant
+// lies outside.
+std::string pixel_of(Builder& to, int n, PixelClass cls, const std::string& in_rows) {
+  const auto bits = [cls](const std::string& value) {
+    return cls == PixelClass::single ? "FLOAT_BITS(" + value + ")" : "(uint)" + value;
+  };
+  if (in_rows.empty()) return bits("line[place]");
+  const std::string outside = converted(cls, "float", outside_value(to, n, Border::constant));
+  return "(place >= 0 && " + in_rows + " ? " + bits("line[place]") + " : " + bits(outside) + ")";
+}
+
 }  // namespace
 
-void BlockWriter::load_moved(const Operand& operand, const std::string& name) {
-  const Node& move = to_.node(move_);
+MadeRow moved_row(const Block& block, const Operand& operand, int n, const std::string& name) {
+  Builder& to = block.to;
+  const int px = block.size.px, py = block.size.py;
+  const Node& move = to.node(n);
   const Border rule = rule_of_move(move);
-  const PixelClass cls = to_.cls(operand);
+  const PixelClass cls = to.cls(operand);
   const int bytes = bytes_of(cls);
-  const int row = px_, count = row * bytes / 4, per_word = 4 / bytes;
+  const int count = px * bytes / 4, per_word = 4 / bytes;
   const auto* permute = as<Permute>(move);
   const bool backwards = permute != nullptr && permute->flip_x;
-  const std::string width = to_.width(operand), height = to_.height(operand);
+  const std::string width = to.width(operand), height = to.height(operand);
   const std::string words = "words_" + name;
-  const PlaneText plane = to_.plane(operand);
+  const PlaneText plane = to.plane(operand);
   const bool constant = rule == Border::constant;
-  const std::string y = source(to_, move_, false, "y0 + r", 1);
-  const std::string top = source(to_, move_, false, "y0", 1);
+  const std::string y = source(to, n, false, "y0 + r", 1);
+  const std::string top = source(to, n, false, "y0", 1);
   const std::string line_y =
       std::string(name_of(constant ? Border::replicate : rule)) + "(" + y + ", " + height + ")";
-  std::string column = std::string(name_of(rule)) + "(x, " + width + ")";
-  if (constant) column = "x >= 0 && x < " + width + " ? x : -1";
-  if (rule == Border::symmetric) {
-    // Mirrored once needs no division.
-    column = "x < 0 && x >= -" + width + " ? -1 - x : x >= " + width + " && x < 2 * " + width +
-             " ? 2 * " + width + " - 1 - x : " + column;
-  }
-  std::string pixel = "line[place]";
-  pixel = bytes == 4 ? "FLOAT_BITS(" + pixel + ")" : "(uint)" + pixel;
-  if (constant) {
-    const std::string outside = converted(cls, "float", outside_value(to_, move_, rule));
-    pixel = "(place >= 0 && " + y + " >= 0 && " + y + " < " + height + " ? " + pixel + " : " +
-            (bytes == 4 ? "FLOAT_BITS(" + outside + ")" : "(uint)" + outside) + ")";
-  }
-  std::string load;
-  if (bytes == 4) {
-    load = to_.loop("k", count) + words + "[r * " + number(count) + " + k] = line[k];\n";
-  } else {
-    load = "        const int shift = (first & 3) * 8;\n        uint low = line[0];\n" +
-           to_.loop("k", count) + "{\n          const uint high = line[k + 1];\n          " +
-           words + "[r * " + number(count) + " + k] = SHIFTED_WORD(low, high, shift);\n" +
-           "          low = high;\n        }\n";
-  }
-  load_arrays_ += "  uint " + words + "[" + number(py_ * count) + "];\n";
-  load_text_ +=
-      "    {\n" +
-      filled(part(kernels::block, "moved"),
-             {{"from", source(to_, move_, true, "x_load", px_)},
-              {"px", number(px_)},
-              {"width", width},
-              {"loaded", number(bytes == 4 ? count : count + 1)},
-              {"stride", plane.stride},
-              {"bytes", number(bytes)},
-              {"constant", constant ? "1" : "0"},
-              {"inside_rows", top + " >= 0 && " + top + " + " + number(py_) + " <= " + height},
-              {"unroll", to_.unroll()},
-              {"py", number(py_)},
-              {"column", column},
-              {"pixel", type_of(cls)},
-              {"moved_row", plane.row(line_y)},
-              {"load", load},
-              {"per_word", number(per_word)},
-              {"moved_pixel", pixel},
-              {"bits", number(8 * bytes)},
-              {"words", words},
-              {"words_a_row", number(count)}}) +
-      "    }\n";
-  const std::string words_of_row = "(" + words + " + r * " + number(count) + ")";
+  const std::string in_rows = y + " >= 0 && " + y + " < " + height;
   // The element of the image's row that becomes element k.
-  const std::string element = backwards ? number(px_ - 1) + " - k" : "k";
-  const std::string word = words_of_row + "[(" + element + ") / " + number(per_word) + "]";
-  const std::string in_word = "(" + element + ") % " + number(per_word);
-  row_text_ += "    " + type_of(cls) + " " + name + "[" + number(row) + "];\n" +
-               to_.loop("k", row) + name + "[k] = " +
-               (bytes == 4   ? "BITS_FLOAT(" + word + ")"
-                : bytes == 2 ? "(ushort)(" + word + " >> (" + in_word + ") * 16)"
-                             : "(uchar)BYTE_OF(" + word + ", " + in_word + ")") +
-               ";\n";
-  if (bytes != 1) return;
-  if (!backwards) {
-    in_words_[name] = words_of_row;
-    return;
-  }
-  const std::string turned = "turned_" + name;
-  row_text_ += "    uint " + turned + "[" + number(count) + "];\n" + to_.loop("q", count) + turned +
-               "[q] = " + "CHOSEN_BYTES(" + words_of_row + "[" + number(count - 1) +
-               " - q], 0x0123u);\n";
-  in_words_[name] = turned;
+  const std::string element = backwards ? number(px - 1) + " - k" : "k";
+  const std::string words_of_row = "(" + words + " + r * " + number(count) + ")";
+  const auto text = [&](const char* name_of_part) {
+    return filled(part(kernels::block, name_of_part),
+                  {{"from", source(to, n, true, "x_load", px)},
+                   {"px", number(px)},
+                   {"width", width},
+                   {"loaded", number(bytes == 4 ? count : count + 1)},
+                   {"stride", plane.stride},
+                   {"bytes", number(bytes)},
+                   {"constant", constant ? "1" : "0"},
+                   {"inside_rows", top + " >= 0 && " + top + " + " + number(py) + " <= " + height},
+                   {"unroll", to.unroll()},
+                   {"py", number(py)},
+                   {"column", column_of(rule, width)},
+                   {"pixel", type_of(cls)},
+                   {"moved_row", plane.row(line_y)},
+                   {"of_floats", bytes == 4 ? "1" : "0"},
+                   {"per_word", number(per_word)},
+                   {"moved_pixel", pixel_of(to, n, cls, constant ? in_rows : "")},
+                   {"bits", number(8 * bytes)},
+                   {"words", words},
+                   {"words_a_row", number(count)},
+                   {"all_words", number(py * count)},
+                   {"name", name},
+                   {"words_of_row", words_of_row},
+                   {"moved_word", words_of_row + "[(" + element + ") / " + number(per_word) + "]"},
+                   {"in_word", "(" + element + ") % " + number(per_word)},
+                   {"last_word", number(count - 1)}});
+  };
+  MadeRow row{{name}, {}};
+  row.text.load_arrays = text("words_moved");
+  row.text.loads = "{\n" + text("moved") + "}\n";
+  row.text.rows = text(bytes == 4 ? "floats_moved" : bytes == 2 ? "shorts_moved" : "bytes_moved");
+  if (bytes != 1) return row;
+  row.places.words = backwards ? "turned_" + name : words_of_row;
+  if (backwards) row.text.rows += text("words_turned");
+  return row;
 }
 
 }  // namespace impipe::jit

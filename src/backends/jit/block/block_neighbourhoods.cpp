@@ -1,8 +1,8 @@
-// The text of neighbourhoods over the windows of a block.
+// Neighbourhoods over the windows of a block.
 #include <algorithm>
 #include <map>
 
-#include "backends/jit/block/block_writer.hpp"
+#include "backends/jit/block/block_rows.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
@@ -10,150 +10,199 @@
 #include "backends/jit/text/wide_access.hpp"
 
 namespace impipe::jit {
+namespace {
 
-void BlockWriter::around(int n, const std::string& name) {
-  if (packed_ && !tile_) return around_packed(n, name);
-  const Node& node = to_.node(n);
-  if (tile_) {
-    if (as<Extremum>(node) == nullptr) return weighted_tile(n, name);
-    return packed_ ? extremes_tile_of_packed(n, name) : extremes_tile(n, name);
-  }
-  const std::string own = Builder::name({false, n});
-  const Operand image = node.images[0];
-  if (const auto* stencil = as<Stencil>(node)) {
-    const Window w = window(image, stencil->footprint(), stencil->border, "float",
-                            outside_value(to_, n, stencil->border), own);
-    if (stencil->body == nullptr && stencil->expression == nullptr) {
-      add(name, weighted_row(to_, name, px_, w, stencil->taps,
-                             weights(to_, n, "weights", 0, stencil->taps.count()), node.cls));
-    } else {
-      add(name, body_row(to_, name, px_, w, n));
-    }
-  } else if (const auto* separable = as<Separable>(node)) {
-    if (plan_.node(n).rows.by == RowPass::By::own_window) {
-      both_passes(n, *separable, name);
-    } else {
-      columns(n, *separable, name);
-    }
-  } else if (const auto* extremum = as<Extremum>(node)) {
-    extremes(n, *extremum, name);
-  } else {
-    ranked(n, *as<Rank>(node), name);
-  }
+// `text`, and then the row.
+MadeRow after(BlockText text, const std::string& name, const Row& row) {
+  MadeRow made = made_row(name, row);
+  text += made.text;
+  return {made.places, std::move(text)};
 }
 
-void BlockWriter::both_passes(int n, const Separable& separable, const std::string& name) {
-  const Node& node = to_.node(n);
-  const Operand image = node.images[0];
+// The column pass of what the row pass left in `rows`, an array of the block's columns.
+MadeRow column_pass(const Block& block, int n, BlockText text, const Window& rows,
+                    const std::string& name) {
+  Builder& to = block.to;
+  const Separable& separable = *as<Separable>(to.node(n));
+  return after(std::move(text), name,
+               weighted_row(to, name, block.size.px, rows, separable.column,
+                            weights(to, n, "column_weights", separable.row.count(),
+                                    separable.column.count()),
+                            to.node(n).cls));
+}
+
+// Rows, then columns, from one window.
+MadeRow both_passes_row(const Block& block, int n, const std::string& name) {
+  Builder& to = block.to;
+  const Separable& separable = *as<Separable>(to.node(n));
+  const Operand image = to.node(n).images[0];
+  const int px = block.size.px;
   const std::string own = Builder::name({false, n});
-  const std::string outside = outside_value(to_, n, separable.border);
+  const std::string outside = outside_value(to, n, separable.border);
   const Footprint f = separable.footprint();
-  const Window w = window(image, f, separable.border, "float", outside, own);
-  const Window rows{"rows_" + own, w.rows, px_, 0};
-  const std::string weight = weights(to_, n, "row_weights", 0, separable.row.count());
+  auto [w, text] = loaded_window(block, image, f, separable.border, "float", outside, own);
+  const Window rows{"rows_" + own, w.rows, px, 0};
+  const std::string weight = weights(to, n, "row_weights", 0, separable.row.count());
   const std::string sums =
-      for_each_pixel(to_, px_,
+      for_each_pixel(to, px,
                      "float sum = 0.0f;\n" + weighted_taps(w, separable.row, weight) + rows.array +
-                         "[r * " + number(px_) + " + k] = sum;");
-  text_ += filled(part(kernels::block, "both_passes"),
-                  {{"own", own},
-                   {"column_count", number(rows.rows * rows.width)},
-                   {"unroll", to_.unroll()},
-                   {"window_rows", number(rows.rows)},
-                   {"row_sums", sums},
-                   {"border_rows", separable.border == Border::constant ? "1" : "0"},
-                   {"up", number(f.up)},
-                   {"below", number(py_ + f.down)},
-                   {"height", to_.height(image)},
-                   {"px", number(px_)},
-                   {"outside_value", outside}});
-  add(name, weighted_row(
-                to_, name, px_, rows, separable.column,
-                weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),
-                node.cls));
+                         "[r * " + number(px) + " + k] = sum;");
+  text.windows += filled(part(kernels::block, "both_passes"),
+                         {{"own", own},
+                          {"column_count", number(rows.rows * rows.width)},
+                          {"unroll", to.unroll()},
+                          {"window_rows", number(rows.rows)},
+                          {"row_sums", sums},
+                          {"border_rows", separable.border == Border::constant ? "1" : "0"},
+                          {"up", number(f.up)},
+                          {"below", number(block.size.py + f.down)},
+                          {"height", to.height(image)},
+                          {"px", number(px)},
+                          {"outside_value", outside}});
+  return column_pass(block, n, std::move(text), rows, name);
 }
 
-void BlockWriter::columns(int n, const Separable& separable, const std::string& name) {
-  const Node& node = to_.node(n);
+// Columns of the plane that the row pass has made.
+MadeRow columns_row(const Block& block, int n, const std::string& name) {
+  Builder& to = block.to;
+  const Separable& separable = *as<Separable>(to.node(n));
+  const int px = block.size.px;
   const std::string rows = Builder::name({false, n}) + "_rows";
   const std::string edge = Builder::name({false, n}) + "_column_edge";
-  const PlaneText plane = to_.scratch_plane(rows, PixelClass::single, nullptr);
-  write_border(to_, edge, "float", plane.pixel(), separable.border,
-               outside_value(to_, n, separable.border), to_.width({false, n}),
-               to_.height(node.images[0]), true, true);
+  const PlaneText plane = to.scratch_plane(rows, PixelClass::single, nullptr);
+  write_border(to, edge, "float", plane.pixel(), separable.border,
+               outside_value(to, n, separable.border), to.width({false, n}),
+               to.height(to.node(n).images[0]), true, true);
   const Footprint f = separable.column.footprint();
-  Window w{"w_" + rows, py_ + f.up + f.down, px_, 0};
-  interior_ = true;
-  reaches({0, 0, f.up, f.down});
-  to_.scratch_plane(rows, PixelClass::single, nullptr);
+  const Window w{"w_" + rows, block.size.py + f.up + f.down, px, 0};
   const std::string load =
-      wide_load(PixelClass::single, "row", "(" + w.array + " + r * " + number(w.width) + ")", 0,
-                w.width, to_.tuning().load_bytes, "      ");
-  text_ += filled(part(kernels::block, "columns"),
-                  {{"own", rows},
-                   {"column_count", number(w.rows * w.width)},
-                   {"unroll", to_.unroll()},
-                   {"window_rows", number(w.rows)},
-                   {"window_row", plane.row("(y0 + r - " + number(f.up) + ")")},
-                   {"load_columns", load},
-                   {"px", number(px_)},
-                   {"window_edge", to_.call(edge, "x0 + i", "y0 + r - " + number(f.up))}});
-  add(name, weighted_row(
-                to_, name, px_, w, separable.column,
-                weights(to_, n, "column_weights", separable.row.count(), separable.column.count()),
-                node.cls));
+      wide_load(PixelClass::single, "row", "(" + w.array + " + r * " + number(px) + ")", 0, px,
+                to.tuning().load_bytes, "");
+  BlockText text{
+      .windows = filled(part(kernels::block, "columns"),
+                        {{"own", rows},
+                         {"column_count", number(w.rows * px)},
+                         {"unroll", to.unroll()},
+                         {"window_rows", number(w.rows)},
+                         {"window_row", plane.row("(y0 + r - " + number(f.up) + ")")},
+                         {"load_columns", load},
+                         {"px", number(px)},
+                         {"window_edge", to.call(edge, "x0 + i", "y0 + r - " + number(f.up))}}),
+      .has_window = true,
+      .tests_interior = true,
+      .reach = {0, 0, f.up, f.down}};
+  return column_pass(block, n, std::move(text), w, name);
 }
 
-void BlockWriter::extremes(int n, const Extremum& extremum, const std::string& name) {
-  const Node& node = to_.node(n);
-  const Operand image = node.images[0];
-  const bool single = node.cls == PixelClass::single;
-  const std::string type = single ? "float" : "int";
-  const std::string nothing = single ? (extremum.largest ? "-INFINITY" : "INFINITY")
-                              : extremum.largest
-                                  ? "0"
-                                  : std::to_string(static_cast<int>(class_max(node.cls)));
-  const std::string better = std::string(single             ? (extremum.largest ? "fmax" : "fmin")
-                                         : extremum.largest ? "larger"
-                                                            : "smaller");
-  const std::string own = Builder::name({false, n});
-  const Footprint f = extremum.mask.footprint();
-  const auto same = std::find_if(windows_.begin(), windows_.end(), [&](const PackedWindow& other) {
-    return other.image == image && other.kind == type && other.f == f;
-  });
-  Window w;
-  if (same != windows_.end() && extremum.mask.full()) {
-    w = same->window;
-  } else {
-    // A rectangle around its pixel has that of the image's pixels at its edge which lies nearest.
-    const Border border = extremum.mask.full() ? Border::replicate : Border::absent;
-    w = window(image, f, border, type, nothing, own);
-    if (extremum.mask.full()) windows_.push_back({image, type, f, w});
+MadeRow stencil_row(const Block& block, int n, const std::string& name) {
+  Builder& to = block.to;
+  const Stencil& stencil = *as<Stencil>(to.node(n));
+  auto [w, text] =
+      loaded_window(block, to.node(n).images[0], stencil.footprint(), stencil.border, "float",
+                    outside_value(to, n, stencil.border), Builder::name({false, n}));
+  const bool weighted = stencil.body == nullptr && stencil.expression == nullptr;
+  return after(
+      std::move(text), name,
+      weighted ? weighted_row(to, name, block.size.px, w, stencil.taps,
+                              weights(to, n, "weights", 0, stencil.taps.count()), to.node(n).cls)
+               : body_row(to, name, block.size.px, w, n));
+}
+
+// The window of an extremum's mask, which extrema over the same rectangle share.
+LoadedWindow window_of_mask(const Block& block, KnownWindows& windows, int n, const Mask& mask,
+                            const std::string& type, const std::string& nothing) {
+  const Operand image = block.to.node(n).images[0];
+  const Footprint f = mask.footprint();
+  const bool full = mask.full();
+  for (const KnownWindow& other : windows.of_pixels) {
+    if (full && other.image == image && other.kind == type && other.f == f) {
+      return {other.window, {}};
+    }
   }
-  const std::vector<Run> runs = runs_of(extremum.mask);
+  // A rectangle around its pixel has that of the image's pixels at its edge which lies nearest.
+  LoadedWindow loaded = loaded_window(block, image, f, full ? Border::replicate : Border::absent,
+                                      type, nothing, Builder::name({false, n}));
+  if (full) windows.of_pixels.push_back({image, type, f, loaded.window});
+  return loaded;
+}
+
+// Runs of the mask's rows: each length from half of itself, for the whole window.
+MadeRow extremes_row(const Block& block, KnownWindows& windows, int n, const std::string& name) {
+  const Builder& to = block.to;
+  const Node& node = to.node(n);
+  const Extremum& extremum = *as<Extremum>(node);
+  const bool single = node.cls == PixelClass::single, largest = extremum.largest;
+  const std::string type = single ? "float" : "int";
+  const std::string nothing = single    ? (largest ? "-INFINITY" : "INFINITY")
+                              : largest ? "0"
+                                        : number(static_cast<int>(class_max(node.cls)));
+  const std::string better = single ? (largest ? "fmax" : "fmin") : largest ? "larger" : "smaller";
+  const std::string own = Builder::name({false, n});
+  auto [w, text] = window_of_mask(block, windows, n, extremum.mask, type, nothing);
   std::map<int, std::string> of_length = {{1, w.array}};
   const int all = w.rows * w.width;
-  const auto make = [&](int length) {
-    while (!of_length.contains(length)) {
-      int known = std::prev(of_length.upper_bound(length))->first;
-      const int next = std::min(length, 2 * known);
-      const std::string array = "run" + std::to_string(next) + "_" + own;
-      const int count = all - (next - 1);
-      text_ += "  " + type + " " + array + "[" + std::to_string(all) + "];\n" +
-               to_.loop("k", count) + array + "[k] = " + better + "(" + of_length[known] + "[k], " +
-               of_length[known] + "[k + " + std::to_string(next - known) + "]);\n";
+  std::string folds;
+  for (const Run& run : runs_of(extremum.mask)) {
+    while (!of_length.contains(run.length)) {
+      const int known = std::prev(of_length.upper_bound(run.length))->first;
+      const int next = std::min(run.length, 2 * known);
+      const std::string array = "run" + number(next) + "_" + own;
+      text.windows += filled(part(kernels::block, "run"), {{"type", type},
+                                                           {"run", array},
+                                                           {"window_count", number(all)},
+                                                           {"unroll", to.unroll()},
+                                                           {"run_count", number(all - (next - 1))},
+                                                           {"better", better},
+                                                           {"shorter", of_length[known]},
+                                                           {"apart_by", number(next - known)}});
       of_length[next] = array;
     }
-  };
-  std::string fold = type + " best = " + nothing + ";\n";
-  for (const Run& run : runs) {
-    make(run.length);
-    fold += "      best = " + better + "(best, " + of_length[run.length] + "[" +
-            w.place(run.x, run.y, f.up) + "]);\n";
+    folds += "best = " + better + "(best, " + of_length[run.length] + "[" +
+             w.place(run.x, run.y, extremum.mask.footprint().up) + "]);\n";
   }
-  row_text_ +=
-      "  " + type_of(node.cls) + " " + name + "[" + std::to_string(px_) + "];\n" +
-      for_each_pixel(to_, px_, fold + "      " + name + "[k] = (" + type_of(node.cls) + ")best;");
+  text.rows += filled(part(kernels::block, "row_of_runs"), {{"pixel", type_of(node.cls)},
+                                                            {"name", name},
+                                                            {"px", number(block.size.px)},
+                                                            {"unroll", to.unroll()},
+                                                            {"type", type},
+                                                            {"nothing", nothing},
+                                                            {"folds", folds}});
+  return {{name}, std::move(text)};
+}
+
+}  // namespace
+
+MadeRow neighbourhood_row(const Block& block, KnownWindows& windows, int n,
+                          const std::string& name) {
+  const Node& node = block.to.node(n);
+  const bool packed = block.size.packed;
+  if (block.size.tile) {
+    if (as<Extremum>(node) == nullptr) return weighted_tile_row(block, n, name);
+    return packed ? packed_extremes_tile_row(block, n, name) : extremes_tile_row(block, n, name);
+  }
+  if (as<Stencil>(node) != nullptr) {
+    return packed ? packed_sums_row(block, windows, n, name) : stencil_row(block, n, name);
+  }
+  if (as<Separable>(node) != nullptr) {
+    if (packed) return packed_means_row(block, windows, n, name);
+    const bool own_window = block.plan.node(n).rows.by == RowPass::By::own_window;
+    return own_window ? both_passes_row(block, n, name) : columns_row(block, n, name);
+  }
+  if (packed) return packed_row(block, windows, n, name);
+  return as<Extremum>(node) != nullptr ? extremes_row(block, windows, n, name)
+                                       : ranked_row(block, n, name);
+}
+
+MadeRow row_pass(const Block& block, int n, const std::string& name) {
+  Builder& to = block.to;
+  const Separable& separable = *as<Separable>(to.node(n));
+  auto [w, text] =
+      loaded_window(block, to.node(n).images[0], separable.row.footprint(), separable.border,
+                    "float", outside_value(to, n, separable.border), name);
+  return after(
+      std::move(text), name,
+      weighted_row(to, name, block.size.px, w, separable.row,
+                   weights(to, n, "row_weights", 0, separable.row.count()), PixelClass::single));
 }
 
 }  // namespace impipe::jit

@@ -2,7 +2,8 @@
 // memory, each once. No plane has them.
 #include <algorithm>
 
-#include "backends/jit/block/block_writer.hpp"
+#include "backends/jit/block/block_parts.hpp"
+#include "backends/jit/block/windows.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
@@ -18,8 +19,10 @@ std::string kept_vector(const Builder& to, const PointTile& tile, const std::str
   const int words = tile.px / 4;
   std::string text;
   if (tile.bytes < 4 && !outside.empty()) {
-    text = "          if (row != y0) {\n" + to.loop("k", tile.px) + array + "[k] = " + outside +
-           ";\n          }\n";
+    text = filled(part(kernels::block, "row_outside"), {{"unroll", to.unroll()},
+                                                        {"px", number(tile.px)},
+                                                        {"array", array},
+                                                        {"code_outside", outside}});
   }
   for (int w = 0; w < words; ++w) {
     const std::string place =
@@ -57,13 +60,17 @@ std::string element_of(const PointTile& tile, const std::string& vector, int k) 
   return k % 2 == 0 ? "(" + word + " & 0xffffu)" : "(" + word + " >> 16)";
 }
 
-std::string BlockWriter::points_in_tile(Builder& to, const KernelPlan& plan, int root, int items,
-                                        const PointTile& tile, const Operand& operand,
-                                        const std::string& name, const std::string& type,
-                                        Border border, const std::string& outside) {
-  BlockWriter points(to, plan, root, {.px = tile.px, .py = 1, .points = true}, operand);
-  points.items_ = items;
-  const std::string array = points.centre(operand);
+std::string points_in_tile(const Block& block, const PointTile& tile, const Operand& operand,
+                           const std::string& name, const std::string& type, Border border,
+                           const std::string& outside) {
+  Builder& to = block.to;
+  const int items = block.items;
+  Block made = block;
+  made.size = {.px = tile.px, .py = 1, .points = true};
+  made.sized = operand;
+  BlockParts points(made);
+  const std::string array = points.row_of(operand).array;
+  const BlockText& made_text = points.text();
   const int words = tile.px / 4;
   const int across = tile.width / tile.px, vectors = across * tile.rows;
   const int reach = tile.reach.left + tile.reach.right;
@@ -74,14 +81,16 @@ std::string BlockWriter::points_in_tile(Builder& to, const KernelPlan& plan, int
   const std::string width = to.width(operand), height = to.height(operand);
   // Long text does not stay with the processor.
   const std::string unroll =
-      points.tabled(operand.index) || !to.tuning().unroll ? to.unroll() : "#pragma unroll 2\n";
+      (!operand.external && block.plan.node(operand.index).codes) || !to.tuning().unroll
+          ? to.unroll()
+          : "#pragma unroll 2\n";
   const std::string rule(name_of(filled_outside ? Border::replicate : border));
   return filled(part(kernels::block, "points"),
                 {{"word", vector_type(tile, type)},
                  {"element", type},
                  {"name", name},
                  {"count", number(vectors * words)},
-                 {"tables", points.tables_},
+                 {"tables", made_text.tables},
                  {"left", "GROUP_X * " + number(tile.group.width) + " - " + number(tile.halo)},
                  {"top", "GROUP_Y * " + number(tile.group.height) + " - " + number(tile.reach.up)},
                  {"wide", number(tile.width)},
@@ -95,7 +104,7 @@ std::string BlockWriter::points_in_tile(Builder& to, const KernelPlan& plan, int
                  {"across", number(across)},
                  {"px", number(tile.px)},
                  {"make", "          const int y = y0, x_load = x0, r = 0;\n" +
-                              points.load_arrays_ + points.load_text_ + points.row_text_},
+                              made_text.load_arrays + made_text.loads + made_text.rows},
                  {"keep", keep(false)},
                  {"keep_edge", keep(true)},
                  {"rule", rule},
@@ -105,46 +114,42 @@ std::string BlockWriter::points_in_tile(Builder& to, const KernelPlan& plan, int
                  {"outside", filled_outside ? outside : "row[" + rule + "(x, " + width + ")]"}});
 }
 
-Window BlockWriter::window_of_points(const Operand& operand, const Footprint& f, Border border,
-                                     const std::string& type, const std::string& outside,
-                                     const std::string& name) {
-  reaches(f);
+LoadedWindow window_of_points(const Block& block, const Operand& operand, const Footprint& f,
+                              Border border, const std::string& type, const std::string& outside,
+                              const std::string& name) {
+  const Builder& to = block.to;
   // Whole numbers are the class's own.
-  const bool halves = type == "int" && bytes_of(to_.cls(operand)) == 2;
-  const PointTile tile(halves ? 2 : 4, group_size(), f);
+  const bool halves = type == "int" && bytes_of(to.cls(operand)) == 2;
+  const PointTile tile(halves ? 2 : 4, block.group_size(), f);
   const int left = (f.left + 3) / 4 * 4, right = (f.right + 3) / 4 * 4;
   const std::string points = "points_" + name;
-  tables_ += points_in_tile(to_, plan_, root_, items_, tile, operand, points,
-                            halves ? "ushort" : type, border, outside);
-  Window w{name, py_ + f.up + f.down, left + px_ + right, left};
-  const std::string width = number(w.width);
-  text_ += "  " + type + " " + name + "[" + number(w.rows * w.width) + "];\n" +
-           to_.loop("row", w.rows) + "{\n" + to_.loop("q", w.width / 4) + "{\n      const " +
-           vector_type(tile, type) + " v = " + points + "[" + place_in_tile(tile, left) +
-           " + q];\n";
+  const Window w{name, block.size.py + f.up + f.down, left + block.size.px + right, left};
+  std::string elements;
   for (int k = 0; k < 4; ++k) {
-    text_ += "      " + name + "[row * " + width + " + 4 * q + " + number(k) +
-             "] = " + element_of(tile, "v", k) + ";\n";
+    elements += name + "[row * " + number(w.width) + " + 4 * q + " + number(k) +
+                "] = " + element_of(tile, "v", k) + ";\n";
   }
-  text_ += "    }\n  }\n";
-  return w;
+  return {w,
+          {.tables = points_in_tile(block, tile, operand, points, halves ? "ushort" : type, border,
+                                    outside),
+           .windows = filled(part(kernels::block, "window_of_points"),
+                             {{"type", type},
+                              {"window", name},
+                              {"window_count", number(w.rows * w.width)},
+                              {"unroll", to.unroll()},
+                              {"window_rows", number(w.rows)},
+                              {"quads", number(w.width / 4)},
+                              {"vector", vector_type(tile, type)},
+                              {"points", points},
+                              {"place_in_tile", place_in_tile(block, tile, left)},
+                              {"elements", elements}}),
+           .has_window = true,
+           .reach = f}};
 }
 
-void BlockWriter::words_of_points(const Operand& operand, const Footprint& f, Border border,
-                                  const std::string& fill, const std::string& own,
-                                  WordRows& words) {
-  reaches(f);
-  const PointTile tile(1, group_size(), f);
-  words.array = "points_" + own;
-  tables_ += points_in_tile(to_, plan_, root_, items_, tile, operand, words.array, "uchar", border,
-                            "(uchar)" + fill);
-  words.place = place_in_tile(tile, words.first);
-  words.apart = tile.width / 4;
-}
-
-std::string BlockWriter::place_in_tile(const PointTile& tile, int left) const {
-  return "(ITEM / 32 * " + number(py_) + " + row) * " + number(tile.width / 4) + " + ITEM % 32 * " +
-         number(px_ / 4) + " + " + number((tile.halo - left) / 4);
+std::string place_in_tile(const Block& block, const PointTile& tile, int left) {
+  return "(ITEM / 32 * " + number(block.size.py) + " + row) * " + number(tile.width / 4) +
+         " + ITEM % 32 * " + number(block.size.px / 4) + " + " + number((tile.halo - left) / 4);
 }
 
 }  // namespace impipe::jit

@@ -1,14 +1,17 @@
-// The text of rank filters over the windows of a block: sorting networks without what nobody needs.
+// Rank filters over the windows of a block: sorting networks without what nobody needs.
 #include <algorithm>
 
-#include "backends/jit/block/block_writer.hpp"
+#include "backends/jit/block/block_rows.hpp"
 #include "backends/jit/block/networks.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
 namespace impipe::jit {
 namespace {
+
+using Wires = std::vector<int>;
 
 std::set<int> needed_ranks(const Rank& rank) {
   std::set<int> needed = {rank.rank};
@@ -16,224 +19,307 @@ std::set<int> needed_ranks(const Rank& rank) {
   return needed;
 }
 
-}  // namespace
+std::string wire(int i) { return "t[" + number(i) + "]"; }
 
-std::string BlockWriter::outside_rank(int n, const Rank& rank) {
-  const Node& node = to_.node(n);
-  if (rank.border != Border::constant || node.arguments.empty()) return "0";
-  const int last = static_cast<int>(node.arguments.size()) - 1;
-  return converted(node.cls, "double", to_.argument(n, last, "outside", "double"));
+Wires wires(int first, int count) {
+  Wires out;
+  for (int i = 0; i < count; ++i) out.push_back(first + i);
+  return out;
 }
 
-std::string BlockWriter::ranks_apart(const Rank& rank, const Window& w, const Order& order,
-                                     const std::string& result) {
+std::set<int> range(int first, int count) {
+  std::set<int> out;
+  for (int i = 0; i < count; ++i) out.insert(first + i);
+  return out;
+}
+
+// Two sorted lists on wires, merged as far as `ranks` of them need it.
+struct Merge {
+  int count;            // of both
+  Wires order;          // the wire of each rank
+  std::string network;  // text
+
+  Merge(int first, int second, const std::set<int>& ranks, const std::string& sort)
+      : count(first + second) {
+    std::vector<Comparator> steps;
+    order = merge_wires(wires(0, first), wires(first, second), steps);
+    std::set<int> chosen;
+    for (const int r : ranks) chosen.insert(order[static_cast<std::size_t>(r)]);
+    network = network_text(pruned(steps, chosen), sort, "", wire);
+  }
+  std::string of_rank(int rank) const { return wire(order[static_cast<std::size_t>(rank)]); }
+};
+
+// Ranks of windows of `wide` columns of `tall` pixels, for pairs of outputs. Two neighbouring
+// outputs share all columns but one each. Columns 2q + 1 and 2q + 2 of the window are merged once
+// for all outputs; five wide, two such lists are merged for two outputs; seven wide, two for four
+// outputs, and these with a third for two. Each output then selects from what it shares and from
+// its own column.
+class ColumnRanks {
+ public:
+  ColumnRanks(const Block& block, const Rank& rank, const Order& order, std::string own)
+      : to_(block.to),
+        px_(block.size.px),
+        rank_(rank),
+        order_(order),
+        own_(std::move(own)),
+        tall_(rank.mask.height),
+        wide_(rank.mask.width),
+        columns_(px_ + wide_ - 1),
+        pairs_((px_ + wide_ - 3) / 2) {
+    const int shared = (wide_ - 1) * tall_;  // values that two outputs share
+    for (int i = 0; i < (rank.average ? 2 : 1); ++i) {
+      terms_[i] = rank_terms(rank.rank + i, shared, tall_);
+      for (const RankTerm& term : terms_[i]) {
+        if (term.first >= 0) needed_.insert(term.first);
+      }
+    }
+    first_ = std::max(0, *needed_.begin() - 2 * tall_);
+    middle_ = std::min(4 * tall_ - 1, *needed_.rbegin()) - first_ + 1;
+  }
+
+  std::string text(const Window& w, const std::string& result) const {
+    return sorted_columns(w) + pairs() + (wide_ == 7 ? quads() : "") + outputs(result);
+  }
+
+ private:
+  std::string sorted() const { return "sorted_" + own_; }
+  std::string in_column(int i) const {
+    return sorted() + "[" + number(i) + " * " + number(columns_) + " + e]";
+  }
+  std::string in_pair(int k, const std::string& q) const {
+    return "merged_" + own_ + "[(" + number(k * pairs_) + " + " + q + ")]";
+  }
+
+  std::string sorted_columns(const Window& w) const {
+    std::string values;
+    for (int j = 0; j < tall_; ++j) {
+      values += in_column(j) + " = " + w.array + "[(r + " + number(j) + ") * " + number(w.width) +
+                " + " + number(w.first - rank_.mask.origin_x) + " + e];\n";
+    }
+    const std::string network = tall_ == 3 && !order_.sort3.empty()
+                                    ? order_.sort3 + "(&" + in_column(0) + ", &" + in_column(1) +
+                                          ", &" + in_column(2) + ");\n"
+                                    : network_text(sort_network(tall_).steps, order_.sort, "",
+                                                   [this](int i) { return in_column(i); });
+    return filled(part(kernels::block, "sorted_columns"),
+                  {{"type", order_.type},
+                   {"sorted", sorted()},
+                   {"sorted_count", number(tall_ * columns_)},
+                   {"unroll", to_.unroll()},
+                   {"columns", number(columns_)},
+                   {"column_values", values},
+                   {"network", network}});
+  }
+
+  // An array of lists, `count` of them, each a merge of two; of each what `kept` says, by rank.
+  std::string merged(const std::string& array, const std::string& turn, int count,
+                     const Merge& merge, const std::string& values, int elements,
+                     const std::string& kept) const {
+    return filled(part(kernels::block, "merged"), {{"type", order_.type},
+                                                   {"merged", array},
+                                                   {"merged_count", number(elements)},
+                                                   {"unroll", to_.unroll()},
+                                                   {"turn", turn},
+                                                   {"turns", number(count)},
+                                                   {"wires", number(merge.count)},
+                                                   {"wire_values", values},
+                                                   {"network", merge.network},
+                                                   {"kept", kept}});
+  }
+
+  std::string pairs() const {
+    const std::set<int> kept = wide_ >= 5 ? range(0, 2 * tall_) : needed_;
+    const Merge pair(tall_, tall_, kept, order_.sort);
+    std::string values, results;
+    for (int j = 0; j < 2 * tall_; ++j) {
+      values += wire(j) + " = " + sorted() + "[" + number(j % tall_ * columns_) + " + (2 * q + " +
+                number(1 + j / tall_) + ")];\n";
+    }
+    for (const int k : kept) results += in_pair(k, "q") + " = " + pair.of_rank(k) + ";\n";
+    return merged("merged_" + own_, "q", pairs_, pair, values, 2 * tall_ * pairs_, results);
+  }
+
+  // The values of the pairs `first` and `second` on wires.
+  std::string two_pairs(const std::string& first, const std::string& second) const {
+    std::string values;
+    for (int k = 0; k < 4 * tall_; ++k) {
+      values += wire(k) + " = " + in_pair(k % (2 * tall_), k < 2 * tall_ ? first : second) + ";\n";
+    }
+    return values;
+  }
+
+  std::string in_quad(int k, const std::string& four) const {
+    return "quads_" + own_ + "[" + number(k) + " * " + number(px_ / 4) + " + " + four + "]";
+  }
+
+  // Two pairs for four outputs. `middle` of their values have as many others below and above them
+  // that a rank of what two outputs share can be one of them.
+  std::string quads() const {
+    const Merge quad(2 * tall_, 2 * tall_, range(first_, middle_), order_.sort);
+    std::string results;
+    for (int k = 0; k < middle_; ++k) {
+      results += in_quad(k, "four") + " = " + quad.of_rank(first_ + k) + ";\n";
+    }
+    return merged("quads_" + own_, "four", px_ / 4, quad, two_pairs("2 * four + 1", "2 * four + 2"),
+                  middle_ * (px_ / 4), results);
+  }
+
+  // What two outputs share, merged where that is not there yet; and the text of its ranks.
+  std::string shared(std::function<std::string(int)>& share) const {
+    if (wide_ < 5) {
+      share = [this](int k) { return in_pair(k, "two"); };
+      return "";
+    }
+    std::string values;
+    std::set<int> ranks = needed_;
+    int second = 2 * tall_, below = 0;
+    if (wide_ == 7) {
+      for (int k = 0; k < 2 * tall_; ++k) {
+        values += wire(k) + " = " + in_pair(k, "two + two % 2 * 2") + ";\n";
+      }
+      for (int k = 0; k < middle_; ++k) {
+        values += wire(2 * tall_ + k) + " = " + in_quad(k, "two / 2") + ";\n";
+      }
+      second = middle_;
+      below = first_;  // of the values that are not among them, all below what is needed
+      ranks.clear();
+      for (const int k : needed_) ranks.insert(k - below);
+    } else {
+      values = two_pairs("two", "(two + 1)");
+    }
+    const Merge merge(2 * tall_, second, ranks, order_.sort);
+    share = [merge, below](int k) { return merge.of_rank(k - below); };
+    return filled(part(kernels::block, "merged_for_two"), {{"type", order_.type},
+                                                           {"wires", number(merge.count)},
+                                                           {"wire_values", values},
+                                                           {"network", merge.network}});
+  }
+
+  // Two outputs at a time.
+  std::string outputs(const std::string& result) const {
+    std::function<std::string(int)> share;
+    std::string text = shared(share);
+    for (int output = 0; output < 2; ++output) {
+      const auto alone = [&](int k) {
+        return sorted() + "[" + number(k * columns_) + " + (2 * two + " + number(output * wide_) +
+               ")]";
+      };
+      std::string values[2];
+      for (int i = 0; i < (rank_.average ? 2 : 1); ++i) {
+        for (const RankTerm& term : terms_[i]) {
+          const std::string value = term.first < 0    ? alone(term.second)
+                                    : term.second < 0 ? share(term.first)
+                                                      : order_.larger + "(" + share(term.first) +
+                                                            ", " + alone(term.second) + ")";
+          values[i] =
+              values[i].empty() ? value : order_.smaller + "(" + value + ",\n" + values[i] + ")";
+        }
+      }
+      text += filled(
+          part(kernels::block, "output_of_two"),
+          {{"output", number(output)},
+           {"result", result},
+           {"of_ranks",
+            rank_.average ? order_.mean + "(" + values[0] + ", " + values[1] + ")" : values[0]}});
+    }
+    return filled(part(kernels::block, "outputs"),
+                  {{"unroll", to_.unroll()}, {"twos", number(px_ / 2)}, {"outputs_of_two", text}});
+  }
+
+  const Builder& to_;
+  int px_;
+  const Rank& rank_;
+  const Order& order_;
+  std::string own_;
+  int tall_, wide_, columns_, pairs_;
+  std::vector<RankTerm> terms_[2];
+  std::set<int> needed_;  // ranks of what two outputs share
+  int first_, middle_;    // of quads
+};
+
+// By one network a window.
+std::string ranks_apart(const Block& block, const Rank& rank, const Window& w, const Order& order,
+                        const std::string& result) {
   const Mask& mask = rank.mask;
-  const int count = mask.count();
-  std::string text = order.type + " s[" + number(count) + "];\n";
+  const auto value = [](int k) { return "s[" + number(k) + "]"; };
+  std::string values;
   int k = 0;
   for (int y = 0; y < mask.height; ++y) {
     for (int x = 0; x < mask.width; ++x) {
       if (!mask.at(x, y)) continue;
-      text += "      s[" + number(k++) + "] = " + w.array + "[" +
-              w.place(x - mask.origin_x, y - mask.origin_y, mask.origin_y) + "];\n";
+      values += value(k++) + " = " + w.array + "[" +
+                w.place(x - mask.origin_x, y - mask.origin_y, mask.origin_y) + "];\n";
     }
   }
-  text += network_text(pruned(sort_network(count).steps, needed_ranks(rank)), order.sort, "      ",
-                       [](int wire) { return "s[" + number(wire) + "]"; });
-  const std::string value = "s[" + number(rank.rank) + "]";
-  return for_each_pixel(
-      to_, px_,
-      text + "      " + result + " = " +
-          (rank.average ? order.mean + "(" + value + ", s[" + number(rank.rank + 1) + "])"
-                        : value) +
-          ";");
+  const std::string of_ranks =
+      rank.average ? order.mean + "(" + value(rank.rank) + ", " + value(rank.rank + 1) + ")"
+                   : value(rank.rank);
+  return filled(
+      part(kernels::block, "ranks_apart"),
+      {{"unroll", block.to.unroll()},
+       {"px", number(block.size.px)},
+       {"type", order.type},
+       {"values", number(mask.count())},
+       {"window_values", values},
+       {"network", network_text(pruned(sort_network(mask.count()).steps, needed_ranks(rank)),
+                                order.sort, "", value)},
+       {"result", result},
+       {"of_values", of_ranks}});
 }
 
-// Two neighbouring outputs share all columns but one each. Columns 2q + 1 and 2q + 2 of the window
-// are merged once for all outputs; five wide, two such lists are merged for two outputs; seven
-// wide, two for four outputs, and these with a third for two. Each output then selects from what it
-// shares and from its own column.
-std::string BlockWriter::ranks_by_columns(const Rank& rank, const Window& w, const Order& order,
-                                          const std::string& result, const std::string& own) {
-  const Mask& mask = rank.mask;
-  const int tall = mask.height, wide = mask.width;
-  const int columns = px_ + wide - 1, pairs = (px_ + wide - 3) / 2;
-  const int shared = (wide - 1) * tall;  // values that two outputs share
-  std::vector<RankTerm> terms[2];
-  std::set<int> needed;
-  for (int i = 0; i < (rank.average ? 2 : 1); ++i) {
-    terms[i] = rank_terms(rank.rank + i, shared, tall);
-    for (const RankTerm& term : terms[i]) {
-      if (term.first >= 0) needed.insert(term.first);
-    }
-  }
-  const auto wires = [](int first, int count) {
-    std::vector<int> out;
-    for (int i = 0; i < count; ++i) out.push_back(first + i);
-    return out;
-  };
-  const auto chosen = [](const std::vector<int>& order_of, const std::set<int>& ranks) {
-    std::set<int> out;
-    for (const int r : ranks) out.insert(order_of[static_cast<std::size_t>(r)]);
-    return out;
-  };
-  const auto wire = [](int i) { return "t[" + number(i) + "]"; };
-  const std::string sorted = "sorted_" + own, merged = "merged_" + own;
+}  // namespace
 
-  // Columns, each sorted.
-  const Network column = sort_network(tall);
-  const std::string e = " * " + number(columns) + " + e]";
-  std::string text = "    " + order.type + " " + sorted + "[" + number(tall * columns) + "];\n" +
-                     to_.loop("e", columns) + "{\n";
-  for (int j = 0; j < tall; ++j) {
-    text += "      " + sorted + "[" + number(j) + e + " = " + w.array + "[(r + " + number(j) +
-            ") * " + number(w.width) + " + " + number(w.first - mask.origin_x) + " + e];\n";
-  }
-  const auto in_column = [&](int i) { return sorted + "[" + number(i) + e; };
-  if (tall == 3 && !order.sort3.empty()) {
-    text += "      " + order.sort3 + "(&" + in_column(0) + ", &" + in_column(1) + ", &" +
-            in_column(2) + ");\n";
-  } else {
-    text += network_text(column.steps, order.sort, "      ", in_column);
-  }
-  text += "  }\n";
-
-  // Pairs of columns.
-  std::vector<Comparator> steps;
-  const std::vector<int> pair = merge_wires(wires(0, tall), wires(tall, tall), steps);
-  std::set<int> kept = needed;
-  if (wide >= 5) {
-    kept.clear();
-    for (int i = 0; i < 2 * tall; ++i) kept.insert(i);
-  }
-  const auto in_pair = [&](int k, const std::string& q) {
-    return merged + "[(" + number(k * pairs) + " + " + q + ")]";
-  };
-  text += "    " + order.type + " " + merged + "[" + number(2 * tall * pairs) + "];\n" +
-          to_.loop("q", pairs) + "{\n      " + order.type + " t[" + number(2 * tall) + "];\n";
-  for (int j = 0; j < 2 * tall; ++j) {
-    text += "      t[" + number(j) + "] = " + sorted + "[" + number(j % tall * columns) +
-            " + (2 * q + " + number(1 + j / tall) + ")];\n";
-  }
-  text += network_text(pruned(steps, chosen(pair, kept)), order.sort, "      ", wire);
-  for (const int k : kept) {
-    text += "      " + in_pair(k, "q") + " = " + wire(pair[static_cast<std::size_t>(k)]) + ";\n";
-  }
-  text += "  }\n";
-
-  // Two pairs for four outputs. `middle` of their values have as many others below and above them
-  // that a rank of what two outputs share can be one of them.
-  const int first = std::max(0, *needed.begin() - 2 * tall);
-  const int middle = std::min(4 * tall - 1, *needed.rbegin()) - first + 1;
-  const std::string quads = "quads_" + own, quarters = number(px_ / 4);
-  if (wide == 7) {
-    text += "    " + order.type + " " + quads + "[" + number(middle * (px_ / 4)) + "];\n" +
-            to_.loop("four", px_ / 4) + "{\n      " + order.type + " t[" + number(4 * tall) +
-            "];\n";
-    for (int k = 0; k < 4 * tall; ++k) {
-      text += "      t[" + number(k) +
-              "] = " + in_pair(k % (2 * tall), k < 2 * tall ? "2 * four + 1" : "2 * four + 2") +
-              ";\n";
-    }
-    steps.clear();
-    const std::vector<int> quad = merge_wires(wires(0, 2 * tall), wires(2 * tall, 2 * tall), steps);
-    std::set<int> used;
-    for (int k = 0; k < middle; ++k) used.insert(first + k);
-    text += network_text(pruned(steps, chosen(quad, used)), order.sort, "      ", wire);
-    for (int k = 0; k < middle; ++k) {
-      text += "      " + quads + "[" + number(k) + " * " + quarters +
-              " + four] = " + wire(quad[static_cast<std::size_t>(first + k)]) + ";\n";
-    }
-    text += "  }\n";
-  }
-
-  // Two outputs at a time.
-  text += to_.loop("two", px_ / 2) + "{\n";
-  std::vector<int> places;
-  if (wide == 7) {
-    text += "      " + order.type + " t[" + number(2 * tall + middle) + "];\n";
-    for (int k = 0; k < 2 * tall; ++k) {
-      text += "      t[" + number(k) + "] = " + in_pair(k, "two + two % 2 * 2") + ";\n";
-    }
-    for (int k = 0; k < middle; ++k) {
-      text += "      t[" + number(2 * tall + k) + "] = " + quads + "[" + number(k) + " * " +
-              quarters + " + two / 2];\n";
-    }
-    steps.clear();
-    places = merge_wires(wires(0, 2 * tall), wires(2 * tall, middle), steps);
-    std::set<int> used;
-    for (const int k : needed) used.insert(k - first);
-    text += network_text(pruned(steps, chosen(places, used)), order.sort, "      ", wire);
-    places.insert(places.begin(), static_cast<std::size_t>(first), -1);  // below all that is needed
-  }
-  if (wide == 5) {
-    text += "      " + order.type + " t[" + number(4 * tall) + "];\n";
-    for (int k = 0; k < 4 * tall; ++k) {
-      text += "      t[" + number(k) +
-              "] = " + in_pair(k % (2 * tall), k < 2 * tall ? "two" : "(two + 1)") + ";\n";
-    }
-    steps.clear();
-    places = merge_wires(wires(0, 2 * tall), wires(2 * tall, 2 * tall), steps);
-    text += network_text(pruned(steps, chosen(places, needed)), order.sort, "      ", wire);
-  }
-  const auto share = [&](int k) {
-    return wide >= 5 ? wire(places[static_cast<std::size_t>(k)]) : in_pair(k, "two");
-  };
-  for (int output = 0; output < 2; ++output) {
-    const auto alone = [&](int k) {
-      return sorted + "[" + number(k * columns) + " + (2 * two + " + number(output * wide) + ")]";
-    };
-    std::string values[2];
-    for (int i = 0; i < (rank.average ? 2 : 1); ++i) {
-      for (const RankTerm& term : terms[i]) {
-        const std::string value = term.first < 0    ? alone(term.second)
-                                  : term.second < 0 ? share(term.first)
-                                                    : order.larger + "(" + share(term.first) +
-                                                          ", " + alone(term.second) + ")";
-        values[i] = values[i].empty()
-                        ? value
-                        : order.smaller + "(" + value + ",\n          " + values[i] + ")";
-      }
-    }
-    text += "      {\n        const int i = 2 * two + " + number(output) + ", k = i;\n        " +
-            result + " = " +
-            (rank.average ? order.mean + "(" + values[0] + ", " + values[1] + ")" : values[0]) +
-            ";\n      }\n";
-  }
-  return text + "  }\n";
+std::string outside_rank(Builder& to, int n, const Rank& rank) {
+  const Node& node = to.node(n);
+  if (rank.border != Border::constant || node.arguments.empty()) return "0";
+  const int last = static_cast<int>(node.arguments.size()) - 1;
+  return converted(node.cls, "double", to.argument(n, last, "outside", "double"));
 }
 
-std::string BlockWriter::ranks_of_row(const Rank& rank, const Window& w, const Order& order,
-                                      const std::string& result, const std::string& own) {
-  const Mask& mask = rank.mask;
-  const bool columns = takes_sorted_columns(mask) && px_ % (mask.width == 7 ? 4 : 2) == 0;
-  return columns ? ranks_by_columns(rank, w, order, result, own)
-                 : ranks_apart(rank, w, order, result);
+std::string ranks_of_row(const Block& block, const Rank& rank, const Window& w, const Order& order,
+                         const std::string& result, const std::string& own) {
+  const bool columns =
+      takes_sorted_columns(rank.mask) && block.size.px % (rank.mask.width == 7 ? 4 : 2) == 0;
+  return columns ? ColumnRanks(block, rank, order, own).text(w, result)
+                 : ranks_apart(block, rank, w, order, result);
 }
 
-void BlockWriter::ranked(int n, const Rank& rank, const std::string& name) {
-  const Node& node = to_.node(n);
-  const Operand image = node.images[0];
+MadeRow ranked_row(const Block& block, int n, const std::string& name) {
+  Builder& to = block.to;
+  const Node& node = to.node(n);
+  const Rank& rank = *as<Rank>(node);
   const bool single = node.cls == PixelClass::single;
   const Order floats{"float", "order_float", "smaller_float", "larger_float", "mean_float"};
   const Order integers{"int", "order_int", "smaller", "larger", "mean_int"};
   const std::string own = Builder::name({false, n});
-  Window w = window(image, rank.mask.footprint(), rank.border, single ? "float" : "int",
-                    outside_rank(n, rank), own);
-  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + number(px_) + "];\n";
-  if (!single || !orders_keys(rank.mask)) {
-    row_text_ += ranks_of_row(rank, w, single ? floats : integers, name + "[k]", own);
-    return;
+  auto [w, text] = loaded_window(block, node.images[0], rank.mask.footprint(), rank.border,
+                                 single ? "float" : "int", outside_rank(to, n, rank), own);
+  const bool by_keys = single && orders_keys(rank.mask);
+  const auto row = [&](const char* name_of_part, const std::string& ranks) {
+    return filled(part(kernels::block, name_of_part),
+                  {{"pixel", type_of(node.cls)},
+                   {"name", name},
+                   {"px", number(block.size.px)},
+                   {"own", own},
+                   {"unroll", to.unroll()},
+                   {by_keys ? "ranks" : "ranks_of_window", ranks}});
+  };
+  if (!by_keys) {
+    text.rows = row("ranked_row",
+                    ranks_of_row(block, rank, w, single ? floats : integers, name + "[k]", own));
+    return {{name}, std::move(text)};
   }
   // NaN has its place in the order of keys.
   const Order keys{"int", "order_int", "smaller", "larger", "mean_of_signed_keys"};
-  const std::string values = w.array, made = "key_" + own, all = number(w.rows * w.width);
-  w.array = "keys_" + own;
-  text_ += "  int " + w.array + "[" + all + "];\n" + to_.loop("k", w.rows * w.width) + w.array +
-           "[k] = signed_key_of_single(" + values + "[k]);\n";
-  row_text_ += "  int " + made + "[" + number(px_) + "];\n" +
-               ranks_of_row(rank, w, keys, made + "[k]", own) + to_.loop("k", px_) + name +
-               "[k] = single_of_signed_key(" + made + "[k]);\n";
+  const Window window_of_keys{"keys_" + own, w.rows, w.width, w.first};
+  text.windows += filled(part(kernels::block, "keys"), {{"own", own},
+                                                        {"window", w.array},
+                                                        {"window_count", number(w.rows * w.width)},
+                                                        {"unroll", to.unroll()}});
+  text.rows = row("row_of_keys",
+                  ranks_of_row(block, rank, window_of_keys, keys, "key_" + own + "[k]", own));
+  return {{name}, std::move(text)};
 }
 
 }  // namespace impipe::jit

@@ -2,10 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backends/jit/block/block_writer.hpp"
+#include "backends/jit/block/block_rows.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/plan/packed_arithmetic.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -25,30 +26,39 @@ double outside_code(const LaunchContext& at, int n) {
       ExitCode::backend);
 }
 
-}  // namespace
+// The row NAME, and words, of two rows of `codes`; which: macro that takes a byte of each.
+MadeRow row_of_codes(const Block& block, const std::string& name, const std::string& codes,
+                     const char* which) {
+  const int px = block.size.px;
+  const bool second = std::string(which) == "SECOND_BYTES";
+  const auto text = [&](const char* name_of_part) {
+    return filled(part(kernels::block, name_of_part), {{"coded", codes},
+                                                       {"half_px", number(px / 2)},
+                                                       {"unroll", block.to.unroll()},
+                                                       {"bytes_of", which},
+                                                       {"name", name},
+                                                       {"px", number(px)},
+                                                       {"shift", second ? " >> 8" : ""}});
+  };
+  return {{name, "(word_" + codes + " + two * " + number(px / 4) + ")"},
+          {.pairs = text("words_of_codes"), .rows = text("row_of_codes")}};
+}
 
-void BlockWriter::sums_of_packed(int n, const std::string& name, bool rounded) {
-  const Node& node = to_.node(n);
-  const Stencil& stencil = *as<Stencil>(node);
+// A body's packed sums, and the call of a function that makes the rest of the body of them.
+struct SumsAndRest {
+  std::string sums;       // text: `sum_NAME` for each
+  std::string low, high;  // calls for the lower and the upper halves
+};
+
+SumsAndRest sums_and_rest(const Block& block, int n, const Window& w, bool rounded) {
+  Builder& to = block.to;
+  const Stencil& stencil = *as<Stencil>(to.node(n));
   const std::string own = Builder::name({false, n});
-  const Footprint f = stencil.footprint();
-  std::string fill;
-  if (stencil.border == Border::constant) {
-    const std::string code =
-        node.arguments.empty()
-            ? "0"
-            : to_.parameter(ParameterType::int32, own + "_outside_code",
-                            [n](const LaunchContext& at, int) { return outside_code(at, n); });
-    fill = "((uint)" + code + " * 0x1010101u)";
-  }
-  const Window w = packed_window(node.images[0], f, stencil.border, fill, own, true);
-
-  // The sums of both rows, then the rest of the body for each of them.
   const BodySums sums = *sums_of_body(stencil);
   const LeafRange range = ranges_in(sums);
   const PackedLeaf leaf = [&](const BodyTree& tap) -> std::optional<PackedSum> {
     if (tap.kind != Kind::tap) return std::nullopt;
-    return PackedSum{w.array + "[" + w.place(tap.dx, tap.dy, f.up) + "]", 255, 0};
+    return PackedSum{w.array + "[" + w.place(tap.dx, tap.dy, stencil.footprint().up) + "]", 255, 0};
   };
   std::string rest, made;
   std::vector<std::string> parameters, low, high;
@@ -58,8 +68,8 @@ void BlockWriter::sums_of_packed(int n, const std::string& name, bool rounded) {
       continue;
     }
     const PackedSum sum = *packed_sum(tree, leaf);
-    made += "const uint sum_" + local + " = " + sum.text + ";\n      ";
-    const std::string bias = " - " + std::to_string(8388608 + sum.bias) + ".0f";
+    made += "const uint sum_" + local + " = " + sum.text + ";\n";
+    const std::string bias = " - " + number(8388608 + sum.bias) + ".0f";
     parameters.push_back(local);
     low.push_back("LOW_HALF_FLOAT(sum_" + local + ")" + bias);
     high.push_back("HIGH_HALF_FLOAT(sum_" + local + ")" + bias);
@@ -68,44 +78,69 @@ void BlockWriter::sums_of_packed(int n, const std::string& name, bool rounded) {
   for (const std::string& label : names_in(stencil.body->parameter_names)) {
     parameters.push_back(label);
     for (std::vector<std::string>* row : {&low, &high}) {
-      row->push_back(to_.argument(n, index, label, "float"));
+      row->push_back(to.argument(n, index, label, "float"));
     }
     ++index;
   }
   const BodyTree& result = sums.trees.result;
   const std::string body = own + (rounded ? "_under_root" : "_of_sums");
-  to_.body_once(
-      body,
-      "\n" + body_function(body, "float", "", parameters,
-                           "{ " + rest + "return " +
-                               float_text(rounded ? result.parts[0] : result, range) + "; }"));
-  const int row = px_;
-  const std::string count = std::to_string(row), both = (rounded ? "codes_" : "both_") + own;
-  const auto value = [&](const std::vector<std::string>& arguments) {
-    const std::string call = body + "(" + joined(arguments) + ")";
-    return rounded ? "rounded_root(" + call + ")" : call;
+  to.body_once(body, "\n" + body_function(
+                                body, "float", "", parameters,
+                                "{ " + rest + "return " +
+                                    float_text(rounded ? result.parts[0] : result, range) + "; }"));
+  const auto call = [&](const std::vector<std::string>& arguments) {
+    const std::string value = body + "(" + joined(arguments) + ")";
+    return rounded ? "rounded_root(" + value + ")" : value;
   };
-  pair_text_ += std::string("      ") + (rounded ? "uint " : "float ") + both + "[" +
-                std::to_string(2 * row) + "];\n" +
-                for_each_pixel(to_, px_,
-                               made + both + "[k] = " + value(low) + ";\n      " + both + "[" +
-                                   count + " + k] = " + value(high) + ";");
-  if (rounded) return words_of_codes(name, both, "SECOND", row);
-  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + count + "];\n" + to_.loop("k", row) +
-               name + "[k] = " + converted(node.cls, "float", both + "[two * " + count + " + k]") +
-               ";\n";
+  return {made, call(low), call(high)};
 }
 
-void BlockWriter::words_of_codes(const std::string& name, const std::string& codes,
-                                 const std::string& place, int row) {
-  const std::string words = "word_" + codes;
-  pair_text_ += "      uint " + words + "[" + std::to_string(row / 2) + "];\n" +
-                to_.loop("q", row / 2) + words + "[q] = " + place + "_BYTES(" + codes +
-                " + 4 * q);\n";
-  row_text_ += "  uchar " + name + "[" + std::to_string(row) + "];\n" + to_.loop("k", row) + name +
-               "[k] = (uchar)(" + codes + "[two * " + std::to_string(row) + " + k]" +
-               (place == "SECOND" ? " >> 8" : "") + ");\n";
-  in_words_[name] = "(" + words + " + two * " + std::to_string(row / 4) + ")";
+}  // namespace
+
+MadeRow packed_sums_row(const Block& block, KnownWindows& windows, int n, const std::string& name,
+                        bool rounded) {
+  Builder& to = block.to;
+  const Node& node = to.node(n);
+  const Stencil& stencil = *as<Stencil>(node);
+  const std::string own = Builder::name({false, n});
+  std::string fill;
+  if (stencil.border == Border::constant) {
+    const std::string code =
+        node.arguments.empty()
+            ? "0"
+            : to.parameter(ParameterType::int32, own + "_outside_code",
+                           [n](const LaunchContext& at, int) { return outside_code(at, n); });
+    fill = "((uint)" + code + " * 0x1010101u)";
+  }
+  auto [w, text] = packed_window(block, windows, node.images[0], stencil.footprint(),
+                                 stencil.border, fill, own, true);
+
+  // The sums of both rows, then the rest of the body for each of them.
+  const SumsAndRest made = sums_and_rest(block, n, w, rounded);
+  const int px = block.size.px;
+  const std::string both = (rounded ? "codes_" : "both_") + own;
+  text.pairs =
+      filled(part(kernels::block, "both_rows"),
+             {{"both_type", rounded ? "uint" : "float"},
+              {"both", both},
+              {"two_px", number(2 * px)},
+              {"make_both", for_each_pixel(to, px,
+                                           made.sums + both + "[k] = " + made.low + ";\n" + both +
+                                               "[" + number(px) + " + k] = " + made.high + ";")}});
+  MadeRow row{{name}, {}};
+  if (rounded) {
+    row = row_of_codes(block, name, both, "SECOND_BYTES");
+  } else {
+    row.text.rows = filled(
+        part(kernels::block, "row_of_both"),
+        {{"pixel", type_of(node.cls)},
+         {"name", name},
+         {"px", number(px)},
+         {"unroll", to.unroll()},
+         {"of_both", converted(node.cls, "float", both + "[two * " + number(px) + " + k]")}});
+  }
+  text += row.text;
+  return {row.places, std::move(text)};
 }
 
 bool is_mean(const LaunchContext& at, int n) {
@@ -121,65 +156,25 @@ bool is_mean(const LaunchContext& at, int n) {
 // The floats' sum is within 0.001 of a ninth of S, the whole sum, and that is at least 1/18 away
 // from where rounding turns. So is S * 7282 / 2^16, which is at most 0.008 off. 2^23 + S times that
 // needs 2^23 - 128 * 7282 more to be 2^23 + S / 9, which an fma rounds to a whole number.
-void BlockWriter::means_of_packed(int n, const std::string& name) {
-  const Node& node = to_.node(n);
+MadeRow packed_means_row(const Block& block, KnownWindows& windows, int n,
+                         const std::string& name) {
+  const Builder& to = block.to;
+  const Node& node = to.node(n);
   const Separable& separable = *as<Separable>(node);
-  const std::string own = Builder::name({false, n});
-  const Window w =
-      packed_window(node.images[0], separable.footprint(), separable.border, "0u", own, true);
-  const std::string width = std::to_string(w.width), columns = "columns_" + own;
-  const auto at = [&](int row) {
-    return w.array + "[(r + " + std::to_string(row) + ") * " + width + " + e]";
-  };
-  const auto column = [&](int x) {
-    return columns + "[" + std::to_string(w.first) + " + (i + " + std::to_string(x) + ")]";
-  };
-  const int row = px_;
-  const std::string count = std::to_string(row), codes = "codes_" + own;
-  const auto ninth = [](const char* half) {
-    return std::string("FLOAT_BITS(fma(") + half + "(sum), 0.111114501953125f, 7456512.0f))";
-  };
-  pair_text_ +=
-      "      uint " + columns + "[" + width + "], " + codes + "[" + std::to_string(2 * row) +
-      "];\n" + to_.loop("e", w.width) + columns + "[e] = " + at(0) + " + " + at(1) + " + " + at(2) +
-      ";\n" +
-      for_each_pixel(to_, px_,
-                     "const uint sum = " + column(-1) + " + " + column(0) + " + " + column(1) +
-                         ";\n      " + codes + "[k] = " + ninth("LOW_HALF_FLOAT") + ";\n      " +
-                         codes + "[" + count + " + k] = " + ninth("HIGH_HALF_FLOAT") + ";");
-  words_of_codes(name, codes, "FIRST", row);
-}
-
-std::string BlockWriter::packed_pixel(const Operand& operand) const {
-  if (!is_plane(operand)) {
-    const auto it = packed_pixels_.find(Builder::name(operand));
-    return it == packed_pixels_.end() ? "" : it->second;
-  }
-  for (const PackedWindow& known : packed_windows_) {
-    if (known.image == operand) {
-      return "(" + known.window.array + "[" + known.window.place(0, 0, known.f.up) +
-             "] & 0xff00ffu)";
-    }
-  }
-  return "";
-}
-
-void BlockWriter::point_of_packed(int n, const std::string& name) {
-  const Node& node = to_.node(n);
-  for (const Operand& image : node.images) {
-    if (!is_plane(image)) centre(image);
-  }
-  const std::vector<std::string> labels = names_in(as<Point>(node)->body->parameter_names);
-  const std::string text =
-      packed_point(
-          node, [&](std::size_t image) { return packed_pixel(node.images[image]); },
-          [&](std::size_t i) { return to_.argument(n, static_cast<int>(i), labels[i], "double"); })
-          .value();
-  const std::string own = Builder::name({false, n}), made = "made_" + own;
-  pair_text_ += "      uint " + made + "[" + std::to_string(px_) + "];\n" +
-                for_each_pixel(to_, px_, made + "[k] = " + text + ";");
-  packed_pixels_[own] = made + "[k]";
-  rows_of_made(n, name);
+  const std::string own = Builder::name({false, n}), codes = "codes_" + own;
+  auto [w, text] = packed_window(block, windows, node.images[0], separable.footprint(),
+                                 separable.border, "0u", own, true);
+  const int px = block.size.px;
+  text.pairs = filled(part(kernels::block, "means"), {{"own", own},
+                                                      {"packed_width", number(w.width)},
+                                                      {"two_px", number(2 * px)},
+                                                      {"unroll", to.unroll()},
+                                                      {"packed_window", w.array},
+                                                      {"first", number(w.first)},
+                                                      {"px", number(px)}});
+  const MadeRow row = row_of_codes(block, name, codes, "FIRST_BYTES");
+  text += row.text;
+  return {row.places, std::move(text)};
 }
 
 }  // namespace impipe::jit

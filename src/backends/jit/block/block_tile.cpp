@@ -1,7 +1,7 @@
 // The text of weighted sums whose group keeps its pixels in local memory.
 #include <algorithm>
 
-#include "backends/jit/block/block_writer.hpp"
+#include "backends/jit/block/block_rows.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
@@ -10,32 +10,45 @@
 
 namespace impipe::jit {
 
-void BlockWriter::fill_tile(int n, const std::string& own, const Footprint& f, Border border,
-                            const std::string& outside, const std::string& type, int halo,
-                            int across) {
-  const Operand image = to_.node(n).images[0];
-  if (plan_.in_groups(image)) {
-    const PointTile tile(4, group_size(), f);
-    tables_ += points_in_tile(to_, plan_, root_, items_, tile, image, "tile_" + own, type, border,
-                              outside);
-    return;
+namespace {
+
+// The pixels around a block in the group's tile, vectors of four.
+struct Tile {
+  Footprint f;
+  int halo = 0;    // pixels at the left and at the right
+  int across = 0;  // vectors of a row
+
+  explicit Tile(const Footprint& of)
+      : f(of), halo((std::max(of.left, of.right) + 3) / 4 * 4), across(32 + halo / 2) {}
+};
+
+// Fills `tile_OWN` of node n's image.
+std::string fill_tile(const Block& block, int n, const Tile& tile, Border border,
+                      const std::string& outside, const std::string& type) {
+  Builder& to = block.to;
+  const Operand image = to.node(n).images[0];
+  const std::string own = Builder::name({false, n});
+  if (block.plan.in_groups(image)) {
+    return points_in_tile(block, PointTile(4, block.group_size(), tile.f), image, "tile_" + own,
+                          type, border, outside);
   }
   const std::string edge = own + "_edge";
-  write_border(to_, edge, type, to_.value(image, "x", "y"), border, outside, to_.width(image),
-               to_.height(image));
-  const int items = to_.tuning().group, down = items / 32, rows = down * py_ + f.up + f.down;
-  const PixelClass cls = to_.cls(image);
-  const std::string vector = type + "4", width = to_.width(image), height = to_.height(image);
-  const int left_over = across - 32, beside = rows * left_over;
+  write_border(to, edge, type, to.value(image, "x", "y"), border, outside, to.width(image),
+               to.height(image));
+  const int items = to.tuning().group, down = items / 32, py = block.size.py;
+  const int rows = down * py + tile.f.up + tile.f.down;
+  const PixelClass cls = to.cls(image);
+  const std::string vector = type + "4", width = to.width(image), height = to.height(image);
+  const int left_over = tile.across - 32, beside = rows * left_over;
   const auto fill = [&](const std::string& four) {
     return filled(part(kernels::block, "fill"),
                   {{"any_beside", beside > 0 ? "1" : "0"},
                    {"vector", vector},
                    {"beside_turns", number((beside + items - 1) / items)},
-                   {"unroll", to_.unroll()},
+                   {"unroll", to.unroll()},
                    {"items", number(items)},
                    {"left_over", number(left_over)},
-                   {"across", number(across)},
+                   {"across", number(tile.across)},
                    {"beside", number(beside)},
                    {"four", four},
                    {"own", own},
@@ -44,7 +57,7 @@ void BlockWriter::fill_tile(int n, const std::string& own, const Footprint& f, B
                    {"rows", number(rows)}});
   };
   const auto at_edge = [&](int i) {
-    return to_.call(edge, "left + 4 * vector + " + number(i), "top + row");
+    return to.call(edge, "left + 4 * vector + " + number(i), "top + row");
   };
   const std::string edge_text = filled(part(kernels::block, "four_edge"), {{"vector", vector},
                                                                            {"edge_x", at_edge(0)},
@@ -52,120 +65,134 @@ void BlockWriter::fill_tile(int n, const std::string& own, const Footprint& f, B
                                                                            {"edge_z", at_edge(2)},
                                                                            {"edge_w", at_edge(3)}});
   const std::string load =
-      wide_load(cls, "(" + to_.plane(image).row("(top + row)") + " + left + 4 * vector)", "from", 0,
-                4, to_.tuning().load_bytes, "        ");
+      wide_load(cls, "(" + to.plane(image).row("(top + row)") + " + left + 4 * vector)", "from", 0,
+                4, to.tuning().load_bytes, "");
   const std::string inside =
       filled(part(kernels::block, "four_inside"),
              {{"pixel", type_of(cls)}, {"load_four", load}, {"vector", vector}});
-  tables_ += filled(part(kernels::block, "tile"),
-                    {{"vector", vector},
-                     {"own", own},
-                     {"tile_vectors", number(rows * across)},
-                     {"left", "GROUP_X * " + number(32 * px_) + " - " + number(halo)},
-                     {"top", "GROUP_Y * " + number(down * py_) + " - " + number(f.up)},
-                     {"wide", number(4 * across)},
-                     {"width", width},
-                     {"rows", number(rows)},
-                     {"height", height},
-                     {"fill_inside", fill(inside)},
-                     {"fill_edge", fill(edge_text)}});
+  return filled(part(kernels::block, "tile"),
+                {{"vector", vector},
+                 {"own", own},
+                 {"tile_vectors", number(rows * tile.across)},
+                 {"left", "GROUP_X * " + number(32 * block.size.px) + " - " + number(tile.halo)},
+                 {"top", "GROUP_Y * " + number(down * py) + " - " + number(tile.f.up)},
+                 {"wide", number(4 * tile.across)},
+                 {"width", width},
+                 {"rows", number(rows)},
+                 {"height", height},
+                 {"fill_inside", fill(inside)},
+                 {"fill_edge", fill(edge_text)}});
 }
 
-void BlockWriter::weighted_tile(int n, const std::string& name) {
-  const Node& node = to_.node(n);
+// Row after row of the tile as `line`, `step` for each, on `sums_OWN` of the block's pixels, which
+// begin as `start`.
+std::string walk_tile(const Block& block, const std::string& own, const Tile& tile,
+                      const std::string& type, const std::string& start, const std::string& step) {
+  const int px = block.size.px, py = block.size.py, width = px + 2 * tile.halo;
+  return filled(part(kernels::block, "walk"), {{"type", type},
+                                               {"vector", type + "4"},
+                                               {"own", own},
+                                               {"sums", number(py * px)},
+                                               {"unroll", block.to.unroll()},
+                                               {"nothing", start},
+                                               {"tall", number(py + tile.f.up + tile.f.down)},
+                                               {"line", number(width)},
+                                               {"line_vectors", number(width / 4)},
+                                               {"py", number(py)},
+                                               {"across", number(tile.across)},
+                                               {"step_of_sums", step}});
+}
+
+// A step over a row of the tile: `texts` are those of the mask's rows. weighs: they are sums, else
+// folds of extrema.
+std::string step_of_rows(const Block& block, int rows, const std::vector<std::string>& texts,
+                         bool weighs, const std::string& type, const std::string& sums) {
+  const int px = block.size.px;
+  std::string folds;
+  for (std::size_t y = 0; y < texts.size(); ++y) {
+    if (texts[y].empty()) continue;
+    folds += filled(part(kernels::block, weighs ? "weigh_row" : "fold_row"),
+                    {{"mask_row", number(static_cast<int>(y))},
+                     {"unroll", block.to.unroll()},
+                     {"px", number(px)},
+                     {"type", type},
+                     {"sum_of_pixel", sums + "[r * " + number(px) + " + i]"},
+                     {weighs ? "taps_of_row" : "folds_of_row", texts[y]}});
+  }
+  return filled(part(kernels::block, "step_of_mask"),
+                {{"unroll", block.to.unroll()}, {"sum_rows", number(rows)}, {"mask_rows", folds}});
+}
+
+}  // namespace
+
+MadeRow weighted_tile_row(const Block& block, int n, const std::string& name) {
+  Builder& to = block.to;
+  const Node& node = to.node(n);
   const Stencil& stencil = *as<Stencil>(node);
   const Mask& mask = stencil.taps;
-  const Footprint f = mask.footprint();
+  const Tile tile(mask.footprint());
   const std::string own = Builder::name({false, n});
-  const int halo = (std::max(f.left, f.right) + 3) / 4 * 4;
-  const int across = 32 + halo / 2;
-  fill_tile(n, own, f, stencil.border, outside_value(to_, n, stencil.border), "float", halo,
-            across);
+  BlockText text{.tables = fill_tile(block, n, tile, stencil.border,
+                                     outside_value(to, n, stencil.border), "float")};
 
   // Every sum takes its taps in row-major order: rows of the tile come from the top down.
-  const std::string weight = weights(to_, n, "weights", 0, mask.count());
-  std::string taps;
+  const std::string weight = weights(to, n, "weights", 0, mask.count());
+  std::vector<std::string> rows(static_cast<std::size_t>(mask.height));
   int k = 0;
   for (int y = 0; y < mask.height; ++y) {
-    std::string row;
     for (int x = 0; x < mask.width; ++x) {
       if (!mask.at(x, y)) continue;
-      row += "        sum = fma(" + weight + "[" + number(k++) + "], line[i + " +
-             number(halo + x - mask.origin_x) + "], sum);\n";
+      rows[static_cast<std::size_t>(y)] += "sum = fma(" + weight + "[" + number(k++) +
+                                           "], line[i + " + number(tile.halo + x - mask.origin_x) +
+                                           "], sum);\n";
     }
-    if (row.empty()) continue;
-    taps += "      if (row - r == " + number(y) + ") {\n" + to_.loop("i", px_) +
-            "{\n        float sum = sums[r * " + number(px_) + " + i];\n" + row +
-            "        sums[r * " + number(px_) + " + i] = sum;\n      }\n      }\n";
   }
-  walk_tile(n, own, name, "float", "0.0f", halo, across, f,
-            to_.loop("r", py_) + "{\n" + taps + "    }\n", "float");
+  const int px = block.size.px;
+  text.windows = walk_tile(block, own, tile, "float", "0.0f",
+                           step_of_rows(block, block.size.py, rows, true, "float", "sums"));
+  const MadeRow row = made_row(
+      name, row_of_floats(to, name, node.cls, px, "sums_" + own + "[r * " + number(px) + " + k]"));
+  text += row.text;
+  return {row.places, std::move(text)};
 }
 
-void BlockWriter::walk_tile(int n, const std::string& own, const std::string& name,
-                            const std::string& type, const std::string& start, int halo, int across,
-                            const Footprint& f, const std::string& step, const std::string& real) {
-  const Node& node = to_.node(n);
-  const int width = px_ + 2 * halo;
-  const std::string sums = "sums_" + own;
-  text_ += filled(part(kernels::block, "walk"), {{"type", type},
-                                                 {"vector", type + "4"},
-                                                 {"own", own},
-                                                 {"sums", number(py_ * px_)},
-                                                 {"unroll", to_.unroll()},
-                                                 {"nothing", start},
-                                                 {"tall", number(py_ + f.up + f.down)},
-                                                 {"line", number(width)},
-                                                 {"line_vectors", number(width / 4)},
-                                                 {"py", number(py_)},
-                                                 {"across", number(across)},
-                                                 {"step_of_sums", step}});
-  const auto value_of = [&](const char* k) {
-    return sums + "[r * " + number(px_) + " + " + k + "]";
-  };
-  if (!real.empty()) return add(name, row_of_floats(to_, name, node.cls, px_, value_of("k")));
-  row_text_ += "  " + type_of(node.cls) + " " + name + "[" + number(px_) + "];\n" +
-               to_.loop("k", px_) + name + "[k] = (" + type_of(node.cls) + ")" + value_of("k") +
-               ";\n";
-}
-
-std::string BlockWriter::extremes_step(const Mask& mask, const std::string& type,
-                                       const std::string& better, int most, const std::string& sums,
-                                       int halo, int rows) const {
-  const int width = px_ + 2 * halo;
+std::string extremes_step(const Block& block, const Mask& mask, const std::string& type,
+                          const std::string& better, int most, const std::string& sums, int halo,
+                          int rows) {
+  const int width = block.size.px + 2 * halo;
   std::map<int, std::string> known = {{1, "line"}};
-  std::string runs, folds;
-  for (int y = 0; y < mask.height; ++y) {
-    std::string best;
-    for (const Run& run : runs_of(mask)) {
-      if (run.y != y - mask.origin_y) continue;
-      while (!known.contains(run.length)) {
-        const int part = std::prev(known.upper_bound(run.length))->first;
-        const int next = std::min(run.length, most * part);
-        const auto at = [&](int i) { return known[part] + "[i + " + number(i) + "]"; };
-        std::string value = better + "(" + at(0) + ", " + at(next - part) + ")";
-        if (next > 2 * part) value = better + "(" + value + ", " + at(part) + ")";
-        known[next] = "run" + number(next);
-        runs += "    " + type + " " + known[next] + "[" + number(width) + "];\n" +
-                to_.loop("i", width - next + 1) + known[next] + "[i] = " + value + ";\n";
-      }
-      best += "        best = " + better + "(best, " + known[run.length] + "[i + " +
-              number(halo + run.x) + "]);\n";
+  std::string runs;
+  std::vector<std::string> texts(static_cast<std::size_t>(mask.height));
+  for (const Run& run : runs_of(mask)) {
+    while (!known.contains(run.length)) {
+      const int shorter = std::prev(known.upper_bound(run.length))->first;
+      const int next = std::min(run.length, most * shorter);
+      runs +=
+          filled(part(kernels::block, "run_of_line"), {{"type", type},
+                                                       {"run", "run" + number(next)},
+                                                       {"line", number(width)},
+                                                       {"unroll", block.to.unroll()},
+                                                       {"run_count", number(width - next + 1)},
+                                                       {"shorter", known[shorter]},
+                                                       {"better", better},
+                                                       {"three", next > 2 * shorter ? "1" : "0"},
+                                                       {"apart_by", number(next - shorter)},
+                                                       {"middle_by", number(shorter)}});
+      known[next] = "run" + number(next);
     }
-    if (best.empty()) continue;
-    const std::string sum = sums + "[r * " + number(px_) + " + i]";
-    folds += "      if (row - r == " + number(y) + ") {\n" + to_.loop("i", px_) + "{\n        " +
-             type + " best = " + sum + ";\n" + best + "        " + sum +
-             " = best;\n      }\n      }\n";
+    texts[static_cast<std::size_t>(run.y + mask.origin_y)] += "best = " + better + "(best, " +
+                                                              known[run.length] + "[i + " +
+                                                              number(halo + run.x) + "]);\n";
   }
-  return runs + to_.loop("r", rows) + "{\n" + folds + "    }\n";
+  return runs + step_of_rows(block, rows, texts, false, type, sums);
 }
 
-void BlockWriter::extremes_tile(int n, const std::string& name) {
-  const Node& node = to_.node(n);
+MadeRow extremes_tile_row(const Block& block, int n, const std::string& name) {
+  const Builder& to = block.to;
+  const Node& node = to.node(n);
   const Extremum& extremum = *as<Extremum>(node);
   const Mask& mask = extremum.mask;
-  const Footprint f = mask.footprint();
+  const Tile tile(mask.footprint());
   const bool single = node.cls == PixelClass::single;
   const std::string type = single ? "float" : "int";
   const std::string nothing = single             ? (extremum.largest ? "-INFINITY" : "INFINITY")
@@ -174,12 +201,17 @@ void BlockWriter::extremes_tile(int n, const std::string& name) {
   const std::string better =
       std::string(extremum.largest ? "larger" : "smaller") + (single ? "_float" : "");
   const std::string own = Builder::name({false, n});
-  const int halo = (std::max(f.left, f.right) + 3) / 4 * 4;
-  const int across = 32 + halo / 2;
-  fill_tile(n, own, f, Border::absent, nothing, type, halo, across);
-
-  walk_tile(n, own, name, type, nothing, halo, across, f,
-            extremes_step(mask, type, better, 2, "sums", halo, py_), "");
+  const int px = block.size.px;
+  return {{name},
+          {.tables = fill_tile(block, n, tile, Border::absent, nothing, type),
+           .windows = walk_tile(
+               block, own, tile, type, nothing,
+               extremes_step(block, mask, type, better, 2, "sums", tile.halo, block.size.py)),
+           .rows = filled(part(kernels::block, "row_of_sums"), {{"pixel", type_of(node.cls)},
+                                                                {"name", name},
+                                                                {"px", number(px)},
+                                                                {"unroll", to.unroll()},
+                                                                {"own", own}})}};
 }
 
 }  // namespace impipe::jit

@@ -2,7 +2,7 @@
 // the 16-bit halves of words.
 #include <algorithm>
 
-#include "backends/jit/block/block_writer.hpp"
+#include "backends/jit/block/block_rows.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
@@ -25,41 +25,44 @@ std::string word_function(Builder& to, const Operand& image, const std::string& 
   return name;
 }
 
-}  // namespace
-
-void BlockWriter::fill_packed_tile(const Operand& image, const std::string& own, const Footprint& f,
-                                   const std::string& fill) {
-  const PlaneText plane = to_.plane(image);
-  const std::string word = word_function(to_, image, own, fill);
-  const int items = to_.tuning().group, apart = rows_apart(), rows = apart + f.up + f.down;
+// Fills the tile of words; `fill`: a word outside the image.
+std::string fill_packed_tile(const Block& block, const Operand& image, const std::string& own,
+                             const Footprint& f, const std::string& fill) {
+  Builder& to = block.to;
+  const PlaneText plane = to.plane(image);
+  const std::string word = word_function(to, image, own, fill);
+  const int items = to.tuning().group, apart = block.rows_apart(), rows = apart + f.up + f.down;
   const int halo = (std::max(f.left, f.right) + 3) / 4 * 4, across = 32 + halo / 2;
   const auto edge = [&](int below) {
-    return to_.call(word, "left + 4 * vector", "top + row + " + number(below));
+    return to.call(word, "left + 4 * vector", "top + row + " + number(below));
   };
-  tables_ += filled(part(kernels::block, "packed_tile"),
-                    {{"own", own},
-                     {"tile_count", number(rows * across)},
-                     {"group_x", number(32 * px_)},
-                     {"group_y", number(items / 32 * py_)},
-                     {"halo", number(halo)},
-                     {"up", number(f.up)},
-                     {"wide", number(4 * across)},
-                     {"width", to_.width(image)},
-                     {"height", to_.height(image)},
-                     {"rows", number(rows)},
-                     {"apart", number(apart)},
-                     {"unroll", to_.unroll()},
-                     {"times", number((rows * across + items - 1) / items)},
-                     {"items", number(items)},
-                     {"tile_across", number(across)},
-                     {"inside", plane.row("(top + row)")},
-                     {"inside_apart", plane.row("(top + row + " + number(apart) + ")")},
-                     {"edge", edge(0)},
-                     {"edge_apart", edge(apart)}});
+  return filled(part(kernels::block, "packed_tile"),
+                {{"own", own},
+                 {"tile_count", number(rows * across)},
+                 {"group_x", number(32 * block.size.px)},
+                 {"group_y", number(items / 32 * block.size.py)},
+                 {"halo", number(halo)},
+                 {"up", number(f.up)},
+                 {"wide", number(4 * across)},
+                 {"width", to.width(image)},
+                 {"height", to.height(image)},
+                 {"rows", number(rows)},
+                 {"apart", number(apart)},
+                 {"unroll", to.unroll()},
+                 {"times", number((rows * across + items - 1) / items)},
+                 {"items", number(items)},
+                 {"tile_across", number(across)},
+                 {"inside", plane.row("(top + row)")},
+                 {"inside_apart", plane.row("(top + row + " + number(apart) + ")")},
+                 {"edge", edge(0)},
+                 {"edge_apart", edge(apart)}});
 }
 
-void BlockWriter::extremes_tile_of_packed(int n, const std::string& name) {
-  const Node& node = to_.node(n);
+}  // namespace
+
+MadeRow packed_extremes_tile_row(const Block& block, int n, const std::string& name) {
+  const Builder& to = block.to;
+  const Node& node = to.node(n);
   const Extremum& extremum = *as<Extremum>(node);
   const Mask& mask = extremum.mask;
   const Footprint f = mask.footprint();
@@ -68,22 +71,26 @@ void BlockWriter::extremes_tile_of_packed(int n, const std::string& name) {
   const std::string fill = extremum.largest                  ? "0u"
                            : node.cls == PixelClass::logical ? "0x1010101u"
                                                              : "0xffffffffu";
-  const int half = py_ / 2, halo = (std::max(f.left, f.right) + 3) / 4 * 4;
-  const int line = px_ + 2 * halo, across = 32 + halo / 2;
-  fill_packed_tile(node.images[0], own, f, fill);
-  text_ += filled(part(kernels::block, "walk_packed"),
-                  {{"own", own},
-                   {"sums", number(half * px_)},
-                   {"nothing", extremum.largest ? "0u" : "0xffffffffu"},
-                   {"unroll", to_.unroll()},
-                   {"tall", number(half + f.up + f.down)},
-                   {"line", number(line)},
-                   {"half", number(half)},
-                   {"tile_across", number(across)},
-                   {"step", extremes_step(mask, "uint", better, 3, "sums_" + own, halo, half)}});
-  pair_text_ += "      uint made_" + own + "[" + number(px_) + "];\n" + to_.loop("k", px_) +
-                "made_" + own + "[k] = sums_" + own + "[r * " + number(px_) + " + k];\n";
-  rows_of_made(n, name);
+  const int px = block.size.px, half = block.size.py / 2;
+  const int halo = (std::max(f.left, f.right) + 3) / 4 * 4;
+  const int line = px + 2 * halo, across = 32 + halo / 2;
+  const std::string step = extremes_step(block, mask, "uint", better, 3, "sums_" + own, halo, half);
+  MadeRow row = row_of_packed(block, n, name);
+  row.text.tables = fill_packed_tile(block, node.images[0], own, f, fill);
+  row.text.windows = filled(part(kernels::block, "walk_packed"),
+                            {{"own", own},
+                             {"sums", number(half * px)},
+                             {"nothing", extremum.largest ? "0u" : "0xffffffffu"},
+                             {"unroll", to.unroll()},
+                             {"tall", number(half + f.up + f.down)},
+                             {"line", number(line)},
+                             {"half", number(half)},
+                             {"tile_across", number(across)},
+                             {"step", step}});
+  row.text.pairs = filled(part(kernels::block, "packed_of_sums"),
+                          {{"own", own}, {"px", number(px)}, {"unroll", to.unroll()}}) +
+                   row.text.pairs;
+  return row;
 }
 
 }  // namespace impipe::jit

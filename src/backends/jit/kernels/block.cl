@@ -37,7 +37,7 @@
 #define $loaded 3         // words
 #define $constant 1       // whether what lies outside the image is one
 #define $inside_rows y0 >= 0 && y0 + $py <= $height
-#define $load $words[r * $words_a_row] = SHIFTED_WORD(line[0], line[1], (first & 3) * 8);
+#define $of_floats 0
 #define $column replicate(x, $width)
 #define $moved_row $image + (long)(y0 + r) * $stride
 #define $per_word 4
@@ -77,6 +77,7 @@
 #define $border_rows 1    // whether the row pass of rows outside the image is a constant
 #define $below 5
 #define $outside_value 0.0f
+#define $code_outside (uchar)0
 #define $tile_vectors 1360
 #define $fill_inside
 #define $fill_edge
@@ -110,6 +111,118 @@
 #define $codes 256
 #define $table_turns 1
 #define $entry (float)code
+#define $memory ((GLOBAL float*)$image)
+#define $stored uchar     // of the result
+#define $array made
+#define $to_row $image + (long)y * $stride
+#define $first_to_row $image + (long)y0 * $stride
+#define $to_stride 1024
+#define $make_row made[r] = (uchar)y;
+#define $store row[0] = made[0];
+#define $skips 1          // whether rows below the image are not made
+#define $quads 2
+#define $rows_apart 2
+#define $lines 4          // rows of packed windows
+#define $last 2           // of them, before the first row of results
+#define $above 1
+#define $some 1           // whether a window has fewer rows than others
+#define $make_packed_row packed_$own[row] = (uint)row;
+#define $packed_rows packed[line] = (uint)line;
+#define $pair made[r] = (uchar)packed[r];
+#define $rows_of_pair made[r + 1] = made[r];
+#define $all 32
+#define $ones && y0 >= 0
+#define $quick_row $image + (long)(y0 + r) * $stride
+#define $store_all row[0] = all[r];
+#define $words_of_row words
+#define $place_of_words (words + r * 2)
+#define $word_count 2
+#define $all_words 8
+#define $own_row $image + (long)y * $stride
+#define $own_row_ahead $image + (long)smaller(y0 + r, $height - 1) * $stride
+#define $load_words $place_of_words[0] = *(GLOBAL const uint*)from;
+#define $load_pixels $name[0] = from_$name[x0];
+#define $moved_word words[k]
+#define $in_word (k) % 4
+#define $last_word 1
+#define $words_array words
+#define $words_count 16
+#define $row_words 4
+#define $word_rows 4
+#define $top_row $image + (long)(y0 - 1) * $stride
+#define $word_y y0 + r - 1
+#define $edge_row $image + (long)$rule($word_y, $height) * $stride
+#define $first_byte 4
+#define $load_word_row words[r * 4] = *(GLOBAL const uint*)row;
+#define $load_own_words words[r * 4 + 1] = *(GLOBAL const uint*)row;
+#define $words_at_edge words[0] = (uint)(count + at);
+#define $begin 0
+#define $gathered 4
+#define $gather words[r * 4] = (uint)row[at_$begin[0]];
+#define $gather_left
+#define $gather_right
+#define $gather_all words[0] = 0u;
+#define $in_local 1
+#define $local_word row * 4
+#define $half_apart 8
+#define $packed_width 10
+#define $packed_bytes PACKED_BYTES
+#define $byte (e + 2)
+#define $first_word first_$own[$byte / 4]
+#define $second_word second_$own[$byte / 4]
+#define $run run2
+#define $run_count 59
+#define $run_columns 9
+#define $shorter shorter
+#define $better larger
+#define $three 1          // whether an instruction takes three values
+#define $apart_by 1
+#define $middle_by 1
+#define $folds best = larger(best, k);
+#define $window window
+#define $points points
+#define $place_in_tile row * 4
+#define $elements window[row] = (float)v.x;
+#define $make_pixels made_$own[0] = 1u;
+#define $half_px 4
+#define $quarter 2
+#define $coded codes
+#define $bytes_of FIRST_BYTES
+#define $shift
+#define $both_type float
+#define $both both
+#define $two_px 16
+#define $of_both (uchar)both[two * 8 + k]
+#define $packed_window words
+#define $mask_row 1
+#define $sum_of_pixel sums[r * 8 + i]
+#define $taps_of_row sum += line[i];
+#define $sum_rows 4
+#define $mask_rows sums[r] += line[row];
+#define $folds_of_row best = larger_float(best, line[i]);
+#define $sorted sorted
+#define $sorted_count 30
+#define $columns 10
+#define $column_values sorted[e] = (float)e;
+#define $network
+#define $merged merged
+#define $merged_count 24
+#define $turn q
+#define $turns 4
+#define $wires 6
+#define $wire_values t[0] = sorted[0];
+#define $kept merged[q] = t[0];
+#define $twos 4
+#define $outputs_of_two result[two] = merged[two];
+#define $output 1
+#define $result result[k]
+#define $of_ranks merged[two]
+#define $values 9
+#define $window_values s[0] = window[i];
+#define $ranks key_$own[0] = r;
+#define $ranks_of_window $name[0] = (uchar)r;
+#define $of_values s[4]
+#define $make_both both[0] = (float)r;
 
 FUNCTION uint word_a(GLOBAL const uchar* $image, const int x, const int y) {
   // -- part: word
@@ -181,7 +294,19 @@ KERNEL(256) void moved(GLOBAL const uchar* $image) {
     $unroll
     for (int r = 0; r < $py; ++r) {
       GLOBAL const uint* const line = (GLOBAL const uint*)($moved_row) + word;
-      $load
+#if $of_floats
+      $unroll
+      for (int k = 0; k < $words_a_row; ++k) $words[r * $words_a_row + k] = line[k];
+#else
+      const int shift = (first & 3) * 8;
+      uint low = line[0];
+      $unroll
+      for (int k = 0; k < $words_a_row; ++k) {
+        const uint high = line[k + 1];
+        $words[r * $words_a_row + k] = SHIFTED_WORD(low, high, shift);
+        low = high;
+      }
+#endif
     }
   } else {
     int columns[$px];
@@ -473,4 +598,606 @@ KERNEL(256) void table(GLOBAL const uchar* $image) {
   const int interior = x0 >= $interior_left && x0 + $interior_right <= $width &&
                        y0 >= $interior_up && y0 + $interior_down <= $to_height;
   // -- end
+}
+
+KERNEL(256) void made_table(GLOBAL const uchar* $image) {
+  // -- part: make_table
+  // What a point makes of each code, once for all groups.
+  const int code = ITEM;
+  $memory[code] = $entry;
+  // -- end
+}
+
+FUNCTION void rows_of_blocks(GLOBAL uchar* $image, const int x0, const int y0) {
+  uchar made[32];
+  // -- part: rows
+  // Row after row of a block. Rows below the image are made too where that reads nothing: without a
+  // branch the compiler orders all rows' work.
+  $unroll
+  for (int r = 0; r < $py; ++r) {
+    const int y = y0 + r;
+#if $skips
+    if (y >= $to_height) continue;
+    $make_row
+    GLOBAL $stored* const row = $to_row + x0;
+    $store
+#else
+    GLOBAL $stored* const row = $to_row + x0;
+    $make_row
+    $store
+#endif
+  }
+  // -- end
+  const int y = y0;
+  GLOBAL uchar* const row = $to_row + x0;
+  // -- part: store_inside
+  // No row is stored below the image.
+  if (y < $to_height) {
+    $store
+  }
+  // -- end
+  // -- part: pack_row
+  // Four bytes a word.
+  uint packed[$quads];
+  $unroll
+  for (int q = 0; q < $quads; ++q) packed[q] = FIRST_BYTES($array + 4 * q);
+  // -- end
+}
+
+FUNCTION void pairs_of_rows(GLOBAL uchar* $image, const int x0, const int y0) {
+  uchar made[32];
+  uint packed[32], packed_$own[32];
+  // -- part: pairs
+  // Row after row of packed windows; rows r and r + py/2 of the block as soon as theirs are there.
+  GLOBAL $stored* rows[2];
+  rows[0] = $first_to_row + x0;
+  rows[1] = rows[0] + $rows_apart * $to_stride;
+  $unroll
+  for (int line = 0; line < $lines; ++line) {
+    $packed_rows
+    if (line >= $last) {
+      const int r = line - $last;
+      $pair
+      $rows_of_pair
+    }
+  }
+  // -- end
+  const int line = x0;
+  // -- part: packed_row
+  // A row of a window.
+  {
+    const int row = line - $above;
+#if $some
+    if (row >= 0 && row < $count) {
+      $make_packed_row
+    }
+#else
+    $make_packed_row
+#endif
+  }
+  // -- end
+  const int r = 0;
+  // -- part: rows_of_pair
+  // The two rows of a pair.
+  $unroll
+  for (int two = 0; two < 2; ++two) {
+    const int y = y0 + r + two * $rows_apart;
+    GLOBAL $stored* const row = rows[two];
+    rows[two] += $to_stride;
+#if $skips
+    if (y >= $to_height) continue;
+    $make_row
+    $store
+#else
+    $make_row
+    $store
+#endif
+  }
+  // -- end
+}
+
+FUNCTION void quick_rows(GLOBAL uchar* $image, const int x0, const int y0) {
+  uchar made[32];
+  // -- part: by_reciprocals
+  // Quotients by reciprocals, if all of this block turn out to be exact.
+  if (y0 + $py <= $to_height $ones) {
+    $stored all[$all];
+    struct Quotients quotients;
+    quotients.least = 0xffffffffu;
+    quotients.sum = 0.0f;
+    $unroll
+    for (int r = 0; r < $py; ++r) {
+      const int y = y0 + r;
+      $make_row
+      $unroll
+      for (int k = 0; k < $px; ++k) all[r * $px + k] = $array[k];
+    }
+    if (all_exact(&quotients)) {
+      $unroll
+      for (int r = 0; r < $py; ++r) {
+        GLOBAL $stored* const row = $quick_row + x0;
+        $store_all
+      }
+      return;
+    }
+  }
+  // -- end
+}
+
+FUNCTION uchar row_of_words(GLOBAL const uchar* $image, const int x0, const int y, const int r) {
+  const int y0 = y - r, x_load = x0;
+  {
+    // -- part: words_ahead
+    // Words of the next block.
+    uint $words_of_row[$all_words];
+    // -- end
+    // -- part: load_words_ahead
+    // All rows of a block, as words.
+    $unroll
+    for (int r = 0; r < $py; ++r) {
+      GLOBAL const uchar* const from = $own_row_ahead + x_load;
+      $load_words
+    }
+    // -- end
+  }
+  // -- part: load_words
+  // Bytes as words: an instruction takes a byte out of one.
+  uint $words_of_row[$word_count];
+  {
+    GLOBAL const uchar* const from = $own_row + x0;
+    $load_words
+  }
+  // -- end
+  {
+    // -- part: bytes_of_words
+    // A byte a pixel.
+    uchar $name[$px];
+    $unroll
+    for (int k = 0; k < $px; ++k) $name[k] = (uchar)BYTE_OF($place_of_words[k / 4], k % 4);
+    // -- end
+  }
+  // -- part: load_row_of_pixels
+  // A row of the image.
+  $pixel $name[$px];
+  GLOBAL const $pixel* const from_$name = $own_row;
+  $load_pixels
+  // -- end
+  return $name[0];
+}
+
+FUNCTION void moved_rows(const int r) {
+  // -- part: words_moved
+  // Words from where the pixels come.
+  uint $words[$all_words];
+  // -- end
+  uint words[16];
+  for (int k = 0; k < $all_words; ++k) words[k] = $words[k] = (uint)k;
+  {
+    // -- part: floats_moved
+    // The words are the pixels.
+    $pixel $name[$px];
+    $unroll
+    for (int k = 0; k < $px; ++k) $name[k] = BITS_FLOAT($moved_word);
+    // -- end
+  }
+  {
+    // -- part: shorts_moved
+    // Two pixels a word.
+    $pixel $name[$px];
+    $unroll
+    for (int k = 0; k < $px; ++k) $name[k] = (ushort)($moved_word >> ($in_word) * 16);
+    // -- end
+  }
+  // -- part: bytes_moved
+  // Four pixels a word.
+  $pixel $name[$px];
+  $unroll
+  for (int k = 0; k < $px; ++k) $name[k] = (uchar)BYTE_OF($moved_word, $in_word);
+  // -- end
+  // -- part: words_turned
+  // The words of a row that is read backwards.
+  uint turned_$name[$words_a_row];
+  $unroll
+  for (int q = 0; q < $words_a_row; ++q)
+    turned_$name[q] = CHOSEN_BYTES($words_of_row[$last_word - q], 0x0123u);
+  // -- end
+}
+
+FUNCTION void word_windows(GLOBAL const uchar* $image, const int x0, const int y0,
+                           const int interior, const int whole) {
+  // -- part: words_window
+  // Rows of bytes around the block as words.
+  uint $words_array[$words_count];
+  if (interior) {
+    GLOBAL const uchar* row = $top_row + x0;
+    $unroll
+    for (int r = 0; r < $word_rows; ++r) {
+      $load_word_row
+      row += $stride;
+    }
+  } else {
+    const int count = $width, at = x0 - $first_byte;
+    $words_at_edge
+  }
+  // -- end
+  const int count = $width, at = x0 - $first_byte;
+  {
+    // -- part: words_filled
+    // What lies outside has a value. Rows outside are read from inside all the same: every load is
+    // independent of the others.
+    int from[$row_words];
+    uint inside[$row_words];
+    $unroll
+    for (int w = 0; w < $row_words; ++w) {
+      from[w] = smaller(larger(at + 4 * w, 0), (count - 1) / 4 * 4);
+      inside[w] = bytes_inside(at + 4 * w, count);
+    }
+    $unroll
+    for (int r = 0; r < $word_rows; ++r) {
+      GLOBAL const uchar* const row = $edge_row;
+      const int outside = $word_y < 0 || $word_y >= $height;
+      $unroll
+      for (int w = 0; w < $row_words; ++w) {
+        const uint keep = outside ? 0u : inside[w];
+        $words_array[r * $row_words + w] =
+            (*(GLOBAL const uint*)(row + from[w]) & keep) | ($fill & ~keep);
+      }
+    }
+    // -- end
+  }
+  {
+    // -- part: words_repeated
+    // Outside are the pixels at the edge.
+    int from[$row_words];
+    uint places[$row_words];
+    $unroll
+    for (int w = 0; w < $row_words; ++w) {
+      from[w] = smaller(larger(at + 4 * w, 0), (count - 1) / 4 * 4);
+      places[w] = places_repeated(at + 4 * w, count);
+    }
+    $unroll
+    for (int r = 0; r < $word_rows; ++r) {
+      GLOBAL const uchar* const row = $edge_row;
+      $unroll
+      for (int w = 0; w < $row_words; ++w)
+        $words_array[r * $row_words + w] =
+            CHOSEN_BYTES(*(GLOBAL const uint*)(row + from[w]), places[w]);
+    }
+    // -- end
+  }
+  // -- part: words_by_rule
+  // Outside are pixels by the border's rule; the block's own are loaded as words if they can be.
+  if (whole) {
+    $unroll
+    for (int r = 0; r < $word_rows; ++r) {
+      GLOBAL const uchar* const row = $edge_row + x0;
+      $load_own_words
+    }
+    $gather_left
+    $gather_right
+  } else {
+    $gather_all
+  }
+  // -- end
+  // -- part: words_gathered
+  // Words of single bytes, by the border's rule.
+  int at_$begin[$gathered];
+  $unroll
+  for (int k = 0; k < $gathered; ++k) at_$begin[k] = $rule(at + k + $begin, $width);
+  $unroll
+  for (int r = 0; r < $word_rows; ++r) {
+    GLOBAL const uchar* const row = $edge_row;
+    $gather
+  }
+  // -- end
+}
+
+FUNCTION void packed_windows(const int row) {
+  uint words[64], packed_$own[64], shorter[64];
+  for (int i = 0; i < 64; ++i) words[i] = shorter[i] = (uint)i;
+  // -- part: packed_window_row
+  // Bytes of two rows in the halves of words.
+#if $in_local
+  uint first_$own[$row_words], second_$own[$row_words];
+  $unroll
+  for (int w = 0; w < $row_words; ++w) {
+    first_$own[w] = $words_array[$local_word + w];
+    second_$own[w] = $words_array[$local_word + $half_apart + w];
+  }
+#endif
+  $unroll
+  for (int e = 0; e < $packed_width; ++e)
+    packed_$own[row * $packed_width + e] = $packed_bytes($first_word, $second_word, $byte % 4);
+  // -- end
+  // -- part: packed_run
+  // Runs of elements side by side.
+  uint $run[$window_count];
+  // -- end
+  // -- part: packed_run_row
+  // Extremes of several elements side by side, of those of fewer.
+  $unroll
+  for (int e = 0; e < $run_columns; ++e)
+#if $three
+    $run[row * $packed_width + e] =
+        $better($better($shorter[row * $packed_width + e + 0],
+                        $shorter[row * $packed_width + e + $apart_by]),
+                $shorter[row * $packed_width + e + $middle_by]);
+#else
+    $run[row * $packed_width + e] = $better($shorter[row * $packed_width + e + 0],
+                                            $shorter[row * $packed_width + e + $apart_by]);
+#endif
+  // -- end
+}
+
+FUNCTION uchar rows_of_windows(const int r) {
+  float shorter[60], window[60];
+  const int k_first = r;
+  // -- part: run
+  // Extremes of several elements side by side, of those of fewer.
+  $type $run[$window_count];
+  $unroll
+  for (int k = 0; k < $run_count; ++k) $run[k] = $better($shorter[k], $shorter[k + $apart_by]);
+  // -- end
+  // -- part: row_of_runs
+  // The best of the mask's runs.
+  $pixel $name[$px];
+  $unroll
+  for (int i = 0; i < $px; ++i) {
+    const int k = i;
+    $type best = $nothing;
+    $folds
+    $name[k] = ($pixel)best;
+  }
+  // -- end
+  return $name[k_first];
+}
+
+FUNCTION float rows_of_tiles(const int row) {
+  float line[32], sums[32], shorter[32];
+  // -- part: run_of_line
+  // Extremes of several elements side by side, of those of fewer.
+  $type $run[$line];
+  $unroll
+  for (int i = 0; i < $run_count; ++i)
+#if $three
+    $run[i] = $better($better($shorter[i + 0], $shorter[i + $apart_by]), $shorter[i + $middle_by]);
+#else
+    $run[i] = $better($shorter[i + 0], $shorter[i + $apart_by]);
+#endif
+  // -- end
+  // -- part: step_of_mask
+  // A row of the tile is another row of the mask for each row of the block.
+  $unroll
+  for (int r = 0; r < $sum_rows; ++r) {
+    $mask_rows
+  }
+  // -- end
+  const int r = 0;
+  // -- part: weigh_row
+  // A row of the mask.
+  if (row - r == $mask_row) {
+    $unroll
+    for (int i = 0; i < $px; ++i) {
+      float sum = $sum_of_pixel;
+      $taps_of_row
+      $sum_of_pixel = sum;
+    }
+  }
+  // -- end
+  // -- part: fold_row
+  // Runs of a row of the mask.
+  if (row - r == $mask_row) {
+    $unroll
+    for (int i = 0; i < $px; ++i) {
+      $type best = $sum_of_pixel;
+      $folds_of_row
+      $sum_of_pixel = best;
+    }
+  }
+  // -- end
+  return line[0] + sums[0] + run2[0];
+}
+
+FUNCTION uchar rows_of_sums(const int r) {
+  float sums_$own[32];
+  uint both[16], made_$own[16];
+  // -- part: row_of_sums
+  // What the walk has found.
+  $pixel $name[$px];
+  $unroll
+  for (int k = 0; k < $px; ++k) $name[k] = ($pixel)sums_$own[r * $px + k];
+  // -- end
+  {
+    // -- part: packed_of_sums
+    // A row of packed pixels, as the walk has found it.
+    uint made_$own[$px];
+    $unroll
+    for (int k = 0; k < $px; ++k) made_$own[k] = sums_$own[r * $px + k];
+    // -- end
+  }
+  {
+    // -- part: packed_pixels
+    // A row of packed pixels.
+    uint made_$own[$px];
+    $make_pixels
+    // -- end
+  }
+  const int two = r;
+  // -- part: words_of_packed
+  // Both rows as words.
+  uint word_$own[$half_px];
+  $unroll
+  for (int q = 0; q < $quarter; ++q)
+    rows_of_packed(made_$own + 4 * q, &word_$own[q], &word_$own[$quarter + q]);
+  // -- end
+  {
+    // -- part: row_of_packed
+    // One of the two rows.
+    $pixel $name[$px];
+    $unroll
+    for (int k = 0; k < $px; ++k) $name[k] = (uchar)(made_$own[k] >> (16 * two));
+    // -- end
+  }
+  return $name[0] + (uchar)both[0] + (uchar)word_$own[0];
+}
+
+FUNCTION uchar rows_of_codes(const int two, const int r) {
+  uint words[64];
+  {
+    // -- part: both_rows
+    // The sums of both rows, then the rest of the body for each of them.
+    $both_type $both[$two_px];
+    $make_both
+    // -- end
+  }
+  {
+    float both[16];
+    // -- part: row_of_both
+    // One of the two rows, from floats.
+    $pixel $name[$px];
+    $unroll
+    for (int k = 0; k < $px; ++k) $name[k] = $of_both;
+    // -- end
+  }
+  // -- part: means
+  // The means of both rows: sums of columns, then of three of those.
+  uint columns_$own[$packed_width], codes_$own[$two_px];
+  $unroll
+  for (int e = 0; e < $packed_width; ++e)
+    columns_$own[e] = $packed_window[(r + 0) * $packed_width + e] +
+                      $packed_window[(r + 1) * $packed_width + e] +
+                      $packed_window[(r + 2) * $packed_width + e];
+  $unroll
+  for (int i = 0; i < $px; ++i) {
+    const int k = i;
+    const uint sum = columns_$own[$first + (i + -1)] + columns_$own[$first + (i + 0)] +
+                     columns_$own[$first + (i + 1)];
+    codes_$own[k] = FLOAT_BITS(fma(LOW_HALF_FLOAT(sum), 0.111114501953125f, 7456512.0f));
+    codes_$own[$px + k] = FLOAT_BITS(fma(HIGH_HALF_FLOAT(sum), 0.111114501953125f, 7456512.0f));
+  }
+  // -- end
+  uint codes[16];
+  for (int k = 0; k < 16; ++k) codes[k] = codes_$own[k];
+  // -- part: words_of_codes
+  // Both rows as words, of a byte of each code.
+  uint word_$coded[$half_px];
+  $unroll
+  for (int q = 0; q < $half_px; ++q) word_$coded[q] = $bytes_of($coded + 4 * q);
+  // -- end
+  // -- part: row_of_codes
+  // One of the two rows.
+  uchar $name[$px];
+  $unroll
+  for (int k = 0; k < $px; ++k) $name[k] = (uchar)($coded[two * $px + k]$shift);
+  // -- end
+  return $name[0] + (uchar)word_$coded[0];
+}
+
+FUNCTION float windows_of_points(IN_LOCAL const float4* points) {
+  // -- part: window_of_points
+  // A window of what points have made in local memory.
+  $type $window[$window_count];
+  $unroll
+  for (int row = 0; row < $window_rows; ++row) {
+    $unroll
+    for (int q = 0; q < $quads; ++q) {
+      const $vector v = $points[$place_in_tile + q];
+      $elements
+    }
+  }
+  // -- end
+  const int row = 0, y0 = 1;
+  uchar made[8];
+  // -- part: row_outside
+  // Rows outside have a value.
+  if (row != y0) {
+    $unroll
+    for (int k = 0; k < $px; ++k) $array[k] = $code_outside;
+  }
+  // -- end
+  return $window[0];
+}
+
+FUNCTION int ranks(const int r) {
+  float window[60], sorted[30], result[16];
+  // -- part: keys
+  // Floats as whole numbers in their order.
+  int keys_$own[$window_count];
+  $unroll
+  for (int k = 0; k < $window_count; ++k) keys_$own[k] = signed_key_of_single($window[k]);
+  // -- end
+  {
+    // -- part: ranked_row
+    // A rank of each window.
+    $pixel $name[$px];
+    $ranks_of_window
+    // -- end
+  }
+  {
+    // -- part: row_of_keys
+    // Ranks of keys, as floats.
+    $pixel $name[$px];
+    int key_$own[$px];
+    $ranks
+    $unroll
+    for (int k = 0; k < $px; ++k) $name[k] = single_of_signed_key(key_$own[k]);
+    // -- end
+  }
+  // -- part: ranks_apart
+  // A network for each window.
+  $unroll
+  for (int i = 0; i < $px; ++i) {
+    const int k = i;
+    $type s[$values];
+    $window_values
+    $network
+    $result = $of_values;
+  }
+  // -- end
+  {
+    // -- part: sorted_columns
+    // Columns, each sorted.
+    $type $sorted[$sorted_count];
+    $unroll
+    for (int e = 0; e < $columns; ++e) {
+      $column_values
+      $network
+    }
+    // -- end
+  }
+  // -- part: merged
+  // Lists of neighbouring columns, two of them merged.
+  $type $merged[$merged_count];
+  $unroll
+  for (int $turn = 0; $turn < $turns; ++$turn) {
+    $type t[$wires];
+    $wire_values
+    $network
+    $kept
+  }
+  // -- end
+  // -- part: outputs
+  // Two outputs at a time.
+  $unroll
+  for (int two = 0; two < $twos; ++two) {
+    $outputs_of_two
+  }
+  // -- end
+  const int two = 0;
+  {
+    // -- part: merged_for_two
+    // What two outputs share.
+    $type t[$wires];
+    $wire_values
+    $network
+    // -- end
+  }
+  // -- part: output_of_two
+  // And its own column.
+  {
+    const int i = 2 * two + $output, k = i;
+    $result = $of_ranks;
+  }
+  // -- end
+  return keys_$own[0] + (int)result[0];
 }

@@ -9,7 +9,8 @@
 #include <deque>
 #include <numeric>
 
-#include "backends/jit/block/block_writer.hpp"
+#include "backends/jit/block/block_parts.hpp"
+#include "backends/jit/block/windows.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
@@ -162,9 +163,10 @@ class PassesWriter {
   std::string row_of_points() {
     const PointTile tile = point_tile(to_.context(), image_, size_, passes_);
     const bool whole = tile.bytes < 4;
-    points_ = BlockWriter::points_in_tile(
-        to_, plan_, inner_, tile_items, tile, image_, "points_" + own_,
-        whole ? type_of(to_.cls(image_)) : "float", passes_.border, whole ? "0" : outside());
+    const Block block{to_, plan_, inner_, {}, image_, tile_items};
+    points_ = points_in_tile(block, tile, image_, "points_" + own_,
+                             whole ? type_of(to_.cls(image_)) : "float", passes_.border,
+                             whole ? "0" : outside());
     std::string elements;
     for (int k = 0; k < 4; ++k) {
       elements += window_.array + "[4 * q + " + number(k) + "] = (float)" +
@@ -357,17 +359,21 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
   const auto& [inners, size] = *plan.form<TwoPasses>(n);
   const Operand self{false, n};
   const bool in_turn = inners.size() > 1;
-  BlockWriter block(to, plan, n, {.px = size.px, .py = size.py}, {false, inners[0]});
+  const Block block{
+      to, plan, n, {.px = size.px, .py = size.py}, {false, inners[0]}, to.tuning().group};
+  BlockParts parts(block);
   std::deque<PassesWriter> writers;  // they refer to themselves
   std::string points;
   for (const int inner : inners) {
     PassesWriter& writer = writers.emplace_back(to, plan, inner, size, self);
     writer.write();
     points += writer.points();
-    block.add("b_" + writer.name(), in_turn ? writer.kept() : writer.made());
+    parts.add({false, inner},
+              made_row(row_name({false, inner}), in_turn ? writer.kept() : writer.made()));
   }
-  const std::string array = block.centre(self), height = to.height(self);
-  const std::string stored = block.rows_text(array, to.plane(self), to.node(n).cls, height);
+  const RowPlaces row = parts.row_of(self);
+  const std::string stored =
+      rows_text(block, parts.text(), {row, to.plane(self), to.node(n).cls, to.height(self)});
   const PassesWriter& last = writers.back();
   std::string passes;
   if (in_turn) {
@@ -382,7 +388,7 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
   to.kernel(
       "store_" + Builder::name(self), tile_items,
       filled(part(kernels::tile, "kernel"), {{"vectors", number(size.rows * size.width() / 4)},
-                                             {"tables", points + block.tables()},
+                                             {"tables", points + parts.text().tables},
                                              {"tile_width", number(size.width())},
                                              {"tile_height", number(size.height())},
                                              {"passes", passes},

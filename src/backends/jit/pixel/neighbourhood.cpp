@@ -1,6 +1,7 @@
 // Stencil, separable and extremum nodes as text.
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/expression.hpp"
 #include "core/text.hpp"
@@ -89,10 +90,12 @@ std::vector<std::string> write_stencil_function(Builder& to, int n, const std::s
 std::string for_each_cell(Builder& to, const std::string& name, const Mask& mask,
                           const std::string& step) {
   if (mask.full()) {
-    return "  for (int cell_y = 0, k = 0; cell_y < " + std::to_string(mask.height) +
-           "; ++cell_y) {\n    for (int cell_x = 0; cell_x < " + std::to_string(mask.width) +
-           "; ++cell_x, ++k) {\n      const int dx = " + shifted("cell_x", -mask.origin_x) +
-           ", dy = " + shifted("cell_y", -mask.origin_y) + ";\n      " + step + "\n    }\n  }\n";
+    return filled(part(kernels::pixel, "rectangle"),
+                  {{"cell_rows", number(mask.height)},
+                   {"cell_columns", number(mask.width)},
+                   {"first_dx", shifted("cell_x", -mask.origin_x)},
+                   {"first_dy", shifted("cell_y", -mask.origin_y)},
+                   {"each_cell", step}});
   }
   // Runs of set cells, row by row: dx of the first, dx after the last, dy.
   std::vector<int> runs;
@@ -111,35 +114,38 @@ std::string for_each_cell(Builder& to, const std::string& name, const Mask& mask
     const std::string table =
         to.array(ParameterType::int32, name + "_runs", 3 * count,
                  [runs](const LaunchContext&, int i) { return runs[static_cast<std::size_t>(i)]; });
-    return "  for (int run = 0, k = 0; run < " + std::to_string(count) +
-           "; ++run) {\n    const int dy = " + table + "[3 * run + 2], end = " + table +
-           "[3 * run + 1];\n    for (int dx = " + table + "[3 * run]; dx < end; ++dx, ++k) {\n" +
-           "      " + step + "\n    }\n  }\n";
+    return filled(part(kernels::pixel, "table_of_runs"),
+                  {{"runs", number(count)}, {"table", table}, {"each_cell", step}});
   }
-  std::string out = "  int k = 0;\n";
+  std::string text;
   for (std::size_t i = 0; i < runs.size(); i += 3) {
-    out += "  for (int dx = " + std::to_string(runs[i]) + "; dx < " + std::to_string(runs[i + 1]) +
-           "; ++dx, ++k) {\n    const int dy = " + std::to_string(runs[i + 2]) + ";\n    " + step +
-           "\n  }\n";
+    text += filled(part(kernels::pixel, "run"), {{"dx", number(runs[i])},
+                                                 {"dx_end", number(runs[i + 1])},
+                                                 {"dy", number(runs[i + 2])},
+                                                 {"each_cell", step}});
   }
-  return out;
+  return filled(part(kernels::pixel, "runs"), {{"each_run", text}});
 }
 
 void write_border(Builder& to, const std::string& name, const std::string& type,
                   const std::string& value, Border border, const std::string& outside,
                   const std::string& width, const std::string& height, bool wide, bool tall) {
-  std::string text = "FUNCTION " + type + " " + name + "(PARAMS, int x, int y) {\n";
-  if (border == Border::constant || border == Border::absent) {
-    std::vector<std::string> tests;
-    if (wide) tests.push_back("x < 0 || x >= " + width);
-    if (tall) tests.push_back("y < 0 || y >= " + height);
-    text += "  if (" + joined(tests, " || ") + ") return " + outside + ";\n";
-  } else {
-    const std::string rule(name_of(border));
-    if (wide) text += "  x = " + rule + "(x, " + width + ");\n";
-    if (tall) text += "  y = " + rule + "(y, " + height + ");\n";
-  }
-  to.function(name, text + "  return " + value + ";\n}\n");
+  const bool has_value = border == Border::constant || border == Border::absent;
+  std::vector<std::string> tests;
+  if (wide) tests.push_back("x < 0 || x >= " + width);
+  if (tall) tests.push_back("y < 0 || y >= " + height);
+  to.function(name,
+              filled(part(kernels::pixel, "border"), {{"type", type},
+                                                      {"name", name},
+                                                      {"has_value", has_value ? "1" : "0"},
+                                                      {"is_outside", joined(tests, " || ")},
+                                                      {"outside", outside},
+                                                      {"wide", wide ? "1" : "0"},
+                                                      {"tall", tall ? "1" : "0"},
+                                                      {"rule", has_value ? "" : name_of(border)},
+                                                      {"width", width},
+                                                      {"height", height},
+                                                      {"value", value}}));
 }
 
 void write_stencil(Builder& to, int n, const std::string& name) {

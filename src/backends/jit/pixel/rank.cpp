@@ -1,6 +1,7 @@
 // Rank nodes as text: a search over the codes (or ordered keys) that counts the window.
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
 namespace impipe::jit {
@@ -28,23 +29,12 @@ void write_rank(Builder& to, int n, const std::string& name) {
   }
   const std::string key = single ? "key_of_single(" + tap + ")" : "(uint)" + tap;
   const int bits = single ? 32 : node.cls == PixelClass::uint16 ? 16 : 8;
-  // The smallest key that more than `place` cells don't exceed, bit by bit.
-  to.function(
-      name + "_place",
-      filled("FUNCTION uint $name_place(PARAMS, const int x, const int y, const int place) {\n"
-             "  uint found = 0;\n"
-             "  for (int bit = $top; bit >= 0; --bit) {\n"
-             "  const uint below = found | ((1u << bit) - 1u);\n"
-             "  int count = 0;\n"
-             "$cells"
-             "  if (count <= place) found |= 1u << bit;\n"
-             "  }\n"
-             "  return found;\n"
-             "}\n",
-             {{"name_place", name + "_place"},
-              {"top", std::to_string(bits - 1)},
-              {"cells",
-               for_each_cell(to, name, rank.mask, "count += " + key + " <= below ? 1 : 0;")}}));
+  to.function(name + "_place",
+              filled(part(kernels::pixel, "place"),
+                     {{"name_place", name + "_place"},
+                      {"top_bit", number(bits - 1)},
+                      {"cells", for_each_cell(to, name, rank.mask,
+                                              "count += " + key + " <= below ? 1 : 0;")}}));
   const auto place = [&](int k) {
     const std::string found = to.call(name + "_place", "x", "y, " + std::to_string(k));
     return single ? "single_of_key(" + found + ")" : found;

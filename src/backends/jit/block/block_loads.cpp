@@ -1,0 +1,66 @@
+// Rows of planes.
+#include "backends/jit/block/block_rows.hpp"
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/text.hpp"
+#include "backends/jit/text/wide_access.hpp"
+
+namespace impipe::jit {
+namespace {
+
+// Bytes as words: an instruction takes a byte out of one.
+MadeRow row_of_words(const Block& block, const Operand& operand, const std::string& name,
+                     bool ahead) {
+  Builder& to = block.to;
+  const int px = block.size.px;
+  const std::string words = "words_" + name, count = number(px / 4);
+  const std::string place = ahead ? "(" + words + " + r * " + count + ")" : words;
+  const std::string load = word_access(true, "from", place, 0, px, px, to.tuning().load_bytes, "");
+  const auto text = [&](const char* name_of_part) {
+    return filled(part(kernels::block, name_of_part),
+                  {{"words_of_row", words},
+                   {"place_of_words", place},
+                   {"word_count", count},
+                   {"all_words", number(block.size.py * px / 4)},
+                   {"unroll", to.unroll()},
+                   {"py", number(block.size.py)},
+                   {"px", number(px)},
+                   {"own_row", to.plane(operand).row("y")},
+                   {"own_row_ahead",
+                    to.plane(operand).row("smaller(y0 + r, " + to.height(operand) + " - 1)")},
+                   {"load_words", load},
+                   {"name", name}});
+  };
+  MadeRow row{{name}, {}};
+  if (ahead) {
+    row.text.load_arrays = text("words_ahead");
+    row.text.loads = text("load_words_ahead");
+  } else {
+    row.text.rows = text("load_words");
+  }
+  row.text.rows += text("bytes_of_words");
+  return row;
+}
+
+}  // namespace
+
+MadeRow loaded_row(const Block& block, const Operand& operand, const std::string& name,
+                   bool ahead) {
+  Builder& to = block.to;
+  const int px = block.size.px;
+  const PixelClass cls = to.cls(operand);
+  if (block.size.points && bytes_of(cls) == 1) {
+    return row_of_words(block, operand, name, ahead);
+  }
+  MadeRow row{{name}, {.reads_rows = true}};
+  row.text.rows = filled(part(kernels::block, "load_row_of_pixels"),
+                         {{"pixel", type_of(cls)},
+                          {"name", name},
+                          {"px", number(px)},
+                          {"own_row", to.plane(operand).row("y")},
+                          {"load_pixels", wide_load(cls, "(from_" + name + " + x0)", name, 0, px,
+                                                    to.tuning().load_bytes, "")}});
+  return row;
+}
+
+}  // namespace impipe::jit
