@@ -115,6 +115,10 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--gpu-mem", f.gpu_memory, "SIZE", "Use at most so much of a GPU's memory")
       ->group("Running");
   flag(app, "--fail-fast", run.fail_fast, "Stop at the first failure")->group("Running");
+  option(app, "--retries", run.retries, "N",
+         "Do a file up to N times more that failed for a reason that may pass, after a pause")
+      ->check(in_range(0, 1000))
+      ->group("Running");
   option(app, "--errors", f.errors, "FILE", "Write failures to a file, as JSON lines")
       ->group("Running");
   option(app, "--summary", f.summary, "FILE", "Write what the run did to a file, as JSON")

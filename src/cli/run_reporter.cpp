@@ -192,12 +192,14 @@ void RunReporter::end(const engine::RunEnd& end, double seconds) {
 void RunReporter::tell_failure(const engine::FileReport& report) {
   clear_line();
   const std::string input = report.input.string();
-  say("impipe: " + printable(input) + ": " + report.stage + ": " + report.message);
+  say("impipe: " + printable(input) + ": " + report.stage + ": " + report.message +
+      (report.tries > 1 ? fmt::format(" (tried {} times)", report.tries) : ""));
   if (!errors_.is_open()) return;
   errors_ << dump(Json{{"file", input},
                        {"output", report.output.string()},
                        {"stage", report.stage},
                        {"message", report.message},
+                       {"tries", report.tries},
                        {"time", engine::utc_now()}})
           << std::endl;  // at once: somebody may be reading along
   if (!errors_) {
@@ -217,6 +219,7 @@ void RunReporter::tell_end(const engine::FileReport& report) {
       json["stage"] = report.stage;
       json["message"] = report.message;
     }
+    if (report.tries > 1) json["tries"] = report.tries;
     if (report.clipped > 0) json["clipped"] = report.clipped;
     if (!report.lost.empty()) json["lost"] = report.lost;
     say(dump(json));
@@ -228,6 +231,9 @@ void RunReporter::tell_end(const engine::FileReport& report) {
     say(line);
   } else if (options_.verbose && report.state == State::skipped) {
     detail(report.output.string() + " is there already: skipped");
+  }
+  if (report.tries > 1 && report.state == State::done) {
+    detail(fmt::format("{}: done at try {}", printable(report.input.string()), report.tries));
   }
   if (options_.verbose && report.clipped > 0) {
     detail(report.output.string() + ": " + grouped(report.clipped) + " values were clipped");

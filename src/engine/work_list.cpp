@@ -9,6 +9,7 @@
 #include <numeric>
 #include <queue>
 #include <set>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -21,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void fail(Picture& picture, const char* stage, const Error& error) {
-  picture.failure.reset(new Picture::Failure{stage, error.what()});
+void fail(Picture& picture, const char* stage, const Error& error, int tries = 1) {
+  picture.failure.reset(new Picture::Failure{stage, error.what(), error.may_pass(), tries});
 }
 
 // Takes no memory: there is none.
@@ -101,6 +102,25 @@ void probe(Picture& picture, const io::Input& input, bool black,
     picture.partners->types[operand->name()] = info.type;
     picture.partners->sizes[operand->name()] = info.size();
   }
+}
+
+// Those that failed for a reason that may pass.
+std::vector<size_t> to_probe_again(const std::vector<Picture>& pictures) {
+  std::vector<size_t> again;
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    const Picture& picture = pictures[i];
+    if (picture.failure && picture.failure->may_pass && !picture.is_stdin) again.push_back(i);
+  }
+  return again;
+}
+
+// Sleeps; false when `stop` ended that early.
+bool pause(std::chrono::milliseconds time, const std::function<bool()>& stop) {
+  constexpr std::chrono::milliseconds look{50};
+  for (; time.count() > 0 && !stop(); time -= look) {
+    std::this_thread::sleep_for(std::min(time, look));
+  }
+  return !stop();
 }
 
 // Frames that are missing look like the first one there is, and are black.
@@ -219,21 +239,33 @@ WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline
 void probe_all(WorkList& work, const RunOptions& options, const std::optional<MadeImage>& source,
                PictureSettings& settings, ThreadPool& pool, ImageInfos& infos) {
   const bool black = options.missing_frame == MissingFrame::black;
-  pool.for_each(static_cast<std::int64_t>(work.pictures.size()), [&](std::int64_t i) {
-    Picture& picture = work.pictures[static_cast<size_t>(i)];
-    if (picture.failure || options.stop()) return;
+  const auto probe_one = [&](size_t i, int tries) {
+    Picture& picture = work.pictures[i];
     const FileAtWork at_work(picture.path.c_str());
     try {
       try {
-        probe(picture, work.inputs[static_cast<size_t>(i)], black, options.pages, source, settings,
-              infos);
+        probe(picture, work.inputs[i], black, options.pages, source, settings, infos);
       } catch (const Error& error) {
-        fail(picture, "decode", error);
+        fail(picture, "decode", error, tries);
       }
     } catch (const std::bad_alloc&) {
       fail_out_of_memory(picture);
     }
+  };
+  pool.for_each(static_cast<std::int64_t>(work.pictures.size()), [&](std::int64_t i) {
+    const auto at = static_cast<size_t>(i);
+    if (!work.pictures[at].failure && !options.stop()) probe_one(at, 1);
   });
+  for (int tries = 1; tries <= options.retries; ++tries) {
+    const std::vector<size_t> again = to_probe_again(work.pictures);
+    if (again.empty() || !pause(retry_pause(tries), options.stop)) break;
+    work.retries += static_cast<std::int64_t>(again.size());
+    pool.for_each(static_cast<std::int64_t>(again.size()), [&](std::int64_t i) {
+      const size_t at = again[static_cast<size_t>(i)];
+      work.pictures[at].failure.reset();
+      probe_one(at, tries + 1);
+    });
+  }
   infos.finish();
   if (black) give_missing_frames_a_size(work.pictures);
 }

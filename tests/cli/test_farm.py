@@ -136,8 +136,8 @@ class Manual(ProgramTest):
     def test_its_commands(self):
         for i in range(9):
             self.picture(f"renders/{i % 2}/{i}.png", ramp(6, 5, i))
-        first, again, jq, job, parallel = self.blocks()
-        for block in (first, again):
+        first, again, retries, jq, job, parallel = self.blocks()
+        for block in (first, again, retries):
             for part in range(1, 9):
                 run = self.shell(block.replace("2/8", f"{part}/8").replace("part-2", f"part-{part}"))
                 self.assertEqual((run.returncode, run.stdout), (0, ""), run.stderr)
