@@ -32,7 +32,7 @@ struct RunFlags {
   std::string pipeline_file, sandbox, gpu_memory;
   engine::RunOptions run;
   std::string missing_frame = "error", shard_by = "order", shard, subsampling, pages, max_pixels,
-              memory, cls, progress = "auto", profile;
+              memory, cls, progress = "auto", profile, frames;
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
   bool json = false, csv = false, markdown = false;
@@ -66,7 +66,13 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Inputs");
   option(app, "--missingfile", f.missing_frame, "error|skip|black", "For frames that do not exist")
       ->group("Inputs");
-  option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")->group("Inputs");
+  option(app, "--frames", f.frames, "LIST",
+         "Take these of the numbered inputs, such as 1-100x2,120")
+      ->check(not_empty())
+      ->group("Inputs");
+  option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")
+      ->check(not_empty())
+      ->group("Inputs");
   option(app, "--shard-by", f.shard_by, "order|bytes|name",
          "Parts of as many files (default), of as many bytes, or by each file's name alone")
       ->group("Inputs");
@@ -186,6 +192,7 @@ engine::RunOptions options_of(RunFlags& f) {
   }
   run.shard_by = static_cast<engine::ShardBy>(
       parse_choice("--shard-by", f.shard_by, {"order", "bytes", "name"}));
+  if (!f.frames.empty()) run.frames = parse_frames(f.frames);
   if (!f.pages.empty()) run.pages = parse_pages(f.pages);
   if (!f.max_pixels.empty()) run.max_pixels = parse_amount("--max-pixels", f.max_pixels, 1000);
   if (!f.memory.empty()) run.memory = parse_amount("--memory", f.memory, 1024);

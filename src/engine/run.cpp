@@ -158,7 +158,7 @@ void settle_outputs(WorkList& work, const io::OutputTarget* target, const Lanes&
   if (target != nullptr && target->kind == io::OutputTarget::Kind::folder && !options.dry_run) {
     io::prepare_folder(target->folder);
   }
-  if (options.shard_count > 1) keep_shard(work, options);
+  keep_part(work, options);
   if (!options.dry_run) sweep_folders(work.pictures, options.in_place);
   work.inputs = std::vector<io::Input>();
   // The tables that found names used twice were many times larger than what stays of them.
@@ -306,6 +306,7 @@ RunEnd run_files(pipeline::Pipeline pipeline, const RunOptions& options, Progres
     end.nothing_found = work.skipped == 0;
     return end;
   }
+  number_frames(work, options, progress);
   {
     ThreadPool probing(options.threads - 1);
     probe_all(work, options, source, settings, probing, infos);

@@ -36,7 +36,8 @@ struct RunOptions {
   bool recursive = false;
   std::string files_from;  // a list of inputs, "-" is stdin
   bool nul_separated = false;
-  std::vector<PageRange> pages;  // of files that have several; none: all
+  std::vector<std::int64_t> frames;  // of numbered inputs, sorted; none: all inputs
+  std::vector<PageRange> pages;      // of files that have several; none: all
   MissingFrame missing_frame = MissingFrame::error;
   std::vector<std::string> with;  // "b=masks/"
   int shard_index = 1, shard_count = 1;

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/frame_list.hpp"
 #include "engine/file_at_work.hpp"
 #include "pipeline/fuse.hpp"
 #include "pipeline/lower.hpp"
@@ -32,6 +33,10 @@ void fail_out_of_memory(Picture& picture) { picture.failure.reset(&Picture::out_
 // The one work of a pipeline that makes its own image.
 WorkList source_alone(const RunOptions& options, const pipeline::Pipeline& pipeline) {
   const std::string name(pipeline.stages.front().call->op().name);
+  if (!options.frames.empty()) {
+    throw Error("--frames selects among inputs, and the pipeline makes its own image, with " +
+                name);
+  }
   if (!options.inputs.empty() || !options.files_from.empty()) {
     throw Error("the pipeline makes its own image, with " + name + ", and takes no inputs");
   }
@@ -186,6 +191,26 @@ std::vector<int> shards_of(const std::vector<io::Input>& inputs, ShardBy by, int
 
 namespace {
 
+// Leaves those that `is_kept` says of; returns how many went. Takes no memory: with none, names
+// would get lost on the way.
+template <class Predicate>
+size_t keep_inputs(WorkList& work, const Predicate& is_kept) {
+  const size_t before = work.inputs.size();
+  size_t kept = 0;
+  for (size_t i = 0; i < before; ++i) {
+    if (!is_kept(work.inputs[i])) continue;
+    if (kept != i) {
+      work.inputs[kept] = std::move(work.inputs[i]);
+      work.pictures[kept] = std::move(work.pictures[i]);
+    }
+    ++kept;
+  }
+  work.inputs.erase(work.inputs.begin() + static_cast<std::ptrdiff_t>(kept), work.inputs.end());
+  work.pictures.erase(work.pictures.begin() + static_cast<std::ptrdiff_t>(kept),
+                      work.pictures.end());
+  return before - kept;
+}
+
 // "3 pictures were left unread: 2 .heic, 1 .gif".
 std::string note_of_unread(const std::map<std::string, std::int64_t>& unread) {
   std::int64_t all = 0;
@@ -326,14 +351,46 @@ void plan_all(std::vector<Picture>& pictures, Lanes& lanes, std::int64_t max_pix
   if (all_failed && !reason.empty()) throw Error(reason);
 }
 
-void keep_shard(WorkList& work, const RunOptions& options) {
-  const std::vector<int> shards = shards_of(work.inputs, options.shard_by, options.shard_count);
-  std::vector<Picture> mine;
-  mine.reserve(work.pictures.size());  // so that no name gets lost on the way
-  for (size_t i = 0; i < work.pictures.size(); ++i) {
-    if (shards[i] == options.shard_index) mine.push_back(std::move(work.pictures[i]));
+void number_frames(WorkList& work, const RunOptions& options, Progress& progress) {
+  if (options.frames.empty()) return;
+  std::set<std::int64_t> there;
+  for (io::Input& input : work.inputs) {
+    if (!input.frame && !input.is_stdin) input.frame = frame_number(input.relative);
+    if (input.frame) there.insert(*input.frame);
   }
-  work.pictures = std::move(mine);
+  const size_t unnumbered =
+      keep_inputs(work, [](const io::Input& input) { return input.frame.has_value(); });
+  std::vector<std::int64_t> missing;
+  std::set_difference(options.frames.begin(), options.frames.end(), there.begin(), there.end(),
+                      std::back_inserter(missing));
+  if (unnumbered > 0) {
+    progress.note(
+        "--frames leaves out " + std::to_string(unnumbered) +
+        (unnumbered == 1 ? " file whose name has no number" : " files whose names have no number"));
+  }
+  if (missing.size() == options.frames.size()) {
+    throw Error("--frames: no input has one of the frames " + frame_list_text(missing),
+                ExitCode::nothing_found);
+  }
+  if (missing.empty()) return;
+  const std::string text = (missing.size() == 1 ? "--frames: no input has frame "
+                                                : "--frames: no input has the frames ") +
+                           frame_list_text(missing);
+  if (options.session.strict) throw Error("--strict: " + text, ExitCode::nothing_found);
+  progress.note(text);
+}
+
+void keep_part(WorkList& work, const RunOptions& options) {
+  if (!options.frames.empty()) {
+    keep_inputs(work, [&](const io::Input& input) {
+      return std::binary_search(options.frames.begin(), options.frames.end(), *input.frame);
+    });
+  }
+  if (options.shard_count == 1) return;
+  const std::vector<int> shards = shards_of(work.inputs, options.shard_by, options.shard_count);
+  keep_inputs(work, [&](const io::Input& input) {
+    return shards[static_cast<size_t>(&input - work.inputs.data())] == options.shard_index;
+  });
 }
 
 }  // namespace impipe::engine

@@ -43,8 +43,12 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
 void plan_all(std::vector<Picture>& pictures, Lanes& lanes, std::int64_t max_pixels,
               Progress& progress);
 
-// Leaves the files of this part of a run (--shard). The same on every machine that lists the same
-// files.
-void keep_shard(WorkList& work, const RunOptions& options);
+// Gives the inputs their frame numbers, by their names, for --frames, and leaves those without out.
+// Frames that no input has are a note, or an Error with --strict; a selection of none is an Error.
+void number_frames(WorkList& work, const RunOptions& options, Progress& progress);
+
+// Leaves the files of this part of a run (--frames, --shard). The same on every machine that lists
+// the same files.
+void keep_part(WorkList& work, const RunOptions& options);
 
 }  // namespace impipe::engine

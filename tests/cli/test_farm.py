@@ -54,6 +54,78 @@ class Shards(ProgramTest):
         self.assertIn("--shard-by", error)
 
 
+class Frames(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        for i in (1, 2, 3, 4, 7, 10, 120):
+            self.picture(f"in/shot2.{i:04}.png", ramp(6, 5, i))
+
+    def done(self, *arguments, code=0):
+        """The frames that a run did, as their names have them, and what it said."""
+        run = self.impipe("imcomplement", *arguments, code=code)
+        names = self.tree("out") if os.path.isdir(self.path("out")) else []
+        for name in names:
+            os.remove(self.path("out", name))
+        return [int(name.split(".")[-2]) for name in names], run.err
+
+    def test_frames_are_selected(self):
+        for frames, expected in (("1-4", [1, 2, 3, 4]), ("2", [2]), ("1-7x3,120", [1, 4, 7, 120]),
+                                 ("1-10:3", [1, 4, 7, 10]), ("120,4", [4, 120])):
+            for inputs in (["in"], ["in/*.png"], ["in/shot2.1-120#.png", "--missingfile", "skip"]):
+                with self.subTest(frames, inputs=inputs):
+                    self.assertEqual(self.done(*inputs, "-o", "out", "--frames", frames),
+                                     (expected, ""))
+
+    def test_those_that_are_not_there_are_told_once(self):
+        told = "--frames: no input has the frames 5-6, 8-9, 11\n"
+        self.assertEqual(self.done("in", "-o", "out", "--frames", "3-11"),
+                         ([3, 4, 7, 10], "impipe: " + told))
+        self.assertEqual(self.done("in", "-o", "out", "--frames", "3-11", "--strict", code=3),
+                         ([], "impipe: --strict: " + told))
+        self.assertEqual(self.done("in", "-o", "out", "--frames", "3,5")[1],
+                         "impipe: --frames: no input has frame 5\n")
+        self.assertEqual(self.done("in", "-o", "out", "--frames", "50-60", code=3),
+                         ([], "impipe: --frames: no input has one of the frames 50-60\n"))
+
+    def test_a_file_without_a_number_is_left_out(self):
+        self.picture("in/poster.png", ramp(6, 5))
+        self.assertEqual(self.done("in", "-o", "out/{stem}.{frame:04}.png", "--frames", "1-2"),
+                         ([1, 2], "impipe: --frames leaves out 1 file whose name has no number\n"))
+
+    def test_shards_share_the_frames(self):
+        parts = [self.done("in", "-o", "out", "--frames", "1-10", "--shard", f"{i}/3")[0]
+                 for i in (1, 2, 3)]
+        self.assertEqual(sorted(sum(parts, [])), [1, 2, 3, 4, 7, 10])
+        self.assertEqual([len(part) for part in parts], [2, 2, 2])
+
+    def test_a_broken_frame_beside_the_selection_is_none_of_it(self):
+        self.write("in/shot2.0005.png", b"half")
+        self.assertEqual(self.done("in", "-o", "out", "--frames", "3-4"), ([3, 4], ""))
+        self.assertEqual(self.done("in", "-o", "out", "--frames", "4-5", code=1)[0], [4])
+
+    def test_names_do_not_depend_on_the_selection(self):
+        self.impipe("imcomplement", "in", "-o", "all/{index}.png")
+        for frames in ("1-3", "4-200"):
+            self.impipe("imcomplement", "in", "-o", "parts/{index}.png", "--frames", frames)
+        self.assertEqual(self.tree("parts"), self.tree("all"))
+        for name in self.tree("all"):
+            self.assertTrue((self.pixels(f"all/{name}") == self.pixels(f"parts/{name}")).all())
+        # Nor may one part replace what another one reads.
+        error = self.impipe("imcomplement", "in", "-o", "in/shot2.{index:03}0.png", "--frames", "1",
+                            code=2).err
+        self.assertIn("would replace the input 'in/shot2.0010.png'", error)
+
+    def test_wrong_lists(self):
+        for text in ("", "a", "1-", "5-1", "1-9x0", "1,,2", "1-99999999"):
+            run = self.impipe("imcomplement", "in", "-o", "out", "--frames", text, code=2)
+            self.assertIn("--frames", run.err)
+            self.assertFalse(os.path.exists(self.path("out")))
+        self.assertIn("--shard",
+                      self.impipe("imcomplement", "in", "-o", "out", "--shard", "", code=2).err)
+        run = self.impipe("phantom", "-o", "out.png", "--frames", "1", code=2)
+        self.assertIn("--frames selects among inputs", run.err)
+
+
 class Summary(ProgramTest):
     def summary(self, *arguments, code=0, **more):
         self.impipe(*arguments, "--summary", "s.json", code=code, **more)
@@ -136,11 +208,15 @@ class Manual(ProgramTest):
     def test_its_commands(self):
         for i in range(9):
             self.picture(f"renders/{i % 2}/{i}.png", ramp(6, 5, i))
-        first, again, retries, jq, job, parallel = self.blocks()
+        first, frames, again, retries, jq, job, parallel = self.blocks()
         for block in (first, again, retries):
             for part in range(1, 9):
                 run = self.shell(block.replace("2/8", f"{part}/8").replace("part-2", f"part-{part}"))
                 self.assertEqual((run.returncode, run.stdout), (0, ""), run.stderr)
+        run = self.shell(frames.replace("1-100x2,120", "1-7x2,8").replace("blurred", "some"))
+        self.assertEqual((run.returncode, run.stderr[:8]), (0, "impipe: "), run.stderr)
+        self.assertEqual(sorted(self.tree("some")),
+                         ["0/8.png", "1/1.png", "1/3.png", "1/5.png", "1/7.png"])
         names = sorted(self.tree("renders"))
         self.assertEqual(sorted(self.tree("blurred")), names)
         self.assertEqual(json.loads(self.shell(jq).stdout)["done"], 9)
