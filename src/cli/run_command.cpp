@@ -130,7 +130,8 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--summary", f.summary, "FILE", "Write what the run did to a file, as JSON")
       ->group("Running");
 
-  option(app, "--progress", f.progress, "auto|lines|json|none", "How to show progress on stderr")
+  option(app, "--progress", f.progress, "auto|lines|json|openjd|none",
+         "How to show progress on stderr; openjd: Open Job Description's lines, on stdout")
       ->group("Reports");
   app->add_flag("--profile{text}", f.profile,
                 "Say where the time went: --profile, =json, or =html:FILE for a page")
@@ -322,7 +323,7 @@ int run_pipeline(RunFlags& f) {
   pipeline::Pipeline pipeline = take_pipeline(f.arguments, f.pipeline_file, f.run.sandbox);
   f.run.inputs = f.arguments;
   engine::RunOptions options = options_of(f);
-  const std::vector<std::string> modes = {"auto", "lines", "json", "none"};
+  const std::vector<std::string> modes = {"auto", "lines", "json", "openjd", "none"};
   ReporterOptions reporting{
       .progress = static_cast<ProgressMode>(parse_choice("--progress", f.progress, modes)),
       .rows = f.json  ? RowForm::json
@@ -341,6 +342,9 @@ int run_pipeline(RunFlags& f) {
         "no input given: impipe PIPELINE INPUT... -o OUTPUT; inputs are files, folders, "
         "globs, frame ranges and - for stdin");
   }
+  if (options.output == "-" && reporting.progress == ProgressMode::openjd) {
+    throw Error("--progress openjd has stdout, and no picture may go there: give -o FOLDER");
+  }
   if (options.output == "-" && !options.dry_run && stdout_is_terminal()) {
     throw Error("-o -: stdout is a terminal, which shows no pictures; give -o FILE or a pipe");
   }
@@ -348,6 +352,16 @@ int run_pipeline(RunFlags& f) {
   if (f.markdown) throw Error("--markdown is a form of --compare");
   if (f.json && f.csv) throw Error("--json and --csv exclude each other");
   return run_files(f, std::move(pipeline), options, reporting);
+}
+
+// With --progress openjd whatever ends the run is told on stdout too.
+int run_and_tell(RunFlags& f) {
+  try {
+    return run_pipeline(f);
+  } catch (const Error& error) {
+    if (f.progress == "openjd") write_stdout(openjd_failure(error.what()));
+    throw;
+  }
 }
 
 }  // namespace
@@ -372,7 +386,7 @@ void add_run(CommandSet& commands) {
   auto flags = std::make_shared<RunFlags>();
   command.takes(flags->arguments);
   add_flags(command.app, *flags);
-  command.run = [flags] { return run_pipeline(*flags); };
+  command.run = [flags] { return run_and_tell(*flags); };
 }
 
 }  // namespace impipe::cli

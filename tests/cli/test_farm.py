@@ -192,6 +192,72 @@ class Summary(ProgramTest):
                          (2, 0, False))
 
 
+class OpenJobDescription(ProgramTest):
+    """The lines are those that openjd-sessions 0.14 looks for: its regular expression and its limits."""
+    LINE = re.compile(r"^openjd_(?:(?P<progress>progress)|(?P<status>status)|(?P<fail>fail)): (.+)$")
+
+    def lines(self, *arguments, code=0):
+        run = self.impipe(*arguments, "--progress", "openjd", code=code)
+        told = []
+        for line in run.lines():
+            match = self.LINE.match(line)
+            self.assertTrue(match, line)
+            told.append((match.lastgroup or
+                         next(k for k, v in match.groupdict().items() if v), match.groups()[-1]))
+        return told, run
+
+    def test_progress_and_status(self):
+        for i in range(8):
+            self.picture(f"in/{i}.png", ramp(3, 4, i))
+        told, run = self.lines("imcomplement", "in", "-o", "out")
+        self.assertEqual(told[0], ("status", "8 files"))
+        progress = [float(text) for kind, text in told if kind == "progress"]
+        self.assertEqual(progress, [0, 12.5, 25, 37.5, 50, 62.5, 75, 87.5, 100])
+        self.assertEqual(told[-1][0], "status")
+        self.assertRegex(told[-1][1], r"^8 of 8 files done, 0 skipped, 0 failed in [\d.]+ s$")
+        self.assertEqual(run.err, "")
+
+    def test_many_files_are_a_thousand_lines_at_most(self):
+        self.picture("a.png", ramp(2, 2))
+        os.makedirs(self.path("in"))
+        for i in range(1500):
+            os.link(self.path("a.png"), self.path(f"in/{i}.png"))
+        told, _ = self.lines("imcomplement", "in", "-n", "-o", "out")
+        progress = [float(text) for kind, text in told if kind == "progress"]
+        self.assertEqual(progress, sorted(set(progress)))
+        self.assertEqual((progress[0], progress[-1], len(progress)), (0, 100, 1001))
+
+    def test_failures(self):
+        self.picture("in/a.png", ramp(3, 4))
+        self.write("in/b\nopenjd_env: A=1.png", b"\x89PNG\r\n\x1a\nnothing")
+        told, run = self.lines("imcomplement", "in", "-o", "out", code=1)
+        self.assertEqual([kind for kind, _ in told if kind != "progress"],
+                         ["status", "status", "fail"])
+        self.assertTrue(told[-1][1].startswith("in/b\\nopenjd_env: A=1.png: decode: "), told)
+        self.write("in/c.png", b"")
+        told, run = self.lines("imcomplement", "in", "-o", "out", code=1)
+        self.assertTrue(told[-1][1].startswith("2 files failed; the first: in/b\\n"), told)
+        self.assertIn("1 of 3 files done, 0 skipped, 2 failed", told[-2][1])
+
+    def test_what_ends_a_run_is_told_in_one_line(self):
+        self.picture("in/a.png", ramp(3, 4))
+        told, run = self.lines("imcomplement | nothing", "in", "-o", "out", code=2)
+        self.assertEqual(len(told), 1)
+        self.assertEqual(told[0][0], "fail")
+        self.assertIn("nothing", told[0][1])
+        self.assertIn("^^^", run.err)
+        told, _ = self.lines("imcomplement", "none*", "-o", "out", code=3)
+        self.assertEqual(told, [("fail", "no argument matched any picture")])
+
+    def test_no_picture_goes_between_the_lines(self):
+        self.picture("a.png", ramp(3, 4))
+        reason = "--progress openjd has stdout, and no picture may go there"
+        told, _ = self.lines("imcomplement", "a.png", "-o", "-", "--format", "png", code=2)
+        self.assertEqual(told, [("fail", reason + ": give -o FOLDER")])
+        told, run = self.lines("imcomplement | save -", "a.png", "-o", "b.png", code=1)
+        self.assertIn(("fail", reason), told)
+
+
 class Manual(ProgramTest):
     """The commands of docs/farm.md."""
     def blocks(self):
@@ -208,7 +274,7 @@ class Manual(ProgramTest):
     def test_its_commands(self):
         for i in range(9):
             self.picture(f"renders/{i % 2}/{i}.png", ramp(6, 5, i))
-        first, frames, again, retries, jq, job, parallel = self.blocks()
+        first, frames, again, retries, jq, _, job, parallel = self.blocks()
         for block in (first, again, retries):
             for part in range(1, 9):
                 run = self.shell(block.replace("2/8", f"{part}/8").replace("part-2", f"part-{part}"))
