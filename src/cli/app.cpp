@@ -153,6 +153,10 @@ std::string variable_of(const std::string& names) {
 }
 
 CLI::Validator in_range(int low, int high) { return CLI::Range(low, high).description(""); }
+CLI::Validator not_empty() {
+  return CLI::Validator(
+      [](const std::string& text) { return text.empty() ? "it is empty" : std::string(); }, "");
+}
 CLI::Validator one_or_three() { return CLI::IsMember({1, 3}).description(""); }
 
 CLI::Option* flag(CLI::App* app, const std::string& names, bool& target, const std::string& help) {

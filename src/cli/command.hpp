@@ -52,6 +52,7 @@ CLI::Option* option(CLI::App* app, const std::string& names, T& target, const st
 CLI::Option* flag(CLI::App* app, const std::string& names, bool& target, const std::string& help);
 // Checks that say nothing in the help, which has the range in words.
 CLI::Validator in_range(int low, int high);
+CLI::Validator not_empty();  // where a script's unset variable would mean everything
 CLI::Validator one_or_three();
 // "IMPIPE_OUTPUT" for "-o,--output".
 std::string variable_of(const std::string& names);

@@ -32,7 +32,7 @@ struct RunFlags {
   std::string pipeline_file, sandbox, gpu_memory;
   engine::RunOptions run;
   std::string missing_frame = "error", shard_by = "order", shard, subsampling, pages, max_pixels,
-              memory, cls, progress = "auto", profile;
+              memory, cls, progress = "auto", profile, frames;
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
   bool json = false, csv = false, markdown = false;
@@ -66,7 +66,13 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Inputs");
   option(app, "--missingfile", f.missing_frame, "error|skip|black", "For frames that do not exist")
       ->group("Inputs");
-  option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")->group("Inputs");
+  option(app, "--frames", f.frames, "LIST",
+         "Take these of the numbered inputs, such as 1-100x2,120")
+      ->check(not_empty())
+      ->group("Inputs");
+  option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")
+      ->check(not_empty())
+      ->group("Inputs");
   option(app, "--shard-by", f.shard_by, "order|bytes|name",
          "Parts of as many files (default), of as many bytes, or by each file's name alone")
       ->group("Inputs");
@@ -115,12 +121,17 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--gpu-mem", f.gpu_memory, "SIZE", "Use at most so much of a GPU's memory")
       ->group("Running");
   flag(app, "--fail-fast", run.fail_fast, "Stop at the first failure")->group("Running");
+  option(app, "--retries", run.retries, "N",
+         "Do a file up to N times more that failed for a reason that may pass, after a pause")
+      ->check(in_range(0, 1000))
+      ->group("Running");
   option(app, "--errors", f.errors, "FILE", "Write failures to a file, as JSON lines")
       ->group("Running");
   option(app, "--summary", f.summary, "FILE", "Write what the run did to a file, as JSON")
       ->group("Running");
 
-  option(app, "--progress", f.progress, "auto|lines|json|none", "How to show progress on stderr")
+  option(app, "--progress", f.progress, "auto|lines|json|openjd|none",
+         "How to show progress on stderr; openjd: Open Job Description's lines, on stdout")
       ->group("Reports");
   app->add_flag("--profile{text}", f.profile,
                 "Say where the time went: --profile, =json, or =html:FILE for a page")
@@ -182,6 +193,7 @@ engine::RunOptions options_of(RunFlags& f) {
   }
   run.shard_by = static_cast<engine::ShardBy>(
       parse_choice("--shard-by", f.shard_by, {"order", "bytes", "name"}));
+  if (!f.frames.empty()) run.frames = parse_frames(f.frames);
   if (!f.pages.empty()) run.pages = parse_pages(f.pages);
   if (!f.max_pixels.empty()) run.max_pixels = parse_amount("--max-pixels", f.max_pixels, 1000);
   if (!f.memory.empty()) run.memory = parse_amount("--memory", f.memory, 1024);
@@ -311,7 +323,7 @@ int run_pipeline(RunFlags& f) {
   pipeline::Pipeline pipeline = take_pipeline(f.arguments, f.pipeline_file, f.run.sandbox);
   f.run.inputs = f.arguments;
   engine::RunOptions options = options_of(f);
-  const std::vector<std::string> modes = {"auto", "lines", "json", "none"};
+  const std::vector<std::string> modes = {"auto", "lines", "json", "openjd", "none"};
   ReporterOptions reporting{
       .progress = static_cast<ProgressMode>(parse_choice("--progress", f.progress, modes)),
       .rows = f.json  ? RowForm::json
@@ -330,6 +342,9 @@ int run_pipeline(RunFlags& f) {
         "no input given: impipe PIPELINE INPUT... -o OUTPUT; inputs are files, folders, "
         "globs, frame ranges and - for stdin");
   }
+  if (options.output == "-" && reporting.progress == ProgressMode::openjd) {
+    throw Error("--progress openjd has stdout, and no picture may go there: give -o FOLDER");
+  }
   if (options.output == "-" && !options.dry_run && stdout_is_terminal()) {
     throw Error("-o -: stdout is a terminal, which shows no pictures; give -o FILE or a pipe");
   }
@@ -337,6 +352,16 @@ int run_pipeline(RunFlags& f) {
   if (f.markdown) throw Error("--markdown is a form of --compare");
   if (f.json && f.csv) throw Error("--json and --csv exclude each other");
   return run_files(f, std::move(pipeline), options, reporting);
+}
+
+// With --progress openjd whatever ends the run is told on stdout too.
+int run_and_tell(RunFlags& f) {
+  try {
+    return run_pipeline(f);
+  } catch (const Error& error) {
+    if (f.progress == "openjd") write_stdout(openjd_failure(error.what()));
+    throw;
+  }
 }
 
 }  // namespace
@@ -361,7 +386,7 @@ void add_run(CommandSet& commands) {
   auto flags = std::make_shared<RunFlags>();
   command.takes(flags->arguments);
   add_flags(command.app, *flags);
-  command.run = [flags] { return run_pipeline(*flags); };
+  command.run = [flags] { return run_and_tell(*flags); };
 }
 
 }  // namespace impipe::cli

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -103,6 +104,12 @@ std::int64_t size_of(const std::filesystem::path& path) {
   return error ? 0 : static_cast<std::int64_t>(bytes);
 }
 
+// One line of Open Job Description: what is told may be of several.
+std::string openjd_line(const char* kind, std::string text) {
+  for (char& c : text) c = c == '\n' ? ' ' : c;
+  return fmt::format("openjd_{}: {}\n", kind, printable(text));
+}
+
 const char* word_of(State state) {
   switch (state) {
     case State::done: return "done";
@@ -122,6 +129,8 @@ std::string grouped(std::int64_t number) {
   return text;
 }
 
+std::string openjd_failure(const std::string& message) { return openjd_line("fail", message); }
+
 RunReporter::RunReporter(const ReporterOptions& options) : options_(options) {
   draws_ = options.progress == ProgressMode::automatic && !options.quiet && stderr_is_terminal();
 }
@@ -140,6 +149,9 @@ void RunReporter::begin(std::int64_t files) {
   start_ = std::chrono::steady_clock::now();
   if (options_.progress == ProgressMode::json) {
     say(dump(Json{{"event", "begin"}, {"files", files}}));
+  } else if (options_.progress == ProgressMode::openjd) {
+    write_stdout(openjd_line("status", grouped(files) + (files == 1 ? " file" : " files")));
+    tell_openjd_progress();
   }
 }
 
@@ -160,6 +172,9 @@ bool RunReporter::file(const engine::FileReport& report) {
     tell_failure(report);
   } else {
     try {
+      if (!report.bytes.empty() && options_.progress == ProgressMode::openjd) {
+        throw Error("--progress openjd has stdout, and no picture may go there");
+      }
       if (!report.bytes.empty()) write_stdout(report.bytes);
       if (report.state == State::done) {
         for (const engine::FileReport::Row& row : report.rows) write_row(report, row);
@@ -170,6 +185,12 @@ bool RunReporter::file(const engine::FileReport& report) {
     }
   }
   tell_end(report);
+  try {
+    tell_openjd_progress();
+  } catch (const Error& error) {
+    output_failure_ = error.what();
+    return false;
+  }
   draw();
   return true;
 }
@@ -179,7 +200,30 @@ void RunReporter::out_of_memory(std::string_view input, std::string_view stage) 
   say_out_of_memory(input, stage);
 }
 
+void RunReporter::tell_openjd_progress() {
+  if (options_.progress != ProgressMode::openjd) return;
+  const double part =
+      totals_.files == 0 ? 1.0 : static_cast<double>(ended_) / static_cast<double>(totals_.files);
+  const std::string text = fmt::format("{:.1f}", std::floor(1000 * part) / 10);
+  if (text == openjd_progress_) return;
+  openjd_progress_ = text;
+  write_stdout(openjd_line("progress", text));
+}
+
+void RunReporter::tell_openjd_end(const engine::RunEnd& end, double seconds) {
+  if (!has_begun_) return;
+  write_stdout(openjd_line(
+      "status",
+      fmt::format("{} of {} files done, {} skipped, {} failed in {:.1f} s", grouped(end.done),
+                  grouped(totals_.files), grouped(end.skipped), grouped(end.failed), seconds)));
+  if (end.failed == 0) return;
+  const std::string others =
+      end.failed > 1 ? fmt::format("{} files failed; the first: ", grouped(end.failed)) : "";
+  write_stdout(openjd_failure(others + first_failure_));
+}
+
 void RunReporter::end(const engine::RunEnd& end, double seconds) {
+  if (options_.progress == ProgressMode::openjd) return tell_openjd_end(end, seconds);
   if (options_.progress != ProgressMode::json) return;
   say(dump(Json{{"event", "end"},
                 {"done", end.done},
@@ -192,12 +236,16 @@ void RunReporter::end(const engine::RunEnd& end, double seconds) {
 void RunReporter::tell_failure(const engine::FileReport& report) {
   clear_line();
   const std::string input = report.input.string();
-  say("impipe: " + printable(input) + ": " + report.stage + ": " + report.message);
+  const std::string told = printable(input) + ": " + report.stage + ": " + report.message +
+                           (report.tries > 1 ? fmt::format(" (tried {} times)", report.tries) : "");
+  if (first_failure_.empty()) first_failure_ = told;
+  say("impipe: " + told);
   if (!errors_.is_open()) return;
   errors_ << dump(Json{{"file", input},
                        {"output", report.output.string()},
                        {"stage", report.stage},
                        {"message", report.message},
+                       {"tries", report.tries},
                        {"time", engine::utc_now()}})
           << std::endl;  // at once: somebody may be reading along
   if (!errors_) {
@@ -217,6 +265,7 @@ void RunReporter::tell_end(const engine::FileReport& report) {
       json["stage"] = report.stage;
       json["message"] = report.message;
     }
+    if (report.tries > 1) json["tries"] = report.tries;
     if (report.clipped > 0) json["clipped"] = report.clipped;
     if (!report.lost.empty()) json["lost"] = report.lost;
     say(dump(json));
@@ -228,6 +277,9 @@ void RunReporter::tell_end(const engine::FileReport& report) {
     say(line);
   } else if (options_.verbose && report.state == State::skipped) {
     detail(report.output.string() + " is there already: skipped");
+  }
+  if (report.tries > 1 && report.state == State::done) {
+    detail(fmt::format("{}: done at try {}", printable(report.input.string()), report.tries));
   }
   if (options_.verbose && report.clipped > 0) {
     detail(report.output.string() + ": " + grouped(report.clipped) + " values were clipped");

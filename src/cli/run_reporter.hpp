@@ -17,7 +17,11 @@ namespace impipe::cli {
 // How rows of measurements are printed: with tabs, with commas, or as an object a line.
 enum class RowForm { tabs, csv, json };
 
-enum class ProgressMode { automatic, lines, json, none };
+// openjd: the lines of Open Job Description, on stdout, where its runtimes look for them.
+enum class ProgressMode { automatic, lines, json, openjd, none };
+
+// A line that tells a runtime of Open Job Description why the task failed.
+std::string openjd_failure(const std::string& message);
 
 struct ReporterOptions {
   ProgressMode progress = ProgressMode::automatic;
@@ -56,7 +60,7 @@ class RunReporter : public engine::Progress {
   std::int64_t files() const { return totals_.files; }
   bool has_begun() const { return has_begun_; }
   const RunTotals& totals() const { return totals_; }
-  // The last line of --progress json.
+  // The last lines of --progress json and openjd.
   void end(const engine::RunEnd& end, double seconds);
   // Why results could not be written, when `file` has returned false.
   const std::string& output_failure() const { return output_failure_; }
@@ -64,6 +68,9 @@ class RunReporter : public engine::Progress {
  private:
   void tell_failure(const engine::FileReport& report);
   void tell_end(const engine::FileReport& report);
+  // How far the run is, when that has changed by a tenth of a percent.
+  void tell_openjd_progress();
+  void tell_openjd_end(const engine::RunEnd& end, double seconds);
   void write_row(const engine::FileReport& report, const engine::FileReport::Row& row);
   std::string json_row(const engine::FileReport& report, const engine::FileReport::Row& row) const;
   // The cells of a line of the table: `first`, and one a column of header_.
@@ -82,6 +89,7 @@ class RunReporter : public engine::Progress {
   bool has_header_ = false;          // it is written
   std::chrono::steady_clock::time_point start_, last_drawn_;
   std::string output_failure_;
+  std::string first_failure_, openjd_progress_;  // the last that was told
 };
 
 // "12,345"

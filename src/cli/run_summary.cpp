@@ -36,6 +36,7 @@ std::string summary_json(const RunSummary& summary, const engine::RunOptions& op
             {"done", end.done},
             {"skipped", end.skipped},
             {"failed", end.failed},
+            {"retries", end.retries},
             {"bytes_read", totals.bytes_read},
             {"bytes_written", totals.bytes_written},
             {"clipped_values", end.clipped_values},

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "core/frame_list.hpp"
 #include "core/process_limits.hpp"
 #include "core/text.hpp"
 
@@ -71,6 +72,17 @@ std::vector<engine::PageRange> parse_pages(const std::string& text) {
     if (at == end) return out;
     if (*at++ != ',') throw fail();
   }
+}
+
+std::vector<std::int64_t> parse_frames(const std::string& text) {
+  auto list = parse_frame_list(text);
+  if (!list) {
+    throw Error("--frames: '" + text +
+                "' is no list of at most a million frames such as 1-100x2,120");
+  }
+  std::sort(list->frames.begin(), list->frames.end());
+  list->frames.erase(std::unique(list->frames.begin(), list->frames.end()), list->frames.end());
+  return std::move(list->frames);
 }
 
 int parse_choice(const std::string& flag, const std::string& text,

@@ -2,6 +2,9 @@
 #include "core/error.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
 
 #include "core/printable.hpp"
 
@@ -20,7 +23,20 @@ constexpr int shown_after = 100;
 
 bool starts_character(char c) { return (c & 0xC0) != 0x80; }
 
+// What the file itself has no part in: disks, networks, and what others take of the system. A name
+// that is not there, or may not be used, is none of them.
+constexpr std::array passing_errors = {
+    EIO,          EREMOTEIO, ESTALE,     ETIMEDOUT,    ENETDOWN,     ENETUNREACH, EHOSTDOWN,
+    EHOSTUNREACH, ENOTCONN,  ECONNRESET, ECONNABORTED, ECONNREFUSED, EAGAIN,      EBUSY,
+    EINTR,        ENOLCK,    ENOMEM,     ENFILE,       EMFILE,       ENOSPC,      EDQUOT};
+
 }  // namespace
+
+Error system_error(int number, const std::string& before) {
+  const bool passes =
+      std::find(passing_errors.begin(), passing_errors.end(), number) != passing_errors.end();
+  return Error(before + std::strerror(number), ExitCode::file_failed, passes);
+}
 
 Error error_at(std::string_view text, Span span, std::string_view message,
                std::string_view origin) {

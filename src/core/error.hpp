@@ -23,13 +23,22 @@ enum class ExitCode {
 // `what()` is the whole message without a trailing newline; it may have several lines.
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& message, ExitCode code = ExitCode::usage)
-      : std::runtime_error(message), code_(code) {}
+  explicit Error(const std::string& message, ExitCode code = ExitCode::usage, bool may_pass = false)
+      : std::runtime_error(message), code_(code), may_pass_(may_pass) {}
+  // What `error` says, behind `before`.
+  Error(const std::string& before, const Error& error, ExitCode code = ExitCode::file_failed)
+      : Error(before + error.what(), code, error.may_pass_) {}
   ExitCode code() const { return code_; }
+  // Whether the same may succeed a little later, as where a network or a disk fails (--retries).
+  bool may_pass() const { return may_pass_; }
 
  private:
   ExitCode code_;
+  bool may_pass_;
 };
+
+// What the system says of its error `number`, behind `before`; of a file (file_failed).
+Error system_error(int number, const std::string& before = "");
 
 // A half-open range of bytes of the pipeline text.
 struct Span {

@@ -31,9 +31,11 @@ constexpr auto tick_interval = std::chrono::milliseconds(50);
 struct File {
   std::int64_t index = 0;
   std::unique_ptr<FileWork> work;
+  int tries = 1;  // the one that goes on among them
   std::int64_t bytes = 0;
   FileWork::Stack stack;
   FileEnd end;                                        // when it has come to its end
+  Clock::time_point due;                              // when it is tried again
   double weight() const { return 1.0 / stack.most; }  // of the files in flight
 };
 
@@ -48,11 +50,11 @@ void move_first(Files& from, Files& to) noexcept {
   to.splice(place, from, from.begin());
 }
 
-FileEnd failure(Part part, const char* message) noexcept {
+FileEnd failure(Part part, const char* message, bool may_pass = false) noexcept {
   try {
-    return {FileEnd::State::failed, part, message};
+    return {FileEnd::State::failed, part, message, may_pass};
   } catch (const std::bad_alloc&) {
-    return {FileEnd::State::failed, part, "out of memory"};  // short enough to need none
+    return {FileEnd::State::failed, part, "out of memory", true};  // short enough to need none
   }
 }
 
@@ -61,7 +63,9 @@ FileEnd failure_by_exception(Part part) noexcept {
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    return failure(part, "out of memory");
+    return failure(part, "out of memory", true);
+  } catch (const Error& error) {
+    return failure(part, error.what(), error.may_pass());
   } catch (const std::exception& error) {
     return failure(part, error.what());
   } catch (...) {
@@ -137,9 +141,8 @@ class Batch {
       const bool over = stopping_ && running_ == 0;
       if (ended_.empty() || !(over || ended_.front().index == next)) {
         if (over) break;
-        if (alone) {
-          work_once(0, times, lock);
-        } else {
+        if (!to_retry_.empty()) wake();  // one may be due
+        if (!alone || work_once(0, times, lock) == Job::Kind::nothing) {
           reported_.wait_for(lock, tick_interval);
         }
         lock.unlock();
@@ -215,6 +218,17 @@ class Batch {
       }
     }
     job.files.splice(job.files.end(), free_, free_.begin());
+    job.files.front().index = next_++;
+    return true;
+  }
+
+  // A file whose pause after a failure is over.
+  bool take_due(Job& job) {
+    const auto now = Clock::now();
+    const auto due = std::find_if(to_retry_.begin(), to_retry_.end(),
+                                  [&](const File& file) { return file.due <= now; });
+    if (due == to_retry_.end()) return false;
+    job.files.splice(job.files.end(), to_retry_, due);
     return true;
   }
 
@@ -235,14 +249,13 @@ class Batch {
       ++in_flight_;
       slots_ += 1;
       bytes_ += job.files.front().bytes;
-    } else if (next_ < count_ &&
-               preparing_ + static_cast<int>(to_decode_.size()) < std::max(1, options_.threads) &&
-               take_free(job)) {
+    } else if (preparing_ + static_cast<int>(to_decode_.size()) < std::max(1, options_.threads) &&
+               (take_due(job) || (next_ < count_ && take_free(job)))) {
       job.kind = Job::Kind::prepare;
-      job.files.front().index = next_++;
       ++preparing_;
     } else if (may_take_part() && take_stack(job, false)) {
-    } else if (next_ == count_ && preparing_ == 0 && to_decode_.empty() && in_flight_ == 0) {
+    } else if (next_ == count_ && preparing_ == 0 && to_decode_.empty() && to_retry_.empty() &&
+               in_flight_ == 0) {
       job.kind = Job::Kind::leave;
     }
     return job;
@@ -388,10 +401,23 @@ class Batch {
     return true;
   }
 
-  // The first of `files` has come to its end.
+  // Whether this failure is not the end; the file has to wait then.
+  bool may_try_again(File& file, const FileEnd& end) const noexcept {
+    if (end.state != FileEnd::State::failed || !end.may_pass || file.tries > options_.retries ||
+        (file.work && !file.work->may_repeat())) {
+      return false;
+    }
+    file.due = Clock::now() + options_.pause(file.tries++);
+    return true;
+  }
+
+  // The first of `files` has come to its end, or is to wait for another try.
   void finish(Part part, Files& files, FileEnd end) noexcept {
     File& file = files.front();
+    end.tries = file.tries;
+    const bool again = may_try_again(file, end);
     if (file.work) file.work->release();
+    if (again) file.work.reset();
     std::lock_guard lock(mutex_);
     if (part == Part::prepare) {
       --preparing_;
@@ -403,6 +429,7 @@ class Batch {
     if (end.state == FileEnd::State::failed) {
       // A part that gave up because of the stop says nothing about its file.
       if (options_.stop()) return files.pop_front();
+      if (again) return move_first(files, to_retry_);
       if (options_.fail_fast) stopping_ = true;
     }
     file.end = std::move(end);
@@ -418,7 +445,7 @@ class Batch {
   std::mutex mutex_;
   std::condition_variable changed_;   // for the threads: there may be something to do
   std::condition_variable reported_;  // for the caller: a file has ended
-  Files free_, to_decode_, to_compute_, to_encode_, ended_;
+  Files free_, to_retry_, to_decode_, to_compute_, to_encode_, ended_;
   std::int64_t next_ = 0;
   std::int64_t bytes_ = 0;
   std::int64_t events_ = 0;
@@ -431,6 +458,12 @@ class Batch {
 };
 
 }  // namespace
+
+std::chrono::milliseconds retry_pause(int tries) {
+  constexpr std::chrono::milliseconds first{500}, longest{30'000};
+  constexpr int doublings = 6;
+  return std::min(longest, first * (1 << std::min(tries - 1, doublings)));
+}
 
 std::string_view name_of(Part part) {
   switch (part) {

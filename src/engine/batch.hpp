@@ -2,6 +2,7 @@
 // fixed number of threads, with a bound on the files and bytes in flight.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,7 +16,8 @@
 
 namespace impipe::engine {
 
-// What is done with a file, in this order.
+// What is done with a file, in this order; once more from the beginning after a reason that may
+// pass (BatchOptions::retries).
 enum class Part { prepare, decode, compute, encode };
 std::string_view name_of(Part part);  // as errors name it: "decode" for the first two
 
@@ -42,6 +44,8 @@ class FileWork {
   // Instead of `compute` for each: this file, which is the first of `files`, and the others. When
   // it throws, nothing has happened, and each is computed alone.
   virtual void compute_stack(int, std::span<FileWork* const>) {}
+  // Whether another FileWork of the same index may do it once more, after an error that may pass.
+  virtual bool may_repeat() const { return true; }
   // Lets go of everything but what a report needs. Called once, after the last part or an error.
   virtual void release() = 0;
 };
@@ -51,14 +55,22 @@ struct FileEnd {
   State state = State::done;
   Part part = Part::encode;  // that failed
   std::string message;       // why
+  bool may_pass = false;     // see Error
+  int tries = 1;
 };
+
+// How long a file waits that has failed `tries` times: twice as long after each, up to half a
+// minute.
+std::chrono::milliseconds retry_pause(int tries);
 
 struct BatchOptions {
   int threads = 1;
   // Files between prepare and release; n files of a stack of at most n count as one.
   int in_flight = 2;
-  std::int64_t memory = std::int64_t{1} << 62;        // bytes in flight; one file may have more
-  bool fail_fast = false;                             // the first failure stops the batch
+  std::int64_t memory = std::int64_t{1} << 62;  // bytes in flight; one file may have more
+  bool fail_fast = false;                       // the first failure stops the batch
+  int retries = 0;  // how often a file is done once more that failed for a reason that may pass
+  std::function<std::chrono::milliseconds(int)> pause = retry_pause;
   std::function<bool()> stop = [] { return false; };  // asked often; any thread
   Timeline* timeline = nullptr;                       // where each part's time is told; or nowhere
 };

@@ -43,8 +43,7 @@ io::ImageInfo Operand::info(const fs::path& partner, io::PipeBudget& pipes) {
     if (!shared_info_) shared_info_ = io::probe(partner, content_, pipes);
     return *shared_info_;
   } catch (const Error& error) {
-    throw Error("--with " + name_ + ": " + partner.string() + ": " + error.what(),
-                ExitCode::file_failed);
+    throw Error("--with " + name_ + ": " + partner.string() + ": ", error);
   }
 }
 
@@ -58,8 +57,7 @@ HostImage Operand::decode(const fs::path& partner, const io::DecodeOptions& opti
     }
     return shared_;
   } catch (const Error& error) {
-    throw Error("--with " + name_ + ": " + partner.string() + ": " + error.what(),
-                ExitCode::file_failed);
+    throw Error("--with " + name_ + ": " + partner.string() + ": ", error);
   }
 }
 

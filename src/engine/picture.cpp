@@ -104,7 +104,7 @@ std::string pixel_hash(const HostImage& image) {
   return fmt::format("{:016x}", hash);
 }
 
-const Picture::Failure Picture::out_of_memory{"decode", "out of memory"};
+const Picture::Failure Picture::out_of_memory{"decode", "out of memory", true};
 
 const std::map<std::string, ImageType>& Picture::partner_types() const {
   static const std::map<std::string, ImageType> none;
@@ -180,6 +180,7 @@ void PictureWork::decode() {
   } else {
     io::Bytes bytes =
         picture_.content ? std::move(*picture_.content) : io::read_picture(picture_.path);
+    piped_ = picture_.content != nullptr;
     picture_.content.reset();
     if (has_pages()) {
       file_ = std::move(bytes);
@@ -238,7 +239,7 @@ void PictureWork::compute_pages(int lane) {
       add_row(page + 1);
       encode_page(i, info);
     } catch (const Error& error) {
-      throw Error(fmt::format("page {}: {}", page + 1, error.what()), error.code());
+      throw Error(fmt::format("page {}: ", page + 1), error, error.code());
     }
   }
   file_ = {};

@@ -26,6 +26,8 @@ struct Picture {
   struct Failure {
     std::string stage;
     std::string message;
+    bool may_pass = false;  // see Error
+    int tries = 1;
   };
   // The images that --with gives it.
   struct Partners {
@@ -111,6 +113,8 @@ class PictureWork : public FileWork {
   Stack stack() const override;
   void compute_stack(int lane, std::span<FileWork* const> files) override;
   void encode() override;
+  // Not what came through a pipe and is used up.
+  bool may_repeat() const override { return !piped_ && !picture_.failure; }
   void release() override;
 
   const Picture& picture() const { return picture_; }
@@ -152,6 +156,7 @@ class PictureWork : public FileWork {
   io::Metadata metadata_;
   std::vector<std::string> lost_;  // what the file holds beside the image and its metadata
   Outcome outcome_;
+  bool piped_ = false;              // the file came through a pipe
   io::Bytes file_;                  // of several pages
   std::vector<io::Bytes> encoded_;  // of the pages, each a file
   PictureResult result_;

@@ -19,6 +19,7 @@ struct FileReport {
   std::filesystem::path output;  // empty when none is written
   std::string stage;             // failed: "decode", "plan", "compute", "encode"
   std::string message;           // failed: why
+  int tries = 1;                 // more where the first failed for a reason that might pass
   // What was measured of the file, or of each of its pages or objects.
   struct Row {
     int page = 0;                      // from 1; 0: of a file of one page

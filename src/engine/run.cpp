@@ -90,6 +90,7 @@ FileReport report_of(std::int64_t index, const Picture& picture, const PictureRe
   report.index = index;
   report.input = picture.path;
   report.output = picture.output;
+  report.tries = end.tries;
   switch (end.state) {
     case FileEnd::State::done: break;
     case FileEnd::State::skipped: report.state = FileReport::State::skipped; return report;
@@ -97,6 +98,7 @@ FileReport report_of(std::int64_t index, const Picture& picture, const PictureRe
       report.state = FileReport::State::failed;
       report.stage = stage_of(picture, end);
       report.message = end.message;
+      if (picture.failure) report.tries = picture.failure->tries;
       return report;
   }
   report.rows = result.rows;
@@ -156,7 +158,7 @@ void settle_outputs(WorkList& work, const io::OutputTarget* target, const Lanes&
   if (target != nullptr && target->kind == io::OutputTarget::Kind::folder && !options.dry_run) {
     io::prepare_folder(target->folder);
   }
-  if (options.shard_count > 1) keep_shard(work, options);
+  keep_part(work, options);
   if (!options.dry_run) sweep_folders(work.pictures, options.in_place);
   work.inputs = std::vector<io::Input>();
   // The tables that found names used twice were many times larger than what stays of them.
@@ -209,6 +211,7 @@ class Reports {
     end.skipped += batch.skipped;
     end.failed = batch.failed + untold_;
     end.stopped = batch.stopped;
+    end.retries = work_.retries + retries_;
     end.clipped_values = clipped_values_;
     end.clipped_files = clipped_files_;
   }
@@ -223,6 +226,7 @@ class Reports {
     const Picture& picture = work_.pictures[static_cast<size_t>(index)];
     const auto& result = file == nullptr ? none : static_cast<const PictureWork*>(file)->result();
     const FileReport report = report_of(index, picture, result, file_end);
+    retries_ += file_end.tries - 1;
     clipped_values_ += report.clipped;
     clipped_files_ += report.clipped > 0 ? 1 : 0;
     return progress_.file(report);
@@ -233,7 +237,7 @@ class Reports {
   Progress& progress_;
   FreeMemory free_memory_;
   std::int64_t untold_ = 0;  // files that were done, but there was no memory to tell of them
-  std::int64_t clipped_values_ = 0, clipped_files_ = 0;
+  std::int64_t retries_ = 0, clipped_values_ = 0, clipped_files_ = 0;
 };
 
 BatchEnd run_pictures(std::vector<Picture>& pictures, PictureSettings& settings,
@@ -243,6 +247,7 @@ BatchEnd run_pictures(std::vector<Picture>& pictures, PictureSettings& settings,
                                    .in_flight = options.threads + std::max(1, options.threads / 4),
                                    .memory = memory,
                                    .fail_fast = options.fail_fast,
+                                   .retries = options.retries,
                                    .stop = options.stop,
                                    .timeline = settings.timeline};
   return run_batch(
@@ -301,6 +306,7 @@ RunEnd run_files(pipeline::Pipeline pipeline, const RunOptions& options, Progres
     end.nothing_found = work.skipped == 0;
     return end;
   }
+  number_frames(work, options, progress);
   {
     ThreadPool probing(options.threads - 1);
     probe_all(work, options, source, settings, probing, infos);

@@ -36,7 +36,8 @@ struct RunOptions {
   bool recursive = false;
   std::string files_from;  // a list of inputs, "-" is stdin
   bool nul_separated = false;
-  std::vector<PageRange> pages;  // of files that have several; none: all
+  std::vector<std::int64_t> frames;  // of numbered inputs, sorted; none: all inputs
+  std::vector<PageRange> pages;      // of files that have several; none: all
   MissingFrame missing_frame = MissingFrame::error;
   std::vector<std::string> with;  // "b=masks/"
   int shard_index = 1, shard_count = 1;
@@ -72,6 +73,7 @@ struct RunOptions {
   std::int64_t gpu_memory = 0;  // bytes of device memory at most; 0: what there is
   std::string dump_kernels;     // a folder for the kernels' texts; empty: none
   bool fail_fast = false;
+  int retries = 0;  // see BatchOptions
   bool profile = false;
   std::size_t profile_slices = 0;  // that the profile keeps, for pictures of what went on when
   std::function<bool()> stop = [] { return false; };
@@ -82,6 +84,7 @@ struct RunOptions {
 struct RunEnd {
   std::int64_t done = 0, skipped = 0, failed = 0;
   bool stopped = false;
+  std::int64_t retries = 0;    // tries of files beside the first ones
   bool nothing_found = false;  // arguments that matched nothing, and no other input
   std::int64_t clipped_values = 0, clipped_files = 0;
   std::vector<DeviceInfo> devices;  // that computed

@@ -9,9 +9,11 @@
 #include <numeric>
 #include <queue>
 #include <set>
+#include <thread>
 #include <tuple>
 #include <utility>
 
+#include "core/frame_list.hpp"
 #include "engine/file_at_work.hpp"
 #include "pipeline/fuse.hpp"
 #include "pipeline/lower.hpp"
@@ -21,8 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void fail(Picture& picture, const char* stage, const Error& error) {
-  picture.failure.reset(new Picture::Failure{stage, error.what()});
+void fail(Picture& picture, const char* stage, const Error& error, int tries = 1) {
+  picture.failure.reset(new Picture::Failure{stage, error.what(), error.may_pass(), tries});
 }
 
 // Takes no memory: there is none.
@@ -31,6 +33,10 @@ void fail_out_of_memory(Picture& picture) { picture.failure.reset(&Picture::out_
 // The one work of a pipeline that makes its own image.
 WorkList source_alone(const RunOptions& options, const pipeline::Pipeline& pipeline) {
   const std::string name(pipeline.stages.front().call->op().name);
+  if (!options.frames.empty()) {
+    throw Error("--frames selects among inputs, and the pipeline makes its own image, with " +
+                name);
+  }
   if (!options.inputs.empty() || !options.files_from.empty()) {
     throw Error("the pipeline makes its own image, with " + name + ", and takes no inputs");
   }
@@ -103,6 +109,25 @@ void probe(Picture& picture, const io::Input& input, bool black,
   }
 }
 
+// Those that failed for a reason that may pass.
+std::vector<size_t> to_probe_again(const std::vector<Picture>& pictures) {
+  std::vector<size_t> again;
+  for (size_t i = 0; i < pictures.size(); ++i) {
+    const Picture& picture = pictures[i];
+    if (picture.failure && picture.failure->may_pass && !picture.is_stdin) again.push_back(i);
+  }
+  return again;
+}
+
+// Sleeps; false when `stop` ended that early.
+bool pause(std::chrono::milliseconds time, const std::function<bool()>& stop) {
+  constexpr std::chrono::milliseconds look{50};
+  for (; time.count() > 0 && !stop(); time -= look) {
+    std::this_thread::sleep_for(std::min(time, look));
+  }
+  return !stop();
+}
+
 // Frames that are missing look like the first one there is, and are black.
 void give_missing_frames_a_size(std::vector<Picture>& pictures) {
   const auto model = std::find_if(pictures.begin(), pictures.end(),
@@ -166,6 +191,26 @@ std::vector<int> shards_of(const std::vector<io::Input>& inputs, ShardBy by, int
 
 namespace {
 
+// Leaves those that `is_kept` says of; returns how many went. Takes no memory: with none, names
+// would get lost on the way.
+template <class Predicate>
+size_t keep_inputs(WorkList& work, const Predicate& is_kept) {
+  const size_t before = work.inputs.size();
+  size_t kept = 0;
+  for (size_t i = 0; i < before; ++i) {
+    if (!is_kept(work.inputs[i])) continue;
+    if (kept != i) {
+      work.inputs[kept] = std::move(work.inputs[i]);
+      work.pictures[kept] = std::move(work.pictures[i]);
+    }
+    ++kept;
+  }
+  work.inputs.erase(work.inputs.begin() + static_cast<std::ptrdiff_t>(kept), work.inputs.end());
+  work.pictures.erase(work.pictures.begin() + static_cast<std::ptrdiff_t>(kept),
+                      work.pictures.end());
+  return before - kept;
+}
+
 // "3 pictures were left unread: 2 .heic, 1 .gif".
 std::string note_of_unread(const std::map<std::string, std::int64_t>& unread) {
   std::int64_t all = 0;
@@ -219,21 +264,33 @@ WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline
 void probe_all(WorkList& work, const RunOptions& options, const std::optional<MadeImage>& source,
                PictureSettings& settings, ThreadPool& pool, ImageInfos& infos) {
   const bool black = options.missing_frame == MissingFrame::black;
-  pool.for_each(static_cast<std::int64_t>(work.pictures.size()), [&](std::int64_t i) {
-    Picture& picture = work.pictures[static_cast<size_t>(i)];
-    if (picture.failure || options.stop()) return;
+  const auto probe_one = [&](size_t i, int tries) {
+    Picture& picture = work.pictures[i];
     const FileAtWork at_work(picture.path.c_str());
     try {
       try {
-        probe(picture, work.inputs[static_cast<size_t>(i)], black, options.pages, source, settings,
-              infos);
+        probe(picture, work.inputs[i], black, options.pages, source, settings, infos);
       } catch (const Error& error) {
-        fail(picture, "decode", error);
+        fail(picture, "decode", error, tries);
       }
     } catch (const std::bad_alloc&) {
       fail_out_of_memory(picture);
     }
+  };
+  pool.for_each(static_cast<std::int64_t>(work.pictures.size()), [&](std::int64_t i) {
+    const auto at = static_cast<size_t>(i);
+    if (!work.pictures[at].failure && !options.stop()) probe_one(at, 1);
   });
+  for (int tries = 1; tries <= options.retries; ++tries) {
+    const std::vector<size_t> again = to_probe_again(work.pictures);
+    if (again.empty() || !pause(retry_pause(tries), options.stop)) break;
+    work.retries += static_cast<std::int64_t>(again.size());
+    pool.for_each(static_cast<std::int64_t>(again.size()), [&](std::int64_t i) {
+      const size_t at = again[static_cast<size_t>(i)];
+      work.pictures[at].failure.reset();
+      probe_one(at, tries + 1);
+    });
+  }
   infos.finish();
   if (black) give_missing_frames_a_size(work.pictures);
 }
@@ -294,14 +351,46 @@ void plan_all(std::vector<Picture>& pictures, Lanes& lanes, std::int64_t max_pix
   if (all_failed && !reason.empty()) throw Error(reason);
 }
 
-void keep_shard(WorkList& work, const RunOptions& options) {
-  const std::vector<int> shards = shards_of(work.inputs, options.shard_by, options.shard_count);
-  std::vector<Picture> mine;
-  mine.reserve(work.pictures.size());  // so that no name gets lost on the way
-  for (size_t i = 0; i < work.pictures.size(); ++i) {
-    if (shards[i] == options.shard_index) mine.push_back(std::move(work.pictures[i]));
+void number_frames(WorkList& work, const RunOptions& options, Progress& progress) {
+  if (options.frames.empty()) return;
+  std::set<std::int64_t> there;
+  for (io::Input& input : work.inputs) {
+    if (!input.frame && !input.is_stdin) input.frame = frame_number(input.relative);
+    if (input.frame) there.insert(*input.frame);
   }
-  work.pictures = std::move(mine);
+  const size_t unnumbered =
+      keep_inputs(work, [](const io::Input& input) { return input.frame.has_value(); });
+  std::vector<std::int64_t> missing;
+  std::set_difference(options.frames.begin(), options.frames.end(), there.begin(), there.end(),
+                      std::back_inserter(missing));
+  if (unnumbered > 0) {
+    progress.note(
+        "--frames leaves out " + std::to_string(unnumbered) +
+        (unnumbered == 1 ? " file whose name has no number" : " files whose names have no number"));
+  }
+  if (missing.size() == options.frames.size()) {
+    throw Error("--frames: no input has one of the frames " + frame_list_text(missing),
+                ExitCode::nothing_found);
+  }
+  if (missing.empty()) return;
+  const std::string text = (missing.size() == 1 ? "--frames: no input has frame "
+                                                : "--frames: no input has the frames ") +
+                           frame_list_text(missing);
+  if (options.session.strict) throw Error("--strict: " + text, ExitCode::nothing_found);
+  progress.note(text);
+}
+
+void keep_part(WorkList& work, const RunOptions& options) {
+  if (!options.frames.empty()) {
+    keep_inputs(work, [&](const io::Input& input) {
+      return std::binary_search(options.frames.begin(), options.frames.end(), *input.frame);
+    });
+  }
+  if (options.shard_count == 1) return;
+  const std::vector<int> shards = shards_of(work.inputs, options.shard_by, options.shard_count);
+  keep_inputs(work, [&](const io::Input& input) {
+    return shards[static_cast<size_t>(&input - work.inputs.data())] == options.shard_index;
+  });
 }
 
 }  // namespace impipe::engine

@@ -21,13 +21,15 @@ struct WorkList {
   std::int64_t skipped = 0;       // missing frames that are left out
   std::vector<io::InputProblem> unmatched;
   std::int64_t told = 0, told_failed = 0;
+  std::int64_t retries = 0;  // headers that were read once more
 };
 
 // The inputs of the command line and of --files-from; a source has itself. Throws Error (usage).
 WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline,
                    const io::OutputTarget* target, Progress& progress);
 
-// Reads the headers of all files and of their partners; one that can't be read fails alone.
+// Reads the headers of all files and of their partners; one that can't be read fails alone, and is
+// tried again when the reason may pass (RunOptions::retries).
 void probe_all(WorkList& work, const RunOptions& options, const std::optional<MadeImage>& source,
                PictureSettings& settings, ThreadPool& pool, ImageInfos& infos);
 
@@ -41,8 +43,12 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
 void plan_all(std::vector<Picture>& pictures, Lanes& lanes, std::int64_t max_pixels,
               Progress& progress);
 
-// Leaves the files of this part of a run (--shard). The same on every machine that lists the same
-// files.
-void keep_shard(WorkList& work, const RunOptions& options);
+// Gives the inputs their frame numbers, by their names, for --frames, and leaves those without out.
+// Frames that no input has are a note, or an Error with --strict; a selection of none is an Error.
+void number_frames(WorkList& work, const RunOptions& options, Progress& progress);
+
+// Leaves the files of this part of a run (--frames, --shard). The same on every machine that lists
+// the same files.
+void keep_part(WorkList& work, const RunOptions& options);
 
 }  // namespace impipe::engine

@@ -80,8 +80,10 @@ std::string temporary_name() {
   return name;
 }
 
+std::string cannot_write(const std::string& name) { return "cannot write '" + name + "': "; }
+
 [[noreturn]] void fail_write(const std::string& name, int error) {
-  throw Error("cannot write '" + name + "': " + std::strerror(error), ExitCode::file_failed);
+  throw system_error(error, cannot_write(name));
 }
 
 // Returns 0 or the error's number.
@@ -205,7 +207,9 @@ void write_file(const fs::path& target, std::span<const std::byte> bytes) {
   if (is_written_into(target)) {
     const OpenFile file(open(target.c_str(), O_WRONLY | O_CLOEXEC));
     const int error = file.get() < 0 ? errno : write_all(file.get(), bytes);
-    if (error != 0) fail_write(target.string(), error);
+    // Never to be tried again: a part of the bytes may be there already.
+    if (error != 0)
+      throw Error(system_error(error, cannot_write(target.string())).what(), ExitCode::file_failed);
     return;
   }
   AtomicFile file(target);

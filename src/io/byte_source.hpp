@@ -3,6 +3,8 @@
 #pragma once
 
 #include <unistd.h>
+
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -21,7 +23,8 @@ class ByteSource {
 
   std::int64_t size() const { return size_; }
 
-  // Up to `count` bytes from `offset`; fewer at the end of the file.
+  // Up to `count` bytes from `offset`; fewer at the end of the file. Throws Error when the system
+  // can't read them.
   std::string read_some(std::int64_t offset, std::int64_t count) const {
     if (offset < 0 || offset >= size_ || count <= 0) return {};
     count = std::min(count, size_ - offset);
@@ -31,7 +34,8 @@ class ByteSource {
     }
     std::string out(static_cast<size_t>(count), '\0');
     const ssize_t got = pread(file_, out.data(), out.size(), offset);
-    out.resize(got < 0 ? 0 : static_cast<size_t>(got));
+    if (got < 0) throw system_error(errno);
+    out.resize(static_cast<size_t>(got));
     return out;
   }
 

@@ -29,9 +29,9 @@ class OpenFile {
       : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (file_ >= 0) return;
     const int error = errno;
-    fail(error == ENOENT   ? "no such file"
-         : error == EACCES ? "permission denied"
-                           : std::string(std::strerror(error)));
+    if (error == ENOENT) fail("no such file");
+    if (error == EACCES) fail("permission denied");
+    throw system_error(error);
   }
   ~OpenFile() { close(file_); }
   OpenFile(const OpenFile&) = delete;
@@ -70,7 +70,8 @@ size_t read_fully(int file, std::byte* out, size_t count) {
   while (done < count) {
     const ssize_t got = read(file, out + done, count - done);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(errno == EISDIR ? "is a directory" : std::string(std::strerror(errno)));
+    if (got < 0 && errno == EISDIR) fail("is a directory");
+    if (got < 0) throw system_error(errno);
     if (got == 0) break;
     done += static_cast<size_t>(got);
   }
@@ -208,7 +209,7 @@ JpegStorage jpeg_storage_for(const Metadata& metadata, const EncodeOptions& opti
 Bytes read_picture(const std::filesystem::path& path) {
   const OpenFile file(path);
   struct stat status = {};
-  if (fstat(file.get(), &status) != 0) fail(std::strerror(errno));
+  if (fstat(file.get(), &status) != 0) throw system_error(errno);
   if (S_ISDIR(status.st_mode)) fail("is a directory");
   if (!S_ISREG(status.st_mode)) {
     PipeBudget no_limit = std::numeric_limits<std::int64_t>::max();
@@ -259,7 +260,7 @@ ImageInfo probe(const std::filesystem::path& path, int page) {
   if (page > 0) {
     const OpenFile file(path);
     struct stat status = {};
-    if (fstat(file.get(), &status) != 0) fail(std::strerror(errno));
+    if (fstat(file.get(), &status) != 0) throw system_error(errno);
     return probe_source(ByteSource(file.get(), status.st_size), page);
   }
   Bytes content;
@@ -270,7 +271,7 @@ ImageInfo probe(const std::filesystem::path& path, int page) {
 ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& budget) {
   const OpenFile file(path);
   struct stat status = {};
-  if (fstat(file.get(), &status) != 0) fail(std::strerror(errno));
+  if (fstat(file.get(), &status) != 0) throw system_error(errno);
   if (S_ISDIR(status.st_mode)) fail("is a directory");
   if (!S_ISREG(status.st_mode)) {
     content = read_picture(file.get(), budget);

@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "core/error.hpp"
+#include "core/frame_list.hpp"
 #include "core/text.hpp"
 #include "core/text_file.hpp"
 #include "io/codec.hpp"
@@ -156,13 +157,16 @@ void add_frames(Collector& collector, InputList& list, const std::string& text,
   for (Input& input : frames) collector.add(std::move(input));
 }
 
-std::optional<std::int64_t> take_number(std::string_view& text) {
-  size_t length = text.starts_with('-') ? 1 : 0;
-  while (length < text.size() && is_digit(text[length])) ++length;
-  const std::string number(text.substr(0, length));
-  if (number.empty() || number == "-" || length > 12) return {};
-  text.remove_prefix(length);
-  return std::stoll(number);
+// How many digits "04d" or "d" asks for, with zeros in front or none; nothing for another text.
+std::optional<int> take_printf_digits(std::string_view& text) {
+  const size_t length = std::min(text.find_first_not_of("0123456789"), text.size());
+  const std::string_view width = text.substr(0, length);
+  if (length > 3 || length == text.size() || text[length] != 'd') return {};
+  text.remove_prefix(length + 1);
+  if (width.empty()) return 1;
+  const int digits = std::stoi(std::string(width));
+  if (digits < 1 || digits > 20) return {};
+  return width.front() == '0' ? digits : 1;
 }
 
 bool take(std::string_view& text, char c) {
@@ -190,28 +194,14 @@ std::optional<FrameRange> parse_frame_range(std::string_view text) {
     if (begin == mark) continue;
     FrameRange range;
     range.before = text.substr(0, begin);
-    std::string_view numbers = text.substr(begin, mark - begin);
+    auto list = parse_frame_list(text.substr(begin, mark - begin));
+    if (!list || !list->has_range) continue;
+    range.frames = std::move(list->frames);
     std::string_view rest = text.substr(mark);
-    bool good = true;
-    bool ranged = false;
-    while (good && !numbers.empty()) {
-      const auto first = take_number(numbers);
-      std::optional<std::int64_t> last = first;
-      std::optional<std::int64_t> step = 1;
-      if (take(numbers, '-')) last = take_number(numbers), ranged = true;
-      if (take(numbers, 'x')) step = take_number(numbers);
-      good = first && last && step && *step > 0 && *last - *first < 1000000;
-      for (std::int64_t f = good ? *first : 1; good && f <= *last; f += *step) {
-        range.frames.push_back(f);
-      }
-      if (!numbers.empty()) good = good && take(numbers, ',') && !numbers.empty();
-    }
-    if (!good || !ranged || range.frames.empty()) continue;
     if (take(rest, '%')) {
-      const bool zero = take(rest, '0');
-      const auto width = rest.starts_with('d') ? std::optional<std::int64_t>(1) : take_number(rest);
-      if (!width || *width < 1 || *width > 20 || !take(rest, 'd')) continue;
-      range.digits = zero ? static_cast<int>(*width) : 1;
+      const auto digits = take_printf_digits(rest);
+      if (!digits) continue;
+      range.digits = *digits;
     } else {
       range.digits = 0;
       while (rest.starts_with('#') || rest.starts_with('@')) {

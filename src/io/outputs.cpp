@@ -270,7 +270,7 @@ std::string NameTemplate::expand(const NameFields& fields) const {
       case Field::frame:
         if (!fields.frame) {
           throw Error("'" + text_ + "' has {frame}, but '" + fields.input.string() +
-                      "' is of no frame range such as in.1-100#.png");
+                      "' is of no frame range such as in.1-100#.png, nor is there --frames");
         }
         out += padded(*fields.frame, part.digits);
         break;

@@ -21,8 +21,7 @@ namespace fs = std::filesystem;
 constexpr const char* access_list = "system.posix_acl_access";
 
 [[noreturn]] void fail_keep(const std::string& what, const fs::path& path) {
-  throw Error("cannot keep " + what + " of '" + path.string() + "': " + std::strerror(errno),
-              ExitCode::file_failed);
+  throw system_error(errno, "cannot keep " + what + " of '" + path.string() + "': ");
 }
 
 std::vector<std::string> attribute_names(const fs::path& path) {

@@ -80,7 +80,8 @@ class FieldReader {
         TiffDirectory child = read(number_of(field, order_), depth + 1);
         out.damaged = out.damaged || child.damaged;
         field.children = std::move(child.fields);
-      } catch (const Error&) {
+      } catch (const Error& error) {
+        if (error.may_pass()) throw;
         out.damaged = true;
         return;
       }

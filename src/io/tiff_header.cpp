@@ -309,7 +309,7 @@ TiffHeader read_tiff(const ByteSource& source, int page) {
       directory = read_directory(directories);
     } catch (const Error& error) {
       if (seen.size() == 1) throw;
-      fail("damaged TIFF: directory " + std::to_string(seen.size()) + ": " + error.what());
+      throw Error("damaged TIFF: directory " + std::to_string(seen.size()) + ": ", error);
     }
     has_children = has_children || directory.has_children;
     if (directory.is_page) {

@@ -54,6 +54,78 @@ class Shards(ProgramTest):
         self.assertIn("--shard-by", error)
 
 
+class Frames(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        for i in (1, 2, 3, 4, 7, 10, 120):
+            self.picture(f"in/shot2.{i:04}.png", ramp(6, 5, i))
+
+    def done(self, *arguments, code=0):
+        """The frames that a run did, as their names have them, and what it said."""
+        run = self.impipe("imcomplement", *arguments, code=code)
+        names = self.tree("out") if os.path.isdir(self.path("out")) else []
+        for name in names:
+            os.remove(self.path("out", name))
+        return [int(name.split(".")[-2]) for name in names], run.err
+
+    def test_frames_are_selected(self):
+        for frames, expected in (("1-4", [1, 2, 3, 4]), ("2", [2]), ("1-7x3,120", [1, 4, 7, 120]),
+                                 ("1-10:3", [1, 4, 7, 10]), ("120,4", [4, 120])):
+            for inputs in (["in"], ["in/*.png"], ["in/shot2.1-120#.png", "--missingfile", "skip"]):
+                with self.subTest(frames, inputs=inputs):
+                    self.assertEqual(self.done(*inputs, "-o", "out", "--frames", frames),
+                                     (expected, ""))
+
+    def test_those_that_are_not_there_are_told_once(self):
+        told = "--frames: no input has the frames 5-6, 8-9, 11\n"
+        self.assertEqual(self.done("in", "-o", "out", "--frames", "3-11"),
+                         ([3, 4, 7, 10], "impipe: " + told))
+        self.assertEqual(self.done("in", "-o", "out", "--frames", "3-11", "--strict", code=3),
+                         ([], "impipe: --strict: " + told))
+        self.assertEqual(self.done("in", "-o", "out", "--frames", "3,5")[1],
+                         "impipe: --frames: no input has frame 5\n")
+        self.assertEqual(self.done("in", "-o", "out", "--frames", "50-60", code=3),
+                         ([], "impipe: --frames: no input has one of the frames 50-60\n"))
+
+    def test_a_file_without_a_number_is_left_out(self):
+        self.picture("in/poster.png", ramp(6, 5))
+        self.assertEqual(self.done("in", "-o", "out/{stem}.{frame:04}.png", "--frames", "1-2"),
+                         ([1, 2], "impipe: --frames leaves out 1 file whose name has no number\n"))
+
+    def test_shards_share_the_frames(self):
+        parts = [self.done("in", "-o", "out", "--frames", "1-10", "--shard", f"{i}/3")[0]
+                 for i in (1, 2, 3)]
+        self.assertEqual(sorted(sum(parts, [])), [1, 2, 3, 4, 7, 10])
+        self.assertEqual([len(part) for part in parts], [2, 2, 2])
+
+    def test_a_broken_frame_beside_the_selection_is_none_of_it(self):
+        self.write("in/shot2.0005.png", b"half")
+        self.assertEqual(self.done("in", "-o", "out", "--frames", "3-4"), ([3, 4], ""))
+        self.assertEqual(self.done("in", "-o", "out", "--frames", "4-5", code=1)[0], [4])
+
+    def test_names_do_not_depend_on_the_selection(self):
+        self.impipe("imcomplement", "in", "-o", "all/{index}.png")
+        for frames in ("1-3", "4-200"):
+            self.impipe("imcomplement", "in", "-o", "parts/{index}.png", "--frames", frames)
+        self.assertEqual(self.tree("parts"), self.tree("all"))
+        for name in self.tree("all"):
+            self.assertTrue((self.pixels(f"all/{name}") == self.pixels(f"parts/{name}")).all())
+        # Nor may one part replace what another one reads.
+        error = self.impipe("imcomplement", "in", "-o", "in/shot2.{index:03}0.png", "--frames", "1",
+                            code=2).err
+        self.assertIn("would replace the input 'in/shot2.0010.png'", error)
+
+    def test_wrong_lists(self):
+        for text in ("", "a", "1-", "5-1", "1-9x0", "1,,2", "1-99999999"):
+            run = self.impipe("imcomplement", "in", "-o", "out", "--frames", text, code=2)
+            self.assertIn("--frames", run.err)
+            self.assertFalse(os.path.exists(self.path("out")))
+        self.assertIn("--shard",
+                      self.impipe("imcomplement", "in", "-o", "out", "--shard", "", code=2).err)
+        run = self.impipe("phantom", "-o", "out.png", "--frames", "1", code=2)
+        self.assertIn("--frames selects among inputs", run.err)
+
+
 class Summary(ProgramTest):
     def summary(self, *arguments, code=0, **more):
         self.impipe(*arguments, "--summary", "s.json", code=code, **more)
@@ -120,6 +192,72 @@ class Summary(ProgramTest):
                          (2, 0, False))
 
 
+class OpenJobDescription(ProgramTest):
+    """The lines are those that openjd-sessions 0.14 looks for: its regular expression and its limits."""
+    LINE = re.compile(r"^openjd_(?:(?P<progress>progress)|(?P<status>status)|(?P<fail>fail)): (.+)$")
+
+    def lines(self, *arguments, code=0):
+        run = self.impipe(*arguments, "--progress", "openjd", code=code)
+        told = []
+        for line in run.lines():
+            match = self.LINE.match(line)
+            self.assertTrue(match, line)
+            told.append((match.lastgroup or
+                         next(k for k, v in match.groupdict().items() if v), match.groups()[-1]))
+        return told, run
+
+    def test_progress_and_status(self):
+        for i in range(8):
+            self.picture(f"in/{i}.png", ramp(3, 4, i))
+        told, run = self.lines("imcomplement", "in", "-o", "out")
+        self.assertEqual(told[0], ("status", "8 files"))
+        progress = [float(text) for kind, text in told if kind == "progress"]
+        self.assertEqual(progress, [0, 12.5, 25, 37.5, 50, 62.5, 75, 87.5, 100])
+        self.assertEqual(told[-1][0], "status")
+        self.assertRegex(told[-1][1], r"^8 of 8 files done, 0 skipped, 0 failed in [\d.]+ s$")
+        self.assertEqual(run.err, "")
+
+    def test_many_files_are_a_thousand_lines_at_most(self):
+        self.picture("a.png", ramp(2, 2))
+        os.makedirs(self.path("in"))
+        for i in range(1500):
+            os.link(self.path("a.png"), self.path(f"in/{i}.png"))
+        told, _ = self.lines("imcomplement", "in", "-n", "-o", "out")
+        progress = [float(text) for kind, text in told if kind == "progress"]
+        self.assertEqual(progress, sorted(set(progress)))
+        self.assertEqual((progress[0], progress[-1], len(progress)), (0, 100, 1001))
+
+    def test_failures(self):
+        self.picture("in/a.png", ramp(3, 4))
+        self.write("in/b\nopenjd_env: A=1.png", b"\x89PNG\r\n\x1a\nnothing")
+        told, run = self.lines("imcomplement", "in", "-o", "out", code=1)
+        self.assertEqual([kind for kind, _ in told if kind != "progress"],
+                         ["status", "status", "fail"])
+        self.assertTrue(told[-1][1].startswith("in/b\\nopenjd_env: A=1.png: decode: "), told)
+        self.write("in/c.png", b"")
+        told, run = self.lines("imcomplement", "in", "-o", "out", code=1)
+        self.assertTrue(told[-1][1].startswith("2 files failed; the first: in/b\\n"), told)
+        self.assertIn("1 of 3 files done, 0 skipped, 2 failed", told[-2][1])
+
+    def test_what_ends_a_run_is_told_in_one_line(self):
+        self.picture("in/a.png", ramp(3, 4))
+        told, run = self.lines("imcomplement | nothing", "in", "-o", "out", code=2)
+        self.assertEqual(len(told), 1)
+        self.assertEqual(told[0][0], "fail")
+        self.assertIn("nothing", told[0][1])
+        self.assertIn("^^^", run.err)
+        told, _ = self.lines("imcomplement", "none*", "-o", "out", code=3)
+        self.assertEqual(told, [("fail", "no argument matched any picture")])
+
+    def test_no_picture_goes_between_the_lines(self):
+        self.picture("a.png", ramp(3, 4))
+        reason = "--progress openjd has stdout, and no picture may go there"
+        told, _ = self.lines("imcomplement", "a.png", "-o", "-", "--format", "png", code=2)
+        self.assertEqual(told, [("fail", reason + ": give -o FOLDER")])
+        told, run = self.lines("imcomplement | save -", "a.png", "-o", "b.png", code=1)
+        self.assertIn(("fail", reason), told)
+
+
 class Manual(ProgramTest):
     """The commands of docs/farm.md."""
     def blocks(self):
@@ -136,11 +274,15 @@ class Manual(ProgramTest):
     def test_its_commands(self):
         for i in range(9):
             self.picture(f"renders/{i % 2}/{i}.png", ramp(6, 5, i))
-        first, again, jq, job, parallel = self.blocks()
-        for block in (first, again):
+        first, frames, again, retries, jq, _, job, parallel = self.blocks()
+        for block in (first, again, retries):
             for part in range(1, 9):
                 run = self.shell(block.replace("2/8", f"{part}/8").replace("part-2", f"part-{part}"))
                 self.assertEqual((run.returncode, run.stdout), (0, ""), run.stderr)
+        run = self.shell(frames.replace("1-100x2,120", "1-7x2,8").replace("blurred", "some"))
+        self.assertEqual((run.returncode, run.stderr[:8]), (0, "impipe: "), run.stderr)
+        self.assertEqual(sorted(self.tree("some")),
+                         ["0/8.png", "1/1.png", "1/3.png", "1/5.png", "1/7.png"])
         names = sorted(self.tree("renders"))
         self.assertEqual(sorted(self.tree("blurred")), names)
         self.assertEqual(json.loads(self.shell(jq).stdout)["done"], 9)

@@ -21,6 +21,8 @@ namespace {
 // What a made-up file does, and what all of them have seen.
 struct Ledger {
   std::map<std::int64_t, Part> fails;
+  std::map<std::int64_t, int> passes;  // how often such a failure passes, and the file is done then
+  bool repeats = true;
   std::set<std::int64_t> skips;
   std::int64_t bytes_each = 10;
   int microseconds = 200;
@@ -73,6 +75,7 @@ class MadeUp : public FileWork {
     ++ledger_.encoded;
     if (index_ == ledger_.stop_at) ledger_.stop = true;
   }
+  bool may_repeat() const override { return ledger_.repeats; }
   void release() override {
     ++ledger_.released;
     if (holds_) --ledger_.in_flight;
@@ -84,9 +87,11 @@ class MadeUp : public FileWork {
     EXPECT_EQ(static_cast<int>(part), next_++) << index_;
     std::this_thread::sleep_for(std::chrono::microseconds(ledger_.microseconds));
     const auto fails = ledger_.fails.find(index_);
-    if (fails != ledger_.fails.end() && fails->second == part) {
-      throw Error("broken", ExitCode::file_failed);
-    }
+    if (fails == ledger_.fails.end() || fails->second != part) return;
+    std::lock_guard lock(ledger_.mutex);
+    const auto passes = ledger_.passes.find(index_);
+    if (passes == ledger_.passes.end()) throw Error("broken", ExitCode::file_failed);
+    if (passes->second-- > 0) throw Error("busy", ExitCode::file_failed, true);
   }
   Ledger& ledger_;
   std::int64_t index_;
@@ -97,8 +102,11 @@ class MadeUp : public FileWork {
 struct Told {
   std::vector<std::int64_t> order;
   std::map<std::int64_t, std::string> failures;
+  std::map<std::int64_t, int> tries;
   BatchEnd end;
 };
+
+constexpr auto no_pause = [](int) { return std::chrono::milliseconds(1); };
 
 Told run(Ledger& ledger, std::int64_t count, BatchOptions options) {
   ThreadPool pool(0);
@@ -108,6 +116,7 @@ Told run(Ledger& ledger, std::int64_t count, BatchOptions options) {
       count, [&](std::int64_t i) { return std::make_unique<MadeUp>(ledger, i); }, options, pool,
       [&](std::int64_t index, const FileWork*, const FileEnd& end) {
         told.order.push_back(index);
+        told.tries[index] = end.tries;
         if (end.state == FileEnd::State::failed) {
           told.failures[index] = std::string(name_of(end.part)) + ": " + end.message;
         }
@@ -145,6 +154,64 @@ TEST(Batch, WaitsForWhatIsBeingDecodedRatherThanComputePartOfAStack) {
   EXPECT_EQ(told.end.done, 400);
   // Ten are full; parts are taken at the end, or where no slot is free and nothing is decoded.
   EXPECT_LE(static_cast<int>(ledger.stacks.size()) + ledger.alone, 15);
+}
+
+TEST(Batch, DoesAFileOnceMoreWhoseFailureMayPass) {
+  for (const int threads : {1, 4}) {
+    for (const Part part : {Part::prepare, Part::decode, Part::compute, Part::encode}) {
+      Ledger ledger;
+      for (const int index : {0, 3, 4, 9}) ledger.fails[index] = part;
+      ledger.passes = {{0, 2}, {3, 1}, {4, 3}};
+      const Told told =
+          run(ledger, 10, {.threads = threads, .in_flight = 2, .retries = 2, .pause = no_pause});
+      EXPECT_EQ(told.order, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+      const std::string where(name_of(part));
+      EXPECT_EQ(told.failures, (std::map<std::int64_t, std::string>{{4, where + ": busy"},
+                                                                    {9, where + ": broken"}}));
+      EXPECT_EQ(told.end.done, 8);
+      EXPECT_EQ(told.end.failed, 2);
+      EXPECT_EQ((std::vector{told.tries.at(0), told.tries.at(1), told.tries.at(3), told.tries.at(4),
+                             told.tries.at(9)}),
+                (std::vector{3, 1, 2, 3, 1}));
+      EXPECT_EQ(ledger.released, 10 + 2 + 1 + 2);
+      EXPECT_EQ(ledger.in_flight, 0);
+    }
+  }
+}
+
+TEST(Batch, DoesNoFileOnceMoreThatIsUsedUpOrAfterAStop) {
+  Ledger ledger;
+  ledger.repeats = false;
+  ledger.fails = {{0, Part::decode}};
+  ledger.passes = {{0, 1}};
+  EXPECT_EQ(run(ledger, 2, {.retries = 5, .pause = no_pause}).failures,
+            (std::map<std::int64_t, std::string>{{0, "decode: busy"}}));
+  Ledger stopped;
+  stopped.fails = {{0, Part::decode}};
+  stopped.passes = {{0, 1}};
+  stopped.stop_at = 1;
+  const Told told =
+      run(stopped, 2,
+          {.retries = 5, .pause = [](int) { return std::chrono::milliseconds(1'000'000); }});
+  EXPECT_TRUE(told.end.stopped);
+  EXPECT_EQ(told.order, (std::vector<std::int64_t>{1}));
+}
+
+TEST(Batch, OnlyTheLastTryStopsABatchThatFailsFast) {
+  Ledger ledger;
+  ledger.fails = {{0, Part::compute}, {5, Part::compute}};
+  ledger.passes = {{0, 1}, {5, 2}};
+  const BatchOptions options{.fail_fast = true, .retries = 1, .pause = no_pause};
+  const Told told = run(ledger, 6, options);
+  EXPECT_EQ(told.end.done, 5);
+  EXPECT_EQ(told.failures, (std::map<std::int64_t, std::string>{{5, "compute: busy"}}));
+}
+
+TEST(Batch, PausesGrowToHalfAMinute) {
+  std::vector<std::int64_t> pauses;
+  for (int tries = 1; tries <= 9; ++tries) pauses.push_back(retry_pause(tries).count());
+  EXPECT_EQ(pauses,
+            (std::vector<std::int64_t>{500, 1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000}));
 }
 
 TEST(Batch, AStackThatFailsIsComputedFileByFile) {

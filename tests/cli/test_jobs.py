@@ -1,0 +1,129 @@
+"""What a job does when files, disks or its farm misbehave: more tries."""
+import errno
+import json
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+
+from program import ROOT, SANITIZED, ProgramTest, ramp
+
+
+def build_failing_files(folder):
+    """The library that IMPIPE_FAILING_FILES names, or a new one in the folder."""
+    if os.environ.get("IMPIPE_FAILING_FILES"):
+        return os.environ["IMPIPE_FAILING_FILES"]
+    library = os.path.join(folder, "failing_files.so")
+    subprocess.run([os.environ.get("CC", "cc"), "-std=gnu11", "-O1", "-shared", "-fPIC", "-o",
+                    library, os.path.join(ROOT, "tests", "support", "failing_files.c")], check=True)
+    return library
+
+
+class JobTest(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="impipe-jobs-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.library = build_failing_files(folder.name)
+
+    def failing(self, file, call, error, times=None, after=0):
+        """The environment in which calls on a file fail, or hang (error 0)."""
+        env = {"LD_PRELOAD": self.library, "FAILING_FILE": file, "FAILING_CALL": call,
+               "FAILING_ERRNO": str(error), "FAILING_AFTER": str(after)}
+        return env if times is None else {**env, "FAILING_TIMES": str(times)}
+
+    def lines_of(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return [json.loads(line) for line in file]
+
+
+@unittest.skipIf(SANITIZED, "a sanitizer has calls of its own")
+class Retries(JobTest):
+    def setUp(self):
+        super().setUp()
+        for name in "abc":
+            self.picture(f"in/{name}.png", ramp(6, 5, ord(name)))
+
+    def run_failing(self, env, *arguments, code):
+        run = self.impipe("imcomplement", "in", "-o", "out", "--summary", "s", "--errors", "e",
+                          *arguments, code=code, env=env)
+        return run, self.lines_of("s")[0], self.lines_of("e")
+
+    def assert_all_done(self):
+        self.assertEqual(self.tree("out"), ["a.png", "b.png", "c.png"])
+        for name in "abc":
+            self.assertTrue((self.pixels(f"out/{name}.png") == 255 - ramp(6, 5, ord(name))).all())
+
+    def test_what_passes_is_done(self):
+        for call, file, number in (("read", "in/b.png", errno.EIO), ("read", "in/b.png", errno.ESTALE),
+                                   ("write", "out/.impipe", errno.ENOSPC)):
+            with self.subTest(call, number=number):
+                subprocess.run(["rm", "-rf", self.path("out")], check=True)
+                begin = time.monotonic()
+                run, summary, errors = self.run_failing(self.failing(file, call, number, 1),
+                                                        "--retries", 2, "-v", "-j", 1, code=0)
+                self.assertGreaterEqual(time.monotonic() - begin, 0.5)
+                self.assert_all_done()
+                self.assertEqual((summary["done"], summary["failed"], summary["retries"]), (3, 0, 1))
+                self.assertEqual(errors, [])
+                if call == "write":
+                    self.assertRegex(run.err, r"impipe: in/.\.png: done at try 2\n")
+
+    def test_a_read_that_fails_behind_the_header(self):
+        tried_again = 0
+        for after in range(0, 12):
+            env = self.failing("in/b.png", "read", errno.EIO, 1, after)
+            run, summary, _ = self.run_failing(env, "--retries", 1, "-v", code=0)
+            self.assert_all_done()
+            self.assertLessEqual(summary["retries"], 1)
+            tried_again += "impipe: in/b.png: done at try 2\n" in run.err
+            if summary["retries"] == 0:
+                break
+        self.assertGreater(after, 1)
+        self.assertGreaterEqual(tried_again, 1)
+
+    def test_what_stays_is_told_with_its_tries(self):
+        env = self.failing("in/b.png", "read", errno.EIO)
+        run, summary, errors = self.run_failing(env, "--retries", 1, code=1)
+        self.assertIn("impipe: in/b.png: decode: Input/output error (tried 2 times)\n", run.err)
+        self.assertEqual((summary["done"], summary["failed"], summary["retries"]), (2, 1, 1))
+        self.assertEqual([(e["file"], e["message"], e["tries"]) for e in errors],
+                         [("in/b.png", "Input/output error", 2)])
+        self.assertEqual(errors[0]["output"], "out/b.png")
+        env = self.failing("out/.impipe", "write", errno.EIO)
+        run, summary, errors = self.run_failing(env, "--retries", 1, code=1)
+        self.assertEqual([(e["file"], e["output"], e["stage"], e["tries"]) for e in errors],
+                         [(f"in/{name}.png", f"out/{name}.png", "encode", 2) for name in "abc"])
+        self.assertEqual(summary["retries"], 3)
+        self.assertEqual(self.tree("out"), ["a.png", "c.png"])  # of the run before
+
+    def test_without_it_one_try_is_all(self):
+        env = self.failing("in/b.png", "read", errno.EIO, 1)
+        run, summary, errors = self.run_failing(env, code=1)
+        self.assertIn("impipe: in/b.png: decode: Input/output error\n", run.err)
+        self.assertEqual((summary["retries"], errors[0]["tries"]), (0, 1))
+
+    def test_what_does_not_pass_is_not_tried_again(self):
+        self.write("in/b.png", b"\x89PNG\r\n\x1a\nnothing")
+        begin = time.monotonic()
+        _, summary, errors = self.run_failing({}, "missing.png", "--retries", 5, code=1)
+        self.assertLess(time.monotonic() - begin, 10)  # five pauses take 15 s
+        self.assertEqual((summary["failed"], summary["retries"]), (2, 0))
+        self.assertEqual([e["tries"] for e in errors], [1, 1])
+
+    def test_a_device_that_is_written_into_is_no_file_to_write_twice(self):
+        run = self.impipe("imcomplement", "in/a.png", "-o", "/dev/full", "--format", "png",
+                          "--retries", 3, code=1)
+        self.assertEqual(run.err,
+                         "impipe: in/a.png: encode: cannot write '/dev/full': "
+                         "No space left on device\n")
+
+    def test_wrong_numbers(self):
+        for value in ("-1", "many", "1.5"):
+            run = self.impipe("imcomplement", "in", "-o", "out", "--retries", value, code=2)
+            self.assertIn("--retries", run.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
