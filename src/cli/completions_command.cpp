@@ -50,6 +50,7 @@ std::vector<FlagText> flags_of(const Command& command) {
     flag.takes_value = option->get_type_size() > 0;
     flag.takes_file = value == "FILE" || value == "PATH" || value == "LIST" || value == "NAME=PATH";
     if (value == "CLASS") flag.choices = {"logical", "uint8", "uint16", "single"};
+    if (value == "CLASS" && flag.names.front() == "-d") flag.choices.emplace_back("half");
     if (value == "EXT") flag.choices = written_extensions();
     if (value.find('|') != std::string::npos) flag.choices = split(value, '|');
     flag.help = option->get_description();

@@ -86,7 +86,8 @@ void add_flags(CLI::App* app, RunFlags& f) {
   flag(app, "--in-place", run.in_place, "Replace the inputs, keeping their rights and links")
       ->group("Outputs");
   option(app, "--format", run.format, "EXT", "Write this format")->group("Outputs");
-  option(app, "-d,--depth", f.cls, "CLASS", "Write this class: logical, uint8, uint16, single")
+  option(app, "-d,--depth", f.cls, "CLASS",
+         "Write this class: logical, uint8, uint16, single, half (EXR)")
       ->group("Outputs");
   option(app, "--quality", run.quality, "Q",
          "Of JPEG, 1 to 100 (default 95); writes WebP, AVIF and JPEG XL with loss")
@@ -204,7 +205,14 @@ engine::RunOptions options_of(RunFlags& f) {
   if (!run.files_from.empty()) run.other_files.push_back({"--files-from", run.files_from});
   if (!f.errors.empty()) run.other_files.push_back({"--errors", f.errors, true});
   if (!f.summary.empty()) run.other_files.push_back({"--summary", f.summary, true});
-  if (!f.cls.empty()) run.cls = parse_class("-d", f.cls);
+  if (!f.cls.empty()) {
+    constexpr std::array kinds = {PixelClass::logical, PixelClass::uint8, PixelClass::uint16,
+                                  PixelClass::single, PixelClass::single};
+    const std::vector<std::string> words = {"logical", "uint8", "uint16", "single", "half"};
+    const int kind = parse_choice("-d", f.cls, words);
+    run.cls = kinds[static_cast<size_t>(kind)];
+    run.half = words[static_cast<size_t>(kind)] == "half";
+  }
   if (!f.subsampling.empty()) {
     constexpr std::array<int, 2> kinds[] = {{1, 1}, {2, 1}, {2, 2}};
     run.subsampling = kinds[parse_choice("--subsampling", f.subsampling, {"444", "422", "420"})];

@@ -34,6 +34,10 @@ std::vector<std::string> extensions_of(std::span<const io::Input> inputs,
       if (plan.writes_image) {
         const ImageType& type = plan.values[plan.result].type;
         const io::OutputType output = io::output_type(info, type, wanted, task.options.cls);
+        if (task.options.half && output.format != io::Format::exr) {
+          throw Error("-d half: only EXR holds floats of 16 bits, and " + inputs[i].path.string() +
+                      " goes to " + std::string(io::name_of(output.format)));
+        }
         picture.output_format = output.format;
         picture.output_class = output.cls;
         extension = io::output_extension(inputs[i].path, output, type.channels);

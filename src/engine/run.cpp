@@ -127,8 +127,10 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.encode.lossless = options.lossless;
   settings.encode.lossy = options.quality && !options.lossless;
   settings.encode.as_asked = options.cls.has_value();
-  settings.encode.full_float =
-      options.cls == PixelClass::single || options.cls == PixelClass::uint16;
+  const bool full = options.cls == PixelClass::single || options.cls == PixelClass::uint16;
+  settings.encode.exr_floats = options.half ? io::ExrFloats::half
+                               : full       ? io::ExrFloats::full
+                                            : io::ExrFloats::as_input;
   settings.encode.subsampling = options.subsampling;
   settings.pipes = memory;
   settings.in_place = options.in_place;

@@ -59,6 +59,7 @@ struct RunOptions {
   bool in_place = false;
   std::string format;             // an extension; empty: the output's, else the input's
   std::optional<PixelClass> cls;  // of the outputs
+  bool half = false;              // of class single: 16 bits of each value
   std::optional<int> quality;     // given: also of formats that can do without loss
   bool lossless = false;
   std::optional<std::array<int, 2>> subsampling;  // see io::EncodeOptions

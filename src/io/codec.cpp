@@ -386,8 +386,16 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
     case Format::exr: {
       const bool glows = metadata.exr && metadata.exr->glows;
       if (ready.type.alpha) ready = associate_alpha(ready, glows);
+      if (options.exr_floats == ExrFloats::half) {
+        if (image.type.white == 0) {
+          fail(
+              "cannot write 16-bit floats: a distance or label image needs more bits; give -d "
+              "single");
+        }
+        clip_to_half(ready, out.clipped);
+      }
       EncodeOptions stored = options;
-      stored.exr = exr_storage_for(ready, image.type.cls, metadata.exr, options.full_float);
+      stored.exr = exr_storage_for(ready, image.type.cls, metadata.exr, options.exr_floats);
       place_dropped = place_dropped && !has_place(stored.exr);
       if (metadata.exr) attributes = attributes_lost(*metadata.exr, stored.exr);
       const CodecModule& module = codec_module(format);

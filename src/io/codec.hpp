@@ -77,12 +77,15 @@ struct Decoded {
 // Channels are red, green, blue; alpha is straight; the EXIF orientation is applied.
 Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options = {});
 
+// Of how many bits an EXR's floats are: like the EXR that the image was made from, 32 without one.
+enum class ExrFloats { as_input, half, full };
+
 struct EncodeOptions {
-  int quality = 95;         // of what is written with loss
-  bool lossy = false;       // formats that can do both: with loss, of this quality
-  bool lossless = false;    // asked for: what cannot do without loss is an error
-  bool as_asked = false;    // an integer class was asked for: counts that fit may be written in it
-  bool full_float = false;  // EXR: 32-bit floats even where the input has 16-bit ones
+  int quality = 95;       // of what is written with loss
+  bool lossy = false;     // formats that can do both: with loss, of this quality
+  bool lossless = false;  // asked for: what cannot do without loss is an error
+  bool as_asked = false;  // an integer class was asked for: counts that fit may be written in it
+  ExrFloats exr_floats = ExrFloats::as_input;
   // Pixels that a sample of a JPEG's colour differences stands for, across and down; without it
   // those of the JPEG that the image was made from, else 2 and 2.
   std::optional<std::array<int, 2>> subsampling;

@@ -29,9 +29,13 @@ bool unassociate_alpha(HostImage& image);
 // Multiplies; `glows`: colours under an alpha of 0 stay as they are, else they become 0.
 HostImage associate_alpha(const HostImage& image, bool glows);
 
+constexpr float largest_half = 65504.0f;
+// Values that are larger become it; adds how many there were.
+void clip_to_half(HostImage& image, std::int64_t& clipped);
+
 // How an image is stored as EXR: like the EXR it was made from, as far as it is of that kind.
 ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
-                           const std::optional<ExrStorage>& input, bool full_float);
+                           const std::optional<ExrStorage>& input, ExrFloats floats);
 // "Z, id"
 std::string names_of(const ExrCarried& carried);
 // Throws Error where channels are carried and the result's pixels lie elsewhere than theirs.

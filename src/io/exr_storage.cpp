@@ -11,7 +11,6 @@
 namespace impipe::io {
 namespace {
 
-constexpr float largest_half = 65504.0f;
 constexpr int zip = 3, pxr24 = 5, b44 = 6;
 
 bool fits_half(const Plane& plane) {
@@ -101,6 +100,21 @@ bool has_place(const ExrStorage& storage) {
   return storage.data_window != storage.display_window || storage.pixel_aspect != 1.0f;
 }
 
+void clip_to_half(HostImage& image, std::int64_t& clipped) {
+  const auto clip = [&](Plane& plane) {
+    for (std::int64_t y = 0; y < plane.size().height; ++y) {
+      float* row = plane.row_as<float>(y);
+      for (std::int64_t x = 0; x < plane.size().width; ++x) {
+        if (!std::isfinite(row[x]) || std::abs(row[x]) <= largest_half) continue;
+        row[x] = std::copysign(largest_half, row[x]);
+        ++clipped;
+      }
+    }
+  };
+  for (Plane& plane : image.planes) clip(plane);
+  if (image.type.alpha) clip(image.alpha);
+}
+
 std::string attributes_lost(const ExrStorage& before, const ExrStorage& after) {
   std::string names;
   for (const ExrAttribute& attribute : before.attributes) {
@@ -112,7 +126,7 @@ std::string attributes_lost(const ExrStorage& before, const ExrStorage& after) {
 }
 
 ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
-                           const std::optional<ExrStorage>& input, bool full_float) {
+                           const std::optional<ExrStorage>& input, ExrFloats floats) {
   ExrStorage out = input.value_or(ExrStorage{});
   const Size size = image.size();
   check_carried(out, size);
@@ -126,10 +140,13 @@ ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
   std::erase_if(out.attributes, tells_of_pixels);
   const bool counts = image.type.white == 0;  // labels, distances
   // 11 bits hold neither counts nor the codes of uint16.
-  if (full_float || counts || made_as == PixelClass::uint16) out.half = false;
-  if (out.half)
+  if (floats == ExrFloats::full || counts || made_as == PixelClass::uint16) out.half = false;
+  if (floats == ExrFloats::half) {
+    out.half = true;
+  } else if (out.half) {
     out.half = std::all_of(image.planes.begin(), image.planes.end(), fits_half) &&
                (!image.type.alpha || fits_half(image.alpha));
+  }
   // Packed with loss once more, other channels would change.
   if (out.compression >= b44 && !out.carried.empty()) out.compression = zip;
   if (out.compression >= pxr24 && (counts || made_as == PixelClass::logical)) out.compression = zip;

@@ -284,6 +284,41 @@ class Writing(ProgramTest):
                 header, _ = self.written(data, pipeline, *options)
                 self.assertEqual(header["channels"], {"Y": FLOAT})
 
+    def test_half_where_it_is_asked_for(self):
+        for data in [exr({"Y": (FLOAT, RAMP)}), exr({"Y": (HALF, RAMP)})]:
+            header, _ = self.written(data, "imlincomb 1", "-d", "half")
+            self.assertEqual(header["channels"], {"Y": HALF})
+            self.impipe("imlincomb 1", "out/a.exr", "-o", "back.npy")
+            np.testing.assert_array_equal(self.pixels("back.npy"), RAMP)
+        self.picture("b.png", np.array([[0, 51, 255]], np.uint8))
+        self.impipe("imlincomb 1", "b.png", "-d", "half", "-o", "b.exr")
+        self.assertEqual(read_header(self.path("b.exr"))["channels"], {"Y": HALF})
+        self.impipe("imlincomb 1", "b.exr", "-o", "b.npy")
+        np.testing.assert_array_equal(self.pixels("b.npy"),
+                                      np.float32(np.float16(np.array([[0, 51, 255]]) / 255)))
+
+    def test_what_is_beyond_a_half_is_clipped_and_counted(self):
+        data = exr({"Y": (FLOAT, np.float32([[-7e4, 65504, 65519, 1e6, np.inf, 0.5, -1]]))}, (7, 1))
+        header, run = self.written(data, "imlincomb 1", "-d", "half", "-v")
+        self.assertEqual(header["channels"], {"Y": HALF})
+        self.assertIn("out/a.exr: 3 values were clipped\n", run.err)
+        self.impipe("imlincomb 1", "out/a.exr", "-o", "back.npy")
+        np.testing.assert_array_equal(self.pixels("back.npy"),
+                                      np.float32([[-65504, 65504, 65504, 65504, np.inf, 0.5, -1]]))
+
+    def test_half_is_for_exr_alone(self):
+        self.write("a.exr", exr({"Y": (HALF, RAMP)}))
+        for options in (["-o", "a.png"], ["--format", "tif", "-o", "out/"]):
+            run = self.impipe("imlincomb 1", "a.exr", "-d", "half", *options, code=2)
+            self.assertRegex(run.err, "^impipe: -d half: only EXR holds floats of 16 bits, and a.exr "
+                                      "goes to (PNG|TIFF)\n$")
+        run = self.impipe("im2bw 0.5 | bwdist", "a.exr", "-d", "half", "-o", "b.exr", code=1)
+        self.assertIn("a distance or label image needs more bits; give -d single", run.err)
+        self.assertEqual(self.impipe("imlincomb 1", "a.exr", "-d", "hal", "-o", "b.exr", code=2).err,
+                         "impipe: -d: 'hal' is none of logical, uint8, uint16, single, half; "
+                         "did you mean 'half'?\n")
+        self.assertEqual(self.tree("."), ["a.exr"])
+
     def test_names_and_compression_stay(self):
         for names, pipeline, expected in [
                 (["depth.Z"], "imlincomb 2", ["depth.Z"]),

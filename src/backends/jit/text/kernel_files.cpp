@@ -2,6 +2,8 @@
 #include "backends/jit/text/kernel_files.hpp"
 
 #include <functional>
+#include <map>
+#include <mutex>
 #include <stdexcept>
 
 namespace impipe::jit {
@@ -57,30 +59,56 @@ std::string without_signature(const std::string& text, std::size_t kernel) {
   return text.substr(0, kernel) + text.substr(open + 3, close - open - 3);
 }
 
+using Parts = std::map<std::string, std::string, std::less<>>;
+
+// All parts of a file.
+Parts parts_in(std::string_view file) {
+  Parts parts;
+  std::vector<std::string> outermost;
+  each_line(file, [&](std::string_view line, bool begins, const auto& open) {
+    if (open.empty()) return;
+    if (begins) {
+      const std::string indent(line.size() - trimmed(line).size(), ' ');
+      if (open.size() > 1) {
+        parts[std::string(open[open.size() - 2])] += indent + "$" + std::string(open.back()) + "\n";
+      }
+      parts[std::string(open.back())];
+      if (open.size() == 1 && indent.empty()) outermost.emplace_back(open.back());
+    } else {
+      parts[std::string(open.back())] += std::string(line) + "\n";
+    }
+  });
+  for (auto& [name, text] : parts) {
+    while (text.ends_with("\n\n")) text.pop_back();
+  }
+  for (const std::string& name : outermost) {
+    std::string& text = parts[name];
+    const std::size_t kernel = text.starts_with("KERNEL(") ? 0 : text.find("\nKERNEL(") + 1;
+    text =
+        kernel != 0 || text.starts_with("KERNEL(") ? without_signature(text, kernel) : "\n" + text;
+  }
+  return parts;
+}
+
+// Each file is taken apart once.
+const Parts& known_parts(const KernelFile& file) {
+  static std::mutex mutex;
+  static std::map<const char*, Parts> known;
+  const std::lock_guard lock(mutex);
+  const auto [place, is_new] = known.try_emplace(file.text.data());
+  if (is_new) place->second = parts_in(file.text);
+  return place->second;
+}
+
 }  // namespace
 
 std::string part(const KernelFile& file, std::string_view name) {
-  std::string text;
-  bool found = false, outermost = false;
-  each_line(file.text, [&](std::string_view line, bool begins, const auto& parts) {
-    const bool own = !parts.empty() && parts.back() == name;
-    if (begins && own) {
-      found = true;
-      outermost = parts.size() == 1 && line.starts_with(begin_mark);
-    } else if (begins && parts.size() > 1 && parts[parts.size() - 2] == name) {
-      text += std::string(line.size() - trimmed(line).size(), ' ') + "$" +
-              std::string(parts.back()) + "\n";
-    } else if (own && !begins) {
-      text += std::string(line) + "\n";
-    }
-  });
-  if (!found) {
+  const Parts& parts = known_parts(file);
+  const auto found = parts.find(name);
+  if (found == parts.end()) {
     throw std::logic_error(std::string(file.name) + " has no part '" + std::string(name) + "'");
   }
-  while (text.ends_with("\n\n")) text.pop_back();
-  if (!outermost) return text;
-  const std::size_t kernel = text.starts_with("KERNEL(") ? 0 : text.find("\nKERNEL(") + 1;
-  return kernel != 0 || text.starts_with("KERNEL(") ? without_signature(text, kernel) : "\n" + text;
+  return found->second;
 }
 
 std::string header(const KernelFile& file) {
