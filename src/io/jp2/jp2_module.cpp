@@ -166,6 +166,9 @@ void check_supported(const opj_image_t& image, const Boxes& boxes) {
   if (boxes.palette) fail("JPEG 2000 with a palette is not supported");
   if (boxes.colours == 18) fail("JPEG 2000 of YCC colours is not supported");
   if (boxes.colours == 12) fail("JPEG 2000 of CMYK is not supported");
+  if (boxes.colours != 0 && boxes.colours != 16 && boxes.colours != 17) {
+    fail("JPEG 2000 of the colour space " + std::to_string(boxes.colours) + " is not supported");
+  }
   if (boxes.premultiplied) fail("JPEG 2000 with premultiplied alpha is not supported");
   if (image.numcomps < 1 || image.numcomps > 4) {
     fail("JPEG 2000 of " + std::to_string(image.numcomps) + " channels is not supported");
@@ -241,12 +244,12 @@ class OpenJpeg final : public CodecModule {
     }
     return out;
   }
-  Metadata read_metadata(InputBytes bytes, int) const override {
+  MetadataRead read_metadata(InputBytes bytes, int) const override {
     const Decoder decoder(bytes);
     const auto* profile = reinterpret_cast<const std::byte*>(decoder.image().icc_profile_buf);
-    Metadata out;
+    MetadataRead out;
     if (profile != nullptr) {
-      out.icc.assign(profile, profile + decoder.image().icc_profile_len);
+      out.metadata.icc.assign(profile, profile + decoder.image().icc_profile_len);
     }
     return out;
   }
