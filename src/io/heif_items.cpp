@@ -6,6 +6,7 @@
 #include <set>
 
 #include "io/boxes.hpp"
+#include "io/hevc_size.hpp"
 #include "io/metadata.hpp"
 
 namespace impipe::io {
@@ -30,6 +31,8 @@ struct Reference {
 struct Property {
   std::string kind;          // "ispe"
   std::string auxiliary;     // the URN of an auxiliary image
+  Size size;                 // "ispe"
+  CodedSize coded;           // of the stream that "hvcC" describes
   bool on_its_side = false;  // "irot" by 90 or 270 degrees
 };
 
@@ -104,6 +107,12 @@ void read_properties(const ByteSource& source, const Box& box, Table& table) {
       if (one.kind == "irot") {
         property.on_its_side = (big_at(source.read_some(one.begin, 1), 0, 1) & 1) != 0;
       }
+      if (one.kind == "ispe") {
+        const std::string content = content_of(source, one);
+        property.size = {static_cast<std::int64_t>(big_at(content, 4, 4)),
+                         static_cast<std::int64_t>(big_at(content, 8, 4))};
+      }
+      if (one.kind == "hvcC") property.coded = largest_coded_size(content_of(source, one));
       table.kinds.push_back(std::move(property));
     });
   });
@@ -268,6 +277,36 @@ bool turned_before_its_size(const ByteSource& source, std::uint64_t item) {
     if (one->kind == "ispe") before = turned;
   }
   return before;
+}
+
+void check_coded_sizes(const ByteSource& source) {
+  const Table table = read_table(source);
+  const auto text = [](Size size) {
+    return std::to_string(size.width) + "x" + std::to_string(size.height);
+  };
+  const auto refuse = [&](Size coded, Size said) {
+    fail("damaged HEIF: a stream of " + text(coded) + " for a picture of " + text(said));
+  };
+  // Streams are of whole blocks, and of tiles that may go beyond a small picture.
+  constexpr std::int64_t margin = std::int64_t{4} << 20;  // pixels
+  Size said, coded;
+  for (const Property& one : table.kinds) {
+    if (one.size.pixels() > said.pixels()) said = one.size;
+    if (one.coded.whole.pixels() > coded.pixels()) coded = one.coded.whole;
+  }
+  if (coded.pixels() > 2 * said.pixels() + margin) refuse(coded, said);
+  // What a smaller tile leaves of its picture nobody writes.
+  for (const Item& item : table.items) {
+    Size size;
+    CodedSize stream;
+    for (const Property* one : properties_of(table, item.id)) {
+      if (one->kind == "ispe") size = one->size;
+      if (one->kind == "hvcC") stream = one->coded;
+    }
+    if (stream.whole.pixels() == 0) continue;
+    const bool smaller = stream.shown.width < size.width || stream.shown.height < size.height;
+    if (smaller) refuse(stream.shown, size);
+  }
 }
 
 }  // namespace impipe::io

@@ -34,9 +34,17 @@ void check(avifResult result, size_t file_bytes) {
 // A decoder that has read all but the pixels.
 class Decoder {
  public:
-  explicit Decoder(InputBytes bytes) : decoder_(avifDecoderCreate()), size_(bytes.size()) {
+  // `pixels`: of the picture, where they are known; streams that are much larger are refused.
+  explicit Decoder(InputBytes bytes, std::int64_t pixels = 0)
+      : decoder_(avifDecoderCreate()), size_(bytes.size()) {
     if (decoder_ == nullptr) throw std::bad_alloc();
     decoder_->maxThreads = 1;
+    constexpr std::int64_t margin = std::int64_t{4} << 20;  // pixels, for whole blocks
+    if (pixels > 0) {
+      const std::int64_t limit =
+          std::min<std::int64_t>(2 * pixels + margin, AVIF_DEFAULT_IMAGE_SIZE_LIMIT);
+      decoder_->imageSizeLimit = static_cast<std::uint32_t>(limit);
+    }
     check(avifDecoderSetIOMemory(get(), reinterpret_cast<const std::uint8_t*>(bytes.data()), size_),
           size_);
     check(avifDecoderParse(get()), size_);
@@ -92,7 +100,7 @@ class Libavif final : public CodecModule {
   }
 
   HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
-    const Decoder decoder(bytes);
+    const Decoder decoder(bytes, info.stored.pixels());
     decoder.read_frame(info.page);
     const avifImage& image = decoder.image();
     if (image.width != info.stored.width || image.height != info.stored.height) {

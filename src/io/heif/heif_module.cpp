@@ -39,10 +39,14 @@ void check(const heif_error& error, size_t file_bytes) {
 // One picture of a file.
 class File {
  public:
-  File(InputBytes bytes, int page) : size_(bytes.size()), context_(heif_context_alloc()) {
+  // `side`: a larger one than this is an error when the pixels are decoded; 0: no limit.
+  File(InputBytes bytes, int page, std::int64_t side = 0)
+      : size_(bytes.size()), context_(heif_context_alloc()) {
     if (context_ == nullptr) throw std::bad_alloc();
     check(heif_context_read_from_memory_without_copy(context_.get(), bytes.data(), size_, nullptr),
           size_);
+    // Of this picture alone: others may be larger.
+    if (side > 0) heif_context_set_maximum_image_size_limit(context_.get(), static_cast<int>(side));
     pages_ = heif_context_get_number_of_top_level_images(context_.get());
     if (page < 0 || page >= pages_) fail("it has no page " + std::to_string(page + 1));
     std::vector<heif_item_id> ids(static_cast<size_t>(pages_));
@@ -59,9 +63,14 @@ class File {
   std::unique_ptr<heif_image, Release> decode(heif_chroma layout) const {
     const std::unique_ptr<heif_decoding_options, Release> options(heif_decoding_options_alloc());
     if (options == nullptr) throw std::bad_alloc();
-    heif_image* image = nullptr;
-    check(heif_decode_image(get(), &image, heif_colorspace_RGB, layout, options.get()), size_);
-    return std::unique_ptr<heif_image, Release>(image);
+    // What the library would pass over is damage.
+    options->strict_decoding = 1;
+    heif_image* decoded = nullptr;
+    check(heif_decode_image(get(), &decoded, heif_colorspace_RGB, layout, options.get()), size_);
+    std::unique_ptr<heif_image, Release> image(decoded);
+    heif_error warning = {};
+    if (heif_image_get_decoding_warnings(image.get(), 0, &warning, 1) > 0) check(warning, size_);
+    return image;
   }
 
   // By their numbers, where they are unlike those of pictures without a profile.
@@ -104,6 +113,7 @@ class Libheif final : public CodecModule {
     if (heif_image_handle_is_premultiplied_alpha(file.get()) != 0) {
       fail("HEIF with premultiplied alpha is not supported");
     }
+    check_coded_sizes(ByteSource(bytes));
     ImageInfo info{.format = Format::heif};
     // As turned and mirrored by the library.
     info.stored = {heif_image_handle_get_width(file.get()),
@@ -124,7 +134,9 @@ class Libheif final : public CodecModule {
   }
 
   HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
-    const File file(bytes, info.page);
+    // A grid says once more how large it is.
+    constexpr std::int64_t margin = 512;  // pixels, for whole blocks
+    const File file(bytes, info.page, std::max(info.stored.width, info.stored.height) + margin);
     const bool wide = info.type.cls == PixelClass::uint16;
     const auto layout = wide              ? info.type.alpha ? heif_chroma_interleaved_RRGGBBAA_LE
                                                             : heif_chroma_interleaved_RRGGBB_LE

@@ -124,9 +124,33 @@ Boxes boxes_of(InputBytes bytes) {
   return boxes;
 }
 
+// OpenJPEG takes memory for all tiles that the header announces before it looks for the first. Each
+// of them has at least the two markers of a tile part.
+void check_tiles(InputBytes bytes) {
+  constexpr size_t most = 16 << 20;         // bytes in front of the code stream
+  constexpr std::uint64_t least_tile = 14;  // bytes
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), most));
+  const size_t at = text.find("\xff\x4f\xff\x51");
+  if (at == text.npos) return;
+  const auto number = [&](int index) {  // sizes and offsets, across before down
+    return big_at(text, at + 8 + 4 * static_cast<size_t>(index), 4);
+  };
+  double tiles = 1;
+  for (const int axis : {0, 1}) {
+    const std::uint64_t end = number(axis), tile = number(4 + axis), begin = number(6 + axis);
+    if (tile == 0 || end <= begin) return;  // the library says what is wrong
+    tiles *= static_cast<double>((end - begin + tile - 1) / tile);
+  }
+  if (tiles * least_tile > static_cast<double>(bytes.size())) {
+    fail("truncated JPEG 2000: its header announces " + std::to_string(static_cast<long>(tiles)) +
+         " tiles, and the file has " + std::to_string(bytes.size()) + " bytes");
+  }
+}
+
 class Decoder {
  public:
   explicit Decoder(InputBytes bytes) {
+    check_tiles(bytes);
     file_.input = bytes;
     const bool boxed = std::to_integer<int>(bytes[0]) == 0;
     codec_.reset(opj_create_decompress(boxed ? OPJ_CODEC_JP2 : OPJ_CODEC_J2K));
