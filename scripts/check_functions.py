@@ -26,7 +26,6 @@ KNOWN = {
     ("src/backends/jit/transform/backproject.cpp", "write_backproject"),
     ("src/backends/jit/transform/diffuse.cpp", "write_diffuse"),
     ("src/backends/jit/transform/distance.cpp", "write_rows"),
-    ("src/cli/completions_command.cpp", "bash_text"),
     ("src/cli/run_command.cpp", "add_flags"),
     ("src/io/codec.cpp", "encode"),
 }

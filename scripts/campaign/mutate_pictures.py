@@ -30,7 +30,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
 from tiff_writer import page, tiff  # noqa: E402
 
-FORMATS = ["png", "jpg", "tif", "bmp", "webp", "exr", "pnm", "pfm", "npy"]
+FORMATS = ["png", "jpg", "tif", "bmp", "webp", "exr", "pnm", "pfm", "npy", "jxl", "avif", "heic",
+           "jp2", "gif", "qoi", "tga", "hdr"]
+PAGED = ["webp", "gif", "heic", "avif", "jxl"]
+# libde265 says nothing of a slice that ends early, and leaves the rest of its picture unwritten.
+UNWRITTEN = ["heic"]
 MAX_PIXELS = 2_000_000  # most of the sizes that a header may claim are above it
 ODD_NUMBERS = [0, 1, 2, 3, 4, 7, 8, 9, 16, 255, 256, 1000, 32767, 32768, 65535, 65536, 1 << 20,
                0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff]
@@ -91,6 +95,44 @@ def made_pictures():
         data = io.BytesIO()
         np.save(data, gray.astype(dtype))
         out.append(("npy", data.getvalue()))
+    for options in ({}, {"interlace": True, "comment": b"by the lake"}):
+        out.append(("gif", saved(Image.fromarray(colour), "GIF", **options)))
+    frames = [Image.fromarray(clear).rotate(40 * i) for i in range(1, 4)]
+    out.append(("gif", saved(Image.fromarray(clear), "GIF", save_all=True, append_images=frames,
+                             disposal=2)))
+    for pixels in (gray, colour, clear):
+        for packed in (None, "tga_rle"):
+            out.append(("tga", saved(Image.fromarray(pixels), "TGA", compression=packed)))
+        out += [("jp2", saved(Image.fromarray(pixels), "JPEG2000", no_jp2=no_boxes))
+                for no_boxes in (False, True)]
+    out.append(("tga", saved(Image.fromarray(colour).quantize(40), "TGA")))
+    return out + made_by_tools(gray, colour, clear)
+
+
+def made_by_tools(gray, colour, clear):
+    """Pictures of formats that Pillow does not write; without the tool that does, none."""
+    out = []
+    deep = gray.astype(np.uint16) * 251 + 3
+    with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
+        path = lambda name: os.path.join(folder, name)
+        for name, pixels in (("gray", gray), ("colour", colour), ("clear", clear), ("deep", deep)):
+            Image.fromarray(pixels).save(path(f"{name}.png"))
+        for kind, source, command in (
+                ("jxl", "gray", "cjxl -q 100"), ("jxl", "clear", "cjxl -q 80 --container=1"),
+                ("jxl", "deep", "cjxl -q 100"), ("avif", "gray", "avifenc -y 400"),
+                ("avif", "clear", "avifenc --lossless"), ("avif", "colour", "avifenc -d 10"),
+                ("heic", "gray", "heif-enc"), ("heic", "clear", "heif-enc -q 70"),
+                ("heic", "colour", "heif-enc -t 16"), ("qoi", "colour", "ffmpeg -v error -i"),
+                ("qoi", "clear", "ffmpeg -v error -i"), ("hdr", "colour", "oiiotool")):
+            words, end = command.split(), f"{source}.{kind}"
+            if shutil.which(words[0]) is None:
+                continue
+            done = subprocess.run([*words, path(f"{source}.png"),
+                                   *(["-o"] if words[0] in ("heif-enc", "oiiotool") else []),
+                                   path(end)], capture_output=True, check=False)
+            if done.returncode == 0:
+                with open(path(end), "rb") as file:
+                    out.append((kind, file.read()))
     return out
 
 
@@ -107,7 +149,8 @@ def all_pictures(wanted):
                 pictures[kind].append(file.read())
     for kind, data in made_pictures():
         pictures[kind].append(data)
-    return {kind: pictures[kind] for kind in FORMATS if not wanted or kind in wanted}
+    return {kind: pictures[kind] for kind in FORMATS
+            if pictures[kind] and (not wanted or kind in wanted)}
 
 
 # Damage without regard to the format.
@@ -256,6 +299,42 @@ def damage_tif(rng, data):
     return data + directory
 
 
+def boxes_of(data, begin, end):
+    """Pairs of where a box of ISO's base media format begins and ends, those within others too."""
+    out, at = [], begin
+    while at + 8 <= end:
+        length, kind = struct.unpack_from(">I4s", data, at)
+        stop = at + length if 8 <= length <= end - at else end
+        out.append((at, stop))
+        inner = {b"meta": 12, b"iprp": 8, b"ipco": 8, b"iinf": 14, b"iref": 12, b"jp2h": 8,
+                 b"res ": 8, b"moov": 8, b"trak": 8, b"mdia": 8}.get(kind)
+        if inner:
+            out += boxes_of(data, at + inner, stop)
+        at = stop
+    return out
+
+
+def damage_boxes(rng, data):
+    """A box is left out, doubled, renamed or has other numbers in it."""
+    if data[4:8] not in (b"ftyp", b"jP  ", b"JXL "):
+        return set_number(rng, data)
+    begin, end = rng.choice(boxes_of(data, 0, len(data)))
+    how = rng.randrange(5)
+    if how == 0:
+        return data[:begin] + data[end:]
+    if how == 1:
+        return data[:end] + data[begin:end] + data[end:]
+    box = bytearray(data[begin:end])
+    if how == 2:
+        box[4:8] = rng.choice([b"free", b"uuid", b"auxl", b"dimg", b"thmb", b"irot", b"ispe", b"mdat",
+                               b"xml ", b"jp2c", b"Exif", b"brob"])
+    elif len(box) > 8:
+        body = bytearray(box[8:])
+        rng.choice([set_number, set_bytes, flip_bits])(rng, body)
+        box[8:] = body
+    return data[:begin] + box + data[end:]
+
+
 def damage_text(rng, data):
     """A number of the header's text becomes another."""
     numbers = list(re.finditer(rb"\d+", bytes(data[:120])))
@@ -266,7 +345,9 @@ def damage_text(rng, data):
 
 
 BY_FORMAT = {"png": damage_png, "jpg": damage_jpg, "webp": damage_webp, "tif": damage_tif,
-             "pnm": damage_text, "pfm": damage_text, "npy": damage_text}
+             "pnm": damage_text, "pfm": damage_text, "npy": damage_text, "hdr": damage_text,
+             "avif": damage_boxes, "heic": damage_boxes, "jp2": damage_boxes,
+             "jxl": damage_boxes}
 ANYWHERE = [flip_bits, set_bytes, set_number, truncate, cut_out, repeat]
 
 
@@ -282,6 +363,24 @@ def mutated(rng, kind, pictures):
 
 
 # Runs.
+
+
+def ending(path):
+    """Of the output: one that holds all pages of such a file."""
+    return ".tif" if path.rsplit(".", 1)[-1] in PAGED else ".npy"
+
+
+def check_output(path):
+    if path.endswith(".npy"):
+        np.load(path, allow_pickle=False)
+        return
+    with open(path, "rb") as file:
+        data = file.read()
+    order = "<" if data.startswith(b"II") else ">"
+    at = struct.unpack_from(order + "I", data, 4)[0]
+    while at:  # its directories
+        count = struct.unpack_from(order + "H", data, at)[0]
+        at = struct.unpack_from(order + "I", data, at + 2 + 12 * count)[0]
 
 
 class Runner:
@@ -302,7 +401,7 @@ class Runner:
                                     "detect_leaks=0:detect_container_overflow=0:"
                                     "allocator_may_return_null=1",
                     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
-        command = [self.program, "rot90 0", *paths, "-o", os.path.join(out, "{stem}.npy"),
+        command = [self.program, "rot90 0", *paths, "-o", os.path.join(out, "{stem}" + ending(paths[0])),
                    "--device", "cpu", "-j", "1", "--max-pixels", str(MAX_PIXELS)]
         with tempfile.TemporaryFile() as err:
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=err,
@@ -334,7 +433,7 @@ class Runner:
             if wrong:
                 return wrong, said
             results.append({name: self.content(out, name) for name in os.listdir(out)})
-        if results[0] != results[1]:
+        if results[0] != results[1] and paths[0].rsplit(".", 1)[-1] not in UNWRITTEN:
             differ = [name for name in results[0] if results[0][name] != results[1].get(name)]
             return [f"bytes that were never written: {' '.join(differ)}"], said
         return [], said
@@ -356,17 +455,17 @@ class Runner:
         failed = 0
         written = set(os.listdir(out))
         for path in paths:
-            name = os.path.basename(path).rsplit(".", 1)[0] + ".npy"
+            name = os.path.basename(path).rsplit(".", 1)[0] + ending(path)
             lines = [line for line in said.splitlines() if line.startswith(f"impipe: {path}: ")]
-            errors = [line for line in lines if re.search(r": (read|decode|plan): \S", line)]
+            errors = [line for line in lines if re.search(r": (read|decode|plan|compute): \S", line)]
             failed += bool(errors)
             if bool(errors) == (name in written) or len(errors) > 1:
                 wrong.append(f"{os.path.basename(path)}: {len(errors)} errors, "
                              f"{'an' if name in written else 'no'} output")
             if name in written:
                 try:
-                    np.load(os.path.join(out, name), allow_pickle=False)
-                except (ValueError, OSError, EOFError) as error:
+                    check_output(os.path.join(out, name))
+                except (ValueError, OSError, EOFError, struct.error) as error:
                     wrong.append(f"partial output {name}: {error}")
                 written.remove(name)
         wrong += [f"left behind: {name}" for name in sorted(written)]

@@ -2,11 +2,14 @@
 #include <algorithm>
 #include <functional>
 
+#include "backends/registry.hpp"
+#include "cli/bench_suites.hpp"
 #include "cli/command.hpp"
 #include "cli/standard_output.hpp"
 #include "cli/values.hpp"
 #include "core/operator.hpp"
 #include "engine/format_report.hpp"
+#include "ops/catalogue.hpp"
 
 namespace impipe::cli {
 namespace {
@@ -39,6 +42,33 @@ std::vector<std::string> written_extensions() {
   return out;
 }
 
+std::vector<std::string> backend_names() {
+  std::vector<std::string> out;
+  for (const Backend& backend : backends::registry()) out.emplace_back(backend.name);
+  return out;
+}
+
+// What a flag takes that has one of a few values.
+std::vector<std::string> choices_of(const CLI::Option& option) {
+  const std::string value = option.get_type_name();
+  if (value == "CLASS" && option.check_lname("depth")) {
+    return {"logical", "uint8", "uint16", "single", "half"};
+  }
+  if (value == "CLASS") return {"logical", "uint8", "uint16", "single"};
+  if (value == "EXT") return written_extensions();
+  if (value.find('|') != std::string::npos) return split(value, '|');
+  std::vector<std::string> names;
+  if (option.check_lname("suite")) {
+    for (const Suite& suite : all_suites()) names.emplace_back(suite.name);
+    names.emplace_back("all");
+  }
+  if (option.check_lname("backend") || option.check_lname("device")) {
+    names = backend_names();
+    names.emplace_back(option.check_lname("device") ? "all" : "auto");
+  }
+  return names;
+}
+
 std::vector<FlagText> flags_of(const Command& command) {
   std::vector<FlagText> flags;
   for (const CLI::Option* option : command.app->get_options()) {
@@ -47,12 +77,9 @@ std::vector<FlagText> flags_of(const Command& command) {
     for (const std::string& name : option->get_snames()) flag.names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) flag.names.push_back("--" + name);
     const std::string value = option->get_type_name();
-    flag.takes_value = option->get_type_size() > 0;
+    flag.takes_value = option->get_type_size() > 0 && !value.empty();
     flag.takes_file = value == "FILE" || value == "PATH" || value == "LIST" || value == "NAME=PATH";
-    if (value == "CLASS") flag.choices = {"logical", "uint8", "uint16", "single"};
-    if (value == "CLASS" && flag.names.front() == "-d") flag.choices.emplace_back("half");
-    if (value == "EXT") flag.choices = written_extensions();
-    if (value.find('|') != std::string::npos) flag.choices = split(value, '|');
+    if (flag.takes_value) flag.choices = choices_of(*option);
     flag.help = option->get_description();
     flags.push_back(std::move(flag));
   }
@@ -72,6 +99,28 @@ std::vector<std::string> operator_names() {
   return names;
 }
 
+bool takes_pipeline(const std::string& command) {
+  return command == "run" || command == "plan" || command == "bench";
+}
+
+// What may stand behind an operator's name: words of its parameters, shapes, and `name=`.
+std::vector<std::string> arguments_of(const Operator& op) {
+  std::vector<std::string> out;
+  const auto add = [&](std::string word) {
+    if (std::find(out.begin(), out.end(), word) == out.end()) out.push_back(std::move(word));
+  };
+  for (const Parameter& parameter : op.parameters) {
+    for (const std::string_view word : parameter.words) add(std::string(word));
+    if (parameter.takes == Takes::element) {
+      for (const std::string_view shape : ops::element_shapes()) add(std::string(shape) + ",");
+    } else if (parameter.takes == Takes::kernel) {
+      for (const std::string_view type : ops::kernel_types()) add(std::string(type) + ",");
+    }
+  }
+  for (const Parameter& parameter : op.parameters) add(std::string(parameter.name) + "=");
+  return out;
+}
+
 // Words that a command takes in place of files.
 std::vector<std::string> words_of(const std::string& command) {
   if (command == "cache") return cache_actions();
@@ -89,71 +138,133 @@ Visible visible(const CommandSet& commands) {
   return out;
 }
 
-std::string bash_text(const Visible& commands) {
-  std::vector<std::string> names, per_command;
-  std::string values;
-  for (const Command* command : commands) {
-    const std::string name = command->app->get_name();
-    names.push_back(name);
-    std::vector<std::string> flags;
-    for (const FlagText& flag : flags_of(*command)) {
-      flags.insert(flags.end(), flag.names.begin(), flag.names.end());
-      if (!flag.takes_value) continue;
-      const std::string then =
-          !flag.choices.empty()
-              ? "COMPREPLY=($(compgen -W '" + join(flag.choices, " ") + "' -- \"$cur\")); return"
-          : flag.takes_file ? "COMPREPLY=($(compgen -f -- \"$cur\")); return"
-                            : "COMPREPLY=(); return";
-      for (const std::string& flag_name : flag.names) {
-        values += "    " + name + ":" + flag_name + ") " + then + ";;\n";
-      }
+// The lines of a `case` over the command and the flag before the cursor.
+std::string bash_values(const std::string& command, const std::vector<FlagText>& flags) {
+  std::string out;
+  for (const FlagText& flag : flags) {
+    if (!flag.takes_value) continue;
+    const std::string then =
+        !flag.choices.empty()
+            ? "COMPREPLY=($(compgen -W '" + join(flag.choices, " ") + "' -- \"$cur\")); return"
+        : flag.takes_file ? "COMPREPLY=($(compgen -f -- \"$cur\")); return"
+                          : "COMPREPLY=(); return";
+    for (const std::string& name : flag.names) {
+      out += "    " + command + ":" + name + ") " + then + ";;\n";
     }
-    per_command.push_back("    " + name + ") flags='" + join(flags, " ") + "'; words='" +
-                          join(words_of(name), " ") + "';;");
   }
-  return R"(# bash completion for impipe; made by `impipe completions bash`
-_impipe() {
-  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=run flags words
-  local operators=')" +
-         join(operator_names(), " ") + R"('
-  local commands=')" +
-         join(names, " ") + R"('
-  COMPREPLY=()
-  if [[ $COMP_CWORD -gt 1 && " $commands " == *" ${COMP_WORDS[1]} "* ]]; then
-    command=${COMP_WORDS[1]}
-  fi
-  case "$command:$prev" in
-)" + values +
-         R"(  esac
-  case "$command" in
-)" + join(per_command, "\n") +
-         R"(
+  return out;
+}
+
+// What is known of a command: variables of the script.
+std::string bash_command(const std::string& name, const std::vector<FlagText>& flags) {
+  std::vector<std::string> all, valued;
+  for (const FlagText& flag : flags) {
+    all.insert(all.end(), flag.names.begin(), flag.names.end());
+    if (flag.takes_value) valued.insert(valued.end(), flag.names.begin(), flag.names.end());
+  }
+  return "    " + name + ") flags='" + join(all, " ") + "'; valued='" + join(valued, " ") +
+         "'; words='" + join(words_of(name), " ") + "'" +
+         (takes_pipeline(name) ? "; pipeline=1" : "") + ";;\n";
+}
+
+std::string bash_arguments() {
+  std::string out;
+  for (const Operator& op : catalogue()) {
+    out += "    " + std::string(op.name) + ") offers='" + join(arguments_of(op), " ") + "';;\n";
+  }
+  return out;
+}
+
+constexpr const char* bash_end = R"(
   esac
   if [[ $cur == -* ]]; then
     COMPREPLY=($(compgen -W "$flags" -- "$cur"))
     [[ $COMP_CWORD -eq 1 ]] && COMPREPLY+=($(compgen -W '--help --version' -- "$cur"))
     return
   fi
-  # Inside a quoted pipeline: the operator after the last '|'.
-  if [[ $cur == [\'\"]* ]]; then
-    local quote=${cur:0:1} last=${cur##*[| ]}
-    last=${last#[\'\"]}
-    local before=${cur:1:$((${#cur} - ${#last} - 1))}
-    [[ ${#before} -lt 0 ]] && before=
-    local word
-    for word in $(compgen -W "$operators" -- "$last"); do COMPREPLY+=("$before$word"); done
-    compopt -o nospace 2>/dev/null
+  # How many words before this one are neither flags nor values of flags.
+  local i others=0
+  for ((i = first; i < COMP_CWORD; i++)); do
+    if [[ ${COMP_WORDS[i]} == -* ]]; then
+      if [[ ${COMP_WORDS[i + 1]} == = ]]; then
+        ((i += 2))
+      elif [[ " $valued " == *" ${COMP_WORDS[i]} "* ]]; then
+        ((i++))
+      fi
+    else
+      ((others++))
+    fi
+  done
+  if [[ -n $pipeline && $others -eq 0 && $cur == [\'\"]* ]]; then
+    _impipe_pipeline "${cur:1}"
     return
   fi
   if [[ -n $words ]]; then
     COMPREPLY=($(compgen -W "$words" -- "$cur"))
     return
   fi
-  [[ $COMP_CWORD -eq 1 ]] && COMPREPLY=($(compgen -W "$commands $operators" -- "$cur"))
+  [[ $COMP_CWORD -eq 1 ]] && COMPREPLY=($(compgen -W "$commands" -- "$cur"))
+  [[ -n $pipeline && $others -eq 0 ]] && COMPREPLY+=($(compgen -W "$_impipe_operators" -- "$cur"))
   COMPREPLY+=($(compgen -f -- "$cur"))
 }
 complete -o filenames -F _impipe impipe
 )";
+
+std::string bash_text(const Visible& commands) {
+  std::vector<std::string> names;
+  std::string values, per_command;
+  for (const Command* command : commands) {
+    const std::string name = command->app->get_name();
+    const std::vector<FlagText> flags = flags_of(*command);
+    names.push_back(name);
+    values += bash_values(name, flags);
+    per_command += bash_command(name, flags);
+  }
+  if (per_command.ends_with('\n')) per_command.pop_back();
+  return R"(# bash completion for impipe; made by `impipe completions bash`
+_impipe_operators=')" +
+         join(operator_names(), " ") + R"('
+
+# The last word of a pipeline: an operator, or what may stand behind its name.
+_impipe_pipeline() {
+  local stage=${1##*|} last=${1##*[| ]} offers=$_impipe_operators word
+  local before=${1%"$last"}
+  stage=${stage#"${stage%%[! ]*}"}
+  if [[ $stage == *' '* ]]; then
+    offers=
+    case ${stage%% *} in
+)" + bash_arguments() +
+         R"(    esac
+    if [[ $last == *=* ]]; then
+      before+=${last%%=*}=
+      last=${last#*=}
+    fi
+  fi
+  for word in $(compgen -W "$offers" -- "$last"); do COMPREPLY+=("$before$word"); done
+  # Readline would close the quote behind the only offer.
+  [[ ${#COMPREPLY[@]} -eq 1 ]] && COMPREPLY+=("${COMPREPLY[0]} ")
+  compopt -o nospace +o filenames 2>/dev/null
+}
+
+_impipe() {
+  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=run first=1
+  local flags valued words pipeline
+  local commands=')" +
+         join(names, " ") + R"('
+  COMPREPLY=()
+  # --flag=value are three words.
+  [[ $cur == = ]] && cur=
+  [[ $prev == = && $COMP_CWORD -gt 2 ]] && prev=${COMP_WORDS[COMP_CWORD-2]}
+  if [[ $COMP_CWORD -gt 1 && " $commands " == *" ${COMP_WORDS[1]} "* ]]; then
+    command=${COMP_WORDS[1]}
+    first=2
+  fi
+  case "$command:$prev" in
+)" + values +
+         R"(  esac
+  case "$command" in
+)" + per_command +
+         bash_end;
 }
 
 // For a zsh or fish text in single quotes, with `:` and brackets kept from _arguments.
@@ -167,6 +278,15 @@ std::string zsh_quoted(const std::string& text) {
     } else {
       out += c;
     }
+  }
+  return out;
+}
+
+// An associative array: what may stand behind each operator's name.
+std::string zsh_arguments() {
+  std::string out;
+  for (const Operator& op : catalogue()) {
+    out += "  " + std::string(op.name) + " '" + join(arguments_of(op), " ") + "'\n";
   }
   return out;
 }
@@ -190,10 +310,9 @@ std::string zsh_text(const Visible& commands) {
       }
     }
     const std::vector<std::string> words = words_of(name);
-    const bool has_pipeline = name == "run" || name == "plan" || name == "bench";
     if (!words.empty()) {
       cases += "        '*:word:(" + join(words, " ") + ")'\n";
-    } else if (has_pipeline) {
+    } else if (takes_pipeline(name)) {
       cases += "        '1:pipeline:_impipe_pipeline' '*:file:_files'\n";
     } else {
       cases += "        '*:file:_files'\n";
@@ -204,12 +323,27 @@ std::string zsh_text(const Visible& commands) {
 # zsh completion for impipe; made by `impipe completions zsh`
 _impipe_operators=()" +
          join(operator_names(), " ") + R"()
+typeset -gA _impipe_arguments=(
+)" + zsh_arguments() +
+         R"()
 
+# The last word of a pipeline: an operator, or what may stand behind its name.
 _impipe_pipeline() {
-  # The operator after the last '|' of the pipeline.
-  compset -P '*[| ]'
-  _describe -t operators operator _impipe_operators
-  _files
+  local stage=${PREFIX##*\|}
+  stage=${stage#${stage%%[^ ]*}}
+  if [[ $stage == *' '* ]]; then
+    local -a offers=(${=_impipe_arguments[${stage%% *}]})
+    compset -P '*[| ]'
+    compset -P '*='
+    compadd -S '' -- $offers
+    return
+  fi
+  if compset -P '*[| ]' || [[ -n $QIPREFIX ]]; then
+    compadd -S '' -- $_impipe_operators
+  else
+    _describe -t operators operator _impipe_operators
+    _files
+  fi
 }
 
 _impipe() {
@@ -249,13 +383,30 @@ std::string fish_quoted(const std::string& text) {
   return out + "'";
 }
 
-std::string fish_text(const Visible& commands) {
-  std::vector<std::string> names;
-  for (const Command* command : commands) names.push_back(command->app->get_name());
-  std::string out = "# fish completion for impipe; made by `impipe completions fish`\n";
-  out += "set -g __impipe_commands " + join(names, " ") + "\n";
-  out += "set -g __impipe_operators " + join(operator_names(), " ") + "\n";
-  out += R"(function __impipe_command
+std::string fish_command(const Command& command) {
+  std::string out;
+  const std::string name = command.app->get_name();
+  out += "complete -c impipe -n __impipe_first -a " + name + " -d " + fish_quoted(command.summary) +
+         "\n";
+  for (const FlagText& flag : flags_of(command)) {
+    out += "complete -c impipe -n '__impipe_is " + name + "'";
+    for (const std::string& flag_name : flag.names) {
+      out +=
+          flag_name.starts_with("--") ? " -l " + flag_name.substr(2) : " -s " + flag_name.substr(1);
+    }
+    if (flag.takes_value) out += flag.takes_file ? " -r -F" : " -x";
+    if (!flag.choices.empty()) out += " -a " + fish_quoted(join(flag.choices, " "));
+    out += " -d " + fish_quoted(flag.help) + "\n";
+  }
+  const std::vector<std::string> words = words_of(name);
+  if (!words.empty()) {
+    out += "complete -c impipe -n '__impipe_is " + name + "' -f -a " +
+           fish_quoted(join(words, " ")) + "\n";
+  }
+  return out;
+}
+
+constexpr const char* fish_functions = R"(function __impipe_command
   set -l words (commandline -opc)
   if test (count $words) -gt 1; and contains -- $words[2] $__impipe_commands
     echo $words[2]
@@ -269,35 +420,59 @@ end
 function __impipe_first
   test (count (commandline -opc)) -eq 1
 end
-# The operator after the last '|' of the pipeline.
+# Whether all before this word are flags, values of flags and a command that takes a pipeline.
+function __impipe_at_pipeline
+  contains -- (__impipe_command) run plan bench; or return 1
+  set -l words (commandline -opc)
+  set -e words[1]
+  contains -- "$words[1]" $__impipe_commands; and set -e words[1]
+  while set -q words[1]
+    if contains -- $words[1] $__impipe_valued
+      set -e words[1]
+    else if not string match -q -- '-*' $words[1]
+      return 1
+    end
+    set -e words[1]
+  end
+  return 0
+end
+# The last word of a pipeline: an operator, or what may stand behind its name.
 function __impipe_pipeline
-  set -l before (string replace -r '[^| ]*$' '' -- (commandline -ct | string trim -l -c "'\""))
-  for name in $__impipe_operators
+  set -l text (commandline -ct | string trim -l -c "'\"")
+  set -l before (string replace -r '[^| =]*$' '' -- $text)
+  set -l stage (string trim -l -- (string replace -r '.*[|]' '' -- $text))
+  set -l offers $__impipe_operators
+  if string match -q '* *' -- $stage
+    set offers (__impipe_arguments (string replace -r ' .*' '' -- $stage))
+  end
+  for name in $offers
     echo "$before$name"
   end
 end
 )";
+
+std::string fish_text(const Visible& commands) {
+  std::vector<std::string> names;
+  for (const Command* command : commands) names.push_back(command->app->get_name());
+  std::string out = "# fish completion for impipe; made by `impipe completions fish`\n";
+  out += "set -g __impipe_commands " + join(names, " ") + "\n";
+  std::vector<std::string> valued;
   for (const Command* command : commands) {
-    const std::string name = command->app->get_name();
-    out += "complete -c impipe -n __impipe_first -a " + name + " -d " +
-           fish_quoted(command->summary) + "\n";
     for (const FlagText& flag : flags_of(*command)) {
-      out += "complete -c impipe -n '__impipe_is " + name + "'";
-      for (const std::string& flag_name : flag.names) {
-        out += flag_name.starts_with("--") ? " -l " + flag_name.substr(2)
-                                           : " -s " + flag_name.substr(1);
-      }
-      if (flag.takes_value) out += flag.takes_file ? " -r -F" : " -x";
-      if (!flag.choices.empty()) out += " -a " + fish_quoted(join(flag.choices, " "));
-      out += " -d " + fish_quoted(flag.help) + "\n";
-    }
-    const std::vector<std::string> words = words_of(name);
-    if (!words.empty()) {
-      out += "complete -c impipe -n '__impipe_is " + name + "' -f -a " +
-             fish_quoted(join(words, " ")) + "\n";
+      if (flag.takes_value) valued.insert(valued.end(), flag.names.begin(), flag.names.end());
     }
   }
-  return out + "complete -c impipe -n __impipe_first -a '(__impipe_pipeline)'\n";
+  out += "set -g __impipe_valued " + join(valued, " ") + "\n";
+  out += "set -g __impipe_operators " + join(operator_names(), " ") + "\n";
+  out += fish_functions;
+  out += "function __impipe_arguments\n  switch $argv[1]\n";
+  for (const Operator& op : catalogue()) {
+    out += "    case " + std::string(op.name) + "\n      string split ' ' '" +
+           join(arguments_of(op), " ") + "'\n";
+  }
+  out += "  end\nend\n";
+  for (const Command* command : commands) out += fish_command(*command);
+  return out + "complete -c impipe -n __impipe_at_pipeline -a '(__impipe_pipeline)'\n";
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "io/file_metadata.hpp"
 #include "io/headers.hpp"
 #include "io/module.hpp"
+#include "io/module/wide_samples.hpp"
 #include "io/orient.hpp"
 
 namespace impipe::io {
@@ -131,6 +132,7 @@ ImageInfo probe_source(const ByteSource& source, int page = 0) {
         const CodecModule& module = codec_module(format);
         info = from_module([&] { return module.probe(std::as_bytes(std::span(file)), page); });
         info.format = format;
+        if (format == Format::jp2) info.orientation = jp2_orientation(source);
       }
     }
   } catch (const Error& error) {
@@ -202,6 +204,31 @@ JpegStorage jpeg_storage_for(const Metadata& metadata, const EncodeOptions& opti
     storage.down = (*options.subsampling)[1];
   }
   return storage;
+}
+
+// Codes of 16 bits that fewer do not hold.
+void name_lost_bits(const HostImage& image, const EncodeOptions& options, int bits,
+                    std::vector<std::string>& lost) {
+  const auto changes = [&](std::uint16_t value) {
+    std::uint16_t again[] = {narrowed(value, bits)};
+    widen(again, bits);
+    return again[0] != value;
+  };
+  const auto loses = [&](const Plane& plane) {
+    for (std::int64_t y = 0; y < image.size().height; ++y) {
+      const auto* row = plane.row_as<std::uint16_t>(y);
+      if (std::any_of(row, row + image.size().width, changes)) return true;
+    }
+    return false;
+  };
+  bool any = image.type.alpha && loses(image.alpha);
+  any = any || std::any_of(image.planes.begin(), image.planes.end(), loses);
+  if (!any) return;
+  const std::string kept = std::to_string(bits);
+  if (options.lossless) {
+    fail("AVIF of " + kept + " bits cannot hold these 16-bit pixels without loss");
+  }
+  lost.push_back("the lowest " + std::to_string(16 - bits) + " of 16 bits");
 }
 
 }  // namespace
@@ -408,6 +435,10 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       stored.jpeg = jpeg_storage_for(metadata, options);
       stored.big_endian_tiff =
           metadata.exif.empty() ? metadata.big_endian : text_of(metadata.exif).starts_with("MM");
+      if (format == Format::avif && cls == PixelClass::uint16) {
+        stored.avif_bits = metadata.avif_bits == 10 ? 10 : 12;
+        name_lost_bits(ready, options, stored.avif_bits, out.lost);
+      }
       if (module_reads_header(format)) {
         stored.metadata = metadata_of_module(metadata, format, ready, out.lost);
       }

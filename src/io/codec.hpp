@@ -93,7 +93,8 @@ struct EncodeOptions {
   ExrStorage exr;
   JpegStorage jpeg;
   bool big_endian_tiff = false;
-  Metadata metadata;  // for the modules that put it into the file themselves
+  int avif_bits = 12;  // of uint16
+  Metadata metadata;   // for the modules that put it into the file themselves
 };
 
 struct Encoded {

@@ -6,6 +6,7 @@
 
 #include "io/byte_source.hpp"
 #include "io/exif.hpp"
+#include "io/heif_items.hpp"
 #include "io/module.hpp"
 #include "io/photoshop.hpp"
 #include "io/thumbnail.hpp"
@@ -85,12 +86,15 @@ void name_losses(const Metadata& m, bool resolution, Lost& lost) {
 
 // What the library found, made to fit an image whose orientation is already applied.
 static MetadataRead read_module_metadata(std::span<const std::byte> file, const ImageInfo& header) {
-  MetadataRead out{.metadata = codec_module(header.format).read_metadata(file, header.page),
-                   .lost = {}};
+  MetadataRead out = codec_module(header.format).read_metadata(file, header.page);
   Metadata& m = out.metadata;
+  if (header.format == Format::avif || header.format == Format::heif) {
+    const Lost more = unread_items(ByteSource(file), header.format);
+    out.lost.insert(out.lost.end(), more.begin(), more.end());
+  }
   if (!m.exif.empty() && is_exif(text_of(m.exif))) {
     m.exif = bytes_of_text(upright_exif(std::string(text_of(m.exif))));
-    m.resolution = exif_resolution(text_of(m.exif));
+    if (const auto said = exif_resolution(text_of(m.exif))) m.resolution = said;
   } else if (!m.exif.empty()) {
     m.exif.clear();
     out.lost.emplace_back("EXIF that cannot be read");
@@ -107,6 +111,12 @@ MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& hea
     case Format::webp: out = read_webp_metadata(text_of(file)); break;
     case Format::tiff: out = read_tiff_metadata(file, header.page); break;
     case Format::bmp: out = read_bmp_metadata(text_of(file)); break;
+    case Format::gif: out = read_gif_metadata(file); break;
+    case Format::jp2: {
+      out = read_jp2_metadata(file);
+      out.metadata.icc = read_module_metadata(file, header).metadata.icc;
+      break;
+    }
     default:
       if (module_reads_header(header.format)) out = read_module_metadata(file, header);
   }

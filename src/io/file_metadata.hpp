@@ -11,11 +11,6 @@
 
 namespace impipe::io {
 
-// What reading made of a file's metadata.
-struct MetadataRead {
-  Metadata metadata;
-  std::vector<std::string> lost;  // what there is and cannot be carried: "a second EXIF block"
-};
 // `header`: what probe said.
 MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& header);
 
@@ -43,6 +38,8 @@ MetadataRead read_png_metadata(std::string_view file);
 MetadataRead read_webp_metadata(std::string_view file);
 MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page);
 MetadataRead read_bmp_metadata(std::string_view file);
+MetadataRead read_gif_metadata(std::span<const std::byte> file);
+MetadataRead read_jp2_metadata(std::span<const std::byte> file);
 
 // What goes into one file: metadata with sizes and thumbnails of its own picture. Each writer adds
 // the names of what it leaves out.

@@ -39,6 +39,7 @@ struct NpyHeader {
 NpyHeader npy_header(const ByteSource& source);
 
 ImageInfo gif_header(const ByteSource& source);
+int jp2_orientation(const ByteSource& source);  // as EXIF or XMP say, else 1
 ImageInfo qoi_header(const ByteSource& source);
 
 struct TgaHeader {

@@ -1,6 +1,7 @@
 // What a picture file says beside its pixels, carried from the input to the output.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -83,10 +84,24 @@ struct Metadata {
   bool big_endian = false;          // of a TIFF: so are TIFFs made from it
   std::optional<JpegStorage> jpeg;  // of a JPEG of colours
   std::optional<ExrStorage> exr;    // of an EXR
+  int avif_bits = 0;                // of an AVIF, so that one made from it has as many
   // Without what is for one format alone.
   bool empty() const {
     return exif.empty() && icc.empty() && xmp.empty() && photoshop.empty() && !resolution &&
            comments.empty();
+  }
+};
+
+// What reading made of a file's metadata.
+struct MetadataRead {
+  Metadata metadata;
+  std::vector<std::string> lost;  // what there is and cannot be carried: "a second EXIF block"
+  // Adds a name, once, if it is one; so many that nobody reads them end in "more".
+  void lose(const std::string& name) {
+    constexpr std::size_t most = 16;
+    if (name.empty() || lost.size() > most) return;
+    const std::string fits = lost.size() < most ? name : "more";
+    if (std::find(lost.begin(), lost.end(), fits) == lost.end()) lost.push_back(fits);
   }
 };
 

@@ -3,7 +3,9 @@
 Every file is made, and every result judged, by a program that shares no code of ours.
 """
 import json
+import re
 import shutil
+import struct
 import subprocess
 import unittest
 
@@ -235,6 +237,31 @@ class Codecs(ProgramTest):
                                   code=1)
                 self.assertEqual(run.err, f"impipe: a.{ext}: decode: too many pixels: {W}x{H} is "
                                           "more than the limit of 1000 (--max-pixels)\n")
+
+    def test_streams_larger_than_their_pictures(self):
+        """Decoders take memory for what the stream says, whatever the header says before it."""
+        large = np.zeros((2600, 3800, 3), np.uint8)
+        Image.fromarray(large).save(self.path("in.png"))
+        tool("heif-enc", "-q", "1", self.path("in.png"), "-o", self.path("a.heic"))
+        with open(self.path("a.heic"), "rb") as file:
+            data = bytearray(file.read())
+        sizes = [m.start() for m in re.finditer(b"ispe", data)]
+        for at in sizes:
+            data[at + 8:at + 16] = struct.pack(">II", 64, 48)
+        self.write("small.heic", bytes(data))
+        run = self.impipe(IDENTITY, "small.heic", "-o", "out.npy", code=1)
+        self.assertRegex(run.err, "^impipe: small.heic: decode: damaged HEIF: a stream of "
+                                  r"38\d\dx26\d\d for a picture of 64x48\n$")
+        # A JPEG 2000 that announces a tile for each pixel.
+        Image.fromarray(COLOUR).save(self.path("a.jp2"))
+        with open(self.path("a.jp2"), "rb") as file:
+            data = bytearray(file.read())
+        at = data.index(b"\xff\x4f\xff\x51")
+        data[at + 24:at + 32] = struct.pack(">II", 1, 1)
+        self.write("tiles.jp2", bytes(data))
+        run = self.impipe(IDENTITY, "tiles.jp2", "-o", "out.npy", code=1)
+        self.assertEqual(run.err, "impipe: tiles.jp2: decode: truncated JPEG 2000: its header "
+                                  f"announces {W * H} tiles, and the file has {len(data)} bytes\n")
 
     def test_a_missing_module_is_named(self):
         Image.fromarray(GRAY).save(self.path("a.png"))

@@ -6,7 +6,9 @@
 #include <memory>
 
 #include "io/byte_source.hpp"
+#include "io/module/cicp.hpp"
 #include "io/module/codec_module.hpp"
+#include "io/module/wide_samples.hpp"
 #include "io/pixel_rows.hpp"
 
 namespace impipe::io {
@@ -32,9 +34,17 @@ void check(avifResult result, size_t file_bytes) {
 // A decoder that has read all but the pixels.
 class Decoder {
  public:
-  explicit Decoder(InputBytes bytes) : decoder_(avifDecoderCreate()), size_(bytes.size()) {
+  // `pixels`: of the picture, where they are known; streams that are much larger are refused.
+  explicit Decoder(InputBytes bytes, std::int64_t pixels = 0)
+      : decoder_(avifDecoderCreate()), size_(bytes.size()) {
     if (decoder_ == nullptr) throw std::bad_alloc();
     decoder_->maxThreads = 1;
+    constexpr std::int64_t margin = std::int64_t{4} << 20;  // pixels, for whole blocks
+    if (pixels > 0) {
+      const std::int64_t limit =
+          std::min<std::int64_t>(2 * pixels + margin, AVIF_DEFAULT_IMAGE_SIZE_LIMIT);
+      decoder_->imageSizeLimit = static_cast<std::uint32_t>(limit);
+    }
     check(avifDecoderSetIOMemory(get(), reinterpret_cast<const std::uint8_t*>(bytes.data()), size_),
           size_);
     check(avifDecoderParse(get()), size_);
@@ -90,7 +100,7 @@ class Libavif final : public CodecModule {
   }
 
   HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
-    const Decoder decoder(bytes);
+    const Decoder decoder(bytes, info.stored.pixels());
     decoder.read_frame(info.page);
     const avifImage& image = decoder.image();
     if (image.width != info.stored.width || image.height != info.stored.height) {
@@ -98,12 +108,16 @@ class Libavif final : public CodecModule {
     }
     avifRGBImage rgb;
     avifRGBImageSetDefaults(&rgb, &image);
-    rgb.depth = info.type.cls == PixelClass::uint16 ? 16 : 8;
+    const bool wide = info.type.cls == PixelClass::uint16;
+    // Red, green and blue themselves come as they are, without the library's rounding.
+    const bool exact = image.matrixCoefficients == AVIF_MATRIX_COEFFICIENTS_IDENTITY;
+    rgb.depth = !wide ? 8 : exact ? image.depth : 16;
     rgb.format = info.type.alpha ? AVIF_RGB_FORMAT_RGBA : AVIF_RGB_FORMAT_RGB;
     rgb.rowBytes = rgb.width * avifRGBImagePixelSize(&rgb);
-    std::vector<std::uint8_t> pixels(size_t{rgb.rowBytes} * rgb.height);
-    rgb.pixels = pixels.data();
+    std::vector<std::uint16_t> pixels(size_t{rgb.rowBytes} * rgb.height / 2 + 1);
+    rgb.pixels = reinterpret_cast<std::uint8_t*>(pixels.data());
     check(avifImageYUVToRGB(&image, &rgb), bytes.size());
+    if (wide && exact) widen(pixels, static_cast<int>(image.depth));
     HostImage out = make_image(info.type, info.stored);
     // A gray picture has its value three times.
     HostImage three = out;
@@ -111,17 +125,31 @@ class Libavif final : public CodecModule {
     three.type.channels = 3;
     RowSplitter splitter(three);
     for (std::int64_t y = 0; y < info.stored.height; ++y) {
-      splitter.put(pixels.data() + rgb.rowBytes * static_cast<size_t>(y), y);
+      splitter.put(rgb.pixels + rgb.rowBytes * static_cast<size_t>(y), y);
     }
     return out;
   }
 
-  Metadata read_metadata(InputBytes bytes, int) const override {
+  MetadataRead read_metadata(InputBytes bytes, int) const override {
     const Decoder decoder(bytes);
     const avifImage& image = decoder.image();
-    Metadata out{.exif = bytes_of_data(image.exif), .icc = bytes_of_data(image.icc)};
+    MetadataRead out;
+    out.metadata.avif_bits = static_cast<int>(image.depth);
+    out.metadata.exif = bytes_of_data(image.exif);
+    out.metadata.icc = bytes_of_data(image.icc);
     if (image.xmp.size > 0) {
-      out.xmp.assign(reinterpret_cast<const char*>(image.xmp.data), image.xmp.size);
+      out.metadata.xmp.assign(reinterpret_cast<const char*>(image.xmp.data), image.xmp.size);
+    }
+    if (image.icc.size == 0) {
+      out.lose(name_of_colours(image.colorPrimaries, image.transferCharacteristics));
+    }
+    const bool oblong = (image.transformFlags & AVIF_TRANSFORM_PASP) != 0 &&
+                        image.pasp.hSpacing != image.pasp.vSpacing;
+    if (oblong && image.pasp.hSpacing > 0 && image.pasp.vSpacing > 0) {
+      // Pixels so wide and high: the wider, the fewer.
+      out.metadata.resolution =
+          Resolution{static_cast<double>(image.pasp.vSpacing),
+                     static_cast<double>(image.pasp.hSpacing), Resolution::Unit::none};
     }
     return out;
   }
@@ -134,8 +162,14 @@ void fill_planes(const HostImage& image, avifImage& to) {
   static constexpr size_t source[] = {1, 2, 0};
   const auto width = static_cast<size_t>(image.size().width);
   const auto copy = [&](const Plane& plane, std::uint8_t* out, std::uint32_t stride) {
-    for (std::int64_t y = 0; y < image.size().height; ++y) {
-      std::memcpy(out + static_cast<size_t>(y) * stride, plane.row(y), width);
+    for (std::int64_t y = 0; y < image.size().height; ++y, out += stride) {
+      if (to.depth == 8) {
+        std::memcpy(out, plane.row(y), width);
+        continue;
+      }
+      const auto* from = plane.row_as<std::uint16_t>(y);
+      std::transform(from, from + width, reinterpret_cast<std::uint16_t*>(out),
+                     [&](std::uint16_t v) { return narrowed(v, static_cast<int>(to.depth)); });
     }
   };
   for (size_t c = 0; c < image.planes.size(); ++c) {
@@ -150,6 +184,7 @@ void fill_converted(const HostImage& image, avifImage& to) {
   append_rows(pixels, image, 0, image.size().height, 1);
   avifRGBImage rgb;
   avifRGBImageSetDefaults(&rgb, &to);
+  rgb.depth = static_cast<std::uint32_t>(8 * bytes_of(image.type.cls));
   rgb.format = image.type.alpha ? AVIF_RGB_FORMAT_RGBA : AVIF_RGB_FORMAT_RGB;
   rgb.pixels = reinterpret_cast<std::uint8_t*>(pixels.data());
   rgb.rowBytes = rgb.width * avifRGBImagePixelSize(&rgb);
@@ -167,10 +202,11 @@ void add_metadata(avifImage& image, const Metadata& m) {
 
 Bytes Libavif::encode(const HostImage& image, Format, const EncodeOptions& options) const {
   const bool gray = image.type.channels == 1;
-  const std::unique_ptr<avifImage, Destroy> picture(
-      avifImageCreate(static_cast<std::uint32_t>(image.size().width),
-                      static_cast<std::uint32_t>(image.size().height), 8,
-                      gray ? AVIF_PIXEL_FORMAT_YUV400 : AVIF_PIXEL_FORMAT_YUV444));
+  const int bits = image.type.cls == PixelClass::uint16 ? options.avif_bits : 8;
+  const std::unique_ptr<avifImage, Destroy> picture(avifImageCreate(
+      static_cast<std::uint32_t>(image.size().width),
+      static_cast<std::uint32_t>(image.size().height), static_cast<std::uint32_t>(bits),
+      gray ? AVIF_PIXEL_FORMAT_YUV400 : AVIF_PIXEL_FORMAT_YUV444));
   const std::unique_ptr<avifEncoder, Destroy> encoder(avifEncoderCreate());
   if (picture == nullptr || encoder == nullptr) throw std::bad_alloc();
   const bool planes = gray || !options.lossy;

@@ -5,7 +5,10 @@
 #include <memory>
 
 #include "io/byte_source.hpp"
+#include "io/heif_items.hpp"
+#include "io/module/cicp.hpp"
 #include "io/module/codec_module.hpp"
+#include "io/module/wide_samples.hpp"
 #include "io/pixel_rows.hpp"
 
 namespace impipe::io {
@@ -16,6 +19,7 @@ using InputBytes = std::span<const std::byte>;
 struct Release {
   void operator()(heif_context* context) const { heif_context_free(context); }
   void operator()(heif_image_handle* handle) const { heif_image_handle_release(handle); }
+  void operator()(heif_color_profile_nclx* colours) const { heif_nclx_color_profile_free(colours); }
   void operator()(heif_image* image) const { heif_image_release(image); }
   void operator()(heif_decoding_options* options) const { heif_decoding_options_free(options); }
 };
@@ -35,28 +39,46 @@ void check(const heif_error& error, size_t file_bytes) {
 // One picture of a file.
 class File {
  public:
-  File(InputBytes bytes, int page) : size_(bytes.size()), context_(heif_context_alloc()) {
+  // `side`: a larger one than this is an error when the pixels are decoded; 0: no limit.
+  File(InputBytes bytes, int page, std::int64_t side = 0)
+      : size_(bytes.size()), context_(heif_context_alloc()) {
     if (context_ == nullptr) throw std::bad_alloc();
     check(heif_context_read_from_memory_without_copy(context_.get(), bytes.data(), size_, nullptr),
           size_);
+    // Of this picture alone: others may be larger.
+    if (side > 0) heif_context_set_maximum_image_size_limit(context_.get(), static_cast<int>(side));
     pages_ = heif_context_get_number_of_top_level_images(context_.get());
     if (page < 0 || page >= pages_) fail("it has no page " + std::to_string(page + 1));
     std::vector<heif_item_id> ids(static_cast<size_t>(pages_));
     heif_context_get_list_of_top_level_image_IDs(context_.get(), ids.data(), pages_);
     heif_image_handle* handle = nullptr;
-    check(heif_context_get_image_handle(context_.get(), ids[static_cast<size_t>(page)], &handle),
-          size_);
+    item_ = ids[static_cast<size_t>(page)];
+    check(heif_context_get_image_handle(context_.get(), item_, &handle), size_);
     handle_.reset(handle);
   }
   const heif_image_handle* get() const { return handle_.get(); }
   int pages() const { return pages_; }
+  heif_item_id item() const { return item_; }
 
   std::unique_ptr<heif_image, Release> decode(heif_chroma layout) const {
     const std::unique_ptr<heif_decoding_options, Release> options(heif_decoding_options_alloc());
     if (options == nullptr) throw std::bad_alloc();
-    heif_image* image = nullptr;
-    check(heif_decode_image(get(), &image, heif_colorspace_RGB, layout, options.get()), size_);
-    return std::unique_ptr<heif_image, Release>(image);
+    // What the library would pass over is damage.
+    options->strict_decoding = 1;
+    heif_image* decoded = nullptr;
+    check(heif_decode_image(get(), &decoded, heif_colorspace_RGB, layout, options.get()), size_);
+    std::unique_ptr<heif_image, Release> image(decoded);
+    heif_error warning = {};
+    if (heif_image_get_decoding_warnings(image.get(), 0, &warning, 1) > 0) check(warning, size_);
+    return image;
+  }
+
+  // By their numbers, where they are unlike those of pictures without a profile.
+  std::string colours() const {
+    heif_color_profile_nclx* said = nullptr;
+    check(heif_image_handle_get_nclx_color_profile(get(), &said), size_);
+    const std::unique_ptr<heif_color_profile_nclx, Release> owner(said);
+    return name_of_colours(said->color_primaries, said->transfer_characteristics);
   }
 
   // The first block of this kind, by its type and content type.
@@ -77,18 +99,10 @@ class File {
  private:
   size_t size_;
   int pages_ = 0;
+  heif_item_id item_ = 0;
   std::unique_ptr<heif_context, Release> context_;
   std::unique_ptr<heif_image_handle, Release> handle_;
 };
-
-// Samples of so many bits, brought to the full range of 16.
-void widen(std::vector<std::uint16_t>& row, int bits) {
-  const std::uint32_t top = (1u << bits) - 1;
-  for (std::uint16_t& value : row) {
-    const std::uint64_t code = std::min<std::uint32_t>(value, top);
-    value = static_cast<std::uint16_t>((2 * code * 65535 + top) / (2 * std::uint64_t{top}));
-  }
-}
 
 class Libheif final : public CodecModule {
  public:
@@ -99,10 +113,14 @@ class Libheif final : public CodecModule {
     if (heif_image_handle_is_premultiplied_alpha(file.get()) != 0) {
       fail("HEIF with premultiplied alpha is not supported");
     }
+    check_coded_sizes(ByteSource(bytes));
     ImageInfo info{.format = Format::heif};
     // As turned and mirrored by the library.
     info.stored = {heif_image_handle_get_width(file.get()),
                    heif_image_handle_get_height(file.get())};
+    if (turned_before_its_size(ByteSource(bytes), file.item())) {
+      std::swap(info.stored.width, info.stored.height);
+    }
     const PixelClass cls = bits > 8 ? PixelClass::uint16 : PixelClass::uint8;
     info.type = {.cls = cls,
                  .channels = 3,
@@ -116,7 +134,9 @@ class Libheif final : public CodecModule {
   }
 
   HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
-    const File file(bytes, info.page);
+    // A grid says once more how large it is.
+    constexpr std::int64_t margin = 512;  // pixels, for whole blocks
+    const File file(bytes, info.page, std::max(info.stored.width, info.stored.height) + margin);
     const bool wide = info.type.cls == PixelClass::uint16;
     const auto layout = wide              ? info.type.alpha ? heif_chroma_interleaved_RRGGBBAA_LE
                                                             : heif_chroma_interleaved_RRGGBB_LE
@@ -149,21 +169,25 @@ class Libheif final : public CodecModule {
     return image;
   }
 
-  Metadata read_metadata(InputBytes bytes, int page) const override {
+  MetadataRead read_metadata(InputBytes bytes, int page) const override {
     const File file(bytes, page);
-    Metadata out;
+    MetadataRead out;
+    Metadata& m = out.metadata;
     const Bytes exif = file.metadata("Exif", "");
     // Four bytes say where the TIFF structure begins behind them.
     const std::string head(reinterpret_cast<const char*>(exif.data()),
                            std::min<size_t>(exif.size(), 4));
     const std::uint64_t begin = 4 + big_at(head, 0, 4);
-    if (begin < exif.size()) out.exif.assign(exif.begin() + static_cast<long>(begin), exif.end());
+    if (begin < exif.size()) m.exif.assign(exif.begin() + static_cast<long>(begin), exif.end());
     const Bytes xmp = file.metadata("mime", "application/rdf+xml");
-    out.xmp.assign(reinterpret_cast<const char*>(xmp.data()), xmp.size());
+    m.xmp.assign(reinterpret_cast<const char*>(xmp.data()), xmp.size());
     const auto kind = heif_image_handle_get_color_profile_type(file.get());
     if (kind == heif_color_profile_type_rICC || kind == heif_color_profile_type_prof) {
-      out.icc.resize(heif_image_handle_get_raw_color_profile_size(file.get()));
-      check(heif_image_handle_get_raw_color_profile(file.get(), out.icc.data()), bytes.size());
+      m.icc.resize(heif_image_handle_get_raw_color_profile_size(file.get()));
+      if (m.icc.empty()) return out;
+      check(heif_image_handle_get_raw_color_profile(file.get(), m.icc.data()), bytes.size());
+    } else if (kind == heif_color_profile_type_nclx) {
+      out.lose(file.colours());
     }
     return out;
   }

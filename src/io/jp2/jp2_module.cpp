@@ -124,9 +124,33 @@ Boxes boxes_of(InputBytes bytes) {
   return boxes;
 }
 
+// OpenJPEG takes memory for all tiles that the header announces before it looks for the first. Each
+// of them has at least the two markers of a tile part.
+void check_tiles(InputBytes bytes) {
+  constexpr size_t most = 16 << 20;         // bytes in front of the code stream
+  constexpr std::uint64_t least_tile = 14;  // bytes
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), most));
+  const size_t at = text.find("\xff\x4f\xff\x51");
+  if (at == text.npos) return;
+  const auto number = [&](int index) {  // sizes and offsets, across before down
+    return big_at(text, at + 8 + 4 * static_cast<size_t>(index), 4);
+  };
+  double tiles = 1;
+  for (const int axis : {0, 1}) {
+    const std::uint64_t end = number(axis), tile = number(4 + axis), begin = number(6 + axis);
+    if (tile == 0 || end <= begin) return;  // the library says what is wrong
+    tiles *= static_cast<double>((end - begin + tile - 1) / tile);
+  }
+  if (tiles * least_tile > static_cast<double>(bytes.size())) {
+    fail("truncated JPEG 2000: its header announces " + std::to_string(static_cast<long>(tiles)) +
+         " tiles, and the file has " + std::to_string(bytes.size()) + " bytes");
+  }
+}
+
 class Decoder {
  public:
   explicit Decoder(InputBytes bytes) {
+    check_tiles(bytes);
     file_.input = bytes;
     const bool boxed = std::to_integer<int>(bytes[0]) == 0;
     codec_.reset(opj_create_decompress(boxed ? OPJ_CODEC_JP2 : OPJ_CODEC_J2K));
@@ -166,6 +190,9 @@ void check_supported(const opj_image_t& image, const Boxes& boxes) {
   if (boxes.palette) fail("JPEG 2000 with a palette is not supported");
   if (boxes.colours == 18) fail("JPEG 2000 of YCC colours is not supported");
   if (boxes.colours == 12) fail("JPEG 2000 of CMYK is not supported");
+  if (boxes.colours != 0 && boxes.colours != 16 && boxes.colours != 17) {
+    fail("JPEG 2000 of the colour space " + std::to_string(boxes.colours) + " is not supported");
+  }
   if (boxes.premultiplied) fail("JPEG 2000 with premultiplied alpha is not supported");
   if (image.numcomps < 1 || image.numcomps > 4) {
     fail("JPEG 2000 of " + std::to_string(image.numcomps) + " channels is not supported");
@@ -241,12 +268,12 @@ class OpenJpeg final : public CodecModule {
     }
     return out;
   }
-  Metadata read_metadata(InputBytes bytes, int) const override {
+  MetadataRead read_metadata(InputBytes bytes, int) const override {
     const Decoder decoder(bytes);
     const auto* profile = reinterpret_cast<const std::byte*>(decoder.image().icc_profile_buf);
-    Metadata out;
+    MetadataRead out;
     if (profile != nullptr) {
-      out.icc.assign(profile, profile + decoder.image().icc_profile_len);
+      out.metadata.icc.assign(profile, profile + decoder.image().icc_profile_len);
     }
     return out;
   }

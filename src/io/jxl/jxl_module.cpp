@@ -109,12 +109,61 @@ Bytes profile_of(const Decoder& decoder, const ImageType& type) {
 }
 
 // Keeps a box of metadata, without the offset in front of EXIF.
-void keep_box(Metadata& m, const std::string& kind, Bytes content) {
-  if (kind == "Exif" && content.size() > 4) {
-    m.exif.assign(content.begin() + 4, content.end());
-  } else if (kind == "xml ") {
+void keep_box(MetadataRead& out, const std::string& kind, Bytes content) {
+  Metadata& m = out.metadata;
+  if (kind == "Exif") {
+    if (!m.exif.empty()) return out.lose("a second EXIF block");
+    if (content.size() > 4) m.exif.assign(content.begin() + 4, content.end());
+  } else {
+    if (!m.xmp.empty()) return out.lose("a second XMP packet");
     m.xmp.assign(reinterpret_cast<const char*>(content.data()), content.size());
   }
+}
+
+// What of a file is not the picture itself: how it is laid out, and what a JPEG is made of again.
+bool is_structure(const std::string& box) {
+  static constexpr const char* kinds[] = {"JXL ", "ftyp", "jxll", "jxlc", "jxlp", "jxli", "jbrd"};
+  return std::any_of(std::begin(kinds), std::end(kinds), [&](const char* k) { return box == k; });
+}
+
+const char* name_of_channel(JxlExtraChannelType type) {
+  switch (type) {
+    case JXL_CHANNEL_ALPHA: return "a second alpha";
+    case JXL_CHANNEL_DEPTH: return "a depth map";
+    case JXL_CHANNEL_SPOT_COLOR: return "a spot colour";
+    case JXL_CHANNEL_SELECTION_MASK: return "a selection mask";
+    case JXL_CHANNEL_CFA: return "a colour filter array";
+    case JXL_CHANNEL_THERMAL: return "a thermal image";
+    default: return "a further channel";
+  }
+}
+
+// Names what an image cannot hold of what the header announces.
+void name_channels(const Decoder& decoder, const JxlBasicInfo& basic, MetadataRead& out) {
+  bool has_alpha = false;
+  for (std::uint32_t i = 0; i < basic.num_extra_channels; ++i) {
+    JxlExtraChannelInfo extra;
+    if (JxlDecoderGetExtraChannelInfo(decoder.get(), i, &extra) != JXL_DEC_SUCCESS) continue;
+    if (extra.type == JXL_CHANNEL_ALPHA && !has_alpha) {
+      has_alpha = true;
+      continue;
+    }
+    std::string name(extra.name_length + 1, '\0');
+    JxlDecoderGetExtraChannelName(decoder.get(), i, name.data(), name.size());
+    name.resize(extra.name_length);
+    out.lose(name_of_channel(extra.type) + (name.empty() ? name : " '" + name + "'"));
+  }
+  if (basic.have_preview != 0) out.lose("a preview");
+}
+
+// Names the layers that are put together when they are read.
+void name_layers(InputBytes bytes, const JxlBasicInfo& basic, MetadataRead& out) {
+  if (basic.have_animation != 0) return;
+  Decoder decoder(bytes, JXL_DEC_FRAME);
+  JxlDecoderSetCoalescing(decoder.get(), JXL_FALSE);
+  int frames = 0;
+  while (decoder.next() == JXL_DEC_FRAME) ++frames;
+  if (frames > 1) out.lose("layers (" + std::to_string(frames) + ")");
 }
 
 // The content of a box, whose beginning the decoder has come to; `status` becomes the next event.
@@ -186,13 +235,17 @@ class Libjxl final : public CodecModule {
     return image;
   }
 
-  Metadata read_metadata(InputBytes bytes, int) const override {
-    Metadata out;
+  MetadataRead read_metadata(InputBytes bytes, int) const override {
+    MetadataRead out;
     Decoder decoder(bytes, JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_BOX);
-    ImageType type;
+    JxlBasicInfo basic = {};
     for (JxlDecoderStatus status = decoder.next(); status != JXL_DEC_SUCCESS;) {
-      if (status == JXL_DEC_BASIC_INFO) type = info_of(decoder.basic_info()).type;
-      if (status == JXL_DEC_COLOR_ENCODING) out.icc = profile_of(decoder, type);
+      if (status == JXL_DEC_BASIC_INFO) {
+        basic = decoder.basic_info();
+        name_channels(decoder, basic, out);
+      } else if (status == JXL_DEC_COLOR_ENCODING) {
+        out.metadata.icc = profile_of(decoder, info_of(basic).type);
+      }
       JxlBoxType kind = {};
       if (status == JXL_DEC_BOX &&
           JxlDecoderGetBoxType(decoder.get(), kind, JXL_TRUE) == JXL_DEC_SUCCESS) {
@@ -201,9 +254,11 @@ class Libjxl final : public CodecModule {
           keep_box(out, name, read_box(decoder, status));
           continue;
         }
+        if (!is_structure(name)) out.lose("box '" + name + "'");
       }
       status = decoder.next();
     }
+    name_layers(bytes, basic, out);
     return out;
   }
 

@@ -29,9 +29,9 @@ class CodecModule {
   virtual Bytes encode(const HostImage& image, Format format,
                        const EncodeOptions& options) const = 0;
   // What probe says of a format whose headers its library reads, and what there is of EXIF, ICC
-  // and XMP of a page, each as it is in the file.
+  // and XMP of a page, each as it is in the file, beside what the library knows to be left out.
   virtual ImageInfo probe(std::span<const std::byte>, int) const { return {}; }
-  virtual Metadata read_metadata(std::span<const std::byte>, int) const { return {}; }
+  virtual MetadataRead read_metadata(std::span<const std::byte>, int) const { return {}; }
   // What zlib data of a text chunk hold; nothing when they are damaged or more than `most` bytes.
   virtual std::string inflate(std::string_view, std::int64_t) const { return {}; }
   // Zlib data of this, for chunks of text.
@@ -43,6 +43,6 @@ using OpenCodec = const CodecModule* (*)(const char* version);
 inline constexpr const char* open_codec_symbol = "impipe_open_codec";
 
 // What must agree between the program and the module; IMPIPE_VERSION comes from the build.
-inline constexpr const char* codec_version = IMPIPE_VERSION " codec 6";
+inline constexpr const char* codec_version = IMPIPE_VERSION " codec 7";
 
 }  // namespace impipe::io

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/operator.hpp"
+#include "ops/catalogue.hpp"
 
 namespace impipe::ops {
 
@@ -20,9 +21,6 @@ Matrix prewitt_kernel();
 Matrix log_kernel(int rows, int columns, double sigma);
 Matrix disk_kernel(int radius);
 Matrix motion_kernel(int length, double degrees);
-
-// The names of the kernels above without `_kernel`.
-const std::vector<std::string_view>& kernel_types();
 
 // `gaussian,5,1.2`: the type with its arguments in the order of fspecial, defaults for those that
 // are missing. A size is one number (a square) or two (rows, columns). Errors show `parameter`.

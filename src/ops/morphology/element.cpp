@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/text.hpp"
+#include "ops/catalogue.hpp"
 #include "ops/filter/correlate.hpp"
 #include "ops/matrix_file.hpp"
 
@@ -290,6 +291,12 @@ std::vector<double> heights_of(const Matrix& heights, const Mask& element, Pixel
     out.push_back(cls == PixelClass::single ? v : std::floor(std::clamp(v, -most, most) + 0.5));
   }
   return out;
+}
+
+std::vector<std::string_view> element_shapes() {
+  std::vector<std::string_view> names;
+  for (const Shape& shape : shapes) names.push_back(shape.name);
+  return names;
 }
 
 }  // namespace impipe::ops
