@@ -52,11 +52,7 @@ void fill_standard_descriptors() {
   }
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  fill_standard_descriptors();
-  std::set_terminate(end_process);
+int run(int argc, char** argv) {
   try {
     return impipe::cli::run_app({argv + 1, argv + argc});
   } catch (const impipe::Error& error) {
@@ -68,4 +64,19 @@ int main(int argc, char** argv) {
     impipe::cli::write_stderr(std::string("impipe: ") + error.what());
   }
   return static_cast<int>(impipe::ExitCode::file_failed);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  fill_standard_descriptors();
+  std::set_terminate(end_process);
+  const int code = run(argc, argv);
+  if (impipe::engine::threads_hang()) {
+    // What they use may not be destroyed.
+    impipe::engine::remove_temporaries();
+    std::fflush(nullptr);
+    _exit(code);
+  }
+  return code;
 }

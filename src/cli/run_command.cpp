@@ -32,7 +32,7 @@ struct RunFlags {
   std::string pipeline_file, sandbox, gpu_memory;
   engine::RunOptions run;
   std::string missing_frame = "error", shard_by = "order", shard, subsampling, pages, max_pixels,
-              memory, cls, progress = "auto", profile, frames;
+              memory, cls, progress = "auto", profile, frames, timeout;
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
   bool json = false, csv = false, markdown = false;
@@ -126,6 +126,8 @@ void add_flags(CLI::App* app, RunFlags& f) {
          "Do a file up to N times more that failed for a reason that may pass, after a pause")
       ->check(in_range(0, 1000))
       ->group("Running");
+  option(app, "--timeout", f.timeout, "SECONDS", "Fail a file that takes longer, and go on")
+      ->group("Running");
   option(app, "--errors", f.errors, "FILE", "Write failures to a file, as JSON lines")
       ->group("Running");
   option(app, "--summary", f.summary, "FILE", "Write what the run did to a file, as JSON")
@@ -195,6 +197,7 @@ engine::RunOptions options_of(RunFlags& f) {
   run.shard_by = static_cast<engine::ShardBy>(
       parse_choice("--shard-by", f.shard_by, {"order", "bytes", "name"}));
   if (!f.frames.empty()) run.frames = parse_frames(f.frames);
+  if (!f.timeout.empty()) run.timeout = parse_seconds("--timeout", f.timeout);
   if (!f.pages.empty()) run.pages = parse_pages(f.pages);
   if (!f.max_pixels.empty()) run.max_pixels = parse_amount("--max-pixels", f.max_pixels, 1000);
   if (!f.memory.empty()) run.memory = parse_amount("--memory", f.memory, 1024);

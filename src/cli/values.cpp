@@ -74,6 +74,15 @@ std::vector<engine::PageRange> parse_pages(const std::string& text) {
   }
 }
 
+double parse_seconds(const std::string& flag, const std::string& text) {
+  constexpr double most = 1e9;
+  const std::optional<double> value = is_number(text) ? number_value(text) : std::nullopt;
+  if (!value || *value <= 0 || *value > most) {
+    throw Error(flag + ": '" + text + "' is no number of seconds above 0, such as 2.5");
+  }
+  return *value;
+}
+
 std::vector<std::int64_t> parse_frames(const std::string& text) {
   auto list = parse_frame_list(text);
   if (!list) {

@@ -22,6 +22,9 @@ Shard parse_shard(const std::string& text);
 // "1,3-5" and "2-", which has no end. Throws Error.
 std::vector<engine::PageRange> parse_pages(const std::string& text);
 
+// "1.5"; above 0. Throws Error naming the flag.
+double parse_seconds(const std::string& flag, const std::string& text);
+
 // "1-100x2,120"; sorted, none twice. Throws Error.
 std::vector<std::int64_t> parse_frames(const std::string& text);
 

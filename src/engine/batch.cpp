@@ -2,7 +2,10 @@
 // before compute before decode), so that few files are in flight, and else help with tiles.
 #include "engine/batch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -31,7 +34,8 @@ constexpr auto tick_interval = std::chrono::milliseconds(50);
 struct File {
   std::int64_t index = 0;
   std::unique_ptr<FileWork> work;
-  int tries = 1;  // the one that goes on among them
+  int tries = 1;     // the one that goes on among them
+  double spent = 0;  // seconds, by the parts of this try
   std::int64_t bytes = 0;
   FileWork::Stack stack;
   FileEnd end;                                        // when it has come to its end
@@ -73,11 +77,19 @@ FileEnd failure_by_exception(Part part) noexcept {
   }
 }
 
+std::atomic<bool> some_hang = false;
+
+Clock::duration clock_time(double seconds) {
+  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
 class Batch {
  public:
   Batch(std::int64_t count, const std::function<std::unique_ptr<FileWork>(std::int64_t)>& open,
         const BatchOptions& options, ThreadPool& pool)
-      : count_(count), open_(open), options_(options), pool_(pool), free_(1) {}
+      : count_(count), open_(open), options_(options), pool_(pool), free_(1) {
+    jobs_.reserve(static_cast<std::size_t>(std::max(1, options.threads)) + most_hung);
+  }
 
   BatchEnd run(const std::function<bool(std::int64_t, const FileWork*, const FileEnd&)>& report,
                const std::function<void()>& tick) {
@@ -86,33 +98,44 @@ class Batch {
       std::lock_guard lock(mutex_);
       wake();
     });
-    std::vector<std::thread> threads =
-        start_threads(options_.threads, [this](int lane) { serve(lane); });
+    threads_ = start_threads(options_.threads, [this](int lane) { serve(lane); });
     const auto join = [&] {
-      for (std::thread& t : threads) t.join();
+      wait_for_threads();
       pool_.set_wake({});
     };
+    end_.threads = std::max(1, static_cast<int>(threads_.size()));
     try {
-      report_in_order(report, tick, threads.empty());
+      report_in_order(report, tick, threads_.empty());
     } catch (...) {
       stop();
       join();
       throw;
     }
     join();
-    end_.threads = std::max(1, static_cast<int>(threads.size()));
     end_.times.wall = seconds_since(start);
     // Before a thread runs and after it has left, it waits.
     end_.times.wait += end_.threads * end_.times.wall - served_;
     return end_;
   }
 
+  bool hangs() const { return hung_ > 0; }
+  Batch* kept_before = nullptr;  // for threads that hang
+
  private:
   // What a thread does next.
   struct Job {
     enum class Kind { prepare, decode, compute, encode, nothing, leave } kind = Kind::nothing;
     Files files;  // one, or several that are computed together
+    Clock::time_point begin, until = Clock::time_point::max();  // of the part that runs
+    bool given_up = false;  // the files are reported, and the thread is nobody's
   };
+
+  static Part part_of(Job::Kind kind) {
+    return kind == Job::Kind::prepare   ? Part::prepare
+           : kind == Job::Kind::decode  ? Part::decode
+           : kind == Job::Kind::compute ? Part::compute
+                                        : Part::encode;
+  }
 
   void stop() {
     std::lock_guard lock(mutex_);
@@ -138,6 +161,7 @@ class Batch {
         stopping_ = end_.stopped = true;
         wake();
       }
+      give_up_hung();
       const bool over = stopping_ && running_ == 0;
       if (ended_.empty() || !(over || ended_.front().index == next)) {
         if (over) break;
@@ -146,6 +170,7 @@ class Batch {
           reported_.wait_for(lock, tick_interval);
         }
         lock.unlock();
+        replace_hung();
         tick();
         continue;
       }
@@ -268,6 +293,7 @@ class Batch {
     if (job.kind == Job::Kind::leave || job.kind == Job::Kind::nothing) return job.kind;
     const auto start = Clock::now();
     ++running_;
+    jobs_.push_back(&job);
     lock.unlock();
     const std::int64_t index = job.files.front().index;
     double* spent = job.kind == Job::Kind::prepare   ? &times.prepare
@@ -275,8 +301,15 @@ class Batch {
                     : job.kind == Job::Kind::compute ? &times.compute
                                                      : &times.encode;
     run_part(job, lane);
-    *spent += tell(slice_kind(job.kind), lane, index, start);
     lock.lock();
+    if (job.given_up) {
+      lock.unlock();
+      job.files.clear();
+      lock.lock();
+      return Job::Kind::leave;
+    }
+    *spent += tell(slice_kind(job.kind), lane, index, start);
+    jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
     --running_;
     if (job.kind == Job::Kind::decode) --decoding_;
     wake();
@@ -327,8 +360,88 @@ class Batch {
       }
     }
     add(times, seconds_since(begin));
+    ++left_;
     wake();
     reported_.notify_all();
+  }
+
+  // The files of jobs whose time is over for long have come to their end.
+  void give_up_hung() {
+    if (options_.timeout <= 0) return;
+    const auto now = Clock::now();
+    for (std::size_t i = 0; i < jobs_.size();) {
+      Job& job = *jobs_[i];
+      if (job.until == Clock::time_point::max() || now < job.until + clock_time(options_.grace) ||
+          !give_up(job)) {
+        ++i;
+        continue;
+      }
+      jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+
+  // False without memory for it.
+  bool give_up(Job& job) noexcept {
+    Files ended;
+    const Part part = part_of(job.kind);
+    try {
+      for (const File& file : job.files) {
+        File& end = ended.emplace_back();
+        end.index = file.index;
+        end.end = {FileEnd::State::failed, part, late_message(), false, file.tries};
+      }
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    some_hang = true;
+    job.given_up = true;
+    ++hung_;
+    --running_;
+    if (part == Part::decode) --decoding_;
+    for (const File& file : job.files) leave_flight(part, file);
+    if (!options_.stop()) {
+      if (options_.fail_fast) stopping_ = true;
+      while (!ended.empty()) move_first(ended, ended_);
+    }
+    wake();
+    return true;
+  }
+
+  // A new thread for each that hangs.
+  void replace_hung() {
+    for (; replaced_ < hung_; ++replaced_) {
+      if (hung_ > most_hung) {
+        throw Error("more than " + std::to_string(most_hung) + " files hang, and so does the rest",
+                    ExitCode::file_failed);
+      }
+      const int lane = std::max(1, options_.threads) + replaced_;
+      auto started = start_threads(1, [this, lane](int) { serve(lane); });
+      if (!started.empty()) {
+        threads_.push_back(std::move(started.front()));
+      } else if (static_cast<int>(threads_.size()) == hung_) {
+        throw Error("files hang, and the system lets no more threads start", ExitCode::file_failed);
+      }
+    }
+  }
+
+  // Those that hang, and those that help them, may never end.
+  void wait_for_threads() {
+    if (hung_ > 0) {
+      std::unique_lock lock(mutex_);
+      reported_.wait_for(lock, clock_time(options_.grace),
+                         [&] { return left_ + hung_ >= static_cast<int>(threads_.size()); });
+    }
+    for (std::thread& t : threads_) {
+      if (hung_ > 0) {
+        t.detach();
+      } else {
+        t.join();
+      }
+    }
+  }
+
+  std::string late_message() const {
+    return fmt::format("it took longer than {} s (--timeout)", options_.timeout);
   }
 
   // What one thread has done.
@@ -342,53 +455,85 @@ class Batch {
     served_ += seconds;
   }
 
-  // Runs a part of the file at the front of the job, and hands it on.
+  // Runs a part of the files of the job, and hands them on.
   void run_part(Job& job, int lane) noexcept {
-    using Kind = Job::Kind;
-    File& file = job.files.front();
-    const Part part = job.kind == Kind::prepare   ? Part::prepare
-                      : job.kind == Kind::decode  ? Part::decode
-                      : job.kind == Kind::compute ? Part::compute
-                                                  : Part::encode;
-    try {
-      if (part == Part::prepare) {
-        file.work = open_(file.index);
-        const std::optional<std::int64_t> bytes = file.work->prepare();
-        if (!bytes) return finish(part, job.files, {FileEnd::State::skipped, part, ""});
-        file.bytes = *bytes;
-        std::lock_guard lock(mutex_);
-        --preparing_;
-        move_first(job.files, to_decode_);
-      } else if (part == Part::decode) {
-        file.work->decode();
-        file.stack = file.work->stack();
-        std::lock_guard lock(mutex_);
-        slots_ += file.weight() - 1;
-        move_first(job.files, to_compute_);
-      } else if (part == Part::compute) {
-        if (job.files.size() > 1 && compute_stack(job, lane)) return;
-        while (!job.files.empty()) compute_one(job, lane);
-      } else {
-        file.work->encode();
-        finish(part, job.files, {FileEnd::State::done, part, ""});
-      }
-    } catch (...) {
-      finish(part, job.files, failure_by_exception(part));
+    if (job.kind == Job::Kind::compute) {
+      if (job.files.size() > 1 && compute_stack(job, lane)) return;
+      while (!job.files.empty() && !is_given_up(job)) run_one(job, lane);
+    } else {
+      run_one(job, lane);
     }
   }
 
-  void compute_one(Job& job, int lane) noexcept {
+  bool is_given_up(const Job& job) {
+    std::lock_guard lock(mutex_);
+    return job.given_up;
+  }
+
+  // Sets the time that the next part of the job has.
+  void start_clock(Job& job, double seconds) {
+    if (options_.timeout <= 0) return;
+    std::lock_guard lock(mutex_);
+    job.begin = Clock::now();
+    job.until = job.begin + clock_time(seconds);
+    if (job.files.front().work) job.files.front().work->limit(job.until);
+  }
+
+  // A part of the file at the front of the job.
+  void run_one(Job& job, int lane) noexcept {
+    File& file = job.files.front();
+    const Part part = part_of(job.kind);
+    std::optional<FileEnd> end;
+    std::int64_t bytes = 0;
+    FileWork::Stack stack;
+    start_clock(job, options_.timeout - file.spent);
     try {
-      job.files.front().work->compute(lane);
-      std::lock_guard lock(mutex_);
-      move_first(job.files, to_encode_);
+      if (part == Part::prepare) {
+        file.work = open_(file.index);
+        file.work->limit(job.until);
+        const std::optional<std::int64_t> most = file.work->prepare();
+        bytes = most.value_or(0);
+        if (!most) end = {FileEnd::State::skipped, part, ""};
+      } else if (part == Part::decode) {
+        file.work->decode();
+        stack = file.work->stack();
+      } else if (part == Part::compute) {
+        file.work->compute(lane);
+      } else {
+        file.work->encode();
+        end = {FileEnd::State::done, part, ""};
+      }
     } catch (...) {
-      finish(Part::compute, job.files, failure_by_exception(Part::compute));
+      end = failure_by_exception(part);
     }
+    if (Clock::now() > job.until && (!end || end->state == FileEnd::State::failed)) {
+      end = failure(part, late_message().c_str());
+    }
+    if (end) return finish(part, job, std::move(*end));
+    std::lock_guard lock(mutex_);
+    if (job.given_up) return;
+    hand_on(part, job, bytes, std::move(stack));
+  }
+
+  // The first file of the job, to where its next part is chosen.
+  void hand_on(Part part, Job& job, std::int64_t bytes, FileWork::Stack stack) noexcept {
+    File& file = job.files.front();
+    if (options_.timeout > 0) file.spent += seconds_since(job.begin);
+    if (part == Part::prepare) {
+      file.bytes = bytes;
+      --preparing_;
+    } else if (part == Part::decode) {
+      file.stack = std::move(stack);
+      slots_ += file.weight() - 1;
+    }
+    move_first(job.files, part == Part::prepare  ? to_decode_
+                          : part == Part::decode ? to_compute_
+                                                 : to_encode_);
   }
 
   // All together; false when that fails, and each is to be computed alone.
   bool compute_stack(Job& job, int lane) noexcept {
+    start_clock(job, options_.timeout * static_cast<double>(job.files.size()));
     try {
       std::vector<FileWork*> works;
       for (const File& file : job.files) works.push_back(file.work.get());
@@ -397,6 +542,7 @@ class Batch {
       return false;
     }
     std::lock_guard lock(mutex_);
+    if (job.given_up) return true;
     while (!job.files.empty()) move_first(job.files, to_encode_);
     return true;
   }
@@ -408,28 +554,35 @@ class Batch {
       return false;
     }
     file.due = Clock::now() + options_.pause(file.tries++);
+    file.spent = 0;
+    file.work.reset();
     return true;
   }
 
-  // The first of `files` has come to its end, or is to wait for another try.
-  void finish(Part part, Files& files, FileEnd end) noexcept {
-    File& file = files.front();
-    end.tries = file.tries;
-    const bool again = may_try_again(file, end);
-    if (file.work) file.work->release();
-    if (again) file.work.reset();
-    std::lock_guard lock(mutex_);
+  // Makes room for others in the place of a file whose `part` was the last one.
+  void leave_flight(Part part, const File& file) {
     if (part == Part::prepare) {
       --preparing_;
-    } else {
-      --in_flight_;
-      slots_ = in_flight_ > 0 ? slots_ - file.weight() : 0;
-      bytes_ -= file.bytes;
+      return;
     }
+    --in_flight_;
+    slots_ = in_flight_ > 0 ? slots_ - file.weight() : 0;
+    bytes_ -= file.bytes;
+  }
+
+  // The first file of the job has come to its end, or is to wait for another try.
+  void finish(Part part, Job& job, FileEnd end) noexcept {
+    Files& files = job.files;
+    File& file = files.front();
+    if (file.work) file.work->release();
+    std::lock_guard lock(mutex_);
+    if (job.given_up) return;
+    leave_flight(part, file);
+    end.tries = file.tries;
     if (end.state == FileEnd::State::failed) {
       // A part that gave up because of the stop says nothing about its file.
       if (options_.stop()) return files.pop_front();
-      if (again) return move_first(files, to_retry_);
+      if (may_try_again(file, end)) return move_first(files, to_retry_);
       if (options_.fail_fast) stopping_ = true;
     }
     file.end = std::move(end);
@@ -438,14 +591,18 @@ class Batch {
   }
 
   const std::int64_t count_;
-  const std::function<std::unique_ptr<FileWork>(std::int64_t)>& open_;
-  const BatchOptions& options_;
+  // Copies: a thread that hangs may come back when the caller has gone.
+  const std::function<std::unique_ptr<FileWork>(std::int64_t)> open_;
+  const BatchOptions options_;
   ThreadPool& pool_;
 
   std::mutex mutex_;
   std::condition_variable changed_;   // for the threads: there may be something to do
   std::condition_variable reported_;  // for the caller: a file has ended
   Files free_, to_retry_, to_decode_, to_compute_, to_encode_, ended_;
+  std::vector<Job*> jobs_;  // that run
+  std::vector<std::thread> threads_;
+  int hung_ = 0, replaced_ = 0, left_ = 0;  // threads that were given up; new ones; that have ended
   std::int64_t next_ = 0;
   std::int64_t bytes_ = 0;
   std::int64_t events_ = 0;
@@ -465,6 +622,8 @@ std::chrono::milliseconds retry_pause(int tries) {
   return std::min(longest, first * (1 << std::min(tries - 1, doublings)));
 }
 
+bool threads_hang() noexcept { return some_hang; }
+
 std::string_view name_of(Part part) {
   switch (part) {
     case Part::prepare:
@@ -480,7 +639,17 @@ BatchEnd run_batch(std::int64_t count,
                    const BatchOptions& options, ThreadPool& pool,
                    const std::function<bool(std::int64_t, const FileWork*, const FileEnd&)>& report,
                    const std::function<void()>& tick) {
-  return Batch(count, open, options, pool).run(report, tick);
+  const auto destroy = [](Batch* batch) {
+    static Batch* kept = nullptr;  // the last one, which knows the one before
+    if (!batch->hangs()) {
+      delete batch;
+    } else {
+      batch->kept_before = std::exchange(kept, batch);
+    }
+  };
+  const std::unique_ptr<Batch, decltype(destroy)> batch(new Batch(count, open, options, pool),
+                                                        destroy);
+  return batch->run(report, tick);
 }
 
 }  // namespace impipe::engine

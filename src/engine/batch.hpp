@@ -31,7 +31,8 @@ class FileWork {
   // nothing when the file is to be skipped. May throw, as the other parts may.
   virtual std::optional<std::int64_t> prepare() = 0;
   virtual void decode() = 0;
-  // lane: of the thread, in [0, threads); no two parts run on one lane at the same time.
+  // lane: of the thread, in [0, threads), or with a timeout [0, threads + most_hung); no two parts
+  // run on one lane at the same time.
   virtual void compute(int lane) = 0;
   virtual void encode() = 0;
   // What else may be computed together with it, asked after `decode`: files of equal keys, `most`
@@ -44,10 +45,17 @@ class FileWork {
   // Instead of `compute` for each: this file, which is the first of `files`, and the others. When
   // it throws, nothing has happened, and each is computed alone.
   virtual void compute_stack(int, std::span<FileWork* const>) {}
+  // Until when a part that runs is worth its time (BatchOptions::timeout). A part that can end
+  // early asks `is_late` now and then, and any before it writes.
+  void limit(std::chrono::steady_clock::time_point until) { until_ = until; }
+  bool is_late() const { return std::chrono::steady_clock::now() > until_; }
   // Whether another FileWork of the same index may do it once more, after an error that may pass.
   virtual bool may_repeat() const { return true; }
   // Lets go of everything but what a report needs. Called once, after the last part or an error.
   virtual void release() = 0;
+
+ private:
+  std::chrono::steady_clock::time_point until_ = std::chrono::steady_clock::time_point::max();
 };
 
 struct FileEnd {
@@ -71,6 +79,11 @@ struct BatchOptions {
   bool fail_fast = false;                       // the first failure stops the batch
   int retries = 0;  // how often a file is done once more that failed for a reason that may pass
   std::function<std::chrono::milliseconds(int)> pause = retry_pause;
+  // Seconds that the parts of a file may take together; 0: any. A file that has taken longer fails
+  // when its part ends; a part that has not ended so long after (grace) is given up: its file
+  // fails, another thread takes the place of the one that hangs, and see `threads_hang`.
+  double timeout = 0;
+  double grace = 1;
   std::function<bool()> stop = [] { return false; };  // asked often; any thread
   Timeline* timeline = nullptr;                       // where each part's time is told; or nowhere
 };
@@ -87,6 +100,13 @@ struct BatchEnd {
   int threads = 1;       // that worked: fewer than asked for when the system refuses them
   BatchTimes times;
 };
+
+// Whether some batch of this process has given up a thread. What the thread uses may not be
+// destroyed then, nor may the process end but by _exit.
+bool threads_hang() noexcept;
+// How many threads a batch gives up before it throws an Error; their lanes are above those of the
+// others.
+constexpr int most_hung = 64;
 
 // `open` makes the work on file `index` (any thread; when it throws the file fails, and the report
 // gets a null pointer). `report` is called for each file in the order of the indices, `tick` now

@@ -104,7 +104,7 @@ std::string pixel_hash(const HostImage& image) {
   return fmt::format("{:016x}", hash);
 }
 
-const Picture::Failure Picture::out_of_memory{"decode", "out of memory", true};
+const Picture::Failure Picture::out_of_memory{"decode", "out of memory"};
 
 const std::map<std::string, ImageType>& Picture::partner_types() const {
   static const std::map<std::string, ImageType> none;
@@ -205,7 +205,7 @@ void PictureWork::compute_on(Session& session, Queue& queue, Material material) 
                      [&](const KernelSpec& spec) { return session.kernel(spec); },
                      {.timed = settings_.timeline != nullptr,
                       .kernels_first = !session.device().is_gpu,
-                      .stop = settings_.stop});
+                      .stop = [this] { return is_over(); }});
 }
 
 void PictureWork::take(io::Decoded decoded) {
@@ -226,7 +226,7 @@ void PictureWork::compute(int lane) {
 void PictureWork::compute_pages(int lane) {
   const std::map<std::string, HostImage> operands = material_.operands;
   for (size_t i = 0; i < picture_.pages->numbers.size(); ++i) {
-    if (settings_.stop && settings_.stop()) return;
+    if (is_over()) return;
     const int page = picture_.pages->numbers[i];
     try {
       io::DecodeOptions options = settings_.decode;
@@ -353,7 +353,7 @@ void PictureWork::compute_stack(int lane, std::span<FileWork* const> files) {
                     [&](const KernelSpec& spec) { return turn.session.kernel(spec); },
                     {.timed = settings_.timeline != nullptr,
                      .kernels_first = !turn.session.device().is_gpu,
-                     .stop = settings_.stop});
+                     .stop = [this] { return is_over(); }});
   for (size_t i = 0; i < files.size(); ++i) {
     auto& picture = *static_cast<PictureWork*>(files[i]);
     picture.picture_.program = program;
@@ -394,7 +394,12 @@ io::Bytes PictureWork::encode_objects() const {
   return {bytes, bytes + text.size()};
 }
 
+void PictureWork::check_time() const {
+  if (is_late()) throw Error("stopped", ExitCode::file_failed);  // the batch says why
+}
+
 void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
+  check_time();
   if (path == "-") {
     result_.bytes = std::move(bytes);  // told in the order of the inputs
   } else if (settings_.dry_run) {

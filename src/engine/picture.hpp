@@ -26,7 +26,6 @@ struct Picture {
   struct Failure {
     std::string stage;
     std::string message;
-    bool may_pass = false;  // see Error
     int tries = 1;
   };
   // The images that --with gives it.
@@ -122,6 +121,10 @@ class PictureWork : public FileWork {
 
  private:
   bool is_wanted() const;
+  // Whether the run stops, or this file has had its time.
+  bool is_over() const { return is_late() || (settings_.stop && settings_.stop()); }
+  // Throws Error when the file has had its time.
+  void check_time() const;
   // Whether -u and --no-clobber let this file be written.
   bool may_write(const std::filesystem::path& path) const;
   void compute_on(Session& session, Queue& queue, Material material);

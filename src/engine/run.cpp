@@ -250,6 +250,7 @@ BatchEnd run_pictures(std::vector<Picture>& pictures, PictureSettings& settings,
                                    .memory = memory,
                                    .fail_fast = options.fail_fast,
                                    .retries = options.retries,
+                                   .timeout = options.timeout,
                                    .stop = options.stop,
                                    .timeline = settings.timeline};
   return run_batch(
@@ -280,27 +281,64 @@ Profile end_timeline(Timeline& timeline, const BatchEnd& batch, const PictureSet
   timeline.add({.kind = Slice::Kind::finish, .begin = timeline.last_end(), .end = now});
   Profile profile = make_profile(batch, settings, options, pictures);
   profile.wall = now - timeline.start();
-  add_limits(profile, *settings.lanes);
+  if (!threads_hang()) add_limits(profile, *settings.lanes);
   return profile;
 }
 
-RunEnd run_files(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress,
-                 WorkList& work) {
+// What threads may still use that hang when the run is over.
+struct RunState {
+  explicit RunState(pipeline::Pipeline of) : pipeline(std::move(of)) {}
+  const pipeline::Pipeline pipeline;
+  WorkList work;
+  PictureSettings settings;
+  std::optional<MadeImage> source;
+  ThreadPool pool{0};  // the batch's threads are its helpers
+  ImageInfos infos;
+  std::optional<Lanes> lanes;
+  std::optional<Timeline> timeline;
+};
+
+// Then it stays.
+struct RunStateDeleter {
+  void operator()(RunState* state) const {
+    if (!threads_hang()) delete state;
+  }
+};
+
+// Opens the devices that are asked for or, when every file is known, the one that is best.
+void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevice> devices,
+                Progress& progress, RunEnd& end) {
+  if (devices.empty()) {
+    const WorkCost cost = cost_of(state.work.pictures, state.pipeline, options.session);
+    devices.push_back(choose_device(cost, options.threads, state.pool));
+  }
+  for (const OpenDevice& device : devices) {
+    if (!device.warning.empty()) progress.note(device.warning);
+  }
+  const std::string why = devices.front().why;
+  const int spare = options.timeout > 0 ? most_hung : 0;
+  Lanes& lanes = state.lanes.emplace(state.pipeline, std::move(devices), options.session,
+                                     options.threads + spare);
+  progress.detail(lanes.names() + ": " + why);
+  state.settings.lanes = &lanes;
+  end.devices = lanes.devices();
+}
+
+RunEnd run_files(RunState& state, const RunOptions& options, Progress& progress) {
+  const pipeline::Pipeline& pipeline = state.pipeline;
+  WorkList& work = state.work;
+  PictureSettings& settings = state.settings;
   const std::optional<io::OutputTarget> target = target_of(options);
   check_in_place(options, pipeline);
   const io::OutputTarget* where = target ? &*target : nullptr;
   const std::int64_t memory = options.memory > 0 ? options.memory : default_memory();
-  PictureSettings settings;
   fill_settings(settings, options, pipeline, memory);
-  std::optional<MadeImage> source;
-  if (pipeline.has_source()) source = pipeline::checked_source(pipeline, options.max_pixels);
+  if (pipeline.has_source()) state.source = pipeline::checked_source(pipeline, options.max_pixels);
 
-  ThreadPool pool(0);  // the batch's threads are its helpers
   std::vector<OpenDevice> devices;
   backends::configure({.gpu_memory = options.gpu_memory, .dump_folder = options.dump_kernels});
-  if (!is_automatic(options.device)) devices = open_devices(options.device, pool);
+  if (!is_automatic(options.device)) devices = open_devices(options.device, state.pool);
 
-  ImageInfos infos;
   work = list_work(options, pipeline, where, progress);
   RunEnd end{.skipped = work.skipped};
   for (const io::InputProblem& problem : work.unmatched) progress.note(problem.reason);
@@ -309,36 +347,24 @@ RunEnd run_files(pipeline::Pipeline pipeline, const RunOptions& options, Progres
     return end;
   }
   number_frames(work, options, progress);
-  {
-    ThreadPool probing(options.threads - 1);
-    probe_all(work, options, source, settings, probing, infos);
-  }
-  if (devices.empty()) {
-    const WorkCost cost = cost_of(work.pictures, pipeline, options.session);
-    devices.push_back(choose_device(cost, options.threads, pool));
-  }
-  for (const OpenDevice& device : devices) {
-    if (!device.warning.empty()) progress.note(device.warning);
-  }
-  const std::string why = devices.front().why;
-  Lanes lanes(pipeline, std::move(devices), options.session, options.threads);
-  progress.detail(lanes.names() + ": " + why);
-  settings.lanes = &lanes;
-  end.devices = lanes.devices();
-  plan_all(work.pictures, lanes, options.max_pixels, progress);
-  settle_outputs(work, where, lanes, settings, options, progress);
+  probe_all(work, options, state.source, settings, state.pool, state.infos);
+  open_lanes(state, options, std::move(devices), progress, end);
+  plan_all(work.pictures, *state.lanes, options.max_pixels, progress);
+  settle_outputs(work, where, *state.lanes, settings, options, progress);
 
   progress.detail(std::to_string(options.threads) + " threads, at most " +
                   std::to_string(memory >> 20) + " MiB in flight");
-  std::optional<Timeline> timeline;
-  if (options.profile) begin_timeline(timeline, settings, options, work.pictures);
+  if (options.profile) begin_timeline(state.timeline, settings, options, work.pictures);
   settings.array_name = last_operator(pipeline);
   progress.kinds(kinds_of(work.pictures, settings));
   progress.begin(static_cast<std::int64_t>(work.pictures.size()));
-  Reports reports(work, lanes, progress);
-  const BatchEnd batch = run_pictures(work.pictures, settings, options, memory, pool, reports);
+  Reports reports(work, *state.lanes, progress);
+  const BatchEnd batch =
+      run_pictures(work.pictures, settings, options, memory, state.pool, reports);
   reports.finish(batch, options.threads, end);
-  if (timeline) end.profile = end_timeline(*timeline, batch, settings, options, work.pictures);
+  if (state.timeline) {
+    end.profile = end_timeline(*state.timeline, batch, settings, options, work.pictures);
+  }
   return end;
 }
 
@@ -348,9 +374,10 @@ void remove_temporaries() noexcept { io::remove_temporaries(); }
 
 RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress) {
   map_large_buffers();
-  WorkList work;
+  const std::unique_ptr<RunState, RunStateDeleter> state(new RunState(std::move(pipeline)));
+  WorkList& work = state->work;
   try {
-    return run_files(std::move(pipeline), options, progress, work);
+    return run_files(*state, options, progress);
   } catch (const std::bad_alloc&) {
     // There was none for what all files need: each of which nothing was told yet fails by name.
     RunEnd end{.failed = work.told_failed};

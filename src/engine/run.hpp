@@ -74,7 +74,8 @@ struct RunOptions {
   std::int64_t gpu_memory = 0;  // bytes of device memory at most; 0: what there is
   std::string dump_kernels;     // a folder for the kernels' texts; empty: none
   bool fail_fast = false;
-  int retries = 0;  // see BatchOptions
+  int retries = 0;     // see BatchOptions
+  double timeout = 0;  // see BatchOptions
   bool profile = false;
   std::size_t profile_slices = 0;  // that the profile keeps, for pictures of what went on when
   std::function<bool()> stop = [] { return false; };
@@ -94,6 +95,9 @@ struct RunEnd {
 
 // Throws Error for whatever makes the whole run impossible; a file's own trouble is reported.
 RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress);
+
+// Whether threads hang, because of a timeout: the process is to end by _exit then.
+bool threads_hang() noexcept;
 
 // Removes temporary files that are being written. For signal handlers.
 void remove_temporaries() noexcept;

@@ -9,7 +9,6 @@
 #include <numeric>
 #include <queue>
 #include <set>
-#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -23,8 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void fail(Picture& picture, const char* stage, const Error& error, int tries = 1) {
-  picture.failure.reset(new Picture::Failure{stage, error.what(), error.may_pass(), tries});
+void fail(Picture& picture, const char* stage, const Error& error) {
+  picture.failure.reset(new Picture::Failure{stage, error.what()});
 }
 
 // Takes no memory: there is none.
@@ -109,24 +108,35 @@ void probe(Picture& picture, const io::Input& input, bool black,
   }
 }
 
-// Those that failed for a reason that may pass.
-std::vector<size_t> to_probe_again(const std::vector<Picture>& pictures) {
-  std::vector<size_t> again;
-  for (size_t i = 0; i < pictures.size(); ++i) {
-    const Picture& picture = pictures[i];
-    if (picture.failure && picture.failure->may_pass && !picture.is_stdin) again.push_back(i);
+// Reads what is known of a picture before it is decoded, into a copy of its own: a thread that
+// hangs may come back when the picture was given up.
+class Probing : public FileWork {
+ public:
+  using Probe = std::function<void(Picture&, const io::Input&)>;
+  Probing(const Picture& picture, const io::Input& input, const Probe& probe)
+      : input_(input), probe_(probe) {
+    probed_.path = picture.path;
+    probed_.is_stdin = picture.is_stdin;
+    probed_.missing_frame = picture.missing_frame;
   }
-  return again;
-}
+  std::optional<std::int64_t> prepare() override {
+    const FileAtWork at_work(probed_.path.c_str());
+    probe_(probed_, input_);
+    return {};
+  }
+  void decode() override {}
+  void compute(int) override {}
+  void encode() override {}
+  void release() override {}
+  bool may_repeat() const override { return !probed_.is_stdin; }
+  // Once, of a work that has ended.
+  Picture take() const { return std::move(probed_); }
 
-// Sleeps; false when `stop` ended that early.
-bool pause(std::chrono::milliseconds time, const std::function<bool()>& stop) {
-  constexpr std::chrono::milliseconds look{50};
-  for (; time.count() > 0 && !stop(); time -= look) {
-    std::this_thread::sleep_for(std::min(time, look));
-  }
-  return !stop();
-}
+ private:
+  mutable Picture probed_;
+  const io::Input input_;
+  const Probe probe_;
+};
 
 // Frames that are missing look like the first one there is, and are black.
 void give_missing_frames_a_size(std::vector<Picture>& pictures) {
@@ -264,33 +274,38 @@ WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline
 void probe_all(WorkList& work, const RunOptions& options, const std::optional<MadeImage>& source,
                PictureSettings& settings, ThreadPool& pool, ImageInfos& infos) {
   const bool black = options.missing_frame == MissingFrame::black;
-  const auto probe_one = [&](size_t i, int tries) {
-    Picture& picture = work.pictures[i];
-    const FileAtWork at_work(picture.path.c_str());
+  const auto probe_one = [&, black](Picture& picture, const io::Input& input) {
+    probe(picture, input, black, options.pages, source, settings, infos);
+  };
+  std::vector<size_t> wanted;
+  for (size_t i = 0; i < work.pictures.size(); ++i) {
+    if (!work.pictures[i].failure) wanted.push_back(i);
+  }
+  const auto report = [&](std::int64_t at, const FileWork* file, const FileEnd& end) {
+    Picture& picture = work.pictures[wanted[static_cast<size_t>(at)]];
+    work.retries += end.tries - 1;
+    if (end.state != FileEnd::State::failed) {
+      picture = static_cast<const Probing*>(file)->take();
+      return true;
+    }
     try {
-      try {
-        probe(picture, work.inputs[i], black, options.pages, source, settings, infos);
-      } catch (const Error& error) {
-        fail(picture, "decode", error, tries);
-      }
+      picture.failure.reset(new Picture::Failure{"decode", end.message, end.tries});
     } catch (const std::bad_alloc&) {
       fail_out_of_memory(picture);
     }
+    return true;
   };
-  pool.for_each(static_cast<std::int64_t>(work.pictures.size()), [&](std::int64_t i) {
-    const auto at = static_cast<size_t>(i);
-    if (!work.pictures[at].failure && !options.stop()) probe_one(at, 1);
-  });
-  for (int tries = 1; tries <= options.retries; ++tries) {
-    const std::vector<size_t> again = to_probe_again(work.pictures);
-    if (again.empty() || !pause(retry_pause(tries), options.stop)) break;
-    work.retries += static_cast<std::int64_t>(again.size());
-    pool.for_each(static_cast<std::int64_t>(again.size()), [&](std::int64_t i) {
-      const size_t at = again[static_cast<size_t>(i)];
-      work.pictures[at].failure.reset();
-      probe_one(at, tries + 1);
-    });
-  }
+  run_batch(
+      static_cast<std::int64_t>(wanted.size()),
+      [&](std::int64_t at) {
+        const size_t i = wanted[static_cast<size_t>(at)];
+        return std::make_unique<Probing>(work.pictures[i], work.inputs[i], probe_one);
+      },
+      {.threads = options.threads,
+       .retries = options.retries,
+       .timeout = options.timeout,
+       .stop = options.stop},
+      pool, report);
   infos.finish();
   if (black) give_missing_frames_a_size(work.pictures);
 }

@@ -1,4 +1,4 @@
-"""What a job does when files, disks or its farm misbehave: more tries."""
+"""What a job does when files, disks or its farm misbehave: more tries, time limits."""
 import errno
 import json
 import os
@@ -123,6 +123,79 @@ class Retries(JobTest):
         for value in ("-1", "many", "1.5"):
             run = self.impipe("imcomplement", "in", "-o", "out", "--retries", value, code=2)
             self.assertIn("--retries", run.err)
+
+
+@unittest.skipIf(SANITIZED, "a sanitizer has calls of its own")
+class Timeout(JobTest):
+    LATE = "it took longer than 0.5 s (--timeout)"
+
+    def setUp(self):
+        super().setUp()
+        for name in "abcd":
+            self.picture(f"in/{name}.png", ramp(6, 5, ord(name)))
+
+    def run_hanging(self, env, *arguments, code=1):
+        begin = time.monotonic()
+        run = self.impipe("imcomplement", "in", "-o", "out", "--timeout", 0.5, "--summary", "s",
+                          "--errors", "e", *arguments, code=code, env=env)
+        self.assertLess(time.monotonic() - begin, 30)
+        return run, self.lines_of("s")[0], self.lines_of("e")
+
+    def test_a_file_that_hangs_fails_and_the_others_are_done(self):
+        # In the header, in the pixels, in the result.
+        for call, file, after, stage in (("read", "in/b.png", 0, "decode"),
+                                         ("read", "in/b.png", 4, "decode"),
+                                         ("write", "out/.impipe", 2, "encode")):
+            for threads in (1, 4):
+                with self.subTest(call, after=after, threads=threads):
+                    subprocess.run(["rm", "-rf", self.path("out")], check=True)
+                    env = self.failing(file, call, 0, 1, after)
+                    run, summary, errors = self.run_hanging(env, "-j", threads, "--retries", 3)
+                    self.assertEqual((summary["done"], summary["failed"], summary["exit"]),
+                                     (3, 1, 1))
+                    self.assertEqual([(e["stage"], e["message"], e["tries"]) for e in errors],
+                                     [(stage, self.LATE, 1)])
+                    name = os.path.basename(errors[0]["file"])
+                    self.assertIn(f"impipe: in/{name}: {stage}: {self.LATE}\n", run.err)
+                    left = [f"{n}.png" for n in "abcd" if f"{n}.png" != name]
+                    self.assertEqual(self.tree("out"), left)  # nor a temporary file
+                    for done in left:
+                        self.assertTrue((self.pixels(f"out/{done}") ==
+                                         255 - self.pixels(f"in/{done}")).all())
+
+    def test_a_pipe_that_nobody_writes_to(self):
+        os.mkfifo(self.path("pipe.png"))
+        run, summary, errors = self.run_hanging({}, "pipe.png")
+        self.assertEqual((summary["done"], summary["failed"]), (4, 1))
+        self.assertEqual([e["file"] for e in errors], ["pipe.png"])
+
+    def test_a_computation_ends_between_its_steps(self):
+        self.picture("slow/a.png", ramp(1200, 1200))
+        steps = " | ".join(["medfilt2 15"] * 200)
+        begin = time.monotonic()
+        run = self.impipe(steps, "slow", "-o", "out", "--no-fuse", "--timeout", 0.5,
+                          "--backend", "cpu", code=1)
+        self.assertEqual(run.err, f"impipe: slow/a.png: compute: {self.LATE}\n")
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertFalse(os.path.exists(self.path("out/a.png")))
+
+    def test_a_signal_ends_a_run_whose_files_hang(self):
+        run = self.start("imcomplement", "in", "-o", "out", "--timeout", 2,
+                         env=self.failing("in/b.png", "read", 0, 1, 4))
+        self.wait_for_results(run, 3)
+        run.terminate()
+        _, err = run.communicate(timeout=30)
+        self.assertEqual(run.returncode, 143, err)
+        self.assertIn(b"stopped by SIGTERM", err)
+
+    def test_time_enough(self):
+        run = self.impipe("imcomplement", "in", "-o", "out", "--timeout", 60)
+        self.assertEqual((run.err, len(self.tree("out"))), ("", 4))
+
+    def test_wrong_times(self):
+        for value in ("0", "-1", "soon", "nan", "1e99"):
+            run = self.impipe("imcomplement", "in", "-o", "out", "--timeout", value, code=2)
+            self.assertIn("--timeout", run.err)
 
 
 if __name__ == "__main__":

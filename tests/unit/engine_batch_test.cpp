@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <set>
@@ -23,6 +24,9 @@ struct Ledger {
   std::map<std::int64_t, Part> fails;
   std::map<std::int64_t, int> passes;  // how often such a failure passes, and the file is done then
   bool repeats = true;
+  std::map<std::int64_t, std::pair<Part, int>> slow;  // milliseconds that a part takes
+  std::atomic<bool> awake{false};                     // ends all that is slow
+  bool asks = false;                                  // and ends when it is late
   std::set<std::int64_t> skips;
   std::int64_t bytes_each = 10;
   int microseconds = 200;
@@ -86,6 +90,15 @@ class MadeUp : public FileWork {
     // The parts come in their order, each once.
     EXPECT_EQ(static_cast<int>(part), next_++) << index_;
     std::this_thread::sleep_for(std::chrono::microseconds(ledger_.microseconds));
+    const auto slow = ledger_.slow.find(index_);
+    if (slow != ledger_.slow.end() && slow->second.first == part) {
+      const auto end =
+          std::chrono::steady_clock::now() + std::chrono::milliseconds(slow->second.second);
+      while (std::chrono::steady_clock::now() < end && !ledger_.awake &&
+             !(ledger_.asks && is_late())) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    }
     const auto fails = ledger_.fails.find(index_);
     if (fails == ledger_.fails.end() || fails->second != part) return;
     std::lock_guard lock(ledger_.mutex);
@@ -205,6 +218,79 @@ TEST(Batch, OnlyTheLastTryStopsABatchThatFailsFast) {
   const Told told = run(ledger, 6, options);
   EXPECT_EQ(told.end.done, 5);
   EXPECT_EQ(told.failures, (std::map<std::int64_t, std::string>{{5, "compute: busy"}}));
+}
+
+TEST(Batch, AFileThatTakesTooLongFailsAlone) {
+  for (const bool asks : {true, false}) {
+    for (const Part part : {Part::prepare, Part::decode, Part::compute}) {
+      Ledger ledger;
+      ledger.slow = {{2, {part, asks ? 60'000 : 400}}};
+      ledger.asks = asks;
+      const Told told = run(ledger, 6, {.threads = 2, .timeout = 0.2, .grace = 60});
+      const std::string message =
+          std::string(name_of(part)) + ": it took longer than 0.2 s (--timeout)";
+      EXPECT_EQ(told.failures, (std::map<std::int64_t, std::string>{{2, message}}));
+      EXPECT_EQ(told.end.done, 5);
+      EXPECT_EQ(ledger.in_flight, 0);
+    }
+  }
+}
+
+TEST(Batch, TheTimeOfAFileIsThatOfItsParts) {
+  Ledger ledger;
+  ledger.microseconds = 160'000;  // each of four parts
+  EXPECT_EQ(run(ledger, 1, {.timeout = 0.4}).failures.size(), 1u);
+  Ledger quick;
+  quick.microseconds = 50'000;
+  quick.fails = {{0, Part::encode}};
+  quick.passes = {{0, 2}};  // each try has its own
+  EXPECT_EQ(run(quick, 1, {.retries = 2, .pause = no_pause, .timeout = 0.4}).end.done, 1);
+  Ledger written;  // what is done at last is done
+  written.slow = {{0, {Part::encode, 500}}};
+  EXPECT_EQ(run(written, 1, {.timeout = 0.3, .grace = 60}).end.done, 1);
+}
+
+// Outlives the batch, as what a thread uses that hangs has to.
+std::vector<std::unique_ptr<Ledger>>& kept_ledgers() {
+  static std::vector<std::unique_ptr<Ledger>> kept;
+  return kept;
+}
+Ledger& kept_ledger() { return *kept_ledgers().emplace_back(std::make_unique<Ledger>()); }
+
+void wake_kept_ledgers() {
+  for (const auto& ledger : kept_ledgers()) ledger->awake = true;
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+}
+
+TEST(Batch, AThreadThatHangsIsReplaced) {
+  for (const int threads : {1, 3}) {
+    for (const Part part : {Part::prepare, Part::decode, Part::compute, Part::encode}) {
+      Ledger& ledger = kept_ledger();
+      ledger.slow = {{0, {part, 60'000}}, {4, {part, 60'000}}};
+      const auto begin = std::chrono::steady_clock::now();
+      const Told told = run(ledger, 9, {.threads = threads, .timeout = 0.2, .grace = 0.1});
+      EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+      EXPECT_EQ(told.order, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8}));
+      const std::string message =
+          std::string(name_of(part)) + ": it took longer than 0.2 s (--timeout)";
+      EXPECT_EQ(told.failures, (std::map<std::int64_t, std::string>{{0, message}, {4, message}}));
+      EXPECT_EQ(told.end.done, 7);
+      EXPECT_TRUE(threads_hang());
+    }
+  }
+  wake_kept_ledgers();
+}
+
+TEST(Batch, WhenAllHangTheBatchEnds) {
+  Ledger& ledger = kept_ledger();
+  for (int i = 0; i < 200; ++i) ledger.slow[i] = {Part::decode, 60'000};
+  try {
+    run(ledger, 200, {.threads = 8, .in_flight = 8, .timeout = 0.05, .grace = 0.05});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "more than 64 files hang, and so does the rest");
+  }
+  wake_kept_ledgers();
 }
 
 TEST(Batch, PausesGrowToHalfAMinute) {
