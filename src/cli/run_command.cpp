@@ -32,7 +32,7 @@ struct RunFlags {
   std::string pipeline_file, sandbox, gpu_memory;
   engine::RunOptions run;
   std::string missing_frame = "error", shard_by = "order", shard, subsampling, pages, max_pixels,
-              memory, cls, progress = "auto", profile, frames, timeout;
+              memory, cls, progress = "auto", profile, frames, timeout, channels;
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
   bool json = false, csv = false, markdown = false;
@@ -68,6 +68,10 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Inputs");
   option(app, "--frames", f.frames, "LIST",
          "Take these of the numbered inputs, such as 1-100x2,120")
+      ->check(not_empty())
+      ->group("Inputs");
+  option(app, "--channels", f.channels, "NAME,...|all",
+         "Of EXRs, make the picture of these channels, each as it is stored")
       ->check(not_empty())
       ->group("Inputs");
   option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")
@@ -196,6 +200,7 @@ engine::RunOptions options_of(RunFlags& f) {
   }
   run.shard_by = static_cast<engine::ShardBy>(
       parse_choice("--shard-by", f.shard_by, {"order", "bytes", "name"}));
+  if (!f.channels.empty()) run.channels = parse_names("--channels", f.channels);
   if (!f.frames.empty()) run.frames = parse_frames(f.frames);
   if (!f.timeout.empty()) run.timeout = parse_seconds("--timeout", f.timeout);
   if (!f.pages.empty()) run.pages = parse_pages(f.pages);

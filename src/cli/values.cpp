@@ -83,6 +83,21 @@ double parse_seconds(const std::string& flag, const std::string& text) {
   return *value;
 }
 
+std::vector<std::string> parse_names(const std::string& flag, const std::string& text) {
+  std::vector<std::string> names;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    std::string name = text.substr(at, end - at);
+    if (name.empty()) throw Error(flag + ": '" + text + "' has an empty name");
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      throw Error(flag + ": '" + text + "' has " + name + " twice");
+    }
+    names.push_back(std::move(name));
+    at = end + 1;
+  }
+  return names;
+}
+
 std::vector<std::int64_t> parse_frames(const std::string& text) {
   auto list = parse_frame_list(text);
   if (!list) {

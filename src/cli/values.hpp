@@ -25,6 +25,9 @@ std::vector<engine::PageRange> parse_pages(const std::string& text);
 // "1.5"; above 0. Throws Error naming the flag.
 double parse_seconds(const std::string& flag, const std::string& text);
 
+// "Z,diffuse.R": names behind commas, each once. Throws Error.
+std::vector<std::string> parse_names(const std::string& flag, const std::string& text);
+
 // "1-100x2,120"; sorted, none twice. Throws Error.
 std::vector<std::int64_t> parse_frames(const std::string& text);
 

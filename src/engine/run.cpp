@@ -122,7 +122,10 @@ void check_in_place(const RunOptions& options, const pipeline::Pipeline& pipelin
 void fill_settings(PictureSettings& settings, const RunOptions& options,
                    const pipeline::Pipeline& pipeline, std::int64_t memory) {
   settings.operands = parse_operands(options.with, pipeline.operands);
-  settings.decode = {.max_pixels = options.max_pixels, .metadata = !options.strip};
+  settings.decode = {.max_pixels = options.max_pixels,
+                     .metadata = !options.strip,
+                     .page = {},
+                     .channels = options.channels};
   settings.encode.quality = options.quality.value_or(settings.encode.quality);
   settings.encode.lossless = options.lossless;
   settings.encode.lossy = options.quality && !options.lossless;

@@ -57,10 +57,11 @@ struct RunOptions {
 
   std::string output;  // empty: none
   bool in_place = false;
-  std::string format;             // an extension; empty: the output's, else the input's
-  std::optional<PixelClass> cls;  // of the outputs
-  bool half = false;              // of class single: 16 bits of each value
-  std::optional<int> quality;     // given: also of formats that can do without loss
+  std::string format;                 // an extension; empty: the output's, else the input's
+  std::optional<PixelClass> cls;      // of the outputs
+  bool half = false;                  // of class single: 16 bits of each value
+  std::vector<std::string> channels;  // of EXRs, see io::probe
+  std::optional<int> quality;         // given: also of formats that can do without loss
   bool lossless = false;
   std::optional<std::array<int, 2>> subsampling;  // see io::EncodeOptions
   bool strip = false;

@@ -91,10 +91,11 @@ void probe(Picture& picture, const io::Input& input, bool black,
     picture.info = infos.keep({.type = source->type, .stored = source->size, .detail = {}});
   } else if (picture.is_stdin) {
     picture.content = std::make_unique<io::Bytes>(io::read_picture(STDIN_FILENO, settings.pipes));
-    picture.info = infos.keep(io::probe(*picture.content));
+    picture.info = infos.keep(io::probe(*picture.content, 0, settings.decode.channels));
   } else if (!picture.missing_frame || !black) {
     io::Bytes content;
-    picture.info = infos.keep(io::probe(picture.path, content, settings.pipes));
+    picture.info =
+        infos.keep(io::probe(picture.path, content, settings.pipes, settings.decode.channels));
     if (!content.empty()) picture.content = std::make_unique<io::Bytes>(std::move(content));
   }
   if (!source && !picture.missing_frame) choose_pages(picture, pages, infos);

@@ -105,7 +105,8 @@ auto from_module(Call call) {
   }
 }
 
-ImageInfo probe_source(const ByteSource& source, int page = 0) {
+ImageInfo probe_source(const ByteSource& source, int page = 0,
+                       const std::vector<std::string>& channels = {}) {
   const std::string head = source.read_some(0, sniffed_bytes);
   ImageInfo info;
   const Format format = sniff_or_fail(std::as_bytes(std::span(head)));
@@ -116,7 +117,7 @@ ImageInfo probe_source(const ByteSource& source, int page = 0) {
       case Format::tiff: info = tiff_header(source, page); break;
       case Format::bmp: info = bmp_header(source); break;
       case Format::webp: info = webp_header(source); break;
-      case Format::exr: info = exr_layout(source).info; break;
+      case Format::exr: info = exr_layout(source, channels).info; break;
       case Format::pnm:
       case Format::pfm: info = pnm_header(source).info; break;
       case Format::npy: info = npy_header(source).info; break;
@@ -139,6 +140,9 @@ ImageInfo probe_source(const ByteSource& source, int page = 0) {
     const std::string_view what = error.what();
     if (!what.starts_with("truncated: ")) throw;
     fail("truncated " + std::string(name_of(format)) + std::string(what.substr(9)));
+  }
+  if (!channels.empty() && format != Format::exr) {
+    fail("--channels names channels of an EXR, and this is " + std::string(name_of(format)));
   }
   if (page >= info.pages || (page > 0 && !reads_pages(format))) {
     fail("it has no page " + std::to_string(page + 1));
@@ -279,8 +283,9 @@ bool is_picture(const std::filesystem::path& path) {
   return got > 0 && sniff({head, static_cast<size_t>(got)}).has_value();
 }
 
-ImageInfo probe(std::span<const std::byte> bytes, int page) {
-  return probe_source(ByteSource(bytes), page);
+ImageInfo probe(std::span<const std::byte> bytes, int page,
+                const std::vector<std::string>& channels) {
+  return probe_source(ByteSource(bytes), page, channels);
 }
 
 ImageInfo probe(const std::filesystem::path& path, int page) {
@@ -295,21 +300,22 @@ ImageInfo probe(const std::filesystem::path& path, int page) {
   return probe(path, content, no_limit);
 }
 
-ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& budget) {
+ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& budget,
+                const std::vector<std::string>& channels) {
   const OpenFile file(path);
   struct stat status = {};
   if (fstat(file.get(), &status) != 0) throw system_error(errno);
   if (S_ISDIR(status.st_mode)) fail("is a directory");
   if (!S_ISREG(status.st_mode)) {
     content = read_picture(file.get(), budget);
-    return probe(content);
+    return probe(content, 0, channels);
   }
-  return probe_source(ByteSource(file.get(), status.st_size));
+  return probe_source(ByteSource(file.get(), status.st_size), 0, channels);
 }
 
 Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   Decoded out;
-  out.info = probe(bytes, options.page.value_or(0));
+  out.info = probe(bytes, options.page.value_or(0), options.channels);
   check_claims(out.info, static_cast<std::int64_t>(bytes.size()), options.max_pixels,
                options.page.has_value());
   const Format format = out.info.format;
@@ -328,7 +334,7 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   } else if (format == Format::exr) {
     const CodecModule& module = codec_module(format);
     out.image = from_module([&] { return module.decode(bytes, out.info, make_image); });
-    out.metadata.exr = exr_layout(ByteSource(bytes)).storage;
+    out.metadata.exr = exr_layout(ByteSource(bytes), out.info.named).storage;
     if (!options.metadata) out.metadata.exr->attributes.clear();
     if (ExrCarried& carried = out.metadata.exr->carried; !carried.empty()) {
       carried.file = std::make_shared<const Bytes>(bytes.begin(), bytes.end());
@@ -362,7 +368,9 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
     fail(std::string(name_of(format)) + " is always written with loss; --lossless needs another");
   }
   const int channels = image.type.channels;
-  if (channels != 1 && channels != 3 && !traits(format).any_channels) {
+  const bool named = format == Format::exr && metadata.exr &&
+                     metadata.exr->named.size() == static_cast<size_t>(channels);
+  if (channels != 1 && channels != 3 && !traits(format).any_channels && !named) {
     fail(std::string(name_of(format)) + " cannot hold " + std::to_string(channels) +
          " channels; write .tif or .npy");
   }

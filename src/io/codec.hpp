@@ -33,7 +33,9 @@ struct ImageInfo {
   // Fewer bytes than this cannot hold such an image, and why; 0 where there is no bound.
   std::int64_t min_bytes = 0;
   std::string min_why;
-  int carried = 0;     // channels of an EXR beside the picture, which are kept as they are
+  int carried = 0;  // channels of an EXR beside the picture, which are kept as they are
+  // Of an EXR: the channels that the picture is made of, where they were asked for by name.
+  std::vector<std::string> named;
   std::string detail;  // "8-bit palette, interlaced", for `impipe info`
   Size size() const { return orientation >= 5 ? Size{stored.height, stored.width} : stored; }
   // Memory of the decoded image.
@@ -53,10 +55,13 @@ Bytes read_picture(int file_descriptor, PipeBudget& budget);
 // Whether the content of a file is a picture; false also for what cannot be read.
 bool is_picture(const std::filesystem::path& path);
 
-// `page`: which picture of the file, from 0.
-ImageInfo probe(std::span<const std::byte> bytes, int page = 0);
+// `page`: which picture of the file, from 0. channels: of an EXR, the names of those that make the
+// picture, each as it is stored; {"all"}: all. Other formats have no names, which is an error then.
+ImageInfo probe(std::span<const std::byte> bytes, int page = 0,
+                const std::vector<std::string>& channels = {});
 // Reads only the header, but of a pipe, which can be read only once, everything, into `content`.
-ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& budget);
+ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& budget,
+                const std::vector<std::string>& channels = {});
 ImageInfo probe(const std::filesystem::path& path, int page = 0);
 
 struct DecodeOptions {
@@ -65,6 +70,7 @@ struct DecodeOptions {
   bool metadata = true;  // false: leave Decoded::metadata empty (--strip)
   // From 0. Without it, a file of several pages is an error.
   std::optional<int> page;
+  std::vector<std::string> channels;  // see probe
 };
 
 struct Decoded {

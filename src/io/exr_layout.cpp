@@ -6,6 +6,8 @@
 #include <initializer_list>
 #include <map>
 
+#include "core/text.hpp"
+
 namespace impipe::io {
 namespace {
 
@@ -246,6 +248,52 @@ void take_channels(const Layer& found, const std::vector<std::string>& order, Ex
   }
 }
 
+// What the picture leaves.
+void carry_others(const std::vector<Channel>& channels, ExrLayout& out) {
+  for (const Channel& channel : channels) {
+    const auto& taken = out.channels;
+    if (std::find(taken.begin(), taken.end(), channel.name) != taken.end()) continue;
+    if (channel.x_sampling != 1 || channel.y_sampling != 1) fail_sampling(channel);
+    out.storage.carried.names.push_back(channel.name);
+  }
+  out.info.carried = static_cast<int>(out.storage.carried.names.size());
+}
+
+// Takes the channels of these names, in their order; {"all"}: all.
+void choose_named(const std::vector<Channel>& channels, const std::vector<std::string>& named,
+                  ExrLayout& out) {
+  std::vector<std::string> known, names = named;
+  for (const Channel& channel : channels) known.push_back(channel.name);
+  const auto has_name = [&](const std::string& name) {
+    return std::find(known.begin(), known.end(), name) != known.end();
+  };
+  out.storage.half = true;
+  if (named.size() == 1 && named[0] == "all" && !has_name("all")) names = known;
+  for (const std::string& name : names) {
+    if (!has_name(name)) {
+      fail("EXR without a channel " + name + "; it has " + joined(known, ", ") +
+           did_you_mean(name, known));
+    }
+    const Channel& channel = *std::find_if(channels.begin(), channels.end(),
+                                           [&](const Channel& c) { return c.name == name; });
+    if (channel.x_sampling != 1 || channel.y_sampling != 1) fail_sampling(channel);
+    out.channels.push_back(name);
+    out.types.push_back(channel.type);
+    out.storage.named.push_back({name, channel.type == half_type});
+    if (channel.type != half_type) out.storage.half = false;
+  }
+  if (names.size() > static_cast<size_t>(max_channels)) {
+    fail("EXR with " + counted(names.size(), "channel") +
+         " to take is not supported: " + std::to_string(max_channels) + " at most");
+  }
+  carry_others(channels, out);
+  out.info.named = names;
+  out.info.type = {.cls = PixelClass::single,
+                   .channels = static_cast<int>(names.size()),
+                   .alpha = false,
+                   .white = 1};
+}
+
 // Finds the channels of the picture, red before green before blue before alpha, and those that are
 // carried.
 void choose_channels(const std::vector<Channel>& channels, ExrLayout& out) {
@@ -266,13 +314,7 @@ void choose_channels(const std::vector<Channel>& channels, ExrLayout& out) {
   const bool alpha = channels.size() > 1 && found.contains("A");
   if (alpha) order.push_back("A");
   take_channels(found, order, out);
-  for (const Channel& channel : channels) {
-    const auto& taken = out.channels;
-    if (std::find(taken.begin(), taken.end(), channel.name) != taken.end()) continue;
-    if (channel.x_sampling != 1 || channel.y_sampling != 1) fail_sampling(channel);
-    out.storage.carried.names.push_back(channel.name);
-  }
-  out.info.carried = static_cast<int>(out.storage.carried.names.size());
+  carry_others(channels, out);
   out.info.type = {.cls = PixelClass::single,
                    .channels = out.luma_chroma || order.size() > 2 ? 3 : 1,
                    .alpha = alpha,
@@ -326,7 +368,11 @@ std::string detail_of(const Part& part, const ExrLayout& layout) {
   text += std::string(", ") + compressions[part.compression].name;
   const std::string& layer = layout.storage.layer;
   if (layout.luma_chroma) text += ", luminance and chroma";
-  if (layout.channels.size() == 1 && layout.channels[0] != "Y") {
+  if (layout.storage.named.size() > 8) {
+    text += ", " + counted(layout.channels.size(), "channel");
+  } else if (!layout.storage.named.empty()) {
+    text += ", channels " + joined(layout.channels, ", ");
+  } else if (layout.channels.size() == 1 && layout.channels[0] != "Y") {
     text += ", channel " + layout.channels[0];
   } else if (!layer.empty()) {
     text += ", layer " + layer.substr(0, layer.size() - 1);
@@ -352,7 +398,7 @@ std::string detail_of(const Part& part, const ExrLayout& layout) {
 
 std::string names_of(const ExrCarried& carried) { return joined(carried.names, ", "); }
 
-ExrLayout exr_layout(const ByteSource& source) {
+ExrLayout exr_layout(const ByteSource& source, const std::vector<std::string>& named) {
   std::int64_t header_end = 0;
   Part part = only_part(source, header_end);
   if (!part.has_channels || part.channels.empty()) fail("damaged EXR: it has no channels");
@@ -364,7 +410,11 @@ ExrLayout exr_layout(const ByteSource& source) {
   layout.info.format = Format::exr;
   const std::array<int, 4>& box = part.data_window;
   layout.info.stored = {std::int64_t{box[2]} - box[0] + 1, std::int64_t{box[3]} - box[1] + 1};
-  choose_channels(part.channels, layout);
+  if (named.empty()) {
+    choose_channels(part.channels, layout);
+  } else {
+    choose_named(part.channels, named, layout);
+  }
   layout.storage.compression = static_cast<int>(part.compression);
   layout.storage.dwa_level = part.dwa_level;
   layout.storage.pixel_aspect = part.pixel_aspect;

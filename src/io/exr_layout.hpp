@@ -19,9 +19,10 @@ struct ExrLayout {
   std::vector<int> types;  // of each, by the file's numbers: 0 uint, 1 half, 2 float
   bool luma_chroma = false;
 };
-// Throws Error for what the file has and an image cannot hold: several parts, deep data, channels
-// of which none or several make a picture.
-ExrLayout exr_layout(const ByteSource& source);
+// named: the channels to take, each as it is stored, {"all"} being all; without them those of a
+// picture. Throws Error for what the file has and an image cannot hold: several parts, deep data,
+// channels of which none or several make a picture; and for names that it has not.
+ExrLayout exr_layout(const ByteSource& source, const std::vector<std::string>& named = {});
 
 // EXR's colours are multiplied by alpha, an image's are not. Divides, and says whether there are
 // colours under an alpha of 0, which stay as they are.

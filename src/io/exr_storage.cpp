@@ -92,8 +92,8 @@ void check_carried(const ExrStorage& input, Size result) {
   if (input.carried.empty() || (!input.moved && has_size(input, result))) return;
   fail("the pipeline moves pixels or changes the size, and the EXR's other channels (" +
        names_of(input.carried) +
-       ") would stay as they were; take them out of the file, or write another format, which is "
-       "without them");
+       ") would stay as they were; process them too (--channels all), or write another format, "
+       "which is without them");
 }
 
 bool has_place(const ExrStorage& storage) {
@@ -146,6 +146,12 @@ ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
   } else if (out.half) {
     out.half = std::all_of(image.planes.begin(), image.planes.end(), fits_half) &&
                (!image.type.alpha || fits_half(image.alpha));
+  }
+  if (out.named.size() != image.planes.size() || image.type.alpha) out.named.clear();
+  for (size_t i = 0; i < out.named.size(); ++i) {
+    bool& half = out.named[i].half;
+    const bool needs_more = floats == ExrFloats::full || counts || made_as == PixelClass::uint16;
+    half = floats == ExrFloats::half || (half && !needs_more && fits_half(image.planes[i]));
   }
   // Packed with loss once more, other channels would change.
   if (out.compression >= b44 && !out.carried.empty()) out.compression = zip;

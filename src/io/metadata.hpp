@@ -37,6 +37,13 @@ struct ExrStorage {
   float pixel_aspect = 1.0f;
   std::string layer;       // "diffuse." where the channels are diffuse.R, …
   std::string gray = "Y";  // what the channel of a gray picture is called
+  // What --channels asked for: the channels of a picture of as many, and whether they have 16 bits.
+  struct Named {
+    std::string name;
+    bool half = false;
+    bool operator==(const Named&) const = default;
+  };
+  std::vector<Named> named;
   // The first and the last pixel, x before y: of what is stored, and of what is to be shown.
   std::array<int, 4> data_window{0, 0, -1, -1};
   std::array<int, 4> display_window{0, 0, -1, -1};

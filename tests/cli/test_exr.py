@@ -397,10 +397,61 @@ class Writing(ProgramTest):
                 run = self.impipe(pipeline, "a.exr", "-o", "out/", code=1)
                 self.assertIn(
                     "a.exr: encode: the pipeline moves pixels or changes the size, and the EXR's "
-                    "other channels (Z, id, spec.B, spec.G, spec.R) would stay as they were; take "
-                    "them out of the file, or write another format, which is without them",
+                    "other channels (Z, id, spec.B, spec.G, spec.R) would stay as they were; "
+                    "process them too (--channels all), or write another format, which is without "
+                    "them",
                     run.err)
                 self.assertEqual(self.tree("out") if os.path.isdir(self.path("out")) else [], [])
+
+    def test_named_channels_are_processed(self):
+        """Judged by oiiotool: doubled channels, in the types that they had, beside the others."""
+        run_tool(["oiiotool", "--pattern", "noise:type=uniform:seed=1", "70x30", "6", "--chnames",
+                  "R,G,B,A,Z,N.X", "-d", "half", "-d", "Z=float", "-o", self.path("a.exr")])
+        kinds = read_header(self.path("a.exr"))["channels"]
+        self.assertEqual(kinds, {"A": HALF, "B": HALF, "G": HALF, "R": HALF, "N.X": HALF, "Z": FLOAT})
+        for names in (["all"], ["Z"], ["N.X", "Z"], ["Z", "A", "G"], ["B", "N.X", "Z", "R", "A", "G"]):
+            with self.subTest(names):
+                self.impipe("imlincomb 2", "a.exr", "--channels", ",".join(names), "-o", "out/")
+                self.assertEqual(read_header(self.path("out/a.exr"))["channels"], kinds)
+                doubled = set(kinds if names == ["all"] else names)
+                factors = ",".join("2" if name in doubled else "1" for name in "R G B A Z N.X".split())
+                run_tool(["oiiotool", self.path("a.exr"), "--mulc", factors, self.path("out/a.exr"),
+                          "--ch", "R,G,B,A,Z,N.X", "--fail", "0", "--diff"])
+
+    def test_named_channels_move_together(self):
+        data = {**channels_of(rgb(), "RGB"), "A": (HALF, RAMP), "Z": (FLOAT, RAMP * 1000)}
+        header, _ = self.written(exr(data), "fliplr", "--channels", "all")
+        self.assertEqual(header["channels"], {name: kind for name, (kind, _) in data.items()})
+        with open(self.path("out/a.exr"), "rb") as file:
+            after = self.words(file.read())
+        turned = self.words(exr({name: (kind, p[:, ::-1]) for name, (kind, p) in data.items()}))
+        self.assertEqual(after, turned)
+
+    def test_a_named_channel_that_needs_more_bits_has_them(self):
+        data = exr({"a": (HALF, RAMP), "b": (HALF, RAMP * 60000), "c": (FLOAT, RAMP)})
+        for options, kinds in (([], {"a": HALF, "b": FLOAT, "c": FLOAT}),
+                               (["-d", "single"], {"a": FLOAT, "b": FLOAT, "c": FLOAT}),
+                               (["-d", "half"], {"a": HALF, "b": HALF, "c": HALF})):
+            header, _ = self.written(data, "imlincomb 3", "--channels", "all", *options)
+            self.assertEqual(header["channels"], kinds)
+
+    def test_a_result_of_fewer_channels_has_names_of_its_own(self):
+        data = exr({**channels_of(rgb(), ["n.X", "n.Y", "n.Z"]), "Z": (HALF, RAMP)})
+        header, _ = self.written(data, "rgb2gray", "--channels", "n.X,n.Y,n.Z")
+        self.assertEqual(header["channels"], {"Y": HALF, "Z": HALF})
+
+    def test_channels_that_are_not_there(self):
+        self.write("a.exr", exr(channels_of(rgb(), "RGB")))
+        self.picture("a.png", ramp(3, 3))
+        for names, message in (("R,Q", "a.exr: decode: EXR without a channel Q; it has B, G, R"),
+                               ("R,,G", "--channels: 'R,,G' has an empty name"),
+                               ("R,R", "--channels: 'R,R' has R twice"),
+                               ("", "--channels: it is empty")):
+            code = 1 if "decode" in message else 2
+            run = self.impipe("imlincomb 1", "a.exr", "--channels", names, "-o", "b.exr", code=code)
+            self.assertIn(message, run.err)
+        run = self.impipe("imlincomb 1", "a.png", "--channels", "all", "-o", "b.exr", code=1)
+        self.assertIn("a.png: decode: --channels names channels of an EXR, and this is PNG", run.err)
 
     def test_other_formats_are_without_other_channels(self):
         self.write("a.exr", exr({**channels_of(rgb(), "RGB"), "Z": (HALF, RAMP), "id": (HALF, RAMP)}))

@@ -238,40 +238,68 @@ class Carried {
   std::vector<Bytes> words_;  // of each channel
 };
 
-Imf::Header header_of(const ExrStorage& storage, const std::vector<std::string>& names) {
+// The channels of an image, as they are called and stored.
+std::vector<ExrStorage::Named> channels_of(const HostImage& image, const ExrStorage& storage) {
+  if (!storage.named.empty()) return storage.named;
+  std::vector<ExrStorage::Named> channels;
+  const auto add = [&](const std::string& name) {
+    channels.push_back({storage.layer + name, storage.half});
+  };
+  if (image.type.channels == 3) {
+    for (const char* name : {"R", "G", "B"}) add(name);
+  } else {
+    add(storage.gray);
+  }
+  if (image.type.alpha) add("A");
+  return channels;
+}
+
+Imf::PixelType type_of(const ExrStorage::Named& channel) {
+  return channel.half ? Imf::HALF : Imf::FLOAT;
+}
+
+Imf::Header header_of(const ExrStorage& storage, const std::vector<ExrStorage::Named>& channels) {
   Imf::Header header(box_of(storage.display_window), box_of(storage.data_window),
                      storage.pixel_aspect, Imath::V2f(0, 0), 1, Imf::INCREASING_Y,
                      static_cast<Imf::Compression>(storage.compression));
   header.dwaCompressionLevel() = storage.dwa_level;
   for (const ExrAttribute& attribute : storage.attributes) insert(attribute, header);
-  for (const std::string& name : names) {
-    header.channels().insert(name, Imf::Channel(storage.half ? Imf::HALF : Imf::FLOAT));
+  for (const ExrStorage::Named& channel : channels) {
+    header.channels().insert(channel.name, Imf::Channel(type_of(channel)));
   }
   return header;
 }
 
-// Some rows of every channel at a time, in words of the file: T is float or half.
-template <class T>
-void write_rows(const HostImage& image, const std::vector<std::string>& names,
+// Some rows of every channel at a time, in words of the file.
+void write_rows(const HostImage& image, const std::vector<ExrStorage::Named>& channels,
                 const ExrStorage& storage, Carried* carried, Imf::OutputFile& file) {
   const std::int64_t max_rows = carried != nullptr ? carried->rows() : 32;
   const Size size = image.size();
   const Planes planes = planes_of(image);
   const auto width = static_cast<size_t>(size.width);
-  const auto plane = width * static_cast<size_t>(std::min(max_rows, size.height));
-  std::vector<T> words(plane * names.size());
+  const size_t pixels = width * static_cast<size_t>(std::min(max_rows, size.height));
+  std::vector<Bytes> words(channels.size());
+  for (size_t c = 0; c < channels.size(); ++c) {
+    words[c].resize(pixels * (channels[c].half ? sizeof(half) : sizeof(float)));
+  }
   for (std::int64_t top = 0; top < size.height; top += max_rows) {
     const std::int64_t rows = std::min(max_rows, size.height - top);
     Imf::FrameBuffer buffer;
-    for (size_t c = 0; c < names.size(); ++c) {
-      T* to = words.data() + c * plane;
+    for (size_t c = 0; c < channels.size(); ++c) {
+      std::byte* to = words[c].data();
+      const size_t bytes = channels[c].half ? sizeof(half) : sizeof(float);
       const Imath::V2i origin(storage.data_window[0],
                               storage.data_window[1] + static_cast<int>(top));
-      buffer.insert(names[c], Imf::Slice::Make(storage.half ? Imf::HALF : Imf::FLOAT, to, origin,
-                                               size.width, rows, sizeof(T), sizeof(T) * width));
-      for (std::int64_t y = top; y < top + rows; ++y) {
+      buffer.insert(channels[c].name, Imf::Slice::Make(type_of(channels[c]), to, origin, size.width,
+                                                       rows, bytes, bytes * width));
+      for (std::int64_t y = top; y < top + rows; ++y, to += bytes * width) {
         const float* row = planes[c].row_as<float>(y);
-        for (size_t x = 0; x < width; ++x) *to++ = T(row[x]);
+        if (channels[c].half) {
+          std::transform(row, row + width, reinterpret_cast<half*>(to),
+                         [](float value) { return half(value); });
+        } else {
+          std::memcpy(to, row, bytes * width);
+        }
       }
     }
     if (carried != nullptr) {
@@ -288,7 +316,7 @@ class OpenExr final : public CodecModule {
 
   HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
     return guarded("damaged EXR", [&] {
-      const ExrLayout layout = exr_layout(ByteSource(bytes));
+      const ExrLayout layout = exr_layout(ByteSource(bytes), info.named);
       HostImage image = make_image(info.type, info.stored);
       if (layout.luma_chroma) {
         read_luma_chroma(bytes, layout, image);
@@ -301,26 +329,16 @@ class OpenExr final : public CodecModule {
 
   Bytes encode(const HostImage& image, Format, const EncodeOptions& options) const override {
     const ExrStorage& storage = options.exr;
-    std::vector<std::string> names;
-    if (image.type.channels == 3) {
-      names = {storage.layer + "R", storage.layer + "G", storage.layer + "B"};
-    } else {
-      names = {storage.layer + storage.gray};
-    }
-    if (image.type.alpha) names.push_back(storage.layer + "A");
+    const std::vector<ExrStorage::Named> channels = channels_of(image, storage);
     return guarded("EXR cannot be written", [&] {
       Output stream;
       std::unique_ptr<Carried> carried;
       if (!storage.carried.empty()) carried = std::make_unique<Carried>(storage.carried);
-      Imf::Header header = header_of(storage, names);
+      Imf::Header header = header_of(storage, channels);
       if (carried) carried->add_to(header);
       {
         Imf::OutputFile file(stream, header, no_threads);
-        if (storage.half) {
-          write_rows<half>(image, names, storage, carried.get(), file);
-        } else {
-          write_rows<float>(image, names, storage, carried.get(), file);
-        }
+        write_rows(image, channels, storage, carried.get(), file);
       }  // writes where the rows lie
       return stream.take();
     });
