@@ -111,6 +111,9 @@ MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& hea
     case Format::webp: out = read_webp_metadata(text_of(file)); break;
     case Format::tiff: out = read_tiff_metadata(file, header.page); break;
     case Format::bmp: out = read_bmp_metadata(text_of(file)); break;
+    case Format::tga: out = read_tga_metadata(file); break;
+    case Format::hdr: out = read_hdr_metadata(file); break;
+    case Format::qoi: out = read_qoi_metadata(file); break;
     case Format::gif: out = read_gif_metadata(file); break;
     case Format::jp2: {
       out = read_jp2_metadata(file);

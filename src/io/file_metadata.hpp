@@ -39,6 +39,9 @@ MetadataRead read_webp_metadata(std::string_view file);
 MetadataRead read_tiff_metadata(std::span<const std::byte> file, int page);
 MetadataRead read_bmp_metadata(std::string_view file);
 MetadataRead read_gif_metadata(std::span<const std::byte> file);
+MetadataRead read_tga_metadata(std::span<const std::byte> file);
+MetadataRead read_hdr_metadata(std::span<const std::byte> file);
+MetadataRead read_qoi_metadata(std::span<const std::byte> file);
 MetadataRead read_jp2_metadata(std::span<const std::byte> file);
 
 // What goes into one file: metadata with sizes and thumbnails of its own picture. Each writer adds

@@ -135,6 +135,48 @@ class Losses(ProgramTest):
         with Image.open(self.path("out.png")) as ours:
             self.assertIn("lake", ours.info["XML:com.adobe.xmp"])
 
+    def test_what_tga_says(self):
+        self.save("in.tga", COLOUR, id_section=b"by the lake")
+        self.assertEqual(self.impipe(IDENTITY, "in.tga", "-o", "out.png").err, "")
+        with Image.open(self.path("out.png")) as ours:
+            self.assertEqual(ours.text, {"Comment": "by the lake"})
+        self.save("in.tga", COLOUR)
+        data = self.bytes_of("in.tga")[:-26]
+        area = bytearray(495)
+        struct.pack_into("<H", area, 0, 495)
+        for at, field, what in (
+                (2, b"Bo", "its author's name"), (43, b"calm", "a comment"),
+                (379, b"holidays", "its job's name"), (367, b"\5\0\6\0\xd0\7", "its date"),
+                (478, b"\x16\0\x0a\0", "its gamma"), (478, b"\x0a\0\x0a\0", ""),
+                (474, b"\2\0\1\0", "resolution"), (486, b"\x12\0\0\0", "a thumbnail"),
+                (426, b"a program", "")):
+            with self.subTest(what, at=at):
+                full = bytearray(area)
+                full[at:at + len(field)] = field
+                self.write("more.tga", data + bytes(full) + struct.pack("<II", len(data), 0)
+                           + b"TRUEVISION-XFILE.\0")
+                self.loses("more.tga", what, "out.qoi")
+        self.write("more.tga", data + bytes(9) + struct.pack("<II", 0, len(data))
+                   + b"TRUEVISION-XFILE.\0")
+        self.loses("more.tga", "its developer's area")
+
+    def test_what_radiance_hdr_and_qoi_say(self):
+        self.save("in.png", COLOUR)
+        self.impipe(IDENTITY, "in.png", "-o", "in.hdr", "-d", "single")
+        head, rest = self.bytes_of("in.hdr").split(b"FORMAT=", 1)
+        for more, what in ((b"", ""), (b"EXPOSURE=2.5\n", "EXPOSURE"), (b"SOFTWARE=x\n", ""),
+                           (b"# calm\n", "a comment"), (b"rpict -vf a.vf\n", "its history"),
+                           (b"PIXASPECT=2\n", "resolution"), (b"PIXASPECT=1\n", "")):
+            with self.subTest(more):
+                self.write("more.hdr", head + more + b"FORMAT=" + rest)
+                self.loses("more.hdr", what, "out.pfm")
+        self.impipe(IDENTITY, "in.png", "-o", "in.qoi")
+        data = bytearray(self.bytes_of("in.qoi"))
+        self.loses("in.qoi", "")
+        data[13] = 1
+        self.write("linear.qoi", bytes(data))
+        self.loses("linear.qoi", "that its colours are linear")
+
     def test_metadata_of_jpeg_2000(self):
         self.save("in.jp2", COLOUR)
         self.loses("in.jp2", "")
