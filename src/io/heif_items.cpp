@@ -2,6 +2,7 @@
 #include "io/heif_items.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -277,6 +278,37 @@ bool turned_before_its_size(const ByteSource& source, std::uint64_t item) {
     if (one->kind == "ispe") before = turned;
   }
   return before;
+}
+
+void check_pieces(const ByteSource& source) {
+  const Table table = read_table(source);
+  std::map<Id, std::vector<Id>> pieces;
+  for (const Reference& one : table.references) {
+    if (one.type == "dimg") {
+      std::vector<Id>& to = pieces[one.from];
+      to.insert(to.end(), one.to.begin(), one.to.end());
+    } else if (one.type == "auxl") {  // a picture is decoded with its alpha
+      for (const Id picture : one.to) pieces[picture].push_back(one.from);
+    }
+  }
+  constexpr std::int64_t most = 1 << 16;
+  std::map<Id, std::int64_t> counts;  // of the pieces of the pieces; 0: being counted
+  const std::function<std::int64_t(Id)> count_of = [&](Id id) -> std::int64_t {
+    const auto found = pieces.find(id);
+    if (found == pieces.end()) return 1;
+    const auto [count, is_new] = counts.try_emplace(id, 0);
+    if (!is_new && count->second == 0) fail("damaged HEIF: a picture is made of itself");
+    if (!is_new) return count->second;
+    std::int64_t sum = 1;
+    for (const Id piece : found->second) {
+      sum += count_of(piece);
+      if (sum > most) {
+        fail("damaged HEIF: a picture is made of more than " + std::to_string(most) + " pieces");
+      }
+    }
+    return counts[id] = sum;
+  };
+  for (const auto& [id, of] : pieces) count_of(id);
 }
 
 void check_coded_sizes(const ByteSource& source) {

@@ -14,6 +14,10 @@ namespace impipe::io {
 // the picture's library has read it, or has failed with a reason.
 std::vector<std::string> unread_items(const ByteSource& source, Format format);
 
+// Throws Error where a grid or an overlay is made of itself, or of so many pieces that decoding
+// them would have no end: decoders start a thread for each.
+void check_pieces(const ByteSource& source);
+
 // Throws Error where a stream is much larger than any picture in the file, which decoders would
 // take the memory for, or smaller than its own.
 void check_coded_sizes(const ByteSource& source);

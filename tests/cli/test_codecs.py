@@ -263,6 +263,29 @@ class Codecs(ProgramTest):
         self.assertEqual(run.err, "impipe: tiles.jp2: decode: truncated JPEG 2000: its header "
                                   f"announces {W * H} tiles, and the file has {len(data)} bytes\n")
 
+    def test_a_picture_made_of_itself(self):
+        """A grid whose tile is the grid: libheif starts one thread after the other."""
+        Image.fromarray(np.dstack([COLOUR, GRAY])).save(self.path("in.png"))
+        tool("heif-enc", self.path("in.png"), "-o", self.path("a.heic"))
+        with open(self.path("a.heic"), "rb") as file:
+            data = bytearray(file.read())
+        at = data.index(b"auxl")
+        alpha, count, picture = struct.unpack(">HHH", data[at + 4:at + 10])
+        self.assertEqual(count, 1)
+        loop = b"dimg" + struct.pack(">HHH", alpha, 1, alpha)
+        self.write("loop.heic", bytes(data[:at] + loop + data[at + 10:]))
+        # An alpha made of the picture that it belongs to: one box more, in two that hold it.
+        made_of = struct.pack(">I", 14) + b"dimg" + struct.pack(">HHH", alpha, 1, picture)
+        for box in (b"iref", b"meta"):
+            size = data.index(box) - 4
+            length, = struct.unpack(">I", data[size:size + 4])
+            data[size:size + 4] = struct.pack(">I", length + len(made_of))
+        self.write("alpha.heic", bytes(data[:at - 4] + made_of + data[at - 4:]))
+        for name in ("loop.heic", "alpha.heic"):
+            run = self.impipe(IDENTITY, name, "-o", "out{page}.npy", code=1)
+            self.assertEqual(run.err, f"impipe: {name}: decode: damaged HEIF: a picture is made of "
+                                      "itself\n")
+
     def test_a_missing_module_is_named(self):
         Image.fromarray(GRAY).save(self.path("a.png"))
         run = self.impipe(IDENTITY, "a.png", "-o", "a.jxl", env={"IMPIPE_CODEC": self.path("no")},

@@ -113,6 +113,7 @@ class Libheif final : public CodecModule {
     if (heif_image_handle_is_premultiplied_alpha(file.get()) != 0) {
       fail("HEIF with premultiplied alpha is not supported");
     }
+    check_pieces(ByteSource(bytes));
     check_coded_sizes(ByteSource(bytes));
     ImageInfo info{.format = Format::heif};
     // As turned and mirrored by the library.
