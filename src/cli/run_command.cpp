@@ -104,7 +104,8 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Outputs");
   flag(app, "--strip", run.strip, "Leave metadata out")->group("Outputs");
   flag(app, "-n,--dry-run", run.dry_run, "Compute, but write nothing")->group("Outputs");
-  flag(app, "-u,--update", run.update, "Skip outputs and saves that are newer than their inputs")
+  flag(app, "-u,--update", run.update,
+       "Skip outputs and saves that this pipeline made and that are newer than their inputs")
       ->group("Outputs");
   flag(app, "--no-clobber", run.no_clobber, "Skip outputs and saves that exist")->group("Outputs");
   flag(app, "--hash", run.hash, "Print a hash of each result's pixels")->group("Outputs");

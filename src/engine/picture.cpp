@@ -104,6 +104,12 @@ std::string pixel_hash(const HostImage& image) {
   return fmt::format("{:016x}", hash);
 }
 
+std::string text_hash(std::string_view text) {
+  std::uint64_t hash = fnv_offset;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * fnv_prime;
+  return fmt::format("{:016x}", hash);
+}
+
 const Picture::Failure Picture::out_of_memory{"decode", "out of memory"};
 
 const std::map<std::string, ImageType>& Picture::partner_types() const {
@@ -121,10 +127,13 @@ bool PictureWork::may_write(const std::filesystem::path& path) const {
   std::error_code error;
   if (settings_.no_clobber && std::filesystem::exists(path, error)) return false;
   if (!settings_.update) return true;
-  std::vector<std::filesystem::path> sources;
-  if (picture_.partners) sources = picture_.partners->paths;
+  std::vector<std::filesystem::path> sources = settings_.pipeline_files;
+  if (picture_.partners) {
+    const auto& paths = picture_.partners->paths;
+    sources.insert(sources.end(), paths.begin(), paths.end());
+  }
   if (!picture_.is_stdin) sources.emplace_back(picture_.path);
-  return !io::is_up_to_date(path, sources);
+  return !io::is_up_to_date(path, sources, settings_.maker);
 }
 
 // Whether there is anything left to make: a file, or something for stdout.
@@ -406,7 +415,7 @@ void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
   } else if (settings_.in_place && path == picture_.output && !picture_.missing_frame) {
     io::replace_file(path, bytes);
   } else {
-    io::write_file(path, bytes);
+    io::write_file(path, bytes, settings_.maker);
   }
 }
 

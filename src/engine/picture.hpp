@@ -79,6 +79,8 @@ struct PictureSettings {
   std::optional<PixelClass> cls;  // -d
   bool dry_run = false;
   bool update = false;
+  std::string maker;  // of the results: what a later run with -u compares
+  std::vector<std::filesystem::path> pipeline_files;  // that the pipeline reads: @kernel.txt
   bool no_clobber = false;
   bool strict = false;  // what would be left out of a result is an error
   bool hash = false;
@@ -172,5 +174,7 @@ void add_columns(FileReport::Row& row, const Plan& plan, const Picture& picture,
 // FNV-1a, 64 bits, of the class, channels, size and pixels: 16 hexadecimal digits. Equal images
 // have equal hashes, whatever the format of their files.
 std::string pixel_hash(const HostImage& image);
+// 16 hexadecimal digits.
+std::string text_hash(std::string_view text);
 
 }  // namespace impipe::engine

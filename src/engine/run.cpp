@@ -118,6 +118,38 @@ void check_in_place(const RunOptions& options, const pipeline::Pipeline& pipelin
   if (options.no_clobber) throw Error("--in-place and --no-clobber exclude each other");
 }
 
+// A hash of the program's version, the pipeline and the options that decide what results are.
+std::string maker_of(const RunOptions& options, const pipeline::Pipeline& pipeline) {
+  std::string text = IMPIPE_VERSION;
+  const auto add = [&](std::string_view word) { (text += '\0') += word; };
+  for (const pipeline::BoundStage& stage : pipeline.stages) add(stage.text);
+  for (const auto* words : {&options.with, &options.channels}) {
+    for (const std::string& word : *words) add(word);
+    add("");
+  }
+  add(options.cls ? name_of(*options.cls) : "");
+  const auto& subsampling = options.subsampling.value_or(std::array<int, 2>{});
+  for (const int number :
+       {options.half ? 1 : 0, options.quality.value_or(-1), options.lossless ? 1 : 0,
+        subsampling[0], subsampling[1], options.strip ? 1 : 0}) {
+    add(std::to_string(number));
+  }
+  return text_hash(text);
+}
+
+// The files that parameters are read from.
+std::vector<std::filesystem::path> files_of(const pipeline::Pipeline& pipeline) {
+  std::vector<std::filesystem::path> files;
+  for (const pipeline::BoundStage& stage : pipeline.stages) {
+    if (!stage.call) continue;
+    for (const Parameter& parameter : stage.call->op().parameters) {
+      const std::string& path = stage.call->value(parameter.name).path;
+      if (!path.empty()) files.emplace_back(path);
+    }
+  }
+  return files;
+}
+
 // What all files have in common but the devices.
 void fill_settings(PictureSettings& settings, const RunOptions& options,
                    const pipeline::Pipeline& pipeline, std::int64_t memory) {
@@ -140,6 +172,8 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.cls = options.cls;
   settings.dry_run = options.dry_run;
   settings.update = options.update;
+  settings.maker = maker_of(options, pipeline);
+  settings.pipeline_files = files_of(pipeline);
   settings.no_clobber = options.no_clobber;
   settings.strict = options.session.strict;
   settings.hash = options.hash;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
@@ -182,6 +183,10 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   if (const int error = write_all(file_, bytes); error != 0) fail_with(error);
 }
 
+void AtomicFile::note_maker(std::string_view maker) {
+  fsetxattr(file_, maker_attribute, maker.data(), maker.size(), 0);  // without it -u goes by time
+}
+
 void AtomicFile::commit() {
   // Some file systems tell of a full disk or quota only at a close: that of a second descriptor,
   // since the lock has to last until the file has its own name.
@@ -203,7 +208,7 @@ bool is_written_into(const fs::path& target) {
          name.starts_with("/dev/fd/") || name.starts_with("/proc/");
 }
 
-void write_file(const fs::path& target, std::span<const std::byte> bytes) {
+void write_file(const fs::path& target, std::span<const std::byte> bytes, std::string_view maker) {
   if (is_written_into(target)) {
     const OpenFile file(open(target.c_str(), O_WRONLY | O_CLOEXEC));
     const int error = file.get() < 0 ? errno : write_all(file.get(), bytes);
@@ -214,6 +219,7 @@ void write_file(const fs::path& target, std::span<const std::byte> bytes) {
   }
   AtomicFile file(target);
   file.write(bytes);
+  if (!maker.empty()) file.note_maker(maker);
   file.commit();
 }
 
@@ -241,9 +247,16 @@ int sweep_stale_temporaries(const fs::path& folder) {
   return removed;
 }
 
-bool is_up_to_date(const fs::path& output, std::span<const fs::path> inputs) {
+bool is_up_to_date(const fs::path& output, std::span<const fs::path> inputs,
+                   std::string_view maker) {
   struct stat made = {};
   if (stat(output.c_str(), &made) != 0) return false;
+  char noted[64];
+  const ssize_t length = getxattr(output.c_str(), maker_attribute, noted, sizeof noted);
+  const bool tells = length > 0 || (length < 0 && errno == ERANGE);
+  if (tells && (length < 0 || maker != std::string_view(noted, static_cast<size_t>(length)))) {
+    return false;
+  }
   for (const fs::path& input : inputs) {
     struct stat status = {};
     if (stat(input.c_str(), &status) != 0) continue;

@@ -22,6 +22,8 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(std::span<const std::byte> bytes);
+  // Notes in an extended attribute what made the file, where its file system has any.
+  void note_maker(std::string_view maker);
   // Closes the file and gives it its name, in place of whatever had it.
   void commit();
   const std::filesystem::path& temporary() const { return temporary_; }
@@ -43,8 +45,11 @@ class AtomicFile {
 // Whether what is there is written into instead of replaced: a pipe, a device, or a name that the
 // system gives an open file, such as /dev/stdout.
 bool is_written_into(const std::filesystem::path& target);
-// Whole or not at all, but for what is written into.
-void write_file(const std::filesystem::path& target, std::span<const std::byte> bytes);
+// Whole or not at all, but for what is written into. maker: see is_up_to_date.
+void write_file(const std::filesystem::path& target, std::span<const std::byte> bytes,
+                std::string_view maker = "");
+// The attribute that says what made a file.
+inline constexpr const char* maker_attribute = "user.impipe.made";
 
 // Gives an existing file other content, whole or not at all. It keeps its mode, owner, group and
 // extended attributes (access control lists among them); a symbolic link stays one, and the file
@@ -67,8 +72,9 @@ int sweep_stale_temporaries(const std::filesystem::path& folder);
 // ".impipe-…-….tmp"; such files are no inputs.
 bool is_temporary_name(std::string_view name);
 
-// For -u: `output` exists and is not older than any of the inputs that exist.
+// For -u: `output` exists, is not older than any of the inputs that exist, and nothing says that
+// something else than `maker` made it.
 bool is_up_to_date(const std::filesystem::path& output,
-                   std::span<const std::filesystem::path> inputs);
+                   std::span<const std::filesystem::path> inputs, std::string_view maker = "");
 
 }  // namespace impipe::io

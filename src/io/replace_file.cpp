@@ -42,6 +42,7 @@ std::vector<std::string> attribute_names(const fs::path& path) {
 void copy_attributes(const fs::path& from, int to) {
   bool has_list = false;
   for (const std::string& name : attribute_names(from)) {
+    if (name == maker_attribute) continue;  // what made it is another thing now
     has_list = has_list || name == access_list;
     const ssize_t size = getxattr(from.c_str(), name.c_str(), nullptr, 0);
     std::vector<char> value(size < 0 ? 0 : static_cast<size_t>(size));

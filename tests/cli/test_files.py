@@ -165,6 +165,68 @@ class Outputs(ProgramTest):
         self.assertEqual(int(os.stat(self.path("out/a.png")).st_mtime), int(old))
         self.assertGreater(os.stat(self.path("out/b.png")).st_mtime, old + 50)
 
+    def keeps_attributes(self):
+        self.write("probe", "")
+        try:
+            os.setxattr(self.path("probe"), "user.impipe.probe", b"1")
+        except OSError:
+            return False
+        return True
+
+    def updated(self, *command):
+        """Whether -u makes out/a.png and mid/a.png, which are newer than their inputs, again."""
+        for name in ["in/a.png", "k.txt"]:
+            os.utime(self.path(name), (1e9, 1e9))
+        before = {}
+        for name in ["out/a.png", "mid/a.png"]:
+            if os.path.exists(self.path(name)):
+                os.utime(self.path(name), (2e9, 2e9))
+                before[name] = os.stat(self.path(name)).st_mtime
+        self.impipe(*command, "in", "-o", "out", "-u")
+        return {name for name in before if os.stat(self.path(name)).st_mtime != before[name]}
+
+    def test_update_looks_at_what_made_a_result(self):
+        self.picture("in/a.png", colour())
+        self.write("k.txt", "1 2 1\n")
+        again = {"out/a.png"} if self.keeps_attributes() else set()
+        self.impipe("imcomplement", "in", "-o", "out")
+        self.assertEqual(self.updated("imcomplement"), set())
+        self.assertEqual(self.updated("  imcomplement  "), set())
+        for command in (["imcomplement | fliplr"], ["imlincomb 0.5"], ["imlincomb 0.25"],
+                        ["imlincomb 0.25", "-d", "uint16"], ["imlincomb 0.25", "--strip"],
+                        ["conv2 @k.txt"]):
+            with self.subTest(command):
+                self.assertEqual(self.updated(*command), again)
+                self.assertEqual(self.updated(*command), set())
+                self.assertEqual(self.updated(*command, "--device", "cpu", "-j", 1), set())
+        self.assertEqual(self.updated("fliplr | save 'mid/{stem}.png'"), again)
+        self.assertEqual(self.updated("fliplr | save 'mid/{stem}.png'"), set())
+        self.assertEqual(self.updated("flipud | save 'mid/{stem}.png'"),
+                         again and {"out/a.png", "mid/a.png"})
+
+    def test_update_looks_at_the_files_that_a_pipeline_reads(self):
+        self.picture("in/a.png", colour())
+        self.write("k.txt", "1 2 1\n")
+        self.impipe("conv2 @k.txt", "in", "-o", "out")
+        old = time.time() - 100
+        os.utime(self.path("in/a.png"), (old - 50, old - 50))
+        os.utime(self.path("out/a.png"), (old, old))
+        self.impipe("conv2 @k.txt", "in", "-o", "out", "-u")
+        self.assertGreater(os.stat(self.path("out/a.png")).st_mtime, old + 50)
+
+    def test_a_file_that_nobody_marked_goes_by_time(self):
+        self.picture("in/a.png")
+        self.picture("out/a.png", ramp(3, 3))
+        os.utime(self.path("in/a.png"), (1e9, 1e9))
+        self.impipe("imcomplement", "in", "-o", "out", "-u")
+        self.assertEqual(self.pixels("out/a.png").shape, (3, 3))
+
+    def test_a_file_that_is_replaced_has_no_mark_of_what_made_it(self):
+        self.picture("in/a.png")
+        self.impipe("imcomplement", "in", "-o", "out")
+        self.impipe("fliplr", "out", "--in-place")
+        self.assertNotIn("user.impipe.made", os.listxattr(self.path("out/a.png")))
+
     def test_no_clobber_keeps_what_is_there(self):
         self.picture("in/a.png")
         self.picture("in/b.png")

@@ -109,13 +109,13 @@ class Memory(ProgramTest):
             self.picture(f"in/{i}.png", colour(90, 70, i))
         arguments = ["imgaussfilt 1 | imadjust", "in", "-j", 4, "--profile"]
         self.impipe(*arguments, "-o", "all")
-        for started in range(8):
+        for started in range(9):
             with self.subTest(started=started):
                 result = self.disturbed(*arguments, "-o", f"out{started}", code=0,
                                         FAILING_THREADS_FROM=started)
                 notes = [line for line in result.err.splitlines() if line.startswith("impipe: ")]
-                # The headers are read by three threads before the four of the batch start.
-                working = max(1, started - 3) if started > 3 else 1
+                # The headers are read by four threads before the four of the batch start.
+                working = max(1, started - 4)
                 self.assertEqual(notes, [f"impipe: the system let only {working} of 4 threads "
                                          "start"] if working < 4 else [])
                 for name in self.tree("all"):

@@ -96,7 +96,7 @@ TEST(Reporter, FailuresAreWrittenAsJsonLines) {
   std::getline(file, line);
   const size_t time = line.find(R"(,"time":"20)");
   EXPECT_EQ(line.substr(0, time), R"({"file":"in/\"a\".png","output":"out/a.png",)"
-                                  R"("stage":"decode","message":"empty file")");
+                                  R"("stage":"decode","message":"empty file","tries":1)");
   EXPECT_EQ(line.size() - time, std::string(R"(,"time":"2026-11-23T15:38:34Z"})").size());
   std::filesystem::remove(path);
 }
