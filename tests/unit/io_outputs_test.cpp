@@ -66,10 +66,12 @@ TEST(NameTemplate, ErrorsShowThePlace) {
   for (const auto& [text, expected] : rows) {
     EXPECT_EQ(error_of([&, t = text] { NameTemplate::parse(t); }), expected);
   }
-  EXPECT_EQ(error_of([] {
-              NameTemplate::parse("{frame}.png").expand({.input = "a.png", .extension = "png"});
-            }),
-            "'{frame}.png' has {frame}, but 'a.png' is of no frame range such as in.1-100#.png");
+  EXPECT_EQ(
+      error_of([] {
+        NameTemplate::parse("{frame}.png").expand({.input = "a.png", .extension = "png"});
+      }),
+      "'{frame}.png' has {frame}, but 'a.png' is of no frame range such as in.1-100#.png, nor is "
+      "there --frames");
 }
 
 TEST(OutputTarget, WhatTheOptionMeans) {
