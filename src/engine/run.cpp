@@ -384,9 +384,10 @@ RunEnd run_files(RunState& state, const RunOptions& options, Progress& progress)
     return end;
   }
   number_frames(work, options, progress);
+  if (names_are_apart(work, where, pipeline)) keep_part(work, options);
   probe_all(work, options, state.source, settings, state.pool, state.infos);
   open_lanes(state, options, std::move(devices), progress, end);
-  plan_all(work.pictures, *state.lanes, options.max_pixels, progress);
+  plan_all(work, *state.lanes, options.max_pixels, progress);
   settle_outputs(work, where, *state.lanes, settings, options, progress);
 
   progress.detail(std::to_string(options.threads) + " threads, at most " +

@@ -172,7 +172,7 @@ std::vector<int> shards_of(const std::vector<io::Input>& inputs, ShardBy by, int
   std::vector<size_t> order(inputs.size());
   std::iota(order.begin(), order.end(), size_t{0});
   const auto name = [&](size_t i) {
-    return std::pair(inputs[i].relative.generic_string(), inputs[i].path.generic_string());
+    return std::tie(inputs[i].relative.native(), inputs[i].path.native());
   };
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return name(a) < name(b); });
   if (by == ShardBy::order) {
@@ -341,12 +341,11 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
   return cost;
 }
 
-void plan_all(std::vector<Picture>& pictures, Lanes& lanes, std::int64_t max_pixels,
-              Progress& progress) {
+void plan_all(WorkList& work, Lanes& lanes, std::int64_t max_pixels, Progress& progress) {
   std::set<std::string> notes;
   std::string reason;
   bool all_failed = true;
-  for (Picture& picture : pictures) {
+  for (Picture& picture : work.pictures) {
     if (picture.failure) continue;
     try {
       auto program = lanes.program(picture.info->type, picture.partner_types());
@@ -364,7 +363,8 @@ void plan_all(std::vector<Picture>& pictures, Lanes& lanes, std::int64_t max_pix
       reason = picture.failure->message;
     }
   }
-  if (all_failed && !reason.empty()) throw Error(reason);
+  // A part may have the only files that the pipeline does not fit.
+  if (all_failed && !reason.empty() && !work.is_part) throw Error(reason);
 }
 
 void number_frames(WorkList& work, const RunOptions& options, Progress& progress) {
@@ -396,7 +396,24 @@ void number_frames(WorkList& work, const RunOptions& options, Progress& progress
   progress.note(text);
 }
 
+bool names_are_apart(const WorkList& work, const io::OutputTarget* target,
+                     const pipeline::Pipeline& pipeline) {
+  const auto saves = [](const pipeline::BoundStage& stage) { return !stage.save_template.empty(); };
+  if (std::any_of(pipeline.stages.begin(), pipeline.stages.end(), saves)) return false;
+  if (target == nullptr) return true;
+  if (target->kind != io::OutputTarget::Kind::folder) return false;
+  std::vector<std::string> names;
+  names.reserve(work.inputs.size());
+  for (const io::Input& input : work.inputs) {
+    names.push_back(std::filesystem::path(input.relative).replace_extension().string());
+  }
+  std::sort(names.begin(), names.end());
+  return std::adjacent_find(names.begin(), names.end()) == names.end();
+}
+
 void keep_part(WorkList& work, const RunOptions& options) {
+  if (work.is_part) return;
+  work.is_part = options.shard_count > 1 || !options.frames.empty();
   if (!options.frames.empty()) {
     keep_inputs(work, [&](const io::Input& input) {
       return std::binary_search(options.frames.begin(), options.frames.end(), *input.frame);

@@ -22,6 +22,7 @@ struct WorkList {
   std::vector<io::InputProblem> unmatched;
   std::int64_t told = 0, told_failed = 0;
   std::int64_t retries = 0;  // headers that were read once more
+  bool is_part = false;      // keep_part has left out the others
 };
 
 // The inputs of the command line and of --files-from; a source has itself. Throws Error (usage).
@@ -38,17 +39,20 @@ void probe_all(WorkList& work, const RunOptions& options, const std::optional<Ma
 WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline& pipeline,
                  const SessionOptions& options);
 
-// Sets the programs of all pictures, one for each type. When the pipeline fits no picture at all,
-// for one and the same reason, that is the pipeline's fault, and thrown.
-void plan_all(std::vector<Picture>& pictures, Lanes& lanes, std::int64_t max_pixels,
-              Progress& progress);
+// Sets the programs of all pictures, one for each type. When the pipeline fits no picture of a
+// whole run at all, for one and the same reason, that is the pipeline's fault, and thrown.
+void plan_all(WorkList& work, Lanes& lanes, std::int64_t max_pixels, Progress& progress);
 
 // Gives the inputs their frame numbers, by their names, for --frames, and leaves those without out.
 // Frames that no input has are a note, or an Error with --strict; a selection of none is an Error.
 void number_frames(WorkList& work, const RunOptions& options, Progress& progress);
 
-// Leaves the files of this part of a run (--frames, --shard). The same on every machine that lists
-// the same files.
+// Leaves the files of this part of a run (--frames, --shard), once. The same on every machine that
+// lists the same files.
 void keep_part(WorkList& work, const RunOptions& options);
+// Whether no two results could get one name, whatever the headers of their files say: then a part
+// need not read those of others.
+bool names_are_apart(const WorkList& work, const io::OutputTarget* target,
+                     const pipeline::Pipeline& pipeline);
 
 }  // namespace impipe::engine

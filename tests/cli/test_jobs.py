@@ -7,6 +7,7 @@ import tempfile
 import time
 import unittest
 
+import numpy as np
 from program import ROOT, SANITIZED, ProgramTest, ramp
 
 
@@ -36,6 +37,49 @@ class JobTest(ProgramTest):
     def lines_of(self, name):
         with open(self.path(name), encoding="utf-8") as file:
             return [json.loads(line) for line in file]
+
+
+@unittest.skipIf(SANITIZED, "a sanitizer has calls of its own")
+class Parts(JobTest):
+    """A part reads its own files: the header of another would not come to an end here."""
+
+    def setUp(self):
+        super().setUp()
+        for name in "abcd":
+            self.picture(f"in/{name}.png", ramp(6, 5, ord(name)))
+
+    def test_the_headers_of_others_are_not_read(self):
+        for parts in (["--shard", "1/2"], ["--shard", "1/2", "--shard-by", "bytes"]):
+            for target in (["-o", "out"], ["-o", "out", "--format", "tif"], []):
+                with self.subTest(parts, target=target):
+                    pipeline = "imcomplement" + " | mean2" * (not target)
+                    run = self.impipe(pipeline, "in", *target, *parts, "--summary", "s",
+                                      env=self.failing("in/d.png", "read", 0))
+                    self.assertEqual(self.lines_of("s")[0]["files"], 2)
+                    self.assertEqual(len(run.out.splitlines()), 0 if target else 3)
+        for name in "abcd":
+            os.rename(self.path(f"in/{name}.png"), self.path(f"in/{name}.{ord(name)}.png"))
+        run = self.impipe("mean2", "in", "--frames", "97-99",
+                          env=self.failing("in/d.100.png", "read", 0))
+        self.assertEqual(len(run.lines()), 4)
+
+    def test_where_two_results_could_have_one_name_all_are(self):
+        """d.png beside d.bmp, in another part."""
+        self.picture("in/d.bmp", ramp(6, 5, 1))
+        self.picture("in/z.png", ramp(6, 5, 2))
+        for part in (1, 2, 3):
+            self.impipe("imcomplement", "in", "-o", "out", "--format", "png", "--shard", f"{part}/3")
+        self.impipe("imcomplement", "in", "-o", "all", "--format", "png")
+        self.assertEqual(self.tree("out"), self.tree("all"))
+        self.assertEqual(len(self.tree("all")), 6)
+
+    def test_a_part_of_one_file_that_the_pipeline_does_not_fit(self):
+        self.picture("in/c.png", np.dstack([ramp(6, 5)] * 3))
+        for part in (1, 2, 4):
+            run = self.impipe("rgb2hsv", "in", "-o", "out", "--shard", f"{part}/4", code=1)
+            self.assertRegex(run.err, "^impipe: in/[abd].png: plan: ")
+        self.impipe("rgb2hsv", "in", "-o", "out", "--shard", "3/4")
+        self.assertEqual(self.tree("out"), ["c.png"])
 
 
 @unittest.skipIf(SANITIZED, "a sanitizer has calls of its own")
