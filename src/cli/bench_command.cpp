@@ -138,7 +138,8 @@ void add_bench(CommandSet& commands) {
   option(app, "--class", flags->cls, "CLASS", "Of the made image (default uint8)");
   option(app, "--channels", flags->channels, "N", "Of the made image: 1 or 3")
       ->check(one_or_three());
-  option(app, "--stack", flags->stack, "N", "Equal images that a GPU computes in one launch")
+  option(app, "--stack", flags->stack, "N",
+         "Equal images, in one launch where the device can, else one after the other")
       ->check(in_range(1, 1024));
   option(app, "--input", flags->input, "FILE", "A picture instead of the made image");
   option(app, "--repeat", flags->repeat, "N", "Runs to the result (default: about a second's)")

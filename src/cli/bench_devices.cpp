@@ -56,16 +56,11 @@ ComparedRow measured(engine::Benchmark& benchmark, const WantedRow& wanted, Comp
   row.info = benchmark.device();
   row.copy_speed = benchmark.copy_speed();
   options.session.fuse = row.fused;
-  // The processor takes a stack's images one after the other.
-  const int turns = row.info.is_gpu ? 1 : options.stack;
-  options.stack /= turns;
   options.wall = options.stack == 1;
   row.computed = options.wall;
   if (options.repeat > 0) options.repeat = std::max(options.repeat, min_runs);
   try {
     row.result = benchmark.run(pipeline, options);
-    row.result.device *= turns;
-    row.result.device_deviation *= turns;
   } catch (const Error& error) {
     // One row of a suite may be beyond a device; a pipeline that was asked for may not.
     if (wanted.suite == nullptr) throw;

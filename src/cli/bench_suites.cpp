@@ -1,8 +1,13 @@
 // The list of suites.
 #include "cli/bench_suites.hpp"
 
+#include <map>
+
+#include "cli/bench_colour.hpp"
+#include "cli/bench_flags.hpp"
 #include "cli/bench_sweep.hpp"
 #include "cli/values.hpp"
+#include "pipeline/lower.hpp"
 
 namespace impipe::cli {
 namespace {
@@ -64,12 +69,32 @@ constexpr Suite all[] = {
      false,
      {},
      cliffs_in},
+    {"colour",
+     "pictures of three channels beside three gray images as a stack; lists where colour costs "
+     "more",
+     colour_rows,
+     false,
+     {},
+     colour_findings},
     {"io", "reading and writing of each format in memory, one thread", codec_rows},
 };
 
 }  // namespace
 
 std::span<const Suite> all_suites() { return all; }
+
+bool is_defined(const std::string& text, PixelClass cls, int channels) {
+  try {
+    const pipeline::Pipeline pipeline = pipeline_of(text, {});
+    const ImageType type{.cls = cls, .channels = channels, .white = class_max(cls)};
+    std::map<std::string, ImageType> operands;
+    for (const std::string& name : pipeline.operands) operands[name] = type;
+    pipeline::lower(pipeline, type, operands, {.strict = true});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 const Suite& find_suite(const std::string& name) {
   std::vector<std::string> names;

@@ -57,12 +57,17 @@ std::span<const Suite> all_suites();
 // Throws Error with the nearest name.
 const Suite& find_suite(const std::string& name);
 
+// Whether the pipeline has a meaning for an image of that class and so many channels, its operands
+// being of the same type.
+bool is_defined(const std::string& text, PixelClass cls, int channels);
+
 // The suites, one file each.
 std::vector<SuiteRow> primitive_rows();
 std::vector<SuiteRow> edt_rows();
 std::vector<SuiteRow> geometry_rows();
 std::vector<SuiteRow> algorithm_rows();
 std::vector<SuiteRow> sweep_rows();
+std::vector<SuiteRow> colour_rows();
 // Those of the papers (bench_papers.cpp).
 std::vector<SuiteRow> toolbox_rows();
 std::vector<SuiteRow> dither_rows();

