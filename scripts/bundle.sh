@@ -79,7 +79,7 @@ if [ -n "$tests" ]; then
   cp -r tests/data "$root/tests"
   mkdir -p "$root/docs/benchmarks"
   cp -r docs/benchmarks/bars "$root/docs/benchmarks"
-  cp scripts/{gpu.sh,gpu_counters.sh,run_cases.py,compare_arrays.py,compare_bars.py} "$root/scripts"
+  cp scripts/{gpu.sh,gpu_counters.sh,run_cases.py,compare_arrays.py,compare_bars.py,compare_builds.py} "$root/scripts"
 fi
 {
   echo "Libraries in lib/impipe/libraries, from packages of $(. /etc/os-release; echo "$PRETTY_NAME")."

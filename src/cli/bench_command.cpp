@@ -19,7 +19,7 @@ int list_suites() {
   for (const Suite& suite : all_suites()) {
     write_stdout(std::string(suite.name) + "  " + suite.summary + "\n");
   }
-  write_stdout(std::string(every_suite) + "  each of them but sweep\n");
+  write_stdout(std::string(every_suite) + "  each of them but sweep and colour\n");
   return 0;
 }
 

@@ -410,7 +410,7 @@ BenchmarkResult Benchmark::run(const pipeline::Pipeline& pipeline,
   result.size = what.image.size();
   result.cold_ms = planned_ms;
   if (options.wall) measure_wall(of, *program, what, options.repeat, result);
-  if (options.stack > 1 && of.max_stacked(*program, 0) >= options.stack) {
+  if (options.stack > 1 && device().is_gpu && of.max_stacked(*program, 0) >= options.stack) {
     measure_device(*of.stacked(program), what, options.stack, result);
     return result;
   }
