@@ -279,10 +279,9 @@ class Fuser {
           break;
         }
       }
-      for (std::vector<int>& group : groups) {
-        if (joined || !ends(s, group)) continue;
-        group.push_back(s);
-        joined = true;
+      for (std::size_t g = 0; g < groups.size() && !joined; ++g) {
+        joined = ends(s, groups[g]) || computes_beside(s, groups, g);
+        if (joined) groups[g].push_back(s);
       }
       if (!joined) groups.push_back({s});
     }
@@ -303,6 +302,23 @@ class Fuser {
       reads = true;
     }
     return reads;
+  }
+
+  // Whether all of group g, and `s`, only compute with measurements that groups before it make.
+  bool computes_beside(int s, const std::vector<std::vector<int>>& groups, std::size_t g) const {
+    const auto computes = [&](int member) {
+      const Node& node = node_of(step(member));
+      return is<Scalar>(node) && node.channels == node_of(step(s)).channels;
+    };
+    if (!computes(s) || !std::all_of(groups[g].begin(), groups[g].end(), computes)) return false;
+    const auto is_before = [&](ValueId input) {
+      const int p = producer_[input];
+      return p < 0 || std::any_of(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(g),
+                                  [&](const std::vector<int>& group) {
+                                    return std::find(group.begin(), group.end(), p) != group.end();
+                                  });
+    };
+    return std::all_of(step(s).inputs.begin(), step(s).inputs.end(), is_before);
   }
 
   Step build(const std::vector<int>& members) const {

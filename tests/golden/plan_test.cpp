@@ -132,6 +132,12 @@ INSTANTIATE_TEST_SUITE_P(
                "stencil edge_sobel_both replicate -> reduce sum + scalar edge_threshold\n"
                "stencil edge_sobel_both replicate + stencil edge_thinned constant  [it needs a "
                "measurement of the whole image]\n"},
+        // What only computes with measurements is one launch.
+        Golden{
+            "max | min", colour8,
+            "reduce max + reduce min\n"
+            "scalar largest_of_channels + scalar min_of_channels  [it needs a measurement of the "
+            "whole image]\n"},
         Golden{"graythresh | imbinarize", gray8,
                "histogram 256 bins + scalar otsu_parts + scalar otsu_parts\n"
                "point above  [it needs a measurement of the whole image]\n"}));

@@ -389,6 +389,12 @@ class Table {
       range.images.clear();
       range.measures = {input(0)};
       add("scalar x" + std::to_string(channels), {measure(5, 3)}, {range});
+      // A group makes several of them: of one measurement, of another one, of the first's result.
+      Node other = range, last = range;
+      other.measures = {input(1)};
+      last.measures = {result(0)};
+      add("three scalars x" + std::to_string(channels), {measure(5, 3), measure(2, 3)},
+          {range, other, last}, {0, 1, 2});
     }
     for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16}) {
       const int bins = static_cast<int>(class_max(cls)) + 1;

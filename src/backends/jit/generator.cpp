@@ -163,6 +163,7 @@ class Generator {
         write_histogram(to, counted, n);
       }
     }
+    void operator()(const Scalars& scalars) const { write_scalars(to, scalars.nodes); }
     void operator()(const WholeKernels&) const {
       std::visit(WholeWriter{to, n}, to.node(n).primitive);
     }

@@ -13,6 +13,8 @@ namespace impipe::jit {
 void write_histogram(Builder& to, const CountedCodes& counted, int n);
 void write_select(Builder& to, int n);
 void write_scalar(Builder& to, int n, LaunchTest wanted = {});
+// Theirs, of which none is for a group: one after the other.
+void write_scalars(Builder& to, const std::vector<int>& nodes);
 
 // What bodies for a group may call, once a program; by_group: by all its work-items, else by one.
 void write_group_words(Builder& to, bool by_group);

@@ -97,6 +97,15 @@ void write_scalar(Builder& to, int n, LaunchTest wanted) {
       });
 }
 
+void write_scalars(Builder& to, const std::vector<int>& nodes) {
+  std::string text;
+  for (const int n : nodes) text += scalar_steps(to, n, items_alone);
+  to.kernel(Builder::name({false, nodes.front()}) + "_run", items_alone, text,
+            [](const LaunchContext&) {
+              return LaunchShape{{1, 1, 1}, {items_alone, 1, 1}};
+            });
+}
+
 void write_group_words(Builder& to, bool by_group) {
   const bool exchanges = by_group && to.dialect() != Dialect::opencl;
   to.body_once("group_words", "\n" + part(exchanges ? kernels::scalar_sub_groups : kernels::scalar,

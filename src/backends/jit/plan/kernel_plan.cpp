@@ -381,6 +381,10 @@ class Chooser {
         made.insert(m);
       }
     };
+    const auto with = [](std::set<int> nodes, int n) {
+      nodes.insert(n);
+      return nodes;
+    };
     for (int n = 0; n < count_; ++n) {
       const Node& node = of_.node(n);
       if (made.contains(n) || !is_whole(n)) continue;
@@ -398,11 +402,18 @@ class Chooser {
         if (counted.one_launch) scalars = scalars_of(of_, {n}, made, true);
         counted.scalars = scalars;
         at(n) = {std::move(counted), "so many counters fit there"};
+      } else if (is<Scalar>(n) && !as<Scalar>(node)->body->by_group) {
+        scalars = scalars_of(of_, {n}, with(made, n), false);
+        std::vector<int> nodes = {n};
+        nodes.insert(nodes.end(), scalars.begin(), scalars.end());
+        at(n) = {Scalars{std::move(nodes)}, "it computes with measurements alone"};
       } else {
         at(n) = {WholeKernels{}, node.is_measure ? "it needs whole measurements or images"
                                                  : "it needs its image as a whole"};
       }
-      on_the_way(scalars, n, "the last group of " + node_name(n) + " runs it");
+      on_the_way(scalars, n,
+                 is<Scalar>(n) ? "the group of " + node_name(n) + " runs it"
+                               : "the last group of " + node_name(n) + " runs it");
     }
   }
 

@@ -47,11 +47,14 @@ struct ResizeTiles {};  // and pixels, for sizes whose columns local memory does
 // --- forms of measurements, and of images that are made as a whole, besides Reductions and
 // CountedCodes
 struct WholeKernels {};  // those of its primitive
+struct Scalars {         // a group runs them one after the other
+  std::vector<int> nodes;
+};
 
 using Form =
     std::variant<Inlined, MadeInGroups, MadeOnTheWay, Pixels, Transposition, Blocks, StripChain,
                  TwoPasses, VanHerk, MaskRuns, RankHistogram, RankTiles, AffineTiles, NearestResize,
-                 WholeResize, ResizeTiles, Reductions, CountedCodes, WholeKernels>;
+                 WholeResize, ResizeTiles, Reductions, CountedCodes, WholeKernels, Scalars>;
 
 // The row pass of a node that has two: by a kernel of its own, unless `by` says otherwise.
 struct RowPass {

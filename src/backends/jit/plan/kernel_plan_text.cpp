@@ -75,6 +75,9 @@ struct FormText {
            ending(counted.scalars);
   }
   std::string operator()(const WholeKernels&) const { return "kernels of its own"; }
+  std::string operator()(const Scalars& scalars) const {
+    return "one group for " + list_of(scalars.nodes);
+  }
 
   static std::string ending(const std::vector<int>& scalars) {
     return scalars.empty() ? "" : ", which end with " + list_of(scalars);

@@ -25,6 +25,7 @@ constexpr Tuning rows[] = {
      .wide_histogram_items = 1024,
      .wide_histogram_groups = 0,
      .group_scalars = true,
+     .sorted_tiles = true,
      .load_bytes = 16,
      .sub_group = 32,
      .exchanges = true,

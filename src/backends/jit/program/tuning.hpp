@@ -29,6 +29,8 @@ struct Tuning {
   int wide_histogram_groups = 64;  // 0: one a processor
   // Whether all work-items of a group run what scans a histogram; else one does.
   bool group_scalars = false;
+  // Whether ranks in large windows of wide pixels go by tiles that groups sort.
+  bool sorted_tiles = false;
   int parameter_bytes = 960;  // of the by-value struct; the rest goes through a buffer
   int load_bytes = 16;        // of the widest load and store
   int sub_group = 32;         // work-items that run together, where no driver says it
