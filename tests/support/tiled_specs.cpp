@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "backends/cpu/device.hpp"
 #include "support/backend_compare.hpp"
@@ -155,8 +157,35 @@ void add_mixed(std::vector<SpecCase>& specs) {
 
 }  // namespace
 
-std::vector<SpecCase> tiled_specs() {
+std::vector<SpecCase> many_weight_specs() {
   std::vector<SpecCase> specs;
+  Mask aside = rectangle(12, 5);
+  aside.origin_x = 11;
+  aside.origin_y = 0;
+  const std::vector<std::pair<std::string, Mask>> masks = {
+      {"disk 4", disk(4)},        {"31x31", rectangle(31, 31)},
+      {"9x8", rectangle(9, 8)},   {"disk 9 with gaps", with_gaps(disk(9))},
+      {"37x3", rectangle(37, 3)}, {"aside", aside},
+      {"3x37", rectangle(3, 37)}, {"37x5 with gaps", with_gaps(rectangle(37, 5))}};
+  const Border borders[] = {Border::constant, Border::replicate, Border::symmetric,
+                            Border::circular};
+  int turn = 0;
+  for (const auto& [name, mask] : masks) {
+    for (const PixelClass cls :
+         {PixelClass::uint8, PixelClass::single, PixelClass::uint16, PixelClass::logical}) {
+      if (cls == PixelClass::logical && turn % 3 != 0) continue;
+      const Border border = borders[turn++ % 4];
+      specs.push_back(of_one("many weights " + name + " " + std::string(name_of(border)),
+                             Stencil{.taps = mask, .border = border},
+                             weights(mask.count(), border == Border::constant), cls,
+                             turn % 5 == 0 ? 3 : 1));
+    }
+  }
+  return specs;
+}
+
+std::vector<SpecCase> tiled_specs() {
+  std::vector<SpecCase> specs = many_weight_specs();
   for (const PixelClass cls : {PixelClass::uint8, PixelClass::single}) {
     for (const Border border : {Border::constant, Border::replicate, Border::symmetric}) {
       const std::string of = " " + std::string(name_of(border));
@@ -343,6 +372,25 @@ void expect_bits_of_the_cpu(const std::vector<SpecCase>& specs, const std::vecto
     } catch (const std::exception& e) {
       ADD_FAILURE() << spec.name << ": " << e.what();
     }
+  }
+}
+
+void expect_numbers_beside_none(Device& device) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  constexpr Size size{150, 90};
+  for (const SpecCase& spec : many_weight_specs()) {
+    if (spec.spec.nodes[0].cls != PixelClass::single || spec.spec.nodes[0].channels > 1) continue;
+    Plane plane(PixelClass::single, size);
+    for (int y = 0; y < size.height; ++y) {
+      for (int x = 0; x < size.width; ++x) {
+        plane.row_as<float>(y)[x] = static_cast<float>((x * 7 + y * 13) % 31);
+      }
+    }
+    plane.row_as<float>(45)[70] = std::numeric_limits<float>::infinity();
+    plane.row_as<float>(20)[131] = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<Planes> images(1, Planes(1, plane));
+    EXPECT_EQ(Comparison(spec, *cpu, device).difference(images), "") << spec.name;
   }
 }
 

@@ -10,6 +10,8 @@
 namespace impipe::testing {
 
 std::vector<SpecCase> tiled_specs();
+// Of them, weighted sums whose weights go through local memory.
+std::vector<SpecCase> many_weight_specs();
 // Sums and extremes by several groups, and those that share a pass.
 std::vector<SpecCase> measured_specs();
 // Neighbourhoods of neighbourhoods.
@@ -28,6 +30,9 @@ std::vector<SpecCase> moved_specs();
 
 // Bytes in whole numbers.
 std::vector<SpecCase> byte_specs();
+
+// That an infinite pixel, and one that is no number, are in no sum whose mask leaves them out.
+void expect_numbers_beside_none(Device& device);
 
 extern const std::vector<Size> tile_sizes;
 extern const std::vector<Size> byte_sizes;

@@ -75,6 +75,7 @@ TEST(CudaTiles, HaveTheBitsOfTheCpu) {
   const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
   if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
   expect_bits_of_the_cpu(tiled_specs(), tile_sizes, *device);
+  expect_numbers_beside_none(*device);
   std::vector<Size> chain_sizes = tile_sizes;
   chain_sizes.push_back({500, 9001});  // waves that lie inside, and strips of several turns
   expect_bits_of_the_cpu(chained_specs(), chain_sizes, *device);

@@ -18,6 +18,14 @@ TEST(OpenClTiles, HaveTheBitsOfTheCpu) {
   expect_bits_of_the_cpu(chained_specs(), tile_sizes, *device);
 }
 
+TEST(OpenClManyWeights, HaveTheBitsOfTheCpu) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
+  expect_bits_of_the_cpu(many_weight_specs(), tile_sizes, *device);
+  expect_numbers_beside_none(*device);
+}
+
 TEST(OpenClPoints, BeforeNeighbourhoodsHaveTheBitsOfTheCpu) {
   ThreadPool pool(0);
   const std::unique_ptr<Device> device = device_of(opencl_backend, pool);

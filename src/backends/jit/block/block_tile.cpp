@@ -87,20 +87,23 @@ std::string fill_tile(const Block& block, int n, const Tile& tile, Border border
 // Row after row of the tile as `line`, `step` for each, on `sums_OWN` of the block's pixels, which
 // begin as `start`.
 std::string walk_tile(const Block& block, const std::string& own, const Tile& tile,
-                      const std::string& type, const std::string& start, const std::string& step) {
+                      const std::string& type, const std::string& start, const std::string& step,
+                      bool rolled = false) {
   const int px = block.size.px, py = block.size.py, width = px + 2 * tile.halo;
-  return filled(part(kernels::block, "walk"), {{"type", type},
-                                               {"vector", type + "4"},
-                                               {"own", own},
-                                               {"sums", number(py * px)},
-                                               {"unroll", block.to.unroll()},
-                                               {"nothing", start},
-                                               {"tall", number(py + tile.f.up + tile.f.down)},
-                                               {"line", number(width)},
-                                               {"line_vectors", number(width / 4)},
-                                               {"py", number(py)},
-                                               {"across", number(tile.across)},
-                                               {"step_of_sums", step}});
+  return filled(part(kernels::block, "walk"),
+                {{"type", type},
+                 {"vector", type + "4"},
+                 {"own", own},
+                 {"sums", number(py * px)},
+                 {"unroll", block.to.unroll()},
+                 {"row_unroll", rolled ? "#pragma unroll 1" : block.to.unroll()},
+                 {"nothing", start},
+                 {"tall", number(py + tile.f.up + tile.f.down)},
+                 {"line", number(width)},
+                 {"line_vectors", number(width / 4)},
+                 {"py", number(py)},
+                 {"across", number(tile.across)},
+                 {"step_of_sums", step}});
 }
 
 // A step over a row of the tile: `texts` are those of the mask's rows. weighs: they are sums, else
@@ -123,20 +126,82 @@ std::string step_of_rows(const Block& block, int rows, const std::vector<std::st
                 {{"unroll", block.to.unroll()}, {"sum_rows", number(rows)}, {"mask_rows", folds}});
 }
 
-}  // namespace
-
-MadeRow weighted_tile_row(const Block& block, int n, const std::string& name) {
+// The weights of node n's mask in local memory, 0 where it has none.
+std::string local_weights(const Block& block, int n, const Mask& mask) {
   Builder& to = block.to;
-  const Node& node = to.node(n);
-  const Stencil& stencil = *as<Stencil>(node);
-  const Mask& mask = stencil.taps;
-  const Tile tile(mask.footprint());
+  const int wide = 4 * weight_vectors(mask);
+  std::vector<int> places(static_cast<std::size_t>(wide * mask.height), -1);  // of the arguments
+  int k = 0;
+  for (int y = 0; y < mask.height; ++y) {
+    for (int x = 0; x < mask.width; ++x) {
+      if (mask.at(x, y)) places[static_cast<std::size_t>(y * wide + x)] = k++;
+    }
+  }
   const std::string own = Builder::name({false, n});
-  BlockText text{.tables = fill_tile(block, n, tile, stencil.border,
-                                     outside_value(to, n, stencil.border), "float")};
+  const auto count = static_cast<int>(places.size());
+  const auto value = [n, places](const LaunchContext& at, int i) {
+    const int place = places[static_cast<std::size_t>(i)];
+    return place < 0 ? 0.0 : at.argument(n, place);
+  };
+  return filled(part(kernels::block, "local_weights"),
+                {{"own", own},
+                 {"weight_vectors", number(count / 4)},
+                 {"items", number(to.tuning().group)},
+                 {"weights_of_image",
+                  to.array(ParameterType::float32, own + "_mask_weights", count, value)}});
+}
 
-  // Every sum takes its taps in row-major order: rows of the tile come from the top down.
-  const std::string weight = weights(to, n, "weights", 0, mask.count());
+// A step over a row of the tile for a mask of many weights.
+std::string step_of_many(const Block& block, int n, const Mask& mask, const Tile& tile) {
+  Builder& to = block.to;
+  const std::string own = Builder::name({false, n});
+  const int px = block.size.px, words = (mask.width + 31) / 32;
+  // Floats may be infinite, or no numbers, where the mask has no weight.
+  const bool skips = !mask.full() && to.cls(to.node(n).images[0]) == PixelClass::single;
+  std::string sets, fours;
+  for (int word = 0; word < words && skips; ++word) {
+    const auto bits = [mask, words](const LaunchContext&, int i) {
+      std::uint32_t set = 0;
+      for (int b = 0; b < 32; ++b) {
+        const int x = 32 * (i % words) + b;
+        if (x < mask.width && mask.at(x, i / words)) set |= std::uint32_t{1} << b;
+      }
+      return static_cast<double>(static_cast<std::int32_t>(set));
+    };
+    sets += "const uint set" + number(word) + " = (uint)" +
+            to.array(ParameterType::int32, own + "_sets", words * mask.height, bits) +
+            "[of_mask * " + number(words) + " + " + number(word) + "];\n";
+  }
+  for (int q = 0; q < weight_vectors(mask); ++q) {
+    std::string taps;
+    for (int x = 4 * q; x < std::min(4 * q + 4, mask.width); ++x) {
+      const std::string sum = "fma(w." + std::string(1, "xyzw"[x % 4]) + ", line[i + " +
+                              number(tile.halo + x - mask.origin_x) + "], sum)";
+      taps += "sum = " +
+              (skips ? "(set" + number(x / 32) + " >> " + number(x % 32) + " & 1u) != 0u ? " + sum +
+                           " : sum"
+                     : sum) +
+              ";\n";
+    }
+    fours += filled(part(kernels::block, "weigh_four"),
+                    {{"own", own},
+                     {"unroll", to.unroll()},
+                     {"px", number(px)},
+                     {"fours_a_row", number(weight_vectors(mask))},
+                     {"four_of_row", number(q)},
+                     {"sum_of_pixel", "sums[r * " + number(px) + " + i]"},
+                     {"taps_of_row", taps}});
+  }
+  return filled(part(kernels::block, "roll_rows"), {{"unroll", to.unroll()},
+                                                    {"sum_rows", number(block.size.py)},
+                                                    {"mask_tall", number(mask.height)},
+                                                    {"sets", sets},
+                                                    {"fours", fours}});
+}
+
+// The same for one whose weights are written out.
+std::string step_of_few(const Block& block, int n, const Mask& mask, const Tile& tile) {
+  const std::string weight = weights(block.to, n, "weights", 0, mask.count());
   std::vector<std::string> rows(static_cast<std::size_t>(mask.height));
   int k = 0;
   for (int y = 0; y < mask.height; ++y) {
@@ -147,9 +212,28 @@ MadeRow weighted_tile_row(const Block& block, int n, const std::string& name) {
                                            "], sum);\n";
     }
   }
+  return step_of_rows(block, block.size.py, rows, true, "float", "sums");
+}
+
+}  // namespace
+
+MadeRow weighted_tile_row(const Block& block, int n, const std::string& name) {
+  Builder& to = block.to;
+  const Node& node = to.node(n);
+  const Stencil& stencil = *as<Stencil>(node);
+  const Mask& mask = stencil.taps;
+  const Tile tile(mask.footprint());
+  const std::string own = Builder::name({false, n});
+  const bool many = rolls_rows(stencil);
+  BlockText text{.tables = (many ? local_weights(block, n, mask) : "") +
+                           fill_tile(block, n, tile, stencil.border,
+                                     outside_value(to, n, stencil.border), "float")};
+
+  // Every sum takes its taps in row-major order: rows of the tile come from the top down.
   const int px = block.size.px;
-  text.windows = walk_tile(block, own, tile, "float", "0.0f",
-                           step_of_rows(block, block.size.py, rows, true, "float", "sums"));
+  const std::string step =
+      many ? step_of_many(block, n, mask, tile) : step_of_few(block, n, mask, tile);
+  text.windows = walk_tile(block, own, tile, "float", "0.0f", step, many);
   const MadeRow row = made_row(
       name, row_of_floats(to, name, node.cls, px, "sums_" + own + "[r * " + number(px) + " + k]"));
   text += row.text;

@@ -199,6 +199,14 @@
 #define $taps_of_row sum += line[i];
 #define $sum_rows 4
 #define $mask_rows sums[r] += line[row];
+#define $row_unroll
+#define $weight_vectors 16  // of a mask
+#define $weights_of_image ((GLOBAL const float*)$image)
+#define $mask_tall 3
+#define $sets
+#define $fours sums[r] += line[of_mask];
+#define $fours_a_row 2
+#define $four_of_row 1
 #define $folds_of_row best = larger_float(best, line[i]);
 #define $sorted sorted
 #define $sorted_count 30
@@ -454,6 +462,18 @@ KERNEL(256) void columns(GLOBAL const float* $image, const int interior) {
 }
 
 KERNEL(256) void tile(GLOBAL const uchar* $image) {
+  // -- part: local_weights
+  // The mask's weights, rows of whole vectors.
+  LOCAL float4 weights_$own[$weight_vectors];
+  for (int k = ITEM; k < $weight_vectors; k += $items) {
+    float4 w;
+    w.x = $weights_of_image[4 * k];
+    w.y = $weights_of_image[4 * k + 1];
+    w.z = $weights_of_image[4 * k + 2];
+    w.w = $weights_of_image[4 * k + 3];
+    weights_$own[k] = w;
+  }
+  // -- end
   // -- part: tile
   // The group's pixels with their halo, in vectors of four.
   LOCAL $vector tile_$own[$tile_vectors];
@@ -532,7 +552,7 @@ KERNEL(256) void tile(GLOBAL const uchar* $image) {
   for (int k = 0; k < $sums; ++k) sums_$own[k] = $nothing;
   {
     $type* const sums = sums_$own;
-    $unroll
+    $row_unroll
     for (int row = 0; row < $tall; ++row) {
       $type line[$line];
       $unroll
@@ -952,7 +972,7 @@ FUNCTION uchar rows_of_windows(const int r) {
   return $name[k_first];
 }
 
-FUNCTION float rows_of_tiles(const int row) {
+FUNCTION float rows_of_tiles(const int row, IN_LOCAL const float4* const weights_$own) {
   float line[32], sums[32], shorter[32];
   // -- part: run_of_line
   // Extremes of several elements side by side, of those of fewer.
@@ -972,10 +992,33 @@ FUNCTION float rows_of_tiles(const int row) {
     $mask_rows
   }
   // -- end
-  const int r = 0;
+  const int r = 0, of_mask = row;
   // -- part: weigh_row
   // A row of the mask.
   if (row - r == $mask_row) {
+    $unroll
+    for (int i = 0; i < $px; ++i) {
+      float sum = $sum_of_pixel;
+      $taps_of_row
+      $sum_of_pixel = sum;
+    }
+  }
+  // -- end
+  // -- part: roll_rows
+  // A row of the tile is another row of the mask for each row of the block.
+  $unroll
+  for (int r = 0; r < $sum_rows; ++r) {
+    const int of_mask = row - r;
+    if (of_mask >= 0 && of_mask < $mask_tall) {
+      $sets
+      $fours
+    }
+  }
+  // -- end
+  // -- part: weigh_four
+  // Four columns of the mask.
+  {
+    const float4 w = weights_$own[of_mask * $fours_a_row + $four_of_row];
     $unroll
     for (int i = 0; i < $px; ++i) {
       float sum = $sum_of_pixel;

@@ -39,13 +39,42 @@ bool can_be_ordered(const Mask& mask) {
 
 const PackedSum packed_byte{"", 255, 0};
 
+// Bytes of local memory of the tile of a group.
+std::int64_t tile_bytes(const KernelContext& of, const Footprint& f) {
+  const int halo = (std::max(f.left, f.right) + 3) / 4 * 4;
+  return std::int64_t{4} * (32 * tile_size.px + 2 * halo) *
+         (of.tuning.group / 32 * tile_size.py + f.up + f.down);
+}
+
+// Whether `node`, a weighted sum or an extremum, reads its pixels from local memory.
+bool pays_tile(const KernelContext& of, const Node& node) {
+  Footprint f;
+  if (const auto* s = as<Stencil>(node)) {
+    if (s->body != nullptr || s->expression != nullptr) return false;
+    f = s->footprint();
+  } else if (const auto* e = as<Extremum>(node)) {
+    const auto runs = static_cast<int>(runs_of(e->mask).size());
+    if (runs <= max_runs || runs > max_tile_runs || e->mask.full()) return false;
+    f = e->mask.footprint();
+  } else {
+    return false;
+  }
+  const auto* s = as<Stencil>(node);
+  const std::int64_t weights = s != nullptr && rolls_rows(*s)
+                                   ? 16 * std::int64_t{weight_vectors(s->taps)} * s->taps.height
+                                   : 0;
+  return of.tuning.unroll && std::min({f.left, f.right, f.up, f.down}) >= 0 &&
+         std::max({f.left, f.right, f.up, f.down}) > 1 &&
+         tile_bytes(of, f) + weights <= of.tuning.local_bytes;
+}
+
 // The neighbourhood of a node that a block can have; nothing for others.
 std::optional<Footprint> footprint_of(const KernelContext& of, int n) {
   const Node& node = of.node(n);
   if (const auto* s = as<Stencil>(node)) {
     const bool weights = s->body == nullptr && s->expression == nullptr;
     if (!stays(*s) || s->combine != Combine::sum) return std::nullopt;
-    if (weights && s->taps.count() > max_taps) return std::nullopt;
+    if (weights && rolls_rows(*s) && !pays_tile(of, node)) return std::nullopt;
     return s->footprint();
   }
   if (const auto* s = as<Separable>(node)) {
@@ -68,31 +97,6 @@ std::optional<Footprint> footprint_of(const KernelContext& of, int n) {
   return std::nullopt;
 }
 
-// Bytes of local memory of the tile of a group.
-std::int64_t tile_bytes(const KernelContext& of, const Footprint& f) {
-  const int halo = (std::max(f.left, f.right) + 3) / 4 * 4;
-  return std::int64_t{4} * (32 * tile_size.px + 2 * halo) *
-         (of.tuning.group / 32 * tile_size.py + f.up + f.down);
-}
-
-// Whether `node`, a weighted sum or an extremum, reads its pixels from local memory.
-bool pays_tile(const KernelContext& of, const Node& node) {
-  Footprint f;
-  if (const auto* s = as<Stencil>(node)) {
-    if (s->body != nullptr || s->expression != nullptr) return false;
-    f = s->footprint();
-  } else if (const auto* e = as<Extremum>(node)) {
-    const auto runs = static_cast<int>(runs_of(e->mask).size());
-    if (runs <= max_runs || runs > max_tile_runs || e->mask.full()) return false;
-    f = e->mask.footprint();
-  } else {
-    return false;
-  }
-  return of.tuning.unroll && std::min({f.left, f.right, f.up, f.down}) >= 0 &&
-         std::max({f.left, f.right, f.up, f.down}) > 1 &&
-         tile_bytes(of, f) <= of.tuning.local_bytes;
-}
-
 // What a block of a node is made of.
 struct Parts {
   bool fits = true;
@@ -110,6 +114,7 @@ struct Parts {
   int points = 0;
   bool powers = false;          // points take powers or the like
   bool tile = false;            // a weighted sum that reads far enough for local memory to pay
+  bool rolled = false;          // one whose weights only a tile's rows go over
   std::optional<Operand> made;  // what a neighbourhood reads, where points make it
 };
 
@@ -150,6 +155,7 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
     parts.runs = std::max(parts.runs, static_cast<int>(runs_of(e->mask).size()));
   }
   parts.tile = pays_tile(of, node);
+  if (const auto* s = as<Stencil>(node)) parts.rolled = parts.rolled || rolls_rows(*s);
   const bool mean = means && can_be_mean(of, planes, operand.index);
   parts.packed = parts.packed && (mean || takes_packed(of, planes, operand.index));
   if (const auto* rank = as<Rank>(node)) parts.ranked = std::max(parts.ranked, rank->mask.count());
@@ -192,7 +198,7 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     if (parts.made && (packed || !has_room(tile_size))) return std::nullopt;
     return packed ? packed_tile_size : tile_size;
   }
-  if (parts.runs > max_runs) return std::nullopt;
+  if (parts.runs > max_runs || parts.rolled) return std::nullopt;
   if (parts.packed && parts.ranked > max_ranked) {
     return has_room(packed_ranked_size) ? std::optional(packed_ranked_size) : std::nullopt;
   }
@@ -361,6 +367,11 @@ std::optional<BodySums> sums_of_body(const Stencil& stencil) {
 bool takes_sorted_columns(const Mask& mask) {
   const bool five = (mask.width == 3 || mask.width == 5) && mask.height <= 5;
   return mask.full() && mask.height > 1 && (five || (mask.width == 7 && mask.height <= 7));
+}
+
+bool rolls_rows(const Stencil& stencil) {
+  return stencil.body == nullptr && stencil.expression == nullptr &&
+         stencil.taps.count() > max_taps;
 }
 
 bool orders_keys(const Mask& mask) { return mask.count() > max_ranked; }
