@@ -163,10 +163,11 @@ std::vector<SpecCase> many_weight_specs() {
   aside.origin_x = 11;
   aside.origin_y = 0;
   const std::vector<std::pair<std::string, Mask>> masks = {
-      {"disk 4", disk(4)},        {"31x31", rectangle(31, 31)},
-      {"9x8", rectangle(9, 8)},   {"disk 9 with gaps", with_gaps(disk(9))},
-      {"37x3", rectangle(37, 3)}, {"aside", aside},
-      {"3x37", rectangle(3, 37)}, {"37x5 with gaps", with_gaps(rectangle(37, 5))}};
+      {"disk 4", disk(4)},          {"31x31", rectangle(31, 31)},
+      {"9x8", rectangle(9, 8)},     {"disk 9 with gaps", with_gaps(disk(9))},
+      {"37x3", rectangle(37, 3)},   {"aside", aside},
+      {"63x63", rectangle(63, 63)}, {"disk 24 with gaps", with_gaps(disk(24))},
+      {"3x37", rectangle(3, 37)},   {"37x5 with gaps", with_gaps(rectangle(37, 5))}};
   const Border borders[] = {Border::constant, Border::replicate, Border::symmetric,
                             Border::circular};
   int turn = 0;

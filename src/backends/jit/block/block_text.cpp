@@ -177,7 +177,8 @@ void write_kernel(const Block& block, const std::string& name, const BlockText& 
       },
       goes_on                              ? 8
       : block.size.tile || text.has_window ? block.size.groups
-                                           : 0);
+                                           : 0,
+      block.size.asked_bytes);
 }
 
 }  // namespace impipe::jit

@@ -74,6 +74,7 @@ std::string fill_tile(const Block& block, int n, const Tile& tile, Border border
                 {{"vector", vector},
                  {"own", own},
                  {"tile_vectors", number(rows * tile.across)},
+                 {"asked", block.size.asked_bytes > 0 ? "1" : "0"},
                  {"left", "GROUP_X * " + number(32 * block.size.px) + " - " + number(tile.halo)},
                  {"top", "GROUP_Y * " + number(down * py) + " - " + number(tile.f.up)},
                  {"wide", number(4 * tile.across)},

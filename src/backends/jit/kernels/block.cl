@@ -79,6 +79,7 @@
 #define $outside_value 0.0f
 #define $code_outside (uchar)0
 #define $tile_vectors 1360
+#define $asked 0          // whether the kernel asks for the tile's memory
 #define $fill_inside
 #define $fill_edge
 #define $any_beside 1     // whether vectors are left at the right of the first 32
@@ -476,7 +477,11 @@ KERNEL(256) void tile(GLOBAL const uchar* $image) {
   // -- end
   // -- part: tile
   // The group's pixels with their halo, in vectors of four.
+#if $asked
+  DYNAMIC_LOCAL($vector, tile_$own, $tile_vectors);
+#else
   LOCAL $vector tile_$own[$tile_vectors];
+#endif
   {
     const int left = $left, top = $top;
     if (left >= 0 && left + $wide <= $width && top >= 0 && top + $rows <= $height) {

@@ -26,7 +26,8 @@ constexpr int max_taps = 49;
 constexpr int max_runs = 24;
 constexpr int max_tile_runs = 64;
 constexpr int max_ranked = 25;
-constexpr int tall_rows = 16, low_rows = 8;  // of packed blocks
+constexpr std::int64_t most_asked = 110 * 1024;  // of local memory: two groups share a processor
+constexpr int tall_rows = 16, low_rows = 8;      // of packed blocks
 
 bool has_tap(const BodyTree& tree) {
   return tree.kind == Kind::tap || std::any_of(tree.parts.begin(), tree.parts.end(), has_tap);
@@ -46,6 +47,13 @@ std::int64_t tile_bytes(const KernelContext& of, const Footprint& f) {
          (of.tuning.group / 32 * tile_size.py + f.up + f.down);
 }
 
+// Bytes of local memory of the weights of a mask that has too many to be written out, else 0.
+std::int64_t weight_bytes(const Node& node) {
+  const auto* s = as<Stencil>(node);
+  if (s == nullptr || !rolls_rows(*s)) return 0;
+  return 16 * std::int64_t{weight_vectors(s->taps)} * s->taps.height;
+}
+
 // Whether `node`, a weighted sum or an extremum, reads its pixels from local memory.
 bool pays_tile(const KernelContext& of, const Node& node) {
   Footprint f;
@@ -59,13 +67,11 @@ bool pays_tile(const KernelContext& of, const Node& node) {
   } else {
     return false;
   }
-  const auto* s = as<Stencil>(node);
-  const std::int64_t weights = s != nullptr && rolls_rows(*s)
-                                   ? 16 * std::int64_t{weight_vectors(s->taps)} * s->taps.height
-                                   : 0;
+  const std::int64_t weights = weight_bytes(node);
+  const std::int64_t most =
+      weights == 0 ? of.tuning.local_bytes : std::min(of.tuning.max_local_bytes, most_asked);
   return of.tuning.unroll && std::min({f.left, f.right, f.up, f.down}) >= 0 &&
-         std::max({f.left, f.right, f.up, f.down}) > 1 &&
-         tile_bytes(of, f) + weights <= of.tuning.local_bytes;
+         std::max({f.left, f.right, f.up, f.down}) > 1 && tile_bytes(of, f) + weights <= most;
 }
 
 // The neighbourhood of a node that a block can have; nothing for others.
@@ -114,7 +120,7 @@ struct Parts {
   int points = 0;
   bool powers = false;          // points take powers or the like
   bool tile = false;            // a weighted sum that reads far enough for local memory to pay
-  bool rolled = false;          // one whose weights only a tile's rows go over
+  std::int64_t weights = 0;     // bytes of those that only a tile's rows go over
   std::optional<Operand> made;  // what a neighbourhood reads, where points make it
 };
 
@@ -155,7 +161,7 @@ void collect(const KernelContext& of, const Planes& planes, const Operand& opera
     parts.runs = std::max(parts.runs, static_cast<int>(runs_of(e->mask).size()));
   }
   parts.tile = pays_tile(of, node);
-  if (const auto* s = as<Stencil>(node)) parts.rolled = parts.rolled || rolls_rows(*s);
+  parts.weights = std::max(parts.weights, weight_bytes(node));
   const bool mean = means && can_be_mean(of, planes, operand.index);
   parts.packed = parts.packed && (mean || takes_packed(of, planes, operand.index));
   if (const auto* rank = as<Rank>(node)) parts.ranked = std::max(parts.ranked, rank->mask.count());
@@ -177,6 +183,17 @@ int words_of(const BlockSize& size, const Parts& parts) {
   return (words(f.left) + words(size.px) + words(f.right)) * (size.py + f.up + f.down);
 }
 
+// Of sums of many weights: fewer groups share a processor where their tiles are large.
+BlockSize size_for_many(const KernelContext& of, const Footprint& f, std::int64_t weights) {
+  BlockSize size = tile_size;
+  const std::int64_t tile = tile_bytes(of, f);
+  if (tile + weights <= of.tuning.local_bytes) return size;
+  size.asked_bytes = static_cast<int>(tile);
+  size.groups = static_cast<int>(
+      std::clamp<std::int64_t>(of.tuning.max_local_bytes / (tile + weights), 1, size.groups));
+  return size;
+}
+
 // The largest block whose window registers hold, and local memory what points make; nothing when
 // there is none.
 std::optional<BlockSize> block_size(const KernelContext& of, const Planes& planes,
@@ -186,7 +203,8 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     if (!parts.made) return true;
     const Size group{32 * size.px, of.tuning.group / 32 * size.py};
     const PointTile tile(size.packed ? 1 : 4, group, f);
-    return size.px % 4 == 0 && tile.local_bytes(of, planes, *parts.made) <= of.tuning.local_bytes;
+    return size.px % 4 == 0 &&
+           tile.local_bytes(of, planes, *parts.made) + parts.weights <= of.tuning.local_bytes;
   };
   if (!parts.around) {
     // Small blocks fill a device sooner; they make a table of codes more often.
@@ -196,9 +214,10 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
   if (parts.tile && parts.around_count == 1) {
     const bool packed = parts.packed && parts.runs > 0;
     if (parts.made && (packed || !has_room(tile_size))) return std::nullopt;
+    if (parts.weights > 0 && !parts.made) return size_for_many(of, f, parts.weights);
     return packed ? packed_tile_size : tile_size;
   }
-  if (parts.runs > max_runs || parts.rolled) return std::nullopt;
+  if (parts.runs > max_runs || parts.weights > 0) return std::nullopt;
   if (parts.packed && parts.ranked > max_ranked) {
     return has_room(packed_ranked_size) ? std::optional(packed_ranked_size) : std::nullopt;
   }

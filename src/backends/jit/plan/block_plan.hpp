@@ -37,6 +37,7 @@ struct BlockSize {
   bool tile = false;    // the group's pixels and their neighbourhood in local memory
   bool points = false;  // no neighbourhood
   int groups = 4;       // at once on a processor, where there is a neighbourhood
+  int asked_bytes = 0;  // of a tile for which a kernel asks, for it is larger than any may have
 };
 
 // The kernels of blocks that store a node; a launch takes one of them.
