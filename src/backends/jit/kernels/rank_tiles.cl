@@ -4,6 +4,7 @@
 #define $to_width 900  // of the result
 #define $to_height 600
 #define $unroll
+#define $own a
 #define $single 1      // whether keys have 32 bits, with the cells beside them
 #define $full 1        // whether the mask is a rectangle
 #define $origin_x 7    // of the mask
@@ -31,13 +32,13 @@
 // that all go upward.
 // A word is left out after 32, so that no two work-items of a sub-group meet in a bank.
 #define PLACE(number) ((number) + ((number) >> 5))
-struct Values {
+struct Values_$own {
   uint keys[32];
 #if $single
   uint cells[32];
 #endif
 };
-FUNCTION void order_values(struct Values* v, const int a, const int b) {
+FUNCTION void order_values_$own(struct Values_$own* v, const int a, const int b) {
   const uint first = v->keys[a], second = v->keys[b];
 #if $single
   const uint cell = v->cells[a], other = v->cells[b];
@@ -48,35 +49,35 @@ FUNCTION void order_values(struct Values* v, const int a, const int b) {
   v->keys[a] = first < second ? first : second;
   v->keys[b] = first < second ? second : first;
 }
-FUNCTION void turn_values(struct Values* v, const int turned) {
+FUNCTION void turn_values_$own(struct Values_$own* v, const int turned) {
   const uint bits = turned != 0 ? 0xffffffffu : 0u;
   $unroll
   for (int j = 0; j < 32; ++j) v->keys[j] ^= bits;
 }
-FUNCTION void merge_values(struct Values* v, const int most) {
+FUNCTION void merge_values_$own(struct Values_$own* v, const int most) {
   $unroll
   for (int step = 16; step > 0; step /= 2) {
     if (step > most) continue;
     $unroll
     for (int j = 0; j < 32; ++j) {
-      if ((j & step) == 0) order_values(v, j, j + step);
+      if ((j & step) == 0) order_values_$own(v, j, j + step);
     }
   }
 }
 // The place of the first value of a work-item, and places from one to the next.
-FUNCTION int first_place(const int item, const int shift) {
+FUNCTION int first_place_$own(const int item, const int shift) {
   const int first = item >> shift << (shift + 5) | (item & ((1 << shift) - 1));
   return PLACE(first);
 }
 // What a work-item stores goes where it has loaded from.
-FUNCTION void exchange_values(struct Values* v, IN_LOCAL uint* const words,
+FUNCTION void exchange_values_$own(struct Values_$own* v, IN_LOCAL uint* const words,
                               IN_LOCAL ushort* const cells, const int item, const int from,
                               const int to) {
-  IN_LOCAL uint* const target = words + first_place(item, from);
-  IN_LOCAL const uint* const source = words + first_place(item, to);
+  IN_LOCAL uint* const target = words + first_place_$own(item, from);
+  IN_LOCAL const uint* const source = words + first_place_$own(item, to);
 #if $single
-  IN_LOCAL ushort* const cell_target = cells + first_place(item, from);
-  IN_LOCAL const ushort* const cell_source = cells + first_place(item, to);
+  IN_LOCAL ushort* const cell_target = cells + first_place_$own(item, from);
+  IN_LOCAL const ushort* const cell_source = cells + first_place_$own(item, to);
 #endif
   $unroll
   for (int j = 0; j < 32; ++j) {
@@ -94,7 +95,7 @@ FUNCTION void exchange_values(struct Values* v, IN_LOCAL uint* const words,
 #endif
   }
 }
-FUNCTION void sort_values(struct Values* v, IN_LOCAL uint* const words,
+FUNCTION void sort_values_$own(struct Values_$own* v, IN_LOCAL uint* const words,
                           IN_LOCAL ushort* const cells, const int item) {
   $unroll
   for (int k = 1; k < 5; ++k) {
@@ -105,28 +106,28 @@ FUNCTION void sort_values(struct Values* v, IN_LOCAL uint* const words,
       for (int j = 0; j < 32; ++j) {
         if ((j & step) != 0) continue;
         const int down = j >> k & 1;
-        order_values(v, down ? j + step : j, down ? j : j + step);
+        order_values_$own(v, down ? j + step : j, down ? j : j + step);
       }
     }
   }
-  turn_values(v, item & 1);
-  merge_values(v, 16);
-  turn_values(v, (item ^ item >> 1) & 1);
+  turn_values_$own(v, item & 1);
+  merge_values_$own(v, 16);
+  turn_values_$own(v, (item ^ item >> 1) & 1);
   for (int k = 6; k <= 10; ++k) {
-    exchange_values(v, words, cells, item, 0, 5);
-    merge_values(v, 1 << (k - 6));
-    exchange_values(v, words, cells, item, 5, 0);
-    merge_values(v, 16);
-    turn_values(v, (item >> (k - 5) ^ item >> (k - 4)) & 1);
+    exchange_values_$own(v, words, cells, item, 0, 5);
+    merge_values_$own(v, 1 << (k - 6));
+    exchange_values_$own(v, words, cells, item, 5, 0);
+    merge_values_$own(v, 16);
+    turn_values_$own(v, (item >> (k - 5) ^ item >> (k - 4)) & 1);
   }
   for (int k = 11; k <= 12; ++k) {
-    exchange_values(v, words, cells, item, 0, 7);
-    merge_values(v, 1 << (k - 8));
-    exchange_values(v, words, cells, item, 7, 5);
-    merge_values(v, 2);
-    exchange_values(v, words, cells, item, 5, 0);
-    merge_values(v, 16);
-    turn_values(v, (item >> (k - 5) ^ item >> (k - 4)) & 1);
+    exchange_values_$own(v, words, cells, item, 0, 7);
+    merge_values_$own(v, 1 << (k - 8));
+    exchange_values_$own(v, words, cells, item, 7, 5);
+    merge_values_$own(v, 2);
+    exchange_values_$own(v, words, cells, item, 5, 0);
+    merge_values_$own(v, 16);
+    turn_values_$own(v, (item >> (k - 5) ^ item >> (k - 4)) & 1);
   }
 }
 #undef PLACE
@@ -135,7 +136,7 @@ FUNCTION void sort_values(struct Values* v, IN_LOCAL uint* const words,
 // Counts of four runs: of all, and the cell of the window at `row`, `column` that `rank` of its
 // cells in the runs from word `at` on precede. A cell is its row << 8 | its column.
 #define SUM(at) ((int)(words[2048 + (at) * 128 + item] * 0x01010101u >> 24))
-FUNCTION uint find_cell(IN_LOCAL const uint* const words, IN_LOCAL const uint* const sets,
+FUNCTION uint find_cell_$own(IN_LOCAL const uint* const words, IN_LOCAL const uint* const sets,
                         const int item, const int column, const int row, int at, int rank) {
   for (int sum = SUM(at); sum <= rank; sum = SUM(at)) {
     rank -= sum;
@@ -198,7 +199,7 @@ KERNEL(128) void rank_tiles(GLOBAL uchar* $image) {
   const int left = GROUP_X * $across - $origin_x, top = GROUP_Y * $down - $origin_y;
   const int inside = $inside;
   {
-    struct Values v;
+    struct Values_$own v;
     const int x = left + item % 64;
     $unroll
     for (int j = 0; j < 32; ++j) {
@@ -212,7 +213,7 @@ KERNEL(128) void rank_tiles(GLOBAL uchar* $image) {
       v.keys[j] = key << 16 | cell;
 #endif
     }
-    sort_values(&v, words, offsets, item);
+    sort_values_$own(&v, words, offsets, item);
     BARRIER;
     $unroll
     for (int j = 0; j < 32; j += 2) {

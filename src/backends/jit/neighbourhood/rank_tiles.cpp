@@ -109,8 +109,8 @@ class RankTiles {
     const std::string x = "left + (int)(cell & 63u)", y = "top + (int)(cell >> 8)";
     const std::string key = "(inside ? " + inner(x, y) + " : " + outer(x, y) + ")";
     const auto value = [&](const std::string& rank) {
-      return "const uint cell = find_cell(words, sets, item, column, row, at, " + rank +
-             " - below);\n      const " + type +
+      return "const uint cell = find_cell_" + name_ + "(words, sets, item, column, row, at, " +
+             rank + " - below);\n      const " + type +
              " value = " + (single_ ? "single_of_key(" + key + ")" : key) + ";\n";
     };
     const std::string rank = number(rank_.rank);
@@ -130,6 +130,7 @@ class RankTiles {
   int across_, down_, strips_;
   const Substitutions words_{{
       {"unroll", [this] { return to_.unroll(); }},
+      {"own", [this] { return name_; }},
       {"single", [this] { return std::string(single_ ? "1" : "0"); }},
       {"full", [this] { return std::string(rank_.mask.full() ? "1" : "0"); }},
       {"origin_x", [this] { return number(rank_.mask.origin_x); }},
