@@ -7,7 +7,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <new>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -71,6 +74,20 @@ const CodecModule& open_module(const std::string& file_name) {
               ExitCode::file_failed);
 }
 
+std::string file_of(Codec codec) {
+  switch (codec) {
+    case Codec::openexr: return "impipe_codec_exr.so";
+    case Codec::jxl: return "impipe_codec_jxl.so";
+    case Codec::avif: return "impipe_codec_avif.so";
+    case Codec::openjpeg: return "impipe_codec_jp2.so";
+    case Codec::gif: return "impipe_codec_gif.so";
+    case Codec::heif: return "impipe_codec_heif.so";
+    case Codec::program:
+    case Codec::module: break;
+  }
+  return "impipe_codec.so";
+}
+
 }  // namespace
 
 bool module_reads_header(Format format) {
@@ -80,37 +97,14 @@ bool module_reads_header(Format format) {
 }
 
 const CodecModule& codec_module(Format format) {
-  // A throw leaves the static to be tried again.
-  switch (traits(format).codec) {
-    case Codec::openexr: {
-      static const CodecModule& exr = open_module("impipe_codec_exr.so");
-      return exr;
-    }
-    case Codec::jxl: {
-      static const CodecModule& jxl = open_module("impipe_codec_jxl.so");
-      return jxl;
-    }
-    case Codec::avif: {
-      static const CodecModule& avif = open_module("impipe_codec_avif.so");
-      return avif;
-    }
-    case Codec::openjpeg: {
-      static const CodecModule& jp2 = open_module("impipe_codec_jp2.so");
-      return jp2;
-    }
-    case Codec::gif: {
-      static const CodecModule& gif = open_module("impipe_codec_gif.so");
-      return gif;
-    }
-    case Codec::heif: {
-      static const CodecModule& heif = open_module("impipe_codec_heif.so");
-      return heif;
-    }
-    default: {
-      static const CodecModule& module = open_module("impipe_codec.so");
-      return module;
-    }
-  }
+  const Codec codec = traits(format).codec;
+  static std::mutex mutex;
+  static std::map<Codec, const CodecModule*> opened;
+  std::lock_guard lock(mutex);
+  if (const auto known = opened.find(codec); known != opened.end()) return *known->second;
+  const CodecModule& module = open_module(file_of(codec));  // tried again after a throw
+  opened.emplace(codec, &module);
+  return module;
 }
 
 }  // namespace impipe::io

@@ -112,6 +112,16 @@ void add_ranks(std::vector<SpecCase>& specs) {
     add("rank 7x2", rectangle(7, 2), 9, Border::reflect, cls);
   }
   add("rank 7x7", rectangle(7, 7), 24, Border::constant, PixelClass::logical);
+  // Two of them in a program.
+  for (const PixelClass cls : {PixelClass::uint16, PixelClass::single}) {
+    Node first =
+        one(Rank{.mask = rectangle(9, 9), .rank = 40, .border = Border::replicate}, 0, {}, cls);
+    first.images = {{true, 0}};
+    const Node second =
+        one(Rank{.mask = disk(6), .rank = 50, .border = Border::symmetric}, 0, {}, cls);
+    specs.push_back(
+        {"rank of ranks " + std::string(name_of(cls)), {{image(cls, 1)}, {first, second}, {1}}, 1});
+  }
   Mask aside = rectangle(40, 3);
   aside.origin_x = 38;
   aside.origin_y = 0;
@@ -327,16 +337,6 @@ std::vector<SpecCase> measured_specs() {
 
 std::vector<SpecCase> chained_specs() {
   std::vector<SpecCase> specs;
-  // Two of them in a program.
-  for (const PixelClass cls : {PixelClass::uint16, PixelClass::single}) {
-    Node first =
-        one(Rank{.mask = rectangle(9, 9), .rank = 40, .border = Border::replicate}, 0, {}, cls);
-    first.images = {{true, 0}};
-    const Node second =
-        one(Rank{.mask = disk(6), .rank = 50, .border = Border::symmetric}, 0, {}, cls);
-    specs.push_back(
-        {"rank of ranks " + std::string(name_of(cls)), {{image(cls, 1)}, {first, second}, {1}}, 1});
-  }
   for (const PixelClass cls : {PixelClass::uint8, PixelClass::single}) {
     for (const Border border : {Border::constant, Border::replicate}) {
       for (const bool separable : {true, false}) {

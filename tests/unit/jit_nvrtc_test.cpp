@@ -110,6 +110,15 @@ TEST_F(Nvrtc, CompilesLargeParameters) {
 
 TEST_F(Nvrtc, CompilesChains) { expect_compiled(chained_specs(), "sm_90"); }
 
+TEST_F(Nvrtc, CompilesRanksOfRanksAndManyWeights) {
+  std::vector<SpecCase> specs = tiled_specs();
+  std::erase_if(specs, [](const SpecCase& c) {
+    return !c.name.starts_with("rank of ranks") && !c.name.starts_with("many weights disk");
+  });
+  EXPECT_GE(specs.size(), 10u);
+  expect_compiled(specs, "sm_90");
+}
+
 TEST_F(Nvrtc, CompilesPointsBeforeNeighbourhoods) { expect_compiled(pointed_specs(), "sm_90"); }
 
 TEST_F(Nvrtc, CompilesBytesInLanes) { expect_compiled(byte_specs(), "sm_90"); }

@@ -22,6 +22,16 @@ struct Tile {
       : f(of), halo((std::max(of.left, of.right) + 3) / 4 * 4), across(32 + halo / 2) {}
 };
 
+// Four pixels of a tile that lies inside the image, as a vector.
+std::string four_inside(Builder& to, const Operand& image, const std::string& vector) {
+  const PixelClass cls = to.cls(image);
+  const std::string load =
+      wide_load(cls, "(" + to.plane(image).row("(top + row)") + " + left + 4 * vector)", "from", 0,
+                4, to.tuning().load_bytes, "");
+  return filled(part(kernels::block, "four_inside"),
+                {{"pixel", type_of(cls)}, {"load_four", load}, {"vector", vector}});
+}
+
 // Fills `tile_OWN` of node n's image.
 std::string fill_tile(const Block& block, int n, const Tile& tile, Border border,
                       const std::string& outside, const std::string& type) {
@@ -37,8 +47,7 @@ std::string fill_tile(const Block& block, int n, const Tile& tile, Border border
                to.height(image));
   const int items = to.tuning().group, down = items / 32, py = block.size.py;
   const int rows = down * py + tile.f.up + tile.f.down;
-  const PixelClass cls = to.cls(image);
-  const std::string vector = type + "4", width = to.width(image), height = to.height(image);
+  const std::string vector = type + "4";
   const int left_over = tile.across - 32, beside = rows * left_over;
   const auto fill = [&](const std::string& four) {
     return filled(part(kernels::block, "fill"),
@@ -64,12 +73,6 @@ std::string fill_tile(const Block& block, int n, const Tile& tile, Border border
                                                                            {"edge_y", at_edge(1)},
                                                                            {"edge_z", at_edge(2)},
                                                                            {"edge_w", at_edge(3)}});
-  const std::string load =
-      wide_load(cls, "(" + to.plane(image).row("(top + row)") + " + left + 4 * vector)", "from", 0,
-                4, to.tuning().load_bytes, "");
-  const std::string inside =
-      filled(part(kernels::block, "four_inside"),
-             {{"pixel", type_of(cls)}, {"load_four", load}, {"vector", vector}});
   return filled(part(kernels::block, "tile"),
                 {{"vector", vector},
                  {"own", own},
@@ -78,10 +81,10 @@ std::string fill_tile(const Block& block, int n, const Tile& tile, Border border
                  {"left", "GROUP_X * " + number(32 * block.size.px) + " - " + number(tile.halo)},
                  {"top", "GROUP_Y * " + number(down * py) + " - " + number(tile.f.up)},
                  {"wide", number(4 * tile.across)},
-                 {"width", width},
+                 {"width", to.width(image)},
                  {"rows", number(rows)},
-                 {"height", height},
-                 {"fill_inside", fill(inside)},
+                 {"height", to.height(image)},
+                 {"fill_inside", fill(four_inside(to, image, vector))},
                  {"fill_edge", fill(edge_text)}});
 }
 
