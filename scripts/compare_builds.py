@@ -2,6 +2,7 @@
 """Is another build of impipe faster or slower here? The suites of both, in turn.
 
   scripts/compare_builds.py OLD NEW [--device ID] [--suites NAME,...] [--most 1.03] [--times 2]
+                            [--size N]
 
 OLD and NEW are the programs. Both run each suite --times times, one after the other, and each row
 counts with its least time. Rows that are slower by more than --most run again, alone, three times;
@@ -15,9 +16,11 @@ import subprocess
 import sys
 
 
-def measure(program, device, suite, match=None):
+def measure(program, arguments, suite, match=None):
     """Least device time of each row in microseconds, by name, class and size."""
-    command = [program, "bench", "--device", device, "--suite", suite, "--json"]
+    command = [program, "bench", "--device", arguments.device, "--suite", suite, "--json"]
+    if arguments.size:
+        command += ["--size", str(arguments.size)]
     if match:
         command += ["--match", match]
     # A row that the device cannot do is an error of the program; the others are there.
@@ -41,13 +44,13 @@ def compare(arguments, suite):
     times = {"old": {}, "new": {}}
     for _ in range(arguments.times):
         for which, program in programs.items():
-            keep_least(times[which], measure(program, arguments.device, suite))
+            keep_least(times[which], measure(program, arguments, suite))
     old, new = times["old"], times["new"]
     slower = {key[0] for key in new if key in old and new[key] > arguments.most * old[key]}
     for name in sorted(slower):
         for _ in range(3):
             for which, program in programs.items():
-                keep_least(times[which], measure(program, arguments.device, suite, name))
+                keep_least(times[which], measure(program, arguments, suite, name))
     logs, worse = [], []
     for key in sorted(set(old) & set(new)):
         ratio = new[key] / old[key]
@@ -73,6 +76,7 @@ def main():
     parser.add_argument("--suites", default="primitives,edt,geometry,algorithms")
     parser.add_argument("--most", type=float, default=1.03)
     parser.add_argument("--times", type=int, default=2)
+    parser.add_argument("--size", type=int, help="side of all images, instead of the suites'")
     arguments = parser.parse_args()
     print("suite        ratio      old us      new us  class    size  row")
     worse = [line for suite in arguments.suites.split(",") for line in compare(arguments, suite)]
