@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 
 #include "core/text.hpp"
 
@@ -303,6 +305,16 @@ Linear linear_of(const BodyTree& tree, const LinearNames& known, std::size_t inp
   return by == 0 ? std::nullopt : scaled(*a, [by](double w) { return w / by; });
 }
 
+// Bodies last as long as the program, and kernels ask about them at every run.
+const std::optional<BodyTrees>& trees_of(const PointBody& body) {
+  static std::mutex mutex;
+  static std::map<std::string, std::optional<BodyTrees>, std::less<>> known;
+  std::lock_guard lock(mutex);
+  const auto found = known.find(std::string_view(body.text));
+  if (found != known.end()) return found->second;
+  return known.emplace(body.text, whole_body(body.text)).first->second;
+}
+
 }  // namespace
 
 std::optional<BodyTrees> parsed_body(std::string_view text) { return Reader(text, false).body(); }
@@ -365,7 +377,7 @@ std::string body_text(const BodyTrees& body, const PartText& other) {
 
 BodyTraits traits_of(const PointBody& body) {
   BodyTraits traits;
-  const std::optional<BodyTrees> trees = whole_body(body.text);
+  const std::optional<BodyTrees>& trees = trees_of(body);
   traits.functions = !trees;  // who knows
   if (!trees) return traits;
   for (const auto& [name, tree] : trees->locals) look_at(tree, traits);
@@ -375,7 +387,7 @@ BodyTraits traits_of(const PointBody& body) {
 
 std::optional<std::vector<double>> linear_weights(const PointBody& body,
                                                   std::span<const double> parameters) {
-  const std::optional<BodyTrees> trees = whole_body(body.text);
+  const std::optional<BodyTrees>& trees = trees_of(body);
   if (!trees) return std::nullopt;
   const std::vector<std::string> inputs = names_in(body.input_names);
   LinearNames known;

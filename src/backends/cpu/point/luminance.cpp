@@ -3,6 +3,8 @@
 #include "backends/cpu/point/luminance.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "backends/cpu/simd/intrinsics.hpp"
 #include "backends/cpu/simd/level.hpp"
@@ -59,6 +61,64 @@ IMPIPE_TARGET_v3 void codes_of_bytes(std::byte* out, const std::byte* const* in,
     unsafe[k] = _mm256_movemask_epi8(ties) != 0;
   }
 }
+
+// The same with sixteen pixels in a register.
+IMPIPE_TARGET_v4 void codes_of_bytes_v4(std::byte* out, const std::byte* const* in,
+                                        std::int64_t blocks, const double* weights,
+                                        std::uint8_t* unsafe) {
+  constexpr float unit = 0x1p16f;
+  constexpr int near = 8;
+  const __m512 r = _mm512_set1_ps(static_cast<float>(weights[0]) * unit);
+  const __m512 g = _mm512_set1_ps(static_cast<float>(weights[1]) * unit);
+  const __m512 b = _mm512_set1_ps(static_cast<float>(weights[2]) * unit);
+  const __m512 half = _mm512_set1_ps(unit / 2);
+  const __m512i fraction = _mm512_set1_epi32(0xffff);
+  const auto numbers = [](const std::byte* from) IMPIPE_TARGET_v4 {
+    return _mm512_cvtepi32_ps(
+        _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+  };
+  for (std::int64_t k = 0; k < blocks; ++k) {
+    __m512i least = fraction;
+    for (std::int64_t i = k * block; i < (k + 1) * block; i += 16) {
+      __m512 sum = _mm512_fmadd_ps(r, numbers(in[0] + i), half);
+      sum = _mm512_fmadd_ps(g, numbers(in[1] + i), sum);
+      sum = _mm512_fmadd_ps(b, numbers(in[2] + i), sum);
+      const __m512i fixed = _mm512_cvttps_epi32(sum);
+      const __m512i moved = _mm512_add_epi32(fixed, _mm512_set1_epi32(near));
+      least = _mm512_min_epi32(least, _mm512_and_si512(moved, fraction));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
+                       _mm512_cvtepi32_epi8(_mm512_srli_epi32(fixed, 16)));
+    }
+    unsafe[k] = _mm512_cmplt_epi32_mask(least, _mm512_set1_epi32(2 * near)) != 0;
+  }
+}
+
+// Of 16 bits, in double: `near` as below.
+IMPIPE_TARGET_v4 void codes_of_words_v4(std::byte* out, const std::byte* const* in,
+                                        std::int64_t blocks, const double* weights,
+                                        std::uint8_t* unsafe) {
+  const __m512d r = _mm512_set1_pd(weights[0]), g = _mm512_set1_pd(weights[1]);
+  const __m512d b = _mm512_set1_pd(weights[2]), half = _mm512_set1_pd(0.5);
+  const __m512d near = _mm512_set1_pd(1e-9);
+  const auto numbers = [](const std::byte* from) IMPIPE_TARGET_v4 {
+    return _mm512_cvtepi32_pd(
+        _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+  };
+  for (std::int64_t k = 0; k < blocks; ++k) {
+    unsigned ties = 0;
+    for (std::int64_t i = 2 * k * block; i < 2 * (k + 1) * block; i += 16) {
+      __m512d sum = _mm512_fmadd_pd(r, numbers(in[0] + i), half);
+      sum = _mm512_fmadd_pd(g, numbers(in[1] + i), sum);
+      sum = _mm512_fmadd_pd(b, numbers(in[2] + i), sum);
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
+                       _mm256_cvtepi32_epi16(_mm512_cvttpd_epi32(sum)));
+      // How far the nearest whole number is, on which the code changes.
+      const __m512d off = _mm512_abs_pd(_mm512_reduce_pd(sum, _MM_FROUND_TO_NEAREST_INT));
+      ties |= _mm512_cmp_pd_mask(off, near, _CMP_LT_OQ);
+    }
+    unsafe[k] = ties != 0;
+  }
+}
 #endif
 
 // Of 16 bits, in double: near is far more than the error of either sum, 65536 * 10 / 2^53.
@@ -107,6 +167,48 @@ void run_exactly(std::byte* out, const std::byte* const* in, std::int64_t n, con
   store_row(out, result, exact.cls, n, exact.level);
 }
 
+using CodesFunction = void (*)(std::byte* out, const std::byte* const* in, std::int64_t blocks,
+                               const double* weights, std::uint8_t* unsafe);
+
+CodesFunction codes_function(PixelClass cls, CpuLevel level) {
+#if IMPIPE_HAS_INTRINSICS
+  const bool wide = level == CpuLevel::v4;
+  if (cls == PixelClass::uint8) return wide ? codes_of_bytes_v4 : codes_of_bytes;
+  if (wide) return codes_of_words_v4;
+#endif
+  return codes_of_words<>[static_cast<int>(level)];
+}
+
+struct MeanRow {
+  CodesFunction codes;
+  const MeanWeights& weights;
+  Exact exact;
+  bool many_ties = false;
+
+  void run(std::byte* out, const std::byte* const* in, std::int64_t blocks) {
+    constexpr std::int64_t max_blocks = 64;
+    const std::int64_t bytes = block * bytes_of(exact.cls);
+    const auto at = [&](std::int64_t k) {
+      return std::array{in[0] + k * bytes, in[1] + k * bytes, in[2] + k * bytes};
+    };
+    for (std::int64_t first = 0; first < blocks; first += max_blocks) {
+      const std::int64_t count = std::min(max_blocks, blocks - first);
+      std::uint8_t unsafe[max_blocks];
+      if (many_ties) {
+        std::fill_n(unsafe, count, std::uint8_t{1});
+      } else {
+        codes(out + first * bytes, at(first).data(), count, weights.data(), unsafe);
+      }
+      // Weights like a half and two quarters are close to a tie in every block.
+      many_ties = 2 * std::count(unsafe, unsafe + count, 1) > count;
+      for (std::int64_t k = 0; k < count; ++k) {
+        if (unsafe[k] == 0) continue;
+        run_exactly(out + (first + k) * bytes, at(first + k).data(), block, exact);
+      }
+    }
+  }
+};
+
 }  // namespace
 
 std::optional<MeanWeights> mean_weights(const PointBody& body, std::span<const PixelClass> from,
@@ -128,32 +230,16 @@ std::optional<MeanWeights> mean_weights(const PointBody& body, std::span<const P
 void run_mean(std::byte* out, const std::byte* const* in, PixelClass cls, std::int64_t n,
               const PointBody& body, const MeanWeights& weights, const std::vector<double>& args,
               CpuLevel level) {
-  const Exact exact{body, args.data(), cls, level};
-  const std::int64_t bytes = bytes_of(cls);
-  constexpr std::int64_t max_blocks = 64;
-  bool many_ties = false;
-  for (std::int64_t at = 0; at < n;) {
-    const std::byte* rows[] = {in[0] + at * bytes, in[1] + at * bytes, in[2] + at * bytes};
-    const std::int64_t blocks = std::min(max_blocks, (n - at) / block);
-    if (blocks == 0) return run_exactly(out + at * bytes, rows, n - at, exact);
-    std::uint8_t unsafe[max_blocks];
-    auto codes = codes_of_words<>[static_cast<int>(level)];
-#if IMPIPE_HAS_INTRINSICS
-    if (cls == PixelClass::uint8) codes = codes_of_bytes;
-#endif
-    if (many_ties) {
-      std::fill_n(unsafe, blocks, std::uint8_t{1});
-    } else {
-      codes(out + at * bytes, rows, blocks, weights.data(), unsafe);
-    }
-    // Weights like a half and two quarters are close to a tie in every block.
-    many_ties = 2 * std::count(unsafe, unsafe + blocks, 1) > blocks;
-    for (std::int64_t k = 0; k < blocks; ++k, at += block) {
-      if (unsafe[k] == 0) continue;
-      const std::byte* of[] = {in[0] + at * bytes, in[1] + at * bytes, in[2] + at * bytes};
-      run_exactly(out + at * bytes, of, block, exact);
-    }
-  }
+  MeanRow row{codes_function(cls, level), weights, {body, args.data(), cls, level}};
+  const std::int64_t whole = n / block, rest = n % block, bytes = bytes_of(cls);
+  row.run(out, in, whole);
+  if (rest == 0) return;
+  // The last pixels in a block of their own.
+  std::byte padded[3][2 * block] = {}, result[2 * block];
+  const std::byte* rows[] = {padded[0], padded[1], padded[2]};
+  for (int c = 0; c < 3; ++c) std::memcpy(padded[c], in[c] + whole * block * bytes, rest * bytes);
+  row.run(result, rows, 1);
+  std::memcpy(out + whole * block * bytes, result, rest * bytes);
 }
 
 }  // namespace impipe::cpu

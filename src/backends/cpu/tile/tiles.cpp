@@ -37,7 +37,7 @@ TileGrid tiles_for(const KernelSpec& spec, Size size, int threads, std::int64_t 
     const auto* permute = std::get_if<Permute>(&node.primitive);
     transposes = transposes || (permute != nullptr && permute->transpose);
   }
-  std::int64_t width = 4096 / planes, height = cell_side;
+  std::int64_t width = 4096, height = cell_side;
   if (transposes) {
     width = height = 256;
   } else if (halo_x + halo_y > 0) {
