@@ -3,17 +3,26 @@
 
   scripts/compare_builds.py OLD NEW [--device ID] [--suites NAME,...] [--most 1.03] [--times 2]
                             [--size N]
+  scripts/compare_builds.py OLD NEW --pipelines FILE [--classes ...] [--channels 1,3] [--cores 0,1,...]
+                            [--most 1.03] [--times 2] [--size N]
 
 OLD and NEW are the programs. Both run each suite --times times, one after the other, and each row
 counts with its least time. Rows that are slower by more than --most run again, alone, three times;
 what they then took counts as well. Prints a line a row, the geometric mean of every suite and the
 rows that stayed slower; exits with 1 if there are any.
+
+--pipelines times the pipelines of a file, a line each, on the CPU with one thread instead: from
+decoded pixels to result, in every class and number of channels; what a build cannot do is left out.
+Each core of --cores measures rows of its own, both programs in turn.
 """
 import argparse
+import itertools
 import json
 import math
+import queue
 import subprocess
 import sys
+import threading
 
 
 def measure(program, arguments, suite, match=None):
@@ -37,6 +46,70 @@ def measure(program, arguments, suite, match=None):
 def keep_least(times, measured):
     for key, time in measured.items():
         times[key] = min(time, times.get(key, time))
+
+
+def wall_time(program, core, pipeline, cls, channels, size):
+    """Least time from decoded pixels to result in microseconds, or None if it cannot be done."""
+    command = ["taskset", "-c", str(core), program, "bench", pipeline, "--device", "cpu", "-j", "1",
+               "--class", cls, "--channels", str(channels), "--size", str(size or 2048),
+               "--repeat", "7", "--json"]
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode != 0:
+        return None
+    return 1000 * json.loads(run.stdout)["results"][0]["min_ms"]
+
+
+def compare_pipeline(arguments, core, row):
+    """(ratio, old, new) of a row of (pipeline, class, channels); None if one cannot do it."""
+    old = new = math.inf
+    for time in range(arguments.times + 3):
+        for program in ("old", "new"):
+            took = wall_time(getattr(arguments, program), core, *row, arguments.size)
+            if took is None:
+                return None
+            if program == "old":
+                old = min(old, took)
+            else:
+                new = min(new, took)
+        if time + 1 >= arguments.times and new <= arguments.most * old:
+            break
+    return new / old, old, new
+
+
+def compare_pipelines(arguments):
+    with open(arguments.pipelines) as file:
+        pipelines = [line.strip() for line in file if line.strip() and line[0] != "#"]
+    rows = queue.SimpleQueue()
+    for row in itertools.product(pipelines, arguments.classes.split(","),
+                                 map(int, arguments.channels.split(","))):
+        rows.put(row)
+    done = []
+
+    def work(core):
+        while True:
+            try:
+                row = rows.get_nowait()
+            except queue.Empty:
+                return
+            done.append((row, compare_pipeline(arguments, core, row)))
+
+    workers = [threading.Thread(target=work, args=[core]) for core in arguments.cores.split(",")]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    logs, worse = [], []
+    for (pipeline, cls, channels), times in sorted(done):
+        if times is None:
+            continue
+        ratio, old, new = times
+        logs.append(math.log(ratio))
+        line = f"{ratio:6.3f} {old:11.2f} {new:11.2f}  {cls:8} {channels} channels  {pipeline}"
+        print(line)
+        if ratio > arguments.most:
+            worse.append(line)
+    print(f"{len(logs)} rows, geometric mean {math.exp(sum(logs) / max(1, len(logs))):.3f}")
+    return worse
 
 
 def compare(arguments, suite):
@@ -77,9 +150,17 @@ def main():
     parser.add_argument("--most", type=float, default=1.03)
     parser.add_argument("--times", type=int, default=2)
     parser.add_argument("--size", type=int, help="side of all images, instead of the suites'")
+    parser.add_argument("--pipelines", help="a file of pipelines, timed instead of suites")
+    parser.add_argument("--classes", default="uint8,uint16,single")
+    parser.add_argument("--channels", default="1,3")
+    parser.add_argument("--cores", default="0")
     arguments = parser.parse_args()
-    print("suite        ratio      old us      new us  class    size  row")
-    worse = [line for suite in arguments.suites.split(",") for line in compare(arguments, suite)]
+    if arguments.pipelines:
+        print(" ratio      old us      new us  class    pipeline")
+        worse = compare_pipelines(arguments)
+    else:
+        print("suite        ratio      old us      new us  class    size  row")
+        worse = [line for suite in arguments.suites.split(",") for line in compare(arguments, suite)]
     print(f"{len(worse)} rows are slower than {arguments.most} times the old ones")
     for line in worse:
         print(line)
