@@ -110,6 +110,12 @@ void add_ranks(std::vector<SpecCase>& specs) {
     add("rank 7x7", rectangle(7, 7), 47, Border::replicate, cls, true);
     add("rank 7x6", rectangle(7, 6), 20, Border::circular, cls, true);
     add("rank 7x2", rectangle(7, 2), 9, Border::reflect, cls);
+    add("rank 6x6", rectangle(6, 6), 17, Border::symmetric, cls, true);
+    add("rank 6x3", rectangle(6, 3), 17, Border::constant, cls);
+    add("rank 4x4", rectangle(4, 4), 7, Border::replicate, cls, true);
+    add("rank 4x7", rectangle(4, 7), 1, Border::circular, cls);
+    add("rank 5x7", rectangle(5, 7), 17, Border::constant, cls);
+    add("rank 3x6", rectangle(3, 6), 8, Border::reflect, cls, true);
   }
   add("rank 7x7", rectangle(7, 7), 24, Border::constant, PixelClass::logical);
   // Two of them in a program.
@@ -122,6 +128,8 @@ void add_ranks(std::vector<SpecCase>& specs) {
     specs.push_back(
         {"rank of ranks " + std::string(name_of(cls)), {{image(cls, 1)}, {first, second}, {1}}, 1});
   }
+  add("rank disk 10", disk(10), 149, Border::circular, PixelClass::uint8);
+  add("rank disk 24 with gaps", with_gaps(disk(24)), 500, Border::constant, PixelClass::uint8, true);
   Mask aside = rectangle(40, 3);
   aside.origin_x = 38;
   aside.origin_y = 0;

@@ -33,16 +33,20 @@ std::set<int> range(int first, int count) {
   return out;
 }
 
-// Two sorted lists on wires, merged as far as `ranks` of them need it.
+// Sorted lists of so many values on wires, merged as far as `ranks` of them need it.
 struct Merge {
-  int count;            // of both
+  int count = 0;        // of all
   Wires order;          // the wire of each rank
   std::string network;  // text
 
-  Merge(int first, int second, const std::set<int>& ranks, const std::string& sort)
-      : count(first + second) {
+  Merge(std::initializer_list<int> lists, const std::set<int>& ranks, const std::string& sort)
+      : Merge(std::vector<int>(lists), ranks, sort) {}
+  Merge(const std::vector<int>& lists, const std::set<int>& ranks, const std::string& sort) {
     std::vector<Comparator> steps;
-    order = merge_wires(wires(0, first), wires(first, second), steps);
+    for (const int list : lists) {
+      order = count == 0 ? wires(0, list) : merge_wires(order, wires(count, list), steps);
+      count += list;
+    }
     std::set<int> chosen;
     for (const int r : ranks) chosen.insert(order[static_cast<std::size_t>(r)]);
     network = network_text(pruned(steps, chosen), sort, "", wire);
@@ -52,9 +56,9 @@ struct Merge {
 
 // Ranks of windows of `wide` columns of `tall` pixels, for pairs of outputs. Two neighbouring
 // outputs share all columns but one each. Columns 2q + 1 and 2q + 2 of the window are merged once
-// for all outputs; five wide, two such lists are merged for two outputs; seven wide, two for four
-// outputs, and these with a third for two. Each output then selects from what it shares and from
-// its own column.
+// for all outputs; four to six wide, these lists and the column that is left of an even number are
+// merged for two outputs; seven wide, two lists for four outputs, and these with a third for two.
+// Each output then selects from what it shares and from its own column.
 class ColumnRanks {
  public:
   ColumnRanks(const Block& block, const Rank& rank, const Order& order, std::string own)
@@ -66,7 +70,7 @@ class ColumnRanks {
         tall_(rank.mask.height),
         wide_(rank.mask.width),
         columns_(px_ + wide_ - 1),
-        pairs_((px_ + wide_ - 3) / 2) {
+        pairs_((px_ + wide_ - 3 - (wide_ + 1) % 2) / 2) {
     const int shared = (wide_ - 1) * tall_;  // values that two outputs share
     for (int i = 0; i < (rank.average ? 2 : 1); ++i) {
       terms_[i] = rank_terms(rank.rank + i, shared, tall_);
@@ -129,8 +133,8 @@ class ColumnRanks {
   }
 
   std::string pairs() const {
-    const std::set<int> kept = wide_ >= 5 ? range(0, 2 * tall_) : needed_;
-    const Merge pair(tall_, tall_, kept, order_.sort);
+    const std::set<int> kept = wide_ > 3 ? range(0, 2 * tall_) : needed_;
+    const Merge pair({tall_, tall_}, kept, order_.sort);
     std::string values, results;
     for (int j = 0; j < 2 * tall_; ++j) {
       values += wire(j) + " = " + sorted() + "[" + number(j % tall_ * columns_) + " + (2 * q + " +
@@ -156,7 +160,7 @@ class ColumnRanks {
   // Two pairs for four outputs. `middle` of their values have as many others below and above them
   // that a rank of what two outputs share can be one of them.
   std::string quads() const {
-    const Merge quad(2 * tall_, 2 * tall_, range(first_, middle_), order_.sort);
+    const Merge quad({2 * tall_, 2 * tall_}, range(first_, middle_), order_.sort);
     std::string results;
     for (int k = 0; k < middle_; ++k) {
       results += in_quad(k, "four") + " = " + quad.of_rank(first_ + k) + ";\n";
@@ -167,13 +171,14 @@ class ColumnRanks {
 
   // What two outputs share, merged where that is not there yet; and the text of its ranks.
   std::string shared(std::function<std::string(int)>& share) const {
-    if (wide_ < 5) {
+    if (wide_ == 3) {
       share = [this](int k) { return in_pair(k, "two"); };
       return "";
     }
     std::string values;
     std::set<int> ranks = needed_;
-    int second = 2 * tall_, below = 0;
+    std::vector<int> lists = {2 * tall_};
+    int below = 0;
     if (wide_ == 7) {
       for (int k = 0; k < 2 * tall_; ++k) {
         values += wire(k) + " = " + in_pair(k, "two + two % 2 * 2") + ";\n";
@@ -181,14 +186,27 @@ class ColumnRanks {
       for (int k = 0; k < middle_; ++k) {
         values += wire(2 * tall_ + k) + " = " + in_quad(k, "two / 2") + ";\n";
       }
-      second = middle_;
+      lists.push_back(middle_);
       below = first_;  // of the values that are not among them, all below what is needed
       ranks.clear();
       for (const int k : needed_) ranks.insert(k - below);
     } else {
-      values = two_pairs("two", "(two + 1)");
+      for (int q = 0; q < (wide_ - 1) / 2; ++q) {
+        for (int k = 0; k < 2 * tall_; ++k) {
+          values +=
+              wire(2 * tall_ * q + k) + " = " + in_pair(k, "(two + " + number(q) + ")") + ";\n";
+        }
+      }
+      lists.resize(static_cast<std::size_t>((wide_ - 1) / 2), 2 * tall_);
     }
-    const Merge merge(2 * tall_, second, ranks, order_.sort);
+    if (wide_ % 2 == 0) {
+      for (int k = 0; k < tall_; ++k) {
+        values += wire((wide_ - 2) * tall_ + k) + " = " + sorted() + "[" + number(k * columns_) +
+                  " + (2 * two + " + number(wide_ - 1) + ")];\n";
+      }
+      lists.push_back(tall_);
+    }
+    const Merge merge(lists, ranks, order_.sort);
     share = [merge, below](int k) { return merge.of_rank(k - below); };
     return filled(part(kernels::block, "merged_for_two"), {{"type", order_.type},
                                                            {"wires", number(merge.count)},

@@ -19,7 +19,7 @@ constexpr BlockSize tile_size{.px = 4, .py = 8, .tile = true, .groups = 5};
 constexpr BlockSize packed_tile_size{.px = 4, .py = 16, .packed = true, .tile = true, .groups = 5};
 // Of a plane of wide pixels: a window of 36.
 constexpr BlockSize small_size{.px = 4, .py = 4, .groups = 6};
-// Of windows of 7x7 whose ranks are taken.
+// Of windows of more than max_ranked cells whose ranks are taken.
 constexpr BlockSize ranked_size{.px = 4, .py = 4, .groups = 2};
 constexpr BlockSize packed_ranked_size{.px = 4, .py = 8, .packed = true, .groups = 3};
 constexpr int max_taps = 49;
@@ -38,7 +38,7 @@ bool has_tap(const BodyTree& tree) {
 
 // Whether registers hold what orders the cells of a mask.
 bool can_be_ordered(const Mask& mask) {
-  return mask.count() <= max_ranked || (mask.width == 7 && takes_sorted_columns(mask));
+  return mask.count() <= max_ranked || takes_sorted_columns(mask);
 }
 
 const PackedSum packed_byte{"", 255, 0};
@@ -388,8 +388,7 @@ std::optional<BodySums> sums_of_body(const Stencil& stencil) {
 }
 
 bool takes_sorted_columns(const Mask& mask) {
-  const bool five = (mask.width == 3 || mask.width == 5) && mask.height <= 5;
-  return mask.full() && mask.height > 1 && (five || (mask.width == 7 && mask.height <= 7));
+  return mask.full() && mask.width >= 3 && mask.width <= 7 && mask.height >= 2 && mask.height <= 7;
 }
 
 bool rolls_rows(const Stencil& stencil) {

@@ -332,7 +332,10 @@ class Chooser {
         return {std::move(*blocks), why};
       }
     }
-    if (fits_rank_tiles(of_, n)) return {RankTiles{}, "its classes are wide"};
+    if (fits_rank_tiles(of_, n)) {
+      const bool narrow = bytes_of(of_.node(n).cls) == 1;
+      return {RankTiles{}, narrow ? "its mask is no rectangle" : "its classes are wide"};
+    }
     if (fits_rank_histogram(of_, n)) return {RankHistogram{}, "its window is too large to order"};
     if (fast && is_affine(of_.node(n))) return {AffineTiles{}, "a sub-group reads few rows"};
     if (fast && is_nearest_resize(of_.node(n))) return {NearestResize{}, "it moves pixels only"};
