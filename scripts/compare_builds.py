@@ -83,31 +83,29 @@ def compare_pipelines(arguments):
     for row in itertools.product(pipelines, arguments.classes.split(","),
                                  map(int, arguments.channels.split(","))):
         rows.put(row)
-    done = []
+    logs, worse = [], []
 
     def work(core):
         while True:
             try:
-                row = rows.get_nowait()
+                pipeline, cls, channels = row = rows.get_nowait()
             except queue.Empty:
                 return
-            done.append((row, compare_pipeline(arguments, core, row)))
+            times = compare_pipeline(arguments, core, row)
+            if times is None:
+                continue
+            ratio, old, new = times
+            line = f"{ratio:6.3f} {old:11.2f} {new:11.2f}  {cls:8} {channels} channels  {pipeline}"
+            print(line, flush=True)
+            logs.append(math.log(ratio))
+            if ratio > arguments.most:
+                worse.append(line)
 
     workers = [threading.Thread(target=work, args=[core]) for core in arguments.cores.split(",")]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
-    logs, worse = [], []
-    for (pipeline, cls, channels), times in sorted(done):
-        if times is None:
-            continue
-        ratio, old, new = times
-        logs.append(math.log(ratio))
-        line = f"{ratio:6.3f} {old:11.2f} {new:11.2f}  {cls:8} {channels} channels  {pipeline}"
-        print(line)
-        if ratio > arguments.most:
-            worse.append(line)
     print(f"{len(logs)} rows, geometric mean {math.exp(sum(logs) / max(1, len(logs))):.3f}")
     return worse
 
