@@ -129,7 +129,8 @@ void add_ranks(std::vector<SpecCase>& specs) {
         {"rank of ranks " + std::string(name_of(cls)), {{image(cls, 1)}, {first, second}, {1}}, 1});
   }
   add("rank disk 10", disk(10), 149, Border::circular, PixelClass::uint8);
-  add("rank disk 24 with gaps", with_gaps(disk(24)), 500, Border::constant, PixelClass::uint8, true);
+  add("rank disk 24 with gaps", with_gaps(disk(24)), 500, Border::constant, PixelClass::uint8,
+      true);
   Mask aside = rectangle(40, 3);
   aside.origin_x = 38;
   aside.origin_y = 0;
