@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -113,6 +114,28 @@ class OpenFile {
   int file_;
 };
 
+// The number of a descriptor that is written as a path, /dev/stdout say, or -1.
+int descriptor_named(std::string_view name) {
+  if (name == "/dev/stdout") return STDOUT_FILENO;
+  if (name == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!name.starts_with(folder)) continue;
+    const char* const end = name.data() + name.size();
+    int number = -1;
+    const auto read = std::from_chars(name.data() + folder.size(), end, number);
+    if (read.ec == std::errc() && read.ptr == end) return number;
+  }
+  return -1;
+}
+
+// A descriptor is written to where it stands. Opened anew by its path, a file would be overwritten
+// from its start, what `>>` keeps and what was printed there before included.
+int open_to_write_into(const fs::path& target) {
+  const int number = descriptor_named(target.native());
+  return number >= 0 ? fcntl(number, F_DUPFD_CLOEXEC, 0)
+                     : open(target.c_str(), O_WRONLY | O_CLOEXEC);
+}
+
 // Removes a temporary file unless somebody may be writing it.
 bool sweep_one(const fs::path& path, const std::string& name) {
   // A temporary is written within seconds; a day covers clocks that differ.
@@ -201,16 +224,18 @@ void AtomicFile::commit() {
 }
 
 bool is_written_into(const fs::path& target) {
+  // A container's /dev need not have these names.
+  if (const int number = descriptor_named(target.native()); number >= 0) {
+    return fcntl(number, F_GETFD) >= 0;
+  }
   struct stat status = {};
   if (stat(target.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return false;
-  const std::string& name = target.native();
-  return !S_ISREG(status.st_mode) || name == "/dev/stdout" || name == "/dev/stderr" ||
-         name.starts_with("/dev/fd/") || name.starts_with("/proc/");
+  return !S_ISREG(status.st_mode) || target.native().starts_with("/proc/");
 }
 
 void write_file(const fs::path& target, std::span<const std::byte> bytes, std::string_view maker) {
   if (is_written_into(target)) {
-    const OpenFile file(open(target.c_str(), O_WRONLY | O_CLOEXEC));
+    const OpenFile file(open_to_write_into(target));
     const int error = file.get() < 0 ? errno : write_all(file.get(), bytes);
     // Never to be tried again: a part of the bytes may be there already.
     if (error != 0)

@@ -403,9 +403,13 @@ class Pipes(WithShell):
         with Image.open(self.path("got")) as picture:
             np.testing.assert_array_equal(np.asarray(picture), self.pixels("negative.png"))
         os.remove(self.path("p.png"))
-        self.shell("$impipe imcomplement a.png -o >(cat > got2); sleep 0.2")
+        # `cat` ends after the program does; the shell gets what it wrote only then.
+        self.shell("mkfifo end; $impipe imcomplement a.png -o >(cat > got2; echo > end); cat end")
         self.shell("$impipe imcomplement a.png -o /dev/stdout > got3")
-        for name in ["got2", "got3"]:
+        self.shell("echo before > got4; $impipe imcomplement a.png -o /dev/stdout >> got4; "
+                   "(echo first; $impipe imcomplement a.png -o /dev/fd/7 7>&1) > got5; "
+                   "tail -c +8 got4 > after4; tail -c +7 got5 > after5")
+        for name in ["got2", "got3", "after4", "after5"]:
             with Image.open(self.path(name)) as picture:
                 np.testing.assert_array_equal(np.asarray(picture), self.pixels("negative.png"))
 
