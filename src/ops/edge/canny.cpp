@@ -42,11 +42,17 @@ IMPIPE_STENCIL_BODY(canny_ridges, (1, 1, 1, 1), (low, high), {
 
 // Whether it is a ridge in its own direction, as Label::Kind::reach wants it.
 IMPIPE_POINT_BODY(canny_code, (ridges, direction), (), {
-  const real one = direction < real(1) ? real(1) : real(2);
-  const real scale = direction < real(2) ? one : direction < real(3) ? real(4) : real(8);
-  const real rest = floor(ridges / scale);
   const real strong = ridges >= real(16) ? real(5) : real(1);
-  return rest - real(2) * floor(rest * real(0.5)) > real(0) ? direction + strong : real(0);
+  const real all = ridges >= real(16) ? ridges - real(16) : ridges;
+  const real falling = all >= real(8) ? real(1) : real(0);
+  const real three = all >= real(8) ? all - real(8) : all;
+  const real upright = three >= real(4) ? real(1) : real(0);
+  const real two = three >= real(4) ? three - real(4) : three;
+  const real rising = two >= real(2) ? real(1) : real(0);
+  const real flat = two >= real(2) ? two - real(2) : two;
+  const real steep = direction < real(3) ? upright : falling;
+  const real level = direction < real(1) ? flat : rising;
+  return (direction < real(2) ? level : steep) > real(0) ? direction + strong : real(0);
 })
 
 // in: the largest strength and the sum of them; args: pixels, and the thresholds as parts of the

@@ -35,8 +35,7 @@ class ReconstructionWriter : LabelWriterBase {
 
   void run() {
     if (is(Kind::reach)) {
-      add("_reach", "reach");
-      add("_reached", "reached");
+      write_reach();
       return;
     }
     to_.body_once("spread_functions", part(kernels::reconstruction, "functions"));
@@ -62,6 +61,28 @@ class ReconstructionWriter : LabelWriterBase {
  private:
   bool holes() const { return is(Kind::holes); }
   bool single() const { return node_.cls == PixelClass::single; }
+
+  // Few edges lead through more tiles than these rounds go through; the last kernel goes after
+  // those, pixel by pixel.
+  void write_reach() {
+    add_tiles("_tiles", text_of("reach_tile", {{"begins", "1"}}), 64, {64, 64});
+    add_tiles("_tiles_again", text_of("reach_tile", {{"begins", "0"}}), 64, {64, 64});
+    to_.repeat(1, 2, [image = image_](const LaunchContext& at, int) {
+      return each_tile(at.size_of(image), 64, {64, 64});
+    });
+    add("_reach", "reach");
+    add("_reached", "reached");
+  }
+  // A bit a pixel: a word is 32 rows of a column.
+  std::string bits_of(const char* suffix, bool zero) {
+    return to_.scratch(
+        name_ + suffix, "uint",
+        [image = image_](const LaunchContext& at) {
+          const Size size = at.size_of(image);
+          return (size.height + 63) / 64 * 2 * size.width * 4;
+        },
+        zero);
+  }
 
   // A whole number for the pixel, in the order of what spreads.
   std::string key(const Operand& image) {
@@ -314,15 +335,8 @@ class ReconstructionWriter : LabelWriterBase {
        [this] {
          return to_.scratch(name_ + "_state", "uint", [](const LaunchContext&) { return 8; });
        }},
-      {"marks",
-       [this] {
-         return to_.scratch(
-             name_ + "_marks", "uint",
-             [image = image_](const LaunchContext& at) {
-               return (at.size_of(image).pixels() + 31) / 32 * 4;
-             },
-             true);
-       }},
+      {"marks", [this] { return bits_of("_marks", false); }},
+      {"entering", [this] { return bits_of("_entering", true); }},
       {"seeds", [this] { return pixels_of("_seeds"); }},
       {"weights", [this] { return pixels_of("_weights"); }},
       {"edges", [this] { return pixels_of("_edges"); }},

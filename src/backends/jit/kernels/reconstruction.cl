@@ -606,52 +606,147 @@ KERNEL($items) void spread(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL ui
   }
 }
 
+// -- part: reach_tile
+// Hysteresis: an edge leads on to its two neighbours along its direction, and those that are edges
+// to theirs. Here in a tile of 64x64 until nothing changes: a column a work-item, a row a bit. What
+// leads out of the tile enters another one, which goes on from it in the next launch.
+#define $begins 1  // no tile has been gone through
+KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
+  LOCAL ulong to_right[2 * 65], to_left[2 * 65];
+  LOCAL uint changed[3];
+  const int x = GROUP_X * 64 + ITEM, top = GROUP_Y * 64;
+  const int rows = x < $width ? smaller($height - top, 64) : 0;
+  const uint upper = (uint)GROUP_Y * 2u * (uint)$width + (uint)x, lower = upper + (uint)$width;
+  if (ITEM < 2) to_right[ITEM * 65] = to_left[ITEM * 65 + 64] = 0u;
+  if (ITEM < 3) changed[ITEM] = 0u;
+  ulong before = 0u, fresh = 0u;
+#if !$begins
+  if (rows > 0) {
+    before = (ulong)$marks[lower] << 32 | $marks[upper];
+    fresh = (ulong)LOAD_GLOBAL(&$entering[lower]) << 32 | LOAD_GLOBAL(&$entering[upper]);
+    fresh &= ~before;
+  }
+  BARRIER;
+  if (fresh != 0u) OR_LOCAL(&changed[2], 1u);
+  BARRIER;
+  if (changed[2] == 0u) return;
+#endif
+  // The bits of the codes, less one.
+  ulong edges = 0u, strong = 0u, low = 0u, high = 0u;
+  for (int from_row = 0; from_row < 64; from_row += 32) {
+    uint edges_bits = 0u, strong_bits = 0u, low_bits = 0u, high_bits = 0u;
+    const int count = smaller(rows - from_row, 32);
+    $unroll
+    for (int row = 0; row < 32; ++row) {
+      const uint code = row < count ? (uint)CODE(x, top + from_row + row) : 0u;
+      edges_bits |= code != 0u ? 1u << row : 0u;
+      strong_bits |= ((code - 1u) >> 2 & 1u) << row;
+      high_bits |= ((code - 1u) >> 1 & 1u) << row;
+      low_bits |= ((code - 1u) & 1u) << row;
+    }
+    edges |= (ulong)edges_bits << from_row;
+    strong |= (ulong)strong_bits << from_row;
+    high |= (ulong)high_bits << from_row;
+    low |= (ulong)low_bits << from_row;
+  }
+  // The directions are dx = 0, dx = dy, dy = 0 and dx = -dy.
+  const ulong upright = edges & ~low & ~high, falling = edges & low & ~high;
+  const ulong flat = edges & ~low & high, rising = edges & low & high;
+  strong &= edges;
+  const ulong weak = edges & ~strong;
+#if $begins
+  fresh = strong;
+#endif
+  ulong reached = before | fresh;
+  for (int time = 0;; ++time) {
+    const int here = time % 2 * 65;
+    const ulong up = fresh & upright;
+    to_right[here + ITEM + 1] = fresh & flat | (fresh & falling) << 1 | (fresh & rising) >> 1;
+    to_left[here + ITEM] = fresh & flat | (fresh & falling) >> 1 | (fresh & rising) << 1;
+    if (fresh != 0u) OR_LOCAL(&changed[time % 3], 1u);
+    BARRIER;
+    if (changed[time % 3] == 0u) break;
+    if (ITEM == 0) changed[(time + 2) % 3] = 0u;
+    const ulong beside = to_right[here + ITEM] | to_left[here + ITEM + 1];
+    fresh = (up << 1 | up >> 1 | beside) & weak & ~reached;
+    reached |= fresh;
+  }
+  if (rows <= 0) return;
+  $marks[upper] = (uint)reached;
+  $marks[lower] = (uint)(reached >> 32);
+  const ulong ends = 0x8000000000000001u;
+  const ulong leads_out = ITEM == 0 || ITEM == 63 ? edges : edges & ~flat & ends;
+  const ulong leaving = reached & ~before & leads_out;
+  for (int from_row = 0; from_row < 64; from_row += 32) {
+    uint bits = (uint)(leaving >> from_row);
+    while (bits != 0u) {
+      const int y = top + from_row + 31 - LEADING_ZEROS(bits & (0u - bits));
+      bits &= bits - 1u;
+      const int direction = (int)(CODE(x, y) - 1) & 3;
+      const int dx = direction == 0 ? 0 : 1;
+      const int dy = direction < 2 ? 1 : direction == 2 ? 0 : -1;
+      for (int sign = -1; sign <= 1; sign += 2) {
+        const int to_x = x + sign * dx, to_y = y + sign * dy;
+        if (to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
+        if (to_x / 64 == GROUP_X && to_y / 64 == GROUP_Y) continue;
+        const int code = (int)CODE(to_x, to_y);
+        if (code < 1 || code > 4) continue;
+        const uint word = (uint)(to_y / 32) * (uint)$width + (uint)to_x;
+        OR_GLOBAL(&$entering[word], 1u << (to_y & 31));
+      }
+    }
+  }
+}
+
 // -- part: reach
-// Hysteresis: each strong pixel goes on along its direction as long as that stays the same, and
-// from the pixels in which it changes. Whoever sets a pixel's mark goes on from it; what is still
-// to be gone on from is a list through the pixels.
-KERNEL($items) void reach(GLOBAL uint* $marks, GLOBAL uint* $next) {
+// What is left after the tiles: from each pixel that was entered a work-item goes on along its
+// direction as long as that stays the same, and from the pixels in which it changes. Whoever sets a
+// pixel's mark goes on from it; what is still to be gone on from is a list through the pixels.
+KERNEL($items) void reach(GLOBAL uint* $marks, GLOBAL uint* $entering, GLOBAL uint* $next) {
   const int x = GROUP_X * $items + ITEM;
   if (x >= $width) return;
-  const int rows_each = ($height + GROUPS_Y - 1) / GROUPS_Y;
-  const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
-  for (int y = begin_y; y < end_y; ++y) {
-    const uint pixel = (uint)y * (uint)$width + (uint)x;
-    const int first = (int)CODE(x, y);
-    if (first < 5) continue;
-    uint open = 0xffffffffu;
-    int at_x = x, at_y = y, direction = (first - 1) & 3;
-    for (;;) {
-      const int dx = direction == 0 ? 0 : 1;
-      const int dy = direction == 0 || direction == 1 ? 1 : direction == 2 ? 0 : -1;
-      for (int sign = -1; sign <= 1; sign += 2) {
-        int to_x = at_x + sign * dx, to_y = at_y + sign * dy;
-        while (to_x >= 0 && to_x < $width && to_y >= 0 && to_y < $height) {
-          const int code = (int)CODE(to_x, to_y);
-          if (code < 1 || code > 4) break;
-          const uint to = (uint)to_y * (uint)$width + (uint)to_x, bit = 1u << (int)(to & 31u);
-          const uint marked = OR_GLOBAL(&$marks[to >> 5], bit);
-          if ((marked & bit) != 0u) break;
-          if (code - 1 != direction) {
-            $next[to] = open;
-            open = to;
-            break;
+  for (int word_y = GROUP_Y; word_y < ($height + 31) / 32; word_y += GROUPS_Y) {
+    const uint first = (uint)word_y * (uint)$width + (uint)x;
+    uint entered = $entering[first] & ~LOAD_GLOBAL(&$marks[first]);
+    while (entered != 0u) {
+      const uint lowest = entered & (0u - entered);
+      entered &= entered - 1u;
+      if ((OR_GLOBAL(&$marks[first], lowest) & lowest) != 0u) continue;
+      uint open = 0xffffffffu;
+      int at_x = x, at_y = word_y * 32 + 31 - LEADING_ZEROS(lowest);
+      for (;;) {
+        const int direction = (int)CODE(at_x, at_y) - 1;
+        const int dx = direction == 0 ? 0 : 1;
+        const int dy = direction == 0 || direction == 1 ? 1 : direction == 2 ? 0 : -1;
+        for (int sign = -1; sign <= 1; sign += 2) {
+          int to_x = at_x + sign * dx, to_y = at_y + sign * dy;
+          while (to_x >= 0 && to_x < $width && to_y >= 0 && to_y < $height) {
+            const int code = (int)CODE(to_x, to_y);
+            if (code < 1 || code > 4) break;
+            const uint word = (uint)(to_y >> 5) * (uint)$width + (uint)to_x;
+            const uint bit = 1u << (to_y & 31);
+            if ((OR_GLOBAL(&$marks[word], bit) & bit) != 0u) break;
+            if (code - 1 != direction) {
+              const uint to = (uint)to_y * (uint)$width + (uint)to_x;
+              $next[to] = open;
+              open = to;
+              break;
+            }
+            to_x += sign * dx;
+            to_y += sign * dy;
           }
-          to_x += sign * dx;
-          to_y += sign * dy;
         }
+        if (open == 0xffffffffu) break;
+        at_x = (int)(open % (uint)$width);
+        at_y = (int)(open / (uint)$width);
+        open = $next[open];
       }
-      if (open == 0xffffffffu) break;
-      at_x = (int)(open % (uint)$width);
-      at_y = (int)(open / (uint)$width);
-      direction = (int)CODE(at_x, at_y) - 1;
-      open = $next[open];
     }
   }
 }
 
 // -- part: reached
-// The pixels that are marked, and the strong ones.
+// The pixels that are marked.
 KERNEL($items) void reached(GLOBAL uint* $marks, GLOBAL uchar* $result) {
   const int x = GROUP_X * $items + ITEM;
   if (x >= $width) return;
@@ -659,7 +754,6 @@ KERNEL($items) void reached(GLOBAL uint* $marks, GLOBAL uchar* $result) {
   const int begin_y = GROUP_Y * rows_each, end_y = smaller(begin_y + rows_each, $height);
   for (int y = begin_y; y < end_y; ++y) {
     const uint pixel = (uint)y * (uint)$width + (uint)x;
-    const int code = (int)CODE(x, y);
-    $out = code > 4 || ($marks[pixel >> 5] >> (int)(pixel & 31u) & 1u) != 0u ? 1 : 0;
+    $out = (uchar)($marks[(uint)(y >> 5) * (uint)$width + (uint)x] >> (y & 31) & 1u);
   }
 }
