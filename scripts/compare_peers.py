@@ -3,11 +3,21 @@
 
     compare_peers.py [--impipe PATH] [--match TEXT]... [--threads N,N] [--rounds N] [--files N]
                      [--size N] [--no-folder]
+    compare_peers.py --device ID [--impipe PATH] [--match TEXT]... [--peers NAME,...]
+                     [--kinds KIND,...] [--sizes N,N] [--seconds N] [--row-seconds N]
+                     [--json FILE] [--markdown]
 
 Operators: decoded pixels to result on a photograph-like picture, against OpenCV with as many
 threads. Folder: gray PNG to PNG on two cores, against a two-process OpenCV script and the command
 lines of GraphicsMagick, ImageMagick, vips and G'MIC (whose stages are the nearest they have).
 Ratio: the peer's time over impipe's; above 1 impipe is faster. Exit 1 when results disagree.
+
+--device: pictures resident in the device's memory, beside every library of scripts/peers that is
+here, on the card (NPP, CUB, CuPy, PyTorch, cuCIM, CV-CUDA, kornia-rs, pyclesperanto) and on the CPU
+(OpenCV, scikit-image, kornia-rs, Pillow, vips, GraphicsMagick). What is not here is said. On CUDA
+both sides are timed over inputs of 256 MB in turn, in a graph where a library's calls can be
+recorded, else as called; the CPU's by wall time. At the end each row's fastest peer and the ratio;
+`~` behind a time: another definition, or not checked; `*`: it disagrees.
 """
 import argparse
 import json
@@ -25,6 +35,7 @@ import numpy as np
 from PIL import Image
 
 from make_samples import landscape, photograph, to_gray, to_integer, write
+from peers.run import compare_device
 from run_cases import default_program
 
 CHAIN = "imadjust | conv2 k7 | edge prewitt"
@@ -373,7 +384,18 @@ def main():
     parser.add_argument("--files", type=int, default=12, help="of the folder")
     parser.add_argument("--size", type=int, default=2048)
     parser.add_argument("--no-folder", action="store_true", help="operators only")
+    parser.add_argument("--device", metavar="ID", help="impipe's device, beside all libraries")
+    parser.add_argument("--peers", metavar="NAME,...", help="with --device: only these")
+    parser.add_argument("--kinds", metavar="KIND,...", help="with --device: only these pictures")
+    parser.add_argument("--sizes", default="2048,4096", help="with --device: sides of pictures")
+    parser.add_argument("--seconds", type=float, default=450, help="with --device: in all")
+    parser.add_argument("--row-seconds", type=float, default=15,
+                        help="with --device: a row that takes longer is left")
+    parser.add_argument("--json", metavar="FILE", help="with --device: written as rows come")
+    parser.add_argument("--markdown", action="store_true", help="with --device: its table")
     options = parser.parse_args()
+    if options.device:
+        return compare_device(options)
     chosen = [row for row in rows()
               if not options.match or any(text in row.name for text in options.match)]
     with tempfile.TemporaryDirectory(prefix="impipe-peers-") as folder:
