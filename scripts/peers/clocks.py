@@ -21,6 +21,10 @@ class Time:
         self.spread = (ordered[-1 - quarter] - ordered[quarter]) / self.us
         self.how, self.called_us = how, called_us
 
+    def values(self):
+        return {"us": self.us, "least_us": self.least_us, "spread": self.spread, "how": self.how,
+                "called_us": self.called_us}
+
 
 def _groups(once_ms, seconds):
     """How often a group of so many milliseconds is repeated."""
@@ -36,7 +40,7 @@ class WallClock:
     def copies(self, picture_bytes):
         return 1 if self.one_picture else copies(picture_bytes)
 
-    def measure(self, call, inputs):
+    def measure(self, call, inputs, interim):
         def group(times):
             begin = time.perf_counter()
             for i in range(times):
@@ -60,7 +64,8 @@ class CudaClock:
     def copies(self, picture_bytes):
         return copies(picture_bytes)
 
-    def measure(self, call, inputs):
+    def measure(self, call, inputs, interim):
+        """interim is told the time as called: what cannot be recorded may end the process."""
         results = [None] * len(inputs)
 
         def rotate(count):
@@ -78,6 +83,7 @@ class CudaClock:
         called_time = Time(called, "events")
         if not call.graph or together / count > 20:
             return called_time
+        interim(called_time)
         try:
             replay = self.captured(lambda: rotate(count))
             with self.current():

@@ -30,12 +30,17 @@ class Report:
         self.notes[name] = text
         print(f"{self.names[name]}: {text}", flush=True)
 
-    def has(self, job, name):
-        return name in self.rows[job["row"], job["kind"], job["size"]]["peers"]
+    def interim(self, job, name, said):
+        """The time as called, which stays if the graph of it fails."""
+        row = self.rows[job["row"], job["kind"], job["size"]]
+        row["peers"][name] = {key: value for key, value in said.items() if key != "interim"}
 
     def measured(self, job, name, said):
+        """An error changes nothing where there is a time already."""
         row = self.rows[job["row"], job["kind"], job["size"]]
         found = {key: value for key, value in said.items() if key != "end"}
+        if "error" in found and name in row["peers"]:
+            found = row["peers"][name]
         row["peers"][name] = found
         line = f"{name:<16}{job['row']:<28}{job['kind']:<9}{job['size']:>6}"
         if "error" in found:
@@ -122,7 +127,8 @@ class Report:
                               "times as fast")
         lines = [f"{self.names[name]}: {math.exp(sum(logs) / len(logs)):.2f} times impipe's time, "
                  f"geometric mean of {len(logs)} rows" for name, logs in ratios.items()]
-        return "\n".join(lines + ["a peer is faster in: " + ("; ".join(faster) or "no row")])
+        lines.append(f"a peer is faster in {len(faster)} of {len(self.rows)} rows")
+        return "\n".join(lines + ["  " + line for line in faster])
 
     def _write_json(self):
         if not self.options.json:

@@ -182,6 +182,8 @@ class PeerRun:
                 self.report.peer(self.name, said["peer"], said["where"])
             elif "begin" in said:
                 at, limit = left[said["begin"]], self.options.row_seconds
+            elif "interim" in said:
+                self.report.interim(self.jobs[at], self.name, said)
             elif "end" in said:
                 self.report.measured(self.jobs[at], self.name, said)
                 if "error" in said and "cuda" in said["error"].lower():
@@ -191,8 +193,6 @@ class PeerRun:
         if at is None:
             self.report.note(self.name, "not here: " + why)
             return None
-        if self.report.has(self.jobs[at], self.name):
-            return at
         if time.monotonic() >= self.until:
             why = "its time was over"
         self.report.measured(self.jobs[at], self.name, {"error": why})

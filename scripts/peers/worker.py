@@ -70,9 +70,9 @@ def work(name, folder):
         try:
             resident = inputs.of(kind, size)
             agrees = check(peer, row, kind, call, resident, job["expected"])
-            time = peer.clock.measure(call, resident)
-            tell(end=number, us=time.us, least_us=time.least_us, spread=time.spread, how=time.how,
-                 called_us=time.called_us, agrees=agrees)
+            time = peer.clock.measure(
+                call, resident, lambda early: tell(interim=number, agrees=agrees, **early.values()))
+            tell(end=number, agrees=agrees, **time.values())
         except Exception as error:  # the row's, whatever the library raises
             if os.environ.get("IMPIPE_PEERS_TRACE"):
                 traceback.print_exc()
