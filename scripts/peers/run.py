@@ -161,7 +161,7 @@ class PeerRun:
             log.close()
 
     def _read(self, lines, left):
-        at, limit = None, 60  # a library may take long to load
+        at, limit = None, 150  # some are compiled first
         while True:
             try:
                 line = lines.get(timeout=max(1, min(limit, self.until - time.monotonic())))

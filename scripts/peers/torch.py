@@ -157,10 +157,8 @@ class Peer:
 
         def resized(factor, mode, smooth=False):
             def run(a, b):
-                values = a if unit(kind) == "u8" and mode == "bilinear" else a.float()
-                found = F.interpolate(values, scale_factor=factor, mode=mode, antialias=smooth,
-                                      align_corners=False)
-                return found if found.dtype == a.dtype else rounded(found)
+                return rounded(F.interpolate(a.float(), scale_factor=factor, mode=mode,
+                                             antialias=smooth, align_corners=False))
             return run
 
         def sampled(a, matrix):
