@@ -5,7 +5,7 @@
                      [--size N] [--no-folder]
     compare_peers.py --device ID [--impipe PATH] [--match TEXT]... [--peers NAME,...]
                      [--kinds KIND,...] [--sizes N,N] [--seconds N] [--row-seconds N]
-                     [--json FILE] [--markdown]
+                     [--json FILE] [--markdown] [--logs DIR]
 
 Operators: decoded pixels to result on a photograph-like picture, against OpenCV with as many
 threads. Folder: gray PNG to PNG on two cores, against a two-process OpenCV script and the command
@@ -393,6 +393,7 @@ def main():
                         help="with --device: a row that takes longer is left")
     parser.add_argument("--json", metavar="FILE", help="with --device: written as rows come")
     parser.add_argument("--markdown", action="store_true", help="with --device: its table")
+    parser.add_argument("--logs", metavar="DIR", help="with --device: what the libraries print")
     options = parser.parse_args()
     if options.device:
         return compare_device(options)

@@ -67,7 +67,7 @@ SCRIPT
 }
 
 make_archives() {
-  local stage made
+  local made
   stage=$(mktemp -d)
   trap 'rm -rf "$stage"' EXIT
   mkdir -p "$1" "$stage/wheels" "$stage/card/site" "$stage/cpu/site"
@@ -108,7 +108,6 @@ if [ -n "$from" ]; then
   done
 fi
 export PATH=$there/bin:/usr/local/cuda/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
-# The machine's own packages come first, but for what it lacks.
 export PYTHONPATH=$there/site${PYTHONPATH:+:$PYTHONPATH}
 # NVIDIA's OpenCL, where it is not registered.
 if [ ! -e /etc/OpenCL/vendors/nvidia.icd ] && ldconfig -p | grep -q libnvidia-opencl.so.1; then
@@ -121,5 +120,5 @@ mkdir -p "$out"
 [ -n "$impipe" ] || impipe=$(ls -t bin/impipe build/*/src/cli/impipe 2>/dev/null | head -n 1)
 [ -x "$impipe" ] || { echo "gpu_peers.sh: there is no impipe; --impipe PATH" >&2; exit 2; }
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem --format=csv,noheader 2>/dev/null
-IMPIPE_PEERS_LOGS=$out python3 scripts/compare_peers.py --device "$device" --impipe "$impipe" \
+python3 scripts/compare_peers.py --device "$device" --impipe "$impipe" --logs "$out" \
   --json "$out/peers.json" "${options[@]}" 2>&1 | tee "$out/peers.txt"

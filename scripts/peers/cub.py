@@ -71,7 +71,6 @@ class Peer:
 
         rows = {"stretch": Call(stretch), "weighted sum of two": Call(added)}
         if not colour(kind):
-            # Of 2048 x 2048 bytes the sum fits 32 bits; of larger pictures it may wrap.
             rows["mean"] = Call(total, note="the sum alone")
         if kind == "gray-u8":
             rows["histogram"] = Call(histogram)

@@ -97,7 +97,7 @@ class Peer:
             return {}
         return {
             "histogram": Call(lambda a, b: cvcuda.histogram(a)),
-            "equalise": Call(lambda a, b: cvcuda.histogrameq(a, np.uint8),
+            "equalise": Call(lambda a, b: cvcuda.histogrameq(a, cvcuda.Type.U8),
                              note="256 levels of bytes"),
             "clahe": Call(lambda a, b: cvcuda.clahe(a, 2.56, (8, 8)),
                           note="frames tiles in another way"),

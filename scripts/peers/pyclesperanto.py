@@ -59,7 +59,8 @@ class Peer:
             lambda a, b, s=s: cle.gaussian_blur(a, sigma_x=s, sigma_y=s), note="longer, floats")
             for s in (1, 2, 5)})
         calls.update({
-            "box 9x9": Call(lambda a, b: cle.mean_box(a, **radii(9))),
+            "box 9x9": Call(lambda a, b: cle.mean_box(a, **radii(9)),
+                            off=2 if unit(kind) == "u8" else None),
             "dilate square 5": Call(lambda a, b: cle.maximum_box(a, **radii(5))),
             "dilate square 31": Call(lambda a, b: cle.maximum_box(a, **radii(31))),
             "dilate disk 5": Call(lambda a, b: cle.maximum_sphere(a, **radii(11))),

@@ -147,7 +147,8 @@ class PeerRun:
             json.dump([self.jobs[number] for number in left], file)
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join(
             [SCRIPTS, *filter(None, [os.environ.get("PYTHONPATH")])]))
-        log = open(os.path.join(self.folder, f"{self.name}.log"), "a")
+        logs = self.options.logs or self.folder
+        log = open(os.path.join(logs, f"peer-{self.name}.log"), "a")
         process = subprocess.Popen([sys.executable, "-m", "peers.worker", self.name, self.folder],
                                    stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
         lines = queue.SimpleQueue()
