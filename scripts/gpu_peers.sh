@@ -72,9 +72,11 @@ make_archives() {
   trap 'rm -rf "$stage"' EXIT
   mkdir -p "$1" "$stage/wheels" "$stage/card/site" "$stage/cpu/site"
   wheels "$stage/wheels" cucim-cu13 cvcuda-cu13 kornia-rs pyclesperanto pyclesperanto-opencl \
-    toolz pyvips pyvips-binary || exit 1
+    toolz pyvips-binary cffi pycparser &&
+    python3 -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir \
+      "$stage/wheels" pyvips || exit 1
   unpacked "$stage/card/site" "$stage"/wheels/{cucim,cvcuda,kornia,pyclesperanto,toolz}*.whl &&
-    unpacked "$stage/cpu/site" "$stage"/wheels/pyvips*.whl || exit 1
+    unpacked "$stage/cpu/site" "$stage"/wheels/{pyvips,cffi,pycparser}*.whl || exit 1
   # Without readers of slides, tests, other Pythons' modules and other cards' kernels.
   (
     cd "$stage/card/site" || exit 1

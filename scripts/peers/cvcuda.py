@@ -16,13 +16,17 @@ REPLICATE = cvcuda.Border.REPLICATE
 class Clock(CupyClock):
     """CV-CUDA's stream is CuPy's."""
 
+    def start_again(self):
+        super().start_again()
+        self.queue = cvcuda.as_stream(self.stream.ptr)
+
     @contextlib.contextmanager
     def current(self):
-        with self.stream, cvcuda.as_stream(self.stream):
+        with self.stream, self.queue:
             yield
 
     def captured(self, work):
-        with cvcuda.as_stream(self.stream):
+        with self.queue:
             return super().captured(work)
 
 
@@ -44,7 +48,6 @@ class Peer:
         return cvcuda.as_tensor(held, "NHWC")
 
     def get(self, result):
-        cvcuda.Stream.current.sync()
         cupy.cuda.Device().synchronize()
         found = cupy.asnumpy(cupy.asarray(result.cuda()))
         return found[0] if found.ndim == 4 else found

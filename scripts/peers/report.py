@@ -35,6 +35,9 @@ class Report:
         row = self.rows[job["row"], job["kind"], job["size"]]
         row["peers"][name] = {key: value for key, value in said.items() if key != "interim"}
 
+    def has(self, job, name):
+        return name in self.rows[job["row"], job["kind"], job["size"]]["peers"]
+
     def measured(self, job, name, said):
         """An error changes nothing where there is a time already."""
         row = self.rows[job["row"], job["kind"], job["size"]]

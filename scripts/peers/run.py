@@ -130,6 +130,7 @@ class PeerRun:
     def __init__(self, name, folder, jobs, report, options, until):
         self.name, self.folder, self.jobs, self.report = name, folder, jobs, report
         self.options, self.until = options, until
+        self.lost_in_graphs = 0  # processes that went down while a graph was recorded
 
     def all(self):
         left = list(range(len(self.jobs)))
@@ -147,6 +148,8 @@ class PeerRun:
             json.dump([self.jobs[number] for number in left], file)
         environment = dict(os.environ, PYTHONPATH=os.pathsep.join(
             [SCRIPTS, *filter(None, [os.environ.get("PYTHONPATH")])]))
+        if self.lost_in_graphs >= 2:
+            environment["IMPIPE_PEERS_GRAPHS"] = "0"
         logs = self.options.logs or self.folder
         log = open(os.path.join(logs, f"peer-{self.name}.log"), "a")
         process = subprocess.Popen([sys.executable, "-m", "peers.worker", self.name, self.folder],
@@ -186,8 +189,10 @@ class PeerRun:
             elif "interim" in said:
                 self.report.interim(self.jobs[at], self.name, said)
             elif "end" in said:
+                lost = "error" in said and "cuda" in said["error"].lower()
+                self.lost_in_graphs += lost and self.report.has(self.jobs[at], self.name)
                 self.report.measured(self.jobs[at], self.name, said)
-                if "error" in said and "cuda" in said["error"].lower():
+                if lost:
                     return at
 
     def _ended(self, at, left, why):
@@ -196,6 +201,7 @@ class PeerRun:
             return None
         if time.monotonic() >= self.until:
             why = "its time was over"
+        self.lost_in_graphs += self.report.has(self.jobs[at], self.name)
         self.report.measured(self.jobs[at], self.name, {"error": why})
         return at
 
