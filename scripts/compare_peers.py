@@ -30,7 +30,10 @@ import sys
 import tempfile
 import time
 
-import cv2
+try:
+    import cv2
+except ImportError:
+    cv2 = None  # with --device one library of many
 import numpy as np
 from PIL import Image
 
@@ -397,6 +400,8 @@ def main():
     options = parser.parse_args()
     if options.device:
         return compare_device(options)
+    if cv2 is None:
+        sys.exit("compare_peers: OpenCV is not installed (python3-opencv)")
     chosen = [row for row in rows()
               if not options.match or any(text in row.name for text in options.match)]
     with tempfile.TemporaryDirectory(prefix="impipe-peers-") as folder:

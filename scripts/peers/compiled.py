@@ -1,12 +1,20 @@
-"""Compiles the .cu files beside this one with the toolkit that is here, and loads them."""
+"""Compiles the .cu files beside this one with the toolkit that is here, and loads them.
+
+python3 -m peers.compiled compiles all of them, at once.
+"""
 import ctypes
 import glob
 import os
 import shutil
 import subprocess
 import tempfile
+import threading
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+LIBRARIES = {
+    "npp": ("nppif", "nppist", "nppim", "nppitc", "nppicc", "nppidei", "nppial", "nppig", "nppc"),
+    "cub": (),
+}
 
 
 def nvcc():
@@ -16,8 +24,13 @@ def nvcc():
     return found
 
 
-def load(name, libraries=()):
-    """The library made of NAME.cu; kept for the next process of this user."""
+def load(name):
+    """The library made of NAME.cu."""
+    return ctypes.CDLL(compile_library(name))
+
+
+def compile_library(name):
+    """The path of the library made of NAME.cu; kept for the next process of this user."""
     source = os.path.join(FOLDER, name + ".cu")
     kept = os.path.join(tempfile.gettempdir(), f"impipe-peers-{os.getuid()}")
     os.makedirs(kept, exist_ok=True)
@@ -31,9 +44,14 @@ def load(name, libraries=()):
                    "-fPIC", "-shared", "-o", target + ".new", source]
         for place in places:
             command += ["-L", place, "-Xlinker", f"-rpath={place}"]
-        run = subprocess.run(command + [f"-l{library}" for library in libraries],
+        run = subprocess.run(command + [f"-l{library}" for library in LIBRARIES[name]],
                              capture_output=True, text=True, timeout=150)
         if run.returncode != 0:
             raise ImportError("nvcc: " + " ".join(run.stderr.split())[:150])
         os.replace(target + ".new", target)
-    return ctypes.CDLL(target)
+    return target
+
+
+if __name__ == "__main__":
+    for each in LIBRARIES:
+        threading.Thread(target=compile_library, args=[each]).start()

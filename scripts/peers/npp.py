@@ -9,7 +9,6 @@ from peers import Call, compiled
 from peers.clocks import CupyClock
 from peers.table import AFFINE, BILATERAL, BILATERAL_SIGMA, KERNEL, KERNEL_SUM, colour, unit
 
-LIBRARIES = ("nppif", "nppist", "nppim", "nppitc", "nppicc", "nppidei", "nppial", "nppig", "nppc")
 SCRATCH = 2 << 30
 
 
@@ -36,7 +35,7 @@ class Peer:
 
     def __init__(self):
         cupy.zeros(1).sum().item()  # fails where there is no card
-        self.library = compiled.load("npp", LIBRARIES)
+        self.library = compiled.load("npp")
         self.library.npp_version.restype = ctypes.c_char_p
         pointer, double, whole = ctypes.c_void_p, ctypes.c_double, ctypes.c_int
         self.library.npp_call.argtypes = [ctypes.c_char_p, whole, whole, whole, *[pointer] * 9,

@@ -18,6 +18,12 @@ from peers.table import KINDS, PICTURES, ROWS
 SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
+def with_scripts():
+    """The environment of processes that find this package."""
+    return dict(os.environ, PYTHONPATH=os.pathsep.join(
+        [SCRIPTS, *filter(None, [os.environ.get("PYTHONPATH")])]))
+
+
 def selected_rows(options):
     """[(row, kind)] of what --match and --kinds leave."""
     kinds = options.kinds.split(",") if options.kinds else KINDS
@@ -97,7 +103,7 @@ class Impipe:
         return os.path.join(self.folder, f"{kind}-{size}-{which}.npy")
 
 
-def write_results(impipe, jobs, folder):
+def write_results(impipe, jobs):
     """impipe's results at the size that is checked, four processes at a time."""
     waiting = queue.SimpleQueue()
     for job in jobs:
@@ -146,8 +152,7 @@ class PeerRun:
         """Runs rows until the process ends; the number of the row it ended in, or None."""
         with open(os.path.join(self.folder, "jobs.json"), "w") as file:
             json.dump([self.jobs[number] for number in left], file)
-        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(
-            [SCRIPTS, *filter(None, [os.environ.get("PYTHONPATH")])]))
+        environment = with_scripts()
         if self.lost_in_graphs >= 2:
             environment["IMPIPE_PEERS_GRAPHS"] = "0"
         logs = self.options.logs or self.folder
@@ -165,7 +170,7 @@ class PeerRun:
             log.close()
 
     def _read(self, lines, left):
-        at, limit = None, 150  # some are compiled first
+        at, limit = None, 90  # a library may take long to load
         while True:
             try:
                 line = lines.get(timeout=max(1, min(limit, self.until - time.monotonic())))
@@ -216,11 +221,15 @@ def compare_device(options):
         if name not in PEERS:
             sys.exit(f"compare_peers: --peers takes some of {','.join(PEERS)}, not '{name}'")
     with tempfile.TemporaryDirectory(prefix="impipe-peers-") as folder:
+        compiling = subprocess.Popen([sys.executable, "-m", "peers.compiled"], env=with_scripts(),
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         make_pictures(folder, dict.fromkeys(kind for _, kind in chosen), sizes)
         jobs = [{"row": row.name, "kind": kind, "size": size, "expected":
                  os.path.join(folder, f"expected-{number}.npy") if size == min(sizes) else ""}
                 for size in sizes for number, (row, kind) in enumerate(chosen)]
         impipe = Impipe(options, folder)
+        write_results(impipe, jobs)
+        compiling.wait()
         report = Report(options, PEERS)
         for size in sizes:
             for kind in dict.fromkeys(kind for _, kind in chosen):
@@ -229,7 +238,6 @@ def compare_device(options):
                     us, spread = impipe.microseconds(row, result) if result else (None, None)
                     report.ours(row, kind, size, us, spread, problem)
         report.about = impipe.about
-        write_results(impipe, jobs, folder)
         print(f"impipe is done at {time.monotonic() - begin:.0f} s", flush=True)
         end = begin + options.seconds
         for place, name in enumerate(names):
