@@ -1,12 +1,13 @@
 """Compiles the .cu files beside this one with the toolkit that is here, and loads them.
 
-python3 -m peers.compiled compiles all of them, at once.
+python3 -m peers.compiled NAME... compiles those of the names that it knows, at once.
 """
 import ctypes
 import glob
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 
@@ -53,5 +54,5 @@ def compile_library(name):
 
 
 if __name__ == "__main__":
-    for each in LIBRARIES:
+    for each in set(LIBRARIES).intersection(sys.argv[1:]):
         threading.Thread(target=compile_library, args=[each]).start()

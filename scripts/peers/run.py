@@ -221,8 +221,9 @@ def compare_device(options):
         if name not in PEERS:
             sys.exit(f"compare_peers: --peers takes some of {','.join(PEERS)}, not '{name}'")
     with tempfile.TemporaryDirectory(prefix="impipe-peers-") as folder:
-        compiling = subprocess.Popen([sys.executable, "-m", "peers.compiled"], env=with_scripts(),
-                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        compiling = subprocess.Popen([sys.executable, "-m", "peers.compiled", *names],
+                                     env=with_scripts(), stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.DEVNULL)
         make_pictures(folder, dict.fromkeys(kind for _, kind in chosen), sizes)
         jobs = [{"row": row.name, "kind": kind, "size": size, "expected":
                  os.path.join(folder, f"expected-{number}.npy") if size == min(sizes) else ""}
