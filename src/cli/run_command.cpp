@@ -32,7 +32,7 @@ struct RunFlags {
   std::string pipeline_file, sandbox, gpu_memory;
   engine::RunOptions run;
   std::string missing_frame = "error", shard_by = "order", shard, subsampling, pages, max_pixels,
-              memory, cls, progress = "auto", profile, frames, timeout, channels;
+              memory, cls, progress = "auto", profile, frames, timeout, channels, idle;
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
   bool json = false, csv = false, markdown = false;
@@ -58,6 +58,12 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Pipeline");
 
   flag(app, "-r,--recursive", run.recursive, "Take folders with all that is below them")
+      ->group("Inputs");
+  option(app, "--watch", run.watch, "DIR",
+         "Do what is in a folder and what comes into it, each file when it is whole")
+      ->check(not_empty())
+      ->group("Inputs");
+  option(app, "--idle", f.idle, "SECONDS", "End a watch when nothing has come for so long")
       ->group("Inputs");
   option(app, "--files-from", run.files_from, "LIST", "Take the names in a list; - is stdin")
       ->group("Inputs");
@@ -204,6 +210,7 @@ engine::RunOptions options_of(RunFlags& f) {
   if (!f.channels.empty()) run.channels = parse_names("--channels", f.channels);
   if (!f.frames.empty()) run.frames = parse_frames(f.frames);
   if (!f.timeout.empty()) run.timeout = parse_seconds("--timeout", f.timeout);
+  if (!f.idle.empty()) run.idle = parse_seconds("--idle", f.idle);
   if (!f.pages.empty()) run.pages = parse_pages(f.pages);
   if (!f.max_pixels.empty()) run.max_pixels = parse_amount("--max-pixels", f.max_pixels, 1000);
   if (!f.memory.empty()) run.memory = parse_amount("--memory", f.memory, 1024);
@@ -246,7 +253,7 @@ void summarise(const engine::RunEnd& end, const engine::RunOptions& options, Run
                               grouped(end.clipped_values), grouped(end.clipped_files),
                               end.clipped_files == 1 ? "file" : "files"));
   }
-  if (reporter.files() < 2) return;
+  if (reporter.files() < 2 && options.watch.empty()) return;
   if (end.stopped || options.dry_run) {
     // Other words tell that.
   } else if (end.done > 0 && !options.output.empty() && options.output != "-") {
@@ -298,6 +305,7 @@ void check_end(const engine::RunEnd& end, const RunReporter& reporter) {
   if (!reporter.output_failure().empty()) {
     throw Error(reporter.output_failure(), ExitCode::file_failed);
   }
+  if (end.error) throw *end.error;
   if (end.nothing_found) throw Error("no argument matched any picture", ExitCode::nothing_found);
 }
 
@@ -350,11 +358,19 @@ int run_pipeline(RunFlags& f) {
       .verbose = f.verbose && !f.quiet,
       .quiet = f.quiet,
       .errors_file = f.errors,
-      .totals = !f.summary.empty()};
+      .totals = !f.summary.empty(),
+      .watched = options.watch};
   if (!f.profile.empty() && profile_page_of(f.profile).empty()) {
     parse_choice("--profile", f.profile, {"text", "json", "html:FILE"});
   }
-  if (!pipeline.has_source() && options.inputs.empty() && options.files_from.empty()) {
+  if (options.watch.empty() && !f.idle.empty()) {
+    throw Error("--idle ends a --watch, and there is none");
+  }
+  if (!options.watch.empty() && !f.compare.empty()) {
+    throw Error("--watch and --compare exclude each other");
+  }
+  if (!pipeline.has_source() && options.inputs.empty() && options.files_from.empty() &&
+      options.watch.empty()) {
     throw Error(
         "no input given: impipe PIPELINE INPUT... -o OUTPUT; inputs are files, folders, "
         "globs, frame ranges and - for stdin");

@@ -148,9 +148,12 @@ void RunReporter::begin(std::int64_t files) {
   has_begun_ = true;
   start_ = std::chrono::steady_clock::now();
   if (options_.progress == ProgressMode::json) {
-    say(dump(Json{{"event", "begin"}, {"files", files}}));
+    say(dump(is_watch() ? Json{{"event", "begin"}, {"watch", options_.watched}}
+                        : Json{{"event", "begin"}, {"files", files}}));
   } else if (options_.progress == ProgressMode::openjd) {
-    write_stdout(openjd_line("status", grouped(files) + (files == 1 ? " file" : " files")));
+    write_stdout(openjd_line("status", is_watch()
+                                           ? "watching " + options_.watched
+                                           : grouped(files) + (files == 1 ? " file" : " files")));
     tell_openjd_progress();
   }
 }
@@ -201,7 +204,7 @@ void RunReporter::out_of_memory(std::string_view input, std::string_view stage) 
 }
 
 void RunReporter::tell_openjd_progress() {
-  if (options_.progress != ProgressMode::openjd) return;
+  if (options_.progress != ProgressMode::openjd || is_watch()) return;
   const double part =
       totals_.files == 0 ? 1.0 : static_cast<double>(ended_) / static_cast<double>(totals_.files);
   const std::string text = fmt::format("{:.1f}", std::floor(1000 * part) / 10);
@@ -271,7 +274,8 @@ void RunReporter::tell_end(const engine::FileReport& report) {
     say(dump(json));
   } else if (options_.progress == ProgressMode::lines && report.state != State::failed) {
     std::string line =
-        fmt::format("[{}/{}] {}", ended_, totals_.files, printable(report.input.string()));
+        is_watch() ? fmt::format("[{}] ", ended_) : fmt::format("[{}/{}] ", ended_, totals_.files);
+    line += printable(report.input.string());
     if (!report.output.empty()) line += " -> " + printable(report.output.string());
     if (report.state == State::skipped) line += " (skipped)";
     say(line);
@@ -292,6 +296,7 @@ void RunReporter::kinds(const std::vector<Row>& kinds) {
     for (std::string& name : cells_of(kind).names) {
       if (std::find(header_.begin(), header_.end(), name) == header_.end()) {
         header_.push_back(std::move(name));
+        has_header_ = false;  // in a watch: other files than before have come
       }
     }
     const Array& array = kind.array;
@@ -348,7 +353,7 @@ void RunReporter::write_row(const engine::FileReport& report, const Row& row) {
 }
 
 void RunReporter::note(const std::string& text) {
-  if (options_.quiet) return;
+  if (options_.quiet || (is_watch() && !notes_.insert(text).second)) return;
   clear_line();
   say("impipe: " + text);
 }
@@ -370,16 +375,18 @@ void RunReporter::clear_line() {
 }
 
 void RunReporter::draw() {
-  if (!draws_ || totals_.files < 2) return;
+  if (!draws_ || (totals_.files < 2 && !is_watch())) return;
   const auto now = std::chrono::steady_clock::now();
   if (now - last_drawn_ < redraw_interval) return;
   last_drawn_ = now;
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const double rate = seconds > 0 ? static_cast<double>(ended_) / seconds : 0;
   std::string line =
-      fmt::format("{} of {} files, {:.1f} files/s", grouped(ended_), grouped(totals_.files), rate);
+      is_watch() ? fmt::format("{} of {} files that came", grouped(ended_), grouped(totals_.files))
+                 : fmt::format("{} of {} files, {:.1f} files/s", grouped(ended_),
+                               grouped(totals_.files), rate);
   if (failed_ > 0) line += fmt::format(", {} failed", grouped(failed_));
-  if (rate > 0) {
+  if (rate > 0 && !is_watch()) {
     line += fmt::format(", {:.0f} s left", static_cast<double>(totals_.files - ended_) / rate);
   }
   std::fprintf(stderr, "\r%s\x1b[K", line.c_str());

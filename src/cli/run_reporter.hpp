@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct ReporterOptions {
   bool quiet = false;
   std::string errors_file;  // empty: none
   bool totals = false;      // are wanted: they cost two looks at the disk a file
+  std::string watched;      // the folder of a run that ends when somebody ends it; empty: none
 };
 
 // What a run's reports add up to.
@@ -46,6 +48,7 @@ class RunReporter : public engine::Progress {
 
   void kinds(const std::vector<engine::FileReport::Row>& kinds) override;
   void begin(std::int64_t files) override;
+  void more(std::int64_t files) override { totals_.files += files; }
   bool file(const engine::FileReport& report) override;
   void out_of_memory(std::string_view input, std::string_view stage) noexcept override;
   void note(const std::string& text) override;
@@ -77,6 +80,7 @@ class RunReporter : public engine::Progress {
   std::string line_of(const std::string& first, const std::vector<std::string>& cells) const;
   void say(const std::string& line);
   void draw();
+  bool is_watch() const { return !options_.watched.empty(); }
 
   ReporterOptions options_;
   std::ofstream errors_;
@@ -88,6 +92,7 @@ class RunReporter : public engine::Progress {
   std::vector<std::string> header_;  // the columns of the table: what any file has
   bool has_header_ = false;          // it is written
   std::chrono::steady_clock::time_point start_, last_drawn_;
+  std::set<std::string> notes_;  // of a watch: each is told once
   std::string output_failure_;
   std::string first_failure_, openjd_progress_;  // the last that was told
 };

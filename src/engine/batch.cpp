@@ -98,7 +98,8 @@ class Batch {
       std::lock_guard lock(mutex_);
       wake();
     });
-    threads_ = start_threads(options_.threads, [this](int lane) { serve(lane); });
+    threads_ =
+        start_threads(options_.threads, [this](int lane) { serve(options_.first_lane + lane); });
     const auto join = [&] {
       wait_for_threads();
       pool_.set_wake({});
@@ -115,6 +116,7 @@ class Batch {
     end_.times.wall = seconds_since(start);
     // Before a thread runs and after it has left, it waits.
     end_.times.wait += end_.threads * end_.times.wall - served_;
+    end_.hung = hung_;
     return end_;
   }
 
@@ -161,12 +163,17 @@ class Batch {
         stopping_ = end_.stopped = true;
         wake();
       }
+      if (!closing_ && options_.no_more && options_.no_more()) {
+        closing_ = true;
+        count_ = next_;
+        wake();
+      }
       give_up_hung();
       const bool over = stopping_ && running_ == 0;
       if (ended_.empty() || !(over || ended_.front().index == next)) {
         if (over) break;
         if (!to_retry_.empty()) wake();  // one may be due
-        if (!alone || work_once(0, times, lock) == Job::Kind::nothing) {
+        if (!alone || work_once(options_.first_lane, times, lock) == Job::Kind::nothing) {
           reported_.wait_for(lock, tick_interval);
         }
         lock.unlock();
@@ -251,7 +258,7 @@ class Batch {
   bool take_due(Job& job) {
     const auto now = Clock::now();
     const auto due = std::find_if(to_retry_.begin(), to_retry_.end(),
-                                  [&](const File& file) { return file.due <= now; });
+                                  [&](const File& file) { return closing_ || file.due <= now; });
     if (due == to_retry_.end()) return false;
     job.files.splice(job.files.end(), to_retry_, due);
     return true;
@@ -414,7 +421,7 @@ class Batch {
         throw Error("more than " + std::to_string(most_hung) + " files hang, and so does the rest",
                     ExitCode::file_failed);
       }
-      const int lane = std::max(1, options_.threads) + replaced_;
+      const int lane = options_.first_lane + std::max(1, options_.threads) + replaced_;
       auto started = start_threads(1, [this, lane](int) { serve(lane); });
       if (!started.empty()) {
         threads_.push_back(std::move(started.front()));
@@ -549,8 +556,8 @@ class Batch {
 
   // Whether this failure is not the end; the file has to wait then.
   bool may_try_again(File& file, const FileEnd& end) const noexcept {
-    if (end.state != FileEnd::State::failed || !end.may_pass || file.tries > options_.retries ||
-        (file.work && !file.work->may_repeat())) {
+    if (end.state != FileEnd::State::failed || !end.may_pass || closing_ ||
+        file.tries > options_.retries || (file.work && !file.work->may_repeat())) {
       return false;
     }
     file.due = Clock::now() + options_.pause(file.tries++);
@@ -590,7 +597,7 @@ class Batch {
     reported_.notify_all();
   }
 
-  const std::int64_t count_;
+  std::int64_t count_;  // changed by the calling thread alone
   // Copies: a thread that hangs may come back when the caller has gone.
   const std::function<std::unique_ptr<FileWork>(std::int64_t)> open_;
   const BatchOptions options_;
@@ -609,7 +616,7 @@ class Batch {
   int in_flight_ = 0, preparing_ = 0, decoding_ = 0, running_ = 0;
   double slots_ = 0;   // of options_.in_flight that are taken
   double served_ = 0;  // seconds between the start and the end of all threads
-  bool stopping_ = false, begun_ = false;
+  bool stopping_ = false, closing_ = false, begun_ = false;
   Clock::time_point start_;
   BatchEnd end_;
 };

@@ -31,8 +31,8 @@ class FileWork {
   // nothing when the file is to be skipped. May throw, as the other parts may.
   virtual std::optional<std::int64_t> prepare() = 0;
   virtual void decode() = 0;
-  // lane: of the thread, in [0, threads), or with a timeout [0, threads + most_hung); no two parts
-  // run on one lane at the same time.
+  // lane: of the thread, in [0, threads), or with a timeout [0, threads + most_hung), behind
+  // BatchOptions::first_lane; no two parts run on one lane at the same time.
   virtual void compute(int lane) = 0;
   virtual void encode() = 0;
   // What else may be computed together with it, asked after `decode`: files of equal keys, `most`
@@ -85,7 +85,11 @@ struct BatchOptions {
   double timeout = 0;
   double grace = 1;
   std::function<bool()> stop = [] { return false; };  // asked often; any thread
-  Timeline* timeline = nullptr;                       // where each part's time is told; or nowhere
+  // Asked often, by the calling thread: once true no file is begun, those that are in work come to
+  // their end, and the others are not reported. A file that waits for another try has it at once.
+  std::function<bool()> no_more;
+  int first_lane = 0;            // of the threads' lanes, where others hang in those below
+  Timeline* timeline = nullptr;  // where each part's time is told; or nowhere
 };
 
 // Seconds that the threads spent, all together. wait: nothing to do, or not yet or no more there;
@@ -97,6 +101,7 @@ struct BatchTimes {
 struct BatchEnd {
   std::int64_t done = 0, skipped = 0, failed = 0;
   bool stopped = false;  // by `stop`, fail_fast or a report that returned false
+  int hung = 0;          // threads that were given up
   int threads = 1;       // that worked: fewer than asked for when the system refuses them
   BatchTimes times;
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 #include "core/error.hpp"
 #include "engine/object_text.hpp"
@@ -309,7 +308,8 @@ std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>
   return note;
 }
 
-void sweep_folders(const std::vector<Picture>& pictures, bool in_place) {
+void sweep_folders(const std::vector<Picture>& pictures, bool in_place,
+                   std::set<std::string>& swept) {
   std::set<std::string> folders;
   std::error_code error;
   const auto add = [&](const fs::path& path) {
@@ -326,7 +326,9 @@ void sweep_folders(const std::vector<Picture>& pictures, bool in_place) {
     if (!picture.saves) continue;
     for (const fs::path& save : *picture.saves) add(save);
   }
-  for (const std::string& folder : folders) io::sweep_stale_temporaries(folder);
+  for (const std::string& folder : folders) {
+    if (swept.insert(folder).second) io::sweep_stale_temporaries(folder);
+  }
 }
 
 }  // namespace impipe::engine

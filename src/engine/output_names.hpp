@@ -2,6 +2,7 @@
 // the place of something that the run reads.
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,8 +28,9 @@ struct NamingTask {
 std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>& pictures,
                          const NamingTask& task);
 
-// Takes away what runs that were killed have left in the folders that this one writes to. in_place:
-// a link's folder is that of the file it leads to.
-void sweep_folders(const std::vector<Picture>& pictures, bool in_place);
+// Takes away what runs that were killed have left in the folders that this one writes to, but for
+// those that `swept` has already. in_place: a link's folder is that of the file it leads to.
+void sweep_folders(const std::vector<Picture>& pictures, bool in_place,
+                   std::set<std::string>& swept);
 
 }  // namespace impipe::engine

@@ -126,7 +126,7 @@ bool PictureWork::may_write(const std::filesystem::path& path) const {
   if (path == "-") return true;
   std::error_code error;
   if (settings_.no_clobber && std::filesystem::exists(path, error)) return false;
-  if (!settings_.update) return true;
+  if (!settings_.update || picture_.is_new) return true;
   std::vector<std::filesystem::path> sources = settings_.pipeline_files;
   if (picture_.partners) {
     const auto& paths = picture_.partners->paths;

@@ -59,6 +59,7 @@ struct Picture {
   PixelClass output_class : 8 = PixelClass::uint8;
   bool is_stdin = false;
   bool missing_frame = false;
+  bool is_new = false;           // came while the run went on: what is there already is older
   std::string output;            // "-": stdout; empty when nothing is written
   std::unique_ptr<Pages> pages;  // of a file that has several, else null
   std::unique_ptr<std::vector<std::filesystem::path>> saves;  // one a save of the plan, or null

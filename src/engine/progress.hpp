@@ -46,11 +46,13 @@ struct FileReport {
 class Progress {
  public:
   virtual ~Progress() = default;
-  // Before `begin`: what rows of numbers the files will have, one for each kind of
+  // Before `begin`, or `more`: what rows of numbers the files will have, one for each kind of
   // image, without its numbers.
   virtual void kinds(const std::vector<FileReport::Row>&) {}
-  // Before the first file.
+  // Before the first file. Of a watch: 0, and what comes is told to `more`.
   virtual void begin(std::int64_t files) = 0;
+  // So many files have come, and will be done now.
+  virtual void more(std::int64_t) {}
   // In the order of the inputs. False when results cannot be told any more: the run stops.
   virtual bool file(const FileReport& report) = 0;
   // Instead of `file` when there is no memory for a report: the file failed in `stage`. Takes none.

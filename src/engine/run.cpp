@@ -12,9 +12,12 @@
 #include "engine/free_memory.hpp"
 #include "engine/output_names.hpp"
 #include "engine/run_profile.hpp"
+#include "engine/watching.hpp"
 #include "engine/work_list.hpp"
 #include "io/atomic_file.hpp"
 #include "io/unread_formats.hpp"
+#include "io/watch.hpp"
+#include "pipeline/lower.hpp"
 
 namespace impipe::engine {
 namespace {
@@ -198,7 +201,8 @@ void settle_outputs(WorkList& work, const io::OutputTarget* target, const Lanes&
     io::prepare_folder(target->folder);
   }
   keep_part(work, options);
-  if (!options.dry_run) sweep_folders(work.pictures, options.in_place);
+  std::set<std::string> swept;
+  if (!options.dry_run) sweep_folders(work.pictures, options.in_place, swept);
   work.inputs = std::vector<io::Input>();
   // The tables that found names used twice were many times larger than what stays of them.
   return_free_memory();
@@ -239,20 +243,22 @@ class Reports {
     }
   }
 
-  // Adds what the batch did.
+  // Adds what the batch did. Another may follow.
   void finish(const BatchEnd& batch, int threads, RunEnd& end) {
     pass_on_warnings();
     if (batch.threads < threads) {
       progress_.note("the system let only " + std::to_string(batch.threads) + " of " +
                      std::to_string(threads) + " threads start");
     }
-    end.done = batch.done - untold_;
+    const std::int64_t untold = std::exchange(untold_, 0);
+    end.done += batch.done - untold;
     end.skipped += batch.skipped;
-    end.failed = batch.failed + untold_;
+    end.failed += batch.failed + untold;
     end.stopped = batch.stopped;
-    end.retries = work_.retries + retries_;
-    end.clipped_values = clipped_values_;
-    end.clipped_files = clipped_files_;
+    end.retries += work_.retries + std::exchange(retries_, 0);
+    end.clipped_values += std::exchange(clipped_values_, 0);
+    end.clipped_files += std::exchange(clipped_files_, 0);
+    before_ += static_cast<std::int64_t>(work_.pictures.size());
   }
 
  private:
@@ -264,7 +270,7 @@ class Reports {
     static const PictureResult none;
     const Picture& picture = work_.pictures[static_cast<size_t>(index)];
     const auto& result = file == nullptr ? none : static_cast<const PictureWork*>(file)->result();
-    const FileReport report = report_of(index, picture, result, file_end);
+    const FileReport report = report_of(before_ + index, picture, result, file_end);
     retries_ += file_end.tries - 1;
     clipped_values_ += report.clipped;
     clipped_files_ += report.clipped > 0 ? 1 : 0;
@@ -275,13 +281,21 @@ class Reports {
   Lanes& lanes_;
   Progress& progress_;
   FreeMemory free_memory_;
+  std::int64_t before_ = 0;  // files of batches before this one
   std::int64_t untold_ = 0;  // files that were done, but there was no memory to tell of them
   std::int64_t retries_ = 0, clipped_values_ = 0, clipped_files_ = 0;
 };
 
+// How one batch of a watch differs from that of a run.
+struct WatchedBatch {
+  std::function<bool()> no_more;
+  int first_lane = 0;
+  std::function<void()> tick = [] {};
+};
+
 BatchEnd run_pictures(std::vector<Picture>& pictures, PictureSettings& settings,
                       const RunOptions& options, std::int64_t memory, ThreadPool& pool,
-                      Reports& reports) {
+                      Reports& reports, const WatchedBatch& watched = {}) {
   const BatchOptions batch_options{.threads = options.threads,
                                    .in_flight = options.threads + std::max(1, options.threads / 4),
                                    .memory = memory,
@@ -289,6 +303,8 @@ BatchEnd run_pictures(std::vector<Picture>& pictures, PictureSettings& settings,
                                    .retries = options.retries,
                                    .timeout = options.timeout,
                                    .stop = options.stop,
+                                   .no_more = watched.no_more,
+                                   .first_lane = watched.first_lane,
                                    .timeline = settings.timeline};
   return run_batch(
       static_cast<std::int64_t>(pictures.size()),
@@ -299,7 +315,10 @@ BatchEnd run_pictures(std::vector<Picture>& pictures, PictureSettings& settings,
       [&](std::int64_t index, const FileWork* file, const FileEnd& end) {
         return reports.file(index, file, end);
       },
-      [&] { reports.tick(); });
+      [&] {
+        watched.tick();
+        reports.tick();
+      });
 }
 
 // The start-up is over.
@@ -333,6 +352,9 @@ struct RunState {
   ImageInfos infos;
   std::optional<Lanes> lanes;
   std::optional<Timeline> timeline;
+  std::optional<RunOptions> asked, begun;  // of a watch, see WatchRun
+  RunEnd end;                              // of a watch, so far
+  std::vector<WorkList> hung;              // of a watch: those with files that hang
 };
 
 // Then it stays.
@@ -345,15 +367,20 @@ struct RunStateDeleter {
 // Opens the devices that are asked for or, when every file is known, the one that is best.
 void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevice> devices,
                 Progress& progress, RunEnd& end) {
+  const bool is_watch = !options.watch.empty();
   if (devices.empty()) {
-    const WorkCost cost = cost_of(state.work.pictures, state.pipeline, options.session);
+    WorkCost cost = cost_of(state.work.pictures, state.pipeline, options.session);
+    if (is_watch) cost = cost_of_watch(cost);
     devices.push_back(choose_device(cost, options.threads, state.pool));
   }
   for (const OpenDevice& device : devices) {
     if (!device.warning.empty()) progress.note(device.warning);
   }
   const std::string why = devices.front().why;
-  const int spare = options.timeout > 0 ? most_hung : 0;
+  // In a watch those of the threads beside one that hangs are left, too.
+  const int spare = options.timeout <= 0 ? 0
+                    : is_watch           ? most_hung * (options.threads + 2)
+                                         : most_hung;
   Lanes& lanes = state.lanes.emplace(state.pipeline, std::move(devices), options.session,
                                      options.threads + spare);
   progress.detail(lanes.names() + ": " + why);
@@ -361,7 +388,140 @@ void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevi
   end.devices = lanes.devices();
 }
 
+// A run over what comes into a folder: rounds, each over the files that have come meanwhile.
+class WatchRun {
+ public:
+  // With the options that were asked for, and those that what is begun has: it comes to its end.
+  WatchRun(RunState& state, Progress& progress)
+      : state_(state), stop_(state.asked->stop), options_(*state.begun), progress_(progress) {}
+
+  void run() {
+    const pipeline::Pipeline& pipeline = state_.pipeline;
+    const std::optional<io::OutputTarget> target = target_of(options_);
+    target_ = target ? &*target : nullptr;
+    check_watch_options(options_, pipeline, target_);
+    check_in_place(options_, pipeline);
+    memory_ = options_.memory > 0 ? options_.memory : default_memory();
+    fill_settings(state_.settings, options_, pipeline, memory_);
+    state_.settings.array_name = last_operator(pipeline);
+    backends::configure({.gpu_memory = options_.gpu_memory, .dump_folder = options_.dump_kernels});
+    if (!is_automatic(options_.device)) {
+      open_lanes(state_, options_, open_devices(options_.device, state_.pool), progress_,
+                 state_.end);
+    }
+    check_likely_target();
+    io::InputOptions input_options{.recursive = options_.recursive, .output_folder = {}};
+    if (target_ != nullptr && target_->kind == io::OutputTarget::Kind::folder) {
+      if (!options_.dry_run) io::prepare_folder(target_->folder);
+      input_options.output_folder = target_->folder;
+    }
+    io::Watch watch(options_.watch, input_options);
+    check_feeding(watch, options_, pipeline, target_);
+    progress_.begin(0);
+    progress_.note("watching '" + options_.watch + "'");
+    try {
+      follow(watch);
+    } catch (const Error& error) {  // what was done before counts
+      state_.end.error = error;
+    }
+  }
+
+ private:
+  // Says early what the first picture of any usual type would show. Others may be what comes.
+  void check_likely_target() const {
+    const ImageType type{.channels = 3};
+    std::map<std::string, ImageType> operands;
+    for (const auto& operand : state_.settings.operands) operands[operand->name()] = type;
+    std::optional<Plan> plan;
+    try {
+      plan = pipeline::lower(state_.pipeline, type, operands, {.strict = false});
+    } catch (const Error&) {
+      return;
+    }
+    check_target(target_, *plan, state_.pipeline, options_);
+  }
+
+  void follow(io::Watch& watch) {
+    using Clock = std::chrono::steady_clock;
+    constexpr std::chrono::milliseconds interval{100};
+    WatchedNames names(watch);
+    auto quiet_since = Clock::now();
+    while (!stop_() && !state_.end.stopped) {
+      std::vector<io::Arrival> arrivals = watch.take();
+      for (const std::string& note : watch.take_notes()) progress_.note(note);
+      const bool came = !arrivals.empty();
+      if (came) run_round(std::move(arrivals), watch, names);
+      if (came || watch.is_pending()) quiet_since = Clock::now();
+      if (came) continue;
+      const std::string why = watch.why_over();
+      if (!why.empty()) throw Error(why, ExitCode::file_failed);
+      const std::chrono::duration<double> quiet = Clock::now() - quiet_since;
+      if (options_.idle > 0 && quiet.count() >= options_.idle) return;
+      watch.wait(interval);
+      if (reports_) reports_->tick();
+      if (!reports_) progress_.tick();
+    }
+    state_.end.stopped = true;
+  }
+
+  // The files from their headers to their results.
+  void run_round(std::vector<io::Arrival> arrivals, io::Watch& watch, WatchedNames& names) {
+    WorkList& work = state_.work;
+    work = work_of(std::move(arrivals));
+    keep_part(work, options_);
+    if (work.pictures.empty()) return;
+    progress_.more(static_cast<std::int64_t>(work.pictures.size()));
+    probe_all(work, *state_.asked, {}, state_.settings, state_.pool, state_.infos);
+    if (!state_.lanes) open_lanes(state_, options_, {}, progress_, state_.end);
+    if (!reports_) reports_.emplace(work, *state_.lanes, progress_);
+    plan_all(work, *state_.lanes, options_, progress_);
+    settle_names(names);
+    progress_.kinds(kinds_of(work.pictures, state_.settings));
+    const BatchEnd batch =
+        run_pictures(work.pictures, state_.settings, options_, memory_, state_.pool, *reports_,
+                     {.no_more = stop_, .first_lane = first_lane_, .tick = [&] { watch.look(); }});
+    reports_->finish(batch, options_.threads, state_.end);
+    if (batch.hung == 0) return;
+    state_.hung.push_back(std::move(work));
+    work = {};
+    hung_ += batch.hung;
+    first_lane_ += options_.threads + batch.hung;
+    if (hung_ > most_hung) {
+      throw Error("more than " + std::to_string(most_hung) + " files hang", ExitCode::file_failed);
+    }
+  }
+
+  void settle_names(WatchedNames& names) {
+    WorkList& work = state_.work;
+    if (const Picture* planned = first_planned(work.pictures)) {
+      check_target(target_, planned->program->plan, state_.pipeline, options_);
+    }
+    const std::string renamed =
+        names.settle(work, {target_, state_.pipeline, state_.settings.operands, options_});
+    if (!renamed.empty()) progress_.note(renamed);
+    if (!options_.dry_run) sweep_folders(work.pictures, false, names.swept());
+  }
+
+  RunState& state_;
+  const std::function<bool()> stop_;
+  const RunOptions& options_;
+  Progress& progress_;
+  const io::OutputTarget* target_ = nullptr;
+  std::int64_t memory_ = 0;
+  std::optional<Reports> reports_;
+  int first_lane_ = 0, hung_ = 0;
+};
+
+RunEnd watch_folder(RunState& state, const RunOptions& options, Progress& progress) {
+  // Threads that hang may still use it.
+  state.asked = state.begun = options;
+  state.begun->stop = [] { return false; };
+  WatchRun(state, progress).run();
+  return std::move(state.end);
+}
+
 RunEnd run_files(RunState& state, const RunOptions& options, Progress& progress) {
+  if (!options.watch.empty()) return watch_folder(state, options, progress);
   const pipeline::Pipeline& pipeline = state.pipeline;
   WorkList& work = state.work;
   PictureSettings& settings = state.settings;
@@ -387,7 +547,7 @@ RunEnd run_files(RunState& state, const RunOptions& options, Progress& progress)
   if (names_are_apart(work, where, pipeline)) keep_part(work, options);
   probe_all(work, options, state.source, settings, state.pool, state.infos);
   open_lanes(state, options, std::move(devices), progress, end);
-  plan_all(work, *state.lanes, options.max_pixels, progress);
+  plan_all(work, *state.lanes, options, progress);
   settle_outputs(work, where, *state.lanes, settings, options, progress);
 
   progress.detail(std::to_string(options.threads) + " threads, at most " +
@@ -418,7 +578,9 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
     return run_files(*state, options, progress);
   } catch (const std::bad_alloc&) {
     // There was none for what all files need: each of which nothing was told yet fails by name.
-    RunEnd end{.failed = work.told_failed};
+    RunEnd end = std::move(state->end);
+    end.failed += work.told_failed;
+    const std::int64_t failed_before = end.failed;
     const auto fail_by_name = [&](const std::string& name, std::string_view stage) {
       progress.out_of_memory(name, stage);
       ++end.failed;
@@ -430,7 +592,7 @@ RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& pro
     for (; work.told < static_cast<std::int64_t>(work.pictures.size()); ++work.told) {
       fail_by_name(work.pictures[static_cast<size_t>(work.told)].path, "plan");
     }
-    if (end.failed == work.told_failed) throw;
+    if (end.failed == failed_before) throw;
     return end;
   }
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
 #include "engine/profile.hpp"
 #include "engine/progress.hpp"
 #include "engine/sandbox.hpp"
@@ -34,6 +35,8 @@ struct RunOptions {
 
   std::vector<std::string> inputs;
   bool recursive = false;
+  std::string watch;  // a folder whose pictures are done as they come; instead of inputs
+  double idle = 0;    // of a watch: it ends when nothing has come for so many seconds; or never
   std::string files_from;  // a list of inputs, "-" is stdin
   bool nul_separated = false;
   std::vector<std::int64_t> frames;  // of numbered inputs, sorted; none: all inputs
@@ -92,9 +95,11 @@ struct RunEnd {
   std::int64_t clipped_values = 0, clipped_files = 0;
   std::vector<DeviceInfo> devices;  // that computed
   std::optional<Profile> profile;
+  std::optional<Error> error;  // why a watch ended before its time
 };
 
-// Throws Error for whatever makes the whole run impossible; a file's own trouble is reported.
+// Throws Error for whatever makes the whole run impossible; a file's own trouble is reported. A
+// watch goes on until `stop`, which lets what is in work come to its end, or `idle` ends it.
 RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress);
 
 // Whether threads hang, because of a timeout: the process is to end by _exit then.

@@ -119,6 +119,7 @@ class Probing : public FileWork {
     probed_.path = picture.path;
     probed_.is_stdin = picture.is_stdin;
     probed_.missing_frame = picture.missing_frame;
+    probed_.is_new = picture.is_new;
   }
   std::optional<std::int64_t> prepare() override {
     const FileAtWork at_work(probed_.path.c_str());
@@ -271,6 +272,17 @@ WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline
   return work;
 }
 
+WorkList work_of(std::vector<io::Arrival> arrivals) {
+  WorkList work;
+  for (io::Arrival& arrival : arrivals) {
+    io::Input& input = work.inputs.emplace_back(std::move(arrival.input));
+    input.frame = frame_number(input.relative);
+  }
+  make_pictures(work);
+  for (size_t i = 0; i < arrivals.size(); ++i) work.pictures[i].is_new = arrivals[i].is_new;
+  return work;
+}
+
 // On several threads: on a network folder each header costs a round trip.
 void probe_all(WorkList& work, const RunOptions& options, const std::optional<MadeImage>& source,
                PictureSettings& settings, ThreadPool& pool, ImageInfos& infos) {
@@ -296,6 +308,8 @@ void probe_all(WorkList& work, const RunOptions& options, const std::optional<Ma
     }
     return true;
   };
+  const bool is_watch = !options.watch.empty();
+  const std::function<bool()> never = [] { return false; };
   run_batch(
       static_cast<std::int64_t>(wanted.size()),
       [&](std::int64_t at) {
@@ -305,9 +319,17 @@ void probe_all(WorkList& work, const RunOptions& options, const std::optional<Ma
       {.threads = options.threads,
        .retries = options.retries,
        .timeout = options.timeout,
-       .stop = options.stop},
+       .stop = is_watch ? never : options.stop,
+       .no_more = is_watch ? options.stop : never},
       pool, report);
-  infos.finish();
+  if (is_watch) {
+    keep_inputs(work, [&](const io::Input& input) {
+      const Picture& picture = work.pictures[static_cast<size_t>(&input - work.inputs.data())];
+      return picture.info != nullptr || picture.failure;
+    });
+  } else {
+    infos.finish();
+  }
   if (black) give_missing_frames_a_size(work.pictures);
 }
 
@@ -341,7 +363,7 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
   return cost;
 }
 
-void plan_all(WorkList& work, Lanes& lanes, std::int64_t max_pixels, Progress& progress) {
+void plan_all(WorkList& work, Lanes& lanes, const RunOptions& options, Progress& progress) {
   std::set<std::string> notes;
   std::string reason;
   bool all_failed = true;
@@ -350,7 +372,7 @@ void plan_all(WorkList& work, Lanes& lanes, std::int64_t max_pixels, Progress& p
     try {
       auto program = lanes.program(picture.info->type, picture.partner_types());
       pipeline::planned_sizes(lanes.pipeline(), program->lowered, picture.info->size(),
-                              picture.partner_sizes(), max_pixels);
+                              picture.partner_sizes(), options.max_pixels);
       picture.program = std::move(program);
       all_failed = false;
       for (const std::string& note : picture.program->plan.notes) {
@@ -364,7 +386,8 @@ void plan_all(WorkList& work, Lanes& lanes, std::int64_t max_pixels, Progress& p
     }
   }
   // A part may have the only files that the pipeline does not fit.
-  if (all_failed && !reason.empty() && !work.is_part) throw Error(reason);
+  const bool is_all = !work.is_part && options.watch.empty();
+  if (all_failed && !reason.empty() && is_all) throw Error(reason);
 }
 
 void number_frames(WorkList& work, const RunOptions& options, Progress& progress) {

@@ -11,6 +11,7 @@
 #include "engine/work_cost.hpp"
 #include "io/inputs.hpp"
 #include "io/outputs.hpp"
+#include "io/watch.hpp"
 
 namespace impipe::engine {
 
@@ -30,7 +31,8 @@ WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline
                    const io::OutputTarget* target, Progress& progress);
 
 // Reads the headers of all files and of their partners; one that can't be read fails alone, and is
-// tried again when the reason may pass (RunOptions::retries).
+// tried again when the reason may pass (RunOptions::retries). In a watch those that were not begun
+// when it stops are left out.
 void probe_all(WorkList& work, const RunOptions& options, const std::optional<MadeImage>& source,
                PictureSettings& settings, ThreadPool& pool, ImageInfos& infos);
 
@@ -39,9 +41,13 @@ void probe_all(WorkList& work, const RunOptions& options, const std::optional<Ma
 WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline& pipeline,
                  const SessionOptions& options);
 
+// What came into a watched folder.
+WorkList work_of(std::vector<io::Arrival> arrivals);
+
 // Sets the programs of all pictures, one for each type. When the pipeline fits no picture of a
-// whole run at all, for one and the same reason, that is the pipeline's fault, and thrown.
-void plan_all(WorkList& work, Lanes& lanes, std::int64_t max_pixels, Progress& progress);
+// whole run at all, for one and the same reason, that is the pipeline's fault, and thrown; but in a
+// watch others may come.
+void plan_all(WorkList& work, Lanes& lanes, const RunOptions& options, Progress& progress);
 
 // Gives the inputs their frame numbers, by their names, for --frames, and leaves those without out.
 // Frames that no input has are a note, or an Error with --strict; a selection of none is an Error.

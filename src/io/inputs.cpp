@@ -82,7 +82,7 @@ class Collector {
         walk(at->path(), relative / name, above, found);
       } else if (at->exists(ignored) && !at->is_regular_file(ignored)) {
         ++list_.skipped;  // a pipe or device: to read it could wait for ever
-      } else if (format_of_extension(name.native()) || is_picture(at->path())) {
+      } else if (is_picture_file(at->path())) {
         found.push_back({.path = at->path(), .relative = relative / name});
       } else {
         ++list_.skipped;
@@ -213,6 +213,10 @@ std::optional<FrameRange> parse_frame_range(std::string_view text) {
     return range;
   }
   return {};
+}
+
+bool is_picture_file(const fs::path& file) {
+  return format_of_extension(file.filename().native()) || is_picture(file);
 }
 
 InputList list_inputs(std::span<const std::string> arguments, const InputOptions& options) {

@@ -46,6 +46,8 @@ struct InputList {
 // broken one is reported, and others whose content is a picture. Hidden files are left out. A named
 // file that does not exist is listed all the same; to read it will fail.
 InputList list_inputs(std::span<const std::string> arguments, const InputOptions& options = {});
+// Whether a file that a folder has is taken for a picture, by its name or by what it holds.
+bool is_picture_file(const std::filesystem::path& file);
 
 // The names in a --files-from list: lines, or parts that end in NUL. Throws Error when the list
 // cannot be read. "-" is stdin.
