@@ -2,7 +2,7 @@
 // for a while, or never return.
 //
 // FAILING_FILE   a part of the file's path
-// FAILING_CALL   "read" (also pread) or "write"
+// FAILING_CALL   "read" (also pread), "write" or, of no file, "inotify_init1"
 // FAILING_AFTER  how many calls go well before; without it none
 // FAILING_TIMES  how many of the calls after them fail; without it all
 // FAILING_ERRNO  the error's number; 0: the call hangs
@@ -61,4 +61,13 @@ ssize_t write(int file, const void* from, size_t count) {
   static ssize_t (*next)(int, const void*, size_t);
   if (!next) *(void**)&next = dlsym(RTLD_NEXT, "write");
   return fails(file, "write") ? -1 : next(file, from, count);
+}
+
+int inotify_init1(int flags) {
+  static int (*next)(int);
+  if (!next) *(void**)&next = dlsym(RTLD_NEXT, "inotify_init1");
+  const char* which = getenv("FAILING_CALL");
+  if (!which || strcmp(which, "inotify_init1") != 0) return next(flags);
+  errno = atoi(getenv("FAILING_ERRNO"));
+  return -1;
 }
