@@ -18,7 +18,7 @@ namespace {
 struct FlagText {
   std::vector<std::string> names;  // with dashes
   bool takes_value = false;
-  bool takes_file = false;
+  bool takes_file = false, takes_folder = false;
   std::vector<std::string> choices;  // of "a|b|c"
   std::string help;
 };
@@ -79,6 +79,7 @@ std::vector<FlagText> flags_of(const Command& command) {
     const std::string value = option->get_type_name();
     flag.takes_value = option->get_type_size() > 0 && !value.empty();
     flag.takes_file = value == "FILE" || value == "PATH" || value == "LIST" || value == "NAME=PATH";
+    flag.takes_folder = value == "DIR";
     if (flag.takes_value) flag.choices = choices_of(*option);
     flag.help = option->get_description();
     flags.push_back(std::move(flag));
@@ -146,8 +147,9 @@ std::string bash_values(const std::string& command, const std::vector<FlagText>&
     const std::string then =
         !flag.choices.empty()
             ? "COMPREPLY=($(compgen -W '" + join(flag.choices, " ") + "' -- \"$cur\")); return"
-        : flag.takes_file ? "COMPREPLY=($(compgen -f -- \"$cur\")); return"
-                          : "COMPREPLY=(); return";
+        : flag.takes_file   ? "COMPREPLY=($(compgen -f -- \"$cur\")); return"
+        : flag.takes_folder ? "COMPREPLY=($(compgen -d -- \"$cur\")); return"
+                            : "COMPREPLY=(); return";
     for (const std::string& name : flag.names) {
       out += "    " + command + ":" + name + ") " + then + ";;\n";
     }
@@ -305,6 +307,7 @@ std::string zsh_text(const Visible& commands) {
           spec += ":value:";
           if (!flag.choices.empty()) spec += "(" + join(flag.choices, " ") + ")";
           if (flag.takes_file) spec += "_files";
+          if (flag.takes_folder) spec += "_files -/";
         }
         cases += "        '" + spec + "' \\\n";
       }
@@ -395,6 +398,7 @@ std::string fish_command(const Command& command) {
           flag_name.starts_with("--") ? " -l " + flag_name.substr(2) : " -s " + flag_name.substr(1);
     }
     if (flag.takes_value) out += flag.takes_file ? " -r -F" : " -x";
+    if (flag.takes_folder) out += " -a '(__fish_complete_directories)'";
     if (!flag.choices.empty()) out += " -a " + fish_quoted(join(flag.choices, " "));
     out += " -d " + fish_quoted(flag.help) + "\n";
   }

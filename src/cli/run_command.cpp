@@ -407,7 +407,8 @@ void add_run(CommandSet& commands) {
       "impipe 'imadjust | conv2 k7 | edge prewitt' photos/ -o edges/\n"
       "impipe 'imgaussfilt 2' in.1-100#.exr -o 'out/{stem}.exr'\n"
       "impipe 'mean2 | std2' *.png > statistics.tsv\n"
-      "impipe 'imlincomb 0.5 0.5 :b' a/ --with b=b/ -o mixed/\n";
+      "impipe 'imlincomb 0.5 0.5 :b' a/ --with b=b/ -o mixed/\n"
+      "impipe 'imresize 0.5' --watch incoming/ -r -u -o half/\n";
   command.notes =
       "Frames: in.1-100#.exr is in.0001.exr to in.0100.exr; @ stands for numbers without zeros in\n"
       "front, %04d for four digits, 1-100x2 for every other one. A file of that very name comes "

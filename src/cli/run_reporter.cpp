@@ -155,6 +155,8 @@ void RunReporter::begin(std::int64_t files) {
                                            ? "watching " + options_.watched
                                            : grouped(files) + (files == 1 ? " file" : " files")));
     tell_openjd_progress();
+  } else if (is_watch()) {
+    note("watching '" + options_.watched + "'");
   }
 }
 

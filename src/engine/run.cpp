@@ -418,7 +418,6 @@ class WatchRun {
     io::Watch watch(options_.watch, input_options);
     check_feeding(watch, options_, pipeline, target_);
     progress_.begin(0);
-    progress_.note("watching '" + options_.watch + "'");
     try {
       follow(watch);
     } catch (const Error& error) {  // what was done before counts

@@ -138,6 +138,14 @@ std::optional<Watch::Stamp> Watch::stamp_of(const fs::path& path) {
   return Stamp{status.st_ino, status.st_size, status.st_mtim};
 }
 
+// By its name too: it may have been removed, and made anew.
+bool Watch::is_output(const fs::path& folder) const {
+  if (canonical_output_.empty()) return false;
+  std::error_code error;
+  return (output_id_ && folder_id(folder) == output_id_) ||
+         fs::weakly_canonical(folder, error) == canonical_output_;
+}
+
 void Watch::add_watch(const std::string& folder) {
   if (inotify_ < 0) return;
   const int watch = inotify_add_watch(inotify_, full(folder).c_str(), wanted_events);
@@ -179,7 +187,7 @@ void Watch::scan(const std::string& folder, std::set<FolderId>& above, Found fou
     std::error_code ignored;
     if (!at->is_directory(ignored)) {
       meet(below(folder, name), found);
-    } else if (options_.recursive && !(output_id_ && folder_id(at->path()) == output_id_)) {
+    } else if (options_.recursive && !is_output(at->path())) {
       scan(below(folder, name), above, found);
     }
   }
@@ -246,7 +254,7 @@ void Watch::hear_of_folder(std::uint32_t what, const std::string& name) {
   if (!options_.recursive) return;
   if ((what & (IN_MOVED_FROM | IN_DELETE)) != 0) forget_folder(name);
   if ((what & (IN_CREATE | IN_MOVED_TO)) == 0) return;
-  if (output_id_ && folder_id(full(name)) == output_id_) return;
+  if (is_output(full(name))) return;
   std::set<FolderId> above;  // it is new: what leads back from it does so by itself
   scan(name, above, Found::later);
 }
@@ -256,7 +264,8 @@ void Watch::hear_of_file(std::uint32_t what, const std::string& name) {
   Clock::duration wait = after_close;
   if ((what & IN_CREATE) != 0) {
     // A link to a folder is told of as a file.
-    if (fs::is_directory(full(name))) return hear_of_folder(what, name);
+    std::error_code error;
+    if (fs::is_directory(full(name), error)) return hear_of_folder(what, name);
     if (is_link(full(name))) {
       wait = when_found;
     } else if (format_of_extension(name)) {

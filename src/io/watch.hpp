@@ -84,6 +84,7 @@ class Watch {
   bool is_due(const std::string& name, Candidate& candidate, Clock::time_point now) const;
   std::optional<Arrival> taken(const std::string& name, const Candidate& candidate);
 
+  bool is_output(const std::filesystem::path& folder) const;
   void add_watch(const std::string& folder);
   void scan_all(Found found);
   void scan(const std::string& folder, std::set<FolderId>& above, Found found);

@@ -28,6 +28,8 @@ TYPED = [
     (["run", "--format", "ji"], None),
     (["run", "--format", "jx"], "jxl"),
     (["run", "edge", "--strict", "med"], None),
+    (["run", "--watch", "fol"], "folder"),
+    (["run", "--watch", "fil"], None),
 ]
 # In a pipeline that is not closed yet.
 QUOTED = [
@@ -43,6 +45,11 @@ QUOTED = [
 
 
 class Completions(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        os.mkdir(self.path("folder"))
+        self.write("file", "")
+
     def script(self, shell):
         self.write("script", self.impipe("completions", shell).out)
         return self.path("script")

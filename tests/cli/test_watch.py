@@ -287,6 +287,15 @@ class Folders(WatchTest):
         self.assertEqual(self.tree("in/results"),
                          ["a.png", "c.png", "out/a.png", "out/c.png", "sub/b.png"])
 
+    def test_an_output_folder_that_is_made_anew(self):
+        self.old("in/a.png")
+        run = self.watch("-o", "in/out", "-r", "--idle", 2.5)
+        self.wait_for(run, "a.png", folder="in/out")
+        shutil.rmtree(self.path("in/out"))
+        self.picture("in/b.png")
+        self.ends(run)
+        self.assertEqual(self.tree("in"), ["a.png", "b.png", "out/b.png"])
+
     def test_results_that_would_come_as_pictures(self):
         os.mkdir(self.path("in/sub"))
         os.symlink("in", self.path("link"))

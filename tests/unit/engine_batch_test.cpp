@@ -463,6 +463,59 @@ TEST(Batch, StopsWhenAsked) {
   EXPECT_GE(told.end.done, 10 - 2);
 }
 
+// What is in work then is done, and nothing else is begun; one that waits for another try has it.
+TEST(Batch, EndsWithWhatIsInWork) {
+  for (const int threads : {0, 1, 3}) {
+    Ledger ledger;
+    ledger.stop_at = 10;
+    ThreadPool pool(0);
+    std::vector<std::int64_t> order;
+    const BatchEnd end = run_batch(
+        10'000, [&](std::int64_t i) { return std::make_unique<MadeUp>(ledger, i); },
+        {.threads = threads,
+         .in_flight = threads + 2,
+         .no_more = [&] { return ledger.stop.load(); },
+         .first_lane = 5},
+        pool,
+        [&](std::int64_t index, const FileWork*, const FileEnd& file_end) {
+          EXPECT_EQ(file_end.state, FileEnd::State::done);
+          order.push_back(index);
+          return true;
+        });
+    EXPECT_FALSE(end.stopped);
+    EXPECT_GE(end.done, 10);
+    EXPECT_LT(end.done, 5'000);
+    EXPECT_EQ(end.failed, 0);
+    EXPECT_EQ(end.done, ledger.encoded);
+    for (size_t i = 0; i < order.size(); ++i) EXPECT_EQ(order[i], static_cast<std::int64_t>(i));
+    EXPECT_EQ(order.size(), static_cast<size_t>(end.done));
+  }
+}
+
+TEST(Batch, WhenItEndsNoFileWaitsForItsNextTry) {
+  Ledger ledger;
+  ledger.fails = {{1, Part::decode}};
+  ledger.passes = {{1, 1}};
+  ledger.slow = {{0, {Part::compute, 300}}};
+  ThreadPool pool(0);
+  bool end_now = false;
+  const auto begin = std::chrono::steady_clock::now();
+  const BatchEnd end = run_batch(
+      2, [&](std::int64_t i) { return std::make_unique<MadeUp>(ledger, i); },
+      {.threads = 2,
+       .in_flight = 3,
+       .retries = 3,
+       .pause = [](int) { return std::chrono::milliseconds(60'000); },
+       .no_more = [&] { return end_now; }},
+      pool,
+      [&](std::int64_t index, const FileWork*, const FileEnd&) {
+        end_now = end_now || index == 0;
+        return true;
+      });
+  EXPECT_EQ(end.done, 2);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+
 TEST(Batch, AReportThatReturnsFalseStops) {
   Ledger ledger;
   ThreadPool pool(0);
