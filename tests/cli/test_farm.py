@@ -274,7 +274,7 @@ class Manual(ProgramTest):
     def test_its_commands(self):
         for i in range(9):
             self.picture(f"renders/{i % 2}/{i}.png", ramp(6, 5, i))
-        first, frames, again, retries, jq, _, job, parallel = self.blocks()
+        first, frames, watch, again, retries, jq, _, job, parallel = self.blocks()
         for block in (first, again, retries):
             for part in range(1, 9):
                 run = self.shell(block.replace("2/8", f"{part}/8").replace("part-2", f"part-{part}"))
@@ -285,6 +285,10 @@ class Manual(ProgramTest):
                          ["0/8.png", "1/1.png", "1/3.png", "1/5.png", "1/7.png"])
         names = sorted(self.tree("renders"))
         self.assertEqual(sorted(self.tree("blurred")), names)
+        run = self.shell("mv renders incoming; " + watch.replace("600", "0.5") + "; mv incoming renders")
+        self.assertEqual((run.returncode, sorted(self.tree("half"))), (0, names), run.stderr)
+        with open(self.path("watch.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["done"], 9)
         self.assertEqual(json.loads(self.shell(jq).stdout)["done"], 9)
         with open(self.path("job.sh"), "w", encoding="utf-8") as file:
             file.write(job)
