@@ -285,7 +285,7 @@ class Manual(ProgramTest):
                          ["0/8.png", "1/1.png", "1/3.png", "1/5.png", "1/7.png"])
         names = sorted(self.tree("renders"))
         self.assertEqual(sorted(self.tree("blurred")), names)
-        run = self.shell("mv renders incoming; " + watch.replace("600", "0.5") + "; mv incoming renders")
+        run = self.shell("mv renders incoming; " + watch.replace("600", "0.5") + "mv incoming renders")
         self.assertEqual((run.returncode, sorted(self.tree("half"))), (0, names), run.stderr)
         with open(self.path("watch.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["done"], 9)
