@@ -43,7 +43,7 @@ class Commands(ProgramTest):
         shown = self.impipe("--help").out + self.impipe("run", "--help").out
         for flag in """--output --recursive --files-from --with --depth --format --strip --in-place
                 --no-clobber --fail-fast --errors --shard --threads --memory --max-pixels --progress
-                --profile --no-fuse --backend --strict --no-header""".split():
+                --profile --no-fuse --backend --strict --no-header --watch --idle""".split():
             self.assertIn(flag, shown)
 
     def test_version(self):
