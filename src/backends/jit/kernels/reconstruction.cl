@@ -612,13 +612,14 @@ KERNEL($items) void spread(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL ui
 // leads out of the tile enters another one, which goes on from it in the next launch.
 #define $begins 1  // no tile has been gone through
 KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
-  LOCAL ulong to_right[2 * 65], to_left[2 * 65];
+  LOCAL ulong to_right[2 * 65], to_left[2 * 65], sides[2];
   LOCAL uint changed[3];
   const int x = GROUP_X * 64 + ITEM, top = GROUP_Y * 64;
   const int rows = x < $width ? smaller($height - top, 64) : 0;
   const uint upper = (uint)GROUP_Y * 2u * (uint)$width + (uint)x, lower = upper + (uint)$width;
   if (ITEM < 2) to_right[ITEM * 65] = to_left[ITEM * 65 + 64] = 0u;
   if (ITEM < 3) changed[ITEM] = 0u;
+  BARRIER;
   ulong before = 0u, fresh = 0u;
 #if !$begins
   if (rows > 0) {
@@ -626,7 +627,6 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
     fresh = (ulong)LOAD_GLOBAL(&$entering[lower]) << 32 | LOAD_GLOBAL(&$entering[upper]);
     fresh &= ~before;
   }
-  BARRIER;
   if (fresh != 0u) OR_LOCAL(&changed[2], 1u);
   BARRIER;
   if (changed[2] == 0u) return;
@@ -658,43 +658,42 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
   fresh = strong;
 #endif
   ulong reached = before | fresh;
-  for (int time = 0;; ++time) {
+  uint goes_on = 1u;
+  for (int time = 0; goes_on != 0u; ++time) {
     const int here = time % 2 * 65;
     const ulong up = fresh & upright;
     to_right[here + ITEM + 1] = fresh & flat | (fresh & falling) << 1 | (fresh & rising) >> 1;
     to_left[here + ITEM] = fresh & flat | (fresh & falling) >> 1 | (fresh & rising) << 1;
     if (fresh != 0u) OR_LOCAL(&changed[time % 3], 1u);
     BARRIER;
-    if (changed[time % 3] == 0u) break;
+    goes_on = changed[time % 3];
     if (ITEM == 0) changed[(time + 2) % 3] = 0u;
     const ulong beside = to_right[here + ITEM] | to_left[here + ITEM + 1];
     fresh = (up << 1 | up >> 1 | beside) & weak & ~reached;
     reached |= fresh;
   }
-  if (rows <= 0) return;
-  $marks[upper] = (uint)reached;
-  $marks[lower] = (uint)(reached >> 32);
-  const ulong ends = 0x8000000000000001u;
-  const ulong leads_out = ITEM == 0 || ITEM == 63 ? edges : edges & ~flat & ends;
-  const ulong leaving = reached & ~before & leads_out;
-  for (int from_row = 0; from_row < 64; from_row += 32) {
-    uint bits = (uint)(leaving >> from_row);
-    while (bits != 0u) {
-      const int y = top + from_row + 31 - LEADING_ZEROS(bits & (0u - bits));
-      bits &= bits - 1u;
-      const int direction = (int)(CODE(x, y) - 1) & 3;
-      const int dx = direction == 0 ? 0 : 1;
-      const int dy = direction < 2 ? 1 : direction == 2 ? 0 : -1;
-      for (int sign = -1; sign <= 1; sign += 2) {
-        const int to_x = x + sign * dx, to_y = y + sign * dy;
-        if (to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
-        if (to_x / 64 == GROUP_X && to_y / 64 == GROUP_Y) continue;
-        const int code = (int)CODE(to_x, to_y);
-        if (code < 1 || code > 4) continue;
-        const uint word = (uint)(to_y / 32) * (uint)$width + (uint)to_x;
-        OR_GLOBAL(&$entering[word], 1u << (to_y & 31));
-      }
-    }
+  if (rows > 0) {
+    $marks[upper] = (uint)reached;
+    $marks[lower] = (uint)(reached >> 32);
+  }
+  // What leads out of the tile by its sides, a row a work-item, and by the ends of the columns.
+  const ulong out = reached & ~before;
+  if (ITEM == 0) sides[0] = out & flat | (out & falling) >> 1 | (out & rising) << 1;
+  if (ITEM == 63) sides[1] = out & flat | (out & falling) << 1 | (out & rising) >> 1;
+  BARRIER;
+  // PoCL 3.1 makes wrong values of this loop when it is unrolled.
+  for (int k = 0; k < 4; ++k) {
+    const ulong bits = k < 2 ? sides[k] >> ITEM : (out & ~flat) >> (k == 2 ? 0 : 63);
+    if ((bits & 1u) == 0u) continue;
+    const int last = k == 3 ? 63 : 0;
+    const int aside = (falling >> last & 1u) != 0u ? 1 : (rising >> last & 1u) != 0u ? -1 : 0;
+    const int to_x = k < 2 ? GROUP_X * 64 + 65 * k - 1 : k == 2 ? x - aside : x + aside;
+    const int to_y = k < 2 ? top + ITEM : k == 2 ? top - 1 : top + 64;
+    if (to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
+    const int code = (int)CODE(to_x, to_y);
+    if (code < 1 || code > 4) continue;
+    const uint word = (uint)(to_y / 32) * (uint)$width + (uint)to_x;
+    OR_GLOBAL(&$entering[word], 1u << (to_y & 31));
   }
 }
 
