@@ -28,32 +28,33 @@ usage() {
   exit 2
 }
 
-# last_tries FOLDER EXTENSION: the file of each part's last try.
+# last_tries: of names one a line, that of each part's last try.
 last_tries() {
-  find "$1" -name "part-*.try-*.$2" | sort -V |
-    awk '{ part = $0; sub(/\.try-[0-9]*\.[a-z]*$/, "", part); last[part] = $0 }
-         END { for (part in last) print last[part] }' | sort -V
+  awk '{ part = $0; sub(/\.try-.*/, "", part); last[part] = $0 }
+       END { for (part in last) print last[part] }' | sort -V
 }
 
 report() {
-  # A try that died may have left an empty summary, or half a line of errors.
-  last_tries "$1" jsonl | tr '\n' '\0' | xargs -0r cat |
-    jq -cR 'fromjson? | select(.file)' >"$1/failed.jsonl"
-  find "$1" -name 'part-*.try-*.json' -size +0 | sort -V | tr '\n' '\0' | xargs -0r jq -n '
+  cd "$1"
+  # A try that died may have left half a line.
+  find . -name 'part-*.try-*.jsonl' | sort -V | last_tries | tr '\n' '\0' |
+    xargs -0r grep -h '' -- | jq -cR 'fromjson? | select(.file)' >failed.jsonl
+  # Or an empty summary. One run of jq for all, so up to some 40,000 tries.
+  find . -name 'part-*.try-*.json' -size +0 | sort -V | tr '\n' '\0' | xargs -0 -s 1000000 jq -n '
     [inputs | {try: (input_filename | capture("try-(?<n>[0-9]+)").n | tonumber), told: .}]
     | group_by(.told.shard) | map(max_by(.try)) | map(.told) as $parts
     | ($parts[0].shards // 0) as $count
     | {parts: $count, missing: ([range(1; $count + 1)] - ($parts | map(.shard))),
        stopped: ($parts | map(select(.exit > 1) | .shard)),
-       files: ($parts | map(.files) | add), done: ($parts | map(.done) | add),
-       skipped: ($parts | map(.skipped) | add), failed: ($parts | map(.failed) | add),
-       retries: ($parts | map(.retries) | add), tries: (map(.try + 1) | add),
-       bytes_read: ($parts | map(.bytes_read) | add),
-       bytes_written: ($parts | map(.bytes_written) | add),
+       files: ($parts | map(.files) | add // 0), done: ($parts | map(.done) | add // 0),
+       skipped: ($parts | map(.skipped) | add // 0), failed: ($parts | map(.failed) | add // 0),
+       retries: ($parts | map(.retries) | add // 0), tries: (map(.try + 1) | add // 0),
+       bytes_read: ($parts | map(.bytes_read) | add // 0),
+       bytes_written: ($parts | map(.bytes_written) | add // 0),
        started: ($parts | map(.started) | min), ended: ($parts | map(.ended) | max),
-       hosts: ($parts | map(.host) | unique)}' >"$1/job.json"
-  cat "$1/job.json"
-  jq -e '.parts > 0 and .missing == [] and .stopped == []' "$1/job.json" >/dev/null && return
+       hosts: ($parts | map(.host) | unique)}' >job.json
+  cat job.json
+  jq -e '.parts > 0 and .missing == [] and .stopped == []' job.json >/dev/null && return
   echo "slurm.sh: $1: parts are missing or were stopped" >&2
   return 1
 }
