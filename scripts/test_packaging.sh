@@ -148,7 +148,7 @@ say 'Open Job Description'
 ln -s "$folder/venv/bin/openjd" "$folder/bin/openjd"
 run_block openjd >"$folder/openjd.log" 2>&1 || { cat "$folder/openjd.log" >&2 && fail 'openjd'; }
 sed "s|$folder/work|.|g; s/^[0-9:.]*\t//" "$folder/openjd.log" |
-  grep -E '^\$|passes|Frames\(|^openjd_status|^openjd_progress: 100|^Session|^Chunks'
+  grep -E '^\$|passes|Frames\(|^openjd_status|^openjd_progress: 100|^Chunks'
 compare reference blurred
 clean
 

@@ -39,8 +39,9 @@ report() {
   # A try that died may have left half a line.
   find . -name 'part-*.try-*.jsonl' | sort -V | last_tries | tr '\n' '\0' |
     xargs -0r grep -h '' -- | jq -cR 'fromjson? | select(.file)' >failed.jsonl
-  # Or an empty summary. One run of jq for all, so up to some 40,000 tries.
-  find . -name 'part-*.try-*.json' -size +0 | sort -V | tr '\n' '\0' | xargs -0 -s 1000000 jq -n '
+  # Or half a summary. One run of jq for all, so up to some 40,000 tries.
+  find . -name 'part-*.try-*.json' | tr '\n' '\0' | xargs -0r grep -lZ '}$' -- |
+    xargs -0 -s 1000000 jq -n '
     [inputs | {try: (input_filename | capture("try-(?<n>[0-9]+)").n | tonumber), told: .}]
     | group_by(.told.shard) | map(max_by(.try)) | map(.told) as $parts
     | ($parts[0].shards // 0) as $count

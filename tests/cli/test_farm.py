@@ -344,7 +344,7 @@ class Slurm(ProgramTest):
             self.task(part)
         self.task(3, code=1, restarts=1)
         # A try that died while it wrote.
-        self.write("reports/7/part-4.try-1.json", b"")
+        self.write("reports/7/part-4.try-1.json", b'{"shard": 4, "dev')
         self.write("reports/7/part-1.try-1.jsonl", b'{"file": "in/0')
         told, failed = self.report()
         self.assertEqual([told[key] for key in ("files", "done", "skipped", "failed", "tries")],
