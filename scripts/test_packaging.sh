@@ -41,12 +41,15 @@ python=$(setup_python)
 impipe=$(realpath "$build/src/cli/impipe")
 
 folder=$(mktemp -d -t impipe-packaging.XXXXXX)
+export TMPDIR=$folder # of openjd, cuecmd and podman too
+# Where podman remembers what it saw, wherever its images lie. With vfs nothing of it is mounted.
+remembered=/var/lib/containers/cache
+[ ! -e $remembered ] || remembered=''
 tear_down() {
   local status=$?
   trap - EXIT
   cd /
-  if [ -e "$folder/containers.conf" ]; then podman system reset --force >/dev/null 2>&1 || true; fi
-  rm -rf "$folder"
+  rm -rf "$folder" ${remembered:+"$remembered"}
   exit "$status"
 }
 trap tear_down EXIT
@@ -124,7 +127,7 @@ python3 -m venv "$folder/venv"
 "$folder/venv/bin/pip" install -q --disable-pip-version-check openjd-cli==0.8.0 opencue-cuecmd==1.37.0
 cat >"$folder/bin/cuecmd" <<EOF
 #!/bin/sh
-TMPDIR=$folder exec "$folder/venv/bin/cuecmd" "\$@" --pretend
+exec "$folder/venv/bin/cuecmd" "\$@" --pretend
 EOF
 chmod +x "$folder/bin/cuecmd"
 expect 0 run_block opencue
