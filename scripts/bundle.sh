@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes impipe-VERSION-linux-x86_64.tar.xz: the program, its codec modules and the libraries these
-# need, to be unpacked and run anywhere on a Linux with glibc 2.36 or later.
+# need, to be unpacked and run anywhere on a Linux with glibc 2.36 or later. Its folder farm has what
+# docs/farm.md tells of: scripts and recipes for farms and containers.
 #
 #   scripts/bundle.sh [--build DIR] [--output DIR] [--tests] [--check]
 #
@@ -73,6 +74,8 @@ for file in "$root"/lib/impipe/libraries/*.so*; do find_in '$ORIGIN' "$file"; do
 for file in "$root"/lib/impipe/libraries/cxx/*; do patchelf --set-rpath '$ORIGIN' "$file"; done
 
 cp LICENSE README.md "$root"
+cp -r packaging "$root/farm"
+cp scripts/farm/slurm.sh "$root/farm"
 git describe --always --dirty >"$root/COMMIT" 2>/dev/null || echo unknown >"$root/COMMIT"
 if [ -n "$tests" ]; then
   mkdir -p "$root/tests" "$root/scripts"

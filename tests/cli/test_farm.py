@@ -260,11 +260,23 @@ class OpenJobDescription(ProgramTest):
 
 class Manual(ProgramTest):
     """The commands of docs/farm.md."""
+    SCRIPTS = {"farm": "scripts/test_farm.sh", "packaging": "scripts/test_packaging.sh"}
+
     def blocks(self):
+        """The commands by the mark above them, which says who runs them: <!-- test: part -->."""
         with open(os.path.join(ROOT, "docs/farm.md"), encoding="utf-8") as file:
             text = file.read()
-        return [re.sub("(?m)^    ", "", block) for block in
-                re.findall(r"(?:^    .*\n)+", text, re.MULTILINE)]
+        found = re.findall(r"((?:<!-- .* -->\n)?)\n((?:^    .*\n)+)", text, re.MULTILINE)
+        return {mark.strip()[5:-4]: re.sub("(?m)^    ", "", block) for mark, block in found}
+
+    def test_each_command_is_run_by_a_test(self):
+        run = {}
+        for kind, path in self.SCRIPTS.items():
+            with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+                run[kind] = re.findall(r"(?m)^[^#\n]*\brun_block (\w+)", file.read())
+        run["test"] = ["part", "frames", "watch", "again", "retries", "summaries", "parallel"]
+        marks = [f"{kind}: {name}" for kind, names in run.items() for name in names]
+        self.assertEqual(sorted(self.blocks()), sorted(set(marks)))
 
     def shell(self, text):
         path = os.path.dirname(PROGRAM) + ":" + os.environ["PATH"]
@@ -274,32 +286,84 @@ class Manual(ProgramTest):
     def test_its_commands(self):
         for i in range(9):
             self.picture(f"renders/{i % 2}/{i}.png", ramp(6, 5, i))
-        first, frames, watch, again, retries, jq, _, job, parallel = self.blocks()
-        for block in (first, again, retries):
+        blocks = self.blocks()
+        for name in ("part", "again", "retries"):
+            block = blocks["test: " + name]
             for part in range(1, 9):
                 run = self.shell(block.replace("2/8", f"{part}/8").replace("part-2", f"part-{part}"))
                 self.assertEqual((run.returncode, run.stdout), (0, ""), run.stderr)
-        run = self.shell(frames.replace("1-100x2,120", "1-7x2,8").replace("blurred", "some"))
+        run = self.shell(blocks["test: frames"].replace("1-100x2,120", "1-7x2,8").replace("blurred", "some"))
         self.assertEqual((run.returncode, run.stderr[:8]), (0, "impipe: "), run.stderr)
         self.assertEqual(sorted(self.tree("some")),
                          ["0/8.png", "1/1.png", "1/3.png", "1/5.png", "1/7.png"])
         names = sorted(self.tree("renders"))
         self.assertEqual(sorted(self.tree("blurred")), names)
-        run = self.shell("mv renders incoming; " + watch.replace("600", "0.5") + "mv incoming renders")
+        run = self.shell("mv renders incoming; " + blocks["test: watch"].replace("600", "0.5") +
+                         "mv incoming renders")
         self.assertEqual((run.returncode, sorted(self.tree("half"))), (0, names), run.stderr)
         with open(self.path("watch.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["done"], 9)
-        self.assertEqual(json.loads(self.shell(jq).stdout)["done"], 9)
-        with open(self.path("job.sh"), "w", encoding="utf-8") as file:
-            file.write(job)
-        for task in range(1, 5):
-            run = self.shell(f"SLURM_ARRAY_TASK_ID={task} SLURM_ARRAY_TASK_COUNT=4 "
-                             "sh job.sh renders again")
-            self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertEqual([name for name in sorted(self.tree("again")) if name.endswith("png")], names)
-        run = self.shell(parallel)
+        self.assertEqual(json.loads(self.shell(blocks["test: summaries"]).stdout)["done"], 9)
+        run = self.shell(blocks["test: parallel"])
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(sorted(self.tree("inverted")), names)
+
+
+class Slurm(ProgramTest):
+    """The batch script as Slurm starts it; with Slurm itself scripts/test_farm.sh runs it."""
+    SCRIPT = os.path.join(ROOT, "scripts/farm/slurm.sh")
+
+    def task(self, part, *options, code=0, restarts=None, parts=4, **more):
+        numbers = {"JOB_ID": 7, "TASK_ID": part, "TASK_COUNT": parts, "TASK_MIN": 1, "TASK_MAX": parts}
+        env = {**self.environment(), "IMPIPE": PROGRAM, "SLURM_CPUS_PER_TASK": "1",
+               **{f"SLURM_ARRAY_{key}": str(value) for key, value in numbers.items()},
+               **{key: str(value) for key, value in more.items()}}
+        if restarts is not None:
+            env["SLURM_RESTART_COUNT"] = str(restarts)
+        run = subprocess.run(["sh", self.SCRIPT, "imcomplement", "in", "out", "reports", *options],
+                             cwd=self.folder, capture_output=True, text=True, env=env)
+        self.assertEqual(run.returncode, code, run.stderr)
+        return run.stderr
+
+    def report(self, code=0):
+        run = subprocess.run(["sh", self.SCRIPT, "--report", "reports/7"], cwd=self.folder,
+                             capture_output=True, text=True, env=self.environment())
+        self.assertEqual(run.returncode, code, run.stderr)
+        with open(self.path("reports/7/failed.jsonl"), encoding="utf-8") as file:
+            return json.loads(run.stdout), [json.loads(line)["file"] for line in file]
+
+    def test_tries_are_added_up(self):
+        for i in range(8):
+            self.picture(f"in/{i}.png", ramp(5, 6, i))
+        self.write("in/2.png", b"no picture")  # the first of part 3, as 6.png is its second
+        self.task(1)
+        self.task(3, code=1)
+        told, failed = self.report(code=1)
+        self.assertEqual((told["parts"], told["missing"]), (4, [2, 4]))
+        for part in (2, 4):
+            self.task(part)
+        self.task(3, code=1, restarts=1)
+        # A try that died while it wrote.
+        self.write("reports/7/part-4.try-1.json", b'{"shard": 4, "dev')
+        self.write("reports/7/part-1.try-1.jsonl", b'{"file": "in/0')
+        told, failed = self.report()
+        self.assertEqual([told[key] for key in ("files", "done", "skipped", "failed", "tries")],
+                         [8, 6, 1, 1, 5])
+        self.assertEqual((told["missing"], told["stopped"], failed), ([], [], ["in/2.png"]))
+        self.picture("in/2.png", ramp(5, 6, 2))
+        self.task(3, restarts=2)
+        told, failed = self.report()
+        self.assertEqual((told["failed"], failed), (0, []))
+        self.assertEqual(sorted(self.tree("out")), sorted(self.tree("in")))
+
+    def test_one_part_needs_their_number(self):
+        self.picture("in/0.png", ramp(5, 6))
+        one = {"SLURM_ARRAY_TASK_MIN": 3, "SLURM_ARRAY_TASK_MAX": 3, "SLURM_ARRAY_TASK_COUNT": 1}
+        self.assertIn("PARTS=N", self.task(3, code=2, **one))
+        self.task(3, PARTS=4, **one)
+        with open(self.path("reports/7/part-3.try-0.json"), encoding="utf-8") as file:
+            told = json.load(file)
+        self.assertEqual([told[key] for key in ("shard", "shards", "threads")], [3, 4, 1])
 
 
 class Limits(ProgramTest):
