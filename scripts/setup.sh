@@ -78,37 +78,77 @@ setup_python() {
   return 1
 }
 
-# Prints the root of a CUDA toolkit (nvcc, or NVRTC alone), or nothing.
-setup_cuda_root() {
-  local root nvcc
-  nvcc=$(command -v nvcc 2>/dev/null || true)
-  [ -z "$nvcc" ] || nvcc=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
-  for root in "${CUDA_HOME:-}" "$nvcc" /usr/local/cuda; do
-    [ -n "$root" ] || continue
-    if [ -x "$root/bin/nvcc" ] || compgen -G "$root/lib*/libnvrtc.so*" >/dev/null; then
-      echo "$root"
-      return 0
-    fi
+# setup_library NAME...: prints the first of these libraries that the dynamic linker would find.
+setup_library() {
+  local name folder folders found
+  IFS=: read -ra folders <<<"${LD_LIBRARY_PATH:-}"
+  for name in "$@"; do
+    for folder in "${folders[@]}"; do
+      [ -z "$folder" ] || [ ! -e "$folder/$name" ] || { echo "$folder/$name"; return 0; }
+    done
+    found=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p 2>/dev/null |
+      awk -v name="$name" '$1 == name {print $NF; exit}' || true)
+    [ -z "$found" ] || { echo "$found"; return 0; }
   done
 }
 
-# Says which device toolkits and drivers are here; a missing one only leaves its backend out.
+# Prints where NVRTC, NVIDIA's run-time compiler, is, or nothing: the places where the program looks
+# (compiler_places in src/backends/cuda/api.cpp). The fixed ones lie below SETUP_ROOT, for tests.
+setup_nvrtc() {
+  local found root
+  if [ -n "${IMPIPE_NVRTC:-}" ]; then
+    case $IMPIPE_NVRTC in
+      /*) [ ! -e "$IMPIPE_NVRTC" ] || echo "$IMPIPE_NVRTC" ;;
+      *) setup_library "$IMPIPE_NVRTC" ;;
+    esac
+    return 0
+  fi
+  found=$(setup_library libnvrtc.so.13 libnvrtc.so.12 libnvrtc.so.11.2 libnvrtc.so)
+  local places=()
+  for root in "${CUDA_HOME:-}" "${CUDA_PATH:-}" "${SETUP_ROOT:-}/usr/local/cuda" \
+    "${SETUP_ROOT:-}"/usr/local/cuda-*; do
+    [ -z "$root" ] || places+=("$root"/lib64/libnvrtc.so{,.1[0-9]*})
+  done
+  for root in "${VIRTUAL_ENV:-}" "${CONDA_PREFIX:-}" "${HOME:+$HOME/.local}" \
+    "${SETUP_ROOT:-}/usr/local" "${SETUP_ROOT:-}/usr"; do
+    [ -z "$root" ] ||
+      places+=("$root"/lib/python3*/{site,dist}-packages/nvidia/*/lib/libnvrtc.so.1[0-9]*)
+  done
+  for root in "${places[@]}"; do
+    [ -z "$found" ] && [ -e "$root" ] && found=$root
+  done
+  [ -z "$found" ] || echo "$found"
+}
+
+# Says what the program can use here. Every backend is built in, whatever this machine has: drivers
+# and compilers are opened when the program runs, so what counts is the machine that it runs on.
 setup_report_backends() {
-  local cuda
-  setup_say "cpu backend: always there"
-  cuda=$(setup_cuda_root)
-  if [ -z "$cuda" ]; then
-    setup_say "cuda backend: left out (no CUDA toolkit on PATH, in CUDA_HOME or /usr/local/cuda)"
-  elif ! command -v nvidia-smi >/dev/null || ! nvidia-smi -L >/dev/null 2>&1; then
-    setup_say "cuda backend: left out (toolkit in $cuda, but no NVIDIA driver or device)"
-  else
-    setup_say "cuda backend: toolkit in $cuda, $(nvidia-smi -L | head -n 1 | sed 's/ (UUID.*//')"
+  local driver nvrtc loader card drivers=()
+  setup_say "cpu: built in; needs nothing"
+
+  setup_say "cuda: built in, without a CUDA toolkit; the program opens NVIDIA's driver and NVRTC when it runs"
+  driver=$(setup_library libcuda.so.1)
+  nvrtc=$(setup_nvrtc)
+  setup_say "cuda: here: driver ${driver:-missing (libcuda.so.1)}, NVRTC ${nvrtc:-missing (libnvrtc.so)}"
+  if [ -n "$driver" ]; then
+    card=$(nvidia-smi -L 2>/dev/null | head -n 1 | sed 's/ (UUID.*//' || true)
+    setup_say "cuda: here: ${card:-nvidia-smi names no card}"
   fi
-  if ! compgen -G '/etc/OpenCL/vendors/*.icd' >/dev/null; then
-    setup_say "opencl backend: left out (no driver in /etc/OpenCL/vendors)"
-  else
-    setup_say "opencl backend: drivers $(basename -a /etc/OpenCL/vendors/*.icd | tr '\n' ' ')"
+  if [ -z "$driver" ] || [ -z "$nvrtc" ]; then
+    setup_say "cuda: a machine that is to use it needs the driver (Debian: libcuda1), and NVRTC from a" \
+      "package (Debian: libnvrtc11.2; NVIDIA: cuda-nvrtc-12-*) or from PyPI (pip install" \
+      "nvidia-cuda-nvrtc; for drivers of CUDA 12 nvidia-cuda-nvrtc-cu12), or instead of NVRTC a cache" \
+      "that 'impipe cache warm PIPELINE' filled on such a machine (IMPIPE_CACHE_DIR)"
   fi
+
+  loader=$(setup_library libOpenCL.so.1)
+  if compgen -G "${SETUP_ROOT:-}/etc/OpenCL/vendors/*.icd" >/dev/null; then
+    drivers=("${SETUP_ROOT:-}"/etc/OpenCL/vendors/*.icd)
+  fi
+  setup_say "opencl: built in; the program opens the loader and its drivers when it runs"
+  setup_say "opencl: here: loader ${loader:-missing (Debian: ocl-icd-libopencl1)}, drivers" \
+    "$([ ${#drivers[@]} -eq 0 ] && echo 'none in /etc/OpenCL/vendors' || basename -a "${drivers[@]}" | paste -sd ' ')"
+  setup_say "what the built program can use: impipe devices"
 }
 
 # setup_main build|test: everything for a release build, or for the tests too.

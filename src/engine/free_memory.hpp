@@ -23,7 +23,7 @@ class FreeMemory {
   void look();
 
  private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace impipe::engine

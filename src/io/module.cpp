@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -34,6 +35,13 @@ std::atomic<bool> loader_is_spoilt = false;
 [[noreturn]] void fail_to_load() {
   loader_is_spoilt = true;
   throw std::bad_alloc();
+}
+
+// Each module but the program's own is a package of its own (cmake/Package.cmake).
+std::string package_of(std::string_view file_name) {
+  std::string out(file_name.substr(0, file_name.rfind('.')));
+  std::replace(out.begin(), out.end(), '_', '-');
+  return out == "impipe-codec" ? "impipe" : out;
 }
 
 const CodecModule& open_module(const std::string& file_name) {
@@ -70,7 +78,8 @@ const CodecModule& open_module(const std::string& file_name) {
     return *module;
   }
   throw Error("the codec module " + file_name + " was not found in " + looked +
-                  "; set IMPIPE_CODEC to its folder",
+                  "; install it (Debian: the package " + package_of(file_name) +
+                  "), or set IMPIPE_CODEC to its folder",
               ExitCode::file_failed);
 }
 

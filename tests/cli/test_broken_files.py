@@ -127,9 +127,10 @@ class BrokenFiles(ProgramTest):
         np.save(self.path("in/n.npy"), ramp())
         run = self.impipe("imcomplement", "in", "-o", "out", code=1,
                           env={"IMPIPE_CODEC": "/no/where"})
-        module = "the codec module impipe_codec.so was not found in /no/where; set IMPIPE_CODEC to"
+        told = ("the codec module impipe_codec.so was not found in /no/where; install it (Debian: "
+                "the package impipe), or set IMPIPE_CODEC to its folder")
         self.assertEqual(run.err.splitlines()[:-1],
-                         [f"impipe: in/{name}: decode: {module} its folder" for name in GOOD])
+                         [f"impipe: in/{name}: decode: {told}" for name in GOOD])
         self.assertEqual(self.tree("out"), ["n.npy"])
 
 

@@ -292,6 +292,15 @@ class Codecs(ProgramTest):
                           code=1)
         self.assertRegex(run.err, "the codec module impipe_codec(_jxl)?.so was not found in ")
 
+    def test_a_missing_module_is_named_with_its_package(self):
+        np.save(self.path("a.npy"), GRAY)
+        for extension in ("jxl", "exr"):
+            run = self.impipe(IDENTITY, "a.npy", "-o", f"a.{extension}", code=1,
+                              env={"IMPIPE_CODEC": self.path("no")})
+            self.assertIn(f"the codec module impipe_codec_{extension}.so was not found in "
+                          f"{self.path('no')}; install it (Debian: the package impipe-codec-"
+                          f"{extension}), or set IMPIPE_CODEC to its folder", run.err)
+
     def test_the_list(self):
         formats = {f["name"]: f for f in json.loads(self.impipe("formats", "--json").out)}
         self.assertEqual(formats["JPEG XL"]["classes"], ["uint8", "uint16", "single"])

@@ -309,6 +309,44 @@ class Manual(ProgramTest):
         self.assertEqual(sorted(self.tree("inverted")), names)
 
 
+class Billion(ProgramTest):
+    """The commands of docs/scale.md, for ten pictures."""
+    def blocks(self):
+        with open(os.path.join(ROOT, "docs/scale.md"), encoding="utf-8") as file:
+            text = file.read()
+        return [re.sub("(?m)^    ", "", block) for block in
+                re.findall(r"(?:^    .*\n)+", text, re.MULTILINE)]
+
+    def test_its_commands(self):
+        for i in range(9):
+            self.picture(f"data/in/0{i % 2}/{i}.jpg", ramp(6, 5, i))
+        names = sorted(self.tree("data/in"))
+        self.write("data/in/01/bad.jpg", "broken")
+        self.write("data/nodes", ":\n")  # this machine
+        for folder in ("lists", "node", "data/out"):
+            os.makedirs(self.path(folder))
+        here = {"/data": self.path("data"), "/lists": self.path("lists"),
+                "PIPELINE": "'imgaussfilt 1'", "-l 10000": "-l 3", "000007": "000002",
+                "$TMPDIR": self.path("node")}
+        lists, archive, parallel, check = self.blocks()
+        run = Manual.shell(self, f"cd {self.path('data')}; tar -cf part-000007.tar in".replace(
+            "000007", here["000007"]))
+        for block, code in ((lists, 0), (archive, 0), (parallel, 1), (check, 0)):
+            for name, value in here.items():
+                block = block.replace(name, value)
+            run = Manual.shell(self, f"cd {self.path('data')}; {block}")
+            if block.startswith("cd "):  # the third list has three of the ten files, in any order
+                self.assertEqual(len(self.tree("lists")), 6, run.stderr)
+                self.assertLessEqual(len(self.tree("data/out")), 3)
+                continue
+            self.assertEqual(run.returncode, code, run.stderr)
+        self.assertEqual(sorted(self.tree("data/out/in")), names)
+        self.assertTrue(os.path.exists(self.path("data/out/part-000002.tar")))
+        self.assertEqual(json.loads(run.stdout), {"files": 10, "failed": 1})
+        with open(self.path("lists/again"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "in/01/bad.jpg\n")
+
+
 class Slurm(ProgramTest):
     """The batch script as Slurm starts it; with Slurm itself scripts/test_farm.sh runs it."""
     SCRIPT = os.path.join(ROOT, "scripts/farm/slurm.sh")
