@@ -1,6 +1,8 @@
 // Into which tiles an image is cut.
 #include "backends/cpu/tile/tiles.hpp"
 
+#include <algorithm>
+
 #include "backends/cpu/tile/sink.hpp"
 #include "core/primitive_facts.hpp"
 
@@ -26,14 +28,18 @@ Region TileGrid::region(std::int64_t tile) const {
 
 TileGrid tiles_for(const KernelSpec& spec, Size size, int threads, std::int64_t groups) {
   std::int64_t halo_x = 0, halo_y = 0;
-  int planes = 1;  // made together
+  int planes = 1;  // kept together
   bool transposes = false;
   for (const Node& node : spec.nodes) {
     const Footprint f = facts_of(node).footprint;
     halo_x += f.left + f.right;
     halo_y += f.up + f.down;
-    // Channels that are mixed.
-    if (node.images.size() > 2 && groups == 1) planes = static_cast<int>(node.images.size());
+    // Channels that are mixed; those of the input are read where they are.
+    const bool made = std::any_of(node.images.begin(), node.images.end(),
+                                  [](const Operand& image) { return !image.external; });
+    if (made && node.images.size() > 2 && groups == 1) {
+      planes = static_cast<int>(node.images.size());
+    }
     const auto* permute = std::get_if<Permute>(&node.primitive);
     transposes = transposes || (permute != nullptr && permute->transpose);
   }
