@@ -333,7 +333,7 @@ class ReconstructionWriter : LabelWriterBase {
       {"inner", [] { return "0x40000000u"; }},
       {"state",
        [this] {
-         return to_.scratch(name_ + "_state", "uint", [](const LaunchContext&) { return 8; });
+         return to_.scratch(name_ + "_state", "uint", [](const LaunchContext&) { return 12; });
        }},
       {"marks", [this] { return bits_of("_marks", false); }},
       {"entering", [this] { return bits_of("_entering", true); }},

@@ -631,7 +631,7 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
   BARRIER;
   if (changed[2] == 0u) return;
 #endif
-  // The bits of the codes, less one.
+  // The low bits of the codes, less one, are those of the direction.
   ulong edges = 0u, strong = 0u, low = 0u, high = 0u;
   for (int from_row = 0; from_row < 64; from_row += 32) {
     uint edges_bits = 0u, strong_bits = 0u, low_bits = 0u, high_bits = 0u;
@@ -640,7 +640,7 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
     for (int row = 0; row < 32; ++row) {
       const uint code = row < count ? (uint)CODE(x, top + from_row + row) : 0u;
       edges_bits |= code != 0u ? 1u << row : 0u;
-      strong_bits |= ((code - 1u) >> 2 & 1u) << row;
+      strong_bits |= code > 4u ? 1u << row : 0u;
       high_bits |= ((code - 1u) >> 1 & 1u) << row;
       low_bits |= ((code - 1u) & 1u) << row;
     }
@@ -652,7 +652,6 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
   // The directions are dx = 0, dx = dy, dy = 0 and dx = -dy.
   const ulong upright = edges & ~low & ~high, falling = edges & low & ~high;
   const ulong flat = edges & ~low & high, rising = edges & low & high;
-  strong &= edges;
   const ulong weak = edges & ~strong;
 #if $begins
   fresh = strong;
