@@ -385,10 +385,10 @@ class Ends(WatchTest):
             fields = file.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def start_long(self, *arguments):
+    def start_long(self, *arguments, files=8, side=600):
         """A watch that computes the first of some files, for more than half a second each."""
-        for i in range(8):
-            self.old(f"in/{i}.png", ramp(600, 600))
+        for i in range(files):
+            self.old(f"in/{i}.png", ramp(side, side))
         steps = " | ".join(["medfilt2 15"] * 100)
         run = self.watch("-o", "out", "--no-fuse", "-j", 1, "--backend", "cpu", "--summary", "s",
                          *arguments, pipeline=steps)
@@ -412,10 +412,10 @@ class Ends(WatchTest):
             self.assertEqual(self.pixels(f"out/{name}").shape, (600, 600))
 
     def test_a_second_signal_ends_at_once(self):
-        run = self.start_long()
-        run.terminate()
-        time.sleep(0.2)
-        run.terminate()
+        run = self.start_long(files=1, side=3000)  # some twelve seconds, were it not ended
+        while run.poll() is None:  # two that come together may be one
+            run.terminate()
+            time.sleep(0.2)
         self.assertEqual(self.end(run), 143)
         self.assertIn("impipe: terminated\n", self.err(run))
         self.assertEqual(self.tree("out"), [])
