@@ -344,9 +344,11 @@ class Folders(WatchTest):
                 self.wait(run, lambda: len(self.done(run)) == 1)
                 if how == "removed":
                     shutil.rmtree(self.path("in"))
-                else:
+                else:  # at once, as the program sees it
+                    run.send_signal(signal.SIGSTOP)
                     os.rename(self.path("in"), self.path("before"))
                     os.mkdir(self.path("in"))
+                    run.send_signal(signal.SIGCONT)
                 err = self.ends(run, 1)
                 self.assertIn(f"impipe: --watch: the folder 'in' is "
                               f"{'gone' if how == 'removed' else 'another one now'}\n", err)
