@@ -60,30 +60,30 @@ def read_table(path):
 
 
 def read_rooms(path):
-    """{folder of a room: folders of backends that it may include} from the table `| room | ...`; a
-    backend's own files that lie in no room may include them all."""
+    """{folder of a room: folders beside it that it may include} from the tables `| room | ...`, of
+    backends and of the engine. Files of theirs that lie in no room may include them all."""
     rooms = {}
     with open(path, encoding="utf-8") as file:
         lines = file.read().splitlines()
-    start = next((i for i, line in enumerate(lines)
-                  if line.startswith("| room | may include |")), None)
-    if start is None:
+    starts = [i for i, line in enumerate(lines) if line.startswith("| room | may include |")]
+    if not starts:
         raise SystemExit(f"{path}: no table of rooms")
-    for line in lines[start + 2:]:
-        if not line.startswith("|"):
-            break
-        names, allowed = [cell.strip() for cell in line.split("|")[1:3]]
-        for name in names.split():
-            beside = os.path.join("backends", os.path.dirname(name))
-            rooms["backends/" + name] = [os.path.join(beside, room)
-                                         for room in allowed.split() if room != "-"]
+    for start in starts:
+        for line in lines[start + 2:]:
+            if not line.startswith("|"):
+                break
+            names, allowed = [cell.strip() for cell in line.split("|")[1:3]]
+            for name in names.split():
+                room = name if name.startswith("engine/") else "backends/" + name
+                rooms[room] = [os.path.join(os.path.dirname(room), beside)
+                               for beside in allowed.split() if beside != "-"]
     return rooms
 
 
 def crosses_rooms(rooms, relative, header):
     """Whether a file in a room includes one that its room may not."""
     room, included = os.path.dirname(relative), os.path.dirname(header)
-    if room not in rooms or not included.startswith("backends/"):
+    if room not in rooms or not included.startswith(("backends/", "engine")):
         return False
     return included not in [room, *rooms[room]]
 
@@ -156,7 +156,7 @@ def self_test(root):
         ("ops/a.cpp", '#include "backends/cpu/device.hpp"', 'includes "backends/cpu/device.hpp"'),
         ("ops/point/a.cpp", '#include "pipeline/plan.hpp"', 'includes "pipeline/plan.hpp"'),
         ("pipeline/a.cpp", '#include "ops/images.hpp"', 'includes "ops/images.hpp"'),
-        ("io/a.cpp", '#include "engine/batch.hpp"', 'includes "engine/batch.hpp"'),
+        ("io/a.cpp", '#include "engine/batch/batch.hpp"', 'includes "engine/batch/batch.hpp"'),
         ("engine/a.cpp", "#include <OpenEXR/ImfIO.h>", "includes <OpenEXR/ImfIO.h>"),
         ("engine/a.cpp", '#include "cli/run.hpp"', 'includes "cli/run.hpp"'),
         ("engine/a.cpp", '#include "backends/cpu/device.hpp"', "backends/cpu/device.hpp"),
@@ -176,6 +176,11 @@ def self_test(root):
         ("backends/jit/kernels/a.clh", '#include "backends/jit/text/a.hpp"', "of another room"),
         ("backends/cuda/a.cpp", '#include "backends/jit/text/a.hpp"', "of another room"),
         ("backends/cuda/a.cpp", '#include "backends/jit/runtime/a.hpp"', None),
+        ("engine/program/a.cpp", '#include "engine/device/a.hpp"', "of another room"),
+        ("engine/batch/a.cpp", '#include "engine/run.hpp"', "of another room"),
+        ("engine/batch/a.cpp", '#include "engine/device/a.hpp"', None),
+        ("engine/device/a.cpp", '#include "backends/registry.hpp"', None),
+        ("engine/a.cpp", '#include "engine/batch/a.hpp"', None),
         ("pipeline/a.cpp", 'void f() { std::cout << "x"; }', "only cli does"),
         ("engine/a.cpp", 'void f() { printf("x"); }', "only cli does"),
         ("new_folder/a.cpp", "", "the table does not have"),

@@ -10,7 +10,7 @@
 #include "cli/standard_output.hpp"
 #include "cli/values.hpp"
 #include "core/error.hpp"
-#include "engine/benchmark.hpp"
+#include "engine/tools/benchmark.hpp"
 
 namespace impipe::cli {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "cli/bench_suites.hpp"
 #include "cli/comparison.hpp"
-#include "engine/benchmark.hpp"
 #include "engine/sandbox.hpp"
+#include "engine/tools/benchmark.hpp"
 
 namespace impipe::cli {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli/bench_suites.hpp"
-#include "engine/codec_loops.hpp"
+#include "engine/tools/codec_loops.hpp"
 
 namespace impipe::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/bench_suites.hpp"
-#include "engine/benchmark.hpp"
+#include "engine/tools/benchmark.hpp"
 
 namespace impipe::cli {
 

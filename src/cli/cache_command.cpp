@@ -9,7 +9,7 @@
 #include "cli/values.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
-#include "engine/kernel_cache.hpp"
+#include "engine/tools/kernel_cache.hpp"
 
 namespace impipe::cli {
 namespace {

@@ -11,8 +11,8 @@
 #include "cli/values.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
-#include "engine/device_speed.hpp"
-#include "engine/parity.hpp"
+#include "engine/device/device_speed.hpp"
+#include "engine/device/parity.hpp"
 
 namespace impipe::cli {
 namespace {

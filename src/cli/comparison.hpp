@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/benchmark.hpp"
+#include "engine/tools/benchmark.hpp"
 
 namespace impipe::cli {
 

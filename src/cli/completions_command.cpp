@@ -8,7 +8,7 @@
 #include "cli/standard_output.hpp"
 #include "cli/values.hpp"
 #include "core/operator.hpp"
-#include "engine/format_report.hpp"
+#include "engine/tools/format_report.hpp"
 #include "ops/catalogue.hpp"
 
 namespace impipe::cli {

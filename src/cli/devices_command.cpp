@@ -6,7 +6,7 @@
 
 #include "cli/command.hpp"
 #include "cli/standard_output.hpp"
-#include "engine/session.hpp"
+#include "engine/device/session.hpp"
 
 namespace impipe::cli {
 namespace {

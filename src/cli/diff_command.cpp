@@ -8,8 +8,8 @@
 #include "cli/command.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
-#include "engine/file_at_work.hpp"
-#include "engine/inspect.hpp"
+#include "engine/batch/file_at_work.hpp"
+#include "engine/tools/inspect.hpp"
 
 namespace impipe::cli {
 namespace {

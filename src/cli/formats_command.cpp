@@ -7,7 +7,7 @@
 
 #include "cli/command.hpp"
 #include "cli/standard_output.hpp"
-#include "engine/format_report.hpp"
+#include "engine/tools/format_report.hpp"
 
 namespace impipe::cli {
 namespace {

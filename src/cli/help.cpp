@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "core/operator.hpp"
-#include "engine/session.hpp"
+#include "engine/device/session.hpp"
 
 namespace impipe::cli {
 namespace {

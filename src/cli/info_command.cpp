@@ -9,8 +9,8 @@
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
-#include "engine/file_at_work.hpp"
-#include "engine/inspect.hpp"
+#include "engine/batch/file_at_work.hpp"
+#include "engine/tools/inspect.hpp"
 
 namespace impipe::cli {
 namespace {

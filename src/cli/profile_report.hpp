@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/profile.hpp"
+#include "engine/batch/profile.hpp"
 
 namespace impipe::cli {
 

@@ -5,7 +5,7 @@
 
 #include "cli/profile_report.hpp"
 #include "cli/profile_values.hpp"
-#include "engine/device_speed.hpp"
+#include "engine/device/device_speed.hpp"
 
 namespace impipe::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "cli/profile_report.hpp"
-#include "engine/device_speed.hpp"
+#include "engine/device/device_speed.hpp"
 
 namespace impipe::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/profile.hpp"
+#include "engine/batch/profile.hpp"
 
 namespace impipe::cli {
 

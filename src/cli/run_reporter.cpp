@@ -15,7 +15,7 @@
 #include "core/error.hpp"
 #include "core/printable.hpp"
 #include "core/text.hpp"
-#include "engine/device_speed.hpp"
+#include "engine/device/device_speed.hpp"
 
 namespace impipe::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "engine/device_speed.hpp"
+#include "engine/device/device_speed.hpp"
 
 namespace impipe::cli {
 namespace {

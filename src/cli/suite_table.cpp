@@ -8,7 +8,7 @@
 #include "cli/bench_suites.hpp"
 #include "cli/suite_report.hpp"
 #include "core/printable.hpp"
-#include "engine/device_speed.hpp"
+#include "engine/device/device_speed.hpp"
 
 namespace impipe::cli {
 namespace {

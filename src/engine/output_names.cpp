@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "core/error.hpp"
-#include "engine/object_text.hpp"
+#include "engine/batch/object_text.hpp"
 #include "engine/sandbox.hpp"
 #include "io/atomic_file.hpp"
 #include "io/written_names.hpp"

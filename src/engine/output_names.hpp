@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/picture.hpp"
+#include "engine/batch/picture.hpp"
 #include "engine/run.hpp"
 #include "io/inputs.hpp"
 #include "io/outputs.hpp"

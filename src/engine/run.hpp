@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "engine/profile.hpp"
+#include "engine/batch/profile.hpp"
+#include "engine/device/session.hpp"
 #include "engine/progress.hpp"
 #include "engine/sandbox.hpp"
-#include "engine/session.hpp"
 #include "pipeline/image_sizes.hpp"
 
 namespace impipe::engine {

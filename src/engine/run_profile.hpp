@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "engine/picture.hpp"
+#include "engine/batch/picture.hpp"
 #include "engine/run.hpp"
 
 namespace impipe::engine {

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "core/frame_list.hpp"
-#include "engine/file_at_work.hpp"
+#include "engine/batch/file_at_work.hpp"
 #include "pipeline/fuse.hpp"
 #include "pipeline/lower.hpp"
 

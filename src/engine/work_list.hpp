@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
-#include "engine/image_infos.hpp"
-#include "engine/lanes.hpp"
-#include "engine/picture.hpp"
+#include "engine/batch/image_infos.hpp"
+#include "engine/batch/picture.hpp"
+#include "engine/device/lanes.hpp"
+#include "engine/program/work_cost.hpp"
 #include "engine/run.hpp"
-#include "engine/work_cost.hpp"
 #include "io/inputs.hpp"
 #include "io/outputs.hpp"
 #include "io/watch.hpp"

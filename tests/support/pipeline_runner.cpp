@@ -7,8 +7,8 @@
 #include "backends/cpu/simd/level.hpp"
 #include "core/object_table.hpp"
 #include "core/thread_pool.hpp"
-#include "engine/executor.hpp"
-#include "engine/session.hpp"
+#include "engine/device/session.hpp"
+#include "engine/program/executor.hpp"
 #include "pipeline/binder.hpp"
 #include "pipeline/parser.hpp"
 

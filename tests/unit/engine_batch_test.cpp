@@ -1,5 +1,5 @@
 // The batch scheduler with made-up work: order, isolation of failures, bounds, and stopping.
-#include "engine/batch.hpp"
+#include "engine/batch/batch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "backends/registry.hpp"
-#include "engine/parity.hpp"
-#include "engine/session.hpp"
-#include "engine/work_cost.hpp"
+#include "engine/device/parity.hpp"
+#include "engine/device/session.hpp"
+#include "engine/program/work_cost.hpp"
 #include "pipeline/binder.hpp"
 #include "pipeline/fuse.hpp"
 #include "pipeline/lower.hpp"

@@ -1,9 +1,9 @@
 // What is known of pictures is kept once for all that are alike, and what differs stays apart.
-#include "engine/image_infos.hpp"
+#include "engine/batch/image_infos.hpp"
 
 #include <gtest/gtest.h>
 
-#include "engine/picture.hpp"
+#include "engine/batch/picture.hpp"
 
 namespace impipe::engine {
 namespace {

@@ -1,5 +1,5 @@
 // How two images differ.
-#include "engine/inspect.hpp"
+#include "engine/tools/inspect.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Sizes, messages, lifetimes and results of programs, run on the CPU.
 #include "backends/registry.hpp"
-#include "engine/program.hpp"
+#include "engine/program/program.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <numeric>
 
 #include "core/error.hpp"
-#include "engine/executor.hpp"
-#include "engine/session.hpp"
+#include "engine/device/session.hpp"
+#include "engine/program/executor.hpp"
 #include "pipeline/binder.hpp"
 #include "pipeline/parser.hpp"
 

@@ -1,5 +1,5 @@
 // Unions of time, and kernels that share a device.
-#include "engine/timeline.hpp"
+#include "engine/batch/timeline.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/executor.hpp"
+#include "engine/program/executor.hpp"
 
 namespace impipe::engine::naive {
 

@@ -1,0 +1,127 @@
+// Runs the work on many files: decoding, computing and encoding of different files overlap on a
+// fixed number of threads, with a bound on the files and bytes in flight.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/thread_pool.hpp"
+#include "engine/batch/timeline.hpp"
+
+namespace impipe::engine {
+
+// What is done with a file, in this order; once more from the beginning after a reason that may
+// pass (BatchOptions::retries).
+enum class Part { prepare, decode, compute, encode };
+std::string_view name_of(Part part);  // as errors name it: "decode" for the first two
+
+// The work on one file. Each part is called once, after the one before it has returned, from any
+// thread. A part that throws fails this file alone, out of memory included; the parts after it are
+// not called.
+class FileWork {
+ public:
+  virtual ~FileWork() = default;
+  // Looks at the file's header. Returns the bytes that the parts hold at most at the same time;
+  // nothing when the file is to be skipped. May throw, as the other parts may.
+  virtual std::optional<std::int64_t> prepare() = 0;
+  virtual void decode() = 0;
+  // lane: of the thread, in [0, threads), or with a timeout [0, threads + most_hung), behind
+  // BatchOptions::first_lane; no two parts run on one lane at the same time.
+  virtual void compute(int lane) = 0;
+  virtual void encode() = 0;
+  // What else may be computed together with it, asked after `decode`: files of equal keys, `most`
+  // of them at most.
+  struct Stack {
+    std::string key;
+    int most = 1;
+  };
+  virtual Stack stack() const { return {}; }
+  // Instead of `compute` for each: this file, which is the first of `files`, and the others. When
+  // it throws, nothing has happened, and each is computed alone.
+  virtual void compute_stack(int, std::span<FileWork* const>) {}
+  // Until when a part that runs is worth its time (BatchOptions::timeout). A part that can end
+  // early asks `is_late` now and then, and any before it writes.
+  void limit(std::chrono::steady_clock::time_point until) { until_ = until; }
+  bool is_late() const { return std::chrono::steady_clock::now() > until_; }
+  // Whether another FileWork of the same index may do it once more, after an error that may pass.
+  virtual bool may_repeat() const { return true; }
+  // Lets go of everything but what a report needs. Called once, after the last part or an error.
+  virtual void release() = 0;
+
+ private:
+  std::chrono::steady_clock::time_point until_ = std::chrono::steady_clock::time_point::max();
+};
+
+struct FileEnd {
+  enum class State { done, skipped, failed };
+  State state = State::done;
+  Part part = Part::encode;  // that failed
+  std::string message;       // why
+  bool may_pass = false;     // see Error
+  int tries = 1;
+};
+
+// How long a file waits that has failed `tries` times: twice as long after each, up to half a
+// minute.
+std::chrono::milliseconds retry_pause(int tries);
+
+struct BatchOptions {
+  int threads = 1;
+  // Files between prepare and release; n files of a stack of at most n count as one.
+  int in_flight = 2;
+  std::int64_t memory = std::int64_t{1} << 62;  // bytes in flight; one file may have more
+  bool fail_fast = false;                       // the first failure stops the batch
+  int retries = 0;  // how often a file is done once more that failed for a reason that may pass
+  std::function<std::chrono::milliseconds(int)> pause = retry_pause;
+  // Seconds that the parts of a file may take together; 0: any. A file that has taken longer fails
+  // when its part ends; a part that has not ended so long after (grace) is given up: its file
+  // fails, another thread takes the place of the one that hangs, and see `threads_hang`.
+  double timeout = 0;
+  double grace = 1;
+  std::function<bool()> stop = [] { return false; };  // asked often; any thread
+  // Asked often, by the calling thread: once true no file is begun, those that are in work come to
+  // their end, and the others are not reported. A file that waits for another try has it at once.
+  std::function<bool()> no_more;
+  int first_lane = 0;            // of the threads' lanes, where others hang in those below
+  Timeline* timeline = nullptr;  // where each part's time is told; or nowhere
+};
+
+// Seconds that the threads spent, all together. wait: nothing to do, or not yet or no more there;
+// help: tiles of images that another thread computes.
+struct BatchTimes {
+  double wall = 0, prepare = 0, decode = 0, compute = 0, encode = 0, help = 0, wait = 0;
+};
+
+struct BatchEnd {
+  std::int64_t done = 0, skipped = 0, failed = 0;
+  bool stopped = false;  // by `stop`, fail_fast or a report that returned false
+  int hung = 0;          // threads that were given up
+  int threads = 1;       // that worked: fewer than asked for when the system refuses them
+  BatchTimes times;
+};
+
+// Whether some batch of this process has given up a thread. What the thread uses may not be
+// destroyed then, nor may the process end but by _exit.
+bool threads_hang() noexcept;
+// How many threads a batch gives up before it throws an Error; their lanes are above those of the
+// others.
+constexpr int most_hung = 64;
+
+// `open` makes the work on file `index` (any thread; when it throws the file fails, and the report
+// gets a null pointer). `report` is called for each file in the order of the indices, `tick` now
+// and then, both on the calling thread; a report that returns false stops the batch. When stopped
+// nothing new starts, parts that run come to their end, and files that are not done are not
+// reported. When no thread can be started the calling thread does all the work.
+BatchEnd run_batch(
+    std::int64_t count, const std::function<std::unique_ptr<FileWork>(std::int64_t)>& open,
+    const BatchOptions& options, ThreadPool& pool,
+    const std::function<bool(std::int64_t, const FileWork*, const FileEnd&)>& report,
+    const std::function<void()>& tick = [] {});
+
+}  // namespace impipe::engine

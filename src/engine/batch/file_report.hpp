@@ -1,0 +1,45 @@
+// What is told of a file when its work has come to its end.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace impipe::engine {
+
+// How a file ended.
+struct FileReport {
+  enum class State { done, skipped, failed };
+  State state = State::done;
+  std::int64_t index = 0;        // from 0, in the order of the inputs
+  std::filesystem::path input;   // as opened; a source's name when there is no input
+  std::filesystem::path output;  // empty when none is written
+  std::string stage;             // failed: "decode", "plan", "compute", "encode"
+  std::string message;           // failed: why
+  int tries = 1;                 // more where the first failed for a reason that might pass
+  // What was measured of the file, or of each of its pages or objects.
+  struct Row {
+    int page = 0;                      // from 1; 0: of a file of one page
+    std::vector<std::string> columns;  // names of the measurements
+    std::vector<double> values;        // one a column; none where there is no object
+    std::string hash;                  // of the result's pixels, with --hash
+    // A measurement that no column or file has, as a histogram; its name is empty otherwise.
+    struct Array {
+      std::string name;
+      int channels = 1;
+      std::int64_t values = 0;      // a channel
+      int columns = 1;              // above 1: the values of a channel are a matrix, row by row
+      std::vector<double> numbers;  // [channels][values]
+    };
+    Array array;
+  };
+  std::vector<Row> rows;
+  std::span<const std::byte> bytes;  // the encoded result, when it goes to stdout
+  std::int64_t clipped = 0;          // values that the output's class cannot hold
+  std::vector<std::string> lost;     // what the input has beside its pixels, and the output has not
+};
+
+}  // namespace impipe::engine

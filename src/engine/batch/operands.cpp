@@ -1,0 +1,93 @@
+// Finds and decodes the partners of the inputs.
+#include "engine/batch/operands.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+
+namespace impipe::engine {
+namespace fs = std::filesystem;
+
+Operand::Operand(std::string name, fs::path path) : name_(std::move(name)), path_(std::move(path)) {
+  std::error_code error;
+  is_folder_ = fs::is_directory(path_, error);
+  if (!is_folder_ && !fs::exists(path_, error)) {
+    throw Error("--with " + name_ + ": " + path_.string() + ": no such file or folder");
+  }
+}
+
+fs::path Operand::partner(const fs::path& relative) const {
+  if (!is_folder_) return path_;
+  std::error_code error;
+  const fs::path same = path_ / relative;
+  if (fs::is_regular_file(same, error)) return same;
+  fs::path other = same;
+  for (const io::FormatTraits& format : io::all_formats()) {
+    for (std::string_view rest = format.extensions; !rest.empty();) {
+      const size_t space = std::min(rest.find(' '), rest.size());
+      other.replace_extension(rest.substr(0, space));
+      if (fs::is_regular_file(other, error)) return other;
+      rest.remove_prefix(std::min(space + 1, rest.size()));
+    }
+  }
+  throw Error("--with " + name_ + ": there is no partner " + same.string() +
+                  ", nor one with another known extension",
+              ExitCode::file_failed);
+}
+
+io::ImageInfo Operand::info(const fs::path& partner, io::PipeBudget& pipes) {
+  try {
+    if (is_folder_) return io::probe(partner);
+    std::lock_guard lock(mutex_);
+    if (!shared_info_) shared_info_ = io::probe(partner, content_, pipes);
+    return *shared_info_;
+  } catch (const Error& error) {
+    throw Error("--with " + name_ + ": " + partner.string() + ": ", error);
+  }
+}
+
+HostImage Operand::decode(const fs::path& partner, const io::DecodeOptions& options) {
+  try {
+    if (is_folder_) return io::decode(io::read_picture(partner), options).image;
+    std::lock_guard lock(mutex_);
+    if (shared_.empty()) {
+      const io::Bytes bytes = content_.empty() ? io::read_picture(partner) : std::move(content_);
+      shared_ = io::decode(bytes, options).image;
+    }
+    return shared_;
+  } catch (const Error& error) {
+    throw Error("--with " + name_ + ": " + partner.string() + ": ", error);
+  }
+}
+
+std::vector<std::unique_ptr<Operand>> parse_operands(std::span<const std::string> texts,
+                                                     std::span<const std::string> wanted) {
+  std::vector<std::unique_ptr<Operand>> operands;
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || !is_name(text.substr(0, equals)) ||
+        equals + 1 == text.size()) {
+      throw Error("--with: '" + text + "' is not NAME=PATH");
+    }
+    const std::string name = text.substr(0, equals);
+    if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) {
+      throw Error("--with " + name + ": the pipeline reads no image ':" + name + "'" +
+                  did_you_mean(name, wanted));
+    }
+    for (const auto& operand : operands) {
+      if (operand->name() == name) throw Error("--with " + name + ": given twice");
+    }
+    operands.push_back(std::make_unique<Operand>(name, text.substr(equals + 1)));
+  }
+  for (const std::string& name : wanted) {
+    if (std::none_of(operands.begin(), operands.end(),
+                     [&](const auto& operand) { return operand->name() == name; })) {
+      throw Error("the pipeline reads an image ':" + name + "': give --with " + name +
+                  "=PATH, or keep one with `as " + name + "`");
+    }
+  }
+  return operands;
+}
+
+}  // namespace impipe::engine

@@ -1,0 +1,508 @@
+// Decodes, computes and encodes one picture.
+#include "engine/batch/picture.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/error.hpp"
+#include "core/interleave.hpp"
+#include "core/primitive_facts.hpp"
+#include "engine/batch/file_at_work.hpp"
+#include "engine/batch/object_text.hpp"
+#include "io/atomic_file.hpp"
+#include "io/exr_layout.hpp"
+#include "pipeline/image_sizes.hpp"
+
+namespace impipe::engine {
+namespace {
+
+// What rows of a GPU's planes start at multiples of, in bytes.
+constexpr std::int64_t device_row_alignment = 128;
+
+constexpr std::uint64_t fnv_offset = 0xcbf29ce484222325;
+constexpr std::uint64_t fnv_prime = 0x100000001b3;
+constexpr double giga = 1 << 30;
+
+void hash_planes(std::uint64_t& hash, std::span<const Plane> planes) {
+  const auto mix = [&](std::uint64_t byte) { hash = (hash ^ byte) * fnv_prime; };
+  const Size size = planes.front().size();
+  mix(static_cast<std::uint64_t>(planes.front().cls()));
+  mix(static_cast<std::uint64_t>(planes.size()));
+  for (const std::int64_t side : {size.width, size.height}) {
+    for (int shift = 0; shift < 64; shift += 8) {
+      mix(static_cast<std::uint64_t>(side) >> shift & 255);
+    }
+  }
+  // The channels of a pixel one after the other.
+  const auto row_bytes = static_cast<size_t>(planes.front().row_bytes());
+  std::vector<std::byte> row(row_bytes * planes.size());
+  std::vector<const std::byte*> rows(planes.size());
+  for (std::int64_t y = 0; y < size.height; ++y) {
+    for (size_t c = 0; c < planes.size(); ++c) rows[c] = planes[c].row(y);
+    join_row(row.data(), rows.data(), static_cast<int>(rows.size()), bytes_of(planes.front().cls()),
+             size.width);
+    for (const std::byte byte : row) mix(static_cast<std::uint64_t>(byte));
+  }
+}
+
+// Whether some pixel of a result may lie elsewhere than in the input.
+bool moves_pixels(const Plan& plan) {
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) {
+    return std::any_of(step.kernel.nodes.begin(), step.kernel.nodes.end(),
+                       [](const Node& node) { return facts_of(node).moves; });
+  });
+}
+
+// What a device's clock is wrong by at least, seconds to add: its work lies between `begin` and
+// now.
+double clock_error(const std::vector<Activity>& activity, double begin) {
+  if (activity.empty()) return 0;
+  double first = activity.front().begin, last = activity.front().end;
+  for (const Activity& a : activity) {
+    first = std::min(first, a.begin);
+    last = std::max(last, a.end);
+  }
+  return std::min(0.0, steady_seconds() - last) + std::max(0.0, begin - first);
+}
+
+HostImage black_image(const io::ImageInfo& info) {
+  HostImage image(info.type, info.size());
+  const auto blacken = [](Plane& plane) {
+    for (std::int64_t y = 0; y < plane.size().height; ++y) {
+      std::memset(plane.row(y), 0, static_cast<size_t>(plane.row_bytes()));
+    }
+  };
+  for (Plane& plane : image.planes) blacken(plane);
+  blacken(image.alpha);
+  return image;
+}
+
+}  // namespace
+
+void add_columns(FileReport::Row& row, const Plan& plan, const Picture& picture,
+                 const PictureSettings& settings) {
+  bool told = !picture.output.empty() || !plan.last_measurement;
+  for (const PlanColumn& column : plan.columns) {
+    row.columns.push_back(column.name);
+    told = told || column.value == *plan.last_measurement;
+  }
+  if (plan.objects) {
+    for (std::string& name : object_columns(plan)) row.columns.push_back(std::move(name));
+  }
+  if (told || plan.objects) return;
+  const PlanValue& value = plan.values[*plan.last_measurement];
+  row.array = {
+      settings.array_name, value.channels, value.values, plan.last_measurement_columns, {}};
+}
+
+std::string pixel_hash(const HostImage& image) {
+  std::uint64_t hash = fnv_offset;
+  hash_planes(hash, image.planes);
+  if (!image.alpha.empty()) hash_planes(hash, {&image.alpha, 1});
+  return fmt::format("{:016x}", hash);
+}
+
+std::string text_hash(std::string_view text) {
+  std::uint64_t hash = fnv_offset;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * fnv_prime;
+  return fmt::format("{:016x}", hash);
+}
+
+const Picture::Failure Picture::out_of_memory{"decode", "out of memory"};
+
+const std::map<std::string, ImageType>& Picture::partner_types() const {
+  static const std::map<std::string, ImageType> none;
+  return partners ? partners->types : none;
+}
+
+const std::map<std::string, Size>& Picture::partner_sizes() const {
+  static const std::map<std::string, Size> none;
+  return partners ? partners->sizes : none;
+}
+
+bool PictureWork::may_write(const std::filesystem::path& path) const {
+  if (path == "-") return true;
+  std::error_code error;
+  if (settings_.no_clobber && std::filesystem::exists(path, error)) return false;
+  if (!settings_.update || picture_.is_new) return true;
+  std::vector<std::filesystem::path> sources = settings_.pipeline_files;
+  if (picture_.partners) {
+    const auto& paths = picture_.partners->paths;
+    sources.insert(sources.end(), paths.begin(), paths.end());
+  }
+  if (!picture_.is_stdin) sources.emplace_back(picture_.path);
+  return !io::is_up_to_date(path, sources, settings_.maker);
+}
+
+// Whether there is anything left to make: a file, or something for stdout.
+bool PictureWork::is_wanted() const {
+  if (picture_.pages && !picture_.pages->outputs.empty()) {
+    return std::any_of(picture_.pages->outputs.begin(), picture_.pages->outputs.end(),
+                       [&](const std::string& path) { return may_write(path); });
+  }
+  if (picture_.output.empty() || may_write(picture_.output)) return true;
+  return picture_.saves && std::any_of(picture_.saves->begin(), picture_.saves->end(),
+                                       [&](const auto& save) { return may_write(save); });
+}
+
+std::optional<std::int64_t> PictureWork::prepare() {
+  const FileAtWork at_work(picture_.path.c_str());
+  if (picture_.failure) throw Error(picture_.failure->message, ExitCode::file_failed);
+  if (!is_wanted()) return std::nullopt;
+  const std::vector<Size> sizes = pipeline::planned_sizes(
+      settings_.lanes->pipeline(), picture_.program->lowered, picture_.info->size(),
+      picture_.partner_sizes(), settings_.decode.max_pixels);
+  const bool on_cpu = settings_.lanes->first().device().id == "cpu";
+  const ImageBytes bytes = image_bytes(*picture_.program, sizes, on_cpu ? 0 : device_row_alignment);
+  if (bytes.on_device > settings_.max_memory) {
+    throw Error(fmt::format("out of memory: its images take {:.1f} GiB, and there are {:.1f}",
+                            bytes.on_device / giga, settings_.max_memory / giga),
+                ExitCode::file_failed);
+  }
+  std::error_code error;
+  const auto file_bytes = std::filesystem::file_size(picture_.path, error);
+  // What there is at the same time: the file and its image, then the plan's images, among them the
+  // decoded one and the result, then the result and its file, which is no larger than its pixels.
+  const double file = error ? 0 : static_cast<double>(file_bytes);
+  const double decoding = file + bytes.input;
+  const double computing =
+      bytes.on_device + bytes.tables + (on_cpu ? 0 : bytes.input + bytes.result);
+  const double encoding = (picture_.output.empty() ? 1 : 2) * bytes.result;
+  double most = std::max({decoding, computing, encoding});
+  if (picture_.info->type.alpha) most += 4 * static_cast<double>(sizes[0].pixels());
+  const auto estimate = static_cast<std::int64_t>(most);
+  std::int64_t known = settings_.largest;
+  while (known < estimate && !settings_.largest.compare_exchange_weak(known, estimate)) {
+  }
+  return estimate;
+}
+
+void PictureWork::decode() {
+  const FileAtWork at_work(picture_.path.c_str());
+  const pipeline::Pipeline& pipeline = settings_.lanes->pipeline();
+  if (pipeline.has_source()) {
+    material_.image = pipeline.make_source();
+  } else if (picture_.missing_frame) {
+    material_.image = black_image(*picture_.info);
+  } else {
+    io::Bytes bytes =
+        picture_.content ? std::move(*picture_.content) : io::read_picture(picture_.path);
+    piped_ = picture_.content != nullptr;
+    picture_.content.reset();
+    if (has_pages()) {
+      file_ = std::move(bytes);
+    } else {
+      io::DecodeOptions options = settings_.decode;
+      if (picture_.pages) options.page = picture_.pages->numbers.front();
+      take(io::decode(bytes, options));
+    }
+  }
+  for (size_t i = 0; i < settings_.operands.size(); ++i) {
+    Operand& operand = *settings_.operands[i];
+    HostImage image = operand.decode(picture_.partners->paths[i], settings_.decode);
+    picture_.partners->types[operand.name()] = image.type;
+    material_.operands[operand.name()] = std::move(image);
+  }
+}
+
+void PictureWork::compute_on(Session& session, Queue& queue, Material material) {
+  // What was decoded decides, should a file have changed since its header was read.
+  picture_.program = session.program(material.image.type, picture_.partner_types());
+  outcome_ = execute(*picture_.program, std::move(material), queue,
+                     [&](const KernelSpec& spec) { return session.kernel(spec); },
+                     {.timed = settings_.timeline != nullptr,
+                      .kernels_first = !session.device().is_gpu,
+                      .stop = [this] { return is_over(); }});
+}
+
+void PictureWork::take(io::Decoded decoded) {
+  material_.image = std::move(decoded.image);
+  metadata_ = std::move(decoded.metadata);
+  for (std::string& one : decoded.lost) {
+    if (std::find(lost_.begin(), lost_.end(), one) == lost_.end()) lost_.push_back(std::move(one));
+  }
+}
+
+void PictureWork::compute(int lane) {
+  const FileAtWork at_work(picture_.path.c_str());
+  if (has_pages()) return compute_pages(lane);
+  compute_image(lane);
+  add_row(0);
+}
+
+void PictureWork::compute_pages(int lane) {
+  const std::map<std::string, HostImage> operands = material_.operands;
+  for (size_t i = 0; i < picture_.pages->numbers.size(); ++i) {
+    if (is_over()) return;
+    const int page = picture_.pages->numbers[i];
+    try {
+      io::DecodeOptions options = settings_.decode;
+      options.page = page;
+      io::Decoded decoded = io::decode(file_, options);
+      const io::ImageInfo info = decoded.info;
+      take(std::move(decoded));
+      material_.operands = operands;
+      compute_image(lane);
+      add_row(page + 1);
+      encode_page(i, info);
+    } catch (const Error& error) {
+      throw Error(fmt::format("page {}: ", page + 1), error, error.code());
+    }
+  }
+  file_ = {};
+}
+
+void PictureWork::add_row(int page) {
+  FileReport::Row row{.page = page, .columns = {}, .values = outcome_.columns, .hash = {}};
+  const Plan& plan = picture_.program->plan;
+  add_columns(row, plan, picture_, settings_);
+  if (!row.array.name.empty()) row.array.numbers = std::move(outcome_.last_measurement.numbers);
+  if (settings_.hash && plan.writes_image) row.hash = pixel_hash(outcome_.image);
+  if (!plan.objects) {
+    result_.rows.push_back(std::move(row));
+    return;
+  }
+  // Each object's row begins with what was measured beside it.
+  const std::size_t columns = object_columns(plan).size();
+  if (outcome_.objects.empty()) {
+    row.values.clear();
+    result_.rows.push_back(std::move(row));
+    return;
+  }
+  for (std::size_t at = 0; at < outcome_.objects.size(); at += columns) {
+    result_.rows.push_back(row);
+    const auto first = outcome_.objects.begin() + static_cast<std::ptrdiff_t>(at);
+    result_.rows.back().values.insert(result_.rows.back().values.end(), first,
+                                      first + static_cast<std::ptrdiff_t>(columns));
+  }
+}
+
+void PictureWork::compute_image(int lane) {
+  const double begin = steady_seconds();
+  const Lanes::Turn turn = settings_.lanes->take(lane);
+  std::optional<size_t> device = turn.device;
+  if (turn.session.device().id == "cpu") {
+    compute_on(turn.session, turn.queue, std::move(material_));
+  } else {
+    try {
+      compute_on(turn.session, turn.queue, material_);
+    } catch (const OutOfDeviceMemory& error) {
+      Session& cpu = turn.session.on_cpu(error);
+      compute_on(cpu, *cpu.make_queue(), std::move(material_));
+      device.reset();
+    }
+  }
+  computed({device, lane, begin});
+}
+
+void PictureWork::computed(const Turn& turn) {
+  material_ = {};
+  if (settings_.timeline != nullptr) {
+    settings_.lanes->add(turn.device);
+    tell_times(turn, settings_.step_times.add(*picture_.program, settings_.stage_texts, outcome_));
+  }
+}
+
+void PictureWork::tell_times(const Turn& turn, const std::vector<int>& steps) const {
+  using Kind = Slice::Kind;
+  std::vector<Slice> slices;
+  const auto device = static_cast<std::int16_t>(turn.device.value_or(settings_.lanes->count()));
+  const std::int64_t file = &picture_ - settings_.first;
+  const double shift = clock_error(outcome_.activity, turn.begin);
+  for (const Activity& a : outcome_.activity) {
+    constexpr Kind kinds[] = {Kind::upload, Kind::kernel, Kind::download, Kind::compile};
+    const int step = a.tag < 0 ? -1 : steps[static_cast<size_t>(a.tag)];
+    slices.push_back({kinds[static_cast<int>(a.kind)], device, turn.lane, step, file,
+                      a.begin + shift, a.end + shift});
+  }
+  for (const Activity& a : outcome_.kernel_waits) {
+    slices.push_back({Kind::kernel_wait, -1, turn.lane, -1, file, a.begin, a.end});
+  }
+  if (slices.empty()) return;
+  std::sort(slices.begin(), slices.end(),
+            [](const Slice& a, const Slice& b) { return a.begin < b.begin; });
+  // What is left is the host's part.
+  double done = turn.begin;
+  slices.push_back({.begin = steady_seconds(), .end = 0});  // the end
+  for (const Slice& slice : slices) {
+    if (slice.begin > done) {
+      settings_.timeline->add({Kind::host, -1, turn.lane, -1, file, done, slice.begin});
+    }
+    done = std::max(done, slice.end);
+    if (slice.end > slice.begin) settings_.timeline->add(slice);
+  }
+}
+
+FileWork::Stack PictureWork::stack() const {
+  if (has_pages()) return {};
+  const Session& session = settings_.lanes->first();
+  const double bytes =
+      picture_.program->bytes_per_pixel * static_cast<double>(material_.image.size().pixels());
+  const int most = session.max_stacked(*picture_.program, bytes);
+  if (most == 1) return {};
+  std::string key = to_string(material_.image.type) + " " + to_string(material_.image.size());
+  for (const auto& [name, image] : material_.operands) {
+    key += "; " + to_string(image.type) + " " + to_string(image.size());
+  }
+  return {std::move(key), most};
+}
+
+void PictureWork::compute_stack(int lane, std::span<FileWork* const> files) {
+  const double begin = steady_seconds();
+  const Lanes::Turn turn = settings_.lanes->take(lane);
+  const auto program = turn.session.program(material_.image.type, picture_.partner_types());
+  std::vector<Material> materials;
+  for (FileWork* file : files) {
+    materials.push_back(static_cast<PictureWork*>(file)->material_);
+  }
+  std::vector<Outcome> outcomes =
+      execute_stack(*turn.session.stacked(program), std::move(materials), turn.queue,
+                    [&](const KernelSpec& spec) { return turn.session.kernel(spec); },
+                    {.timed = settings_.timeline != nullptr,
+                     .kernels_first = !turn.session.device().is_gpu,
+                     .stop = [this] { return is_over(); }});
+  for (size_t i = 0; i < files.size(); ++i) {
+    auto& picture = *static_cast<PictureWork*>(files[i]);
+    picture.picture_.program = program;
+    picture.outcome_ = std::move(outcomes[i]);
+    picture.computed({turn.device, lane, begin});
+    picture.add_row(0);
+  }
+}
+
+// values x channels, as MATLAB has a column a channel; one dimension for one channel. A matrix is
+// rows x columns (x channels).
+io::Bytes PictureWork::encode_measurement() const {
+  const Measurement& m = outcome_.last_measurement;
+  std::vector<std::int64_t> shape{m.values};
+  if (m.columns > 1) shape = {m.values / m.columns, m.columns};
+  if (m.channels == 1) return io::encode_npy(m.numbers, shape);
+  shape.push_back(m.channels);
+  std::vector<double> rows;
+  rows.reserve(m.numbers.size());
+  for (std::int64_t v = 0; v < m.values; ++v) {
+    for (int c = 0; c < m.channels; ++c) {
+      rows.push_back(m.numbers[static_cast<size_t>(c * m.values + v)]);
+    }
+  }
+  return io::encode_npy(rows, shape);
+}
+
+io::Bytes PictureWork::encode_objects() const {
+  const std::vector<std::string> columns = object_columns(picture_.program->plan);
+  const auto format = table_format(std::filesystem::path(picture_.output));
+  if (!format) {
+    const auto width = static_cast<std::int64_t>(columns.size());
+    const auto rows = static_cast<std::int64_t>(outcome_.objects.size()) / width;
+    return io::encode_npy(outcome_.objects, std::vector<std::int64_t>{rows, width});
+  }
+  const std::string text = table_text(columns, outcome_.objects, *format);
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  return {bytes, bytes + text.size()};
+}
+
+void PictureWork::check_time() const {
+  if (is_late()) throw Error("stopped", ExitCode::file_failed);  // the batch says why
+}
+
+void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
+  check_time();
+  if (path == "-") {
+    result_.bytes = std::move(bytes);  // told in the order of the inputs
+  } else if (settings_.dry_run) {
+  } else if (settings_.in_place && path == picture_.output && !picture_.missing_frame) {
+    io::replace_file(path, bytes);
+  } else {
+    io::write_file(path, bytes, settings_.maker);
+  }
+}
+
+void PictureWork::tell_losses(const io::Encoded& encoded) {
+  std::vector<std::string>& lost = result_.lost;
+  if (lost.empty()) lost = lost_;
+  for (const std::string& one : encoded.lost) {
+    if (std::find(lost.begin(), lost.end(), one) == lost.end()) lost.push_back(one);
+  }
+  if (lost.empty() || (!settings_.in_place && !settings_.strict)) return;
+  const std::string names = fmt::format("{}", fmt::join(lost, ", "));
+  if (settings_.strict) {
+    throw Error("--strict: the result would be without " + names, ExitCode::file_failed);
+  }
+  throw Error("--in-place would lose what the file has beside its picture: " + names + "; give -o" +
+                  (encoded.alpha_dropped ? "" : ", or --strip"),
+              ExitCode::file_failed);
+}
+
+void PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
+  const Plan& plan = picture_.program->plan;
+  if (metadata_.exr) metadata_.exr->moved = moves_pixels(plan);
+  if (picture_.output.empty()) return;
+  io::Bytes bytes;
+  if (plan.writes_image) {
+    const io::OutputType type = io::output_type(&info, outcome_.image.type,
+                                                io::Format(picture_.output_format), settings_.cls);
+    io::Encoded encoded =
+        io::encode(outcome_.image, metadata_, type.format, type.cls, settings_.encode);
+    result_.clipped += encoded.clipped;
+    tell_losses(encoded);
+    bytes = std::move(encoded.bytes);
+  } else {
+    bytes = encode_measurement();
+  }
+  outcome_ = {};
+  if (picture_.pages->outputs.empty()) {
+    encoded_.push_back(std::move(bytes));
+  } else if (const std::string& path = picture_.pages->outputs[which]; may_write(path)) {
+    write(path, std::move(bytes));
+  }
+}
+
+void PictureWork::encode() {
+  const FileAtWork at_work(picture_.path.c_str());
+  if (has_pages()) {
+    // A run that was stopped has not made all of them.
+    if (encoded_.size() == picture_.pages->numbers.size()) {
+      write(picture_.output, io::join_tiff_pages(encoded_));
+    }
+    return;
+  }
+  const Plan& plan = picture_.program->plan;
+  if (metadata_.exr) metadata_.exr->moved = moves_pixels(plan);
+  // Before an image of `save` is written.
+  if (metadata_.exr && plan.writes_image && picture_.output_format == io::Format::exr) {
+    io::check_carried(*metadata_.exr, outcome_.image.size());
+  }
+  for (size_t i = 0; i < outcome_.saves.size(); ++i) {
+    if (!may_write((*picture_.saves)[i])) continue;
+    const io::OutputType type = io::output_type(picture_.info, outcome_.saves[i].type,
+                                                io::written_format((*picture_.saves)[i].native()));
+    io::Encoded encoded =
+        io::encode(outcome_.saves[i], metadata_, type.format, type.cls, settings_.encode);
+    result_.clipped += encoded.clipped;
+    tell_losses(encoded);
+    write((*picture_.saves)[i], std::move(encoded.bytes));
+    outcome_.saves[i] = {};
+  }
+  if (picture_.output.empty() || !may_write(picture_.output)) return;
+  if (!plan.writes_image) {
+    return write(picture_.output, plan.objects ? encode_objects() : encode_measurement());
+  }
+  io::Encoded encoded = io::encode(outcome_.image, metadata_, picture_.output_format,
+                                   picture_.output_class, settings_.encode);
+  outcome_.image = {};
+  result_.clipped += encoded.clipped;
+  tell_losses(encoded);
+  write(picture_.output, std::move(encoded.bytes));
+}
+
+void PictureWork::release() {
+  material_ = {};
+  outcome_ = {};
+  metadata_ = {};
+  file_ = {};
+  encoded_ = {};
+}
+
+}  // namespace impipe::engine

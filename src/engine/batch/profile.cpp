@@ -1,0 +1,80 @@
+// Adds up what images' steps did, and what a profile says of it all.
+#include "engine/batch/profile.hpp"
+
+#include "core/primitive_facts.hpp"
+
+namespace impipe::engine {
+namespace {
+
+using Kind = Slice::Kind;
+
+std::string stages_text(const Step& step, const std::vector<std::string>& stages) {
+  std::string text;
+  for (const int stage : step.stages) {
+    if (!text.empty()) text += " | ";
+    text += stages.at(static_cast<size_t>(stage));
+  }
+  return text;
+}
+
+std::string kernel_text(const KernelSpec& kernel) {
+  std::string text;
+  for (const Node& node : kernel.nodes) {
+    if (!text.empty()) text += " + ";
+    text += name_of(node.primitive);
+  }
+  return text;
+}
+
+}  // namespace
+
+double Profile::thread_unaccounted() const {
+  return total() - start_up - times.prepare - times.decode - times.compute - times.encode -
+         times.help - times.wait;
+}
+
+double Profile::thread_busy() const {
+  return (times.prepare + times.decode + times.compute + times.encode + times.help) / threads;
+}
+
+bool Profile::on_gpu() const { return !devices.empty() && devices.front().info.id != "cpu"; }
+
+double Profile::threads_working() const {
+  double computing = sums.sum_of(Kind::host);
+  if (!on_gpu()) computing = times.compute - sums.sum_of(Kind::kernel_wait);
+  const double working = times.prepare + times.decode + times.encode + times.help + computing;
+  return times.wall > 0 ? working / (threads * times.wall) : 0;
+}
+
+std::vector<int>& StepTimes::places_of(const Program& program,
+                                       const std::vector<std::string>& stages) {
+  std::vector<int>& places = places_[&program];
+  if (!places.empty()) return places;
+  for (const Step& step : program.plan.steps) {
+    const std::string name = stages_text(step, stages), kernel = kernel_text(step.kernel);
+    const auto [place, is_new] =
+        known_.try_emplace(name + "\n" + kernel, static_cast<int>(steps_.size()));
+    if (is_new) steps_.push_back({.name = name, .kernel = kernel, .apart = step.apart});
+    places.push_back(place->second);
+  }
+  return places;
+}
+
+std::vector<int> StepTimes::add(const Program& program, const std::vector<std::string>& stages,
+                                const Outcome& outcome) {
+  std::lock_guard lock(mutex_);
+  const std::vector<int>& places = places_of(program, stages);
+  for (size_t s = 0; s < outcome.step_bytes.size(); ++s) {
+    StepProfile& sum = steps_[static_cast<size_t>(places[s])];
+    ++sum.runs;
+    sum.bytes += outcome.step_bytes[s];
+    if (s < outcome.step_launches.size()) sum.launches += outcome.step_launches[s];
+  }
+  for (const Activity& activity : outcome.activity) {
+    if (activity.kind == Activity::Kind::upload) uploaded_ += activity.bytes;
+    if (activity.kind == Activity::Kind::download) downloaded_ += activity.bytes;
+  }
+  return places;
+}
+
+}  // namespace impipe::engine

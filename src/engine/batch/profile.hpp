@@ -1,0 +1,102 @@
+// Where the time of a run went.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/plan.hpp"
+#include "engine/batch/batch.hpp"
+#include "engine/batch/timeline.hpp"
+#include "engine/device/lanes.hpp"
+#include "engine/program/executor.hpp"
+
+namespace impipe::engine {
+
+struct StepProfile {
+  std::string name;           // the stages it carries out, as text
+  std::string kernel;         // its primitives
+  std::string apart;          // why it is a step of its own; may be empty
+  std::int64_t runs = 0;      // images
+  std::int64_t launches = 0;  // kernels
+  double seconds = 0;         // of its device; kernels that run at once share the time
+  double bytes = 0;           // that must be read and written
+  double floor = 0;           // seconds that moving those bytes takes at the speed of a large copy
+};
+
+struct DeviceProfile {
+  DeviceInfo info;
+  std::int64_t images = 0;
+  std::int64_t peak_memory = 0;  // bytes; 0: it is the host's
+  DeviceSpeed speed;             // 0 for a CPU that only did what others had no memory for
+  TimeSums::OfDevice times;
+};
+
+struct Profile {
+  std::string pipeline;
+  std::string plan;  // of the first image's kind, as `impipe plan` shows it
+  bool fused = true;
+  std::vector<std::string> inputs;  // as they were given
+  std::string output;
+  int threads = 1;
+  std::int64_t files = 0, failed = 0, skipped = 0;
+  // Of the first image that was planned.
+  ImageType type;
+  Size size;
+
+  double wall = 0;               // seconds from the program's start to the end of the last file
+  double start_up = 0;           // of them before the first file, on one thread
+  BatchTimes times;              // seconds of all threads together
+  TimeSums sums;                 // by what went on
+  int compiled = 0, cached = 0;  // kernels of a GPU: made now, found in the cache
+  double compile = 0;            // seconds that making these took, on threads of their own
+  double uploaded = 0, downloaded = 0;  // bytes
+  std::int64_t peak_memory = 0;         // bytes of all planes at the same time
+  std::int64_t process_peak = 0;        // bytes of the process that were in memory at most
+  std::int64_t estimated = 0;           // bytes that --memory counts for the largest picture
+  std::vector<StepProfile> steps;
+  std::vector<DeviceProfile> devices;
+
+  // What went on when, as far as it was asked for, and the files' names.
+  std::vector<Slice> slices;
+  bool slices_cut = false;  // there was more
+  std::vector<std::string> names;
+
+  // Seconds that each thread works, waiting for a device's results included; a run takes hardly
+  // longer when decoding, transfers, kernels and encoding overlap.
+  double thread_busy() const;
+  // All thread seconds, and those that nothing above accounts for.
+  double total() const { return start_up + threads * times.wall; }
+  double thread_unaccounted() const;
+
+  // Of the wall clock: what went on more than once at the same time, and when nothing is known to.
+  double overlap() const { return sums.all - sums.covered; }
+  double unaccounted() const { return wall - sums.covered; }
+
+  // The share of the batch's time in which threads worked themselves, and not for a device.
+  double threads_working() const;
+  bool on_gpu() const;  // the first device is none of the host's
+};
+
+// Adds up the steps of many images. Any thread.
+class StepTimes {
+ public:
+  // Returns the places of the program's steps among all.
+  std::vector<int> add(const Program& program, const std::vector<std::string>& stages,
+                       const Outcome& outcome);
+  std::vector<StepProfile> steps() const { return steps_; }
+  double uploaded() const { return uploaded_; }
+  double downloaded() const { return downloaded_; }
+
+ private:
+  std::vector<int>& places_of(const Program& program, const std::vector<std::string>& stages);
+
+  std::mutex mutex_;
+  std::map<const Program*, std::vector<int>> places_;
+  std::map<std::string, int> known_;  // by their text
+  std::vector<StepProfile> steps_;
+  double uploaded_ = 0, downloaded_ = 0;
+};
+
+}  // namespace impipe::engine

@@ -1,0 +1,185 @@
+// Programs by image type and kernels by key, each made once.
+#include "engine/device/session.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "backends/registry.hpp"
+#include "core/primitive_facts.hpp"
+#include "pipeline/fuse.hpp"
+#include "pipeline/lower.hpp"
+
+namespace impipe::engine {
+
+Session::Session(pipeline::Pipeline pipeline, OpenDevice device, SessionOptions options)
+    : pipeline_(std::move(pipeline)), device_(std::move(device)), options_(options) {}
+
+Session::~Session() {
+  // They use this session, and programs may outlive it.
+  for (const PendingKernel& kernel : compiling_) kernel.wait();
+}
+
+std::shared_ptr<const Program> Session::program(const ImageType& input,
+                                                const std::map<std::string, ImageType>& operands) {
+  std::string types = to_string(input);
+  for (const auto& [name, type] : operands) types += "; " + name + ": " + to_string(type);
+  std::lock_guard lock(programs_mutex_);
+  std::shared_ptr<const Program>& known = programs_[types];
+  if (!known) {
+    Plan lowered = pipeline::lower(pipeline_, input, operands, {.strict = options_.strict});
+    Plan plan = options_.fuse ? pipeline::fuse(lowered) : pipeline::without_unread(lowered);
+    auto made =
+        std::make_shared<Program>(make_program(pipeline_, std::move(lowered), std::move(plan)));
+    made->kernels = kernels_of(*made, false);
+    known = std::move(made);
+  }
+  return known;
+}
+
+// IMPIPE_TEST_COMPILE_FIRST: each kernel before the next and before anything runs. Oclgrind
+// corrupts its memory when two threads compile, or one compiles while another runs a kernel.
+bool compiles_first() {
+  static const bool asked = std::getenv("IMPIPE_TEST_COMPILE_FIRST") != nullptr;
+  return asked;
+}
+
+// A GPU's compiler takes a tenth of a second a kernel: they are made side by side, while the first
+// pictures are decoded.
+std::vector<PendingKernel> Session::kernels_of(const Program& program, bool stacked) {
+  const bool compiles = device().id != "cpu" && options_.compile_aside && !compiles_first();
+  std::vector<PendingKernel> kernels;
+  for (const PlaneKernel& planes : program.planes) {
+    const auto make = [this, spec = planes.spec, stacked] { return made_kernel(spec, stacked); };
+    bool aside = compiles;
+    if (aside) {
+      try {
+        kernels.push_back(std::async(std::launch::async, make).share());
+      } catch (const std::system_error&) {  // no thread for it
+        aside = false;
+      }
+    }
+    if (aside) continue;
+    kernels.push_back(std::async(std::launch::deferred, make).share());
+    kernels.back().get();
+  }
+  std::lock_guard lock(kernels_mutex_);
+  if (compiles) compiling_.insert(compiling_.end(), kernels.begin(), kernels.end());
+  return kernels;
+}
+
+void Session::check_kernels() {
+  std::vector<PendingKernel> ready;
+  {
+    std::lock_guard lock(kernels_mutex_);
+    const auto first =
+        std::partition(compiling_.begin(), compiling_.end(), [](const PendingKernel& kernel) {
+          return kernel.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+        });
+    try {
+      ready.assign(first, compiling_.end());
+    } catch (const std::bad_alloc&) {
+      return;  // this is called again
+    }
+    compiling_.erase(first, compiling_.end());
+  }
+  for (const PendingKernel& kernel : ready) {
+    try {
+      kernel.get();
+    } catch (const OutOfDeviceMemory&) {
+    } catch (const std::bad_alloc&) {  // it fails the files that are in need of it
+    }
+  }
+}
+
+void Session::wait_for_kernels() {
+  std::vector<PendingKernel> all;
+  {
+    std::lock_guard lock(kernels_mutex_);
+    all = compiling_;
+  }
+  for (const PendingKernel& kernel : all) kernel.wait();
+  check_kernels();
+}
+
+std::shared_ptr<const Program> Session::stacked(std::shared_ptr<const Program> program) {
+  std::lock_guard lock(programs_mutex_);
+  std::shared_ptr<const Program>& known = stacked_[program];
+  if (!known) {
+    auto made = std::make_shared<Program>(*program);
+    made->kernels = kernels_of(*made, true);
+    known = std::move(made);
+  }
+  return known;
+}
+
+int Session::max_stacked(const Program& program, double bytes) const {
+  // A launch costs as long as moving about 4 MB: larger images gain nothing by company, and more
+  // than some tens of MB together would only take memory.
+  constexpr double small = 2 << 20, enough = 32 << 20;
+  const int most = device_.device->max_stacked();
+  if (most == 1 || bytes > small) return 1;
+  int planes = 1;  // of an image
+  for (const PlaneKernel& kernel : program.planes) {
+    planes = std::max(planes, kernel.spec.planes);
+    for (const Node& node : kernel.spec.nodes) {
+      if (stands_alone(node.primitive)) return 1;
+    }
+  }
+  return static_cast<int>(std::clamp<double>(enough / std::max(bytes, 1.0), 1, most / planes));
+}
+
+std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool stacked) {
+  const std::string key = (stacked || spec.planes > 1 ? "stacked " : "") + spec.key();
+  std::promise<std::shared_ptr<const Kernel>> promise;
+  std::unique_lock lock(kernels_mutex_);
+  const auto [place, is_new] = kernels_.try_emplace(key);
+  if (is_new) place->second = promise.get_future().share();
+  const PendingKernel kernel = place->second;
+  lock.unlock();
+  if (is_new) {
+    try {
+      Device& device = *device_.device;
+      promise.set_value(stacked ? device.prepare_stacked(spec) : device.prepare(spec));
+    } catch (const std::bad_alloc&) {
+      // There may be memory when it is asked for again.
+      promise.set_exception(std::current_exception());
+      lock.lock();
+      kernels_.erase(key);
+      lock.unlock();
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+    }
+  }
+  return kernel.get();
+}
+
+Session& Session::on_cpu(const OutOfDeviceMemory& reason) {
+  const char* required = std::getenv("IMPIPE_REQUIRE_BACKEND");
+  const std::string backend = " " + device().id.substr(0, device().id.find(':')) + " ";
+  const std::string wanted = " " + std::string(required == nullptr ? "" : required) + " ";
+  if (wanted.find(backend) != std::string::npos) throw reason;
+  std::lock_guard lock(cpu_mutex_);
+  if (!cpu_) {
+    warnings_.push_back(std::string(reason.what()) + "; such images are computed on the CPU");
+    OpenDevice cpu{.device = backends::find_backend("cpu")->open(0, *device_.pool),
+                   .why = "the device's memory is out",
+                   .warning = "",
+                   .pool = device_.pool};
+    cpu_ = std::make_unique<Session>(pipeline_, std::move(cpu), options_);
+  }
+  return *cpu_;
+}
+
+std::vector<std::string> Session::take_warnings() {
+  std::vector<std::string> all = backends::take_cache_warnings();
+  std::lock_guard lock(cpu_mutex_);
+  for (std::string& warning : std::exchange(warnings_, {})) all.push_back(std::move(warning));
+  return all;
+}
+
+}  // namespace impipe::engine

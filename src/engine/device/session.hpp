@@ -1,0 +1,121 @@
+// A session: one pipeline on one device, with the kernels and programs made so far.
+#pragma once
+
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/backend.hpp"
+#include "engine/device/device_speed.hpp"
+#include "engine/program/executor.hpp"
+#include "engine/program/program.hpp"
+#include "engine/program/work_cost.hpp"
+#include "pipeline/pipeline.hpp"
+
+namespace impipe::engine {
+
+struct DeviceChoice {
+  std::string backend = "auto";  // or a backend's name
+  // "cuda:1", "1", "cuda:0,cuda:1", "all"; empty: the backend's first usable GPU or, without
+  // one, its first usable device.
+  std::string device;
+};
+
+// A device that was opened, and why it was this one ("auto: the CPU, …").
+struct OpenDevice {
+  std::shared_ptr<Device> device;  // sessions may share it
+  std::string why;
+  std::string warning;  // that the device does not compute as the CPU does
+  ThreadPool* pool = nullptr;
+};
+// Throws Error (backend) for unknown names and when what was asked for can't be used.
+OpenDevice open_device(const DeviceChoice& choice, ThreadPool& pool);
+// The same of several: those of a list, or all GPUs of the machine. A card that two backends see
+// counts for the better backend. "all" of a backend without GPUs means all its devices.
+std::vector<OpenDevice> open_devices(const DeviceChoice& choice, ThreadPool& pool);
+
+// Whether the choice is left to what there is to do.
+bool is_automatic(const DeviceChoice& choice);
+// The CPU, or a GPU when that would be faster, works as the CPU does and is there. No GPU is
+// touched for work that is shorter than its start.
+OpenDevice choose_device(const WorkCost& work, int threads, ThreadPool& pool);
+
+// How a device makes kernels, as DeviceChoice names it: of several the first, and "all" and a
+// number alone mean GPUs. It is not opened, and one with its backend's name need not be here.
+// Throws Error (backend) for unknown names and numbers.
+KernelForms kernel_forms(const std::string& devices);
+
+// The devices of all backends that were compiled in.
+std::vector<DeviceInfo> all_devices();
+
+struct DeviceReport {
+  DeviceInfo info;        // not usable either when its parity probe failed
+  double copy_speed = 0;  // bytes a second, read plus written; 0: not measured
+};
+// All devices, each opened, probed and measured.
+std::vector<DeviceReport> report_devices();
+
+struct SessionOptions {
+  bool fuse = true;
+  bool strict = false;        // an implicit rgb2gray is an error
+  bool compile_aside = true;  // a GPU's kernels in threads of their own
+};
+
+// Any thread may call any function.
+class Session {
+ public:
+  Session(pipeline::Pipeline pipeline, OpenDevice device, SessionOptions options);
+  ~Session();
+
+  const pipeline::Pipeline& pipeline() const { return pipeline_; }
+  const DeviceInfo& device() const { return device_.device->info(); }
+  // See device_speed.hpp.
+  DeviceSpeed speed(int threads) { return speed_of(*device_.device, threads); }
+  std::int64_t peak_memory() const { return device_.device->peak_memory(); }
+  const std::string& why() const { return device_.why; }
+
+  // The program for images of this type; made at most once a type. A GPU's kernels are compiled
+  // meanwhile, side by side.
+  std::shared_ptr<const Program> program(const ImageType& input,
+                                         const std::map<std::string, ImageType>& operands);
+  // The same program with kernels for stacks.
+  std::shared_ptr<const Program> stacked(std::shared_ptr<const Program> program);
+  // Throws what went wrong with a kernel that is no longer compiling, unless memory was out, which
+  // is a matter of each image.
+  void check_kernels();
+  // Waits for all kernels; then the same.
+  void wait_for_kernels();
+  // Images of so many bytes each that the program may do together, at least 1.
+  int max_stacked(const Program& program, double bytes) const;
+
+  std::unique_ptr<Queue> make_queue() { return device_.device->make_queue(); }
+  std::shared_ptr<const Kernel> kernel(const KernelSpec& spec) { return made_kernel(spec, false); }
+
+  // The same pipeline on the CPU, for images that the device has no memory for; made when it is
+  // first asked for. Throws `reason` when IMPIPE_REQUIRE_BACKEND names the device's backend.
+  Session& on_cpu(const OutOfDeviceMemory& reason);
+  // What the user should know, since the last call.
+  std::vector<std::string> take_warnings();
+
+ private:
+  std::vector<PendingKernel> kernels_of(const Program& program, bool stacked);
+  std::shared_ptr<const Kernel> made_kernel(const KernelSpec& spec, bool stacked);
+
+  pipeline::Pipeline pipeline_;
+  OpenDevice device_;
+  SessionOptions options_;
+  std::mutex programs_mutex_, kernels_mutex_, cpu_mutex_;
+  std::unique_ptr<Session> cpu_;
+  std::vector<std::string> warnings_;
+  std::map<std::string, std::shared_ptr<const Program>> programs_;  // by the types' text
+  std::map<std::shared_ptr<const Program>, std::shared_ptr<const Program>> stacked_;
+  // By KernelSpec::key; a kernel is made by the first who asks, the others wait for it.
+  std::unordered_map<std::string, PendingKernel> kernels_;
+  std::vector<PendingKernel> compiling_;  // what check_kernels has not seen ready
+};
+
+}  // namespace impipe::engine

@@ -1,0 +1,281 @@
+// Walks the steps of a plan: allocates what each makes, launches it, lets go of what is no longer
+// read, and brings the results back to the host.
+#include "engine/program/executor.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "core/object_table.hpp"
+#include "core/primitive_facts.hpp"
+
+namespace impipe::engine {
+namespace {
+
+std::vector<bool> read_by_steps(const Plan& plan) {
+  std::vector<bool> read(plan.values.size());
+  for (const Step& step : plan.steps) {
+    for (const ValueId id : step.inputs) read[id] = true;
+  }
+  return read;
+}
+
+class Execution {
+ public:
+  Execution(const Program& program, Queue& queue, const KernelSource& kernels,
+            const ExecuteOptions& options)
+      : program_(program),
+        plan_(program.plan),
+        queue_(queue),
+        kernels_(kernels),
+        options_(options),
+        values_(plan_.values.size()) {}
+
+  std::vector<Outcome> run(std::vector<Material> materials) {
+    count_ = materials.size();
+    outcomes_.resize(count_);
+    const Material& first = materials.front();
+    std::map<std::string, Size> operand_sizes;
+    for (const auto& [name, image] : first.operands) operand_sizes[name] = image.size();
+    sizes_ = sizes_of(program_, first.image.size(), operand_sizes);
+    if (plan_.input_alpha) {
+      for (Material& material : materials) {
+        if (material.image.alpha.cls() != plan_.values[*plan_.input_alpha].type.cls) {
+          throw Error("its alpha has another class than its pixels", ExitCode::file_failed);
+        }
+        alphas_.push_back({std::move(material.image.alpha)});
+      }
+    }
+    if (options_.timed) {
+      queue_.begin_notes();
+      queue_.note_as(no_step);
+    }
+    if (options_.kernels_first) {
+      for (size_t s = 0; s < plan_.steps.size(); ++s) wait_for_kernel(s);
+    }
+    upload(std::move(materials));
+    for (size_t s = 0; s < plan_.steps.size(); ++s) {
+      if (options_.stop()) throw Error("stopped", ExitCode::file_failed);
+      if (options_.timed) {
+        run_timed(s);
+      } else {
+        launch_step(program_, s, sizes_, values_, queue_, static_cast<int>(count_));
+      }
+      for (const ValueId id : program_.dead_after[s]) values_[id] = {};
+    }
+    collect();
+    if (options_.timed) outcomes_.front().activity = queue_.take_notes();
+    return std::move(outcomes_);
+  }
+
+ private:
+  static constexpr int no_step = -1;  // what is noted of uploads and downloads
+
+  // A kernel that is still being compiled is not the device's work.
+  void wait_for_kernel(size_t step) {
+    constexpr double ready = 1e-5;  // seconds that it takes to find it so
+    const double start = steady_seconds();
+    program_.kernels[step].wait();
+    const double end = steady_seconds();
+    if (end - start > ready) {
+      outcomes_.front().kernel_waits.push_back({.begin = start, .end = end});
+    }
+  }
+
+  void run_timed(size_t step) {
+    Outcome& outcome = outcomes_.front();
+    wait_for_kernel(step);
+    const std::int64_t launches = queue_.launches();
+    queue_.note_as(static_cast<int>(step));
+    launch_step(program_, step, sizes_, values_, queue_, static_cast<int>(count_));
+    queue_.note_as(no_step);
+    outcome.step_launches.push_back(queue_.launches() - launches);
+    for (Outcome& each : outcomes_) each.step_bytes.push_back(bytes_moved(plan_.steps[step]));
+  }
+
+  double bytes_moved(const Step& step) const {
+    double bytes = 0;
+    for (const std::vector<ValueId>& ids : {step.inputs, step.outputs}) {
+      for (const ValueId id : ids) {
+        bytes += static_cast<double>(sizes_[id].pixels() * bytes_per_pixel(plan_.values[id]));
+      }
+    }
+    return bytes;
+  }
+
+  std::shared_ptr<DevicePlane> upload_one(const std::vector<Planes>& images) {
+    return count_ == 1 ? queue_.upload(images.front()) : queue_.upload_stack(images);
+  }
+  // image_of: of a material.
+  template <class ImageOf>
+  std::shared_ptr<DevicePlane> upload_one(const std::vector<Material>& materials,
+                                          ImageOf image_of) {
+    std::vector<Planes> images;
+    for (const Material& material : materials) images.push_back(image_of(material).planes);
+    return upload_one(images);
+  }
+
+  void upload(std::vector<Material> materials) {
+    const std::vector<bool> read = values_read(plan_);
+    if (read[0]) {
+      values_[0].plane =
+          upload_one(materials, [](const Material& m) -> const HostImage& { return m.image; });
+    }
+    if (plan_.input_alpha && read_by_steps(plan_)[*plan_.input_alpha]) {
+      values_[*plan_.input_alpha].plane = upload_one(alphas_);
+    }
+    for (const PlanOperand& operand : plan_.operands) {
+      if (!read[operand.value]) continue;
+      values_[operand.value].plane = upload_one(
+          materials,
+          [&](const Material& m) -> const HostImage& { return m.operands.at(operand.name); });
+    }
+  }
+
+  // A value's planes for each of the stack. An alpha that no step changed never left the host.
+  std::vector<Planes> planes_of(ValueId id) {
+    if (id == plan_.input_alpha) return alphas_;
+    if (count_ > 1) return queue_.download_stack(*values_[id].plane);
+    return {queue_.download(*values_[id].plane)};
+  }
+
+  std::vector<HostImage> images_of(ValueId id, std::optional<ValueId> alpha) {
+    std::vector<Planes> pixels = planes_of(id), alphas;
+    if (alpha) alphas = planes_of(*alpha);
+    std::vector<HostImage> images(count_);
+    for (size_t i = 0; i < count_; ++i) {
+      images[i].type = plan_.values[id].type;
+      images[i].planes = std::move(pixels[i]);
+      images[i].type.alpha = alpha.has_value();
+      if (alpha) images[i].alpha = std::move(alphas[i].front());
+    }
+    return images;
+  }
+
+  // All images' numbers of a measurement, [images][channels][values].
+  const std::vector<double>& numbers_of(ValueId id) {
+    auto found = downloaded_.find(id);
+    if (found == downloaded_.end()) {
+      found = downloaded_.emplace(id, queue_.download(*values_[id].measure)).first;
+    }
+    return found->second;
+  }
+
+  void measure(const ObjectTable& table) {
+    const std::vector<Planes> labels = planes_of(table.labels);
+    std::vector<Planes> intensities;
+    if (table.intensities) intensities = planes_of(*table.intensities);
+    for (size_t i = 0; i < count_; ++i) {
+      const Plane* beside = intensities.empty() ? nullptr : &intensities[i].front();
+      const Plane& numbers = labels[i].front();
+      if (beside != nullptr && beside->size() != numbers.size()) {
+        throw Error("regionprops: the labels are " + to_string(numbers.size()) + ", the image is " +
+                        to_string(beside->size()),
+                    ExitCode::file_failed);
+      }
+      outcomes_[i].objects = measure_objects(numbers, beside, table.origin);
+    }
+  }
+
+  void collect() {
+    for (const PlanColumn& column : plan_.columns) {
+      const PlanValue& value = plan_.values[column.value];
+      const std::vector<double>& numbers = numbers_of(column.value);
+      for (size_t i = 0; i < count_; ++i) {
+        const size_t channel =
+            i * static_cast<size_t>(value.channels) + static_cast<size_t>(column.channel);
+        outcomes_[i].columns.push_back(numbers[channel * static_cast<size_t>(value.values) +
+                                               static_cast<size_t>(column.element)]);
+      }
+    }
+    if (plan_.last_measurement) {
+      const PlanValue& value = plan_.values[*plan_.last_measurement];
+      numbers_of(*plan_.last_measurement);
+      std::vector<double> numbers = std::move(downloaded_.at(*plan_.last_measurement));
+      downloaded_.erase(*plan_.last_measurement);
+      const auto each = static_cast<std::ptrdiff_t>(numbers.size() / count_);
+      for (size_t i = 0; i < count_; ++i) {
+        const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(i) * each;
+        std::vector<double> own(begin, begin + each);
+        outcomes_[i].last_measurement = {value.channels, value.values, std::move(own),
+                                         plan_.last_measurement_columns};
+      }
+    }
+    if (plan_.objects) measure(*plan_.objects);
+    for (const PlanSave& save : plan_.saves) {
+      std::vector<HostImage> images = images_of(save.value, save.alpha);
+      for (size_t i = 0; i < count_; ++i) outcomes_[i].saves.push_back(std::move(images[i]));
+    }
+    if (plan_.writes_image) {
+      std::vector<HostImage> images = images_of(plan_.result, plan_.result_alpha);
+      for (size_t i = 0; i < count_; ++i) outcomes_[i].image = std::move(images[i]);
+    }
+  }
+
+  const Program& program_;
+  const Plan& plan_;
+  Queue& queue_;
+  const KernelSource& kernels_;
+  const ExecuteOptions& options_;
+  std::vector<DeviceValue> values_;
+  std::vector<Planes> alphas_;  // of the input, a plane an image
+  std::vector<Size> sizes_;
+  size_t count_ = 1;  // images of the stack
+  std::vector<Outcome> outcomes_;
+  std::map<ValueId, std::vector<double>> downloaded_;
+};
+
+}  // namespace
+
+std::vector<bool> values_read(const Plan& plan) {
+  std::vector<bool> read = read_by_steps(plan);
+  for (const ValueId value : written_images(plan)) read[value] = true;
+  for (const ValueId value : object_images(plan)) read[value] = true;
+  return read;
+}
+
+void launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
+                 std::vector<DeviceValue>& values, Queue& queue, int count) {
+  const Plan& plan = program.plan;
+  const Step& what = plan.steps[step];
+  const PlaneKernel& planes = program.planes[step];
+  Launch launch{.spec = &planes.spec, .inputs = {}, .outputs = {}};
+  for (const int input : planes.inputs) launch.inputs.push_back(values[what.inputs[input]]);
+  for (const int output : planes.outputs) {
+    const ValueId id = what.outputs[output];
+    const PlanValue& value = plan.values[id];
+    DeviceValue& made = values[id];
+    if (value.is_measure && !made.measure) {
+      made.measure = queue.allocate_measure_stack(value.channels, value.values, count);
+    } else if (!value.is_measure && !made.plane) {
+      made.plane = queue.allocate_stack(value.type.cls, value.type.channels, sizes[id], count);
+    }
+    launch.outputs.push_back(made);
+  }
+  KernelSpec sized;
+  if (!program.sized[step].empty()) {
+    sized = planes.spec;
+    for (const SizedArgument& argument : program.sized[step]) {
+      sized.nodes[argument.node].arguments[argument.place].value =
+          value_of(argument.argument, sizes[argument.image]);
+    }
+    launch.spec = &sized;
+  }
+  const Kernel& kernel = *program.kernels[step].get();
+  queue.run(kernel, launch);
+}
+
+Outcome execute(const Program& program, Material material, Queue& queue,
+                const KernelSource& kernels, const ExecuteOptions& options) {
+  std::vector<Material> one;
+  one.push_back(std::move(material));
+  return std::move(Execution(program, queue, kernels, options).run(std::move(one)).front());
+}
+
+std::vector<Outcome> execute_stack(const Program& program, std::vector<Material> materials,
+                                   Queue& queue, const KernelSource& kernels,
+                                   const ExecuteOptions& options) {
+  return Execution(program, queue, kernels, options).run(std::move(materials));
+}
+
+}  // namespace impipe::engine

@@ -1,0 +1,74 @@
+// Runs a Program on one image.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/program/program.hpp"
+
+namespace impipe::engine {
+
+// What a program reads: the image, and those of --with by name.
+struct Material {
+  HostImage image;
+  std::map<std::string, HostImage> operands;
+};
+
+// A measurement on the host: [channels][values].
+struct Measurement {
+  int channels = 1;
+  std::int64_t values = 0;
+  std::vector<double> numbers;
+  int columns = 1;  // above 1: the values of a channel are a matrix, row by row
+};
+
+struct Outcome {
+  HostImage image;               // empty pixels unless the plan writes an image
+  std::vector<double> columns;   // one a column of the plan
+  Measurement last_measurement;  // empty when there is none
+  // Where the plan has an object table: a row an object, of numbers for the columns' last names.
+  std::vector<double> objects;
+  std::vector<HostImage> saves;  // one a save of the plan
+  // When timed. Of a stack: the first image has what was done for all.
+  std::vector<double> step_bytes;           // that each step must read and write, for one image
+  std::vector<std::int64_t> step_launches;  // of kernels
+  std::vector<Activity> activity;           // the queue's; a kernel's tag is its step
+  std::vector<Activity> kernel_waits;       // of the thread, until kernels were compiled
+};
+
+// Where a queue's kernels come from, by key.
+using KernelSource = std::function<std::shared_ptr<const Kernel>(const KernelSpec&)>;
+
+struct ExecuteOptions {
+  bool timed = false;
+  // Waits for all kernels before the first step: where they are compiled by the processor that is
+  // to run them, they would only take each other's time.
+  bool kernels_first = false;
+  // Asked between steps; true ends the work with an Error.
+  std::function<bool()> stop = [] { return false; };
+};
+
+// Which values a run reads: their planes must be on the device before the first step.
+std::vector<bool> values_read(const Plan& plan);
+
+// Launches step `step`. Of `values`, one a value of the plan, its inputs are there; outputs that
+// are not are allocated. sizes: see sizes_of.
+// count: images of the stack, for which the program's kernels were made.
+void launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
+                 std::vector<DeviceValue>& values, Queue& queue, int count = 1);
+
+// Values are let go as soon as nobody reads them. Throws Error (file_failed) for unequal sizes,
+// empty results and lack of memory.
+Outcome execute(const Program& program, Material material, Queue& queue,
+                const KernelSource& kernels, const ExecuteOptions& options = {});
+
+// Several images at once: all of the program's types, of equal sizes and with operands of equal
+// sizes. The program's kernels are for stacks; `kernels` gives those for single images.
+std::vector<Outcome> execute_stack(const Program& program, std::vector<Material> materials,
+                                   Queue& queue, const KernelSource& kernels,
+                                   const ExecuteOptions& options = {});
+
+}  // namespace impipe::engine

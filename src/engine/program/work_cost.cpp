@@ -1,0 +1,38 @@
+// Sums the costs of a plan's steps.
+#include "engine/program/work_cost.hpp"
+
+#include <algorithm>
+
+#include "engine/program/program.hpp"
+#include "pipeline/cost.hpp"
+
+namespace impipe::engine {
+
+void WorkCost::add(const Plan& plan, double pixels, double images_of_it) {
+  for (const Step& step : plan.steps) {
+    for (const Node& node : step.kernel.nodes) units += pipeline::cost_of(node) * pixels;
+  }
+  launches += static_cast<double>(plan.steps.size()) * images_of_it;
+  kernels = std::max(kernels, static_cast<int>(plan.steps.size()));
+  images += images_of_it;
+  double a_pixel = bytes_per_pixel(plan.values[0]);
+  for (const PlanOperand& operand : plan.operands) {
+    a_pixel += bytes_per_pixel(plan.values[operand.value]);
+  }
+  if (plan.writes_image) a_pixel += bytes_per_pixel(plan.values[plan.result]);
+  transfer_bytes += a_pixel * pixels;
+}
+
+double WorkCost::cpu_seconds(const CostModel& model, int threads) const {
+  // An image's tiles are spread over the threads too, so that all of them work in any case.
+  return units * model.cpu_unit / threads;
+}
+
+double WorkCost::gpu_seconds(const CostModel& model, int threads) const {
+  const double lanes = std::max(1.0, std::min<double>(threads, images));
+  const double transfer = transfer_bytes / std::min(model.pcie, lanes * model.staging);
+  return model.gpu_start + kernels * model.gpu_kernel + launches * model.gpu_launch + transfer +
+         units * model.gpu_unit;
+}
+
+}  // namespace impipe::engine

@@ -1,0 +1,129 @@
+// Options as what the work on every file reads of them.
+#include "engine/run_settings.hpp"
+
+#include <array>
+#include <filesystem>
+#include <vector>
+
+#include "engine/batch/free_memory.hpp"
+#include "engine/batch/object_text.hpp"
+#include "io/unread_formats.hpp"
+
+namespace impipe::engine {
+namespace {
+
+// A hash of the program's version, the pipeline and the options that decide what results are.
+std::string maker_of(const RunOptions& options, const pipeline::Pipeline& pipeline) {
+  std::string text = IMPIPE_VERSION;
+  const auto add = [&](std::string_view word) { (text += '\0') += word; };
+  for (const pipeline::BoundStage& stage : pipeline.stages) add(stage.text);
+  for (const auto* words : {&options.with, &options.channels}) {
+    for (const std::string& word : *words) add(word);
+    add("");
+  }
+  add(options.cls ? name_of(*options.cls) : "");
+  const auto& subsampling = options.subsampling.value_or(std::array<int, 2>{});
+  for (const int number :
+       {options.half ? 1 : 0, options.quality.value_or(-1), options.lossless ? 1 : 0,
+        subsampling[0], subsampling[1], options.strip ? 1 : 0}) {
+    add(std::to_string(number));
+  }
+  return text_hash(text);
+}
+
+// The files that parameters are read from.
+std::vector<std::filesystem::path> files_of(const pipeline::Pipeline& pipeline) {
+  std::vector<std::filesystem::path> files;
+  for (const pipeline::BoundStage& stage : pipeline.stages) {
+    if (!stage.call) continue;
+    for (const Parameter& parameter : stage.call->op().parameters) {
+      const std::string& path = stage.call->value(parameter.name).path;
+      if (!path.empty()) files.emplace_back(path);
+    }
+  }
+  return files;
+}
+
+}  // namespace
+
+std::optional<io::OutputTarget> target_of(const RunOptions& options) {
+  std::optional<io::Format> format;
+  if (!options.format.empty()) {
+    format = io::written_format(options.format);
+    if (!format) {
+      throw Error("--format: '" + options.format + "' is no known format; there are " +
+                  io::written_extensions());
+    }
+  }
+  if (options.output.empty() && !options.in_place) return std::nullopt;
+  return io::parse_target(options.output, options.in_place, format);
+}
+
+std::string last_operator(const pipeline::Pipeline& pipeline) {
+  for (auto stage = pipeline.stages.rbegin(); stage != pipeline.stages.rend(); ++stage) {
+    if (stage->call) return std::string(stage->call->op().name);
+  }
+  return "";
+}
+
+void check_target(const io::OutputTarget* target, const Plan& plan,
+                  const pipeline::Pipeline& pipeline, const RunOptions& options) {
+  if (plan.writes_image) {
+    if (target == nullptr && !options.dry_run && !options.hash) {
+      throw Error(
+          "the result is an image, and nothing says where it goes: give -o FOLDER, "
+          "-o FILE.png, -o - for stdout, or --in-place");
+    }
+  } else if (target != nullptr && plan.objects && table_format(*target)) {
+  } else if (target != nullptr && target->format != io::Format::npy) {
+    throw Error("the pipeline ends in " + last_operator(pipeline) +
+                ", a measurement: there is no image to write; leave -o out, or write the numbers "
+                "with -o '{stem}.npy'" +
+                (plan.objects ? ", '{stem}.csv', '{stem}.tsv' or '{stem}.json'" : ""));
+  }
+}
+
+void check_in_place(const RunOptions& options, const pipeline::Pipeline& pipeline) {
+  if (!options.in_place) return;
+  if (pipeline.has_source()) {
+    throw Error("--in-place replaces the inputs, and a pipeline that makes its image has none");
+  }
+  // The result is always there, and as new as its input: it is the input.
+  if (options.update) throw Error("--in-place and -u exclude each other");
+  if (options.no_clobber) throw Error("--in-place and --no-clobber exclude each other");
+}
+
+void fill_settings(PictureSettings& settings, const RunOptions& options,
+                   const pipeline::Pipeline& pipeline, std::int64_t memory) {
+  settings.operands = parse_operands(options.with, pipeline.operands);
+  settings.decode = {.max_pixels = options.max_pixels,
+                     .metadata = !options.strip,
+                     .page = {},
+                     .channels = options.channels};
+  settings.encode.quality = options.quality.value_or(settings.encode.quality);
+  settings.encode.lossless = options.lossless;
+  settings.encode.lossy = options.quality && !options.lossless;
+  settings.encode.as_asked = options.cls.has_value();
+  const bool full = options.cls == PixelClass::single || options.cls == PixelClass::uint16;
+  settings.encode.exr_floats = options.half ? io::ExrFloats::half
+                               : full       ? io::ExrFloats::full
+                                            : io::ExrFloats::as_input;
+  settings.encode.subsampling = options.subsampling;
+  settings.pipes = memory;
+  settings.in_place = options.in_place;
+  settings.cls = options.cls;
+  settings.dry_run = options.dry_run;
+  settings.update = options.update;
+  settings.maker = maker_of(options, pipeline);
+  settings.pipeline_files = files_of(pipeline);
+  settings.no_clobber = options.no_clobber;
+  settings.strict = options.session.strict;
+  settings.hash = options.hash;
+  settings.stop = options.stop;
+  for (const pipeline::BoundStage& stage : pipeline.stages) {
+    settings.stage_texts.push_back(stage.text);
+  }
+  settings.max_memory = 2 * static_cast<double>(default_memory());
+}
+
+}  // namespace impipe::engine

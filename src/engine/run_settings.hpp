@@ -1,0 +1,32 @@
+// What a run settles from its options before it looks at any file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/batch/picture.hpp"
+#include "engine/run.hpp"
+#include "io/outputs.hpp"
+#include "pipeline/pipeline.hpp"
+
+namespace impipe::engine {
+
+// Where results go; nothing where none are written. Throws Error (usage) for unknown formats.
+std::optional<io::OutputTarget> target_of(const RunOptions& options);
+
+// Throws Error (usage) where --in-place does not go with the rest.
+void check_in_place(const RunOptions& options, const pipeline::Pipeline& pipeline);
+
+// Throws Error (usage) where what the plan makes can't go to the target, which may be null.
+void check_target(const io::OutputTarget* target, const Plan& plan,
+                  const pipeline::Pipeline& pipeline, const RunOptions& options);
+
+// The operator that ends the pipeline, for messages.
+std::string last_operator(const pipeline::Pipeline& pipeline);
+
+// What all files have in common but the devices. memory: bytes in flight.
+void fill_settings(PictureSettings& settings, const RunOptions& options,
+                   const pipeline::Pipeline& pipeline, std::int64_t memory);
+
+}  // namespace impipe::engine

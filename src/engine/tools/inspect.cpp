@@ -1,0 +1,110 @@
+// Reads headers, and compares images value by value.
+#include "engine/tools/inspect.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "core/error.hpp"
+#include "io/codec.hpp"
+
+namespace impipe::engine {
+namespace {
+
+double value_at(const Plane& plane, std::int64_t y, std::int64_t x) {
+  switch (plane.cls()) {
+    case PixelClass::uint16: return plane.row_as<std::uint16_t>(y)[x];
+    case PixelClass::single: return plane.row_as<float>(y)[x];
+    default: return plane.row_as<std::uint8_t>(y)[x];
+  }
+}
+
+double distance(double a, double b) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  const double d = std::abs(a - b);
+  return std::isnan(d) ? std::numeric_limits<double>::infinity() : d;
+}
+
+// A class's own white for planes of alpha, the image's for pixels; 1 when there is none.
+double scale_of(const HostImage& image, const Plane& plane) {
+  if (&plane == &image.alpha && plane.cls() != PixelClass::single) return class_max(plane.cls());
+  return image.type.white == 0 ? 1.0 : image.type.white;
+}
+
+std::string channels_text(const HostImage& image) {
+  std::string text = std::to_string(image.type.channels);
+  text += image.type.channels == 1 ? " channel" : " channels";
+  return image.alpha.empty() ? text : text + " and alpha";
+}
+
+}  // namespace
+
+FileFacts inspect(const std::filesystem::path& path) {
+  const io::ImageInfo info = io::probe(path);
+  return {std::string(io::name_of(info.format)),
+          info.type,
+          info.size(),
+          info.orientation,
+          info.pages,
+          info.detail};
+}
+
+Difference compare(const HostImage& a, const HostImage& b, const DifferenceOptions& options) {
+  Difference out;
+  if (!(a.size() == b.size())) {
+    out.unlike = to_string(a.size()) + " and " + to_string(b.size());
+  } else if (a.type.channels != b.type.channels || a.alpha.empty() != b.alpha.empty()) {
+    out.unlike = channels_text(a) + ", and " + channels_text(b);
+  }
+  if (!out.unlike.empty()) {
+    out.same = false;
+    return out;
+  }
+  const int colours = a.type.channels;
+  const Size size = a.size();
+  out.pixels = size.pixels();
+  std::int64_t samples = 0;
+  double sum = 0, squares = 0;
+  for (std::int64_t y = 0; y < size.height; ++y) {
+    for (std::int64_t x = 0; x < size.width; ++x) {
+      bool fails = false;
+      const auto look = [&](const Plane& pa, const Plane& pb, int channel) {
+        const double va = value_at(pa, y, x) / scale_of(a, pa);
+        const double vb = value_at(pb, y, x) / scale_of(b, pb);
+        const double d = distance(va, vb);
+        ++samples;
+        sum += d;
+        squares += d * d;
+        if (d > out.max) {
+          out.max = d;
+          out.max_x = x;
+          out.max_y = y;
+          out.max_channel = channel;
+        }
+        fails = fails || d > options.fail;
+      };
+      for (int c = 0; c < colours; ++c) {
+        look(a.planes[static_cast<std::size_t>(c)], b.planes[static_cast<std::size_t>(c)], c);
+      }
+      if (!a.alpha.empty()) look(a.alpha, b.alpha, colours);
+      out.failing += fails ? 1 : 0;
+    }
+  }
+  out.mean = samples == 0 ? 0 : sum / static_cast<double>(samples);
+  out.rms = samples == 0 ? 0 : std::sqrt(squares / static_cast<double>(samples));
+  const double percent =
+      out.pixels == 0 ? 0
+                      : 100.0 * static_cast<double>(out.failing) / static_cast<double>(out.pixels);
+  out.same =
+      percent <= options.fail_percent && (options.hard_fail < 0 || out.max <= options.hard_fail);
+  return out;
+}
+
+HostImage decode_file(const std::filesystem::path& path) {
+  try {
+    return io::decode(io::read_picture(path), {.metadata = false}).image;
+  } catch (const Error& error) {
+    throw Error(path.string() + ": " + error.what(), ExitCode::file_failed);
+  }
+}
+
+}  // namespace impipe::engine
