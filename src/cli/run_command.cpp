@@ -297,10 +297,12 @@ int run_comparison(const RunFlags& f, const pipeline::Pipeline& pipeline,
 // Whatever ends a run with another code than that of failed files. Throws Error.
 void check_end(const engine::RunEnd& end, const RunReporter& reporter) {
   if (const int signal = stop_signal(); signal != 0) {
-    throw Error(
-        fmt::format("stopped by {}: {} of {} files are done", signal == 2 ? "SIGINT" : "SIGTERM",
-                    grouped(end.done), grouped(reporter.files())),
-        static_cast<ExitCode>(128 + signal));
+    const std::string done =
+        reporter.has_begun()
+            ? fmt::format("{} of {} files are done", grouped(end.done), grouped(reporter.files()))
+            : "no file is done";
+    throw Error(fmt::format("stopped by {}: {}", signal == 2 ? "SIGINT" : "SIGTERM", done),
+                static_cast<ExitCode>(128 + signal));
   }
   if (!reporter.output_failure().empty()) {
     throw Error(reporter.output_failure(), ExitCode::file_failed);

@@ -38,7 +38,10 @@ class FilesRun {
       return std::move(end_);
     }
     choose_files();
-    probe_all(work_, options_, state_.source, settings_, state_.pool, state_.infos);
+    if (!probe_all(work_, options_, state_.source, settings_, state_.pool, state_.infos)) {
+      end_.stopped = true;
+      return std::move(end_);
+    }
     open_lanes(state_, options_, std::move(devices), progress_, end_);
     plan_all(work_, *state_.lanes, options_, progress_);
     settle_outputs();

@@ -98,7 +98,7 @@ class WatchRun {
     keep_part(work, options_);
     if (work.pictures.empty()) return;
     progress_.more(static_cast<std::int64_t>(work.pictures.size()));
-    probe_all(work, *state_.asked, {}, state_.settings, state_.pool, state_.infos);
+    if (!probe_all(work, *state_.asked, {}, state_.settings, state_.pool, state_.infos)) return;
     if (!state_.lanes) open_lanes(state_, options_, {}, progress_, state_.end);
     if (!reports_) reports_.emplace(work, *state_.lanes, progress_);
     plan_all(work, *state_.lanes, options_, progress_);

@@ -284,7 +284,7 @@ WorkList work_of(std::vector<io::Arrival> arrivals) {
 }
 
 // On several threads: on a network folder each header costs a round trip.
-void probe_all(WorkList& work, const RunOptions& options, const std::optional<MadeImage>& source,
+bool probe_all(WorkList& work, const RunOptions& options, const std::optional<MadeImage>& source,
                PictureSettings& settings, ThreadPool& pool, ImageInfos& infos) {
   const bool black = options.missing_frame == MissingFrame::black;
   const auto probe_one = [&, black](Picture& picture, const io::Input& input) {
@@ -310,7 +310,7 @@ void probe_all(WorkList& work, const RunOptions& options, const std::optional<Ma
   };
   const bool is_watch = !options.watch.empty();
   const std::function<bool()> never = [] { return false; };
-  run_batch(
+  const BatchEnd end = run_batch(
       static_cast<std::int64_t>(wanted.size()),
       [&](std::int64_t at) {
         const size_t i = wanted[static_cast<size_t>(at)];
@@ -330,7 +330,9 @@ void probe_all(WorkList& work, const RunOptions& options, const std::optional<Ma
   } else {
     infos.finish();
   }
+  if (end.stopped) return false;
   if (black) give_missing_frames_a_size(work.pictures);
+  return true;
 }
 
 WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline& pipeline,

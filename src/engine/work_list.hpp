@@ -32,9 +32,10 @@ WorkList list_work(const RunOptions& options, const pipeline::Pipeline& pipeline
 
 // Reads the headers of all files and of their partners; one that can't be read fails alone, and is
 // tried again when the reason may pass (RunOptions::retries). In a watch those that were not begun
-// when it stops are left out.
-void probe_all(WorkList& work, const RunOptions& options, const std::optional<MadeImage>& source,
-               PictureSettings& settings, ThreadPool& pool, ImageInfos& infos);
+// when it stops are left out. False when the run was stopped meanwhile, and some are not read.
+[[nodiscard]] bool probe_all(WorkList& work, const RunOptions& options,
+                             const std::optional<MadeImage>& source, PictureSettings& settings,
+                             ThreadPool& pool, ImageInfos& infos);
 
 // What the run is to compute. Pictures that the pipeline does not fit count for nothing here; the
 // reason is told when they are planned.

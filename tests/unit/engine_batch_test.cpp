@@ -121,8 +121,15 @@ struct Told {
 
 constexpr auto no_pause = [](int) { return std::chrono::milliseconds(1); };
 
+// Never destroyed: threads that are left alone beside one that hangs may still look for tiles to
+// help with when the batch has ended, on a busy machine.
+ThreadPool& kept_pool() {
+  static auto* kept = new std::vector<std::unique_ptr<ThreadPool>>;
+  return *kept->emplace_back(std::make_unique<ThreadPool>(0));
+}
+
 Told run(Ledger& ledger, std::int64_t count, BatchOptions options) {
-  ThreadPool pool(0);
+  ThreadPool& pool = kept_pool();
   Told told;
   options.stop = [&] { return ledger.stop.load(); };
   told.end = run_batch(
@@ -250,10 +257,10 @@ TEST(Batch, TheTimeOfAFileIsThatOfItsParts) {
   EXPECT_EQ(run(written, 1, {.timeout = 0.3, .grace = 60}).end.done, 1);
 }
 
-// Outlives the batch, as what a thread uses that hangs has to.
+// Outlives the batch and is never destroyed, as what a thread uses that hangs has to be.
 std::vector<std::unique_ptr<Ledger>>& kept_ledgers() {
-  static std::vector<std::unique_ptr<Ledger>> kept;
-  return kept;
+  static auto* kept = new std::vector<std::unique_ptr<Ledger>>;
+  return *kept;
 }
 Ledger& kept_ledger() { return *kept_ledgers().emplace_back(std::make_unique<Ledger>()); }
 

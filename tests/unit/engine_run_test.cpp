@@ -309,12 +309,32 @@ TEST_F(Runs, NothingFoundIsSaid) {
 
 TEST_F(Runs, AStopLeavesWholeFilesOnly) {
   for (int i = 0; i < 200; ++i) write_pgm("in/" + std::to_string(i) + ".pgm", 64, 64, 3);
-  std::atomic<int> asked{0};
-  const RunEnd end = run(
-      "imcomplement", {.inputs = {"in"}, .output = "out", .stop = [&] { return ++asked > 400; }});
+  const RunEnd end =
+      run("imcomplement",
+          {.inputs = {"in"}, .output = "out", .stop = [] { return fs::exists("out/0.pgm"); }});
   EXPECT_TRUE(end.stopped);
+  EXPECT_GE(end.done, 1);
   EXPECT_LT(end.done, 200);
   for (const auto& entry : fs::directory_iterator("out")) EXPECT_EQ(first_code(entry.path()), 252);
+}
+
+// From before the first header is read until files are done.
+TEST_F(Runs, AStopAtAnyTimeEndsTheRun) {
+  for (int i = 0; i < 40; ++i) write_pgm("in/" + std::to_string(i) + ".pgm", 8, 8, 3);
+  for (const std::string device : {"", "cpu"}) {
+    for (const int most : {0, 1, 2, 10, 30, 60, 100}) {
+      std::atomic<int> asked{0};
+      const RunEnd end = run("imcomplement", {.device = {.device = device},
+                                              .inputs = {"in"},
+                                              .output = "out",
+                                              .threads = 2,
+                                              .profile = true,
+                                              .stop = [&] { return ++asked > most; }});
+      EXPECT_TRUE(end.stopped) << device << most;
+      EXPECT_LT(end.done, 40) << device << most;
+      EXPECT_EQ(end.failed, 0) << device << most;
+    }
+  }
 }
 
 TEST_F(Runs, AProfileAddsUp) {
