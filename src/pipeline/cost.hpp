@@ -6,7 +6,7 @@
 namespace impipe::pipeline {
 
 // Costs are per pixel, in units of one simple vector operation on a value: a byte moved to or from
-// memory costs about one. Measured on the CPU backend, docs/benchmarks/cpu-notes.md.
+// memory costs about one. Measured on the CPU backend, docs/benchmarks/cpu.md.
 double cost_of(const Node& node);
 
 // Writing an image and reading it again.
