@@ -3,6 +3,7 @@
 
 #include "backends/cpu/device.hpp"
 #include "backends/cuda/device.hpp"
+#include "backends/jit/program/tuning.hpp"
 #include "backends/jit/runtime/binaries.hpp"
 #include "backends/jit/runtime/disk_cache.hpp"
 #include "backends/jit/runtime/memory_pool.hpp"
@@ -32,6 +33,8 @@ void configure(const Settings& settings) {
   jit::set_memory_cap(settings.gpu_memory);
   if (!settings.dump_folder.empty()) jit::dump_kernels_to(settings.dump_folder);
 }
+
+void choose_variant(const KernelVariant& variant) { jit::set_variant(variant); }
 
 CompileCounts compile_counts() { return jit::compile_counts(); }
 std::filesystem::path cache_folder() { return jit::cache_folder(); }

@@ -11,6 +11,7 @@
 
 #include "core/backend.hpp"
 #include "core/device_cache.hpp"
+#include "core/kernel_variant.hpp"
 
 namespace impipe::backends {
 
@@ -24,6 +25,8 @@ struct Settings {
   std::filesystem::path dump_folder;  // for the kernels' texts; empty: none are written
 };
 void configure(const Settings& settings);
+// The kernels of GPUs that are opened from now on.
+void choose_variant(const KernelVariant& variant);
 
 // --- what is kept on disk for the next run
 CompileCounts compile_counts();

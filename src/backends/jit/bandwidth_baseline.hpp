@@ -6,7 +6,7 @@
 
 namespace impipe::jit {
 
-// Launched with LaunchValues that have no spec.
-Program bandwidth_baseline(Baseline baseline, Dialect dialect);
+// Launched with LaunchValues that have no spec. copy_bytes: that a work-item copies, 1 to 16.
+Program bandwidth_baseline(Baseline baseline, Dialect dialect, int copy_bytes = 16);
 
 }  // namespace impipe::jit

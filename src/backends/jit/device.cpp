@@ -30,7 +30,8 @@ std::unique_ptr<Kernel> GpuDevice::prepare_stacked(const KernelSpec& spec) {
 }
 
 std::unique_ptr<Kernel> GpuDevice::prepare_baseline(Baseline baseline) {
-  return load(jit::bandwidth_baseline(baseline, dialect_), "bandwidth baseline");
+  return load(jit::bandwidth_baseline(baseline, dialect_, tuning_.variant.copy_bytes),
+              "bandwidth baseline");
 }
 
 }  // namespace impipe::jit

@@ -52,12 +52,13 @@ class Generator {
     const NodePlan& plan;
     int n;
     const std::string& name;
+    const std::string& through;  // the function that reads a row pass, where it is not its plane
     void operator()(const Point&) const { write_point(to, n, name); }
     void operator()(const Permute&) const { write_permute(to, n, name); }
     void operator()(const Window&) const { write_window(to, n, name); }
     void operator()(const Resample&) const { write_resample(to, n, name); }
     void operator()(const Stencil&) const { write_stencil(to, n, name); }
-    void operator()(const Separable&) const { write_separable(to, n, name); }
+    void operator()(const Separable&) const { write_separable(to, n, name, through); }
     void operator()(const Extremum&) const {
       write_extremum(to, n, name, plan.rows.by == RowPass::By::pixels);
     }
@@ -100,9 +101,13 @@ class Generator {
     void operator()(const Inlined&) const { write_function(); }
     void operator()(const MadeInGroups&) const { write_function(); }
     void operator()(const MadeOnTheWay&) const {}
-    void operator()(const Pixels&) const {
+    void operator()(const Pixels& pixels) const {
       write_rows();
-      store_pixels();
+      if (pixels.tile) {
+        store_from_tile(*pixels.tile);
+      } else {
+        store_pixels();
+      }
       load_function();
     }
     void operator()(const Transposition&) const {
@@ -169,8 +174,8 @@ class Generator {
     }
 
    private:
-    void write_pixel(const std::string& name) const {
-      std::visit(PixelWriter{to, plan.node(n), n, name}, to.node(n).primitive);
+    void write_pixel(const std::string& name, const std::string& through = "") const {
+      std::visit(PixelWriter{to, plan.node(n), n, name, through}, to.node(n).primitive);
     }
 
     // The pixels where they are read.
@@ -184,7 +189,7 @@ class Generator {
       if (as<Separable>(to.node(n)) == nullptr) return;
       const RowPass::By by = plan.node(n).rows.by;
       if (by == RowPass::By::blocks) write_block_rows(to, plan, n);
-      if (by == RowPass::By::pixels) write_separable_rows(to, n);
+      if (by == RowPass::By::pixels) write_separable_rows(to, n, plan.node(n).rows.tile);
     }
 
     // One pixel a work-item; `wanted`: by launches for which it holds.
@@ -203,6 +208,21 @@ class Generator {
             return wanted && !wanted(at) ? Size{} : at.size_of(self);
           },
           "  " + to.plane(self).pixel() + " = " + value + ";\n");
+    }
+
+    // The same, with what it reads around in local memory.
+    void store_from_tile(const PixelTile& tile) const {
+      const Operand self{false, n};
+      const std::string name = Builder::name(self), value = name + "_value";
+      const bool columns = as<Separable>(to.node(n)) != nullptr;
+      const GroupTile local = columns ? tile_of_rows(to, tile, n) : tile_of_image(to, tile, n);
+      if (!columns) to.read_through(to.node(n).images[0], local.function());
+      write_pixel(value, columns ? local.function() : "");
+      to.read_through(to.node(n).images[0], "");
+      to.pixel_kernel(
+          "store_" + name, to.width(self), to.height(self),
+          [self](const LaunchContext& at) { return at.size_of(self); },
+          "  " + to.plane(self).pixel() + " = " + to.call(value, "x", "y") + ";\n", local.fill());
     }
 
     // The function that reads what is stored.

@@ -49,7 +49,7 @@ MadeRow loaded_row(const Block& block, const Operand& operand, const std::string
   Builder& to = block.to;
   const int px = block.size.px;
   const PixelClass cls = to.cls(operand);
-  if (block.size.points && bytes_of(cls) == 1) {
+  if (block.size.points && bytes_of(cls) == 1 && px % 4 == 0) {
     return row_of_words(block, operand, name, ahead);
   }
   MadeRow row{{name}, {.reads_rows = true}};

@@ -1,12 +1,14 @@
 // The plain copy and the plain read that other kernels are measured against.
 
+#define $word uint4  // that a work-item copies
+
 // -- part: parameters
-// How many words of 16 bytes there are.
+// How many words there are.
 struct Parameters { int words; };
 
 // -- part: copy
-// Copies 16 bytes a work-item.
-KERNEL(256) void copy_words(GLOBAL const uint4* RESTRICT from, GLOBAL uint4* RESTRICT to,
+// Copies a word a work-item.
+KERNEL(256) void copy_words(GLOBAL const $word* RESTRICT from, GLOBAL $word* RESTRICT to,
                             PARAMETERS) {
   const int i = GROUP_X * 256 + ITEM;
   if (i < all_parameters.words) to[i] = from[i];

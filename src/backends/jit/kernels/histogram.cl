@@ -133,6 +133,49 @@ KERNEL($items) void in_global(GLOBAL uint* $counts) {
   }
 }
 
+// -- part: tagged
+// Counts of a slice of the counters in local memory, as before there were atomic additions to it: a
+// count has its writer's number in its highest bits, and a work-item that does not find its own
+// there writes again. The groups of a slice share the rows; none of them counts 2^27 pixels.
+KERNEL($items) void tagged(GLOBAL uint* $counts) {
+  LOCAL volatile uint tagged_counts[$slice];
+  LOCAL volatile int waiting[2];
+  const int first = GROUP_Y * $slice;
+  const uint tag = (uint)ITEM << 27;
+  {
+    for (int i = ITEM; i < $slice; i += $items) tagged_counts[i] = 0;
+    if (ITEM < 2) waiting[ITEM] = 0;
+    BARRIER;
+    int turn = 0;
+    for (int y = GROUP_X; y < $height; y += GROUPS_X) {
+      for (int x0 = 0; x0 < $width; x0 += $items) {
+        const int x = x0 + ITEM;
+        int place = -1;
+        if (x < $width) place = $place - first;
+        int own = place >= 0 && place < $slice, others = 1;
+        while (others != 0) {
+          uint count = 0;
+          if (own != 0) count = tag | ((tagged_counts[place] & 0x7ffffffu) + 1u);
+          BARRIER;
+          if (own != 0) tagged_counts[place] = count;
+          BARRIER;
+          if (own != 0 && tagged_counts[place] == count) own = 0;
+          if (own != 0) waiting[turn] = 1;
+          BARRIER;
+          others = waiting[turn];
+          turn = 1 - turn;
+          if (ITEM == 0) waiting[turn] = 0;
+        }
+      }
+    }
+    BARRIER;
+    for (int i = ITEM; i < $slice && first + i < $counters; i += $items) {
+      const uint count = tagged_counts[i] & 0x7ffffffu;
+      if (count != 0u) ADD_GLOBAL(&$counts[first + i], count);
+    }
+  }
+}
+
 // -- part: bins
 // The counts of codes as those of bins.
 #undef $bin

@@ -15,6 +15,7 @@
 #define $top_bit 7
 #define $cells for (int dx = 0, k = 0; dx < 3; ++dx, ++k) count += (uint)dx <= below ? 1 : 0;
 #define $each_cell sum += weights[k] * (float)(x + dx + y + dy);
+#define $each_loop
 #define $cell_columns 3
 #define $cell_rows 3
 #define $first_dx cell_x - 1
@@ -24,13 +25,25 @@
 #define $dx -1
 #define $dx_end 2
 #define $dy 0
+#define $tile image_tile
+#define $tile_columns 38  // a group's pixels, 32 side by side, and those around them
+#define $tile_rows 10
+#define $array tile_array
+#define $source image[y * $width + x]
+#define $halo_x 3
+#define $halo_y 3
+#define $down 4           // rows of the group
+#define $apart_x 1        // elements from a column to the next
+#define $apart_y 38       // and from a row to the next
 
 FUNCTION float cells(const int x, const int y, const int* runs, const float* weights) {
   float sum = 0.0f;
   {
     // -- part: rectangle
     // All cells of a rectangle.
+    $each_loop
     for (int cell_y = 0, k = 0; cell_y < $cell_rows; ++cell_y) {
+      $each_loop
       for (int cell_x = 0; cell_x < $cell_columns; ++cell_x, ++k) {
         const int dx = $first_dx, dy = $first_dy;
         $each_cell
@@ -57,6 +70,7 @@ FUNCTION float cells(const int x, const int y, const int* runs, const float* wei
     // -- end
     // -- part: run
     // A run.
+    $each_loop
     for (int dx = $dx; dx < $dx_end; ++dx, ++k) {
       const int dy = $dy;
       $each_cell
@@ -64,6 +78,23 @@ FUNCTION float cells(const int x, const int y, const int* runs, const float* wei
     // -- end
   }
   return sum;
+}
+
+KERNEL(128) void group_tile(GLOBAL const uchar* image, GLOBAL uchar* result) {
+  LOCAL uchar tile_array[38 * 10];
+  // -- part: group_tile
+  // The pixels that the group reads, in local memory. Those outside the image are never read.
+  for (int i = ITEM / 32; i < $tile_rows; i += $down) {
+    for (int k = ITEM % 32; k < $tile_columns; k += 32) {
+      const int x = GROUP_X * 32 - $halo_x + k, y = GROUP_Y * $down - $halo_y + i;
+      if (x >= 0 && x < $width && y >= 0 && y < $height) {
+        $array[k * $apart_x + i * $apart_y] = $source;
+      }
+    }
+  }
+  BARRIER;
+  // -- end
+  result[ITEM] = tile_array[ITEM];
 }
 
 // -- part: border
@@ -93,4 +124,13 @@ FUNCTION uint $name_place(PARAMS, const int x, const int y, const int place) {
     if (count <= place) found |= 1u << bit;
   }
   return found;
+}
+
+// -- part: tile_pixel
+// A pixel of the group's tile.
+#undef $array
+#define $array ((IN_LOCAL const uchar*)0)
+FUNCTION $type $tile(PARAMS, const int x, const int y) {
+  return $array[(x - (GROUP_X * 32 - $halo_x)) * $apart_x +
+                (y - (GROUP_Y * $down - $halo_y)) * $apart_y];
 }

@@ -221,6 +221,44 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
   });
 }
 
+// Counts in global memory. `place`: of the counter of pixel (x, y), -1 for none.
+void write_global(Builder& to, const Operand& image, const std::string& name,
+                  const std::string& place, int counters, const std::string& counts) {
+  const int most = to.tuning().groups_at_once();
+  to.kernel(name + "_counts_of_groups", items,
+            filled(part(kernels::histogram, "in_global"), {{"counters", std::to_string(counters)},
+                                                           {"items", std::to_string(items)},
+                                                           {"width", to.width(image)},
+                                                           {"height", to.height(image)},
+                                                           {"place", place},
+                                                           {"counts", counts}}),
+            [image, most](const LaunchContext& at) {
+              return LaunchShape{
+                  {std::min(groups_of_plane(at, most), at.size_of(image).height), 1, 1},
+                  {items, 1, 1}};
+            });
+}
+
+// Counts in slices that local memory holds, each by groups of its own: nothing but tags keeps the
+// work-items of a group apart. `place` likewise.
+void write_tagged(Builder& to, const Operand& image, const std::string& name,
+                  const std::string& place, int counters, const std::string& counts) {
+  constexpr int group = 32, largest_slice = 4096, groups = 64;
+  const int slice = std::min(counters, largest_slice);
+  const auto number = [](int i) { return std::to_string(i); };
+  to.kernel(name + "_counts_of_groups", group,
+            filled(part(kernels::histogram, "tagged"), {{"items", number(group)},
+                                                        {"slice", number(slice)},
+                                                        {"counters", number(counters)},
+                                                        {"width", to.width(image)},
+                                                        {"height", to.height(image)},
+                                                        {"place", place},
+                                                        {"counts", counts}}),
+            [slices = (counters + slice - 1) / slice](const LaunchContext&) {
+              return LaunchShape{{groups, slices, 1}, {group, 1, 1}};
+            });
+}
+
 }  // namespace
 
 void write_histogram(Builder& to, const CountedCodes& counted, int n) {
@@ -244,19 +282,12 @@ void write_histogram(Builder& to, const CountedCodes& counted, int n) {
   }
   const std::string value = to.value(image, "x", "y");
   const std::string place = codes ? "(int)" + value : bin + "(params, (double)" + value + ")";
-  const int most = to.tuning().groups_at_once();
-  to.kernel(
-      name + "_counts_of_groups", items,
-      filled(part(kernels::histogram, "in_global"), {{"counters", std::to_string(counters)},
-                                                     {"items", std::to_string(items)},
-                                                     {"width", to.width(image)},
-                                                     {"height", to.height(image)},
-                                                     {"place", place},
-                                                     {"counts", counts("_counts", counters)}}),
-      [image, most](const LaunchContext& at) {
-        return LaunchShape{{std::min(groups_of_plane(at, most), at.size_of(image).height), 1, 1},
-                           {items, 1, 1}};
-      });
+  const std::string counted_here = counts("_counts", counters);
+  if (counted.way == CountedCodes::Way::tagged) {
+    write_tagged(to, image, name, place, counters, counted_here);
+  } else {
+    write_global(to, image, name, place, counters, counted_here);
+  }
   std::string bins = "_counts";
   if (codes) {
     bins = "_bins";

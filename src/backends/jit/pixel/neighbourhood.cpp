@@ -31,6 +31,10 @@ std::string extremum_with_heights(Builder& to, const std::string& name, const Ma
                            (largest ? ">" : "<") + " sum) sum = v;");
 }
 
+Size size_of_rows(const LaunchContext& at, int n, const Operand& image) {
+  return {at.size_of({false, n}).width, at.size_of(image).height};
+}
+
 }  // namespace
 
 std::string outside_value(Builder& to, int n, Border border) {
@@ -95,6 +99,7 @@ std::string for_each_cell(Builder& to, const std::string& name, const Mask& mask
                    {"cell_columns", number(mask.width)},
                    {"first_dx", shifted("cell_x", -mask.origin_x)},
                    {"first_dy", shifted("cell_y", -mask.origin_y)},
+                   {"each_loop", to.window_loop()},
                    {"each_cell", step}});
   }
   // Runs of set cells, row by row: dx of the first, dx after the last, dy.
@@ -122,6 +127,7 @@ std::string for_each_cell(Builder& to, const std::string& name, const Mask& mask
     text += filled(part(kernels::pixel, "run"), {{"dx", number(runs[i])},
                                                  {"dx_end", number(runs[i + 1])},
                                                  {"dy", number(runs[i + 2])},
+                                                 {"each_loop", to.window_loop()},
                                                  {"each_cell", step}});
   }
   return filled(part(kernels::pixel, "runs"), {{"each_run", text}});
@@ -180,38 +186,47 @@ void write_stencil(Builder& to, int n, const std::string& name) {
                         converted(node.cls, "float", "sum") + ";\n}\n");
 }
 
-void write_separable_rows(Builder& to, int n) {
+PlaneText plane_of_rows(Builder& to, int n) {
+  return to.scratch_plane(Builder::name({false, n}) + "_rows", PixelClass::single,
+                          [n, image = to.node(n).images[0]](const LaunchContext& at) {
+                            return size_of_rows(at, n, image);
+                          });
+}
+
+void write_separable_rows(Builder& to, int n, const std::optional<PixelTile>& tile) {
   const Node& node = to.node(n);
   const Separable& separable = std::get<Separable>(node.primitive);
   const Operand image = node.images[0];
   const std::string outside = outside_value(to, n, separable.border);
   const std::string rows = Builder::name({false, n}) + "_rows", at = rows + "_from";
+  std::optional<GroupTile> local;
+  if (tile) {
+    local.emplace(tile_of_image(to, *tile, n));
+    to.read_through(image, local->function());
+  }
   write_border(to, at, "float", to.value(image, "x", "y"), separable.border, outside,
                to.width(image), to.height(image), true, false);
+  to.read_through(image, "");
   const std::string row_weights = weights(to, n, "row_weights", 0, separable.row.count());
   const std::string row_tap = to.call(at, shifted("x", separable.shift_x) + " + dx", "y + dy");
   to.function(rows + "_value", value_header("float", rows + "_value") +
                                    weighted_sum(to, rows, separable.row, row_weights, row_tap) +
                                    "  return sum;\n}\n");
-  const auto size = [n, image](const LaunchContext& at_launch) {
-    return Size{at_launch.size_of({false, n}).width, at_launch.size_of(image).height};
-  };
   const std::string value = to.call(rows + "_value", "x", "y");
-  const std::string place = to.scratch_plane(rows, PixelClass::single, size).pixel();
-  to.pixel_kernel("store_" + rows, to.width({false, n}), to.height(image), size,
-                  "  " + place + " = " + value + ";\n");
+  to.pixel_kernel(
+      "store_" + rows, to.width({false, n}), to.height(image),
+      [n, image](const LaunchContext& at_launch) { return size_of_rows(at_launch, n, image); },
+      "  " + plane_of_rows(to, n).pixel() + " = " + value + ";\n", local ? local->fill() : "");
 }
 
-void write_separable(Builder& to, int n, const std::string& name) {
+void write_separable(Builder& to, int n, const std::string& name, const std::string& through) {
   const Node& node = to.node(n);
   const Separable& separable = std::get<Separable>(node.primitive);
   const Operand image = node.images[0];
   const std::string rows = Builder::name({false, n}) + "_rows";
-  const auto size = [n, image](const LaunchContext& at_launch) {
-    return Size{at_launch.size_of({false, n}).width, at_launch.size_of(image).height};
-  };
   // The column pass, over the row pass's own values.
-  const std::string read = to.scratch_plane(rows, PixelClass::single, size).pixel();
+  const std::string read =
+      through.empty() ? plane_of_rows(to, n).pixel() : to.call(through, "x", "y");
   write_border(to, rows + "_at", "float", read, separable.border,
                outside_value(to, n, separable.border), to.width({false, n}), to.height(image),
                false, true);

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "backends/jit/program/pixel_tile.hpp"
 #include "backends/jit/text/builder.hpp"
 
 namespace impipe::jit {
@@ -17,13 +19,34 @@ void write_window(Builder& to, int n, const std::string& name);
 // The input's column (or row) under the result's first.
 std::string window_parameter(Builder& to, int n, bool x);
 void write_stencil(Builder& to, int n, const std::string& name);
-// The column pass; reads the plane nN_rows.
-void write_separable(Builder& to, int n, const std::string& name);
+// The column pass; reads the plane nN_rows, by the function `through` where it is not empty.
+void write_separable(Builder& to, int n, const std::string& name, const std::string& through = "");
 // The kernel of the row pass: an image of the result's width and the input's height, of floats.
-void write_separable_rows(Builder& to, int n);
+void write_separable_rows(Builder& to, int n, const std::optional<PixelTile>& tile);
+// That image.
+PlaneText plane_of_rows(Builder& to, int n);
 // two_passes: rows and then columns, of a rectangle.
 void write_extremum(Builder& to, int n, const std::string& name, bool two_passes);
 void write_rank(Builder& to, int n, const std::string& name);
+
+// A plane in the local memory of groups that make a pixel a work-item (Builder::pixel_kernel).
+class GroupTile {
+ public:
+  // source: text of the plane's pixel x, y.
+  GroupTile(Builder& to, const std::string& name, PixelClass cls, const PixelTile& tile,
+            const std::string& source, const std::string& width, const std::string& height);
+  // What a kernel does before it makes pixels.
+  const std::string& fill() const { return fill_; }
+  // The function (ARGS, x, y) that reads it.
+  const std::string& function() const { return function_; }
+
+ private:
+  std::string fill_, function_;
+};
+// Of the image that node n reads, for the kernel that stores node n.
+GroupTile tile_of_image(Builder& to, const PixelTile& tile, int n);
+// Of the row pass of separable node n, for its column pass.
+GroupTile tile_of_rows(Builder& to, const PixelTile& tile, int n);
 
 // The text of a pixel of `image` at the place that stands around it.
 using PixelText = std::function<std::string(const Operand& image)>;

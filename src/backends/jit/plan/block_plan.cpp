@@ -198,6 +198,16 @@ BlockSize size_for_many(const KernelContext& of, const Footprint& f, std::int64_
   return size;
 }
 
+BlockSize block_of_points(const KernelContext& of, const Parts& parts) {
+  if (const int px = of.tuning.variant.pixels; px > 0) {
+    const int most = std::min(px, 16 / parts.bytes);
+    return {.px = most, .py = std::max(1, px / most), .points = true};
+  }
+  // Small blocks fill a device sooner; they make a table of codes more often.
+  const bool light = parts.bytes == 1 && parts.points <= 1 && !parts.powers && !parts.moved;
+  return {.px = 16 / parts.bytes, .py = light ? 2 : 4, .points = true};
+}
+
 // The largest block whose window registers hold, and local memory what points make; nothing when
 // there is none.
 std::optional<BlockSize> block_size(const KernelContext& of, const Planes& planes,
@@ -210,11 +220,7 @@ std::optional<BlockSize> block_size(const KernelContext& of, const Planes& plane
     return size.px % 4 == 0 &&
            tile.local_bytes(of, planes, *parts.made) + parts.weights <= of.tuning.local_bytes;
   };
-  if (!parts.around) {
-    // Small blocks fill a device sooner; they make a table of codes more often.
-    const bool light = parts.bytes == 1 && parts.points <= 1 && !parts.powers && !parts.moved;
-    return BlockSize{.px = 16 / parts.bytes, .py = light ? 2 : 4, .points = true};
-  }
+  if (!parts.around) return block_of_points(of, parts);
   if (parts.tile && parts.around_count == 1) {
     const bool packed = parts.packed && parts.runs > 0;
     if (parts.made && (packed || !has_room(tile_size))) return std::nullopt;

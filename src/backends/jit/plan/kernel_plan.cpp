@@ -343,7 +343,11 @@ class Chooser {
       return {WholeResize{}, "weights and places repeat themselves"};
     if (fast && fits_resize_tiles(of_.node(n)))
       return {ResizeTiles{}, "a tile's columns are made once"};
-    return {Pixels{}, fast ? "no block holds what it reads" : "IMPIPE_JIT_STAGED asks for pixels"};
+    if (fast) return {Pixels{}, "no block holds what it reads"};
+    const std::optional<PixelTile> tile =
+        is<Separable>(n) ? pixel_tile_of_columns(of_, n) : pixel_tile_of(of_, planes_, n);
+    return {Pixels{tile}, of_.tuning.variant.single_pixels() ? "a variant asks for pixels"
+                                                             : "IMPIPE_JIT_STAGED asks for pixels"};
   }
 
   static std::string why_block(const BlockSize& size) {
@@ -358,19 +362,20 @@ class Chooser {
       if (std::holds_alternative<StripChain>(form) || std::holds_alternative<TwoPasses>(form)) {
         return {};
       }
-      if (in_block(planes_, n)) return {RowPass::By::own_window, {}};
+      if (in_block(planes_, n)) return {RowPass::By::own_window, {}, {}};
       const auto block = of_.tuning.fast ? row_block_of(of_, n) : std::nullopt;
-      if (block) return {RowPass::By::blocks, *block};
-      return {RowPass::By::pixels, {}};
+      if (block) return {RowPass::By::blocks, *block, {}};
+      return {RowPass::By::pixels, {}, pixel_tile_of(of_, planes_, n)};
     }
     const auto* extremum = as<Extremum>(of_.node(n));
     const bool by_pixels =
         std::holds_alternative<Pixels>(form) || std::holds_alternative<Inlined>(form);
-    if (extremum == nullptr || !by_pixels) return {};
+    const auto* pixels = std::get_if<Pixels>(&form);
+    if (extremum == nullptr || !by_pixels || (pixels != nullptr && pixels->tile)) return {};
     const Mask& mask = extremum->mask;
     const bool pays = mask.full() && mask.width != 1 && mask.height != 1 && mask.count() > 9;
     const bool small = of_.tuning.fast && fits_block(of_, planes_, n);
-    return pays && !small ? RowPass{RowPass::By::pixels, {}} : RowPass{};
+    return pays && !small ? RowPass{RowPass::By::pixels, {}, {}} : RowPass{};
   }
 
   // --- measurements, and what is made as a whole

@@ -11,6 +11,7 @@
 
 #include "backends/jit/plan/block_plan.hpp"
 #include "backends/jit/plan/measure_plan.hpp"
+#include "backends/jit/plan/pixel_tile_plan.hpp"
 #include "backends/jit/plan/strip_chain.hpp"
 #include "backends/jit/plan/tile_plan.hpp"
 #include "backends/jit/program/program.hpp"
@@ -29,7 +30,9 @@ struct MadeInGroups {
 struct MadeOnTheWay {};
 
 // --- forms of images that are stored
-struct Pixels {};  // a work-item makes a pixel
+struct Pixels {                   // a work-item makes a pixel
+  std::optional<PixelTile> tile;  // of a benchmark's variant: what it reads its neighbours from
+};
 struct Transposition {};
 struct StripChain {
   Chain chain;
@@ -59,7 +62,8 @@ using Form =
 // The row pass of a node that has two: by a kernel of its own, unless `by` says otherwise.
 struct RowPass {
   enum class By { none, blocks, pixels, own_window } by = By::none;
-  BlockSize block;  // blocks
+  BlockSize block;                // blocks
+  std::optional<PixelTile> tile;  // pixels
 };
 
 struct NodePlan {

@@ -28,7 +28,11 @@ struct FormText {
     return "in local memory of the groups of " + node_name(form.reader);
   }
   std::string operator()(const MadeOnTheWay&) const { return "on the way"; }
-  std::string operator()(const Pixels&) const { return "pixels"; }
+  std::string operator()(const Pixels& pixels) const {
+    if (!pixels.tile) return "pixels";
+    return "pixels from local memory, " + std::to_string(pixels.tile->columns) + "x" +
+           std::to_string(pixels.tile->rows);
+  }
   std::string operator()(const Transposition&) const { return "transposed tiles"; }
   std::string operator()(const Blocks& blocks) const {
     std::string text = "blocks of " + block_text(blocks.size);
@@ -69,7 +73,8 @@ struct FormText {
   std::string operator()(const CountedCodes& counted) const {
     static constexpr const char* ways[] = {
         "counters in local memory", "counters of a table's bins in local memory",
-        "counters in global memory", "16-bit counters in local memory"};
+        "counters in global memory", "16-bit counters in local memory",
+        "tagged counters in local memory"};
     return ways[static_cast<int>(counted.way)] +
            std::string(counted.pairs ? " of pairs that are made here" : "") +
            ending(counted.scalars);

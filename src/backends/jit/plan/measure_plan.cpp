@@ -65,6 +65,11 @@ CountedCodes counted_codes(const KernelContext& of, const Planes& planes, int n)
   const Node& node = of.node(n);
   const Histogram& histogram = *as<Histogram>(node);
   const PixelClass cls = of.cls(node.images[0]);
+  switch (of.tuning.variant.counts) {
+    case KernelVariant::Counts::usual: break;
+    case KernelVariant::Counts::atomic: return {.way = Way::global};
+    case KernelVariant::Counts::tagged: return {.way = Way::tagged};
+  }
   if (fits_two_bytes(of, n)) {
     return {.way = Way::two_bytes,
             .pairs = is_pair_in_memory(of, planes, node.images[0]),

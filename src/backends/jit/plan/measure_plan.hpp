@@ -25,6 +25,7 @@ struct CountedCodes {
     table,      // the same of bins, which a table gives for each code
     global,     // counters in global memory
     two_bytes,  // 65,536 counters of 16 bits in local memory
+    tagged,     // slices of the counters in local memory, without atomic additions to them
   };
   Way way = Way::local;
   bool pairs = false;        // two_bytes: the codes are made here, of two planes of bytes

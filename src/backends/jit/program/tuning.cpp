@@ -50,6 +50,8 @@ constexpr Tuning rows[] = {
      .groups_of_device = 256},
 };
 
+KernelVariant variant_of_all;  // before any device is opened, by the thread that opens them
+
 bool contains(std::string_view text, std::string_view word) {
   const auto equal = [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) ==
@@ -84,7 +86,15 @@ Tuning tuning_for(std::string_view vendor, Dialect dialect, const DeviceNumbers&
   };
   lower(found.local_bytes, device.local_bytes);
   lower(found.max_local_bytes, device.max_local_bytes);
-  return found;
+  return with_variant(found, variant_of_all);
 }
+
+Tuning with_variant(Tuning tuning, const KernelVariant& variant) {
+  tuning.variant = variant;
+  tuning.fast = tuning.fast && !variant.single_pixels();
+  return tuning;
+}
+
+void set_variant(const KernelVariant& variant) { variant_of_all = variant; }
 
 }  // namespace impipe::jit

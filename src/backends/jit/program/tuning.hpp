@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "backends/jit/program/program.hpp"
+#include "core/kernel_variant.hpp"
 
 namespace impipe::jit {
 
@@ -53,6 +54,7 @@ struct Tuning {
   bool stacked = false;
   // False where every kernel makes one pixel a work-item: what the fast ones are compared with.
   bool fast = true;
+  KernelVariant variant;  // of a benchmark
 
   int groups_at_once() const {
     return groups_a_processor > 0 ? groups_a_processor * processors : groups_of_device;
@@ -64,5 +66,9 @@ struct Tuning {
 // `vendor`: of the device, as its driver says it. IMPIPE_VENDOR=amd|intel|nvidia|generic overrides;
 // IMPIPE_JIT_STAGED asks for kernels of one pixel a work-item.
 Tuning tuning_for(std::string_view vendor, Dialect dialect, const DeviceNumbers& device = {});
+// The same numbers for kernels of that variant.
+Tuning with_variant(Tuning tuning, const KernelVariant& variant);
+// From now on tuning_for is of that variant.
+void set_variant(const KernelVariant& variant);
 
 }  // namespace impipe::jit

@@ -169,6 +169,12 @@ std::string Builder::measure(const Operand& operand) {
 
 std::string PlaneText::pixel() const { return pointer + "[y * " + stride + " + x]"; }
 
+std::string Builder::local_array(const std::string& name, const std::string& type, int count) {
+  const std::string text = buffer(name, type, {}, true);
+  buffers_.back().local = count;
+  return text;
+}
+
 PlaneText Builder::plane_text(const std::string& name, const std::string& pointer, PixelClass cls,
                               ParameterValue stride_bytes) {
   const int bytes = impipe::bytes_of(cls);
@@ -222,7 +228,13 @@ std::string Builder::call(const std::string& name, const std::string& x,
   return name + "(ARGS, " + x + ", " + y + ")";
 }
 
+void Builder::read_through(const Operand& image, const std::string& function) {
+  through_[name(image)] = function;
+}
+
 std::string Builder::value(const Operand& operand, const std::string& x, const std::string& y) {
+  const auto through = through_.find(name(operand));
+  if (through != through_.end() && !through->second.empty()) return call(through->second, x, y);
   if (operand.external) load_function(operand);
   return call(name(operand), x, y);
 }
@@ -308,10 +320,15 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
   const std::size_t comment = comment_length(text);
   piece.code = code_of(text.substr(comment));
   const std::set<std::string> used = buffers_of(piece.code);
-  std::string signature;
+  std::string signature, arrays;
   std::vector<Buffer> places;
   for (const NamedBuffer& b : buffers_) {
     if (!used.contains(b.name)) continue;
+    if (b.local > 0) {
+      arrays += "  LOCAL " + b.type + " " + b.name + "_array[" + std::to_string(b.local) + "];\n";
+      piece.pointers[b.name] = b.name + "_array";
+      continue;
+    }
     piece.pointers[b.name] = place_of(b);
     // Work-items hand measurements to one another in a kernel, which `restrict` denies: a compiler
     // would move their loads before the barrier.
@@ -325,7 +342,7 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
   piece.head = "\n" + text.substr(0, comment) + "KERNEL" +
                (groups == 0 ? "(" + count : "_DENSE(" + count + ", " + std::to_string(groups)) +
                ") void " + name + "(" + signature + "PARAMETERS) {\n" +
-               "  const struct Parameters* params = &all_parameters;\n";
+               "  const struct Parameters* params = &all_parameters;\n" + arrays;
   piece.tail = "}\n";
   pieces_.push_back(std::move(piece));
   passes_.push_back({static_cast<int>(entries_.size()), std::move(shape), std::move(places)});
@@ -353,14 +370,14 @@ void Builder::repeat(int kernels, int most,
 
 void Builder::pixel_kernel(const std::string& name, const std::string& width,
                            const std::string& height,
-                           std::function<Size(const LaunchContext&)> size,
-                           const std::string& text) {
+                           std::function<Size(const LaunchContext&)> size, const std::string& text,
+                           const std::string& before) {
   constexpr int across = 32;
   const int down = tuning_.group / across;
   const std::string d = std::to_string(down);
   const std::size_t comment = comment_length(text);
   kernel(name, across * down,
-         text.substr(0, comment) +
+         text.substr(0, comment) + before +
              "  const int x = GROUP_X * 32 + ITEM % 32;\n  const int y = GROUP_Y * " + d +
              " + ITEM / 32;\n  if (x >= " + width + " || y >= " + height + ") return;\n" +
              text.substr(comment),
@@ -483,8 +500,8 @@ Program Builder::finish() {
   if (!buffers_.empty()) {
     text += "struct Buffers {\n";
     for (const NamedBuffer& b : buffers_) {
-      text +=
-          std::string("  GLOBAL ") + (b.written ? "" : "const ") + b.type + "* " + b.name + ";\n";
+      text += std::string(b.local > 0 ? "  IN_LOCAL " : "  GLOBAL ") + (b.written ? "" : "const ") +
+              b.type + "* " + b.name + ";\n";
     }
     text += "};\n";
   }

@@ -43,6 +43,15 @@ class Builder {
   KernelContext context() const { return {*spec_, dialect_, tuning_}; }
   // What stands before a loop that registers are to hold.
   std::string unroll() const { return tuning_.unroll ? "#pragma unroll\n" : ""; }
+  // What stands before a loop over a window that makes one pixel.
+  std::string window_loop() const {
+    switch (tuning_.variant.loops) {
+      case KernelVariant::Loops::usual: return "";
+      case KernelVariant::Loops::rolled: return "#pragma unroll 1\n";
+      case KernelVariant::Loops::unrolled: return "#pragma unroll\n";
+    }
+    return "";
+  }
   // "for (...) ": such a loop, of what follows.
   std::string loop(const std::string& variable, int count) const {
     return unroll() + "for (int " + variable + " = 0; " + variable + " < " + std::to_string(count) +
@@ -75,6 +84,8 @@ class Builder {
   // tickets'.
   std::string ticket();
   std::string measure(const Operand& operand);  // of doubles
+  // An array in the local memory of the kernels that use it, themselves or by functions.
+  std::string local_array(const std::string& name, const std::string& type, int count);
   PlaneText scratch_plane(const std::string& name, PixelClass cls,
                           std::function<Size(const LaunchContext&)> size);
   // Of an input, or of a node that is stored.
@@ -84,6 +95,8 @@ class Builder {
   // --- functions. A kernel has the buffers that its text and the functions it calls name.
   // "name(ARGS, x, y)" for a function that was written, or for an input.
   std::string call(const std::string& name, const std::string& x, const std::string& y) const;
+  // From now on the image's pixels are read by that function, until it is empty.
+  void read_through(const Operand& image, const std::string& function);
   // The value of an operand's pixel.
   std::string value(const Operand& operand, const std::string& x, const std::string& y);
   void function(const std::string& name, const std::string& text);
@@ -102,9 +115,11 @@ class Builder {
   // of that time; not at all where it has no groups.
   void repeat(int kernels, int most,
               const std::function<LaunchShape(const LaunchContext&, int time)>& shape);
-  // One work-item a pixel of an image of that size: x and y are defined in `text`.
+  // One work-item a pixel of an image of that size: x and y are defined in `text`. `before`: what
+  // all work-items of a group do before that, 32 side by side.
   void pixel_kernel(const std::string& name, const std::string& width, const std::string& height,
-                    std::function<Size(const LaunchContext&)> size, const std::string& text);
+                    std::function<Size(const LaunchContext&)> size, const std::string& text,
+                    const std::string& before = "");
 
   Program finish();
 
@@ -121,6 +136,7 @@ class Builder {
     std::string name, type;
     Buffer place;
     bool written;
+    int local = 0;  // elements, in a kernel's local memory
   };
   struct ScratchPlan {
     BytesFunction bytes;
@@ -167,6 +183,7 @@ class Builder {
   std::vector<Field> fields_;
   int field_bytes_ = 0;
   std::vector<NamedBuffer> buffers_;
+  std::map<std::string, std::string> through_;  // image -> the function that reads it
   std::vector<ScratchPlan> scratches_;
   std::vector<Piece> pieces_;
   std::map<std::string, std::set<std::string>> functions_;  // name -> buffers
