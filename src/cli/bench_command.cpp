@@ -5,6 +5,7 @@
 
 #include "cli/bench_flags.hpp"
 #include "cli/bench_report.hpp"
+#include "cli/bench_variants.hpp"
 #include "cli/command.hpp"
 #include "cli/pipeline_argument.hpp"
 #include "cli/standard_output.hpp"
@@ -33,6 +34,7 @@ void check_flags(const BenchFlags& flags) {
     throw Error("--suite brings its own pipelines: '" + flags.pipelines.front() +
                 "' is one too many");
   }
+  if (!flags.variant.empty()) parse_variants(flags.variant);
   if (!suite && !flags.match.empty()) throw Error("--match chooses rows of a --suite");
   if (flags.input.empty()) return;
   if (suite) throw Error("--suite brings its own images: --input is one too many");
@@ -46,9 +48,13 @@ bool compares(const BenchFlags& flags) {
   const std::string& device = flags.device.device;
   const bool several = device.find(',') != std::string::npos || device.rfind("cpu:", 0) == 0;
   if (several || flags.markdown || flags.csv || flags.naive || !flags.html.empty()) return true;
+  if (!flags.variant.empty() && flags.variant != no_variants) return true;
   if (flags.suite.empty() || flags.suite == every_suite) return !flags.suite.empty();
   const std::vector<SuiteRow> rows = find_suite(flags.suite).rows();
-  return std::any_of(rows.begin(), rows.end(), [](const SuiteRow& row) { return row.host_only; });
+  const bool varied = flags.variant.empty();
+  return std::any_of(rows.begin(), rows.end(), [&](const SuiteRow& row) {
+    return row.host_only || row.copy || (varied && !row.variants.empty());
+  });
 }
 
 // The rows on one device, each printed when it is there.
@@ -110,6 +116,18 @@ int run_benchmarks(const BenchFlags& flags) {
   return compares(flags) ? run_comparison(flags) : run_rows(flags);
 }
 
+constexpr const char* variants_help =
+    "Variants of kernels, of the same results: words joined by +, several behind commas.\n"
+    "  naive       a pixel a work-item, each neighbour from memory\n"
+    "  local       a pixel a work-item, neighbours from the group's local memory\n"
+    "  aligned     as local, loaded from multiples of 128 bytes\n"
+    "  conflicts   as local, pixels side by side in one bank of it\n"
+    "  rolled, unrolled  the loops over windows of those four\n"
+    "  atomic      histograms: an addition to global memory a pixel\n"
+    "  tagged      histograms: counted in local memory without atomic additions\n"
+    "  pixels=N    of a work-item, where no neighbours are read: 1, 2, 4, 8 or 16\n"
+    "  width=N     bytes of a work-item of the suites' plain copy: 1, 2, 4, 8 or 16\n";
+
 }  // namespace
 
 void add_bench(CommandSet& commands) {
@@ -122,7 +140,9 @@ void add_bench(CommandSet& commands) {
       "impipe bench --size 4096 --class uint16 -j 1 'imgaussfilt 2'\n"
       "impipe bench --device cpu:1,cpu,cuda:0 'imadjust | conv2 k7 | edge prewitt'\n"
       "impipe bench --device cuda:0 --suite primitives --json\n"
-      "impipe bench --device cpu:1,cpu,cuda:0 --suite ipt --naive --html report.html\n";
+      "impipe bench --device cpu:1,cpu,cuda:0 --suite ipt --naive --html report.html\n"
+      "impipe bench --device cuda:0 --variant naive,local,local+unrolled 'imgaussfilt 2'\n";
+  command.notes = variants_help;
   auto flags = std::make_shared<BenchFlags>();
   CLI::App* app = command.app;
   command.takes(flags->pipelines);
@@ -148,6 +168,8 @@ void add_bench(CommandSet& commands) {
   option(app, "--backend", flags->device.backend, "NAME", "auto, or a backend");
   option(app, "--device", flags->device.device, "ID",
          "A device of impipe devices, or several to compare: cpu:1,cpu,cuda:0");
+  option(app, "--variant", flags->variant, "LIST",
+         "Other kernels of GPUs beside the usual ones, or none of a suite's");
   add_sandbox(app, flags->sandbox);
   flag(app, "--naive", flags->naive, "A suite's rows beside plain loops of one thread");
   flag(app, "--no-fuse", flags->no_fuse, "Run each operator on its own");

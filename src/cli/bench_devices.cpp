@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "cli/bench_flags.hpp"
+#include "cli/bench_variants.hpp"
+#include "cli/published.hpp"
 #include "cli/standard_output.hpp"
 #include "cli/suite_report.hpp"
 #include "cli/values.hpp"
@@ -31,6 +33,10 @@ ComparedRow row_for(const WantedRow& wanted, const std::string& device, int thre
   return row;
 }
 
+pipeline::Pipeline pipeline_for(const SuiteRow& row, const engine::Sandbox& sandbox) {
+  return row.host_only || row.copy ? pipeline::Pipeline{} : pipeline_of(row.pipeline, sandbox);
+}
+
 // The plain loops, where a row has one.
 void add_loops(const std::vector<WantedRow>& wanted, const BenchFlags& flags,
                const engine::Sandbox& sandbox, Tables& tables) {
@@ -39,8 +45,7 @@ void add_loops(const std::vector<WantedRow>& wanted, const BenchFlags& flags,
     const SuiteRow& what = wanted[i].row;
     if (!what.naive || (!flags.naive && !what.host_only)) continue;
     ComparedRow row = row_for(wanted[i], what.host_only ? host_name : loop_name, 1);
-    const pipeline::Pipeline pipeline =
-        what.host_only ? pipeline::Pipeline{} : pipeline_of(what.pipeline, sandbox);
+    const pipeline::Pipeline pipeline = pipeline_for(what, sandbox);
     try {
       row.result = benchmark.run_loop(what.naive, pipeline, options_of(what, flags));
     } catch (const Error& error) {
@@ -57,10 +62,10 @@ ComparedRow measured(engine::Benchmark& benchmark, const WantedRow& wanted, Comp
   row.copy_speed = benchmark.copy_speed();
   options.session.fuse = row.fused;
   options.wall = options.stack == 1;
-  row.computed = options.wall;
+  row.computed = options.wall || wanted.row.copy;
   if (options.repeat > 0) options.repeat = std::max(options.repeat, min_runs);
   try {
-    row.result = benchmark.run(pipeline, options);
+    row.result = wanted.row.copy ? benchmark.run_copy(options) : benchmark.run(pipeline, options);
   } catch (const Error& error) {
     // One row of a suite may be beyond a device; a pipeline that was asked for may not.
     if (wanted.suite == nullptr) throw;
@@ -82,7 +87,7 @@ void add_rows(const ComparedDevice& device, const std::vector<WantedRow>& wanted
   }
   for (size_t i = 0; i < wanted.size(); ++i) {
     if (wanted[i].row.host_only) continue;
-    const pipeline::Pipeline pipeline = pipeline_of(wanted[i].row.pipeline, sandbox);
+    const pipeline::Pipeline pipeline = pipeline_for(wanted[i].row, sandbox);
     for (const bool fused : {true, false}) {
       const bool asked = wanted[i].suite != nullptr
                              ? fused == (wanted[i].row.fuse && !flags.no_fuse)
@@ -96,6 +101,44 @@ void add_rows(const ComparedDevice& device, const std::vector<WantedRow>& wanted
                        options_of(wanted[i].row, flags));
       }
       tables[i].push_back(std::move(row));
+    }
+  }
+}
+
+// The variants of rows, in the order in which they come first.
+std::vector<std::string> variants_of(const std::vector<WantedRow>& wanted) {
+  std::vector<std::string> all;
+  for (const WantedRow& one : wanted) {
+    for (const std::string& name : one.row.variants) {
+      if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+    }
+  }
+  return all;
+}
+
+bool is_cpu(const std::string& device) { return device == "cpu" || device.starts_with("cpu:"); }
+
+// The rows that have variants; the CPU's kernels have none.
+void add_variants(const ComparedDevice& device, const std::vector<WantedRow>& wanted,
+                  const BenchFlags& flags, const engine::Sandbox& sandbox, Tables& tables) {
+  if (is_cpu(device.name)) return;
+  for (const std::string& name : variants_of(wanted)) {
+    std::optional<engine::Benchmark> benchmark;
+    try {
+      benchmark.emplace(device.choice, device.threads, parse_variant(name));
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::backend) throw;
+      return;  // add_rows has said why
+    }
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const std::vector<std::string>& of_row = wanted[i].row.variants;
+      if (std::find(of_row.begin(), of_row.end(), name) == of_row.end()) continue;
+      ComparedRow row = row_for(wanted[i], device.name, device.threads);
+      row.variant = name;
+      row.fused = row.fused && !flags.no_fuse;
+      tables[i].push_back(measured(*benchmark, wanted[i], std::move(row),
+                                   pipeline_for(wanted[i].row, sandbox),
+                                   options_of(wanted[i].row, flags)));
     }
   }
 }
@@ -126,13 +169,23 @@ int run_comparison(const BenchFlags& flags) {
   const nlohmann::ordered_json before = read_older(flags);
   const std::string names = flags.device.device.empty() ? "cpu" : flags.device.device;
   const std::vector<ComparedDevice> devices = parse_compared(names, parse_threads(flags.threads));
+  const bool varied = !flags.variant.empty() && flags.variant != no_variants;
+  if (varied && std::all_of(devices.begin(), devices.end(),
+                            [](const ComparedDevice& device) { return is_cpu(device.name); })) {
+    throw Error("--variant: kernels of GPUs and of OpenCL have variants, and the devices are " +
+                names);
+  }
   const engine::Sandbox sandbox = engine::make_sandbox(flags.sandbox);
   const std::vector<WantedRow> wanted = rows_of(flags);
   Tables tables(wanted.size());
   add_loops(wanted, flags, sandbox, tables);
-  for (const ComparedDevice& device : devices) add_rows(device, wanted, flags, sandbox, tables);
+  for (const ComparedDevice& device : devices) {
+    add_rows(device, wanted, flags, sandbox, tables);
+    add_variants(device, wanted, flags, sandbox, tables);
+  }
   std::vector<ComparedRow> all;
   for (std::vector<ComparedRow>& rows : tables) relate(rows);
+  const std::vector<PublishedHere> published = published_here(tables);
   if (form == TableForm::csv) write_stdout(comparison_csv_head());
   const bool suite =
       !flags.suite.empty() && (form == TableForm::text || form == TableForm::markdown);
@@ -141,10 +194,12 @@ int run_comparison(const BenchFlags& flags) {
     if (!suite && form != TableForm::json) write_stdout(comparison_text(rows, form));
     std::move(rows.begin(), rows.end(), std::back_inserter(all));
   }
-  if (form == TableForm::json) write_stdout(comparison_text(all, form));
-  write_report("--report", flags.report, comparison_text(all, TableForm::json));
-  if (!flags.html.empty()) write_report("--html", flags.html, suites_page(comparison_value(all)));
-  if (!before.is_null()) tell_changes(before, comparison_value(all), form);
+  nlohmann::ordered_json json = comparison_value(all);
+  if (!published.empty()) json["published"] = published_value(published);
+  if (form == TableForm::json) write_stdout(json.dump() + "\n");
+  write_report("--report", flags.report, json.dump() + "\n");
+  if (!flags.html.empty()) write_report("--html", flags.html, suites_page(json));
+  if (!before.is_null()) tell_changes(before, json, form);
   const auto missing = [](const ComparedRow& row) { return !row.error.empty(); };
   const auto differs = [](const ComparedRow& row) { return !row.same_bits; };
   if (flags.suite.empty() && std::any_of(all.begin(), all.end(), missing)) {

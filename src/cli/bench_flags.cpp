@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "cli/bench_variants.hpp"
 #include "cli/pipeline_argument.hpp"
 #include "cli/standard_output.hpp"
 #include "cli/values.hpp"
@@ -53,14 +54,7 @@ void add_suite(const Suite& suite, const BenchFlags& flags, std::vector<WantedRo
   }
 }
 
-}  // namespace
-
-pipeline::Pipeline pipeline_of(const std::string& text, const engine::Sandbox& sandbox) {
-  std::vector<std::string> argument = {text};
-  return take_pipeline(argument, "", sandbox);
-}
-
-std::vector<WantedRow> rows_of(const BenchFlags& flags) {
+std::vector<WantedRow> all_rows(const BenchFlags& flags) {
   std::vector<WantedRow> rows;
   if (flags.suite.empty()) {
     for (const std::string& text : flags.pipelines) {
@@ -83,6 +77,21 @@ std::vector<WantedRow> rows_of(const BenchFlags& flags) {
     throw Error("the suite " + flags.suite + " has no such row; see impipe bench --suite " +
                 flags.suite + " without --class and --match");
   }
+  return rows;
+}
+
+}  // namespace
+
+pipeline::Pipeline pipeline_of(const std::string& text, const engine::Sandbox& sandbox) {
+  std::vector<std::string> argument = {text};
+  return take_pipeline(argument, "", sandbox);
+}
+
+std::vector<WantedRow> rows_of(const BenchFlags& flags) {
+  std::vector<WantedRow> rows = all_rows(flags);
+  if (flags.variant.empty()) return rows;
+  const std::vector<std::string> variants = parse_variants(flags.variant);
+  for (WantedRow& row : rows) row.row.variants = variants;
   return rows;
 }
 

@@ -18,6 +18,7 @@ struct BenchFlags {
   std::vector<std::string> pipelines;
   engine::DeviceChoice device;
   std::string suite, match;
+  std::string variant;  // a list; empty: those of the suite
   std::string cls, max_pixels, sandbox;
   int size = 0;
   int channels = 0;  // 0: not said

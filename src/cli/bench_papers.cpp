@@ -49,6 +49,7 @@ std::string matrix(const std::vector<float>& weights, bool column) {
   return text + "]";
 }
 
+constexpr int counts_of_item[] = {1, 2, 4, 8, 16};  // pixels, or bytes
 constexpr int sides[] = {256, 512, 1024, 2048, 4096, 8192};
 constexpr const char* blobs =
     "noise {size} | map '55 * sin(col / 62) * cos(row / 83) + 30 * sin((col + 2 * row) / 211) + "
@@ -101,6 +102,40 @@ std::vector<SuiteRow> toolbox_rows() {
   return rows;
 }
 
+// As many pixels a work-item as the variant says, beside as many as the device's numbers say.
+std::vector<SuiteRow> pixel_count_rows() {
+  const std::vector<SuiteRow> functions = {
+      {.name = "intlut", .pipeline = "intlut :lut", .images = {{"lut", "gradient 1,256"}}},
+      {.name = "imadjust", .pipeline = "imadjust 0.2,0.8"},
+      {.name = "imlincomb", .pipeline = "imlincomb 0.6 0.3 :b"}};
+  std::vector<SuiteRow> rows;
+  for (SuiteRow row : functions) {
+    row.series = row.name;
+    for (const int pixels : counts_of_item) {
+      row.name = fmt::format("{}, {} a work-item", row.series, pixels);
+      row.size = 4096;
+      row.x = pixels;
+      row.variants = {fmt::format("pixels={}", pixels)};
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+std::vector<SuiteRow> copy_width_rows() {
+  std::vector<SuiteRow> rows;
+  for (const int bytes : counts_of_item) {
+    rows.push_back(
+        {.name = fmt::format("copy, {} {} a work-item", bytes, bytes == 1 ? "byte" : "bytes"),
+         .size = 4096,
+         .series = "copy",
+         .x = static_cast<double>(bytes),
+         .variants = {fmt::format("width={}", bytes)},
+         .copy = true});
+  }
+  return rows;
+}
+
 std::vector<SuiteRow> dither_rows() {
   std::vector<SuiteRow> rows;
   for (const int side : sides) {
@@ -117,6 +152,7 @@ std::vector<SuiteRow> dither_rows() {
 // Pixel to pixel, neighbourhood to pixel, reduction to a scalar and to a vector.
 std::vector<SuiteRow> skeleton_rows() {
   const naive::Window wide{.rows = 3, .columns = 7, .weights = {}};
+  const std::vector<std::string> of_windows = {"naive", "local"};
   std::vector<SuiteRow> benchmarks = {
       {.name = "binarize", .pipeline = "im2bw 0.5", .naive = naive::threshold(0.5)},
       {.name = "adjust", .pipeline = "imadjust 0.2,0.8", .naive = naive::adjust(0.2, 0.8)},
@@ -125,11 +161,15 @@ std::vector<SuiteRow> skeleton_rows() {
        .naive = naive::weighted_sum(0.6, 0.3, "b")},
       {.name = "erode 7x3",
        .pipeline = "imerode rectangle,3,7",
-       .naive = naive::extremum(wide, naive::Extreme::least)},
+       .naive = naive::extremum(wide, naive::Extreme::least),
+       .variants = of_windows},
       {.name = "gradient 7x3",
        .pipeline = "imgradmorph rectangle,3,7",
        .naive = naive::extremum(wide, naive::Extreme::difference)},
-      {.name = "median 3x3", .pipeline = "ordfilt2 5 square,3", .naive = naive::rank(3, 5)},
+      {.name = "median 3x3",
+       .pipeline = "ordfilt2 5 square,3",
+       .naive = naive::rank(3, 5),
+       .variants = of_windows},
       {.name = "maximum", .pipeline = "max", .naive = naive::most()},
       {.name = "sum", .pipeline = "sum", .naive = naive::sum()},
       {.name = "mean", .pipeline = "mean2", .naive = naive::mean()}};
@@ -137,13 +177,15 @@ std::vector<SuiteRow> skeleton_rows() {
     const std::vector<float> weights = gaussian(side / 2, side / 6.0);
     SuiteRow row{.name = fmt::format("convolve {0}x{0}", side),
                  .pipeline = fmt::format("imfilter fspecial:gaussian,{},{:.9g}", side, side / 6.0),
-                 .naive = naive::correlate(outer_product(weights))};
+                 .naive = naive::correlate(outer_product(weights)),
+                 .variants = of_windows};
     benchmarks.push_back(std::move(row));
   }
   std::vector<SuiteRow> rows;
   for (SuiteRow row : benchmarks) {
     row.cls = PixelClass::single;
     row.series = row.name;
+    if (row.variants.empty()) row.variants = {"naive"};
     for (const int side : {512, 1024, 2048, 4096}) {
       row.size = side;
       row.x = static_cast<double>(side) * side;
@@ -165,8 +207,10 @@ std::vector<SuiteRow> separable_rows() {
                  .size = side,
                  .series = "one filter",
                  .x = static_cast<double>(radius),
-                 .naive = naive::separable(weights)};
+                 .naive = naive::separable(weights),
+                 .variants = {"local+unrolled", "local+rolled", "naive+unrolled"}};
     rows.push_back(row);
+    row.variants.clear();
     row.name = fmt::format("radius {}, rows then columns", radius);
     row.pipeline = "imfilter " + matrix(weights, false) + " | imfilter " + matrix(weights, true);
     row.series = "two kernels";
@@ -185,20 +229,22 @@ std::vector<SuiteRow> apron_rows() {
   for (const int count : {3, 5, 9, 17, 33}) {
     const std::vector<float> weights = gaussian(count / 2, count / 4.0);
     const naive::Loop along = naive::correlate({.rows = 1, .columns = count, .weights = weights});
-    const auto add = [&](const char* series, const std::string& pipeline, const naive::Loop& loop) {
+    const auto add = [&](const char* series, const std::string& pipeline, const naive::Loop& loop,
+                         const std::vector<std::string>& variants) {
       rows.push_back({.name = fmt::format("{} weights, {}", count, series),
                       .pipeline = pipeline,
                       .cls = PixelClass::single,
                       .size = side,
                       .series = series,
                       .x = static_cast<double>(count),
-                      .naive = loop});
+                      .naive = loop,
+                      .variants = variants});
     };
     const std::string row = "imfilter " + matrix(weights, false);
-    add("along rows", row, along);
-    add("one pixel off", fmt::format("imcrop 1,0,{0},{1} | ", side - 1, side) + row, {});
+    add("along rows", row, along, {"naive", "local", "aligned", "conflicts"});
+    add("one pixel off", fmt::format("imcrop 1,0,{0},{1} | ", side - 1, side) + row, {}, {});
     add("along columns", "imfilter " + matrix(weights, true),
-        naive::correlate({.rows = count, .columns = 1, .weights = weights}));
+        naive::correlate({.rows = count, .columns = 1, .weights = weights}), {"naive", "local"});
   }
   return rows;
 }
@@ -212,7 +258,8 @@ std::vector<SuiteRow> joint_histogram_rows() {
                    .size = side,
                    .series = content,
                    .x = static_cast<double>(side),
-                   .naive = naive::joint_histogram("b")};
+                   .naive = naive::joint_histogram("b"),
+                   .variants = {"atomic", "tagged"}};
       if (!first.empty()) row.images = {{"", first}, {"b", second}};
       rows.push_back(std::move(row));
     }

@@ -12,6 +12,15 @@
 namespace impipe::cli {
 namespace {
 
+// Figures that the papers' texts state; those of their drawn curves can't be read.
+constexpr Published of_separable[] = {
+    {"loops over the taps unrolled, against rolled ones", "2 and more",
+     "Podlozhnyuk 2007, page 13, Unrolling Loops", "local+rolled", "local+unrolled"},
+    {"shared memory, against the same without it (by textures)",
+     "more than 2 on a significant range of radii", "Podlozhnyuk 2007, pages 14 and 15, figure 13",
+     "naive+unrolled", "local+unrolled"},
+};
+
 constexpr Suite all[] = {
     {"primitives", "every primitive on 8192x8192 and 2048x2048 images", primitive_rows},
     {"edt",
@@ -29,6 +38,16 @@ constexpr Suite all[] = {
      toolbox_rows,
      false,
      {.x = "side", .value = Figure::Value::speedup}},
+    {"ipt-pixels",
+     "pixels of a work-item, 1 to 16 side by side (after Kong et al. 2010, figure 2a)",
+     pixel_count_rows,
+     false,
+     {.x = "pixels of a work-item", .value = Figure::Value::bandwidth}},
+    {"ipt-copy",
+     "a copy of 1 to 16 bytes a work-item (after Kong et al. 2010, table 1)",
+     copy_width_rows,
+     false,
+     {.x = "bytes of a work-item", .value = Figure::Value::bandwidth}},
     {"dither",
      "error diffusion, 256x256 to 8192x8192 (after Kong et al. 2010, figure 9)",
      dither_rows,
@@ -45,7 +64,9 @@ constexpr Suite all[] = {
      "figure 13)",
      separable_rows,
      false,
-     {.x = "radius"}},
+     {.x = "radius"},
+     nullptr,
+     of_separable},
     {"simt",
      "rows and columns of weights, aligned and not (after Goorts et al. 2010, figure 3)",
      apron_rows,

@@ -31,6 +31,9 @@ struct SuiteRow {
   int stack = 1;
   int channels = 0;     // 0: those that --channels says
   std::string content;  // what the image shows, where rows differ in that alone
+  // That stand beside the usual kernels of GPUs, unless --variant says which (bench_variants.hpp).
+  std::vector<std::string> variants = {};
+  bool copy = false;  // the plain copy of the image is measured, no pipeline
 };
 
 struct BenchRow;
@@ -42,6 +45,14 @@ struct Figure {
   Value value = Value::time;
 };
 
+// A figure that a paper's text states, and the variants whose times it compares.
+struct Published {
+  const char* what;
+  const char* figure;
+  const char* source;
+  const char *slower, *faster;  // variants
+};
+
 struct Suite {
   const char* name;
   const char* summary;
@@ -51,6 +62,7 @@ struct Suite {
   Figure figure = {};
   // What stands out among the measured rows; a line each.
   std::vector<std::string> (*findings)(const std::vector<BenchRow>&) = nullptr;
+  std::span<const Published> published = {};
 };
 
 std::span<const Suite> all_suites();
@@ -70,6 +82,8 @@ std::vector<SuiteRow> sweep_rows();
 std::vector<SuiteRow> colour_rows();
 // Those of the papers (bench_papers.cpp).
 std::vector<SuiteRow> toolbox_rows();
+std::vector<SuiteRow> pixel_count_rows();
+std::vector<SuiteRow> copy_width_rows();
 std::vector<SuiteRow> dither_rows();
 std::vector<SuiteRow> skeleton_rows();
 std::vector<SuiteRow> separable_rows();

@@ -21,7 +21,9 @@ using Json = nlohmann::ordered_json;
 
 double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 
-std::string name_of(const ComparedRow& row) { return row.device + (row.fused ? "" : " --no-fuse"); }
+std::string name_of(const ComparedRow& row) {
+  return place_of(row) + (row.fused ? "" : " --no-fuse");
+}
 
 std::string time_text(double microseconds) {
   return microseconds < 1e4 ? fmt::format("{:.3g} us", microseconds)
@@ -112,13 +114,14 @@ std::string csv_lines(const std::vector<ComparedRow>& rows) {
                        IMPIPE_VERSION, impipe::name_of(r.type.cls), r.type.channels, r.size.width,
                        r.size.height, row.threads, row.fused ? 1 : 0);
     if (!row.error.empty()) {
-      out += fmt::format(",,,,,,,,,{},{},{}\n", quoted(row.error), row.suite, quoted(row.name));
+      out += fmt::format(",,,,,,,,,{},{},{},{}\n", quoted(row.error), row.suite, quoted(row.name),
+                         quoted(row.variant));
       continue;
     }
-    out += fmt::format("{},{},{},{},{},{},{},{},{},,{},{}\n", 1e6 * r.device,
+    out += fmt::format("{},{},{},{},{},{},{},{},{},,{},{},{}\n", 1e6 * r.device,
                        1e6 * r.device_deviation, row.kernel_speedup, r.cold_ms, r.median_ms,
                        r.wall_deviation_ms, row.overall_speedup, r.transfer_ms,
-                       row.same_bits ? 1 : 0, row.suite, quoted(row.name));
+                       row.same_bits ? 1 : 0, row.suite, quoted(row.name), quoted(row.variant));
   }
   return out;
 }
@@ -129,8 +132,8 @@ std::map<std::string, Json> by_subject(const Json& bench) {
   for (const Json& row : bench.at("results")) {
     if (row.contains("error")) continue;
     std::string subject;
-    for (const char* key : {"suite", "name", "stack", "pipeline", "device", "threads", "fused",
-                            "class", "channels", "width", "height"}) {
+    for (const char* key : {"suite", "name", "stack", "pipeline", "device", "variant", "threads",
+                            "fused", "class", "channels", "width", "height"}) {
       if (row.contains(key)) subject += row[key].dump() + " ";
     }
     rows[subject] = row;
@@ -139,6 +142,10 @@ std::map<std::string, Json> by_subject(const Json& bench) {
 }
 
 }  // namespace
+
+std::string place_of(const ComparedRow& row) {
+  return row.device + (row.variant.empty() ? "" : " " + row.variant);
+}
 
 std::vector<ComparedDevice> parse_compared(const std::string& list, int threads) {
   std::vector<ComparedDevice> devices;
@@ -215,6 +222,7 @@ Json comparison_value(const std::vector<ComparedRow>& rows) {
                 {"copy_bytes_per_s", row.copy_speed},
                 {"threads", row.threads},
                 {"fused", row.fused}});
+    if (!row.variant.empty()) one["variant"] = row.variant;
     if (!row.error.empty()) {
       one["error"] = row.error;
     } else {
@@ -247,7 +255,7 @@ Json comparison_value(const std::vector<ComparedRow>& rows) {
 std::string comparison_csv_head() {
   return "pipeline,device,name,driver,version,class,channels,width,height,threads,fused,device_us,"
          "device_deviation_us,kernel_speedup,cold_ms,median_ms,wall_deviation_ms,overall_speedup,"
-         "transfer_ms,same_bits,error,suite,row\n";
+         "transfer_ms,same_bits,error,suite,row,variant\n";
 }
 
 std::string comparison_text(const std::vector<ComparedRow>& rows, TableForm form) {
@@ -288,8 +296,10 @@ std::string changes_text(const Json& before, const Json& now) {
         ++same;
         continue;
       }
-      const std::string device =
-          row.contains("device") ? row["device"].get<std::string>() + ", " : "";
+      std::string device;
+      if (row.contains("device") && row["device"].is_string()) device = row.value("device", "");
+      if (row.contains("variant")) device += " " + row.value("variant", "");
+      if (!device.empty()) device += ", ";
       out += fmt::format("{} {:.2f}x: {}{} {:.4g} {}, was {:.4g} (noise {:.2g}): {}\n",
                          b < a ? "faster" : "slower", b < a ? a / b : b / a, device, f.name, b,
                          f.unit, a, noise, printable(row["pipeline"].get<std::string>()));

@@ -35,7 +35,10 @@ struct ComparedRow {
   std::string suite, name, series;
   double x = 0;
   int stack = 1;
+  std::string variant;  // of a GPU's kernels (bench_variants.hpp); empty: the usual ones
 };
+// "opencl:0 local": what a row was measured on, short.
+std::string place_of(const ComparedRow& row);
 // The names under which loops of the host stand in the place of devices: plain ones that compute
 // what the devices compute, and those that are measured themselves.
 inline constexpr const char* loop_name = "naive";

@@ -22,6 +22,11 @@ const shades = ['#8a939b', '#2f6fbb', '#0b8a6a', '#d1495b', '#8f5fbf', '#b5651d'
 const rows = data.results.filter(r => !r.error);
 const unique = list => [...new Set(list)];
 const devices = unique(rows.map(r => r.device));
+// A variant's number is what the figure's axis counts.
+const variant = r => r.variant ? ' ' + r.variant.replace(/=\d+/, '') : '';
+const place = r => r.device + variant(r);
+const line_of = r => r.series + (r.variant ? ',' + variant(r) : '');
+const shade = i => shades[i % shades.length];
 const short = v => v >= 1e6 ? +(v / 1e6).toPrecision(3) + ' M' : v >= 1e4 ? +(v / 1e3).toPrecision(3) + ' k'
   : String(+v.toPrecision(3));
 const time = us => us >= 1e6 ? +(us / 1e6).toPrecision(3) + ' s' : us >= 1e3 ? +(us / 1e3).toPrecision(3) + ' ms'
@@ -30,17 +35,17 @@ const kinds = {
   time: {name: 'time', of: r => r.device_us, text: time},
   time_of_image: {name: 'time an image', of: r => r.device_us / r.stack, text: time},
   bandwidth: {name: 'GB/s', of: r => r.bytes / r.device_us / 1e3, text: v => short(v) + ' GB/s',
-    roof: name => (rows.find(r => r.device === name)?.copy_bytes_per_s ?? 0) / 1e9},
+    roof: name => (rows.find(r => r.device === name && !r.variant)?.copy_bytes_per_s ?? 0) / 1e9},
   speedup: {name: 'times the first device', of: r => r.kernel_speedup, text: v => short(v) + '\u00d7',
     overall: r => r.median_ms > 0 ? r.overall_speedup : 0}};
 
 at('run').textContent = `impipe ${data.version}, ${data.date}`;
 for (const name of devices) {
-  const r = rows.find(r => r.device === name);
+  const r = rows.find(r => r.device === name && !r.variant) ?? rows.find(r => r.device === name);
   const one = make(at('tiles'), 'div', {class: 'tile'});
   make(one, 'b', {}, name);
   make(one, 'span', {}, name === 'naive' ? 'plain loops, one thread' : name === 'host' ? 'one thread'
-    : `${r.device_name}, ${r.threads === 1 ? '1 thread' : r.threads + ' threads'}` +
+    : `${r.device_name}, ${r.driver}, ${r.threads === 1 ? '1 thread' : r.threads + ' threads'}` +
       (r.copy_bytes_per_s ? `; copy ${short(r.copy_bytes_per_s / 1e9)} GB/s` : ''));
 }
 
@@ -71,7 +76,7 @@ const drawLines = (parent, caption, lines, kind, xName, low, high) => {
   for (const v of shown) make(svg, 'text', {x: x(v), y: height - 20, 'text-anchor': 'middle'}, short(v));
   make(svg, 'text', {x: (left + width - right) / 2, y: height - 5, 'text-anchor': 'middle'}, xName);
   for (const line of lines) {
-    if (!kind.roof || !kind.roof(line.name)) continue;
+    if (!kind.roof || line.dashed || !kind.roof(line.name)) continue;
     const roof = kind.roof(line.name);
     if (roof < low || roof > high) continue;
     const rule = make(svg, 'line', {class: 'roof', x1: left, x2: width - right, y1: y(roof), y2: y(roof),
@@ -89,7 +94,7 @@ const drawLines = (parent, caption, lines, kind, xName, low, high) => {
   }
 };
 
-const drawDots = (parent, of, kind, low, high) => {
+const drawDots = (parent, of, kind, low, high, color) => {
   const names = unique(of.map(r => `${r.name}, ${r.class}, ${r.width}\u00d7${r.height}`));
   const left = 300, width = 1000, line = 20, height = names.length * line + 30;
   const svg = make(parent, 'svg', {viewBox: `0 0 ${width} ${height}`, role: 'img'});
@@ -102,8 +107,8 @@ const drawDots = (parent, of, kind, low, high) => {
     make(svg, 'text', {x: left - 10, y: i * line + 15, 'text-anchor': 'end'}, name);
     for (const r of of.filter(r => `${r.name}, ${r.class}, ${r.width}\u00d7${r.height}` === name)) {
       const dot = make(svg, 'circle', {cx: x(kind.of(r)), cy: i * line + 11, r: 5,
-        fill: shades[devices.indexOf(r.device)]});
-      make(dot, 'title', {}, `${name}, ${r.device}: ${kind.text(kind.of(r))}`);
+        fill: color(place(r))});
+      make(dot, 'title', {}, `${name}, ${place(r)}: ${kind.text(kind.of(r))}`);
     }
   });
 };
@@ -114,6 +119,20 @@ const keys = (parent, entries) => {
     const entry = make(box, 'span');
     make(entry, 'i', {style: `background:${color}`});
     entry.append(name);
+  }
+};
+
+const drawPublished = (parent, list) => {
+  if (!list.length) return;
+  const table = make(parent, 'table', {class: 'published'});
+  const head = make(make(table, 'thead'), 'tr');
+  for (const h of ['what the paper says', 'times faster', 'source', 'here', 'device']) make(head, 'th', {}, h);
+  const body = make(table, 'tbody');
+  for (const p of list) {
+    const tr = make(body, 'tr');
+    for (const cell of [p.what, p.figure, p.source,
+      `${p.least.toPrecision(3)} to ${p.most.toPrecision(3)} (${p.faster} over ${p.slower}, ${p.rows} rows)`,
+      p.device]) make(tr, 'td', {class: 'text'}, cell);
   }
 };
 
@@ -128,44 +147,48 @@ const drawSuite = suite => {
     kind.roof ? of.map(r => kind.roof(r.device)) : []).filter(v => v > 0);
   const low = 10 ** Math.floor(Math.log10(Math.min(...values))), high = 10 ** Math.ceil(Math.log10(Math.max(...values)) + 1e-9);
   const top = high > low ? high : 10 * low;
-  const here = unique(of.map(r => r.device));
+  const here = unique(of.map(place));
+  const varied = here.filter(name => !devices.includes(name));
+  const color = name => shade(devices.includes(name) ? devices.indexOf(name)
+    : devices.length + varied.indexOf(name));
   if (suite.x) {
     const panels = make(section, 'div', {class: 'panels'});
-    const series = unique(of.map(r => r.series));
+    const series = unique(of.map(r => r.series)), lines_here = unique(of.map(line_of));
     const line = (name, color, list) => ({name, color, points: list.map(r => [r.x, kind.of(r)]).filter(p => p[1] > 0)});
     if (series.length <= 3 && series.length > 1) {  // how they differ is what the figure shows
-      for (const device of here) {
-        drawLines(panels, device, series.map((s, i) => line(s, shades[i + 1],
-          of.filter(r => r.series === s && r.device === device))).filter(l => l.points.length), kind, suite.x, low, top);
+      for (const device of unique(of.map(r => r.device))) {
+        drawLines(panels, device, lines_here.map((s, i) => line(s, shade(i + 1),
+          of.filter(r => line_of(r) === s && r.device === device))).filter(l => l.points.length), kind, suite.x, low, top);
       }
-      keys(section, series.map((s, i) => [s, shades[i + 1]]));
+      keys(section, lines_here.map((s, i) => [s, shade(i + 1)]));
     } else {
       for (const s of series) {
         const lines = [];
-        for (const device of here) {
-          const list = of.filter(r => r.series === s && r.device === device);
-          const color = shades[devices.indexOf(device)];
-          if (list.length) lines.push(line(device, color, list));
-          if (kind.overall && list.some(r => r.transfer_ms > 0)) lines.push({name: device + ' overall',
-            color, dashed: true, points: list.map(r => [r.x, kind.overall(r)]).filter(p => p[1] > 0)});
+        for (const name of here) {
+          const list = of.filter(r => r.series === s && place(r) === name);
+          if (list.length) lines.push(line(name, color(name), list));
+          if (kind.overall && list.some(r => r.transfer_ms > 0)) lines.push({name: name + ' overall',
+            color: color(name), dashed: true, points: list.map(r => [r.x, kind.overall(r)]).filter(p => p[1] > 0)});
         }
         drawLines(panels, s, lines, kind, suite.x, low, top);
       }
-      keys(section, here.map(d => [d, shades[devices.indexOf(d)]]));
+      keys(section, here.map(d => [d, color(d)]));
     }
   } else {
-    drawDots(section, of, kind, low, top);
-    keys(section, here.map(d => [d, shades[devices.indexOf(d)]]));
+    drawDots(section, of, kind, low, top, color);
+    keys(section, here.map(d => [d, color(d)]));
   }
+  drawPublished(section, (data.published ?? []).filter(p => p.suite === suite.name));
   const details = make(section, 'details');
   make(details, 'summary', {}, `${of.length} measurements`);
   const table = make(details, 'table');
   const head = make(make(table, 'thead'), 'tr');
-  for (const h of ['row', 'class', 'size', 'device', 'kernels', '\u00b1', '\u00d7', 'overall', '\u00d7']) make(head, 'th', {}, h);
+  for (const h of ['row', 'class', 'size', 'channels', 'device', 'kernels', '\u00b1', '\u00d7', 'overall', '\u00d7']) make(head, 'th', {}, h);
   const body = make(table, 'tbody');
   for (const r of of) {
     const tr = make(body, 'tr');
-    for (const cell of [r.name, r.class, `${r.width}\u00d7${r.height}`, r.device + (r.fused ? '' : ' --no-fuse'),
+    for (const cell of [r.name, r.class, `${r.width}\u00d7${r.height}`, r.channels,
+      place(r) + (r.fused ? '' : ' --no-fuse'),
       time(r.device_us), time(r.device_deviation_us), r.kernel_speedup.toPrecision(3),
       r.median_ms > 0 ? time(1e3 * r.median_ms) : '\u2013',
       r.median_ms > 0 ? r.overall_speedup.toPrecision(3) : '\u2013']) make(tr, 'td', {}, cell);
@@ -176,7 +199,7 @@ const failed = data.results.filter(r => r.error);
 if (failed.length) {
   const section = make(at('suites'), 'section');
   make(section, 'h2', {}, 'Not measured');
-  for (const r of failed) make(section, 'p', {}, `${r.name}, ${r.device}: ${r.error}`);
+  for (const r of failed) make(section, 'p', {}, `${r.name}, ${place(r)}: ${r.error}`);
 }
 )";
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "cli/bench_suites.hpp"
+#include "cli/published.hpp"
 #include "cli/suite_report.hpp"
 #include "core/printable.hpp"
 #include "engine/device/device_speed.hpp"
@@ -13,17 +14,39 @@
 namespace impipe::cli {
 namespace {
 
-using Table = std::vector<ComparedRow>;  // of a suite's row, one a device
+using Table = std::vector<ComparedRow>;  // of a suite's row, one a device and variant
 using Cells = std::vector<std::string>;
 
+// What stands above a row's times: its device and variant, whose number is left out where every row
+// of the suite has one of its own.
+struct Places {
+  bool numbers = false;
+
+  explicit Places(const std::vector<const Table*>& rows) {
+    for (const Table* table : rows) {
+      Cells known;
+      for (const ComparedRow& row : *table) {
+        const std::string place = of(row);
+        numbers = numbers || std::find(known.begin(), known.end(), place) != known.end();
+        known.push_back(place);
+      }
+    }
+  }
+  std::string of(const ComparedRow& row) const {
+    const std::string place = place_of(row);
+    return numbers ? place : place.substr(0, place.find('='));
+  }
+};
+
 // The devices of a suite in the order of the rows, and whether each has a memory of its own.
-std::vector<std::pair<std::string, bool>> devices_of(const std::vector<const Table*>& rows) {
+std::vector<std::pair<std::string, bool>> devices_of(const std::vector<const Table*>& rows,
+                                                     const Places& places) {
   std::vector<std::pair<std::string, bool>> devices;
   for (const Table* table : rows) {
     for (const ComparedRow& row : *table) {
       const auto known = std::find_if(devices.begin(), devices.end(),
-                                      [&](const auto& d) { return d.first == row.device; });
-      if (known == devices.end()) devices.emplace_back(row.device, row.info.is_gpu);
+                                      [&](const auto& d) { return d.first == places.of(row); });
+      if (known == devices.end()) devices.emplace_back(places.of(row), row.info.is_gpu);
     }
   }
   return devices;
@@ -39,7 +62,8 @@ Cells heads_of(const std::vector<std::pair<std::string, bool>>& devices) {
   return heads;
 }
 
-Cells cells_of(const Table& table, const std::vector<std::pair<std::string, bool>>& devices) {
+Cells cells_of(const Table& table, const std::vector<std::pair<std::string, bool>>& devices,
+               const Places& places) {
   const ComparedRow* any = &table.front();
   for (const ComparedRow& row : table) {
     if (row.error.empty()) any = &row;
@@ -49,7 +73,7 @@ Cells cells_of(const Table& table, const std::vector<std::pair<std::string, bool
                  to_string(shown.size)};
   for (const auto& [device, is_gpu] : devices) {
     const auto row = std::find_if(table.begin(), table.end(), [&, name = device](const auto& r) {
-      return r.device == name && r.error.empty();
+      return places.of(r) == name && r.error.empty();
     });
     const bool there = row != table.end();
     const auto add = [&](bool known, const char* format, double value) {
@@ -66,21 +90,22 @@ Cells cells_of(const Table& table, const std::vector<std::pair<std::string, bool
 }
 
 // What is faster than the first device in the mean, and what went wrong.
-std::string notes_of(const std::vector<const Table*>& rows, const std::string& first) {
+std::string notes_of(const std::vector<const Table*>& rows, const std::string& first,
+                     const Places& places) {
   std::map<std::string, std::pair<double, int>> logs;
   std::string wrong;
   for (const Table* table : rows) {
     for (const ComparedRow& row : *table) {
       if (!row.error.empty()) {
-        wrong += printable(row.name) + ", " + row.device + ": " + row.error + "\n";
+        wrong += printable(row.name) + ", " + place_of(row) + ": " + row.error + "\n";
         continue;
       }
       if (!row.same_bits) {
         wrong += fmt::format("{}, {}x{}, {}: another result\n", printable(row.name),
-                             row.result.size.width, row.result.size.height, row.device);
+                             row.result.size.width, row.result.size.height, place_of(row));
       }
-      if (row.device == first || table->front().device != first) continue;
-      auto& [sum, count] = logs[row.device];
+      if (places.of(row) == first || table->front().device != first) continue;
+      auto& [sum, count] = logs[places.of(row)];
       sum += std::log(row.kernel_speedup);
       ++count;
     }
@@ -122,9 +147,10 @@ std::string markdown(const std::vector<Cells>& lines) {
 }
 
 std::string suite_text(const Suite& suite, const std::vector<const Table*>& rows, TableForm form) {
-  const auto devices = devices_of(rows);
+  const Places places(rows);
+  const auto devices = devices_of(rows, places);
   std::vector<Cells> lines = {heads_of(devices)};
-  for (const Table* table : rows) lines.push_back(cells_of(*table, devices));
+  for (const Table* table : rows) lines.push_back(cells_of(*table, devices, places));
   const bool plain = form == TableForm::text;
   const std::string head = fmt::format("{}: {}; impipe {}, {}", suite.name, suite.summary,
                                        IMPIPE_VERSION, engine::utc_now());
@@ -141,12 +167,13 @@ std::string suite_text(const Suite& suite, const std::vector<const Table*>& rows
     }
   }
   out += plain ? aligned(lines) : "\n" + markdown(lines);
-  return out + notes_of(rows, devices.front().first);
+  return out + notes_of(rows, devices.front().first, places);
 }
 
 }  // namespace
 
 std::string suites_text(const std::vector<std::vector<ComparedRow>>& tables, TableForm form) {
+  const std::vector<PublishedHere> published = published_here(tables);
   std::string out;
   for (const Suite& suite : all_suites()) {
     std::vector<const Table*> rows;
@@ -156,6 +183,9 @@ std::string suites_text(const std::vector<std::vector<ComparedRow>>& tables, Tab
     if (rows.empty()) continue;
     if (!out.empty()) out += "\n";
     out += suite_text(suite, rows, form);
+    for (const PublishedHere& here : published) {
+      if (here.suite == &suite) out += (form == TableForm::text ? "" : "- ") + published_text(here);
+    }
   }
   return out;
 }

@@ -18,6 +18,13 @@ class Suites(ProgramTest):
         return self.impipe("bench", "--suite", name, "--device", devices, "--size", size, "--repeat",
                            5, *arguments, code=code, env={"IMPIPE_CACHE_DIR": self.path("cache")})
 
+    def needs_opencl(self):
+        said = json.loads(self.impipe("devices", "--json").out)["devices"]
+        usable = any(d["usable"] and d["id"] == "opencl:0" for d in said)
+        if not usable and "opencl" not in os.environ.get("IMPIPE_REQUIRE_BACKEND", ""):
+            self.skipTest("no OpenCL device")
+        self.assertTrue(usable, "opencl is required")
+
     def test_loops_and_devices_compute_the_same(self):
         for name in PAPERS:
             rows = json.loads(self.suite(name, "--naive", "--json").out)["results"]
@@ -89,6 +96,67 @@ class Suites(ProgramTest):
         self.assertFalse(os.path.exists(self.path("a.html")))
         said = self.impipe("bench", "--suite", "ipt", "--html", "no/where.html", code=1).err
         self.assertEqual(said, "impipe: no/where.html can't be written\n")
+
+    # What a suite's variants are, of rows that are few; on an OpenCL device, as any GPU has them.
+    VARIANTS = [
+        ("ipt-pixels", "imlincomb", {"pixels=1", "pixels=2", "pixels=4", "pixels=8", "pixels=16"}),
+        ("ipt-copy", "copy", {"width=1", "width=2", "width=4", "width=8", "width=16"}),
+        ("skeleton", "erode", {"naive", "local"}),
+        ("separable", "radius 2,", {"local+unrolled", "local+rolled", "naive+unrolled"}),
+        ("simt", "5 weights", {"naive", "local", "aligned", "conflicts"}),
+        ("jointhist", "random", {"atomic", "tagged"})]
+
+    def test_variants_have_the_bits_of_the_usual_kernels(self):
+        self.needs_opencl()
+        for name, match, variants in self.VARIANTS:
+            rows = json.loads(self.suite(name, "--match", match, "--json",
+                                         devices="cpu:1,opencl:0").out)["results"]
+            self.assertEqual({row.get("variant") for row in rows}, {None} | variants, name)
+            for row in rows:
+                self.assertTrue(row["same_bits"], row)
+                self.assertGreater(row["device_us"], 0, row)
+                self.assertGreater(row["bytes"], 0, row)
+                if "variant" in row:
+                    self.assertEqual(row["device"], "opencl:0")
+
+    def test_what_a_paper_states_stands_beside_what_was_measured(self):
+        self.needs_opencl()
+        rows = self.suite("separable", "--match", "radius 2,", "--json", devices="opencl:0")
+        stated = json.loads(rows.out)["published"]
+        self.assertEqual([one["figure"] for one in stated],
+                         ["2 and more", "more than 2 on a significant range of radii"])
+        for one in stated:
+            self.assertEqual((one["device"], one["rows"], one["least"]),
+                             ("opencl:0", 1, one["most"]))
+            self.assertGreater(one["least"], 0)
+        text = self.suite("separable", "--match", "radius 2,", devices="opencl:0").out
+        self.assertRegex(text, r"\nloops over the taps unrolled, against rolled ones \(2 and more; "
+                               r"Podlozhnyuk 2007, page 13, Unrolling Loops\); opencl:0 here: "
+                               r"\d+\.\d\d to \d+\.\d\d, local\+unrolled over local\+rolled\n")
+
+    def test_variants_of_any_pipeline(self):
+        self.needs_opencl()
+        rows = list(csv.DictReader(io.StringIO(self.impipe(
+            "bench", "--device", "opencl:0", "--size", 40, "--repeat", 5, "--csv", "--variant",
+            "naive,pixels=1,2", "imcomplement | medfilt2 3").out)))
+        self.assertEqual([(row["variant"], row["fused"]) for row in rows],
+                         [("", "1"), ("", "0"), ("naive", "1"), ("pixels=1", "1"), ("pixels=2", "1")])
+        self.assertEqual({row["same_bits"] for row in rows}, {"1"})
+        table = self.suite("jointhist", "--match", "random", "--variant", "none",
+                           devices="cpu:1,opencl:0").out
+        self.assertNotIn("tagged", table)
+
+    def test_variants_that_are_refused(self):
+        for arguments, error in (
+                (["--variant", "lokal", "imcomplement"],
+                 "--variant: 'lokal' is none of naive, local, aligned, conflicts, rolled, unrolled, "
+                 "atomic, tagged, pixels, width; did you mean 'local'?"),
+                (["--variant", "pixels=3", "imcomplement"],
+                 "--variant: 'pixels=3': pixels= takes 1, 2, 4, 8 or 16"),
+                (["--variant", "naive", "--device", "cpu:1,cpu", "imcomplement"],
+                 "--variant: kernels of GPUs and of OpenCL have variants, and the devices are "
+                 "cpu:1,cpu")):
+            self.assertEqual(self.impipe("bench", *arguments, code=2).err, f"impipe: {error}\n")
 
     @unittest.skipIf(CHROMIUM is None, "Chromium is not installed: scripts/setup.sh test")
     def test_a_browser_draws_every_suite(self):

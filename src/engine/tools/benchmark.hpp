@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/kernel_variant.hpp"
 #include "engine/device/session.hpp"
 #include "engine/naive/loops.hpp"
 #include "pipeline/image_sizes.hpp"
@@ -58,7 +59,8 @@ struct BenchmarkResult {
 // A device and images on it, for pipelines in turn. One thread.
 class Benchmark {
  public:
-  Benchmark(const DeviceChoice& choice, int threads);
+  // variant: of a GPU's kernels; the CPU has none.
+  Benchmark(const DeviceChoice& choice, int threads, const KernelVariant& variant = {});
 
   const DeviceInfo& device() const { return device_.device->info(); }
   double copy_speed() const { return copy_speed_; }  // bytes a second, read plus written
@@ -69,6 +71,8 @@ class Benchmark {
   // device and of the whole way.
   BenchmarkResult run_loop(const naive::Loop& loop, const pipeline::Pipeline& pipeline,
                            const BenchmarkOptions& options);
+  // The plain copy of the image, whose result is the image.
+  BenchmarkResult run_copy(const BenchmarkOptions& options);
   // Makes the pipelines' kernels, several at a time; errors come from `run`.
   void prepare(const std::vector<std::pair<const pipeline::Pipeline*, BenchmarkOptions>>& all);
 
