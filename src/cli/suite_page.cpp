@@ -126,7 +126,9 @@ const drawPublished = (parent, list) => {
   if (!list.length) return;
   const table = make(parent, 'table', {class: 'published'});
   const head = make(make(table, 'thead'), 'tr');
-  for (const h of ['what the paper says', 'times faster', 'source', 'here', 'device']) make(head, 'th', {}, h);
+  for (const h of ['what the paper says', 'times faster', 'source', 'here', 'device']) {
+    make(head, 'th', {class: 'text'}, h);
+  }
   const body = make(table, 'tbody');
   for (const p of list) {
     const tr = make(body, 'tr');
