@@ -19,7 +19,7 @@ class Suites(ProgramTest):
                            5, *arguments, code=code, env={"IMPIPE_CACHE_DIR": self.path("cache")})
 
     def needs_opencl(self):
-        said = json.loads(self.impipe("devices", "--json").out)["devices"]
+        said = json.loads(self.impipe("devices", "--json").out)
         usable = any(d["usable"] and d["id"] == "opencl:0" for d in said)
         if not usable and "opencl" not in os.environ.get("IMPIPE_REQUIRE_BACKEND", ""):
             self.skipTest("no OpenCL device")
