@@ -130,8 +130,8 @@ class Suites(ProgramTest):
                              ("opencl:0", 1, one["most"]))
             self.assertGreater(one["least"], 0)
         text = self.suite("separable", "--match", "radius 2,", devices="opencl:0").out
-        self.assertRegex(text, r"\nloops over the taps unrolled, against rolled ones \(2 and more; "
-                               r"Podlozhnyuk 2007, page 13, Unrolling Loops\); opencl:0 here: "
+        self.assertRegex(text, r"\nloops over the taps unrolled, against rolled ones: 2 and more "
+                               r"\(Podlozhnyuk 2007, page 13, Unrolling Loops\); opencl:0 here: "
                                r"\d+\.\d\d to \d+\.\d\d, local\+unrolled over local\+rolled\n")
 
     def test_variants_of_any_pipeline(self):
