@@ -3,7 +3,8 @@ function result = impipe (pipeline, input, varargin)
 %
 %   B = impipe (PIPELINE, A) is the image, or the measurement, that the program impipe makes of the
 %   array A: logical, uint8, uint16 or single, rows x columns, or rows x columns x 3. A double
-%   array is taken as single (as im2single leaves its values).
+%   array is taken as single (as im2single leaves its values), an int16 array as numbers without a
+%   white: `mat2gray -32768,32767` gives them one.
 %   B = impipe (PIPELINE, A, "b", C, ...) names other images, which the pipeline reads as :b.
 %   impipe (PIPELINE, FOLDER, OUTPUT) is `impipe PIPELINE FOLDER -o OUTPUT`.
 %
@@ -68,6 +69,7 @@ function write_npy (name, array)
     case 'logical', kind = '|b1'; stored = 'uint8';
     case 'uint8',   kind = '|u1'; stored = 'uint8';
     case 'uint16',  kind = '<u2'; stored = 'uint16';
+    case 'int16',   kind = '<i2'; stored = 'int16';
     case {'single', 'double'}, kind = '<f4'; stored = 'single';
     otherwise, error ('impipe: a %s array is no image', class (array));
   end

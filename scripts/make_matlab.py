@@ -17,11 +17,15 @@ SECTIONS = {
         imread imwrite imshow imfinfo im2double im2single im2uint8 im2uint16 im2int16 double single
         uint8 uint16 int16 logical mat2gray im2bw imbinarize gray2ind ind2gray ind2rgb rgb2ind rgb2gray im2gray
         gray2rgb grayslice label2rgb labeloverlay imoverlay imfuse imtile montage cat phantom
-        checkerboard imnoise zeros ones rand randn size impixel improfile""",
+        checkerboard imnoise zeros ones rand randn size impixel improfile
+        imcast getrangefromclass
+        isbw isgray isind isrgb imattributes imshowpair subimage tiff_tag_read wavelength2rgb""",
     "Colour": """
         rgb2hsv hsv2rgb rgb2lab lab2rgb rgb2xyz xyz2rgb rgb2ycbcr ycbcr2rgb rgb2ntsc ntsc2rgb rgb2lin
         lin2rgb rgb2lightness xyz2lab lab2xyz makecform applycform whitepoint chromadapt illumgray
-        illumpca illumwhite imapplymatrix imcolordiff deltaE colorangle decorrstretch imsplit""",
+        illumpca illumwhite imapplymatrix imcolordiff deltaE colorangle decorrstretch imsplit
+        lab2double lab2single
+        lab2uint8 lab2uint16 cmunique cmpermute""",
     "Arithmetic": """
         imabsdiff imadd imsubtract immultiply imdivide imcomplement imlincomb intlut plus minus times
         rdivide power and or not xor abs exp log sqrt round floor ceil bsxfun arrayfun""",
@@ -29,7 +33,9 @@ SECTIONS = {
         imresize imresize3 imrotate imrotate3 imcrop imtranslate imwarp imtransform imremap circshift
         fliplr flipud flip rot90 rotdim transpose permute padarray impad impyramid affine2d affinetform2d
         projective2d projtform2d maketform cp2tform cpselect tformfwd tforminv fitgeotform2d fitgeotrans
-        imref2d imregister imregtform imregcorr imregdemons centerCropWindow2d randomAffine2d""",
+        imref2d imregister imregtform imregcorr imregdemons centerCropWindow2d randomAffine2d
+        affine3d
+        findbounds imperspectivewarp imshear rotate_scale""",
     "Contrast": """
         imadjust imadjustn imcontrast stretchlim histeq adapthisteq imhistmatch imhist otsuthresh
         graythresh adaptthresh multithresh imquantize localcontrast locallapfilt imlocalbrighten
@@ -39,20 +45,25 @@ SECTIONS = {
         integralImage integralBoxFilter medfilt2 medfilt3 modefilt ordfilt2 ordfiltn wiener2 stdfilt rangefilt
         entropyfilt imbilatfilt imguidedfilter imnlmfilt imdiffusefilt imgaborfilt gabor nlfilter
         colfilt blockproc col2im im2col freqz2 fsamp2 ftrans2 fwind1 fwind2 fft2 ifft2 dct2 idct2
-        imsmooth edgetaper deconvblind deconvlucy deconvreg deconvwnr fibermetric maxhessiannorm""",
+        imsmooth edgetaper deconvblind deconvlucy deconvreg deconvwnr fibermetric maxhessiannorm
+        fftconv2 fftconvn
+        bestblk otf2psf psf2otf nonmax_suppress""",
     "Edges and lines": """
         edge imgradient imgradientxy imgradient3 hough houghlines houghpeaks hough_line hough_circle
-        imfindcircles viscircles radon iradon fanbeam ifanbeam para2fan fan2para""",
+        imfindcircles viscircles radon iradon fanbeam ifanbeam para2fan fan2para
+        houghtf rho_filter colorgradient""",
     "Morphology": """
         imdilate imerode imopen imclose imtophat imbothat imgradmorph mmgradm imhmax imhmin
         imextendedmax imextendedmin imregionalmax imregionalmin imimposemin imreconstruct imfill
         imclearborder strel offsetstrel watershed bwdist bwdistgeodesic graydist bwmorph bwmorph3 bwskel
         bwulterode bwperim bwhitmiss bwlookup applylut makelut bwpack bwunpack bwareaopen bwareafilt
-        bwpropfilt bwselect bwconvhull bwfill""",
+        bwpropfilt bwselect bwconvhull bwfill
+        conndef iptcheckconn immaximas""",
     "Objects and measurements": """
         bwlabel bwlabeln bwconncomp labelmatrix regionprops regionprops3 bwarea bwboundaries
         bwtraceboundary bweuler bwferet cc2bw mean2 std2 corr2 entropy immaxabs mean median std var min
-        max sum poly2mask roipoly roicolor roifill regionfill inpaintExemplar""",
+        max sum poly2mask roipoly roicolor roifill regionfill inpaintExemplar
+        integralImage3 fchcode""",
     "Texture and comparison": """
         graycomatrix graycoprops immse psnr ssim multissim niqe brisque piqe normxcorr2 xcorr2 dice
         jaccard bfscore qtdecomp qtgetblk qtsetblk""",

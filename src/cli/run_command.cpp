@@ -111,7 +111,7 @@ void add_flags(CLI::App* app, RunFlags& f) {
   flag(app, "--strip", run.strip, "Leave metadata out")->group("Outputs");
   flag(app, "-n,--dry-run", run.dry_run, "Compute, but write nothing")->group("Outputs");
   flag(app, "-u,--update", run.update,
-       "Skip outputs and saves that this pipeline made and that are newer than their inputs")
+       "Skip outputs and saves that this pipeline made of these inputs, and that are newer")
       ->group("Outputs");
   flag(app, "--no-clobber", run.no_clobber, "Skip outputs and saves that exist")->group("Outputs");
   flag(app, "--hash", run.hash, "Print a hash of each result's pixels")->group("Outputs");

@@ -116,6 +116,9 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.update = options.update;
   settings.maker = maker_of(options, pipeline);
   settings.pipeline_files = files_of(pipeline);
+  for (const auto& file : settings.pipeline_files) {
+    settings.pipeline_stamps.push_back(io::stamp_of(file));
+  }
   settings.no_clobber = options.no_clobber;
   settings.strict = options.session.strict;
   settings.hash = options.hash;

@@ -8,6 +8,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -18,8 +19,11 @@
 #include <fstream>
 #include <random>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "core/error.hpp"
+#include "io/file_stamp.hpp"
 
 namespace impipe::io {
 namespace {
@@ -274,23 +278,21 @@ int sweep_stale_temporaries(const fs::path& folder) {
 
 bool is_up_to_date(const fs::path& output, std::span<const fs::path> inputs,
                    std::string_view maker) {
-  struct stat made = {};
-  if (stat(output.c_str(), &made) != 0) return false;
+  const FileStamp made = stamp_of(output);
+  if (made == FileStamp{}) return false;
+  std::vector<FileStamp> sources;
+  for (const fs::path& input : inputs) sources.push_back(stamp_of(input));
+  const std::string wanted = made_note(maker, sources);
   char noted[64];
   const ssize_t length = getxattr(output.c_str(), maker_attribute, noted, sizeof noted);
   const bool tells = length > 0 || (length < 0 && errno == ERANGE);
-  if (tells && (length < 0 || maker != std::string_view(noted, static_cast<size_t>(length)))) {
+  if (tells && (length < 0 || wanted != std::string_view(noted, static_cast<size_t>(length)))) {
     return false;
   }
-  for (const fs::path& input : inputs) {
-    struct stat status = {};
-    if (stat(input.c_str(), &status) != 0) continue;
-    const bool newer = status.st_mtim.tv_sec != made.st_mtim.tv_sec
-                           ? status.st_mtim.tv_sec > made.st_mtim.tv_sec
-                           : status.st_mtim.tv_nsec > made.st_mtim.tv_nsec;
-    if (newer) return false;
-  }
-  return true;
+  return std::none_of(sources.begin(), sources.end(), [&](const FileStamp& source) {
+    return std::pair(source.seconds, source.nanoseconds) >
+           std::pair(made.seconds, made.nanoseconds);
+  });
 }
 
 }  // namespace impipe::io

@@ -45,7 +45,7 @@ class AtomicFile {
 // Whether what is there is written into instead of replaced: a pipe, a device, or a name that the
 // system gives an open file, such as /dev/stdout.
 bool is_written_into(const std::filesystem::path& target);
-// Whole or not at all, but for what is written into. maker: see is_up_to_date.
+// Whole or not at all, but for what is written into. maker: a note of made_note.
 void write_file(const std::filesystem::path& target, std::span<const std::byte> bytes,
                 std::string_view maker = "");
 // The attribute that says what made a file.
@@ -72,8 +72,8 @@ int sweep_stale_temporaries(const std::filesystem::path& folder);
 // ".impipe-…-….tmp"; such files are no inputs.
 bool is_temporary_name(std::string_view name);
 
-// For -u: `output` exists, is not older than any of the inputs that exist, and nothing says that
-// something else than `maker` made it.
+// For -u: `output` exists, is not older than any of the inputs that exist, and has no note that
+// something else than `maker` made it, or of other states of the inputs (made_note).
 bool is_up_to_date(const std::filesystem::path& output,
                    std::span<const std::filesystem::path> inputs, std::string_view maker = "");
 

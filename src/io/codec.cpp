@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <exception>
 #include <limits>
 #include <new>
+#include <thread>
 
 #include "io/exr_layout.hpp"
 #include "io/file_metadata.hpp"
@@ -20,6 +22,7 @@
 #include "io/module.hpp"
 #include "io/module/wide_samples.hpp"
 #include "io/orient.hpp"
+#include "io/read_picture.hpp"
 
 namespace impipe::io {
 namespace {
@@ -103,6 +106,25 @@ auto from_module(Call call) {
     fail_by("the codec failed for a reason of its own");
     throw;
   }
+}
+
+Bytes read_regular(int file, size_t size) {
+  std::byte head[sniffed_bytes];
+  const size_t head_bytes = read_fully(file, head, sizeof head);
+  sniff_or_fail({head, head_bytes});
+  Bytes bytes(std::max(size, head_bytes));
+  std::copy_n(head, head_bytes, bytes.data());
+  const size_t rest = read_fully(file, bytes.data() + head_bytes, bytes.size() - head_bytes);
+  bytes.resize(head_bytes + rest);
+  return bytes;
+}
+
+Bytes read_irregular(int file) {
+  struct stat status = {};
+  if (fstat(file, &status) != 0) throw system_error(errno);
+  if (S_ISDIR(status.st_mode)) fail("is a directory");
+  PipeBudget no_limit = std::numeric_limits<std::int64_t>::max();
+  return read_picture(file, no_limit);
 }
 
 ImageInfo probe_source(const ByteSource& source, int page = 0,
@@ -238,22 +260,35 @@ void name_lost_bits(const HostImage& image, const EncodeOptions& options, int bi
 }  // namespace
 
 Bytes read_picture(const std::filesystem::path& path) {
-  const OpenFile file(path);
-  struct stat status = {};
-  if (fstat(file.get(), &status) != 0) throw system_error(errno);
-  if (S_ISDIR(status.st_mode)) fail("is a directory");
-  if (!S_ISREG(status.st_mode)) {
-    PipeBudget no_limit = std::numeric_limits<std::int64_t>::max();
-    return read_picture(file.get(), no_limit);
+  FileStamp stamp;
+  return read_picture(path, stamp);
+}
+
+Bytes read_picture(const std::filesystem::path& path, FileStamp& stamp) {
+  return read_unchanged(path, stamp, read_regular);
+}
+
+Bytes read_unchanged(const std::filesystem::path& path, FileStamp& stamp, const ReadFile& read) {
+  constexpr int most_reads = 5;
+  for (int reads = 1;; ++reads) {
+    // Opened each time: another file may have taken the name.
+    const OpenFile file(path);
+    stamp = stamp_before_reading(file.get());
+    if (stamp == FileStamp{}) return read_irregular(file.get());
+    const auto is_changed = [&] { return stamp_of(file.get()) != stamp; };
+    try {
+      Bytes bytes = read(file.get(), static_cast<size_t>(stamp.size));
+      if (!is_changed()) return bytes;
+    } catch (const Error&) {
+      if (!is_changed()) throw;
+    }
+    if (reads == most_reads) {
+      throw Error(
+          "it was written to while it was read, " + std::to_string(most_reads) + " times in a row",
+          ExitCode::file_failed, true);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5 << reads));
   }
-  std::byte head[sniffed_bytes];
-  const size_t head_bytes = read_fully(file.get(), head, sizeof head);
-  sniff_or_fail({head, head_bytes});
-  Bytes bytes(std::max(static_cast<size_t>(status.st_size), head_bytes));
-  std::copy_n(head, head_bytes, bytes.data());
-  const size_t rest = read_fully(file.get(), bytes.data() + head_bytes, bytes.size() - head_bytes);
-  bytes.resize(head_bytes + rest);  // the file may have shrunk meanwhile
-  return bytes;
 }
 
 Bytes read_picture(int file_descriptor, PipeBudget& budget) {

@@ -196,10 +196,13 @@ class Matcher {
       return p.max_numbers > 0 && (unset(p) || (single && filling_ == &p && room(p)));
     };
     const Parameter* target = nullptr;
-    // `edge canny 0.1,0.3 2`: thinning is 0 or 1, so 2 is sigma.
+    // `edge canny 0.1,0.3 2`: thinning is 0 or 1, so 2 is sigma. A parameter of numbers alone is
+    // not passed over: `medfilt2 501` would have a border of 501.
     if (single) {
       const double number = std::get<Number>(head.value).fraction();
-      target = first([&](const Parameter& p) { return takes_it(p) && in_range(p, number); });
+      target = first([&](const Parameter& p) {
+        return takes_it(p) && (in_range(p, number) || p.words.empty());
+      });
     }
     if (target == nullptr) target = first(takes_it);
     if (target == nullptr && single) {
@@ -223,7 +226,9 @@ class Matcher {
       target = first([&](const Parameter& p) { return unset(p) && has_word(p, "[]"); });
     }
     if (target == nullptr && matrix.rows == 1) {
-      target = first([&](const Parameter& p) { return unset(p) && p.takes_row; });
+      target = first([&](const Parameter& p) {
+        return unset(p) && p.takes_row && matrix.columns <= p.max_numbers;
+      });
     }
     if (target == nullptr) {
       target = first([&](const Parameter& p) { return unset(p) && takes_shape(p); });
@@ -432,9 +437,14 @@ class Matcher {
     }
     // `disk,3`, `strel:disk,3` and `fspecial:gaussian,5` name the same kind of thing.
     value.word = word.text;
+    const bool kernel = p.takes == Takes::kernel;
+    const std::string_view maker = kernel ? "fspecial" : "strel";
+    if (word.argument.empty() && word.text == maker) {
+      fail(span, "what " + word.text + " makes follows it with a colon: " + word.text +
+                     (kernel ? ":gaussian,5,1" : ":disk,3"));
+    }
     if (!word.argument.empty()) {
       const auto* inner = std::get_if<Word>(&word.argument.front().value);
-      const std::string_view maker = p.takes == Takes::kernel ? "fspecial" : "strel";
       if (inner == nullptr || !inner->argument.empty() || word.text != maker) {
         fail(span, std::string(p.name) + " takes " + expectation(p));
       }

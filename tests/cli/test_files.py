@@ -156,11 +156,11 @@ class Outputs(ProgramTest):
     def test_update_skips_what_is_newer(self):
         self.picture("in/a.png")
         self.picture("in/b.png")
-        self.impipe("imcomplement", "in", "-o", "out")
         old = time.time() - 100
+        os.utime(self.path("in/a.png"), (old - 50, old - 50))
+        self.impipe("imcomplement", "in", "-o", "out")
         for name in ["a.png", "b.png"]:
-            os.utime(self.path("out", name), (old, old))
-        os.utime(self.path("in/a.png"), (old - 50, old - 50))  # its result is newer
+            os.utime(self.path("out", name), (old, old))  # that of in/a.png is newer
         self.impipe("imcomplement", "in", "-o", "out", "-u")
         self.assertEqual(int(os.stat(self.path("out/a.png")).st_mtime), int(old))
         self.assertGreater(os.stat(self.path("out/b.png")).st_mtime, old + 50)
@@ -173,10 +173,14 @@ class Outputs(ProgramTest):
             return False
         return True
 
-    def updated(self, *command):
-        """Whether -u makes out/a.png and mid/a.png, which are newer than their inputs, again."""
+    def old_inputs(self):
+        self.picture("in/a.png", colour())
+        self.write("k.txt", "1 2 1\n")
         for name in ["in/a.png", "k.txt"]:
             os.utime(self.path(name), (1e9, 1e9))
+
+    def updated(self, *command):
+        """Whether -u makes out/a.png and mid/a.png, which are newer than their inputs, again."""
         before = {}
         for name in ["out/a.png", "mid/a.png"]:
             if os.path.exists(self.path(name)):
@@ -186,8 +190,7 @@ class Outputs(ProgramTest):
         return {name for name in before if os.stat(self.path(name)).st_mtime != before[name]}
 
     def test_update_looks_at_what_made_a_result(self):
-        self.picture("in/a.png", colour())
-        self.write("k.txt", "1 2 1\n")
+        self.old_inputs()
         again = {"out/a.png"} if self.keeps_attributes() else set()
         self.impipe("imcomplement", "in", "-o", "out")
         self.assertEqual(self.updated("imcomplement"), set())
@@ -205,14 +208,33 @@ class Outputs(ProgramTest):
                          again and {"out/a.png", "mid/a.png"})
 
     def test_update_looks_at_the_files_that_a_pipeline_reads(self):
-        self.picture("in/a.png", colour())
-        self.write("k.txt", "1 2 1\n")
+        self.old_inputs()
         self.impipe("conv2 @k.txt", "in", "-o", "out")
         old = time.time() - 100
-        os.utime(self.path("in/a.png"), (old - 50, old - 50))
+        os.utime(self.path("k.txt"), (old + 50, old + 50))
         os.utime(self.path("out/a.png"), (old, old))
         self.impipe("conv2 @k.txt", "in", "-o", "out", "-u")
         self.assertGreater(os.stat(self.path("out/a.png")).st_mtime, old + 50)
+
+    def test_update_knows_what_the_sources_were(self):
+        """An input that is replaced while its result is made is older than the result."""
+        self.old_inputs()
+        self.picture("b.png")
+        os.utime(self.path("b.png"), (1e9, 1e9))
+        command = ["conv2 @k.txt | imlincomb 0.5 0.5 :b", "--with", "b=b.png"]
+        self.impipe(*command, "in", "-o", "out")
+        again = {"out/a.png"} if self.keeps_attributes() else set()
+        for name in ["in/a.png", "b.png", "k.txt"]:
+            with self.subTest(name):
+                self.assertEqual(self.updated(*command), set())
+                os.utime(self.path(name), (1e9, 1e9 + 1e-3))  # another one, as old as the first
+                self.assertEqual(self.updated(*command), again)
+        with self.subTest("a longer one of the same time"):
+            with open(self.path("in/a.png"), "ab") as out:
+                out.write(b"\0")
+            os.utime(self.path("in/a.png"), (1e9, 1e9 + 1e-3))
+            self.assertEqual(self.updated(*command), again)
+            self.assertEqual(self.updated(*command), set())
 
     def test_a_file_that_nobody_marked_goes_by_time(self):
         self.picture("in/a.png")

@@ -97,6 +97,7 @@ class FromOctave(unittest.TestCase):
                 assert (isequal (impipe ("fliplr", A(:,:,1) > 100), fliplr (A(:,:,1) > 100)));
                 assert (isequal (impipe ("map 'x'", single (A(:,:,2)) / 7), single (A(:,:,2)) / 7));
                 assert (isequal (impipe ("transpose", uint16 (A(:,:,1)) * 200), (uint16 (A(:,:,1)) * 200)'));
+                assert (isequal (impipe ("map 'x'", int16 ([-300 5; 7 9])), single ([-300 5; 7 9])));
                 assert (abs (impipe ("mean2", A) - mean (double (A(:)))) < 1e-12);
                 assert (isequal (impipe ("imabsdiff :b", A, "b", B), max (A - B, B - A)));
                 bw = logical ([1 1 0 0; 0 0 0 1]);

@@ -112,6 +112,28 @@ const Row rows[] = {
      "pipeline:1:18: edge: sigma does not go with sobel\n"
      "  edge sobel sigma=2\n"
      "                   ^"},
+    {"edge cany", uint8,
+     "pipeline:1:6: edge: there is no method 'cany'; did you mean 'canny'?\n"
+     "  edge cany\n"
+     "       ^^^^"},
+    {"edge canny gaussian", uint8,
+     "pipeline:1:12: edge: filter does not go with canny\n"
+     "  edge canny gaussian\n"
+     "             ^^^^^^^^"},
+    {"edge canny 0.3 2", uint8,
+     "pipeline:1:12: edge: canny's thresholds are parts of the largest strength, up to 1; its "
+     "sigma "
+     "is sigma=2\n"
+     "  edge canny 0.3 2\n"
+     "             ^^^^^"},
+    {"edge canny [0.3 0.1]", uint8,
+     "pipeline:1:12: edge: canny's lower threshold comes first\n"
+     "  edge canny [0.3 0.1]\n"
+     "             ^^^^^^^^^"},
+    {"edge log 0.003 2", uint8,
+     "pipeline:1:10: edge: two thresholds go with canny only; its sigma is sigma=2\n"
+     "  edge log 0.003 2\n"
+     "           ^^^^^^^"},
     {"edge zerocross", uint8,
      "pipeline:1:1: edge: zerocross needs a kernel: filter=fspecial:log,9,1.5\n"
      "  edge zerocross\n"

@@ -117,6 +117,10 @@ TEST_F(Programs, UnequalOperandsAreNamed) {
             "imlincomb: the current image is 7x5, :a is 6x4");
   EXPECT_EQ(message("as a | transpose | imlincomb 1 1 :a", {flat({6, 4}, 1), {}}),
             "imlincomb: the current image is 4x6, :a is 6x4");
+  // The mask is made from a logical image.
+  HostImage mask({.cls = PixelClass::logical, .channels = 1, .white = 1}, {3, 2});
+  EXPECT_EQ(message("imreconstruct :a", {flat({6, 4}, 1), {{"a", mask}}}),
+            "imreconstruct: the current image is 6x4, :a is 3x2");
 }
 
 TEST_F(Programs, AnEmptyResultIsAnError) {

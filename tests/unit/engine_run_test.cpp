@@ -146,6 +146,10 @@ TEST_F(Runs, WhatMustNotStart) {
       {"imlincomb 1 1 :b",
        {.inputs = in, .with = {"c=in"}, .output = "out"},
        "--with c: the pipeline reads no image ':c'"},
+      {"map 'x * b'",
+       {.inputs = in, .with = {"b=in"}, .output = "out"},
+       "--with b: the pipeline reads no image ':b'; in an expression 'b' is no image: give another "
+       "name"},
       {"imlincomb 1 1 :b",
        {.inputs = in, .with = {"b"}, .output = "out"},
        "--with: 'b' is not NAME=PATH"},

@@ -39,6 +39,7 @@ TEST(Names, AreFoundWhateverTheirCase) {
   EXPECT_EQ(error_of("Edge Canny"), "");
   EXPECT_EQ(error_of("edge CANNY [0.1 0.3]"), "");
   EXPECT_EQ(error_of("edge canny 0.1,0.3 2"), "");
+  EXPECT_EQ(error_of("edge canny [0.1 0.3] 2"), "");
   EXPECT_EQ(error_of("rgb2ycbcr 709"), "");
 }
 
@@ -49,6 +50,16 @@ TEST(Hints, ShowTheSpellingThatWasMeant) {
   EXPECT_EQ(error_of("imdilate disk 3"),
             "pipeline:1:15: imdilate: the numbers of disk follow it with commas: disk,3\n"
             "  imdilate disk 3\n                ^");
+  EXPECT_EQ(error_of("medfilt2 501"),
+            "pipeline:1:10: medfilt2: size takes 1 to 2 whole numbers from 1 to 255, not 501\n"
+            "  medfilt2 501\n           ^^^");
+  EXPECT_EQ(error_of("imdilate strel disk 3"),
+            "pipeline:1:10: imdilate: what strel makes follows it with a colon: strel:disk,3\n"
+            "  imdilate strel disk 3\n           ^^^^^");
+  EXPECT_EQ(error_of("conv2 fspecial gaussian 5 1"),
+            "pipeline:1:7: conv2: what fspecial makes follows it with a colon: "
+            "fspecial:gaussian,5,1\n"
+            "  conv2 fspecial gaussian 5 1\n        ^^^^^^^^");
   EXPECT_EQ(error_of("map x*2"),
             "pipeline:1:5: map: an expression stands in quotes: 'x*2'\n  map x*2\n      ^^^");
   EXPECT_EQ(error_of("map unit8"),

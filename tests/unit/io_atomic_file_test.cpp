@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "io/file_stamp.hpp"
 
 namespace impipe::io {
 namespace {
@@ -273,6 +274,33 @@ TEST_F(AtomicFileTest, UpToDateMeansNotOlderThanAnyInput) {
   EXPECT_TRUE(is_up_to_date(middle, inputs));
   EXPECT_FALSE(is_up_to_date(old, inputs));
   EXPECT_FALSE(is_up_to_date(root_ / "none", inputs));
+}
+
+TEST_F(AtomicFileTest, UpToDateMeansMadeOfTheInputsAsTheyAre) {
+  std::ofstream(root_ / "input") << "x";
+  const fs::path inputs[] = {root_ / "input"};
+  const auto hour_ago = fs::last_write_time(inputs[0]) - std::chrono::hours(1);
+  const auto at = [&](int second) {
+    fs::last_write_time(inputs[0], hour_ago + std::chrono::seconds(second));
+  };
+  at(100);
+  const FileStamp then[] = {stamp_of(inputs[0])};
+  write_file(root_ / "made", bytes("x"), made_note("me", then));
+  char noted[64];
+  // A file system without attributes knows times alone.
+  const bool by_time = getxattr((root_ / "made").c_str(), maker_attribute, noted, sizeof noted) < 0;
+  EXPECT_TRUE(is_up_to_date(root_ / "made", inputs, "me"));
+  EXPECT_EQ(is_up_to_date(root_ / "made", inputs, "you"), by_time);
+  EXPECT_EQ(is_up_to_date(root_ / "made", {}, "me"), by_time);
+  at(99);
+  EXPECT_EQ(is_up_to_date(root_ / "made", inputs, "me"), by_time);
+  at(101);
+  EXPECT_EQ(is_up_to_date(root_ / "made", inputs, "me"), by_time);
+  at(100);
+  EXPECT_TRUE(is_up_to_date(root_ / "made", inputs, "me"));
+  fs::resize_file(inputs[0], 2);
+  at(100);
+  EXPECT_EQ(is_up_to_date(root_ / "made", inputs, "me"), by_time);
 }
 
 TEST_F(AtomicFileTest, AClosedPipeIsAnError) {

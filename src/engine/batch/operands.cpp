@@ -2,9 +2,12 @@
 #include "engine/batch/operands.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.hpp"
+#include "core/expression.hpp"
 #include "core/text.hpp"
+#include "io/read_picture.hpp"
 
 namespace impipe::engine {
 namespace fs = std::filesystem;
@@ -47,14 +50,18 @@ io::ImageInfo Operand::info(const fs::path& partner, io::PipeBudget& pipes) {
   }
 }
 
-HostImage Operand::decode(const fs::path& partner, const io::DecodeOptions& options) {
+Operand::Decoded Operand::decode(const fs::path& partner, const io::DecodeOptions& options) {
   try {
-    if (is_folder_) return io::decode(io::read_picture(partner), options).image;
+    const auto read = [&] {
+      Decoded out;
+      const io::Bytes bytes =
+          content_.empty() ? io::read_picture(partner, out.stamp) : std::exchange(content_, {});
+      out.image = io::decode(bytes, options).image;
+      return out;
+    };
+    if (is_folder_) return read();
     std::lock_guard lock(mutex_);
-    if (shared_.empty()) {
-      const io::Bytes bytes = content_.empty() ? io::read_picture(partner) : std::move(content_);
-      shared_ = io::decode(bytes, options).image;
-    }
+    if (shared_.image.empty()) shared_ = read();
     return shared_;
   } catch (const Error& error) {
     throw Error("--with " + name_ + ": " + partner.string() + ": ", error);
@@ -73,7 +80,9 @@ std::vector<std::unique_ptr<Operand>> parse_operands(std::span<const std::string
     const std::string name = text.substr(0, equals);
     if (std::find(wanted.begin(), wanted.end(), name) == wanted.end()) {
       throw Error("--with " + name + ": the pipeline reads no image ':" + name + "'" +
-                  did_you_mean(name, wanted));
+                  (is_expression_word(name)
+                       ? "; in an expression '" + name + "' is no image: give another name"
+                       : did_you_mean(name, wanted)));
     }
     for (const auto& operand : operands) {
       if (operand->name() == name) throw Error("--with " + name + ": given twice");

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "io/codec.hpp"
+#include "io/file_stamp.hpp"
 
 namespace impipe::engine {
 
@@ -25,7 +26,11 @@ class Operand {
   // Throws Error (file_failed) when there is none.
   std::filesystem::path partner(const std::filesystem::path& relative) const;
   io::ImageInfo info(const std::filesystem::path& partner, io::PipeBudget& pipes);
-  HostImage decode(const std::filesystem::path& partner, const io::DecodeOptions& options);
+  struct Decoded {
+    HostImage image;
+    io::FileStamp stamp;  // of the file, when it was read
+  };
+  Decoded decode(const std::filesystem::path& partner, const io::DecodeOptions& options);
 
  private:
   std::string name_;
@@ -34,7 +39,7 @@ class Operand {
   std::mutex mutex_;
   std::optional<io::ImageInfo> shared_info_;  // of a file, as what follows
   io::Bytes content_;                         // of a pipe, until it is decoded
-  HostImage shared_;
+  Decoded shared_;
 };
 
 // The operands of texts "NAME=PATH". Throws Error (usage) for a text of another form, for names

@@ -13,6 +13,7 @@
 #include "engine/batch/object_text.hpp"
 #include "io/atomic_file.hpp"
 #include "io/exr_layout.hpp"
+#include "io/read_picture.hpp"
 #include "pipeline/image_sizes.hpp"
 
 namespace impipe::engine {
@@ -127,13 +128,17 @@ bool PictureWork::may_write(const std::filesystem::path& path) const {
   std::error_code error;
   if (settings_.no_clobber && std::filesystem::exists(path, error)) return false;
   if (!settings_.update || picture_.is_new) return true;
+  return !io::is_up_to_date(path, sources(), settings_.maker);
+}
+
+std::vector<std::filesystem::path> PictureWork::sources() const {
   std::vector<std::filesystem::path> sources = settings_.pipeline_files;
   if (picture_.partners) {
     const auto& paths = picture_.partners->paths;
     sources.insert(sources.end(), paths.begin(), paths.end());
   }
   if (!picture_.is_stdin) sources.emplace_back(picture_.path);
-  return !io::is_up_to_date(path, sources, settings_.maker);
+  return sources;
 }
 
 // Whether there is anything left to make: a file, or something for stdout.
@@ -182,13 +187,14 @@ std::optional<std::int64_t> PictureWork::prepare() {
 void PictureWork::decode() {
   const FileAtWork at_work(picture_.path.c_str());
   const pipeline::Pipeline& pipeline = settings_.lanes->pipeline();
+  io::FileStamp stamp;
   if (pipeline.has_source()) {
     material_.image = pipeline.make_source();
   } else if (picture_.missing_frame) {
     material_.image = black_image(*picture_.info);
   } else {
     io::Bytes bytes =
-        picture_.content ? std::move(*picture_.content) : io::read_picture(picture_.path);
+        picture_.content ? std::move(*picture_.content) : io::read_picture(picture_.path, stamp);
     piped_ = picture_.content != nullptr;
     picture_.content.reset();
     if (has_pages()) {
@@ -199,12 +205,15 @@ void PictureWork::decode() {
       take(io::decode(bytes, options));
     }
   }
+  stamps_ = settings_.pipeline_stamps;
   for (size_t i = 0; i < settings_.operands.size(); ++i) {
     Operand& operand = *settings_.operands[i];
-    HostImage image = operand.decode(picture_.partners->paths[i], settings_.decode);
-    picture_.partners->types[operand.name()] = image.type;
-    material_.operands[operand.name()] = std::move(image);
+    Operand::Decoded read = operand.decode(picture_.partners->paths[i], settings_.decode);
+    picture_.partners->types[operand.name()] = read.image.type;
+    material_.operands[operand.name()] = std::move(read.image);
+    stamps_.push_back(read.stamp);
   }
+  if (!picture_.is_stdin) stamps_.push_back(stamp);
 }
 
 void PictureWork::compute_on(Session& session, Queue& queue, Material material) {
@@ -415,7 +424,7 @@ void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
   } else if (settings_.in_place && path == picture_.output && !picture_.missing_frame) {
     io::replace_file(path, bytes);
   } else {
-    io::write_file(path, bytes, settings_.maker);
+    io::write_file(path, bytes, io::made_note(settings_.maker, stamps_));
   }
 }
 

@@ -16,6 +16,7 @@
 #include "engine/device/lanes.hpp"
 #include "engine/device/session.hpp"
 #include "io/codec.hpp"
+#include "io/file_stamp.hpp"
 #include "io/inputs.hpp"
 
 namespace impipe::engine {
@@ -82,6 +83,7 @@ struct PictureSettings {
   bool update = false;
   std::string maker;  // of the results: what a later run with -u compares
   std::vector<std::filesystem::path> pipeline_files;  // that the pipeline reads: @kernel.txt
+  std::vector<io::FileStamp> pipeline_stamps;         // of these, when they were read
   bool no_clobber = false;
   bool strict = false;  // what would be left out of a result is an error
   bool hash = false;
@@ -130,6 +132,8 @@ class PictureWork : public FileWork {
   void check_time() const;
   // Whether -u and --no-clobber let this file be written.
   bool may_write(const std::filesystem::path& path) const;
+  // What a result is made of: files that the pipeline reads, partners, the input.
+  std::vector<std::filesystem::path> sources() const;
   void compute_on(Session& session, Queue& queue, Material material);
   void compute_image(int lane);  // what `material_` holds
   // Where and when something was computed.
@@ -159,6 +163,7 @@ class PictureWork : public FileWork {
   Picture& picture_;
   PictureSettings& settings_;
   Material material_;
+  std::vector<io::FileStamp> stamps_;  // of the sources, when they were read
   io::Metadata metadata_;
   std::vector<std::string> lost_;  // what the file holds beside the image and its metadata
   Outcome outcome_;

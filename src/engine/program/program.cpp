@@ -99,15 +99,34 @@ std::vector<SizedArgument> take_sized_arguments(const Plan& plan, const Step& st
   return sized;
 }
 
+// The name of a value, or of the one image that it was made from.
+std::string named_origin(const Program& program, ValueId id) {
+  const std::vector<Step>& steps = program.plan.steps;
+  while (program.value_names[id].empty()) {
+    const auto maker = std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
+      return std::find(step.outputs.begin(), step.outputs.end(), id) != step.outputs.end();
+    });
+    if (maker == steps.end()) break;
+    std::set<ValueId> images;
+    for (const ValueId input : maker->inputs) {
+      if (!program.plan.values[input].is_measure) images.insert(input);
+    }
+    if (images.size() != 1) break;
+    id = *images.begin();
+  }
+  return program.value_names[id];
+}
+
 // "imlincomb: the current image is 640x480, :a is 320x240"
 [[noreturn]] void fail_unequal(const Program& program, const Step& step, ValueId first,
                                ValueId second, const std::vector<Size>& sizes) {
-  const auto called = [&](ValueId id, const char* otherwise) {
-    return program.value_names[id].empty() ? std::string(otherwise) : program.value_names[id];
+  // Two images without names: a conversion has made one of them.
+  const bool alike = program.value_names[first] == program.value_names[second];
+  const auto called = [&](ValueId id) {
+    const std::string name = alike ? named_origin(program, id) : program.value_names[id];
+    return (name.empty() ? "the current image" : name) + " is " + to_string(sizes[id]);
   };
-  throw Error(program.operators[step.stages.front()] + ": " + called(first, "the current image") +
-                  " is " + to_string(sizes[first]) + ", " + called(second, "the current image") +
-                  " is " + to_string(sizes[second]),
+  throw Error(program.operators[step.stages.front()] + ": " + called(first) + ", " + called(second),
               ExitCode::file_failed);
 }
 

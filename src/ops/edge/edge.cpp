@@ -2,6 +2,7 @@
 // zerocross) or by its ridges (canny).
 #include <cmath>
 
+#include "core/text.hpp"
 #include "ops/edge/canny.hpp"
 #include "ops/filter/correlate.hpp"
 #include "ops/filter/fspecial.hpp"
@@ -89,20 +90,38 @@ constexpr Method methods[] = {
     {"roberts", 2, 6, bodies::edge_roberts, nullptr, nullptr},
 };
 
+constexpr std::string_view method_names[] = {"sobel", "prewitt",   "roberts",
+                                             "log",   "zerocross", "canny"};
 constexpr Argument pixels{.source = Argument::Source::pixels};
 
-// As MATLAB's scripts write them: `edge canny [0.1 0.3]`. Only zerocross takes a matrix otherwise.
-const std::vector<double>& thresholds_of(const Call& call) {
-  const auto& matrix = call.value("filter").matrix;
-  const bool row = matrix && matrix->rows == 1 && matrix->columns <= 2;
-  if (!row || call.word("method") == "zerocross") return call.numbers("thresh");
-  return matrix->values;
-}
-
+// A word that is no method is taken for the name of a filter.
 void check_filter(const Call& call) {
   if (!call.given("filter")) return;
-  if (&thresholds_of(call) == &call.numbers("thresh") || !call.numbers("thresh").empty()) {
-    call.fail("filter", "filter does not go with " + call.word("method"));
+  const std::string& word = call.value("filter").word;
+  if (!word.empty() && !call.given("method")) {
+    const std::vector<std::string> known(std::begin(method_names), std::end(method_names));
+    call.fail("filter", "there is no method '" + word + "'" + did_you_mean(word, known));
+  }
+  call.fail("filter", "filter does not go with " + call.word("method"));
+}
+
+void check_thresholds(const Call& call) {
+  const std::vector<double>& thresholds = call.numbers("thresh");
+  const std::string& name = call.word("method");
+  if (name != "canny" && thresholds.size() > 1) {
+    call.fail("thresh", std::string("two thresholds go with canny only") +
+                            (name == "log"         ? "; its sigma is sigma=2"
+                             : name == "zerocross" ? "; a kernel is filter=[1 -2 1]"
+                                                   : ""));
+  }
+  if (name != "canny" || thresholds.empty()) return;
+  if (thresholds.back() > 1) {
+    call.fail("thresh",
+              "canny's thresholds are parts of the largest strength, up to 1; its sigma "
+              "is sigma=2");
+  }
+  if (thresholds.front() > thresholds.back()) {
+    call.fail("thresh", "canny's lower threshold comes first");
   }
 }
 
@@ -123,13 +142,13 @@ ImageValue gradient_edges(const Call& call, PlanBuilder& plan, const Method& met
       plan.stencil({.body = body, .border = Border::replicate}, input, {unit / squared},
                    {.cls = PixelClass::single, .white = 0});
   Arg threshold = 0.0;
-  if (thresholds_of(call).empty()) {
+  if (call.numbers("thresh").empty()) {
     const MeasureValue sum = plan.reduce({.kind = ReduceKind::sum}, strength, {});
     threshold = Arg::measured(plan.scalar(bodies::edge_threshold, {sum},
                                           {method.factor, pixels, exact ? 1.0 : 0.0}, 1, 1),
                               0);
   } else {
-    const double t = std::pow(thresholds_of(call).front(), 2) * unit;
+    const double t = std::pow(call.numbers("thresh").front(), 2) * unit;
     threshold = exact ? std::floor(t) : t;
   }
   const ParameterValue& thinning = call.value("thinning");
@@ -145,12 +164,12 @@ ImageValue zero_crossings(const Call& call, PlanBuilder& plan, const Matrix& ker
       correlate(plan, to_unit_single(plan, plan.current()), rotated_half(kernel),
                 {.result = {.cls = PixelClass::single, .white = 0}});
   Arg threshold = 0.0;
-  if (thresholds_of(call).empty()) {
+  if (call.numbers("thresh").empty()) {
     const MeasureValue sum = plan.reduce({.kind = ReduceKind::absolute_sum}, response, {});
     threshold =
         Arg::measured(plan.scalar(bodies::edge_threshold, {sum}, {factor, pixels, 0.0}, 1, 1), 0);
   } else {
-    threshold = thresholds_of(call).front();
+    threshold = call.numbers("thresh").front();
   }
   return plan.stencil({.body = &bodies::edge_zero_crossing}, response, {threshold, 0.0},
                       logical_result);
@@ -160,9 +179,7 @@ ImageValue lower_edge(const Call& call, PlanBuilder& plan) {
   need_white(call, plan.current());
   plan.drop_alpha();
   const std::string& name = call.word("method");
-  if (name != "canny" && thresholds_of(call).size() > 1) {
-    call.fail("thresh", "two thresholds go with canny only");
-  }
+  check_thresholds(call);
   for (const Method& method : methods) {
     if (method.name != name) continue;
     if (call.given("sigma")) call.fail("sigma", "sigma does not go with " + name);
@@ -180,7 +197,7 @@ ImageValue lower_edge(const Call& call, PlanBuilder& plan) {
   check_filter(call);
   if (name == "canny") {
     const double sigma = call.has("sigma") ? call.number("sigma") : std::sqrt(2.0);
-    return canny_edges(plan, to_unit_single(plan, plan.current()), thresholds_of(call), sigma);
+    return canny_edges(plan, to_unit_single(plan, plan.current()), call.numbers("thresh"), sigma);
   }
   const double sigma = call.has("sigma") ? call.number("sigma") : 2;
   const int side = 2 * static_cast<int>(std::ceil(3 * sigma)) + 1;
@@ -194,13 +211,14 @@ const RegisterOperator edge_operator{{
     .parameters =
         {{.name = "method",
           .help = "the gradient, zero crossings or ridges looked for",
-          .words = {"sobel", "prewitt", "roberts", "log", "zerocross", "canny"},
+          .words = {std::begin(method_names), std::end(method_names)},
           .fallback = "sobel"},
          {.name = "thresh",
           .letter = 't',
           .help = "strength of an edge on the unit scale; auto: from the mean strength; canny: "
                   "the upper, or the lower and the upper one, as parts of the largest",
           .max_numbers = 2,
+          .takes_row = true,
           .low = 0,
           .high = 1e6,
           .words = {"auto"},

@@ -215,7 +215,9 @@ const RegisterOperator map_operator{{
         "given\n"
         "with --with: gray or coloured, of equal white or logical (0 and 1). An expression of r, "
         "g\n"
-        "and b without x makes a one-channel image.\n"
+        "and b without x makes a one-channel image. Levels such as graythresh's are parts of "
+        "white:\n"
+        "`graythresh as t`, then x > 1.2 * t * white.\n"
         "Integer to integer in double, else float32; rounded and saturated to the class.\n"
         "Operators + - * / ^, comparisons (0 or 1), ! && ||, c ? a : b; functions min max clamp\n"
         "abs sqrt floor ceil round exp log sin cos tan atan2; pi.",
