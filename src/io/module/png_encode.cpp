@@ -110,20 +110,22 @@ class FilteredRows {
   std::int64_t row_bytes() const { return count_ + 1; }
   std::int64_t height() const { return height_; }
 
-  // The filter that leaves the lowest entropy of rows y, y + step, … before y_end.
-  PngFilter best_filter(std::int64_t y, std::int64_t y_end, std::int64_t step) {
+  // The filter that leaves the lowest entropy of rows y, y + step, … before y_end, of the first so
+  // many.
+  PngFilter best_filter(std::int64_t y, std::int64_t y_end, std::int64_t step,
+                        int filters = png_filters) {
     if (one_bit_) return PngFilter::none;
     std::array<std::array<std::uint32_t, 256>, png_filters> histograms = {};
     std::uint8_t* left = memory_.data() + 2 * count_;
     for (; y < y_end; y += step) {
       const auto [row, above] = rows_at(y);
-      for (int f = 0; f < png_filters; ++f) {
+      for (int f = 0; f < filters; ++f) {
         filter_row(static_cast<PngFilter>(f), row, above, left, count_, rows_.pixel_bytes());
         for (std::int64_t i = 0; i < count_; ++i) ++histograms[static_cast<size_t>(f)][left[i]];
       }
     }
     size_t best = 0;
-    for (size_t f = 1; f < png_filters; ++f) {
+    for (size_t f = 1; f < static_cast<size_t>(filters); ++f) {
       if (entropy(histograms[f]) < entropy(histograms[best])) best = f;
     }
     return static_cast<PngFilter>(best);
@@ -175,6 +177,9 @@ class FilteredRows {
   const std::uint8_t* last_row_ = nullptr;
 };
 
+// What Paeth's filter leaves repeats itself less.
+constexpr int filters_for_matches = static_cast<int>(PngFilter::paeth);
+
 using Compressor = std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)>;
 Compressor compressor() {
   Compressor made(libdeflate_alloc_compressor(1), libdeflate_free_compressor);
@@ -195,14 +200,16 @@ bool repeats_itself(FilteredRows& rows) {
   size_t with_matches = 0, without = 0;
   for (std::int64_t i = 0; i < pieces; ++i) {
     const std::int64_t y = (2 * i + 1) * rows.height() / (2 * pieces) - piece / 2;
-    rows.make_groups(y, y + piece, sample.data());
+    rows.make(rows.best_filter(y + piece / 2, y + piece, piece, filters_for_matches), y, y + piece,
+              sample.data());
     with_matches += libdeflate_deflate_compress(deflate.get(), sample.data(), size, packed.data(),
                                                 packed.size());
     Bytes out;
+    rows.make_groups(y, y + piece, sample.data());
     LiteralDeflate().block(sample, true, out);
     without += out.size();
   }
-  return static_cast<double>(without) > 1.08 * static_cast<double>(with_matches);
+  return static_cast<double>(without) > 1.06 * static_cast<double>(with_matches);
 }
 
 // The rows as codes of their bytes, in chunks of some MiB.
@@ -238,7 +245,8 @@ bool append_matches(FilteredRows& rows, Bytes& out) {
   if (bound > 0x7fffffff) return false;
   const std::unique_ptr<std::uint8_t[]> raw(new std::uint8_t[raw_bytes]);
   const std::int64_t first = std::min<std::int64_t>(8, rows.height() - 1);
-  rows.make(rows.best_filter(first, rows.height(), 16), 0, rows.height(), raw.get());
+  rows.make(rows.best_filter(first, rows.height(), 16, filters_for_matches), 0, rows.height(),
+            raw.get());
   Chunk chunk(out, "IDAT");
   const size_t begin = out.size();
   out.resize(begin + bound);
