@@ -110,6 +110,7 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
                                             : io::ExrFloats::as_input;
   settings.encode.subsampling = options.subsampling;
   settings.pipes = memory;
+  settings.memory = memory;
   settings.in_place = options.in_place;
   settings.cls = options.cls;
   settings.dry_run = options.dry_run;

@@ -22,31 +22,8 @@ namespace {
 // What rows of a GPU's planes start at multiples of, in bytes.
 constexpr std::int64_t device_row_alignment = 128;
 
-constexpr std::uint64_t fnv_offset = 0xcbf29ce484222325;
 constexpr std::uint64_t fnv_prime = 0x100000001b3;
 constexpr double giga = 1 << 30;
-
-void hash_planes(std::uint64_t& hash, std::span<const Plane> planes) {
-  const auto mix = [&](std::uint64_t byte) { hash = (hash ^ byte) * fnv_prime; };
-  const Size size = planes.front().size();
-  mix(static_cast<std::uint64_t>(planes.front().cls()));
-  mix(static_cast<std::uint64_t>(planes.size()));
-  for (const std::int64_t side : {size.width, size.height}) {
-    for (int shift = 0; shift < 64; shift += 8) {
-      mix(static_cast<std::uint64_t>(side) >> shift & 255);
-    }
-  }
-  // The channels of a pixel one after the other.
-  const auto row_bytes = static_cast<size_t>(planes.front().row_bytes());
-  std::vector<std::byte> row(row_bytes * planes.size());
-  std::vector<const std::byte*> rows(planes.size());
-  for (std::int64_t y = 0; y < size.height; ++y) {
-    for (size_t c = 0; c < planes.size(); ++c) rows[c] = planes[c].row(y);
-    join_row(row.data(), rows.data(), static_cast<int>(rows.size()), bytes_of(planes.front().cls()),
-             size.width);
-    for (const std::byte byte : row) mix(static_cast<std::uint64_t>(byte));
-  }
-}
 
 // Whether some pixel of a result may lie elsewhere than in the input.
 bool moves_pixels(const Plan& plan) {
@@ -98,11 +75,42 @@ void add_columns(FileReport::Row& row, const Plan& plan, const Picture& picture,
       settings.array_name, value.channels, value.values, plan.last_measurement_columns, {}};
 }
 
+void PixelHash::mix(std::uint64_t byte) { hash_ = (hash_ ^ byte) * fnv_prime; }
+
+void PixelHash::add(std::span<const Plane> planes, std::int64_t height) {
+  const Size size = planes.front().size();
+  if (!begun_) {
+    mix(static_cast<std::uint64_t>(planes.front().cls()));
+    mix(static_cast<std::uint64_t>(planes.size()));
+    for (const std::int64_t side : {size.width, height}) {
+      for (int shift = 0; shift < 64; shift += 8) {
+        mix(static_cast<std::uint64_t>(side) >> shift & 255);
+      }
+    }
+    begun_ = true;
+  }
+  // The channels of a pixel one after the other.
+  const auto row_bytes = static_cast<size_t>(planes.front().row_bytes());
+  std::vector<std::byte> row(row_bytes * planes.size());
+  std::vector<const std::byte*> rows(planes.size());
+  for (std::int64_t y = 0; y < size.height; ++y) {
+    for (size_t c = 0; c < planes.size(); ++c) rows[c] = planes[c].row(y);
+    join_row(row.data(), rows.data(), static_cast<int>(rows.size()), bytes_of(planes.front().cls()),
+             size.width);
+    for (const std::byte byte : row) mix(static_cast<std::uint64_t>(byte));
+  }
+}
+
+std::string PixelHash::text() const { return fmt::format("{:016x}", hash_); }
+
 std::string pixel_hash(const HostImage& image) {
-  std::uint64_t hash = fnv_offset;
-  hash_planes(hash, image.planes);
-  if (!image.alpha.empty()) hash_planes(hash, {&image.alpha, 1});
-  return fmt::format("{:016x}", hash);
+  PixelHash hash;
+  hash.add(image.planes, image.size().height);
+  if (!image.alpha.empty()) {
+    hash.end_image();
+    hash.add({&image.alpha, 1}, image.size().height);
+  }
+  return hash.text();
 }
 
 std::string text_hash(std::string_view text) {
@@ -161,11 +169,6 @@ std::optional<std::int64_t> PictureWork::prepare() {
       picture_.partner_sizes(), settings_.decode.max_pixels);
   const bool on_cpu = settings_.lanes->first().device().id == "cpu";
   const ImageBytes bytes = image_bytes(*picture_.program, sizes, on_cpu ? 0 : device_row_alignment);
-  if (bytes.on_device > settings_.max_memory) {
-    throw Error(fmt::format("out of memory: its images take {:.1f} GiB, and there are {:.1f}",
-                            bytes.on_device / giga, settings_.max_memory / giga),
-                ExitCode::file_failed);
-  }
   std::error_code error;
   const auto file_bytes = std::filesystem::file_size(picture_.path, error);
   // What there is at the same time: the file and its image, then the plan's images, among them the
@@ -177,7 +180,17 @@ std::optional<std::int64_t> PictureWork::prepare() {
   const double encoding = (picture_.output.empty() ? 1 : 2) * bytes.result;
   double most = std::max({decoding, computing, encoding});
   if (picture_.info->type.alpha) most += 4 * static_cast<double>(sizes[0].pixels());
-  const auto estimate = static_cast<std::int64_t>(most);
+  auto estimate = static_cast<std::int64_t>(most);
+  if (estimate > settings_.memory || bytes.on_device > settings_.max_memory) {
+    const std::string why_not = why_not_in_bands();
+    if (why_not.empty()) {
+      estimate = plan_bands(settings_.memory);
+    } else if (bytes.on_device > settings_.max_memory) {
+      throw Error(fmt::format("out of memory: its images take {:.1f} GiB, and there are {:.1f}; {}",
+                              bytes.on_device / giga, settings_.max_memory / giga, why_not),
+                  ExitCode::file_failed);
+    }
+  }
   std::int64_t known = settings_.largest;
   while (known < estimate && !settings_.largest.compare_exchange_weak(known, estimate)) {
   }
@@ -185,6 +198,7 @@ std::optional<std::int64_t> PictureWork::prepare() {
 }
 
 void PictureWork::decode() {
+  if (band_rows_ > 0) return;
   const FileAtWork at_work(picture_.path.c_str());
   const pipeline::Pipeline& pipeline = settings_.lanes->pipeline();
   io::FileStamp stamp;
@@ -237,6 +251,7 @@ void PictureWork::take(io::Decoded decoded) {
 void PictureWork::compute(int lane) {
   const FileAtWork at_work(picture_.path.c_str());
   if (has_pages()) return compute_pages(lane);
+  if (band_rows_ > 0) return compute_bands(lane);
   compute_image(lane);
   add_row(0);
 }
@@ -345,7 +360,7 @@ void PictureWork::tell_times(const Turn& turn, const std::vector<int>& steps) co
 }
 
 FileWork::Stack PictureWork::stack() const {
-  if (has_pages()) return {};
+  if (has_pages() || band_rows_ > 0) return {};
   const Session& session = settings_.lanes->first();
   const double bytes =
       picture_.program->bytes_per_pixel * static_cast<double>(material_.image.size().pixels());
@@ -469,6 +484,7 @@ void PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
 }
 
 void PictureWork::encode() {
+  if (band_rows_ > 0) return;
   const FileAtWork at_work(picture_.path.c_str());
   if (has_pages()) {
     // A run that was stopped has not made all of them.

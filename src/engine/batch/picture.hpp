@@ -18,6 +18,7 @@
 #include "io/codec.hpp"
 #include "io/file_stamp.hpp"
 #include "io/inputs.hpp"
+#include "io/picture_rows.hpp"
 
 namespace impipe::engine {
 
@@ -76,7 +77,8 @@ struct PictureSettings {
   io::PipeBudget pipes = 0;  // bytes of pipes that may be kept, of those that --memory allows
   io::DecodeOptions decode;
   io::EncodeOptions encode;
-  double max_memory = 0;  // bytes that there are
+  double max_memory = 0;    // bytes that there are
+  std::int64_t memory = 0;  // bytes that pictures may take (--memory)
   bool in_place = false;
   std::optional<PixelClass> cls;  // -d
   bool dry_run = false;
@@ -150,6 +152,12 @@ class PictureWork : public FileWork {
   void take(io::Decoded decoded);
   // Of several pages one after the other, so that no more than one is in memory, as pixels.
   void compute_pages(int lane);
+  // Why the picture has to be computed as a whole; empty when it may be done in bands of rows.
+  std::string why_not_in_bands() const;
+  // Settles how many rows a band has; returns the bytes that a band takes.
+  std::int64_t plan_bands(std::int64_t memory);
+  // From file to file.
+  void compute_bands(int lane);
   // Encodes what was computed, of page `which` of those that are asked for; writes it where each
   // page has a file.
   void encode_page(size_t which, const io::ImageInfo& info);
@@ -168,6 +176,7 @@ class PictureWork : public FileWork {
   std::vector<std::string> lost_;  // what the file holds beside the image and its metadata
   Outcome outcome_;
   bool piped_ = false;              // the file came through a pipe
+  std::int64_t band_rows_ = 0;      // of a picture that is computed in bands
   io::Bytes file_;                  // of several pages
   std::vector<io::Bytes> encoded_;  // of the pages, each a file
   PictureResult result_;
@@ -177,8 +186,23 @@ class PictureWork : public FileWork {
 void add_columns(FileReport::Row& row, const Plan& plan, const Picture& picture,
                  const PictureSettings& settings);
 
-// FNV-1a, 64 bits, of the class, channels, size and pixels: 16 hexadecimal digits. Equal images
-// have equal hashes, whatever the format of their files.
+inline constexpr std::uint64_t fnv_offset = 0xcbf29ce484222325;
+
+// FNV-1a, 64 bits, of the class, channels, size and pixels, which may come some rows at a time.
+class PixelHash {
+ public:
+  // The next rows of an image of `height` rows.
+  void add(std::span<const Plane> planes, std::int64_t height);
+  // After the last row: the next planes are another image's, whose hash goes on from here.
+  void end_image() { begun_ = false; }
+  std::string text() const;  // 16 hexadecimal digits
+
+ private:
+  void mix(std::uint64_t byte);
+  std::uint64_t hash_ = fnv_offset;
+  bool begun_ = false;
+};
+// 16 hexadecimal digits. Equal images have equal hashes, whatever the format of their files.
 std::string pixel_hash(const HostImage& image);
 // 16 hexadecimal digits.
 std::string text_hash(std::string_view text);

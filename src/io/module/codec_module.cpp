@@ -26,6 +26,14 @@ class Libraries final : public CodecModule {
       default: return encode_webp(image, options);
     }
   }
+  std::unique_ptr<PictureRows> open_rows(int file, std::int64_t bytes, const ImageInfo& info,
+                                         MakeImage make_image) const override {
+    return open_tiff_rows(file, bytes, info, make_image);
+  }
+  std::unique_ptr<PictureSink> make_rows(int file, const ImageType& type, Size size, Size tile,
+                                         const EncodeOptions& options) const override {
+    return make_tiff_rows(file, type, size, tile, options);
+  }
   std::string inflate(std::string_view packed, std::int64_t most) const override {
     return inflate_text(packed, most);
   }

@@ -3,6 +3,7 @@
 // equal.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "core/image.hpp"
 #include "io/codec.hpp"
+#include "io/picture_rows.hpp"
 
 namespace impipe::io {
 
@@ -32,6 +34,16 @@ class CodecModule {
   // and XMP of a page, each as it is in the file, beside what the library knows to be left out.
   virtual ImageInfo probe(std::span<const std::byte>, int) const { return {}; }
   virtual MetadataRead read_metadata(std::span<const std::byte>, int) const { return {}; }
+  // Rows of a file of so many bytes, which stays open meanwhile; null: see io::open_rows.
+  virtual std::unique_ptr<PictureRows> open_rows(int /*file*/, std::int64_t /*bytes*/,
+                                                 const ImageInfo&, MakeImage) const {
+    return nullptr;
+  }
+  // A file to write, empty and open as long as the sink; `type` as it is stored.
+  virtual std::unique_ptr<PictureSink> make_rows(int /*file*/, const ImageType&, Size,
+                                                 Size /*tile*/, const EncodeOptions&) const {
+    return nullptr;
+  }
   // What zlib data of a text chunk hold; nothing when they are damaged or more than `most` bytes.
   virtual std::string inflate(std::string_view, std::int64_t) const { return {}; }
   // Zlib data of this, for chunks of text.
@@ -43,6 +55,6 @@ using OpenCodec = const CodecModule* (*)(const char* version);
 inline constexpr const char* open_codec_symbol = "impipe_open_codec";
 
 // What must agree between the program and the module; IMPIPE_VERSION comes from the build.
-inline constexpr const char* codec_version = IMPIPE_VERSION " codec 7";
+inline constexpr const char* codec_version = IMPIPE_VERSION " codec 8";
 
 }  // namespace impipe::io

@@ -27,6 +27,10 @@ std::string inflate_text(std::string_view packed, std::int64_t most);  // see Co
 std::string deflate_text(std::string_view text);
 Bytes encode_jpeg(const HostImage& image, const EncodeOptions& options);
 Bytes encode_tiff(const HostImage& image, const EncodeOptions& options);
+std::unique_ptr<PictureRows> open_tiff_rows(int file, std::int64_t bytes, const ImageInfo& info,
+                                            MakeImage make_image);
+std::unique_ptr<PictureSink> make_tiff_rows(int file, const ImageType& type, Size size, Size tile,
+                                            const EncodeOptions& options);
 Bytes encode_webp(const HostImage& image, const EncodeOptions& options);
 
 }  // namespace impipe::io

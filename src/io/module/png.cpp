@@ -1,5 +1,5 @@
-// PNG through libpng. Its errors are thrown through its frames, which the system's C libraries
-// allow: they are compiled with unwind tables.
+// Reads PNG through libpng. Its errors are thrown through its frames, which the system's C
+// libraries allow: they are compiled with unwind tables.
 #include <png.h>
 #include <zlib.h>
 
@@ -56,35 +56,6 @@ class Reader {
 
  private:
   Input input_;
-  png_structp png_ = nullptr;
-  png_infop info_ = nullptr;
-};
-
-class Writer {
- public:
-  explicit Writer(Bytes& out) {
-    png_ = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, on_error, on_warning);
-    if (png_ != nullptr) info_ = png_create_info_struct(png_);
-    if (info_ == nullptr) {
-      png_destroy_write_struct(&png_, nullptr);
-      throw std::bad_alloc();
-    }
-    png_set_write_fn(
-        png_, &out,
-        [](png_structp png, png_bytep from, size_t count) {
-          auto& bytes = *static_cast<Bytes*>(png_get_io_ptr(png));
-          const auto* begin = reinterpret_cast<const std::byte*>(from);
-          bytes.insert(bytes.end(), begin, begin + count);
-        },
-        [](png_structp) {});
-  }
-  ~Writer() { png_destroy_write_struct(&png_, &info_); }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
-  png_structp png() const { return png_; }
-  png_infop info() const { return info_; }
-
- private:
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
 };
@@ -157,37 +128,6 @@ std::string deflate_text(std::string_view text) {
   }
   packed.resize(bytes);
   return packed;
-}
-
-Bytes encode_png(const HostImage& image) {
-  if (Bytes direct = encode_png_directly(image); !direct.empty()) return direct;
-  const Size size = image.size();
-  const bool one_bit = image.type.cls == PixelClass::logical;
-  const bool wide = image.type.cls == PixelClass::uint16;
-  const int colour = (image.type.channels == 3 ? PNG_COLOR_MASK_COLOR : 0) |
-                     (image.type.alpha ? PNG_COLOR_MASK_ALPHA : 0);
-  Bytes out;
-  const Writer writer(out);
-  png_structp png = writer.png();
-  png_set_user_limits(png, 0x7fffffff, 0x7fffffff);
-  png_set_IHDR(png, writer.info(), static_cast<png_uint_32>(size.width),
-               static_cast<png_uint_32>(size.height),
-               one_bit ? 1
-               : wide  ? 16
-                       : 8,
-               colour, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-  png_set_compression_level(png, 1);
-  png_set_compression_strategy(png, one_bit ? Z_DEFAULT_STRATEGY : Z_RLE);
-  png_set_filter(png, 0, one_bit ? PNG_FILTER_NONE : PNG_FILTER_SUB);
-  png_write_info(png, writer.info());
-  if (one_bit) png_set_packing(png);
-  png_set_swap(png);
-  RowJoiner joiner(image);
-  for (std::int64_t y = 0; y < size.height; ++y) {
-    png_write_row(png, joiner.row<png_byte>(y));
-  }
-  png_write_end(png, nullptr);
-  return out;
 }
 
 }  // namespace impipe::io

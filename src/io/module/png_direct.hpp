@@ -1,4 +1,4 @@
-// The common kinds of PNG by way of libdeflate, in about half of libpng's time.
+// Reads the common kinds of PNG by way of libdeflate, in about half of libpng's time.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,5 @@ namespace impipe::io {
 // Nothing when the file is of a rarer kind, or broken in any way: libpng has the word then.
 std::optional<HostImage> decode_png_directly(InputBytes bytes, const ImageInfo& info,
                                              MakeImage make_image);
-// Empty when the pixels do not fit into one chunk (2 GiB).
-Bytes encode_png_directly(const HostImage& image);
 
 }  // namespace impipe::io

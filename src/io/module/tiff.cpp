@@ -2,6 +2,7 @@
 // tiff_header's decision.
 #include <fcntl.h>
 #include <tiffio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -20,17 +21,41 @@
 namespace impipe::io {
 namespace {
 
-// A file in memory, as libtiff's client calls see it, and what libtiff said went wrong.
+// A file in memory or open, as libtiff's client calls see it, and what libtiff said went wrong.
 struct Memory {
   InputBytes input;
   Bytes* output = nullptr;  // null when reading
+  int file = -1;            // instead of both
+  std::uint64_t file_bytes = 0;
   std::uint64_t at = 0;
   char complaint[256] = {};
-  std::uint64_t size() const { return output != nullptr ? output->size() : input.size(); }
+  std::uint64_t size() const {
+    return file >= 0 ? file_bytes : output != nullptr ? output->size() : input.size();
+  }
 };
+
+// Reads or writes all of it at `memory.at`; fewer bytes at the file's end or after an error.
+template <class Move>
+tmsize_t move_all(Memory& memory, tmsize_t count, Move move) {
+  tmsize_t done = 0;
+  while (done < count) {
+    const ssize_t moved = move(done, static_cast<off_t>(memory.at));
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved <= 0) break;
+    done += moved;
+    memory.at += static_cast<std::uint64_t>(moved);
+  }
+  return done;
+}
 
 tmsize_t read_memory(thandle_t handle, void* to, tmsize_t count) {
   auto& memory = *static_cast<Memory*>(handle);
+  if (memory.file >= 0) {
+    return move_all(memory, count, [&](tmsize_t done, off_t at) {
+      return pread(memory.file, static_cast<std::byte*>(to) + done,
+                   static_cast<size_t>(count - done), at);
+    });
+  }
   const std::uint64_t left = memory.at < memory.size() ? memory.size() - memory.at : 0;
   const auto bytes = std::min<std::uint64_t>(left, static_cast<std::uint64_t>(count));
   const std::byte* from = memory.output != nullptr ? memory.output->data() : memory.input.data();
@@ -40,6 +65,17 @@ tmsize_t read_memory(thandle_t handle, void* to, tmsize_t count) {
 }
 tmsize_t write_memory(thandle_t handle, void* from, tmsize_t count) {
   auto& memory = *static_cast<Memory*>(handle);
+  if (memory.file >= 0) {
+    const tmsize_t written = move_all(memory, count, [&](tmsize_t done, off_t at) {
+      return pwrite(memory.file, static_cast<const std::byte*>(from) + done,
+                    static_cast<size_t>(count - done), at);
+    });
+    memory.file_bytes = std::max(memory.file_bytes, memory.at);
+    if (written < count && memory.complaint[0] == '\0') {
+      std::snprintf(memory.complaint, sizeof memory.complaint, "%s", std::strerror(errno));
+    }
+    return written;
+  }
   const auto end = memory.at + static_cast<std::uint64_t>(count);
   if (memory.output == nullptr) return 0;
   try {
@@ -422,6 +458,19 @@ void unassociate(HostImage& image, std::uint64_t colours) {
   }
 }
 
+void unassociate(HostImage& image, const TiffLayout& l) {
+  const std::uint64_t colours = l.colours();
+  if (!image.type.alpha ||
+      l.extra[static_cast<std::uint64_t>(l.alpha_sample()) - colours] != tiff_associated_alpha) {
+    return;
+  }
+  switch (image.type.cls) {
+    case PixelClass::single: return unassociate<float>(image, colours);
+    case PixelClass::uint16: return unassociate<std::uint16_t>(image, colours);
+    default: return unassociate<std::uint8_t>(image, colours);
+  }
+}
+
 }  // namespace
 
 HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_image) {
@@ -445,15 +494,7 @@ HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_im
   }
   // Some decoders go on after damage with whatever pixels.
   if (memory.complaint[0] != '\0') fail_tiff(memory, "");
-  const std::uint64_t colours = l.colours();
-  if (image.type.alpha &&
-      l.extra[static_cast<std::uint64_t>(l.alpha_sample()) - colours] == tiff_associated_alpha) {
-    switch (image.type.cls) {
-      case PixelClass::single: unassociate<float>(image, colours); break;
-      case PixelClass::uint16: unassociate<std::uint16_t>(image, colours); break;
-      default: unassociate<std::uint8_t>(image, colours); break;
-    }
-  }
+  unassociate(image, l);
   return image;
 }
 
@@ -467,66 +508,265 @@ struct DropUnlessWritten {
 };
 
 // What may need more than 4 GiB has offsets of 64 bits.
-const char* write_mode(const HostImage& image, const EncodeOptions& options) {
+const char* write_mode(const ImageType& type, Size size, const EncodeOptions& options) {
   constexpr std::int64_t max_classic = std::int64_t{4000} << 20;  // bytes
-  const bool big = stored_bytes(image.type, image.size().pixels()) > max_classic;
+  const bool big = stored_bytes(type, size.pixels()) > max_classic;
   if (options.big_endian_tiff) return big ? "wb8m" : "wbm";
   return big ? "wl8m" : "wlm";
 }
 
-Bytes encode_tiff(const HostImage& image, const EncodeOptions& options) {
-  Bytes out;
-  Memory memory{.output = &out};
-  TiffFile file = open_tiff(memory, write_mode(image, options));
-  TIFF* tiff = file.get();
-  DropUnlessWritten drop{tiff};
-  const Size size = image.size();
-  const PixelClass cls = image.type.cls;
+// Everything about the pixels but their places. tile: of no pixels: in strips.
+void set_layout(TIFF* tiff, const ImageType& type, Size size, Size tile) {
+  const PixelClass cls = type.cls;
   const bool one_bit = cls == PixelClass::logical;
   TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, static_cast<std::uint32_t>(size.width));
   TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, static_cast<std::uint32_t>(size.height));
   TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, one_bit ? 1 : 8 * bytes_of(cls));
-  TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, stored_channels(image.type));
+  TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, stored_channels(type));
   TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
   TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT,
                cls == PixelClass::single ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT);
   // Three channels and one more are colour and something beside it; others are just channels.
-  const int channels = image.type.channels;
+  const int channels = type.channels;
   const bool colour = channels == 3 || channels == 4;
   TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, colour ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
   std::vector<std::uint16_t> extra(static_cast<size_t>(channels - (colour ? 3 : 1)),
                                    EXTRASAMPLE_UNSPECIFIED);
-  if (image.type.alpha) extra.push_back(EXTRASAMPLE_UNASSALPHA);
+  if (type.alpha) extra.push_back(EXTRASAMPLE_UNASSALPHA);
   if (!extra.empty()) {
     TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, static_cast<int>(extra.size()), extra.data());
   }
   TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE);
   TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, 1);
   if (is_integer(cls) && !one_bit) TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
+  if (tile.pixels() > 0) {
+    TIFFSetField(tiff, TIFFTAG_TILEWIDTH, static_cast<std::uint32_t>(tile.width));
+    TIFFSetField(tiff, TIFFTAG_TILELENGTH, static_cast<std::uint32_t>(tile.height));
+    return;
+  }
   // Strips of about 256 KiB: readers need not hold the whole picture.
-  const std::int64_t row_bytes = stored_bytes(image.type, size.width);
+  const std::int64_t row_bytes = stored_bytes(type, size.width);
   TIFFSetField(
       tiff, TIFFTAG_ROWSPERSTRIP,
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(
           (std::int64_t{256} << 10) / std::max<std::int64_t>(row_bytes, 1), 1, size.height)));
+}
+
+// A row of an image as a TIFF has it, in `to`: libtiff changes what it is given.
+void copy_row(const HostImage& image, RowJoiner& joiner, std::int64_t y, std::uint8_t* to) {
+  if (image.type.cls == PixelClass::logical) {
+    pack_bits(image.planes.front().row_as<std::uint8_t>(y), to, image.size().width);
+  } else {
+    joiner.copy(y, to);
+  }
+}
+
+void flush_tiff(TIFF* tiff, const Memory& memory) {
+  if (TIFFFlush(tiff) == 0) fail_tiff(memory, "the directory cannot be written");
+  if (memory.complaint[0] != '\0') fail_tiff(memory, "");
+}
+
+Bytes encode_tiff(const HostImage& image, const EncodeOptions& options) {
+  Bytes out;
+  Memory memory{.output = &out};
+  TiffFile file = open_tiff(memory, write_mode(image.type, image.size(), options));
+  TIFF* tiff = file.get();
+  DropUnlessWritten drop{tiff};
+  set_layout(tiff, image.type, image.size(), {});
   if (memory.complaint[0] != '\0') fail_tiff(memory, "");  // a field was refused
-  std::vector<std::uint8_t> row(static_cast<size_t>(row_bytes));
+  std::vector<std::uint8_t> row(static_cast<size_t>(stored_bytes(image.type, image.size().width)));
   RowJoiner joiner(image);
-  for (std::int64_t y = 0; y < size.height; ++y) {
-    if (one_bit) {
-      pack_bits(image.planes.front().row_as<std::uint8_t>(y), row.data(), size.width);
-    } else {
-      joiner.copy(y, row.data());  // libtiff changes what it is given
-    }
+  for (std::int64_t y = 0; y < image.size().height; ++y) {
+    copy_row(image, joiner, y, row.data());
     if (TIFFWriteScanline(tiff, row.data(), static_cast<std::uint32_t>(y), 0) < 0) {
       fail_tiff(memory, "a row cannot be written");
     }
   }
-  if (TIFFFlush(tiff) == 0) fail_tiff(memory, "the directory cannot be written");
-  if (memory.complaint[0] != '\0') fail_tiff(memory, "");
+  flush_tiff(tiff, memory);
   drop.tiff = nullptr;
   file.reset();
   return out;
+}
+
+namespace {
+
+// Rows of an open file.
+class TiffRows final : public PictureRows {
+ public:
+  TiffRows(int file, std::int64_t bytes, const ImageInfo& info, MakeImage make_image)
+      : type_(info.type), make_image_(make_image) {
+    const TiffHeader header = read_tiff(ByteSource(file, bytes), info.page);
+    l_ = header.layout;
+    memory_.file = file;
+    memory_.file_bytes = static_cast<std::uint64_t>(bytes);
+    file_ = open_tiff(memory_, "rm");
+    if (TIFFCurrentDirOffset(file_.get()) != static_cast<std::uint64_t>(header.directory) &&
+        TIFFSetSubDirectory(file_.get(), static_cast<std::uint64_t>(header.directory)) == 0) {
+      fail_tiff(memory_, "its directory cannot be read");
+    }
+    check_header(layout_of(file_.get()) == l_ && l_.size == info.stored, "TIFF");
+  }
+
+  bool is_readable() const {
+    return !l_.is_ycbcr() && (l_.planar == PLANARCONFIG_CONTIG || l_.samples == 1);
+  }
+
+  HostImage read(std::int64_t y, std::int64_t y_end) override {
+    HostImage image = make_image_(type_, {l_.size.width, y_end - y});
+    RowReader reader(file_.get(), l_, image);
+    if (TIFFIsTiled(file_.get()) != 0) {
+      read_tiles(reader, y, y_end);
+    } else {
+      read_strips(reader, y, y_end);
+    }
+    // Some decoders go on after damage with whatever pixels.
+    if (memory_.complaint[0] != '\0') fail_tiff(memory_, "");
+    unassociate(image, l_);
+    return image;
+  }
+
+ private:
+  void read_strips(RowReader& reader, std::int64_t y, std::int64_t y_end) {
+    memory_row_.resize(static_cast<size_t>(TIFFScanlineSize64(file_.get())) + 8);
+    for (std::int64_t row = y; row < y_end; ++row) {
+      if (TIFFReadScanline(file_.get(), memory_row_.data(), static_cast<std::uint32_t>(row), 0) <
+          0) {
+        fail_tiff(memory_, "a row cannot be read");
+      }
+      reader.put(memory_row_.data(), 0, row - y, l_.size.width, 0, static_cast<int>(l_.samples));
+    }
+  }
+
+  void read_tiles(RowReader& reader, std::int64_t y, std::int64_t y_end) {
+    const auto row_bytes = static_cast<size_t>(TIFFTileRowSize64(file_.get()));
+    memory_row_.resize(static_cast<size_t>(TIFFTileSize64(file_.get())) + 8);
+    for (std::int64_t top = y / l_.tile.height * l_.tile.height; top < y_end;
+         top += l_.tile.height) {
+      for (std::int64_t x = 0; x < l_.size.width; x += l_.tile.width) {
+        if (TIFFReadTile(file_.get(), memory_row_.data(), static_cast<std::uint32_t>(x),
+                         static_cast<std::uint32_t>(top), 0, 0) < 0) {
+          fail_tiff(memory_, "a tile cannot be read");
+        }
+        const std::int64_t count = std::min(l_.tile.width, l_.size.width - x);
+        const std::int64_t last = std::min(top + l_.tile.height, y_end);
+        for (std::int64_t row = std::max(top, y); row < last; ++row) {
+          reader.put(memory_row_.data() + static_cast<size_t>(row - top) * row_bytes, x, row - y,
+                     count, 0, static_cast<int>(l_.samples));
+        }
+      }
+    }
+  }
+
+  ImageType type_;
+  MakeImage make_image_;
+  TiffLayout l_;
+  Memory memory_;
+  TiffFile file_;
+  std::vector<std::uint8_t> memory_row_;  // a row or a tile
+};
+
+// What libtiff itself can put into a directory.
+void set_metadata(TIFF* tiff, const Metadata& m) {
+  if (!m.icc.empty()) {
+    TIFFSetField(tiff, TIFFTAG_ICCPROFILE, static_cast<std::uint32_t>(m.icc.size()), m.icc.data());
+  }
+  if (!m.xmp.empty()) {
+    TIFFSetField(tiff, TIFFTAG_XMLPACKET, static_cast<std::uint32_t>(m.xmp.size()), m.xmp.data());
+  }
+  if (!m.photoshop.empty()) {
+    TIFFSetField(tiff, TIFFTAG_PHOTOSHOP, static_cast<std::uint32_t>(m.photoshop.size()),
+                 m.photoshop.data());
+  }
+  if (m.resolution) {
+    using Unit = Resolution::Unit;
+    const double scale = m.resolution->unit == Unit::metre ? 0.01 : 1;
+    TIFFSetField(tiff, TIFFTAG_XRESOLUTION, m.resolution->x * scale);
+    TIFFSetField(tiff, TIFFTAG_YRESOLUTION, m.resolution->y * scale);
+    TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT,
+                 m.resolution->unit == Unit::none   ? RESUNIT_NONE
+                 : m.resolution->unit == Unit::inch ? RESUNIT_INCH
+                                                    : RESUNIT_CENTIMETER);
+  }
+}
+
+// Rows into an open file.
+class TiffSink final : public PictureSink {
+ public:
+  TiffSink(int file, const ImageType& type, Size size, Size tile, const EncodeOptions& options)
+      : size_(size),
+        tile_(tile),
+        row_bytes_(type.cls == PixelClass::logical ? (size.width + 7) / 8
+                                                   : stored_bytes(type, size.width)),
+        rows_(static_cast<size_t>(row_bytes_ * std::max<std::int64_t>(1, tile.height))) {
+    memory_.file = file;
+    file_ = open_tiff(memory_, write_mode(type, size, options));
+    drop_.tiff = file_.get();
+    set_layout(file_.get(), type, size, tile);
+    set_metadata(file_.get(), options.metadata);
+    if (memory_.complaint[0] != '\0') fail_tiff(memory_, "");  // a field was refused
+  }
+
+  void write(const HostImage& image) override {
+    RowJoiner joiner(image);
+    for (std::int64_t y = 0; y < image.size().height; ++y, ++y_) {
+      if (tile_.pixels() == 0) {
+        copy_row(image, joiner, y, rows_.data());
+        if (TIFFWriteScanline(file_.get(), rows_.data(), static_cast<std::uint32_t>(y_), 0) < 0) {
+          fail_tiff(memory_, "a row cannot be written");
+        }
+        continue;
+      }
+      copy_row(image, joiner, y, rows_.data() + y_ % tile_.height * row_bytes_);
+      if ((y_ + 1) % tile_.height == 0 || y_ + 1 == size_.height) write_tiles();
+    }
+  }
+
+  void finish() override {
+    flush_tiff(file_.get(), memory_);
+    drop_.tiff = nullptr;
+    file_.reset();
+  }
+
+ private:
+  // Those that end in row y_.
+  void write_tiles() {
+    const auto tile_row = static_cast<std::int64_t>(TIFFTileRowSize64(file_.get()));
+    const std::int64_t top = y_ / tile_.height * tile_.height;
+    std::vector<std::uint8_t> tile;
+    for (std::int64_t x = 0, at = 0; x < size_.width; x += tile_.width, at += tile_row) {
+      tile.assign(static_cast<size_t>(tile_row * tile_.height), 0);
+      const std::int64_t bytes = std::min(tile_row, row_bytes_ - at);
+      for (std::int64_t row = 0; row <= y_ - top; ++row) {
+        std::copy_n(rows_.data() + row * row_bytes_ + at, bytes, tile.data() + row * tile_row);
+      }
+      if (TIFFWriteTile(file_.get(), tile.data(), static_cast<std::uint32_t>(x),
+                        static_cast<std::uint32_t>(top), 0, 0) < 0) {
+        fail_tiff(memory_, "a tile cannot be written");
+      }
+    }
+  }
+
+  Size size_, tile_;
+  std::int64_t row_bytes_;
+  std::vector<std::uint8_t> rows_;  // a row, or those of the tiles that are not whole yet
+  std::int64_t y_ = 0;              // the next row
+  Memory memory_;
+  TiffFile file_;
+  DropUnlessWritten drop_{nullptr};  // before the file is closed
+};
+
+}  // namespace
+
+std::unique_ptr<PictureRows> open_tiff_rows(int file, std::int64_t bytes, const ImageInfo& info,
+                                            MakeImage make_image) {
+  auto rows = std::make_unique<TiffRows>(file, bytes, info, make_image);
+  if (!rows->is_readable()) return nullptr;
+  return rows;
+}
+
+std::unique_ptr<PictureSink> make_tiff_rows(int file, const ImageType& type, Size size, Size tile,
+                                            const EncodeOptions& options) {
+  return std::make_unique<TiffSink>(file, type, size, tile, options);
 }
 
 }  // namespace impipe::io

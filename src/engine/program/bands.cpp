@@ -1,0 +1,91 @@
+// Whether a picture can be computed some rows at a time, and which rows of the input that takes.
+#include "engine/program/bands.hpp"
+
+#include <algorithm>
+
+#include "core/expression.hpp"
+#include "core/primitive_facts.hpp"
+
+namespace impipe::engine {
+namespace {
+
+bool reads_row(const Expression& expression) {
+  return expression.uses("row") || expression.uses("height");
+}
+
+// Whether row y of the result is made of rows round y of the input alone, the same way wherever y
+// is.
+struct IsLocal {
+  bool operator()(const Point& p) const { return !p.expression || !reads_row(*p.expression); }
+  bool operator()(const Permute& p) const { return !p.transpose && !p.flip_y; }
+  bool operator()(const Stencil& s) const {
+    return (!s.expression || !reads_row(*s.expression)) && stays(s.border, s.grow_y, s.shift_y);
+  }
+  bool operator()(const Separable& s) const { return stays(s.border, s.grow_y, s.shift_y); }
+  bool operator()(const Extremum&) const { return true; }
+  bool operator()(const Rank& r) const { return stays(r.border, 0, 0); }
+  template <class Other>
+  bool operator()(const Other&) const {
+    return false;
+  }
+
+ private:
+  // Rows of the other end are none that are near.
+  static bool stays(Border border, int grow_y, int shift_y) {
+    return border != Border::circular && grow_y == 0 && shift_y == 0;
+  }
+};
+
+bool is_local(const Node& node) {
+  return std::visit(IsLocal{}, node.primitive) &&
+         std::all_of(node.arguments.begin(), node.arguments.end(), [](const Argument& argument) {
+           return argument.source == Argument::Source::constant;
+         });
+}
+
+}  // namespace
+
+Banding banding_of(const Program& program) {
+  const Plan& plan = program.lowered;
+  Banding out;
+  if (!plan.writes_image || !plan.columns.empty() || plan.objects) {
+    out.why_not = "measurements are taken of the whole image";
+  } else if (!plan.operands.empty()) {
+    out.why_not = "images of --with are read whole";
+  } else if (!plan.saves.empty()) {
+    out.why_not = "images of save are written whole";
+  }
+  std::vector<Halo> halos(plan.values.size());
+  for (auto step = plan.steps.rbegin(); step != plan.steps.rend() && out.why_not.empty(); ++step) {
+    const Node& node = step->kernel.nodes.front();
+    if (!is_local(node)) {
+      out.why_not =
+          program.operators[static_cast<size_t>(step->stages.front())] + " needs the whole image";
+      break;
+    }
+    const Footprint& footprint = facts_of(node).footprint;
+    const Halo& made = halos[static_cast<size_t>(step->outputs.front())];
+    for (const ValueId input : step->inputs) {
+      Halo& halo = halos[static_cast<size_t>(input)];
+      halo.up = std::max(halo.up, made.up + footprint.up);
+      halo.down = std::max(halo.down, made.down + footprint.down);
+    }
+  }
+  out.halo = halos.front();
+  if (plan.input_alpha) {
+    const Halo& alpha = halos[static_cast<size_t>(*plan.input_alpha)];
+    out.halo = {std::max(out.halo.up, alpha.up), std::max(out.halo.down, alpha.down)};
+  }
+  return out;
+}
+
+Band band_at(std::int64_t y, std::int64_t height, const Halo& halo, std::int64_t rows,
+             std::int64_t step) {
+  Band band{.y = y, .y_end = height, .input_y = std::max<std::int64_t>(0, y - halo.up)};
+  const std::int64_t wanted = y + rows + halo.down;
+  band.input_end = std::min(height, (wanted + step - 1) / step * step);
+  if (band.input_end < height) band.y_end = band.input_end - halo.down;
+  return band;
+}
+
+}  // namespace impipe::engine

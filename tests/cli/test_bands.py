@@ -1,0 +1,150 @@
+"""Pictures that would take more than --memory: TIFF to TIFF in bands of rows, with the same bits."""
+import os
+import struct
+import subprocess
+import unittest
+
+import numpy as np
+from PIL import Image
+
+from program import ProgramTest, colour, ramp
+
+# In bands, each with the size of its neighbourhoods' reach; together some pass a band's first rows.
+LOCAL = ["imcomplement", "imgaussfilt 2", "imgaussfilt 9", "medfilt2 5", "ordfilt2 3 disk,4",
+         "imdilate disk,6 | imerode square,3", "imfilter laplacian", "imboxfilt 31",
+         "imadjust 0.2 0.8 | imgaussfilt 3 | medfilt2 3", "imsharpen", "fliplr",
+         "stencil 'at(-1,-7) + at(2,5)' | imdilate square,3", "edge prewitt 0.1", "rgb2gray",
+         "imbilatfilt", "imfilter gaussian,5 replicate | imfilter average,7 symmetric", "im2single",
+         "map 'x * col / width'", "im2bw 0.5 | imdilate disk,3"]
+WHOLE = {"bwdist": "bwdist", "imadjust": "imadjust", "imresize 0.5": "imresize", "flipud": "flipud",
+         "imfilter gaussian,5 circular": "imfilter", "map 'x * row / height'": "map",
+         "imcrop 1 1 9 9": "imcrop", "imgaussfilt 2 | bwlabel": "bwlabel"}
+
+
+def huge_tiff(side, tile=256):
+    """A gray TIFF of so many pixels a side, whose tiles are all one and the same."""
+    across = -(-side // tile)
+    count = across * across
+    y, x = np.mgrid[0:tile, 0:tile]
+    pixels = ((x * 3) ^ (y * 5)).astype(np.uint8).tobytes()
+    at = 8 + len(pixels)
+    tags = [(256, 4, 1, side), (257, 4, 1, side), (258, 3, 1, 8), (259, 3, 1, 1), (262, 3, 1, 1),
+            (277, 3, 1, 1), (322, 4, 1, tile), (323, 4, 1, tile), (324, 4, count, at),
+            (325, 4, count, at + 4 * count)]
+    directory = at + 8 * count
+    return (struct.pack("<2sHI", b"II", 42, directory) + pixels + struct.pack("<I", 8) * count
+            + struct.pack("<I", len(pixels)) * count + struct.pack("<H", len(tags))
+            + b"".join(struct.pack("<HHII", *tag) for tag in tags) + bytes(4))
+
+
+def is_tiled(path):
+    with Image.open(path) as image:
+        return 322 in image.tag_v2
+
+
+class InBands(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, "/")
+
+    def tiled(self, name, pixels, depth="uint8", tile=64):
+        np.save("in.npy", pixels)
+        self.impipe("imlincomb 1", "in.npy", "-o", "strips.tif")
+        subprocess.run(["oiiotool", "strips.tif", "-d", depth, "--tile", str(tile), str(tile), "-o",
+                        name], check=True, capture_output=True)
+
+    def both(self, pipeline, name):
+        """The hash whole and in bands; the files are whole.tif and bands.tif."""
+        whole = self.impipe(pipeline, name, "-o", "whole.tif", "--hash", "--no-header")
+        bands = self.impipe(pipeline, name, "-o", "bands.tif", "--hash", "--no-header", "--memory",
+                            "300K")
+        return whole.out, bands.out
+
+    def expect_same(self, pipeline, name):
+        whole, bands = self.both(pipeline, name)
+        self.assertEqual(whole.split(), bands.split())
+        self.assertTrue(is_tiled("bands.tif"))
+        self.assertFalse(is_tiled("whole.tif"))
+        difference = subprocess.run(["oiiotool", "--fail", "0", "--diff", "whole.tif", "bands.tif"],
+                                    capture_output=True, text=True, check=False)
+        self.assertIn("PASS", difference.stdout)
+
+    def test_same_bits_as_whole(self):
+        self.tiled("c.tif", colour(901, 333))
+        for pipeline in LOCAL:
+            with self.subTest(pipeline=pipeline):
+                self.expect_same(pipeline, "c.tif")
+
+    def test_same_bits_of_other_classes(self):
+        self.tiled("u16.tif", ramp(700, 400).astype(np.uint16) * 251, "uint16")
+        self.tiled("f32.tif", ramp(700, 400).astype(np.float32) / 200, "float")
+        for name in ("u16.tif", "f32.tif"):
+            for pipeline in ("imgaussfilt 4", "medfilt2 7", "imerode disk,5"):
+                with self.subTest(name=name, pipeline=pipeline):
+                    self.expect_same(pipeline, name)
+
+    def test_alpha(self):
+        alpha = np.dstack([colour(800, 300), ramp(800, 300, 7)])
+        Image.fromarray(alpha, "RGBA").save("a.png")
+        subprocess.run(["oiiotool", "a.png", "--tile", "64", "64", "-o", "a.tif"], check=True)
+        self.impipe("imgaussfilt 3", "a.tif", "-o", "whole.tif")
+        self.impipe("imgaussfilt 3", "a.tif", "-o", "bands.tif", "--memory", "300K")
+        self.assertTrue(is_tiled("bands.tif"))
+        np.testing.assert_array_equal(self.pixels("bands.tif"), self.pixels("whole.tif"))
+
+    def test_strips(self):
+        Image.fromarray(colour(900, 300)).save("s.tif", compression="tiff_lzw")
+        self.impipe("imgaussfilt 3", "s.tif", "-o", "whole.tif", "--memory", "1G")
+        self.impipe("imgaussfilt 3", "s.tif", "-o", "bands.tif", "--memory", "300K")
+        self.assertFalse(is_tiled("bands.tif"))
+        np.testing.assert_array_equal(self.pixels("bands.tif"), self.pixels("whole.tif"))
+
+    def test_what_needs_the_whole_image(self):
+        self.write("huge.tif", huge_tiff(400_000, 16384))
+        for pipeline, operator in WHOLE.items():
+            with self.subTest(pipeline=pipeline):
+                run = self.impipe(pipeline, "huge.tif", "-o", "out.tif", "--max-pixels", "1T",
+                                  code=1)
+                self.assertRegex(run.err, r"huge\.tif: decode: out of memory: its images take [0-9.]+ GiB, "
+                                          rf"and there are [0-9.]+; {operator} needs the whole "
+                                          r"image\n")
+        run = self.impipe("imgaussfilt 2", "huge.tif", "-o", "out.png", "--max-pixels", "1T",
+                          code=1)
+        self.assertIn("; only files of TIFF are written some rows at a time\n", run.err)
+        self.assertFalse(os.path.exists("out.tif"))
+
+    def test_memory_stays_below_the_limit(self):
+        # 144 million pixels: as a whole 144 MB a plane.
+        self.write("large.tif", huge_tiff(12_000))
+        peak = self.peak_memory("imgaussfilt 2", "large.tif", "-o", "out.tif", "--memory", "64M",
+                                "-j", "2")
+        self.assertLess(peak, 160 << 10)  # KiB; the program itself takes some 40 MiB
+        with Image.open("out.tif") as made:
+            self.assertEqual(made.size, (12_000, 12_000))
+
+    def test_metadata(self):
+        Image.fromarray(colour(900, 300)).save("m.tif", dpi=(300, 150), icc_profile=b"a profile",
+                                               software="a program")
+        run = self.impipe("imgaussfilt 3", "m.tif", "-o", "out.tif", "--memory", "300K")
+        self.assertEqual(run.err, "impipe: m.tif: the result is without EXIF\n")
+        with Image.open("out.tif") as made:
+            self.assertEqual(made.info["dpi"], (300, 150))
+            self.assertEqual(made.info["icc_profile"], b"a profile")
+        run = self.impipe("imgaussfilt 3", "m.tif", "-o", "o2.tif", "--memory", "300K", "--strict",
+                          code=1)
+        self.assertIn("--strict: the result would be without EXIF", run.err)
+        self.assertEqual([name for name in os.listdir(".") if "o2" in name or ".tmp" in name], [])
+
+    def test_a_damaged_tile_fails_the_file(self):
+        self.tiled("d.tif", colour(900, 300))
+        with open("d.tif", "r+b") as file:
+            file.seek(os.path.getsize("d.tif") // 2)
+            file.write(b"\xff" * 4000)
+        run = self.impipe("imgaussfilt 3", "d.tif", "-o", "out.tif", "--memory", "300K", code=1)
+        self.assertRegex(run.err, r"d\.tif: compute: (damaged|truncated) TIFF: ")
+        self.assertEqual([name for name in os.listdir(".") if "out" in name or ".tmp" in name], [])
+
+
+if __name__ == "__main__":
+    unittest.main()
