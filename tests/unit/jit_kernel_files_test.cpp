@@ -16,6 +16,7 @@
 #include "backends/jit/text/sub_group.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/opencl/loader.hpp"
+#include "cli/bench_variants.hpp"
 #include "support/kernel_specs.hpp"
 #include "support/program_of.hpp"
 #include "support/tiled_specs.hpp"
@@ -124,7 +125,16 @@ std::string all_programs() {
   const auto add = [&](const SpecCase& c, Dialect dialect, const char* vendor) {
     text += program_of(c.spec, dialect, jit::tuning_for(vendor, dialect)).source;
   };
+  const auto add_variants = [&](const SpecCase& c) {
+    const jit::Tuning tuning = jit::tuning_for("NVIDIA", Dialect::cuda);
+    for (const char* variant : {"local", "tagged"}) {
+      text +=
+          program_of(c.spec, Dialect::cuda, jit::with_variant(tuning, cli::parse_variant(variant)))
+              .source;
+    }
+  };
   for (const SpecCase& c : specs) {
+    add_variants(c);
     add(c, Dialect::opencl, "generic");
     add(c, Dialect::cuda, "NVIDIA");
     add(c, Dialect::opencl_nvidia, "NVIDIA");
