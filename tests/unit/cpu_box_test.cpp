@@ -20,6 +20,8 @@ const Picture pictures[] = {
     {"nearly white", [](auto, auto, auto& random) { return 255 - static_cast<int>(random() % 2); }},
     {"checkers about a half",
      [](auto x, auto y, auto&) { return 127 + static_cast<int>((x + y) % 2); }},
+    {"noise about a half",
+     [](auto, auto, auto& random) { return 127 + static_cast<int>(random() % 2); }},
     {"stripes", [](auto x, auto, auto&) { return static_cast<int>(x % 2); }},
     {"a ramp", [](auto x, auto y, auto&) { return static_cast<int>((x / 3 + y / 2) % 256); }}};
 
@@ -50,7 +52,7 @@ KernelSpec mean_over(int width, int height, bool whole_rows, Border border) {
 
 TEST(CpuBox, HasTheCodesOfTheSums) {
   std::mt19937 random(11);
-  const int sides[][2] = {{7, 7}, {8, 8}, {16, 9}, {31, 31}, {63, 63}};
+  const int sides[][2] = {{7, 7}, {8, 8}, {12, 10}, {16, 9}, {31, 31}, {30, 32}, {63, 63}};
   for (const auto& [width, height] : sides) {
     for (const Border border : {Border::constant, Border::circular}) {
       for (const bool whole_rows : {true, false}) {
