@@ -1,4 +1,4 @@
-// Means of bytes over large rectangles, at a cost that does not grow with the rectangle.
+// Means of bytes over large rectangles, at a cost that hardly grows with the rectangle.
 #pragma once
 
 #include "backends/cpu/tile/arguments.hpp"
