@@ -90,6 +90,39 @@ TEST(CpuResample, HasTheSumsOfItsTaps) {
   }
 }
 
+TEST(CpuResample, PicksTheNearestPixels) {
+  std::mt19937 random(7);
+  const double scales[][2] = {{2, 2}, {1.7, 0.6}, {0.5, 3}, {3, 1}, {0.3, 1.1}, {0.1, 0.2}};
+  const Size sizes[] = {{1, 1}, {7, 5}, {40, 3}, {67, 17}, {260, 9}};
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    for (const Size size : sizes) {
+      const SpecResult image = random_image(random, cls, 2, size, false);
+      for (const auto& scale : scales) {
+        SpecBuilder b;
+        const Operand in = b.input(cls, 2);
+        const Operand out = b.add(Resample{.method = Resample::Method::nearest}, {in},
+                                  {0, 0, scale[0], scale[1]}, cls, 2);
+        const KernelSpec spec = b.finish({out});
+        const std::vector<float> wanted = by_definition(spec.nodes[0], image.image);
+        for (const CpuLevel level : usable_levels()) {
+          const SpecImage made = run_spec(spec, {image}, level, 2)[0].image;
+          std::size_t i = 0;
+          for (std::int64_t y = 0; y < made.height; ++y) {
+            for (std::int64_t x = 0; x < made.width; ++x) {
+              for (int c = 0; c < 2; ++c, ++i) {
+                ASSERT_EQ(static_cast<float>(made.at(x, y, c)), wanted[i])
+                    << to_string(size) << " by " << scale[0] << ", " << scale[1] << ", "
+                    << name_of(cls) << " at " << x << ", " << y << ", " << c;
+              }
+            }
+          }
+          ASSERT_EQ(i, wanted.size());
+        }
+      }
+    }
+  }
+}
+
 // Bilinear, from four pixels in float32 at a place in double.
 double mapped(const AffinePlace& place, const SpecImage& in, std::int64_t u, std::int64_t v, int c,
               float fill) {
@@ -115,10 +148,10 @@ double mapped(const AffinePlace& place, const SpecImage& in, std::int64_t u, std
 
 TEST(CpuResample, HasThePixelsOfItsMap) {
   std::mt19937 random(6);
-  const std::vector<double> maps[] = {{0.8, -0.6, 3, 0.6, 0.8, -4, 1},
-                                      {1, 0, 2.25, 0, 1, -1.5, 0},
-                                      {0.01, 0.3, 20, -0.02, 0.1, 5, 0},
-                                      {-1, 0, 0, 0, -1, 0, 1}};
+  const std::vector<double> maps[] = {
+      {0.8, -0.6, 3, 0.6, 0.8, -4, 1},   {0.7, 0.1, 1.5, 0, 0.9, 2.25, 1},  // along rows
+      {1.6, 0, -2.75, 0, 1.2, 0.5, 0},   {1, 0, 2.25, 0, 1, -1.5, 0},
+      {0.01, 0.3, 20, -0.02, 0.1, 5, 0}, {-1, 0, 0, 0, -1, 0, 1}};
   const Size sizes[] = {{1, 1}, {3, 40}, {31, 17}, {90, 50}};
   for (const PixelClass cls :
        {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "backends/cpu/geometry/pick_rows.hpp"
 #include "backends/cpu/simd/intrinsics.hpp"
 
 namespace impipe::cpu {
@@ -144,26 +145,10 @@ void transpose_pixels(std::byte* out, std::int64_t out_stride, const std::byte* 
   }
 }
 
-#if IMPIPE_HAS_INTRINSICS
-// A row of bytes backwards. in points at the last one.
-IMPIPE_TARGET_v3 void reverse_bytes(std::byte* out, const std::byte* in, std::int64_t n) {
-  const __m256i order = _mm256_setr_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 15,
-                                         14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-  std::int64_t i = 0;
-  for (; i + 32 <= n; i += 32) {
-    const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(in - i - 31));
-    const __m256i halves = _mm256_shuffle_epi8(v, order);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i),
-                        _mm256_permute2x128_si256(halves, halves, 1));
-  }
-  for (; i < n; ++i) out[i] = in[-i];
-}
-#endif
-
 template <int Bytes>
 void permute_pixels(const Permute& permute, std::byte* out, std::int64_t out_stride,
                     const std::byte* in, std::int64_t down, std::int64_t across, std::int64_t width,
-                    std::int64_t height, [[maybe_unused]] CpuLevel level) {
+                    std::int64_t height, CpuLevel level) {
   if (permute.transpose) {
     transpose_pixels<Bytes>(out, out_stride, in, down, across, width, height);
     return;
@@ -175,13 +160,7 @@ void permute_pixels(const Permute& permute, std::byte* out, std::int64_t out_str
       std::memcpy(to, from, static_cast<std::size_t>(width * Bytes));
       continue;
     }
-#if IMPIPE_HAS_INTRINSICS
-    if (Bytes == 1 && level != CpuLevel::baseline) {
-      reverse_bytes(to, from, width);
-      continue;
-    }
-#endif
-    move_pixels<Bytes>(to, out_stride, from, down, -Bytes, width, 1);
+    reverse_row(to, from, width, Bytes, level);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/cpu/geometry/map_rows.hpp"
+#include "backends/cpu/geometry/pick_rows.hpp"
 #include "backends/cpu/geometry/resample_rows.hpp"
 #include "backends/cpu/geometry/warp_rows.hpp"
 #include "backends/cpu/tile/rows.hpp"
@@ -25,18 +26,6 @@ void store_numbers(std::byte* out, float* numbers, PixelClass cls, std::int64_t 
     for (std::int64_t i = 0; i < n; ++i) numbers[i] = numbers[i] >= 0.5f ? 1.0f : 0.0f;
   }
   store_row(out, numbers, cls, n, level);
-}
-
-template <int Bytes>
-void pick_pixels(std::byte* out, const std::byte* in, const std::int32_t* places, std::int64_t n) {
-  for (std::int64_t i = 0; i < n; ++i) {
-    std::memcpy(out + i * Bytes, in + static_cast<std::int64_t>(places[i]) * Bytes, Bytes);
-  }
-}
-
-using PickPixels = void (*)(std::byte*, const std::byte*, const std::int32_t*, std::int64_t);
-PickPixels pick_of(int bytes) {
-  return bytes == 1 ? pick_pixels<1> : bytes == 2 ? pick_pixels<2> : pick_pixels<4>;
 }
 
 // The table of a direction whose outputs lie closely enough for it; else an empty one.
@@ -89,12 +78,13 @@ class Resize {
 
   void run(ThreadPool& pool) {
     if (axes_.x.copies && axes_.y.copies) {
-      const PickPixels pick = pick_of(bytes_of(in_.cls()));
+      const PickTable columns(x_.first.data(), axes_.x.to, axes_.x.from, bytes_of(in_.cls()),
+                              level_);
       constexpr std::int64_t rows = 16;
       pool.for_each((axes_.y.to + rows - 1) / rows, [&](std::int64_t part) {
         const std::int64_t end = std::min(part * rows + rows, axes_.y.to);
         for (std::int64_t y = part * rows; y < end; ++y) {
-          pick(out_.row(y), in_.row(y_.first[y]), x_.first.data(), axes_.x.to);
+          pick_row(columns, out_.row(y), in_.row(y_.first[y]));
         }
       });
       return;

@@ -3,25 +3,25 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
+#include "backends/cpu/geometry/pick_rows.hpp"
 #include "backends/cpu/tile/rows.hpp"
 #include "core/placement.hpp"
 
 namespace impipe::cpu {
 namespace {
 
-// Output pixels to the left or right of the image.
-void frame_pixels(const TileImage& in, std::int64_t y, std::int64_t from, std::int64_t to,
-                  Border border, double outside, std::byte* out) {
-  const int pixel = in.pixel_bytes();
-  if (border == Border::constant) {
-    fill_elements(out, in.cls, outside, to - from);
-    return;
+// Output pixels to the left or right of the image, from x to `end`: the columns they are copies of.
+// None where a constant border has a value of its own.
+std::vector<std::int32_t> frame_places(std::int64_t x, std::int64_t end, std::int64_t width,
+                                       Border border) {
+  std::vector<std::int32_t> places;
+  if (border == Border::constant) return places;
+  for (; x < end; ++x) {
+    places.push_back(static_cast<std::int32_t>(map_outside(x, width, border)));
   }
-  for (std::int64_t x = from; x < to; ++x, out += pixel) {
-    std::memcpy(out, in.at(map_outside(x, in.size.width, border), y),
-                static_cast<std::size_t>(pixel));
-  }
+  return places;
 }
 
 }  // namespace
@@ -35,6 +35,13 @@ void run_window(const Node& node, const TileImage& in, const Region& region, dou
   // The part of a row that lies inside.
   const std::int64_t from = std::clamp<std::int64_t>(0, x0, x1);
   const std::int64_t to = std::clamp<std::int64_t>(in.size.width, from, x1);
+  const std::vector<std::int32_t> left = frame_places(x0, from, in.size.width, border);
+  const std::vector<std::int32_t> right = frame_places(to, x1, in.size.width, border);
+  const auto frame_pixels = [&](std::byte* first, std::int64_t y, std::int64_t n,
+                                const std::vector<std::int32_t>& places) {
+    if (border == Border::constant) return fill_elements(first, in.cls, outside, n);
+    pick_pixels(first, in.at(0, y), places.data(), n, pixel);
+  };
   for (std::int64_t row = region.y0; row < region.y1; ++row) {
     std::byte* target = out.data + (row - region.y0) * out.stride;
     const std::int64_t y = map_outside(row + place.top, in.size.height, border);
@@ -42,12 +49,12 @@ void run_window(const Node& node, const TileImage& in, const Region& region, dou
       fill_elements(target, in.cls, outside, region.width());
       continue;
     }
-    frame_pixels(in, y, x0, from, border, outside, target);
+    frame_pixels(target, y, from - x0, left);
     if (from < to) {
       std::memcpy(target + (from - x0) * pixel, in.at(from, y),
                   static_cast<std::size_t>((to - from) * pixel));
     }
-    frame_pixels(in, y, to, x1, border, outside, target + (to - x0) * pixel);
+    frame_pixels(target + (to - x0) * pixel, y, x1 - to, right);
   }
 }
 

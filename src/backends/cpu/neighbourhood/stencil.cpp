@@ -1,6 +1,7 @@
 // Stencil and separable nodes: float32 neighbourhoods, a tile at a time.
 #include "backends/cpu/neighbourhood/stencil.hpp"
 
+#include "backends/cpu/neighbourhood/box_bytes.hpp"
 #include "backends/cpu/neighbourhood/separable_bytes.hpp"
 #include "backends/cpu/neighbourhood/short_row.hpp"
 #include "backends/cpu/tile/border_view.hpp"
@@ -292,6 +293,7 @@ void separable_strip(const Node& node, const Arguments& arguments, const TileIma
 
 void run_separable(const Node& node, const Arguments& arguments, const TileImage& in,
                    const Region& region, TileOut out, Scratch& scratch, CpuLevel level) {
+  if (run_box_bytes(node, arguments, in, region, out, scratch, level)) return;
   if (run_separable_bytes(node, arguments, in, region, out, scratch, level)) return;
   // Rows at the image's sides are copied to have their neighbours; the others are read in place,
   // as far to the right as the few of them that the column pass reads stay close.

@@ -35,6 +35,13 @@ IMPIPE_SIMD Floats multiply_add(Floats a, Floats b, Floats c) { return _mm256_fm
 IMPIPE_SIMD Floats negative_multiply_add(Floats a, Floats b, Floats c) {
   return _mm256_fnmadd_ps(a, b, c);
 }
+IMPIPE_SIMD Floats subtract(Floats a, Floats b) { return _mm256_sub_ps(a, b); }
+IMPIPE_SIMD Floats multiply(Floats a, Floats b) { return _mm256_mul_ps(a, b); }
+IMPIPE_SIMD Floats magnitude(Floats v) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), v); }
+// A bit for each element: whether a's is larger than b's.
+IMPIPE_SIMD unsigned where_larger(Floats a, Floats b) {
+  return static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_GT_OQ)));
+}
 IMPIPE_SIMD Floats larger(Floats a, Floats b) { return _mm256_max_ps(a, b); }
 IMPIPE_SIMD Floats smaller(Floats a, Floats b) { return _mm256_min_ps(a, b); }
 IMPIPE_SIMD void keep(Floats& v) { __asm__("" : "+x"(v)); }
@@ -45,14 +52,36 @@ IMPIPE_SIMD Ints load(const std::int32_t* p) {
 IMPIPE_SIMD void store(std::byte* p, Ints v) {
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
 }
+IMPIPE_SIMD Ints load_whole(const std::uint16_t* p) {
+  return _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+}
+// The numbers of the four, in order, as bytes; those from 0 to 255 keep their values.
+IMPIPE_SIMD void store_codes(std::uint8_t* p, const Ints (&v)[4]) {
+  const __m256i codes =
+      _mm256_packus_epi16(_mm256_packs_epi32(v[0], v[1]), _mm256_packs_epi32(v[2], v[3]));
+  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_permutevar8x32_epi32(codes, order));
+}
 IMPIPE_SIMD Ints set(std::int32_t x) { return _mm256_set1_epi32(x); }
 IMPIPE_SIMD Ints add(Ints a, Ints b) { return _mm256_add_epi32(a, b); }
+IMPIPE_SIMD Ints subtract(Ints a, Ints b) { return _mm256_sub_epi32(a, b); }
+// Each element with all before it; the last one everywhere.
+IMPIPE_SIMD Ints running_sums(Ints v) {
+  v = _mm256_add_epi32(v, _mm256_slli_si256(v, 4));
+  v = _mm256_add_epi32(v, _mm256_slli_si256(v, 8));
+  const __m256i lower = _mm256_permute2x128_si256(v, v, 0x08);
+  return _mm256_add_epi32(v, _mm256_shuffle_epi32(lower, 0xff));
+}
+IMPIPE_SIMD Ints last_everywhere(Ints v) {
+  return _mm256_permutevar8x32_epi32(v, _mm256_set1_epi32(7));
+}
 IMPIPE_SIMD Ints multiply(Ints a, Ints b) { return _mm256_mullo_epi32(a, b); }
 IMPIPE_SIMD Ints both(Ints a, Ints b) { return _mm256_and_si256(a, b); }
 IMPIPE_SIMD Ints either(Ints a, Ints b) { return _mm256_or_si256(a, b); }
 IMPIPE_SIMD Ints shifted_left(Ints v, unsigned bits) { return _mm256_slli_epi32(v, bits); }
 IMPIPE_SIMD Ints shifted_right(Ints v, unsigned bits) { return _mm256_srli_epi32(v, bits); }
 IMPIPE_SIMD Ints smaller_unsigned(Ints a, Ints b) { return _mm256_min_epu32(a, b); }
+IMPIPE_SIMD int first_of(Ints v) { return _mm_cvtsi128_si32(_mm256_castsi256_si128(v)); }
 // Towards 0; numbers beyond 2^31 become 0x80000000.
 IMPIPE_SIMD Ints truncated(Floats v) { return _mm256_cvttps_epi32(v); }
 IMPIPE_SIMD Floats as_numbers(Ints v) { return _mm256_cvtepi32_ps(v); }
@@ -102,6 +131,18 @@ IMPIPE_SIMD Floats joined(Doubles a, Doubles b) {
 }
 IMPIPE_SIMD Ints joined_whole(Doubles a, Doubles b) {
   return _mm256_set_m128i(_mm256_cvttpd_epi32(b), _mm256_cvttpd_epi32(a));
+}
+
+// Sixteen bytes, whatever the vectors hold. shuffled: byte places[i] for each byte i, 0 where that
+// is 128 or more.
+using Bytes = __m128i;
+IMPIPE_SIMD Bytes load_bytes(const void* p) {
+  return _mm_loadu_si128(static_cast<const __m128i*>(p));
+}
+IMPIPE_SIMD void store_bytes(void* p, Bytes v) { _mm_storeu_si128(static_cast<__m128i*>(p), v); }
+IMPIPE_SIMD Bytes either(Bytes a, Bytes b) { return _mm_or_si128(a, b); }
+IMPIPE_SIMD Bytes shuffled(Bytes v, const std::uint8_t* places) {
+  return _mm_shuffle_epi8(v, load_bytes(places));
 }
 
 using EightFloats = __m256;

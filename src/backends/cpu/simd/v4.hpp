@@ -35,20 +35,49 @@ IMPIPE_SIMD Floats multiply_add(Floats a, Floats b, Floats c) { return _mm512_fm
 IMPIPE_SIMD Floats negative_multiply_add(Floats a, Floats b, Floats c) {
   return _mm512_fnmadd_ps(a, b, c);
 }
+IMPIPE_SIMD Floats subtract(Floats a, Floats b) { return _mm512_sub_ps(a, b); }
+IMPIPE_SIMD Floats multiply(Floats a, Floats b) { return _mm512_mul_ps(a, b); }
+IMPIPE_SIMD Floats magnitude(Floats v) { return _mm512_abs_ps(v); }
+// A bit for each element: whether a's is larger than b's.
+IMPIPE_SIMD unsigned where_larger(Floats a, Floats b) {
+  return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ);
+}
 IMPIPE_SIMD Floats larger(Floats a, Floats b) { return _mm512_max_ps(a, b); }
 IMPIPE_SIMD Floats smaller(Floats a, Floats b) { return _mm512_min_ps(a, b); }
 IMPIPE_SIMD void keep(Floats& v) { __asm__("" : "+v"(v)); }
 
 IMPIPE_SIMD Ints load(const std::int32_t* p) { return _mm512_loadu_si512(p); }
 IMPIPE_SIMD void store(std::byte* p, Ints v) { _mm512_storeu_si512(p, v); }
+IMPIPE_SIMD Ints load_whole(const std::uint16_t* p) {
+  return _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+}
+// The numbers of the four, in order, as bytes; those from 0 to 255 keep their values.
+IMPIPE_SIMD void store_codes(std::uint8_t* p, const Ints (&v)[4]) {
+  for (int k = 0; k < 4; ++k) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p + k * lanes), _mm512_cvtepi32_epi8(v[k]));
+  }
+}
 IMPIPE_SIMD Ints set(std::int32_t x) { return _mm512_set1_epi32(x); }
 IMPIPE_SIMD Ints add(Ints a, Ints b) { return _mm512_add_epi32(a, b); }
+IMPIPE_SIMD Ints subtract(Ints a, Ints b) { return _mm512_sub_epi32(a, b); }
+// Each element with all before it; the last one everywhere.
+IMPIPE_SIMD Ints running_sums(Ints v) {
+  const __m512i none = _mm512_setzero_si512();
+  v = _mm512_add_epi32(v, _mm512_alignr_epi32(v, none, 15));
+  v = _mm512_add_epi32(v, _mm512_alignr_epi32(v, none, 14));
+  v = _mm512_add_epi32(v, _mm512_alignr_epi32(v, none, 12));
+  return _mm512_add_epi32(v, _mm512_alignr_epi32(v, none, 8));
+}
+IMPIPE_SIMD Ints last_everywhere(Ints v) {
+  return _mm512_permutexvar_epi32(_mm512_set1_epi32(15), v);
+}
 IMPIPE_SIMD Ints multiply(Ints a, Ints b) { return _mm512_mullo_epi32(a, b); }
 IMPIPE_SIMD Ints both(Ints a, Ints b) { return _mm512_and_si512(a, b); }
 IMPIPE_SIMD Ints either(Ints a, Ints b) { return _mm512_or_si512(a, b); }
 IMPIPE_SIMD Ints shifted_left(Ints v, unsigned bits) { return _mm512_slli_epi32(v, bits); }
 IMPIPE_SIMD Ints shifted_right(Ints v, unsigned bits) { return _mm512_srli_epi32(v, bits); }
 IMPIPE_SIMD Ints smaller_unsigned(Ints a, Ints b) { return _mm512_min_epu32(a, b); }
+IMPIPE_SIMD int first_of(Ints v) { return _mm_cvtsi128_si32(_mm512_castsi512_si128(v)); }
 // Towards 0; numbers beyond 2^31 become 0x80000000.
 IMPIPE_SIMD Ints truncated(Floats v) { return _mm512_cvttps_epi32(v); }
 IMPIPE_SIMD Floats as_numbers(Ints v) { return _mm512_cvtepi32_ps(v); }
@@ -98,6 +127,18 @@ IMPIPE_SIMD Floats joined(Doubles a, Doubles b) {
 IMPIPE_SIMD Ints joined_whole(Doubles a, Doubles b) {
   return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvttpd_epi32(a)), _mm512_cvttpd_epi32(b),
                             1);
+}
+
+// Sixteen bytes, whatever the vectors hold. shuffled: byte places[i] for each byte i, 0 where that
+// is 128 or more.
+using Bytes = __m128i;
+IMPIPE_SIMD Bytes load_bytes(const void* p) {
+  return _mm_loadu_si128(static_cast<const __m128i*>(p));
+}
+IMPIPE_SIMD void store_bytes(void* p, Bytes v) { _mm_storeu_si128(static_cast<__m128i*>(p), v); }
+IMPIPE_SIMD Bytes either(Bytes a, Bytes b) { return _mm_or_si128(a, b); }
+IMPIPE_SIMD Bytes shuffled(Bytes v, const std::uint8_t* places) {
+  return _mm_shuffle_epi8(v, load_bytes(places));
 }
 
 using EightFloats = __m256;

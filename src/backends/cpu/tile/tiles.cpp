@@ -28,7 +28,7 @@ Region TileGrid::region(std::int64_t tile) const {
 
 TileGrid tiles_for(const KernelSpec& spec, Size size, int threads, std::int64_t groups) {
   std::int64_t halo_x = 0, halo_y = 0;
-  int planes = 1;  // kept together
+  std::int64_t kept = 0;  // bytes of a pixel in the planes that are kept together
   bool transposes = false;
   for (const Node& node : spec.nodes) {
     const Footprint f = facts_of(node).footprint;
@@ -38,7 +38,9 @@ TileGrid tiles_for(const KernelSpec& spec, Size size, int threads, std::int64_t 
     const bool made = std::any_of(node.images.begin(), node.images.end(),
                                   [](const Operand& image) { return !image.external; });
     if (made && node.images.size() > 2 && groups == 1) {
-      planes = static_cast<int>(node.images.size());
+      for (const Operand& image : node.images) {
+        kept += image.external ? 0 : bytes_of(spec.nodes[image.index].cls);
+      }
     }
     const auto* permute = std::get_if<Permute>(&node.primitive);
     transposes = transposes || (permute != nullptr && permute->transpose);
@@ -47,8 +49,10 @@ TileGrid tiles_for(const KernelSpec& spec, Size size, int threads, std::int64_t 
   if (transposes) {
     width = height = 256;
   } else if (halo_x + halo_y > 0) {
-    // A halo costs at most about an eighth in each direction.
-    width = std::max<std::int64_t>(2048 / planes, 8 * halo_x);
+    // A halo costs at most about an eighth in each direction; what is kept of a tile takes no more
+    // than one plane of floats.
+    constexpr std::int64_t plane_width = 2048, plane_pixel = sizeof(float);
+    width = std::max(plane_width * plane_pixel / std::max(kept, plane_pixel), 8 * halo_x);
     height = std::max<std::int64_t>(64, 8 * halo_y);
   }
   // Of a thin image a tile takes as many pixels, not a few of them: each tile has its own cost.
