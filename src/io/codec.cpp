@@ -451,6 +451,9 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
         stored.metadata = metadata_of_module(metadata, format, ready, out.lost);
       }
       out.bytes = from_module([&] { return module.encode(ready, format, stored); });
+      if (format == Format::jp2) {
+        out.bytes = with_jp2_metadata(out.bytes, stored.metadata, out.lost);
+      }
     }
   }
   if (place_dropped) out.lost.emplace_back("display window and pixel aspect ratio");
