@@ -38,6 +38,8 @@ struct Picture {
   // Those that are asked for, of a file of several.
   struct Pages {
     std::vector<int> numbers;          // from 0
+    std::vector<int> others;           // parts of an EXR that an EXR of the result has as they are
+    bool apart = false;                // each page has a file of its own
     std::vector<std::string> outputs;  // instead of `output`, a file a page; or empty
   };
 
@@ -142,10 +144,19 @@ class PictureWork : public FileWork {
   // What was noted of this image, or of all that were computed with it.
   void tell_times(const Turn& turn, const std::vector<int>& steps) const;
   bool has_pages() const { return picture_.pages && picture_.pages->numbers.size() > 1; }
+  // Whether an EXR of the result has parts of the input as they are.
+  bool keeps_parts() const {
+    return picture_.pages && !picture_.pages->others.empty() && !picture_.pages->apart;
+  }
   // Takes over what a decoder made.
   void take(io::Decoded decoded);
   // Of several pages one after the other, so that no more than one is in memory, as pixels.
   void compute_pages(int lane);
+  // What an EXR's storage has to know of this run, before the image is encoded.
+  void tell_exr();
+  // One file of pages, each a file, and of the input's other parts.
+  io::Bytes with_parts(io::Format format, io::Bytes bytes) const;
+  io::Bytes joined(io::Format format, std::span<const io::Bytes> pages) const;
   // Encodes what was computed, of page `which` of those that are asked for; writes it where each
   // page has a file.
   void encode_page(size_t which, const io::ImageInfo& info);
@@ -163,7 +174,7 @@ class PictureWork : public FileWork {
   std::vector<std::string> lost_;  // what the file holds beside the image and its metadata
   Outcome outcome_;
   bool piped_ = false;              // the file came through a pipe
-  io::Bytes file_;                  // of several pages
+  io::Bytes file_;                  // of several pages, or with parts that go into the result
   std::vector<io::Bytes> encoded_;  // of the pages, each a file
   PictureResult result_;
 };
