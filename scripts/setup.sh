@@ -20,7 +20,7 @@ build_packages=(
 python_packages=(python3 python3-numpy python3-pil)    # sample pictures, contact sheet, oracle
 test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang-format
   chromium                              # looks at the pages of --profile=html and bench --html
-  libjxl-tools libavif-bin libheif-examples libopenjp2-tools openimageio-tools ffmpeg  # judge our files
+  libjxl-tools libavif-bin libheif-examples libopenjp2-tools openimageio-tools openexr ffmpeg  # judge our files
   libimage-exiftool-perl                # puts metadata into files
   zsh fish                              # take up the completions
   jq parallel)                          # the commands of docs/farm.md

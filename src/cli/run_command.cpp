@@ -32,7 +32,7 @@ struct RunFlags {
   std::string pipeline_file, sandbox, gpu_memory;
   engine::RunOptions run;
   std::string missing_frame = "error", shard_by = "order", shard, subsampling, pages, max_pixels,
-              memory, cls, progress = "auto", profile, frames, timeout, channels, idle;
+              memory, cls, progress = "auto", profile, frames, timeout, channels, parts, idle;
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
   bool json = false, csv = false, markdown = false;
@@ -75,6 +75,10 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--frames", f.frames, "LIST",
          "Take these of the numbered inputs, such as 1-100x2,120")
       ->check(not_empty())
+      ->group("Inputs");
+  option(app, "--parts", f.parts, "NAME,...",
+         "Of EXRs of several parts process these, and keep the others as they are")
+      ->excludes(app->get_option("--pages"))
       ->group("Inputs");
   option(app, "--channels", f.channels, "NAME,...|all",
          "Of EXRs, make the picture of these channels, each as it is stored")
@@ -208,6 +212,7 @@ engine::RunOptions options_of(RunFlags& f) {
   run.shard_by = static_cast<engine::ShardBy>(
       parse_choice("--shard-by", f.shard_by, {"order", "bytes", "name"}));
   if (!f.channels.empty()) run.channels = parse_names("--channels", f.channels);
+  if (!f.parts.empty()) run.parts = parse_names("--parts", f.parts);
   if (!f.frames.empty()) run.frames = parse_frames(f.frames);
   if (!f.timeout.empty()) run.timeout = parse_seconds("--timeout", f.timeout);
   if (!f.idle.empty()) run.idle = parse_seconds("--idle", f.idle);

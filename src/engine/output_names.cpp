@@ -97,6 +97,7 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
     if (picture.failure || !picture.pages) continue;
     const std::vector<int>& pages = picture.pages->numbers;
     const bool names_pages = target != nullptr && target->name && target->name->has_page();
+    picture.pages->apart = names_pages;
     const auto name_of_page = [&](int page) {
       return target->name->expand(io::fields_of(inputs[i], extensions[i], i, page));
     };
@@ -108,7 +109,7 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
     const std::string count = "it has " + std::to_string(picture.info->pages) + " pages, and ";
     std::string why;
     if (target != nullptr && target->kind == Kind::in_place &&
-        (pages.size() < static_cast<size_t>(picture.info->pages) ||
+        (pages.size() + picture.pages->others.size() < static_cast<size_t>(picture.info->pages) ||
          !io::writes_pages(picture.output_format))) {
       why = count + "--in-place would not keep all of them";
     } else if (pages.size() > 1 && picture.saves) {

@@ -41,6 +41,7 @@ struct RunOptions {
   bool nul_separated = false;
   std::vector<std::int64_t> frames;  // of numbered inputs, sorted; none: all inputs
   std::vector<PageRange> pages;      // of files that have several; none: all
+  std::vector<std::string> parts;    // of EXRs: those that are processed; none: all with pictures
   MissingFrame missing_frame = MissingFrame::error;
   std::vector<std::string> with;  // "b=masks/"
   int shard_index = 1, shard_count = 1;

@@ -17,7 +17,7 @@ std::string maker_of(const RunOptions& options, const pipeline::Pipeline& pipeli
   std::string text = IMPIPE_VERSION;
   const auto add = [&](std::string_view word) { (text += '\0') += word; };
   for (const pipeline::BoundStage& stage : pipeline.stages) add(stage.text);
-  for (const auto* words : {&options.with, &options.channels}) {
+  for (const auto* words : {&options.with, &options.channels, &options.parts}) {
     for (const std::string& word : *words) add(word);
     add("");
   }

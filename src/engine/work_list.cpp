@@ -1,6 +1,7 @@
 // Lists the inputs of a run, reads their headers and plans their pipelines.
 #include "engine/work_list.hpp"
 
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "core/frame_list.hpp"
+#include "core/text.hpp"
 #include "engine/batch/file_at_work.hpp"
 #include "pipeline/fuse.hpp"
 #include "pipeline/lower.hpp"
@@ -56,18 +58,39 @@ void make_pictures(WorkList& work) {
   }
 }
 
+// The numbers of the parts of these names.
+std::vector<int> parts_named(const io::ImageInfo& info, const std::vector<std::string>& names) {
+  std::vector<int> out;
+  for (const std::string& name : names) {
+    const auto found = std::find(info.page_names.begin(), info.page_names.end(), name);
+    if (found == info.page_names.end()) {
+      const std::string has =
+          info.page_names.empty()
+              ? "it has no parts"
+              : fmt::format("it has no part {}, but {}", name, fmt::join(info.page_names, ", "));
+      throw Error("--parts: " + has + did_you_mean(name, info.page_names), ExitCode::file_failed);
+    }
+    out.push_back(static_cast<int>(found - info.page_names.begin()));
+  }
+  return out;
+}
+
 // Which pages of a file are asked for, and what the first of them is.
-void choose_pages(Picture& picture, const std::vector<PageRange>& wanted, ImageInfos& infos) {
+void choose_pages(Picture& picture, const RunOptions& options,
+                  const std::vector<std::string>& channels, ImageInfos& infos) {
   const int count = picture.info->pages;
+  const std::vector<PageRange>& wanted = options.pages;
+  const std::vector<int> chosen =
+      options.parts.empty() ? picture.info->pictures : parts_named(*picture.info, options.parts);
+  const bool keeps_others = wanted.empty() && !chosen.empty();
   const auto is_wanted = [&](int page) {
+    if (keeps_others) return std::find(chosen.begin(), chosen.end(), page) != chosen.end();
     return wanted.empty() || std::any_of(wanted.begin(), wanted.end(), [&](const PageRange& range) {
              return page + 1 >= range.first && page + 1 <= range.last;
            });
   };
-  std::vector<int> pages;
-  for (int page = 0; page < count; ++page) {
-    if (is_wanted(page)) pages.push_back(page);
-  }
+  std::vector<int> pages, others;
+  for (int page = 0; page < count; ++page) (is_wanted(page) ? pages : others).push_back(page);
   if (pages.empty()) {
     throw Error(count == 1
                     ? "it has one page, which --pages does not ask for"
@@ -75,30 +98,32 @@ void choose_pages(Picture& picture, const std::vector<PageRange>& wanted, ImageI
                 ExitCode::file_failed);
   }
   if (count == 1 || !io::reads_pages(picture.info->format)) return;
-  if (pages.front() > 0) {
-    picture.info = infos.keep(picture.content ? io::probe(*picture.content, pages.front())
-                                              : io::probe(picture.path, pages.front()));
+  if (pages.front() != picture.info->page) {
+    picture.info = infos.keep(picture.content ? io::probe(*picture.content, pages.front(), channels)
+                                              : io::probe(picture.path, pages.front(), channels));
   }
-  picture.pages =
-      std::make_unique<Picture::Pages>(Picture::Pages{.numbers = std::move(pages), .outputs = {}});
+  if (!keeps_others) others.clear();
+  picture.pages = std::make_unique<Picture::Pages>(
+      Picture::Pages{.numbers = std::move(pages), .others = std::move(others), .outputs = {}});
 }
 
 // Reads the header of a picture, and of its partners.
-void probe(Picture& picture, const io::Input& input, bool black,
-           const std::vector<PageRange>& pages, const std::optional<MadeImage>& source,
-           PictureSettings& settings, ImageInfos& infos) {
+void probe(Picture& picture, const io::Input& input, bool black, const RunOptions& options,
+           const std::optional<MadeImage>& source, PictureSettings& settings, ImageInfos& infos) {
   if (source) {
     picture.info = infos.keep({.type = source->type, .stored = source->size, .detail = {}});
   } else if (picture.is_stdin) {
     picture.content = std::make_unique<io::Bytes>(io::read_picture(STDIN_FILENO, settings.pipes));
-    picture.info = infos.keep(io::probe(*picture.content, 0, settings.decode.channels));
+    picture.info = infos.keep(io::probe(*picture.content, {}, settings.decode.channels));
   } else if (!picture.missing_frame || !black) {
     io::Bytes content;
     picture.info =
         infos.keep(io::probe(picture.path, content, settings.pipes, settings.decode.channels));
     if (!content.empty()) picture.content = std::make_unique<io::Bytes>(std::move(content));
   }
-  if (!source && !picture.missing_frame) choose_pages(picture, pages, infos);
+  if (!source && !picture.missing_frame) {
+    choose_pages(picture, options, settings.decode.channels, infos);
+  }
   if (!settings.operands.empty()) picture.partners = std::make_unique<Picture::Partners>();
   for (const auto& operand : settings.operands) {
     std::vector<fs::path>& paths = picture.partners->paths;
@@ -288,7 +313,7 @@ bool probe_all(WorkList& work, const RunOptions& options, const std::optional<Ma
                PictureSettings& settings, ThreadPool& pool, ImageInfos& infos) {
   const bool black = options.missing_frame == MissingFrame::black;
   const auto probe_one = [&, black](Picture& picture, const io::Input& input) {
-    probe(picture, input, black, options.pages, source, settings, infos);
+    probe(picture, input, black, options, source, settings, infos);
   };
   std::vector<size_t> wanted;
   for (size_t i = 0; i < work.pictures.size(); ++i) {

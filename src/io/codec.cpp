@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "io/exr_layout.hpp"
+#include "io/exr_parts.hpp"
 #include "io/file_metadata.hpp"
 #include "io/headers.hpp"
 #include "io/module.hpp"
@@ -127,8 +128,9 @@ Bytes read_irregular(int file) {
   return read_picture(file, no_limit);
 }
 
-ImageInfo probe_source(const ByteSource& source, int page = 0,
-                       const std::vector<std::string>& channels = {}) {
+ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted,
+                       const std::vector<std::string>& channels) {
+  int page = wanted.value_or(0);
   const std::string head = source.read_some(0, sniffed_bytes);
   ImageInfo info;
   const Format format = sniff_or_fail(std::as_bytes(std::span(head)));
@@ -139,7 +141,7 @@ ImageInfo probe_source(const ByteSource& source, int page = 0,
       case Format::tiff: info = tiff_header(source, page); break;
       case Format::bmp: info = bmp_header(source); break;
       case Format::webp: info = webp_header(source); break;
-      case Format::exr: info = exr_layout(source, channels).info; break;
+      case Format::exr: info = exr_layout(source, wanted, channels).info; break;
       case Format::pnm:
       case Format::pfm: info = pnm_header(source).info; break;
       case Format::npy: info = npy_header(source).info; break;
@@ -166,6 +168,7 @@ ImageInfo probe_source(const ByteSource& source, int page = 0,
   if (!channels.empty() && format != Format::exr) {
     fail("--channels names channels of an EXR, and this is " + std::string(name_of(format)));
   }
+  if (format == Format::exr) page = info.page;
   if (page >= info.pages || (page > 0 && !reads_pages(format))) {
     fail("it has no page " + std::to_string(page + 1));
   }
@@ -198,7 +201,8 @@ HostImage make_image(const ImageType& type, Size size) { return HostImage(type, 
 // Whatever a header claims is compared with the limits and with the file before memory is taken.
 void check_claims(const ImageInfo& info, std::int64_t file_bytes, std::int64_t max_pixels,
                   bool any_page) {
-  if (info.pages > 1 && (!any_page || !reads_pages(info.format))) {
+  const bool one = info.pages == 1 || info.pictures.size() == 1;
+  if (!one && (!any_page || !reads_pages(info.format))) {
     fail("it has " + std::to_string(info.pages) + " pages; impipe reads files of one page");
   }
   const bool tile_counts = info.tile.pixels() > info.stored.pixels();
@@ -220,6 +224,22 @@ void check_claims(const ImageInfo& info, std::int64_t file_bytes, std::int64_t m
          (info.min_why.empty() ? "" : " (" + info.min_why + ")") + ", and the file has " +
          std::to_string(file_bytes));
   }
+}
+
+// The picture of out.info, from an EXR that may have other parts.
+void decode_exr(std::span<const std::byte> file, bool with_attributes, Decoded& out) {
+  std::shared_ptr<const Bytes> part;
+  if (out.info.pages > 1) part = std::make_shared<const Bytes>(exr_part(file, out.info.page));
+  const std::span<const std::byte> bytes = part ? std::span<const std::byte>(*part) : file;
+  const CodecModule& module = codec_module(Format::exr);
+  out.image = from_module([&] { return module.decode(bytes, out.info, make_image); });
+  ExrStorage storage = exr_layout(ByteSource(bytes), 0, out.info.named).storage;
+  if (!with_attributes) storage.attributes.clear();
+  if (!storage.carried.empty()) {
+    storage.carried.file = part ? part : std::make_shared<const Bytes>(file.begin(), file.end());
+  }
+  if (out.image.type.alpha) storage.glows = unassociate_alpha(out.image);
+  out.metadata.exr = std::move(storage);
 }
 
 // Like the JPEG that the image was made from.
@@ -318,21 +338,22 @@ bool is_picture(const std::filesystem::path& path) {
   return got > 0 && sniff({head, static_cast<size_t>(got)}).has_value();
 }
 
-ImageInfo probe(std::span<const std::byte> bytes, int page,
+ImageInfo probe(std::span<const std::byte> bytes, std::optional<int> page,
                 const std::vector<std::string>& channels) {
   return probe_source(ByteSource(bytes), page, channels);
 }
 
-ImageInfo probe(const std::filesystem::path& path, int page) {
-  if (page > 0) {
-    const OpenFile file(path);
-    struct stat status = {};
-    if (fstat(file.get(), &status) != 0) throw system_error(errno);
-    return probe_source(ByteSource(file.get(), status.st_size), page);
+ImageInfo probe(const std::filesystem::path& path, std::optional<int> page,
+                const std::vector<std::string>& channels) {
+  const OpenFile file(path);
+  struct stat status = {};
+  if (fstat(file.get(), &status) != 0) throw system_error(errno);
+  if (S_ISREG(status.st_mode)) {
+    return probe_source(ByteSource(file.get(), status.st_size), page, channels);
   }
   Bytes content;
   PipeBudget no_limit = std::numeric_limits<std::int64_t>::max();
-  return probe(path, content, no_limit);
+  return probe(path, content, no_limit, channels);
 }
 
 ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& budget,
@@ -343,14 +364,14 @@ ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& b
   if (S_ISDIR(status.st_mode)) fail("is a directory");
   if (!S_ISREG(status.st_mode)) {
     content = read_picture(file.get(), budget);
-    return probe(content, 0, channels);
+    return probe(content, {}, channels);
   }
-  return probe_source(ByteSource(file.get(), status.st_size), 0, channels);
+  return probe_source(ByteSource(file.get(), status.st_size), {}, channels);
 }
 
 Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   Decoded out;
-  out.info = probe(bytes, options.page.value_or(0), options.channels);
+  out.info = probe(bytes, options.page, options.channels);
   check_claims(out.info, static_cast<std::int64_t>(bytes.size()), options.max_pixels,
                options.page.has_value());
   const Format format = out.info.format;
@@ -367,14 +388,7 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
   } else if (format == Format::hdr) {
     out.image = decode_hdr(bytes);
   } else if (format == Format::exr) {
-    const CodecModule& module = codec_module(format);
-    out.image = from_module([&] { return module.decode(bytes, out.info, make_image); });
-    out.metadata.exr = exr_layout(ByteSource(bytes), out.info.named).storage;
-    if (!options.metadata) out.metadata.exr->attributes.clear();
-    if (ExrCarried& carried = out.metadata.exr->carried; !carried.empty()) {
-      carried.file = std::make_shared<const Bytes>(bytes.begin(), bytes.end());
-    }
-    if (out.image.type.alpha) out.metadata.exr->glows = unassociate_alpha(out.image);
+    decode_exr(bytes, options.metadata, out);
   } else {
     const CodecModule& module = codec_module(format);
     out.image = from_module([&] { return module.decode(bytes, out.info, make_image); });
@@ -443,6 +457,9 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
   if (format != Format::exr && metadata.exr && !metadata.exr->carried.empty()) {
     out.lost.push_back("channels (" + names_of(metadata.exr->carried) + ")");
   }
+  if (format != Format::exr && metadata.exr && !metadata.exr->other_parts.empty()) {
+    out.lost.push_back("parts (" + names_of_parts(*metadata.exr) + ")");
+  }
   std::string attributes = metadata.exr ? attributes_lost(*metadata.exr, {}) : "";
   bool place_dropped = metadata.exr && has_place(*metadata.exr);
   switch (format) {
@@ -486,6 +503,9 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
         stored.metadata = metadata_of_module(metadata, format, ready, out.lost);
       }
       out.bytes = from_module([&] { return module.encode(ready, format, stored); });
+      if (format == Format::jp2) {
+        out.bytes = with_jp2_metadata(out.bytes, stored.metadata, out.lost);
+      }
     }
   }
   if (place_dropped) out.lost.emplace_back("display window and pixel aspect ratio");

@@ -27,13 +27,17 @@ struct ImageInfo {
   Size stored;          // as stored; `size()` is as decoded
   int orientation = 1;  // EXIF: 1 to 8, applied by decode
   bool lossy = false;   // stored with loss: JPEG, most WebP
-  int pages = 1;        // pictures in the file: pages of a TIFF, frames of an animation
+  int pages = 1;        // pictures in the file: pages of a TIFF, frames of an animation, parts
   int page = 0;         // which of them this is
   Size tile;            // of a tiled TIFF; a tile is unpacked as a whole
   // Fewer bytes than this cannot hold such an image, and why; 0 where there is no bound.
   std::int64_t min_bytes = 0;
   std::string min_why;
-  int carried = 0;  // channels of an EXR beside the picture, which are kept as they are
+  int carried = 0;           // channels of an EXR beside the picture, which are kept as they are
+  double carried_bytes = 0;  // of their samples
+  // Of an EXR of several parts: those that hold pictures, from 0, and what each part is called.
+  std::vector<int> pictures;
+  std::vector<std::string> page_names;
   // Of an EXR: the channels that the picture is made of, where they were asked for by name.
   std::vector<std::string> named;
   std::string detail;  // "8-bit palette, interlaced", for `impipe info`
@@ -55,14 +59,16 @@ Bytes read_picture(int file_descriptor, PipeBudget& budget);
 // Whether the content of a file is a picture; false also for what cannot be read.
 bool is_picture(const std::filesystem::path& path);
 
-// `page`: which picture of the file, from 0. channels: of an EXR, the names of those that make the
-// picture, each as it is stored; {"all"}: all. Other formats have no names, which is an error then.
-ImageInfo probe(std::span<const std::byte> bytes, int page = 0,
+// `page`: which picture of the file, from 0; without it the first. channels: of an EXR, the names
+// of those that make the picture, each as it is stored; {"all"}: all. Other formats have no names,
+// which is an error then.
+ImageInfo probe(std::span<const std::byte> bytes, std::optional<int> page = {},
                 const std::vector<std::string>& channels = {});
 // Reads only the header, but of a pipe, which can be read only once, everything, into `content`.
 ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& budget,
                 const std::vector<std::string>& channels = {});
-ImageInfo probe(const std::filesystem::path& path, int page = 0);
+ImageInfo probe(const std::filesystem::path& path, std::optional<int> page = {},
+                const std::vector<std::string>& channels = {});
 
 struct DecodeOptions {
   // More pixels than this is an error, found before anything is allocated.
@@ -118,9 +124,10 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
 // Whether each of several pictures in such a file can be read, and written.
 inline bool reads_pages(Format format) {
   return format == Format::tiff || format == Format::webp || format == Format::gif ||
-         format == Format::jxl || format == Format::avif || format == Format::heif;
+         format == Format::jxl || format == Format::avif || format == Format::heif ||
+         format == Format::exr;
 }
-inline bool writes_pages(Format format) { return format == Format::tiff; }
+inline bool writes_pages(Format format) { return format == Format::tiff || format == Format::exr; }
 // One file of the pages, each of which is a whole file of this format. big_tiff: with offsets of 64
 // bits, however small it is.
 Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff = false);

@@ -1,153 +1,17 @@
-// Reads the headers of EXR files: attributes, channels, windows.
+// Finds the parts of an EXR that hold pictures, and the channels of a picture in its part.
 #include "io/exr_layout.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
 #include <map>
 
 #include "core/text.hpp"
+#include "io/exr_header.hpp"
 
 namespace impipe::io {
 namespace {
-
-constexpr std::uint32_t tiled_flag = 0x200, deep_flag = 0x800, parts_flag = 0x1000;
-constexpr int max_attributes = 1 << 14;  // of a part
-constexpr std::int64_t max_channel_bytes = 1 << 20;
-
-constexpr int uint_type = 0, half_type = 1;
-
-struct Compression {
-  const char* name;
-  int rows;  // that are stored together
-};
-constexpr Compression compressions[] = {
-    {"no compression", 1}, {"RLE", 1},  {"ZIPS", 1},  {"ZIP", 16},  {"PIZ", 32},
-    {"PXR24", 16},         {"B44", 32}, {"B44A", 32}, {"DWAA", 32}, {"DWAB", 256}};
-
-struct Channel {
-  std::string name;
-  int type = 0;
-  std::uint64_t x_sampling = 1, y_sampling = 1;
-  // "diffuse." of diffuse.R, and R.
-  std::string layer() const { return name.substr(0, base_at()); }
-  std::string base() const { return name.substr(base_at()); }
-  size_t base_at() const { return name.rfind('.') == name.npos ? 0 : name.rfind('.') + 1; }
-};
-
-// The header of one part.
-struct Part {
-  std::string name, type;
-  std::vector<Channel> channels;
-  std::array<int, 4> data_window{}, display_window{};
-  bool has_data_window = false, has_channels = false;
-  std::uint64_t compression = 0;
-  float dwa_level = 45.0f, pixel_aspect = 1.0f;
-  std::vector<ExrAttribute> attributes;                       // all others, as they are
-  std::uint64_t tile_width = 0, tile_height = 0, levels = 0;  // levels: 1 mip map, 2 rip map
-};
-
-float float_at(const std::string& text) {
-  const auto bits = static_cast<std::uint32_t>(little_at(text, 0, 4));
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-std::array<int, 4> box_at(const std::string& text) {
-  std::array<int, 4> box{};
-  for (size_t i = 0; i < 4; ++i) {
-    box[i] = static_cast<std::int32_t>(little_at(text, 4 * i, 4));
-  }
-  return box;
-}
-
-std::vector<Channel> channels_in(const std::string& text) {
-  std::vector<Channel> channels;
-  for (size_t at = 0; at < text.size() && text[at] != '\0';) {
-    Channel channel;
-    channel.name = text.substr(at, text.find('\0', at) - at);
-    at += channel.name.size() + 1;
-    if (at + 16 > text.size()) fail("damaged EXR: its list of channels is cut off");
-    channel.type = static_cast<int>(little_at(text, at, 4));
-    channel.x_sampling = little_at(text, at + 8, 4);
-    channel.y_sampling = little_at(text, at + 12, 4);
-    if (channel.type < 0 || channel.type > 2) {
-      fail("damaged EXR: channel " + channel.name + " is of no known type");
-    }
-    at += 16;
-    channels.push_back(std::move(channel));
-  }
-  return channels;
-}
-
-// Reads one text that ends in 0, and goes past it.
-std::string text_at(const ByteSource& source, std::int64_t& at) {
-  const std::string text = source.read_some(at, 256);
-  const size_t end = text.find('\0');
-  if (end == text.npos) {
-    if (text.size() < 256)
-      fail("truncated: the header ends at byte " + std::to_string(source.size()));
-    fail("damaged EXR: no name ends after byte " + std::to_string(at));
-  }
-  at += static_cast<std::int64_t>(end) + 1;
-  return text.substr(0, end);
-}
-
-// Takes note of an attribute.
-void take(Part& part, const std::string& name, const std::string& type, const ByteSource& source,
-          std::int64_t at, std::int64_t bytes) {
-  const auto value = [&](std::int64_t count) {
-    if (bytes < count) fail("damaged EXR: its " + name + " is cut off");
-    return source.read(at, count);
-  };
-  if (name == "channels") {
-    if (bytes > max_channel_bytes) fail("damaged EXR: its list of channels is too long");
-    part.channels = channels_in(value(bytes));
-    part.has_channels = true;
-  } else if (name == "dataWindow") {
-    part.data_window = box_at(value(16));
-    part.has_data_window = true;
-  } else if (name == "displayWindow") {
-    part.display_window = box_at(value(16));
-  } else if (name == "compression") {
-    part.compression = little_at(value(1), 0, 1);
-  } else if (name == "pixelAspectRatio") {
-    part.pixel_aspect = float_at(value(4));
-  } else if (name == "dwaCompressionLevel") {
-    part.dwa_level = float_at(value(4));
-  } else if (name == "tiles") {
-    const std::string tiles = value(9);
-    part.tile_width = little_at(tiles, 0, 4);
-    part.tile_height = little_at(tiles, 4, 4);
-    part.levels = little_at(tiles, 8, 1) & 15;
-  } else if (name == "name") {
-    part.name = value(std::min<std::int64_t>(bytes, 255));
-  } else if (name == "type") {
-    part.type = value(std::min<std::int64_t>(bytes, 255));
-  } else if (name != "lineOrder" && name != "chunkCount") {
-    part.attributes.push_back({name, type, value(bytes)});
-  }
-}
-
-// The part whose header begins at `at`, which then is the first byte after it; nothing for the
-// empty header that ends a list of them.
-std::optional<Part> part_at(const ByteSource& source, std::int64_t& at) {
-  Part part;
-  for (int count = 0; count < max_attributes; ++count) {
-    const std::string name = text_at(source, at);
-    if (name.empty()) return count == 0 ? std::nullopt : std::optional(std::move(part));
-    const std::string type = text_at(source, at);
-    const auto bytes = static_cast<std::int64_t>(little_at(source.read(at, 4), 0, 4));
-    at += 4;
-    if (bytes > source.size() - at) {
-      fail("truncated: the header ends at byte " + std::to_string(source.size()));
-    }
-    take(part, name, type, source, at, bytes);
-    at += bytes;
-  }
-  fail("damaged EXR: its header has no end");
-}
 
 std::string joined(const std::vector<std::string>& words, const char* between) {
   std::string out;
@@ -159,38 +23,9 @@ std::string counted(size_t count, const char* word) {
   return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
 }
 
-// The one part that an image is made of.
-Part only_part(const ByteSource& source, std::int64_t& header_end) {
-  const auto flags = static_cast<std::uint32_t>(little_at(source.read(4, 4), 0, 4));
-  std::int64_t at = 8;
-  std::vector<Part> parts;
-  do {
-    std::optional<Part> part = part_at(source, at);
-    if (!part) break;
-    parts.push_back(std::move(*part));
-    if (parts.size() > 4096) fail("damaged EXR: its parts have no end");
-  } while ((flags & parts_flag) != 0);
-  header_end = at;
-  if (parts.empty()) fail("damaged EXR: its header is empty");
-  if (parts.size() > 1) {
-    std::vector<std::string> names;
-    for (const Part& part : parts) names.push_back(part.name.empty() ? "without name" : part.name);
-    fail("EXR with " + counted(parts.size(), "part") + " (" + joined(names, ", ") +
-         ") is not supported: impipe reads files of one part");
-  }
-  if ((flags & deep_flag) != 0 || parts[0].type.starts_with("deep")) {
-    fail("EXR with deep data (several samples a pixel) is not supported");
-  }
-  if ((flags & tiled_flag) == 0 && !parts[0].type.starts_with("tiled")) parts[0].tile_width = 0;
-  if ((flags & tiled_flag) != 0 && parts[0].tile_width == 0) {
-    fail("damaged EXR: its tiles have no size");
-  }
-  return std::move(parts[0]);
-}
-
-[[noreturn]] void fail_channels(const std::vector<Channel>& channels) {
+[[noreturn]] void fail_channels(const std::vector<ExrChannel>& channels) {
   std::map<std::string, std::vector<std::string>> layers;
-  for (const Channel& channel : channels) layers[channel.layer()].push_back(channel.name);
+  for (const ExrChannel& channel : channels) layers[channel.layer()].push_back(channel.name);
   std::vector<std::string> texts;
   for (const auto& [layer, names] : layers) texts.push_back(joined(names, " "));
   fail("EXR with " + counted(channels.size(), "channel") + " in " +
@@ -199,12 +34,12 @@ Part only_part(const ByteSource& source, std::int64_t& header_end) {
        "layer or are of the only layer with them, or one channel of any name");
 }
 
-[[noreturn]] void fail_sampling(const Channel& channel) {
+[[noreturn]] void fail_sampling(const ExrChannel& channel) {
   fail("EXR with channel " + channel.name + " of every " + std::to_string(channel.x_sampling) +
        "x" + std::to_string(channel.y_sampling) + " pixels is not supported");
 }
 
-using Layer = std::map<std::string, const Channel*>;  // by their names in it
+using Layer = std::map<std::string, const ExrChannel*>;  // by their names in it
 
 bool has(const Layer& layer, std::initializer_list<const char*> names) {
   return std::all_of(names.begin(), names.end(), [&](auto name) { return layer.contains(name); });
@@ -213,80 +48,153 @@ bool has_colours(const Layer& layer) { return has(layer, {"R", "G", "B"}); }
 // X Y Z are a place, a direction or a colour, of which Y alone is no picture.
 bool has_luminance(const Layer& layer) { return has(layer, {"Y"}) && !has(layer, {"X"}); }
 
+// The names of a file's Cryptomattes (identifiers of objects, as colours), which its attributes
+// cryptomatte/NUMBER/name tell; layers and parts of them have names that begin so.
+std::vector<std::string> cryptomattes_of(const std::vector<ExrPart>& parts) {
+  std::vector<std::string> names;
+  for (const ExrPart& part : parts) {
+    for (const ExrAttribute& attribute : part.attributes) {
+      const std::string& name = attribute.name;
+      if (name.starts_with("cryptomatte/") && name.ends_with("/name") && !attribute.value.empty()) {
+        names.push_back(attribute.value);
+      }
+    }
+  }
+  return names;
+}
+
+bool begins_with_one(const std::string& name, const std::vector<std::string>& beginnings) {
+  return std::any_of(beginnings.begin(), beginnings.end(),
+                     [&](const std::string& one) { return name.starts_with(one); });
+}
+
 // The layer that the picture is in: the one without a name, else the only one with colours, else
-// the only one with luminance.
-std::string layer_of_picture(const std::map<std::string, Layer>& layers,
-                             const std::vector<Channel>& channels) {
-  if (channels.size() == 1) return channels[0].layer();
+// the only one with luminance; none where that leaves a choice.
+std::optional<std::string> layer_of_picture(const std::map<std::string, Layer>& layers,
+                                            const std::vector<std::string>& cryptomattes) {
   if (const auto top = layers.find(""); top != layers.end()) {
     if (has_colours(top->second) || has_luminance(top->second)) return "";
   }
   for (const auto makes_picture : {has_colours, has_luminance}) {
     std::vector<std::string> names;
     for (const auto& [name, layer] : layers) {
-      if (makes_picture(layer)) names.push_back(name);
+      if (makes_picture(layer) && !begins_with_one(name, cryptomattes)) names.push_back(name);
     }
     if (names.size() == 1) return names[0];
     if (names.size() > 1) break;
   }
-  fail_channels(channels);
+  return std::nullopt;
+}
+
+std::map<std::string, Layer> layers_of(const std::vector<ExrChannel>& channels) {
+  std::map<std::string, Layer> layers;
+  for (const ExrChannel& channel : channels) layers[channel.layer()][channel.base()] = &channel;
+  return layers;
+}
+
+// The type of a result like channels of these.
+ExrType common_type(const std::vector<ExrType>& types) {
+  for (const ExrType type : {ExrType::half, ExrType::whole}) {
+    if (std::all_of(types.begin(), types.end(), [&](ExrType t) { return t == type; })) return type;
+  }
+  return ExrType::single;
 }
 
 // Takes the channels of a picture, in this order.
 void take_channels(const Layer& found, const std::vector<std::string>& order, ExrLayout& out) {
-  out.storage.half = true;
   for (const std::string& name : order) {
-    const Channel& channel = *found.at(name);
+    const ExrChannel& channel = *found.at(name);
     const std::uint64_t step = out.luma_chroma && (name == "RY" || name == "BY") ? 2 : 1;
     if (channel.x_sampling != step || channel.y_sampling != step) fail_sampling(channel);
-    if (out.luma_chroma && channel.type != half_type) {
+    if (out.luma_chroma && channel.type != ExrType::half) {
       fail("EXR with luminance and chroma of 32 bits is not supported");
     }
-    if (channel.type != half_type) out.storage.half = false;
     out.channels.push_back(channel.name);
     out.types.push_back(channel.type);
   }
+  out.storage.type = common_type(out.types);
 }
 
 // What the picture leaves.
-void carry_others(const std::vector<Channel>& channels, ExrLayout& out) {
-  for (const Channel& channel : channels) {
+void carry_others(const ExrPart& part, ExrLayout& out) {
+  for (const ExrChannel& channel : part.channels) {
     const auto& taken = out.channels;
     if (std::find(taken.begin(), taken.end(), channel.name) != taken.end()) continue;
-    if (channel.x_sampling != 1 || channel.y_sampling != 1) fail_sampling(channel);
+    if (channel.x_sampling == 0 || channel.y_sampling == 0) {
+      fail("damaged EXR: channel " + channel.name + " has no samples");
+    }
     out.storage.carried.names.push_back(channel.name);
+    const auto each = [](std::int64_t all, std::uint64_t step) {
+      return static_cast<double>(all) / static_cast<double>(step);
+    };
+    out.info.carried_bytes += (channel.type == ExrType::half ? 2.0 : 4.0) *
+                              each(part.width(), channel.x_sampling) *
+                              each(part.height(), channel.y_sampling);
   }
   out.info.carried = static_cast<int>(out.storage.carried.names.size());
 }
 
-// Takes the channels of these names, in their order; {"all"}: all.
-void choose_named(const std::vector<Channel>& channels, const std::vector<std::string>& named,
-                  ExrLayout& out) {
-  std::vector<std::string> known, names = named;
-  for (const Channel& channel : channels) known.push_back(channel.name);
-  const auto has_name = [&](const std::string& name) {
-    return std::find(known.begin(), known.end(), name) != known.end();
-  };
-  out.storage.half = true;
-  if (named.size() == 1 && named[0] == "all" && !has_name("all")) names = known;
-  for (const std::string& name : names) {
-    if (!has_name(name)) {
-      fail("EXR without a channel " + name + "; it has " + joined(known, ", ") +
-           did_you_mean(name, known));
+// The channels of a part that somebody means who says "Z", or of a file of parts also "depth.Z", or
+// "depth" for all of the part.
+std::vector<std::string> channels_meant(const ExrPart& part, const std::string& said) {
+  std::vector<std::string> all;
+  for (const ExrChannel& channel : part.channels) {
+    if (channel.name == said) return {said};
+    if (!part.name.empty() && part.name + "." + channel.name == said) return {channel.name};
+    all.push_back(channel.name);
+  }
+  return said == "all" || (!part.name.empty() && part.name == said) ? all
+                                                                    : std::vector<std::string>();
+}
+
+// In the order of the names.
+std::vector<std::string> channels_meant(const ExrPart& part,
+                                        const std::vector<std::string>& named) {
+  std::vector<std::string> out;
+  for (const std::string& said : named) {
+    for (std::string& name : channels_meant(part, said)) {
+      if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(std::move(name));
     }
-    const Channel& channel = *std::find_if(channels.begin(), channels.end(),
-                                           [&](const Channel& c) { return c.name == name; });
-    if (channel.x_sampling != 1 || channel.y_sampling != 1) fail_sampling(channel);
+  }
+  return out;
+}
+
+// Each name has to mean something in some part.
+void check_named(const std::vector<const ExrPart*>& parts, const std::vector<std::string>& named) {
+  std::vector<std::string> known;
+  for (const ExrPart* part : parts) {
+    for (const ExrChannel& channel : part->channels) {
+      if (std::find(known.begin(), known.end(), channel.name) == known.end()) {
+        known.push_back(channel.name);
+      }
+    }
+  }
+  for (const std::string& said : named) {
+    if (std::none_of(parts.begin(), parts.end(),
+                     [&](const ExrPart* part) { return !channels_meant(*part, said).empty(); })) {
+      fail("EXR without a channel " + said + "; it has " + joined(known, ", ") +
+           did_you_mean(said, known));
+    }
+  }
+}
+
+// Takes the channels of these names, in their order.
+void choose_named(const ExrPart& part, const std::vector<std::string>& named, ExrLayout& out) {
+  const std::vector<std::string> names = channels_meant(part, named);
+  for (const std::string& name : names) {
+    const ExrChannel& channel = *std::find_if(part.channels.begin(), part.channels.end(),
+                                              [&](const ExrChannel& c) { return c.name == name; });
+    if (!channel.is_full()) fail_sampling(channel);
     out.channels.push_back(name);
     out.types.push_back(channel.type);
-    out.storage.named.push_back({name, channel.type == half_type});
-    if (channel.type != half_type) out.storage.half = false;
+    out.storage.named.push_back({name, channel.type});
   }
   if (names.size() > static_cast<size_t>(max_channels)) {
     fail("EXR with " + counted(names.size(), "channel") +
          " to take is not supported: " + std::to_string(max_channels) + " at most");
   }
-  carry_others(channels, out);
+  out.storage.type = common_type(out.types);
+  carry_others(part, out);
   out.info.named = names;
   out.info.type = {.cls = PixelClass::single,
                    .channels = static_cast<int>(names.size()),
@@ -296,11 +204,15 @@ void choose_named(const std::vector<Channel>& channels, const std::vector<std::s
 
 // Finds the channels of the picture, red before green before blue before alpha, and those that are
 // carried.
-void choose_channels(const std::vector<Channel>& channels, ExrLayout& out) {
-  std::map<std::string, Layer> layers;
-  for (const Channel& channel : channels) layers[channel.layer()][channel.base()] = &channel;
-  out.storage.layer = layer_of_picture(layers, channels);
-  const Layer& found = layers[out.storage.layer];
+void choose_channels(const ExrPart& part, const std::vector<std::string>& cryptomattes,
+                     ExrLayout& out) {
+  const std::vector<ExrChannel>& channels = part.channels;
+  const bool one = channels.size() == 1;
+  std::map<std::string, Layer> layers = layers_of(channels);
+  const auto layer = one ? channels[0].layer() : layer_of_picture(layers, cryptomattes);
+  if (!layer) fail_channels(channels);
+  out.storage.layer = *layer;
+  const Layer& found = layers[*layer];
   std::vector<std::string> order;
   if (has_colours(found)) {
     order = {"R", "G", "B"};
@@ -308,21 +220,90 @@ void choose_channels(const std::vector<Channel>& channels, ExrLayout& out) {
     out.luma_chroma = true;
     order = {"Y", "RY", "BY"};
   } else {
-    order = {channels.size() == 1 ? channels[0].base() : "Y"};
+    order = {one ? channels[0].base() : "Y"};
     out.storage.gray = order[0];
   }
-  const bool alpha = channels.size() > 1 && found.contains("A");
+  const bool alpha = !one && found.contains("A");
   if (alpha) order.push_back("A");
   take_channels(found, order, out);
-  carry_others(channels, out);
+  carry_others(part, out);
   out.info.type = {.cls = PixelClass::single,
                    .channels = out.luma_chroma || order.size() > 2 ? 3 : 1,
                    .alpha = alpha,
                    .white = 1};
 }
 
+std::string channels_text(const ExrPart& part) {
+  if (part.is_deep) return "deep data";
+  if (part.channels.size() > 8) return counted(part.channels.size(), "channel");
+  std::vector<std::string> names;
+  for (const ExrChannel& channel : part.channels) names.push_back(channel.name);
+  return joined(names, " ");
+}
+
+// Of a file of several parts, those that hold a picture; the first that is to be read decides.
+class Pictures {
+ public:
+  Pictures(const ExrHeaders& headers, const std::vector<std::string>& named)
+      : headers_(headers), cryptomattes_(cryptomattes_of(headers.parts)) {
+    std::vector<const ExrPart*> flat;
+    for (const ExrPart& part : headers.parts) {
+      if (!part.is_deep) flat.push_back(&part);
+    }
+    if (!named.empty() && !flat.empty()) check_named(flat, named);
+    find([&](const ExrPart& part) {
+      return named.empty() ? is_picture(part) : !channels_meant(part, named).empty();
+    });
+    // Depths and masks are pictures where there is nothing else.
+    if (numbers_.empty() && named.empty()) {
+      find([](const ExrPart& part) { return part.channels.size() == 1; });
+    }
+  }
+
+  const std::vector<int>& numbers() const { return numbers_; }
+  const std::vector<std::string>& cryptomattes() const { return cryptomattes_; }
+
+  // The first, or the one of this number.
+  int choose(std::optional<int> page) const {
+    const std::vector<ExrPart>& parts = headers_.parts;
+    if (page && *page >= static_cast<int>(parts.size())) {
+      fail("it has no page " + std::to_string(*page + 1));
+    }
+    if (parts.size() == 1 && !parts[0].is_deep) return 0;
+    if (parts.size() == 1 || (page && parts[static_cast<size_t>(*page)].is_deep)) {
+      fail("EXR with deep data (several samples a pixel) is not supported");
+    }
+    if (page) return *page;
+    if (numbers_.empty()) {
+      std::vector<std::string> texts;
+      for (const ExrPart& part : parts) texts.push_back(part.name + ": " + channels_text(part));
+      fail("EXR with " + counted(parts.size(), "part") + ", none of which is a picture (" +
+           joined(texts, "; ") + "), is not supported; --channels names channels to process");
+    }
+    return numbers_.front();
+  }
+
+ private:
+  // A depth, a mask or another single channel is none beside others.
+  bool is_picture(const ExrPart& part) const {
+    return !begins_with_one(part.name, cryptomattes_) &&
+           layer_of_picture(layers_of(part.channels), cryptomattes_).has_value();
+  }
+  template <class Predicate>
+  void find(Predicate predicate) {
+    for (size_t i = 0; i < headers_.parts.size(); ++i) {
+      const ExrPart& part = headers_.parts[i];
+      if (!part.is_deep && predicate(part)) numbers_.push_back(static_cast<int>(i));
+    }
+  }
+
+  const ExrHeaders& headers_;
+  std::vector<std::string> cryptomattes_;
+  std::vector<int> numbers_;
+};
+
 // Whether the file is long enough for the picture its header promises, before memory is taken.
-void check_length(const Part& part, const ExrLayout& layout, const ByteSource& source,
+void check_length(const ExrPart& part, const ExrLayout& layout, const ByteSource& source,
                   std::int64_t header_end) {
   const Size size = layout.info.stored;
   const auto parts_of = [](std::int64_t all, std::uint64_t one) {
@@ -330,14 +311,14 @@ void check_length(const Part& part, const ExrLayout& layout, const ByteSource& s
     return (all + each - 1) / each;
   };
   const std::int64_t blocks =
-      part.tile_width == 0
-          ? parts_of(size.height, static_cast<std::uint64_t>(compressions[part.compression].rows))
-          : parts_of(size.width, part.tile_width) * parts_of(size.height, part.tile_height);
+      part.tiles.empty()
+          ? parts_of(size.height, static_cast<std::uint64_t>(part.rows()))
+          : parts_of(size.width, part.tiles.width) * parts_of(size.height, part.tiles.height);
   // Each has a place in a table, its own place in the picture, and its length.
   std::int64_t needs = blocks * 16;
   if (part.compression == 0 && !layout.luma_chroma) {
-    for (const Channel& channel : part.channels) {
-      needs += size.pixels() * (channel.type == half_type ? 2 : 4);
+    for (const ExrChannel& channel : part.channels) {
+      if (channel.is_full()) needs += size.pixels() * (channel.type == ExrType::half ? 2 : 4);
     }
   }
   if (source.size() - header_end < needs) {
@@ -345,11 +326,12 @@ void check_length(const Part& part, const ExrLayout& layout, const ByteSource& s
          std::to_string(header_end + needs) + " needed");
   }
   // A tile is decoded as a whole.
-  const double tile = static_cast<double>(part.tile_width) * static_cast<double>(part.tile_height);
+  const ExrTiles& tiles = part.tiles;
+  const double tile = static_cast<double>(tiles.width) * static_cast<double>(tiles.height);
   if (tile > std::max(16777216.0, 4.0 * static_cast<double>(size.pixels()))) {
-    fail("damaged EXR: tiles of " + std::to_string(part.tile_width) + "x" +
-         std::to_string(part.tile_height) + " pixels in a picture of " +
-         std::to_string(size.width) + "x" + std::to_string(size.height));
+    fail("damaged EXR: tiles of " + std::to_string(tiles.width) + "x" +
+         std::to_string(tiles.height) + " pixels in a picture of " + std::to_string(size.width) +
+         "x" + std::to_string(size.height));
   }
 }
 
@@ -361,11 +343,12 @@ std::string box_text(const std::array<int, 4>& box) {
          std::to_string(box[1]);
 }
 
-std::string detail_of(const Part& part, const ExrLayout& layout) {
-  const bool integers = std::all_of(layout.types.begin(), layout.types.end(),
-                                    [](int type) { return type == uint_type; });
-  std::string text = layout.storage.half ? "16-bit float" : integers ? "32-bit" : "32-bit float";
-  text += std::string(", ") + compressions[part.compression].name;
+std::string detail_of(const ExrPart& part, const ExrLayout& layout) {
+  const ExrType type = layout.storage.type;
+  std::string text = type == ExrType::half    ? "16-bit float"
+                     : type == ExrType::whole ? "32-bit"
+                                              : "32-bit float";
+  text += std::string(", ") + exr_compressions[part.compression].name;
   const std::string& layer = layout.storage.layer;
   if (layout.luma_chroma) text += ", luminance and chroma";
   if (layout.storage.named.size() > 8) {
@@ -383,10 +366,9 @@ std::string detail_of(const Part& part, const ExrLayout& layout) {
   } else if (!carried.empty()) {
     text += ", beside " + names_of(carried);
   }
-  if (part.tile_width != 0) {
-    text +=
-        ", tiles of " + std::to_string(part.tile_width) + "x" + std::to_string(part.tile_height);
-    if (part.levels != 0) text += ", the largest of its levels";
+  if (const ExrTiles& tiles = part.tiles; !tiles.empty()) {
+    text += ", tiles of " + std::to_string(tiles.width) + "x" + std::to_string(tiles.height);
+    if (tiles.levels != 0) text += tiles.levels == 1 ? ", a mip map" : ", a rip map";
   }
   if (part.data_window != part.display_window) {
     text += ", " + box_text(part.data_window) + " of a display of " + box_text(part.display_window);
@@ -394,46 +376,81 @@ std::string detail_of(const Part& part, const ExrLayout& layout) {
   return text;
 }
 
+// "part beauty, then diffuse, beside the parts depth, id".
+std::string parts_text(const ExrHeaders& headers, const std::vector<int>& pictures, int page) {
+  std::vector<std::string> then, beside;
+  for (size_t i = 0; i < headers.parts.size(); ++i) {
+    const int number = static_cast<int>(i);
+    if (number == page) continue;
+    const bool is_picture = std::find(pictures.begin(), pictures.end(), number) != pictures.end();
+    (is_picture ? then : beside).push_back(headers.parts[i].name);
+  }
+  const auto names = [](const std::vector<std::string>& list) {
+    return list.size() > 8 ? std::to_string(list.size()) + " others" : joined(list, ", ");
+  };
+  std::string text = ", part " + headers.parts[static_cast<size_t>(page)].name;
+  if (!then.empty()) text += ", then " + names(then);
+  if (!beside.empty()) {
+    text += (beside.size() == 1 ? ", beside the part " : ", beside the parts ") + names(beside);
+  }
+  return text;
+}
+
+void describe_storage(ExrPart& part, ExrStorage& storage) {
+  storage.compression = static_cast<int>(part.compression);
+  storage.dwa_level = part.dwa_level;
+  storage.pixel_aspect = part.pixel_aspect;
+  storage.data_window = part.data_window;
+  storage.display_window = part.display_window;
+  storage.line_order = part.line_order;
+  storage.tiles = part.tiles;
+  storage.name = part.name;
+  storage.has_type = !part.type.empty();
+  // A screen window of its usual place and width says nothing.
+  std::erase_if(part.attributes, [](const ExrAttribute& attribute) {
+    const std::string& value = attribute.value;
+    return is_exr_structure(attribute.name) ||
+           (attribute.name == "screenWindowCenter" && value == std::string(8, '\0')) ||
+           (attribute.name == "screenWindowWidth" && value.size() == 4 && exr_float(value) == 1.0f);
+  });
+  storage.attributes = std::move(part.attributes);
+}
+
 }  // namespace
 
 std::string names_of(const ExrCarried& carried) { return joined(carried.names, ", "); }
 
-ExrLayout exr_layout(const ByteSource& source, const std::vector<std::string>& named) {
-  std::int64_t header_end = 0;
-  Part part = only_part(source, header_end);
-  if (!part.has_channels || part.channels.empty()) fail("damaged EXR: it has no channels");
-  if (!part.has_data_window) fail("damaged EXR: its header has no data window");
-  if (part.compression >= std::size(compressions)) {
-    fail("EXR with compression " + std::to_string(part.compression) + " is not supported");
-  }
+ExrLayout exr_layout(const ByteSource& source, std::optional<int> page,
+                     const std::vector<std::string>& named) {
+  ExrHeaders headers = read_exr_headers(source);
+  const Pictures pictures(headers, named);
   ExrLayout layout;
   layout.info.format = Format::exr;
-  const std::array<int, 4>& box = part.data_window;
-  layout.info.stored = {std::int64_t{box[2]} - box[0] + 1, std::int64_t{box[3]} - box[1] + 1};
-  if (named.empty()) {
-    choose_channels(part.channels, layout);
-  } else {
-    choose_named(part.channels, named, layout);
+  layout.info.page = pictures.choose(page);
+  ExrPart& part = headers.parts[static_cast<size_t>(layout.info.page)];
+  if (headers.parts.size() > 1) {
+    layout.info.pages = static_cast<int>(headers.parts.size());
+    layout.info.pictures = pictures.numbers();
+    for (const ExrPart& one : headers.parts) layout.info.page_names.push_back(one.name);
   }
-  layout.storage.compression = static_cast<int>(part.compression);
-  layout.storage.dwa_level = part.dwa_level;
-  layout.storage.pixel_aspect = part.pixel_aspect;
-  layout.storage.data_window = part.data_window;
-  layout.storage.display_window = part.display_window;
-  // A screen window of its usual place and width says nothing.
-  std::erase_if(part.attributes, [](const ExrAttribute& attribute) {
-    const std::string& value = attribute.value;
-    return (attribute.name == "screenWindowCenter" && value == std::string(8, '\0')) ||
-           (attribute.name == "screenWindowWidth" && value.size() == 4 && float_at(value) == 1.0f);
-  });
-  layout.storage.attributes = std::move(part.attributes);
+  layout.info.stored = {part.width(), part.height()};
+  if (named.empty()) {
+    choose_channels(part, pictures.cryptomattes(), layout);
+  } else {
+    if (channels_meant(part, named).empty()) check_named({&part}, named);
+    choose_named(part, named, layout);
+  }
   constexpr std::int64_t longest = 1 << 24;  // what is longer is refused anyway
   const Size size = layout.info.stored;
   if (size.width > 0 && size.height > 0 && size.width < longest && size.height < longest) {
-    check_length(part, layout, source, header_end);
+    check_length(part, layout, source, headers.end);
   }
   layout.info.detail = detail_of(part, layout);
+  if (headers.parts.size() > 1) {
+    layout.info.detail += parts_text(headers, pictures.numbers(), layout.info.page);
+  }
   layout.info.lossy = part.compression >= 6;  // B44 and DWA
+  describe_storage(part, layout.storage);
   return layout;
 }
 

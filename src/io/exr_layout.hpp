@@ -2,8 +2,9 @@
 // the program to know the image before it is decoded, and by the module to decode the same one.
 #pragma once
 
-#include <array>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "io/byte_source.hpp"
 #include "io/codec.hpp"
@@ -16,13 +17,15 @@ struct ExrLayout {
   // Red, green, blue or the one gray channel or, of luma_chroma, Y, RY, BY; then alpha where there
   // is one. By their full names.
   std::vector<std::string> channels;
-  std::vector<int> types;  // of each, by the file's numbers: 0 uint, 1 half, 2 float
+  std::vector<ExrType> types;  // of each
   bool luma_chroma = false;
 };
-// named: the channels to take, each as it is stored, {"all"} being all; without them those of a
-// picture. Throws Error for what the file has and an image cannot hold: several parts, deep data,
-// channels of which none or several make a picture; and for names that it has not.
-ExrLayout exr_layout(const ByteSource& source, const std::vector<std::string>& named = {});
+// page: the part, from 0; without it the first that holds a picture. named: the channels to take,
+// each as it is stored, {"all"} being all; without them those of a picture. Throws Error for what
+// the file has and an image cannot hold: deep data, channels of which none or several make a
+// picture; and for names that it has not.
+ExrLayout exr_layout(const ByteSource& source, std::optional<int> page = {},
+                     const std::vector<std::string>& named = {});
 
 // EXR's colours are multiplied by alpha, an image's are not. Divides, and says whether there are
 // colours under an alpha of 0, which stay as they are.
@@ -39,7 +42,9 @@ ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
                            const std::optional<ExrStorage>& input, ExrFloats floats);
 // "Z, id"
 std::string names_of(const ExrCarried& carried);
-// Throws Error where channels are carried and the result's pixels lie elsewhere than theirs.
+std::string names_of_parts(const ExrStorage& storage);
+// Throws Error where channels or parts are carried and the result's pixels lie elsewhere than
+// theirs.
 void check_carried(const ExrStorage& input, Size result);
 // Whether the picture has a place in a display window, or an aspect ratio, that another file
 // would not have.

@@ -23,6 +23,33 @@ bool fits_half(const Plane& plane) {
   return true;
 }
 
+bool is_whole(const Plane& plane) {
+  constexpr float beyond = 4294967296.0f;
+  for (std::int64_t y = 0; y < plane.size().height; ++y) {
+    const float* row = plane.row_as<float>(y);
+    for (std::int64_t i = 0; i < plane.size().width; ++i) {
+      if (!(row[i] >= 0 && row[i] < beyond) || row[i] != std::floor(row[i])) return false;
+    }
+  }
+  return true;
+}
+
+// What is asked of the numbers in a result.
+struct Wanted {
+  ExrFloats floats;
+  bool more_than_half;  // counts and the codes of uint16, which 11 bits do not hold
+};
+
+// The type like that of the input which holds the values of these planes.
+ExrType type_for(ExrType input, const Planes& planes, const Wanted& wanted) {
+  if (wanted.floats == ExrFloats::half) return ExrType::half;
+  if (wanted.floats == ExrFloats::full || input == ExrType::single) return ExrType::single;
+  if (input == ExrType::half && wanted.more_than_half) return ExrType::single;
+  const bool fits =
+      std::all_of(planes.begin(), planes.end(), input == ExrType::half ? fits_half : is_whole);
+  return fits ? input : ExrType::single;
+}
+
 // Calls change(value, alpha) for each colour of each pixel.
 template <class Change>
 void for_colours(HostImage& image, Change change) {
@@ -88,12 +115,24 @@ HostImage associate_alpha(const HostImage& image, bool glows) {
   return out;
 }
 
+std::string names_of_parts(const ExrStorage& storage) {
+  std::string out;
+  for (const std::string& name : storage.other_parts) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
 void check_carried(const ExrStorage& input, Size result) {
-  if (input.carried.empty() || (!input.moved && has_size(input, result))) return;
-  fail("the pipeline moves pixels or changes the size, and the EXR's other channels (" +
-       names_of(input.carried) +
-       ") would stay as they were; process them too (--channels all), or write another format, "
-       "which is without them");
+  if (!input.moved && has_size(input, result)) return;
+  std::string what;
+  if (!input.carried.empty()) what = "channels (" + names_of(input.carried) + ")";
+  if (!input.other_parts.empty()) {
+    what += (what.empty() ? "" : " and ") + ("parts (" + names_of_parts(input) + ")");
+  }
+  if (what.empty()) return;
+  fail("the pipeline moves pixels or changes the size, and the EXR's other " + what +
+       " would stay as they were; process them too (--channels all), " +
+       (input.other_parts.empty() ? "" : "take some parts alone (--pages), ") +
+       "or write another format, which is without them");
 }
 
 bool has_place(const ExrStorage& storage) {
@@ -139,20 +178,15 @@ ExrStorage exr_storage_for(const HostImage& image, PixelClass made_as,
   }
   std::erase_if(out.attributes, tells_of_pixels);
   const bool counts = image.type.white == 0;  // labels, distances
-  // 11 bits hold neither counts nor the codes of uint16.
-  if (floats == ExrFloats::full || counts || made_as == PixelClass::uint16) out.half = false;
-  if (floats == ExrFloats::half) {
-    out.half = true;
-  } else if (out.half) {
-    out.half = std::all_of(image.planes.begin(), image.planes.end(), fits_half) &&
-               (!image.type.alpha || fits_half(image.alpha));
-  }
+  const Wanted wanted{floats, counts || made_as == PixelClass::uint16};
+  Planes planes = image.planes;
+  if (image.type.alpha) planes.push_back(image.alpha);
+  out.type = type_for(out.type, planes, wanted);
   if (out.named.size() != image.planes.size() || image.type.alpha) out.named.clear();
   for (size_t i = 0; i < out.named.size(); ++i) {
-    bool& half = out.named[i].half;
-    const bool needs_more = floats == ExrFloats::full || counts || made_as == PixelClass::uint16;
-    half = floats == ExrFloats::half || (half && !needs_more && fits_half(image.planes[i]));
+    out.named[i].type = type_for(out.named[i].type, {image.planes[i]}, wanted);
   }
+  out.means = !counts;
   // Packed with loss once more, other channels would change.
   if (out.compression >= b44 && !out.carried.empty()) out.compression = zip;
   if (out.compression >= pxr24 && (counts || made_as == PixelClass::logical)) out.compression = zip;

@@ -115,11 +115,7 @@ MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& hea
     case Format::hdr: out = read_hdr_metadata(file); break;
     case Format::qoi: out = read_qoi_metadata(file); break;
     case Format::gif: out = read_gif_metadata(file); break;
-    case Format::jp2: {
-      out = read_jp2_metadata(file);
-      out.metadata.icc = read_module_metadata(file, header).metadata.icc;
-      break;
-    }
+    case Format::jp2: out = read_jp2_metadata(file); break;
     default:
       if (module_reads_header(header.format)) out = read_module_metadata(file, header);
   }
@@ -170,20 +166,22 @@ Metadata metadata_of_module(const Metadata& metadata, Format format, const HostI
   Metadata ready = metadata;
   drop_foreign_profile(ready, image.type.channels, lost);
   follow_pixels(ready, format, image, lost);
+  const bool has_unit = ready.resolution && ready.resolution->unit != Resolution::Unit::none;
+  const bool boxes = format == Format::jp2;  // for resolution and comments too
   if (!ready.exif.empty()) {
     ready.exif = bytes_of_text(exif_of_photographs(std::string(text_of(ready.exif)), lost));
-  } else if (ready.resolution && ready.resolution->unit != Resolution::Unit::none) {
+  } else if (has_unit && !boxes) {
     ready.exif = bytes_of_text(exif_of_resolution(*ready.resolution));
   }
   Metadata rest = metadata;
-  // OpenJPEG writes no boxes for them.
-  const bool none = format == Format::jp2;
-  if (!none) {
-    rest.icc.clear();
-    rest.exif.clear();
-    rest.xmp.clear();
+  rest.icc.clear();
+  rest.exif.clear();
+  rest.xmp.clear();
+  if (boxes) {
+    rest.photoshop.clear();
+    rest.comments.clear();
   }
-  name_losses(rest, none, lost);
+  name_losses(rest, boxes && !has_unit, lost);
   return ready;
 }
 

@@ -53,6 +53,7 @@ Bytes with_webp_metadata(const Bytes& file, const Metadata& metadata, const Host
                          Lost& lost);
 Bytes with_tiff_metadata(const Bytes& file, const Metadata& metadata, Lost& lost);
 Bytes with_bmp_metadata(Bytes file, const Metadata& metadata);
+Bytes with_jp2_metadata(const Bytes& file, const Metadata& metadata, Lost& lost);
 
 // Names all that there is, the resolution if that is lost too.
 void name_losses(const Metadata& metadata, bool resolution, Lost& lost);

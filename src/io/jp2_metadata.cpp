@@ -1,5 +1,6 @@
 // Boxes of a JPEG 2000 file beside its picture, and the comments of its code stream
-// (ISO/IEC 15444-1, annexes A and I; those of later parts are named).
+// (ISO/IEC 15444-1, annexes A and I; those of later parts are named): read, and put into a file
+// that OpenJPEG wrote.
 #include <algorithm>
 #include <cmath>
 
@@ -77,6 +78,7 @@ class Reader {
     if (box.kind == "jp2h") {
       visit_boxes(source_, box.begin, box.end, [&](const Box& part) {
         if (part.kind == "res ") take_resolution(part);
+        if (part.kind == "colr") take_profile(part);
       });
     } else if (box.kind == "jp2c") {
       if (++code_streams_ == 1) take_code_stream(box);
@@ -110,6 +112,16 @@ class Reader {
     } else {
       lose("a box of a kind of its own (uuid)");
     }
+  }
+
+  // The first that there is: of a kind, 2 or 3, which says that a profile follows.
+  void take_profile(const Box& box) {
+    constexpr std::int64_t head_bytes = 3;
+    const std::uint64_t kind = big_at(source_.read_some(box.begin, 1), 0, 1);
+    if ((kind != 2 && kind != 3) || !out_.metadata.icc.empty()) return;
+    if (box.end - box.begin <= head_bytes) return;
+    out_.metadata.icc =
+        bytes_of_text(content_of(source_, {box.kind, box.begin + head_bytes, box.end}));
   }
 
   void take_resolution(const Box& box) {
@@ -154,7 +166,129 @@ class Reader {
   int code_streams_ = 0;
 };
 
+std::string big(std::uint64_t value, int bytes) {
+  std::string out;
+  for (int i = bytes - 1; i >= 0; --i) out += static_cast<char>(value >> (8 * i) & 255);
+  return out;
+}
+
+std::string box_of(std::string_view kind, std::string_view content) {
+  constexpr std::uint64_t head_bytes = 8, long_head_bytes = 16;
+  const std::uint64_t size = content.size() + head_bytes;
+  const bool is_long = size > 0xffffffff;
+  std::string out = big(is_long ? 1 : size, 4);
+  out += kind;
+  if (is_long) out += big(content.size() + long_head_bytes, 8);
+  out += content;
+  return out;
+}
+
+std::string uuid_of(std::string_view id, std::string_view content) {
+  return content.empty() ? "" : box_of("uuid", std::string(id) += content);
+}
+
+// A box of resolution, "resc" of the scan or "resd" to be shown, has each number as a quotient of
+// two of 16 bits, times a power of ten.
+struct Density {
+  std::uint64_t above = 0, below = 1;
+  int exponent = 0;
+};
+
+Density density_of(double pixels_a_metre) {
+  constexpr double most = 65535;
+  Density out{0, 1, static_cast<int>(std::floor(std::log10(pixels_a_metre)))};
+  double rest = pixels_a_metre / std::pow(10, out.exponent);  // 1 to 10
+  double above = 1, below = 0;                                // the fraction before
+  // By continued fractions: what is a short quotient is found exactly.
+  for (int i = 0; i < 32; ++i) {
+    const double whole = std::floor(rest);
+    const double next_above = whole * static_cast<double>(out.above) + above;
+    const double next_below = whole * static_cast<double>(out.below) + below;
+    if (i == 0) {
+      out = {static_cast<std::uint64_t>(whole), 1, out.exponent};
+    } else if (next_above > most || next_below > most) {
+      break;
+    } else {
+      above = static_cast<double>(out.above);
+      below = static_cast<double>(out.below);
+      out = {static_cast<std::uint64_t>(next_above), static_cast<std::uint64_t>(next_below),
+             out.exponent};
+    }
+    constexpr double nothing = 1e-9;
+    if (rest - whole < nothing) break;
+    rest = 1 / (rest - whole);
+  }
+  return out;
+}
+
+std::string resolution_box(const Resolution& resolution) {
+  const double scale = resolution.unit == Resolution::Unit::inch         ? 1 / 0.0254
+                       : resolution.unit == Resolution::Unit::centimetre ? 100
+                                                                         : 1;
+  const Density x = density_of(resolution.x * scale), y = density_of(resolution.y * scale);
+  const std::string numbers = big(y.above, 2) + big(y.below, 2) + big(x.above, 2) +
+                              big(x.below, 2) + static_cast<char>(y.exponent) +
+                              static_cast<char>(x.exponent);
+  // Both: some readers know one, some the other.
+  return box_of("res ", box_of("resc", numbers) + box_of("resd", numbers));
+}
+
+bool has_resolution(const Metadata& m) {
+  return m.resolution && m.resolution->unit != Resolution::Unit::none && m.resolution->x > 0 &&
+         m.resolution->y > 0;
+}
+
+// The header's boxes, with a profile instead of the name of a colour space.
+std::string header_with(const ByteSource& source, const Box& header, const Metadata& m) {
+  std::string out;
+  visit_boxes(source, header.begin, header.end, [&](const Box& box) {
+    if (box.kind == "colr" && !m.icc.empty()) {
+      const std::string head{2, 0, 0};  // a profile; of no precedence, not approximate
+      out += box_of("colr", head + std::string(text_of(m.icc)));
+    } else {
+      out += box_of(box.kind, content_of(source, box));
+    }
+  });
+  if (has_resolution(m)) out += resolution_box(*m.resolution);
+  return out;
+}
+
+// The code stream with comments behind the segment of sizes, which is its first.
+std::string stream_with(std::string stream, const Metadata& m, Lost& lost) {
+  constexpr size_t most = 65531;  // bytes, of a segment with its length and the kind of text
+  std::string comments;
+  for (const std::string& comment : m.comments) {
+    if (comment.size() > most) {
+      lost.emplace_back("a comment of more than 65531 bytes");
+    } else {
+      comments += "\xff\x64" + big(comment.size() + 4, 2) + big(1, 2) + comment;
+    }
+  }
+  constexpr size_t sizes_at = 4;  // behind two markers
+  return stream.insert(sizes_at + static_cast<size_t>(big_at(stream, sizes_at, 2)), comments);
+}
+
 }  // namespace
+
+Bytes with_jp2_metadata(const Bytes& file, const Metadata& m, Lost& lost) {
+  const ByteSource source(file);
+  const std::string_view resources = text_of(m.photoshop);
+  std::string out;
+  visit_boxes(source, 0, source.size(), [&](const Box& box) {
+    if (box.kind == "jp2h") {
+      out += box_of("jp2h", header_with(source, box, m));
+    } else if (box.kind == "jp2c") {
+      out += uuid_of(exif_id, text_of(m.exif)) + uuid_of(xmp_id, m.xmp);
+      // Many know the box of IPTC alone, and few that of Photoshop.
+      out += has_only_iptc(resources) ? uuid_of(iptc_id, iptc_of(resources))
+                                      : uuid_of(photoshop_id, resources);
+      out += box_of("jp2c", stream_with(content_of(source, box), m, lost));
+    } else {
+      out += box_of(box.kind, content_of(source, box));
+    }
+  });
+  return bytes_of_text(out);
+}
 
 MetadataRead read_jp2_metadata(std::span<const std::byte> file) {
   return Reader(ByteSource(file)).read();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,27 +21,45 @@ struct ExrAttribute {
   bool operator==(const ExrAttribute&) const = default;
 };
 
+// What the pixels of an EXR's channel are, by the file's numbers: whole numbers of 32 bits, floats
+// of 16 and of 32.
+enum class ExrType { whole = 0, half = 1, single = 2 };
+
+// How an EXR is cut into tiles, by the file's numbers.
+struct ExrTiles {
+  std::uint32_t width = 0, height = 0;
+  int levels = 0;    // 0 one, 1 a mip map, 2 a rip map
+  int rounding = 0;  // of the sizes of levels: 0 down, 1 up
+  bool empty() const { return width == 0; }
+  bool operator==(const ExrTiles&) const = default;
+};
+
 // Channels of an EXR beside its picture (depth, identifiers, other layers), which go into an EXR of
 // the result as they are.
 struct ExrCarried {
   std::vector<std::string> names;
-  std::shared_ptr<const std::vector<std::byte>> file;  // the whole EXR that has them
+  std::shared_ptr<const std::vector<std::byte>> file;  // an EXR of one part, which has them
   bool empty() const { return names.empty(); }
   bool operator==(const ExrCarried&) const = default;
 };
 
 // How an EXR file stores its picture, so that an EXR made from it stores it alike.
 struct ExrStorage {
-  bool half = false;    // 16-bit floats
+  ExrType type = ExrType::single;
   int compression = 3;  // by the file's numbers: 0 none, 1 RLE, 2 ZIPS, 3 ZIP, 4 PIZ, 5 PXR24, …
   float dwa_level = 45.0f;
   float pixel_aspect = 1.0f;
+  std::uint64_t line_order = 0;  // 0 downward, 1 upward, 2 any
+  ExrTiles tiles;
+  bool means = true;       // smaller levels of a map have means, else some of the values
+  std::string name;        // of the part
+  bool has_type = false;   // its header has the attribute `type`
   std::string layer;       // "diffuse." where the channels are diffuse.R, …
   std::string gray = "Y";  // what the channel of a gray picture is called
-  // What --channels asked for: the channels of a picture of as many, and whether they have 16 bits.
+  // What --channels asked for: the channels of a picture of as many.
   struct Named {
     std::string name;
-    bool half = false;
+    ExrType type = ExrType::single;
     bool operator==(const Named&) const = default;
   };
   std::vector<Named> named;
@@ -49,6 +68,8 @@ struct ExrStorage {
   std::array<int, 4> display_window{0, 0, -1, -1};
   std::vector<ExrAttribute> attributes;
   ExrCarried carried;
+  // The names of further parts that go into an EXR of the result as they are.
+  std::vector<std::string> other_parts;
   // Some colours lie under an alpha of 0: light that covers nothing, to be kept.
   bool glows = false;
   // Pixels were cut off, added, turned or resampled: windows and aspect tell nothing any more.

@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageCms, PngImagePlugin
 from jxl_writer import jxl, library
 from program import ProgramTest
 
@@ -197,6 +197,98 @@ class Losses(ProgramTest):
                 self.loses("more.jp2", what)
         self.write("more.jp2", data + box(b"jp2c", data[code + 8:]))
         self.loses("more.jp2", "further code streams (1)")
+
+    def said(self, name, *tags):
+        run = subprocess.run(["exiftool", "-s3", "-b", "-sep", "|", *tags, self.path(name)],
+                             capture_output=True, check=True)
+        return run.stdout
+
+    def test_jpeg_2000_is_written_with_metadata(self):
+        """Judged by exiftool, Pillow and OpenJPEG's and OpenImageIO's tools."""
+        profiles = {"gray": GRAY, "colour": COLOUR, "alpha": CLEAR,
+                    "deep": COLOUR.astype(np.uint16) * 257}
+        profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+        for name, pixels in profiles.items():
+            with self.subTest(name):
+                if name == "deep":
+                    self.picture("in.npy", pixels)
+                    self.impipe(IDENTITY, "in.npy", "-o", "in.png")
+                else:
+                    self.save("in.png", pixels)
+                if name != "gray":
+                    self.write("srgb.icc", profile)
+                    subprocess.run(["exiftool", "-q", "-overwrite_original", "-ICC_Profile<="
+                                    + self.path("srgb.icc"), self.path("in.png")], check=True)
+                self.tool("exiftool", "-q", "-overwrite_original", "-XMP:Title=lake",
+                          "-EXIF:Artist=Bo", "-XMP:Rating=4", "-PNG:Comment=by the lake", "in.png")
+                self.assertEqual(self.impipe(IDENTITY, "in.png", "-o", "out.jp2").err, "")
+                for tag, wanted in (("-XMP:Title", b"lake"), ("-EXIF:Artist", b"Bo"),
+                                    ("-Rating", b"4")):
+                    self.assertEqual(self.said("out.jp2", tag), wanted)
+                icc = b"" if name == "gray" else profile
+                self.assertEqual(self.said("out.jp2", "-ICC_Profile"), icc)
+                with Image.open(self.path("out.jp2")) as judge:
+                    self.assertEqual(judge.size, (W, H))
+                    if name != "deep":
+                        np.testing.assert_array_equal(np.asarray(judge), pixels)
+                self.impipe(IDENTITY, "out.jp2", "-o", "back.png")
+                with Image.open(self.path("back.png")) as back:
+                    self.assertEqual(back.text["Comment"], "by the lake")
+                    self.assertEqual(back.info.get("icc_profile", b""), icc)
+                self.impipe(IDENTITY, "out.jp2", "-o", "back.npy")
+                np.testing.assert_array_equal(self.pixels("back.npy"), pixels)
+                self.tool("opj_dump", "-i", "out.jp2")
+                self.tool("opj_decompress", "-i", "out.jp2", "-o", "back.tif")
+                self.tool("oiiotool", "--info", "-v", "out.jp2")
+
+    def test_iptc_and_other_resources_in_jpeg_2000(self):
+        self.save("in.jpg", COLOUR, quality=95)
+        self.tool("exiftool", "-q", "-overwrite_original", "-IPTC:Keywords=calm",
+                  "-IPTC:Keywords=blue", "in.jpg")
+        for more in ([], ["-Photoshop:URL=lake"]):
+            if more:
+                self.tool("exiftool", "-q", "-overwrite_original", *more, "in.jpg")
+            self.assertEqual(self.impipe(IDENTITY, "in.jpg", "-o", "out.jp2").err, "")
+            self.assertEqual(self.said("out.jp2", "-IPTC:Keywords"), b"calm|blue")
+            self.assertEqual(self.said("out.jp2", "-Photoshop:URL"),
+                             b"lake" if more else b"")
+            self.assertEqual(self.impipe(IDENTITY, "out.jp2", "-o", "back.jpg").err, "")
+            self.assertEqual(self.said("back.jpg", "-IPTC:Keywords"), b"calm|blue")
+
+    def test_resolution_in_jpeg_2000(self):
+        for dpi in ((300, 300), (72, 150), (96.5, 1200), (2400, 1)):
+            with self.subTest(dpi):
+                self.save("in.tif", COLOUR, dpi=dpi)
+                self.assertEqual(self.impipe(IDENTITY, "in.tif", "-o", "out.jp2").err, "")
+                with Image.open(self.path("out.jp2")) as judge:
+                    np.testing.assert_allclose(judge.info["dpi"], dpi, rtol=1e-6)
+                for kind in ("Capture", "Display"):
+                    said = []
+                    for axis in "XY":  # a number of 1 to 10, and a power of ten
+                        tag = f"-Jpeg2000:{kind}{axis}Resolution"
+                        power = int(self.said("out.jp2", "-n", tag + "Unit"))
+                        said.append(float(self.said("out.jp2", "-n", tag)) * 10.0 ** power)
+                    np.testing.assert_allclose(said, np.array(dpi) / 0.0254, rtol=1e-6)
+        self.save("in.jpg", COLOUR)
+        self.assertEqual(self.impipe(IDENTITY, "in.jpg", "-o", "out.jp2").err, "")
+        data = bytearray(self.bytes_of("in.jpg"))
+        at = data.index(b"JFIF\0") + 7
+        data[at:at + 5] = struct.pack(">BHH", 0, 2, 1)
+        self.write("ratio.jpg", bytes(data))
+        self.loses("ratio.jpg", "resolution", "out.jp2")
+
+    def test_comments_in_jpeg_2000(self):
+        self.save("in.jpg", COLOUR, comment=b"by the lake")
+        self.assertEqual(self.impipe(IDENTITY, "in.jpg", "-o", "out.jp2").err, "")
+        with Image.open(self.path("out.jp2")) as judge:
+            np.testing.assert_array_equal(np.asarray(judge).shape, COLOUR.shape)
+        self.assertIn(b"\xff\x64\x00\x0f\x00\x01by the lake", self.bytes_of("out.jp2"))
+        self.impipe(IDENTITY, "out.jp2", "-o", "back.jpg")
+        self.assertIn(b"by the lake", self.bytes_of("back.jpg"))
+        info = PngImagePlugin.PngInfo()
+        info.add_text("Comment", "long " * 20000)
+        self.save("in.png", COLOUR, pnginfo=info)
+        self.loses("in.png", "a comment of more than 65531 bytes", "out.jp2")
 
     def test_orientation_of_jpeg_2000(self):
         self.save("in.jp2", GRAY)

@@ -8,11 +8,13 @@ namespace impipe::engine {
 const io::ImageInfo* ImageInfos::keep(io::ImageInfo info) {
   std::string names;
   for (const std::string& channel : info.named) names += ' ' + channel;
-  const std::string name = to_string(info.type) + ' ' + to_string(info.stored) + ' ' +
-                           std::to_string(static_cast<int>(info.format)) + ' ' +
-                           std::to_string(info.orientation) + ' ' + std::to_string(info.lossy) +
-                           ' ' + info.detail + ' ' + std::to_string(info.pages) + ' ' +
-                           std::to_string(info.page) + names;
+  for (const std::string& page : info.page_names) names += '\n' + page;
+  for (const int page : info.pictures) names += ' ' + std::to_string(page);
+  const std::string name =
+      to_string(info.type) + ' ' + to_string(info.stored) + ' ' +
+      std::to_string(static_cast<int>(info.format)) + ' ' + std::to_string(info.orientation) + ' ' +
+      std::to_string(info.lossy) + ' ' + info.detail + ' ' + std::to_string(info.pages) + ' ' +
+      std::to_string(info.page) + ' ' + std::to_string(info.carried_bytes) + names;
   std::lock_guard lock(mutex_);
   const auto [found, is_new] = by_name_.try_emplace(name);
   if (is_new) found->second = &kept_.emplace_back(std::move(info));

@@ -13,6 +13,7 @@
 #include "engine/batch/object_text.hpp"
 #include "io/atomic_file.hpp"
 #include "io/exr_layout.hpp"
+#include "io/exr_parts.hpp"
 #include "io/read_picture.hpp"
 #include "pipeline/image_sizes.hpp"
 
@@ -178,8 +179,12 @@ std::optional<std::int64_t> PictureWork::prepare() {
   const double computing =
       bytes.on_device + bytes.tables + (on_cpu ? 0 : bytes.input + bytes.result);
   const double encoding = (picture_.output.empty() ? 1 : 2) * bytes.result;
-  double most = std::max({decoding, computing, encoding});
-  if (picture_.info->type.alpha) most += 4 * static_cast<double>(sizes[0].pixels());
+  // Channels and parts of an EXR that go into the result are in the file, of which a copy is kept;
+  // in the result they may be packed worse.
+  const io::ImageInfo& info = *picture_.info;
+  const double kept = (info.carried > 0 || has_pages() || keeps_parts() ? file : 0);
+  double most = kept + std::max({decoding, computing, encoding + info.carried_bytes + kept});
+  if (info.type.alpha) most += 4 * static_cast<double>(sizes[0].pixels());
   auto estimate = static_cast<std::int64_t>(most);
   if (estimate > settings_.memory || bytes.on_device > settings_.max_memory) {
     const std::string why_not = why_not_in_bands();
@@ -217,6 +222,7 @@ void PictureWork::decode() {
       io::DecodeOptions options = settings_.decode;
       if (picture_.pages) options.page = picture_.pages->numbers.front();
       take(io::decode(bytes, options));
+      if (keeps_parts()) file_ = std::move(bytes);
     }
   }
   stamps_ = settings_.pipeline_stamps;
@@ -275,7 +281,7 @@ void PictureWork::compute_pages(int lane) {
       throw Error(fmt::format("page {}: ", page + 1), error, error.code());
     }
   }
-  file_ = {};
+  if (!keeps_parts()) file_ = {};
 }
 
 void PictureWork::add_row(int page) {
@@ -459,9 +465,50 @@ void PictureWork::tell_losses(const io::Encoded& encoded) {
               ExitCode::file_failed);
 }
 
+void PictureWork::tell_exr() {
+  if (!metadata_.exr) return;
+  metadata_.exr->moved = moves_pixels(picture_.program->plan);
+  if (!picture_.pages) return;
+  std::vector<std::string> names;
+  for (const int part : picture_.pages->others) {
+    names.push_back(picture_.info->page_names[static_cast<size_t>(part)]);
+  }
+  if (keeps_parts()) {
+    metadata_.exr->other_parts = std::move(names);
+  } else if (!names.empty()) {
+    const std::string lost = fmt::format("parts ({})", fmt::join(names, ", "));
+    if (std::find(lost_.begin(), lost_.end(), lost) == lost_.end()) lost_.push_back(lost);
+  }
+}
+
+io::Bytes PictureWork::with_parts(io::Format format, io::Bytes bytes) const {
+  if (format != io::Format::exr || !keeps_parts()) return bytes;
+  return joined(format, std::vector<io::Bytes>{std::move(bytes)});
+}
+
+io::Bytes PictureWork::joined(io::Format format, std::span<const io::Bytes> pages) const {
+  if (format == io::Format::tiff) return io::join_tiff_pages(pages);
+  // The parts of an EXR in their order.
+  const Picture::Pages& of = *picture_.pages;
+  std::vector<int> numbers = of.numbers;
+  if (keeps_parts()) numbers.insert(numbers.end(), of.others.begin(), of.others.end());
+  std::sort(numbers.begin(), numbers.end());
+  std::vector<io::ExrPartSource> parts;
+  for (const int number : numbers) {
+    const auto page = std::find(of.numbers.begin(), of.numbers.end(), number);
+    if (page == of.numbers.end()) {
+      parts.push_back({file_, number, "", settings_.decode.metadata});
+    } else {
+      parts.push_back({pages[static_cast<size_t>(page - of.numbers.begin())], 0,
+                       fmt::format("page {}", number + 1)});
+    }
+  }
+  return io::join_exr_parts(parts);
+}
+
 void PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
   const Plan& plan = picture_.program->plan;
-  if (metadata_.exr) metadata_.exr->moved = moves_pixels(plan);
+  tell_exr();
   if (picture_.output.empty()) return;
   io::Bytes bytes;
   if (plan.writes_image) {
@@ -489,12 +536,12 @@ void PictureWork::encode() {
   if (has_pages()) {
     // A run that was stopped has not made all of them.
     if (encoded_.size() == picture_.pages->numbers.size()) {
-      write(picture_.output, io::join_tiff_pages(encoded_));
+      write(picture_.output, joined(picture_.output_format, encoded_));
     }
     return;
   }
   const Plan& plan = picture_.program->plan;
-  if (metadata_.exr) metadata_.exr->moved = moves_pixels(plan);
+  tell_exr();
   // Before an image of `save` is written.
   if (metadata_.exr && plan.writes_image && picture_.output_format == io::Format::exr) {
     io::check_carried(*metadata_.exr, outcome_.image.size());
@@ -507,7 +554,7 @@ void PictureWork::encode() {
         io::encode(outcome_.saves[i], metadata_, type.format, type.cls, settings_.encode);
     result_.clipped += encoded.clipped;
     tell_losses(encoded);
-    write((*picture_.saves)[i], std::move(encoded.bytes));
+    write((*picture_.saves)[i], with_parts(type.format, std::move(encoded.bytes)));
     outcome_.saves[i] = {};
   }
   if (picture_.output.empty() || !may_write(picture_.output)) return;
@@ -519,7 +566,7 @@ void PictureWork::encode() {
   outcome_.image = {};
   result_.clipped += encoded.clipped;
   tell_losses(encoded);
-  write(picture_.output, std::move(encoded.bytes));
+  write(picture_.output, with_parts(picture_.output_format, std::move(encoded.bytes)));
 }
 
 void PictureWork::release() {

@@ -40,6 +40,8 @@ struct Picture {
   // Those that are asked for, of a file of several.
   struct Pages {
     std::vector<int> numbers;          // from 0
+    std::vector<int> others;           // parts of an EXR that an EXR of the result has as they are
+    bool apart = false;                // each page has a file of its own
     std::vector<std::string> outputs;  // instead of `output`, a file a page; or empty
   };
 
@@ -148,6 +150,10 @@ class PictureWork : public FileWork {
   // What was noted of this image, or of all that were computed with it.
   void tell_times(const Turn& turn, const std::vector<int>& steps) const;
   bool has_pages() const { return picture_.pages && picture_.pages->numbers.size() > 1; }
+  // Whether an EXR of the result has parts of the input as they are.
+  bool keeps_parts() const {
+    return picture_.pages && !picture_.pages->others.empty() && !picture_.pages->apart;
+  }
   // Takes over what a decoder made.
   void take(io::Decoded decoded);
   // Of several pages one after the other, so that no more than one is in memory, as pixels.
@@ -158,6 +164,11 @@ class PictureWork : public FileWork {
   std::int64_t plan_bands(std::int64_t memory);
   // From file to file.
   void compute_bands(int lane);
+  // What an EXR's storage has to know of this run, before the image is encoded.
+  void tell_exr();
+  // One file of pages, each a file, and of the input's other parts.
+  io::Bytes with_parts(io::Format format, io::Bytes bytes) const;
+  io::Bytes joined(io::Format format, std::span<const io::Bytes> pages) const;
   // Encodes what was computed, of page `which` of those that are asked for; writes it where each
   // page has a file.
   void encode_page(size_t which, const io::ImageInfo& info);
@@ -177,7 +188,7 @@ class PictureWork : public FileWork {
   Outcome outcome_;
   bool piped_ = false;              // the file came through a pipe
   std::int64_t band_rows_ = 0;      // of a picture that is computed in bands
-  io::Bytes file_;                  // of several pages
+  io::Bytes file_;                  // of several pages, or with parts that go into the result
   std::vector<io::Bytes> encoded_;  // of the pages, each a file
   PictureResult result_;
 };

@@ -268,15 +268,6 @@ class OpenJpeg final : public CodecModule {
     }
     return out;
   }
-  MetadataRead read_metadata(InputBytes bytes, int) const override {
-    const Decoder decoder(bytes);
-    const auto* profile = reinterpret_cast<const std::byte*>(decoder.image().icc_profile_buf);
-    MetadataRead out;
-    if (profile != nullptr) {
-      out.metadata.icc.assign(profile, profile + decoder.image().icc_profile_len);
-    }
-    return out;
-  }
   Bytes encode(const HostImage& image, Format, const EncodeOptions& options) const override;
 };
 

@@ -130,6 +130,29 @@ for name, options in {"rle": ["-d", "half", "--compression", "rle"],
 subprocess.run(["oiiotool", "rgb8.png", "--nosoftwareattrib", "-d", "half",
                 "-otex:tilesize=4x4", "exr_mip.exr"], check=True)
 
+# Deep EXRs by OpenEXR's own binding (PyPI: OpenEXR), and a file of flat and deep parts.
+import OpenEXR
+
+samples = np.empty((9, 12), dtype=object)
+for y, x in np.ndindex(samples.shape):
+    samples[y, x] = (np.arange((x + y) % 3) + x / 8).astype(np.float32) if (x + y) % 3 else None
+for name, kind in (("lines", OpenEXR.deepscanline), ("tiles", OpenEXR.deeptile)):
+    header = {"type": kind, "compression": OpenEXR.ZIPS_COMPRESSION}
+    if name == "tiles":
+        header["tiles"] = OpenEXR.TileDescription()
+    with OpenEXR.File(header, {"Z": samples, "A": samples}) as file:
+        file.write(f"exr_deep_{name}.exr")
+for name, channels in (("beauty", "R,G,B,A"), ("depth", "Z"), ("diffuse", "R,G,B")):
+    subprocess.run(["oiiotool", "--pattern", "noise:type=uniform:seed=1", "12x9",
+                    str(len(channels.split(","))), "-d", "half", "--chnames", channels,
+                    "--attrib", "oiio:subimagename", name,
+                    *(["--tile", "8", "4"] if name == "diffuse" else []), "-o", f"{name}.exr"],
+                   check=True)
+subprocess.run(["exrmultipart", "-combine", "-i", "beauty.exr", "depth.exr", "exr_deep_lines.exr",
+                "diffuse.exr", "exr_deep_tiles.exr", "-o", "exr_parts.exr"], check=True)
+for name in ("beauty", "depth", "diffuse"):
+    os.remove(f"{name}.exr")
+
 # PNM and PFM
 text = "\n".join(" ".join(str(v) for v in r.ravel()) for r in gray)
 put("plain.pgm", f"P2\n# a comment\n{W} {H}\n255\n{text}\n".encode())

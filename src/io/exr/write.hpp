@@ -1,0 +1,11 @@
+// Writes an image as an EXR of one part.
+#pragma once
+
+#include "io/codec.hpp"
+
+namespace impipe::io {
+
+// Colours are multiplied by alpha already. Throws what OpenEXR throws.
+Bytes write_exr(const HostImage& image, const ExrStorage& storage);
+
+}  // namespace impipe::io
