@@ -36,7 +36,7 @@ struct RunFlags {
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
   bool json = false, csv = false, markdown = false;
-  std::string compare;
+  std::string compare, fps, matrix;
   std::string errors, trace, summary;
 };
 
@@ -99,7 +99,16 @@ void add_flags(CLI::App* app, RunFlags& f) {
       ->group("Outputs");
   flag(app, "--in-place", run.in_place, "Replace the inputs, keeping their rights and links")
       ->group("Outputs");
-  option(app, "--format", run.format, "EXT", "Write this format")->group("Outputs");
+  option(app, "--format", run.format, "EXT",
+         "Write this format; y4m and raw hold pictures one behind the other, on stdout npy and ppm "
+         "too")
+      ->group("Outputs");
+  option(app, "--fps", f.fps, "RATE", "Of Y4M: 25, 30000/1001 (default: as before, else 25)")
+      ->check(not_empty())
+      ->group("Outputs");
+  option(app, "--matrix", f.matrix, "601|709|2020",
+         "Which Y Cb Cr a Y4M has: ITU-R BT.601 (default), 709 or 2020; it does not say itself")
+      ->group("Outputs");
   option(app, "-d,--depth", f.cls, "CLASS",
          "Write this class: logical, uint8, uint16, single, half (EXR)")
       ->group("Outputs");
@@ -238,6 +247,12 @@ engine::RunOptions options_of(RunFlags& f) {
     constexpr std::array<int, 2> kinds[] = {{1, 1}, {2, 1}, {2, 2}};
     run.subsampling = kinds[parse_choice("--subsampling", f.subsampling, {"444", "422", "420"})];
   }
+  if (!f.fps.empty()) run.frame_rate = parse_frame_rate("--fps", f.fps);
+  if (!f.matrix.empty()) {
+    constexpr std::array matrices = {601, 709, 2020};
+    run.matrix =
+        matrices[static_cast<size_t>(parse_choice("--matrix", f.matrix, {"601", "709", "2020"}))];
+  }
   run.threads = parse_threads(f.threads);
   run.session.fuse = !f.no_fuse;
   const std::string page = profile_page_of(f.profile);
@@ -258,17 +273,19 @@ void summarise(const engine::RunEnd& end, const engine::RunOptions& options, Run
                               grouped(end.clipped_values), grouped(end.clipped_files),
                               end.clipped_files == 1 ? "file" : "files"));
   }
-  if (reporter.files() < 2 && options.watch.empty()) return;
+  if (reporter.files() < 2 && options.watch.empty() && end.frames == 0) return;
+  const std::int64_t number = end.frames > 0 ? end.frames : end.done;
+  const std::string done = fmt::format(
+      "{} {}", grouped(number),
+      end.frames > 0 ? (number == 1 ? "frame" : "frames") : (number == 1 ? "file" : "files"));
   if (end.stopped || options.dry_run) {
     // Other words tell that.
   } else if (end.done > 0 && !options.output.empty() && options.output != "-") {
-    reporter.note(fmt::format("{} {} in {:.1f} s -> {}", grouped(end.done),
-                              end.done == 1 ? "file" : "files", seconds, options.output));
+    reporter.note(fmt::format("{} in {:.1f} s -> {}", done, seconds, options.output));
   } else if (end.done > 0 && options.in_place) {
-    reporter.note(fmt::format("{} {} in {:.1f} s, in place", grouped(end.done),
-                              end.done == 1 ? "file" : "files", seconds));
+    reporter.note(fmt::format("{} in {:.1f} s, in place", done, seconds));
   }
-  if (end.failed > 0) {
+  if (end.failed > 0 && (reporter.files() > 1 || !options.watch.empty())) {
     reporter.note(
         fmt::format("{} of {} files failed", grouped(end.failed), grouped(reporter.files())));
   }
@@ -415,15 +432,21 @@ void add_run(CommandSet& commands) {
       "impipe 'imgaussfilt 2' in.1-100#.exr -o 'out/{stem}.exr'\n"
       "impipe 'mean2 | std2' *.png > statistics.tsv\n"
       "impipe 'imlincomb 0.5 0.5 :b' a/ --with b=b/ -o mixed/\n"
-      "impipe 'imresize 0.5' --watch incoming/ -r -u -o half/\n";
+      "impipe 'imresize 0.5' --watch incoming/ -r -u -o half/\n"
+      "ffmpeg -i in.mp4 -f yuv4mpegpipe - | impipe 'imgaussfilt 2' - -o - | ffmpeg -i - out.mp4\n";
   command.notes =
       "Frames: in.1-100#.exr is in.0001.exr to in.0100.exr; @ stands for numbers without zeros in\n"
       "front, %04d for four digits, 1-100x2 for every other one. A file of that very name comes "
       "first.\n"
       "Templates: {dir} folder, {stem} name without extension, {name} with it, {ext} of the "
       "result,\n"
-      "{index:05} place in the run from 1, {frame:04} number of the frame, {page:03} of the page, "
-      "{{ a brace.\n";
+      "{index:05} place in the run from 1, {frame:04} number of the frame, {page:03} of the page "
+      "or frame,\n{{ a brace.\n"
+      "Streams: frames of a Y4M (.y4m, or ffmpeg's yuv4mpegpipe on stdin) are pages, read as they "
+      "come.\n"
+      "-o - and -o NAME.y4m write such a stream, of pictures too; --format raw writes samples "
+      "alone,\n"
+      "rows of rgb24 or gray (16 bits: rgb48le, gray16le) as ffmpeg's rawvideo reads them.\n";
   auto flags = std::make_shared<RunFlags>();
   command.takes(flags->arguments);
   add_flags(command.app, *flags);

@@ -161,15 +161,17 @@ void RunReporter::begin(std::int64_t files) {
 }
 
 bool RunReporter::file(const engine::FileReport& report) {
-  ++ended_;
+  report.frame > 0 ? ++frames_ : ++ended_;
   if (!report.lost.empty() && report.state == State::done) {
     note(printable(report.input.string()) + ": the result is without " +
          printable(fmt::format("{}", fmt::join(report.lost, ", "))));
   }
   if (options_.totals && report.state == State::done) {
-    totals_.bytes_read += size_of(report.input);
-    totals_.bytes_written += report.bytes.empty() ? size_of(report.output)
-                                                  : static_cast<std::int64_t>(report.bytes.size());
+    if (report.frame == 0) totals_.bytes_read += size_of(report.input);
+    totals_.bytes_written += report.joined > 0 || !report.bytes.empty()
+                                 ? report.joined + static_cast<std::int64_t>(report.bytes.size())
+                             : report.frames > 0 ? 0
+                                                 : size_of(report.output);
   }
   if (report.state == State::failed) {
     ++failed_;
@@ -189,7 +191,7 @@ bool RunReporter::file(const engine::FileReport& report) {
       return false;
     }
   }
-  tell_end(report);
+  if (report.frame == 0) tell_end(report);
   try {
     tell_openjd_progress();
   } catch (const Error& error) {
@@ -266,6 +268,7 @@ void RunReporter::tell_end(const engine::FileReport& report) {
               {"state", word_of(report.state)},
               {"index", report.index}};
     if (!report.output.empty()) json["output"] = report.output.string();
+    if (report.frames > 0) json["frames"] = report.frames;
     if (report.state == State::failed) {
       json["stage"] = report.stage;
       json["message"] = report.message;
@@ -377,7 +380,7 @@ void RunReporter::clear_line() {
 }
 
 void RunReporter::draw() {
-  if (!draws_ || (totals_.files < 2 && !is_watch())) return;
+  if (!draws_ || (totals_.files < 2 && !is_watch() && frames_ == 0)) return;
   const auto now = std::chrono::steady_clock::now();
   if (now - last_drawn_ < redraw_interval) return;
   last_drawn_ = now;
@@ -387,8 +390,12 @@ void RunReporter::draw() {
       is_watch() ? fmt::format("{} of {} files that came", grouped(ended_), grouped(totals_.files))
                  : fmt::format("{} of {} files, {:.1f} files/s", grouped(ended_),
                                grouped(totals_.files), rate);
+  if (frames_ > 0) {
+    line = fmt::format("{} frames, {:.1f} frames/s", grouped(frames_),
+                       static_cast<double>(frames_) / std::max(seconds, 1e-9));
+  }
   if (failed_ > 0) line += fmt::format(", {} failed", grouped(failed_));
-  if (rate > 0 && !is_watch()) {
+  if (rate > 0 && !is_watch() && frames_ == 0) {
     line += fmt::format(", {:.0f} s left", static_cast<double>(totals_.files - ended_) / rate);
   }
   std::fprintf(stderr, "\r%s\x1b[K", line.c_str());

@@ -83,6 +83,28 @@ double parse_seconds(const std::string& flag, const std::string& text) {
   return *value;
 }
 
+std::string parse_frame_rate(const std::string& flag, const std::string& text) {
+  constexpr std::size_t most_digits = 9;
+  const auto is_whole = [](std::string_view digits) {
+    return !digits.empty() && digits.size() <= most_digits &&
+           digits.find_first_not_of("0123456789") == digits.npos &&
+           digits.find_first_not_of('0') != digits.npos;
+  };
+  const std::string_view view(text);
+  if (const size_t at = view.find_first_of("/:"); at != view.npos) {
+    const std::string_view first = view.substr(0, at), second = view.substr(at + 1);
+    if (is_whole(first) && is_whole(second)) return std::string(first) + ":" + std::string(second);
+  } else if (const size_t point = view.find('.'); point != view.npos) {
+    const std::string digits = std::string(view.substr(0, point)) + text.substr(point + 1);
+    if (point > 0 && point + 1 < view.size() && is_whole(digits)) {
+      return digits + ":1" + std::string(view.size() - point - 1, '0');
+    }
+  } else if (is_whole(view)) {
+    return text + ":1";
+  }
+  throw Error(flag + ": '" + text + "' is no number of frames a second, such as 25 or 30000/1001");
+}
+
 std::vector<std::string> parse_names(const std::string& flag, const std::string& text) {
   std::vector<std::string> names;
   for (size_t at = 0; at <= text.size();) {

@@ -25,6 +25,9 @@ std::vector<engine::PageRange> parse_pages(const std::string& text);
 // "1.5"; above 0. Throws Error naming the flag.
 double parse_seconds(const std::string& flag, const std::string& text);
 
+// "25", "30000/1001", "29.97" as Y4M has it, "30000:1001". Throws Error naming the flag.
+std::string parse_frame_rate(const std::string& flag, const std::string& text);
+
 // "Z,diffuse.R": names behind commas, each once. Throws Error.
 std::vector<std::string> parse_names(const std::string& flag, const std::string& text);
 

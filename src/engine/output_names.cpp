@@ -3,7 +3,9 @@
 #include "engine/output_names.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "core/error.hpp"
 #include "engine/batch/object_text.hpp"
@@ -77,14 +79,53 @@ void name_saves(std::span<const io::Input> inputs, std::vector<Picture>& picture
 
 // Several pictures follow each other on stdout only in formats whose readers go on after the first.
 void check_stdout(const std::vector<Picture>& pictures) {
-  if (pictures.size() < 2) return;
+  const bool streams = std::any_of(pictures.begin(), pictures.end(), [](const Picture& picture) {
+    return picture.stream != nullptr;
+  });
+  if (pictures.size() < 2 && !streams) return;
   for (const Picture& picture : pictures) {
     const io::Format format = picture.output_format;
-    if (!picture.program || format == io::Format::npy || format == io::Format::pnm) continue;
-    throw Error("-o -: " + std::to_string(pictures.size()) + " pictures, and stdout is one " +
-                std::string(name_of(format)) +
-                "; --format npy and --format ppm hold several, -o FOLDER takes each");
+    if (!picture.program || format == io::Format::npy || format == io::Format::pnm ||
+        io::writes_stream(format)) {
+      continue;
+    }
+    throw Error("-o -: " +
+                (streams ? std::string("a stream of pictures")
+                         : std::to_string(pictures.size()) + " pictures") +
+                ", and stdout is one " + std::string(name_of(format)) +
+                "; --format y4m, raw, npy and ppm hold several, -o FOLDER takes each");
   }
+}
+
+// A stream goes into a stream, or each of its frames into a file of its own.
+void name_frames(const io::Input& input, size_t index, Picture& picture,
+                 const std::string& extension, const NamingTask& task) {
+  const io::OutputTarget* target = task.target;
+  std::string why;
+  if (target != nullptr && target->kind == Kind::in_place) {
+    why = "it is a stream of frames, which --in-place cannot replace; give -o";
+  } else if (picture.saves) {
+    why = "it is a stream of frames, and `save` is for files of one picture";
+  } else if (target != nullptr && target->name && target->name->has_page()) {
+    picture.stream->name = target->name;
+    picture.stream->fields = io::fields_of(input, extension, index);
+    picture.output = picture.stream->output_of(1, "");
+  } else if (target != nullptr && target->kind != Kind::standard_output &&
+             !io::writes_stream(picture.output_format)) {
+    why = "it is a stream of frames, and " + std::string(name_of(picture.output_format)) +
+          " holds one picture; -o '{stem}_{page}." + extension +
+          "' names each, --format y4m keeps them together";
+  } else {
+    picture.joined = target != nullptr;
+  }
+  if (!why.empty()) picture.failure.reset(new Picture::Failure{"plan", why});
+}
+
+// Whether several results are written into one file, one behind the other.
+bool is_one_stream(const io::OutputTarget& target) {
+  return target.kind == Kind::standard_output ||
+         (target.kind == Kind::name_template && !target.name->has_fields() &&
+          !target.name->has_page() && target.format && io::writes_stream(*target.format));
 }
 
 // Where each page goes: into a file of its own where the template names pages, else into one file.
@@ -94,6 +135,9 @@ void name_pages(std::span<const io::Input> inputs, std::vector<Picture>& picture
   const io::OutputTarget* target = task.target;
   for (size_t i = 0; i < pictures.size(); ++i) {
     Picture& picture = pictures[i];
+    if (!picture.failure && picture.stream) {
+      name_frames(inputs[i], i, picture, extensions[i], task);
+    }
     if (picture.failure || !picture.pages) continue;
     const std::vector<int>& pages = picture.pages->numbers;
     const bool names_pages = target != nullptr && target->name && target->name->has_page();
@@ -216,7 +260,11 @@ class Guard {
 
   // Results to stdout follow each other; those of `save` have no order among them.
   void add_once(const fs::path& path, std::int64_t writer) {
-    if (path != "-") return add(path, writer);
+    if (path != "-") {
+      const bool joined = what_of(writer) == What::output && pictures_[index_of(writer)].joined;
+      if (!joined || !std::exchange(has_joined_[path.string()], true)) add(path, writer);
+      return;
+    }
     const What what = what_of(writer);
     if (stdout_writer_ && (what == What::save || what_of(*stdout_writer_) == What::save)) {
       throw Error(name_of(*stdout_writer_) + " and " + name_of(writer) +
@@ -278,6 +326,7 @@ class Guard {
   const NamingTask& task_;
   io::WrittenNames names_;
   std::optional<std::int64_t> stdout_writer_;
+  std::map<std::string, bool> has_joined_;  // by the name of what results follow each other in
 };
 
 void refuse_unreplaceable(std::vector<Picture>& pictures) {
@@ -301,6 +350,14 @@ std::string name_outputs(std::span<const io::Input> inputs, std::vector<Picture>
     io::PlannedOutputs outputs = io::plan_outputs(inputs, extensions, *task.target);
     for (size_t i = 0; i < pictures.size(); ++i) pictures[i].output = outputs.paths[i].string();
     note = std::move(outputs.note);
+    if (is_one_stream(*task.target)) {
+      const bool alone = pictures.size() == 1 && task.target->kind != Kind::standard_output;
+      if (!alone && task.options.update) {
+        throw Error("-u looks at files, and here several results go to '" +
+                    pictures.front().output + "'");
+      }
+      for (Picture& picture : pictures) picture.joined = !alone;
+    }
     if (task.target->kind == Kind::in_place) refuse_unreplaceable(pictures);
   }
   name_saves(inputs, pictures, task);

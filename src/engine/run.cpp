@@ -113,12 +113,11 @@ class FilesRun {
   void begin_timeline() {
     const double start = std::chrono::duration<double>(options_.start.time_since_epoch()).count();
     settings_.timeline = &state_.timeline.emplace(start, options_.profile_slices);
-    settings_.first = work_.pictures.data();
     state_.timeline->add({.kind = Slice::Kind::start_up, .begin = start, .end = steady_seconds()});
   }
 
   BatchEnd run_batch_of_files() {
-    Reports reports(work_, *state_.lanes, progress_);
+    Reports reports(work_, *state_.lanes, settings_, progress_);
     BatchEnd batch = run_pictures(state_, options_, memory_, reports);
     reports.finish(batch, options_.threads, end_);
     return batch;

@@ -61,6 +61,8 @@ struct RunOptions {
 
   std::string output;  // empty: none
   bool in_place = false;
+  int matrix = 601;                   // of Y4M's colours: ITU-R BT.601, 709, 2020
+  std::string frame_rate;             // see io::EncodeOptions
   std::string format;                 // an extension; empty: the output's, else the input's
   std::optional<PixelClass> cls;      // of the outputs
   bool half = false;                  // of class single: 16 bits of each value
@@ -92,6 +94,7 @@ struct RunEnd {
   std::int64_t done = 0, skipped = 0, failed = 0;
   bool stopped = false;
   std::int64_t retries = 0;    // tries of files beside the first ones
+  std::int64_t frames = 0;     // of streams, that were done
   bool nothing_found = false;  // arguments that matched nothing, and no other input
   std::int64_t clipped_values = 0, clipped_files = 0;
   std::vector<DeviceInfo> devices;  // that computed

@@ -38,6 +38,12 @@ FileReport report_of(std::int64_t index, const Picture& picture, const PictureRe
   return report;
 }
 
+FileReport::State state_of(const FileEnd& end) {
+  return end.state == FileEnd::State::done      ? FileReport::State::done
+         : end.state == FileEnd::State::skipped ? FileReport::State::skipped
+                                                : FileReport::State::failed;
+}
+
 }  // namespace
 
 std::vector<FileReport::Row> kinds_of(const std::vector<Picture>& pictures,
@@ -45,7 +51,7 @@ std::vector<FileReport::Row> kinds_of(const std::vector<Picture>& pictures,
   std::set<std::pair<const Program*, bool>> seen;
   std::vector<FileReport::Row> kinds;
   for (const Picture& picture : pictures) {
-    const bool has_pages = picture.pages && picture.pages->numbers.size() > 1;
+    const bool has_pages = picture.stream || (picture.pages && picture.pages->numbers.size() > 1);
     if (!picture.program || !seen.insert({picture.program.get(), has_pages}).second) continue;
     FileReport::Row& row = kinds.emplace_back();
     row.page = has_pages ? 1 : 0;
@@ -72,6 +78,51 @@ bool Reports::file(std::int64_t index, const FileWork* file, const FileEnd& file
   return goes_on;
 }
 
+bool Reports::frame(std::int64_t index, const FileWork* file, const FileEnd& file_end) {
+  lanes_.check_kernels();
+  free_memory_.look();
+  static const PictureResult none;
+  const auto* work = static_cast<const PictureWork*>(file);
+  const Picture& picture =
+      work == nullptr ? work_.pictures[static_cast<size_t>(index)] : work->picture();
+  const PictureResult& result = work == nullptr ? none : work->result();
+  FileReport report = report_of(before_ + index, picture, result, file_end);
+  report.frame = work == nullptr ? told_frame_ + 1 : picture.frame;
+  if (told_frame_ > 0) report.lost.clear();  // what one is without, all are
+  join(report, picture, result);
+  told_frame_ += report.state == FileReport::State::done ? 1 : 0;
+  clipped_values_ += report.clipped;
+  clipped_frames_ += report.clipped > 0 ? 1 : 0;
+  if (report.state != FileReport::State::failed) {
+    is_over_ = !progress_.file(report);
+    return !is_over_;
+  }
+  frame_failure_ = report;
+  return false;
+}
+
+FileEnd::State Reports::stream(std::int64_t index, bool skipped, const std::string& failure) {
+  const Picture& picture = work_.pictures[static_cast<size_t>(index)];
+  FileEnd end{.state = skipped ? FileEnd::State::skipped : FileEnd::State::done, .message = ""};
+  if (frame_failure_) {
+    end = {FileEnd::State::failed, Part::encode,
+           "frame " + std::to_string(frame_failure_->frame) + ": " + frame_failure_->message};
+  } else if (!failure.empty()) {
+    end = {FileEnd::State::failed, Part::decode, failure};
+  }
+  FileReport report = report_of(before_ + index, picture, {}, end);
+  if (frame_failure_) report.stage = frame_failure_->stage;
+  report.frames = std::exchange(told_frame_, 0);
+  frames_ += report.frames;
+  if (end.state == FileEnd::State::failed) joined_.miss();
+  clipped_files_ += std::exchange(clipped_frames_, 0) > 0 ? 1 : 0;
+  frame_failure_.reset();
+  work_.told = index + 1;
+  work_.told_failed += end.state == FileEnd::State::failed ? 1 : 0;
+  progress_.file(report);
+  return end.state;
+}
+
 void Reports::tick() {
   lanes_.check_kernels();
   free_memory_.look();
@@ -93,6 +144,8 @@ void Reports::finish(const BatchEnd& batch, int threads, RunEnd& end) {
   end.skipped += batch.skipped;
   end.failed += batch.failed + untold;
   end.stopped = batch.stopped;
+  end.frames += std::exchange(frames_, 0);
+  if (!batch.stopped) joined_.end(settings_);
   end.retries += work_.retries + std::exchange(retries_, 0);
   end.clipped_values += std::exchange(clipped_values_, 0);
   end.clipped_files += std::exchange(clipped_files_, 0);
@@ -103,11 +156,31 @@ void Reports::pass_on_warnings() {
   for (const std::string& warning : lanes_.take_warnings()) progress_.note(warning);
 }
 
+void Reports::join(FileReport& report, const Picture& picture, const PictureResult& result) {
+  if (!picture.joined) return;
+  if (report.state == FileReport::State::failed) joined_.miss();
+  if (report.state != FileReport::State::done) return;
+  try {
+    report.bytes = joined_.add(picture, result, settings_);
+    if (report.bytes.empty()) report.joined = static_cast<std::int64_t>(result.bytes.size());
+    const std::string note = joined_.take_note();
+    if (!note.empty()) progress_.note(note);
+  } catch (const Error& error) {
+    report.state = FileReport::State::failed;
+    report.stage = name_of(Part::encode);
+    report.message = error.what();
+    report.bytes = {};
+    joined_.miss();
+  }
+}
+
 bool Reports::tell(std::int64_t index, const FileWork* file, const FileEnd& file_end) {
   static const PictureResult none;
   const Picture& picture = work_.pictures[static_cast<size_t>(index)];
   const auto& result = file == nullptr ? none : static_cast<const PictureWork*>(file)->result();
-  const FileReport report = report_of(before_ + index, picture, result, file_end);
+  FileReport report = report_of(before_ + index, picture, result, file_end);
+  if (file != nullptr) join(report, picture, result);
+  if (report.state != state_of(file_end)) ++untold_;
   retries_ += file_end.tries - 1;
   clipped_values_ += report.clipped;
   clipped_files_ += report.clipped > 0 ? 1 : 0;

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/batch/free_memory.hpp"
 #include "engine/batch/picture.hpp"
 #include "engine/device/lanes.hpp"
+#include "engine/joined_output.hpp"
 #include "engine/progress.hpp"
 #include "engine/run.hpp"
 #include "engine/work_list.hpp"
@@ -20,11 +23,17 @@ std::vector<FileReport::Row> kinds_of(const std::vector<Picture>& pictures,
 // Tells the user the end of each file, and counts.
 class Reports {
  public:
-  Reports(WorkList& work, Lanes& lanes, Progress& progress)
-      : work_(work), lanes_(lanes), progress_(progress) {}
+  Reports(WorkList& work, Lanes& lanes, const PictureSettings& settings, Progress& progress)
+      : work_(work), lanes_(lanes), settings_(settings), progress_(progress) {}
 
   // After file `index`; false ends the batch. `file` is null where its work could not begin.
   bool file(std::int64_t index, const FileWork* file, const FileEnd& file_end);
+  // After a frame of the stream that file `index` is; false ends the batch.
+  bool frame(std::int64_t index, const FileWork* file, const FileEnd& file_end);
+  // After the frames of file `index`, as which it is told. failure: why it ended before its end.
+  FileEnd::State stream(std::int64_t index, bool skipped, const std::string& failure);
+  // Whether results cannot be told any more.
+  bool is_over() const { return is_over_; }
   // Now and then.
   void tick();
   // Adds what the batch did. Another may follow.
@@ -32,14 +41,21 @@ class Reports {
 
  private:
   void pass_on_warnings();
+  // Puts a result where it follows others. What cannot be put there has failed.
+  void join(FileReport& report, const Picture& picture, const PictureResult& result);
   bool tell(std::int64_t index, const FileWork* file, const FileEnd& file_end);
 
   WorkList& work_;
   Lanes& lanes_;
+  const PictureSettings& settings_;
   Progress& progress_;
+  JoinedOutput joined_;
+  std::optional<FileReport> frame_failure_;  // that ended the stream
+  bool is_over_ = false;
+  std::int64_t told_frame_ = 0, frames_ = 0, clipped_frames_ = 0;
   FreeMemory free_memory_;
   std::int64_t before_ = 0;  // files of batches before this one
-  std::int64_t untold_ = 0;  // files that were done, but there was no memory to tell of them
+  std::int64_t untold_ = 0;  // files that were done, but there was no memory or place for them
   std::int64_t retries_ = 0, clipped_values_ = 0, clipped_files_ = 0;
 };
 

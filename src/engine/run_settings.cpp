@@ -22,10 +22,11 @@ std::string maker_of(const RunOptions& options, const pipeline::Pipeline& pipeli
     add("");
   }
   add(options.cls ? name_of(*options.cls) : "");
+  add(options.frame_rate);
   const auto& subsampling = options.subsampling.value_or(std::array<int, 2>{});
   for (const int number :
-       {options.half ? 1 : 0, options.quality.value_or(-1), options.lossless ? 1 : 0,
-        subsampling[0], subsampling[1], options.strip ? 1 : 0}) {
+       {options.matrix, options.half ? 1 : 0, options.quality.value_or(-1),
+        options.lossless ? 1 : 0, subsampling[0], subsampling[1], options.strip ? 1 : 0}) {
     add(std::to_string(number));
   }
   return text_hash(text);
@@ -42,6 +43,12 @@ std::vector<std::filesystem::path> files_of(const pipeline::Pipeline& pipeline) 
     }
   }
   return files;
+}
+
+io::YcbcrMatrix matrix_of(const RunOptions& options) {
+  return options.matrix == 601   ? io::YcbcrMatrix::bt601
+         : options.matrix == 709 ? io::YcbcrMatrix::bt709
+                                 : io::YcbcrMatrix::bt2020;
 }
 
 }  // namespace
@@ -99,7 +106,10 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.decode = {.max_pixels = options.max_pixels,
                      .metadata = !options.strip,
                      .page = {},
-                     .channels = options.channels};
+                     .channels = options.channels,
+                     .matrix = matrix_of(options)};
+  settings.encode.matrix = settings.decode.matrix;
+  settings.encode.frame_rate = options.frame_rate;
   settings.encode.quality = options.quality.value_or(settings.encode.quality);
   settings.encode.lossless = options.lossless;
   settings.encode.lossy = options.quality && !options.lossless;

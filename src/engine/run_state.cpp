@@ -2,10 +2,12 @@
 #include "engine/run_state.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "engine/stream.hpp"
 #include "engine/watching.hpp"
 
 namespace impipe::engine {
@@ -14,6 +16,12 @@ const Picture* first_planned(const std::vector<Picture>& pictures) {
   const auto found = std::find_if(pictures.begin(), pictures.end(),
                                   [](const Picture& p) { return p.program != nullptr; });
   return found == pictures.end() ? nullptr : &*found;
+}
+
+static bool has_streams(const RunState& state) {
+  const std::vector<Picture>& pictures = state.work.pictures;
+  return std::any_of(pictures.begin(), pictures.end(),
+                     [](const Picture& picture) { return picture.stream != nullptr; });
 }
 
 void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevice> devices,
@@ -28,10 +36,10 @@ void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevi
     if (!device.warning.empty()) progress.note(device.warning);
   }
   const std::string why = devices.front().why;
-  // In a watch those of the threads beside one that hangs are left, too.
-  const int spare = options.timeout <= 0 ? 0
-                    : is_watch           ? most_hung * (options.threads + 2)
-                                         : most_hung;
+  // In a watch, or beside streams, those of the threads beside one that hangs are left, too.
+  const int spare = options.timeout <= 0             ? 0
+                    : is_watch || has_streams(state) ? most_hung * (options.threads + 2)
+                                                     : most_hung;
   Lanes& lanes = state.lanes.emplace(state.pipeline, std::move(devices), options.session,
                                      options.threads + spare);
   progress.detail(lanes.names() + ": " + why);
@@ -39,33 +47,155 @@ void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevi
   end.devices = lanes.devices();
 }
 
-BatchEnd run_pictures(RunState& state, const RunOptions& options, std::int64_t memory,
+namespace {
+
+BatchOptions batch_options_of(const PictureSettings& settings, const RunOptions& options,
+                              std::int64_t memory, const WatchedBatch& watched) {
+  return {.threads = options.threads,
+          .in_flight = options.threads + std::max(1, options.threads / 4),
+          .memory = memory,
+          .fail_fast = options.fail_fast,
+          .retries = options.retries,
+          .timeout = options.timeout,
+          .stop = options.stop,
+          .no_more = watched.no_more,
+          .first_lane = watched.first_lane,
+          .timeline = settings.timeline};
+}
+
+// How many frames of a stream may be read and not yet told: so many that no thread waits for one
+// while another is told, if there is memory.
+std::int64_t frames_ahead(const Picture& stream, const BatchOptions& batch) {
+  const double bytes = 4.0 * std::max<double>(1, static_cast<double>(stream.info->decoded_bytes()));
+  const auto fits = static_cast<std::int64_t>(static_cast<double>(batch.memory) / bytes);
+  return std::clamp<std::int64_t>(fits, 1, batch.in_flight + batch.threads);
+}
+
+// The frames of the stream that picture `index` is, one after the other. The end counts files.
+BatchEnd run_stream(std::vector<Picture>& pictures, size_t index, PictureSettings& settings,
+                    const RunOptions& options, std::int64_t memory, ThreadPool& pool,
+                    Reports& reports, const WatchedBatch& watched) {
+  Picture& picture = pictures[index];
+  const auto number = static_cast<std::int64_t>(index);
+  BatchOptions batch = batch_options_of(settings, options, memory, watched);
+  batch.first_file = number;
+  batch.is_one_file = true;
+  batch.no_more = {};  // what is begun comes to its end
+  BatchEnd end;
+  bool skipped = false;
+  std::string failure;
+  try {
+    skipped = picture.joined && !PictureWork(picture, settings, number).is_wanted();
+    if (!skipped) {
+      std::shared_ptr<io::FrameReader> reader = std::move(picture.stream->reader);
+      if (!reader) reader = std::make_shared<io::FrameReader>(picture.path);
+      FrameFeed feed(*reader, options.pages, frames_ahead(picture, batch));
+      batch.arrivals = &feed;
+      end = run_batch(
+          std::numeric_limits<std::int64_t>::max(),
+          [&](std::int64_t i) { return frame_work(picture, feed.take(i), settings, number); },
+          batch, pool,
+          [&](std::int64_t, const FileWork* file, const FileEnd& frame_end) {
+            const bool goes_on = reports.frame(number, file, frame_end);
+            feed.told();
+            return goes_on;
+          },
+          [&] {
+            watched.tick();
+            reports.tick();
+          });
+      feed.stop();
+      failure = feed.failure();
+      if (failure.empty() && end.done + end.failed + end.skipped == 0 && !end.stopped) {
+        failure = feed.frames() == 0 ? "Y4M without frames"
+                                     : "it has " + std::to_string(feed.frames()) +
+                                           " frames, none of which --pages asks for";
+      }
+    }
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+  const bool stopped = options.stop();
+  if (stopped || reports.is_over()) {
+    end.stopped = true;
+    end.done = end.skipped = end.failed = 0;
+    return end;
+  }
+  const FileEnd::State state = reports.stream(number, skipped, failure);
+  end.done = state == FileEnd::State::done ? 1 : 0;
+  end.skipped = state == FileEnd::State::skipped ? 1 : 0;
+  end.failed = state == FileEnd::State::failed ? 1 : 0;
+  end.stopped = end.failed > 0 && options.fail_fast;
+  return end;
+}
+
+// Adds one batch to those before it.
+void add_batch(BatchEnd& sum, const BatchEnd& batch) {
+  sum.done += batch.done;
+  sum.skipped += batch.skipped;
+  sum.failed += batch.failed;
+  sum.stopped = batch.stopped;
+  sum.hung += batch.hung;
+  sum.threads = batch.threads;
+  sum.times.wall += batch.times.wall;
+  sum.times.prepare += batch.times.prepare;
+  sum.times.decode += batch.times.decode;
+  sum.times.compute += batch.times.compute;
+  sum.times.encode += batch.times.encode;
+  sum.times.help += batch.times.help;
+  sum.times.wait += batch.times.wait;
+}
+
+// Pictures [begin, end), none of which is a stream.
+BatchEnd run_files_of(std::vector<Picture>& pictures, size_t begin, size_t end,
+                      PictureSettings& settings, const BatchOptions& options, ThreadPool& pool,
                       Reports& reports, const WatchedBatch& watched) {
-  std::vector<Picture>& pictures = state.work.pictures;
-  PictureSettings& settings = state.settings;
-  const BatchOptions batch_options{.threads = options.threads,
-                                   .in_flight = options.threads + std::max(1, options.threads / 4),
-                                   .memory = memory,
-                                   .fail_fast = options.fail_fast,
-                                   .retries = options.retries,
-                                   .timeout = options.timeout,
-                                   .stop = options.stop,
-                                   .no_more = watched.no_more,
-                                   .first_lane = watched.first_lane,
-                                   .timeline = settings.timeline};
   return run_batch(
-      static_cast<std::int64_t>(pictures.size()),
-      [&](std::int64_t i) {
-        return std::make_unique<PictureWork>(pictures[static_cast<size_t>(i)], settings);
+      static_cast<std::int64_t>(end - begin),
+      [&, begin](std::int64_t i) {
+        const size_t index = begin + static_cast<size_t>(i);
+        return std::make_unique<PictureWork>(pictures[index], settings,
+                                             static_cast<std::int64_t>(index));
       },
-      batch_options, state.pool,
-      [&](std::int64_t index, const FileWork* file, const FileEnd& end) {
-        return reports.file(index, file, end);
+      options, pool,
+      [&, begin](std::int64_t i, const FileWork* file, const FileEnd& file_end) {
+        return reports.file(static_cast<std::int64_t>(begin) + i, file, file_end);
       },
       [&] {
         watched.tick();
         reports.tick();
       });
+}
+
+}  // namespace
+
+BatchEnd run_pictures(RunState& state, const RunOptions& options, std::int64_t memory,
+                      Reports& reports, const WatchedBatch& watched) {
+  std::vector<Picture>& pictures = state.work.pictures;
+  PictureSettings& settings = state.settings;
+  ThreadPool& pool = state.pool;
+  const auto is_stream = [](const Picture& p) { return p.stream != nullptr && !p.failure; };
+  BatchEnd sum;
+  WatchedBatch next = watched;
+  for (size_t at = 0; at < pictures.size() && !sum.stopped;) {
+    BatchEnd batch;
+    if (is_stream(pictures[at])) {
+      batch = run_stream(pictures, at, settings, options, memory, pool, reports, next);
+      ++at;
+    } else {
+      const auto begin = pictures.begin() + static_cast<std::ptrdiff_t>(at);
+      const auto end =
+          static_cast<size_t>(std::find_if(begin, pictures.end(), is_stream) - pictures.begin());
+      BatchOptions batch_options = batch_options_of(settings, options, memory, next);
+      batch_options.first_file = static_cast<std::int64_t>(at);
+      batch = run_files_of(pictures, at, end, settings, batch_options, pool, reports, next);
+      at = end;
+    }
+    add_batch(sum, batch);
+    if (batch.hung > 0) next.first_lane += options.threads + batch.hung;
+    if (watched.no_more && watched.no_more()) break;
+  }
+  return sum;
 }
 
 }  // namespace impipe::engine

@@ -78,6 +78,7 @@ std::vector<int> parts_named(const io::ImageInfo& info, const std::vector<std::s
 // Which pages of a file are asked for, and what the first of them is.
 void choose_pages(Picture& picture, const RunOptions& options,
                   const std::vector<std::string>& channels, ImageInfos& infos) {
+  if (picture.stream) return;  // frames are looked at as they come
   const int count = picture.info->pages;
   const std::vector<PageRange>& wanted = options.pages;
   const std::vector<int> chosen =
@@ -112,14 +113,28 @@ void probe(Picture& picture, const io::Input& input, bool black, const RunOption
            const std::optional<MadeImage>& source, PictureSettings& settings, ImageInfos& infos) {
   if (source) {
     picture.info = infos.keep({.type = source->type, .stored = source->size, .detail = {}});
-  } else if (picture.is_stdin) {
-    picture.content = std::make_unique<io::Bytes>(io::read_picture(STDIN_FILENO, settings.pipes));
-    picture.info = infos.keep(io::probe(*picture.content, {}, settings.decode.channels));
-  } else if (!picture.missing_frame || !black) {
+  } else if (picture.is_stdin || !picture.missing_frame || !black) {
     io::Bytes content;
-    picture.info =
-        infos.keep(io::probe(picture.path, content, settings.pipes, settings.decode.channels));
+    std::shared_ptr<io::FrameReader> frames;
+    if (picture.is_stdin) {
+      content = io::read_picture(STDIN_FILENO, settings.pipes, &frames);
+      picture.info = infos.keep(frames ? io::info_of(frames->header())
+                                       : io::probe(content, {}, settings.decode.channels));
+    } else {
+      picture.info = infos.keep(
+          io::probe(picture.path, content, settings.pipes, settings.decode.channels, &frames));
+    }
     if (!content.empty()) picture.content = std::make_unique<io::Bytes>(std::move(content));
+    if (picture.info->format == io::Format::y4m) {
+      if (picture.info->stored.pixels() > settings.decode.max_pixels) {
+        throw Error("too many pixels: " + to_string(picture.info->stored) +
+                        " is more than the limit of " + std::to_string(settings.decode.max_pixels) +
+                        " (--max-pixels)",
+                    ExitCode::file_failed);
+      }
+      picture.stream = std::make_unique<Picture::Stream>();
+      picture.stream->reader = std::move(frames);
+    }
   }
   if (!source && !picture.missing_frame) {
     choose_pages(picture, options, settings.decode.channels, infos);
@@ -373,8 +388,13 @@ WorkCost cost_of(const std::vector<Picture>& pictures, const pipeline::Pipeline&
     for (const auto& [name, type] : picture.partner_types()) types += ";" + to_string(type);
     Alike& group = groups[types];
     group.picture = &picture;
-    group.pixels += static_cast<double>(picture.info->size().pixels());
-    ++group.images;
+    // How many a pipe has nobody knows: enough for a device's start to pay.
+    constexpr int many_frames = 100;
+    const double images = !picture.stream          ? 1
+                          : picture.stream->reader ? many_frames
+                                                   : picture.info->pages;
+    group.pixels += images * static_cast<double>(picture.info->size().pixels());
+    group.images += images;
   }
   WorkCost cost;
   for (const auto& [types, group] : groups) {

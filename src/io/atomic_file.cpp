@@ -252,6 +252,29 @@ void write_file(const fs::path& target, std::span<const std::byte> bytes, std::s
   file.commit();
 }
 
+GrowingFile::GrowingFile(fs::path target) : target_(std::move(target)) {
+  if (!is_written_into(target_)) {
+    file_ = std::make_unique<AtomicFile>(target_);
+  } else if (into_ = open_to_write_into(target_); into_ < 0) {
+    fail_write(target_.string(), errno);
+  }
+}
+
+GrowingFile::~GrowingFile() {
+  if (into_ >= 0) close(into_);
+}
+
+void GrowingFile::write(std::span<const std::byte> bytes) {
+  if (file_) return file_->write(bytes);
+  if (const int error = write_all(into_, bytes); error != 0) fail_write(target_.string(), error);
+}
+
+void GrowingFile::commit(std::string_view maker) {
+  if (!file_) return;
+  if (!maker.empty()) file_->note_maker(maker);
+  file_->commit();
+}
+
 void write_descriptor(int file, std::span<const std::byte> bytes, std::string_view name) {
   if (const int error = write_all(file, bytes); error != 0) fail_write(std::string(name), error);
 }

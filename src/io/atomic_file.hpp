@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,6 +49,25 @@ bool is_written_into(const std::filesystem::path& target);
 // Whole or not at all, but for what is written into. maker: a note of made_note.
 void write_file(const std::filesystem::path& target, std::span<const std::byte> bytes,
                 std::string_view maker = "");
+// A file that is written bit by bit: whole or not at all, but for what is written into. Used by one
+// thread.
+class GrowingFile {
+ public:
+  explicit GrowingFile(std::filesystem::path target);
+  ~GrowingFile();
+  GrowingFile(const GrowingFile&) = delete;
+  GrowingFile& operator=(const GrowingFile&) = delete;
+
+  const std::filesystem::path& target() const { return target_; }
+  void write(std::span<const std::byte> bytes);
+  // Gives it its name. maker: see is_up_to_date; empty: unknown.
+  void commit(std::string_view maker);
+
+ private:
+  std::filesystem::path target_;
+  std::unique_ptr<AtomicFile> file_;
+  int into_ = -1;  // of what is written into
+};
 // The attribute that says what made a file.
 inline constexpr const char* maker_attribute = "user.impipe.made";
 

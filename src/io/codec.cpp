@@ -16,14 +16,17 @@
 #include <new>
 #include <thread>
 
+#include "io/dpx.hpp"
 #include "io/exr_layout.hpp"
 #include "io/exr_parts.hpp"
 #include "io/file_metadata.hpp"
+#include "io/frame_reader.hpp"
 #include "io/headers.hpp"
 #include "io/module.hpp"
 #include "io/module/wide_samples.hpp"
 #include "io/orient.hpp"
 #include "io/read_picture.hpp"
+#include "io/y4m.hpp"
 
 namespace impipe::io {
 namespace {
@@ -147,6 +150,9 @@ ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted,
       case Format::npy: info = npy_header(source).info; break;
       case Format::gif: info = gif_header(source); break;
       case Format::qoi: info = qoi_header(source); break;
+      case Format::y4m: info = y4m_info(source); break;
+      case Format::dpx: info = dpx_header(source).info; break;
+      case Format::raw: break;  // has no signature
       case Format::tga: info = tga_header(source).info; break;
       case Format::hdr: info = hdr_header(source).info; break;
       case Format::jxl:
@@ -311,10 +317,14 @@ Bytes read_unchanged(const std::filesystem::path& path, FileStamp& stamp, const 
   }
 }
 
-Bytes read_picture(int file_descriptor, PipeBudget& budget) {
+Bytes read_picture(int file_descriptor, PipeBudget& budget, std::shared_ptr<FrameReader>* frames) {
   Bytes bytes(1 << 16);
   size_t done = read_fully(file_descriptor, bytes.data(), sniffed_bytes);
-  sniff_or_fail({bytes.data(), done});
+  if (sniff_or_fail({bytes.data(), done}) == Format::y4m && frames != nullptr) {
+    std::string head(reinterpret_cast<const char*>(bytes.data()), done);
+    *frames = std::make_shared<FrameReader>(file_descriptor, std::move(head));
+    return {};
+  }
   budget -= static_cast<std::int64_t>(done);
   for (;;) {
     const size_t got = read_fully(file_descriptor, bytes.data() + done, bytes.size() - done);
@@ -357,13 +367,14 @@ ImageInfo probe(const std::filesystem::path& path, std::optional<int> page,
 }
 
 ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& budget,
-                const std::vector<std::string>& channels) {
+                const std::vector<std::string>& channels, std::shared_ptr<FrameReader>* frames) {
   const OpenFile file(path);
   struct stat status = {};
   if (fstat(file.get(), &status) != 0) throw system_error(errno);
   if (S_ISDIR(status.st_mode)) fail("is a directory");
   if (!S_ISREG(status.st_mode)) {
-    content = read_picture(file.get(), budget);
+    content = read_picture(file.get(), budget, frames);
+    if (frames != nullptr && *frames) return info_of((*frames)->header());
     return probe(content, {}, channels);
   }
   return probe_source(ByteSource(file.get(), status.st_size), {}, channels);
@@ -387,6 +398,13 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     out.image = decode_tga(bytes);
   } else if (format == Format::hdr) {
     out.image = decode_hdr(bytes);
+  } else if (format == Format::dpx) {
+    out.image = decode_dpx(bytes);
+    if (options.metadata) out.metadata.dpx = dpx_storage(bytes);
+  } else if (format == Format::y4m) {
+    DecodedFrame frame = decode_y4m(bytes, options.page.value_or(0), options.matrix);
+    out.image = std::move(frame.image);
+    out.metadata.y4m = std::make_shared<const Y4mStorage>(std::move(frame.storage));
   } else if (format == Format::exr) {
     decode_exr(bytes, options.metadata, out);
   } else {
@@ -400,7 +418,7 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     }
     out.image = orient(std::move(out.image), out.info.orientation);
   }
-  if (options.metadata && format != Format::exr) {
+  if (options.metadata && format != Format::exr && format != Format::y4m && format != Format::dpx) {
     MetadataRead read = from_module([&] { return read_metadata(bytes, out.info); });
     out.metadata = std::move(read.metadata);
     out.lost = std::move(read.lost);
@@ -470,6 +488,16 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
     case Format::qoi: out.bytes = encode_qoi(ready); break;
     case Format::tga: out.bytes = encode_tga(ready); break;
     case Format::hdr: out.bytes = encode_hdr(ready); break;
+    case Format::raw:
+      out.bytes = encode_raw(ready);
+      out.common = raw_kind(ready);
+      break;
+    case Format::dpx: out.bytes = encode_dpx(ready, metadata.dpx.get(), out.lost); break;
+    case Format::y4m:
+      out.bytes = encode_y4m(ready, metadata.y4m.get(), options, out.lost);
+      out.common = text_of(out.bytes).substr(0, text_of(out.bytes).find('\n'));
+      out.head = out.common.size() + 1;
+      break;
     case Format::exr: {
       const bool glows = metadata.exr && metadata.exr->glows;
       if (ready.type.alpha) ready = associate_alpha(ready, glows);
@@ -508,6 +536,8 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       }
     }
   }
+  if (format != Format::dpx && metadata.dpx) name_losses(*metadata.dpx, out.lost);
+  if (format != Format::y4m && metadata.y4m) name_losses(*metadata.y4m, out.lost);
   if (place_dropped) out.lost.emplace_back("display window and pixel aspect ratio");
   if (!attributes.empty()) out.lost.push_back("EXR attributes (" + attributes + ")");
   if (module_reads_header(format)) return out;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@
 #include "core/image.hpp"
 #include "io/format.hpp"
 #include "io/metadata.hpp"
+#include "io/ycbcr.hpp"
 
 namespace impipe::io {
 
@@ -54,8 +56,11 @@ struct ImageInfo {
 Bytes read_picture(const std::filesystem::path& path);
 // How many bytes of pipes may be kept in memory, and are not yet; several threads take from it.
 using PipeBudget = std::atomic<std::int64_t>;
+class FrameReader;  // io/frame_reader.hpp
 // stdin and pipes: up to the end. More than the budget has is an error that names --memory.
-Bytes read_picture(int file_descriptor, PipeBudget& budget);
+// Where `frames` is given, a stream of frames is not read but for its header, which `frames` has.
+Bytes read_picture(int file_descriptor, PipeBudget& budget,
+                   std::shared_ptr<FrameReader>* frames = nullptr);
 // Whether the content of a file is a picture; false also for what cannot be read.
 bool is_picture(const std::filesystem::path& path);
 
@@ -64,9 +69,11 @@ bool is_picture(const std::filesystem::path& path);
 // which is an error then.
 ImageInfo probe(std::span<const std::byte> bytes, std::optional<int> page = {},
                 const std::vector<std::string>& channels = {});
-// Reads only the header, but of a pipe, which can be read only once, everything, into `content`.
+// Reads only the header, but of a pipe, which can be read only once, everything, into `content`, or
+// what `frames` goes on with, see read_picture.
 ImageInfo probe(const std::filesystem::path& path, Bytes& content, PipeBudget& budget,
-                const std::vector<std::string>& channels = {});
+                const std::vector<std::string>& channels = {},
+                std::shared_ptr<FrameReader>* frames = nullptr);
 ImageInfo probe(const std::filesystem::path& path, std::optional<int> page = {},
                 const std::vector<std::string>& channels = {});
 
@@ -76,7 +83,8 @@ struct DecodeOptions {
   bool metadata = true;  // false: leave Decoded::metadata empty (--strip)
   // From 0. Without it, a file of several pages is an error.
   std::optional<int> page;
-  std::vector<std::string> channels;  // see probe
+  std::vector<std::string> channels;        // see probe
+  YcbcrMatrix matrix = YcbcrMatrix::bt601;  // of colours that do not say theirs: Y4M
 };
 
 struct Decoded {
@@ -101,6 +109,8 @@ struct EncodeOptions {
   // Pixels that a sample of a JPEG's colour differences stands for, across and down; without it
   // those of the JPEG that the image was made from, else 2 and 2.
   std::optional<std::array<int, 2>> subsampling;
+  YcbcrMatrix matrix = YcbcrMatrix::bt601;  // see DecodeOptions
+  std::string frame_rate;                   // of a Y4M, "25:1"; empty: as before, else 25
   // Set by `encode` from the metadata.
   ExrStorage exr;
   JpegStorage jpeg;
@@ -115,19 +125,27 @@ struct Encoded {
   bool alpha_dropped = false;  // the format holds none
   // What the format cannot hold, for messages: "EXIF", "alpha".
   std::vector<std::string> lost;
+  // Of formats that hold streams: what all pictures of one have in common, and how many bytes at
+  // the beginning say so; the pictures after the first go without them.
+  std::string common;
+  std::size_t head = 0;
 };
 // Converts the image to `cls` (which the format must hold, see output_type) and encodes it.
 // Throws Error when an image without a white goes to an integer class.
 Encoded encode(const HostImage& image, const Metadata& metadata, Format format, PixelClass cls,
                const EncodeOptions& options = {});
 
+// Whether pictures of one kind follow each other in such a file, as many as there may be.
+inline bool writes_stream(Format format) { return format == Format::y4m || format == Format::raw; }
 // Whether each of several pictures in such a file can be read, and written.
 inline bool reads_pages(Format format) {
   return format == Format::tiff || format == Format::webp || format == Format::gif ||
          format == Format::jxl || format == Format::avif || format == Format::heif ||
-         format == Format::exr;
+         format == Format::exr || format == Format::y4m;
 }
-inline bool writes_pages(Format format) { return format == Format::tiff || format == Format::exr; }
+inline bool writes_pages(Format format) {
+  return format == Format::tiff || format == Format::exr || writes_stream(format);
+}
 // One file of the pages, each of which is a whole file of this format. big_tiff: with offsets of 64
 // bits, however small it is.
 Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff = false);

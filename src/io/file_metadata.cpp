@@ -188,8 +188,8 @@ Metadata metadata_of_module(const Metadata& metadata, Format format, const HostI
 Bytes with_metadata(Bytes file, Format format, const Metadata& metadata, const HostImage& image,
                     Lost& lost) {
   if (metadata.empty() && metadata.pieces.empty()) return file;
-  // An EXR's attributes are no such metadata.
-  if (!traits(format).metadata || format == Format::exr) {
+  // An EXR's attributes and a DPX's header are no such metadata.
+  if (!traits(format).metadata || format == Format::exr || format == Format::dpx) {
     name_losses(metadata, format != Format::bmp, lost);
     return format == Format::bmp ? with_bmp_metadata(std::move(file), metadata) : file;
   }

@@ -11,7 +11,7 @@ namespace {
 // clang-format off
 using enum Format;
 using Codec::module, Codec::openexr, Codec::openjpeg, Codec::program;
-constexpr std::array<FormatTraits, 17> table{{
+constexpr std::array<FormatTraits, 20> table{{
     // name, extensions                  codec    1-bit  8      16     float  any    alpha  meta   lossy  writes library
     {png,  "PNG",  "png",                module,  true,  true,  true,  false, false, true,  true,  false, true,  "libpng"},
     {jpeg, "JPEG", "jpg jpeg jpe jfif",  module,  false, true,  false, false, false, false, true,  true,  true,  "libjpeg"},
@@ -30,6 +30,9 @@ constexpr std::array<FormatTraits, 17> table{{
     {tga,  "TGA",  "tga",                program, false, true,  false, false, false, true,  false, false, true,  ""},
     {hdr,  "Radiance HDR", "hdr rgbe pic", program, false, false, false, true, false, false, false, true, true,  ""},
     {heif, "HEIF", "heic heif hif",       Codec::heif, false, true, true, false, false, true, true, false, false, "libheif"},
+    {y4m,  "Y4M",  "y4m",                program, false, true,  true,  false, false, true,  false, false, true,  ""},
+    {raw,  "raw samples", "raw",         program, false, true,  true,  true,  false, true,  false, false, true,  "", false},
+    {dpx,  "DPX",  "dpx",                program, false, true,  true,  false, false, true,  true,  false, true,  ""},
 }};
 // clang-format on
 
@@ -99,10 +102,17 @@ std::optional<Format> sniff(std::span<const std::byte> bytes) {
   }
   if (head.starts_with("GIF87a"sv) || head.starts_with("GIF89a"sv)) return Format::gif;
   if (head.starts_with("qoif"sv)) return Format::qoi;
+  if (head.starts_with("SDPX"sv) || head.starts_with("XPDS"sv)) return Format::dpx;
+  if (head.starts_with("YUV4MPEG2 "sv)) return Format::y4m;
   if (head.starts_with("#?RADIANCE"sv) || head.starts_with("#?RGBE"sv)) return Format::hdr;
   if (const auto format = sniff_brand(head)) return format;
   if (is_tga(head)) return Format::tga;
   return {};
+}
+
+std::optional<Format> read_format(std::string_view name) {
+  const auto format = format_of_extension(name);
+  return format && traits(*format).reads ? format : std::nullopt;
 }
 
 std::optional<Format> written_format(std::string_view name) {

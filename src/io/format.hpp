@@ -28,7 +28,10 @@ enum class Format {
   qoi,
   tga,
   hdr,
-  heif
+  heif,
+  y4m,
+  raw,
+  dpx
 };
 
 // What reads and writes a format: the program itself, the codec module (libpng, libjpeg, libtiff,
@@ -48,6 +51,7 @@ struct FormatTraits {
   bool lossy;                // JPEG, Radiance HDR; a WebP may be
   bool writes;               // GIF and HEIF are read alone
   std::string_view library;  // "libpng"; empty for the program itself
+  bool reads = true;         // raw samples are written alone
 };
 const FormatTraits& traits(Format format);
 std::span<const FormatTraits> all_formats();
@@ -58,7 +62,8 @@ inline constexpr std::size_t sniffed_bytes = 32;
 std::optional<Format> sniff(std::span<const std::byte> bytes);
 // "png", ".PNG" and "photo.png" alike; nothing for an unknown extension.
 std::optional<Format> format_of_extension(std::string_view name);
-// The same, of formats that are written.
+// The same, of formats that are read, or written.
+std::optional<Format> read_format(std::string_view name);
 std::optional<Format> written_format(std::string_view name);
 // The extension that says what was written: "jpg"; "pbm", "pgm" or "ppm" by what an image holds.
 std::string_view extension_for(Format format, PixelClass cls, int channels);

@@ -77,5 +77,9 @@ Bytes encode_bmp(const HostImage& image);
 Bytes encode_pnm(const HostImage& image);
 Bytes encode_pfm(const HostImage& image);
 Bytes encode_npy(const HostImage& image);
+// Rows of pixels without a header, each one's channels side by side.
+Bytes encode_raw(const HostImage& image);
+// "640x480 rgb24", in ffmpeg's words.
+std::string raw_kind(const HostImage& image);
 
 }  // namespace impipe::io

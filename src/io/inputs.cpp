@@ -216,7 +216,7 @@ std::optional<FrameRange> parse_frame_range(std::string_view text) {
 }
 
 bool is_picture_file(const fs::path& file) {
-  return format_of_extension(file.filename().native()) || is_picture(file);
+  return read_format(file.filename().native()) || is_picture(file);
 }
 
 InputList list_inputs(std::span<const std::string> arguments, const InputOptions& options) {

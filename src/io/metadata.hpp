@@ -93,6 +93,9 @@ struct JpegStorage {
   bool operator==(const JpegStorage&) const = default;
 };
 
+struct Y4mStorage;  // io/y4m.hpp
+struct DpxStorage;  // io/dpx.hpp
+
 // A chunk of a PNG or a segment of a JPEG that is carried as it is, into files of its own format.
 struct Piece {
   std::string name;   // for messages: "text 'Title'", "gamma"
@@ -113,6 +116,8 @@ struct Metadata {
   std::optional<JpegStorage> jpeg;  // of a JPEG of colours
   std::optional<ExrStorage> exr;    // of an EXR
   int avif_bits = 0;                // of an AVIF, so that one made from it has as many
+  std::shared_ptr<const DpxStorage> dpx;
+  std::shared_ptr<const Y4mStorage> y4m;  // of a Y4M's frame
   // Without what is for one format alone.
   bool empty() const {
     return exif.empty() && icc.empty() && xmp.empty() && photoshop.empty() && !resolution &&

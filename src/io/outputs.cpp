@@ -98,6 +98,12 @@ std::string advice(std::span<const Input> inputs, std::span<const std::string> e
 
 void name_by_template(std::span<const Input> inputs, std::span<const std::string> extensions,
                       const OutputTarget& target, std::vector<fs::path>& outputs) {
+  if (!target.name->has_fields() && target.format && writes_stream(*target.format)) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      outputs.emplace_back(target.name->expand(fields_of(inputs[i], extensions[i], i)));
+    }
+    return;
+  }
   if (!target.name->has_fields() && inputs.size() > 1) {
     throw Error("-o '" + target.name->text() + "' is one file, but there are " +
                 std::to_string(inputs.size()) + " inputs, '" + inputs[0].path.string() + "' and '" +

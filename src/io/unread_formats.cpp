@@ -10,11 +10,11 @@ namespace impipe::io {
 namespace {
 
 constexpr std::string_view unread[] = {
-    "dpx", "cin", "psd", "psb", "xcf", "ico",  "cur", "svg",  "pcx",  "sgi", "rgb",
-    "ras", "sun", "xpm", "xbm", "pam", "dds",  "ktx", "ktx2", "fits", "fit", "fts",
-    "dcm", "dng", "cr2", "cr3", "crw", "nef",  "nrw", "arw",  "sr2",  "orf", "rw2",
-    "raf", "pef", "srw", "x3f", "3fr", "iiq",  "mng", "jng",  "apng", "jxr", "wdp",
-    "hdp", "eps", "ai",  "emf", "wmf", "flif", "bpg", "jls",  "nii",  "mrc", "y4m"};
+    "cin", "psd", "psb", "xcf", "ico",  "cur", "svg",  "pcx",  "sgi", "rgb", "ras",
+    "sun", "xpm", "xbm", "pam", "dds",  "ktx", "ktx2", "fits", "fit", "fts", "dcm",
+    "dng", "cr2", "cr3", "crw", "nef",  "nrw", "arw",  "sr2",  "orf", "rw2", "raf",
+    "pef", "srw", "x3f", "3fr", "iiq",  "mng", "jng",  "apng", "jxr", "wdp", "hdp",
+    "eps", "ai",  "emf", "wmf", "flif", "bpg", "jls",  "nii",  "mrc"};
 
 }  // namespace
 

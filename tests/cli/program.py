@@ -27,7 +27,7 @@ RUN_TIMEOUT = 600 if SANITIZED else 100  # seconds; sanitizer builds are slow
 LONG_SHAPE = (60, 500) if SANITIZED else (500, 600)  # medfilt2 9 takes a while for these
 
 
-END_LINE = r"^impipe: [\d,]+ files? in [\d.]+ s(?: -> .*|, in place)\n"
+END_LINE = r"^impipe: [\d,]+ (?:files?|frames?) in [\d.]+ s(?: -> .*|, in place)\n"
 
 
 class Result:

@@ -18,8 +18,8 @@ class Outputs(ProgramTest):
                 run = self.impipe("imcomplement", "a.png", "-o", name, code=2)
                 self.assertEqual(
                     run.err, f"impipe: -o '{name}': nothing here writes {extension}; there are png, "
-                    "jpg, tif, bmp, webp, exr, pgm, pfm, npy, jxl, avif, jp2, qoi, tga, hdr, and "
-                    "--format EXT for files of any name\n")
+                    "jpg, tif, bmp, webp, exr, pgm, pfm, npy, jxl, avif, jp2, qoi, tga, hdr, y4m, "
+                    "raw, dpx, and --format EXT for files of any name\n")
                 self.assertEqual(self.tree(), ["a.png"])
         os.mkdir(self.path("there.heic"))
         for name, more, written in (("results.v2", [], "results.v2/a.png"),
@@ -35,8 +35,8 @@ class Outputs(ProgramTest):
         self.picture("a.png", first)
         self.picture("b.png", second)
         run = self.impipe("imcomplement", "a.png", "b.png", "-o", "-", code=2)
-        self.assertEqual(run.err, "impipe: -o -: 2 pictures, and stdout is one PNG; --format npy "
-                                  "and --format ppm hold several, -o FOLDER takes each\n")
+        self.assertEqual(run.err, "impipe: -o -: 2 pictures, and stdout is one PNG; --format y4m, "
+                                  "raw, npy and ppm hold several, -o FOLDER takes each\n")
         self.assertEqual(run.out, "")
         stream = io.BytesIO(self.impipe("imcomplement", "a.png", "b.png", "--format", "npy", "-o",
                                         "-", binary=True).out)

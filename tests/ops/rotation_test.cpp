@@ -283,6 +283,10 @@ TEST(Imresize, NanKeepsTheShape) {
   const HostImage image = test::test_image(PixelClass::uint8, 1, {64, 33}, 3);
   const HostImage wanted = run("imresize size=20,0", image).image;
   EXPECT_EQ(test::difference(wanted, run("imresize size=20,NaN", image).image), "");
+  // Two whole numbers above 16 are no factors.
+  EXPECT_EQ(
+      test::difference(run("imresize size=20,31", image).image, run("imresize 20 31", image).image),
+      "");
   EXPECT_EQ(test::difference(wanted, run("imresize [20 nan]", image).image), "");
   EXPECT_NE(test::error_of("imresize [NaN NaN]", image).find("one of the two must be above 0"),
             std::string::npos);

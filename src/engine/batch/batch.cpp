@@ -100,9 +100,17 @@ class Batch {
     });
     threads_ =
         start_threads(options_.threads, [this](int lane) { serve(options_.first_lane + lane); });
+    if (options_.arrivals != nullptr) {
+      options_.arrivals->set_wake([this] {
+        std::lock_guard lock(mutex_);
+        wake();
+        reported_.notify_all();
+      });
+    }
     const auto join = [&] {
       wait_for_threads();
       pool_.set_wake({});
+      if (options_.arrivals != nullptr) options_.arrivals->set_wake({});
     };
     end_.threads = std::max(1, static_cast<int>(threads_.size()));
     try {
@@ -167,6 +175,14 @@ class Batch {
         closing_ = true;
         count_ = next_;
         wake();
+      }
+      if (options_.arrivals != nullptr) {
+        const Arrivals::Count count = options_.arrivals->count();
+        if (count.over && count_ > count.come) {
+          count_ = count.come;
+          wake();
+          continue;
+        }
       }
       give_up_hung();
       const bool over = stopping_ && running_ == 0;
@@ -254,6 +270,12 @@ class Batch {
     return true;
   }
 
+  // Whether there is another file.
+  bool has_come() const {
+    if (next_ >= count_) return false;
+    return options_.arrivals == nullptr || next_ < options_.arrivals->count().come;
+  }
+
   // A file whose pause after a failure is over.
   bool take_due(Job& job) {
     const auto now = Clock::now();
@@ -282,7 +304,7 @@ class Batch {
       slots_ += 1;
       bytes_ += job.files.front().bytes;
     } else if (preparing_ + static_cast<int>(to_decode_.size()) < std::max(1, options_.threads) &&
-               (take_due(job) || (next_ < count_ && take_free(job)))) {
+               (take_due(job) || (has_come() && take_free(job)))) {
       job.kind = Job::Kind::prepare;
       ++preparing_;
     } else if (may_take_part() && take_stack(job, false)) {
@@ -330,6 +352,12 @@ class Batch {
                                         : Slice::Kind::encode;
   }
 
+  // Of the timeline.
+  std::int64_t file_of(std::int64_t index) const {
+    if (index < 0) return index;
+    return options_.first_file + (options_.is_one_file ? 0 : index);
+  }
+
   // Returns the seconds since `start`.
   double tell(Slice::Kind kind, int lane, std::int64_t index, Clock::time_point start) const {
     const auto end = Clock::now();
@@ -337,7 +365,7 @@ class Batch {
     if (options_.timeline != nullptr) {
       options_.timeline->add({.kind = kind,
                               .lane = lane,
-                              .file = index,
+                              .file = file_of(index),
                               .begin = seconds(start.time_since_epoch()),
                               .end = seconds(end.time_since_epoch())});
     }

@@ -71,6 +71,19 @@ struct FileEnd {
 // minute.
 std::chrono::milliseconds retry_pause(int tries);
 
+// Files that come while the batch runs, one after the other.
+class Arrivals {
+ public:
+  struct Count {
+    std::int64_t come = 0;
+    bool over = false;  // and no more will
+  };
+  virtual ~Arrivals() = default;
+  virtual Count count() = 0;  // asked often; any thread
+  // To be called, by any thread but the batch's, after each change; an empty one ends that.
+  virtual void set_wake(std::function<void()> wake) = 0;
+};
+
 struct BatchOptions {
   int threads = 1;
   // Files between prepare and release; n files of a stack of at most n count as one.
@@ -88,8 +101,12 @@ struct BatchOptions {
   // Asked often, by the calling thread: once true no file is begun, those that are in work come to
   // their end, and the others are not reported. A file that waits for another try has it at once.
   std::function<bool()> no_more;
+  Arrivals* arrivals = nullptr;  // then `count` is the most that may come
   int first_lane = 0;            // of the threads' lanes, where others hang in those below
   Timeline* timeline = nullptr;  // where each part's time is told; or nowhere
+  // There a file's number is behind `first_file`, or it is that one, whose frames these are.
+  std::int64_t first_file = 0;
+  bool is_one_file = false;
 };
 
 // Seconds that the threads spent, all together. wait: nothing to do, or not yet or no more there;

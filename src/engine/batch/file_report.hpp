@@ -19,7 +19,11 @@ struct FileReport {
   std::filesystem::path output;  // empty when none is written
   std::string stage;             // failed: "decode", "plan", "compute", "encode"
   std::string message;           // failed: why
-  int tries = 1;                 // more where the first failed for a reason that might pass
+  // Of a stream: the frame, from 1, that this is about; each frame that is done has a report, in
+  // their order, and then the file, with frame 0 and how many there were.
+  std::int64_t frame = 0, frames = 0;
+  std::int64_t joined = 0;  // bytes that went behind others into `output`
+  int tries = 1;            // more where the first failed for a reason that might pass
   // What was measured of the file, or of each of its pages or objects.
   struct Row {
     int page = 0;                      // from 1; 0: of a file of one page

@@ -122,6 +122,13 @@ std::string text_hash(std::string_view text) {
 
 const Picture::Failure Picture::out_of_memory{"decode", "out of memory"};
 
+std::string Picture::Stream::output_of(int frame, const std::string& all) const {
+  if (!name) return all;
+  io::NameFields of_frame = fields;
+  of_frame.page = frame;
+  return name->expand(of_frame);
+}
+
 const std::map<std::string, ImageType>& Picture::partner_types() const {
   static const std::map<std::string, ImageType> none;
   return partners ? partners->types : none;
@@ -150,7 +157,6 @@ std::vector<std::filesystem::path> PictureWork::sources() const {
   return sources;
 }
 
-// Whether there is anything left to make: a file, or something for stdout.
 bool PictureWork::is_wanted() const {
   if (picture_.pages && !picture_.pages->outputs.empty()) {
     return std::any_of(picture_.pages->outputs.begin(), picture_.pages->outputs.end(),
@@ -171,7 +177,8 @@ std::optional<std::int64_t> PictureWork::prepare() {
   const bool on_cpu = settings_.lanes->first().device().id == "cpu";
   const ImageBytes bytes = image_bytes(*picture_.program, sizes, on_cpu ? 0 : device_row_alignment);
   std::error_code error;
-  const auto file_bytes = std::filesystem::file_size(picture_.path, error);
+  const auto file_bytes = picture_.content ? picture_.content->size()
+                                           : std::filesystem::file_size(picture_.path, error);
   // What there is at the same time: the file and its image, then the plan's images, among them the
   // decoded one and the result, then the result and its file, which is no larger than its pixels.
   const double file = error ? 0 : static_cast<double>(file_bytes);
@@ -259,7 +266,7 @@ void PictureWork::compute(int lane) {
   if (has_pages()) return compute_pages(lane);
   if (band_rows_ > 0) return compute_bands(lane);
   compute_image(lane);
-  add_row(0);
+  add_row(picture_.frame);
 }
 
 void PictureWork::compute_pages(int lane) {
@@ -277,6 +284,7 @@ void PictureWork::compute_pages(int lane) {
       compute_image(lane);
       add_row(page + 1);
       encode_page(i, info);
+      ++pages_done_;
     } catch (const Error& error) {
       throw Error(fmt::format("page {}: ", page + 1), error, error.code());
     }
@@ -339,7 +347,7 @@ void PictureWork::tell_times(const Turn& turn, const std::vector<int>& steps) co
   using Kind = Slice::Kind;
   std::vector<Slice> slices;
   const auto device = static_cast<std::int16_t>(turn.device.value_or(settings_.lanes->count()));
-  const std::int64_t file = &picture_ - settings_.first;
+  const std::int64_t file = index_;
   const double shift = clock_error(outcome_.activity, turn.begin);
   for (const Activity& a : outcome_.activity) {
     constexpr Kind kinds[] = {Kind::upload, Kind::kernel, Kind::download, Kind::compile};
@@ -439,7 +447,7 @@ void PictureWork::check_time() const {
 
 void PictureWork::write(const std::filesystem::path& path, io::Bytes bytes) {
   check_time();
-  if (path == "-") {
+  if (path == "-" || (picture_.joined && path == picture_.output)) {
     result_.bytes = std::move(bytes);  // told in the order of the inputs
   } else if (settings_.dry_run) {
   } else if (settings_.in_place && path == picture_.output && !picture_.missing_frame) {
@@ -506,6 +514,21 @@ io::Bytes PictureWork::joined(io::Format format, std::span<const io::Bytes> page
   return io::join_exr_parts(parts);
 }
 
+void PictureWork::append_page(io::Encoded encoded) {
+  if (encoded_.empty()) {
+    result_.common = std::move(encoded.common);
+    result_.head = encoded.head;
+    encoded_.push_back(std::move(encoded.bytes));
+  } else if (encoded.common != result_.common) {
+    throw Error(
+        fmt::format("it is {}, and the pages before it are {}", encoded.common, result_.common),
+        ExitCode::file_failed);
+  } else {
+    const auto begin = encoded.bytes.begin() + static_cast<std::ptrdiff_t>(encoded.head);
+    encoded_.front().insert(encoded_.front().end(), begin, encoded.bytes.end());
+  }
+}
+
 void PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
   const Plan& plan = picture_.program->plan;
   tell_exr();
@@ -518,6 +541,10 @@ void PictureWork::encode_page(size_t which, const io::ImageInfo& info) {
         io::encode(outcome_.image, metadata_, type.format, type.cls, settings_.encode);
     result_.clipped += encoded.clipped;
     tell_losses(encoded);
+    if (picture_.pages->outputs.empty() && io::writes_stream(type.format)) {
+      outcome_ = {};
+      return append_page(std::move(encoded));
+    }
     bytes = std::move(encoded.bytes);
   } else {
     bytes = encode_measurement();
@@ -535,9 +562,10 @@ void PictureWork::encode() {
   const FileAtWork at_work(picture_.path.c_str());
   if (has_pages()) {
     // A run that was stopped has not made all of them.
-    if (encoded_.size() == picture_.pages->numbers.size()) {
-      write(picture_.output, joined(picture_.output_format, encoded_));
-    }
+    if (pages_done_ < picture_.pages->numbers.size() || encoded_.empty()) return;
+    write(picture_.output, io::writes_stream(picture_.output_format)
+                               ? std::move(encoded_.front())
+                               : joined(picture_.output_format, encoded_));
     return;
   }
   const Plan& plan = picture_.program->plan;
@@ -564,6 +592,8 @@ void PictureWork::encode() {
   io::Encoded encoded = io::encode(outcome_.image, metadata_, picture_.output_format,
                                    picture_.output_class, settings_.encode);
   outcome_.image = {};
+  result_.common = std::move(encoded.common);
+  result_.head = encoded.head;
   result_.clipped += encoded.clipped;
   tell_losses(encoded);
   write(picture_.output, with_parts(picture_.output_format, std::move(encoded.bytes)));

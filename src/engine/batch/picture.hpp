@@ -17,7 +17,9 @@
 #include "engine/device/session.hpp"
 #include "io/codec.hpp"
 #include "io/file_stamp.hpp"
+#include "io/frame_reader.hpp"
 #include "io/inputs.hpp"
+#include "io/outputs.hpp"
 #include "io/picture_rows.hpp"
 
 namespace impipe::engine {
@@ -45,6 +47,16 @@ struct Picture {
     std::vector<std::string> outputs;  // instead of `output`, a file a page; or empty
   };
 
+  // Of a stream of frames: each is done as a picture of its own.
+  struct Stream {
+    std::shared_ptr<io::FrameReader> reader;  // of a pipe, whose header is read
+    // Where each frame goes, if each has a file.
+    std::optional<io::NameTemplate> name;
+    io::NameFields fields;
+    // frame: from 1. all: the output of the stream.
+    std::string output_of(int frame, const std::string& all) const;
+  };
+
   // One failure takes no memory: that there is none.
   static const Failure out_of_memory;
   struct FailureDeleter {
@@ -63,9 +75,12 @@ struct Picture {
   PixelClass output_class : 8 = PixelClass::uint8;
   bool is_stdin = false;
   bool missing_frame = false;
-  bool is_new = false;           // came while the run went on: what is there already is older
-  std::string output;            // "-": stdout; empty when nothing is written
-  std::unique_ptr<Pages> pages;  // of a file that has several, else null
+  bool joined = false;             // its result follows others in `output`
+  int frame = 0;                   // of a stream, from 1; 0: none
+  bool is_new = false;             // came while the run went on: what is there already is older
+  std::string output;              // "-": stdout; empty when nothing is written
+  std::unique_ptr<Pages> pages;    // of a file that has several, else null
+  std::unique_ptr<Stream> stream;  // of a stream, else null
   std::unique_ptr<std::vector<std::filesystem::path>> saves;  // one a save of the plan, or null
 
   const std::map<std::string, ImageType>& partner_types() const;
@@ -95,16 +110,18 @@ struct PictureSettings {
   std::function<bool()> stop;
   std::atomic<std::int64_t> largest = 0;  // bytes of a picture, as they were estimated
   std::string array_name;                 // of a measurement that a row has whole
-  // For a profile: where times are told, and the picture whose index is 0.
+  // For a profile: where times are told.
   Timeline* timeline = nullptr;
-  const Picture* first = nullptr;
   StepTimes step_times;
 };
 
 // What stays of the work for the report.
 struct PictureResult {
   std::vector<FileReport::Row> rows;
-  io::Bytes bytes;  // the encoded result that goes to stdout
+  io::Bytes bytes;  // the encoded result that goes to stdout, or behind others
+  // Of those that follow each other, see io::Encoded.
+  std::string common;
+  std::size_t head = 0;
   std::int64_t clipped = 0;
   // What the file has beside its picture and the result has not, for a warning.
   std::vector<std::string> lost;
@@ -112,8 +129,9 @@ struct PictureResult {
 
 class PictureWork : public FileWork {
  public:
-  PictureWork(Picture& picture, PictureSettings& settings)
-      : picture_(picture), settings_(settings) {}
+  // index: of the file, among those of the run.
+  PictureWork(Picture& picture, PictureSettings& settings, std::int64_t index)
+      : picture_(picture), settings_(settings), index_(index) {}
 
   std::optional<std::int64_t> prepare() override;
   void decode() override;
@@ -127,9 +145,10 @@ class PictureWork : public FileWork {
 
   const Picture& picture() const { return picture_; }
   const PictureResult& result() const { return result_; }
+  // Whether there is anything left to make: a file, or something for stdout.
+  bool is_wanted() const;
 
  private:
-  bool is_wanted() const;
   // Whether the run stops, or this file has had its time.
   bool is_over() const { return is_late() || (settings_.stop && settings_.stop()); }
   // Throws Error when the file has had its time.
@@ -174,6 +193,8 @@ class PictureWork : public FileWork {
   void encode_page(size_t which, const io::ImageInfo& info);
   void add_row(int page);
   void write(const std::filesystem::path& path, io::Bytes bytes);
+  // Puts a page behind those before it, in `result_`.
+  void append_page(io::Encoded encoded);
   // Says what gets lost on the way to `path`. In place nothing may, nor with --strict: Error.
   void tell_losses(const io::Encoded& encoded);
   io::Bytes encode_measurement() const;
@@ -181,6 +202,7 @@ class PictureWork : public FileWork {
 
   Picture& picture_;
   PictureSettings& settings_;
+  const std::int64_t index_;
   Material material_;
   std::vector<io::FileStamp> stamps_;  // of the sources, when they were read
   io::Metadata metadata_;
@@ -190,6 +212,7 @@ class PictureWork : public FileWork {
   std::int64_t band_rows_ = 0;      // of a picture that is computed in bands
   io::Bytes file_;                  // of several pages, or with parts that go into the result
   std::vector<io::Bytes> encoded_;  // of the pages, each a file
+  size_t pages_done_ = 0;
   PictureResult result_;
 };
 

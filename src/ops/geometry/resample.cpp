@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <span>
 
 #include "core/placement.hpp"
 #include "ops/alpha.hpp"
@@ -13,11 +14,20 @@
 namespace impipe::ops {
 namespace {
 
+// Whether two factors are meant as rows and columns: nobody makes a picture 1080 times as high.
+bool are_sides(std::span<const double> numbers) {
+  constexpr double largest_factor = 16;
+  return numbers.size() == 2 && std::all_of(numbers.begin(), numbers.end(), [](double number) {
+           return number > largest_factor && number == std::floor(number);
+         });
+}
+
 ImageValue lower_imresize(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const int ways = call.given("scale") + call.given("size") + call.given("fit");
   if (ways != 1) call.fail("it needs either a scale, size=rows,columns or fit=width,height");
   std::vector<Arg> arguments(4, 0.0);  // width, height, scale in x and y
+  const bool sides = call.given("scale") && are_sides(call.numbers("scale"));
   if (call.given("fit")) {
     arguments[0] = -call.number("fit", 0);
     arguments[1] = -call.number("fit", 1);
@@ -29,6 +39,9 @@ ImageValue lower_imresize(const Call& call, PlanBuilder& plan) {
     if (side(0) == 0 && side(1) == 0) call.fail("size", "one of the two must be above 0");
     arguments[0] = side(1);
     arguments[1] = side(0);
+  } else if (sides) {
+    arguments[0] = call.numbers("scale").back();
+    arguments[1] = call.numbers("scale").front();
   } else {
     arguments[2] = call.numbers("scale").back();
     arguments[3] = call.numbers("scale").front();
@@ -40,7 +53,8 @@ ImageValue lower_imresize(const Call& call, PlanBuilder& plan) {
     how.antialias = how.antialias && call.given("antialiasing");
     if (how.antialias) how.method = Resample::Method::box;
   }
-  if (call.given("scale") && call.numbers("scale").back() == call.numbers("scale").front()) {
+  if (call.given("scale") && !sides &&
+      call.numbers("scale").back() == call.numbers("scale").front()) {
     how = with_whole_ratio(how, call.numbers("scale").back());
   }
   return resampled(plan, how, image, arguments);
@@ -51,7 +65,8 @@ const RegisterOperator imresize_operator{{
     .help = "the image at another size",
     .category = "geometry",
     .parameters = {{.name = "scale",
-                    .help = "factor of both sizes, or of rows,columns",
+                    .help = "factor of both sizes, or of rows,columns; two whole numbers above 16 "
+                            "are rows,columns of the result",
                     .max_numbers = 2,
                     .low = 0.0001,
                     .high = 10000},

@@ -1,0 +1,47 @@
+// Results that follow each other in one file or on stdout.
+#include "engine/joined_output.hpp"
+
+#include "core/error.hpp"
+
+namespace impipe::engine {
+namespace {
+
+std::string note_of_raw(const std::string& kind) {
+  const size_t space = kind.find(' ');
+  return "raw samples of " + kind + ": ffmpeg -f rawvideo -pixel_format " + kind.substr(space + 1) +
+         " -video_size " + kind.substr(0, space) + " -i FILE";
+}
+
+}  // namespace
+
+std::span<const std::byte> JoinedOutput::add(const Picture& picture, const PictureResult& result,
+                                             const PictureSettings& settings) {
+  if (output_ && *output_ != picture.output) end(settings);
+  const std::span<const std::byte> bytes(result.bytes);
+  if (bytes.empty() || settings.dry_run) return {};
+  std::span<const std::byte> rest = bytes;
+  if (!output_) {
+    output_ = picture.output;
+    common_ = result.common;
+    if (picture.output_format == io::Format::raw) note_ = note_of_raw(common_);
+    if (picture.output != "-") file_ = std::make_unique<io::GrowingFile>(picture.output);
+  } else if (result.common != common_) {
+    throw Error("the result is " + result.common + ", and those before it in '" + *output_ +
+                    "' are " + common_,
+                ExitCode::file_failed);
+  } else {
+    rest = bytes.subspan(result.head);
+  }
+  if (picture.output == "-") return rest;
+  if (file_) file_->write(rest);
+  return {};
+}
+
+void JoinedOutput::end(const PictureSettings& settings) {
+  if (file_) file_->commit(is_whole_ ? std::string_view(settings.maker) : "incomplete");
+  file_.reset();
+  output_.reset();
+  is_whole_ = true;
+}
+
+}  // namespace impipe::engine

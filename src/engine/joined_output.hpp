@@ -1,0 +1,37 @@
+// Results that follow each other in one file or on stdout.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "engine/batch/picture.hpp"
+#include "io/atomic_file.hpp"
+
+namespace impipe::engine {
+
+// Used by one thread, in the order of the inputs.
+class JoinedOutput {
+ public:
+  // Puts a result behind those before it, into a file that is made at the first one. Returns what
+  // goes to stdout instead. A dry run writes nothing. Throws Error when it is of another kind than
+  // those, or cannot be written.
+  std::span<const std::byte> add(const Picture& picture, const PictureResult& result,
+                                 const PictureSettings& settings);
+  // What the user should know of the first result, or empty.
+  std::string take_note() { return std::exchange(note_, {}); }
+  // Something is missing: a later run with -u makes it again.
+  void miss() { is_whole_ = false; }
+  // The file is whole and gets its name; others may follow. Throws Error.
+  void end(const PictureSettings& settings);
+
+ private:
+  std::optional<std::string> output_;  // that is being written, "-": stdout
+  std::string common_;                 // of its results
+  std::unique_ptr<io::GrowingFile> file_;
+  bool is_whole_ = true;
+  std::string note_;
+};
+
+}  // namespace impipe::engine
