@@ -196,12 +196,14 @@ class Matcher {
       return p.max_numbers > 0 && (unset(p) || (single && filling_ == &p && room(p)));
     };
     const Parameter* target = nullptr;
-    // `edge canny 0.1,0.3 2`: thinning is 0 or 1, so 2 is sigma. A parameter of numbers alone is
-    // not passed over: `medfilt2 501` would have a border of 501.
+    // `edge canny 0.1,0.3 2`: thinning is 0 or 1, so 2 is sigma; `fspecial gaussian 5 1.5`: a side
+    // is whole, so 1.5 is sigma. A parameter of numbers alone is not passed over before it has one:
+    // `medfilt2 501` would have a border of 501.
     if (single) {
       const double number = std::get<Number>(head.value).fraction();
       target = first([&](const Parameter& p) {
-        return takes_it(p) && (in_range(p, number) || p.words.empty());
+        const bool has_one = !unset(p) && p.integer && number != std::floor(number);
+        return takes_it(p) && (in_range(p, number) || (p.words.empty() && !has_one));
       });
     }
     if (target == nullptr) target = first(takes_it);

@@ -92,6 +92,10 @@ TEST(Fspecial, TakesASideAndSigma) {
   const HostImage expected = test::run("fspecial gaussian size=5,5 sigma=1").image;
   EXPECT_EQ(test::difference(expected, test::run("fspecial gaussian 5 1").image), "");
   EXPECT_EQ(test::run("fspecial gaussian 5,1").image.size(), (Size{1, 5}));
+  // A side is whole: the second number is sigma.
+  EXPECT_EQ(test::difference(test::run("fspecial gaussian size=5 sigma=1.5").image,
+                             test::run("fspecial gaussian 5 1.5").image),
+            "");
   EXPECT_EQ(test::run("fspecial average 3 5").image.size(), (Size{5, 3}));
 }
 
