@@ -136,6 +136,7 @@ struct PrimitiveText {
   }
   std::string operator()(const Flood& f) const { return std::to_string(f.connectivity); }
   std::string operator()(const Entropy& e) const { return mask_text(e.mask); }
+  std::string operator()(const Objects&) const { return "records"; }
 };
 
 std::string argument_text(const Argument& a) {

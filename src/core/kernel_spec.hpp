@@ -268,9 +268,15 @@ struct Entropy {
   Mask mask;
 };
 
+// What is summed over the objects of an image of labels (any class) and perhaps of an image of
+// codes beside it. Result: records of core/object_table.hpp, as many as the launch's measurement
+// holds; the node's `values` are those of one record.
+struct Objects {};
+
 using Primitive = std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce,
                                Histogram, Select, Scalar, Distance, Project, Backproject, Diffuse,
-                               Label, Resample, Window, Morph, Flood, Entropy>;
+                               Label, Resample, Window, Morph, Flood, Entropy, Objects>;
+
 // Where a launch argument comes from.
 struct Argument {
   enum class Source {

@@ -1,5 +1,5 @@
 // Measures objects: sums over their pixels in one pass, then outlines, hulls and what follows from
-// the sums, object by object.
+// the sums, object by object. Devices have the sums from backends/cpu/measure or a GPU's kernels.
 #include "core/object_table.hpp"
 
 #include <algorithm>
@@ -45,8 +45,22 @@ class Labels {
       std::fill(ids_.begin() + begin, ids_.begin() + end, known.at(label));
     });
   }
+  // Labels that are numbers up to count; what is none of them is counted, and background.
+  Labels(const Plane& plane, std::int64_t count)
+      : size_(plane.size()), ids_(static_cast<std::size_t>(size_.pixels())) {
+    each_run(plane, [&](std::int64_t begin, std::int64_t end, double label) {
+      const double whole = std::floor(label);
+      if (whole != label || label > static_cast<double>(count)) {
+        unnumbered_ += end - begin;
+      } else {
+        std::fill(ids_.begin() + begin, ids_.begin() + end, static_cast<std::int32_t>(whole));
+      }
+    });
+    for (std::int64_t i = 1; i <= count; ++i) labels_.push_back(static_cast<double>(i));
+  }
   Size size() const { return size_; }
   std::size_t count() const { return labels_.size(); }
+  std::int64_t unnumbered() const { return unnumbered_; }
   double label(std::size_t object) const { return labels_[object]; }
   // 0 beside the image, too.
   std::int32_t at(std::int64_t x, std::int64_t y) const {
@@ -78,19 +92,22 @@ class Labels {
   Size size_;
   std::vector<std::int32_t> ids_;
   std::vector<double> labels_;
+  std::int64_t unnumbered_ = 0;
 };
 
 struct Object {
   std::int64_t pixels = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0;  // sums
   std::int64_t left = std::numeric_limits<std::int64_t>::max(), right = -1;
   std::int64_t top = std::numeric_limits<std::int64_t>::max(), bottom = -1;
-  std::int64_t quarters = 0;              // four times the Euler number
-  double even = 0, odd = 0, corners = 0;  // of the outlines
-  double sum = 0, sum_x = 0, sum_y = 0;   // of intensities
+  std::int64_t quarters = 0;                         // four times the Euler number
+  double even = 0, odd = 0, corners = 0;             // of the outlines
+  std::int64_t hull = 0;                             // pixel centres in it
+  double sum = 0, sum_x = 0, sum_y = 0;              // of intensities
+  std::int64_t codes = 0, codes_x = 0, codes_y = 0;  // those sums of whole numbers
   double least = std::numeric_limits<double>::infinity(), largest = -least;
 };
 
-void add_pixels(const Labels& labels, const Plane* intensities, std::vector<Object>& objects) {
+void add_pixels(const Labels& labels, std::vector<Object>& objects) {
   for (std::int64_t y = 0; y < labels.size().height; ++y) {
     for (std::int64_t x = 0; x < labels.size().width; ++x) {
       const std::int32_t id = labels.at(x, y);
@@ -107,17 +124,35 @@ void add_pixels(const Labels& labels, const Plane* intensities, std::vector<Obje
       o.top = std::min(o.top, y);
       o.bottom = std::max(o.bottom, y);
     }
-    if (intensities == nullptr) continue;
-    read_row(*intensities, y, [&](std::int64_t x, double value) {
+  }
+}
+
+void add_intensities(const Labels& labels, const Plane& intensities, std::vector<Object>& objects) {
+  const bool codes = is_integer(intensities.cls());
+  for (std::int64_t y = 0; y < labels.size().height; ++y) {
+    read_row(intensities, y, [&](std::int64_t x, double value) {
       const std::int32_t id = labels.at(x, y);
       if (id == 0) return;
       Object& o = objects[static_cast<std::size_t>(id) - 1];
-      o.sum += value;
-      o.sum_x += value * static_cast<double>(x);
-      o.sum_y += value * static_cast<double>(y);
       o.least = std::min(o.least, value);
       o.largest = std::max(o.largest, value);
+      if (codes) {
+        const auto code = static_cast<std::int64_t>(value);
+        o.codes += code;
+        o.codes_x += code * x;
+        o.codes_y += code * y;
+      } else {
+        o.sum += value;
+        o.sum_x += value * static_cast<double>(x);
+        o.sum_y += value * static_cast<double>(y);
+      }
     });
+  }
+  if (!codes) return;
+  for (Object& o : objects) {
+    o.sum = static_cast<double>(o.codes);
+    o.sum_x = static_cast<double>(o.codes_x);
+    o.sum_y = static_cast<double>(o.codes_y);
   }
 }
 
@@ -333,8 +368,8 @@ double orientation(double uxx, double uyy, double uxy, double k) {
   return std::atan(numerator / denominator) * 180 / std::numbers::pi;
 }
 
-void add_row(std::vector<double>& out, double label, const Object& o, std::int64_t hull,
-             bool intensities, double origin) {
+void add_row(std::vector<double>& out, double label, const Object& o, bool intensities,
+             double origin) {
   const auto n = static_cast<double>(o.pixels);
   const auto moment = [&](std::int64_t squares, std::int64_t a, std::int64_t b) {
     return static_cast<double>(Wide{o.pixels} * squares - Wide{a} * b) / (n * n);
@@ -354,10 +389,86 @@ void add_row(std::vector<double>& out, double label, const Object& o, std::int64
        static_cast<double>(o.left) + corner, static_cast<double>(o.top) + corner, width, height,
        std::sqrt(4 * n / std::numbers::pi), major, minor, std::sqrt(1 - ratio * ratio),
        orientation(uxx, uyy, uxy, k), 0.980 * o.even + 1.406 * o.odd - 0.091 * o.corners,
-       n / (width * height), n / static_cast<double>(hull), static_cast<double>(o.quarters) / 4});
+       n / (width * height), n / static_cast<double>(o.hull), static_cast<double>(o.quarters) / 4});
   if (!intensities) return;
   out.insert(out.end(),
              {o.sum / n, o.least, o.largest, o.sum_x / o.sum + origin, o.sum_y / o.sum + origin});
+}
+
+std::vector<Object> objects_of(const Labels& labels, const Plane* intensities) {
+  std::vector<Object> objects(labels.count());
+  add_pixels(labels, objects);
+  if (intensities != nullptr) add_intensities(labels, *intensities, objects);
+  add_windows(labels, objects);
+  Pieces(labels).add_to(objects);
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    if (objects[i].pixels == 0) continue;
+    objects[i].hull = Hull(labels, static_cast<std::int32_t>(i) + 1, objects[i]).centres();
+  }
+  return objects;
+}
+
+constexpr std::int64_t two_words = std::int64_t{1} << 32;
+
+void put_record(double* record, const Object& o, bool intensities) {
+  namespace of = object_record;
+  const auto put = [&](int place, std::int64_t value) {
+    record[place] = static_cast<double>(value);
+  };
+  const auto put_sum = [&](int place, std::int64_t value) {
+    put(place, value / two_words);
+    put(place + 1, value % two_words);
+  };
+  put(of::pixels, o.pixels);
+  put(of::left, o.left);
+  put(of::right, o.right + 1);
+  put(of::top, o.top);
+  put(of::bottom, o.bottom + 1);
+  put(of::quarters, o.quarters);
+  record[of::even] = o.even;
+  record[of::odd] = o.odd;
+  record[of::corners] = o.corners;
+  put(of::hull, o.hull);
+  put_sum(of::x, o.x);
+  put_sum(of::y, o.y);
+  put_sum(of::xx, o.xx);
+  put_sum(of::yy, o.yy);
+  put_sum(of::xy, o.xy);
+  if (!intensities) return;
+  record[of::least] = o.least;
+  record[of::largest] = o.largest;
+  put_sum(of::sum, o.codes);
+  put_sum(of::sum_x, o.codes_x);
+  put_sum(of::sum_y, o.codes_y);
+}
+
+Object object_of(const double* record, bool intensities) {
+  namespace of = object_record;
+  const auto get = [&](int place) { return static_cast<std::int64_t>(record[place]); };
+  const auto get_sum = [&](int place) { return get(place) * two_words + get(place + 1); };
+  Object o;
+  o.pixels = get(of::pixels);
+  o.left = get(of::left);
+  o.right = get(of::right) - 1;
+  o.top = get(of::top);
+  o.bottom = get(of::bottom) - 1;
+  o.quarters = get(of::quarters);
+  o.even = record[of::even];
+  o.odd = record[of::odd];
+  o.corners = record[of::corners];
+  o.hull = get(of::hull);
+  o.x = get_sum(of::x);
+  o.y = get_sum(of::y);
+  o.xx = get_sum(of::xx);
+  o.yy = get_sum(of::yy);
+  o.xy = get_sum(of::xy);
+  if (!intensities) return o;
+  o.least = record[of::least];
+  o.largest = record[of::largest];
+  o.sum = static_cast<double>(get_sum(of::sum));
+  o.sum_x = static_cast<double>(get_sum(of::sum_x));
+  o.sum_y = static_cast<double>(get_sum(of::sum_y));
+  return o;
 }
 
 }  // namespace
@@ -375,16 +486,48 @@ std::vector<std::string> object_columns(bool intensities) {
   return names;
 }
 
+std::int64_t objects_numbered(double largest, Size size) {
+  // More than bytes and words can name only where an image has as many pixels.
+  constexpr std::int64_t always = 65535, most = 1 << 22;
+  const std::int64_t limit = std::min(std::max(always, size.pixels()), most);
+  const bool numbered = largest > 0 && largest <= static_cast<double>(limit);
+  return numbered ? static_cast<std::int64_t>(largest) : 0;
+}
+
+bool has_faults(std::span<const double> records) {
+  return records[object_record::unnumbered] != 0 || records[object_record::no_memory] != 0;
+}
+
+std::vector<double> object_records(const Plane& labels, const Plane* intensities,
+                                   std::int64_t count) {
+  const bool with = intensities != nullptr;
+  const auto each = static_cast<std::size_t>(object_record::length(with));
+  const Labels of(labels, count);
+  const std::vector<Object> objects = objects_of(of, intensities);
+  std::vector<double> out((objects.size() + 1) * each);
+  out[object_record::unnumbered] = static_cast<double>(of.unnumbered());
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    if (objects[i].pixels > 0) put_record(out.data() + (i + 1) * each, objects[i], with);
+  }
+  return out;
+}
+
+std::vector<double> object_rows(std::span<const double> records, bool intensities, double origin) {
+  const auto each = static_cast<std::size_t>(object_record::length(intensities));
+  std::vector<double> out;
+  for (std::size_t id = 1; id < records.size() / each; ++id) {
+    const Object object = object_of(records.data() + id * each, intensities);
+    if (object.pixels > 0) add_row(out, static_cast<double>(id), object, intensities, origin);
+  }
+  return out;
+}
+
 std::vector<double> measure_objects(const Plane& labels, const Plane* intensities, double origin) {
   const Labels of(labels);
-  std::vector<Object> objects(of.count());
-  add_pixels(of, intensities, objects);
-  add_windows(of, objects);
-  Pieces(of).add_to(objects);
+  const std::vector<Object> objects = objects_of(of, intensities);
   std::vector<double> out;
   for (std::size_t i = 0; i < objects.size(); ++i) {
-    const std::int64_t hull = Hull(of, static_cast<std::int32_t>(i) + 1, objects[i]).centres();
-    add_row(out, of.label(i), objects[i], hull, intensities != nullptr, origin);
+    add_row(out, of.label(i), objects[i], intensities != nullptr, origin);
   }
   return out;
 }

@@ -21,6 +21,8 @@ struct PlanValue {
   std::int64_t values = 0;  // measurements: doubles a channel
   // Measurements: the image they were made from, whose size an Argument of a Scalar step means.
   ValueId measured_image = 0;
+  // Measurements: records of `values` numbers, one more than that measurement says (Objects).
+  std::optional<ValueId> counted_by;
 };
 
 struct Step {
@@ -53,9 +55,10 @@ struct PlanSave {
   int stage = 0;
 };
 
-// A row for each label of an image, measured on the host; see object_table.hpp.
+// A row for each label of an image; see object_table.hpp.
 struct ObjectTable {
   ValueId labels = 0;
+  std::optional<ValueId> records;  // a measurement; without one the host measures
   std::optional<ValueId> intensities;
   double origin = 1;  // MATLAB's numbers, which count pixels from 1; or 0
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/object_table.hpp"
 #include "core/plan_limit.hpp"
 
 // Of the values of all channels side by side.
@@ -277,6 +278,16 @@ void PlanBuilder::add_numbers(std::string_view name, MeasureValue measure,
 void PlanBuilder::report_table(std::string_view name, MeasureValue measure, int matrix_columns) {
   report(name, measure, matrix_columns);
   reported_table_ = true;
+}
+
+MeasureValue PlanBuilder::objects(ImageValue labels, const ImageValue* codes) {
+  const MeasureValue largest = reduce({.kind = ReduceKind::max}, labels, {});
+  std::vector<ImageValue> images{std::move(labels)};
+  if (codes != nullptr) images.push_back(*codes);
+  const MeasureValue records =
+      add_measure(Objects{}, images, {largest}, {}, object_record::length(codes != nullptr), 1);
+  plan_.values[records.id].counted_by = largest.id;
+  return records;
 }
 
 void PlanBuilder::report_objects(ObjectTable table) {

@@ -77,7 +77,9 @@ class PlanBuilder {
               std::vector<std::string> fields = {});
   // The same of a table, whose numbers have no names.
   void report_table(std::string_view name, MeasureValue measure, int matrix_columns = 1);
-  // A row for each object of an image of labels, made on the host (core/object_table.hpp).
+  // Records of the objects of an image of labels; codes: measured in them, or null.
+  MeasureValue objects(ImageValue labels, const ImageValue* codes);
+  // A row for each object of an image of labels (core/object_table.hpp).
   void report_objects(ObjectTable table);
 
   bool reported() const { return reported_; }  // this stage has

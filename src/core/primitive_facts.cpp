@@ -45,6 +45,9 @@ struct Facts {
   PrimitiveFacts operator()(const Morph&) const { return whole("morph"); }
   PrimitiveFacts operator()(const Flood&) const { return whole("flood"); }
   PrimitiveFacts operator()(const Entropy&) const { return whole("entropy"); }
+  PrimitiveFacts operator()(const Objects&) const {
+    return {.name = "objects", .stands_alone = true, .measures = true};
+  }
   PrimitiveFacts operator()(const Window& w) const {
     return {.name = "window", .moves = true, .border = w.border};
   }
@@ -107,6 +110,7 @@ struct ResultSize {
   Size operator()(const Morph&) const { return input; }
   Size operator()(const Flood&) const { return input; }
   Size operator()(const Entropy&) const { return input; }
+  Size operator()(const Objects&) const { return input; }
   Size operator()(const Window&) const { return window_place(node, input).size; }
 };
 

@@ -74,6 +74,7 @@ struct Words {
   std::string operator()(const Flood& f) const {
     return fmt::format("{}-connected", f.connectivity);
   }
+  std::string operator()(const Objects&) const { return "sums, outlines and hulls"; }
   std::string operator()(const Entropy& e) const {
     return fmt::format("{}x{}", e.mask.height, e.mask.width);
   }

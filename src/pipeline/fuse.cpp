@@ -39,6 +39,7 @@ std::set<ValueId> live_values(const Plan& plan) {
   for (const PlanColumn& column : plan.columns) live.insert(column.value);
   if (plan.last_measurement) live.insert(*plan.last_measurement);
   for (const ValueId value : object_images(plan)) live.insert(value);
+  if (plan.objects && plan.objects->records) live.insert(*plan.objects->records);
   for (auto step = plan.steps.rbegin(); step != plan.steps.rend(); ++step) {
     if (live.contains(step->outputs.front())) live.insert(step->inputs.begin(), step->inputs.end());
   }
@@ -82,8 +83,12 @@ Plan without_repeats(const Plan& plan) {
   if (out.objects) {
     out.objects->labels = same[out.objects->labels];
     if (out.objects->intensities) out.objects->intensities = same[*out.objects->intensities];
+    if (out.objects->records) out.objects->records = same[*out.objects->records];
   }
-  for (PlanValue& value : out.values) value.measured_image = same[value.measured_image];
+  for (PlanValue& value : out.values) {
+    value.measured_image = same[value.measured_image];
+    if (value.counted_by) value.counted_by = same[*value.counted_by];
+  }
   return out;
 }
 
@@ -262,7 +267,7 @@ class Fuser {
       if (!is_root(s)) continue;
       const Node& node = node_of(step(s));
       bool joined = false;
-      if (measures(node) && !is<Select>(node)) {
+      if (measures(node) && !stands_alone(node.primitive)) {
         const ValueId image = step(s).inputs[node.images.front().index];
         for (std::vector<int>& group : groups) {
           const Node& first = node_of(step(group.front()));

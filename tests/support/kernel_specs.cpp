@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "core/expression.hpp"
+#include "core/object_table.hpp"
 #include "core/pair_code.hpp"
 #include "core/primitive_facts.hpp"
 #include "support/masks.hpp"
@@ -532,6 +533,16 @@ class Table {
       add("flood " + std::string(name_of(cls)), {image(cls, 1), image(PixelClass::single, 1)},
           {node(Flood{cls == byte ? 8 : 4}, {input(0), input(1)}, {}, PixelClass::single, 1)});
       cases.back().most = 256;
+    }
+    // Measured by themselves in gpu_labels_test.cpp, too.
+    for (const PixelClass cls : {byte, PixelClass::uint16, PixelClass::single}) {
+      const bool codes = cls != byte;
+      const int records = cls == byte ? 256 : 5;
+      Node objects = sink(Objects{}, input(0), {}, 1, records * object_record::length(codes));
+      if (codes) objects.images.push_back(input(1));
+      std::vector<KernelInput> inputs{image(cls, 1)};
+      if (codes) inputs.push_back(image(cls == PixelClass::single ? byte : cls, 1));
+      add("objects " + std::string(name_of(cls)), inputs, {objects});
     }
     const Mask mask{
         .width = 3, .height = 2, .origin_x = 1, .origin_y = 0, .cells = {1, 0, 1, 0, 1, 1}};

@@ -1,13 +1,15 @@
-// Connected components on a GPU have the CPU's bits, at sizes around their tiles
-// and on contents that wind through many of them.
+// Connected components, and what is measured in objects, have the CPU's bits on a GPU, at sizes
+// around their tiles and on contents that wind through many of them.
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <random>
 
 #include "backends/cpu/device.hpp"
 #include "backends/cuda/device.hpp"
 #include "backends/opencl/device.hpp"
+#include "core/object_table.hpp"
 #include "support/backend_compare.hpp"
 
 namespace impipe::testing {
@@ -216,6 +218,71 @@ void compare_spreading(const Backend& backend) {
           });
   }
 }
+
+SpecCase objects_case(PixelClass cls, int count, std::optional<PixelClass> codes) {
+  KernelSpec spec;
+  spec.inputs.push_back({.cls = cls, .channels = 1, .white = class_max(cls)});
+  Node node{.primitive = Objects{}, .images = {{true, 0}}, .is_measure = true};
+  if (codes) {
+    spec.inputs.push_back({.cls = *codes, .channels = 1, .white = class_max(*codes)});
+    node.images.push_back({true, 1});
+  }
+  node.channels = 1;
+  node.values = (count + 1) * object_record::length(codes.has_value());
+  spec.nodes = {node};
+  spec.outputs = {0};
+  return {"objects " + std::string(name_of(cls)), spec, 1};
+}
+
+// Long outlines and many short ones, holes with other objects in them, objects of many pieces, and
+// labels that want the same place of a table.
+void compare_objects(const Backend& backend) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no " << backend.name << " device";
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  using Number = std::function<double(const Content&, std::int64_t, std::int64_t)>;
+  const Number numbers[] = {
+      [](const Content& content, auto x, auto y) { return content(x, y); },
+      [](const Content& content, auto x, auto y) { return 3 - 2 * content(x, y); },
+      [](const Content& content, auto x, auto y) {
+        return content(x, y) * static_cast<double>(1 + (x / 7 + y / 50 * 5) % 200);
+      },
+      [](const Content& content, auto x, auto y) {
+        return content(x, y) * static_cast<double>(1 + (x / 40 + y / 30) % 4 * 64);
+      }};
+  const auto check = [&](PixelClass cls, int count, std::optional<PixelClass> codes,
+                         double faulty) {
+    Comparison comparison(objects_case(cls, count, codes), *cpu, *device);
+    std::mt19937 random(3);
+    for (const Size size : sizes) {
+      for (std::size_t number = 0; number < std::size(numbers); ++number) {
+        int which = 0;
+        for (const Content& content : contents(size)) {
+          std::vector<Planes> images{drawn(cls, size, [&](auto x, auto y) {
+            return numbers[number](content, x, y) +
+                   (faulty != 0 && random() % 50 == 0 ? faulty : 0);
+          })};
+          if (codes) {
+            images.push_back(drawn(*codes, size, [&](auto, auto) {
+              return static_cast<double>(random() % (static_cast<int>(class_max(*codes)) + 1));
+            }));
+          }
+          EXPECT_EQ(comparison.difference(images), "")
+              << to_string(size) << " of content " << which << ", numbers " << number;
+          ++which;
+        }
+      }
+    }
+  };
+  check(PixelClass::single, 200, std::nullopt, 0);
+  check(PixelClass::single, 150, std::nullopt, 0.5);
+  check(PixelClass::uint8, 255, PixelClass::uint16, 0);
+  check(PixelClass::uint16, 200, PixelClass::uint8, -1);
+}
+
+TEST(OpenClObjects, HaveTheSumsOfTheCpu) { compare_objects(opencl_backend); }
+TEST(CudaObjects, HaveTheSumsOfTheCpu) { compare_objects(cuda_backend); }
 
 TEST(OpenClSpreading, HasTheBitsOfTheCpu) { compare_spreading(opencl_backend); }
 TEST(CudaSpreading, HasTheBitsOfTheCpu) { compare_spreading(cuda_backend); }

@@ -7,6 +7,7 @@
 #include "backends/cpu/tile_pass.hpp"
 #include "backends/cpu/whole_image.hpp"
 #include "core/error.hpp"
+#include "core/object_table.hpp"
 #include "core/plane_kernel.hpp"
 #include "core/primitive_facts.hpp"
 
@@ -241,13 +242,25 @@ class StepRun {
     runs_.pool.for_each(static_cast<std::int64_t>(values.size()), [&](std::int64_t c) {
       const std::size_t p = first_of(n) + static_cast<std::size_t>(c);
       const PlaneRun& run = runs_.nodes[p];
-      values[c] = run.is_sink() ? run.sink->finish()
-                                : select_values(*runs_.inputs[runs_.images_of(p)[0].index],
-                                                run.arguments, runs_.pool);
+      if (run.is_sink()) {
+        values[c] = run.sink->finish();
+        return;
+      }
+      std::vector<const Plane*> images;
+      for (const Operand& plane : runs_.images_of(p)) images.push_back(runs_.inputs[plane.index]);
+      values[c] = is<Objects>(*run.node)
+                      ? records_of(*run.node, images)
+                      : select_values(*images.front(), run.arguments, runs_.pool);
     });
     for (const std::vector<double>& of_channel : values) {
       measures_[n].insert(measures_[n].end(), of_channel.begin(), of_channel.end());
     }
+  }
+
+  static std::vector<double> records_of(const Node& node, const std::vector<const Plane*>& images) {
+    const Plane* const codes = images.size() > 1 ? images[1] : nullptr;
+    const std::int64_t records = node.values / object_record::length(codes != nullptr);
+    return object_records(*images[0], codes, records - 1);
   }
 
   void run_scalar(std::size_t n) {
@@ -309,7 +322,9 @@ void check_runnable(const KernelSpec& spec) {
     if (point != nullptr && point->lookup && !node.images.at(1).external) {
       fail("a table is made inside it");
     }
-    if (is<Select>(node) && !node.images.at(0).external) fail("select reads an intermediate");
+    if ((is<Select>(node) || is<Objects>(node)) && !node.images.at(0).external) {
+      fail(std::string(name_of(node.primitive)) + " reads an intermediate");
+    }
   }
 }
 

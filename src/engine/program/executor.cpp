@@ -161,19 +161,27 @@ class Execution {
     return found->second;
   }
 
+  // Rows from what the device summed; where it could not, from the pixels.
   void measure(const ObjectTable& table) {
+    if (table.intensities && sizes_[*table.intensities] != sizes_[table.labels]) {
+      throw Error("regionprops: the labels are " + to_string(sizes_[table.labels]) +
+                      ", the image is " + to_string(sizes_[*table.intensities]),
+                  ExitCode::file_failed);
+    }
+    if (table.records) {
+      const std::vector<double>& records = numbers_of(*table.records);
+      if (!has_faults(records)) {
+        outcomes_.front().objects =
+            object_rows(records, table.intensities.has_value(), table.origin);
+        return;
+      }
+    }
     const std::vector<Planes> labels = planes_of(table.labels);
     std::vector<Planes> intensities;
     if (table.intensities) intensities = planes_of(*table.intensities);
     for (size_t i = 0; i < count_; ++i) {
       const Plane* beside = intensities.empty() ? nullptr : &intensities[i].front();
-      const Plane& numbers = labels[i].front();
-      if (beside != nullptr && beside->size() != numbers.size()) {
-        throw Error("regionprops: the labels are " + to_string(numbers.size()) + ", the image is " +
-                        to_string(beside->size()),
-                    ExitCode::file_failed);
-      }
-      outcomes_[i].objects = measure_objects(numbers, beside, table.origin);
+      outcomes_[i].objects = measure_objects(labels[i].front(), beside, table.origin);
     }
   }
 
@@ -225,6 +233,14 @@ class Execution {
   std::map<ValueId, std::vector<double>> downloaded_;
 };
 
+// Numbers a channel that a measurement has in this launch.
+std::int64_t values_now(const PlanValue& value, const std::vector<DeviceValue>& made,
+                        const std::vector<Size>& sizes, Queue& queue) {
+  if (!value.counted_by) return value.values;
+  const double largest = queue.download(*made[*value.counted_by].measure).front();
+  return value.values * (1 + objects_numbered(largest, sizes[value.measured_image]));
+}
+
 }  // namespace
 
 std::vector<bool> values_read(const Plan& plan) {
@@ -246,7 +262,8 @@ void launch_step(const Program& program, size_t step, const std::vector<Size>& s
     const PlanValue& value = plan.values[id];
     DeviceValue& made = values[id];
     if (value.is_measure && !made.measure) {
-      made.measure = queue.allocate_measure_stack(value.channels, value.values, count);
+      made.measure = queue.allocate_measure_stack(value.channels,
+                                                  values_now(value, values, sizes, queue), count);
     } else if (!value.is_measure && !made.plane) {
       made.plane = queue.allocate_stack(value.type.cls, value.type.channels, sizes[id], count);
     }
@@ -259,6 +276,11 @@ void launch_step(const Program& program, size_t step, const std::vector<Size>& s
       sized.nodes[argument.node].arguments[argument.place].value =
           value_of(argument.argument, sizes[argument.image]);
     }
+    launch.spec = &sized;
+  }
+  if (plan.values[what.outputs.front()].counted_by) {
+    sized = planes.spec;
+    sized.nodes.front().values = launch.outputs.front().measure->values();
     launch.spec = &sized;
   }
   const Kernel& kernel = *program.kernels[step].get();

@@ -38,6 +38,7 @@ std::set<ValueId> results_of(const Plan& plan) {
   for (const PlanColumn& column : plan.columns) results.insert(column.value);
   if (plan.last_measurement) results.insert(*plan.last_measurement);
   for (const ValueId value : object_images(plan)) results.insert(value);
+  if (plan.objects && plan.objects->records) results.insert(*plan.objects->records);
   return results;
 }
 

@@ -12,9 +12,16 @@ ImageValue lower_regionprops(const Call& call, PlanBuilder& plan) {
                                 ? plan.whole(Label{Label::Kind::components, connectivity(call)},
                                              {image}, {}, {.cls = PixelClass::single, .white = 0})
                                 : image;
-  ObjectTable table{.labels = labels.id, .intensities = {}, .origin = call.number("origin")};
+  ObjectTable table{
+      .labels = labels.id, .records = {}, .intensities = {}, .origin = call.number("origin")};
+  std::optional<ImageValue> beside;
   if (call.has("image")) {
-    table.intensities = gray_operand(call, plan, call.value("image").operands.front()).id;
+    beside = gray_operand(call, plan, call.value("image").operands.front());
+    table.intensities = beside->id;
+  }
+  // Sums of floats depend on their order: the host has one.
+  if (!beside || is_integer(beside->type.cls)) {
+    table.records = plan.objects(labels, beside ? &*beside : nullptr).id;
   }
   plan.report_objects(table);
   return image;
@@ -52,7 +59,8 @@ const RegisterOperator regionprops_operator{{
         "the ellipse of equal second moments, a pixel being a square; Orientation in degrees,\n"
         "counter-clockwise. Perimeter: 0.980 even + 1.406 odd - 0.091 corners (Vossepoel and\n"
         "Smeulders 1982) of the outer outlines. Solidity: of the pixels whose centres lie in the\n"
-        "hull of the pixels' sides. Measured on the host.",
+        "hull of the pixels' sides. Measured on the device; in intensities of floats, whose sums\n"
+        "have an order, and where labels are no whole numbers up to 4 million on the host.",
     .example = "imbinarize | regionprops",
     .accuracy = "Label, Area, BoundingBox and EulerNumber exact; others 1e-9",
     .matlab = "regionprops('table',BW,A,'all') (labels without a pixel have no row; Solidity is of "

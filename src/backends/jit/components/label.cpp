@@ -15,14 +15,6 @@ using Kind = Label::Kind;
 constexpr const char* flag_of_root =
     "(($flags[at] >> begin_in_pair($words[at], (int)(root % 16u))) & 1u)";
 
-// Functions over words of 32 pixels of a column.
-std::string label_functions() {
-  const std::string forest = part(kernels::label, "forest");
-  return part(kernels::label, "runs") +
-         filled(forest, {{"level", "local"}, {"space", "IN_LOCAL"}, {"where", "LOCAL"}}) +
-         filled(forest, {{"level", "global"}, {"space", "GLOBAL"}, {"where", "GLOBAL"}});
-}
-
 class LabelWriter : LabelWriterBase {
  public:
   LabelWriter(Builder& to, int n) : LabelWriterBase(to, n) {}
@@ -221,6 +213,13 @@ class LabelWriter : LabelWriterBase {
 };
 
 }  // namespace
+
+std::string label_functions() {
+  const std::string forest = part(kernels::label, "forest");
+  return part(kernels::label, "runs") +
+         filled(forest, {{"level", "local"}, {"space", "IN_LOCAL"}, {"where", "LOCAL"}}) +
+         filled(forest, {{"level", "global"}, {"space", "GLOBAL"}, {"where", "GLOBAL"}});
+}
 
 LabelWriterBase::LabelWriterBase(Builder& to, int n)
     : to_(to),

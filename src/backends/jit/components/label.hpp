@@ -24,9 +24,14 @@ class LabelWriterBase {
   std::string name_;
 };
 
+// Functions over words of 32 pixels of a column, and forests in local and in global memory.
+std::string label_functions();
+
 // The kernels of Label node n, which stands alone: its image is stored in the end.
 void write_label(Builder& to, int n);
 // Those whose values spread step by step: reach, and reconstruct and holes of gray images.
 void write_reconstruction(Builder& to, int n);
+// The kernels of Objects node n.
+void write_objects(Builder& to, int n);
 
 }  // namespace impipe::jit

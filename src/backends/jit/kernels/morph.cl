@@ -1,177 +1,246 @@
-// Tables of 3x3 windows, again and again: some iterations by the whole device, which do nothing once
-// nothing changes, then what is left by one group. jit/morph.cpp says how they follow one another.
-#define $items 128   // of a group
+// Tables of 3x3 windows, again and again, of images that have 32 pixels of a row in a word, bit k for
+// the k-th. A launch makes several iterations of a tile with what is around it in local memory; once
+// nothing changes launches do nothing. jit/transform/morph.cpp says how they follow one another.
+#define $items 256   // of a group
 #define $width 1000
 #define $height 700
-#define $table 0     // which
+#define $tiles_across 4
+#define $tiles_down 6
 #define $outside 0u  // pixels beside the image
 #define $pixel (uint)(x ^ y)
-#define $most 10.0   // iterations
+#define $most 10.0     // iterations that are wanted
+#define $at_once 16    // iterations of a launch
 #define $alternates 1  // one table: two images may take turns
-#define $turns 1       // passes of an iteration, where each is made of the one before
 #define $in_fields 0
-#define $field 0
+#define $made morph_table(around)  // the pixels that a table makes of a window
+FUNCTION uint morph_table(const uint* around) { return around[0] | around[4]; }
 
 // -- part: functions
-// $state: which of the two images is the current one, whether a pixel changed in this iteration,
-// whether one differs from the image before the last, iterations done, whether that was all.
-#define MORPH_NOW 0
-#define MORPH_CHANGED 1
-#define MORPH_DIFFERS 2
-#define MORPH_COUNT 3
-#define MORPH_DONE 4
+// Words and rows of a tile, and of what is around it.
+#define MORPH_WORDS 8
+#define MORPH_ROWS 128
+#define MORPH_HALO 32
+#define MORPH_ACROSS (MORPH_WORDS + 2)
+#define MORPH_SIZE (MORPH_ACROSS * (MORPH_ROWS + 2 * MORPH_HALO))
+// State: launches and iterations done, whether that was all, where the result is (one of two images,
+// or 2: the one before the last), the last iteration that changed a pixel, and the last whose image
+// differs from that before the last.
+#define MORPH_LAUNCHES 0
+#define MORPH_COUNT 1
+#define MORPH_DONE 2
+#define MORPH_RESULT 3
+#define MORPH_CHANGED 4
+#define MORPH_DIFFERS 5
+#define MORPH_STATE 6
 
-// The window's index.
-FUNCTION uint morph_window(GLOBAL const uchar* image, const int width, const int height,
-                           const uint outside, const int x, const int y) {
-  uint index = 0u;
+// Iterations that are left, up to some.
+FUNCTION int morph_left(const uint count, const double most, const int at_once) {
+  const double left = most - (double)count;
+  return left < (double)at_once ? (int)left : at_once;
+}
+// The pixels of a word that are in the image.
+FUNCTION uint morph_inside(const int word, const int y, const int width, const int height) {
+  const int pixels = width - 32 * word;
+  if (word < 0 || y < 0 || y >= height || pixels <= 0) return 0u;
+  return pixels >= 32 ? 0xffffffffu : (1u << pixels) - 1u;
+}
+// The window's pixels of a word: by rows, each a word of them.
+FUNCTION void morph_around(IN_LOCAL const uint* words, const int column, uint* around) {
   for (int dy = -1; dy <= 1; ++dy) {
-    for (int dx = -1; dx <= 1; ++dx) {
-      const int at_x = x + dx, at_y = y + dy;
-      const bool inside = at_x >= 0 && at_x < width && at_y >= 0 && at_y < height;
-      const uint bit = inside ? (uint)image[(long)at_y * width + at_x] : outside;
-      index |= bit << (3 * dy + dx + 4);
-    }
+    IN_LOCAL const uint* const row = words + dy * MORPH_ACROSS;
+    const uint before = column > 0 ? row[-1] : 0u;
+    const uint after = column + 1 < MORPH_ACROSS ? row[1] : 0u;
+    around[3 * dy + 3] = row[0] << 1 | before >> 31;
+    around[3 * dy + 4] = row[0];
+    around[3 * dy + 5] = row[0] >> 1 | after << 31;
   }
-  return index;
 }
-FUNCTION uint morph_entry(GLOBAL const uint* tables, const int table, const uint index) {
-  return tables[table * 16 + (int)(index >> 5)] >> (index & 31u) & 1u;
-}
-// What the iteration comes to; by one work-item.
-FUNCTION void morph_advance(GLOBAL uint* state, const int alternates, const int turns,
+// What the iterations come to; by one work-item.
+FUNCTION void morph_advance(GLOBAL uint* state, const int alternates, const int iterations,
                             const double most) {
-  const uint count = LOAD_GLOBAL(&state[MORPH_COUNT]) + 1u;
-  const bool changed = LOAD_GLOBAL(&state[MORPH_CHANGED]) != 0u;
-  const bool differs = LOAD_GLOBAL(&state[MORPH_DIFFERS]) != 0u;
-  const bool back = alternates != 0 && count > 1u && !differs;
+  const uint launch = LOAD_GLOBAL(&state[MORPH_LAUNCHES]);
+  const uint count = LOAD_GLOBAL(&state[MORPH_COUNT]) + (uint)iterations;
+  const uint differs = LOAD_GLOBAL(&state[MORPH_DIFFERS]);
+  const bool ends = LOAD_GLOBAL(&state[MORPH_CHANGED]) < count;
+  // Where two images take turns it is the first that is like the one before the last.
+  const uint first = differs < 1u ? 2u : differs + 1u;
+  const bool turns = alternates != 0 && !ends && first <= count;
+  STORE_GLOBAL(&state[MORPH_LAUNCHES], launch + 1u);
   STORE_GLOBAL(&state[MORPH_COUNT], count);
-  STORE_GLOBAL(&state[MORPH_NOW], (LOAD_GLOBAL(&state[MORPH_NOW]) + (uint)turns) & 1u);
-  STORE_GLOBAL(&state[MORPH_CHANGED], 0u);
-  STORE_GLOBAL(&state[MORPH_DIFFERS], 0u);
-  if (!changed || back || (double)count >= most) STORE_GLOBAL(&state[MORPH_DONE], 1u);
+  STORE_GLOBAL(&state[MORPH_RESULT], turns && (count - first) % 2u != 0u ? 2u : (launch + 1u) & 1u);
+  if (ends || turns || (double)count >= most) STORE_GLOBAL(&state[MORPH_DONE], 1u);
 }
 
 // -- part: begin
-// The image as bytes of 0 and 1.
-KERNEL($items) void begin(GLOBAL uchar* $images, GLOBAL uint* $state) {
-  const int x = GROUP_X * $items + ITEM, y = GROUP_Y;
-  if (x == 0 && y == 0) {
-    for (int k = 0; k < 5; ++k) STORE_GLOBAL(&$state[k], 0u);
+// The image as words.
+KERNEL($items) void begin(GLOBAL uint* $images, GLOBAL uint* $state) {
+  const int word = GROUP_X * $items + ITEM, y = GROUP_Y, across = ($width + 31) / 32;
+  if (word == 0 && y == 0) {
+    for (int k = 0; k < MORPH_STATE; ++k) STORE_GLOBAL(&$state[k], 0u);
   }
-  if (x < $width) $images[(long)y * $width + x] = $pixel != 0u ? 1 : 0;
+  if (word >= across) return;
+  uint bits = 0u;
+  for (int x = 32 * word; x < smaller(32 * word + 32, $width); ++x) {
+    if ($pixel != 0u) bits |= 1u << (x & 31);
+  }
+  $images[(long)y * across + word] = bits;
 }
 
-// -- part: whole
-// A table for all pixels, into the other image.
-KERNEL($items) void whole(GLOBAL uchar* $images, GLOBAL uint* $state, GLOBAL const uint* $tables) {
-  const int x = GROUP_X * $items + ITEM, y = GROUP_Y;
-  if (x >= $width || LOAD_GLOBAL(&$state[MORPH_DONE]) != 0u) return;
-  const long pixels = (long)$width * $height, at = (long)y * $width + x;
-  const uint from = (LOAD_GLOBAL(&$state[MORPH_NOW]) + (uint)$table) & 1u;
-  GLOBAL const uchar* const image = $images + (long)from * pixels;
-  GLOBAL uchar* const to = $images + (long)(1u - from) * pixels;
-  const uint made = morph_entry($tables, $table, morph_window(image, $width, $height, $outside, x, y));
-  if (made != (uint)image[at]) STORE_GLOBAL(&$state[MORPH_CHANGED], 1u);
-  if (made != (uint)to[at]) STORE_GLOBAL(&$state[MORPH_DIFFERS], 1u);
-  to[at] = (uchar)made;
-}
-
-// -- part: candidates
-// Which pixels may change.
-KERNEL($items) void candidates(GLOBAL uchar* $images, GLOBAL uint* $state,
-                               GLOBAL const uint* $tables) {
-  const int x = GROUP_X * $items + ITEM, y = GROUP_Y;
-  if (x >= $width || LOAD_GLOBAL(&$state[MORPH_DONE]) != 0u) return;
-  const long pixels = (long)$width * $height;
-  $images[pixels + (long)y * $width + x] =
-      (uchar)morph_entry($tables, 0, morph_window($images, $width, $height, $outside, x, y));
-}
-
-// -- part: field
-// What becomes of the candidates of a field, none of which is beside another.
-KERNEL($items) void field(GLOBAL uchar* $images, GLOBAL uint* $state, GLOBAL const uint* $tables) {
-  const int x = (GROUP_X * $items + ITEM) * 2 + $field % 2, y = GROUP_Y * 2 + $field / 2;
-  if (x >= $width || y >= $height || LOAD_GLOBAL(&$state[MORPH_DONE]) != 0u) return;
-  const long pixels = (long)$width * $height, at = (long)y * $width + x;
-  if ($images[pixels + at] == 0) return;
-  const uint made =
-      morph_entry($tables, 1, morph_window($images, $width, $height, $outside, x, y));
-  if (made == (uint)$images[at]) return;
-  $images[at] = (uchar)made;
-  STORE_GLOBAL(&$state[MORPH_CHANGED], 1u);
+// -- part: iterate
+// Some iterations of a tile.
+KERNEL($items) void iterate(GLOBAL uint* $images, GLOBAL uint* $tiles, GLOBAL uint* $state) {
+  LOCAL uint words[(2 + $in_fields) * MORPH_SIZE];
+  LOCAL uint tops[2];
+  if (LOAD_GLOBAL(&$state[MORPH_DONE]) != 0u) return;
+  const uint launch = LOAD_GLOBAL(&$state[MORPH_LAUNCHES]);
+  const uint count = LOAD_GLOBAL(&$state[MORPH_COUNT]);
+  const int iterations = morph_left(count, $most, $at_once);
+  const int tile_x = GROUP_X, tile_y = GROUP_Y;
+  // -- part: tile
+  // Iterations of a tile, unless nothing changed there and around it in the launch before.
+  {
+    const int across = ($width + 31) / 32, tile = tile_y * $tiles_across + tile_x;
+    GLOBAL uint* const changed = $tiles + (long)(launch & 1u) * ($tiles_across * $tiles_down);
+    bool active = launch == 0u;
+    for (int k = 0; k < 9 && !active; ++k) {
+      const int beside_x = tile_x + k % 3 - 1, beside_y = tile_y + k / 3 - 1;
+      if (beside_x < 0 || beside_x >= $tiles_across || beside_y < 0 || beside_y >= $tiles_down) {
+        continue;
+      }
+      active = $tiles[(1u - (launch & 1u)) * ($tiles_across * $tiles_down) +
+                      beside_y * $tiles_across + beside_x] != 0u;
+    }
+    if (!active) {
+      if (ITEM == 0) changed[tile] = 0u;
+    } else {
+      const long pixels = (long)across * $height;
+      GLOBAL const uint* const from = $images + (long)(launch & 1u) * pixels;
+      GLOBAL uint* const to = $images + (long)(1u - (launch & 1u)) * pixels;
+      GLOBAL uint* const before = $images + 2 * pixels;
+      const int first_word = tile_x * MORPH_WORDS - 1, first_row = tile_y * MORPH_ROWS - MORPH_HALO;
+      const uint beside = $outside != 0u ? 0xffffffffu : 0u;
+      for (int i = ITEM; i < MORPH_SIZE; i += $items) {
+        const int word = first_word + i % MORPH_ACROSS, y = first_row + i / MORPH_ACROSS;
+        const uint inside = morph_inside(word, y, $width, $height);
+        const long at = (long)y * across + word;
+        words[i] = inside == 0u ? beside : from[at] | (beside & ~inside);
+#if $alternates
+        words[MORPH_SIZE + i] = inside == 0u || count == 0u ? 0u : before[at];
+#endif
+      }
+      if (ITEM < 2) tops[ITEM] = 0xffffffffu;
+      BARRIER;
+      uint top_changed = 0u, top_differs = 0u;
+      int now = 0, reach = 0;
+      for (int iteration = 0; iteration < iterations; ++iteration) {
+        $iteration
+      }
+      // Local memory has the least of numbers: all bits are changed.
+      if (top_changed != 0u) MIN_LOCAL(&tops[0], ~top_changed);
+      if (top_differs != 0u) MIN_LOCAL(&tops[1], ~top_differs);
+      BARRIER;
+      if (ITEM == 0) {
+        changed[tile] = ~tops[0];
+        if (tops[0] != 0xffffffffu) MAX_GLOBAL(&$state[MORPH_CHANGED], ~tops[0]);
+        if (tops[1] != 0xffffffffu) MAX_GLOBAL(&$state[MORPH_DIFFERS], ~tops[1]);
+      }
+      for (int i = ITEM; i < MORPH_SIZE; i += $items) {
+        const int column = i % MORPH_ACROSS, row = i / MORPH_ACROSS - MORPH_HALO;
+        const int word = first_word + column, y = first_row + i / MORPH_ACROSS;
+        if (column == 0 || column > MORPH_WORDS || row < 0 || row >= MORPH_ROWS) continue;
+        const uint inside = morph_inside(word, y, $width, $height);
+        if (inside == 0u) continue;
+        to[(long)y * across + word] = words[now * MORPH_SIZE + i] & inside;
+#if $alternates
+        before[(long)y * across + word] = words[(1 - now) * MORPH_SIZE + i] & inside;
+#endif
+      }
+    }
+  }
+  // -- end
 }
 
 // -- part: advance
-// The end of an iteration.
+// What the iterations of a launch come to.
 KERNEL($items) void advance(GLOBAL uint* $state) {
   if (GROUP_X != 0 || GROUP_Y != 0 || ITEM != 0) return;
   if (LOAD_GLOBAL(&$state[MORPH_DONE]) == 0u) {
-    morph_advance($state, $alternates, $turns, $most);
+    const uint count = LOAD_GLOBAL(&$state[MORPH_COUNT]);
+    morph_advance($state, $alternates, morph_left(count, $most, $at_once), $most);
+  }
+}
+
+// -- part: pass
+// Of an iteration: what becomes of each word, and whether that changes anything.
+#define $chosen ~0u  // the pixels that may change
+#define $keep        // where the result is not to be an image
+KERNEL($items) void pass(GLOBAL uint* images, const uint count, const int iteration,
+                         const uint beside, const int first_word, const int first_row) {
+  LOCAL uint words[2 * MORPH_SIZE];
+  uint top_changed = 0u, top_differs = 0u;
+  int now = 0, reach = 0;
+  {
+    // -- part: step
+    ++reach;
+    for (int i = ITEM + reach * MORPH_ACROSS; i < MORPH_SIZE - reach * MORPH_ACROSS; i += $items) {
+      const int column = i % MORPH_ACROSS, row = i / MORPH_ACROSS;
+      IN_LOCAL const uint* const at = &words[now * MORPH_SIZE + i];
+      uint around[9];
+      morph_around(at, column, around);
+      const uint old = *at, inside = morph_inside(first_word + column, first_row + row, $width, $height);
+      const uint chosen = $chosen;
+      const uint made = (((($made) & chosen) | (old & ~chosen)) & inside) | (beside & ~inside);
+      $put
+    }
+    BARRIER;
+    // -- end
+    // -- part: image
+    // The words of an image; those of the tile itself say whether it is another one.
+    IN_LOCAL uint* const place = &words[(1 - now) * MORPH_SIZE + i];
+    if (column > 0 && column <= MORPH_WORDS && row >= MORPH_HALO && row < MORPH_HALO + MORPH_ROWS) {
+      const uint number = count + (uint)iteration + 1u;
+      if (made != old) top_changed = number;
+#if $alternates
+      if (((made ^ *place) & inside) != 0u) top_differs = number;
+#endif
+    }
+    *place = made;
+    // -- end
   }
 }
 
 // -- part: finish
 // What is left, by one group.
-KERNEL($items) void finish(GLOBAL uchar* $images, GLOBAL uint* $state,
-                           GLOBAL const uint* $tables) {
-  LOCAL uint all_done;
-  const long pixels = (long)$width * $height;
-  if (ITEM == 0) all_done = LOAD_GLOBAL(&$state[MORPH_DONE]);
+KERNEL($items) void finish(GLOBAL uint* $images, GLOBAL uint* $tiles, GLOBAL uint* $state) {
+  LOCAL uint words[(2 + $in_fields) * MORPH_SIZE];
+  LOCAL uint tops[2];
+  LOCAL uint state[3];
+  if (ITEM < 3) state[ITEM] = LOAD_GLOBAL(&$state[ITEM]);
   GLOBAL_BARRIER;
-  while (all_done == 0u) {
-#if $in_fields
-    for (long at = ITEM; at < pixels; at += $items) {
-      const int y = (int)(at / $width), x = (int)(at - (long)y * $width);
-      $images[pixels + at] =
-          (uchar)morph_entry($tables, 0, morph_window($images, $width, $height, $outside, x, y));
-    }
-    GLOBAL_BARRIER;
-    for (int field = 0; field < 4; ++field) {
-      for (long at = ITEM; at < pixels; at += $items) {
-        const int y = (int)(at / $width), x = (int)(at - (long)y * $width);
-        if (y % 2 * 2 + x % 2 == field && $images[pixels + at] != 0) {
-          const uint made =
-              morph_entry($tables, 1, morph_window($images, $width, $height, $outside, x, y));
-          if (made != (uint)$images[at]) {
-            $images[at] = (uchar)made;
-            STORE_GLOBAL(&$state[MORPH_CHANGED], 1u);
-          }
-        }
+  while (state[MORPH_DONE] == 0u) {
+    const uint launch = state[MORPH_LAUNCHES], count = state[MORPH_COUNT];
+    const int iterations = morph_left(count, $most, $at_once);
+    for (int tile_y = 0; tile_y < $tiles_down; ++tile_y) {
+      for (int tile_x = 0; tile_x < $tiles_across; ++tile_x) {
+        $tile
+        GLOBAL_BARRIER;
       }
-      GLOBAL_BARRIER;
     }
-#else
-    for (int table = 0; table < $turns; ++table) {
-      const uint from = (LOAD_GLOBAL(&$state[MORPH_NOW]) + (uint)table) & 1u;
-      GLOBAL const uchar* const image = $images + (long)from * pixels;
-      GLOBAL uchar* const to = $images + (long)(1u - from) * pixels;
-      for (long at = ITEM; at < pixels; at += $items) {
-        const int y = (int)(at / $width), x = (int)(at - (long)y * $width);
-        const uint made =
-            morph_entry($tables, table, morph_window(image, $width, $height, $outside, x, y));
-        if (made != (uint)image[at]) STORE_GLOBAL(&$state[MORPH_CHANGED], 1u);
-        if (made != (uint)to[at]) STORE_GLOBAL(&$state[MORPH_DIFFERS], 1u);
-        to[at] = (uchar)made;
-      }
-      GLOBAL_BARRIER;
-    }
-#endif
     if (ITEM == 0) {
-      morph_advance($state, $alternates, $turns, $most);
-      all_done = LOAD_GLOBAL(&$state[MORPH_DONE]);
+      morph_advance($state, $alternates, iterations, $most);
+      for (int k = 0; k < 3; ++k) state[k] = LOAD_GLOBAL(&$state[k]);
     }
     GLOBAL_BARRIER;
   }
 }
 
 // -- part: store
-// The current image.
+// The image that is the result.
 #define $out $result[(long)y * $width + x]
-KERNEL($items) void store(GLOBAL const uchar* $images, GLOBAL uint* $state,
-                          GLOBAL uchar* $result) {
-  const int x = GROUP_X * $items + ITEM, y = GROUP_Y;
+KERNEL($items) void store(GLOBAL const uint* $images, GLOBAL uint* $state, GLOBAL uchar* $result) {
+  const int x = GROUP_X * $items + ITEM, y = GROUP_Y, across = ($width + 31) / 32;
   if (x >= $width) return;
-  const long pixels = (long)$width * $height;
-  $out = $images[(long)LOAD_GLOBAL(&$state[MORPH_NOW]) * pixels + (long)y * $width + x];
+  GLOBAL const uint* const image =
+      $images + (long)LOAD_GLOBAL(&$state[MORPH_RESULT]) * across * $height;
+  $out = (uchar)(image[(long)y * across + x / 32] >> (x & 31) & 1u);
 }

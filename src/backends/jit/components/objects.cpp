@@ -1,0 +1,169 @@
+// Objects of an image of labels as text. First sums over pixels, by tiles; then memory for the rows
+// of each object, and their ends. Outlines are cut where they pass a grid of every 32nd row and
+// column, each part is walked by a work-item, and what the parts count is added up where a forest
+// says that their outline is an outer one; outlines between the grid's lines are walked as a whole.
+// At last hulls, an object a work-item.
+#include "backends/jit/components/label.hpp"
+
+#include <algorithm>
+
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/text.hpp"
+#include "core/backend.hpp"
+#include "core/object_table.hpp"
+
+namespace impipe::jit {
+namespace {
+
+constexpr int items = 128, record_words = 28, rows_of_tile = 32;
+
+class ObjectsWriter {
+ public:
+  ObjectsWriter(Builder& to, int n)
+      : to_(to),
+        self_{false, n},
+        labels_(to.node(n).images[0]),
+        has_codes_(to.node(n).images.size() > 1),
+        name_(Builder::name(self_)) {}
+
+  void run() {
+    to_.body_once("label_functions", label_functions());
+    to_.body_once("object_functions", part(kernels::objects, "functions"));
+    to_.function(name_ + "_object", words_.filled(part(kernels::objects, "object")));
+    to_.body_once("object_hull", part(kernels::objects, "hull"));
+    add("sums", [labels = labels_](const LaunchContext& at) {
+      const Size size = at.size_of(labels);
+      return LaunchShape{{size.width / items + 1, size.height / rows_of_tile + 1, 1},
+                         {items, 1, 1}};
+    });
+    add("rows", each([n = self_.index](const LaunchContext& at) { return count_of(at, n); }));
+    add("ends", [labels = labels_](const LaunchContext& at) {
+      const Size size = at.size_of(labels);
+      return LaunchShape{{(size.width + items - 1) / items, (size.height + 7) / 8, 1},
+                         {items, 1, 1}};
+    });
+    for (const char* kernel : {"nodes", "walks", "outlines", "lengths"}) {
+      add(kernel,
+          each([labels = labels_](const LaunchContext& at) { return places(at.size_of(labels)); }));
+    }
+    add("numbers",
+        each([n = self_.index](const LaunchContext& at) { return count_of(at, n) + 1; }));
+  }
+
+ private:
+  static std::int64_t count_of(const LaunchContext& at, int n) {
+    const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+    return now.values / object_record::length(now.images.size() > 1) - 1;
+  }
+  // Pixels of the grid, those where its lines cross twice.
+  static std::int64_t places(Size size) {
+    return (size.height + 31) / 32 * size.width + (size.width + 31) / 32 * size.height;
+  }
+  // Rows of all objects together that there is memory for. Those of connected ones are no more than
+  // their pixels, which seldom are all of the image's.
+  static std::int64_t fits(const LaunchContext& at, const Operand& labels, int n) {
+    constexpr std::int64_t always = 1 << 20;
+    const Size size = at.size_of(labels);
+    return std::max(size.pixels() / 2 + 1, std::min(always, count_of(at, n) * size.height));
+  }
+
+  static ShapeFunction each(std::function<std::int64_t(const LaunchContext&)> count) {
+    return [count = std::move(count)](const LaunchContext& at) {
+      return LaunchShape{{(count(at) + items - 1) / items, 1, 1}, {items, 1, 1}};
+    };
+  }
+
+  void add(const char* kernel, ShapeFunction shape) {
+    to_.kernel(name_ + "_" + kernel, items, words_.filled(part(kernels::objects, kernel)),
+               std::move(shape));
+  }
+
+  std::string number_of(const std::string& suffix,
+                        const std::function<std::int64_t(const LaunchContext&)>& value) {
+    return to_.parameter(
+        ParameterType::int32, name_ + suffix,
+        [value](const LaunchContext& at, int) { return static_cast<double>(value(at)); });
+  }
+  // `each` words for each node of the grid.
+  std::string of_nodes(const std::string& suffix, int each) {
+    return to_.scratch(name_ + suffix, "uint", [labels = labels_, each](const LaunchContext& at) {
+      const Size size = at.size_of(labels);
+      if (size.pixels() >= std::int64_t{1} << 30) {
+        throw OutOfDeviceMemory("objects: " + to_string(size) + " is too large for this device");
+      }
+      return std::int64_t{4} * each * 4 * places(size);
+    });
+  }
+  std::string of_rows(const std::string& suffix, int each) {
+    return to_.scratch(name_ + suffix, "uint",
+                       [labels = labels_, n = self_.index, each](const LaunchContext& at) {
+                         return std::int64_t{4} * each * fits(at, labels, n);
+                       });
+  }
+
+  Builder& to_;
+  Operand self_, labels_;
+  bool has_codes_;
+  std::string name_;
+  const Substitutions words_{{
+      {"items", [] { return std::to_string(items); }},
+      {"width", [this] { return to_.width(labels_); }},
+      {"height", [this] { return to_.height(labels_); }},
+      {"object", [this] { return name_ + "_object"; }},
+      {"id", [this] { return to_.call(name_ + "_object", "at_x", "at_y"); }},
+      {"label", [this] { return to_.value(labels_, "x", "y"); }},
+      {"code", [this] { return "(uint)" + to_.value(to_.node(self_.index).images[1], "x", "y"); }},
+      {"has_codes", [this] { return std::string(has_codes_ ? "1" : "0"); }},
+      {"size", [this] { return std::to_string(object_record::length(has_codes_)); }},
+      {"step", [] { return part(kernels::objects, "step"); }},
+      {"counted", [] { return part(kernels::objects, "counted"); }},
+      {"run", [] { return part(kernels::objects, "run"); }},
+      {"each_place", [] { return part(kernels::objects, "each_place"); }},
+      {"count",
+       [this] {
+         return number_of("_count", [n = self_.index](const auto& at) { return count_of(at, n); });
+       }},
+      {"fits",
+       [this] {
+         return "(uint)" + number_of("_fits", [labels = labels_, n = self_.index](const auto& at) {
+                  return fits(at, labels, n);
+                });
+       }},
+      {"gaps",
+       [this] {
+         return number_of("_gaps", [labels = labels_, n = self_.index](const auto& at) {
+           constexpr std::int64_t most = 0xffffffff;
+           return count_of(at, n) * at.size_of(labels).height <= most ? 1 : 0;
+         });
+       }},
+      {"grid_rows",
+       [this] {
+         return number_of("_grid_rows", [labels = labels_](const auto& at) {
+           return (at.size_of(labels).height + 31) / 32;
+         });
+       }},
+      {"records",
+       [this] {
+         return to_.scratch(
+             name_ + "_records", "uint",
+             [n = self_.index](const LaunchContext& at) {
+               return 4 * record_words * (count_of(at, n) + 1);
+             },
+             true);
+       }},
+      {"forest", [this] { return of_nodes("_forest", 1); }},
+      {"least", [this] { return of_nodes("_least", 1); }},
+      {"keys", [this] { return of_nodes("_keys", 1); }},
+      {"counts", [this] { return of_nodes("_counts", 3); }},
+      {"ends", [this] { return of_rows("_ends", 2); }},
+      {"stack", [this] { return of_rows("_stack", 3); }},
+      {"begins", [this] { return of_rows("_begins", 1); }},
+      {"out", [this] { return to_.measure(self_); }},
+  }};
+};
+
+}  // namespace
+
+void write_objects(Builder& to, int n) { ObjectsWriter(to, n).run(); }
+
+}  // namespace impipe::jit

@@ -1,0 +1,536 @@
+// Objects of an image of labels: sums over their pixels, outer outlines, and hulls. A record of
+// words for each label; sums are whole numbers, so that no order counts. jit/components/objects.cpp
+// says how the kernels follow one another.
+#define $items 128  // of a group
+#define $width 1000
+#define $height 700
+#define $count 9             // objects
+#define $has_codes 1         // whether there is an image of codes, whose sums are taken, too
+#define $label ((float)(x / 9 + y / 9))  // of pixel (x, y)
+#define $code (uint)(x ^ y)
+#define $fits (uint)1000     // rows of objects that there is memory for
+#define $grid_rows 22        // rows of pixels that are on the grid
+#define $size 20             // numbers of a result
+#define $gaps 1              // whether objects may have more rows than pixels
+#define $object object_at
+#define $id object_at(ARGS, at_x, at_y)  // of pixel (at_x, at_y)
+// Alone: where label.cl has them.
+FUNCTION uint find_global(GLOBAL uint* parent, const uint i) { return i; }
+FUNCTION void join_global(GLOBAL uint* parent, const uint a, const uint b) {}
+
+// -- part: functions
+// Places of a record. Sums of 64 bits have two words, the lower one first; what is least is kept as
+// the largest of what it leaves to a number that is larger, so that all begin as 0.
+#define OF_PIXELS 0
+#define OF_X 1
+#define OF_Y 3
+#define OF_XX 5
+#define OF_YY 7
+#define OF_XY 9
+#define OF_LEFT 11
+#define OF_RIGHT 12
+#define OF_TOP 13
+#define OF_BOTTOM 14
+#define OF_QUARTERS 15
+#define OF_EVEN 16
+#define OF_ODD 17
+#define OF_CORNERS 18
+#define OF_PLACE 19  // of its rows: of the first one, and 1
+#define OF_SUM 20
+#define OF_SUM_X 22
+#define OF_SUM_Y 24
+#define OF_LEAST 26
+#define OF_LARGEST 27
+// Of record 0: pixels whose labels have no record, rows that are given away.
+#define OF_UNNUMBERED 0
+#define OF_ROWS 1
+// Of all codes there are.
+#define ABOVE_CODES 65536u
+#define OF_WORDS 28u
+
+// Not inlined, like all that has atomic operations and is called in loops (kernels/opencl.clh).
+FUNCTION_APART void add_long(GLOBAL uint* words, const ulong value) {
+  const uint low = (uint)value;
+  const uint before = ADD_GLOBAL(&words[0], low);
+  const uint high = (uint)(value >> 32) + (before + low < low ? 1u : 0u);
+  if (high != 0u) ADD_GLOBAL(&words[1], high);
+}
+FUNCTION ulong long_at(GLOBAL const uint* words) { return (ulong)words[1] << 32 | words[0]; }
+FUNCTION int side_dx(const int side) { return side == 0 ? -1 : side == 2 ? 1 : 0; }
+FUNCTION int side_dy(const int side) { return side == 1 ? -1 : side == 3 ? 1 : 0; }
+// Quotients rounded down and up; b > 0.
+FUNCTION long floor_over(const long a, const long b) {
+  const long quotient = a / b;
+  return a % b < 0 ? quotient - 1 : quotient;
+}
+FUNCTION long ceil_over(const long a, const long b) { return -floor_over(-a, b); }
+
+// -- part: object
+// The object of a pixel, 0 beside the image. A label that no record has is the background's.
+FUNCTION uint $object(PARAMS, const int x, const int y) {
+  if (x < 0 || x >= $width || y < 0 || y >= $height) return 0u;
+  const float label = (float)$label;
+  const uint id = label > 0.0f && label <= (float)$count ? (uint)label : 0u;
+  return (float)id == label ? id : 0u;
+}
+
+// -- part: sums
+// Sums over pixels and windows of 2x2 pixels. A group has 128 columns of 32 rows, an item a column;
+// objects that it meets have places in local memory, others are summed in global memory. There the
+// words that are largest have all bits changed: local memory has the least of numbers.
+KERNEL($items) void sums(GLOBAL uint* $records) {
+#define ID(at_x, at_y) $id
+#define SLOTS 64
+#define SLOT_WORDS 18
+#define ROWS 32
+  LOCAL uint ids[SLOTS];
+  LOCAL uint slots[SLOTS * SLOT_WORDS];
+  const int x0 = GROUP_X * $items, y0 = GROUP_Y * ROWS, x = x0 + ITEM;
+  const int y_end = smaller(y0 + ROWS, $height + 1);
+  for (int i = ITEM; i < SLOTS * SLOT_WORDS; i += $items) {
+    const int word = i % SLOT_WORDS;
+    slots[i] = (word >= 6 && word < 10) || word >= 16 ? 0xffffffffu : 0u;
+  }
+  for (int i = ITEM; i < SLOTS; i += $items) ids[i] = 0xffffffffu;
+  BARRIER;
+  // Of objects that want the same place the least gets it. Windows reach one column and row back.
+  if (x <= $width) {
+    for (int first = ITEM == 0 ? x - 1 : x; first <= x; ++first) {
+      uint before = 0u;
+      for (int y = y0 - 1; y < y_end; ++y) {
+        const uint id = ID(first, y);
+        if (id != 0u && id != before) MIN_LOCAL(&ids[id % SLOTS], id);
+        before = id;
+      }
+    }
+  }
+  BARRIER;
+  if (x <= $width) {
+    uint over_left = ID(x - 1, y0 - 1), over = ID(x, y0 - 1);
+    uint run = 0u, pixels = 0u, sum_y = 0u, sum_yy = 0u;
+    int first = 0;
+#if $has_codes
+    uint codes = 0u, codes_y = 0u, least = 0u, largest = 0u;
+#endif
+    for (int y = y0; y <= y_end; ++y) {
+      const bool after = y == y_end;
+      const uint left = after ? 0u : ID(x - 1, y), here = after ? 0u : ID(x, y);
+      // -- part: run
+      // Ends a run of an object's pixels down the column.
+      if (here != run && run != 0u) {
+        const uint dx = (uint)ITEM, pixels_x = pixels * dx;
+        if (ids[run % SLOTS] == run) {
+          IN_LOCAL uint* const slot = &slots[run % SLOTS * SLOT_WORDS];
+          ADD_LOCAL(&slot[0], pixels);
+          ADD_LOCAL(&slot[1], pixels_x);
+          ADD_LOCAL(&slot[2], sum_y);
+          ADD_LOCAL(&slot[3], pixels_x * dx);
+          ADD_LOCAL(&slot[4], sum_yy);
+          ADD_LOCAL(&slot[5], sum_y * dx);
+          MIN_LOCAL(&slot[6], ~(uint)($width - x));
+          MIN_LOCAL(&slot[7], ~((uint)x + 1u));
+          MIN_LOCAL(&slot[8], ~(uint)($height - first));
+          MIN_LOCAL(&slot[9], ~(uint)y);
+#if $has_codes
+          ADD_LOCAL(&slot[11], codes);
+          ADD_LOCAL(&slot[12], codes * dx & 0xffffu);
+          ADD_LOCAL(&slot[13], codes * dx >> 16);
+          ADD_LOCAL(&slot[14], codes_y & 0xffffu);
+          ADD_LOCAL(&slot[15], codes_y >> 16);
+          MIN_LOCAL(&slot[16], ~least);
+          MIN_LOCAL(&slot[17], ~largest);
+#endif
+        } else {
+          GLOBAL uint* const record = &$records[run * OF_WORDS];
+          const ulong n = pixels, column = (ulong)x, row = (ulong)y0;
+          const ulong all_y = sum_y + n * row;
+          ADD_GLOBAL(&record[OF_PIXELS], pixels);
+          add_long(&record[OF_X], n * column);
+          add_long(&record[OF_Y], all_y);
+          add_long(&record[OF_XX], n * column * column);
+          add_long(&record[OF_YY], sum_yy + 2u * row * sum_y + n * row * row);
+          add_long(&record[OF_XY], all_y * column);
+          MAX_GLOBAL(&record[OF_LEFT], (uint)($width - x));
+          MAX_GLOBAL(&record[OF_RIGHT], (uint)x + 1u);
+          MAX_GLOBAL(&record[OF_TOP], (uint)($height - first));
+          MAX_GLOBAL(&record[OF_BOTTOM], (uint)y);
+#if $has_codes
+          add_long(&record[OF_SUM], codes);
+          add_long(&record[OF_SUM_X], codes * column);
+          add_long(&record[OF_SUM_Y], codes_y + codes * row);
+          MAX_GLOBAL(&record[OF_LEAST], least);
+          MAX_GLOBAL(&record[OF_LARGEST], largest);
+#endif
+        }
+      }
+      // -- end
+      if (here != run) {
+        run = here;
+        first = y;
+        pixels = sum_y = sum_yy = 0u;
+#if $has_codes
+        codes = codes_y = least = largest = 0u;
+#endif
+      }
+      if (after) break;
+      if (here != 0u) {
+        const uint dy = (uint)(y - y0);
+        ++pixels;
+        sum_y += dy;
+        sum_yy += dy * dy;
+#if $has_codes
+        const uint code = $code;
+        codes += code;
+        codes_y += code * dy;
+        least = ABOVE_CODES - code > least ? ABOVE_CODES - code : least;
+        largest = code > largest ? code : largest;
+#endif
+      }
+      if (here == 0u && x < $width && y < $height && $label > 0) {
+        ADD_GLOBAL(&$records[OF_UNNUMBERED], 1u);
+      }
+      if (over_left != here || over != here || left != here) {
+        // The window's pixels in a circle; each object once, by its first.
+        const uint around[4] = {over_left, over, here, left};
+        for (int k = 0; k < 4; ++k) {
+          const uint id = around[k];
+          bool earlier = id == 0u;
+          uint alike = 0u;
+          for (int other = 0; other < 4; ++other) {
+            const bool same = around[other] == id;
+            earlier = earlier || (same && other < k);
+            alike += same ? 1u : 0u;
+          }
+          const bool diagonal = alike == 2u && around[(k + 2) % 4] == id;
+          const uint quarters = alike == 1u ? 1u : alike == 3u ? 0u - 1u : diagonal ? 0u - 2u : 0u;
+          if (earlier || quarters == 0u) continue;
+          if (ids[id % SLOTS] == id) {
+            ADD_LOCAL(&slots[id % SLOTS * SLOT_WORDS + 10], quarters);
+          } else {
+            ADD_GLOBAL(&$records[id * OF_WORDS + OF_QUARTERS], quarters);
+          }
+        }
+      }
+      over_left = left;
+      over = here;
+    }
+  }
+  BARRIER;
+  for (int i = ITEM; i < SLOTS; i += $items) {
+    if (ids[i] == 0xffffffffu) continue;
+    const IN_LOCAL uint* const slot = &slots[i * SLOT_WORDS];
+    GLOBAL uint* const record = &$records[ids[i] * OF_WORDS];
+    const ulong n = slot[0], sx = slot[1], sy = slot[2];
+    const ulong column = (ulong)x0, row = (ulong)y0;
+    if (slot[10] != 0u) ADD_GLOBAL(&record[OF_QUARTERS], slot[10]);
+    if (n == 0u) continue;
+    ADD_GLOBAL(&record[OF_PIXELS], slot[0]);
+    add_long(&record[OF_X], sx + n * column);
+    add_long(&record[OF_Y], sy + n * row);
+    add_long(&record[OF_XX], slot[3] + 2u * column * sx + n * column * column);
+    add_long(&record[OF_YY], slot[4] + 2u * row * sy + n * row * row);
+    add_long(&record[OF_XY], slot[5] + column * sy + row * sx + n * column * row);
+    MAX_GLOBAL(&record[OF_LEFT], ~slot[6]);
+    MAX_GLOBAL(&record[OF_RIGHT], ~slot[7]);
+    MAX_GLOBAL(&record[OF_TOP], ~slot[8]);
+    MAX_GLOBAL(&record[OF_BOTTOM], ~slot[9]);
+#if $has_codes
+    const ulong codes = slot[11];
+    add_long(&record[OF_SUM], codes);
+    add_long(&record[OF_SUM_X], slot[12] + ((ulong)slot[13] << 16) + codes * column);
+    add_long(&record[OF_SUM_Y], slot[14] + ((ulong)slot[15] << 16) + codes * row);
+    MAX_GLOBAL(&record[OF_LEAST], ~slot[16]);
+    MAX_GLOBAL(&record[OF_LARGEST], ~slot[17]);
+#endif
+  }
+#undef SLOTS
+#undef SLOT_WORDS
+#undef ROWS
+#undef ID
+}
+
+// -- part: rows
+// Gives each object memory for the ends of its rows, in no order, as zeros.
+KERNEL($items) void rows(GLOBAL uint* $records, GLOBAL uint* $ends) {
+  const uint id = (uint)(GROUP_X * $items + ITEM) + 1u;
+  if (id > (uint)$count) return;
+  GLOBAL uint* const record = &$records[id * OF_WORDS];
+  if (record[OF_PIXELS] == 0u) return;
+  const uint rows = record[OF_BOTTOM] + record[OF_TOP] - (uint)$height;
+  // Where the sum of all might not fit a word, labels of rows without pixels are not for here.
+  const bool is_dense = $gaps != 0 || rows <= record[OF_PIXELS];
+  const uint place = ADD_GLOBAL(&$records[OF_ROWS], is_dense ? rows : $fits + 1u);
+  if (place > $fits || rows > $fits - place) return;
+  record[OF_PLACE] = place + 1u;
+  for (uint k = 0u; k < 2u * rows; ++k) $ends[2u * place + k] = 0u;
+}
+
+// -- part: ends
+// The ends of each object's rows, and outlines that no pixel of the grid is on.
+KERNEL($items) void ends(GLOBAL uint* $records, GLOBAL uint* $ends) {
+#define ID(at_x, at_y) $id
+  const int from_x = GROUP_X * $items + ITEM;
+  if (from_x >= $width) return;
+  for (int from_y = GROUP_Y * 8; from_y < smaller(GROUP_Y * 8 + 8, $height); ++from_y) {
+    const uint id = ID(from_x, from_y);
+    if (id == 0u) continue;
+    const bool begins = ID(from_x - 1, from_y) != id;
+    GLOBAL uint* const record = &$records[id * OF_WORDS];
+    if (record[OF_PLACE] != 0u) {
+      const uint row = (uint)from_y + record[OF_TOP] - (uint)$height;
+      GLOBAL uint* const end = &$ends[2u * (record[OF_PLACE] - 1u + row)];
+      if (begins) MAX_GLOBAL(&end[0], (uint)($width - from_x));
+      if (ID(from_x + 1, from_y) != id) MAX_GLOBAL(&end[1], (uint)from_x + 1u);
+    }
+    if (!begins || from_x % 32 == 0 || from_y % 32 == 0 || ID(from_x, from_y - 1) == id ||
+        ID(from_x - 1, from_y - 1) == id || ID(from_x - 1, from_y + 1) == id) {
+      continue;
+    }
+    // It may be a piece's first pixel. Its outline has no earlier one then.
+    const uint start = 4u * ((uint)from_x * (uint)$height + (uint)from_y);
+    uint key = start, even = 0u, odd = 0u, corners = 0u;
+    int x = from_x, y = from_y, side = 0, kind = -1, last = -1, opening = -1;
+    bool on_grid = false;
+    do {
+      // -- part: step
+      // One step of a walk along an outline: to the next pixel or, round this one, to its next side.
+      {
+        const int next = (side + 1) & 3;
+        const int by_x = x + side_dx(next), by_y = y + side_dy(next);
+        const int far_x = by_x + side_dx(side), far_y = by_y + side_dy(side);
+        const bool far = ID(far_x, far_y) == id, by = ID(by_x, by_y) == id;
+        kind = far ? 2 : by ? (next & 1) : -1;
+        x = far ? far_x : by ? by_x : x;
+        y = far ? far_y : by ? by_y : y;
+        side = far ? (side + 3) & 3 : by ? side : next;
+      }
+      // -- end
+      // -- part: counted
+      // What the step counts.
+      if (kind >= 0) {
+        even += kind == 2 ? 0u : 1u;
+        odd += kind == 2 ? 1u : 0u;
+        corners += last >= 0 && kind != last ? 1u : 0u;
+        last = kind;
+      }
+      // -- end
+      opening = opening < 0 ? last : opening;
+      on_grid = x % 32 == 0 || y % 32 == 0;
+      key = 4u * ((uint)x * (uint)$height + (uint)y) + (uint)side;
+    } while (!on_grid && key > start);
+    if (on_grid || key != start) continue;
+    corners += last != opening ? 1u : 0u;
+    ADD_GLOBAL(&record[OF_EVEN], even);
+    ADD_GLOBAL(&record[OF_ODD], odd);
+    ADD_GLOBAL(&record[OF_CORNERS], corners);
+  }
+#undef ID
+}
+
+// -- part: nodes
+// Nodes for the sides of the grid's pixels where outlines pass, each alone.
+KERNEL($items) void nodes(GLOBAL uint* $forest, GLOBAL uint* $least) {
+#define ID(at_x, at_y) $id
+  // -- part: each_place
+  // The pixel of the grid (every 32nd row, then every 32nd column) that is a work-item's.
+  const uint place = (uint)(GROUP_X * $items + ITEM);
+  const uint of_rows = (uint)$grid_rows * (uint)$width;
+  const bool in_row = place < of_rows;
+  const uint beyond = in_row ? 0u : place - of_rows;
+  const int from_x = in_row ? (int)(place % (uint)$width) : (int)(beyond / (uint)$height) * 32;
+  const int from_y = in_row ? (int)(place / (uint)$width) * 32 : (int)(beyond % (uint)$height);
+  const bool is_place = from_x < $width && from_y < $height && (in_row || from_y % 32 != 0);
+  const uint id = is_place ? ID(from_x, from_y) : 0u;
+  // -- end
+  if (id == 0u) return;
+  for (int side = 0; side < 4; ++side) {
+    if (ID(from_x + side_dx(side), from_y + side_dy(side)) == id) continue;
+    const uint node = 4u * place + (uint)side;
+    $forest[node] = node;
+    $least[node] = 0xffffffffu;
+  }
+#undef ID
+}
+
+// -- part: walks
+// From each node to the next one of its outline, to which it is joined.
+#define $each_place const uint place = (uint)ITEM, id = place; const int from_x = 0, from_y = 0;
+#define $step --x;
+#define $counted even = odd = corners = (uint)(kind + last);
+KERNEL($items) void walks(GLOBAL uint* $forest, GLOBAL uint* $keys, GLOBAL uint* $counts) {
+#define ID(at_x, at_y) $id
+#define PLACE_OF(x, y)                                             \
+  ((y) % 32 == 0 ? (uint)((y) / 32) * (uint)$width + (uint)(x)     \
+                 : (uint)$grid_rows * (uint)$width + (uint)((x) / 32) * (uint)$height + (uint)(y))
+  $each_place
+  if (id == 0u) return;
+  for (int from_side = 0; from_side < 4; ++from_side) {
+    if (ID(from_x + side_dx(from_side), from_y + side_dy(from_side)) == id) continue;
+    const uint node = 4u * place + (uint)from_side;
+    int x = from_x, y = from_y, side = from_side, kind = -1, last = -1;
+    uint even = 0u, odd = 0u, corners = 0u, least = 0xffffffffu;
+    do {
+      const uint key = 4u * ((uint)x * (uint)$height + (uint)y) + (uint)side;
+      least = key < least ? key : least;
+      $step
+      $counted
+    } while (x % 32 != 0 && y % 32 != 0);
+    join_global($forest, node, 4u * PLACE_OF(x, y) + (uint)side);
+    // The corner after its last step belongs to it, too.
+    for (kind = -1; last >= 0 && kind < 0;) {
+      $step
+      corners += kind >= 0 && kind != last ? 1u : 0u;
+    }
+    $keys[node] = least;
+    $counts[3u * node] = even;
+    $counts[3u * node + 1u] = odd;
+    $counts[3u * node + 2u] = corners;
+  }
+#undef PLACE_OF
+#undef ID
+}
+
+// -- part: outlines
+// The least key of each outline, at its root: that of a piece's first pixel, passed on its left, is
+// that of an outer one.
+KERNEL($items) void outlines(GLOBAL uint* $forest, GLOBAL const uint* $keys,
+                             GLOBAL uint* $least) {
+#define ID(at_x, at_y) $id
+  $each_place
+  if (id == 0u) return;
+  for (int side = 0; side < 4; ++side) {
+    if (ID(from_x + side_dx(side), from_y + side_dy(side)) == id) continue;
+    const uint node = 4u * place + (uint)side;
+    MIN_GLOBAL(&$least[find_global($forest, node)], $keys[node]);
+  }
+#undef ID
+}
+
+// -- part: lengths
+// What the outer outlines count.
+KERNEL($items) void lengths(GLOBAL uint* $forest, GLOBAL const uint* $counts,
+                            GLOBAL const uint* $least, GLOBAL uint* $records) {
+#define ID(at_x, at_y) $id
+  $each_place
+  if (id == 0u) return;
+  uint even = 0u, odd = 0u, corners = 0u;
+  for (int side = 0; side < 4; ++side) {
+    if (ID(from_x + side_dx(side), from_y + side_dy(side)) == id) continue;
+    const uint node = 4u * place + (uint)side;
+    if ($least[find_global($forest, node)] % 4u != 0u) continue;
+    even += $counts[3u * node];
+    odd += $counts[3u * node + 1u];
+    corners += $counts[3u * node + 2u];
+  }
+  GLOBAL uint* const record = &$records[id * OF_WORDS];
+  if (even != 0u) ADD_GLOBAL(&record[OF_EVEN], even);
+  if (odd != 0u) ADD_GLOBAL(&record[OF_ODD], odd);
+  if (corners != 0u) ADD_GLOBAL(&record[OF_CORNERS], corners);
+#undef ID
+}
+
+// -- part: hull
+// The columns where the hull of an object's pixels' sides begins, row by row; with sign -1 where
+// it ends, as in a mirror. In doubled places, so that all are whole numbers. A point stands for the
+// side between two rows (even: row k / 2 - 1 and k / 2) or beside a pixel (odd).
+FUNCTION long hull_point(GLOBAL const uint* ends, const uint k, const uint rows, const int width,
+                         const int sign) {
+  const long none = (long)1 << 40;
+  long least = none;
+  for (uint row = k / 2u - (k % 2u == 0u && k != 0u ? 1u : 0u); row <= k / 2u && row < rows; ++row) {
+    const uint end = sign > 0 ? ends[2u * row] : ends[2u * row + 1u];
+    if (end == 0u) continue;
+    const long column = sign > 0 ? (long)width - (long)end : 1 - (long)end;
+    const long at = 2 * column - (k % 2u == 0u ? 0 : 1);
+    least = at < least ? at : least;
+  }
+  return least;
+}
+// The lower hull of the points, whose places the stack has then; returns how many there are.
+FUNCTION uint hull_stack(GLOBAL const uint* ends, GLOBAL uint* stack, const uint rows,
+                         const int width, const int sign) {
+  uint count = 0u;
+  for (uint k = 0u; k <= 2u * rows; ++k) {
+    const long c = hull_point(ends, k, rows, width, sign);
+    if (c >= (long)1 << 40) continue;
+    while (count >= 2u) {
+      const long ka = (long)stack[count - 2u], kb = (long)stack[count - 1u];
+      const long a = hull_point(ends, (uint)ka, rows, width, sign);
+      const long b = hull_point(ends, (uint)kb, rows, width, sign);
+      if ((b - a) * ((long)k - ka) < (c - a) * (kb - ka)) break;
+      --count;
+    }
+    stack[count] = k;
+    ++count;
+  }
+  return count;
+}
+
+// -- part: numbers
+// Hulls, and all words of a record as numbers: by an item an object.
+KERNEL($items) void numbers(GLOBAL const uint* $records, GLOBAL const uint* $ends,
+                            GLOBAL uint* $stack, GLOBAL uint* $begins, GLOBAL double* $out) {
+  const uint id = (uint)(GROUP_X * $items + ITEM);
+  if (id > (uint)$count) return;
+  GLOBAL const uint* const record = &$records[id * OF_WORDS];
+  GLOBAL double* const out = $out + (long)id * $size;
+  for (int k = 0; k < $size; ++k) out[k] = 0.0;
+  if (id == 0u) {
+    out[0] = (double)record[OF_UNNUMBERED];
+    out[1] = record[OF_ROWS] > $fits ? 1.0 : 0.0;
+    return;
+  }
+  if (record[OF_PIXELS] == 0u) return;
+  const int top = $height - (int)record[OF_TOP];
+  ulong inside = 0u;
+  if (record[OF_PLACE] != 0u) {
+    const uint first = record[OF_PLACE] - 1u, rows = record[OF_BOTTOM] - (uint)top;
+    GLOBAL const uint* const ends = $ends + 2u * first;
+    GLOBAL uint* const stack = $stack + 3u * first;
+    GLOBAL uint* const begins = $begins + first;
+    for (int sign = 1; sign >= -1; sign -= 2) {
+      const uint corners = hull_stack(ends, stack, rows, $width, sign);
+      uint corner = 1u;
+      long from = hull_point(ends, stack[0], rows, $width, sign);
+      long to = hull_point(ends, stack[1], rows, $width, sign);
+      for (uint row = 0u; row < rows; ++row) {
+        const long at = 2 * (long)row + 1;
+        while (corner + 1u < corners && (long)stack[corner] < at) {
+          ++corner;
+          from = to;
+          to = hull_point(ends, stack[corner], rows, $width, sign);
+        }
+        const long before = (long)stack[corner - 1u], length = (long)stack[corner] - before;
+        const long column = ceil_over(from * length + (at - before) * (to - from), 2 * length);
+        if (sign > 0) {
+          begins[row] = (uint)(int)column;
+        } else {
+          const long within = 1 - column - (long)(int)begins[row];
+          inside += within > 0 ? (ulong)within : 0u;
+        }
+      }
+    }
+  }
+  out[0] = (double)record[OF_PIXELS];
+  out[1] = (double)($width - (int)record[OF_LEFT]);
+  out[2] = (double)record[OF_RIGHT];
+  out[3] = (double)top;
+  out[4] = (double)record[OF_BOTTOM];
+  out[5] = (double)(int)record[OF_QUARTERS];
+  out[6] = (double)record[OF_EVEN];
+  out[7] = (double)record[OF_ODD];
+  out[8] = (double)record[OF_CORNERS];
+  out[9] = (double)inside;
+  for (int k = 0; k < 5; ++k) {
+    out[10 + 2 * k] = (double)record[OF_X + 2 * k + 1];
+    out[11 + 2 * k] = (double)record[OF_X + 2 * k];
+  }
+#if $has_codes
+  out[20] = (double)(ABOVE_CODES - record[OF_LEAST]);
+  out[21] = (double)record[OF_LARGEST];
+  for (int k = 0; k < 3; ++k) {
+    out[22 + 2 * k] = (double)record[OF_SUM + 2 * k + 1];
+    out[23 + 2 * k] = (double)record[OF_SUM + 2 * k];
+  }
+#endif
+}
