@@ -17,15 +17,6 @@ LONGEST = 60
 KNOWN = {
     ("src/backends/cpu/neighbourhood/stencil.cpp", "separable_strip"),
     ("src/backends/cpu/transform/distance_rows.inc", "finish"),
-    ("src/backends/jit/geometry/resize_tile.cpp", "write"),
-    ("src/backends/jit/measure/reduce.cpp", "write_stream"),
-    ("src/backends/jit/measure/reduce_cells.cpp", "write_cells"),
-    ("src/backends/jit/measure/wide_histogram.cpp", "write_wide_histogram"),
-    ("src/backends/jit/neighbourhood/van_herk.cpp", "windows"),
-    ("src/backends/jit/neighbourhood/van_herk.cpp", "row_kernel"),
-    ("src/backends/jit/transform/backproject.cpp", "write_backproject"),
-    ("src/backends/jit/transform/diffuse.cpp", "write_diffuse"),
-    ("src/backends/jit/transform/distance.cpp", "write_rows"),
     ("src/cli/run_command.cpp", "add_flags"),
     ("src/io/codec.cpp", "encode"),
 }

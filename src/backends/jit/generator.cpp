@@ -21,6 +21,7 @@
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/plan/kernel_plan.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/transform/transform.hpp"
 #include "core/primitive_facts.hpp"
@@ -208,7 +209,7 @@ class Generator {
           [self, wanted](const LaunchContext& at) {
             return wanted && !wanted(at) ? Size{} : at.size_of(self);
           },
-          "  " + to.plane(self).pixel() + " = " + value + ";\n");
+          assigned(to.plane(self).pixel(), value));
     }
 
     // The same, with what it reads around in local memory.
@@ -223,15 +224,15 @@ class Generator {
       to.pixel_kernel(
           "store_" + name, to.width(self), to.height(self),
           [self](const LaunchContext& at) { return at.size_of(self); },
-          "  " + to.plane(self).pixel() + " = " + to.call(value, "x", "y") + ";\n", local.fill());
+          assigned(to.plane(self).pixel(), to.call(value, "x", "y")), local.fill());
     }
 
     // The function that reads what is stored.
     void load_function() const {
       const Operand self{false, n};
       const std::string name = Builder::name(self);
-      to.function(name, value_header(type_of(to.node(n).cls), name) + "  return " +
-                            to.plane(self).pixel() + ";\n}\n");
+      to.function(name,
+                  pixel_function(type_of(to.node(n).cls), name, returned(to.plane(self).pixel())));
     }
   };
 

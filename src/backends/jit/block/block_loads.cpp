@@ -15,7 +15,7 @@ MadeRow row_of_words(const Block& block, const Operand& operand, const std::stri
   const int px = block.size.px;
   const std::string words = "words_" + name, count = number(px / 4);
   const std::string place = ahead ? "(" + words + " + r * " + count + ")" : words;
-  const std::string load = word_access(true, "from", place, 0, px, px, to.tuning().load_bytes, "");
+  const std::string load = word_access(true, "from", place, 0, px, px, to.tuning().load_bytes);
   const auto text = [&](const char* name_of_part) {
     return filled(part(kernels::block, name_of_part),
                   {{"words_of_row", words},
@@ -59,7 +59,7 @@ MadeRow loaded_row(const Block& block, const Operand& operand, const std::string
                           {"px", number(px)},
                           {"own_row", to.plane(operand).row("y")},
                           {"load_pixels", wide_load(cls, "(from_" + name + " + x0)", name, 0, px,
-                                                    to.tuning().load_bytes, "")}});
+                                                    to.tuning().load_bytes)}});
   return row;
 }
 

@@ -2,6 +2,7 @@
 #include "backends/jit/block/block_rows.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
@@ -95,7 +96,7 @@ MadeRow moved_row(const Block& block, const Operand& operand, int n, const std::
   };
   MadeRow row{{name}, {}};
   row.text.load_arrays = text("words_moved");
-  row.text.loads = "{\n" + text("moved") + "}\n";
+  row.text.loads = braced(text("moved"));
   row.text.rows = text(bytes == 4 ? "floats_moved" : bytes == 2 ? "shorts_moved" : "bytes_moved");
   if (bytes != 1) return row;
   row.places.words = backwards ? "turned_" + name : words_of_row;

@@ -5,6 +5,7 @@
 #include "backends/jit/block/block_rows.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
@@ -45,8 +46,8 @@ MadeRow both_passes_row(const Block& block, int n, const std::string& name) {
   const std::string weight = weights(to, n, "row_weights", 0, separable.row.count());
   const std::string sums =
       for_each_pixel(to, px,
-                     "float sum = 0.0f;\n" + weighted_taps(w, separable.row, weight) + rows.array +
-                         "[r * " + number(px) + " + k] = sum;");
+                     declared("float", "sum", "0.0f") + weighted_taps(w, separable.row, weight) +
+                         assigned(rows.array + "[r * " + number(px) + " + k]", "sum"));
   text.windows += filled(part(kernels::block, "both_passes"),
                          {{"own", own},
                           {"column_count", number(rows.rows * rows.width)},
@@ -77,7 +78,7 @@ MadeRow columns_row(const Block& block, int n, const std::string& name) {
   const Window w{"w_" + rows, block.size.py + f.up + f.down, px, 0};
   const std::string load =
       wide_load(PixelClass::single, "row", "(" + w.array + " + r * " + number(px) + ")", 0, px,
-                to.tuning().load_bytes, "");
+                to.tuning().load_bytes);
   BlockText text{
       .windows = filled(part(kernels::block, "columns"),
                         {{"own", rows},
@@ -157,8 +158,8 @@ MadeRow extremes_row(const Block& block, KnownWindows& windows, int n, const std
                                                            {"apart_by", number(next - known)}});
       of_length[next] = array;
     }
-    folds += "best = " + better + "(best, " + of_length[run.length] + "[" +
-             w.place(run.x, run.y, extremum.mask.footprint().up) + "]);\n";
+    folds += assigned("best", better + "(best, " + of_length[run.length] + "[" +
+                                  w.place(run.x, run.y, extremum.mask.footprint().up) + "])");
   }
   text.rows += filled(part(kernels::block, "row_of_runs"), {{"pixel", type_of(node.cls)},
                                                             {"name", name},

@@ -4,6 +4,7 @@
 
 #include "backends/jit/block/block_rows.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
@@ -69,15 +70,16 @@ MadeRow packed_extremes_row(const Block& block, KnownWindows& windows, int n,
     values.push_back(array + "[" + w.place(run.x, run.y, f.up) + "]");
   }
   // Three at a time.
-  std::string best = "uint best = " + values[0] + ";\n";
+  std::string best = declared("uint", "best", values[0]);
   for (std::size_t i = 1; i < values.size(); i += 2) {
     const bool two = i + 1 < values.size();
-    best += "best = " + better + "(" + (two ? better + "(" + values[i + 1] + ", " : "") +
-            values[i] + (two ? ")" : "") + ", best);\n";
+    best += assigned("best", better + "(" + (two ? better + "(" + values[i + 1] + ", " : "") +
+                                 values[i] + (two ? ")" : "") + ", best)");
   }
   text.windows += runs.windows;
   text.packed_rows.back().text += runs.rows;
-  text.pairs = for_each_pixel(block.to, block.size.px, best + "made_" + own + "[k] = best;");
+  text.pairs =
+      for_each_pixel(block.to, block.size.px, best + assigned("made_" + own + "[k]", "best"));
   return {{name}, std::move(text)};
 }
 

@@ -158,7 +158,7 @@ std::string rows_by_reciprocals(const Block& block, int n, const PlaneText& plan
                  {"array", array},
                  {"quick_row", plane.row("(y0 + r)")},
                  {"store_all", wide_store(cls, "row", "(all + r * " + number(px) + ")", px,
-                                          to.tuning().load_bytes, "")}});
+                                          to.tuning().load_bytes)}});
 }
 
 }  // namespace impipe::jit

@@ -5,6 +5,7 @@
 #include "backends/jit/block/block_parts.hpp"
 #include "backends/jit/block/windows.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
@@ -25,22 +26,21 @@ std::string kept_vector(const Builder& to, const PointTile& tile, const std::str
                                                         {"code_outside", outside}});
   }
   for (int w = 0; w < words; ++w) {
-    const std::string place =
-        "          " + name + "[vector * " + number(words) + " + " + number(w) + "]";
+    const std::string place = name + "[vector * " + number(words) + " + " + number(w) + "]";
     const auto value = [&](int k) { return array + "[" + number(4 * w + k) + "]"; };
     if (tile.bytes == 1) {
-      text += place + " = FIRST_BYTES((" + array + " + " + number(4 * w) + "));\n";
+      text += assigned(place, "FIRST_BYTES((" + array + " + " + number(4 * w) + "))");
       continue;
     }
     for (int k = 0; k < 4; ++k) {
       if (tile.bytes == 4) {
         const std::string number_of = "(" + type + ")" + value(k);
-        text += place + "." + "xyzw"[k] + " = " +
-                (!outside.empty() ? "row == y0 ? " + number_of + " : " + outside : number_of) +
-                ";\n";
+        text +=
+            assigned(place + "." + "xyzw"[k],
+                     !outside.empty() ? "row == y0 ? " + number_of + " : " + outside : number_of);
       } else if (k % 2 == 0) {
-        text += place + (k == 0 ? ".x" : ".y") + " = (uint)" + value(k) + " | (uint)" +
-                value(k + 1) + " << 16;\n";
+        text += assigned(place + (k == 0 ? ".x" : ".y"),
+                         "(uint)" + value(k) + " | (uint)" + value(k + 1) + " << 16");
       }
     }
   }
@@ -83,7 +83,7 @@ std::string points_in_tile(const Block& block, const PointTile& tile, const Oper
   const std::string unroll =
       (!operand.external && block.plan.node(operand.index).codes) || !to.tuning().unroll
           ? to.unroll()
-          : "#pragma unroll 2\n";
+          : unroll_pragma(2);
   const std::string rule(name_of(filled_outside ? Border::replicate : border));
   return filled(part(kernels::block, "points"),
                 {{"word", vector_type(tile, type)},
@@ -103,8 +103,7 @@ std::string points_in_tile(const Block& block, const PointTile& tile, const Oper
                  {"vectors", number(vectors)},
                  {"across", number(across)},
                  {"px", number(tile.px)},
-                 {"make", "          const int y = y0, x_load = x0, r = 0;\n" +
-                              made_text.load_arrays + made_text.loads + made_text.rows},
+                 {"make", made_text.load_arrays + made_text.loads + made_text.rows},
                  {"keep", keep(false)},
                  {"keep_edge", keep(true)},
                  {"rule", rule},
@@ -126,8 +125,8 @@ LoadedWindow window_of_points(const Block& block, const Operand& operand, const 
   const Window w{name, block.size.py + f.up + f.down, left + block.size.px + right, left};
   std::string elements;
   for (int k = 0; k < 4; ++k) {
-    elements += name + "[row * " + number(w.width) + " + 4 * q + " + number(k) +
-                "] = " + element_of(tile, "v", k) + ";\n";
+    elements += assigned(name + "[row * " + number(w.width) + " + 4 * q + " + number(k) + "]",
+                         element_of(tile, "v", k));
   }
   return {w,
           {.tables = points_in_tile(block, tile, operand, points, halves ? "ushort" : type, border,

@@ -5,6 +5,7 @@
 #include "backends/jit/block/networks.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
@@ -49,7 +50,7 @@ struct Merge {
     }
     std::set<int> chosen;
     for (const int r : ranks) chosen.insert(order[static_cast<std::size_t>(r)]);
-    network = network_text(pruned(steps, chosen), sort, "", wire);
+    network = network_text(pruned(steps, chosen), sort, wire);
   }
   std::string of_rank(int rank) const { return wire(order[static_cast<std::size_t>(rank)]); }
 };
@@ -98,13 +99,13 @@ class ColumnRanks {
   std::string sorted_columns(const Window& w) const {
     std::string values;
     for (int j = 0; j < tall_; ++j) {
-      values += in_column(j) + " = " + w.array + "[(r + " + number(j) + ") * " + number(w.width) +
-                " + " + number(w.first - rank_.mask.origin_x) + " + e];\n";
+      values += assigned(in_column(j), w.array + "[(r + " + number(j) + ") * " + number(w.width) +
+                                           " + " + number(w.first - rank_.mask.origin_x) + " + e]");
     }
     const std::string network = tall_ == 3 && !order_.sort3.empty()
-                                    ? order_.sort3 + "(&" + in_column(0) + ", &" + in_column(1) +
-                                          ", &" + in_column(2) + ");\n"
-                                    : network_text(sort_network(tall_).steps, order_.sort, "",
+                                    ? statement(order_.sort3 + "(&" + in_column(0) + ", &" +
+                                                in_column(1) + ", &" + in_column(2) + ")")
+                                    : network_text(sort_network(tall_).steps, order_.sort,
                                                    [this](int i) { return in_column(i); });
     return filled(part(kernels::block, "sorted_columns"),
                   {{"type", order_.type},
@@ -137,10 +138,10 @@ class ColumnRanks {
     const Merge pair({tall_, tall_}, kept, order_.sort);
     std::string values, results;
     for (int j = 0; j < 2 * tall_; ++j) {
-      values += wire(j) + " = " + sorted() + "[" + number(j % tall_ * columns_) + " + (2 * q + " +
-                number(1 + j / tall_) + ")];\n";
+      values += assigned(wire(j), sorted() + "[" + number(j % tall_ * columns_) + " + (2 * q + " +
+                                      number(1 + j / tall_) + ")]");
     }
-    for (const int k : kept) results += in_pair(k, "q") + " = " + pair.of_rank(k) + ";\n";
+    for (const int k : kept) results += assigned(in_pair(k, "q"), pair.of_rank(k));
     return merged("merged_" + own_, "q", pairs_, pair, values, 2 * tall_ * pairs_, results);
   }
 
@@ -148,7 +149,7 @@ class ColumnRanks {
   std::string two_pairs(const std::string& first, const std::string& second) const {
     std::string values;
     for (int k = 0; k < 4 * tall_; ++k) {
-      values += wire(k) + " = " + in_pair(k % (2 * tall_), k < 2 * tall_ ? first : second) + ";\n";
+      values += assigned(wire(k), in_pair(k % (2 * tall_), k < 2 * tall_ ? first : second));
     }
     return values;
   }
@@ -163,7 +164,7 @@ class ColumnRanks {
     const Merge quad({2 * tall_, 2 * tall_}, range(first_, middle_), order_.sort);
     std::string results;
     for (int k = 0; k < middle_; ++k) {
-      results += in_quad(k, "four") + " = " + quad.of_rank(first_ + k) + ";\n";
+      results += assigned(in_quad(k, "four"), quad.of_rank(first_ + k));
     }
     return merged("quads_" + own_, "four", px_ / 4, quad, two_pairs("2 * four + 1", "2 * four + 2"),
                   middle_ * (px_ / 4), results);
@@ -181,10 +182,10 @@ class ColumnRanks {
     int below = 0;
     if (wide_ == 7) {
       for (int k = 0; k < 2 * tall_; ++k) {
-        values += wire(k) + " = " + in_pair(k, "two + two % 2 * 2") + ";\n";
+        values += assigned(wire(k), in_pair(k, "two + two % 2 * 2"));
       }
       for (int k = 0; k < middle_; ++k) {
-        values += wire(2 * tall_ + k) + " = " + in_quad(k, "two / 2") + ";\n";
+        values += assigned(wire(2 * tall_ + k), in_quad(k, "two / 2"));
       }
       lists.push_back(middle_);
       below = first_;  // of the values that are not among them, all below what is needed
@@ -193,16 +194,16 @@ class ColumnRanks {
     } else {
       for (int q = 0; q < (wide_ - 1) / 2; ++q) {
         for (int k = 0; k < 2 * tall_; ++k) {
-          values +=
-              wire(2 * tall_ * q + k) + " = " + in_pair(k, "(two + " + number(q) + ")") + ";\n";
+          values += assigned(wire(2 * tall_ * q + k), in_pair(k, "(two + " + number(q) + ")"));
         }
       }
       lists.resize(static_cast<std::size_t>((wide_ - 1) / 2), 2 * tall_);
     }
     if (wide_ % 2 == 0) {
       for (int k = 0; k < tall_; ++k) {
-        values += wire((wide_ - 2) * tall_ + k) + " = " + sorted() + "[" + number(k * columns_) +
-                  " + (2 * two + " + number(wide_ - 1) + ")];\n";
+        values += assigned(
+            wire((wide_ - 2) * tall_ + k),
+            sorted() + "[" + number(k * columns_) + " + (2 * two + " + number(wide_ - 1) + ")]");
       }
       lists.push_back(tall_);
     }
@@ -230,8 +231,9 @@ class ColumnRanks {
                                     : term.second < 0 ? share(term.first)
                                                       : order_.larger + "(" + share(term.first) +
                                                             ", " + alone(term.second) + ")";
-          values[i] =
-              values[i].empty() ? value : order_.smaller + "(" + value + ",\n" + values[i] + ")";
+          values[i] = values[i].empty()
+                          ? value
+                          : order_.smaller + "(" + value + "," + after_line(values[i]) + ")";
         }
       }
       text += filled(
@@ -266,8 +268,9 @@ std::string ranks_apart(const Block& block, const Rank& rank, const Window& w, c
   for (int y = 0; y < mask.height; ++y) {
     for (int x = 0; x < mask.width; ++x) {
       if (!mask.at(x, y)) continue;
-      values += value(k++) + " = " + w.array + "[" +
-                w.place(x - mask.origin_x, y - mask.origin_y, mask.origin_y) + "];\n";
+      values += assigned(
+          value(k++),
+          w.array + "[" + w.place(x - mask.origin_x, y - mask.origin_y, mask.origin_y) + "]");
     }
   }
   const std::string of_ranks =
@@ -281,7 +284,7 @@ std::string ranks_apart(const Block& block, const Rank& rank, const Window& w, c
        {"values", number(mask.count())},
        {"window_values", values},
        {"network", network_text(pruned(sort_network(mask.count()).steps, needed_ranks(rank)),
-                                order.sort, "", value)},
+                                order.sort, value)},
        {"result", result},
        {"of_values", of_ranks}});
 }

@@ -6,6 +6,7 @@
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/plan/packed_arithmetic.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/error.hpp"
@@ -21,9 +22,9 @@ double outside_code(const LaunchContext& at, int n) {
   const Node& node = at.spec().nodes[static_cast<std::size_t>(n)];
   const double code = node.arguments.back().value;
   if (code >= 0 && code <= 255 && code == std::floor(code)) return code;
-  throw Error(
-      "a kernel can't be launched: what lies outside an image of bytes is none\n" + at.spec().key(),
-      ExitCode::backend);
+  throw Error("a kernel can't be launched: what lies outside an image of bytes is none" +
+                  after_line(at.spec().key()),
+              ExitCode::backend);
 }
 
 // The row NAME, and words, of two rows of `codes`; which: macro that takes a byte of each.
@@ -68,7 +69,7 @@ SumsAndRest sums_and_rest(const Block& block, int n, const Window& w, bool round
       continue;
     }
     const PackedSum sum = *packed_sum(tree, leaf);
-    made += "const uint sum_" + local + " = " + sum.text + ";\n";
+    made += declared("const uint", "sum_" + local, sum.text);
     const std::string bias = " - " + number(8388608 + sum.bias) + ".0f";
     parameters.push_back(local);
     low.push_back("LOW_HALF_FLOAT(sum_" + local + ")" + bias);
@@ -84,10 +85,10 @@ SumsAndRest sums_and_rest(const Block& block, int n, const Window& w, bool round
   }
   const BodyTree& result = sums.trees.result;
   const std::string body = own + (rounded ? "_under_root" : "_of_sums");
-  to.body_once(body, "\n" + body_function(
-                                body, "float", "", parameters,
-                                "{ " + rest + "return " +
-                                    float_text(rounded ? result.parts[0] : result, range) + "; }"));
+  to.body_once(
+      body, after_line(body_function(
+                body, "float", "", parameters,
+                rest + "return " + float_text(rounded ? result.parts[0] : result, range) + ";")));
   const auto call = [&](const std::vector<std::string>& arguments) {
     const std::string value = body + "(" + joined(arguments) + ")";
     return rounded ? "rounded_root(" + value + ")" : value;
@@ -119,14 +120,14 @@ MadeRow packed_sums_row(const Block& block, KnownWindows& windows, int n, const 
   const SumsAndRest made = sums_and_rest(block, n, w, rounded);
   const int px = block.size.px;
   const std::string both = (rounded ? "codes_" : "both_") + own;
-  text.pairs =
-      filled(part(kernels::block, "both_rows"),
-             {{"both_type", rounded ? "uint" : "float"},
-              {"both", both},
-              {"two_px", number(2 * px)},
-              {"make_both", for_each_pixel(to, px,
-                                           made.sums + both + "[k] = " + made.low + ";\n" + both +
-                                               "[" + number(px) + " + k] = " + made.high + ";")}});
+  text.pairs = filled(
+      part(kernels::block, "both_rows"),
+      {{"both_type", rounded ? "uint" : "float"},
+       {"both", both},
+       {"two_px", number(2 * px)},
+       {"make_both", for_each_pixel(to, px,
+                                    made.sums + assigned(both + "[k]", made.low) +
+                                        assigned(both + "[" + number(px) + " + k]", made.high))}});
   MadeRow row{{name}, {}};
   if (rounded) {
     row = row_of_codes(block, name, both, "SECOND_BYTES");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
@@ -32,13 +33,13 @@ RowStore store_of(const Block& block, const BlockText& text, const StoredRow& st
       packing = filled(part(kernels::block, "pack_row"),
                        {{"quads", number(px / 4)}, {"unroll", to.unroll()}, {"array", array}});
     }
-    return {packing +
-                word_access(false, "row", of_words, 0, px, px, widest, "", "y < " + stored.height),
-            false};
+    return {
+        packing + word_access(false, "row", of_words, 0, px, px, widest, "y < " + stored.height),
+        false};
   }
   // Padding ends every row, so that whole blocks fit.
-  const std::string whole = !words.empty() ? word_access(false, "row", words, 0, px, px, widest, "")
-                                           : wide_store(stored.cls, "row", array, px, widest, "");
+  const std::string whole = !words.empty() ? word_access(false, "row", words, 0, px, px, widest)
+                                           : wide_store(stored.cls, "row", array, px, widest);
   if (skips) return {whole, true};
   return {filled(part(kernels::block, "store_inside"),
                  {{"to_height", stored.height}, {"store", whole}}),
@@ -102,7 +103,7 @@ std::string kernel_text(const Block& block, const BlockText& text, const std::st
                  {"to_height", height},
                  {"loads_ahead", text.loads.empty() ? "0" : "1"},
                  {"load_arrays", text.load_arrays},
-                 {"loads", text.loads.empty() ? "" : "  {\n" + text.loads + "  }\n"},
+                 {"loads", text.loads.empty() ? "" : braced(text.loads)},
                  {"first_row", first_row},
                  {"group_rows", number(down * py)},
                  {"block", interior + rows}});

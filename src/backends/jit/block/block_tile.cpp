@@ -4,6 +4,7 @@
 #include "backends/jit/block/block_rows.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
@@ -27,7 +28,7 @@ std::string four_inside(Builder& to, const Operand& image, const std::string& ve
   const PixelClass cls = to.cls(image);
   const std::string load =
       wide_load(cls, "(" + to.plane(image).row("(top + row)") + " + left + 4 * vector)", "from", 0,
-                4, to.tuning().load_bytes, "");
+                4, to.tuning().load_bytes);
   return filled(part(kernels::block, "four_inside"),
                 {{"pixel", type_of(cls)}, {"load_four", load}, {"vector", vector}});
 }
@@ -172,20 +173,19 @@ std::string step_of_many(const Block& block, int n, const Mask& mask, const Tile
       }
       return static_cast<double>(static_cast<std::int32_t>(set));
     };
-    sets += "const uint set" + number(word) + " = (uint)" +
-            to.array(ParameterType::int32, own + "_sets", words * mask.height, bits) +
-            "[of_mask * " + number(words) + " + " + number(word) + "];\n";
+    sets += declared("const uint", "set" + number(word),
+                     "(uint)" +
+                         to.array(ParameterType::int32, own + "_sets", words * mask.height, bits) +
+                         "[of_mask * " + number(words) + " + " + number(word) + "]");
   }
   for (int q = 0; q < weight_vectors(mask); ++q) {
     std::string taps;
     for (int x = 4 * q; x < std::min(4 * q + 4, mask.width); ++x) {
       const std::string sum = "fma(w." + std::string(1, "xyzw"[x % 4]) + ", line[i + " +
                               number(tile.halo + x - mask.origin_x) + "], sum)";
-      taps += "sum = " +
-              (skips ? "(set" + number(x / 32) + " >> " + number(x % 32) + " & 1u) != 0u ? " + sum +
-                           " : sum"
-                     : sum) +
-              ";\n";
+      taps += assigned("sum", skips ? "(set" + number(x / 32) + " >> " + number(x % 32) +
+                                          " & 1u) != 0u ? " + sum + " : sum"
+                                    : sum);
     }
     fours += filled(part(kernels::block, "weigh_four"),
                     {{"own", own},
@@ -211,9 +211,9 @@ std::string step_of_few(const Block& block, int n, const Mask& mask, const Tile&
   for (int y = 0; y < mask.height; ++y) {
     for (int x = 0; x < mask.width; ++x) {
       if (!mask.at(x, y)) continue;
-      rows[static_cast<std::size_t>(y)] += "sum = fma(" + weight + "[" + number(k++) +
-                                           "], line[i + " + number(tile.halo + x - mask.origin_x) +
-                                           "], sum);\n";
+      rows[static_cast<std::size_t>(y)] +=
+          assigned("sum", "fma(" + weight + "[" + number(k++) + "], line[i + " +
+                              number(tile.halo + x - mask.origin_x) + "], sum)");
     }
   }
   return step_of_rows(block, block.size.py, rows, true, "float", "sums");
@@ -268,9 +268,8 @@ std::string extremes_step(const Block& block, const Mask& mask, const std::strin
                                                        {"middle_by", number(shorter)}});
       known[next] = "run" + number(next);
     }
-    texts[static_cast<std::size_t>(run.y + mask.origin_y)] += "best = " + better + "(best, " +
-                                                              known[run.length] + "[i + " +
-                                                              number(halo + run.x) + "]);\n";
+    texts[static_cast<std::size_t>(run.y + mask.origin_y)] += assigned(
+        "best", better + "(best, " + known[run.length] + "[i + " + number(halo + run.x) + "])");
   }
   return runs + step_of_rows(block, rows, texts, false, type, sums);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/jit/block/block_rows.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
@@ -15,13 +16,13 @@ std::string word_function(Builder& to, const Operand& image, const std::string& 
   std::string name = own + "_word";
   if (to.has_function(name)) return name;
   const std::string width = to.width(image), height = to.height(image);
-  to.function(name, "FUNCTION uint " + name + "(PARAMS, const int x, const int y) {\n" +
-                        filled(part(kernels::block, "word"),
-                               {{"width", width},
-                                {"height", height},
-                                {"row", to.plane(image).row("replicate(y, " + height + ")")},
-                                {"fill", fill}}) +
-                        "}\n");
+  to.function(name,
+              pixel_function("uint", name,
+                             filled(part(kernels::block, "word"),
+                                    {{"width", width},
+                                     {"height", height},
+                                     {"row", to.plane(image).row("replicate(y, " + height + ")")},
+                                     {"fill", fill}})));
   return name;
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "backends/jit/text/emit.hpp"
+
 namespace impipe::jit {
 
 // Puts the smaller value on wire `low`, the larger on `high`.
@@ -30,10 +32,10 @@ std::vector<Comparator> pruned(const std::vector<Comparator>& steps, std::set<in
 // "order_int(&s[0], &s[3]);" for each step; `wire` names a wire.
 template <class Wire>
 std::string network_text(const std::vector<Comparator>& steps, const std::string& order,
-                         const std::string& indent, Wire wire) {
+                         Wire wire) {
   std::string text;
   for (const Comparator& c : steps) {
-    text += indent + order + "(&" + wire(c.low) + ", &" + wire(c.high) + ");\n";
+    text += statement(order + "(&" + wire(c.low) + ", &" + wire(c.high) + ")");
   }
   return text;
 }

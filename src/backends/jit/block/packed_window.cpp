@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/jit/block/windows.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
@@ -46,7 +47,7 @@ std::string gathered_words(const Substitutions& shared, const std::string& row, 
       parts.push_back("(uint)row[at_" + number(begin) + "[" + number(4 * w - begin + k) + "]] << " +
                       number(8 * k));
     }
-    gather += row + "[" + number(w) + "] = " + joined(parts, " | ") + ";\n";
+    gather += assigned(row + "[" + number(w) + "]", joined(parts, " | "));
   }
   return shared.filled(
       part(kernels::block, "words_gathered"),
@@ -87,11 +88,11 @@ WordRows words_around(const Block& block, const Operand& operand, const Footprin
       {"rule", [&] { return rule; }},
       {"unroll", [&] { return to.unroll(); }},
       {"load_word_row",
-       [&] { return word_access(true, "row", row, -first, bytes - first, px, widest, ""); }},
+       [&] { return word_access(true, "row", row, -first, bytes - first, px, widest); }},
       {"load_own_words",
        [&] {
          return word_access(true, "row", "(" + row + " + " + number(first / 4) + ")", 0, px, px,
-                            widest, "");
+                            widest);
        }},
   });
   const std::string at_edge =
@@ -135,7 +136,7 @@ LoadedWindow packed_window(const Block& block, KnownWindows& known, const Operan
   };
   // A row of results is made as soon as its last packed row is there: few values live at once.
   LoadedWindow loaded{w, std::move(words.text)};
-  loaded.text.windows += "uint " + w.array + "[" + number(w.rows * w.width) + "];\n";
+  loaded.text.windows += array_of("uint", w.array, w.rows * w.width);
   loaded.text.packed_rows.push_back(
       {f, filled(part(kernels::block, "packed_window_row"),
                  {{"in_local", in_local ? "1" : "0"},

@@ -3,6 +3,7 @@
 
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
@@ -53,8 +54,9 @@ std::string weighted_taps(const Window& w, const Mask& mask, const std::string& 
   for (int y = 0; y < mask.height; ++y) {
     for (int x = 0; x < mask.width; ++x) {
       if (!mask.at(x, y)) continue;
-      text += "sum = fma(" + weight + "[" + number(k++) + "], " + w.array + "[" +
-              w.place(x - mask.origin_x, y - mask.origin_y, mask.origin_y) + "], sum);\n";
+      text += assigned("sum", "fma(" + weight + "[" + number(k++) + "], " + w.array + "[" +
+                                  w.place(x - mask.origin_x, y - mask.origin_y, mask.origin_y) +
+                                  "], sum)");
     }
   }
   return text;
@@ -88,7 +90,7 @@ std::string code_value(Builder& to, int n, const Operand& source) {
 }
 
 std::string for_each_pixel(const Builder& to, int count, const std::string& step) {
-  return to.loop("i", count) + "{\nconst int k = i;\n" + step + "\n}\n";
+  return to.loop("i", count) + braced(declared("const int", "k", "i") + step);
 }
 
 }  // namespace impipe::jit

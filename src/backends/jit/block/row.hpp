@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backends/jit/text/builder.hpp"
+#include "backends/jit/text/emit.hpp"
 
 namespace impipe::jit {
 
@@ -46,7 +47,7 @@ std::string for_each_pixel(const Builder& to, int count, const std::string& step
 template <typename Value>
 std::string four_elements(const std::string& vector, const Value& value) {
   std::string text;
-  for (int k = 0; k < 4; ++k) text += vector + "." + "xyzw"[k] + " = " + value(k) + ";\n";
+  for (int k = 0; k < 4; ++k) text += assigned(vector + "." + "xyzw"[k], value(k));
   return text;
 }
 

@@ -37,11 +37,11 @@ LoadedWindow loaded_window(const Block& block, const Operand& operand, const Foo
   const int beside = bytes == 4 && px % 4 == 0 && w.first % 4 == 0 ? widest : 4;
   const std::string load_row =
       // One load for several columns, though it reads a few that nobody needs.
-      wide_load(cls, row, place, 0, w.first, f.left > 1 ? beside : 4, "") +
+      wide_load(cls, row, place, 0, w.first, f.left > 1 ? beside : 4) +
       // The block's own pixels are aligned more widely than the window's first.
       wide_load(cls, "(" + row + " + " + number(w.first) + ")",
-                "(" + place + " + " + number(w.first) + ")", 0, px, widest, "") +
-      wide_load(cls, row, place, w.first + px, w.width - w.first - px, beside, "");
+                "(" + place + " + " + number(w.first) + ")", 0, px, widest) +
+      wide_load(cls, row, place, w.first + px, w.width - w.first - px, beside);
   std::string text = filled(
       part(kernels::block, "window"),
       {{"type", type},

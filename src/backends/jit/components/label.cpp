@@ -2,6 +2,7 @@
 // memory, then what is asked about each component. kernels/label.cl says what words and nodes are.
 #include "backends/jit/components/label.hpp"
 
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/backend.hpp"
@@ -91,9 +92,10 @@ class LabelWriter : LabelWriterBase {
   std::string type() const { return to_.cls(image_) == PixelClass::single ? "float" : "int"; }
   std::string further() {
     const std::string name = name_ + "_further";
-    to_.body_once(name, "\nFUNCTION " + type() + " " + name + "(const " + type() + " a, const " +
-                            type() + " b) {\n  return a " + (is(Kind::maxima) ? ">" : "<") +
-                            " b ? a : b;\n}\n");
+    const std::string better = is(Kind::maxima) ? "a > b ? a : b" : "a < b ? a : b";
+    to_.body_once(
+        name, after_line(function_of(type(), name, "const " + type() + " a, const " + type() + " b",
+                                     returned(better))));
     return name;
   }
 

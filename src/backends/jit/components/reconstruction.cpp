@@ -13,6 +13,7 @@
 
 #include "backends/jit/components/label.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "core/backend.hpp"
 
@@ -101,22 +102,20 @@ class ReconstructionWriter : LabelWriterBase {
   std::string reading(const std::string& text) {
     const auto reads = [&](const char* what) { return text.find(what) != std::string::npos; };
     std::string out;
-    if (reads("CODE(")) {
-      out += "#define CODE(x, y) " + to_.value(image_, "(x)", "(y)") + "\n";
-    }
+    if (reads("CODE(")) out += defined("CODE(x, y)", to_.value(image_, "(x)", "(y)"));
     if (reads("MASK(") || reads("SEED(")) {
-      out += "#define MASK(x, y) (" + key(holes() ? image_ : node_.images[1]) + ")\n";
+      out += defined("MASK(x, y)", "(" + key(holes() ? image_ : node_.images[1]) + ")");
     }
     if (reads("SEED(") && holes()) {
-      out +=
-          "#define SEED(x, y) ((x) == 0 || (y) == 0 || (x) == $width - 1 || (y) == $height - 1 "
-          "? MASK(x, y) : 0u)\n";
+      out += defined("SEED(x, y)",
+                     "((x) == 0 || (y) == 0 || (x) == $width - 1 || (y) == $height - 1 "
+                     "? MASK(x, y) : 0u)");
     } else if (reads("SEED(")) {
-      out += "#define MARKER(x, y) (" + key(image_) +
-             ")\n#define SEED(x, y) (MARKER(x, y) < MASK(x, y) ? MARKER(x, y) : MASK(x, y))\n";
+      out += defined("MARKER(x, y)", "(" + key(image_) + ")") +
+             defined("SEED(x, y)", "(MARKER(x, y) < MASK(x, y) ? MARKER(x, y) : MASK(x, y))");
     }
     if (reads("RAISED(")) {
-      out += "#define RAISED(x, y) (uint)$raised[(uint)(y) * (uint)$width + (uint)(x)]\n";
+      out += defined("RAISED(x, y)", "(uint)$raised[(uint)(y) * (uint)$width + (uint)(x)]");
     }
     return out;
   }
@@ -213,7 +212,7 @@ class ReconstructionWriter : LabelWriterBase {
                     {"woken", here},
                     {"also_woken", next},
                     // Everywhere: PoCL 3.1 mixes up arrays that live over barriers in loops.
-                    {"unroll", "#pragma unroll\n"}});
+                    {"unroll", unroll_pragma(0)}});
   }
 
   // The kinds of lines: columns, rows and, where corners touch, both kinds of diagonals. These go
@@ -271,7 +270,7 @@ class ReconstructionWriter : LabelWriterBase {
     text.insert(comment_length(text), read);
     for (const char* word : {"CODE", "MASK", "MARKER", "SEED", "RAISED"}) {
       if (read.find(std::string("#define ") + word + "(") != std::string::npos) {
-        text += std::string("#undef ") + word + "\n";
+        text += undefined(word);
       }
     }
     return text;

@@ -4,6 +4,7 @@
 #include "backends/jit/geometry/resample.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
@@ -35,43 +36,43 @@ void write_affine_tiles(Builder& to, int n) {
   const std::string value =
       converted(node.cls, "float", logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum");
   const std::string own = "params->" + Builder::name(self) + "_";
-  to.kernel("store_" + Builder::name(self), items,
-            filled(part(kernels::affine, "tiles"),
-                   {{"items", std::to_string(items)},
-                    {"across", std::to_string(across)},
-                    {"down", std::to_string(down)},
-                    {"width", to.width(self)},
-                    {"height", to.height(self)},
-                    {"in_width", to.width(image)},
-                    {"in_height", to.height(image)},
-                    {"pixel", type_of(node.cls)},
-                    {"out_row", out.row("y")},
-                    {"in_row", in.row("py")},
-                    {"image", in.pointer},
-                    {"out", out.pointer},
-                    {"out_stride", out.stride},
-                    {"four", type_of_four(node.cls)},
-                    {"copy_columns", std::to_string(copy_columns)},
-                    {"copy_rows", std::to_string(copy_rows)},
-                    {"a", own + "a"},
-                    {"b", own + "b"},
-                    {"c", own + "c"},
-                    {"d", own + "d"},
-                    {"e", own + "e"},
-                    {"f", own + "f"},
-                    {"half", nearest ? " + 0.5" : ""},
-                    {"reach", nearest ? "0" : "1"},
-                    {"each", each},
-                    {"once", to.tuning().unroll ? "#pragma unroll 1\n" : ""},
-                    {"nearest", nearest ? "1" : "0"},
-                    {"stride", in.stride},
-                    {"value", value},
-                    {"slow", to.call(name, "x", "y")}}),
-            [self](const LaunchContext& at) {
-              const Size s = at.size_of(self);
-              return LaunchShape{{(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
-                                 {items, 1, 1}};
-            });
+  to.kernel(
+      "store_" + Builder::name(self), items,
+      filled(part(kernels::affine, "tiles"), {{"items", std::to_string(items)},
+                                              {"across", std::to_string(across)},
+                                              {"down", std::to_string(down)},
+                                              {"width", to.width(self)},
+                                              {"height", to.height(self)},
+                                              {"in_width", to.width(image)},
+                                              {"in_height", to.height(image)},
+                                              {"pixel", type_of(node.cls)},
+                                              {"out_row", out.row("y")},
+                                              {"in_row", in.row("py")},
+                                              {"image", in.pointer},
+                                              {"out", out.pointer},
+                                              {"out_stride", out.stride},
+                                              {"four", type_of_four(node.cls)},
+                                              {"copy_columns", std::to_string(copy_columns)},
+                                              {"copy_rows", std::to_string(copy_rows)},
+                                              {"a", own + "a"},
+                                              {"b", own + "b"},
+                                              {"c", own + "c"},
+                                              {"d", own + "d"},
+                                              {"e", own + "e"},
+                                              {"f", own + "f"},
+                                              {"half", nearest ? " + 0.5" : ""},
+                                              {"reach", nearest ? "0" : "1"},
+                                              {"each", each},
+                                              {"once", to.tuning().unroll ? unroll_pragma(1) : ""},
+                                              {"nearest", nearest ? "1" : "0"},
+                                              {"stride", in.stride},
+                                              {"value", value},
+                                              {"slow", to.call(name, "x", "y")}}),
+      [self](const LaunchContext& at) {
+        const Size s = at.size_of(self);
+        return LaunchShape{{(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
+                           {items, 1, 1}};
+      });
 }
 
 }  // namespace impipe::jit

@@ -2,6 +2,7 @@
 #include "backends/jit/geometry/resample.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/placement.hpp"
@@ -26,7 +27,7 @@ class MapText {
     const bool logical = node_.cls == PixelClass::logical;
     const std::string value =
         converted(node_.cls, "float", logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum");
-    std::string text = value_header(type_of(node_.cls), name) + place();
+    std::string text = place();
     if (on_image() || resample_.method == Method::bicubic) {
       text += filled(part(kernels::map, "outside"), {{"has_value", has_value()}, {"fill", fill()}});
     }
@@ -48,7 +49,7 @@ class MapText {
                                                            {"e", pixel(name, "px + 1", "py + 1")},
                                                            {"value", value}});
     }
-    to_.function(name, text + "}\n");
+    to_.function(name, pixel_function(type_of(node_.cls), name, text));
   }
 
  private:

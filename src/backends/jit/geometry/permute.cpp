@@ -10,41 +10,19 @@ namespace {
 
 constexpr int vector_items = 256;
 
-// The vector of four pixels of a class, how many make a row of a tile, and the text that puts the
+// The vector of four pixels of a class, how many make a row of a tile, and the part that puts the
 // four columns of vectors a, b, c and d into the tile.
 struct Turned {
-  std::string vector;
+  const char* vector;
   int across;
-  std::string text;
+  const char* part;
 };
 
 Turned turned(PixelClass cls) {
-  const auto put = [](int column, const std::vector<std::string>& parts) {
-    std::string text;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      text += "    turned" + (parts.size() == 1 ? "" : std::string(".") + "xyzw"[i]) + " = " +
-              parts[i] + ";\n";
-    }
-    return text + "    tile[place + " + std::to_string(column) + " * $across] = turned;\n";
-  };
   switch (bytes_of(cls)) {
-    case 1:
-      return {
-          "uint", 32,
-          "    const uint even_ab = LOW_BYTES(a, b), even_cd = LOW_BYTES(c, d);\n"
-          "    const uint odd_ab = HIGH_BYTES(a, b), odd_cd = HIGH_BYTES(c, d);\n" +
-              put(0, {"LOW_HALVES(even_ab, even_cd)"}) + put(1, {"LOW_HALVES(odd_ab, odd_cd)"}) +
-              put(2, {"HIGH_HALVES(even_ab, even_cd)"}) + put(3, {"HIGH_HALVES(odd_ab, odd_cd)"})};
-    case 2:
-      return {"uint2", 16,
-              put(0, {"LOW_HALVES(a.x, b.x)", "LOW_HALVES(c.x, d.x)"}) +
-                  put(1, {"HIGH_HALVES(a.x, b.x)", "HIGH_HALVES(c.x, d.x)"}) +
-                  put(2, {"LOW_HALVES(a.y, b.y)", "LOW_HALVES(c.y, d.y)"}) +
-                  put(3, {"HIGH_HALVES(a.y, b.y)", "HIGH_HALVES(c.y, d.y)"})};
-    default:
-      return {"float4", 16,
-              put(0, {"a.x", "b.x", "c.x", "d.x"}) + put(1, {"a.y", "b.y", "c.y", "d.y"}) +
-                  put(2, {"a.z", "b.z", "c.z", "d.z"}) + put(3, {"a.w", "b.w", "c.w", "d.w"})};
+    case 1: return {"uint", 32, "turned_bytes"};
+    case 2: return {"uint2", 16, "turned_shorts"};
+    default: return {"float4", 16, "turned_floats"};
   }
 }
 
@@ -76,7 +54,7 @@ void write_transpose_kernel(Builder& to, int n) {
             filled(part(kernels::permute, "vector_tiles"),
                    {{"vector", four.vector},
                     {"side", std::to_string(side)},
-                    {"turn", filled(four.text, {{"across", across}})},
+                    {"turn", filled(part(kernels::permute, four.part), {{"across", across}})},
                     {"across", across},
                     {"rows", std::to_string(vector_items / four.across)},
                     {"unroll", to.unroll()},

@@ -3,6 +3,7 @@
 
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/placement.hpp"
@@ -26,22 +27,20 @@ void write_affine(Builder& to, int n, const std::string& name) {
   const std::string width = to.width(image), height = to.height(image);
   const std::string fill = to.argument(n, 9, "fill", "float");
   const bool nearest = std::get<Resample>(node.primitive).method == Resample::Method::nearest;
-  const std::string header = value_header(type_of(node.cls), name) + "  const double at_x = " +
-                             coordinate(place("a", &AffinePlace::a), place("b", &AffinePlace::b),
-                                        place("c", &AffinePlace::c)) +
-                             ";\n  const double at_y = " +
-                             coordinate(place("d", &AffinePlace::d), place("e", &AffinePlace::e),
-                                        place("f", &AffinePlace::f)) +
-                             ";\n";
+  const std::string at_x = coordinate(place("a", &AffinePlace::a), place("b", &AffinePlace::b),
+                                      place("c", &AffinePlace::c)),
+                    at_y = coordinate(place("d", &AffinePlace::d), place("e", &AffinePlace::e),
+                                      place("f", &AffinePlace::f));
+  const auto write = [&](const std::string& value) {
+    to.function(name, pixel_function(type_of(node.cls), name,
+                                     declared("const double", "at_x", at_x) +
+                                         declared("const double", "at_y", at_y) + value));
+  };
   const std::string outside = converted(node.cls, "float", fill);
   if (nearest) {
     const std::string value = to.value(image, "(int)floor(px)", "(int)floor(py)");
-    to.function(
-        name,
-        header +
-            filled(part(kernels::resample, "nearest"),
-                   {{"width", width}, {"height", height}, {"fill", outside}, {"nearest", value}}) +
-            "}\n");
+    write(filled(part(kernels::resample, "nearest"),
+                 {{"width", width}, {"height", height}, {"fill", outside}, {"nearest", value}}));
     return;
   }
   const std::string at = name + "_at";
@@ -50,17 +49,14 @@ void write_affine(Builder& to, int n, const std::string& name) {
   const bool logical = node.cls == PixelClass::logical;
   const std::string value =
       converted(node.cls, "float", logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum");
-  to.function(
-      name, header +
-                filled(part(kernels::resample, "bilinear"), {{"width", width},
-                                                             {"height", height},
-                                                             {"fill", outside},
-                                                             {"a", to.call(at, "px", "py")},
-                                                             {"b", to.call(at, "px + 1", "py")},
-                                                             {"d", to.call(at, "px", "py + 1")},
-                                                             {"e", to.call(at, "px + 1", "py + 1")},
-                                                             {"value", value}}) +
-                "}\n");
+  write(filled(part(kernels::resample, "bilinear"), {{"width", width},
+                                                     {"height", height},
+                                                     {"fill", outside},
+                                                     {"a", to.call(at, "px", "py")},
+                                                     {"b", to.call(at, "px + 1", "py")},
+                                                     {"d", to.call(at, "px", "py + 1")},
+                                                     {"e", to.call(at, "px + 1", "py + 1")},
+                                                     {"value", value}}));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "backends/jit/geometry/resize_axis.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
@@ -33,8 +34,8 @@ class ResizeText {
       write_taps(x_, "x");
       write_taps(y_, "y");
       const std::string x = axis(x_, "x").first + "[x]", y = axis(y_, "y").first + "[y]";
-      to_.function(name, value_header(type_of(node.cls), name) + "  return " +
-                             to_.value(image_, x, y) + ";\n}\n");
+      to_.function(name,
+                   pixel_function(type_of(node.cls), name, returned(to_.value(image_, x, y))));
       return;
     }
     y_.write_sums(wanted_, 1);
@@ -45,10 +46,9 @@ class ResizeText {
     const std::string sum = columns().pixel();
     const std::string value = node.cls == PixelClass::logical ? "sum >= 0.5f ? 1.0f : 0.0f" : "sum";
     const AxisText a = axis(x_, "x");
-    to_.function(name, "FUNCTION " + type_of(node.cls) + " " + name +
-                           "(PARAMS, const int out_x, const int y) {\n" +
-                           sum_over(a, "out_x", "x", sum) + "  return " +
-                           converted(node.cls, "float", value) + ";\n}\n");
+    to_.function(name, function_of(type_of(node.cls), name, "PARAMS, const int out_x, const int y",
+                                   sum_over(a, "out_x", "x", sum) +
+                                       returned(converted(node.cls, "float", value))));
   }
 
  private:
@@ -88,10 +88,13 @@ class ResizeText {
   // sum over the taps of output `out`; `place` is the coordinate that `value` reads.
   static std::string sum_over(const AxisText& a, const std::string& out, const std::string& place,
                               const std::string& value) {
-    return "  const int taps = " + a.taps + ", begin = " + a.first + "[" + out +
-           "];\n  float sum = 0.0f;\n  for (int t = 0; t < taps; ++t) {\n    const int " + place +
-           " = symmetric(begin + t, " + a.from + ");\n    sum = fma(" + a.weights + "[(long)" +
-           out + " * taps + t], " + value + ", sum);\n  }\n";
+    return filled(part(kernels::resize, "sum_over"), {{"taps", a.taps},
+                                                      {"first", a.first},
+                                                      {"out", out},
+                                                      {"place", place},
+                                                      {"inputs", a.from},
+                                                      {"weights", a.weights},
+                                                      {"input", value}});
   }
 
   // Of the input's width and the result's height.
@@ -112,12 +115,12 @@ class ResizeText {
     const std::string name = Builder::name({false, n_}) + "_columns";
     const std::string value = "(float)" + to_.value(image_, "x", "y");
     const AxisText a = axis(y_, "y");
-    to_.function(name + "_value", "FUNCTION float " + name +
-                                      "_value(PARAMS, const int x, const int out_y) {\n" +
-                                      sum_over(a, "out_y", "y", value) + "  return sum;\n}\n");
+    to_.function(name + "_value",
+                 function_of("float", name + "_value", "PARAMS, const int x, const int out_y",
+                             sum_over(a, "out_y", "y", value) + returned("sum")));
     const std::string sum = to_.call(name + "_value", "x", "y");
     to_.pixel_kernel("store_" + name, to_.width(image_), to_.height({false, n_}),
-                     columns_size({0, 0}), "  " + columns().pixel() + " = " + sum + ";\n");
+                     columns_size({0, 0}), assigned(columns().pixel(), sum));
   }
 
   Builder& to_;

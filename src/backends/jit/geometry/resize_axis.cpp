@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
@@ -51,7 +52,8 @@ std::string ResizeAxisText::copies() const {
 std::string ResizeAxisText::body(const PointBody& body, const std::string& arguments) const {
   std::vector<std::string> parameters = names_in(body.input_names);
   for (const std::string& p : names_in(body.parameter_names)) parameters.push_back(p);
-  to_.body_once(body.name, "\n" + body_function(body.name, "double", "", parameters, body.text));
+  to_.body_once(body.name,
+                after_line(body_function(body.name, "double", "", parameters, body.text)));
   return std::string(body.name) + "(" + arguments + ")";
 }
 

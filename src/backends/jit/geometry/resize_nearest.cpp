@@ -37,29 +37,29 @@ void write_nearest_resize(Builder& to, int n) {
             });
   const int bytes = bytes_of(node.cls), count = bytes == 4 ? 4 : 8 / bytes;
   const PlaneText in = to.plane(image), out = to.plane(self);
-  to.kernel("store_" + Builder::name(self), items,
-            filled(part(kernels::resize, "nearest"),
-                   {{"across", std::to_string(across)},
-                    {"down", std::to_string(down)},
-                    {"rows", std::to_string(rows)},
-                    {"count", std::to_string(count)},
-                    {"to_x", x.size()},
-                    {"to_y", y.size()},
-                    {"first_x", first(x, "x")},
-                    {"first_y", first(y, "y")},
-                    {"each", to.unroll()},
-                    {"pixel", type_of(node.cls)},
-                    {"in_row", in.row("from_y")},
-                    {"out_row", out.row("y")},
-                    // Padding ends every row, so that whole blocks fit.
-                    {"store", wide_store(node.cls, "(row + e0)", "v", count, to.tuning().load_bytes,
-                                         "    ")}}),
-            [self, count](const LaunchContext& at) {
-              const Size s = at.size_of(self);
-              const std::int64_t wide = across * count, tall = down * rows;
-              return LaunchShape{{(s.width + wide - 1) / wide, (s.height + tall - 1) / tall, 1},
-                                 {items, 1, 1}};
-            });
+  to.kernel(
+      "store_" + Builder::name(self), items,
+      filled(part(kernels::resize, "nearest"),
+             {{"across", std::to_string(across)},
+              {"down", std::to_string(down)},
+              {"rows", std::to_string(rows)},
+              {"count", std::to_string(count)},
+              {"to_x", x.size()},
+              {"to_y", y.size()},
+              {"first_x", first(x, "x")},
+              {"first_y", first(y, "y")},
+              {"each", to.unroll()},
+              {"pixel", type_of(node.cls)},
+              {"in_row", in.row("from_y")},
+              {"out_row", out.row("y")},
+              // Padding ends every row, so that whole blocks fit.
+              {"store", wide_store(node.cls, "(row + e0)", "v", count, to.tuning().load_bytes)}}),
+      [self, count](const LaunchContext& at) {
+        const Size s = at.size_of(self);
+        const std::int64_t wide = across * count, tall = down * rows;
+        return LaunchShape{{(s.width + wide - 1) / wide, (s.height + tall - 1) / tall, 1},
+                           {items, 1, 1}};
+      });
 }
 
 }  // namespace impipe::jit

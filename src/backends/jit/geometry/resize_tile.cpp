@@ -9,6 +9,7 @@
 #include "backends/jit/geometry/resize_axis.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
@@ -76,11 +77,11 @@ std::string added(bool across, bool floats, const std::string& taps) {
     for (int k = 0; k < 4; ++k) {
       const std::string at = std::to_string(across ? 4 * k + j : 4 * j + k);
       const std::string sum = "sum[" + at + "]";
-      step += "      " + sum + " = fma(" + w + ", v[" + std::to_string(k) + "], " + sum + ");\n";
+      step += assigned(sum, "fma(" + w + ", v[" + std::to_string(k) + "], " + sum + ")");
     }
     if (floats) {
       const std::string t = j == 0 ? "u" : "u - offset" + std::to_string(j);
-      step = "      if ((uint)(" + t + ") < (uint)" + taps + ") {\n" + step + "      }\n";
+      step = when("(uint)(" + t + ") < (uint)" + taps, step);
     }
     text += step;
   }
@@ -97,67 +98,14 @@ class ResizeTiles {
         y_(to, n, "y", &ResizeAxes::y) {}
 
   LaunchTest write() {
-    const int n = n_;
-    const auto shape = [n](const LaunchContext& at) {
-      const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-      return tile_shape(resize_axes(now, at.size_of(now.images[0])));
-    };
-    fits_ = [shape](const LaunchContext& at) { return shape(at).across > 0; };
+    fits_ = [n = n_](const LaunchContext& at) { return shape_of(at, n).across > 0; };
     x_.write_sums(fits_, 4);
     y_.write_sums(fits_, 4);
     write_quads();
-    const auto number = [&](const std::string& what, auto value) {
-      return to_.parameter(
-          ParameterType::int32, Builder::name({false, n}) + "_" + what,
-          [shape, value](const LaunchContext& at, int) { return double(value(shape(at))); });
-    };
-    const Node& node = to_.node(n_);
-    const Operand self{false, n_};
-    const PlaneText in = to_.plane(image_), out = to_.plane(self);
-    const Direction x = direction(x_, "x"), y = direction(y_, "y");
-    const bool floats = node.cls == PixelClass::single;
-    const std::string each = to_.unroll();
-    std::string offsets;
-    for (int j = 1; j < 4 && floats; ++j) {
-      offsets += "const int offset" + std::to_string(j) + " = first[" + std::to_string(j) +
-                 "] - start;\n    ";
-    }
+    const std::string text = tile_text();
     to_.kernel(
-        "store_" + Builder::name(self), items,
-        filled(part(kernels::resize, "tile"),
-               {{"max_columns", std::to_string(max_columns)},
-                {"across", number("across", [](const TileShape& s) { return s.across; })},
-                {"mask", number("mask", [](const TileShape& s) { return (1 << s.bits) - 1; })},
-                {"step", number("step", [](const TileShape& s) { return s.step; })},
-                {"bits", number("bits", [](const TileShape& s) { return s.bits; })},
-                {"row_quads", std::to_string(rows / 4)},
-                {"items", std::to_string(items)},
-                {"width", to_.width(image_)},
-                {"height", to_.height(image_)},
-                {"to_height", to_.height(self)},
-                {"quads_x", x.quads},
-                {"quads_y", y.quads},
-                {"first_x", x.first},
-                {"first_y", y.first},
-                {"weights_x", x.weights},
-                {"weights_y", y.weights},
-                {"taps_x", x_.taps()},
-                {"taps_y", y_.taps()},
-                {"pixel", type_of(node.cls)},
-                {"plane", in.pointer},
-                {"stride", in.stride},
-                {"offsets", offsets},
-                {"each", each},
-                // Other compilers warn where they do not follow.
-                {"once", to_.dialect() == Dialect::cuda ? "#pragma unroll 1\n" : ""},
-                {"loop", to_.dialect() == Dialect::cuda ? "#pragma unroll 4\n" : ""},
-                {"load", four_loaded(node.cls)},
-                {"add_x", added(true, floats, x_.taps())},
-                {"add_y", added(false, floats, y_.taps())},
-                {"out_row", out.row("y")},
-                {"store", stored(node.cls)}}),
-        [n, shape](const LaunchContext& at) {
-          const TileShape s = shape(at);
+        "store_" + Builder::name({false, n_}), items, text, [n = n_](const LaunchContext& at) {
+          const TileShape s = shape_of(at, n);
           if (s.across == 0) return LaunchShape{{0, 0, 0}, {items, 1, 1}};
           const Size size = at.size_of({false, n});
           const std::int64_t wide = (size.width + 3) / 4;
@@ -171,6 +119,62 @@ class ResizeTiles {
   struct Direction {
     std::string quads, span, first, weights;
   };
+
+  static TileShape shape_of(const LaunchContext& at, int n) {
+    const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
+    return tile_shape(resize_axes(now, at.size_of(now.images[0])));
+  }
+  std::string number(const std::string& what, int (*value)(const TileShape&)) {
+    return to_.parameter(
+        ParameterType::int32, Builder::name({false, n_}) + "_" + what,
+        [n = n_, value](const LaunchContext& at, int) { return double(value(shape_of(at, n))); });
+  }
+
+  std::string tile_text() {
+    const Operand self{false, n_};
+    const PixelClass cls = to_.node(n_).cls;
+    const PlaneText in = to_.plane(image_), out = to_.plane(self);
+    const Direction x = direction(x_, "x"), y = direction(y_, "y");
+    const bool floats = cls == PixelClass::single;
+    std::string offsets;
+    for (int j = 1; j < 4 && floats; ++j) {
+      offsets += declared("const int", "offset" + std::to_string(j),
+                          "first[" + std::to_string(j) + "] - start");
+    }
+    // Other compilers warn where they do not follow.
+    const bool unrolls = to_.dialect() == Dialect::cuda;
+    return filled(part(kernels::resize, "tile"),
+                  {{"max_columns", std::to_string(max_columns)},
+                   {"across", number("across", [](const TileShape& s) { return s.across; })},
+                   {"mask", number("mask", [](const TileShape& s) { return (1 << s.bits) - 1; })},
+                   {"step", number("step", [](const TileShape& s) { return s.step; })},
+                   {"bits", number("bits", [](const TileShape& s) { return s.bits; })},
+                   {"row_quads", std::to_string(rows / 4)},
+                   {"items", std::to_string(items)},
+                   {"width", to_.width(image_)},
+                   {"height", to_.height(image_)},
+                   {"to_height", to_.height(self)},
+                   {"quads_x", x.quads},
+                   {"quads_y", y.quads},
+                   {"first_x", x.first},
+                   {"first_y", y.first},
+                   {"weights_x", x.weights},
+                   {"weights_y", y.weights},
+                   {"taps_x", x_.taps()},
+                   {"taps_y", y_.taps()},
+                   {"pixel", type_of(cls)},
+                   {"plane", in.pointer},
+                   {"stride", in.stride},
+                   {"offsets", offsets},
+                   {"each", to_.unroll()},
+                   {"once", unrolls ? unroll_pragma(1) : ""},
+                   {"loop", unrolls ? unroll_pragma(4) : ""},
+                   {"load", four_loaded(cls)},
+                   {"add_x", added(true, floats, x_.taps())},
+                   {"add_y", added(false, floats, y_.taps())},
+                   {"out_row", out.row("y")},
+                   {"store", stored(cls)}});
+  }
 
   Direction direction(const ResizeAxisText& text, const std::string& label) {
     const auto bytes = [text, fits = fits_](bool weights) {
@@ -220,19 +224,14 @@ class ResizeTiles {
     const std::string value = "sum[4 * r + k]";
     const std::string pixel = converted(
         cls, "float", cls == PixelClass::logical ? value + " >= 0.5f ? 1.0f : 0.0f" : value);
-    const std::string each = to_.tuning().unroll ? "\n#pragma unroll\n" : "";
     if (cls == PixelClass::uint8) {
       // An instruction rounds where the code stays in its second byte.
-      return "uint codes[4];" + each +
-             "        for (int k = 0; k < 4; ++k) {\n          codes[k] = "
-             "ROUNDED_CODE(fmin(POSITIVE(" +
-             value +
-             "), 255.0f));\n        }\n        *(GLOBAL uint*)(row + 4 * quad) = "
-             "SECOND_BYTES(codes);";
+      return array_of("uint", "codes", 4) + to_.loop("k", 4) +
+             braced(assigned("codes[k]", "ROUNDED_CODE(fmin(POSITIVE(" + value + "), 255.0f))")) +
+             assigned("*(GLOBAL uint*)(row + 4 * quad)", "SECOND_BYTES(codes)");
     }
-    return type_of(cls) + " four[4];" + each +
-           "        for (int k = 0; k < 4; ++k) four[k] = " + pixel + ";\n" +
-           wide_store(cls, "(row + 4 * quad)", "four", 4, to_.tuning().load_bytes, "        ");
+    return array_of(type_of(cls), "four", 4) + to_.loop("k", 4) + assigned("four[k]", pixel) +
+           wide_store(cls, "(row + 4 * quad)", "four", 4, to_.tuning().load_bytes);
   }
 
   Builder& to_;
@@ -245,20 +244,15 @@ class ResizeTiles {
 }  // namespace
 
 std::string four_loaded(PixelClass cls) {
-  if (cls == PixelClass::single) {
-    return "const float4 four = *(GLOBAL const float4*)line;\n"
-           "      v[0] = four.x;\n      v[1] = four.y;\n      v[2] = four.z;\n      v[3] = "
-           "four.w;\n";
-  }
-  std::string text = bytes_of(cls) == 1 ? "const uint four = *(GLOBAL const uint*)line;\n"
-                                        : "const uint2 four = *(GLOBAL const uint2*)line;\n";
+  const int bytes = bytes_of(cls);
+  const std::string vector = bytes == 4 ? "float4" : bytes == 2 ? "uint2" : "uint";
+  std::string text = declared("const " + vector, "four", "*(GLOBAL const " + vector + "*)line");
   for (int k = 0; k < 4; ++k) {
-    const std::string at = "      v[" + std::to_string(k) + "] = (float)";
-    text += at +
-            (bytes_of(cls) == 1 ? "BYTE_OF(four, " + std::to_string(k) + ")"
-                                : std::string("(four.") + (k < 2 ? "x" : "y") +
-                                      (k % 2 == 0 ? " & 0xffffu)" : " >> 16)")) +
-            ";\n";
+    const std::string half = k % 2 == 0 ? " & 0xffffu)" : " >> 16)";
+    text += assigned("v[" + std::to_string(k) + "]",
+                     bytes == 4   ? std::string("four.") + "xyzw"[k]
+                     : bytes == 2 ? std::string("(float)(four.") + (k < 2 ? "x" : "y") + half
+                                  : "(float)BYTE_OF(four, " + std::to_string(k) + ")");
   }
   return text;
 }

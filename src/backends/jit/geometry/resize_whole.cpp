@@ -6,6 +6,7 @@
 #include "backends/jit/geometry/resample.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
@@ -71,23 +72,22 @@ WholeTile tile_of(const Node& node) {
 
 // The pixels of a run at `row`.
 std::string stored(const Builder& to, PixelClass cls, int run) {
-  const std::string each = to.unroll(), count = std::to_string(run);
+  const std::string count = std::to_string(run);
   if (cls == PixelClass::uint8) {
     // An instruction rounds where the code stays in its second byte.
-    std::string text = "uint codes[" + count + "], words[" + std::to_string(run / 4) + "];\n" +
-                       each + "      for (int k = 0; k < " + count +
-                       "; ++k) codes[k] = ROUNDED_CODE(fmin(POSITIVE(sum[k]), 255.0f));\n";
+    std::string text =
+        statement("uint codes[" + count + "], words[" + std::to_string(run / 4) + "]") +
+        to.loop("k", run) + assigned("codes[k]", "ROUNDED_CODE(fmin(POSITIVE(sum[k]), 255.0f))");
     for (int g = 0; g < run / 4; ++g) {
-      text += "      words[" + std::to_string(g) + "] = SECOND_BYTES((&codes[" +
-              std::to_string(4 * g) + "]));\n";
+      text += assigned("words[" + std::to_string(g) + "]",
+                       "SECOND_BYTES((&codes[" + std::to_string(4 * g) + "]))");
     }
-    return text + "      store_" + count + "_bytes(row + " + count + " * quad, words);\n";
+    return text + statement("store_" + count + "_bytes(row + " + count + " * quad, words)");
   }
   const std::string value = cls == PixelClass::logical ? "sum[k] >= 0.5f ? 1.0f : 0.0f" : "sum[k]";
-  return type_of(cls) + " run[" + count + "];\n" + each + "      for (int k = 0; k < " + count +
-         "; ++k) run[k] = " + converted(cls, "float", value) + ";\n" +
-         wide_store(cls, "(row + " + count + " * quad)", "run", run, to.tuning().load_bytes,
-                    "      ");
+  return array_of(type_of(cls), "run", run) + to.loop("k", run) +
+         assigned("run[k]", converted(cls, "float", value)) +
+         wide_store(cls, "(row + " + count + " * quad)", "run", run, to.tuning().load_bytes);
 }
 
 // [phase][tap]

@@ -257,6 +257,7 @@ KERNEL(256) void points(GLOBAL const uchar* $image) {
         const int vector = i * $items + ITEM;
         if (vector < $vectors) {
           const int x0 = left + vector % $across * $px, y0 = top + vector / $across, whole = 1;
+          const int y = y0, x_load = x0, r = 0;
           $make
           $keep
         }
@@ -266,6 +267,7 @@ KERNEL(256) void points(GLOBAL const uchar* $image) {
         const int x0 = left + vector % $across * $px, row = top + vector / $across;
         const int y0 = $rule(row, $height), whole = x0 + $px <= $width;
         if (x0 >= 0 && x0 < $width) {
+          const int y = y0, x_load = x0, r = 0;
           $make
           $keep_edge
         }

@@ -25,10 +25,22 @@ KERNEL($items) void wide_rows(GLOBAL const $pixel* $image, GLOBAL uint* $sums) {
       const $vector v1 = $load(row + x + across * $wide);
       const $vector v2 = $load(row + x + 2 * across * $wide);
       const $vector v3 = $load(row + x + 3 * across * $wide);
-      { const $vector v = v0; $chunk }
-      { const $vector v = v1; $chunk }
-      { const $vector v = v2; $chunk }
-      { const $vector v = v3; $chunk }
+      {
+        const $vector v = v0;
+        $chunk
+      }
+      {
+        const $vector v = v1;
+        $chunk
+      }
+      {
+        const $vector v = v2;
+        $chunk
+      }
+      {
+        const $vector v = v3;
+        $chunk
+      }
     }
     for (; x + $wide <= $width; x += across * $wide) {
       const $vector v = $load(row + x);

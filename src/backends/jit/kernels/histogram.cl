@@ -40,11 +40,30 @@ KERNEL($items) void last_group(GLOBAL uint* $ticket, GLOBAL uint* $totals, GLOBA
   // -- end
 }
 
+// Alone: what a kernel that counts begins with.
+#define $table_words table_words
+#define $table_here table_here
+#define $vectors 4096  // of 16 codes
+KERNEL($items) void with_table(GLOBAL const uchar* $table, GLOBAL uchar* $out) {
+  // -- part: bins_of_codes
+  // The bins of all codes, in local memory.
+  DYNAMIC_LOCAL(uint4, $table_words, $vectors);
+  for (int i = ITEM; i < $vectors; i += $items) {
+    $table_words[i] = ((GLOBAL const uint4*)$table)[i];
+  }
+  IN_LOCAL const uchar* const $table_here = (IN_LOCAL const uchar*)$table_words;
+  // -- end
+  BARRIER;
+  $out[ITEM] = $table_here[ITEM];
+}
+
 // -- part: in_local
 // Counts in local memory. Copies of the counters lie interleaved, one a bank: neighbours that are
 // equal don't wait for one another.
+#define $locals        // what it has in local memory beside the counters
 #define $rows for (int i = ITEM; i < 256; i += $items) ADD_LOCAL(&counts[i * $copies + copy], own_byte);
 KERNEL($items) void in_local(GLOBAL uint* $parts, GLOBAL uint* $totals) {
+  $locals
   LOCAL uint counts[$counters * $copies];
 #if $one_launch
   LOCAL uint bins[$bins];

@@ -6,6 +6,74 @@
 #define $to_x x      // or counted from the other end
 #define $to_y y
 
+// Alone: what turns vectors.
+#define $across 32   // vectors of a row of a tile
+FUNCTION void turn_bytes(const uint a, const uint b, const uint c, const uint d, IN_LOCAL uint* const tile,
+                          const int place) {
+  uint turned;
+  // -- part: turned_bytes
+  // Four rows of four bytes as four columns.
+  const uint even_ab = LOW_BYTES(a, b), even_cd = LOW_BYTES(c, d);
+  const uint odd_ab = HIGH_BYTES(a, b), odd_cd = HIGH_BYTES(c, d);
+  turned = LOW_HALVES(even_ab, even_cd);
+  tile[place + 0 * $across] = turned;
+  turned = LOW_HALVES(odd_ab, odd_cd);
+  tile[place + 1 * $across] = turned;
+  turned = HIGH_HALVES(even_ab, even_cd);
+  tile[place + 2 * $across] = turned;
+  turned = HIGH_HALVES(odd_ab, odd_cd);
+  tile[place + 3 * $across] = turned;
+  // -- end
+}
+
+FUNCTION void turn_shorts(const uint2 a, const uint2 b, const uint2 c, const uint2 d, IN_LOCAL uint2* const tile,
+                          const int place) {
+  uint2 turned;
+  // -- part: turned_shorts
+  // The same of 16 bits.
+  turned.x = LOW_HALVES(a.x, b.x);
+  turned.y = LOW_HALVES(c.x, d.x);
+  tile[place + 0 * $across] = turned;
+  turned.x = HIGH_HALVES(a.x, b.x);
+  turned.y = HIGH_HALVES(c.x, d.x);
+  tile[place + 1 * $across] = turned;
+  turned.x = LOW_HALVES(a.y, b.y);
+  turned.y = LOW_HALVES(c.y, d.y);
+  tile[place + 2 * $across] = turned;
+  turned.x = HIGH_HALVES(a.y, b.y);
+  turned.y = HIGH_HALVES(c.y, d.y);
+  tile[place + 3 * $across] = turned;
+  // -- end
+}
+
+FUNCTION void turn_floats(const float4 a, const float4 b, const float4 c, const float4 d, IN_LOCAL float4* const tile,
+                          const int place) {
+  float4 turned;
+  // -- part: turned_floats
+  // The same of floats.
+  turned.x = a.x;
+  turned.y = b.x;
+  turned.z = c.x;
+  turned.w = d.x;
+  tile[place + 0 * $across] = turned;
+  turned.x = a.y;
+  turned.y = b.y;
+  turned.z = c.y;
+  turned.w = d.y;
+  tile[place + 1 * $across] = turned;
+  turned.x = a.z;
+  turned.y = b.z;
+  turned.z = c.z;
+  turned.w = d.z;
+  tile[place + 2 * $across] = turned;
+  turned.x = a.w;
+  turned.y = b.w;
+  turned.z = c.w;
+  turned.w = d.w;
+  tile[place + 3 * $across] = turned;
+  // -- end
+}
+
 // -- part: vector_tiles
 // A tile of vectors of four pixels: a work-item loads four rows of one, turns them, and later
 // stores a row. What lies beyond the image is read at its edge, and its place is not stored. Vector
@@ -13,7 +81,6 @@
 // another are in different banks.
 #define $vector uint
 #define $side 128    // pixels of a tile
-#define $across 32   // vectors of a row of it
 #define $rows 8      // of vectors that a group reads at once
 #define $unroll
 #define $row_a $image + (long)from_y * $in_width

@@ -36,6 +36,9 @@
 #define $all COUNT(7u) += 1;
 #define $leaving COUNT(7u) -= 1;
 #define $entering COUNT(7u) += 1;
+#define $code place
+#define $codes_below below
+#define $its_rank 60
 #define $has_digits 0     // whether there are such bits
 #define $loop int y = first;
 #define $output
@@ -235,6 +238,13 @@ KERNEL($items) void windows(GLOBAL uchar* $image) {
       $entering
     }
     $output
+  }
+  // -- end
+  // -- part: steps
+  // Moves a code up to the one that a rank is in.
+  for (int count = COUNT($code); $codes_below + count <= $its_rank; count = COUNT($code)) {
+    $codes_below += count;
+    ++$code;
   }
   // -- end
   $image[x] = (uchar)(place + (uint)below);

@@ -182,6 +182,22 @@ FUNCTION uint find_cell_$own(IN_LOCAL const uint* const words, IN_LOCAL const ui
 }
 // -- end
 
+// Alone: the value between two ranks.
+#define $type uint
+#define $value const uint value = (uint)more;
+#define $mean (found + value + 1u) / 2u
+FUNCTION uint mean_of_ranks(void) {
+  // -- part: average
+  // The mean of the values at the rank and at the next.
+  $type found = 0;
+  for (int more = 0; more < 2; ++more) {
+    $value
+    found = more == 0 ? value : $mean;
+  }
+  // -- end
+  return found;
+}
+
 KERNEL(128) void rank_tiles(GLOBAL uchar* $image) {
   // -- part: kernel
   // A tile of 64x64 pixels. In local memory, first what is sorted; then the cells in their order,

@@ -23,6 +23,25 @@
 #define $in_row $image + (long)from_y * $width
 #define $out_row $result + (long)y * $to_width
 
+// Alone: a pixel from its taps.
+#define $inputs 1000  // of the direction
+#define $out out_x
+#define $place x     // of an input
+#define $input (float)x
+FUNCTION float sum_of_taps(const int out_x, GLOBAL const int* $first,
+                           GLOBAL const float* $weights) {
+  // -- part: sum_over
+  // The sum over the taps of an output.
+  const int taps = $taps, begin = $first[$out];
+  float sum = 0.0f;
+  for (int t = 0; t < taps; ++t) {
+    const int $place = symmetric(begin + t, $inputs);
+    sum = fma($weights[(long)$out * taps + t], $input, sum);
+  }
+  // -- end
+  return sum;
+}
+
 // -- part: quads
 // First inputs and weights, [input][quad][4], of the quads of one direction.
 #define $before 0    // items of the other direction

@@ -5,6 +5,7 @@
 #include "backends/jit/measure/measure.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/expression.hpp"
@@ -27,9 +28,9 @@ std::string write_bin(Builder& to, int n) {
       parameters.push_back("v_" + v);
       arguments.push_back(v == "white" ? to.white(image, "double") : "v");
     }
-    to.body("\n" +
-            body_function(name + "_expression", "double", "", parameters,
-                          "return " + expression_body(*histogram.expression, parameters) + ";"));
+    to.body(after_line(
+        body_function(name + "_expression", "double", "", parameters,
+                      "return " + expression_body(*histogram.expression, parameters) + ";")));
     bin = "floor(" + name + "_expression(" + joined(arguments) + "))";
   } else if (histogram.rule == BinRule::centred) {
     const double largest = class_max(to.cls(image));
@@ -41,9 +42,11 @@ std::string write_bin(Builder& to, int n) {
     bin = "floor(clamp_double(v, 0.0, " + white + ") * " + std::to_string(histogram.bins - 1) +
           ".0 / " + white + " + 0.5)";
   }
-  to.body("\nFUNCTION int " + name + "(const struct Parameters* params, const double v) {\n" +
-          "  const double bin = " + bin + ";\n  return bin >= 0.0 && bin < " +
-          std::to_string(histogram.bins) + ".0 ? (int)bin : -1;\n}\n");
+  to.body(
+      after_line(function_of("int", name, "const struct Parameters* params, const double v",
+                             declared("const double", "bin", bin) +
+                                 returned("bin >= 0.0 && bin < " + std::to_string(histogram.bins) +
+                                          ".0 ? (int)bin : -1"))));
   return name;
 }
 
@@ -52,9 +55,9 @@ std::string each_code_of_chunk(int copies) {
   std::string text;
   for (const char* part : {"v.x", "v.y", "v.z", "v.w"}) {
     for (int k = 0; k < 4; ++k) {
-      text += "ADD_LOCAL((IN_LOCAL uint*)((IN_LOCAL char*)counts + times_byte(" +
-              std::string(part) + ", " + std::to_string(k) + ", " + std::to_string(4 * copies) +
-              "u, own_byte)), 1u); ";
+      text += statement("ADD_LOCAL((IN_LOCAL uint*)((IN_LOCAL char*)counts + times_byte(" +
+                        std::string(part) + ", " + std::to_string(k) + ", " +
+                        std::to_string(4 * copies) + "u, own_byte)), 1u)");
     }
   }
   return text;
@@ -66,9 +69,9 @@ std::string each_of_chunk(PixelClass cls, const std::function<std::string(std::s
   for (const char* part : {"v.x", "v.y", "v.z", "v.w"}) {
     const int bits = 8 * bytes_of(cls);
     const std::string word = part, mask = std::to_string((1u << bits % 32) - 1) + "u";
-    if (bits == 32) text += count(word) + " ";
+    if (bits == 32) text += count(word);
     for (int shift = 0; bits < 32 && shift < 32; shift += bits) {
-      text += count("(" + word + " >> " + std::to_string(shift) + " & " + mask + ")") + " ";
+      text += count("(" + word + " >> " + std::to_string(shift) + " & " + mask + ")");
     }
   }
   return text;
@@ -100,20 +103,20 @@ BinTable write_bin_table(Builder& to, int n, const std::string& bin) {
     return to.scratch(name, "uchar", [](const LaunchContext&) { return table_codes; });
   };
   to.kernel("make_" + name, items,
-            "  const int code = GROUP_X * " + std::to_string(items) + " + ITEM;\n  " + memory() +
-                "[code] = (uchar)" + bin + "(params, (double)code);\n",
+            declared("const int", "code", "GROUP_X * " + std::to_string(items) + " + ITEM") +
+                assigned(memory() + "[code]", "(uchar)" + bin + "(params, (double)code)"),
             [](const LaunchContext&) {
               return LaunchShape{{table_codes / items, 1, 1}, {items, 1, 1}};
             });
   if (to.tuning().max_local_bytes < local_table_bytes) return {memory(), "", 0};
   const std::string words = name + "_words", here = name + "_here";
   return {here,
-          "  DYNAMIC_LOCAL(uint4, " + words + ", " + std::to_string(table_codes / 16) +
-              ");\n  for (int i = ITEM; i < " + std::to_string(table_codes / 16) +
-              "; i += " + std::to_string(to.tuning().histogram_items) + ") {\n    " + words +
-              "[i] = ((GLOBAL const uint4*)" + memory() +
-              ")[i];\n  }\n  IN_LOCAL const uchar* const " + here + " = (IN_LOCAL const uchar*)" +
-              words + ";\n",
+          filled(part(kernels::histogram, "bins_of_codes"),
+                 {{"table_words", words},
+                  {"vectors", std::to_string(table_codes / 16)},
+                  {"items", std::to_string(to.tuning().histogram_items)},
+                  {"table", memory()},
+                  {"table_here", here}}),
           table_codes};
 }
 
@@ -149,13 +152,14 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
     const std::string value =
         points ? point_value(to, image.index, [&](const Operand&) { return of_pixel; }) : of_pixel;
     const std::string place = "counts[(int)" + value + " * " + number(copies) + " + copy]";
-    if (codes) return "ADD_LOCAL(&" + place + ", 1u);";
+    if (codes) return statement("ADD_LOCAL(&" + place + ", 1u)");
     if (!table.name.empty()) {
-      return "ADD_LOCAL(&counts[" + table.name + "[(int)" + value + "] * " + number(copies) +
-             " + copy], 1u);";
+      return statement("ADD_LOCAL(&counts[" + table.name + "[(int)" + value + "] * " +
+                       number(copies) + " + copy], 1u)");
     }
-    return "{ const int place = " + bin + "(params, (double)" + value +
-           "); if (place >= 0) ADD_LOCAL(&counts[place * " + number(copies) + " + copy], 1u); }";
+    return braced(declared("const int", "place", bin + "(params, (double)" + value + ")") +
+                  "if (place >= 0) " +
+                  statement("ADD_LOCAL(&counts[place * " + number(copies) + " + copy], 1u)"));
   };
   int span = 1;
   while (2 * span <= std::min(group, counters)) span *= 2;
@@ -164,16 +168,15 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
       [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
   const std::string bin_of_counter = codes ? bin + "(params, (double)i)" : "i";
   const auto end = [&] {
-    return filled(part(kernels::histogram, "local_end"),
-                  {{"counters", number(counters)},
-                   {"items", number(group)},
-                   {"span", number(span)},
-                   {"groups", groups_text},
-                   {"unroll", tuning.unroll ? "#pragma unroll\n" : ""},
-                   {"bins", number(histogram.bins)},
-                   {"bin", bin_of_counter},
-                   {"parts", parts()},
-                   {"out", to.measure({false, n})}});
+    return filled(part(kernels::histogram, "local_end"), {{"counters", number(counters)},
+                                                          {"items", number(group)},
+                                                          {"span", number(span)},
+                                                          {"groups", groups_text},
+                                                          {"unroll", to.unroll()},
+                                                          {"bins", number(histogram.bins)},
+                                                          {"bin", bin_of_counter},
+                                                          {"parts", parts()},
+                                                          {"out", to.measure({false, n})}});
   };
   const std::string chunk = codes && !points && bytes_of(to.cls(image)) == 1
                                 ? each_code_of_chunk(copies)
@@ -187,8 +190,8 @@ void write_local(Builder& to, const CountedCodes& counted, int n, int counters, 
   const bool by_group = one_launch && any_by_group(to, counted.scalars);
   const std::string memory = by_group ? group_memory(group) : "";
   std::string text =
-      memory + table.load +
-      filled(part(kernels::histogram, "in_local"), {{"counters", number(counters)},
+      filled(part(kernels::histogram, "in_local"), {{"locals", memory + table.load},
+                                                    {"counters", number(counters)},
                                                     {"copies", number(copies)},
                                                     {"bins", number(histogram.bins)},
                                                     {"one_launch", one_launch ? "1" : "0"},

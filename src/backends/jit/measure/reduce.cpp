@@ -7,6 +7,7 @@
 #include "backends/jit/measure/grid_stride.hpp"
 #include "backends/jit/measure/measure.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
@@ -44,9 +45,13 @@ constexpr const char* odd = "((w >> 8) & 0x00ff00ffu)";
 std::string of_words(const std::string& step) {
   std::string text;
   for (const char* part : {"v.x", "v.y", "v.z", "v.w"}) {
-    text += std::string("{ const uint w = ") + part + "; " + step + " } ";
+    text += braced(declared("const uint", "w", part) + step);
   }
   return text;
+}
+// `step` adds to `s`, which is then added to the total.
+std::string in_32_bits(const std::string& total, const std::string& step) {
+  return braced(declared("uint", "s", "0") + of_words(step) + statement(total + " += s"));
 }
 
 // The sum of codes.
@@ -55,24 +60,22 @@ Fold sum_of_codes(PixelClass cls, const std::string& name) {
   return {.name = name,
           .type = "long",
           .first = "0",
-          .of_chunk = "{ uint s = 0; " +
-                      of_words(bytes ? "s = add_bytes(w, s);" : "s += (w & 0xffffu) + (w >> 16);") +
-                      name + " += s; }",
-          .of_pixel = name + " += p;",
+          .of_chunk = in_32_bits(name, bytes ? assigned("s", "add_bytes(w, s)")
+                                             : statement("s += (w & 0xffffu) + (w >> 16)")),
+          .of_pixel = statement(name + " += p"),
           .sum = true};
 }
 
 // The sum of their squares.
 Fold sum_of_squares(PixelClass cls, const std::string& name) {
-  const std::string halves = name + " += (ulong)(w & 0xffffu) * (w & 0xffffu); " + name +
-                             " += (ulong)(w >> 16) * (w >> 16);";
+  const std::string halves = statement(name + " += (ulong)(w & 0xffffu) * (w & 0xffffu)") +
+                             statement(name + " += (ulong)(w >> 16) * (w >> 16)");
   return {.name = name,
           .type = "long",
           .first = "0",
-          .of_chunk = bytes_of(cls) == 1 ? "{ uint s = 0; " + of_words("s = add_squares(w, s);") +
-                                               name + " += s; }"
+          .of_chunk = bytes_of(cls) == 1 ? in_32_bits(name, assigned("s", "add_squares(w, s)"))
                                          : of_words(halves),
-          .of_pixel = name + " += (uint)p * (uint)p;",
+          .of_pixel = statement(name + " += (uint)p * (uint)p"),
           .sum = true};
 }
 
@@ -83,20 +86,20 @@ Fold extreme_of(const Builder& to, int n) {
   Fold fold{.name = "total_" + Builder::name({false, n})};
   fold.largest = reduction(node)->kind == ReduceKind::max;
   fold.type = single ? "float" : "int";
-  fold.of_pixel = fold.name + " = " + fold.both(fold.name, "p") + ";";
+  fold.of_pixel = assigned(fold.name, fold.both(fold.name, "p"));
   if (single) {
     fold.first = "NAN";
     for (const char* part : {"v.x", "v.y", "v.z", "v.w"}) {
-      fold.of_chunk += fold.name + " = " + fold.both(fold.name, part) + "; ";
+      fold.of_chunk += assigned(fold.name, fold.both(fold.name, part));
     }
     return fold;
   }
   fold.first = fold.largest ? "0" : std::to_string(static_cast<int>(class_max(cls)));
   const std::string pair = fold.largest ? "packed_max" : "packed_min", two = fold.name + "_two";
   const auto join = [&](const std::string& w) {
-    return two + " = " + pair + "(" + two + ", " + w + ");";
+    return assigned(two, pair + "(" + two + ", " + w + ")");
   };
-  fold.of_chunk = of_words(bytes ? join(even) + " " + join(odd) : join("w"));
+  fold.of_chunk = of_words(bytes ? join(even) + join(odd) : join("w"));
   return fold;
 }
 
@@ -124,7 +127,7 @@ Folds folds_of(Builder& to, const std::vector<int>& nodes) {
     made.results.push_back(spread ? "spread_of_sums(" + all(sum) + ", " + all(name) + ", (long)" +
                                         to.width(image) + " * " + to.height(image) + ")"
                                   : "(double)" + all(is_extreme(to.node(n)) ? name : sum));
-    if (spread) to.body_once("spread_of_sums", "\n" + std::string(part(kernels::reduce, "spread")));
+    if (spread) to.body_once("spread_of_sums", after_line(part(kernels::reduce, "spread")));
   }
   return made;
 }
@@ -132,123 +135,154 @@ Folds folds_of(Builder& to, const std::vector<int>& nodes) {
 // Pairs that chunks are folded into, beside the totals.
 bool has_pairs(const Fold& fold) { return fold.type == "int"; }
 
-void write_stream(Builder& to, const Reductions& reductions) {
-  const std::vector<int>& nodes = reductions.nodes;
-  const Operand image = to.node(nodes[0]).images[0];
-  const std::string name = Builder::name({false, nodes[0]});
-  // Where the last group ends the sums, few large ones leave it less to do.
-  const bool one_launch = to.context().ends_in_last_group();
-  const int items = one_launch ? 512 : 256;
-  const std::string items_text = std::to_string(items);
-  const int loads_of_group = one_launch ? 96 : 128;
-  const GridStride stream{image, items, to.tuning().groups_at_once(), loads_of_group};
-  const int load = values_a_load(to, stream);
-  const auto [folds, results] = folds_of(to, nodes);
-  const auto groups = [stream, load](const LaunchContext& at) {
-    return stream.groups_for(at, load);
-  };
-  const std::string groups_text = to.parameter(
-      ParameterType::int32, name + "_groups",
-      [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
-  const auto parts = [&](const Fold& fold) {
-    return to.scratch("parts_of_" + fold.name, fold.type,
-                      [groups](const LaunchContext& at) { return groups(at) * 8; });
-  };
-  const bool sub_groups = one_launch && to.dialect() != Dialect::opencl;
-  // Of sub-groups the first element is the group's, and theirs stand behind it.
-  const std::string sub_groups_text = std::to_string(items / 32);
-  const std::string parts_of_group = sub_groups ? "1 + " + sub_groups_text : items_text;
-  std::string locals, begin, pairs, chunk, pixel, put, join, join_sub_group, out, out_parts, first,
-      from;
-  for (const Fold& fold : folds) {
-    const std::string all = "all_" + fold.name, declared = "    " + fold.type + " " + fold.name;
-    locals += "  LOCAL " + fold.type + " " + all + "[" + parts_of_group + "];\n";
-    begin += declared + " = " + fold.first + ";\n";
-    if (stream.wide(to) && has_pairs(fold)) {
-      const int value = std::stoi(fold.first);
-      begin += "    uint " + fold.name + "_two = " + std::to_string(value) + "u * 0x10001u;\n";
+class StreamWriter {
+ public:
+  StreamWriter(Builder& to, const Reductions& reductions)
+      : to_(to),
+        reductions_(reductions),
+        nodes_(reductions.nodes),
+        name_(Builder::name({false, nodes_[0]})),
+        one_launch_(to.context().ends_in_last_group()),
+        // Where the last group ends the sums, few large ones leave it less to do.
+        items_(one_launch_ ? 512 : 256),
+        loads_of_group_(one_launch_ ? 96 : 128),
+        stream_{to.node(nodes_[0]).images[0], items_, to.tuning().groups_at_once(),
+                loads_of_group_},
+        load_(values_a_load(to, stream_)),
+        folds_(folds_of(to, nodes_)),
+        sub_groups_(one_launch_ && to.dialect() != Dialect::opencl) {}
+
+  void write() {
+    const auto groups = this->groups();
+    groups_text_ = to_.parameter(
+        ParameterType::int32, name_ + "_groups",
+        [groups](const LaunchContext& at, int) { return static_cast<double>(groups(at)); });
+    for (const Fold& fold : folds_.folds) add(fold);
+    const std::string rows = grid_stride_rows(to_, stream_, chunk_, pixel_);
+    std::string text = pass(locals_, begin_, rows, "", pairs_ + end_of_group(out_parts_));
+    if (one_launch_) {
+      const std::string scalars = scalars_at_end(to_, reductions_.scalars, items_);
+      text += filled(part(kernels::reduce, "last_group"),
+                     {{"ticket", to_.ticket()}, {"total", total("") + scalars}});
+    }
+    // What only reads and folds has all its groups at work at once; of those of 128 work-items
+    // that Tuning::groups_at_once counts, a processor has sixteen.
+    const int at_once = stream_.wide(to_) ? 16 * loads_of_group_ / items_ : 0;
+    to_.kernel(
+        name_ + "_parts_of_groups", items_, text,
+        [groups, items = items_](const LaunchContext& at) {
+          return LaunchShape{{groups(at), 1, 1}, {items, 1, 1}};
+        },
+        at_once);
+    if (one_launch_) return;
+    to_.kernel(name_ + "_total", items_, total(locals_), [items = items_](const LaunchContext&) {
+      return LaunchShape{{1, 1, 1}, {items, 1, 1}};
+    });
+  }
+
+ private:
+  std::function<std::int64_t(const LaunchContext&)> groups() const {
+    return [stream = stream_, load = load_](const LaunchContext& at) {
+      return stream.groups_for(at, load);
+    };
+  }
+  std::string parts(const Fold& fold) {
+    return to_.scratch("parts_of_" + fold.name, fold.type,
+                       [groups = groups()](const LaunchContext& at) { return groups(at) * 8; });
+  }
+  // Text that puts the totals of a sub-group's work-items together, of which `of` have one.
+  static std::string by_steps(const Fold& fold, int of) {
+    return joined_in_sub_group({.type = fold.type,
+                                .total = fold.name,
+                                .both = fold.both(fold.name, "other"),
+                                .from = "1",
+                                .end = number(of)});
+  }
+
+  // A fold's statements, in all the places where they stand.
+  void add(const Fold& fold) {
+    const std::string all = "all_" + fold.name;
+    // Of sub-groups the first element is the group's, and theirs stand behind it.
+    locals_ += array_of("LOCAL " + fold.type, all,
+                        sub_groups_ ? "1 + " + number(items_ / 32) : number(items_));
+    begin_ += declared(fold.type, fold.name, fold.first);
+    if (stream_.wide(to_) && has_pairs(fold)) {
+      begin_ +=
+          declared("uint", fold.name + "_two", number(std::stoi(fold.first)) + "u * 0x10001u");
       for (const std::string half : {" & 0xffffu)", " >> 16)"}) {
-        pairs += "    " + fold.name + " = " +
-                 fold.both(fold.name, "(int)(" + fold.name + "_two" + half) + ";\n";
+        pairs_ += assigned(fold.name, fold.both(fold.name, "(int)(" + fold.name + "_two" + half));
       }
     }
-    chunk += fold.of_chunk + " ";
-    pixel += fold.of_pixel + " ";
-    if (sub_groups) {
-      const auto by_steps = [&](int of) {
-        return joined_in_sub_group({.type = fold.type,
-                                    .total = fold.name,
-                                    .both = fold.both(fold.name, "other"),
-                                    .from = "1",
-                                    .end = std::to_string(of)});
-      };
-      join_sub_group += by_steps(32);
-      put += "      " + all + "[1 + ITEM / 32] = " + fold.name + ";\n";
-      join += "      " + fold.name + " = " + all + "[1 + ITEM % " + sub_groups_text + "];\n" +
-              by_steps(items / 32);
-      out += "        " + all + "[0] = " + fold.name + ";\n";
+    chunk_ += fold.of_chunk;
+    pixel_ += fold.of_pixel;
+    if (sub_groups_) {
+      join_sub_group_ += by_steps(fold, 32);
+      put_ += assigned(all + "[1 + ITEM / 32]", fold.name);
+      join_ += assigned(fold.name, all + "[1 + ITEM % " + number(items_ / 32) + "]") +
+               by_steps(fold, items_ / 32);
+      out_ += assigned(all + "[0]", fold.name);
     } else {
-      put += "    " + all + "[ITEM] = " + fold.name + ";\n";
-      join +=
-          "        " + all + "[ITEM] = " + fold.both(all + "[ITEM]", all + "[ITEM + step]") + ";\n";
+      put_ += assigned(all + "[ITEM]", fold.name);
+      join_ += assigned(all + "[ITEM]", fold.both(all + "[ITEM]", all + "[ITEM + step]"));
     }
-    out_parts += "      " + parts(fold) + "[GROUP_X] = " + all + "[0];\n";
-    first += declared + " = " + fold.first + ";\n";
-    from += "      " + fold.name + " = " + fold.both(fold.name, parts(fold) + "[i]") + ";\n";
+    out_parts_ += assigned(parts(fold) + "[GROUP_X]", all + "[0]");
+    first_ += declared(fold.type, fold.name, fold.first);
+    from_ += assigned(fold.name, fold.both(fold.name, parts(fold) + "[i]"));
   }
-  const auto end_of_group = [&](const std::string& result) {
-    return filled(part(kernels::reduce, sub_groups ? "group_end_of_sub_groups" : "group_end"),
-                  {{"put", put},
-                   {"items", items_text},
-                   {"join_sub_group", join_sub_group},
-                   {"join", join},
-                   {"out", out + result}});
-  };
-  const std::string rows = grid_stride_rows(to, stream, chunk, pixel);
-  // `begins`: the totals' declarations; `folds_in`: what goes into them; `ends`: the group's end.
-  const auto pass = [&](const std::string& declared, const std::string& begins,
-                        const std::string& of_pixels, const std::string& of_groups,
-                        const std::string& ends) {
-    return filled(part(kernels::reduce, "stream"), {{"locals", declared},
+
+  std::string end_of_group(const std::string& result) const {
+    return filled(part(kernels::reduce, sub_groups_ ? "group_end_of_sub_groups" : "group_end"),
+                  {{"put", put_},
+                   {"items", number(items_)},
+                   {"join_sub_group", join_sub_group_},
+                   {"join", join_},
+                   {"out", out_ + result}});
+  }
+
+  // `begins`: the totals' declarations; then what goes into them, and the group's end.
+  static std::string pass(const std::string& locals, const std::string& begins,
+                          const std::string& of_pixels, const std::string& of_groups,
+                          const std::string& ends) {
+    return filled(part(kernels::reduce, "stream"), {{"locals", locals},
                                                     {"begin", begins},
                                                     {"rows", of_pixels},
                                                     {"all_groups", of_groups},
                                                     {"group_end", ends},
                                                     {"group_end_of_sub_groups", ""}});
-  };
-  const auto total = [&](const std::string& declared) {
-    std::string measured;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      measured += "      " + to.measure({false, nodes[i]}) + "[0] = " + results[i] + ";\n";
-    }
-    const std::string of_groups =
-        filled(part(kernels::reduce, "all_groups"),
-               {{"unroll", to.tuning().unroll ? "#pragma unroll 4\n" : ""},
-                {"groups", groups_text},
-                {"items", items_text},
-                {"join", from}});
-    return pass(declared, first, "", of_groups, end_of_group(measured));
-  };
-  std::string text = pass(locals, begin, rows, "", pairs + end_of_group(out_parts));
-  if (one_launch) {
-    const std::string scalars = scalars_at_end(to, reductions.scalars, items);
-    text += filled(part(kernels::reduce, "last_group"),
-                   {{"ticket", to.ticket()}, {"total", total("") + scalars}});
   }
-  // What only reads and folds has all its groups at work at once; of those of 128 work-items that
-  // Tuning::groups_at_once counts, a processor has sixteen.
-  const int at_once = stream.wide(to) ? 16 * loads_of_group / items : 0;
-  to.kernel(
-      name + "_parts_of_groups", items, text,
-      [groups, items](const LaunchContext& at) {
-        return LaunchShape{{groups(at), 1, 1}, {items, 1, 1}};
-      },
-      at_once);
-  if (one_launch) return;
-  to.kernel(name + "_total", items, total(locals), [items](const LaunchContext&) {
-    return LaunchShape{{1, 1, 1}, {items, 1, 1}};
-  });
-}
+
+  // The totals of all groups, and the results.
+  std::string total(const std::string& locals) {
+    std::string measured;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      measured += assigned(to_.measure({false, nodes_[i]}) + "[0]", folds_.results[i]);
+    }
+    const std::string of_groups = filled(part(kernels::reduce, "all_groups"),
+                                         {{"unroll", to_.tuning().unroll ? unroll_pragma(4) : ""},
+                                          {"groups", groups_text_},
+                                          {"items", number(items_)},
+                                          {"join", from_}});
+    return pass(locals, first_, "", of_groups, end_of_group(measured));
+  }
+
+  Builder& to_;
+  const Reductions& reductions_;
+  const std::vector<int>& nodes_;
+  std::string name_;
+  bool one_launch_;
+  int items_, loads_of_group_;
+  GridStride stream_;
+  int load_;
+  Folds folds_;
+  bool sub_groups_;  // whose work-items exchange registers
+  std::string groups_text_;
+  // Statements of all folds. Of the pass over the pixels:
+  std::string locals_, begin_, pairs_, chunk_, pixel_;
+  // of the end of a group:
+  std::string put_, join_sub_group_, join_, out_, out_parts_;
+  // and of that over the totals of all groups.
+  std::string first_, from_;
+};
 
 }  // namespace
 
@@ -266,7 +300,7 @@ void write_reductions(Builder& to, const Reductions& reductions) {
   if (reductions.cells) {
     write_cells(to, reductions);
   } else {
-    write_stream(to, reductions);
+    StreamWriter(to, reductions).write();
   }
 }
 

@@ -8,6 +8,7 @@
 #include "backends/jit/measure/reduce_cells.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/expression.hpp"
@@ -34,8 +35,8 @@ CellFold user_fold(Builder& to, int n, const std::string& name) {
     const int argument = argument_index(v);
     if (argument >= 0) measured[v] = to.argument(n, argument, variable_name(v), "double");
   }
-  to.body("\n" + body_function(fold, "double", "", parameters,
-                               "return " + expression_body(expression, parameters) + ";"));
+  to.body(after_line(body_function(fold, "double", "", parameters,
+                                   "return " + expression_body(expression, parameters) + ";")));
   const std::string white = to.white(node.images[0], "double");
   const auto both = [expression = &expression, fold, white, measured](const std::string& acc,
                                                                       const std::string& x) {
@@ -77,6 +78,236 @@ CellFold cell_fold(Builder& to, int n) {
           }};
 }
 
+// How many cells, groups and chunks there are of an image.
+struct CellCounts {
+  Operand image;
+  int columns;           // of a work-item
+  bool sub_groups;       // groups go down their columns
+  std::int64_t at_once;  // such groups that work at once
+
+  int items_a_column() const { return cell / columns; }
+  std::int64_t across(const LaunchContext& at) const {
+    return (at.size_of(image).width + cell - 1) / cell;
+  }
+  std::int64_t down(const LaunchContext& at) const {
+    return (at.size_of(image).height + cell - 1) / cell;
+  }
+  // Cells of a row that a group puts together: as many as every row has whole runs of.
+  std::int64_t merged(const LaunchContext& at) const {
+    std::int64_t m = 1;
+    while (2 * m <= items / items_a_column() && across(at) % (2 * m) == 0) m *= 2;
+    return m;
+  }
+  std::int64_t count(const LaunchContext& at) const { return across(at) * down(at) / merged(at); }
+  std::int64_t chunks(const LaunchContext& at) const { return (count(at) + chunk - 1) / chunk; }
+  std::int64_t groups_x(const LaunchContext& at) const {
+    return (across(at) * cell + items * columns - 1) / (items * columns);
+  }
+  // Groups of sub-groups: as many as are at work at once.
+  std::int64_t groups_y(const LaunchContext& at) const {
+    if (!sub_groups) return down(at);
+    const std::int64_t limit =
+        std::max<std::int64_t>(1, groups_of_plane(at, at_once) / 8 / groups_x(at));
+    const std::int64_t each = (down(at) + limit - 1) / limit;  // cells of a group
+    return (down(at) + each - 1) / each;
+  }
+  std::int64_t groups(const LaunchContext& at) const { return groups_x(at) * groups_y(at); }
+};
+
+// Writes the kernels of reductions of one image.
+class CellsWriter {
+ public:
+  CellsWriter(Builder& to, const Reductions& reductions)
+      : to_(to),
+        nodes_(reductions.nodes),
+        scalars_(reductions.scalars),
+        image_(to.node(nodes_[0]).images[0]),
+        name_(Builder::name({false, nodes_[0]})),
+        wide_(to.tuning().fast && (image_.external || to.output_of(image_.index) >= 0) &&
+              to.cls(image_) == PixelClass::single),
+        one_launch_(to.context().ends_in_last_group()),
+        // NVIDIA's OpenCL spills there: 94 us against 81 for four measurements of 8192x8192 floats.
+        sub_groups_(wide_ && one_launch_ && to.dialect() == Dialect::cuda),
+        counts_{image_, wide_ ? 4 : 1, sub_groups_, to.tuning().groups_at_once()} {}
+
+  void write() {
+    for (const int n : nodes_) folds_.push_back(cell_fold(to_, n));
+    places_ = number_of("_count", &CellCounts::count);
+    all_groups_ = number_of("_groups", &CellCounts::groups);
+    width_ = to_.width(image_);
+    write_cells_of_groups();
+    for (std::size_t i = 0; i < nodes_.size(); ++i) write_end(i);
+    for (const int n : scalars_) {
+      write_scalar(to_, n,
+                   [counts = counts_](const LaunchContext& at) { return counts.chunks(at) > 1; });
+    }
+  }
+
+ private:
+  using Count = std::int64_t (CellCounts::*)(const LaunchContext&) const;
+
+  std::string number_of(const std::string& what, Count count) {
+    return to_.parameter(ParameterType::int32, name_ + what,
+                         [counts = counts_, count](const LaunchContext& at, int) {
+                           return static_cast<double>((counts.*count)(at));
+                         });
+  }
+  std::string merged() { return number_of("_merged", &CellCounts::merged); }
+  std::string of_cells(const CellFold& fold) {
+    return to_.scratch(fold.name + "_cells", "double", [counts = counts_](const LaunchContext& at) {
+      return std::max(counts.count(at), counts.groups(at)) * 8;
+    });
+  }
+  std::string of_chunks(const CellFold& fold) {
+    return to_.scratch(
+        fold.name + "_chunks", "double",
+        [counts = counts_](const LaunchContext& at) { return counts.chunks(at) * 8; });
+  }
+  std::string unroll_some() const { return to_.tuning().unroll ? unroll_pragma(8) : ""; }
+
+  // A part of a fold. cells, chunks, out: its memory.
+  std::string fill(std::string_view name_of_part, const CellFold& fold, const std::string& cells,
+                   const std::string& chunks = "", const std::string& out = "") {
+    return filled(part(kernels::reduce_cells, name_of_part),
+                  {{"cells", cells},
+                   {"chunks", chunks},
+                   {"out", out},
+                   {"items", number(items)},
+                   {"columns", number(counts_.columns)},
+                   {"items_a_column", number(counts_.items_a_column())},
+                   {"width", width_},
+                   {"first", fold.first},
+                   {"map", fold.map},
+                   {"totals", "totals_" + fold.name},
+                   {"in_item", in_item(fold, "totals_" + fold.name, counts_.columns)},
+                   {"name_chunk", fold.name + "_chunk"},
+                   {"run", number(run)},
+                   {"chunk", number(chunk)},
+                   {"count", fold.extreme ? all_groups_ : places_},
+                   {"unroll", name_of_part == "extremes_end" ? unroll_some() : to_.unroll()},
+                   {"both_items", fold.both("parts[ITEM]", "parts[ITEM + step]")},
+                   {"both_runs", fold.both("v[k]", "v[k + step]")},
+                   {"both_chunks", fold.both("of_chunks[i]", "of_chunks[i + step]")}});
+  }
+
+  // The statements of all folds of a pass over the pixels.
+  void write_cells_of_groups() {
+    const std::string columns = number(counts_.columns),
+                      each_column = to_.loop("k", counts_.columns);
+    std::string begin, steps, ends;
+    for (const CellFold& fold : folds_) {
+      const std::string totals = "totals_" + fold.name, type = fold.extreme ? "float" : "double";
+      begin += array_of(type, totals, columns) + each_column + assigned(totals + "[k]", fold.first);
+      steps +=
+          each_column + braced(statement("const " + type + " v = p[k], total = " + totals + "[k]") +
+                               assigned(totals + "[k]", fold.map));
+      ends += fill(fold.extreme ? "end_of_extremes" : "end_of_cells", fold, of_cells(fold));
+    }
+    const std::string load =
+        wide_ ? array_of("float", "p", 4) +
+                    statement("load_16_float(" + to_.plane(image_).row("y") + " + x0, p)")
+              : declared("const int", "x", "x0") + declared("const " + type_of(to_.cls(image_)),
+                                                            "p[1]",
+                                                            listed(to_.value(image_, "x", "y")));
+    const bool batched = wide_ && to_.tuning().unroll;
+    const std::string batches =
+        batched ? filled(part(kernels::reduce_cells, "batches"),
+                         {{"row", to_.plane(image_).row("(y + r)")}, {"steps", steps}})
+                : "";
+    for (const CellFold& fold : folds_) {
+      if (!fold.extreme) to_.body(fill("chunk", fold, ""));
+    }
+    std::string text = filled(part(kernels::reduce_cells, "cells"),
+                              {{"items", number(items)},
+                               {"columns", columns},
+                               {"items_a_column", number(counts_.items_a_column())},
+                               {"width", width_},
+                               {"height", to_.height(image_)},
+                               {"merged", merged()},
+                               {"unroll", batched ? "" : unroll_some()},
+                               {"begin", begin},
+                               {"batches", batches},
+                               {"load", load},
+                               {"steps", steps},
+                               {"end_of_cells", ends},
+                               {"end_of_extremes", ""}});
+    if (one_launch_) text = with_last_group(text);
+    to_.kernel(
+        name_ + "_cells_of_groups", items, text,
+        [counts = counts_](const LaunchContext& at) {
+          return LaunchShape{{counts.groups_x(at), counts.groups_y(at), 1}, {items, 1, 1}};
+        },
+        sub_groups_ ? cell_groups
+        : batched   ? 4
+                    : 0);
+  }
+
+  // The end of a fold whose cells are one chunk.
+  std::string end(std::size_t i) {
+    return fill(folds_[i].extreme ? "extremes_end" : "chunk_end", folds_[i], of_cells(folds_[i]),
+                "", to_.measure({false, nodes_[i]}));
+  }
+
+  // The pass with what its last group does.
+  std::string with_last_group(const std::string& text) {
+    std::string all;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) all += end(i);
+    const std::string after = scalars_at_end(to_, scalars_, items);
+    all += after;
+    const std::string one_chunk = to_.parameter(ParameterType::int32, name_ + "_one_chunk",
+                                                [counts = counts_](const LaunchContext& at, int) {
+                                                  return counts.chunks(at) == 1 ? 1.0 : 0.0;
+                                                });
+    if (!sub_groups_) {
+      return text + filled(part(kernels::reduce_cells, "last_group"),
+                           {{"ticket", to_.ticket()}, {"one_chunk", one_chunk}, {"end", all}});
+    }
+    CellPass pass{
+        width_, to_.height(image_), merged(), places_, all_groups_, one_chunk, to_.ticket(),
+        after,  to_.plane(image_),  folds_,   {},      {}};
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      pass.cells.push_back(of_cells(folds_[i]));
+      pass.out.push_back(to_.measure({false, nodes_[i]}));
+    }
+    return cells_in_sub_groups(pass);
+  }
+
+  // The kernels that end a fold: where its cells are one chunk, and where they are many.
+  void write_end(std::size_t i) {
+    const CellFold& fold = folds_[i];
+    const auto one_group = [counts = counts_](bool of_one, bool of_many) {
+      return [=](const LaunchContext& at) {
+        const bool wanted = counts.chunks(at) == 1 ? of_one : of_many;
+        return LaunchShape{{wanted ? 1 : 0, 1, 1}, {items, 1, 1}};
+      };
+    };
+    if (fold.extreme || !one_launch_) {
+      to_.kernel(fold.name + "_total", items, array_of("LOCAL double", "parts", items) + end(i),
+                 one_group(!one_launch_, fold.extreme));
+    }
+    if (fold.extreme) return;
+    to_.kernel(fold.name + "_chunks_of_cells", items,
+               fill("chunks", fold, of_cells(fold), of_chunks(fold)),
+               [counts = counts_](const LaunchContext& at) {
+                 const std::int64_t made = counts.chunks(at);
+                 return LaunchShape{{made > 1 ? made : 0, 1, 1}, {items, 1, 1}};
+               });
+    to_.kernel(fold.name + "_total_of_chunks", items,
+               fill("chunks_end", fold, "", of_chunks(fold), to_.measure({false, nodes_[i]})),
+               one_group(false, true));
+  }
+
+  Builder& to_;
+  const std::vector<int>&nodes_, &scalars_;
+  Operand image_;
+  std::string name_;
+  bool wide_, one_launch_;
+  bool sub_groups_;  // that exchange registers
+  CellCounts counts_;
+  std::vector<CellFold> folds_;
+  std::string places_, all_groups_, width_;
+};
+
 }  // namespace
 
 std::string in_item(const CellFold& fold, const std::string& totals, int columns) {
@@ -85,206 +316,13 @@ std::string in_item(const CellFold& fold, const std::string& totals, int columns
     for (int k = 0; k + step < columns; k += 2 * step) {
       const std::string a = totals + "[" + std::to_string(k) + "]";
       const std::string b = totals + "[" + std::to_string(k + step) + "]";
-      text += "      if (in_cell + " + std::to_string(k + step) + " < wide) " + a + " = " +
-              fold.both(a, b) + ";\n";
+      text +=
+          "if (in_cell + " + std::to_string(k + step) + " < wide) " + assigned(a, fold.both(a, b));
     }
   }
   return text;
 }
 
-void write_cells(Builder& to, const Reductions& reductions) {
-  const std::vector<int>& nodes = reductions.nodes;
-  const Operand image = to.node(nodes[0]).images[0];
-  const std::string name = Builder::name({false, nodes[0]});
-  const bool wide = to.tuning().fast && (image.external || to.output_of(image.index) >= 0) &&
-                    to.cls(image) == PixelClass::single;
-  const int columns = wide ? 4 : 1, items_a_column = cell / columns;
-  const auto number = [](int i) { return std::to_string(i); };
-  const auto across = [image](const LaunchContext& at) {
-    return (at.size_of(image).width + cell - 1) / cell;
-  };
-  const auto down = [image](const LaunchContext& at) {
-    return (at.size_of(image).height + cell - 1) / cell;
-  };
-  // Cells of a row that a group puts together: as many as every row has whole runs of.
-  const auto merged = [across, items_a_column](const LaunchContext& at) {
-    std::int64_t m = 1;
-    while (2 * m <= items / items_a_column && across(at) % (2 * m) == 0) m *= 2;
-    return m;
-  };
-  const auto count = [=](const LaunchContext& at) { return across(at) * down(at) / merged(at); };
-  const auto groups_x = [=](const LaunchContext& at) {
-    return (across(at) * cell + items * columns - 1) / (items * columns);
-  };
-  const auto whole = [](auto function) {
-    return [function](const LaunchContext& at, int) { return static_cast<double>(function(at)); };
-  };
-  const auto parameter = [&](const std::string& what, const ParameterValue& value) {
-    return to.parameter(ParameterType::int32, name + what, value);
-  };
-  std::vector<CellFold> folds;
-  for (const int n : nodes) folds.push_back(cell_fold(to, n));
-  const auto chunks = [count](const LaunchContext& at) { return (count(at) + chunk - 1) / chunk; };
-  // NVIDIA's OpenCL spills there: 94 us against 81 for four measurements of 8192x8192 floats.
-  const bool sub_groups =
-      wide && to.context().ends_in_last_group() && to.dialect() == Dialect::cuda;
-  // Groups of sub-groups go down their columns: as many as are at work at once.
-  const std::int64_t at_once = to.tuning().groups_at_once();
-  const auto groups_y = [=](const LaunchContext& at) {
-    if (!sub_groups) return down(at);
-    const std::int64_t limit =
-        std::max<std::int64_t>(1, groups_of_plane(at, at_once) / 8 / groups_x(at));
-    const std::int64_t each =
-        (down(at) + limit - 1) / limit;  // cells of a group, one below another
-    return (down(at) + each - 1) / each;
-  };
-  const auto groups = [=](const LaunchContext& at) { return groups_x(at) * groups_y(at); };
-  const auto of_cells = [&](const CellFold& fold) {
-    return to.scratch(fold.name + "_cells", "double",
-                      [=](const LaunchContext& at) { return std::max(count(at), groups(at)) * 8; });
-  };
-  const auto of_chunks = [&](const CellFold& fold) {
-    return to.scratch(fold.name + "_chunks", "double",
-                      [=](const LaunchContext& at) { return chunks(at) * 8; });
-  };
-  const std::string unroll_all = to.tuning().unroll ? "#pragma unroll\n" : "",
-                    unroll_some = to.tuning().unroll ? "#pragma unroll 8\n" : "";
-  const std::string places = parameter("_count", whole(count));
-  const std::string all_groups = parameter("_groups", whole(groups));
-  const std::string width = to.width(image);
-  const auto fill = [&](std::string_view name_of_part, const CellFold& fold,
-                        const std::string& cells, const std::string& chunks_text = "",
-                        const std::string& out = "") {
-    return filled(part(kernels::reduce_cells, name_of_part),
-                  {{"cells", cells},
-                   {"chunks", chunks_text},
-                   {"out", out},
-                   {"items", number(items)},
-                   {"columns", number(columns)},
-                   {"items_a_column", number(items_a_column)},
-                   {"width", width},
-                   {"first", fold.first},
-                   {"map", fold.map},
-                   {"totals", "totals_" + fold.name},
-                   {"in_item", in_item(fold, "totals_" + fold.name, columns)},
-                   {"name_chunk", fold.name + "_chunk"},
-                   {"run", number(run)},
-                   {"chunk", number(chunk)},
-                   {"count", fold.extreme ? all_groups : places},
-                   {"unroll", name_of_part == "extremes_end" ? unroll_some : unroll_all},
-                   {"both_items", fold.both("parts[ITEM]", "parts[ITEM + step]")},
-                   {"both_runs", fold.both("v[k]", "v[k + step]")},
-                   {"both_chunks", fold.both("of_chunks[i]", "of_chunks[i + step]")}});
-  };
-  std::string begin, steps, ends;
-  for (const CellFold& fold : folds) {
-    const std::string totals = "totals_" + fold.name, type = fold.extreme ? "float" : "double";
-    begin += "    " + type + " " + totals + "[" + number(columns) + "];\n" + unroll_all +
-             "    for (int k = 0; k < " + number(columns) + "; ++k) " + totals +
-             "[k] = " + fold.first + ";\n";
-    steps += unroll_all + "        for (int k = 0; k < " + number(columns) + "; ++k) {\n" +
-             "          const " + type + " v = p[k], total = " + totals + "[k];\n          " +
-             totals + "[k] = " + fold.map + ";\n        }\n";
-    ends += fill(fold.extreme ? "end_of_extremes" : "end_of_cells", fold, of_cells(fold));
-  }
-  const std::string load = wide ? "        float p[4];\n        load_16_float(" +
-                                      to.plane(image).row("y") + " + x0, p);\n"
-                                : "        const int x = x0;\n        const " +
-                                      type_of(to.cls(image)) + " p[1] = {" +
-                                      to.value(image, "x", "y") + "};\n";
-  const bool batched = wide && to.tuning().unroll;
-  const std::string batches =
-      batched ? filled(part(kernels::reduce_cells, "batches"),
-                       {{"row", to.plane(image).row("(y + r)")}, {"steps", steps}})
-              : "";
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!folds[i].extreme) to.body(fill("chunk", folds[i], ""));
-  }
-  // The end of a fold whose cells are one chunk.
-  const auto end = [&](std::size_t i) {
-    return fill(folds[i].extreme ? "extremes_end" : "chunk_end", folds[i], of_cells(folds[i]), "",
-                to.measure({false, nodes[i]}));
-  };
-  std::string text =
-      filled(part(kernels::reduce_cells, "cells"), {{"items", number(items)},
-                                                    {"columns", number(columns)},
-                                                    {"items_a_column", number(items_a_column)},
-                                                    {"width", width},
-                                                    {"height", to.height(image)},
-                                                    {"merged", parameter("_merged", whole(merged))},
-                                                    {"unroll", batched ? "" : unroll_some},
-                                                    {"begin", begin},
-                                                    {"batches", batches},
-                                                    {"load", load},
-                                                    {"steps", steps},
-                                                    {"end_of_cells", ends},
-                                                    {"end_of_extremes", ""}});
-  const bool one_launch = to.context().ends_in_last_group();
-  const std::vector<int>& scalars = reductions.scalars;
-  if (one_launch) {
-    std::string all;
-    for (std::size_t i = 0; i < nodes.size(); ++i) all += end(i);
-    const std::string after = scalars_at_end(to, scalars, items);
-    all += after;
-    const auto one = [chunks](const LaunchContext& at) { return chunks(at) == 1; };
-    const std::string one_chunk = parameter("_one_chunk", whole(one));
-    if (sub_groups) {
-      CellPass pass{width,
-                    to.height(image),
-                    parameter("_merged", whole(merged)),
-                    places,
-                    all_groups,
-                    one_chunk,
-                    to.ticket(),
-                    after,
-                    to.plane(image),
-                    folds,
-                    {},
-                    {}};
-      for (std::size_t i = 0; i < nodes.size(); ++i) {
-        pass.cells.push_back(of_cells(folds[i]));
-        pass.out.push_back(to.measure({false, nodes[i]}));
-      }
-      text = cells_in_sub_groups(pass);
-    } else {
-      text += filled(part(kernels::reduce_cells, "last_group"),
-                     {{"ticket", to.ticket()}, {"one_chunk", one_chunk}, {"end", all}});
-    }
-  }
-  to.kernel(
-      name + "_cells_of_groups", items, text,
-      [=](const LaunchContext& at) {
-        return LaunchShape{{groups_x(at), groups_y(at), 1}, {items, 1, 1}};
-      },
-      sub_groups ? cell_groups
-      : batched  ? 4
-                 : 0);
-  const std::string local = "  LOCAL double parts[" + number(items) + "];\n";
-  const auto one_group = [chunks](bool of_one, bool of_many) {
-    return [=](const LaunchContext& at) {
-      const bool wanted = chunks(at) == 1 ? of_one : of_many;
-      return LaunchShape{{wanted ? 1 : 0, 1, 1}, {items, 1, 1}};
-    };
-  };
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const CellFold& fold = folds[i];
-    if (fold.extreme || !one_launch) {
-      to.kernel(fold.name + "_total", items, local + end(i), one_group(!one_launch, fold.extreme));
-    }
-    if (fold.extreme) continue;
-    to.kernel(fold.name + "_chunks_of_cells", items,
-              fill("chunks", fold, of_cells(fold), of_chunks(fold)),
-              [chunks](const LaunchContext& at) {
-                const std::int64_t made = chunks(at);
-                return LaunchShape{{made > 1 ? made : 0, 1, 1}, {items, 1, 1}};
-              });
-    to.kernel(fold.name + "_total_of_chunks", items,
-              fill("chunks_end", fold, "", of_chunks(fold), to.measure({false, nodes[i]})),
-              one_group(false, true));
-  }
-  for (const int n : scalars) {
-    write_scalar(to, n, [chunks](const LaunchContext& at) { return chunks(at) > 1; });
-  }
-}
+void write_cells(Builder& to, const Reductions& reductions) { CellsWriter(to, reductions).write(); }
 
 }  // namespace impipe::jit

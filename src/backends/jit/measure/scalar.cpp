@@ -4,6 +4,7 @@
 
 #include "backends/jit/measure/measure.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
@@ -59,8 +60,8 @@ std::string scalar_steps(Builder& to, int n, int items) {
     write_group_words(to, by_group);
   }
   // The body returns nothing: its result is in `out`.
-  to.body_once(body,
-               "\n" + body_function(body, "double", parameters, {}, scalar.body->text, "void"));
+  to.body_once(
+      body, after_line(body_function(body, "double", parameters, {}, scalar.body->text, "void")));
   const std::int64_t bytes = std::max<std::int64_t>(total, 1) * 8;
   if (in.empty()) {
     in = to.scratch(name + "_in", "double", [bytes](const LaunchContext&) { return bytes; });
@@ -108,20 +109,19 @@ void write_scalars(Builder& to, const std::vector<int>& nodes) {
 
 void write_group_words(Builder& to, bool by_group) {
   const bool exchanges = by_group && to.dialect() != Dialect::opencl;
-  to.body_once("group_words", "\n" + part(exchanges ? kernels::scalar_sub_groups : kernels::scalar,
-                                          by_group ? "group" : "alone"));
+  to.body_once("group_words",
+               after_line(part(exchanges ? kernels::scalar_sub_groups : kernels::scalar,
+                               by_group ? "group" : "alone")));
 }
 
-std::string group_memory(int items) {
-  return "  LOCAL double group_memory[" + std::to_string(items) + "];\n";
-}
+std::string group_memory(int items) { return array_of("LOCAL double", "group_memory", items); }
 
 bool any_by_group(const Builder& to, const std::vector<int>& scalars) {
   return std::any_of(scalars.begin(), scalars.end(), [&](int n) { return is_by_group(to, n); });
 }
 
 std::string scalars_at_end(Builder& to, const std::vector<int>& scalars, int items) {
-  std::string text = scalars.empty() ? "" : "  GLOBAL_BARRIER;\n";
+  std::string text = scalars.empty() ? "" : statement("GLOBAL_BARRIER");
   for (const int n : scalars) text += scalar_steps(to, n, items);
   return text;
 }

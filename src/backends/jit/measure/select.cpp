@@ -2,6 +2,7 @@
 #include "backends/jit/measure/grid_stride.hpp"
 #include "backends/jit/measure/measure.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
@@ -84,15 +85,20 @@ class SelectWriter {
 
   // Counts a key.
   std::string counted(const Round& round, const std::string& key) const {
-    const std::string at = " * " + number(copies(round)) + " + copy], 1u); ";
-    if (round.first) return "ADD_LOCAL(&counts[(" + key + " >> " + number(round.below) + ")" + at;
-    std::string text = "{ const uint key = " + key + "; const uint digit = key >> " +
-                       number(round.below) + " & " + number(round.digits() - 1) + "u; ";
+    const auto count = [&](const std::string& digit) {
+      return statement("ADD_LOCAL(&counts[(" + digit + ") * " + number(copies(round)) +
+                       " + copy], 1u)");
+    };
+    const std::string below = number(round.below);
+    if (round.first) return count(key + " >> " + below);
+    std::string text = declared("const uint", "key", key) +
+                       declared("const uint", "digit",
+                                "key >> " + below + " & " + number(round.digits() - 1) + "u");
     for (int k = 0; k < places_; ++k) {
-      text += "if (key >> " + number(round.below + round.bits) + " == begin_" + number(k) +
-              ") ADD_LOCAL(&counts[(" + number(k * round.digits()) + "u + digit)" + at;
+      text += "if (key >> " + number(round.below + round.bits) + " == begin_" + number(k) + ") " +
+              count(number(k * round.digits()) + "u + digit");
     }
-    return text + "} ";
+    return braced(text);
   }
 
   // Of 16 bytes.
@@ -111,7 +117,7 @@ class SelectWriter {
   std::string begins(const Round& round) {
     std::string text;
     for (int k = 0; !round.first && k < places_; ++k) {
-      text += "    const uint begin_" + number(k) + " = " + begun() + "[" + number(k) + "];\n";
+      text += declared("const uint", "begin_" + number(k), begun() + "[" + number(k) + "]");
     }
     return text;
   }
@@ -121,9 +127,10 @@ class SelectWriter {
     const Node& node = to_.node(n_);
     std::string text;
     for (int k = 0; k < places_; ++k) {
-      text += "    const double place_" + number(k) + " = floor(clamp_double(" +
-              to_.argument(n_, k, "place_" + number(k), "double") + ", 0.0, (double)" +
-              to_.width(image_) + " * (double)" + to_.height(image_) + " - 1.0));\n";
+      text += declared("const double", "place_" + number(k),
+                       "floor(clamp_double(" + to_.argument(n_, k, "place_" + number(k), "double") +
+                           ", 0.0, (double)" + to_.width(image_) + " * (double)" +
+                           to_.height(image_) + " - 1.0))");
     }
     for (const Argument& a : node.arguments) {
       if (a.source == Argument::Source::measured) to_.measure(node.measures[a.measure]);

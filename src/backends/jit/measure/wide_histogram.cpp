@@ -17,41 +17,44 @@ constexpr int codes = 65536;
 constexpr int words = two_byte_words;
 constexpr int pixels = 16;  // that a work-item takes at once
 
-}  // namespace
+// The counts of the whole image. Of one image they lie behind its ticket, are zeros there, and the
+// second launch leaves zeros: without a launch that clears them.
+bool are_kept(const Builder& to) { return !to.tuning().stacked; }
 
-void write_wide_histogram(Builder& to, const CountedCodes& counted, int n) {
-  const Node& node = to.node(n);
-  const Operand image = node.images[0];
-  const std::string name = Builder::name({false, n});
-  const int bins = std::get<Histogram>(node.primitive).bins;
-  const int group = to.tuning().wide_histogram_items,
-            groups = to.tuning().groups_of_wide_histogram();
-  const std::string unroll = to.tuning().unroll ? "#pragma unroll\n" : "";
-  const auto number = [](std::int64_t i) { return std::to_string(i); };
-  // Of one image they lie behind its ticket, are zeros there, and the second launch leaves zeros:
-  // without a launch that clears them.
-  const bool kept = !to.tuning().stacked;
-  const auto totals = [&] {
-    if (kept) return "(" + to.ticket() + " + " + number(ticket_words) + ")";
-    return to.scratch(
-        name + "_totals", "uint", [](const LaunchContext&) { return std::int64_t{4} * codes; },
-        true);
-  };
-  const std::string add = name + "_add", add_four = add + "_four";
-  to.body(filled(part(kernels::wide_histogram, "add"),
-                 {{"add", add}, {"add_four", add_four}, {"unroll", unroll}}));
-  const std::string width = to.width(image);
+std::string totals(Builder& to, const std::string& name) {
+  if (are_kept(to)) return "(" + to.ticket() + " + " + number(ticket_words) + ")";
+  return to.scratch(
+      name + "_totals", "uint", [](const LaunchContext&) { return std::int64_t{4} * codes; }, true);
+}
+
+// How a pixel's code is read: of the rows of two images, of those of one, or made here.
+struct CodeText {
   std::string side, first_row, second_row, code;
+};
+
+CodeText code_text(Builder& to, const CountedCodes& counted, const Operand& image) {
+  CodeText text;
   if (counted.pairs) {
     const Node& pair = to.node(image.index);
-    side = "(uint)" + to.argument(image.index, 0, "bins", "double");
-    first_row = to.plane(pair.images[0]).row("y");
-    second_row = to.plane(pair.images[1]).row("y");
+    text.side = "(uint)" + to.argument(image.index, 0, "bins", "double");
+    text.first_row = to.plane(pair.images[0]).row("y");
+    text.second_row = to.plane(pair.images[1]).row("y");
   } else if (counted.in_memory) {
-    first_row = to.plane(image).row("y");
+    text.first_row = to.plane(image).row("y");
   } else {
-    code = "(uint)" + to.value(image, "x", "y");
+    text.code = "(uint)" + to.value(image, "x", "y");
   }
+  return text;
+}
+
+void write_counts(Builder& to, const CountedCodes& counted, int n) {
+  const Operand image = to.node(n).images[0];
+  const std::string name = Builder::name({false, n}), add = name + "_add", add_four = add + "_four";
+  const int group = to.tuning().wide_histogram_items;
+  to.body(filled(part(kernels::wide_histogram, "add"),
+                 {{"add", add}, {"add_four", add_four}, {"unroll", to.unroll()}}));
+  const std::string width = to.width(image);
+  const CodeText code = code_text(to, counted, image);
   to.kernel(
       name + "_counts_of_groups", group,
       filled(part(kernels::wide_histogram, "count"), {{"array", name + "_words"},
@@ -61,36 +64,48 @@ void write_wide_histogram(Builder& to, const CountedCodes& counted, int n) {
                                                       {"codes", number(codes)},
                                                       {"width", width},
                                                       {"height", to.height(image)},
-                                                      {"totals", totals()},
+                                                      {"totals", totals(to, name)},
                                                       {"between", number(32768 / (group * pixels))},
-                                                      {"unroll", unroll},
+                                                      {"unroll", to.unroll()},
                                                       {"pairs", counted.pairs ? "1" : "0"},
                                                       {"in_memory", counted.in_memory ? "1" : "0"},
-                                                      {"side", side},
-                                                      {"first_row", first_row},
-                                                      {"second_row", second_row},
-                                                      {"code", code},
+                                                      {"side", code.side},
+                                                      {"first_row", code.first_row},
+                                                      {"second_row", code.second_row},
+                                                      {"code", code.code},
                                                       {"add", add},
                                                       {"add_four", add_four}}),
-      [image, groups, group](const LaunchContext& at) {
+      [image, groups = to.tuning().groups_of_wide_histogram(), group](const LaunchContext& at) {
         const Size s = at.size_of(image);
         const std::int64_t chunks = (s.width + pixels - 1) / pixels * s.height;
         return LaunchShape{{std::min<std::int64_t>(groups, (chunks + group - 1) / group), 1, 1},
                            {group, 1, 1}};
       },
       0, 4 * words);
-  const int total = bins;
+}
+
+void write_bins(Builder& to, int n) {
+  const std::string name = Builder::name({false, n});
+  const int bins = std::get<Histogram>(to.node(n).primitive).bins;
+  const bool kept = are_kept(to);
   to.kernel(name + "_as_doubles", 128,
             filled(part(kernels::wide_histogram, "end"), {{"items", "128"},
-                                                          {"total", number(total)},
+                                                          {"total", number(bins)},
                                                           {"bins", number(bins)},
                                                           {"codes", number(codes)},
-                                                          {"totals", totals()},
+                                                          {"totals", totals(to, name)},
                                                           {"kept", kept ? "1" : "0"},
                                                           {"out", to.measure({false, n})}}),
-            [all = kept ? codes : total](const LaunchContext&) {
+            [all = kept ? codes : bins](const LaunchContext&) {
               return LaunchShape{{(all + 127) / 128, 1, 1}, {128, 1, 1}};
             });
+}
+
+}  // namespace
+
+void write_wide_histogram(Builder& to, const CountedCodes& counted, int n) {
+  write_counts(to, counted, n);
+  write_bins(to, n);
 }
 
 }  // namespace impipe::jit

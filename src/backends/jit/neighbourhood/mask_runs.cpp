@@ -12,9 +12,11 @@
 #include <functional>
 #include <map>
 
+#include "backends/jit/block/row.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/plan/block_plan.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
@@ -127,9 +129,9 @@ class MaskRuns {
       const auto line = [&](int dx) {
         return "pixels[at + " + number(4 * level * pass.tasks() + dx) + "]";
       };
-      text += "const " + type() + " " + name->second + " = " +
-              (end == run.x ? line(run.x) : better() + "(" + line(run.x) + ", " + line(end) + ")") +
-              ";\n";
+      text += declared(
+          "const " + type(), name->second,
+          end == run.x ? line(run.x) : better() + "(" + line(run.x) + ", " + line(end) + ")");
     }
     return text;
   }
@@ -141,15 +143,14 @@ class MaskRuns {
     const auto words = [&](const std::string& row, const std::string& array) {
       return word_access(true,
                          "(GLOBAL const uchar*)(" + plane.row("(long)(" + row + ")") + " + x)",
-                         array, 0, bytes, bytes, to_.tuning().load_bytes, "");
+                         array, 0, bytes, bytes, to_.tuning().load_bytes);
     };
     if (single()) {
-      return "float row0[4];\n" +
-             wide_load(cls_, plane.row("(long)y") + " + x", "row0", 0, 4, to_.tuning().load_bytes,
-                       "") +
+      return array_of("float", "row0", 4) +
+             wide_load(cls_, plane.row("(long)y") + " + x", "row0", 0, 4, to_.tuning().load_bytes) +
              each_of_four([](int i) { return "row0[" + number(i) + "]"; });
     }
-    return "uint row0[" + number(bytes / 4) + "], row1[" + number(bytes / 4) + "];\n" +
+    return statement("uint row0[" + number(bytes / 4) + "], row1[" + number(bytes / 4) + "]") +
            words("y", "row0") + words("y + strip", "row1") + each_of_four([this](int i) {
              const std::string rows = "row0[" + number(i / 2) + "], row1[" + number(i / 2) + "]";
              if (bytes_of(cls_) == 1) {
@@ -169,11 +170,7 @@ class MaskRuns {
     });
   }
   static std::string each_of_four(const std::function<std::string(int)>& value) {
-    std::string text;
-    for (int i = 0; i < 4; ++i) {
-      text += "v." + std::string(1, "xyzw"[i]) + " = " + value(i) + ";\n";
-    }
-    return text;
+    return four_elements("v", value);
   }
 
   // Two levels at a time from the ones before.
@@ -214,7 +211,7 @@ class MaskRuns {
         const std::string& name = names.at({run.x, run.length});
         best = best == nothing() ? name : better() + "(" + best + ", " + name + ")";
       }
-      text += "best[" + number(k) + "] = " + best + ";\n";
+      text += assigned("best[" + number(k) + "]", best);
     }
     return text;
   }

@@ -7,6 +7,7 @@
 
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
@@ -60,7 +61,7 @@ class RankHistogram {
                                                {"to_width", to_.width(self)},
                                                {"loop", loop},
                                                {"output", ""}}) +
-                               "#undef SUMS\n#undef COUNT\n#undef BYTE\n";
+                               undefined("SUMS") + undefined("COUNT") + undefined("BYTE");
     to_.kernel("store_" + Builder::name(self), items, kernel,
                [self, items, enough](const LaunchContext& at) {
                  const Size size = at.size_of(self);
@@ -99,9 +100,7 @@ class RankHistogram {
   // NAME_key: the ordered key of a pixel.
   void write_key() {
     const std::string key = key_text(to_.call(name_ + "_at", "x", "y"));
-    to_.function(name_ + "_key", "FUNCTION uint " + name_ +
-                                     "_key(PARAMS, const int x, const int y) " + "{\n  return " +
-                                     key + ";\n}\n");
+    to_.function(name_ + "_key", pixel_function("uint", name_ + "_key", returned(key)));
   }
 
   std::string key_text(const std::string& value) const {
@@ -144,11 +143,9 @@ class RankHistogram {
     const std::string top = rest_bits() > 0 ? " >> " + number(rest_bits()) : "";
     const auto moved = [&](const char* which, const Mask& mask, const char* y, const char* sign) {
       const std::string key = to_.call(name_ + "_key", "x + dx", y);
-      return "  {\n" +
-             for_each_cell(to_, name_ + which, mask,
-                           "const uint code = " + key + top + "; COUNT(code) " + sign +
-                               "= 1; below " + sign + "= code < place ? 1 : 0;") +
-             "  }\n";
+      return braced(for_each_cell(to_, name_ + which, mask,
+                                  declared("const uint", "code", key + top) + "COUNT(code) " +
+                                      sign + "= 1; below " + sign + "= code < place ? 1 : 0;"));
     };
     return text("cells",
                 {{"output", output()},
@@ -158,10 +155,8 @@ class RankHistogram {
   }
 
   // Moves `place` up by single codes to the one that the rank is in.
-  static std::string steps(const std::string& place, const std::string& below, int rank) {
-    return "      for (int count = COUNT(" + place + "); " + below + " + count <= " + number(rank) +
-           ";\n           count = COUNT(" + place + ")) {\n        " + below +
-           " += count;\n        ++" + place + ";\n      }\n";
+  std::string steps(const std::string& place, const std::string& below, int rank) const {
+    return text("steps", {{"code", place}, {"codes_below", below}, {"its_rank", number(rank)}});
   }
 
   std::string output() {
@@ -181,26 +176,26 @@ class RankHistogram {
       return single ? "single_of_key(" + key + ")" : key;
     };
     const bool plain = rest_bits() == 0 && !rank_.average;
-    std::string text;
     if (plain) {
-      text = "      const uint more = (uint)(" + number(rank_.rank) + " - below);\n" +
-             "      const uint found = place";
+      std::string found = "place";
       for (int k = 0; k + 1 < (small_ ? 4 : 2); ++k) {
-        text += " + ((sums >> " + number(small_ ? 8 * k : 16 * k) + " & " +
-                (small_ ? "255u" : "65535u") + ") <= more ? 1u : 0u)";
+        found += " + ((sums >> " + number(small_ ? 8 * k : 16 * k) + " & " +
+                 (small_ ? "255u" : "65535u") + ") <= more ? 1u : 0u)";
       }
-      return text + ";\n";
+      return declared("const uint", "more", "(uint)(" + number(rank_.rank) + " - below)") +
+             declared("const uint", "found", found);
     }
-    text = "      uint at = place;\n      int below_at = below;\n" +
-           steps("at", "below_at", rank_.rank) + "      " + type +
-           " found = " + value("at", number(rank_.rank) + " - below_at") + ";\n";
+    const std::string text =
+        declared("uint", "at", "place") + declared("int", "below_at", "below") +
+        steps("at", "below_at", rank_.rank) +
+        declared(type, "found", value("at", number(rank_.rank) + " - below_at"));
     if (!rank_.average) return text;
     const std::string next = number(rank_.rank + 1);
-    text += "      uint place_after = at;\n      int below_after = below_at;\n" +
-            steps("place_after", "below_after", rank_.rank + 1) + "      const " + type +
-            " after = " + value("place_after", next + " - below_after") + ";\n";
-    return text + (single ? "      found = (found + after) / 2.0f;\n"
-                          : "      found = (found + after + 1u) / 2u;\n");
+    return text + declared("uint", "place_after", "at") +
+           declared("int", "below_after", "below_at") +
+           steps("place_after", "below_after", rank_.rank + 1) +
+           declared("const " + type, "after", value("place_after", next + " - below_after")) +
+           assigned("found", single ? "(found + after) / 2.0f" : "(found + after + 1u) / 2u");
   }
 
   Builder& to_;

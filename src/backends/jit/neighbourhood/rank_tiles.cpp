@@ -7,6 +7,7 @@
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/plan/image_plan.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
@@ -39,7 +40,7 @@ class RankTiles {
     const Operand self{false, n_};
     to_.kernel(
         "store_" + Builder::name(self), items,
-        words_.filled(part(kernels::rank_tiles, "kernel")) + "#undef SUM\n",
+        words_.filled(part(kernels::rank_tiles, "kernel")) + undefined("SUM"),
         [self, across = across_, down = down_](const LaunchContext& at) {
           const Size size = at.size_of(self);
           return LaunchShape{
@@ -81,12 +82,11 @@ class RankTiles {
   std::string counted(const std::string& which, const Mask& mask, int above,
                       const std::string& sign) {
     const std::string y = "row + dy + " + number(mask.origin_y - above);
-    return "  {\n" +
-           for_each_cell(to_, name_ + which, mask,
-                         "const uint offset = offsets[(" + y + ") * " + number(rank_tile_side) +
-                             " + column + dx + " + number(mask.origin_x) + "]; COUNT(offset) " +
-                             sign + "= 1; below " + sign + "= offset < limit ? 1 : 0;") +
-           "  }\n";
+    const std::string offset = "offsets[(" + y + ") * " + number(rank_tile_side) +
+                               " + column + dx + " + number(mask.origin_x) + "]";
+    return braced(for_each_cell(to_, name_ + which, mask,
+                                declared("const uint", "offset", offset) + "COUNT(offset) " + sign +
+                                    "= 1; below " + sign + "= offset < limit ? 1 : 0;"));
   }
 
   // The mask's rows, bit by bit, two words each.
@@ -109,15 +109,16 @@ class RankTiles {
     const std::string x = "left + (int)(cell & 63u)", y = "top + (int)(cell >> 8)";
     const std::string key = "(inside ? " + inner(x, y) + " : " + outer(x, y) + ")";
     const auto value = [&](const std::string& rank) {
-      return "const uint cell = find_cell_" + name_ + "(words, sets, item, column, row, at, " +
-             rank + " - below);\n      const " + type +
-             " value = " + (single_ ? "single_of_key(" + key + ")" : key) + ";\n";
+      return declared("const uint", "cell",
+                      "find_cell_" + name_ + "(words, sets, item, column, row, at, " + rank +
+                          " - below)") +
+             declared("const " + type, "value", single_ ? "single_of_key(" + key + ")" : key);
     };
     const std::string rank = number(rank_.rank);
-    if (!rank_.average) return value(rank) + "      const " + type + " found = value;\n";
+    if (!rank_.average) return value(rank) + declared("const " + type, "found", "value");
     const std::string mean = single_ ? "(found + value) / 2.0f" : "(found + value + 1u) / 2u";
-    return type + " found = 0;\n      for (int more = 0; more < 2; ++more) {\n        " +
-           value(rank + " + more") + "        found = more == 0 ? value : " + mean + ";\n      }\n";
+    return filled(part(kernels::rank_tiles, "average"),
+                  {{"type", type}, {"value", value(rank + " + more")}, {"mean", mean}});
   }
 
   Builder& to_;

@@ -20,6 +20,7 @@
 #include "backends/jit/plan/kernel_plan.hpp"
 #include "backends/jit/plan/strip_size.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
@@ -67,18 +68,18 @@ class StripWriter {
         ParameterType::int32, name + "_iterations", [self, size](const LaunchContext& at, int) {
           return static_cast<double>(size.iterations(at.size_of(self)));
         });
-    to_.function(function, "FUNCTION void " + function +
-                               "(PARAMS, IN_LOCAL float* shared, const int x0, int y0, "
-                               "const int iterations" +
-                               parameters + ", const int edge) {\n" +
-                               text("strip", {{"arrays", arrays},
-                                              {"pixel", type_of(to_.cls(self))},
-                                              {"out_row", to_.plane(self).row("(y0 - $above)")},
-                                              {"pointers", pointers()},
-                                              {"begin", begin},
-                                              {"iteration", iteration},
-                                              {"carried", end}}) +
-                               "}\n");
+    to_.function(function,
+                 function_of("void", function,
+                             "PARAMS, IN_LOCAL float* shared, const int x0, int y0, "
+                             "const int iterations" +
+                                 parameters + ", const int edge",
+                             text("strip", {{"arrays", arrays},
+                                            {"pixel", type_of(to_.cls(self))},
+                                            {"out_row", to_.plane(self).row("(y0 - $above)")},
+                                            {"pointers", pointers()},
+                                            {"begin", begin},
+                                            {"iteration", iteration},
+                                            {"carried", end}})));
     const std::string kernel =
         text("kernel", {{"entries", number(std::max(1, 256 * table_count_))},
                         {"across", number(strip_across)},
@@ -86,7 +87,7 @@ class StripWriter {
                         {"sub_groups", number(strip_sub_groups)},
                         {"strip_rows", "(iterations * $rows - $above)"},
                         {"early_rows", early},
-                        {"tables", tables_.empty() ? "" : tables_ + "BARRIER;\n"},
+                        {"tables", tables_.empty() ? "" : tables_ + statement("BARRIER")},
                         {"up", number(chain_.up)},
                         {"below", number(chain_.down + ahead)},
                         {"function", function},
@@ -124,15 +125,16 @@ class StripWriter {
     std::string text;
     for (const StripValue& value : chain_.values) {
       if (value.kind != StripValue::Kind::plane) continue;
-      text += "GLOBAL const " + type_of(to_.cls(value.operand)) + "* " + value.name + "_next = " +
-              to_.plane(value.operand)
-                  .row("(y0 + " + number(early_rows(value) - early_up(value)) + ")") +
-              " + x0;\n";
+      text +=
+          declared("GLOBAL const " + type_of(to_.cls(value.operand)) + "*", value.name + "_next",
+                   to_.plane(value.operand)
+                           .row("(y0 + " + number(early_rows(value) - early_up(value)) + ")") +
+                       " + x0");
     }
     return text;
   }
 
-  // What is done about a value at time t, with row: of the strip, j: of the value's array, and y:
+  // Emits the code for step t of a value, with row: of the strip, j: of the value's array, and y:
   // of the image.
   std::string step(const StripValue& value, int t, bool loads) {
     const int row = t - chain_.up - value.lag;
@@ -142,15 +144,16 @@ class StripWriter {
         loads ? load(value)
               : made_[static_cast<std::size_t>(&value - chain_.values.data())] + extended(value);
     if (text.empty()) return "";
-    return "  {\n      const int row = " + number(row) + ", j = " + number(row + value.need.up) +
-           ", y = y0 + row;\n" + text + "  }\n";
+    return braced(statement("const int row = " + number(row) +
+                            ", j = " + number(row + value.need.up) + ", y = y0 + row") +
+                  text);
   }
 
   // What stands where rows made before the first iteration are kept, when there are none.
   std::string started(const StripValue& value) const {
     std::string text;
     const auto zero = [&](const std::string& name, int count) {
-      text += to_.loop("k", count) + name + "[k] = 0;\n";
+      text += to_.loop("k", count) + assigned(name + "[k]", "0");
     };
     zero(value.name, before(value) * px);
     if (value.sums) zero(value.name + "_sums", begun_rows(value) * px);
@@ -159,13 +162,15 @@ class StripWriter {
     const int from = before(value) - ahead;
     if (has_words(value)) {
       zero(value.name + "_words", from);
-      return text + to_.loop("k", ahead) + value.name + "_words[k + " + number(from) +
-             "] = early_" + value.name + "[k];\n" + to_.loop("k", ahead * px) + value.name +
-             "[k + " + number(from * px) + "] = (" + type(value) + ")BYTE_OF(early_" + value.name +
-             "[k / 4], k % 4);\n";
+      return text + to_.loop("k", ahead) +
+             assigned(value.name + "_words[k + " + number(from) + "]",
+                      "early_" + value.name + "[k]") +
+             to_.loop("k", ahead * px) +
+             assigned(value.name + "[k + " + number(from * px) + "]",
+                      "(" + type(value) + ")BYTE_OF(early_" + value.name + "[k / 4], k % 4)");
     }
-    return text + to_.loop("k", ahead * px) + value.name + "[k + " + number(from * px) +
-           "] = early_" + value.name + "[k];\n";
+    return text + to_.loop("k", ahead * px) +
+           assigned(value.name + "[k + " + number(from * px) + "]", "early_" + value.name + "[k]");
   }
 
   // Rows of a value that are made before the first iteration.
@@ -174,16 +179,18 @@ class StripWriter {
            (value.kind == StripValue::Kind::plane ? ahead : 0);
   }
   int rows_of(const StripValue& value) const { return before(value) + iteration_rows_; }
-  // After a iteration: its rows are those before the next one.
+  // `count` elements of an array from so many further on.
+  std::string carried_down(const std::string& array, int count, int from) const {
+    return to_.loop("k", count) + assigned(array + "[k]", array + "[k + " + number(from) + "]");
+  }
+  // After an iteration: its rows are those before the next one.
   std::string carried(const StripValue& value) const {
     std::string text;
     const auto carry = [&](const std::string& name, int width) {
-      text += to_.loop("k", before(value) * width) + name + "[k] = " + name + "[k + " +
-              number(iteration_rows_ * width) + "];\n";
+      text += carried_down(name, before(value) * width, iteration_rows_ * width);
     };
     if (value.sums) {
-      text += to_.loop("k", begun_rows(value) * px) + value.name + "_sums[k] = " + value.name +
-              "_sums[k + " + number(iteration_rows_ * px) + "];\n";
+      text += carried_down(value.name + "_sums", begun_rows(value) * px, iteration_rows_ * px);
     }
     if (before(value) == 0) return text;
     carry(value.name, px);
@@ -217,18 +224,13 @@ class StripWriter {
   }
 
   std::string array(const StripValue& value) const {
-    std::string text =
-        "  " + type(value) + " " + value.name + "[" + number(rows_of(value) * px) + "];\n";
-    if (has_words(value)) {
-      text += "  uint " + value.name + "_words[" + number(rows_of(value)) + "];\n";
-    }
+    std::string text = array_of(type(value), value.name, rows_of(value) * px);
+    if (has_words(value)) text += array_of("uint", value.name + "_words", rows_of(value));
     if (value.sums) {
-      text += "  float " + value.name + "_sums[" +
-              number((begun_rows(value) + iteration_rows_) * px) + "];\n";
+      text += array_of("float", value.name + "_sums", (begun_rows(value) + iteration_rows_) * px);
     }
     if (keeps_wide(value)) {
-      text +=
-          "  float " + value.name + "_wide[" + number(rows_of(value) * width_of(value)) + "];\n";
+      text += array_of("float", value.name + "_wide", rows_of(value) * width_of(value));
     }
     return text;
   }
@@ -240,9 +242,9 @@ class StripWriter {
   }
   std::string loaded(const StripValue& value, const std::string& words) const {
     const PixelClass cls = to_.cls(value.operand);
-    return has_words(value) ? "      load_4_bytes((GLOBAL const uchar*)from, " + words + " + j);\n"
-                            : wide_load(cls, "from", "(" + words + " + j * 4)", 0, px,
-                                        px * bytes_of(cls), "      ");
+    return has_words(value)
+               ? statement("load_4_bytes((GLOBAL const uchar*)from, " + words + " + j)")
+               : wide_load(cls, "from", "(" + words + " + j * 4)", 0, px, px * bytes_of(cls));
   }
   std::string early_type(const StripValue& value) const {
     return has_words(value) ? "uint" : type(value);
@@ -256,13 +258,14 @@ class StripWriter {
   std::string first_loads(const StripValue& value) const {
     const std::string name = "early_" + value.name;
     const int rows = early_rows(value);
-    std::string text = "  " + early_type(value) + " " + name + "[" +
-                       number(std::max(1, has_words(value) ? rows : rows * px)) + "];\n";
+    std::string text =
+        array_of(early_type(value), name, std::max(1, has_words(value) ? rows : rows * px));
     for (int j = 0; j < rows; ++j) {
-      text += "  {\n      const int j = " + number(j) + ", y = y0 + " +
-              number(j - early_up(value)) + ";\n      GLOBAL const " +
-              type_of(to_.cls(value.operand)) + "* const from = " + inside(value) + ";\n" +
-              loaded(value, name) + "  }\n";
+      text += braced(
+          statement("const int j = " + number(j) + ", y = y0 + " + number(j - early_up(value))) +
+          declared("GLOBAL const " + type_of(to_.cls(value.operand)) + "* const", "from",
+                   inside(value)) +
+          loaded(value, name));
     }
     return text;
   }
@@ -272,9 +275,9 @@ class StripWriter {
     const std::string words = has_words(value) ? value.name + "_words" : value.name;
     const bool early = !heavy_ && row_ + value.need.up < early_rows(value);
     const std::string from = "early_" + value.name;
-    const std::string kept =
-        has_words(value) ? words + "[j] = " + from + "[j];\n"
-                         : to_.loop("k", px) + words + "[j * 4 + k] = " + from + "[j * 4 + k];\n";
+    const std::string kept = has_words(value) ? assigned(words + "[j]", from + "[j]")
+                                              : to_.loop("k", px) + assigned(words + "[j * 4 + k]",
+                                                                             from + "[j * 4 + k]");
     return text("load", {{"early", early ? "1" : "0"},
                          {"loaded", early ? kept : loaded(value, words)},
                          {"pixel", type_of(to_.cls(value.operand))},
@@ -306,10 +309,11 @@ class StripWriter {
       const std::string name = "a_" + Builder::name(*source);
       const auto from = std::find_if(chain_.values.begin(), chain_.values.end(),
                                      [&](const StripValue& v) { return v.name == name; });
-      return for_each_pixel(to_, px,
-                            value.name + "[j * 4 + k] = OF_BYTE(shared + " +
-                                table_of(value.node, *source) + ", " + from->name +
-                                "_words[row + " + number(from->need.up) + "], k);");
+      return for_each_pixel(
+          to_, px,
+          assigned(value.name + "[j * 4 + k]", "OF_BYTE(shared + " + table_of(value.node, *source) +
+                                                   ", " + from->name + "_words[row + " +
+                                                   number(from->need.up) + "], k)"));
     }
     const std::string text = point_value(to_, value.node, [&](const Operand& image) {
       const auto it = std::find(node.images.begin(), node.images.end(), image);
@@ -317,8 +321,8 @@ class StripWriter {
           value.from[static_cast<std::size_t>(it - node.images.begin())])]);
     });
     return for_each_pixel(to_, px,
-                          (names_place(node) ? "const int x = x0 + i;\n      " : "") + value.name +
-                              "[j * 4 + k] = " + text + ";");
+                          (names_place(node) ? declared("const int", "x", "x0 + i") : "") +
+                              assigned(value.name + "[j * 4 + k]", text));
   }
 
   // Each group makes its own table of what a code becomes.
@@ -326,9 +330,9 @@ class StripWriter {
     const int codes = to_.cls(source) == PixelClass::logical ? 2 : 256;
     const std::string entry = code_value(to_, n, source);
     const std::string first = number(256 * table_count_++);
-    tables_ += "  for (int code = ITEM; code < " + number(codes) +
-               "; code += " + number(strip_items) + ") shared[" + first + " + code] = " + entry +
-               ";\n";
+    tables_ += "for (int code = ITEM; code < " + number(codes) +
+               "; code += " + number(strip_items) + ") " +
+               assigned("shared[" + first + " + code]", entry);
     return first;
   }
 
@@ -338,7 +342,7 @@ class StripWriter {
     const Footprint& f = value.reach;
     if (value.sums) {
       return row_of_floats(to_, "made", node.cls, px, value.name + "_sums[j * 4 + k]").text +
-             to_.loop("k", px) + value.name + "[j * 4 + k] = made[k];\n";
+             to_.loop("k", px) + assigned(value.name + "[j * 4 + k]", "made[k]");
     }
     Window w{"window", f.up + 1 + f.down, width_of(from), f.left};
     Row row;
@@ -381,14 +385,14 @@ class StripWriter {
       std::string terms;
       for (int x = 0; x < mask.width; ++x) {
         if (!mask.at(x, y)) continue;
-        terms += "        sum = fma(" + weight + "[" + number(tap++) + "], wide[i + " +
-                 number(sums.reach.left + x - mask.origin_x) + "], sum);\n";
+        terms += assigned("sum", "fma(" + weight + "[" + number(tap++) + "], wide[i + " +
+                                     number(sums.reach.left + x - mask.origin_x) + "], sum)");
       }
       const bool first = y - mask.origin_y == -sums.reach.up;
       if (at < 0 || (terms.empty() && !first)) continue;
       const std::string place = sums.name + "_sums[" + number(at * px) + " + i]";
-      text += to_.loop("i", px) + "{\n        float sum = " + (first ? "0.0f" : place) + ";\n" +
-              terms + "        " + place + " = sum;\n      }\n";
+      text += to_.loop("i", px) + braced(declared("float", "sum", first ? "0.0f" : place) + terms +
+                                         assigned(place, "sum"));
     }
     return text;
   }
@@ -408,8 +412,9 @@ class StripWriter {
     const bool above = repeats && !reader.sums && f.up > 0 && (heavy_ || row_ <= 0);
     const std::string rows = value.name + "_wide";
     const std::string kept =
-        reader.sums ? added(reader)
-                    : to_.loop("k", wide) + rows + "[j * " + number(wide) + " + k] = wide[k];\n";
+        reader.sums
+            ? added(reader)
+            : to_.loop("k", wide) + assigned(rows + "[j * " + number(wide) + " + k]", "wide[k]");
     return out + text("extend", {{"name", value.name},
                                  {"wide", number(wide)},
                                  {"left", number(f.left)},
@@ -438,7 +443,7 @@ class StripWriter {
     const int bytes = px * bytes_of(cls);
     return text("store",
                 {{"out_words", number(bytes / 4)},
-                 {"packed", packed_words(cls, "words", value.name + "[j * 4 + ", bytes / 4, "")},
+                 {"packed", packed_words(cls, "words", value.name + "[j * 4 + ", bytes / 4)},
                  {"store_if", "store_" + number(bytes) + "_bytes_if"},
                  {"own_rows", heavy_ ? "iteration * $rows + row >= $above && " : ""},
                  {"stride", to_.plane({false, n_}).stride}});
@@ -450,7 +455,7 @@ class StripWriter {
   const Chain& chain_;
   // Its iterations make the rows above the strip too, as if they were the strip's.
   bool heavy_;
-  int iteration_rows_;             // rows of a iteration of the loop
+  int iteration_rows_;             // rows of an iteration of the loop
   int first_;                      // rows above and below the strip
   int row_ = 0;                    // of the strip: what is being written
   std::vector<std::string> made_;  // a text a value

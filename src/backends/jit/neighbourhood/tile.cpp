@@ -13,6 +13,7 @@
 #include "backends/jit/block/windows.hpp"
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
@@ -150,13 +151,14 @@ class PassesWriter {
   // The window of a row, from the image.
   std::string row_window(const std::string& edge) {
     const std::string raw = "raw_" + Builder::name(image_);
-    return text("window", {{"plane", Builder::name(image_)},
-                           {"row_from", to_.plane(image_).row("y")},
-                           {"load", wide_load(to_.cls(image_), "from_" + raw, raw, 0, window_.width,
-                                              alignment(), "")},
-                           {"reach", number(size_.row_px + reach().left + reach().right)},
-                           {"margin", number(window_.first - reach().left)},
-                           {"edge", to_.call(edge, "x0 + i - " + number(reach().left), "y")}});
+    return text(
+        "window",
+        {{"plane", Builder::name(image_)},
+         {"row_from", to_.plane(image_).row("y")},
+         {"load", wide_load(to_.cls(image_), "from_" + raw, raw, 0, window_.width, alignment())},
+         {"reach", number(size_.row_px + reach().left + reach().right)},
+         {"margin", number(window_.first - reach().left)},
+         {"edge", to_.call(edge, "x0 + i - " + number(reach().left), "y")}});
   }
 
   // The same where points make the pixels: of row j of a tile of theirs.
@@ -169,8 +171,8 @@ class PassesWriter {
                              whole ? "0" : outside());
     std::string elements;
     for (int k = 0; k < 4; ++k) {
-      elements += window_.array + "[4 * q + " + number(k) + "] = (float)" +
-                  element_of(tile, "v", k) + ";\n";
+      elements += assigned(window_.array + "[4 * q + " + number(k) + "]",
+                           "(float)" + element_of(tile, "v", k));
     }
     // Whole numbers can't say what stands outside.
     return text("points", {{"quads", number(window_.width / 4)},
@@ -188,12 +190,12 @@ class PassesWriter {
     std::string made, stores;
     if (passes_.sums) {
       const std::string weight = weights(to_, inner_, "row_weights", 0, passes_.row.count());
-      made = "const int r = 0;\n" +
+      made = declared("const int", "r", "0") +
              weighted_row(to_, "made", px, window_, passes_.row, weight, PixelClass::single).text;
     } else {
-      made = "float made[" + number(px) + "];\n" +
-             folds(window_.array, window_.width, window_.first - reach().left, 1, passes_.row.width,
-                   px, "made", "row_");
+      made = array_of("float", "made", px) + folds(window_.array, window_.width,
+                                                   window_.first - reach().left, 1,
+                                                   passes_.row.width, px, "made", "row_");
     }
     for (int q = 0; q < px / 4; ++q) {
       stores += four_elements("to[" + number(q) + "]",
@@ -226,22 +228,22 @@ class PassesWriter {
                                   : "((" + word + " / " + number(in_word) + "] >> (" +
                                         number(32 / in_word) + " * (k % " + number(in_word) +
                                         "))) & " + (in_word == 4 ? "255u" : "65535u") + ")";
-    return text("row_pass",
-                {{"tile_end", number(size_.width() + reach().right)},
-                 {"tile_bottom", number(size_.height() + passes_.column.footprint().down)},
-                 {"rows_a_turn", number(rows_at_once() * ahead)},
-                 {"first_row", plane.row("(tile_y + first - $up)")},
-                 {"stride", plane.stride},
-                 {"word", in_word == 1 ? "float" : "uint"},
-                 {"ahead_words", number(ahead * words)},
-                 {"ahead_rows", number(ahead)},
-                 {"load_ahead", in_word == 1
-                                    ? wide_load(cls, "from", row, 0, window_.width, alignment(), "")
-                                    : word_access(true, "(GLOBAL const uchar*)from", row, 0,
-                                                  4 * words, alignment(), alignment(), "")},
-                 {"ahead_pixel", pixel},
-                 {"pass", pass},
-                 {"any_rows", rows}});
+    return text(
+        "row_pass",
+        {{"tile_end", number(size_.width() + reach().right)},
+         {"tile_bottom", number(size_.height() + passes_.column.footprint().down)},
+         {"rows_a_turn", number(rows_at_once() * ahead)},
+         {"first_row", plane.row("(tile_y + first - $up)")},
+         {"stride", plane.stride},
+         {"word", in_word == 1 ? "float" : "uint"},
+         {"ahead_words", number(ahead * words)},
+         {"ahead_rows", number(ahead)},
+         {"load_ahead", in_word == 1 ? wide_load(cls, "from", row, 0, window_.width, alignment())
+                                     : word_access(true, "(GLOBAL const uchar*)from", row, 0,
+                                                   4 * words, alignment(), alignment())},
+         {"ahead_pixel", pixel},
+         {"pass", pass},
+         {"any_rows", rows}});
   }
 
   // Extrema of `length` values, `stride` apart, from `first` on of the array: each length from half
@@ -249,7 +251,7 @@ class PassesWriter {
   std::string folds(const std::string& array, int size, int first, int stride, int length,
                     int count, const std::string& result, const std::string& prefix) const {
     if (length == 1) {
-      return to_.loop("k", count) + result + "[k] = " + array + "[k + " + number(first) + "];\n";
+      return to_.loop("k", count) + assigned(result + "[k]", array + "[k + " + number(first) + "]");
     }
     std::string text, from = array;
     for (int known = 1, next; known < length; known = next) {
@@ -258,10 +260,11 @@ class PassesWriter {
       const std::string name = last ? result : prefix + number(next);
       const int made = last ? count : size - first - (next - 1) * stride;
       const int shift = from == array ? first : 0;
-      if (!last) text += "float " + name + "[" + number(made) + "];\n";
-      text += to_.loop("k", made) + name + "[k] = " + (largest() ? "fmax(" : "fmin(") + from +
-              "[k + " + number(shift) + "], " + from + "[k + " +
-              number(shift + (next - known) * stride) + "]);\n";
+      if (!last) text += array_of("float", name, made);
+      text += to_.loop("k", made) +
+              assigned(name + "[k]", (largest() ? "fmax(" : "fmin(") + from + "[k + " +
+                                         number(shift) + "], " + from + "[k + " +
+                                         number(shift + (next - known) * stride) + "])");
       from = name;
     }
     return text;
@@ -290,23 +293,23 @@ class PassesWriter {
     }
     std::string text;
     for (int row = 0; row < rows; ++row) {
-      text += "{\nfloat v[" + number(px) + "];\n";
+      std::string taps = array_of("float", "v", px);
       for (int k = 0; k < px; ++k) {
         const std::string four = "v" + number(k / 4 * 4);
         if (k % 4 == 0) {
-          text += "const float4 " + four + " = column[" + number((row * size_.width() + k) / 4) +
-                  "];\n";
+          taps += declared("const float4", four,
+                           "column[" + number((row * size_.width() + k) / 4) + "]");
         }
-        text += "v[" + number(k) + "] = " + four + "." + "xyzw"[k % 4] + ";\n";
+        taps += assigned("v[" + number(k) + "]", four + "." + "xyzw"[k % 4]);
       }
       for (int r = std::max(0, row - height + 1); r <= std::min(row, size_.py - 1); ++r) {
         const int tap = weight_of[static_cast<std::size_t>(row - r)];
         if (tap < 0) continue;
         const std::string sum = sums + "[" + number(r * px) + " + k]";
-        text += to_.loop("k", px) + sum + " = fma(" + weight + "[" + number(tap) + "], v[k], " +
-                sum + ");\n";
+        taps += to_.loop("k", px) +
+                assigned(sum, "fma(" + weight + "[" + number(tap) + "], v[k], " + sum + ")");
       }
-      text += "}\n";
+      text += braced(taps);
     }
     return text;
   }
@@ -349,7 +352,7 @@ class PassesWriter {
       {"outside", [this] { return outside(); }},
       {"rule", [this] { return std::string(name_of(passes_.border)); }},
       {"unroll", [this] { return to_.unroll(); }},
-      {"once", [this] { return std::string(to_.tuning().unroll ? "#pragma unroll 1\n" : ""); }},
+      {"once", [this] { return to_.tuning().unroll ? unroll_pragma(1) : ""; }},
   }};
 };
 

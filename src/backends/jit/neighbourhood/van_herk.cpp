@@ -11,6 +11,7 @@
 
 #include "backends/jit/plan/image_plan.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/text/wide_access.hpp"
@@ -140,70 +141,85 @@ class VanHerkWriter {
     return {"uint", "uint", largest ? "packed_max" : "packed_min", nothing, "", ""};
   }
 
+  // Entry i of an array of the work-item that is so many blocks away.
+  static std::string entry(const Element& w, const Line& line, const std::string& array, int i,
+                           int blocks) {
+    const std::string own = array + "[" + number(i) + "]";
+    if (blocks == 0) return own;
+    if (line.sub_groups) return "beside_" + w.type + "(" + own + ", " + number(blocks) + ")";
+    return w.widen + "(" + array + "s[" + number(i * line.items) + " + ITEM + (" +
+           number(blocks * line.stride) + ")])";
+  }
+  static std::string best_of(const Element& w, const std::vector<std::string>& parts) {
+    std::string best = parts[0];
+    for (std::size_t p = 1; p < parts.size(); ++p)
+      best = w.better + "(" + best + ", " + parts[p] + ")";
+    return best;
+  }
+  static std::string whole_block(int b) {
+    return "whole_" + std::string(b < 0 ? "before_" : "") + number(std::abs(b));
+  }
+
+  // Which blocks the windows of a block have as a whole: from, and up to but without.
+  struct WholeBlocks {
+    std::array<std::array<int, 2>, 16> of_value{};
+    int first, end;  // those that all of them have
+  };
+  static int floor_of(int i, int block) { return i >= 0 ? i / block : -((-i + block - 1) / block); }
+  static WholeBlocks whole_blocks(const Reach& reach, int block) {
+    WholeBlocks whole{.first = -block, .end = block};
+    for (int i = 0; i < block; ++i) {
+      const int from = floor_of(i - reach.before + block - 1, block),
+                to = floor_of(i + reach.after + 1, block);
+      whole.of_value[static_cast<std::size_t>(i)] = {from, to};
+      whole.first = std::max(whole.first, from);
+      whole.end = std::min(whole.end, to);
+    }
+    return whole;
+  }
+
+  // best[...] from the blocks' extrema.
+  static std::string best_text(const Element& w, const Reach& reach, const Line& line) {
+    const int block = line.block, last = block - 1;
+    const WholeBlocks whole = whole_blocks(reach, block);
+    std::string text;
+    for (int b = floor_of(last - reach.before, block); b <= floor_of(reach.after + block, block);
+         ++b) {
+      const bool needed =
+          std::any_of(whole.of_value.begin(), whole.of_value.begin() + block,
+                      [b](const auto& range) { return b >= range[0] && b < range[1]; });
+      if (!needed) continue;
+      text += declared("const " + w.type, whole_block(b), entry(w, line, "begin", last, b));
+    }
+    if (whole.first < whole.end) {
+      std::vector<std::string> parts;
+      for (int b = whole.first; b < whole.end; ++b) parts.push_back(whole_block(b));
+      text += declared("const " + w.type, "core", best_of(w, parts));
+    }
+    for (int i = 0; i < block; ++i) {
+      const int low = i - reach.before, high = i + reach.after;
+      const auto [from, to] = whole.of_value[static_cast<std::size_t>(i)];
+      std::vector<std::string> parts;
+      if (whole.first < whole.end) parts.emplace_back("core");
+      for (int b = from; b < to; ++b) {
+        const bool in_core = whole.first < whole.end && b >= whole.first && b < whole.end;
+        if (!in_core) parts.push_back(whole_block(b));
+      }
+      if (low > (from - 1) * block && low < from * block) {
+        parts.push_back(entry(w, line, "end", low - (from - 1) * block, from - 1));
+      }
+      if (high >= to * block) parts.push_back(entry(w, line, "begin", high - to * block, to));
+      text += assigned("best[" + number(i) + "]", best_of(w, parts));
+    }
+    return text;
+  }
+
   // The windows of the block v[...] of this work-item as best[...]; by all work-items of a group.
   // `wanted`: whether those of a work-item are.
   std::string windows(const Element& w, const Reach& reach, const Line& line,
                       const std::string& wanted) const {
     const int block = line.block, last = block - 1;
-    const std::string& type = w.type;
-    const auto floor_of = [block](int i) {
-      return i >= 0 ? i / block : -((-i + block - 1) / block);
-    };
-    // Entry i of an array of the work-item that is so many blocks away.
-    const auto entry = [&](const std::string& array, int i, int blocks) {
-      const std::string own = array + "[" + number(i) + "]";
-      if (blocks == 0) return own;
-      if (line.sub_groups) return "beside_" + type + "(" + own + ", " + number(blocks) + ")";
-      return w.widen + "(" + array + "s[" + number(i * line.items) + " + ITEM + (" +
-             number(blocks * line.stride) + ")])";
-    };
-    std::string best;
-    // Which blocks the windows have as a whole, and those that all of them have.
-    std::array<std::array<int, 2>, 16> whole{};
-    int first = -block, end = block;
-    for (int i = 0; i < block; ++i) {
-      const int low = i - reach.before, high = i + reach.after + 1;
-      whole[static_cast<std::size_t>(i)] = {floor_of(low + last), floor_of(high)};
-      first = std::max(first, floor_of(low + last));
-      end = std::min(end, floor_of(high));
-    }
-    const auto whole_block = [&](int b) {
-      return "whole_" + std::string(b < 0 ? "before_" : "") + number(std::abs(b));
-    };
-    for (int b = floor_of(last - reach.before); b <= floor_of(reach.after + block); ++b) {
-      const bool needed = std::any_of(whole.begin(), whole.begin() + block, [b](const auto& range) {
-        return b >= range[0] && b < range[1];
-      });
-      if (!needed) continue;
-      best += "const " + type + " " + whole_block(b) + " = " + entry("begin", last, b) + ";\n";
-    }
-    const auto best_of = [&](const std::vector<std::string>& parts) {
-      std::string all_parts = parts[0];
-      for (std::size_t p = 1; p < parts.size(); ++p) {
-        all_parts = w.better + "(" + all_parts + ", " + parts[p] + ")";
-      }
-      return all_parts;
-    };
-    if (first < end) {
-      std::vector<std::string> parts;
-      for (int b = first; b < end; ++b) parts.push_back(whole_block(b));
-      best += "const " + type + " core = " + best_of(parts) + ";\n";
-    }
-    for (int i = 0; i < block; ++i) {
-      const int low = i - reach.before, high = i + reach.after;
-      const auto [from, to] = whole[static_cast<std::size_t>(i)];
-      std::vector<std::string> parts;
-      if (first < end) parts.emplace_back("core");
-      for (int b = from; b < to; ++b) {
-        if (first >= end || b < first || b >= end) parts.push_back(whole_block(b));
-      }
-      if (low > (from - 1) * block && low < from * block) {
-        parts.push_back(entry("end", low - (from - 1) * block, from - 1));
-      }
-      if (high >= to * block) parts.push_back(entry("begin", high - to * block, to));
-      best += "best[" + number(i) + "] = " + best_of(parts) + ";\n";
-    }
-    return filled(part(kernels::van_herk, "windows"), {{"type", type},
+    return filled(part(kernels::van_herk, "windows"), {{"type", w.type},
                                                        {"all", number(block)},
                                                        {"last", number(last)},
                                                        {"before_last", number(last - 1)},
@@ -213,7 +229,7 @@ class VanHerkWriter {
                                                        {"items", number(line.items)},
                                                        {"narrow", w.narrow},
                                                        {"wanted", wanted},
-                                                       {"best", best}});
+                                                       {"best", best_text(w, reach, line)}});
   }
 
   // Narrow pixels of two rows packed as v[...], and best[...] as pixels; words of the rows are
@@ -227,12 +243,33 @@ class VanHerkWriter {
   std::string rows_of_packed(int q) const {
     const std::string word = number(q);
     if (bytes_of(cls_) == 1) {
-      return "rows_of_packed(best + " + number(4 * q) + ", row0 + " + word + ", row1 + " + word +
-             ");\n";
+      return statement("rows_of_packed(best + " + number(4 * q) + ", row0 + " + word + ", row1 + " +
+                       word + ")");
     }
     const std::string two = "best[" + number(2 * q) + "], best[" + number(2 * q + 1) + "]";
-    return "row0[" + word + "] = LOW_HALVES(" + two + ");\n      row1[" + word +
-           "] = HIGH_HALVES(" + two + ");\n";
+    return assigned("row0[" + word + "]", "LOW_HALVES(" + two + ")") +
+           assigned("row1[" + word + "]", "HIGH_HALVES(" + two + ")");
+  }
+
+  // Rows of `bytes` bytes, a block each, as words.
+  std::string words_of(bool load, const std::string& row, const std::string& array,
+                       int bytes) const {
+    return word_access(load, row, array, 0, bytes, bytes, to_.tuning().load_bytes);
+  }
+  // Blocks of one row or, where two share registers, of two.
+  std::string load_block(int block) const {
+    if (single()) return wide_load(cls_, "from0", "v", 0, block, to_.tuning().load_bytes);
+    std::string load;
+    for (const std::string r : {"0", "1"}) {
+      load += words_of(true, "(GLOBAL const uchar*)from" + r, "row" + r, block * bytes_of(cls_));
+    }
+    for (int i = 0; i < block; ++i) load += assigned("v[" + number(i) + "]", packed_rows(i));
+    return load;
+  }
+  std::string pack_block(int block) const {
+    std::string pack;
+    for (int q = 0; q < block * bytes_of(cls_) / 4 && !single(); ++q) pack += rows_of_packed(q);
+    return pack;
   }
 
   // A line of work-items is a row of blocks; narrow pixels of two rows share a register.
@@ -246,57 +283,41 @@ class VanHerkWriter {
     const std::string width = to_.width(self()), height = to_.height(self());
     const int lines = line.items / blocks, rows = single() ? 1 : 2;
     const int before = reach.blocks_before(line.block), after = reach.blocks_after(line.block);
-    const int made = blocks - before - after;
-    const int row_bytes = line.block * bytes_of(cls_);
+    const int made = blocks - before - after, row_bytes = line.block * bytes_of(cls_);
     const std::string wanted = "y < " + height + " && x0 < " + width +
                                " && of_line >= " + number(before) + " && of_line < " +
                                number(blocks - after);
     const Line exchanged = exchanged_by(line);
-    const auto words_of = [&](bool load, const std::string& row, const std::string& array) {
-      return word_access(load, row, array, 0, row_bytes, row_bytes, tuning.load_bytes, "");
-    };
-    std::string load, pack;
-    if (single()) {
-      load = wide_load(cls_, "from0", "v", 0, line.block, tuning.load_bytes, "");
-    } else {
-      for (const std::string r : {"0", "1"}) {
-        load += words_of(true, "(GLOBAL const uchar*)from" + r, "row" + r);
-      }
-      for (int i = 0; i < line.block; ++i) {
-        load += "v[" + number(i) + "] = " + packed_rows(i) + ";\n";
-      }
-      for (int q = 0; q < row_bytes / 4; ++q) pack += rows_of_packed(q);
-    }
-    const std::string text = filled(
-        part(kernels::van_herk, "rows"),
-        {{"in_local", exchanged.sub_groups ? "0" : "1"},
-         {"stored", w.in_local},
-         {"values", number(line.block * line.items)},
-         {"blocks", number(blocks)},
-         {"made", number(made)},
-         {"before", number(before)},
-         {"all", number(line.block)},
-         {"lines", number(lines)},
-         {"rows", number(rows)},
-         {"two", single() ? "0" : "1"},
-         {"type", w.type},
-         {"pixel", type_of(cls_)},
-         {"width", width},
-         {"height", height},
-         {"in_row_0", in.row("smaller(y + 0, " + height + " - 1)")},
-         {"in_row_1", in.row("smaller(y + 1, " + height + " - 1)")},
-         {"words", number(row_bytes / 4)},
-         {"load", load},
-         {"nothing", single() || extremum_.largest ? w.nothing : "0xffffffffu"},
-         {"unroll", to_.unroll()},
-         {"windows", windows(w, reach, exchanged, wanted)},
-         {"wanted", wanted},
-         {"pack", pack},
-         {"out_row_0", out.row("(y + 0)")},
-         {"out_row_1", out.row("(y + 1)")},
-         {"store_0", single() ? wide_store(cls_, "to", "best", line.block, tuning.load_bytes, "")
-                              : words_of(false, "(GLOBAL uchar*)to", "row0")},
-         {"store_1", words_of(false, "(GLOBAL uchar*)to", "row1")}});
+    const std::string text =
+        filled(part(kernels::van_herk, "rows"),
+               {{"in_local", exchanged.sub_groups ? "0" : "1"},
+                {"stored", w.in_local},
+                {"values", number(line.block * line.items)},
+                {"blocks", number(blocks)},
+                {"made", number(made)},
+                {"before", number(before)},
+                {"all", number(line.block)},
+                {"lines", number(lines)},
+                {"rows", number(rows)},
+                {"two", single() ? "0" : "1"},
+                {"type", w.type},
+                {"pixel", type_of(cls_)},
+                {"width", width},
+                {"height", height},
+                {"in_row_0", in.row("smaller(y + 0, " + height + " - 1)")},
+                {"in_row_1", in.row("smaller(y + 1, " + height + " - 1)")},
+                {"words", number(row_bytes / 4)},
+                {"load", load_block(line.block)},
+                {"nothing", single() || extremum_.largest ? w.nothing : "0xffffffffu"},
+                {"unroll", to_.unroll()},
+                {"windows", windows(w, reach, exchanged, wanted)},
+                {"wanted", wanted},
+                {"pack", pack_block(line.block)},
+                {"out_row_0", out.row("(y + 0)")},
+                {"out_row_1", out.row("(y + 1)")},
+                {"store_0", single() ? wide_store(cls_, "to", "best", line.block, tuning.load_bytes)
+                                     : words_of(false, "(GLOBAL uchar*)to", "row0", row_bytes)},
+                {"store_1", words_of(false, "(GLOBAL uchar*)to", "row1", row_bytes)}});
     const int across = made * line.block, down = lines * rows, items = line.items;
     to_.kernel(name_, items, text, [size = size(), across, down, items](const LaunchContext& at) {
       const Size s = size(at);
@@ -373,18 +394,17 @@ class VanHerkWriter {
     dx.erase(std::unique(dx.begin(), dx.end()), dx.end());
     std::sort(dy.begin(), dy.end());
     dy.erase(std::unique(dy.begin(), dy.end()), dy.end());
-    std::string text = "  {\n    " + type +
-                       " best = " + (single() ? nothing_of_pixel() : "(int)" + nothing_of_pixel()) +
-                       ";\n";
+    std::string text =
+        declared(type, "best", single() ? nothing_of_pixel() : "(int)" + nothing_of_pixel());
     for (const int y : dy) {
       for (const int x : dx) {
-        text += "    best = " + better + "(best, (" + type + ")(" +
-                in.row("replicate(y + (" + number(y) + "), " + height + ")") + ")[replicate(x + (" +
-                number(x) + "), " + width + ")]);\n";
+        const std::string row = in.row("replicate(y + (" + number(y) + "), " + height + ")"),
+                          column = "replicate(x + (" + number(x) + "), " + width + ")";
+        text += assigned("best", better + "(best, (" + type + ")(" + row + ")[" + column + "])");
       }
     }
-    to_.pixel_kernel(name_, width, height, size(),
-                     text + "    " + out.pixel() + " = (" + type_of(cls_) + ")best;\n  }\n");
+    text += assigned(out.pixel(), "(" + type_of(cls_) + ")best");
+    to_.pixel_kernel(name_, width, height, size(), braced(text));
   }
 
   Builder& to_;

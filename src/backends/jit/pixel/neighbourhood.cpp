@@ -1,6 +1,7 @@
 // Stencil, separable and extremum nodes as text.
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/expression.hpp"
@@ -19,13 +20,13 @@ constexpr int max_written_runs = 64;
 
 std::string weighted_sum(Builder& to, const std::string& name, const Mask& mask,
                          const std::string& weight, const std::string& at) {
-  return "  float sum = 0.0f;\n" +
+  return declared("float", "sum", "0.0f") +
          for_each_cell(to, name, mask, "sum = fma(" + weight + "[k], " + at + ", sum);");
 }
 
 std::string extremum_with_heights(Builder& to, const std::string& name, const Mask& mask,
                                   bool largest, const std::string& heights, const std::string& at) {
-  return std::string("  float sum = ") + (largest ? "-" : "") + "INFINITY;\n" +
+  return declared("float", "sum", largest ? "-INFINITY" : "INFINITY") +
          for_each_cell(to, name, mask,
                        "const float v = " + at + " + " + heights + "[k]; if (v " +
                            (largest ? ">" : "<") + " sum) sum = v;");
@@ -86,7 +87,7 @@ std::vector<std::string> write_stencil_function(Builder& to, int n, const std::s
     }
     text = "return " + expression_body(*stencil.expression, parameters) + ";";
   }
-  to.function(name, "#undef at\n#define at(dx, dy) " + at + "\n" +
+  to.function(name, undefined("at") + defined("at(dx, dy)", at) +
                         body_function(name, "float", first, parameters, text));
   return arguments;
 }
@@ -172,8 +173,9 @@ void write_stencil(Builder& to, int n, const std::string& name) {
              to, n, body, "PARAMS, const int at_x, const int at_y", tap, centre)) {
       all += ", " + argument;
     }
-    to.function(name, value_header(type_of(node.cls), name) + "  return " +
-                          converted(node.cls, "float", body + "(" + all + ")") + ";\n}\n");
+    to.function(name,
+                pixel_function(type_of(node.cls), name,
+                               returned(converted(node.cls, "float", body + "(" + all + ")"))));
     return;
   }
   const std::string w = weights(to, n, "weights", 0, stencil.taps.count());
@@ -182,8 +184,8 @@ void write_stencil(Builder& to, int n, const std::string& name) {
                               ? weighted_sum(to, name, stencil.taps, w, tap)
                               : extremum_with_heights(to, name, stencil.taps,
                                                       stencil.combine == Combine::largest, w, tap);
-  to.function(name, value_header(type_of(node.cls), name) + sum + "  return " +
-                        converted(node.cls, "float", "sum") + ";\n}\n");
+  to.function(name, pixel_function(type_of(node.cls), name,
+                                   sum + returned(converted(node.cls, "float", "sum"))));
 }
 
 PlaneText plane_of_rows(Builder& to, int n) {
@@ -209,14 +211,15 @@ void write_separable_rows(Builder& to, int n, const std::optional<PixelTile>& ti
   to.read_through(image, "");
   const std::string row_weights = weights(to, n, "row_weights", 0, separable.row.count());
   const std::string row_tap = to.call(at, shifted("x", separable.shift_x) + " + dx", "y + dy");
-  to.function(rows + "_value", value_header("float", rows + "_value") +
-                                   weighted_sum(to, rows, separable.row, row_weights, row_tap) +
-                                   "  return sum;\n}\n");
+  to.function(rows + "_value",
+              pixel_function(
+                  "float", rows + "_value",
+                  weighted_sum(to, rows, separable.row, row_weights, row_tap) + returned("sum")));
   const std::string value = to.call(rows + "_value", "x", "y");
   to.pixel_kernel(
       "store_" + rows, to.width({false, n}), to.height(image),
       [n, image](const LaunchContext& at_launch) { return size_of_rows(at_launch, n, image); },
-      "  " + plane_of_rows(to, n).pixel() + " = " + value + ";\n", local ? local->fill() : "");
+      assigned(plane_of_rows(to, n).pixel(), value), local ? local->fill() : "");
 }
 
 void write_separable(Builder& to, int n, const std::string& name, const std::string& through) {
@@ -234,9 +237,10 @@ void write_separable(Builder& to, int n, const std::string& name, const std::str
       weights(to, n, "column_weights", separable.row.count(), separable.column.count());
   const std::string column_tap =
       to.call(rows + "_at", "x", shifted("y", separable.shift_y) + " + dy");
-  to.function(name, value_header(type_of(node.cls), name) +
-                        weighted_sum(to, name, separable.column, column_weights, column_tap) +
-                        "  return " + converted(node.cls, "float", "sum") + ";\n}\n");
+  to.function(name,
+              pixel_function(type_of(node.cls), name,
+                             weighted_sum(to, name, separable.column, column_weights, column_tap) +
+                                 returned(converted(node.cls, "float", "sum"))));
 }
 
 void write_extremum(Builder& to, int n, const std::string& name, bool two_passes) {
@@ -250,10 +254,10 @@ void write_extremum(Builder& to, int n, const std::string& name, bool two_passes
                                      : std::to_string(static_cast<int>(class_max(node.cls)));
   const std::string sign = extremum.largest ? ">" : "<";
   const auto fold = [&](const Mask& mask, const std::string& at) {
-    return "  " + type + " best = " + nothing + ";\n" +
+    return declared(type, "best", nothing) +
            for_each_cell(to, name, mask,
                          "const " + type + " v = " + at + "; if (v " + sign + " best) best = v;") +
-           "  return best;\n";
+           returned("best");
   };
   const std::string at = name + "_at";
   write_border(to, at, type, to.value(image, "x", "y"), Border::absent, nothing, to.width(image),
@@ -261,24 +265,23 @@ void write_extremum(Builder& to, int n, const std::string& name, bool two_passes
   const std::string tap = to.call(at, "x + dx", "y + dy");
   const Mask& mask = extremum.mask;
   if (!two_passes) {
-    to.function(name, value_header(type, name) + fold(mask, tap) + "}\n");
+    to.function(name, pixel_function(type, name, fold(mask, tap)));
     return;
   }
   // A rectangle: rows, then columns.
   const Mask row{mask.width, 1, mask.origin_x, 0, std::vector<std::uint8_t>(mask.width, 1)};
   const Mask column{1, mask.height, 0, mask.origin_y, std::vector<std::uint8_t>(mask.height, 1)};
   const std::string rows = name + "_rows";
-  to.function(rows + "_value", value_header(type, rows + "_value") + fold(row, tap) + "}\n");
+  to.function(rows + "_value", pixel_function(type, rows + "_value", fold(row, tap)));
   const auto size = [image](const LaunchContext& at_launch) { return at_launch.size_of(image); };
   const std::string value = to.call(rows + "_value", "x", "y");
   const std::string place = to.scratch_plane(rows, node.cls, size).pixel();
-  to.pixel_kernel("store_" + rows, to.width(image), to.height(image), size,
-                  "  " + place + " = " + value + ";\n");
+  to.pixel_kernel("store_" + rows, to.width(image), to.height(image), size, assigned(place, value));
   const std::string read = to.scratch_plane(rows, node.cls, size).pixel();
   write_border(to, rows + "_at", type, read, Border::absent, nothing, to.width(image),
                to.height(image), false, true);
   const std::string column_tap = to.call(rows + "_at", "x", "y + dy");
-  to.function(name, value_header(type, name) + fold(column, column_tap) + "}\n");
+  to.function(name, pixel_function(type, name, fold(column, column_tap)));
 }
 
 }  // namespace impipe::jit

@@ -91,7 +91,4 @@ void write_border(Builder& to, const std::string& name, const std::string& type,
 std::string for_each_cell(Builder& to, const std::string& name, const Mask& mask,
                           const std::string& step);
 
-// The header of a value function.
-std::string value_header(const std::string& type, const std::string& name);
-
 }  // namespace impipe::jit

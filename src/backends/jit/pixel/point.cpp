@@ -6,6 +6,7 @@
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/program/quotients.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/body_tree.hpp"
@@ -23,8 +24,9 @@ std::string write_entry(Builder& to, int n) {
   const Operand& table = node.images[1];
   if (!table.external) to.fail("a table is made inside it");
   const std::string entry = to.value(table, "x % row", "x / row");
-  to.function(name, value_header(type_of(node.cls), name) + "  const int row = " + to.width(table) +
-                        ";\n  return " + entry + ";\n}\n");
+  to.function(name,
+              pixel_function(type_of(node.cls), name,
+                             declared("const int", "row", to.width(table)) + returned(entry)));
   return name;
 }
 
@@ -165,7 +167,7 @@ std::string mean_of_codes(Builder& to, int n, const std::vector<double>& weights
     return "DOUBLE_OF_CODE(c" + std::to_string(image++) + ")";
   });
   to.body_once(call.name,
-               "\n" + body_function(call.name, "double", "", call.parameters, call.text));
+               after_line(body_function(call.name, "double", "", call.parameters, call.text)));
   const auto inputs = static_cast<std::ptrdiff_t>(weights.size());
   std::string parameters, arguments, exact;
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
@@ -214,10 +216,12 @@ void take_reciprocals(Builder& to, const Node& node, const PointBody& body, cons
     call.text = for_unit_white(body);
   }
   call.arguments.insert(call.arguments.begin(), "&quotients");
-  to.body_once(call.name, "\n#undef over\n#define over(a, b) quick_over_" + real + "(met, a, b)\n" +
-                              body_function(call.name, real, "struct Quotients* met",
-                                            call.parameters, call.text) +
-                              "#undef over\n#define over(a, b) WORD(over_)(a, b)\n");
+  to.body_once(
+      call.name,
+      after_line(
+          undefined("over") + defined("over(a, b)", "quick_over_" + real + "(met, a, b)") +
+          body_function(call.name, real, "struct Quotients* met", call.parameters, call.text) +
+          undefined("over") + defined("over(a, b)", "WORD(over_)(a, b)")));
 }
 
 // `value` as a code of at most `last`.
@@ -240,10 +244,6 @@ std::string converted(PixelClass cls, const std::string& real, const std::string
   return std::string(name_of(cls)) + "_from_" + real + "(" + value + ")";
 }
 
-std::string value_header(const std::string& type, const std::string& name) {
-  return "FUNCTION " + type + " " + name + "(PARAMS, const int x, const int y) {\n";
-}
-
 std::string point_value(Builder& to, int n, const PixelText& pixel_text, Quotients* quotients) {
   const Node& node = to.node(n);
   const Point& point = std::get<Point>(node.primitive);
@@ -264,7 +264,8 @@ std::string point_value(Builder& to, int n, const PixelText& pixel_text, Quotien
   if (quotients != nullptr && divides_by_uniform(to.context(), n)) {
     take_reciprocals(to, node, *point.body, real, call, *quotients);
   } else {
-    to.body_once(call.name, "\n" + body_function(call.name, real, "", call.parameters, call.text));
+    to.body_once(call.name,
+                 after_line(body_function(call.name, real, "", call.parameters, call.text)));
   }
   const std::string value = call.name + "(" + joined(call.arguments) + ")";
   if (!point.in_table) return converted(node.cls, real, value);
@@ -281,7 +282,7 @@ void write_point(Builder& to, int n, const std::string& name) {
   const Node& node = to.node(n);
   const std::string value =
       point_value(to, n, [&](const Operand& image) { return to.value(image, "x", "y"); });
-  to.function(name, value_header(type_of(node.cls), name) + "  return " + value + ";\n}\n");
+  to.function(name, pixel_function(type_of(node.cls), name, returned(value)));
 }
 
 void write_permute(Builder& to, int n, const std::string& name) {
@@ -292,7 +293,7 @@ void write_permute(Builder& to, int n, const std::string& name) {
   std::string y = permute.flip_y ? to.height(self) + " - 1 - y" : "y";
   if (permute.transpose) std::swap(x, y);
   const std::string value = to.value(node.images[0], x, y);
-  to.function(name, value_header(type_of(node.cls), name) + "  return " + value + ";\n}\n");
+  to.function(name, pixel_function(type_of(node.cls), name, returned(value)));
 }
 
 std::string window_parameter(Builder& to, int n, bool x) {
@@ -312,16 +313,14 @@ void write_window(Builder& to, int n, const std::string& name) {
   const std::string x = "x + " + window_parameter(to, n, true);
   const std::string y = "y + " + window_parameter(to, n, false);
   if (border == Border::absent) {  // lies inside
-    to.function(name, value_header(type_of(node.cls), name) + "  return " + to.value(image, x, y) +
-                          ";\n}\n");
+    to.function(name, pixel_function(type_of(node.cls), name, returned(to.value(image, x, y))));
     return;
   }
   const std::string at = name + "_at";
   const std::string outside = converted(node.cls, "float", outside_value(to, n, border));
   write_border(to, at, type_of(node.cls), to.value(image, "x", "y"), border, outside,
                to.width(image), to.height(image));
-  to.function(name,
-              value_header(type_of(node.cls), name) + "  return " + to.call(at, x, y) + ";\n}\n");
+  to.function(name, pixel_function(type_of(node.cls), name, returned(to.call(at, x, y))));
 }
 
 }  // namespace impipe::jit

@@ -1,6 +1,7 @@
 // Rank nodes as text: a search over the codes (or ordered keys) that counts the window.
 #include "backends/jit/pixel/pixel.hpp"
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 
@@ -45,8 +46,8 @@ void write_rank(Builder& to, int n, const std::string& name) {
     result = single ? "(" + result + " + " + next + ") / 2.0f"
                     : "(" + result + " + " + next + " + 1u) / 2u";
   }
-  to.function(name, value_header(type_of(node.cls), name) + "  return (" + type_of(node.cls) +
-                        ")(" + result + ");\n}\n");
+  const std::string type = type_of(node.cls);
+  to.function(name, pixel_function(type, name, returned("(" + type + ")(" + result + ")")));
 }
 
 }  // namespace impipe::jit

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/text.hpp"
 #include "core/error.hpp"
 
@@ -217,9 +218,7 @@ PlaneText Builder::plane(const Operand& operand) {
 void Builder::load_function(const Operand& input) {
   const std::string n = name(input);
   if (has_function(n)) return;
-  function(n, "FUNCTION " + type_of(cls(input)) + " " + n +
-                  "(PARAMS, const int x, const int y) {\n  return " + plane(input).pixel() +
-                  ";\n}\n");
+  function(n, pixel_function(type_of(cls(input)), n, returned(plane(input).pixel())));
 }
 
 std::string Builder::call(const std::string& name, const std::string& x,
@@ -249,11 +248,11 @@ std::set<std::string> Builder::buffers_of(const Code& code) const {
 }
 
 void Builder::function(const std::string& name, const std::string& text) {
-  Code code = code_of("\n" + text);
+  Code code = code_of(after_line(text));
   functions_[name] = buffers_of(code);
   // A kernel that makes several images writes what they have in common once.
   if (!function_texts_.insert(text).second) return;
-  pieces_.push_back({std::move(code), "", {}, 0, ""});
+  pieces_.push_back({std::move(code), "", {}, 0});
 }
 
 void Builder::body_once(const std::string& name, const std::string& text) {
@@ -325,7 +324,7 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
   for (const NamedBuffer& b : buffers_) {
     if (!used.contains(b.name)) continue;
     if (b.local > 0) {
-      arrays += "  LOCAL " + b.type + " " + b.name + "_array[" + std::to_string(b.local) + "];\n";
+      arrays += array_of("LOCAL " + b.type, b.name + "_array", b.local);
       piece.pointers[b.name] = b.name + "_array";
       continue;
     }
@@ -339,11 +338,10 @@ void Builder::kernel(const std::string& name, int items, const std::string& text
   }
   piece.buffers = buffers_.size();
   const std::string count = std::to_string(items);
-  piece.head = "\n" + text.substr(0, comment) + "KERNEL" +
+  piece.head = after_line(text.substr(0, comment)) + "KERNEL" +
                (groups == 0 ? "(" + count : "_DENSE(" + count + ", " + std::to_string(groups)) +
-               ") void " + name + "(" + signature + "PARAMETERS) {\n" +
-               "  const struct Parameters* params = &all_parameters;\n" + arrays;
-  piece.tail = "}\n";
+               ") void " + name + "(" + signature + "PARAMETERS) ";
+  piece.arrays = std::move(arrays);
   pieces_.push_back(std::move(piece));
   passes_.push_back({static_cast<int>(entries_.size()), std::move(shape), std::move(places)});
   entries_.push_back(name);
@@ -377,10 +375,9 @@ void Builder::pixel_kernel(const std::string& name, const std::string& width,
   const std::string d = std::to_string(down);
   const std::size_t comment = comment_length(text);
   kernel(name, across * down,
-         text.substr(0, comment) + before +
-             "  const int x = GROUP_X * 32 + ITEM % 32;\n  const int y = GROUP_Y * " + d +
-             " + ITEM / 32;\n  if (x >= " + width + " || y >= " + height + ") return;\n" +
-             text.substr(comment),
+         text.substr(0, comment) + before + declared("const int", "x", "GROUP_X * 32 + ITEM % 32") +
+             declared("const int", "y", "GROUP_Y * " + d + " + ITEM / 32") + "if (x >= " + width +
+             " || y >= " + height + ") " + statement("return") + text.substr(comment),
          [size = std::move(size), down](const LaunchContext& at) {
            const Size s = size(at);
            return LaunchShape{{(s.width + across - 1) / across, (s.height + down - 1) / down, 1},
@@ -438,9 +435,13 @@ std::string Builder::text_of(const Piece& piece, const std::vector<std::string>&
     members += (members.empty() ? "" : ", ") +
                (pointer == piece.pointers.end() ? std::string("0") : pointer->second);
   }
-  if (members.empty()) return piece.head + piece.code.text + piece.tail;
-  return piece.head + "  const struct Buffers all_buffers = {" + members + "};\n" +
-         "  const struct Buffers* buffers = &all_buffers;\n" + piece.code.text + piece.tail;
+  if (piece.head.empty()) return piece.code.text;
+  std::string text = declared("const struct Parameters*", "params", "&all_parameters") + piece.arrays;
+  if (!members.empty()) {
+    text += declared("const struct Buffers", "all_buffers", listed(members)) +
+            declared("const struct Buffers*", "buffers", "&all_buffers");
+  }
+  return piece.head + braced(text + piece.code.text);
 }
 
 void Builder::prune() {
@@ -488,26 +489,23 @@ Program Builder::finish() {
                    [](const Field& a, const Field& b) { return a.type < b.type; });
   if (fields_.empty())
     parameter(ParameterType::int64, "unused", [](const auto&, int) { return 0.0; });
-  std::string text = "\nstruct Parameters {\n";
+  std::string members;
   int bytes = 0;
   for (const Field& field : fields_) {
-    text += std::string("  ") + name_of(field.type) + " " + field.name +
-            (field.count > 1 ? "[" + std::to_string(field.count) + "]" : "") + ";\n";
+    members += field.count > 1 ? array_of(name_of(field.type), field.name, field.count)
+                               : statement(std::string(name_of(field.type)) + " " + field.name);
     bytes += bytes_of(field.type) * field.count;
   }
-  if (bytes % 8 != 0) text += "  int padding;\n";
-  text += "};\n";
-  if (!buffers_.empty()) {
-    text += "struct Buffers {\n";
-    for (const NamedBuffer& b : buffers_) {
-      text += std::string(b.local > 0 ? "  IN_LOCAL " : "  GLOBAL ") + (b.written ? "" : "const ") +
-              b.type + "* " + b.name + ";\n";
-    }
-    text += "};\n";
+  if (bytes % 8 != 0) members += statement("int padding");
+  std::string text = after_line(struct_of("Parameters", members));
+  std::string pointers;
+  for (const NamedBuffer& b : buffers_) {
+    pointers +=
+        statement(std::string(b.local > 0 ? "IN_LOCAL " : "GLOBAL ") + (b.written ? "" : "const ") + b.type + "* " + b.name);
   }
-  text +=
-      "#define PARAMS const struct Buffers* buffers, const struct Parameters* params\n"
-      "#define ARGS buffers, params\n";
+  if (!pointers.empty()) text += struct_of("Buffers", pointers);
+  text += defined("PARAMS", "const struct Buffers* buffers, const struct Parameters* params") +
+          defined("ARGS", "buffers, params");
   for (const Piece& piece : pieces_) text += text_of(piece, known);
   Program program;
   text = indented(text);

@@ -101,7 +101,7 @@ class Builder {
   std::string value(const Operand& operand, const std::string& x, const std::string& y);
   void function(const std::string& name, const std::string& text);
   // What takes all it uses as arguments.
-  void body(const std::string& text) { pieces_.push_back({code_of(text), "", {}, 0, ""}); }
+  void body(const std::string& text) { pieces_.push_back({code_of(text), "", {}, 0}); }
   // The same unless there is a function of that name.
   void body_once(const std::string& name, const std::string& text);
   bool has_function(const std::string& name) const { return functions_.contains(name); }
@@ -160,7 +160,7 @@ class Builder {
     std::string head;                             // of a kernel
     std::map<std::string, std::string> pointers;  // buffer -> text of its pointer in the kernel
     std::size_t buffers = 0;                      // that there were then
-    std::string tail;
+    std::string arrays = {};                      // of a kernel, in local memory
   };
   struct Launcher;
 

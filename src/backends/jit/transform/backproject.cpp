@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <numbers>
 
 #include "backends/jit/text/kernel_files.hpp"
@@ -17,110 +18,167 @@ using Filter = Backproject::Filter;
 
 constexpr int items = 128;
 
-}  // namespace
+class BackprojectText {
+ public:
+  BackprojectText(Builder& to, int n)
+      : to_(to),
+        n_(n),
+        what_(std::get<Backproject>(to.node(n).primitive)),
+        image_(to.node(n).images[0]),
+        name_(Builder::name(self())) {}
 
-void write_backproject(Builder& to, int n) {
-  const Node& node = to.node(n);
-  const Backproject& what = std::get<Backproject>(node.primitive);
-  const Operand self{false, n}, image = node.images[0];
-  const std::string name = Builder::name(self);
-  const auto columns = [image](const LaunchContext& at) { return at.size_of(image).width; };
-  const auto length = [image](const LaunchContext& at) {
-    return filter_length(at.size_of(image).height);
-  };
-  const auto samples = [image, self](const LaunchContext& at) {
-    return backprojection_length(at.size_of(image).height, at.size_of(self).width);
-  };
-  const auto number = [&](const std::string& label, auto value) {
-    return to.parameter(
-        ParameterType::int32, name + "_" + label,
-        [value](const LaunchContext& at, int) { return static_cast<double>(value(at)); });
-  };
-  const auto filtered_samples = [&] {
-    return to.scratch(name + "_filtered", "double",
-                      [=](const LaunchContext& at) { return 8 * columns(at) * (samples(at) + 1); });
-  };
-  const std::string before = number("before", [=](const LaunchContext& at) {
-    return (samples(at) - at.size_of(image).height) / 2;
-  });
-  const std::string sample_count = number("samples", samples), count = std::to_string(items);
-  if (what.filter == Filter::none) {
-    to.kernel(name + "_copy", items,
-              filled(part(kernels::backproject, "copy"), {{"samples", sample_count},
-                                                          {"items", count},
-                                                          {"before", before},
-                                                          {"filtered", filtered_samples()},
-                                                          {"height", to.height(image)},
-                                                          {"pixel", to.plane(image).pixel()}}),
-              [=](const LaunchContext& at) {
-                return LaunchShape{{columns(at), 1, 1}, {items, 1, 1}};
-              });
-  } else {
-    to.body(filled(part(kernels::backproject, "transform"), {{"items", count}}));
-    const std::string data = to.scratch(name + "_data", "double2", [=](const LaunchContext& at) {
-      return 16 * ((columns(at) + 1) / 2) * length(at);
+  void write() {
+    before_ = number("before", [image = image_, self = self()](const LaunchContext& at) {
+      return (samples_of(at, image, self) - at.size_of(image).height) / 2;
     });
-    const std::string roots =
-        to.table(ParameterType::float64, name + "_roots", [length](const LaunchContext& at) {
+    samples_ = number("samples", [image = image_, self = self()](const LaunchContext& at) {
+      return samples_of(at, image, self);
+    });
+    if (what_.filter == Filter::none) {
+      write_copy();
+    } else {
+      write_filter();
+    }
+    write_smear();
+  }
+
+ private:
+  Operand self() const { return {false, n_}; }
+  static std::int64_t columns_of(const LaunchContext& at, const Operand& image) {
+    return at.size_of(image).width;
+  }
+  static std::int64_t length_of(const LaunchContext& at, const Operand& image) {
+    return filter_length(at.size_of(image).height);
+  }
+  static std::int64_t samples_of(const LaunchContext& at, const Operand& image,
+                                 const Operand& result) {
+    return backprojection_length(at.size_of(image).height, at.size_of(result).width);
+  }
+
+  std::string number(const std::string& label,
+                     std::function<std::int64_t(const LaunchContext&)> value) {
+    return to_.parameter(ParameterType::int32, name_ + "_" + label,
+                         [value = std::move(value)](const LaunchContext& at, int) {
+                           return static_cast<double>(value(at));
+                         });
+  }
+  std::string filtered_samples() {
+    return to_.scratch(name_ + "_filtered", "double",
+                       [image = image_, self = self()](const LaunchContext& at) {
+                         return 8 * columns_of(at, image) * (samples_of(at, image, self) + 1);
+                       });
+  }
+
+  void write_copy() {
+    to_.kernel(name_ + "_copy", items,
+               filled(part(kernels::backproject, "copy"), {{"samples", samples_},
+                                                           {"items", std::to_string(items)},
+                                                           {"before", before_},
+                                                           {"filtered", filtered_samples()},
+                                                           {"height", to_.height(image_)},
+                                                           {"pixel", to_.plane(image_).pixel()}}),
+               [image = image_](const LaunchContext& at) {
+                 return LaunchShape{{columns_of(at, image), 1, 1}, {items, 1, 1}};
+               });
+  }
+
+  std::string roots() {
+    return to_.table(
+        ParameterType::float64, name_ + "_roots", [image = image_](const LaunchContext& at) {
           std::vector<double> out;
-          for (const std::complex<double>& root : fourier_roots(length(at))) {
+          for (const std::complex<double>& root : fourier_roots(length_of(at, image))) {
             out.insert(out.end(), {root.real(), root.imag()});
           }
           return out;
         });
-    const std::string response = to.table(
-        ParameterType::float64, name + "_response",
-        [length, n, filter = what.filter, scaling = what.angles + 1](const LaunchContext& at) {
-          return filter_response(filter, length(at), at.argument(n, scaling));
+  }
+  std::string response() {
+    return to_.table(ParameterType::float64, name_ + "_response",
+                     [image = image_, n = n_, filter = what_.filter,
+                      scaling = what_.angles + 1](const LaunchContext& at) {
+                       return filter_response(filter, length_of(at, image),
+                                              at.argument(n, scaling));
+                     });
+  }
+
+  void write_filter() {
+    const std::string count = std::to_string(items);
+    to_.body(filled(part(kernels::backproject, "transform"), {{"items", count}}));
+    const std::string data =
+        to_.scratch(name_ + "_data", "double2", [image = image_](const LaunchContext& at) {
+          return 16 * ((columns_of(at, image) + 1) / 2) * length_of(at, image);
         });
-    to.kernel(
-        name + "_filter", items,
-        filled(part(kernels::backproject, "filter"),
-               {{"width", to.width(image)},
-                {"height", to.height(image)},
-                {"data", data},
-                {"roots", roots},
-                {"response", response},
-                {"length", number("length", length)},
-                {"bits", number("bits",
-                                [length](const LaunchContext& at) {
-                                  return std::countr_zero(static_cast<std::uint64_t>(length(at)));
-                                })},
-                {"items", count},
-                {"pixel", to.plane(image).pixel()},
-                {"samples", sample_count},
-                {"before", before},
-                {"filtered", filtered_samples()}}),
-        [=](const LaunchContext& at) {
-          return LaunchShape{{(columns(at) + 1) / 2, 1, 1}, {items, 1, 1}};
+    const std::string roots = this->roots(), response = this->response();
+    to_.kernel(name_ + "_filter", items,
+               filled(part(kernels::backproject, "filter"),
+                      {{"width", to_.width(image_)},
+                       {"height", to_.height(image_)},
+                       {"data", data},
+                       {"roots", roots},
+                       {"response", response},
+                       {"length", number("length",
+                                         [image = image_](const LaunchContext& at) {
+                                           return length_of(at, image);
+                                         })},
+                       {"bits", number("bits",
+                                       [image = image_](const LaunchContext& at) {
+                                         return std::countr_zero(
+                                             static_cast<std::uint64_t>(length_of(at, image)));
+                                       })},
+                       {"items", count},
+                       {"pixel", to_.plane(image_).pixel()},
+                       {"samples", samples_},
+                       {"before", before_},
+                       {"filtered", filtered_samples()}}),
+               [image = image_](const LaunchContext& at) {
+                 return LaunchShape{{(columns_of(at, image) + 1) / 2, 1, 1}, {items, 1, 1}};
+               });
+  }
+
+  // Cosine and sine of each projection's angle.
+  std::string turns() {
+    return to_.table(
+        ParameterType::float64, name_ + "_turns",
+        [n = n_, image = image_, count = what_.angles](const LaunchContext& at) {
+          std::vector<double> degrees, out;
+          for (int i = 0; i < count; ++i) degrees.push_back(at.argument(n, i));
+          const double first = at.argument(n, count);
+          for (const double angle : backprojection_angles(degrees, first, columns_of(at, image))) {
+            out.insert(out.end(), {std::cos(angle), std::sin(angle)});
+          }
+          return out;
         });
   }
-  const std::string turns =
-      to.table(ParameterType::float64, name + "_turns",
-               [n, columns, count_given = what.angles](const LaunchContext& at) {
-                 std::vector<double> degrees, out;
-                 for (int i = 0; i < count_given; ++i) degrees.push_back(at.argument(n, i));
-                 const double first = at.argument(n, count_given);
-                 for (const double angle : backprojection_angles(degrees, first, columns(at))) {
-                   out.insert(out.end(), {std::cos(angle), std::sin(angle)});
-                 }
-                 return out;
-               });
-  const std::string scale = to.parameter(
-      ParameterType::float64, name + "_scale", [columns](const LaunchContext& at, int) {
-        return std::numbers::pi / (2 * static_cast<double>(columns(at)));
-      });
-  to.pixel_kernel(
-      name + "_smear", to.width(self), to.height(self),
-      [self](const LaunchContext& at) { return at.size_of(self); },
-      filled(part(kernels::backproject, "smear"), {{"side", to.width(self)},
-                                                   {"width", to.width(image)},
-                                                   {"filtered", filtered_samples()},
-                                                   {"samples", sample_count},
-                                                   {"turns", turns},
-                                                   {"linear", what.linear ? "1" : "0"},
-                                                   {"out", to.plane(self).pixel()},
-                                                   {"scale", scale}}));
-}
+
+  void write_smear() {
+    const std::string turns = this->turns();
+    const std::string scale = to_.parameter(
+        ParameterType::float64, name_ + "_scale", [image = image_](const LaunchContext& at, int) {
+          return std::numbers::pi / (2 * static_cast<double>(columns_of(at, image)));
+        });
+    to_.pixel_kernel(
+        name_ + "_smear", to_.width(self()), to_.height(self()),
+        [self = self()](const LaunchContext& at) { return at.size_of(self); },
+        filled(part(kernels::backproject, "smear"), {{"side", to_.width(self())},
+                                                     {"width", to_.width(image_)},
+                                                     {"filtered", filtered_samples()},
+                                                     {"samples", samples_},
+                                                     {"turns", turns},
+                                                     {"linear", what_.linear ? "1" : "0"},
+                                                     {"out", to_.plane(self()).pixel()},
+                                                     {"scale", scale}}));
+  }
+
+  Builder& to_;
+  int n_;
+  const Backproject& what_;
+  Operand image_;
+  std::string name_;
+  std::string before_, samples_;  // of the filtered projections
+};
+
+}  // namespace
+
+void write_backproject(Builder& to, int n) { BackprojectText(to, n).write(); }
 
 }  // namespace impipe::jit

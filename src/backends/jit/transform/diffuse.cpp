@@ -21,6 +21,28 @@ constexpr int steps = 16;  // of a front, between two barriers
 constexpr int pitch = 66;  // doubles from one step's values to the next, so that banks differ
 constexpr int lag = 2 * (rows - 1);  // steps after the first until the last row starts
 
+// A front of some steps, by the work-items of a sub-group; where all rows lie inside, and
+// elsewhere.
+struct FrontText {
+  std::string inside, at_edge;
+};
+
+// A pixel over white; of bytes from a table.
+std::string scaled(bool bytes, const std::string& held, const std::string& white) {
+  return bytes ? "scaled[" + held + "]" : "(double)" + held + " / " + white;
+}
+
+FrontText front_text(const std::string& unroll, const std::string& width) {
+  const auto front = [&](const char* edge) {
+    return filled(part(kernels::diffuse, "step"), {{"unroll", unroll},
+                                                   {"steps", std::to_string(steps)},
+                                                   {"half_pitch", std::to_string(pitch / 2)},
+                                                   {"width", width},
+                                                   {"edge", edge}});
+  };
+  return {front("0"), front("1")};
+}
+
 }  // namespace
 
 void write_diffuse(Builder& to, int n) {
@@ -34,26 +56,11 @@ void write_diffuse(Builder& to, int n) {
   const auto bands = [image](const LaunchContext& at) {
     return (at.size_of(image).height + rows - 1) / rows;
   };
-  const auto number = [&](const std::string& label, auto value) {
-    return to.parameter(
-        ParameterType::int32, name + "_" + label,
-        [value](const LaunchContext& at, int) { return static_cast<double>(value(at)); });
-  };
   const std::string width = to.width(image), white = to.argument(n, 0, "white", "double");
-  const std::string step_count = std::to_string(steps), half_pitch = std::to_string(pitch / 2);
   const std::string unroll = opencl ? "" : to.unroll();
-  const auto front = [&](bool inside) {
-    return filled(part(kernels::diffuse, "step"), {{"unroll", unroll},
-                                                   {"steps", step_count},
-                                                   {"half_pitch", half_pitch},
-                                                   {"width", width},
-                                                   {"edge", inside ? "0" : "1"}});
-  };
+  const FrontText front = front_text(unroll, width);
   const PlaneText in = to.plane(image);
   const bool bytes = bytes_of(to.cls(image)) == 1;
-  const auto scaled = [&](const std::string& held) {
-    return bytes ? "scaled[" + held + "]" : "(double)" + held + " / " + white;
-  };
   to.body_once("sub_group", sub_group_words(to.dialect()));
   to.body(part(kernels::diffuse, "take"));
   const std::string errors = to.scratch(
@@ -64,9 +71,9 @@ void write_diffuse(Builder& to, int n) {
       name + "_tickets", "uint", [](const LaunchContext&) { return 4; }, true);
   to.kernel(name + "_bands", items,
             filled(part(kernels::diffuse, "bands"),
-                   {{"steps", step_count},
+                   {{"steps", std::to_string(steps)},
                     {"pitch", std::to_string(pitch)},
-                    {"half_pitch", half_pitch},
+                    {"half_pitch", std::to_string(pitch / 2)},
                     {"bytes", bytes ? "1" : "0"},
                     {"items", std::to_string(items)},
                     {"white", white},
@@ -75,21 +82,24 @@ void write_diffuse(Builder& to, int n) {
                     {"height", to.height(image)},
                     {"lag", std::to_string(lag)},
                     {"tickets", tickets},
-                    {"bands", number("bands", bands)},
+                    {"bands", to.parameter(ParameterType::int32, name + "_bands",
+                                           [bands](const LaunchContext& at, int) {
+                                             return static_cast<double>(bands(at));
+                                           })},
                     {"errors", errors},
                     {"errors_pitch", width},
                     {"rows", std::to_string(rows)},
                     {"feeders", std::to_string(feeders)},
                     {"unroll", unroll},
-                    {"first", scaled("held[2 * k]")},
-                    {"second", scaled("held[2 * k + 1]")},
+                    {"first", scaled(bytes, "held[2 * k]", white)},
+                    {"second", scaled(bytes, "held[2 * k + 1]", white)},
                     {"pixel", "(" + in.row("y") + ")"},
                     {"type", type_of(to.cls(image))},
                     {"slots", std::to_string(rows * steps / 2 / feeders)},
                     {"first_poller", std::to_string(opencl ? 0 : sub_group_items + feeders)},
                     {"out", to.plane({false, n}).row("y")},
-                    {"step", front(true)},
-                    {"step_at_edge", front(false)}}),
+                    {"step", front.inside},
+                    {"step_at_edge", front.at_edge}}),
             [bands, items, most = to.tuning().waiting_groups](const LaunchContext& at) {
               return LaunchShape{{std::min<std::int64_t>(bands(at), most), 1, 1}, {items, 1, 1}};
             });

@@ -10,6 +10,7 @@
 #include <bit>
 
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/sub_group.hpp"
 #include "backends/jit/text/text.hpp"
@@ -73,9 +74,7 @@ class DistanceText {
   std::string none() {
     return number("none", [](Size s) { return s.width + s.height; });
   }
-  std::string unroll(const std::string& times) {
-    return to_.tuning().unroll ? "#pragma unroll " + times + "\n" : "";
-  }
+  std::string unroll(int times) { return to_.tuning().unroll ? unroll_pragma(times) : ""; }
 
   std::string words_like(const std::string& name, const std::string& type) {
     return to_.scratch(name_ + "_" + name, type, [image = image_](const LaunchContext& at) {
@@ -94,9 +93,9 @@ class DistanceText {
                 {"bands", bands()},
                 {"width", to_.width(image_)},
                 {"height", to_.height(image_)},
-                {"unroll", unroll("8")},
+                {"unroll", unroll(8)},
                 {"type", type_of(cls)},
-                {"load", wide_load(cls, in.row("y") + " + x", "v", 0, 4, 16, "    ")},
+                {"load", wide_load(cls, in.row("y") + " + x", "v", 0, 4, 16)},
                 {"words", words_like("words", "uint")}}),
         [image = image_](const LaunchContext& at) {
           const Size size = at.size_of(image);
@@ -113,7 +112,7 @@ class DistanceText {
                                                          {"none", none()},
                                                          {"width", to_.width(image_)},
                                                          {"height", to_.height(image_)},
-                                                         {"unroll", unroll("4")},
+                                                         {"unroll", unroll(4)},
                                                          {"words", words_like("words", "uint")},
                                                          {"above", words_like("above", "int")},
                                                          {"below", words_like("below", "int")}}),
@@ -144,29 +143,42 @@ class DistanceText {
     return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(least)));
   }
 
-  void write_rows(const RowsKind& kind, int over) {
-    const bool local = kind.capacity > 0;
-    const bool squares = distance_.metric == Metric::euclidean && kind.narrow;
-    const std::string kernel = name_ + (local ? "_rows_" + std::to_string(kind.capacity) : "_rows");
-    const std::string space = local ? "IN_LOCAL" : "GLOBAL";
-    const std::string type = distance_.metric == Metric::quasi_euclidean             ? "double"
-                             : distance_.metric == Metric::euclidean && !kind.narrow ? "long"
-                                                                                     : "int";
-    const std::string most = type == "int"    ? "0x7fffffff"
-                             : type == "long" ? "0x7fffffffffffffff"
-                                              : "(double)INFINITY";
+  // The type of what is compared to find the nearest site.
+  std::string type_of_cost(const RowsKind& kind) const {
+    return distance_.metric == Metric::quasi_euclidean             ? "double"
+           : distance_.metric == Metric::euclidean && !kind.narrow ? "long"
+                                                                   : "int";
+  }
+  static std::string largest_of(const std::string& type) {
+    return type == "int"    ? "0x7fffffff"
+           : type == "long" ? "0x7fffffffffffffff"
+                            : "(double)INFINITY";
+  }
+
+  // The functions that a kernel of rows calls: what a site costs, and which costs least.
+  void write_search(const std::string& kernel, const std::string& type, const std::string& space,
+                    bool squares) {
     to_.body(filled(part(kernels::distance, "cost"),
                     {{"number", type}, {"name", kernel + "_cost"}, {"cost", cost_text(squares)}}));
     to_.body(filled(part(kernels::distance, "search"), {{"name", kernel + "_search"},
                                                         {"space", space},
                                                         {"number", type},
-                                                        {"most", most},
-                                                        {"unroll", unroll("4")},
+                                                        {"most", largest_of(type)},
+                                                        {"unroll", unroll(4)},
                                                         {"cost", kernel + "_cost"}}));
     if (!distance_.index && distance_.metric == Metric::euclidean) {
       to_.body_once(type + "_root", filled(part(kernels::distance, "root"),
                                            {{"number", type}, {"name", type + "_root"}}));
     }
+  }
+
+  void write_rows(const RowsKind& kind, int over) {
+    const bool local = kind.capacity > 0;
+    const bool squares = distance_.metric == Metric::euclidean && kind.narrow;
+    const std::string kernel = name_ + (local ? "_rows_" + std::to_string(kind.capacity) : "_rows");
+    const std::string space = local ? "IN_LOCAL" : "GLOBAL";
+    const std::string type = type_of_cost(kind), most = largest_of(type);
+    write_search(kernel, type, space, squares);
     const int sub_groups = sub_groups_, items = sub_group_items * sub_groups;
     const std::string point = local ? "ushort" : "int";
     const std::string points_pitch =
@@ -244,14 +256,15 @@ class DistanceText {
   std::string cost_text(bool squares) const {
     switch (distance_.metric) {
       case Metric::euclidean:
-        if (squares) return "return site - 2 * x * j;";
-        return "return (long)(x - j) * (x - j) + (long)site * site;";
-      case Metric::cityblock: return "return larger(x - j, j - x) + site;";
-      case Metric::chessboard: return "return larger(larger(x - j, j - x), site);";
+        return returned(squares ? "site - 2 * x * j"
+                                : "(long)(x - j) * (x - j) + (long)site * site");
+      case Metric::cityblock: return returned("larger(x - j, j - x) + site");
+      case Metric::chessboard: return returned("larger(larger(x - j, j - x), site)");
       case Metric::quasi_euclidean:
-        return "const int across = larger(x - j, j - x);\n"
-               "  return (double)larger(across, site) +\n"
-               "         (double)smaller(across, site) * 0.41421356237309504880;";
+        return declared("const int", "across", "larger(x - j, j - x)") +
+               returned(
+                   "(double)larger(across, site) + "
+                   "(double)smaller(across, site) * 0.41421356237309504880");
     }
     return "";
   }

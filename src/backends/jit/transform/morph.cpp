@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/transform/transform.hpp"
@@ -37,8 +38,7 @@ class DecisionDiagram {
     result_ = word_of(values);
   }
   std::string text(const std::string& name) const {
-    return "\nFUNCTION uint " + name + "(const uint* around) {\n" + lines_ + "  return " + result_ +
-           ";\n}\n";
+    return after_line(function_of("uint", name, "const uint* around", lines_ + returned(result_)));
   }
 
  private:
@@ -60,7 +60,7 @@ class DecisionDiagram {
         : unset == "0xffffffffu" ? "~" + pixel + " | " + set
         : set == "0xffffffffu"   ? pixel + " | " + unset
                                : "(" + pixel + " & " + set + ") | (~" + pixel + " & " + unset + ")";
-    lines_ += "  const uint " + name + " = " + choice + ";\n";
+    lines_ += declared("const uint", name, choice);
     return known_[values] = name;
   }
 
@@ -140,13 +140,13 @@ class MorphText {
   }
 
   std::string iteration() const {
-    const std::string image = part(kernels::morph, "image"), turn = "now = 1 - now;\n";
+    const std::string image = part(kernels::morph, "image"), turn = assigned("now", "1 - now");
     std::string text;
     if (!morph_.in_fields) {
       for (int table = 0; table < tables(); ++table) text += pass(table, "~0u", image) + turn;
       return text;
     }
-    text = pass(0, "~0u", "words[2 * MORPH_SIZE + i] = made;\n");
+    text = pass(0, "~0u", assigned("words[2 * MORPH_SIZE + i]", "made"));
     for (int field = 0; field < 4; ++field) {
       const std::string row = std::to_string(field / 2), column = field % 2 == 0 ? "5" : "a";
       text += pass(1,

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <tuple>
 
+#include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/text.hpp"
 #include "backends/jit/transform/transform.hpp"
@@ -252,7 +253,7 @@ class ProjectText {
         shared.filled(part(kernels::project, "rows"), {{"frame_groups", groups}});
     to_.kernel(
         name_ + suffix(four) + "_frames", items,
-        "  if (GROUP_X < " + groups + ") {\n" + frames_text + "    return;\n  }\n" + rows_text,
+        when("GROUP_X < " + groups, frames_text + statement("return")) + rows_text,
         shape(four, items, [four, frame_groups](Size size, const RayPlan& plan) {
           const auto of_ways = static_cast<std::int64_t>(plan.ways[four].size());
           const std::int64_t rows_items = max_rows(size) * of_ways;
@@ -266,29 +267,30 @@ class ProjectText {
     std::string totals, zeros, row = part(kernels::project, "row"), carries, ends;
     // Four frames' totals are too many for registers.
     const std::string kept = std::to_string(32 * sub_groups);
-    if (four) totals = "  LOCAL double kept[16 * " + kept + "];\n";
+    if (four) totals = array_of("LOCAL double", "kept", "16 * " + kept);
     int total = 0;
     const auto total_of = [&](const std::string& what, const std::string& sum) {
       const std::string name = "total_" + what;
       if (four) {
         const std::string place = "kept[" + std::to_string(total++) + " * " + kept + " + ITEM]";
-        totals += "  " + place + " = 0.0;\n";
-        carries += "      " + place + " += (double)" + sum + ";\n";
-        ends += "  const double " + name + " = " + place + ";\n";
+        totals += assigned(place, "0.0");
+        carries += statement(place + " += (double)" + sum);
+        ends += declared("const double", name, place);
       } else {
-        totals += "  double " + name + " = 0.0;\n";
-        carries += "      " + name + " += (double)" + sum + ";\n";
+        totals += declared("double", name, "0.0");
+        carries += statement(name + " += (double)" + sum);
       }
     };
     for (const std::string& k :
          four ? std::vector<std::string>{"_x", "_y", "_z", "_w"} : std::vector<std::string>{""}) {
       const std::string v = four ? std::string("v.") + k[1] : "v";
-      zeros += "      float all" + k + " = 0.0f, offsets" + k + " = 0.0f, sum_first" + k +
-               " = 0.0f, sum_second" + k + " = 0.0f;\n";
-      row += "        all" + k + " += " + v + ";\n        offsets" + k + " = fma(" + v +
-             ", offset, offsets" + k + ");\n        sum_first" + k + " = fma(" + v +
-             ", over_0, sum_first" + k + ");\n        sum_second" + k + " = fma(" + v +
-             ", over_1, sum_second" + k + ");\n";
+      const auto weighted = [&](const std::string& sum, const std::string& weight) {
+        return assigned(sum + k, "fma(" + v + ", " + weight + ", " + sum + k + ")");
+      };
+      zeros += statement("float all" + k + " = 0.0f, offsets" + k + " = 0.0f, sum_first" + k +
+                         " = 0.0f, sum_second" + k + " = 0.0f");
+      row += statement("all" + k + " += " + v) + weighted("offsets", "offset") +
+             weighted("sum_first", "over_0") + weighted("sum_second", "over_1");
       total_of("all" + k, "all" + k);
       total_of("offsets" + k, "offsets" + k);
       total_of("first" + k, "sum_first" + k);
