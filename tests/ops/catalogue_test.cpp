@@ -388,13 +388,13 @@ TEST(Catalogue, BothEndsOfEveryRange) {
                                                 {"imoverlay color", ":b"},
                                                 {"adapthisteq bins", "tiles=2,3"}};
   // Images of terabytes, a window without the image, or another image is needed.
-  const std::set<std::string> left_out{
-      "imcrop rect",      "imcrop size",   "impad by",     "imresize scale",
-      "imresize fit",     "imresize size", "imwarp size",  "iradon size",
-      "jointhist bins",   "padarray by",   "channel k",    "adapthisteq tiles",
-      "bwselect columns", "bwselect rows", "imnoise mean", "imnoise variance",
-      "imnoise density",  "imadjust in",   "imadjust out", "imcrop origin",
-      "edge thresh"};
+  const std::set<std::string> left_out{"imcrop rect",      "imcrop size",     "impad by",
+                                       "imresize scale",   "imresize fit",    "imresize size",
+                                       "imwarp size",      "iradon size",     "jointhist bins",
+                                       "padarray by",      "channel k",       "adapthisteq tiles",
+                                       "bwselect columns", "bwselect rows",   "imnoise mean",
+                                       "imnoise variance", "imnoise density", "imadjust in",
+                                       "imadjust out",     "imcrop origin",   "edge thresh"};
   const HostImage image = test::test_image(PixelClass::uint8, 1, {31, 17}, 5);
   // Canny's two thresholds are at most 1; one goes with the others.
   for (const std::string text : {"canny thresh=0,0", "canny thresh=1,1", "sobel thresh=0",

@@ -436,7 +436,8 @@ std::string Builder::text_of(const Piece& piece, const std::vector<std::string>&
                (pointer == piece.pointers.end() ? std::string("0") : pointer->second);
   }
   if (piece.head.empty()) return piece.code.text;
-  std::string text = declared("const struct Parameters*", "params", "&all_parameters") + piece.arrays;
+  std::string text =
+      declared("const struct Parameters*", "params", "&all_parameters") + piece.arrays;
   if (!members.empty()) {
     text += declared("const struct Buffers", "all_buffers", listed(members)) +
             declared("const struct Buffers*", "buffers", "&all_buffers");
@@ -500,8 +501,8 @@ Program Builder::finish() {
   std::string text = after_line(struct_of("Parameters", members));
   std::string pointers;
   for (const NamedBuffer& b : buffers_) {
-    pointers +=
-        statement(std::string(b.local > 0 ? "IN_LOCAL " : "GLOBAL ") + (b.written ? "" : "const ") + b.type + "* " + b.name);
+    pointers += statement(std::string(b.local > 0 ? "IN_LOCAL " : "GLOBAL ") +
+                          (b.written ? "" : "const ") + b.type + "* " + b.name);
   }
   if (!pointers.empty()) text += struct_of("Buffers", pointers);
   text += defined("PARAMS", "const struct Buffers* buffers, const struct Parameters* params") +
