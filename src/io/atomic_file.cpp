@@ -309,8 +309,10 @@ bool is_up_to_date(const fs::path& output, std::span<const fs::path> inputs,
   char noted[64];
   const ssize_t length = getxattr(output.c_str(), maker_attribute, noted, sizeof noted);
   const bool tells = length > 0 || (length < 0 && errno == ERANGE);
-  if (tells && (length < 0 || wanted != std::string_view(noted, static_cast<size_t>(length)))) {
-    return false;
+  if (tells) {
+    const std::string_view note(noted, static_cast<size_t>(std::max<ssize_t>(length, 0)));
+    // The maker alone: results of many files, one after the other. Times tell of those.
+    if (note != wanted && note != maker) return false;
   }
   return std::none_of(sources.begin(), sources.end(), [&](const FileStamp& source) {
     return std::pair(source.seconds, source.nanoseconds) >

@@ -93,7 +93,8 @@ int sweep_stale_temporaries(const std::filesystem::path& folder);
 bool is_temporary_name(std::string_view name);
 
 // For -u: `output` exists, is not older than any of the inputs that exist, and has no note that
-// something else than `maker` made it, or of other states of the inputs (made_note).
+// something else than `maker` made it, or of other states of the inputs (made_note). A note of the
+// maker alone, as results of many files have, tells nothing of inputs.
 bool is_up_to_date(const std::filesystem::path& output,
                    std::span<const std::filesystem::path> inputs, std::string_view maker = "");
 

@@ -253,7 +253,8 @@ void compare_objects(const Backend& backend) {
       }};
   const auto check = [&](PixelClass cls, int count, std::optional<PixelClass> codes,
                          double faulty) {
-    Comparison comparison(objects_case(cls, count, codes), *cpu, *device);
+    const SpecCase spec = objects_case(cls, count, codes);
+    Comparison comparison(spec, *cpu, *device);
     std::mt19937 random(3);
     for (const Size size : sizes) {
       for (std::size_t number = 0; number < std::size(numbers); ++number) {
