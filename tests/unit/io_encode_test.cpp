@@ -95,9 +95,11 @@ TEST(Encode, LosslessFormatsGiveTheSamePixelsBack) {
         for (const bool alpha : {false, true}) {
           // Widths around whole bytes of 1-bit pixels, and single rows and columns.
           for (const Size size : {Size{1, 1}, Size{1, 9}, Size{8, 1}, Size{31, 17}}) {
-            if (!format.writes || format.lossy) continue;
+            if (!format.writes || !format.reads || format.lossy) continue;
             if (nearest_class(format.format, cls) != cls) continue;
             if (alpha && !format.alpha) continue;
+            // Frames of Y4M have luma and chroma; only gray goes through as it is.
+            if (format.format == Format::y4m && (alpha || channels != 1)) continue;
             const ImageType type{
                 .cls = cls, .channels = channels, .alpha = alpha, .white = class_max(cls)};
             SCOPED_TRACE(std::string(format.name) + " " + to_string(type) + " " + to_string(size));

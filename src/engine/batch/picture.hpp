@@ -73,11 +73,11 @@ struct Picture {
   std::shared_ptr<const Program> program;
   io::Format output_format : 8 = io::Format::png;
   PixelClass output_class : 8 = PixelClass::uint8;
-  bool is_stdin = false;
-  bool missing_frame = false;
-  bool joined = false;             // its result follows others in `output`
+  bool is_stdin : 1 = false;
+  bool missing_frame : 1 = false;
+  bool joined : 1 = false;         // its result follows others in `output`
+  bool is_new : 1 = false;         // came while the run went on: what is there already is older
   int frame = 0;                   // of a stream, from 1; 0: none
-  bool is_new = false;             // came while the run went on: what is there already is older
   std::string output;              // "-": stdout; empty when nothing is written
   std::unique_ptr<Pages> pages;    // of a file that has several, else null
   std::unique_ptr<Stream> stream;  // of a stream, else null

@@ -110,7 +110,6 @@ class ObjectsWriter {
       {"width", [this] { return to_.width(labels_); }},
       {"height", [this] { return to_.height(labels_); }},
       {"object", [this] { return name_ + "_object"; }},
-      {"id", [this] { return to_.call(name_ + "_object", "at_x", "at_y"); }},
       {"label", [this] { return to_.value(labels_, "x", "y"); }},
       {"code", [this] { return "(uint)" + to_.value(to_.node(self_.index).images[1], "x", "y"); }},
       {"has_codes", [this] { return std::string(has_codes_ ? "1" : "0"); }},

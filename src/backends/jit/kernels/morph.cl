@@ -13,6 +13,10 @@
 #define $alternates 1  // one table: two images may take turns
 #define $in_fields 0
 #define $made morph_table(around)  // the pixels that a table makes of a window
+#define $iteration     // steps and turns
+#define $chosen ~0u    // the pixels that may change
+#define $put           // what becomes of those that a table made
+#define $tile
 FUNCTION uint morph_table(const uint* around) { return around[0] | around[4]; }
 
 // -- part: functions
@@ -170,43 +174,42 @@ KERNEL($items) void advance(GLOBAL uint* $state) {
   }
 }
 
-// -- part: pass
-// Of an iteration: what becomes of each word, and whether that changes anything.
-#define $chosen ~0u  // the pixels that may change
-#define $keep        // where the result is not to be an image
-KERNEL($items) void pass(GLOBAL uint* images, const uint count, const int iteration,
-                         const uint beside, const int first_word, const int first_row) {
+// -- end
+// Alone: an iteration's steps are put together by jit/transform/morph.cpp.
+KERNEL($items) void steps(GLOBAL uint* images, const uint count, const int iteration,
+                          const uint beside, const int first_word, const int first_row) {
   LOCAL uint words[2 * MORPH_SIZE];
   uint top_changed = 0u, top_differs = 0u;
   int now = 0, reach = 0;
-  {
-    // -- part: step
-    ++reach;
-    for (int i = ITEM + reach * MORPH_ACROSS; i < MORPH_SIZE - reach * MORPH_ACROSS; i += $items) {
-      const int column = i % MORPH_ACROSS, row = i / MORPH_ACROSS;
-      IN_LOCAL const uint* const at = &words[now * MORPH_SIZE + i];
-      uint around[9];
-      morph_around(at, column, around);
-      const uint old = *at, inside = morph_inside(first_word + column, first_row + row, $width, $height);
-      const uint chosen = $chosen;
-      const uint made = (((($made) & chosen) | (old & ~chosen)) & inside) | (beside & ~inside);
-      $put
-    }
-    BARRIER;
-    // -- end
-    // -- part: image
-    // The words of an image; those of the tile itself say whether it is another one.
-    IN_LOCAL uint* const place = &words[(1 - now) * MORPH_SIZE + i];
-    if (column > 0 && column <= MORPH_WORDS && row >= MORPH_HALO && row < MORPH_HALO + MORPH_ROWS) {
-      const uint number = count + (uint)iteration + 1u;
-      if (made != old) top_changed = number;
-#if $alternates
-      if (((made ^ *place) & inside) != 0u) top_differs = number;
-#endif
-    }
-    *place = made;
-    // -- end
+  // -- part: step
+  // What becomes of each word, as far from the tile as what is around it is still true.
+  ++reach;
+  for (int i = ITEM + reach * MORPH_ACROSS; i < MORPH_SIZE - reach * MORPH_ACROSS; i += $items) {
+    const int column = i % MORPH_ACROSS, row = i / MORPH_ACROSS;
+    IN_LOCAL const uint* const at = &words[now * MORPH_SIZE + i];
+    uint around[9];
+    morph_around(at, column, around);
+    const uint old = *at, inside = morph_inside(first_word + column, first_row + row, $width, $height);
+    const uint chosen = $chosen;
+    const uint made = (((($made) & chosen) | (old & ~chosen)) & inside) | (beside & ~inside);
+    $put
   }
+  BARRIER;
+  // -- end
+  const int i = ITEM, column = 1, row = MORPH_HALO;
+  const uint made = 1u, old = 0u, inside = 1u;
+  // -- part: image
+  // The words of an image; those of the tile itself say whether it is another one.
+  IN_LOCAL uint* const place = &words[(1 - now) * MORPH_SIZE + i];
+  if (column > 0 && column <= MORPH_WORDS && row >= MORPH_HALO && row < MORPH_HALO + MORPH_ROWS) {
+    const uint number = count + (uint)iteration + 1u;
+    if (made != old) top_changed = number;
+#if $alternates
+    if (((made ^ *place) & inside) != 0u) top_differs = number;
+#endif
+  }
+  *place = made;
+  // -- end
 }
 
 // -- part: finish

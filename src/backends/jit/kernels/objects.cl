@@ -13,7 +13,6 @@
 #define $size 20             // numbers of a result
 #define $gaps 1              // whether objects may have more rows than pixels
 #define $object object_at
-#define $id object_at(ARGS, at_x, at_y)  // of pixel (at_x, at_y)
 // Alone: where label.cl has them.
 FUNCTION uint find_global(GLOBAL uint* parent, const uint i) { return i; }
 FUNCTION void join_global(GLOBAL uint* parent, const uint a, const uint b) {}
@@ -79,7 +78,7 @@ FUNCTION uint $object(PARAMS, const int x, const int y) {
 // objects that it meets have places in local memory, others are summed in global memory. There the
 // words that are largest have all bits changed: local memory has the least of numbers.
 KERNEL($items) void sums(GLOBAL uint* $records) {
-#define ID(at_x, at_y) $id
+#define ID(at_x, at_y) $object(ARGS, at_x, at_y)
 #define SLOTS 64
 #define SLOT_WORDS 18
 #define ROWS 32
@@ -268,7 +267,7 @@ KERNEL($items) void rows(GLOBAL uint* $records, GLOBAL uint* $ends) {
 // -- part: ends
 // The ends of each object's rows, and outlines that no pixel of the grid is on.
 KERNEL($items) void ends(GLOBAL uint* $records, GLOBAL uint* $ends) {
-#define ID(at_x, at_y) $id
+#define ID(at_x, at_y) $object(ARGS, at_x, at_y)
   const int from_x = GROUP_X * $items + ITEM;
   if (from_x >= $width) return;
   for (int from_y = GROUP_Y * 8; from_y < smaller(GROUP_Y * 8 + 8, $height); ++from_y) {
@@ -330,7 +329,7 @@ KERNEL($items) void ends(GLOBAL uint* $records, GLOBAL uint* $ends) {
 // -- part: nodes
 // Nodes for the sides of the grid's pixels where outlines pass, each alone.
 KERNEL($items) void nodes(GLOBAL uint* $forest, GLOBAL uint* $least) {
-#define ID(at_x, at_y) $id
+#define ID(at_x, at_y) $object(ARGS, at_x, at_y)
   // -- part: each_place
   // The pixel of the grid (every 32nd row, then every 32nd column) that is a work-item's.
   const uint place = (uint)(GROUP_X * $items + ITEM);
@@ -358,7 +357,7 @@ KERNEL($items) void nodes(GLOBAL uint* $forest, GLOBAL uint* $least) {
 #define $step --x;
 #define $counted even = odd = corners = (uint)(kind + last);
 KERNEL($items) void walks(GLOBAL uint* $forest, GLOBAL uint* $keys, GLOBAL uint* $counts) {
-#define ID(at_x, at_y) $id
+#define ID(at_x, at_y) $object(ARGS, at_x, at_y)
 #define PLACE_OF(x, y)                                             \
   ((y) % 32 == 0 ? (uint)((y) / 32) * (uint)$width + (uint)(x)     \
                  : (uint)$grid_rows * (uint)$width + (uint)((x) / 32) * (uint)$height + (uint)(y))
@@ -395,7 +394,7 @@ KERNEL($items) void walks(GLOBAL uint* $forest, GLOBAL uint* $keys, GLOBAL uint*
 // that of an outer one.
 KERNEL($items) void outlines(GLOBAL uint* $forest, GLOBAL const uint* $keys,
                              GLOBAL uint* $least) {
-#define ID(at_x, at_y) $id
+#define ID(at_x, at_y) $object(ARGS, at_x, at_y)
   $each_place
   if (id == 0u) return;
   for (int side = 0; side < 4; ++side) {
@@ -410,7 +409,7 @@ KERNEL($items) void outlines(GLOBAL uint* $forest, GLOBAL const uint* $keys,
 // What the outer outlines count.
 KERNEL($items) void lengths(GLOBAL uint* $forest, GLOBAL const uint* $counts,
                             GLOBAL const uint* $least, GLOBAL uint* $records) {
-#define ID(at_x, at_y) $id
+#define ID(at_x, at_y) $object(ARGS, at_x, at_y)
   $each_place
   if (id == 0u) return;
   uint even = 0u, odd = 0u, corners = 0u;
