@@ -59,7 +59,7 @@ constexpr const char* blobs =
 
 // MATLAB's toolbox functions that Kong et al. took, each category's.
 std::vector<SuiteRow> toolbox_rows() {
-  constexpr int most_projected = 1024;  // a loop over more takes minutes
+  constexpr int max_projected = 1024;  // a loop over more takes minutes
   const std::vector<SuiteRow> functions = {
       {.name = "intlut",
        .pipeline = "intlut :lut",
@@ -93,7 +93,7 @@ std::vector<SuiteRow> toolbox_rows() {
   for (SuiteRow row : functions) {
     row.series = row.name;
     for (const int side : sides) {
-      if (row.name == "radon" && side > most_projected) continue;
+      if (row.name == "radon" && side > max_projected) continue;
       row.size = side;
       row.x = side;
       rows.push_back(row);

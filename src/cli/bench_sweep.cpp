@@ -201,7 +201,7 @@ class Sweep {
 
 // --- cliffs
 
-constexpr double most_jump = 2, most_class = 1.5, most_colour = 1.15, most_content = 1.5;
+constexpr double max_jump = 2, max_class = 1.5, max_colour = 1.15, max_content = 1.5;
 
 struct Cliff {
   double over;  // the bound
@@ -250,7 +250,7 @@ void add_jumps(const std::vector<BenchRow>& rows, std::vector<Cliff>& cliffs) {
     for (std::size_t i = 1; i < group.size(); ++i) {
       const BenchRow &a = *group[i - 1], &b = *group[i];
       const double ratio = times_copy(b) / times_copy(a), jump = std::max(ratio, 1 / ratio);
-      if (jump > most_jump) cliffs.push_back(cliff(a, b, jump, most_jump, "jump"));
+      if (jump > max_jump) cliffs.push_back(cliff(a, b, jump, max_jump, "jump"));
     }
   }
 }
@@ -265,7 +265,7 @@ void add_classes(const std::vector<BenchRow>& rows, std::vector<Cliff>& cliffs) 
     if (bytes == group.end()) continue;
     for (const BenchRow* row : group) {
       const double ratio = times_copy(*row) / times_copy(**bytes);
-      if (ratio > most_class) cliffs.push_back(cliff(**bytes, *row, ratio, most_class, "class"));
+      if (ratio > max_class) cliffs.push_back(cliff(**bytes, *row, ratio, max_class, "class"));
     }
   }
 }
@@ -278,8 +278,8 @@ void add_colours(const std::vector<BenchRow>& rows, std::vector<Cliff>& cliffs) 
   for (const auto& [key, group] : groups) {
     if (group.size() != 2) continue;
     const double ratio = group[1]->result.device / (3 * group[0]->result.device);
-    if (ratio > most_colour) {
-      cliffs.push_back(cliff(*group[0], *group[1], ratio, most_colour, "colour"));
+    if (ratio > max_colour) {
+      cliffs.push_back(cliff(*group[0], *group[1], ratio, max_colour, "colour"));
     }
   }
 }
@@ -296,8 +296,8 @@ void add_contents(const std::vector<BenchRow>& rows, std::vector<Cliff>& cliffs)
         group.begin(), group.end(),
         [](const BenchRow* a, const BenchRow* b) { return a->result.device < b->result.device; });
     const double ratio = (*most)->result.device / (*least)->result.device;
-    if (ratio > most_content) {
-      cliffs.push_back(cliff(**least, **most, ratio, most_content, "content"));
+    if (ratio > max_content) {
+      cliffs.push_back(cliff(**least, **most, ratio, max_content, "content"));
     }
   }
 }

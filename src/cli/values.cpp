@@ -84,9 +84,9 @@ double parse_seconds(const std::string& flag, const std::string& text) {
 }
 
 std::string parse_frame_rate(const std::string& flag, const std::string& text) {
-  constexpr std::size_t most_digits = 9;
+  constexpr std::size_t max_digits = 9;
   const auto is_whole = [](std::string_view digits) {
-    return !digits.empty() && digits.size() <= most_digits &&
+    return !digits.empty() && digits.size() <= max_digits &&
            digits.find_first_not_of("0123456789") == digits.npos &&
            digits.find_first_not_of('0') != digits.npos;
   };

@@ -38,8 +38,8 @@ void open_lanes(RunState& state, const RunOptions& options, std::vector<OpenDevi
   const std::string why = devices.front().why;
   // In a watch, or beside streams, those of the threads beside one that hangs are left, too.
   const int spare = options.timeout <= 0             ? 0
-                    : is_watch || has_streams(state) ? most_hung * (options.threads + 2)
-                                                     : most_hung;
+                    : is_watch || has_streams(state) ? max_hung * (options.threads + 2)
+                                                     : max_hung;
   Lanes& lanes = state.lanes.emplace(state.pipeline, std::move(devices), options.session,
                                      options.threads + spare);
   progress.detail(lanes.names() + ": " + why);

@@ -113,8 +113,8 @@ class WatchRun {
     work = {};
     hung_ += batch.hung;
     first_lane_ += options_.threads + batch.hung;
-    if (hung_ > most_hung) {
-      throw Error("more than " + std::to_string(most_hung) + " files hang", ExitCode::file_failed);
+    if (hung_ > max_hung) {
+      throw Error("more than " + std::to_string(max_hung) + " files hang", ExitCode::file_failed);
     }
   }
 

@@ -295,7 +295,7 @@ Bytes read_picture(const std::filesystem::path& path, FileStamp& stamp) {
 }
 
 Bytes read_unchanged(const std::filesystem::path& path, FileStamp& stamp, const ReadFile& read) {
-  constexpr int most_reads = 5;
+  constexpr int max_reads = 5;
   for (int reads = 1;; ++reads) {
     // Opened each time: another file may have taken the name.
     const OpenFile file(path);
@@ -308,9 +308,9 @@ Bytes read_unchanged(const std::filesystem::path& path, FileStamp& stamp, const 
     } catch (const Error&) {
       if (!is_changed()) throw;
     }
-    if (reads == most_reads) {
+    if (reads == max_reads) {
       throw Error(
-          "it was written to while it was read, " + std::to_string(most_reads) + " times in a row",
+          "it was written to while it was read, " + std::to_string(max_reads) + " times in a row",
           ExitCode::file_failed, true);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5 << reads));

@@ -15,7 +15,7 @@ using InputBytes = std::span<const std::byte>;
 
 constexpr std::uint32_t magic = 20000630, version = 2, tiled_flag = 0x200, long_names_flag = 0x400,
                         deep_flag = 0x800, parts_flag = 0x1000;
-constexpr std::int64_t most_chunks = std::int64_t{1} << 31;
+constexpr std::int64_t max_chunks = std::int64_t{1} << 31;
 
 std::string little(std::uint64_t value, int bytes) {
   std::string out;
@@ -79,11 +79,11 @@ std::int64_t chunk_count(const ExrPart& part) {
     count = (part.height() + part.rows() - 1) / part.rows();
   } else {
     for (const Level& level : levels_of(part)) {
-      if (level.across > most_chunks / std::max<std::int64_t>(level.down, 1)) return most_chunks;
+      if (level.across > max_chunks / std::max<std::int64_t>(level.down, 1)) return max_chunks;
       count += level.tiles();
     }
   }
-  return std::min(count, most_chunks);
+  return std::min(count, max_chunks);
 }
 
 // The four numbers that say where the pixels of each chunk lie: y alone of lines.

@@ -88,7 +88,7 @@ class Batch {
   Batch(std::int64_t count, const std::function<std::unique_ptr<FileWork>(std::int64_t)>& open,
         const BatchOptions& options, ThreadPool& pool)
       : count_(count), open_(open), options_(options), pool_(pool), free_(1) {
-    jobs_.reserve(static_cast<std::size_t>(std::max(1, options.threads)) + most_hung);
+    jobs_.reserve(static_cast<std::size_t>(std::max(1, options.threads)) + max_hung);
   }
 
   BatchEnd run(const std::function<bool(std::int64_t, const FileWork*, const FileEnd&)>& report,
@@ -445,8 +445,8 @@ class Batch {
   // A new thread for each that hangs.
   void replace_hung() {
     for (; replaced_ < hung_; ++replaced_) {
-      if (hung_ > most_hung) {
-        throw Error("more than " + std::to_string(most_hung) + " files hang, and so does the rest",
+      if (hung_ > max_hung) {
+        throw Error("more than " + std::to_string(max_hung) + " files hang, and so does the rest",
                     ExitCode::file_failed);
       }
       const int lane = options_.first_lane + std::max(1, options_.threads) + replaced_;

@@ -31,7 +31,7 @@ class FileWork {
   // nothing when the file is to be skipped. May throw, as the other parts may.
   virtual std::optional<std::int64_t> prepare() = 0;
   virtual void decode() = 0;
-  // lane: of the thread, in [0, threads), or with a timeout [0, threads + most_hung), behind
+  // lane: of the thread, in [0, threads), or with a timeout [0, threads + max_hung), behind
   // BatchOptions::first_lane; no two parts run on one lane at the same time.
   virtual void compute(int lane) = 0;
   virtual void encode() = 0;
@@ -128,7 +128,7 @@ struct BatchEnd {
 bool threads_hang() noexcept;
 // How many threads a batch gives up before it throws an Error; their lanes are above those of the
 // others.
-constexpr int most_hung = 64;
+constexpr int max_hung = 64;
 
 // `open` makes the work on file `index` (any thread; when it throws the file fails, and the report
 // gets a null pointer). `report` is called for each file in the order of the indices, `tick` now

@@ -215,7 +215,7 @@ bool repeats_itself(FilteredRows& rows) {
 // The rows as codes of their bytes, in chunks of some MiB.
 void append_literals(FilteredRows& rows, Bytes& out) {
   constexpr std::int64_t block_bytes = 192 << 10;
-  constexpr size_t most_in_chunk = size_t{1} << 28;
+  constexpr size_t max_in_chunk = size_t{1} << 28;
   const std::int64_t step = std::max<std::int64_t>(1, block_bytes / rows.row_bytes());
   std::vector<std::uint8_t> block(static_cast<size_t>(step * rows.row_bytes()));
   LiteralDeflate deflate;
@@ -228,7 +228,7 @@ void append_literals(FilteredRows& rows, Bytes& out) {
     rows.make_groups(y, y_end, block.data());
     checksum = libdeflate_adler32(checksum, block.data(), size);
     deflate.block({block.data(), size}, y_end == rows.height(), out);
-    if (chunk.size() > most_in_chunk) {
+    if (chunk.size() > max_in_chunk) {
       chunk.end();
       chunk = Chunk(out, "IDAT");
     }

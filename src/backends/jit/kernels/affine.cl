@@ -44,14 +44,14 @@ KERNEL($items) void tiles(GLOBAL const $pixel* $image, GLOBAL $pixel* $result) {
   const double begin_x = (double)tile_x, end_x = begin_x + ($across - 1.0);
   const double begin_y = (double)tile_y, end_y = begin_y + ($down - 1.0);
   // The map is monotonous in both directions: corners of the tile have the outermost places.
-  const double least_x = fma($a, $a < 0.0 ? end_x : begin_x, fma($b, $b < 0.0 ? end_y : begin_y, $c));
-  const double most_x = fma($a, $a < 0.0 ? begin_x : end_x, fma($b, $b < 0.0 ? begin_y : end_y, $c));
-  const double least_y = fma($d, $d < 0.0 ? end_x : begin_x, fma($e, $e < 0.0 ? end_y : begin_y, $f));
-  const double most_y = fma($d, $d < 0.0 ? begin_x : end_x, fma($e, $e < 0.0 ? begin_y : end_y, $f));
-  if (least_x >= 0.0 && most_x < max_x && least_y >= 0.0 && most_y < max_y &&
+  const double low_x = fma($a, $a < 0.0 ? end_x : begin_x, fma($b, $b < 0.0 ? end_y : begin_y, $c));
+  const double high_x = fma($a, $a < 0.0 ? begin_x : end_x, fma($b, $b < 0.0 ? begin_y : end_y, $c));
+  const double low_y = fma($d, $d < 0.0 ? end_x : begin_x, fma($e, $e < 0.0 ? end_y : begin_y, $f));
+  const double high_y = fma($d, $d < 0.0 ? begin_x : end_x, fma($e, $e < 0.0 ? begin_y : end_y, $f));
+  if (low_x >= 0.0 && high_x < max_x && low_y >= 0.0 && high_y < max_y &&
       tile_x + $across <= $width && tile_y + $down <= $height) {
-    const int left = (int)least_x / 4 * 4, top = (int)least_y;
-    const int fours = ((int)most_x + 1 - left) / 4 + 1, lines = (int)most_y + 2 - top;
+    const int left = (int)low_x / 4 * 4, top = (int)low_y;
+    const int fours = ((int)high_x + 1 - left) / 4 + 1, lines = (int)high_y + 2 - top;
     if (fours <= $copy_columns / 4 && lines <= $copy_rows) {
       const int four = ITEM % 16;
       if (four < fours) {

@@ -41,7 +41,7 @@ FUNCTION uint edge_between(const uint pixel, const int dx, const int dy, const u
   return mixed_edge(owner * 4u + (dy == 0 ? 3u : (uint)(across + 1)));
 }
 FUNCTION uint least_of(const uint a, const uint b) { return a < b ? a : b; }
-FUNCTION uint most_of(const uint a, const uint b) { return a > b ? a : b; }
+FUNCTION uint max_of(const uint a, const uint b) { return a > b ? a : b; }
 // What a float is among floats, as a whole number; there is one zero.
 FUNCTION uint key_of_float(const float v) {
   const uint bits = FLOAT_BITS(v + 0.0f);
@@ -191,7 +191,7 @@ KERNEL(256) void raise(GLOBAL $code* $raised, GLOBAL uint* $woken, GLOBAL uint* 
     // leaves it lies between a least and a most value, and is what came in if that is between them.
     {
       uint value[$count], mask[$count];
-      uint least_on = 0u, most_on = 0xffffffffu, least_back = 0u, most_back = 0xffffffffu;
+      uint least_on = 0u, max_on = 0xffffffffu, least_back = 0u, max_back = 0xffffffffu;
       const int works = line < $lines;
       $unroll
       for (int k = 0; k < $count; ++k) {
@@ -201,42 +201,42 @@ KERNEL(256) void raise(GLOBAL $code* $raised, GLOBAL uint* $woken, GLOBAL uint* 
       $unroll
       for (int k = 0; k < $count; ++k) {
 #if $wraps
-        if ($wraps_on) least_on = most_on = values[$place - ($step)];
+        if ($wraps_on) least_on = max_on = values[$place - ($step)];
 #endif
-        least_on = least_of(mask[k], most_of(value[k], least_on));
-        most_on = least_of(mask[k], most_of(value[k], most_on));
+        least_on = least_of(mask[k], max_of(value[k], least_on));
+        max_on = least_of(mask[k], max_of(value[k], max_on));
       }
       $unroll
       for (int k = $count - 1; k >= 0; --k) {
 #if $wraps
-        if ($wraps_back) least_back = most_back = values[$place + ($step)];
+        if ($wraps_back) least_back = max_back = values[$place + ($step)];
 #endif
-        least_back = least_of(mask[k], most_of(value[k], least_back));
-        most_back = least_of(mask[k], most_of(value[k], most_back));
+        least_back = least_of(mask[k], max_of(value[k], least_back));
+        max_back = least_of(mask[k], max_of(value[k], max_back));
       }
       ends[ITEM] = least_on;
-      ends[256 + ITEM] = most_on;
+      ends[256 + ITEM] = max_on;
       ends[512 + ITEM] = least_back;
-      ends[768 + ITEM] = most_back;
+      ends[768 + ITEM] = max_back;
       BARRIER;
       if (works) {
         uint on = values[$first], back = values[$last], moved = 0u;
         $unroll
         for (int k = 0; k < 3; ++k) {
           const int there = k * 64 + line;
-          if (k < quarter) on = least_of(ends[256 + there], most_of(ends[there], on));
+          if (k < quarter) on = least_of(ends[256 + there], max_of(ends[there], on));
         }
         $unroll
         for (int k = 3; k > 0; --k) {
           const int there = k * 64 + line;
-          if (k > quarter) back = least_of(ends[768 + there], most_of(ends[512 + there], back));
+          if (k > quarter) back = least_of(ends[768 + there], max_of(ends[512 + there], back));
         }
         $unroll
         for (int k = 0; k < $count; ++k) {
 #if $wraps
           if ($wraps_on) on = values[$place - ($step)];
 #endif
-          on = least_of(mask[k], most_of(value[k], on));
+          on = least_of(mask[k], max_of(value[k], on));
           moved |= on ^ value[k];
           value[k] = on;
         }
@@ -245,7 +245,7 @@ KERNEL(256) void raise(GLOBAL $code* $raised, GLOBAL uint* $woken, GLOBAL uint* 
 #if $wraps
           if ($wraps_back) back = values[$place + ($step)];
 #endif
-          back = least_of(mask[k], most_of(value[k], back));
+          back = least_of(mask[k], max_of(value[k], back));
           moved |= back ^ value[k];
           values[$place] = back;
         }

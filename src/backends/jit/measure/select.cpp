@@ -124,16 +124,12 @@ class SelectWriter {
 
   // The places, clamped; they may be measured.
   std::string first_places() {
-    const Node& node = to_.node(n_);
     std::string text;
     for (int k = 0; k < places_; ++k) {
       text += declared("const double", "place_" + number(k),
                        "floor(clamp_double(" + to_.argument(n_, k, "place_" + number(k), "double") +
                            ", 0.0, (double)" + to_.width(image_) + " * (double)" +
                            to_.height(image_) + " - 1.0))");
-    }
-    for (const Argument& a : node.arguments) {
-      if (a.source == Argument::Source::measured) to_.measure(node.measures[a.measure]);
     }
     return text;
   }

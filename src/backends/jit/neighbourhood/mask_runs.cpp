@@ -53,8 +53,8 @@ struct Pass {
 int level_of(const Run& run) { return std::bit_width(static_cast<unsigned>(run.length)) - 1; }
 
 // As many rows at a time as keep all work-items busy, with few barriers.
-void choose_rows(Pass& pass, std::int64_t most_bytes) {
-  const std::int64_t most = std::min(most_bytes, shared_bytes / pass.groups());
+void choose_rows(Pass& pass, std::int64_t max_bytes) {
+  const std::int64_t most = std::min(max_bytes, shared_bytes / pass.groups());
   double least = 0;
   for (int rows = 1; rows <= max_rows; ++rows) {
     Pass tried = pass;
@@ -66,7 +66,7 @@ void choose_rows(Pass& pass, std::int64_t most_bytes) {
   }
 }
 
-std::vector<Pass> passes_of(const Mask& mask, std::int64_t most_bytes) {
+std::vector<Pass> passes_of(const Mask& mask, std::int64_t max_bytes) {
   const std::vector<Run> all = runs_of(mask);
   const int first = all.front().y, count = all.back().y - first + 1;
   const int passes = (count + max_tall - 1) / max_tall, each = (count + passes - 1) / passes;
@@ -80,7 +80,7 @@ std::vector<Pass> passes_of(const Mask& mask, std::int64_t most_bytes) {
     pass.right = std::max(pass.right, run.x + run.length - 1);
     pass.levels = std::max(pass.levels, level_of(run) + 1);
   }
-  for (Pass& pass : out) choose_rows(pass, most_bytes);
+  for (Pass& pass : out) choose_rows(pass, max_bytes);
   return out;
 }
 

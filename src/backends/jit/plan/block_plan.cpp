@@ -28,9 +28,9 @@ constexpr int max_tile_runs = 64;
 constexpr int max_ranked = 25;
 // A mask that a loop goes over row by row, as a rectangle, costs as much as pixels one by one that
 // read an eighth of its cells do.
-constexpr std::int64_t most_cells_a_weight = 8;
-constexpr std::int64_t most_asked = 110 * 1024;  // of local memory: two groups share a processor
-constexpr int tall_rows = 16, low_rows = 8;      // of packed blocks
+constexpr std::int64_t max_cells_a_weight = 8;
+constexpr std::int64_t max_asked = 110 * 1024;  // of local memory: two groups share a processor
+constexpr int tall_rows = 16, low_rows = 8;     // of packed blocks
 
 bool has_tap(const BodyTree& tree) {
   return tree.kind == Kind::tap || std::any_of(tree.parts.begin(), tree.parts.end(), has_tap);
@@ -72,10 +72,10 @@ bool pays_tile(const KernelContext& of, const Node& node) {
   }
   const std::int64_t weights = weight_bytes(node);
   const std::int64_t most =
-      weights == 0 ? of.tuning.local_bytes : std::min(of.tuning.max_local_bytes, most_asked);
+      weights == 0 ? of.tuning.local_bytes : std::min(of.tuning.max_local_bytes, max_asked);
   return of.tuning.unroll && std::min({f.left, f.right, f.up, f.down}) >= 0 &&
          std::max({f.left, f.right, f.up, f.down}) > 1 && tile_bytes(of, f) + weights <= most &&
-         (weights == 0 || weights <= 4 * most_cells_a_weight * as<Stencil>(node)->taps.count());
+         (weights == 0 || weights <= 4 * max_cells_a_weight * as<Stencil>(node)->taps.count());
 }
 
 // The neighbourhood of a node that a block can have; nothing for others.
