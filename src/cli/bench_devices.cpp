@@ -161,6 +161,42 @@ void check_comparison(const BenchFlags& flags) {
   }
 }
 
+// Rows of one suite each; those of the command line are together.
+std::vector<std::vector<WantedRow>> by_suite(std::vector<WantedRow> rows) {
+  std::vector<std::vector<WantedRow>> suites;
+  for (WantedRow& row : rows) {
+    if (suites.empty() || suites.back().front().suite != row.suite) suites.emplace_back();
+    suites.back().push_back(std::move(row));
+  }
+  return suites;
+}
+
+// Each row on every device, beside the first. Images are compared and let go: those of a suite may
+// take gigabytes.
+Tables compared(const std::vector<WantedRow>& wanted, const std::vector<ComparedDevice>& devices,
+                const BenchFlags& flags, const engine::Sandbox& sandbox) {
+  Tables tables(wanted.size());
+  add_loops(wanted, flags, sandbox, tables);
+  for (const ComparedDevice& device : devices) {
+    add_rows(device, wanted, flags, sandbox, tables);
+    add_variants(device, wanted, flags, sandbox, tables);
+  }
+  for (std::vector<ComparedRow>& rows : tables) {
+    relate(rows);
+    for (ComparedRow& row : rows) row.result.outcome = {};
+  }
+  return tables;
+}
+
+std::string tables_text(const Tables& tables, TableForm form) {
+  const bool suite =
+      !tables.empty() && !tables.front().empty() && !tables.front().front().suite.empty();
+  if (suite && form != TableForm::csv) return suites_text(tables, form);
+  std::string text;
+  for (const std::vector<ComparedRow>& rows : tables) text += comparison_text(rows, form);
+  return text;
+}
+
 }  // namespace
 
 int run_comparison(const BenchFlags& flags) {
@@ -176,29 +212,26 @@ int run_comparison(const BenchFlags& flags) {
                 names);
   }
   const engine::Sandbox sandbox = engine::make_sandbox(flags.sandbox);
-  const std::vector<WantedRow> wanted = rows_of(flags);
-  Tables tables(wanted.size());
-  add_loops(wanted, flags, sandbox, tables);
-  for (const ComparedDevice& device : devices) {
-    add_rows(device, wanted, flags, sandbox, tables);
-    add_variants(device, wanted, flags, sandbox, tables);
-  }
-  std::vector<ComparedRow> all;
-  for (std::vector<ComparedRow>& rows : tables) relate(rows);
-  const std::vector<PublishedHere> published = published_here(tables);
+  const std::vector<std::vector<WantedRow>> suites = by_suite(rows_of(flags));
   if (form == TableForm::csv) write_stdout(comparison_csv_head());
-  const bool suite =
-      !flags.suite.empty() && (form == TableForm::text || form == TableForm::markdown);
-  if (suite) write_stdout(suites_text(tables, form));
-  for (std::vector<ComparedRow>& rows : tables) {
-    if (!suite && form != TableForm::json) write_stdout(comparison_text(rows, form));
-    std::move(rows.begin(), rows.end(), std::back_inserter(all));
+  std::vector<ComparedRow> all;
+  std::vector<PublishedHere> published;
+  nlohmann::ordered_json json;
+  for (const std::vector<WantedRow>& wanted : suites) {
+    Tables tables = compared(wanted, devices, flags, sandbox);
+    const bool apart = !all.empty() && form != TableForm::csv;
+    if (form != TableForm::json) write_stdout((apart ? "\n" : "") + tables_text(tables, form));
+    for (PublishedHere& here : published_here(tables)) published.push_back(std::move(here));
+    for (std::vector<ComparedRow>& rows : tables) {
+      std::move(rows.begin(), rows.end(), std::back_inserter(all));
+    }
+    // After each suite: what is there stays when a later one is stopped.
+    json = comparison_value(all);
+    if (!published.empty()) json["published"] = published_value(published);
+    write_report("--report", flags.report, json.dump() + "\n");
+    if (!flags.html.empty()) write_report("--html", flags.html, suites_page(json));
   }
-  nlohmann::ordered_json json = comparison_value(all);
-  if (!published.empty()) json["published"] = published_value(published);
   if (form == TableForm::json) write_stdout(json.dump() + "\n");
-  write_report("--report", flags.report, json.dump() + "\n");
-  if (!flags.html.empty()) write_report("--html", flags.html, suites_page(json));
   if (!before.is_null()) tell_changes(before, json, form);
   const auto missing = [](const ComparedRow& row) { return !row.error.empty(); };
   const auto differs = [](const ComparedRow& row) { return !row.same_bits; };

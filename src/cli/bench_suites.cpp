@@ -22,17 +22,6 @@ constexpr Published of_separable[] = {
 };
 
 constexpr Suite all[] = {
-    {"primitives", "every primitive on 8192x8192 and 2048x2048 images", primitive_rows},
-    {"edt",
-     "bwdist on nine kinds of pictures: worst over best (after Kong et al. 2010, table 3)",
-     edt_rows,
-     true,
-     {.x = "", .value = Figure::Value::time}},
-    {"geometry", "windows, other sizes, affine maps, and joint histograms of many kinds of content",
-     geometry_rows},
-    {"algorithms",
-     "dithering, projections, connected pixels and large medians, on contents of many kinds",
-     algorithm_rows},
     {"ipt",
      "thirteen toolbox functions, 256x256 to 8192x8192 (after Kong et al. 2010, table 2)",
      toolbox_rows,
@@ -48,6 +37,11 @@ constexpr Suite all[] = {
      copy_width_rows,
      false,
      {.x = "bytes of a work-item", .value = Figure::Value::bandwidth}},
+    {"edt",
+     "bwdist on nine kinds of pictures: worst over best (after Kong et al. 2010, table 3)",
+     edt_rows,
+     true,
+     {.x = "", .value = Figure::Value::time}},
     {"dither",
      "error diffusion, 256x256 to 8192x8192 (after Kong et al. 2010, figure 9)",
      dither_rows,
@@ -84,6 +78,13 @@ constexpr Suite all[] = {
      stack_rows,
      false,
      {.x = "images", .value = Figure::Value::time_of_image}},
+    {"io", "reading and writing of each format in memory, one thread", codec_rows},
+    {"primitives", "every primitive on 8192x8192 and 2048x2048 images", primitive_rows},
+    {"geometry", "windows, other sizes, affine maps, and joint histograms of many kinds of content",
+     geometry_rows},
+    {"algorithms",
+     "dithering, projections, connected pixels and large medians, on contents of many kinds",
+     algorithm_rows},
     {"sweep",
      "every operator over its classes, channels, parameters and contents; lists where costs jump",
      sweep_rows,
@@ -97,7 +98,6 @@ constexpr Suite all[] = {
      false,
      {},
      colour_findings},
-    {"io", "reading and writing of each format in memory, one thread", codec_rows},
 };
 
 }  // namespace

@@ -189,7 +189,7 @@ class Commands(ProgramTest):
             self.assertEqual(said.count(f" bwdist {picture}\n"), 1)
         self.assertRegex(said, r"worst over best at 40x40: \d+\.\d\d\n$")
         error = self.impipe("bench", "--suite", "primitve", code=2).err
-        self.assertRegex(error, "^impipe: --suite: 'primitve' is none of primitives, [a-z, -]+; did you "
+        self.assertRegex(error, "^impipe: --suite: 'primitve' is none of [a-z, -]+; did you "
                                 r"mean 'primitives'\?\n$")
 
     def test_bars_are_of_rows_that_the_suites_have(self):
