@@ -3,9 +3,9 @@
 
   scripts/draw_chart.py REPORT.json OUT.svg [--suite ipt] [--size 4096]
 
-REPORT.json is what `impipe bench --suite NAME --naive --device cpu:1,cpu,cuda:0 --report` writes. The
-times are those from decoded pixels to the result in the host's memory, transfers included; each bar is
-the naive loop's time over the device's, on a scale by tens. Colours follow the page that shows the
+REPORT.json is what `impipe bench --suite NAME --naive --device cpu:1,cpu,cuda:0 --report` writes. A
+bar is the naive loop's time over the device's, on a scale by tens, from decoded pixels to the result
+in the host's memory; of a GPU also without the transfers, as between the operators of a pipeline. Colours follow the page that shows the
 chart, light or dark.
 """
 import argparse
@@ -17,6 +17,12 @@ from xml.sax.saxutils import escape
 COLOURS = ["#8a8f98", "#3b82c4", "#d9772b", "#4f9d5d"]
 LEFT, BAR, GAP, WIDTH, RIGHT = 150, 11, 9, 520, 90
 
+KERNELS = " kernels"
+
+
+def is_gpu(result):
+    return result["id"] not in ("", "cpu")
+
 
 def rows_of(report, suite, size):
     """{row: {device: milliseconds}} of naive and each device, in the report's order."""
@@ -24,7 +30,10 @@ def rows_of(report, suite, size):
     for result in report["results"]:
         if result["suite"] != suite or result["width"] != size or not result["fused"]:
             continue
-        rows.setdefault(result["name"], {}).setdefault(result["device"], result["median_ms"])
+        row = rows.setdefault(result["name"], {})
+        row.setdefault(result["device"], result["median_ms"])
+        if is_gpu(result):
+            row.setdefault(result["device"] + KERNELS, result["device_us"] / 1e3)
     return {name: times for name, times in rows.items() if "naive" in times and len(times) > 1}
 
 
@@ -37,8 +46,9 @@ def chart(report, suite, size):
     for result in report["results"]:
         threads = result["threads"]
         names[result["device"]] = result["device_name"] + (
-            "" if result["id"] != "cpu" else
+            ", with transfers" if is_gpu(result) else
             ", one thread" if threads == 1 else f", {threads} threads")
+        names[result["device"] + KERNELS] = result["device_name"] + ", image on the card"
     factors = {name: [times["naive"] / times[d] if d in times else None for d in devices]
                for name, times in rows.items()}
     most = max(f for fs in factors.values() for f in fs if f)
@@ -54,7 +64,7 @@ def chart(report, suite, size):
            "<style>text{fill:#24292f}line{stroke:#d0d7de}"
            "@media(prefers-color-scheme:dark){text{fill:#e6edf3}line{stroke:#3d444d}}</style>",
            f'<text x="{LEFT}" y="18" font-size="14">times as fast as one thread\'s plain loop, '
-           f'{size} x {size} bytes, transfers included</text>']
+           f'{size} x {size} bytes</text>']
     for k, device in enumerate(devices):
         out.append(f'<rect x="{LEFT}" y="{28 + 16 * k}" width="10" height="10" '
                    f'fill="{COLOURS[k]}"/><text x="{LEFT + 16}" y="{37 + 16 * k}">'
@@ -74,7 +84,7 @@ def chart(report, suite, size):
             top = y + k * BAR
             out.append(f'<rect x="{LEFT}" y="{top}" width="{width:.1f}" height="{BAR - 1}" '
                        f'fill="{COLOURS[k]}"/><text x="{LEFT + width + 4:.1f}" y="{top + BAR - 2}" '
-                       f'font-size="10">{factor:.3g}</text>')
+                       f'font-size="10">{round(factor, 1 if factor < 10 else None):,}</text>')
     return "\n".join(out) + "\n</svg>\n"
 
 
