@@ -13,6 +13,7 @@
 #include "cli/app.hpp"
 #include "cli/standard_output.hpp"
 #include "core/error.hpp"
+#include "engine/batch/batch.hpp"
 #include "engine/batch/file_at_work.hpp"
 #include "engine/run.hpp"
 

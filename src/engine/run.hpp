@@ -106,9 +106,6 @@ struct RunEnd {
 // watch goes on until `stop`, which lets what is in work come to its end, or `idle` ends it.
 RunEnd run(pipeline::Pipeline pipeline, const RunOptions& options, Progress& progress);
 
-// Whether threads hang, because of a timeout: the process is to end by _exit then.
-bool threads_hang() noexcept;
-
 // Removes temporary files that are being written. For signal handlers.
 void remove_temporaries() noexcept;
 

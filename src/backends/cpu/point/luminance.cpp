@@ -170,7 +170,7 @@ void run_exactly(std::byte* out, const std::byte* const* in, std::int64_t n, con
 using CodesFunction = void (*)(std::byte* out, const std::byte* const* in, std::int64_t blocks,
                                const double* weights, std::uint8_t* unsafe);
 
-CodesFunction codes_function(PixelClass cls, CpuLevel level) {
+CodesFunction codes_function([[maybe_unused]] PixelClass cls, CpuLevel level) {
 #if IMPIPE_HAS_INTRINSICS
   const bool wide = level == CpuLevel::v4;
   if (cls == PixelClass::uint8) return wide ? codes_of_bytes_v4 : codes_of_bytes;

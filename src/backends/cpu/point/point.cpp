@@ -39,8 +39,8 @@ void look_up_places(real* values, std::int64_t n, std::span<const double> table)
     const real positive = values[i] > real(0) ? values[i] : real(0);
     const real place = positive < last ? positive : last;
     const std::int32_t whole = static_cast<std::int32_t>(place);
-    const std::int32_t up = place - static_cast<real>(whole) >= real(0.5) ? 1 : 0;
-    values[i] = static_cast<real>(table[static_cast<std::size_t>(whole + up)]);
+    const std::int32_t rounded = whole + (place - static_cast<real>(whole) >= real(0.5) ? 1 : 0);
+    values[i] = static_cast<real>(table[static_cast<std::size_t>(rounded)]);
   }
 }
 

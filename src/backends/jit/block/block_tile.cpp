@@ -139,7 +139,8 @@ std::string local_weights(const Block& block, int n, const Mask& mask) {
   int k = 0;
   for (int y = 0; y < mask.height; ++y) {
     for (int x = 0; x < mask.width; ++x) {
-      if (mask.at(x, y)) places[static_cast<std::size_t>(y * wide + x)] = k++;
+      const int place = y * wide + x;
+      if (mask.at(x, y)) places[static_cast<std::size_t>(place)] = k++;
     }
   }
   const std::string own = Builder::name({false, n});
@@ -268,7 +269,8 @@ std::string extremes_step(const Block& block, const Mask& mask, const std::strin
                                                        {"middle_by", number(shorter)}});
       known[next] = "run" + number(next);
     }
-    texts[static_cast<std::size_t>(run.y + mask.origin_y)] += assigned(
+    const int row = run.y + mask.origin_y;
+    texts[static_cast<std::size_t>(row)] += assigned(
         "best", better + "(best, " + known[run.length] + "[i + " + number(halo + run.x) + "])");
   }
   return runs + step_of_rows(block, rows, texts, false, type, sums);
