@@ -339,7 +339,8 @@ int run_files(const RunFlags& f, pipeline::Pipeline pipeline, const engine::RunO
   RunSummary summary{.pipeline = pipeline.text, .started = engine::utc_now(), .error = {}};
   engine::RunEnd end;
   const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - options.start).count();
+    const auto all = std::chrono::steady_clock::now() - options.start;
+    return std::chrono::duration<double>(all).count() - end.measuring;
   };
   // Only of a run that has begun: before, its name could be that of a file that the run reads.
   const auto write_summary = [&](ExitCode code, const char* error) {

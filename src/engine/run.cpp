@@ -132,6 +132,7 @@ class FilesRun {
     Profile profile = make_profile(batch, settings_, options_, work_.pictures);
     profile.wall = now - timeline.start();
     if (!threads_hang()) add_limits(profile, *settings_.lanes);
+    end_.measuring = steady_seconds() - now;
     end_.profile = std::move(profile);
   }
 

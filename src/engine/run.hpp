@@ -99,6 +99,7 @@ struct RunEnd {
   std::int64_t clipped_values = 0, clipped_files = 0;
   std::vector<DeviceInfo> devices;  // that computed
   std::optional<Profile> profile;
+  double measuring = 0;        // seconds that a profile's limits took, after the run
   std::optional<Error> error;  // why a watch ended before its time
 };
 

@@ -175,6 +175,17 @@ class Commands(ProgramTest):
         row = json.loads(said.out)["results"][0]
         self.assertEqual((row["yardstick"], row["bytes"]), ("read", 4 * 64 * 64))
 
+    def test_neighbours_come_from_a_file(self):
+        self.write("sides.txt", b"0 1 0\n1 1 1\n0 1 0\n")
+        self.write("none.txt", b"0 1 0\n0 1 0\n0 1 0\n")
+        self.impipe("noise 40 seed=2 | imbinarize", "-o", "spots.png")
+        hashes = [self.impipe(f"bwareaopen 5 {conn}", "spots.png", "--hash").out
+                  for conn in ("conn=4", "conn=@sides.txt", "conn=8")]
+        self.assertEqual(hashes[0], hashes[1])
+        self.assertNotEqual(hashes[0], hashes[2])
+        error = self.impipe("bwareaopen 5 conn=@none.txt", "spots.png", "--hash", code=2).err
+        self.assertIn("conn is 4 or [0 1 0; 1 1 1; 0 1 0], 8 or", error)
+
     def test_bench_runs_the_rows_of_a_suite(self):
         self.assertIn("primitives  ", self.impipe("bench", "--suite").out)
         said = self.impipe("bench", "--suite", "primitives", "--match", "imhist", "--size", 64,

@@ -87,6 +87,20 @@ TEST(Noise, HasItsDistribution) {
   EXPECT_NEAR(reference::std2(gaussian, -1), 0.15, 5 * 0.15 / std::sqrt(2 * n));
 }
 
+// MATLAB's order: the first number belongs to the kind.
+TEST(Imnoise, TakesTheNumberOfItsKind) {
+  const HostImage image = test::test_image(PixelClass::uint8, 1, {31, 17}, 5);
+  const auto same = [&](const char* a, const char* b) {
+    EXPECT_EQ(test::difference(test::run(a, image).image, test::run(b, image).image), "") << a;
+  };
+  same("imnoise salt 0.3", "imnoise salt density=0.3");
+  same("imnoise speckle 0.3", "imnoise speckle variance=0.3");
+  same("imnoise gaussian 0.1 0.2", "imnoise gaussian mean=0.1 variance=0.2");
+  for (const char* wrong : {"imnoise salt 1.5", "imnoise salt mean=0.3", "imnoise poisson 0.1"}) {
+    EXPECT_THROW(test::run(wrong, image), Error) << wrong;
+  }
+}
+
 // As MATLAB reads it: a side, then sigma; a list is rows and columns.
 TEST(Fspecial, TakesASideAndSigma) {
   const HostImage expected = test::run("fspecial gaussian size=5,5 sigma=1").image;

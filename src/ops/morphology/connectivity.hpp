@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/operator.hpp"
+#include "ops/matrix_file.hpp"
 
 namespace impipe::ops {
 
@@ -21,9 +22,10 @@ inline Parameter connectivity_parameter(std::string_view fallback) {
 
 inline int connectivity(const Call& call) {
   const ParameterValue& value = call.value("conn");
-  if (value.matrix) {
-    if (*value.matrix == Matrix{3, 3, {0, 1, 0, 1, 1, 1, 0, 1, 0}}) return 4;
-    if (*value.matrix == Matrix{3, 3, std::vector<double>(9, 1)}) return 8;
+  if (value.matrix || !value.path.empty()) {
+    const Matrix matrix = value.matrix ? *value.matrix : read_matrix_file(call, "conn");
+    if (matrix == Matrix{3, 3, {0, 1, 0, 1, 1, 1, 0, 1, 0}}) return 4;
+    if (matrix == Matrix{3, 3, std::vector<double>(9, 1)}) return 8;
     call.fail("conn", "conn is 4 or [0 1 0; 1 1 1; 0 1 0], 8 or [1 1 1; 1 1 1; 1 1 1]");
   }
   const int conn = value.numbers.size() == 1 ? static_cast<int>(value.numbers.front()) : 0;

@@ -1,7 +1,9 @@
 // imnoise: noise of a generator that counts: a pixel's depends on its place and on the seed alone,
 // so every device makes the same.
+#include <algorithm>
 #include <cmath>
 
+#include "core/text.hpp"
 #include "ops/colour/channels.hpp"
 #include "ops/images.hpp"
 #include "ops/places.hpp"
@@ -164,10 +166,18 @@ struct Noise {
   std::vector<double> numbers;  // the body's last parameters
 };
 
+// `imnoise salt 0.1`, as MATLAB has it: a number without a name is the first that its kind takes.
+bool has_first_number(const Call& call) {
+  if (!call.given("mean") || call.word("kind") == "gaussian") return false;
+  const std::size_t begin = call.value("mean").span.begin;
+  return begin == 0 || call.text()[begin - 1] != '=';
+}
+
 Noise noise_of(const Call& call, const ImageValue& image) {
   const std::string& kind = call.word("kind");
   const auto number = [&](std::string_view name, double otherwise) {
-    return call.has(name) ? call.number(name) : otherwise;
+    if (call.has(name)) return call.number(name);
+    return has_first_number(call) ? call.number("mean") : otherwise;
   };
   if (kind == "salt") {
     const double density = number("density", 0.05);
@@ -192,7 +202,18 @@ void check_parameters(const Call& call, const ImageValue& image) {
   const auto only = [&](std::string_view name, bool fits) {
     if (call.given(name) && !fits) call.fail(name, std::string(name) + " does not go with " + kind);
   };
-  only("mean", kind == "gaussian");
+  const bool first = has_first_number(call) && kind != "poisson";
+  only("mean", kind == "gaussian" || first);
+  if (first) {
+    const std::string_view name = kind == "salt" ? "density" : "variance";
+    if (call.given(name)) call.fail(name, std::string(name) + " is there twice");
+    const Parameter& p = *std::find_if(call.op().parameters.begin(), call.op().parameters.end(),
+                                       [&](const Parameter& q) { return q.name == name; });
+    if (const double n = call.number("mean"); n < p.low || n > p.high) {
+      call.fail("mean", std::string(name) + " goes from " + number_text(p.low) + " to " +
+                            number_text(p.high));
+    }
+  }
   only("variance", kind == "gaussian" || kind == "speckle");
   only("density", kind == "salt");
 }
