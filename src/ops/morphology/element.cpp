@@ -288,7 +288,9 @@ std::vector<double> heights_of(const Matrix& heights, const Mask& element, Pixel
   for (size_t i = 0; i < element.cells.size(); ++i) {
     if (element.cells[i] == 0) continue;
     const double v = heights.values[i];
-    out.push_back(cls == PixelClass::single ? v : std::floor(std::clamp(v, -most, most) + 0.5));
+    // A height of -0 is 0, so that sums with it have one zero.
+    out.push_back(cls == PixelClass::single ? v + 0.0
+                                            : std::floor(std::clamp(v, -most, most) + 0.5));
   }
   return out;
 }

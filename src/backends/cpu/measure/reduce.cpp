@@ -156,7 +156,7 @@ class Extreme final : public Sink {
   std::vector<double> finish() override {
     double best = best_[0];
     for (const double of_tile : best_) include(best, of_tile);
-    return {best};
+    return {best + 0.0};  // of 0 and -0 neither is the smaller
   }
 
  private:

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "backends/cpu/neighbourhood/one_zero.hpp"
+
 namespace impipe::cpu {
 namespace {
 
@@ -56,7 +58,7 @@ IMPIPE_INLINE void combine_some(T* __restrict out, const T* const* sources, std:
       n, [&](std::int64_t i) __attribute__((always_inline)) {
         T value = onto ? better<T, largest>(row[0][i], out[i]) : without_nan<T, largest>(row[0][i]);
         for (int j = 1; j < count; ++j) value = better<T, largest>(row[j][i], value);
-        out[i] = value;
+        out[i] = one_zero(value);
       });
 }
 
@@ -94,8 +96,8 @@ IMPIPE_INLINE void pair_of(T* __restrict out0, T* __restrict out1, const T* cons
       n, [&](std::int64_t i) __attribute__((always_inline)) {
         T common = without_nan<T, largest>(row[1][i]);
         for (int j = 2; j < count; ++j) common = better<T, largest>(row[j][i], common);
-        out0[i] = better<T, largest>(row[0][i], common);
-        out1[i] = better<T, largest>(row[count][i], common);
+        out0[i] = one_zero(better<T, largest>(row[0][i], common));
+        out1[i] = one_zero(better<T, largest>(row[count][i], common));
       });
 }
 
@@ -119,7 +121,7 @@ IMPIPE_INLINE void fold_row(T* __restrict out, T* __restrict so_far, const T* __
       n, [&](std::int64_t i) __attribute__((always_inline)) {
         const T value = better<T, largest>(row[i], so_far[i]);
         so_far[i] = value;
-        out[i] = better<T, largest>(value, out[i]);
+        out[i] = one_zero(better<T, largest>(value, out[i]));
       });
 }
 

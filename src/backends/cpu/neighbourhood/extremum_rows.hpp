@@ -9,7 +9,7 @@ namespace impipe::cpu {
 
 inline constexpr int max_sources = 8;
 
-// NaN in a source is ignored. No row overlaps another unless said.
+// NaN in a source is ignored, -0 in a result is 0. No row overlaps another unless said.
 template <class T>
 struct ExtremumRows {
   // out[i] = the extremum of sources[j][i], j < count; 1 <= count.

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "backends/cpu/neighbourhood/one_zero.hpp"
 #include "backends/cpu/neighbourhood/rank_columns.hpp"
 #include "backends/cpu/neighbourhood/rank_histogram.hpp"
 #include "backends/cpu/neighbourhood/rank_median.hpp"
@@ -78,7 +79,7 @@ void store(const Rank& rank, const RankRows<T>& ops, const std::vector<const T*>
   if (rank.average) {
     ops.average(out, results[0], results[1], n);
   } else {
-    std::memcpy(out, results[0], static_cast<std::size_t>(n) * sizeof(T));
+    std::transform(results[0], results[0] + n, out, one_zero<T>);
   }
 }
 

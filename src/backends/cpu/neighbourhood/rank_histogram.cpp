@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cpu/neighbourhood/extremum.hpp"
+#include "backends/cpu/neighbourhood/one_zero.hpp"
 #include "backends/cpu/neighbourhood/rank_sliding.hpp"
 #include "backends/cpu/neighbourhood/rank_tile.hpp"
 #include "backends/cpu/neighbourhood/rank_window.hpp"
@@ -57,7 +58,7 @@ template <class T>
 T mean(T a, T b) {
   return static_cast<T>((a + b + 1) >> 1);
 }
-float mean(float a, float b) { return (a + b) / 2; }
+float mean(float a, float b) { return one_zero((a + b) / 2); }
 
 // Windows of a tile: `numbers` of one row at a time.
 class TileWindows {

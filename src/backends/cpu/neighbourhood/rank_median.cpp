@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "backends/cpu/neighbourhood/one_zero.hpp"
 #include "backends/cpu/neighbourhood/rank_network.hpp"
 
 namespace impipe::cpu {
@@ -66,7 +67,11 @@ IMPIPE_INLINE void pass(T* __restrict out, std::int64_t stride, const T* const* 
   for (std::int64_t i = 0; i < n; ++i) {
     T wires[] = {at[in][i]...};
     apply<network>(wires);
-    ((to[results][i] = wires[network.results[results]]), ...);
+    if constexpr (sizeof...(results) == 1) {
+      ((to[results][i] = one_zero(wires[network.results[results]])), ...);
+    } else {
+      ((to[results][i] = wires[network.results[results]]), ...);
+    }
   }
 }
 template <const auto& network, int in, int results, class T>

@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "backends/cpu/neighbourhood/one_zero.hpp"
 #include "backends/cpu/tile/neighbourhood.hpp"
 
 namespace impipe::cpu {
@@ -51,7 +52,7 @@ void run_class(const Rank& rank, const float* offsets, PixelClass cls, const Row
         window[k] = with_offset(row[i + cells[k].place], cells[k].offset, cls);
       }
       std::nth_element(window.begin(), wanted, window.end(), before<T>);
-      to[i] = *wanted;
+      to[i] = one_zero(*wanted);
     }
   }
 }

@@ -1,6 +1,8 @@
 // The row operations of a rank filter: packed minima and maxima of the image's own class.
 #include "backends/cpu/neighbourhood/rank_rows.hpp"
 
+#include "backends/cpu/neighbourhood/one_zero.hpp"
+
 namespace impipe::cpu {
 namespace {
 
@@ -45,7 +47,7 @@ IMPIPE_INLINE std::uint8_t mean(std::uint8_t a, std::uint8_t b) {
 IMPIPE_INLINE std::uint16_t mean(std::uint16_t a, std::uint16_t b) {
   return static_cast<std::uint16_t>((a + b + 1) >> 1);
 }
-IMPIPE_INLINE float mean(float a, float b) { return (a + b) / 2; }
+IMPIPE_INLINE float mean(float a, float b) { return one_zero((a + b) / 2); }
 
 template <class T>
 IMPIPE_INLINE void average_rows(T* __restrict out, const T* a, const T* b, std::int64_t n) {

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <vector>
 
+#include "backends/cpu/neighbourhood/one_zero.hpp"
+
 namespace impipe::cpu {
 namespace {
 
@@ -96,7 +98,7 @@ struct Coding<float> {
       : items_(scratch.take<std::uint64_t>(most)), values_(scratch.take<float>(most)) {}
   static std::int64_t max_codes(std::int64_t most) { return most; }
   float value(Code code) const { return values_[code]; }
-  static float mean(float a, float b) { return (a + b) / 2; }
+  static float mean(float a, float b) { return one_zero((a + b) / 2); }
 
   // Codes are the places of the block's different values in their order; -0 comes before 0 and NaN
   // at the ends.
@@ -115,7 +117,7 @@ struct Coding<float> {
     for (std::int64_t i = 0; i < n; ++i) {
       const auto key = static_cast<std::uint32_t>(items_[i] >> 32);
       if (i > 0 && key != static_cast<std::uint32_t>(items_[i - 1] >> 32)) ++code;
-      values_[code] = std::bit_cast<float>((key >> 31) != 0 ? key & 0x7fffffffu : ~key);
+      values_[code] = one_zero(std::bit_cast<float>((key >> 31) != 0 ? key & 0x7fffffffu : ~key));
       codes[static_cast<std::uint32_t>(items_[i])] = code;
     }
   }

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "backends/cpu/neighbourhood/one_zero.hpp"
+
 namespace impipe::cpu {
 namespace {
 
@@ -37,7 +39,7 @@ struct Keys<float> {
   }
   static float value(Item key) {
     const auto low = static_cast<std::uint32_t>(key);
-    return std::bit_cast<float>((low >> 31) != 0 ? low & 0x7fffffffu : ~low);
+    return one_zero(std::bit_cast<float>((low >> 31) != 0 ? low & 0x7fffffffu : ~low));
   }
 };
 

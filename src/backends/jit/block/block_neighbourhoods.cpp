@@ -161,13 +161,15 @@ MadeRow extremes_row(const Block& block, KnownWindows& windows, int n, const std
     folds += assigned("best", better + "(best, " + of_length[run.length] + "[" +
                                   w.place(run.x, run.y, extremum.mask.footprint().up) + "])");
   }
-  text.rows += filled(part(kernels::block, "row_of_runs"), {{"pixel", type_of(node.cls)},
-                                                            {"name", name},
-                                                            {"px", number(block.size.px)},
-                                                            {"unroll", to.unroll()},
-                                                            {"type", type},
-                                                            {"nothing", nothing},
-                                                            {"folds", folds}});
+  text.rows +=
+      filled(part(kernels::block, "row_of_runs"), {{"pixel", type_of(node.cls)},
+                                                   {"name", name},
+                                                   {"px", number(block.size.px)},
+                                                   {"unroll", to.unroll()},
+                                                   {"type", type},
+                                                   {"nothing", nothing},
+                                                   {"folds", folds},
+                                                   {"folded", single ? "one_zero(best)" : "best"}});
   return {{name}, std::move(text)};
 }
 

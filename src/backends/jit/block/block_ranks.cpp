@@ -236,12 +236,13 @@ class ColumnRanks {
                           : order_.smaller + "(" + value + "," + after_line(values[i]) + ")";
         }
       }
-      text += filled(
-          part(kernels::block, "output_of_two"),
-          {{"output", number(output)},
-           {"result", result},
-           {"of_ranks",
-            rank_.average ? order_.mean + "(" + values[0] + ", " + values[1] + ")" : values[0]}});
+      text +=
+          filled(part(kernels::block, "output_of_two"),
+                 {{"output", number(output)},
+                  {"result", result},
+                  {"of_ranks", order_.of_one_zero(rank_.average ? order_.mean + "(" + values[0] +
+                                                                      ", " + values[1] + ")"
+                                                                : values[0])}});
     }
     return filled(part(kernels::block, "outputs"),
                   {{"unroll", to_.unroll()}, {"twos", number(px_ / 2)}, {"outputs_of_two", text}});
@@ -273,9 +274,9 @@ std::string ranks_apart(const Block& block, const Rank& rank, const Window& w, c
           w.array + "[" + w.place(x - mask.origin_x, y - mask.origin_y, mask.origin_y) + "]");
     }
   }
-  const std::string of_ranks =
+  const std::string of_ranks = order.of_one_zero(
       rank.average ? order.mean + "(" + value(rank.rank) + ", " + value(rank.rank + 1) + ")"
-                   : value(rank.rank);
+                   : value(rank.rank));
   return filled(
       part(kernels::block, "ranks_apart"),
       {{"unroll", block.to.unroll()},
@@ -311,7 +312,8 @@ MadeRow ranked_row(const Block& block, int n, const std::string& name) {
   const Node& node = to.node(n);
   const Rank& rank = *as<Rank>(node);
   const bool single = node.cls == PixelClass::single;
-  const Order floats{"float", "order_float", "smaller_float", "larger_float", "mean_float"};
+  const Order floats{"float", "order_float", "smaller_float", "larger_float", "mean_float",
+                     "",      "one_zero"};
   const Order integers{"int", "order_int", "smaller", "larger", "mean_int"};
   const std::string own = Builder::name({false, n});
   auto [w, text] = loaded_window(block, node.images[0], rank.mask.footprint(), rank.border,

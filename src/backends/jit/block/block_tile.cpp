@@ -291,16 +291,18 @@ MadeRow extremes_tile_row(const Block& block, int n, const std::string& name) {
       std::string(extremum.largest ? "larger" : "smaller") + (single ? "_float" : "");
   const std::string own = Builder::name({false, n});
   const int px = block.size.px;
-  return {{name},
-          {.tables = fill_tile(block, n, tile, Border::absent, nothing, type),
-           .windows = walk_tile(
-               block, own, tile, type, nothing,
-               extremes_step(block, mask, type, better, 2, "sums", tile.halo, block.size.py)),
-           .rows = filled(part(kernels::block, "row_of_sums"), {{"pixel", type_of(node.cls)},
-                                                                {"name", name},
-                                                                {"px", number(px)},
-                                                                {"unroll", to.unroll()},
-                                                                {"own", own}})}};
+  return {
+      {name},
+      {.tables = fill_tile(block, n, tile, Border::absent, nothing, type),
+       .windows =
+           walk_tile(block, own, tile, type, nothing,
+                     extremes_step(block, mask, type, better, 2, "sums", tile.halo, block.size.py)),
+       .rows = filled(part(kernels::block, "row_of_sums"), {{"pixel", type_of(node.cls)},
+                                                            {"name", name},
+                                                            {"px", number(px)},
+                                                            {"unroll", to.unroll()},
+                                                            {"one_zero", single ? "one_zero" : ""},
+                                                            {"own", own}})}};
 }
 
 }  // namespace impipe::jit

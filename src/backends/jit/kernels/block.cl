@@ -100,6 +100,8 @@
 #define $group_rows 32
 #define $to_height 600    // of the result
 #define $loads_ahead 1
+#define $folded best      // what runs have given
+#define $one_zero one_zero // of floats
 #define $load_arrays uint ahead[2];
 #define $loads ahead[0] = ((GLOBAL const uint*)($image + (long)y0 * $stride + x_load))[0];
 #define $block ahead[1] = ahead[0] + (uint)whole;
@@ -973,7 +975,7 @@ FUNCTION uchar rows_of_windows(const int r) {
     const int k = i;
     $type best = $nothing;
     $folds
-    $name[k] = ($pixel)best;
+    $name[k] = ($pixel)$folded;
   }
   // -- end
   return $name[k_first];
@@ -1055,7 +1057,7 @@ FUNCTION uchar rows_of_sums(const int r) {
   // What the walk has found.
   $pixel $name[$px];
   $unroll
-  for (int k = 0; k < $px; ++k) $name[k] = ($pixel)sums_$own[r * $px + k];
+  for (int k = 0; k < $px; ++k) $name[k] = ($pixel)$one_zero(sums_$own[r * $px + k]);
   // -- end
   {
     // -- part: packed_of_sums
@@ -1190,7 +1192,7 @@ FUNCTION int ranks(const int r) {
     int key_$own[$px];
     $ranks
     $unroll
-    for (int k = 0; k < $px; ++k) $name[k] = single_of_signed_key(key_$own[k]);
+    for (int k = 0; k < $px; ++k) $name[k] = one_zero(single_of_signed_key(key_$own[k]));
     // -- end
   }
   // -- part: ranks_apart

@@ -86,11 +86,13 @@ Fold extreme_of(const Builder& to, int n) {
   Fold fold{.name = "total_" + Builder::name({false, n})};
   fold.largest = reduction(node)->kind == ReduceKind::max;
   fold.type = single ? "float" : "int";
-  fold.of_pixel = assigned(fold.name, fold.both(fold.name, "p"));
+  // One zero: neither of 0 and -0 is the smaller.
+  const std::string one_zero = single ? " + 0.0f" : "";
+  fold.of_pixel = assigned(fold.name, fold.both(fold.name, "p" + one_zero));
   if (single) {
     fold.first = "NAN";
     for (const char* part : {"v.x", "v.y", "v.z", "v.w"}) {
-      fold.of_chunk += assigned(fold.name, fold.both(fold.name, part));
+      fold.of_chunk += assigned(fold.name, fold.both(fold.name, part + one_zero));
     }
     return fold;
   }

@@ -70,7 +70,7 @@ CellFold cell_fold(Builder& to, int n) {
   const std::string word = largest ? "fmax" : "fmin";
   return {name,
           "NAN",
-          word + "(total, v)",
+          word + "(total, v + 0.0f)",  // one zero: neither of 0 and -0 is the smaller
           true,
           largest,
           [word](const std::string& a, const std::string& b) {

@@ -227,7 +227,7 @@ class MaskRuns {
                      {"pixel", type_of(cls_)},
                      {"value", again ? better() + "(" + value + ", " + stored + ")" : value}});
     };
-    if (single()) return one("out_y", "best[0]");
+    if (single()) return one("out_y", "one_zero(best[0])");
     return one("out_y", "(best[0] & 0xffffu)") + one("out_y + strip", "(best[0] >> 16)");
   }
 

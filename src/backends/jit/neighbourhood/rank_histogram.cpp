@@ -173,7 +173,7 @@ class RankHistogram {
       if (rest_bits() > 0) {
         key = name_ + "_rest(ARGS, digits, x, y, " + place + ", " + rank + ")";
       }
-      return single ? "single_of_key(" + key + ")" : key;
+      return single ? "one_zero(single_of_key(" + key + "))" : key;
     };
     const bool plain = rest_bits() == 0 && !rank_.average;
     if (plain) {

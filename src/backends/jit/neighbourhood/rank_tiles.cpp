@@ -112,7 +112,8 @@ class RankTiles {
       return declared("const uint", "cell",
                       "find_cell_" + name_ + "(words, sets, item, column, row, at, " + rank +
                           " - below)") +
-             declared("const " + type, "value", single_ ? "single_of_key(" + key + ")" : key);
+             declared("const " + type, "value",
+                      single_ ? "one_zero(single_of_key(" + key + "))" : key);
     };
     const std::string rank = number(rank_.rank);
     if (!rank_.average) return value(rank) + declared("const " + type, "found", "value");

@@ -261,10 +261,10 @@ class PassesWriter {
       const int made = last ? count : size - first - (next - 1) * stride;
       const int shift = from == array ? first : 0;
       if (!last) text += array_of("float", name, made);
-      text += to_.loop("k", made) +
-              assigned(name + "[k]", (largest() ? "fmax(" : "fmin(") + from + "[k + " +
-                                         number(shift) + "], " + from + "[k + " +
-                                         number(shift + (next - known) * stride) + "])");
+      const std::string best = (largest() ? "fmax(" : "fmin(") + from + "[k + " + number(shift) +
+                               "], " + from + "[k + " + number(shift + (next - known) * stride) +
+                               "])";
+      text += to_.loop("k", made) + assigned(name + "[k]", last ? "one_zero(" + best + ")" : best);
       from = name;
     }
     return text;

@@ -126,7 +126,7 @@ class VanHerkWriter {
   Element words(bool bytes_in_pairs) {
     const bool largest = extremum_.largest;
     if (single()) {
-      return {"float", "float", largest ? "fmax" : "fmin", nothing_of_pixel(), "", ""};
+      return {"float", "float", largest ? "fmax" : "fmin", nothing_of_pixel(), "", "one_zero"};
     }
     const std::string nothing = largest ? "0u" : "0xffffffffu";
     if (bytes_in_pairs) {
@@ -403,7 +403,7 @@ class VanHerkWriter {
         text += assigned("best", better + "(best, (" + type + ")(" + row + ")[" + column + "])");
       }
     }
-    text += assigned(out.pixel(), "(" + type_of(cls_) + ")best");
+    text += assigned(out.pixel(), single() ? "one_zero(best)" : "(" + type_of(cls_) + ")best");
     to_.pixel_kernel(name_, width, height, size(), braced(text));
   }
 

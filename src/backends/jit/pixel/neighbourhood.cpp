@@ -257,7 +257,7 @@ void write_extremum(Builder& to, int n, const std::string& name, bool two_passes
     return declared(type, "best", nothing) +
            for_each_cell(to, name, mask,
                          "const " + type + " v = " + at + "; if (v " + sign + " best) best = v;") +
-           returned("best");
+           returned(node.cls == PixelClass::single ? "one_zero(best)" : "best");
   };
   const std::string at = name + "_at";
   write_border(to, at, type, to.value(image, "x", "y"), Border::absent, nothing, to.width(image),

@@ -38,7 +38,7 @@ void write_rank(Builder& to, int n, const std::string& name) {
                                               "count += " + key + " <= below ? 1 : 0;")}}));
   const auto place = [&](int k) {
     const std::string found = to.call(name + "_place", "x", "y, " + std::to_string(k));
-    return single ? "single_of_key(" + found + ")" : found;
+    return single ? "one_zero(single_of_key(" + found + "))" : found;
   };
   std::string result = place(rank.rank);
   if (rank.average) {
