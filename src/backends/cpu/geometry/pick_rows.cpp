@@ -19,6 +19,18 @@ struct PickKernels {
 };
 
 #if IMPIPE_HAS_INTRINSICS
+// The bytes of a block by pixels from the last to the first.
+struct Backwards {
+  std::uint8_t places[block_bytes];
+  explicit constexpr Backwards(int pixel_bytes) : places{} {
+    for (int i = 0; i < block_bytes; ++i) {
+      const int pixel = block_bytes - pixel_bytes - i / pixel_bytes * pixel_bytes;
+      places[i] = static_cast<std::uint8_t>(pixel + i % pixel_bytes);
+    }
+  }
+};
+constexpr Backwards backwards[] = {Backwards(1), Backwards(2), Backwards(4)};
+
 #define IMPIPE_VECTORS_ONLY
 #define IMPIPE_KERNELS "backends/cpu/geometry/pick_rows.inc"
 #include "backends/cpu/simd/each_level.inc"

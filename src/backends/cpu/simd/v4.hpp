@@ -137,6 +137,15 @@ IMPIPE_SIMD Bytes load_bytes(const void* p) {
 }
 IMPIPE_SIMD void store_bytes(void* p, Bytes v) { _mm_storeu_si128(static_cast<__m128i*>(p), v); }
 IMPIPE_SIMD Bytes either(Bytes a, Bytes b) { return _mm_or_si128(a, b); }
+// Twice 16 bytes.
+using BytePair = __m256i;
+IMPIPE_SIMD BytePair twice(Bytes v) { return _mm256_broadcastsi128_si256(v); }
+// Stores the 32 bytes at `from`, the second 16 before the first, both in the order of `places`.
+IMPIPE_SIMD void store_turned(void* p, const void* from, BytePair places) {
+  const __m256i v =
+      _mm256_shuffle_epi8(_mm256_loadu_si256(static_cast<const __m256i*>(from)), places);
+  _mm256_storeu_si256(static_cast<__m256i*>(p), _mm256_permute4x64_epi64(v, 0x4e));
+}
 IMPIPE_SIMD Bytes shuffled(Bytes v, const std::uint8_t* places) {
   return _mm_shuffle_epi8(v, load_bytes(places));
 }
