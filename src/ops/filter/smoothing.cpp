@@ -6,30 +6,32 @@
 #include "ops/images.hpp"
 #include "ops/statistics/mean.hpp"
 
-// near: -1 / (2 sigma^2); alike: -1 / (2 smoothing); reach: pixels on each side. A body a reach up
-// to which its window is kept ready.
-#define IMPIPE_BILATERAL_BODY(NAME, FOOTPRINT)                          \
-  IMPIPE_STENCIL_BODY(NAME, FOOTPRINT, (near_by, alike, reach), {       \
-    const int radius = (int)reach;                                      \
-    const real x = at(0, 0);                                            \
-    real weights = real(0);                                             \
-    real sum = real(0);                                                 \
-    for (int dy = -radius; dy <= radius; ++dy) {                        \
-      for (int dx = -radius; dx <= radius; ++dx) {                      \
-        const real value = at(dx, dy);                                  \
-        const real apart = value - x;                                   \
-        const real distance = (real)(dx * dx + dy * dy);                \
-        const real w = exp(distance * near_by + apart * apart * alike); \
-        weights += w;                                                   \
-        sum += w * value;                                               \
-      }                                                                 \
-    }                                                                   \
-    return sum / weights;                                               \
+// near_by: -1 / (2 sigma^2); alike: -1 / (2 smoothing). LAST: the pixels that are read on each
+// side.
+#define IMPIPE_BILATERAL_BODY(NAME, FOOTPRINT, PARAMETERS, LAST)           \
+  IMPIPE_STENCIL_BODY(NAME, FOOTPRINT, PARAMETERS, {                       \
+    const real x = at(0, 0);                                               \
+    real weights = real(0);                                                \
+    real sum = real(0);                                                    \
+    for (int dy = -LAST; dy <= LAST; ++dy) {                               \
+      for (int dx = -LAST; dx <= LAST; ++dx) {                             \
+        const real value = at(dx, dy);                                     \
+        const real apart = value - x;                                      \
+        const real distance = (real)(dx * dx + dy * dy);                   \
+        const real w = exp(fma(apart * apart, alike, distance * near_by)); \
+        weights += w;                                                      \
+        sum = fma(w, value, sum);                                          \
+      }                                                                    \
+    }                                                                      \
+    return sum / weights;                                                  \
   })
-IMPIPE_BILATERAL_BODY(bilateral_2, (2, 2, 2, 2))
-IMPIPE_BILATERAL_BODY(bilateral_5, (5, 5, 5, 5))
-IMPIPE_BILATERAL_BODY(bilateral_12, (12, 12, 12, 12))
-IMPIPE_BILATERAL_BODY(bilateral_32, (32, 32, 32, 32))
+// Small squares, whose loops are written out so that registers hold the window.
+IMPIPE_BILATERAL_BODY(bilateral_3x3, (1, 1, 1, 1), (near_by, alike), 1)
+IMPIPE_BILATERAL_BODY(bilateral_5x5, (2, 2, 2, 2), (near_by, alike), 2)
+// Others: a body a reach up to which its window is kept ready.
+IMPIPE_BILATERAL_BODY(bilateral_5, (5, 5, 5, 5), (near_by, alike, reach), (int)reach)
+IMPIPE_BILATERAL_BODY(bilateral_12, (12, 12, 12, 12), (near_by, alike, reach), (int)reach)
+IMPIPE_BILATERAL_BODY(bilateral_32, (32, 32, 32, 32), (near_by, alike, reach), (int)reach)
 
 IMPIPE_POINT_BODY(counted_from, (x), (middle), { return x - middle; })
 IMPIPE_POINT_BODY(product_of, (x, y), (), { return x * y; })
@@ -64,10 +66,8 @@ struct Bilateral {
   int reach;
   const StencilBody& body;
 };
-constexpr Bilateral bilaterals[] = {{2, bodies::bilateral_2},
-                                    {5, bodies::bilateral_5},
-                                    {12, bodies::bilateral_12},
-                                    {32, bodies::bilateral_32}};
+constexpr Bilateral bilaterals[] = {
+    {5, bodies::bilateral_5}, {12, bodies::bilateral_12}, {32, bodies::bilateral_32}};
 
 ImageValue lower_imbilatfilt(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
@@ -78,11 +78,16 @@ ImageValue lower_imbilatfilt(const Call& call, PlanBuilder& plan) {
   const int side = call.has("size") ? static_cast<int>(call.number("size"))
                                     : 2 * static_cast<int>(std::ceil(2 * sigma)) + 1;
   const int reach = side / 2;
+  const auto filtered = [&](const StencilBody& body, std::vector<Arg> weights) {
+    return plan.stencil({.body = &body, .border = Border::replicate}, image, std::move(weights),
+                        like(image));
+  };
+  const double near_by = -1 / (2 * sigma * sigma), alike = -1 / (2 * smoothing);
+  if (reach == 1) return filtered(bodies::bilateral_3x3, {near_by, alike});
+  if (reach == 2) return filtered(bodies::bilateral_5x5, {near_by, alike});
   const Bilateral* which = bilaterals;
   while (which->reach < reach) ++which;
-  return plan.stencil({.body = &which->body, .border = Border::replicate}, image,
-                      {-1 / (2 * sigma * sigma), -1 / (2 * smoothing), static_cast<double>(reach)},
-                      like(image));
+  return filtered(which->body, {near_by, alike, static_cast<double>(reach)});
 }
 
 struct Box {

@@ -27,10 +27,14 @@ void write_block_kernel(Builder& to, const KernelPlan& plan, int n) {
     const PlaneText plane = to.plane(self);
     const std::string quick = blocks.reciprocals ? rows_by_reciprocals(block, n, plane) : "";
     BlockParts parts(block, packed_points);
-    const RowPlaces row = parts.row_of(self);
+    StoredRow row{parts.row_of(self), plane, to.node(n).cls, to.height(self)};
+    for (const int other : blocks.beside) {
+      const Operand operand{false, other};
+      row.beside.push_back(
+          {parts.row_of(operand), to.plane(operand), to.node(other).cls, to.height(self)});
+    }
     write_kernel(
-        block, "store_" + Builder::name(self) + which, parts.text(),
-        {row, plane, to.node(n).cls, to.height(self)},
+        block, "store_" + Builder::name(self) + which, parts.text(), row,
         [self](const LaunchContext& at) { return at.size_of(self); }, wanted, quick);
   };
   const bool mean = blocks.means;

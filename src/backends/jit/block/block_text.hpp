@@ -79,6 +79,7 @@ struct StoredRow {
   PlaneText plane;
   PixelClass cls;
   std::string height;
+  std::vector<StoredRow> beside = {};  // of the same class, in other planes
 };
 
 // The block's rows r, which start at x0, y0: made, and stored.

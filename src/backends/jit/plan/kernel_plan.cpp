@@ -8,6 +8,7 @@
 #include "backends/jit/plan/kernel_plan.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "backends/jit/plan/image_plan.hpp"
@@ -18,6 +19,8 @@ namespace {
 
 // Rows of windows of which a chain holds several.
 constexpr int max_chained = 3;
+// Nodes that blocks of points make side by side.
+constexpr std::size_t max_beside = 4;
 
 std::string node_name(int n) { return name_of(Operand{false, n}); }
 
@@ -45,6 +48,7 @@ struct Chosen {
   std::set<int> chain_planes;  // that a chain reads
   std::set<int> in_groups;     // points in local memory
   std::set<int> in_turn;       // made by a tile one after the other, for a point that mixes them
+  std::set<int> on_the_way;    // points of bytes that such tiles make as they read them
   std::set<int> tiles_of_several;  // stored by such tiles
 };
 
@@ -69,6 +73,7 @@ class Chooser {
       node.codes = coded_by(of_, planes_.without(n), {false, n});
       node.rounds = rounded_by(of_, planes_.without(n), n);
     }
+    join_points();
     choose_measures();
     return std::move(plan_);
   }
@@ -87,7 +92,7 @@ class Chooser {
   // which of those before it do; empty where they do not.
   std::string why_stored(const Chosen& chosen, const Planes& planes, int n) const {
     if (chosen.in_chains.contains(n) || chosen.in_groups.contains(n) ||
-        chosen.in_turn.contains(n)) {
+        chosen.in_turn.contains(n) || chosen.on_the_way.contains(n)) {
       return "";
     }
     if (of_.output_of(n) >= 0) return "it leaves the kernel";
@@ -154,7 +159,7 @@ class Chooser {
   // nothing else reads.
   void choose_in_turn() {
     for (int r = 0; r < count_; ++r) {
-      if (!joins_neighbourhoods(of_.node(r))) continue;
+      if (!is<Point>(r) || of_.node(r).images.size() < 2) continue;
       Chosen with = chosen_;
       std::vector<int> mixed;
       for (const Operand& image : of_.node(r).images) {
@@ -163,7 +168,11 @@ class Chooser {
         const std::vector<int> readers = of_.readers_of(n);
         if (std::set<int>(readers.begin(), readers.end()).size() != 1) continue;
         if (with.in_turn.insert(n).second) mixed.push_back(n);
+        const std::vector<int> points = points_of_bytes(n);
+        with.on_the_way.insert(points.begin(), points.end());
       }
+      // Blocks keep windows of two planes.
+      if (!joins_neighbourhoods(of_.node(r)) && with.on_the_way == chosen_.on_the_way) continue;
       const Planes others = planes(with);
       const std::optional<int> root = stored_from(others, r);
       if (mixed.size() < 2 || !root) continue;
@@ -175,6 +184,23 @@ class Chooser {
       with.tiles_of_several.insert(*root);
       chosen_ = std::move(with);
     }
+  }
+
+  // The points before separable node n that are functions of one plane's bytes, and that nothing
+  // but row passes reads.
+  std::vector<int> points_of_bytes(int n) const {
+    std::vector<int> points;
+    Operand image = of_.node(n).images[0];
+    for (; !image.external && is<Point>(image.index);) {
+      const std::vector<int> readers = of_.readers_of(image.index);
+      const bool shared = std::any_of(readers.begin(), readers.end(),
+                                      [&](int r) { return !is<Separable>(r) && !is<Point>(r); });
+      const auto images = pixel_images(of_.node(image.index));
+      if (shared || of_.output_of(image.index) >= 0 || images.size() != 1) return {};
+      points.push_back(image.index);
+      image = images[0];
+    }
+    return points;
   }
 
   // The stored node that nothing but node n's readers leads to; nothing where there are several, or
@@ -307,6 +333,32 @@ class Chooser {
                              : std::to_string(readers.size()) + " nodes read it pixel by pixel"};
     }
     node.rows = row_pass(n, node.form);
+  }
+
+  // Whether blocks of points make node n, for nothing but memory, in one way.
+  bool only_leaves(int n) {
+    const auto* blocks = std::get_if<Blocks>(&at(n).form);
+    return blocks != nullptr && blocks->size.points && of_.output_of(n) >= 0 &&
+           of_.readers_of(n).empty();
+  }
+
+  // Channels that points mix: the blocks of the last one make the others too, from what they share.
+  void join_points() {
+    std::map<PixelClass, std::vector<int>> of_class;
+    for (int n = 0; n < count_; ++n) {
+      if (only_leaves(n)) of_class[of_.node(n).cls].push_back(n);
+    }
+    for (auto& [cls, nodes] : of_class) {
+      if (nodes.size() < 2 || nodes.size() > max_beside) continue;
+      const int last = nodes.back();
+      nodes.pop_back();
+      for (const int n : nodes) {
+        at(n) = {MadeOnTheWay{}, "the blocks of " + node_name(last) + " make it too"};
+      }
+      auto& blocks = std::get<Blocks>(at(last).form);
+      blocks.beside = nodes;
+      blocks.reciprocals = false;
+    }
   }
 
   // The kernels that store node n's pixels.

@@ -44,6 +44,7 @@ struct FormText {
               list_of(std::vector<int>(blocks.packed_points.begin(), blocks.packed_points.end()));
     }
     if (blocks.reciprocals) text += "; quotients by reciprocals first";
+    if (!blocks.beside.empty()) text += "; of " + list_of(blocks.beside) + " beside it";
     return text;
   }
   std::string operator()(const StripChain& form) const {

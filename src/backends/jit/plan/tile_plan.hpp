@@ -17,7 +17,8 @@ inline constexpr int short_column = 9;  // taps
 struct Passes {
   Mask row, column;
   Border border = Border::absent;
-  bool sums = false;  // weighted sums; else extrema
+  bool sums = false;       // weighted sums; else extrema
+  bool any_order = false;  // of sums: see Separable
 
   static std::optional<Passes> of(const Node& node);
   bool operator==(const Passes&) const = default;
