@@ -105,6 +105,7 @@ class Generator {
     void operator()(const Inlined&) const { write_function(); }
     void operator()(const MadeInGroups&) const { write_function(); }
     void operator()(const MadeOnTheWay&) const {}
+    void operator()(const MadeBeside&) const { load_function(); }
     void operator()(const Pixels& pixels) const {
       write_rows();
       if (pixels.tile) {

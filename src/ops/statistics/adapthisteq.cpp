@@ -44,7 +44,7 @@ IMPIPE_GROUP_BODY(tile_tables, {
     double given;
     sum_before(own_given, &given);
     rest -= given;
-    // Rounds in which every bin is asked: more than half as many are left as there are bins.
+    // Rounds in which every bin is asked, with more than half as many left then as there are bins.
     double rounds = 0;
     double step = 1;
     bool grows = true;
@@ -52,23 +52,15 @@ IMPIPE_GROUP_BODY(tile_tables, {
       const double tried = rounds + step;
       const double full = floor(tried / args[0]);
       const double partly = tried - full * args[0];
-      const double full_before = floor((tried - 1) / args[0]);
-      const double partly_before = tried - 1 - full_before * args[0];
       double own_sum = 0;
-      double own_before = 0;
       for (int k = begin; k < end; ++k) {
         const double room = most - out[at + k];
         const double asked = full * (k + 1) + (partly < k + 1 ? partly : k + 1.0);
-        const double asked_before =
-            full_before * (k + 1) + (partly_before < k + 1 ? partly_before : k + 1.0);
         own_sum += room < asked ? room : asked;
-        own_before += room < asked_before ? room : asked_before;
       }
       double sum;
-      double before;
       sum_before(own_sum, &sum);
-      sum_before(own_before, &before);
-      const bool all = sum <= rest && rest - before > args[0] / 2.0;
+      const bool all = rest - sum > args[0] / 2.0;
       rounds = all ? tried : rounds;
       grows = grows && all;
       step = grows ? 2.0 * step : floor(step / 2.0);

@@ -419,11 +419,11 @@ class PassesWriter {
 }  // namespace
 
 void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
-  const auto& [inners, size] = *plan.form<TwoPasses>(n);
+  const auto& [inners, size, beside] = *plan.form<TwoPasses>(n);
   const Operand self{false, n};
   const bool in_turn = inners.size() > 1;
   const Block block{
-      to, plan, n, {.px = size.px, .py = size.py}, {false, inners[0]}, to.tuning().group};
+      to, plan, n, {.px = size.px, .py = size.py}, {false, inners[0]}, to.tuning().group, beside};
   BlockParts parts(block);
   std::deque<PassesWriter> writers;  // they refer to themselves
   std::string points;
@@ -434,9 +434,8 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
     parts.add({false, inner},
               made_row(row_name({false, inner}), in_turn ? writer.kept() : writer.made()));
   }
-  const RowPlaces row = parts.row_of(self);
-  const std::string stored =
-      rows_text(block, parts.text(), {row, to.plane(self), to.node(n).cls, to.height(self)});
+  const StoredRow row = stored_rows(block, parts);
+  const std::string stored = rows_text(block, parts.text(), row);
   const PassesWriter& last = writers.back();
   std::string passes;
   if (in_turn) {

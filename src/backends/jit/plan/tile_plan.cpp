@@ -48,9 +48,9 @@ std::optional<TileSize> tile_size(const KernelContext& of, const Planes& planes,
   size.row_px = narrow || !passes.sums ? 8 : 4;
   if (size.row_px + halo > max_window) size.row_px = 4;
   if (size.row_px + halo > max_window) return {};
-  const int block = count == 1 || bytes_of(node.cls) == 1 ? full_block
-                    : passes.column.height > short_column ? large_block
-                                                          : small_block;
+  const int block = count == 1 || bytes_of(node.cls) == 1              ? full_block
+                    : passes.column.height > short_column && count < 4 ? large_block
+                                                                       : small_block;
   for (const int py : {16, 8, 6, 4, 2, 1}) {
     size.py = py;
     size.rows = size.height() + column.up + column.down;

@@ -43,6 +43,7 @@ PointTile point_tile(const KernelContext& of, const Operand& image, const TileSi
 struct TwoPasses {
   std::vector<int> inners;
   TileSize size;
+  std::vector<int> beside = {};  // other nodes of them, which are stored too
 };
 // Nothing where no kernel can make both passes.
 std::optional<TwoPasses> two_passes_of(const KernelContext& of, const Planes& planes, int n);
