@@ -31,6 +31,11 @@ std::string combine_text(Combine combine) {
   return combine == Combine::sum ? "weights " : combine == Combine::largest ? "max " : "min ";
 }
 
+template <class Tiles>
+std::string tiles_text(const Tiles& t) {
+  return std::to_string(t.across) + "x" + std::to_string(t.down) + " of " + std::to_string(t.bins);
+}
+
 std::string border_text(Border border) { return " " + std::string(name_of(border)); }
 
 // The variables are listed: their order says which input each one is.
@@ -64,7 +69,7 @@ struct PrimitiveText {
   }
   std::string operator()(const Separable& s) const {
     return "row " + mask_text(s.row) + " column " + mask_text(s.column) + border_text(s.border) +
-           resize_text(s);
+           resize_text(s) + (s.any_order ? " in any order" : "");
   }
   std::string operator()(const Extremum& e) const {
     return (e.largest ? "max " : "min ") + mask_text(e.mask);
@@ -136,6 +141,8 @@ struct PrimitiveText {
   }
   std::string operator()(const Flood& f) const { return std::to_string(f.connectivity); }
   std::string operator()(const Entropy& e) const { return mask_text(e.mask); }
+  std::string operator()(const TileHistogram& h) const { return tiles_text(h); }
+  std::string operator()(const BetweenTables& b) const { return tiles_text(b); }
   std::string operator()(const Objects&) const { return "records"; }
 };
 

@@ -101,6 +101,9 @@ struct Separable {
   Mask row;     // height 1
   Mask column;  // width 1
   Border border = Border::constant;
+  // All cells are set, all weights are 1, and every sum is a whole number of at most 2^24: no order
+  // of additions changes a bit.
+  bool any_order = false;
   int grow_x = 0, grow_y = 0;
   int shift_x = 0, shift_y = 0;
   Footprint footprint() const;
@@ -152,6 +155,12 @@ struct Histogram {
   BinRule rule = BinRule::centred;
   int bins = 256;
   std::shared_ptr<const Expression> expression;
+};
+
+// R2V, the counts [tiles][bins] of each channel: bins as BinRule::centred has them, NaN in the
+// first, of the tiles that the image has in a mirrored frame (Window, symmetric, of so many tiles).
+struct TileHistogram {
+  int across = 1, down = 1, bins = 256;
 };
 
 // The values at given places of the sorted pixels of each channel: exact, single or uint16.
@@ -268,14 +277,25 @@ struct Entropy {
   Mask mask;
 };
 
+// Each pixel by tables of the tiles that TileHistogram counts: its bin's values in those of the
+// four tiles whose centres lie around it, weighed by its distances from them, in double: ((ny - wy)
+// upper
+// + wy lower) / (ny nx), upper and lower (nx - wx) left + wx right; beyond the outer centres there
+// is half a tile between a tile and itself. Argument: the tables' first element, measured; tables
+// of whole numbers for integer classes. Result: the image's class.
+struct BetweenTables {
+  int across = 1, down = 1, bins = 256;
+};
+
 // What is summed over the objects of an image of labels (any class) and perhaps of an image of
 // codes beside it. Result: records of core/object_table.hpp, as many as the launch's measurement
 // holds; the node's `values` are those of one record.
 struct Objects {};
 
-using Primitive = std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce,
-                               Histogram, Select, Scalar, Distance, Project, Backproject, Diffuse,
-                               Label, Resample, Window, Morph, Flood, Entropy, Objects>;
+using Primitive =
+    std::variant<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,
+                 Scalar, Distance, Project, Backproject, Diffuse, Label, Resample, Window, Morph,
+                 Flood, Entropy, TileHistogram, BetweenTables, Objects>;
 
 // Where a launch argument comes from.
 struct Argument {

@@ -382,6 +382,12 @@ Interval tiled(std::int64_t n, int tiles) {
 
 }  // namespace
 
+TileGrid tile_grid(Size image, int across, int down) {
+  const Interval x = tiled(image.width, across), y = tiled(image.height, down);
+  return {static_cast<std::int64_t>(-x.from), static_cast<std::int64_t>(-y.from),
+          static_cast<std::int64_t>(x.length) / across, static_cast<std::int64_t>(y.length) / down};
+}
+
 WindowPlace window_place(const Node& node, Size input) {
   const Window& window = std::get<Window>(node.primitive);
   if (window.tiles_across > 0) {

@@ -7,6 +7,13 @@
 
 namespace impipe {
 
+// The tiles of an image in a mirrored frame, of equal even sides: how much of the frame stands
+// before the image, and the sides.
+struct TileGrid {
+  std::int64_t left = 0, top = 0, wide = 0, tall = 0;
+};
+TileGrid tile_grid(Size image, int across, int down);
+
 // The input place that lies under output (0, 0) of a Window node, and the output's size.
 struct WindowPlace {
   std::int64_t left = 0, top = 0;

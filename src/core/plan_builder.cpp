@@ -248,6 +248,11 @@ MeasureValue PlanBuilder::histogram(Histogram histogram, ImageValue image) {
   return add_measure(std::move(histogram), {image}, {}, {}, bins, image.type.channels);
 }
 
+MeasureValue PlanBuilder::tile_histogram(TileHistogram histogram, ImageValue image) {
+  const std::int64_t counts = std::int64_t{histogram.across} * histogram.down * histogram.bins;
+  return add_measure(histogram, {image}, {}, {}, counts, image.type.channels);
+}
+
 MeasureValue PlanBuilder::select(ImageValue image, std::vector<Arg> places) {
   const int count = static_cast<int>(places.size());
   return add_measure(Select{count}, {image}, {}, places, count, image.type.channels);

@@ -45,6 +45,10 @@ struct Facts {
   PrimitiveFacts operator()(const Morph&) const { return whole("morph"); }
   PrimitiveFacts operator()(const Flood&) const { return whole("flood"); }
   PrimitiveFacts operator()(const Entropy&) const { return whole("entropy"); }
+  PrimitiveFacts operator()(const TileHistogram&) const {
+    return {.name = "tile_histogram", .stands_alone = true, .measures = true};
+  }
+  PrimitiveFacts operator()(const BetweenTables&) const { return whole("between_tables"); }
   PrimitiveFacts operator()(const Objects&) const {
     return {.name = "objects", .stands_alone = true, .measures = true};
   }
@@ -110,6 +114,8 @@ struct ResultSize {
   Size operator()(const Morph&) const { return input; }
   Size operator()(const Flood&) const { return input; }
   Size operator()(const Entropy&) const { return input; }
+  Size operator()(const TileHistogram&) const { return input; }
+  Size operator()(const BetweenTables&) const { return input; }
   Size operator()(const Objects&) const { return input; }
   Size operator()(const Window&) const { return window_place(node, input).size; }
 };

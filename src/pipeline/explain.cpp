@@ -74,6 +74,13 @@ struct Words {
   std::string operator()(const Flood& f) const {
     return fmt::format("{}-connected", f.connectivity);
   }
+  std::string operator()(const TileHistogram& h) const {
+    return std::to_string(h.bins) + " bins in tiles " + std::to_string(h.across) + "x" +
+           std::to_string(h.down);
+  }
+  std::string operator()(const BetweenTables& b) const {
+    return "of tiles " + std::to_string(b.across) + "x" + std::to_string(b.down);
+  }
   std::string operator()(const Objects&) const { return "sums, outlines and hulls"; }
   std::string operator()(const Entropy& e) const {
     return fmt::format("{}x{}", e.mask.height, e.mask.width);

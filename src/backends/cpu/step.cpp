@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/cpu/measure/select.hpp"
+#include "backends/cpu/measure/tile_tables.hpp"
 #include "backends/cpu/tile_pass.hpp"
 #include "backends/cpu/whole_image.hpp"
 #include "core/error.hpp"
@@ -248,13 +249,22 @@ class StepRun {
       }
       std::vector<const Plane*> images;
       for (const Operand& plane : runs_.images_of(p)) images.push_back(runs_.inputs[plane.index]);
-      values[c] = is<Objects>(*run.node)
-                      ? records_of(*run.node, images)
-                      : select_values(*images.front(), run.arguments, runs_.pool);
+      values[c] = measured_whole(*run.node, run.arguments, runs_.images_of(p)[0], images);
     });
     for (const std::vector<double>& of_channel : values) {
       measures_[n].insert(measures_[n].end(), of_channel.begin(), of_channel.end());
     }
+  }
+
+  // By primitives that do not go over tiles.
+  std::vector<double> measured_whole(const Node& node, const Arguments& arguments,
+                                     const Operand& image,
+                                     const std::vector<const Plane*>& images) const {
+    if (is<Objects>(node)) return records_of(node, images);
+    if (const auto* tiles = std::get_if<TileHistogram>(&node.primitive)) {
+      return tile_counts(*tiles, runs_.white_of(image), *images.front(), runs_.pool);
+    }
+    return select_values(*images.front(), arguments, runs_.pool);
   }
 
   static std::vector<double> records_of(const Node& node, const std::vector<const Plane*>& images) {
@@ -322,7 +332,8 @@ void check_runnable(const KernelSpec& spec) {
     if (point != nullptr && point->lookup && !node.images.at(1).external) {
       fail("a table is made inside it");
     }
-    if ((is<Select>(node) || is<Objects>(node)) && !node.images.at(0).external) {
+    const bool whole = is<Select>(node) || is<Objects>(node) || is<TileHistogram>(node);
+    if (whole && !node.images.at(0).external) {
       fail(std::string(name_of(node.primitive)) + " reads an intermediate");
     }
   }

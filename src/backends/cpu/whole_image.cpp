@@ -9,6 +9,7 @@
 #include "backends/cpu/components/label.hpp"
 #include "backends/cpu/components/morph.hpp"
 #include "backends/cpu/geometry/resample.hpp"
+#include "backends/cpu/measure/tile_tables.hpp"
 #include "backends/cpu/neighbourhood/entropy.hpp"
 #include "backends/cpu/transform/backproject.hpp"
 #include "backends/cpu/transform/diffuse.hpp"
@@ -47,12 +48,15 @@ struct WholeImage {
   void operator()(const Morph& m) const { run_morph(m, arguments.in_double[0], in, out, pool); }
   void operator()(const Flood& f) const { run_flood(f, in, *images.at(1), out); }
   void operator()(const Entropy& e) const { run_entropy(e, arguments.in_double, in, out, pool); }
+  void operator()(const BetweenTables& b) const {
+    run_between_tables(b, arguments.table, node.white, in, out, pool);
+  }
   void operator()(const Resample&) const {
     run_resample(node, in, arguments.last(), out, pool, level);
   }
   // Made in tiles, or measured. A primitive that is named nowhere here does not compile.
   template <OneOf<Point, Permute, Stencil, Separable, Extremum, Rank, Reduce, Histogram, Select,
-                  Scalar, Window, Objects>
+                  Scalar, Window, TileHistogram, Objects>
                 Other>
   void operator()(const Other&) const {
     throw Error("the cpu backend makes no whole image of " + std::string(name_of(node.primitive)),

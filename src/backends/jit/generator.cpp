@@ -85,6 +85,8 @@ class Generator {
     void operator()(const Morph&) const { write_morph(to, n); }
     void operator()(const Flood&) const { write_flood(to, n); }
     void operator()(const Entropy&) const { write_entropy(to, n); }
+    void operator()(const TileHistogram&) const { write_tile_histogram(to, n); }
+    void operator()(const BetweenTables&) const { write_between_tables(to, n); }
     void operator()(const Objects&) const { write_objects(to, n); }
     template <OneOf<Point, Permute, Window, Resample, Stencil, Separable, Extremum, Rank, Reduce,
                     Histogram>
@@ -103,6 +105,7 @@ class Generator {
     void operator()(const Inlined&) const { write_function(); }
     void operator()(const MadeInGroups&) const { write_function(); }
     void operator()(const MadeOnTheWay&) const {}
+    void operator()(const MadeBeside&) const { load_function(); }
     void operator()(const Pixels& pixels) const {
       write_rows();
       if (pixels.tile) {

@@ -30,7 +30,7 @@ IMPIPE_POINT_BODY(lin2rgb, (x), (white), {
 
 // CIE's f and its inverse; the line below (6/29)^3 has the slope (29/3)^3 / 116.
 IMPIPE_POINT_BODY(lab_curve, (t), (), {
-  return t > real(216.0 / 24389.0) ? pow(t, real(1.0 / 3.0))
+  return t > real(216.0 / 24389.0) ? exp(real(1.0 / 3.0) * log(t))
                                    : real(24389.0 / 27.0 / 116.0) * t + real(16.0 / 116.0);
 })
 IMPIPE_POINT_BODY(lab_curve_back, (f), (), {

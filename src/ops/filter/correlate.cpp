@@ -78,6 +78,7 @@ ImageValue two_passes(PlanBuilder& plan, const ImageValue& image, const RankOne&
   return plan.separable({.row = taps_of(row),
                          .column = taps_of(column),
                          .border = how.border,
+                         .any_order = how.whole,
                          .grow_x = x.grow,
                          .grow_y = y.grow,
                          .shift_x = x.shift,

@@ -36,6 +36,15 @@ IMPIPE_POINT_BODY(deviation_of_squares, (squares), (values),
 // Within rows of `across` values, and between the means of the rows.
 IMPIPE_POINT_BODY(deviation_of_rows, (within, between), (across, values),
                   { return sqrt((within + across * between) / max(values - real(1), real(1))); })
+// The deviation by sums of whole numbers, without a rounding of differences that are small: what a
+// product loses is added again. part: 1 / (values (values - 1)).
+IMPIPE_POINT_BODY(offset_code, (x), (middle), { return x - middle; })
+IMPIPE_POINT_BODY(offset_code_squared, (x), (middle), { return (x - middle) * (x - middle); })
+IMPIPE_POINT_BODY(deviation_of_code_sums, (sum, squares), (values, part), {
+  const real product = sum * sum;
+  const real lost = fma(-sum, sum, product);
+  return sqrt((fma(values, squares, -product) + lost) * part);
+})
 IMPIPE_POINT_BODY(range_of, (high, low), (), { return high - low; })
 IMPIPE_POINT_BODY(either_not_both, (high, low), (), { return high > low ? real(1) : real(0); })
 
@@ -43,6 +52,9 @@ namespace impipe::ops {
 namespace {
 
 constexpr int max_terms = 124;  // of an expression that sums squares
+// Bytes counted from their middle: so many squares are a sum of at most 2^24, exact in float32.
+constexpr int max_exact_bytes = 1024;
+constexpr double middle_byte = 128;
 constexpr Result numbers{.cls = PixelClass::single, .white = 0};
 
 struct Offset {
@@ -102,6 +114,22 @@ ImageValue deviation_of_rectangle(PlanBuilder& plan, const ImageValue& image, co
                     {within, squares_about_mean(plan, means, column, {})}, {across, n}, result);
 }
 
+// By sums of codes and of their squares, which are exact whatever their order.
+ImageValue deviation_of_bytes(PlanBuilder& plan, const ImageValue& image, const Mask& mask,
+                              Result result) {
+  const double n = mask.count();
+  const double middle = image.type.cls == PixelClass::logical ? 0 : middle_byte;
+  const Matrix ones{mask.height, mask.width,
+                    std::vector<double>(static_cast<std::size_t>(mask.count()), 1.0)};
+  const auto sum = [&](const PointBody& of) {
+    return correlate(plan, plan.point(of, {image}, {middle}, numbers), ones,
+                     {.border = Border::symmetric, .result = numbers, .whole = true});
+  };
+  return plan.point(bodies::deviation_of_code_sums,
+                    {sum(bodies::offset_code), sum(bodies::offset_code_squared)},
+                    {n, 1 / std::max(n * (n - 1), 1.0)}, result);
+}
+
 ImageValue lower_stdfilt(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const Mask mask = element_argument(call, "domain");
@@ -109,6 +137,9 @@ ImageValue lower_stdfilt(const Call& call, PlanBuilder& plan) {
   if (mask.full() && mask.width == 3 && mask.height == 3) {
     return plan.stencil({.body = &bodies::deviation_3x3, .border = Border::symmetric}, image, {},
                         result);
+  }
+  if (mask.full() && mask.count() <= max_exact_bytes && bytes_of(image.type.cls) == 1) {
+    return deviation_of_bytes(plan, image, mask, result);
   }
   const int terms = mask.full() ? std::max(mask.width, mask.height) : mask.count();
   if (terms > max_terms) {
@@ -186,8 +217,9 @@ const RegisterOperator stdfilt_operator{{
     .details =
         "The sample's deviation (N - 1; one value: 0) under the cells of the domain that are 1,\n"
         "its cell floor((k-1)/2) on the output pixel, mirrored outside the image (edge included).\n"
-        "In float32 about a pixel of the window; the result is single on the image's own scale\n"
-        "and keeps its white.",
+        "In float32 about a pixel of the window, of bytes by exact sums; the result is single on "
+        "the\n"
+        "image's own scale and keeps its white.",
     .example = "stdfilt",
     .accuracy = "1e-5 of the largest value",
     .matlab = "stdfilt(A,nhood) (there in double)",

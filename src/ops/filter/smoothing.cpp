@@ -6,30 +6,32 @@
 #include "ops/images.hpp"
 #include "ops/statistics/mean.hpp"
 
-// near: -1 / (2 sigma^2); alike: -1 / (2 smoothing); reach: pixels on each side. A body a reach up
-// to which its window is kept ready.
-#define IMPIPE_BILATERAL_BODY(NAME, FOOTPRINT)                          \
-  IMPIPE_STENCIL_BODY(NAME, FOOTPRINT, (near_by, alike, reach), {       \
-    const int radius = (int)reach;                                      \
-    const real x = at(0, 0);                                            \
-    real weights = real(0);                                             \
-    real sum = real(0);                                                 \
-    for (int dy = -radius; dy <= radius; ++dy) {                        \
-      for (int dx = -radius; dx <= radius; ++dx) {                      \
-        const real value = at(dx, dy);                                  \
-        const real apart = value - x;                                   \
-        const real distance = (real)(dx * dx + dy * dy);                \
-        const real w = exp(distance * near_by + apart * apart * alike); \
-        weights += w;                                                   \
-        sum += w * value;                                               \
-      }                                                                 \
-    }                                                                   \
-    return sum / weights;                                               \
+// near_by: -1 / (2 sigma^2); alike: -1 / (2 smoothing). LAST: the pixels that are read on each
+// side.
+#define IMPIPE_BILATERAL_BODY(NAME, FOOTPRINT, PARAMETERS, LAST)           \
+  IMPIPE_STENCIL_BODY(NAME, FOOTPRINT, PARAMETERS, {                       \
+    const real x = at(0, 0);                                               \
+    real weights = real(0);                                                \
+    real sum = real(0);                                                    \
+    for (int dy = -LAST; dy <= LAST; ++dy) {                               \
+      for (int dx = -LAST; dx <= LAST; ++dx) {                             \
+        const real value = at(dx, dy);                                     \
+        const real apart = value - x;                                      \
+        const real distance = (real)(dx * dx + dy * dy);                   \
+        const real w = exp(fma(apart * apart, alike, distance * near_by)); \
+        weights += w;                                                      \
+        sum = fma(w, value, sum);                                          \
+      }                                                                    \
+    }                                                                      \
+    return sum / weights;                                                  \
   })
-IMPIPE_BILATERAL_BODY(bilateral_2, (2, 2, 2, 2))
-IMPIPE_BILATERAL_BODY(bilateral_5, (5, 5, 5, 5))
-IMPIPE_BILATERAL_BODY(bilateral_12, (12, 12, 12, 12))
-IMPIPE_BILATERAL_BODY(bilateral_32, (32, 32, 32, 32))
+// Small squares, whose loops are written out so that registers hold the window.
+IMPIPE_BILATERAL_BODY(bilateral_3x3, (1, 1, 1, 1), (near_by, alike), 1)
+IMPIPE_BILATERAL_BODY(bilateral_5x5, (2, 2, 2, 2), (near_by, alike), 2)
+// Others: a body a reach up to which its window is kept ready.
+IMPIPE_BILATERAL_BODY(bilateral_5, (5, 5, 5, 5), (near_by, alike, reach), (int)reach)
+IMPIPE_BILATERAL_BODY(bilateral_12, (12, 12, 12, 12), (near_by, alike, reach), (int)reach)
+IMPIPE_BILATERAL_BODY(bilateral_32, (32, 32, 32, 32), (near_by, alike, reach), (int)reach)
 
 IMPIPE_POINT_BODY(counted_from, (x), (middle), { return x - middle; })
 IMPIPE_POINT_BODY(product_of, (x, y), (), { return x * y; })
@@ -40,8 +42,28 @@ IMPIPE_POINT_BODY(guided_slope, (g, p, gg, gp), (cells, smoothing), {
   return (gp / cells - mean * (p / cells)) / (gg / cells - mean * mean + smoothing);
 })
 IMPIPE_POINT_BODY(guided_offset, (g, p, a), (cells), { return p / cells - a * (g / cells); })
-IMPIPE_POINT_BODY(guided_line, (g, a, b), (cells, middle, guide_middle),
+IMPIPE_POINT_BODY(guided_line, (g, b, a), (cells, middle, guide_middle),
                   { return a / cells * (g - guide_middle) + b / cells + middle; })
+
+// The same of bytes, in float32: sums are whole numbers, whose products lose nothing when they are
+// subtracted. flat: smoothing cells^2; part: 1 / cells.
+IMPIPE_POINT_BODY(counted_squared, (x), (middle), { return (x - middle) * (x - middle); })
+IMPIPE_POINT_BODY(guided_slope_of_bytes, (g, gg), (cells, flat), {
+  const real square = g * g;
+  const real lost = fma(-g, g, square);
+  const real variance = fma(cells, gg, -square) + lost;
+  return variance / (variance + flat);
+})
+IMPIPE_POINT_BODY(guided_slope_of_guide, (g, p, gg, gp), (cells, flat), {
+  const real square = g * g;
+  const real lost = fma(-g, g, square);
+  const real product = g * p;
+  const real lost_of_product = fma(-g, p, product);
+  return (fma(cells, gp, -product) + lost_of_product) / ((fma(cells, gg, -square) + lost) + flat);
+})
+IMPIPE_POINT_BODY(guided_offset_of_bytes, (g, p, a), (part), { return fma(-a, g, p) * part; })
+IMPIPE_POINT_BODY(guided_line_of_bytes, (g, b, a), (part, middle, guide_middle),
+                  { return fma(a * part, g - guide_middle, b * part) + middle; })
 
 // Of box sums of x and its square.
 IMPIPE_POINT_BODY(box_mean, (sum), (cells), { return sum / cells; })
@@ -59,15 +81,15 @@ namespace impipe::ops {
 namespace {
 
 constexpr Result numbers{.cls = PixelClass::single, .white = 0};
+// Of a box: sums of so many products of bytes counted from their middle are at most 2^24.
+constexpr double max_exact_cells = 1024;
 
 struct Bilateral {
   int reach;
   const StencilBody& body;
 };
-constexpr Bilateral bilaterals[] = {{2, bodies::bilateral_2},
-                                    {5, bodies::bilateral_5},
-                                    {12, bodies::bilateral_12},
-                                    {32, bodies::bilateral_32}};
+constexpr Bilateral bilaterals[] = {
+    {5, bodies::bilateral_5}, {12, bodies::bilateral_12}, {32, bodies::bilateral_32}};
 
 ImageValue lower_imbilatfilt(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
@@ -78,11 +100,16 @@ ImageValue lower_imbilatfilt(const Call& call, PlanBuilder& plan) {
   const int side = call.has("size") ? static_cast<int>(call.number("size"))
                                     : 2 * static_cast<int>(std::ceil(2 * sigma)) + 1;
   const int reach = side / 2;
+  const auto filtered = [&](const StencilBody& body, std::vector<Arg> weights) {
+    return plan.stencil({.body = &body, .border = Border::replicate}, image, std::move(weights),
+                        like(image));
+  };
+  const double near_by = -1 / (2 * sigma * sigma), alike = -1 / (2 * smoothing);
+  if (reach == 1) return filtered(bodies::bilateral_3x3, {near_by, alike});
+  if (reach == 2) return filtered(bodies::bilateral_5x5, {near_by, alike});
   const Bilateral* which = bilaterals;
   while (which->reach < reach) ++which;
-  return plan.stencil({.body = &which->body, .border = Border::replicate}, image,
-                      {-1 / (2 * sigma * sigma), -1 / (2 * smoothing), static_cast<double>(reach)},
-                      like(image));
+  return filtered(which->body, {near_by, alike, static_cast<double>(reach)});
 }
 
 struct Box {
@@ -95,11 +122,12 @@ Box box_of(const Call& call) {
   return {static_cast<int>(size.front()), static_cast<int>(size.back())};
 }
 
-// Sums, which are exact for whole numbers up to 2^24.
-ImageValue box_sum(PlanBuilder& plan, const ImageValue& image, Box box, Border border) {
+// Sums, which are exact for whole numbers up to 2^24: of `whole` ones in any order.
+ImageValue box_sum(PlanBuilder& plan, const ImageValue& image, Box box, Border border,
+                   bool whole = false) {
   const Matrix ones{box.rows, box.columns,
                     std::vector<double>(static_cast<std::size_t>(box.rows * box.columns), 1.0)};
-  return correlate(plan, image, ones, {.border = border, .result = numbers});
+  return correlate(plan, image, ones, {.border = border, .result = numbers, .whole = whole});
 }
 
 ImageValue point_in_double(PlanBuilder& plan, const PointBody& body,
@@ -126,6 +154,41 @@ ImageValue guide_of(const Call& call, PlanBuilder& plan, const ImageValue& image
   return guide;
 }
 
+// Of bytes: sums of their products are whole numbers of at most 2^24.
+struct GuidedBytes {
+  Box box;
+  double middle, guide_middle, smoothing;
+};
+ImageValue guided_bytes(PlanBuilder& plan, const ImageValue& image, const ImageValue& guide,
+                        bool own_guide, const GuidedBytes& how) {
+  const double cells = how.box.cells(), part = 1 / cells, flat = how.smoothing * cells * cells;
+  const auto sum = [&](const ImageValue& x, bool whole) {
+    return box_sum(plan, x, how.box, Border::replicate, whole);
+  };
+  Result coefficients = numbers;
+  coefficients.channels = image.type.channels;
+  const ImageValue g = plan.point(bodies::counted_from, {guide}, {how.guide_middle}, numbers);
+  const ImageValue squares =
+      plan.point(bodies::counted_squared, {guide}, {how.guide_middle}, numbers);
+  const ImageValue sum_g = sum(g, true), sum_gg = sum(squares, true);
+  ImageValue sum_p = sum_g, a;
+  if (own_guide) {
+    a = plan.point(bodies::guided_slope_of_bytes, {sum_g, sum_gg}, {cells, flat}, coefficients);
+  } else {
+    const ImageValue p = plan.point(bodies::counted_from, {image}, {how.middle}, numbers);
+    sum_p = sum(p, true);
+    const ImageValue gp = plan.point(bodies::product_of, {p, g}, {}, coefficients);
+    a = plan.point(bodies::guided_slope_of_guide, {sum_g, sum_p, sum_gg, sum(gp, true)},
+                   {cells, flat}, coefficients);
+  }
+  const ImageValue b =
+      plan.point(bodies::guided_offset_of_bytes, {sum_g, sum_p, a}, {part}, coefficients);
+  Result result = like(image);
+  result.channels = image.type.channels;
+  return plan.point(bodies::guided_line_of_bytes, {guide, sum(b, false), sum(a, false)},
+                    {part, how.middle, how.guide_middle}, result);
+}
+
 ImageValue lower_imguidedfilter(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const ImageValue guide = guide_of(call, plan, image);
@@ -134,6 +197,11 @@ ImageValue lower_imguidedfilter(const Call& call, PlanBuilder& plan) {
   const double smoothing = call.has("smoothing") ? call.number("smoothing") : 0.01 * white * white;
   const Box box = box_of(call);
   const double middle = middle_of(image), guide_middle = middle_of(guide), cells = box.cells();
+  if (bytes_of(image.type.cls) == 1 && bytes_of(guide.type.cls) == 1 && cells <= max_exact_cells) {
+    return guided_bytes(plan, image, guide, !call.has("guide"),
+                        {box, middle, guide_middle, smoothing})
+        .with_alpha(image.alpha);
+  }
   const auto sum = [&](const ImageValue& x) { return box_sum(plan, x, box, Border::replicate); };
   const auto product = [&](const ImageValue& x, const ImageValue& y) {
     Result result = numbers;
@@ -152,7 +220,7 @@ ImageValue lower_imguidedfilter(const Call& call, PlanBuilder& plan) {
       point_in_double(plan, bodies::guided_offset, {sum_g, sum_p, a}, {cells}, coefficients);
   Result result = like(image);
   result.channels = image.type.channels;
-  return point_in_double(plan, bodies::guided_line, {guide, sum(a), sum(b)},
+  return point_in_double(plan, bodies::guided_line, {guide, sum(b), sum(a)},
                          {cells, middle, guide_middle}, result)
       .with_alpha(image.alpha);
 }
@@ -160,9 +228,10 @@ ImageValue lower_imguidedfilter(const Call& call, PlanBuilder& plan) {
 ImageValue lower_wiener2(const Call& call, PlanBuilder& plan) {
   const ImageValue image = plan.current();
   const Box box = box_of(call);
-  const ImageValue squares = plan.point(bodies::product_of, {image, image}, {}, numbers);
-  const ImageValue sums = box_sum(plan, image, box, Border::constant);
-  const ImageValue square_sums = box_sum(plan, squares, box, Border::constant);
+  const ImageValue squares = plan.point(bodies::counted_squared, {image}, {0.0}, numbers);
+  const bool whole = bytes_of(image.type.cls) == 1 && box.cells() <= 256;  // 2^24 at most
+  const ImageValue sums = box_sum(plan, image, box, Border::constant, whole);
+  const ImageValue square_sums = box_sum(plan, squares, box, Border::constant, whole);
   const ImageValue mean = point_in_double(plan, bodies::box_mean, {sums}, {box.cells()}, numbers);
   const ImageValue variance =
       point_in_double(plan, bodies::box_variance, {sums, square_sums}, {box.cells()}, numbers);
@@ -245,7 +314,7 @@ const RegisterOperator imguidedfilter_operator{{
         "Means over boxes, the nearest pixel outside: a = (E[gp] - E[g] E[p]) / (E[g^2] - E[g]^2\n"
         "+ smoothing), b = E[p] - a E[g]; the result is E[a] g + E[b]. Each channel by itself, a\n"
         "gray guide for all. Sums in float32 about the middle of the range (exact for uint8 up to\n"
-        "32x32), the rest in double.",
+        "32x32, and the rest in float32 then), the rest in double.",
     .example = "imguidedfilter 9",
     .accuracy = "integer classes: 1 at rounding ties; single 1e-4 of white",
     .matlab = "imguidedfilter(A,G) (there the covariance of all channels of a colour guide)",

@@ -1,103 +1,106 @@
 // adapthisteq: histogram equalisation by tiles, each histogram cut off (Zuiderveld, Contrast
 // limited adaptive histogram equalization, Graphics Gems IV, 1994).
-#include "core/expression.hpp"
+#include <algorithm>
+
 #include "core/group_words.hpp"
 #include "ops/images.hpp"
-#include "ops/places.hpp"
 
-// The bin of a value, rounded; NaN is 0.
-#define IMPIPE_BIN                                                \
-  const real known = x == x ? clamp(x, real(0), white) : real(0); \
-  const real bin = floor(known * (bins - real(1)) / white + real(0.5));
-// The tile that column `col` lies in and how far, of tiles whose even side follows from the
-// image's: half of what is too much stands before it.
-#define IMPIPE_TILES(side, all, tiles, place, which)                                         \
-  const real side##_least = ceil(all / tiles);                                               \
-  const real side = side##_least + (side##_least - real(2) * floor(side##_least / real(2))); \
-  const real which = place + floor((side * tiles - all) / real(2));
-#define IMPIPE_TILED_BODY(...) IMPIPE_POINT_BODY(__VA_ARGS__)
-
-// Of the padded image: the tile and the bin.
-IMPIPE_TILED_BODY(tile_and_bin, (x, col, row), (white, bins, across, down, width, height), {
-  IMPIPE_BIN return (floor(row / (height / down)) * across + floor(col / (width / across))) * bins +
-      bin;
-})
-
-// The place in the tables of the tile to the left (0) or right (1), above (0) or below (1).
-IMPIPE_TILED_BODY(place_in_tables, (x, col, row),
-                  (white, bins, across, down, width, height, right, below), {
-                    IMPIPE_BIN IMPIPE_TILES(wide, width, across, col, px)
-                        IMPIPE_TILES(tall, height, down, row, py) const real tx =
-                            clamp(floor((px + wide / real(2)) / wide) - real(1) + right, real(0),
-                                  across - real(1));
-                    const real ty = clamp(floor((py + tall / real(2)) / tall) - real(1) + below,
-                                          real(0), down - real(1));
-                    return (ty * across + tx) * bins + bin;
-                  })
-
-// Between the four tables' values.
-IMPIPE_TILED_BODY(between_tables, (ul, ur, ll, lr, col, row), (across, down, width, height), {
-  IMPIPE_TILES(wide, width, across, col, px)
-  IMPIPE_TILES(tall, height, down, row, py)
-  const real half_x = wide / real(2);
-  const real half_y = tall / real(2);
-  const real kx = floor((px + half_x) / wide);
-  const real ky = floor((py + half_y) / tall);
-  const bool end_x = kx == real(0) || kx == across;
-  const bool end_y = ky == real(0) || ky == down;
-  const real nx = end_x ? half_x : wide;
-  const real ny = end_y ? half_y : tall;
-  const real wx = kx == real(0) ? px : px + half_x - kx * wide;
-  const real wy = ky == real(0) ? py : py + half_y - ky * tall;
-  const real upper = (nx - wx) * ul + wx * ur;
-  const real lower = (nx - wx) * ll + wx * lr;
-  return ((ny - wy) * upper + wy * lower) / (ny * nx);
-})
-
-// in: counts [tiles][bins]; args: bins, tiles across and down, the padded image's sides, clip,
-// white, whether values are whole numbers. out: the value of each bin in each tile. A work-item
-// takes a tile.
+// in: counts [tiles][bins]; args: bins, tiles across and down, the image's sides, clip, white,
+// whether values are whole numbers. out: the value of each bin in each tile. A group takes a tile,
+// and each of its work-items some bins side by side, of which no other one reads anything.
+//
+// What is cut off is given to the bins one by one, from the first, second, ... on: as long as each
+// is asked in its turn, many such rounds are one, whose number is looked for.
 IMPIPE_GROUP_BODY(tile_tables, {
   const int bins = (int)args[0];
   const int tiles = (int)(args[1] * args[2]);
-  const double pixels = (args[3] / args[1]) * (args[4] / args[2]);
+  const double across = ceil(args[3] / args[1]);
+  const double down = ceil(args[4] / args[2]);
+  const double wide = across + (across - 2.0 * floor(across / 2.0));
+  const double tall = down + (down - 2.0 * floor(down / 2.0));
+  const double pixels = wide * tall;
   const double least = ceil(pixels / args[0]);
   const double most = least + floor(args[5] * (pixels - least) + 0.5);
-  for (int tile = item; tile < tiles; tile += items) {
+  const int part = (bins + items - 1) / items;
+  const int begin = item * part < bins ? item * part : bins;
+  const int end = begin + part < bins ? begin + part : bins;
+  for (int tile = group; tile < tiles; tile += groups) {
     const int at = tile * bins;
-    double rest = 0;
-    for (int k = 0; k < bins; ++k) {
-      if (in[at + k] > most) rest += in[at + k] - most;
+    double own_rest = 0;
+    for (int k = begin; k < end; ++k) {
+      if (in[at + k] > most) own_rest += in[at + k] - most;
     }
+    double rest;
+    sum_before(own_rest, &rest);
     const double each = floor(rest / args[0]);
     const double upper = most - each;
-    for (int k = 0; k < bins; ++k) {
+    double own_given = 0;
+    for (int k = begin; k < end; ++k) {
       const double own = in[at + k];
-      double now = own + each;
-      if (own > most) {
-        now = most;
-      } else if (own > upper) {
-        rest -= most - own;
-        now = most;
-      } else {
-        rest -= each;
-      }
-      out[at + k] = now;
+      const double given = own > most ? 0.0 : own > upper ? most - own : each;
+      own_given += given;
+      out[at + k] = own > most ? most : own + given;
     }
-    int first = 0;
+    double given;
+    sum_before(own_given, &given);
+    rest -= given;
+    // Rounds in which every bin is asked, with more than half as many left then as there are bins.
+    double rounds = 0;
+    double step = 1;
+    bool grows = true;
+    while (rest > args[0] / 2.0 && step >= 1) {
+      const double tried = rounds + step;
+      const double full = floor(tried / args[0]);
+      const double partly = tried - full * args[0];
+      double own_sum = 0;
+      for (int k = begin; k < end; ++k) {
+        const double room = most - out[at + k];
+        const double asked = full * (k + 1) + (partly < k + 1 ? partly : k + 1.0);
+        own_sum += room < asked ? room : asked;
+      }
+      double sum;
+      sum_before(own_sum, &sum);
+      const bool all = rest - sum > args[0] / 2.0;
+      rounds = all ? tried : rounds;
+      grows = grows && all;
+      step = grows ? 2.0 * step : floor(step / 2.0);
+    }
+    const double full = floor(rounds / args[0]);
+    const double partly = rounds - full * args[0];
+    own_given = 0;
+    for (int k = begin; k < end; ++k) {
+      const double room = most - out[at + k];
+      const double asked = full * (k + 1) + (partly < k + 1 ? partly : k + 1.0);
+      const double now = room < asked ? room : asked;
+      own_given += now;
+      out[at + k] += now;
+    }
+    sum_before(own_given, &given);
+    rest -= given;
+    int first = (int)partly;
     while (rest > 0) {
-      int step = (int)floor(args[0] / rest);
-      if (step < 1) step = 1;
-      for (int k = first; k < bins && rest > 0; k += step) {
-        if (out[at + k] < most) {
-          out[at + k] += 1;
-          rest -= 1;
+      int apart = (int)floor(args[0] / rest);
+      if (apart < 1) apart = 1;
+      double own_room = 0;
+      for (int k = begin; k < end; ++k) {
+        if (k >= first && (k - first) % apart == 0 && out[at + k] < most) own_room += 1;
+      }
+      double room;
+      double turn = sum_before(own_room, &room);
+      for (int k = begin; k < end; ++k) {
+        if (k >= first && (k - first) % apart == 0 && out[at + k] < most) {
+          if (turn < rest) out[at + k] += 1;
+          turn += 1;
         }
       }
+      rest -= room < rest ? room : rest;
       first = (first + 1) % bins;
     }
-    double sum = 0;
-    for (int k = 0; k < bins; ++k) {
+    double own_sum = 0;
+    for (int k = begin; k < end; ++k) own_sum += out[at + k];
+    double total;
+    double sum = sum_before(own_sum, &total);
+    for (int k = begin; k < end; ++k) {
       sum += out[at + k];
       const double value = sum * (args[6] / pixels);
       const double cut = value < args[6] ? value : args[6];
@@ -111,7 +114,7 @@ namespace {
 
 constexpr Argument width{.source = Argument::Source::width};
 constexpr Argument height{.source = Argument::Source::height};
-constexpr Result numbers{.cls = PixelClass::single, .white = 0};
+constexpr int max_groups = 1024;  // that make tables
 
 struct Tiles {
   int across = 8, down = 8, bins = 256;
@@ -120,27 +123,14 @@ struct Tiles {
 
 // [channels][tiles][bins]
 MeasureValue tables_of(PlanBuilder& plan, const ImageValue& image, const Tiles& tiles) {
-  const double white = image.type.white;
-  const ImageValue framed = plan.window(
-      {.border = Border::symmetric, .tiles_across = tiles.across, .tiles_down = tiles.down}, image,
-      {});
-  const ImageValue sides =
-      plan.point(Point{.body = &bodies::tile_and_bin, .in_double = true},
-                 {framed, place_image(plan, framed, "col"), place_image(plan, framed, "row")},
-                 {white, static_cast<double>(tiles.bins), static_cast<double>(tiles.across),
-                  static_cast<double>(tiles.down), width, height},
-                 numbers);
-  const int values = tiles.across * tiles.down * tiles.bins;
-  const std::vector<std::string> x{"x"};
-  const auto same =
-      std::make_shared<const Expression>(parse_expression("x", {.known = x}).with_variables(x));
+  const int count = tiles.across * tiles.down;
   const MeasureValue counts =
-      plan.histogram({.rule = BinRule::user, .bins = values, .expression = same}, sides);
+      plan.tile_histogram({tiles.across, tiles.down, tiles.bins}, image.without_alpha());
   return plan.scalar(bodies::tile_tables, {counts},
                      {static_cast<double>(tiles.bins), static_cast<double>(tiles.across),
-                      static_cast<double>(tiles.down), width, height, tiles.clip, white,
+                      static_cast<double>(tiles.down), width, height, tiles.clip, image.type.white,
                       is_integer(image.type.cls) ? 1.0 : 0.0},
-                     values, image.type.channels);
+                     count * tiles.bins, image.type.channels, std::min(count, max_groups));
 }
 
 ImageValue lower_adapthisteq(const Call& call, PlanBuilder& plan) {
@@ -157,23 +147,8 @@ ImageValue lower_adapthisteq(const Call& call, PlanBuilder& plan) {
               std::to_string(counts));
   }
   const MeasureValue tables = tables_of(plan, image, tiles);
-  const double across = tiles.across, down = tiles.down;
-  const ImageValue col = place_image(plan, image, "col"), row = place_image(plan, image, "row");
-  std::vector<ImageValue> values;
-  for (const double below : {0.0, 1.0}) {
-    for (const double right : {0.0, 1.0}) {
-      values.push_back(
-          plan.point(Point{.body = &bodies::place_in_tables, .in_double = true, .in_table = true},
-                     {image, col, row},
-                     {image.type.white, static_cast<double>(tiles.bins), across, down, width,
-                      height, right, below, Arg::per_channel(tables, 0)},
-                     numbers));
-    }
-  }
-  values.push_back(col);
-  values.push_back(row);
-  return plan.point(Point{.body = &bodies::between_tables, .in_double = true}, values,
-                    {across, down, width, height}, like(image));
+  return plan.whole(BetweenTables{tiles.across, tiles.down, tiles.bins}, {image},
+                    {Arg::per_channel(tables, 0)}, like(image));
 }
 
 const RegisterOperator adapthisteq_operator{{

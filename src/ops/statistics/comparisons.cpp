@@ -10,6 +10,7 @@ IMPIPE_POINT_BODY(apart, (x, y), (), { return abs(x - y); })
 IMPIPE_POINT_BODY(deviations_multiplied, (x, y), (x_mean, y_mean),
                   { return (x - x_mean) * (y - y_mean); })
 IMPIPE_POINT_BODY(about_gray, (x), (middle), { return x - middle; })
+IMPIPE_POINT_BODY(about_gray_squared, (x), (middle), { return (x - middle) * (x - middle); })
 IMPIPE_POINT_BODY(multiplied, (x, y), (), { return x * y; })
 
 // Of the local means of x, y, xx, yy and xy, x and y counted from `middle`.
@@ -106,8 +107,8 @@ ImageValue lower_ssim(const Call& call, PlanBuilder& plan) {
   const auto smoothed = [&](const ImageValue& x) {
     return correlate(plan, x, gaussian, {.border = Border::replicate, .result = numbers});
   };
-  const auto product = [&](const ImageValue& x, const ImageValue& y) {
-    return smoothed(plan.point(bodies::multiplied, {x, y}, {}, numbers));
+  const auto squared = [&](const ImageValue& x) {
+    return smoothed(plan.point(bodies::about_gray_squared, {x}, {white / 2}, numbers));
   };
   // Counted from the middle of the range, so that the variances of float32 means lose less.
   const ImageValue a = plan.point(bodies::about_gray, {image}, {white / 2}, numbers);
@@ -115,7 +116,8 @@ ImageValue lower_ssim(const Call& call, PlanBuilder& plan) {
   const auto constant = [&](double k) { return (k * white) * (k * white); };
   const ImageValue map =
       plan.point(Point{.body = &bodies::structural_similarity, .in_double = true},
-                 {smoothed(a), smoothed(b), product(a, a), product(b, b), product(a, b)},
+                 {smoothed(a), smoothed(b), squared(image), squared(other),
+                  smoothed(plan.point(bodies::multiplied, {a, b}, {}, numbers))},
                  {white / 2, constant(0.01), constant(0.03)}, numbers);
   plan.report("ssim", mean_of(plan, map));
   return image;

@@ -27,7 +27,8 @@ Arguments evaluate_arguments(const Node& node, std::span<const std::span<const d
   }
   out.in_float.assign(out.in_double.begin(), out.in_double.end());
   const auto* point = std::get_if<Point>(&node.primitive);
-  if (point != nullptr && point->in_table) {
+  if ((point != nullptr && point->in_table) ||
+      std::holds_alternative<BetweenTables>(node.primitive)) {
     const Argument& first = node.arguments.back();
     out.table = measures[first.measure].subspan(static_cast<std::size_t>(first.element));
   }

@@ -12,7 +12,7 @@ namespace impipe::cpu {
 struct Arguments {
   std::vector<double> in_double;
   std::vector<float> in_float;
-  std::span<const double> table;  // Point::in_table
+  std::span<const double> table;  // Point::in_table, BetweenTables
 
   // The border's value: the last argument, 0 when there is none.
   double last() const { return in_double.empty() ? 0 : in_double.back(); }

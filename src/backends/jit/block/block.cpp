@@ -23,14 +23,13 @@ void write_block_kernel(Builder& to, const KernelPlan& plan, int n) {
   const Blocks& blocks = *plan.form<Blocks>(n);
   const auto write = [&](const BlockSize& size, const std::set<int>& packed_points,
                          const std::string& which, const LaunchTest& wanted) {
-    const Block block{to, plan, n, size, self, to.tuning().group};
+    const Block block{to, plan, n, size, self, to.tuning().group, blocks.beside};
     const PlaneText plane = to.plane(self);
     const std::string quick = blocks.reciprocals ? rows_by_reciprocals(block, n, plane) : "";
     BlockParts parts(block, packed_points);
-    const RowPlaces row = parts.row_of(self);
+    const StoredRow row = stored_rows(block, parts);
     write_kernel(
-        block, "store_" + Builder::name(self) + which, parts.text(),
-        {row, plane, to.node(n).cls, to.height(self)},
+        block, "store_" + Builder::name(self) + which, parts.text(), row,
         [self](const LaunchContext& at) { return at.size_of(self); }, wanted, quick);
   };
   const bool mean = blocks.means;

@@ -134,6 +134,13 @@ MadeRow made_row(const std::string& array, const Row& row) {
 
 std::string rows_text(const Block& block, const BlockText& text, const StoredRow& stored) {
   const RowStore store = store_of(block, text, stored);
+  std::string beside;
+  for (const StoredRow& other : stored.beside) {
+    beside += filled(part(kernels::block, "store_beside"),
+                     {{"stored", type_of(other.cls)},
+                      {"to_row", other.plane.row("y")},
+                      {"store", store_of(block, text, other).text}});
+  }
   const std::string rows = filled(part(kernels::block, block.size.packed ? "rows_of_pair" : "rows"),
                                   {{"unroll", block.to.unroll()},
                                    {"py", number(block.size.py)},
@@ -144,7 +151,8 @@ std::string rows_text(const Block& block, const BlockText& text, const StoredRow
                                    {"to_height", stored.height},
                                    {"skips", store.skips ? "1" : "0"},
                                    {"make_row", text.rows},
-                                   {"store", store.text}});
+                                   {"store", store.text},
+                                   {"other_rows", beside}});
   return block.size.packed ? pairs_text(block, text, stored, rows) : rows;
 }
 

@@ -1,6 +1,7 @@
 // A block kernel's text as a value: its parts, in the places where they stand.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,12 +18,14 @@ struct Block {
   const KernelPlan& plan;
   int root;  // the node that is made, whose plane the kernel does not read
   BlockSize size;
-  Operand sized;  // a value of the result's size
-  int items;      // of a group
+  Operand sized;                 // a value of the result's size
+  int items;                     // of a group
+  std::vector<int> beside = {};  // other nodes that are made
 
   // Whether an operand's pixels are read from memory.
   bool is_plane(const Operand& operand) const {
-    return operand.external || (operand.index != root && plan.stored(operand.index));
+    const bool made = operand.index == root || std::ranges::count(beside, operand.index) > 0;
+    return operand.external || (!made && plan.stored(operand.index));
   }
   // The pixels of the blocks of a group.
   Size group_size() const { return {32 * size.px, to.tuning().group / 32 * size.py}; }
@@ -79,7 +82,21 @@ struct StoredRow {
   PlaneText plane;
   PixelClass cls;
   std::string height;
+  std::vector<StoredRow> beside = {};  // of the same class, in other planes
 };
+
+// The rows of the block's root and of what is made beside it. parts: BlockParts.
+template <class Parts>
+StoredRow stored_rows(const Block& block, Parts& parts) {
+  const auto row_of = [&](int n) {
+    const Operand operand{false, n};
+    return StoredRow{parts.row_of(operand), block.to.plane(operand), block.to.node(n).cls,
+                     block.to.height(operand)};
+  };
+  StoredRow row = row_of(block.root);
+  for (const int n : block.beside) row.beside.push_back(row_of(n));
+  return row;
+}
 
 // The block's rows r, which start at x0, y0: made, and stored.
 std::string rows_text(const Block& block, const BlockText& text, const StoredRow& stored);

@@ -120,6 +120,7 @@
 #define $to_row $image + (long)y * $stride
 #define $first_to_row $image + (long)y0 * $stride
 #define $to_stride 1024
+#define $other_rows
 #define $make_row made[r] = (uchar)y;
 #define $store row[0] = made[0];
 #define $skips 1          // whether rows below the image are not made
@@ -655,10 +656,18 @@ FUNCTION void rows_of_blocks(GLOBAL uchar* $image, const int x0, const int y0) {
     $make_row
     $store
 #endif
+    $other_rows
   }
   // -- end
   const int y = y0;
   GLOBAL uchar* const row = $to_row + x0;
+  // -- part: store_beside
+  // The row of another plane that the block makes.
+  {
+    GLOBAL $stored* const row = $to_row + x0;
+    $store
+  }
+  // -- end
   // -- part: store_inside
   // No row is stored below the image.
   if (y < $to_height) {

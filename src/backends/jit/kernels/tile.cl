@@ -42,6 +42,7 @@
 #define $rows_a_turn 64
 #define $load_ahead ahead[u] = ((GLOBAL const uint*)from)[0];
 #define $ahead_pixel (ahead[u] >> 8 * (k % 4) & 255u)
+#define $element (float)code
 #define $load raw_$plane[0] = from_raw_$plane[0];
 #define $vector uint      // what points have made, four pixels each
 #define $points_across 18
@@ -97,7 +98,10 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
         if (j < $rows) {
           float w_$own[$wide];
           $unroll
-          for (int k = 0; k < $wide; ++k) w_$own[k] = (float)$ahead_pixel;
+          for (int k = 0; k < $wide; ++k) {
+            const $pixel code = ($pixel)$ahead_pixel;
+            w_$own[k] = $element;
+          }
           $pass
         }
       }
@@ -128,7 +132,10 @@ KERNEL(256) void both_passes(GLOBAL const uchar* $image, GLOBAL uchar* $result) 
           GLOBAL const $pixel* const from_raw_$plane = $row_from + x0 - $first;
           $load
           $unroll
-          for (int k = 0; k < $wide; ++k) w_$own[k] = (float)raw_$plane[k];
+          for (int k = 0; k < $wide; ++k) {
+            const $pixel code = raw_$plane[k];
+            w_$own[k] = $element;
+          }
         } else {
           $unroll
           for (int i = 0; i < $reach; ++i) w_$own[$margin + i] = $edge;
@@ -202,6 +209,21 @@ KERNEL(256) void other_parts(GLOBAL const $vector* points_$own, GLOBAL float* $r
   $taps
   // -- end
   $result[ITEM] = made_$own[0] + w_$own[0];
+}
+
+KERNEL(256) void running_sums(GLOBAL float* $result) {
+  LOCAL float4 tile4[$vectors];
+  const int first_row = ITEM;
+  // -- part: running_columns
+  // Sums of columns of the row pass, each from the one above it.
+  float made_$own[$block];
+  $unroll
+  for (int k = 0; k < $block; ++k) made_$own[k] = 0.0f;
+  IN_LOCAL const float4* const column =
+      tile4 + (first_row * $tile_width + ITEM % $across * $px) / 4;
+  $taps
+  // -- end
+  $result[ITEM] = made_$own[0];
 }
 
 KERNEL(256) void passes_in_turn(GLOBAL const $pixel* $image, GLOBAL float* $result) {

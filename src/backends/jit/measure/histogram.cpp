@@ -50,19 +50,6 @@ std::string write_bin(Builder& to, int n) {
   return name;
 }
 
-// The code of each of 16 bytes is counted: its counters are 4 * `copies` bytes.
-std::string each_code_of_chunk(int copies) {
-  std::string text;
-  for (const char* part : {"v.x", "v.y", "v.z", "v.w"}) {
-    for (int k = 0; k < 4; ++k) {
-      text += statement("ADD_LOCAL((IN_LOCAL uint*)((IN_LOCAL char*)counts + times_byte(" +
-                        std::string(part) + ", " + std::to_string(k) + ", " +
-                        std::to_string(4 * copies) + "u, own_byte)), 1u)");
-    }
-  }
-  return text;
-}
-
 // The counters of 16 bytes, one statement each.
 std::string each_of_chunk(PixelClass cls, const std::function<std::string(std::string)>& count) {
   std::string text;
@@ -263,6 +250,18 @@ void write_tagged(Builder& to, const Operand& image, const std::string& name,
 }
 
 }  // namespace
+
+std::string each_code_of_chunk(int copies) {
+  std::string text;
+  for (const char* part : {"v.x", "v.y", "v.z", "v.w"}) {
+    for (int k = 0; k < 4; ++k) {
+      text += statement("ADD_LOCAL((IN_LOCAL uint*)((IN_LOCAL char*)counts + times_byte(" +
+                        std::string(part) + ", " + std::to_string(k) + ", " +
+                        std::to_string(4 * copies) + "u, own_byte)), 1u)");
+    }
+  }
+  return text;
+}
 
 void write_histogram(Builder& to, const CountedCodes& counted, int n) {
   const Node& node = to.node(n);

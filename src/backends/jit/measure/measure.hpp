@@ -12,9 +12,16 @@ namespace impipe::jit {
 // The kernels that make node n's measurement.
 void write_histogram(Builder& to, const CountedCodes& counted, int n);
 void write_select(Builder& to, int n);
+// The code of each of 16 bytes `v` is counted: its counters are 4 * `copies` bytes, this
+// work-item's `own_byte` further on.
+std::string each_code_of_chunk(int copies);
+void write_tile_histogram(Builder& to, int n);
 void write_scalar(Builder& to, int n, LaunchTest wanted = {});
 // Theirs, of which none is for a group: one after the other.
 void write_scalars(Builder& to, const std::vector<int>& nodes);
+
+// Those that make node n's image of tables of such tiles.
+void write_between_tables(Builder& to, int n);
 
 // What bodies for a group may call, once a program; by_group: by all its work-items, else by one.
 void write_group_words(Builder& to, bool by_group);

@@ -23,6 +23,18 @@ int groups_of(const Builder& to, int n) {
   return is_by_group(to, n) ? std::get<Scalar>(to.node(n).primitive).groups : 1;
 }
 
+// Work-items of a group that runs its body. Of groups that make as many values as they read each
+// has its part of them, and no more work-items than those.
+int items_of(const Builder& to, int n) {
+  const Node& node = to.node(n);
+  int items = to.tuning().wide_histogram_items;
+  const std::int64_t groups = groups_of(to, n);
+  if (groups > 1 && node.values == to.values(node.measures.at(0))) {
+    while (items > 128 && items / 2 >= node.values / groups) items /= 2;
+  }
+  return items;
+}
+
 std::string scalar_steps(Builder& to, int n, int items) {
   const Node& node = to.node(n);
   const Scalar& scalar = std::get<Scalar>(node.primitive);
@@ -88,7 +100,7 @@ std::string scalar_steps(Builder& to, int n, int items) {
 
 void write_scalar(Builder& to, int n, LaunchTest wanted) {
   const bool by_group = is_by_group(to, n);
-  const int items = by_group ? to.tuning().wide_histogram_items : items_alone;
+  const int items = by_group ? items_of(to, n) : items_alone;
   const std::string memory = by_group ? group_memory(items) : "";
   to.kernel(
       Builder::name({false, n}) + "_run", items, memory + scalar_steps(to, n, items),

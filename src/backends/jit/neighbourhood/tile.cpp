@@ -45,6 +45,7 @@ class PassesWriter {
         size_(size),
         passes_(*Passes::of(to.node(inner))),
         image_(to.node(inner_).images[0]),
+        read_(read_of(to, plan, image_)),
         own_(Builder::name({false, inner_})),
         window_{"w_" + own_, 1, 0, multiple_of_4(passes_.row.footprint().left)} {
     window_.width = window_.first + size_.row_px + multiple_of_4(passes_.row.footprint().right);
@@ -125,12 +126,22 @@ class PassesWriter {
     if (passes_.sums) return outside_value(to_, inner_, passes_.border);
     return largest() ? "-INFINITY" : "INFINITY";
   }
+  // The plane that row passes read: the image, or the bytes that points make it of on the way.
+  static Operand read_of(const Builder& to, const KernelPlan& plan, const Operand& image) {
+    const bool on_the_way = !image.external && as<Point>(to.node(image.index)) != nullptr &&
+                            plan.form<Inlined>(image.index) != nullptr;
+    return on_the_way ? plan.node(image.index).codes.value() : image;
+  }
+  // Pixel `code` of that plane as the window has it.
+  std::string element() {
+    return "(float)" + (read_ == image_ ? "code" : code_value(to_, image_.index, read_));
+  }
   bool constant_outside() const {
     return passes_.border == Border::constant || passes_.border == Border::absent;
   }
   // The widest loads of rows of windows.
   int alignment() const {
-    const int bytes = bytes_of(to_.cls(image_));
+    const int bytes = bytes_of(to_.cls(read_));
     return std::gcd(to_.tuning().load_bytes, std::gcd(window_.first * bytes, size_.row_px * bytes));
   }
 
@@ -150,12 +161,13 @@ class PassesWriter {
 
   // The window of a row, from the image.
   std::string row_window(const std::string& edge) {
-    const std::string raw = "raw_" + Builder::name(image_);
+    const std::string raw = "raw_" + Builder::name(read_);
     return text(
         "window",
-        {{"plane", Builder::name(image_)},
-         {"row_from", to_.plane(image_).row("y")},
-         {"load", wide_load(to_.cls(image_), "from_" + raw, raw, 0, window_.width, alignment())},
+        {{"plane", Builder::name(read_)},
+         {"row_from", to_.plane(read_).row("y")},
+         {"load", wide_load(to_.cls(read_), "from_" + raw, raw, 0, window_.width, alignment())},
+         {"element", element()},
          {"reach", number(size_.row_px + reach().left + reach().right)},
          {"margin", number(window_.first - reach().left)},
          {"edge", to_.call(edge, "x0 + i - " + number(reach().left), "y")}});
@@ -188,7 +200,9 @@ class PassesWriter {
   std::string pass() {
     const int px = size_.row_px;
     std::string made, stores;
-    if (passes_.sums) {
+    if (passes_.any_order) {
+      made = array_of("float", "made", px) + running_row();
+    } else if (passes_.sums) {
       const std::string weight = weights(to_, inner_, "row_weights", 0, passes_.row.count());
       made = declared("const int", "r", "0") +
              weighted_row(to_, "made", px, window_, passes_.row, weight, PixelClass::single).text;
@@ -204,12 +218,28 @@ class PassesWriter {
     return text("pass", {{"made", made}, {"stores", stores}});
   }
 
+  // Sums of a row from the one before: what comes and what goes.
+  std::string running_row() const {
+    const auto value = [&](int k) {
+      return window_.array + "[" + number(window_.first - reach().left + k) + "]";
+    };
+    std::string first = value(0), text;
+    for (int k = 1; k < passes_.row.width; ++k) first += " + " + value(k);
+    text += assigned("made[0]", first);
+    for (int k = 1; k < size_.row_px; ++k) {
+      text += assigned("made[" + number(k) + "]", "made[" + number(k - 1) + "] + (" +
+                                                      value(k + passes_.row.width - 1) + " - " +
+                                                      value(k - 1) + ")");
+    }
+    return text;
+  }
+
   // Rows that a work-item loads before it makes the first of them, where the tile lies inside the
   // image with all it reads: those that registers have room for.
   int rows_ahead() const {
     if (!to_.tuning().unroll) return 0;
     const int all = (size_.rows + rows_at_once() - 1) / rows_at_once();
-    const int ahead = std::min(all, max_ahead * 4 / (window_.width * bytes_of(to_.cls(image_))));
+    const int ahead = std::min(all, max_ahead * 4 / (window_.width * bytes_of(to_.cls(read_))));
     if (ahead < 2) return 0;
     const int loops = (all + ahead - 1) / ahead;
     return (all + loops - 1) / loops;
@@ -217,8 +247,8 @@ class PassesWriter {
 
   // The row pass of a tile that lies inside the image with all it reads, or of any.
   std::string rows_inside(int ahead, const std::string& rows, const std::string& pass) {
-    const PixelClass cls = to_.cls(image_);
-    const PlaneText plane = to_.plane(image_);
+    const PixelClass cls = to_.cls(read_);
+    const PlaneText plane = to_.plane(read_);
     // Narrow pixels stay in words until they are used.
     const int in_word = 4 / bytes_of(cls), words = window_.width / in_word;
     const std::string row = "(ahead + u * " + number(words) + ")";
@@ -242,6 +272,7 @@ class PassesWriter {
                                      : word_access(true, "(GLOBAL const uchar*)from", row, 0,
                                                    4 * words, alignment(), alignment())},
          {"ahead_pixel", pixel},
+         {"element", element()},
          {"pass", pass},
          {"any_rows", rows}});
   }
@@ -273,12 +304,49 @@ class PassesWriter {
   // The block's columns from local memory: rows of made_NAME.
   std::string column_pass() {
     const int rows = size_.py + passes_.column.height - 1, px = size_.px;
+    if (passes_.any_order) return text("running_columns", {{"taps", running_columns(rows)}});
     if (passes_.sums) return text("column_sums", {{"taps", column_taps(rows)}});
     return text("columns",
                 {{"column_rows", number(rows)},
                  {"column_values", number(rows * px)},
                  {"folds", folds("column_" + own_, rows * px, 0, px, passes_.column.height,
                                  size_.py * px, "made_" + own_, "column_")}});
+  }
+
+  // A row of the tile that is near, v.
+  std::string column_row(int row) const {
+    std::string text;
+    for (int k = 0; k < size_.px; k += 4) {
+      const std::string four = "v" + number(k);
+      text +=
+          declared("const float4", four, "column[" + number((row * size_.width() + k) / 4) + "]");
+      for (int i = k; i < k + 4; ++i) {
+        text += assigned("v[" + number(i) + "]", four + "." + "xyzw"[i - k]);
+      }
+    }
+    return text;
+  }
+
+  // Sums down a column from the one above: what comes and what goes.
+  std::string running_columns(int rows) {
+    const int px = size_.px, height = passes_.column.height;
+    const std::string sums = "made_" + own_;
+    std::string text = array_of("float", "gone", px * size_.py);
+    for (int row = 0; row < rows; ++row) {
+      const auto place = [&](int r) { return "[" + number(r * px) + " + k]"; };
+      std::string step = to_.loop("k", px);
+      std::string each;
+      if (row < size_.py) each += assigned("gone" + place(row), "v[k]");
+      const int made = row - height + 1;
+      if (made <= 0) {
+        each += assigned(sums + place(0), sums + place(0) + " + v[k]");
+      } else {
+        each += assigned(sums + place(made),
+                         sums + place(made - 1) + " + (v[k] - gone" + place(made - 1) + ")");
+      }
+      text += braced(array_of("float", "v", px) + column_row(row) + step + braced(each));
+    }
+    return text;
   }
 
   // Each row of the tile is a tap of every row of the block that is near.
@@ -293,15 +361,7 @@ class PassesWriter {
     }
     std::string text;
     for (int row = 0; row < rows; ++row) {
-      std::string taps = array_of("float", "v", px);
-      for (int k = 0; k < px; ++k) {
-        const std::string four = "v" + number(k / 4 * 4);
-        if (k % 4 == 0) {
-          taps += declared("const float4", four,
-                           "column[" + number((row * size_.width() + k) / 4) + "]");
-        }
-        taps += assigned("v[" + number(k) + "]", four + "." + "xyzw"[k % 4]);
-      }
+      std::string taps = array_of("float", "v", px) + column_row(row);
       for (int r = std::max(0, row - height + 1); r <= std::min(row, size_.py - 1); ++r) {
         const int tap = weight_of[static_cast<std::size_t>(row - r)];
         if (tap < 0) continue;
@@ -320,14 +380,14 @@ class PassesWriter {
   Operand self_;
   TileSize size_;
   Passes passes_;
-  Operand image_;  // that the row pass reads
+  Operand image_, read_;  // of the row pass
   std::string own_;
   Window window_;               // of a work-item's pixels of a row
   std::string rows_, columns_;  // both passes
   std::string points_;          // what fills local memory with those that points make
   const Substitutions words_{{
       {"own", [this] { return own_; }},
-      {"pixel", [this] { return type_of(to_.cls(image_)); }},
+      {"pixel", [this] { return type_of(to_.cls(read_)); }},
       {"width", [this] { return to_.width(image_); }},
       {"height", [this] { return to_.height(image_); }},
       {"to_width", [this] { return to_.width(self_); }},
@@ -359,11 +419,11 @@ class PassesWriter {
 }  // namespace
 
 void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
-  const auto& [inners, size] = *plan.form<TwoPasses>(n);
+  const auto& [inners, size, beside] = *plan.form<TwoPasses>(n);
   const Operand self{false, n};
   const bool in_turn = inners.size() > 1;
   const Block block{
-      to, plan, n, {.px = size.px, .py = size.py}, {false, inners[0]}, to.tuning().group};
+      to, plan, n, {.px = size.px, .py = size.py}, {false, inners[0]}, to.tuning().group, beside};
   BlockParts parts(block);
   std::deque<PassesWriter> writers;  // they refer to themselves
   std::string points;
@@ -374,9 +434,8 @@ void write_tile_kernel(Builder& to, const KernelPlan& plan, int n) {
     parts.add({false, inner},
               made_row(row_name({false, inner}), in_turn ? writer.kept() : writer.made()));
   }
-  const RowPlaces row = parts.row_of(self);
-  const std::string stored =
-      rows_text(block, parts.text(), {row, to.plane(self), to.node(n).cls, to.height(self)});
+  const StoredRow row = stored_rows(block, parts);
+  const std::string stored = rows_text(block, parts.text(), row);
   const PassesWriter& last = writers.back();
   std::string passes;
   if (in_turn) {

@@ -51,6 +51,8 @@ struct Blocks {
   // Quotients by what is the same for all pixels: first by reciprocals, for blocks in
   // which all of them turn out to be exact.
   bool reciprocals = false;
+  // Of points: other nodes that leave the kernel, whose pixels the same blocks make and store.
+  std::vector<int> beside = {};
 };
 
 // The kernels by which blocks make node n from the planes and, in the same kernel, from the others.

@@ -8,6 +8,7 @@
 #include "backends/jit/plan/kernel_plan.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "backends/jit/plan/image_plan.hpp"
@@ -18,6 +19,8 @@ namespace {
 
 // Rows of windows of which a chain holds several.
 constexpr int max_chained = 3;
+// Nodes that blocks of points make side by side.
+constexpr std::size_t max_beside = 4;
 
 std::string node_name(int n) { return name_of(Operand{false, n}); }
 
@@ -45,7 +48,9 @@ struct Chosen {
   std::set<int> chain_planes;  // that a chain reads
   std::set<int> in_groups;     // points in local memory
   std::set<int> in_turn;       // made by a tile one after the other, for a point that mixes them
-  std::set<int> tiles_of_several;  // stored by such tiles
+  std::set<int> on_the_way;    // points of bytes that such tiles make as they read them
+  std::set<int> tiles_of_several;          // stored by such tiles
+  std::map<int, std::vector<int>> beside;  // what those store too, for each
 };
 
 class Chooser {
@@ -69,6 +74,7 @@ class Chooser {
       node.codes = coded_by(of_, planes_.without(n), {false, n});
       node.rounds = rounded_by(of_, planes_.without(n), n);
     }
+    join_points();
     choose_measures();
     return std::move(plan_);
   }
@@ -87,7 +93,7 @@ class Chooser {
   // which of those before it do; empty where they do not.
   std::string why_stored(const Chosen& chosen, const Planes& planes, int n) const {
     if (chosen.in_chains.contains(n) || chosen.in_groups.contains(n) ||
-        chosen.in_turn.contains(n)) {
+        chosen.in_turn.contains(n) || chosen.on_the_way.contains(n)) {
       return "";
     }
     if (of_.output_of(n) >= 0) return "it leaves the kernel";
@@ -150,31 +156,111 @@ class Chooser {
     return !is_flat_rectangle(of_, n) || (!fits_block(of_, planes, n) && !fits_mask_runs(of_, n));
   }
 
-  // Which nodes a tile makes one after the other: channels of one filter that a point mixes, and
-  // nothing else reads.
+  // What points make of separables: them, in the order in which they are read, and the points
+  // before the last one.
+  struct Mixed {
+    std::vector<int> separables, points;
+    bool has(int n) const {
+      return std::ranges::count(separables, n) > 0 || std::ranges::count(points, n) > 0;
+    }
+  };
+  // Adds those before point n; whether there are any.
+  bool add_mixed(int n, Mixed& mixed) const {
+    bool found = false;
+    for (const Operand& image : of_.node(n).images) {
+      if (image.external) continue;
+      if (mixed.has(image.index)) {
+        found = true;
+      } else if (is<Separable>(image.index)) {
+        mixed.separables.push_back(image.index);
+        found = true;
+      } else if (is<Point>(image.index) && add_mixed(image.index, mixed)) {
+        mixed.points.push_back(image.index);
+        found = true;
+      }
+    }
+    return found;
+  }
+
+  // Whether nothing reads node n but point r and the points before it.
+  bool read_by_mixed(int n, int r, const Mixed& mixed) const {
+    const std::vector<int> readers = of_.readers_of(n);
+    return of_.output_of(n) < 0 && std::all_of(readers.begin(), readers.end(), [&](int reader) {
+             return reader == r || std::ranges::count(mixed.points, reader) > 0;
+           });
+  }
+
+  // What is chosen where a tile makes separables one after the other for point r; nothing where it
+  // can't be one tile.
+  std::optional<Chosen> with_in_turn(int r) const {
+    Mixed mixed;
+    if (!is<Point>(r) || of_.node(r).images.size() < 2 || !add_mixed(r, mixed)) return {};
+    Chosen with = chosen_;
+    // Those that others read too are planes, and beside sums of bytes all that are none.
+    const bool of_bytes =
+        std::ranges::any_of(mixed.separables, [&](int n) { return !points_of_bytes(n).empty(); });
+    std::erase_if(mixed.separables, [&](int n) {
+      return !read_by_mixed(n, r, mixed) || chosen_.in_turn.contains(n) ||
+             (of_bytes && !sums_bytes(n));
+    });
+    for (const int n : mixed.separables) {
+      with.in_turn.insert(n);
+      const std::vector<int> points = points_of_bytes(n);
+      with.on_the_way.insert(points.begin(), points.end());
+    }
+    for (const int n : mixed.points) {
+      if (read_by_mixed(n, r, mixed)) continue;
+      // What reads it elsewhere comes later.
+      const std::vector<int> readers = of_.readers_of(n);
+      if (of_.output_of(n) >= 0 || std::ranges::any_of(readers, [&](int reader) {
+            return reader < r && std::ranges::count(mixed.points, reader) == 0;
+          })) {
+        return {};
+      }
+      with.beside[r].push_back(n);
+    }
+    // Blocks keep windows of two planes, and mix no more than one point does.
+    const bool many = joins_neighbourhoods(of_.node(r)) && mixed.points.empty();
+    if (!many && with.on_the_way == chosen_.on_the_way) return {};
+    const Planes others = planes(with);
+    const std::optional<int> root = stored_from(others, r);
+    if (mixed.separables.size() < 2 || !root) return {};
+    if (with.beside.contains(r) && *root != r) return {};
+    const std::optional<TwoPasses> two = tiled(with, others, *root);
+    if (!two || two->inners != mixed.separables) return {};
+    // A chain holds a window of each.
+    const bool small = Passes::of(of_.node(mixed.separables[0]))->column.height <= max_chained;
+    if (small && many && chain_of(of_, planes_of_chains(), *root)) return {};
+    with.tiles_of_several.insert(*root);
+    return with;
+  }
+
+  // Which nodes a tile makes one after the other: channels of one filter that a point mixes, sums
+  // of bytes and of what points make of these.
   void choose_in_turn() {
     for (int r = 0; r < count_; ++r) {
-      if (!joins_neighbourhoods(of_.node(r))) continue;
-      Chosen with = chosen_;
-      std::vector<int> mixed;
-      for (const Operand& image : of_.node(r).images) {
-        const int n = image.index;
-        if (image.external || !is<Separable>(n) || of_.output_of(n) >= 0) continue;
-        const std::vector<int> readers = of_.readers_of(n);
-        if (std::set<int>(readers.begin(), readers.end()).size() != 1) continue;
-        if (with.in_turn.insert(n).second) mixed.push_back(n);
-      }
-      const Planes others = planes(with);
-      const std::optional<int> root = stored_from(others, r);
-      if (mixed.size() < 2 || !root) continue;
-      const std::optional<TwoPasses> two = tiled(others, *root);
-      if (!two || two->inners != mixed) continue;
-      // A chain holds a window of each.
-      const bool small = Passes::of(of_.node(mixed[0]))->column.height <= max_chained;
-      if (small && chain_of(of_, planes_of_chains(), *root)) continue;
-      with.tiles_of_several.insert(*root);
-      chosen_ = std::move(with);
+      if (std::optional<Chosen> with = with_in_turn(r)) chosen_ = std::move(*with);
     }
+  }
+
+  // The points before separable node n that are functions of one plane's bytes, and that nothing
+  // but row passes reads.
+  std::vector<int> points_of_bytes(int n) const {
+    std::vector<int> points;
+    Operand image = of_.node(n).images[0];
+    for (; !image.external && is<Point>(image.index);) {
+      const std::vector<int> readers = of_.readers_of(image.index);
+      const bool shared = std::any_of(readers.begin(), readers.end(),
+                                      [&](int r) { return !is<Separable>(r) && !is<Point>(r); });
+      const auto images = pixel_images(of_.node(image.index));
+      if (shared || of_.output_of(image.index) >= 0 || images.size() != 1) return {};
+      points.push_back(image.index);
+      image = images[0];
+    }
+    return bytes_of(of_.cls(image)) == 1 ? points : std::vector<int>{};
+  }
+  bool sums_bytes(int n) const {
+    return bytes_of(of_.cls(of_.node(n).images[0])) == 1 || !points_of_bytes(n).empty();
   }
 
   // The stored node that nothing but node n's readers leads to; nothing where there are several, or
@@ -204,7 +290,7 @@ class Chooser {
   void choose_chains() {
     Planes stored = planes(chosen_), kept = planes_of_chains();
     for (int n = count_ - 1; n >= 0; --n) {
-      if (!stored.stored(n) || chosen_.tiles_of_several.contains(n)) continue;
+      if (!stored.stored(n) || chosen_.tiles_of_several.contains(n) || leader_of(n) >= 0) continue;
       const std::optional<Chain> chain = chain_of(of_, kept, n);
       if (!chain) continue;
       const std::vector<int> inside = chain->inside(n), read = chain->planes();
@@ -247,11 +333,19 @@ class Chooser {
         fits_rank_histogram(of_, n) || fits_transposition(of_, planes, n)) {
       return false;
     }
-    const std::optional<TwoPasses> two = tiled(planes, n);
+    const std::optional<TwoPasses> two = tiled(chosen_, planes, n);
     return two ? two->inners == std::vector{r} : fits_block(of_, planes, n);
   }
 
   // --- forms
+
+  // The node whose tiles store node n too; none: -1.
+  int leader_of(int n) const {
+    for (const auto& [leader, beside] : chosen_.beside) {
+      if (std::ranges::count(beside, n) > 0) return leader;
+    }
+    return -1;
+  }
 
   // Whether a block makes both passes of separable node n, which is stored.
   bool in_block(const Planes& planes, int n) const {
@@ -259,9 +353,16 @@ class Chooser {
   }
 
   // The two passes inside stored node n, if its kernel is to make both.
-  std::optional<TwoPasses> tiled(const Planes& planes, int n) const {
-    const std::optional<TwoPasses> two = two_passes_of(of_, planes, n);
+  std::optional<TwoPasses> tiled(const Chosen& chosen, const Planes& planes, int n) const {
+    Planes others = planes;
+    const auto beside = chosen.beside.find(n);
+    const bool several = beside != chosen.beside.end();
+    if (several) {
+      for (const int other : beside->second) others = others.without(other);
+    }
+    std::optional<TwoPasses> two = two_passes_of(of_, others, n);
     if (!two) return std::nullopt;
+    if (several) two->beside = beside->second;
     const int inner = two->inners[0];
     const bool small = is<Extremum>(inner) && fits_block(of_, planes, n) &&
                        (!is_rectangle(of_, inner) || is_flat_rectangle(of_, inner));
@@ -276,7 +377,9 @@ class Chooser {
       if (of_.node(n).is_measure) continue;
       if (planes_.stored(n)) {
         const bool chain = chosen_.chains.contains(n);
-        if (of_.tuning.fast && !chain) tiled_[static_cast<std::size_t>(n)] = tiled(planes_, n);
+        if (of_.tuning.fast && !chain) {
+          tiled_[static_cast<std::size_t>(n)] = tiled(chosen_, planes_, n);
+        }
         continue;
       }
       if (!two_passes_of(of_, planes_, n)) continue;
@@ -298,6 +401,8 @@ class Chooser {
       node = {MadeOnTheWay{}, "the tiles of " + reader + " make it"};
     } else if (chosen_.in_groups.contains(n)) {
       node = {MadeInGroups{readers[0]}, "local memory holds what " + reader + " reads around"};
+    } else if (const int leader = leader_of(n); leader >= 0) {
+      node = {MadeBeside{leader}, "it is made of what " + node_name(leader) + " is made of"};
     } else if (planes_.stored(n)) {
       node = stored_form(n);
       node.reason = "stored because " + why_stored(chosen_, planes_, n) + "; " + node.reason;
@@ -307,6 +412,32 @@ class Chooser {
                              : std::to_string(readers.size()) + " nodes read it pixel by pixel"};
     }
     node.rows = row_pass(n, node.form);
+  }
+
+  // Whether blocks of points make node n, for nothing but memory, in one way.
+  bool only_leaves(int n) {
+    const auto* blocks = std::get_if<Blocks>(&at(n).form);
+    return blocks != nullptr && blocks->size.points && of_.output_of(n) >= 0 &&
+           of_.readers_of(n).empty();
+  }
+
+  // Channels that points mix: the blocks of the last one make the others too, from what they share.
+  void join_points() {
+    std::map<PixelClass, std::vector<int>> of_class;
+    for (int n = 0; n < count_; ++n) {
+      if (only_leaves(n)) of_class[of_.node(n).cls].push_back(n);
+    }
+    for (auto& [cls, nodes] : of_class) {
+      if (nodes.size() < 2 || nodes.size() > max_beside) continue;
+      const int last = nodes.back();
+      nodes.pop_back();
+      for (const int n : nodes) {
+        at(n) = {MadeBeside{last}, "it is made of what " + node_name(last) + " is made of"};
+      }
+      auto& blocks = std::get<Blocks>(at(last).form);
+      blocks.beside = nodes;
+      blocks.reciprocals = false;
+    }
   }
 
   // The kernels that store node n's pixels.

@@ -28,6 +28,10 @@ struct MadeInGroups {
 };
 // Made on the way by the kernels of other nodes, and nowhere else.
 struct MadeOnTheWay {};
+// Stored by the kernel that stores another node, since both are made of the same.
+struct MadeBeside {
+  int leader = 0;
+};
 
 // --- forms of images that are stored
 struct Pixels {                   // a work-item makes a pixel
@@ -54,10 +58,10 @@ struct Scalars {         // a group runs them one after the other
   std::vector<int> nodes;
 };
 
-using Form =
-    std::variant<Inlined, MadeInGroups, MadeOnTheWay, Pixels, Transposition, Blocks, StripChain,
-                 TwoPasses, VanHerk, MaskRuns, RankHistogram, RankTiles, AffineTiles, NearestResize,
-                 WholeResize, ResizeTiles, Reductions, CountedCodes, WholeKernels, Scalars>;
+using Form = std::variant<Inlined, MadeInGroups, MadeOnTheWay, MadeBeside, Pixels, Transposition,
+                          Blocks, StripChain, TwoPasses, VanHerk, MaskRuns, RankHistogram,
+                          RankTiles, AffineTiles, NearestResize, WholeResize, ResizeTiles,
+                          Reductions, CountedCodes, WholeKernels, Scalars>;
 
 // The row pass of a node that has two: by a kernel of its own, unless `by` says otherwise.
 struct RowPass {

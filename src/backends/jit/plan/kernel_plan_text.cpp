@@ -28,6 +28,9 @@ struct FormText {
     return "in local memory of the groups of " + node_name(form.reader);
   }
   std::string operator()(const MadeOnTheWay&) const { return "on the way"; }
+  std::string operator()(const MadeBeside& form) const {
+    return "beside " + node_name(form.leader);
+  }
   std::string operator()(const Pixels& pixels) const {
     if (!pixels.tile) return "pixels";
     return "pixels from local memory, " + std::to_string(pixels.tile->columns) + "x" +
@@ -44,6 +47,7 @@ struct FormText {
               list_of(std::vector<int>(blocks.packed_points.begin(), blocks.packed_points.end()));
     }
     if (blocks.reciprocals) text += "; quotients by reciprocals first";
+    if (!blocks.beside.empty()) text += "; of " + list_of(blocks.beside) + " beside it";
     return text;
   }
   std::string operator()(const StripChain& form) const {
@@ -54,7 +58,8 @@ struct FormText {
   }
   std::string operator()(const TwoPasses& two) const {
     return "both passes of " + list_of(two.inners) + " in tiles of " +
-           std::to_string(two.size.width()) + "x" + std::to_string(two.size.height());
+           std::to_string(two.size.width()) + "x" + std::to_string(two.size.height()) +
+           (two.beside.empty() ? "" : "; of " + list_of(two.beside) + " beside it");
   }
   std::string operator()(const VanHerk&) const { return "van Herk-Gil-Werman"; }
   std::string operator()(const MaskRuns&) const { return "runs of the mask's rows"; }

@@ -19,13 +19,20 @@ constexpr int max_extremum_rows = 33;
 
 int multiple_of_4(int n) { return (n + 3) / 4 * 4; }
 
-bool is_narrow(const KernelContext& of, const Node& node) {
-  return bytes_of(of.cls(node.images[0])) < 4;
+// What the row pass of a node reads where a tile makes several: a plane, or the bytes of one that
+// points make its pixels of, on the way to the window.
+std::optional<Operand> read_in_turn(const KernelContext& of, const Planes& planes, int n) {
+  const Operand& image = of.node(n).images[0];
+  if (!made_here(of, planes, image)) return image;
+  const std::optional<Operand> codes = coded_by(of, planes, image);
+  return codes && planes.has(*codes) ? codes : std::nullopt;
 }
 
-// count: of the nodes that a tile makes, whose pixels are kept until all are made.
+// read: by the row pass. count: of the nodes that a tile makes, whose pixels are kept until all are
+// made.
 std::optional<TileSize> tile_size(const KernelContext& of, const Planes& planes,
-                                  const Passes& passes, const Node& node, int count) {
+                                  const Passes& passes, const Node& node, const Operand& read,
+                                  int count) {
   const Operand& image = node.images[0];
   const Footprint row = passes.row.footprint(), column = passes.column.footprint();
   if (row.left < 0 || row.right < 0 || column.up < 0 || column.down < 0) return {};
@@ -33,24 +40,24 @@ std::optional<TileSize> tile_size(const KernelContext& of, const Planes& planes,
   size.px = passes.sums ? 4 : 1;
   size.across = 64 / size.px;
   // Wide tiles read less beside them, tall ones less above: what counts depends on the class.
-  const bool wide = passes.sums && !is_narrow(of, node) && passes.column.height <= short_column;
+  const bool narrow = bytes_of(of.cls(read)) < 4;
+  const bool wide = passes.sums && !narrow && passes.column.height <= short_column;
   if (wide) size.across *= 2;
   // Bytes are converted for every window they are in: wide windows share that.
-  const bool narrow = is_narrow(of, node);
   const int halo = multiple_of_4(row.left) + multiple_of_4(row.right);
   size.row_px = narrow || !passes.sums ? 8 : 4;
   if (size.row_px + halo > max_window) size.row_px = 4;
   if (size.row_px + halo > max_window) return {};
-  const int block = count == 1 || bytes_of(node.cls) == 1 ? full_block
-                    : passes.column.height > short_column ? large_block
-                                                          : small_block;
+  const int block = count == 1 || bytes_of(node.cls) == 1              ? full_block
+                    : passes.column.height > short_column && count < 4 ? large_block
+                                                                       : small_block;
   for (const int py : {16, 8, 6, 4, 2, 1}) {
     size.py = py;
     size.rows = size.height() + column.up + column.down;
     const bool fits = passes.sums ? py * size.px <= block && py <= 8
                                   : py <= 16 && py + column.up + column.down <= 48;
     const std::int64_t made =
-        made_here(of, planes, image)
+        count == 1 && made_here(of, planes, image)
             ? point_tile(of, image, size, passes).local_bytes(of, planes, image)
             : 0;
     const std::int64_t bytes = std::int64_t{4} * size.rows * size.width();
@@ -60,11 +67,11 @@ std::optional<TileSize> tile_size(const KernelContext& of, const Planes& planes,
 }
 
 // Whether tiles of one size make both nodes, one after the other.
-bool alike(const KernelContext& of, int n, int other) {
+bool alike(const KernelContext& of, const Planes& planes, int n, int other) {
   const auto passes = [&](int of_node) { return Passes::of(of.node(of_node)); };
-  return of.node(n).cls == of.node(other).cls &&
-         of.cls(of.node(n).images[0]) == of.cls(of.node(other).images[0]) &&
-         passes(n) == passes(other);
+  const auto read = read_in_turn(of, planes, n), other_read = read_in_turn(of, planes, other);
+  return of.node(n).cls == of.node(other).cls && read && other_read &&
+         of.cls(*read) == of.cls(*other_read) && passes(n) == passes(other);
 }
 
 // Adds the nodes with two passes that make an operand with points; false: no kernel can make it so.
@@ -76,7 +83,7 @@ bool collect(const KernelContext& of, const Planes& planes, const Operand& opera
     if (!only_points(of, planes, node.images[0])) return false;
     if (std::find(inners.begin(), inners.end(), operand.index) != inners.end()) return true;
     inners.push_back(operand.index);
-    return alike(of, inners.front(), operand.index);
+    return inners.size() == 1 || alike(of, planes, inners.front(), operand.index);
   }
   const auto* point = as<Point>(node);
   return point != nullptr && !point->lookup &&
@@ -89,7 +96,7 @@ bool collect(const KernelContext& of, const Planes& planes, const Operand& opera
 std::optional<Passes> Passes::of(const Node& node) {
   if (const auto* s = as<Separable>(node)) {
     if (!stays(*s)) return {};
-    return Passes{s->row, s->column, s->border, true};
+    return Passes{s->row, s->column, s->border, true, s->any_order};
   }
   const auto* e = as<Extremum>(node);
   if (e == nullptr || node.cls != PixelClass::single || !e->mask.full()) return {};
@@ -98,6 +105,7 @@ std::optional<Passes> Passes::of(const Node& node) {
   return Passes{{m.width, 1, m.origin_x, 0, std::vector<std::uint8_t>(m.width, 1)},
                 {1, m.height, 0, m.origin_y, std::vector<std::uint8_t>(m.height, 1)},
                 Border::absent,
+                false,
                 false};
 }
 
@@ -114,15 +122,11 @@ std::optional<TwoPasses> two_passes_of(const KernelContext& of, const Planes& pl
   TwoPasses two;
   if (!collect(of, others, {false, n}, two.inners) || two.inners.empty()) return std::nullopt;
   const bool several = two.inners.size() > 1;
-  if (several && (two.inners.size() > max_in_turn ||
-                  std::any_of(two.inners.begin(), two.inners.end(), [&](int inner) {
-                    return made_here(of, others, of.node(inner).images[0]);
-                  }))) {
-    return std::nullopt;
-  }
+  if (two.inners.size() > max_in_turn) return std::nullopt;
   const Node& first = of.node(two.inners[0]);
+  const Operand read = several ? *read_in_turn(of, others, two.inners[0]) : first.images[0];
   const std::optional<TileSize> size =
-      tile_size(of, others, *Passes::of(first), first, static_cast<int>(two.inners.size()));
+      tile_size(of, others, *Passes::of(first), first, read, static_cast<int>(two.inners.size()));
   if (!size) return std::nullopt;
   two.size = *size;
   return two;

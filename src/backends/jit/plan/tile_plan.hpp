@@ -17,7 +17,8 @@ inline constexpr int short_column = 9;  // taps
 struct Passes {
   Mask row, column;
   Border border = Border::absent;
-  bool sums = false;  // weighted sums; else extrema
+  bool sums = false;       // weighted sums; else extrema
+  bool any_order = false;  // of sums: see Separable
 
   static std::optional<Passes> of(const Node& node);
   bool operator==(const Passes&) const = default;
@@ -42,6 +43,7 @@ PointTile point_tile(const KernelContext& of, const Operand& image, const TileSi
 struct TwoPasses {
   std::vector<int> inners;
   TileSize size;
+  std::vector<int> beside = {};  // other nodes of them, which are stored too
 };
 // Nothing where no kernel can make both passes.
 std::optional<TwoPasses> two_passes_of(const KernelContext& of, const Planes& planes, int n);
