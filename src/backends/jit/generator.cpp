@@ -145,6 +145,10 @@ class Generator {
       write_rank_tiles(to, n);
       load_function();
     }
+    void operator()(const RankBlocks&) const {
+      write_rank_blocks(to, n);
+      load_function();
+    }
     void operator()(const AffineTiles&) const {
       write_affine_tiles(to, n);
       load_function();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/jit/program/quotients.hpp"
+#include "backends/jit/program/ramp.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -284,7 +285,7 @@ void collect_points(const KernelContext& of, const Planes& planes, const Operand
                     PointParts& parts) {
   if (planes.has(operand)) return;
   const Node& node = of.node(operand.index);
-  if (moves(node) || coded_by(of, planes, operand)) {
+  if (moves(node) || coded_by(of, planes, operand) || ramp_of(of, operand.index)) {
     parts.tables_or_moves = true;
     return;
   }

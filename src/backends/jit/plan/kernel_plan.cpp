@@ -332,6 +332,7 @@ class Chooser {
         return {std::move(*blocks), why};
       }
     }
+    if (fits_rank_blocks(of_, n)) return {RankBlocks{}, "its window is too large for a tile"};
     if (fits_rank_tiles(of_, n)) {
       const bool narrow = bytes_of(of_.node(n).cls) == 1;
       return {RankTiles{}, narrow ? "its mask is no rectangle" : "its classes are wide"};

@@ -41,6 +41,7 @@ struct VanHerk {};
 struct MaskRuns {};       // of a mask that is no rectangle
 struct RankHistogram {};  // of a window that slides down a strip
 struct RankTiles {};      // of sorted values, in which windows slide
+struct RankBlocks {};     // that are sorted once, and joined for the windows in them
 struct AffineTiles {};
 struct NearestResize {};
 struct WholeResize {};  // tiles of a ratio that the kernel knows
@@ -54,10 +55,10 @@ struct Scalars {         // a group runs them one after the other
   std::vector<int> nodes;
 };
 
-using Form =
-    std::variant<Inlined, MadeInGroups, MadeOnTheWay, Pixels, Transposition, Blocks, StripChain,
-                 TwoPasses, VanHerk, MaskRuns, RankHistogram, RankTiles, AffineTiles, NearestResize,
-                 WholeResize, ResizeTiles, Reductions, CountedCodes, WholeKernels, Scalars>;
+using Form = std::variant<Inlined, MadeInGroups, MadeOnTheWay, Pixels, Transposition, Blocks,
+                          StripChain, TwoPasses, VanHerk, MaskRuns, RankHistogram, RankTiles,
+                          RankBlocks, AffineTiles, NearestResize, WholeResize, ResizeTiles,
+                          Reductions, CountedCodes, WholeKernels, Scalars>;
 
 // The row pass of a node that has two: by a kernel of its own, unless `by` says otherwise.
 struct RowPass {
