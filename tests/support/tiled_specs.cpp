@@ -155,6 +155,18 @@ void add_ranks(std::vector<SpecCase>& specs) {
   add("rank disk 10", disk(10), 149, Border::circular, PixelClass::uint8);
   add("rank disk 24 with gaps", with_gaps(disk(24)), 500, Border::constant, PixelClass::uint8,
       true);
+  // Histograms: averages, and columns of masks.
+  for (const PixelClass cls : {PixelClass::logical, PixelClass::uint8}) {
+    add("rank 8x8", rectangle(8, 8), 31, Border::constant, cls, true);
+    add("rank 20x20", rectangle(20, 20), 199, Border::symmetric, cls, true);
+    add("rank disk 5", disk(5), 40, Border::replicate, cls);
+    add("rank disk 7", disk(7), 74, Border::constant, cls, true);
+    add("rank disk 31", disk(31), 1500, Border::symmetric, cls);
+  }
+  for (const PixelClass cls : {PixelClass::uint16, PixelClass::single}) {
+    add("rank 8x8", rectangle(8, 8), 31, Border::constant, cls, true);
+    add("rank disk 7", disk(7), 74, Border::reflect, cls, true);
+  }
   Mask aside = rectangle(40, 3);
   aside.origin_x = 38;
   aside.origin_y = 0;

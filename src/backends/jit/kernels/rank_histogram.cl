@@ -39,6 +39,13 @@
 #define $code place
 #define $codes_below below
 #define $its_rank 60
+#define $codes_up_to + sums_after
+#define $has_columns 1    // whether columns of the mask are taken apart from its cells
+#define $by_columns
+#define $plane_here (GLOBAL const uchar*)0
+#define $number 0
+#define $entering_at here[0]
+#define $leaving_at here[1]
 #define $has_digits 0     // whether there are such bits
 #define $loop int y = first;
 #define $output
@@ -233,6 +240,11 @@ KERNEL($items) void windows(GLOBAL uchar* $image) {
   for (int y = first; y < last; ++y) {
     if (y == first) {
       $all
+#if $has_columns
+    } else if (x >= $left && x + $right < $width && y > $up && y + $down < $height) {
+      GLOBAL const uchar* const here = $plane_here;
+      $by_columns
+#endif
     } else {
       $leaving
       $entering
@@ -240,6 +252,40 @@ KERNEL($items) void windows(GLOBAL uchar* $image) {
     $output
   }
   // -- end
+  {
+    uint sums = SUMS(place);
+    const uint more = (uint)$rank - (uint)below, lower = place;
+    // -- part: next
+    // The mean with the code that the next rank is in: of the same counters, or of the next that
+    // are not empty.
+    uint place_after = place, sums_after = sums, wanted = more + 1u;
+    if (sums >> $top <= wanted) {
+      wanted = 0u;
+      do {
+        place_after += $per;
+        sums_after = SUMS(place_after);
+      } while (sums_after >> $top == 0u);
+    }
+    const uint found = (lower + (place_after $codes_up_to) + 1u) / 2u;
+    // -- end
+    $image[x] = (uchar)found;
+  }
+  {
+    GLOBAL const uchar* const here = $plane_here;
+    // -- part: load_column
+    // What enters and what leaves a column of the mask.
+    const uint in_$number = $entering_at, out_$number = $leaving_at;
+    // -- end
+    // -- part: move_column
+    // Counted together: what an equal code would have added is added.
+    {
+      const int more = COUNT(in_$number), less = COUNT(out_$number);
+      COUNT(in_$number) = more + 1;
+      COUNT(out_$number) = less - 1 + (out_$number == in_$number ? 1 : 0);
+      below += (in_$number < place ? 1 : 0) - (out_$number < place ? 1 : 0);
+    }
+    // -- end
+  }
   // -- part: steps
   // Moves a code up to the one that a rank is in.
   for (int count = COUNT($code); $codes_below + count <= $its_rank; count = COUNT($code)) {

@@ -19,6 +19,7 @@
 #define $strips 2      // beside each other in a group, one column each
 #define $strip 25      // rows
 #define $rank 112
+#define $average 1     // whether the value at the next rank is wanted, too
 #define $inside 1      // whether the tile is inside the image
 #define $inner (uint)(x + y)
 #define $outer (uint)(x * y)
@@ -147,7 +148,8 @@ FUNCTION void sort_values_$own(struct Values_$own* v, IN_LOCAL uint* const words
 
 // -- part: find
 // Counts of four runs: of all, and the cell of the window at `row`, `column` that `rank` of its
-// cells in the runs from word `at` on precede. A cell is its row << 8 | its column.
+// cells in the runs from word `at` on precede. A cell is its row << 8 | its column. For averages
+// also, in the upper half, the next one in its run, or the same where there is none.
 #define SUM(at) ((int)(words[2048 + (at) * 128 + item] * 0x01010101u >> 24))
 FUNCTION uint find_cell_$own(IN_LOCAL const uint* const words, IN_LOCAL const uint* const sets,
                         const int item, const int column, const int row, int at, int rank) {
@@ -172,6 +174,9 @@ FUNCTION uint find_cell_$own(IN_LOCAL const uint* const words, IN_LOCAL const ui
   const uint high = (low + (($tall - 1) << 8 | ($wide - 1)) * 0x10001u) | 0x80808080u;
 #endif
   int seen = 0, place = 0;
+#if $average
+  int place_after = 0;
+#endif
   $unroll
   for (int k = 0; k < 16; ++k) {
     const uint two = words[k * 128 + run];
@@ -180,32 +185,62 @@ FUNCTION uint find_cell_$own(IN_LOCAL const uint* const words, IN_LOCAL const ui
     const uint inside = ((two | 0x80808080u) - low) & (high - two) & 0x80808080u;
     seen += (inside & 0xffffu) == 0x8080u ? 1 : 0;
     place += seen <= left_over ? 1 : 0;
+#if $average
+    place_after += seen <= left_over + 1 ? 1 : 0;
+#endif
     seen += inside >> 16 == 0x8080u ? 1 : 0;
     place += seen <= left_over ? 1 : 0;
+#if $average
+    place_after += seen <= left_over + 1 ? 1 : 0;
+#endif
 #else
     $unroll
     for (int shift = 0; shift < 32; shift += 16) {
       const uint x = (two >> shift & 63u) - (uint)column, y = (two >> (shift + 8) & 63u) - (uint)row;
       if (x < $wide && y < $tall) seen += (int)(sets[2 * y + x / 32] >> (x & 31u) & 1u);
       place += seen <= left_over ? 1 : 0;
+#if $average
+      place_after += seen <= left_over + 1 ? 1 : 0;
+#endif
     }
 #endif
   }
-  return words[place / 2 * 128 + run] >> (16 * (place & 1)) & 0xffffu;
+  uint found = words[place / 2 * 128 + run] >> (16 * (place & 1)) & 0xffffu;
+#if $average
+  place_after = place_after > 31 ? place : place_after;
+  found |= words[place_after / 2 * 128 + run] >> (16 * (place_after & 1)) << 16;
+#endif
+  return found;
 }
 // -- end
 
 // Alone: the value between two ranks.
 #define $type uint
-#define $value const uint value = (uint)more;
+#define $value const uint value = cell;
 #define $mean (found + value + 1u) / 2u
+#define $found 7u | 9u << 16
+#define $found_after 9u
+#define $cell_of_found two & 0xffffu
+#define $cell_of_after after
 FUNCTION uint mean_of_ranks(void) {
   // -- part: average
-  // The mean of the values at the rank and at the next.
+  // The mean of the values at the rank and at the next, which a run mostly has both; else the other
+  // is looked for.
   $type found = 0;
-  for (int more = 0; more < 2; ++more) {
-    $value
-    found = more == 0 ? value : $mean;
+  {
+    const uint two = $found;
+    uint after = two >> 16;
+    if (after == (two & 0xffffu)) after = ($found_after) & 0xffffu;
+    {
+      const uint cell = $cell_of_found;
+      $value
+      found = value;
+    }
+    {
+      const uint cell = $cell_of_after;
+      $value
+      found = $mean;
+    }
   }
   // -- end
   return found;
@@ -297,7 +332,8 @@ FUNCTION int count_up_to_$own(GLOBAL const uint* const values, const uint bound)
   return count + (values[count] <= bound ? 1 : 0);
 }
 // The place of the cell of the window at `row`, `column` that `rank` of its cells in the runs from
-// word `at` on precede. counts: of a work-item.
+// word `at` on precede; for averages also, in the upper half, of the next one in its run, or the
+// same where there is none. counts: of a work-item.
 #define COUNTED(at) ((int)(counts[(at) * $sliders] * 0x01010101u >> 24))
 #if $packed
 #define ROW_OF(cell) ((cell) >> 8)
@@ -308,9 +344,9 @@ FUNCTION int count_up_to_$own(GLOBAL const uint* const values, const uint bound)
 #define COLUMN_OF(cell) ((cell) % ($blocks_across * 64))
 #define CELL_OF(row, column) ((row) * ($blocks_across * 64) + (column))
 #endif
-FUNCTION int find_place_$own(IN_LOCAL const uint* const counts, IN_LOCAL const uint* const sets,
-                             GLOBAL const ushort* const order, const int column, const int row,
-                             int at, int rank) {
+FUNCTION uint find_place_$own(IN_LOCAL const uint* const counts, IN_LOCAL const uint* const sets,
+                              GLOBAL const ushort* const order, const int column, const int row,
+                              int at, int rank) {
   for (int sum = COUNTED(at); sum <= rank; sum = COUNTED(at)) {
     rank -= sum;
     ++at;
@@ -329,6 +365,9 @@ FUNCTION int find_place_$own(IN_LOCAL const uint* const counts, IN_LOCAL const u
   const int left_over = (int)(wanted - before);
   GLOBAL const uint* const cells = (GLOBAL const uint*)(order + 32 * run);
   int seen = 0, place = 0;
+#if $average
+  int place_after = 0;
+#endif
 #if $by_bytes
   const uint low = (uint)(row << 8 | column) * 0x10001u;
   const uint high = (low + (($tall - 1) << 8 | ($wide - 1)) * 0x10001u) | 0x80808080u;
@@ -341,8 +380,14 @@ FUNCTION int find_place_$own(IN_LOCAL const uint* const counts, IN_LOCAL const u
     const uint inside = ((two | 0x80808080u) - low) & (high - two) & 0x80808080u;
     seen += (inside & 0xffffu) == 0x8080u ? 1 : 0;
     place += seen <= left_over ? 1 : 0;
+#if $average
+    place_after += seen <= left_over + 1 ? 1 : 0;
+#endif
     seen += inside >> 16 == 0x8080u ? 1 : 0;
     place += seen <= left_over ? 1 : 0;
+#if $average
+    place_after += seen <= left_over + 1 ? 1 : 0;
+#endif
 #else
     $unroll
     for (int shift = 0; shift < 32; shift += 16) {
@@ -354,10 +399,18 @@ FUNCTION int find_place_$own(IN_LOCAL const uint* const counts, IN_LOCAL const u
       if (x < $wide && y < $tall) seen += (int)(sets[$set_words * y + x / 32] >> (x & 31u) & 1u);
 #endif
       place += seen <= left_over ? 1 : 0;
+#if $average
+      place_after += seen <= left_over + 1 ? 1 : 0;
+#endif
     }
 #endif
   }
-  return 32 * run + place;
+#if $average
+  place_after = place_after > 31 ? place : place_after;
+  return (uint)(32 * run + place) | (uint)(32 * run + place_after) << 16;
+#else
+  return (uint)(32 * run + place);
+#endif
 }
 // -- end
 

@@ -77,21 +77,28 @@ class SortedRanks {
     return braced(for_each_cell(to_, name_ + which, mask, step));
   }
 
-  // `found`: the value at the cell that the rank leads to; an average also takes the next. cell:
-  // the text of that of a rank less `below`; x, y: where it is in the image.
-  std::string result(const std::function<std::string(const std::string& rank)>& cell,
+  // `found`: the value at the cell that the rank leads to; an average also takes the next. found:
+  // the text that finds a rank less `below`; cell: that of the cell; x, y: where it is in the image.
+  std::string result(const std::function<std::string(const std::string& rank)>& found,
+                     const std::function<std::string(const std::string& found)>& cell,
                      const std::string& x, const std::string& y) {
     const std::string type = single_ ? "float" : "uint";
     const std::string key = "(inside ? " + inner(x, y) + " : " + outer(x, y) + ")";
-    const auto value = [&](const std::string& rank) {
-      return declared("const uint", "cell", cell(rank + " - below")) +
-             declared("const " + type, "value", single_ ? "single_of_key(" + key + ")" : key);
-    };
-    const std::string rank = number(rank_.rank);
-    if (!rank_.average) return value(rank) + declared("const " + type, "found", "value");
-    const std::string mean = single_ ? "(found + value) / 2.0f" : "(found + value + 1u) / 2u";
+    const std::string value =
+        declared("const " + type, "value", single_ ? "single_of_key(" + key + ")" : key);
+    const auto found_at = [&](int rank) { return found(number(rank) + " - below"); };
+    if (!rank_.average) {
+      return declared("const uint", "cell", cell(found_at(rank_.rank))) + value +
+             declared("const " + type, "found", "value");
+    }
     return filled(part(kernels::rank_tiles, "average"),
-                  {{"type", type}, {"value", value(rank + " + more")}, {"mean", mean}});
+                  {{"type", type},
+                   {"found", found_at(rank_.rank)},
+                   {"found_after", found_at(rank_.rank + 1)},
+                   {"cell_of_found", cell("two & 0xffffu")},
+                   {"cell_of_after", cell("after")},
+                   {"value", value},
+                   {"mean", single_ ? "(found + value) / 2.0f" : "(found + value + 1u) / 2u"}});
   }
 
   // What the templates of both read.
@@ -114,6 +121,7 @@ class SortedRanks {
            return to_.height({false, n_});
          }},
         {"rank", [this] { return number(rank_.rank); }},
+        {"average", [this] { return std::string(rank_.average ? "1" : "0"); }},
         {"inner", [this] { return inner("x", "y"); }},
         {"outer", [this] { return outer("x", "y"); }},
         {"stored",
@@ -179,6 +187,7 @@ class RankTiles : SortedRanks {
         [this](const std::string& rank) {
           return "find_cell_" + name_ + "(words, sets, item, column, row, at, " + rank + ")";
         },
+        [](const std::string& found) { return found; },
         "left + (int)(cell & 63u)", "top + (int)(cell >> 8)");
   }
 
@@ -290,9 +299,9 @@ class RankBlocks : SortedRanks {
   std::string result() {
     return SortedRanks::result(
         [this](const std::string& rank) {
-          return "order[find_place_" + name_ + "(counts, sets, order, column, row, at, " + rank +
-                 ")]";
+          return "find_place_" + name_ + "(counts, sets, order, column, row, at, " + rank + ")";
         },
+        [](const std::string& found) { return "order[" + found + "]"; },
         "left + (int)(COLUMN_OF(cell))", "top + (int)(ROW_OF(cell))");
   }
   std::string turns(int count) const { return to_.tuning().unroll ? unroll_pragma(count) : ""; }

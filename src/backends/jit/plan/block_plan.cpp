@@ -365,6 +365,19 @@ std::vector<Run> runs_of(const Mask& mask) {
   return runs;
 }
 
+std::vector<Run> columns_of(const Mask& mask) {
+  std::vector<Run> runs;
+  for (int x = 0; x < mask.width; ++x) {
+    for (int y = 0; y < mask.height; ++y) {
+      if (!mask.at(x, y)) continue;
+      const int first = y;
+      while (y < mask.height && mask.at(x, y)) ++y;
+      runs.push_back({.y = first - mask.origin_y, .x = x - mask.origin_x, .length = y - first});
+    }
+  }
+  return runs;
+}
+
 LeafRange ranges_in(const BodySums& sums) {
   return [&sums](const BodyTree& tree) {
     const auto it = sums.ranges.find(tree.name);

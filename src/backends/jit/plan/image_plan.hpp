@@ -17,6 +17,8 @@ bool fits_mask_runs(const KernelContext& of, int n);
 // Whether node n is a rank filter of a window so large that a histogram of it, which slides down a
 // column, is the way.
 bool fits_rank_histogram(const KernelContext& of, int n);
+// Whether the columns of such a window's mask are few enough to be counted one by one, of bytes.
+bool takes_columns(const Mask& mask);
 // Whether it has a wide class and fits tiles of rank_tile_side whose values are sorted.
 inline constexpr int rank_tile_side = 64;
 bool fits_rank_tiles(const KernelContext& of, int n);
