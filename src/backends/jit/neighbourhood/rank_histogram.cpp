@@ -64,7 +64,7 @@ class RankHistogram {
                                                {"to_width", to_.width(self)},
                                                {"loop", loop},
                                                {"output", ""}}) +
-                               undefined("SUMS") + undefined("COUNT") + undefined("BYTE");
+                               undefined("SUMS") + undefined("COUNT") + undefined("PLACE_OF") + undefined("COUNT_AT");
     to_.kernel("store_" + Builder::name(self), items, kernel,
                [self, items, enough](const LaunchContext& at) {
                  const Size size = at.size_of(self);
@@ -266,6 +266,10 @@ class RankHistogram {
       {"top", [this] { return number(32 - 32 / per()); }},
       {"counter", [this] { return std::string(small_ ? "uchar" : "ushort"); }},
       {"bytes", [this] { return std::string(small_ ? "1" : "0"); }},
+      {"counter_bytes", [this] { return std::string(small_ ? "1" : "2"); }},
+      {"high_bits", [this] { return std::string(small_ ? "0xfcfcfcfcu" : "0xfefefefeu"); }},
+      {"high_times", [this] { return std::string(small_ ? "32u" : "64u"); }},
+      {"low_times", [this] { return std::string(small_ ? "1u" : "2u"); }},
       {"unroll", [this] { return to_.unroll(); }},
   }};
 };
