@@ -458,11 +458,11 @@ KERNEL(128) void sort_blocks(GLOBAL uint* $keys, GLOBAL ushort* $cells) {
 }
 
 KERNEL(128) void rank_blocks(GLOBAL const uint* $keys, GLOBAL const ushort* $cells,
-                             GLOBAL ushort* $places, GLOBAL ushort* $orders,
+                             GLOBAL ushort* $counters_of, GLOBAL ushort* $orders,
                              GLOBAL uchar* $image) {
   // -- part: rank_blocks
-  // Tiles of 64x64 results, one after the other: the places of all cells around them in one order,
-  // and which cell has which place.
+  // Tiles of 64x64 results, one after the other: the order of all cells around them, and the counter
+  // of each cell.
   const int item = ITEM;
   LOCAL uint all_counts[$blocks_across * $blocks_down * 32 * $sliders];
 #if $full
@@ -476,7 +476,7 @@ KERNEL(128) void rank_blocks(GLOBAL const uint* $keys, GLOBAL const ushort* $cel
   (((long)(tile_y + (block) / $blocks_across) * ($tiles_across + $blocks_across - 1) + \
     (tile_x + (block) % $blocks_across)) *                                       \
    4096)
-  GLOBAL ushort* const places = $places + (long)GROUP_X * (BLOCKS * 4096);
+  GLOBAL ushort* const counters_of = $counters_of + (long)GROUP_X * (BLOCKS * 4096);
   GLOBAL ushort* const order = $orders + (long)GROUP_X * (BLOCKS * 4096);
   for (int tile = GROUP_X; tile < $tiles; tile += GROUPS_X) {
     const int tile_x = tile % $tiles_across, tile_y = tile / $tiles_across;
@@ -500,7 +500,9 @@ KERNEL(128) void rank_blocks(GLOBAL const uint* $keys, GLOBAL const ushort* $cel
         }
         const uint column = (uint)(block % $blocks_across * 64) + (cell & 63u);
         const uint row = (uint)(block / $blocks_across * 64) + (cell >> 8);
-        places[row * ($blocks_across * 64) + column] = (ushort)place;
+        // What windows count is the run of the place: a counter of a work-item's.
+        counters_of[row * ($blocks_across * 64) + column] =
+            (ushort)(place / 128 * (4 * $sliders) + place / 32 % 4);
         order[place] = (ushort)CELL_OF(row, column);
       }
     }
@@ -512,29 +514,32 @@ KERNEL(128) void rank_blocks(GLOBAL const uint* $keys, GLOBAL const ushort* $cel
       if (x >= $to_width) break;
       IN_LOCAL uint* const counts = all_counts + item;
       IN_LOCAL uchar* const counters = (IN_LOCAL uchar*)counts;
-#define COUNT(place) counters[(place) / 128 * (4 * $sliders) + (place) / 32 % 4]
-#define PLACE_AT(row, column) (uint)places[(row) * ($blocks_across * 64) + (column)]
+#define COUNT(counter) counters[counter]
+#define COUNTER_AT(row, column) (uint)counters_of[(row) * ($blocks_across * 64) + (column)]
       for (int k = 0; k < BLOCKS * 32; ++k) counts[k * $sliders] = 0;
       // How many cells of the window are in runs before those of word `at`.
       int at = 0, below = 0;
       for (int row = 0; row < last; ++row) {
         const int y = tile_y * 64 + row;
-        const uint limit = (uint)at * 128u;
+        const uint limit = (uint)at * (4u * $sliders);
 #if $full
         if (row == 0) {
           for (int dy = 0; dy < $tall; ++dy) {
             $by_eights
-            for (int dx = 0; dx < $wide; ++dx) COUNT(PLACE_AT(dy, column + dx)) += 1;
+            for (int dx = 0; dx < $wide; ++dx) COUNT(COUNTER_AT(dy, column + dx)) += 1;
           }
         } else {
           // Two counters are read together, and what an equal one would have is added.
           $by_eights
           for (int dx = 0; dx < $wide; ++dx) {
-            const uint enters = PLACE_AT(row + $tall - 1, column + dx);
-            const uint leaves = PLACE_AT(row - 1, column + dx);
+            uint enters = COUNTER_AT(row + $tall - 1, column + dx);
+            uint leaves = COUNTER_AT(row - 1, column + dx);
+            // As words: 16 bits would be made 32 again to be compared.
+            PIN_WORD(enters);
+            PIN_WORD(leaves);
             const int more = COUNT(enters), less = COUNT(leaves);
             COUNT(enters) = (uchar)(more + 1);
-            COUNT(leaves) = (uchar)(less - (enters / 32 == leaves / 32 ? 0 : 1));
+            COUNT(leaves) = (uchar)(less + (enters == leaves ? 0 : 255));
             below += (enters < limit ? 1 : 0) - (leaves < limit ? 1 : 0);
           }
         }
@@ -555,7 +560,7 @@ KERNEL(128) void rank_blocks(GLOBAL const uint* $keys, GLOBAL const ushort* $cel
         $stored;
       }
 #undef COUNT
-#undef PLACE_AT
+#undef COUNTER_AT
     }
   }
 #undef BLOCK_AT

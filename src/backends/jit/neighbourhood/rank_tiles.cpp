@@ -289,11 +289,11 @@ class RankBlocks : SortedRanks {
   // Counts the cells of a mask, whose window is at row - above.
   std::string moved(const std::string& which, const Mask& mask, int above,
                     const std::string& sign) {
-    const std::string place = "PLACE_AT(row + dy + " + number(mask.origin_y - above) +
+    const std::string counter = "COUNTER_AT(row + dy + " + number(mask.origin_y - above) +
                               ", column + dx + " + number(mask.origin_x) + ")";
     return counted(which, mask,
-                   declared("const uint", "place", place) + "COUNT(place) " + sign + "= 1; below " +
-                       sign + "= place < limit ? 1 : 0;");
+                   declared("const uint", "counter", counter) + "COUNT(counter) " + sign +
+                       "= 1; below " + sign + "= counter < limit ? 1 : 0;");
   }
 
   std::string result() {
@@ -334,7 +334,7 @@ class RankBlocks : SortedRanks {
            }},
           {"keys", [this] { return block_memory("_keys", "uint", 4); }},
           {"cells", [this] { return block_memory("_cells", "ushort", 2); }},
-          {"places", [this] { return slot_memory("_places"); }},
+          {"counters_of", [this] { return slot_memory("_counters"); }},
           {"orders", [this] { return slot_memory("_orders"); }},
           {"sets", [this] { return sets(set_words_, "k"); }},
           {"all", [this] { return moved("_all", rank_.mask, 0, "+"); }},
