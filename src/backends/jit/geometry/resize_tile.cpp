@@ -59,7 +59,8 @@ TileShape tile_shape(const ResizeAxes& axes, std::int64_t at_once) {
     if (columns > room) break;
     // Sub-groups that work at each, where there are more groups than a device works at; else the
     // turns of a group: they wait for what they load.
-    const std::int64_t wide = (x.count + across - 1) / across, tall = (y.count * 4 + rows - 1) / rows;
+    const std::int64_t wide = (x.count + across - 1) / across,
+                       tall = (y.count * 4 + rows - 1) / rows;
     const bool few = wide * tall <= at_once;
     const auto turns = [few](double count) {
       return std::ceil(count * rows / 4 / (few ? items : 32));
@@ -115,16 +116,16 @@ class ResizeTiles {
     y_.write_sums(fits_, 4);
     write_quads();
     const std::string text = tile_text();
-    to_.kernel(
-        "store_" + Builder::name({false, n_}), items, text,
-        [n = n_, device = at_once_](const LaunchContext& at) {
-          const TileShape s = shape_of(at, n, device);
-          if (s.across == 0) return LaunchShape{{0, 0, 0}, {items, 1, 1}};
-          const Size size = at.size_of({false, n});
-          const std::int64_t wide = (size.width + 3) / 4;
-          return LaunchShape{{(wide + s.across - 1) / s.across, (size.height + rows - 1) / rows, 1},
-                             {items, 1, 1}};
-        });
+    to_.kernel("store_" + Builder::name({false, n_}), items, text,
+               [n = n_, device = at_once_](const LaunchContext& at) {
+                 const TileShape s = shape_of(at, n, device);
+                 if (s.across == 0) return LaunchShape{{0, 0, 0}, {items, 1, 1}};
+                 const Size size = at.size_of({false, n});
+                 const std::int64_t wide = (size.width + 3) / 4;
+                 return LaunchShape{
+                     {(wide + s.across - 1) / s.across, (size.height + rows - 1) / rows, 1},
+                     {items, 1, 1}};
+               });
     return fits_;
   }
 
@@ -138,11 +139,10 @@ class ResizeTiles {
     return tile_shape(resize_axes(now, at.size_of(now.images[0])), at_once / at.count());
   }
   std::string number(const std::string& what, int (*value)(const TileShape&)) {
-    return to_.parameter(
-        ParameterType::int32, Builder::name({false, n_}) + "_" + what,
-        [n = n_, device = at_once_, value](const LaunchContext& at, int) {
-          return double(value(shape_of(at, n, device)));
-        });
+    return to_.parameter(ParameterType::int32, Builder::name({false, n_}) + "_" + what,
+                         [n = n_, device = at_once_, value](const LaunchContext& at, int) {
+                           return double(value(shape_of(at, n, device)));
+                         });
   }
 
   std::string tile_text() {

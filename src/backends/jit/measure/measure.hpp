@@ -11,7 +11,8 @@ namespace impipe::jit {
 
 // The kernels that make node n's measurement.
 void write_histogram(Builder& to, const CountedCodes& counted, int n);
-void write_select(Builder& to, int n);
+// scalars: that the last group runs.
+void write_select(Builder& to, const std::vector<int>& scalars, int n);
 void write_scalar(Builder& to, int n, LaunchTest wanted = {});
 // Theirs, of which none is for a group: one after the other.
 void write_scalars(Builder& to, const std::vector<int>& nodes);

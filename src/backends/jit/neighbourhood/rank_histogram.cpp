@@ -18,7 +18,7 @@ namespace {
 
 constexpr int max_small_count = 255;  // that fits a byte
 constexpr int codes = 256;
-constexpr int max_row_cells = 64;  // that a work-item holds four times over, in registers
+constexpr int max_row_cells = 64;            // that a work-item holds four times over, in registers
 constexpr std::size_t columns_at_once = 24;  // of a mask, loaded before they are counted
 // Strips that a processor needs to be busy, and their rows: a strip starts with a whole window.
 constexpr std::int64_t enough_strips = 896;
@@ -64,7 +64,8 @@ class RankHistogram {
                                                {"to_width", to_.width(self)},
                                                {"loop", loop},
                                                {"output", ""}}) +
-                               undefined("SUMS") + undefined("COUNT") + undefined("PLACE_OF") + undefined("COUNT_AT");
+                               undefined("SUMS") + undefined("COUNT") + undefined("PLACE_OF") +
+                               undefined("COUNT_AT");
     to_.kernel("store_" + Builder::name(self), items, kernel,
                [self, items, enough](const LaunchContext& at) {
                  const Size size = at.size_of(self);
@@ -223,8 +224,9 @@ class RankHistogram {
       return single ? "single_of_key(" + key + ")" : key;
     };
     if (rest_bits() == 0) {
-      const std::string one = declared("const uint", "more", "(uint)(" + number(rank_.rank) + " - below)") +
-                              declared("const uint", "lower", "place" + codes_up_to("sums", "more"));
+      const std::string one =
+          declared("const uint", "more", "(uint)(" + number(rank_.rank) + " - below)") +
+          declared("const uint", "lower", "place" + codes_up_to("sums", "more"));
       if (!rank_.average) return one + declared("const uint", "found", "lower");
       return one + text("next", {{"codes_up_to", codes_up_to("sums_after", "wanted")}});
     }

@@ -78,7 +78,8 @@ class SortedRanks {
   }
 
   // `found`: the value at the cell that the rank leads to; an average also takes the next. found:
-  // the text that finds a rank less `below`; cell: that of the cell; x, y: where it is in the image.
+  // the text that finds a rank less `below`; cell: that of the cell; x, y: where it is in the
+  // image.
   std::string result(const std::function<std::string(const std::string& rank)>& found,
                      const std::function<std::string(const std::string& found)>& cell,
                      const std::string& x, const std::string& y) {
@@ -187,8 +188,8 @@ class RankTiles : SortedRanks {
         [this](const std::string& rank) {
           return "find_cell_" + name_ + "(words, sets, item, column, row, at, " + rank + ")";
         },
-        [](const std::string& found) { return found; },
-        "left + (int)(cell & 63u)", "top + (int)(cell >> 8)");
+        [](const std::string& found) { return found; }, "left + (int)(cell & 63u)",
+        "top + (int)(cell >> 8)");
   }
 
   int across_, down_, strips_;
@@ -290,7 +291,7 @@ class RankBlocks : SortedRanks {
   std::string moved(const std::string& which, const Mask& mask, int above,
                     const std::string& sign) {
     const std::string counter = "COUNTER_AT(row + dy + " + number(mask.origin_y - above) +
-                              ", column + dx + " + number(mask.origin_x) + ")";
+                                ", column + dx + " + number(mask.origin_x) + ")";
     return counted(which, mask,
                    declared("const uint", "counter", counter) + "COUNT(counter) " + sign +
                        "= 1; below " + sign + "= counter < limit ? 1 : 0;");

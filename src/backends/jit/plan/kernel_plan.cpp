@@ -411,6 +411,9 @@ class Chooser {
         if (counted.one_launch) scalars = scalars_of(of_, {n}, made, true);
         counted.scalars = scalars;
         at(n) = {std::move(counted), "so many counters fit there"};
+      } else if (is<Select>(n)) {
+        if (of_.ends_in_last_group()) scalars = scalars_of(of_, {n}, made, false);
+        at(n) = {Selection{scalars}, "it needs whole measurements or images"};
       } else if (is<Scalar>(n) && !as<Scalar>(node)->body->by_group) {
         scalars = scalars_of(of_, {n}, with(made, n), false);
         std::vector<int> nodes = {n};

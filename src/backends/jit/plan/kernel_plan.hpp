@@ -51,14 +51,17 @@ struct ResizeTiles {};  // and pixels, for sizes whose columns local memory does
 // --- forms of measurements, and of images that are made as a whole, besides Reductions and
 // CountedCodes
 struct WholeKernels {};  // those of its primitive
-struct Scalars {         // a group runs them one after the other
+struct Selection {       // its kernels, the last group of which runs scalars
+  std::vector<int> scalars;
+};
+struct Scalars {  // a group runs them one after the other
   std::vector<int> nodes;
 };
 
 using Form = std::variant<Inlined, MadeInGroups, MadeOnTheWay, Pixels, Transposition, Blocks,
                           StripChain, TwoPasses, VanHerk, MaskRuns, RankHistogram, RankTiles,
                           RankBlocks, AffineTiles, NearestResize, WholeResize, ResizeTiles,
-                          Reductions, CountedCodes, WholeKernels, Scalars>;
+                          Reductions, CountedCodes, WholeKernels, Selection, Scalars>;
 
 // The row pass of a node that has two: by a kernel of its own, unless `by` says otherwise.
 struct RowPass {

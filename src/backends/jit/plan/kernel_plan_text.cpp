@@ -81,6 +81,9 @@ struct FormText {
            ending(counted.scalars);
   }
   std::string operator()(const WholeKernels&) const { return "kernels of its own"; }
+  std::string operator()(const Selection& selection) const {
+    return "kernels of its own" + ending(selection.scalars);
+  }
   std::string operator()(const Scalars& scalars) const {
     return "one group for " + list_of(scalars.nodes);
   }
