@@ -324,12 +324,16 @@ KERNEL(128) void rank_tiles(GLOBAL uchar* $image) {
 }
 
 // -- part: places
-// How many of 4096 values in their order are `bound` at most.
+// How many of 4096 values in their order are `bound` at most. Pinned, a count is one product away
+// from an address; the compiler would put every count together from all steps before it.
 FUNCTION int count_up_to_$own(GLOBAL const uint* const values, const uint bound) {
-  int count = 0;
+  uint count = 0;
   $unroll
-  for (int step = 2048; step > 0; step /= 2) count += values[count + step - 1] <= bound ? step : 0;
-  return count + (values[count] <= bound ? 1 : 0);
+  for (int step = 2048; step > 0; step /= 2) {
+    count += (values + count)[step - 1] <= bound ? (uint)step : 0u;
+    PIN_WORD(count);
+  }
+  return (int)(count + (values[count] <= bound ? 1u : 0u));
 }
 // The place of the cell of the window at `row`, `column` that `rank` of its cells in the runs from
 // word `at` on precede; for averages also, in the upper half, of the next one in its run, or the
@@ -493,10 +497,11 @@ KERNEL(128) void rank_blocks(GLOBAL const uint* $keys, GLOBAL const ushort* $cel
         // Equal values are in the order of their blocks.
         int place = k;
         $by_fours
-        for (int other = 0; other < BLOCKS; ++other) {
+        for (int k_other = 1; k_other < BLOCKS; ++k_other) {
+          const int other = block + k_other < BLOCKS ? block + k_other : block + k_other - BLOCKS;
           const int count =
               count_up_to_$own($keys + BLOCK_AT(other), other < block ? high : low - 1u);
-          place += other == block || (other > block && low == 0u) ? 0 : count;
+          place += other > block && low == 0u ? 0 : count;
         }
         const uint column = (uint)(block % $blocks_across * 64) + (cell & 63u);
         const uint row = (uint)(block / $blocks_across * 64) + (cell >> 8);
