@@ -367,7 +367,17 @@ FUNCTION uint find_place_$own(IN_LOCAL const uint* const counts, IN_LOCAL const 
     }
   }
   const int left_over = (int)(wanted - before);
-  GLOBAL const uint* const cells = (GLOBAL const uint*)(order + 32 * run);
+  // Four loads, which work-items make at as many places.
+  GLOBAL const uint4* const from = (GLOBAL const uint4*)(order + 32 * run);
+  uint cells[16];
+  $unroll
+  for (int k = 0; k < 4; ++k) {
+    const uint4 four = from[k];
+    cells[4 * k] = four.x;
+    cells[4 * k + 1] = four.y;
+    cells[4 * k + 2] = four.z;
+    cells[4 * k + 3] = four.w;
+  }
   int seen = 0, place = 0;
 #if $average
   int place_after = 0;
