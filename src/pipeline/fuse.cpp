@@ -302,7 +302,6 @@ class Fuser {
       const int p = producer_[input];
       if (p < 0 || p < group.front()) continue;
       if (std::find(group.begin(), group.end(), p) == group.end()) return false;
-      if (is<Select>(node_of(step(p)))) return false;
       if (plan_.values[input].channels != node_of(step(s)).channels) return false;
       reads = true;
     }

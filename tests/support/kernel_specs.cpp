@@ -321,6 +321,14 @@ class Table {
                 {{.source = Argument::Source::rank_floor, .value = 0.1},
                  {.source = Argument::Source::rank_ceil, .value = 0.9}},
                 channels, 2)});
+      const Node places = sink(Select{.places = 2}, input(0),
+                               {{.source = Argument::Source::rank_floor, .value = 0.2},
+                                {.source = Argument::Source::rank_ceil, .value = 0.7}},
+                               channels, 2);
+      Node range = sink(Scalar{&bodies::table_range, 2}, result(0), {number(0.5)}, channels, 2);
+      range.measures = {result(0)};
+      range.images.clear();
+      add("select and its range" + of, {image(cls, channels)}, {places, range}, {0, 1});
     }
   }
 

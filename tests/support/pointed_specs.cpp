@@ -1,6 +1,8 @@
 // Points before one neighbourhood: points of every kind, each with neighbourhoods of every kind.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "backends/cpu/device.hpp"
 #include "core/expression.hpp"
 #include "support/backend_compare.hpp"
@@ -14,6 +16,11 @@ IMPIPE_POINT_BODY(pointed_power, (x), (k), { return pow(x * x, k); })
 IMPIPE_POINT_BODY(pointed_quotient, (x), (k), { return over(x, k); })
 IMPIPE_POINT_BODY(pointed_true_quotient, (x), (white),
                   { return over(x, white) == x / white ? real(1) : real(0); })
+IMPIPE_POINT_BODY(pointed_stretch, (x), (low, high, from, to, white), {
+  const real v = clamp(over(x, white), low, high);
+  return (from + (to - from) * over(v - low, high - low)) * white;
+})
+IMPIPE_POINT_BODY(pointed_line, (x), (k, a, b), { return b - over(a + x * k, b - a); })
 IMPIPE_STENCIL_BODY(pointed_gradient, (1, 1, 1, 0), (), {
   const real a = (real(3) * at(1, 0) + at(0, -1)) - at(-1, 0);
   const real b = at(0, -1) - at(0, 0) - at(-1, -1);
@@ -171,15 +178,24 @@ std::vector<SpecCase> stored_point_specs() {
           spec(scale, around(bytes, Border::circular), bytes)};
 }
 
-void expect_true_quotients_by_white(Device& device) {
-  ThreadPool pool(0);
-  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+namespace {
+
+Plane all_codes() {
   Plane codes(PixelClass::uint16, {256, 256});
   for (std::int64_t y = 0; y < 256; ++y) {
     for (std::int64_t x = 0; x < 256; ++x) {
       codes.row_as<std::uint16_t>(y)[x] = static_cast<std::uint16_t>(256 * y + x);
     }
   }
+  return codes;
+}
+
+}  // namespace
+
+void expect_true_quotients_by_white(Device& device) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  const Plane codes = all_codes();
   for (const double white : {255.0, 1000.0, 4095.0, 65535.0}) {
     Node node{.primitive = Point{.body = &bodies::pointed_true_quotient},
               .images = {{true, 0}},
@@ -190,6 +206,53 @@ void expect_true_quotients_by_white(Device& device) {
                         {{{.cls = PixelClass::uint16, .channels = 1, .white = white}}, {node}, {0}},
                         1};
     EXPECT_EQ(Comparison(spec, *cpu, device).difference({{codes}}), "") << white;
+  }
+}
+
+void expect_lines_of_codes(Device& device) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> cpu = cpu::open(0, pool);
+  const Plane codes = all_codes();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  struct Row {
+    const PointBody& body;
+    std::vector<double> arguments;
+  };
+  const Row rows[] = {
+      // Limits, many halves, steep and flat lines, down and constant.
+      {bodies::pointed_stretch, {0.2, 0.9, 0, 1, 65535}},
+      {bodies::pointed_stretch, {0, 1, 0.25, 0.75, 65535}},
+      {bodies::pointed_stretch, {0, 1, 0, 1.5, 65535}},
+      {bodies::pointed_stretch, {0.1, 0.9, 0.9, 0.1, 65535}},
+      {bodies::pointed_stretch, {0.5, 0.503, 0, 1, 65535}},
+      {bodies::pointed_stretch, {0.5, 0.50002, 0.1, 1, 65535}},
+      {bodies::pointed_stretch, {0.1, 0.9, 0.3, 0.3, 65535}},
+      {bodies::pointed_stretch, {0, 1, 0, 1, 4095}},
+      {bodies::pointed_stretch, {0.25, 2.5, 0, 0.5, 1000}},
+      // Beyond all codes; the wrong way round; nothing between; no numbers; too large.
+      {bodies::pointed_stretch, {2, 3, 0.1, 1, 65535}},
+      {bodies::pointed_stretch, {-2, -1, 0.1, 0.6, 65535}},
+      {bodies::pointed_stretch, {0.9, 0.2, 0, 1, 65535}},
+      {bodies::pointed_stretch, {0.5, 0.5, 0, 1, 65535}},
+      {bodies::pointed_stretch, {nan, 0.5, 0, 1, 65535}},
+      {bodies::pointed_stretch, {0, 1, 1e30, 1, 65535}},
+      {bodies::pointed_stretch, {0, 1, 0, 1, 1e-300}},
+      {bodies::pointed_line, {-7, -65535, 65535}},
+      {bodies::pointed_line, {0.5, 3, 4}},
+      {bodies::pointed_line, {1, 1e16, 1e16 + 2}},
+      {bodies::pointed_line, {0, 5, 5}},
+  };
+  for (const PixelClass cls : {PixelClass::uint16, PixelClass::uint8}) {
+    for (const Row& row : rows) {
+      const Node node{.primitive = Point{.body = &row.body},
+                      .images = {{true, 0}},
+                      .arguments = numbers(row.arguments),
+                      .cls = cls,
+                      .white = class_max(cls)};
+      const SpecCase spec{"lines", {{{.cls = PixelClass::uint16, .channels = 1}}, {node}, {0}}, 1};
+      EXPECT_EQ(Comparison(spec, *cpu, device).difference({{codes}}), "")
+          << row.body.name << " " << &row - rows << " " << name_of(cls);
+    }
   }
 }
 

@@ -93,6 +93,30 @@ std::vector<double> weights(int count, bool with_border) {
   return out;
 }
 
+// Those that lie in blocks that are sorted first: two of them to each side, more, and one.
+template <class Add>
+void add_ranks_of_blocks(const Add& add) {
+  Mask aside = rectangle(80, 3);
+  aside.origin_x = 78;
+  aside.origin_y = 0;
+  for (const PixelClass cls :
+       {PixelClass::logical, PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
+    add("rank 63x63", rectangle(63, 63), 1984, Border::symmetric, cls);
+    add("rank 48x50", rectangle(48, 50), 1199, Border::constant, cls, true);
+    add("rank 65x65", rectangle(65, 65), 0, Border::replicate, cls);
+    add("rank disk 31 with gaps", with_gaps(disk(31)), 700, Border::reflect, cls);
+    add("rank blocks aside", aside, 239, Border::reflect, cls);
+  }
+  for (const PixelClass cls : {PixelClass::uint8, PixelClass::single}) {
+    add("rank 70x67", rectangle(70, 67), 2344, Border::circular, cls, true);
+    add("rank 130x66", rectangle(130, 66), 8579, Border::constant, cls);
+    add("rank 3x140", rectangle(3, 140), 210, Border::replicate, cls);
+    add("rank disk 40 with gaps", with_gaps(disk(40)), 2000, Border::symmetric, cls, true);
+    add("rank 700x1", rectangle(700, 1), 9, Border::symmetric, cls);
+  }
+  add("rank 180x180", rectangle(180, 180), 16000, Border::symmetric, PixelClass::uint16);
+}
+
 // Ranks of windows that sorted columns and tiles of ranks take, beside some that they do not.
 void add_ranks(std::vector<SpecCase>& specs) {
   const auto add = [&](const std::string& name, Mask mask, int rank, Border border, PixelClass cls,
@@ -131,6 +155,18 @@ void add_ranks(std::vector<SpecCase>& specs) {
   add("rank disk 10", disk(10), 149, Border::circular, PixelClass::uint8);
   add("rank disk 24 with gaps", with_gaps(disk(24)), 500, Border::constant, PixelClass::uint8,
       true);
+  // Histograms: averages, and columns of masks.
+  for (const PixelClass cls : {PixelClass::logical, PixelClass::uint8}) {
+    add("rank 8x8", rectangle(8, 8), 31, Border::constant, cls, true);
+    add("rank 20x20", rectangle(20, 20), 199, Border::symmetric, cls, true);
+    add("rank disk 5", disk(5), 40, Border::replicate, cls);
+    add("rank disk 7", disk(7), 74, Border::constant, cls, true);
+    add("rank disk 31", disk(31), 1500, Border::symmetric, cls);
+  }
+  for (const PixelClass cls : {PixelClass::uint16, PixelClass::single}) {
+    add("rank 8x8", rectangle(8, 8), 31, Border::constant, cls, true);
+    add("rank disk 7", disk(7), 74, Border::reflect, cls, true);
+  }
   Mask aside = rectangle(40, 3);
   aside.origin_x = 38;
   aside.origin_y = 0;
@@ -143,6 +179,7 @@ void add_ranks(std::vector<SpecCase>& specs) {
     add("rank disk 24 with gaps", with_gaps(disk(24)), 500, Border::constant, cls, true);
     add("rank 57x3", rectangle(57, 3), 80, Border::constant, cls);
   }
+  add_ranks_of_blocks(add);
 }
 
 // Channels of one filter that a point mixes, which a tile makes one after the other; stored, before

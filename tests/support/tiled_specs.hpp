@@ -24,6 +24,8 @@ std::vector<SpecCase> stored_point_specs();
 
 // That every 16-bit code over white is what true division makes of it.
 void expect_true_quotients_by_white(Device& device);
+// That two operations make of every 16-bit code what a line's body makes of it.
+void expect_lines_of_codes(Device& device);
 
 // Rows that begin at any byte of the image's, and resampled images of uncommon kinds.
 std::vector<SpecCase> moved_specs();

@@ -116,6 +116,13 @@ TEST(CudaPoints, QuotientsByWhiteAreThoseOfTrueDivision) {
   expect_true_quotients_by_white(*device);
 }
 
+TEST(CudaPoints, LinesOfCodesAreThoseOfTheirBodies) {
+  ThreadPool pool(3);
+  const std::unique_ptr<Device> device = device_of(cuda_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << cuda::devices().front().why_not;
+  expect_lines_of_codes(*device);
+}
+
 TEST(CudaTransfers, BringBackWhatWasSent) {
   ThreadPool pool(3);
   const std::unique_ptr<Device> device = device_of(cuda_backend, pool);

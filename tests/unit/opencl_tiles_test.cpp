@@ -40,6 +40,13 @@ TEST(OpenClPoints, QuotientsByWhiteAreThoseOfTrueDivision) {
   expect_true_quotients_by_white(*device);
 }
 
+TEST(OpenClPoints, LinesOfCodesAreThoseOfTheirBodies) {
+  ThreadPool pool(0);
+  const std::unique_ptr<Device> device = device_of(opencl_backend, pool);
+  if (device == nullptr) GTEST_SKIP() << "no OpenCL device";
+  expect_lines_of_codes(*device);
+}
+
 TEST(OpenClMoves, HaveTheBitsOfTheCpu) {
   ThreadPool pool(0);
   const std::unique_ptr<Device> device = device_of(opencl_backend, pool);

@@ -75,7 +75,6 @@ class Generator {
   struct WholeWriter {
     Builder& to;
     int n;
-    void operator()(const Select&) const { write_select(to, n); }
     void operator()(const Scalar&) const { write_scalar(to, n); }
     void operator()(const Distance&) const { write_distance(to, n); }
     void operator()(const Diffuse&) const { write_diffuse(to, n); }
@@ -89,7 +88,7 @@ class Generator {
     void operator()(const BetweenTables&) const { write_between_tables(to, n); }
     void operator()(const Objects&) const { write_objects(to, n); }
     template <OneOf<Point, Permute, Window, Resample, Stencil, Separable, Extremum, Rank, Reduce,
-                    Histogram>
+                    Histogram, Select>
                   Other>
     void operator()(const Other& other) const {
       to.fail(std::string(name_of(Primitive(other))) + " has no kernels of its own");
@@ -148,6 +147,10 @@ class Generator {
       write_rank_tiles(to, n);
       load_function();
     }
+    void operator()(const RankBlocks&) const {
+      write_rank_blocks(to, n);
+      load_function();
+    }
     void operator()(const AffineTiles&) const {
       write_affine_tiles(to, n);
       load_function();
@@ -173,6 +176,7 @@ class Generator {
         write_histogram(to, counted, n);
       }
     }
+    void operator()(const Selection& selection) const { write_select(to, selection.scalars, n); }
     void operator()(const Scalars& scalars) const { write_scalars(to, scalars.nodes); }
     void operator()(const WholeKernels&) const {
       std::visit(WholeWriter{to, n}, to.node(n).primitive);

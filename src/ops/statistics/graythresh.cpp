@@ -16,16 +16,22 @@ IMPIPE_GROUP_BODY(otsu_parts, {
   double below = 0;
   double moment_below = 0;
   if (groups > 1) {
-    // All of the histogram: work-items side by side read side by side.
-    double own = 0;
-    double own_moment = 0;
+    // All of the histogram: work-items side by side read side by side. `at` is i.
     double own_below = 0;
     double own_moment_below = 0;
-    for (int i = item; i < bins; i += items) {
+    double at = item;
+    int i = item;
+    for (; i < start; i += items) {
+      own_below += in[i];
+      own_moment_below += at * in[i];
+      at += items;
+    }
+    double own = own_below;
+    double own_moment = own_moment_below;
+    for (; i < bins; i += items) {
       own += in[i];
-      own_moment += i * in[i];
-      own_below += i < start ? in[i] : 0.0;
-      own_moment_below += i < start ? i * in[i] : 0.0;
+      own_moment += at * in[i];
+      at += items;
     }
     sum_before(own, &total);
     sum_before(own_moment, &moment);

@@ -8,20 +8,21 @@
 namespace impipe::jit {
 namespace {
 
-// Bytes as words: an instruction takes a byte out of one.
+// Bytes as words: an instruction takes a byte out of one; 16-bit pixels, too.
 MadeRow row_of_words(const Block& block, const Operand& operand, const std::string& name,
                      bool ahead) {
   Builder& to = block.to;
-  const int px = block.size.px;
-  const std::string words = "words_" + name, count = number(px / 4);
+  const int px = block.size.px, bytes = px * bytes_of(to.cls(operand));
+  const std::string words = "words_" + name, count = number(bytes / 4);
   const std::string place = ahead ? "(" + words + " + r * " + count + ")" : words;
-  const std::string load = word_access(true, "from", place, 0, px, px, to.tuning().load_bytes);
+  const std::string load =
+      word_access(true, "from", place, 0, bytes, bytes, to.tuning().load_bytes);
   const auto text = [&](const char* name_of_part) {
     return filled(part(kernels::block, name_of_part),
                   {{"words_of_row", words},
                    {"place_of_words", place},
                    {"word_count", count},
-                   {"all_words", number(block.size.py * px / 4)},
+                   {"all_words", number(block.size.py * bytes / 4)},
                    {"unroll", to.unroll()},
                    {"py", number(block.size.py)},
                    {"px", number(px)},
@@ -38,7 +39,7 @@ MadeRow row_of_words(const Block& block, const Operand& operand, const std::stri
   } else {
     row.text.rows = text("load_words");
   }
-  row.text.rows += text("bytes_of_words");
+  row.text.rows += text(bytes == px ? "bytes_of_words" : "halves_of_words");
   return row;
 }
 
@@ -49,7 +50,8 @@ MadeRow loaded_row(const Block& block, const Operand& operand, const std::string
   Builder& to = block.to;
   const int px = block.size.px;
   const PixelClass cls = to.cls(operand);
-  if (block.size.points && bytes_of(cls) == 1 && px % 4 == 0) {
+  const bool words = bytes_of(cls) == 1 || (bytes_of(cls) == 2 && ahead);
+  if (block.size.points && words && px % 4 == 0) {
     return row_of_words(block, operand, name, ahead);
   }
   MadeRow row{{name}, {.reads_rows = true}};

@@ -23,6 +23,7 @@ constexpr int max_quads = 64;  // of outputs side by side in a tile
 // Columns of sums that local memory holds. A column is four vectors of four rows and one more, so
 // that those side by side lie in different banks.
 constexpr int max_columns = 328;
+constexpr int groups = 8;  // of a processor at once
 
 // Fours of outputs of one direction, and how many inputs they reach at most.
 struct Quads {
@@ -43,7 +44,8 @@ struct TileShape {
   int step = 0;
 };
 
-TileShape tile_shape(const ResizeAxes& axes) {
+// at_once: groups that a device works at.
+TileShape tile_shape(const ResizeAxes& axes, std::int64_t at_once) {
   TileShape best;
   const double per_quad = 4 / axes.x.scale;
   while (best.bits < 5 && 2 << best.bits <= per_quad * 1.1) ++best.bits;
@@ -55,11 +57,19 @@ TileShape tile_shape(const ResizeAxes& axes) {
   for (int across = 1; across <= std::min<std::int64_t>(max_quads, x.count); ++across) {
     const double columns = (std::ceil((4 * across - 1) / axes.x.scale) + axes.x.taps + 2) + 6;
     if (columns > room) break;
-    // Sub-groups that work at each.
-    const auto turns = [](double count) { return std::ceil(count * rows / 4 / 32); };
-    const double cost = (turns(std::ceil(columns / 4)) * static_cast<double>(y.span) +
-                         turns(across) * static_cast<double>(x.span)) /
-                        across;
+    // Sub-groups that work at each, where there are more groups than a device works at; else the
+    // turns of a group: they wait for what they load.
+    const std::int64_t wide = (x.count + across - 1) / across,
+                       tall = (y.count * 4 + rows - 1) / rows;
+    const bool few = wide * tall <= at_once;
+    const auto turns = [few](double count) {
+      return std::ceil(count * rows / 4 / (few ? items : 32));
+    };
+    const double each = turns(std::ceil(columns / 4)) * static_cast<double>(y.span) +
+                        turns(across) * static_cast<double>(x.span);
+    // By what the whole device takes for it.
+    const double cost = few ? each * static_cast<double>(at_once) * (items / 32)
+                            : each * static_cast<double>(wide * tall);
     if (best.across == 0 || cost <= least) {
       best.across = across;
       least = cost;
@@ -94,24 +104,28 @@ class ResizeTiles {
       : to_(to),
         n_(n),
         image_(to.node(n).images[0]),
+        at_once_(std::int64_t{groups} * to.tuning().processors),
         x_(to, n, "x", &ResizeAxes::x),
         y_(to, n, "y", &ResizeAxes::y) {}
 
   LaunchTest write() {
-    fits_ = [n = n_](const LaunchContext& at) { return shape_of(at, n).across > 0; };
+    fits_ = [n = n_, device = at_once_](const LaunchContext& at) {
+      return shape_of(at, n, device).across > 0;
+    };
     x_.write_sums(fits_, 4);
     y_.write_sums(fits_, 4);
     write_quads();
     const std::string text = tile_text();
-    to_.kernel(
-        "store_" + Builder::name({false, n_}), items, text, [n = n_](const LaunchContext& at) {
-          const TileShape s = shape_of(at, n);
-          if (s.across == 0) return LaunchShape{{0, 0, 0}, {items, 1, 1}};
-          const Size size = at.size_of({false, n});
-          const std::int64_t wide = (size.width + 3) / 4;
-          return LaunchShape{{(wide + s.across - 1) / s.across, (size.height + rows - 1) / rows, 1},
-                             {items, 1, 1}};
-        });
+    to_.kernel("store_" + Builder::name({false, n_}), items, text,
+               [n = n_, device = at_once_](const LaunchContext& at) {
+                 const TileShape s = shape_of(at, n, device);
+                 if (s.across == 0) return LaunchShape{{0, 0, 0}, {items, 1, 1}};
+                 const Size size = at.size_of({false, n});
+                 const std::int64_t wide = (size.width + 3) / 4;
+                 return LaunchShape{
+                     {(wide + s.across - 1) / s.across, (size.height + rows - 1) / rows, 1},
+                     {items, 1, 1}};
+               });
     return fits_;
   }
 
@@ -120,14 +134,15 @@ class ResizeTiles {
     std::string quads, span, first, weights;
   };
 
-  static TileShape shape_of(const LaunchContext& at, int n) {
+  static TileShape shape_of(const LaunchContext& at, int n, std::int64_t at_once) {
     const Node& now = at.spec().nodes[static_cast<std::size_t>(n)];
-    return tile_shape(resize_axes(now, at.size_of(now.images[0])));
+    return tile_shape(resize_axes(now, at.size_of(now.images[0])), at_once / at.count());
   }
   std::string number(const std::string& what, int (*value)(const TileShape&)) {
-    return to_.parameter(
-        ParameterType::int32, Builder::name({false, n_}) + "_" + what,
-        [n = n_, value](const LaunchContext& at, int) { return double(value(shape_of(at, n))); });
+    return to_.parameter(ParameterType::int32, Builder::name({false, n_}) + "_" + what,
+                         [n = n_, device = at_once_, value](const LaunchContext& at, int) {
+                           return double(value(shape_of(at, n, device)));
+                         });
   }
 
   std::string tile_text() {
@@ -169,6 +184,7 @@ class ResizeTiles {
                    {"each", to_.unroll()},
                    {"once", unrolls ? unroll_pragma(1) : ""},
                    {"loop", unrolls ? unroll_pragma(4) : ""},
+                   {"loop_of_loads", unrolls ? unroll_pragma(8) : ""},
                    {"load", four_loaded(cls)},
                    {"add_x", added(true, floats, x_.taps())},
                    {"add_y", added(false, floats, y_.taps())},
@@ -237,6 +253,7 @@ class ResizeTiles {
   Builder& to_;
   int n_;
   Operand image_;
+  std::int64_t at_once_;
   LaunchTest fits_;
   ResizeAxisText x_, y_;
 };

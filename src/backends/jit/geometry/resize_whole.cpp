@@ -19,16 +19,20 @@ constexpr int items = 128;
 constexpr int rows = 8;       // of a tile
 constexpr int fours = items;  // of columns that local memory holds: a work-item makes one
 
-// What the ratio settles.
+// What the ratio settles, and the class: a run is at most what a work-item stores at once, so that
+// work-items side by side write whole sectors.
 struct WholeTile {
-  int phases, step, taps, before;
+  int phases, step, taps, before, bytes;
 
   // floor of the place of output i, counted from 1.
   int place(int i) const { return (2 * step * i + phases + step) / (2 * phases); }
   int lead() const { return place(0); }
   int span(int outputs) const { return place(outputs - 1) - place(0) + taps; }
-  // Of outputs side by side: they begin at multiples of `step` fours of columns.
-  int run() const { return 4 * phases; }
+  // Of outputs side by side, and the columns from one run to the next.
+  int run() const { return std::min(4 * phases, 16 / bytes); }
+  int columns() const { return run() * step / phases; }
+  // Of a load: columns of sums.
+  int wide() const { return std::min(4, columns()); }
   // Columns before the first of a run that its outputs read.
   int reach() const { return before + 1 - lead(); }
   // Columns that stand before those of a tile: what it reads, and what the mirror shows of the
@@ -37,19 +41,21 @@ struct WholeTile {
     const int mirrored = taps - reach() - 2 + (phases > 1 ? 1 : 0);
     return (std::max({reach(), mirrored, 0}) + 3) / 4 * 4;
   }
-  int reads() const { return (margin() - reach() + span(run()) + 3) / 4; }
-  int max_runs() const { return (fours - reads()) / step + 1; }
+  int reads() const { return (margin() - reach() + span(run()) + wide() - 1) / wide(); }
+  int max_runs() const { return (4 * fours - wide() * reads()) / columns() + 1; }
   // Work-items for the runs of a row.
   int lanes() const {
-    int lanes = items;
+    int lanes = 4 * items;
     while (lanes / 2 >= max_runs()) lanes /= 2;
     return lanes;
   }
   std::int64_t runs(std::int64_t width) const { return (width + run() - 1) / run(); }
   // Of a tile, where all have about as many.
   std::int64_t across(std::int64_t width) const {
-    const std::int64_t all = runs(width), tiles = (all + max_runs() - 1) / max_runs();
-    return (all + tiles - 1) / tiles;
+    // They begin at whole fours of columns.
+    const std::int64_t even = 4 / wide(), most = max_runs() / even * even;
+    const std::int64_t all = runs(width), tiles = (all + most - 1) / most;
+    return ((all + tiles - 1) / tiles + even - 1) / even * even;
   }
 };
 
@@ -67,7 +73,7 @@ WholeTile tile_of(const Node& node) {
                      {.value = double(resample.phases) / resample.step},
                      {.value = double(resample.phases) / resample.step}};
   const ResizeAxis axis = resize_axes(whole, {64, 64}).x;
-  return {resample.phases, resample.step, axis.taps, axis.before};
+  return {resample.phases, resample.step, axis.taps, axis.before, bytes_of(node.cls)};
 }
 
 // The pixels of a run at `row`.
@@ -85,9 +91,9 @@ std::string stored(const Builder& to, PixelClass cls, int run) {
     return text + statement("store_" + count + "_bytes(row + " + count + " * quad, words)");
   }
   const std::string value = cls == PixelClass::logical ? "sum[k] >= 0.5f ? 1.0f : 0.0f" : "sum[k]";
-  return array_of(type_of(cls), "run", run) + to.loop("k", run) +
-         assigned("run[k]", converted(cls, "float", value)) +
-         wide_store(cls, "(row + " + count + " * quad)", "run", run, to.tuning().load_bytes);
+  return array_of(type_of(cls), "made", run) + to.loop("k", run) +
+         assigned("made[k]", converted(cls, "float", value)) +
+         wide_store(cls, "(row + " + count + " * quad)", "made", run, to.tuning().load_bytes);
 }
 
 // [phase][tap]
@@ -140,6 +146,11 @@ void write_whole_resize(Builder& to, int n) {
                     {"taps", std::to_string(tile.taps)},
                     {"margin", std::to_string(tile.margin())},
                     {"reads", std::to_string(tile.reads())},
+                    {"columns", std::to_string(tile.columns())},
+                    {"wide", std::to_string(tile.wide())},
+                    {"vector", tile.wide() == 1 ? "float" : "float" + std::to_string(tile.wide())},
+                    {"of_two", tile.wide() > 1 ? "1" : "0"},
+                    {"of_four", tile.wide() > 2 ? "1" : "0"},
                     {"run", std::to_string(tile.run())},
                     {"lanes", std::to_string(tile.lanes())},
                     {"apart", apart},

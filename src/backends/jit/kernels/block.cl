@@ -773,7 +773,7 @@ FUNCTION uchar row_of_words(GLOBAL const uchar* $image, const int x0, const int 
     // All rows of a block, as words.
     $unroll
     for (int r = 0; r < $py; ++r) {
-      GLOBAL const uchar* const from = $own_row_ahead + x_load;
+      GLOBAL const uchar* const from = (GLOBAL const uchar*)($own_row_ahead + x_load);
       $load_words
     }
     // -- end
@@ -792,6 +792,16 @@ FUNCTION uchar row_of_words(GLOBAL const uchar* $image, const int x0, const int 
     uchar $name[$px];
     $unroll
     for (int k = 0; k < $px; ++k) $name[k] = (uchar)BYTE_OF($place_of_words[k / 4], k % 4);
+    // -- end
+  }
+  {
+    // -- part: halves_of_words
+    // Two 16-bit pixels a word.
+    ushort $name[$px];
+    $unroll
+    for (int k = 0; k < $px; ++k) {
+      $name[k] = (ushort)($place_of_words[k / 2] >> (16 * (k % 2)) & 0xffffu);
+    }
     // -- end
   }
   // -- part: load_row_of_pixels

@@ -13,6 +13,10 @@
 #define $top 24           // where the highest of them begins
 #define $counter uchar
 #define $bytes 1          // whether it is a byte
+#define $counter_bytes 1
+#define $high_bits 0xfcfcfcfcu  // of codes: the bits of a word of counters
+#define $high_times 32u
+#define $low_times 1u
 #define $items 128        // of a group
 #define $words_each 64    // of the counters of a work-item
 #define $strip 64         // rows
@@ -39,6 +43,13 @@
 #define $code place
 #define $codes_below below
 #define $its_rank 60
+#define $codes_up_to + sums_after
+#define $has_columns 1    // whether columns of the mask are taken apart from its cells
+#define $by_columns
+#define $plane_here (GLOBAL const uchar*)0
+#define $number 0
+#define $entering_at here[0]
+#define $leaving_at here[1]
 #define $has_digits 0     // whether there are such bits
 #define $loop int y = first;
 #define $output
@@ -108,7 +119,11 @@ FUNCTION uint $rest_name(PARAMS, IN_LOCAL ushort* const digits, const int x, con
 // The counters of a work-item lie beside those of its sub-group.
 // SUMS: of $per codes from `code`, a multiple of $per: in field i the sum of the first i + 1, so in
 // the highest the sum of all. One load and one product where the fields are bytes.
-#define BYTE(words, i) (words[(i) / 4] >> ((i) % 4 * 8) & 255u)
+// PLACE_OF: the place in bytes of the counter of byte i of words, in the order of the codes.
+#define PLACE_OF(bytes, i)                                                             \
+  times_byte(bytes[(i) / 4] & $high_bits, (i) % 4, $high_times,                        \
+             times_byte(bytes[(i) / 4] & ~$high_bits, (i) % 4, $low_times, own_place))
+#define COUNT_AT(place) *(IN_LOCAL $counter*)((IN_LOCAL uchar*)words + (place))
 #define COUNT(code) \
   ((IN_LOCAL $counter*)words)[own + (int)((code) / $per * (32 * $per) + (code) % $per)]
 #if $bytes
@@ -194,29 +209,37 @@ KERNEL($items) void windows(GLOBAL uchar* $image) {
   int below = 0;
   // -- part: rows
   // By rows of a rectangle, which are loaded one before they are needed. A counter waits for the
-  // one before, which may be the same: so two are read together, and what an equal code would have
-  // added is added.
+  // one before, which may be the same: where few groups have room, two are read together, and what
+  // an equal code would have added is added.
+  const uint own_place = (uint)(own * $counter_bytes);
   uint enters[$row_words], leaves[$row_words], next_enters[$row_words], next_leaves[$row_words];
   for (int k = 0; k < $row_words; ++k)
     enters[k] = leaves[k] = next_enters[k] = next_leaves[k] = 0;
   for (int row = first - $up - 1; row < last + $down; ++row) {
     $row_name(ARGS, x, row + 1, next_enters);
     if (row >= first + $down) $row_name(ARGS, x, row + 1 - $tall, next_leaves);
+    // Places are in the order of the codes, too.
+    const uint limit = own_place + place * $high_times;
     if (row > first + $down) {
       $unroll
       for (int i = 0; i < $wide; ++i) {
-        const uint in0 = BYTE(enters, i), out0 = BYTE(leaves, i);
-        const int a0 = COUNT(in0), b0 = COUNT(out0);
-        COUNT(in0) = a0 + 1;
-        COUNT(out0) = b0 - 1 + (out0 == in0 ? 1 : 0);
-        below += (in0 < place ? 1 : 0) - (out0 < place ? 1 : 0);
+        const uint in0 = PLACE_OF(enters, i), out0 = PLACE_OF(leaves, i);
+#if $bytes
+        COUNT_AT(in0) += 1;
+        COUNT_AT(out0) -= 1;
+#else
+        const int a0 = COUNT_AT(in0), b0 = COUNT_AT(out0);
+        COUNT_AT(in0) = a0 + 1;
+        COUNT_AT(out0) = b0 - 1 + (out0 == in0 ? 1 : 0);
+#endif
+        below += (in0 < limit ? 1 : 0) - (out0 < limit ? 1 : 0);
       }
     } else if (row >= first - $up) {
       $unroll
       for (int i = 0; i < $wide; ++i) {
-        const uint code = BYTE(enters, i);
-        COUNT(code) += 1;
-        below += code < place ? 1 : 0;
+        const uint in0 = PLACE_OF(enters, i);
+        COUNT_AT(in0) += 1;
+        below += in0 < limit ? 1 : 0;
       }
     }
     for (int k = 0; k < $row_words; ++k) {
@@ -233,6 +256,11 @@ KERNEL($items) void windows(GLOBAL uchar* $image) {
   for (int y = first; y < last; ++y) {
     if (y == first) {
       $all
+#if $has_columns
+    } else if (x >= $left && x + $right < $width && y > $up && y + $down < $height) {
+      GLOBAL const uchar* const here = $plane_here;
+      $by_columns
+#endif
     } else {
       $leaving
       $entering
@@ -240,6 +268,40 @@ KERNEL($items) void windows(GLOBAL uchar* $image) {
     $output
   }
   // -- end
+  {
+    uint sums = SUMS(place);
+    const uint more = (uint)$rank - (uint)below, lower = place;
+    // -- part: next
+    // The mean with the code that the next rank is in: of the same counters, or of the next that
+    // are not empty.
+    uint place_after = place, sums_after = sums, wanted = more + 1u;
+    if (sums >> $top <= wanted) {
+      wanted = 0u;
+      do {
+        place_after += $per;
+        sums_after = SUMS(place_after);
+      } while (sums_after >> $top == 0u);
+    }
+    const uint found = (lower + (place_after $codes_up_to) + 1u) / 2u;
+    // -- end
+    $image[x] = (uchar)found;
+  }
+  {
+    GLOBAL const uchar* const here = $plane_here;
+    // -- part: load_column
+    // What enters and what leaves a column of the mask.
+    const uint in_$number = $entering_at, out_$number = $leaving_at;
+    // -- end
+    // -- part: move_column
+    // Counted together: what an equal code would have added is added.
+    {
+      const int more = COUNT(in_$number), less = COUNT(out_$number);
+      COUNT(in_$number) = more + 1;
+      COUNT(out_$number) = less - 1 + (out_$number == in_$number ? 1 : 0);
+      below += (in_$number < place ? 1 : 0) - (out_$number < place ? 1 : 0);
+    }
+    // -- end
+  }
   // -- part: steps
   // Moves a code up to the one that a rank is in.
   for (int count = COUNT($code); $codes_below + count <= $its_rank; count = COUNT($code)) {

@@ -1,6 +1,9 @@
 // Ranks in windows over wide pixels: a group sorts a tile, so that values have places in an order.
 // A work-item slides a window down a strip, with counts of its cells in runs of 32 places, and looks
 // through the run that the rank is in.
+//
+// Large windows: blocks of 64x64 pixels are sorted once, of all images that are read. The windows of
+// 64x64 results lie in some of these blocks, whose orders a group joins first.
 #define $to_width 900  // of the result
 #define $to_height 600
 #define $unroll
@@ -16,6 +19,7 @@
 #define $strips 2      // beside each other in a group, one column each
 #define $strip 25      // rows
 #define $rank 112
+#define $average 1     // whether the value at the next rank is wanted, too
 #define $inside 1      // whether the tile is inside the image
 #define $inner (uint)(x + y)
 #define $outer (uint)(x * y)
@@ -25,6 +29,16 @@
 #define $entering COUNT(offsets[column]) += 1;
 #define $result const uint found = (uint)below;
 #define $stored $image[(long)y * 1024 + x] = (uchar)found
+#define $blocks_across 2  // of the blocks that the windows of 64x64 results read
+#define $blocks_down 2
+#define $sliders 64       // work-items that slide windows
+#define $tiles_across 15
+#define $tiles 150
+#define $packed 1         // whether bytes hold the row and the column of a cell
+#define $by_bytes 1       // and the mask is a rectangle
+#define $set_words 1      // of a row of the mask
+#define $by_fours
+#define $by_eights
 
 // -- part: sort
 // Batcher's bitonic network on the values of a group, 32 a work-item: those whose numbers differ in
@@ -134,7 +148,8 @@ FUNCTION void sort_values_$own(struct Values_$own* v, IN_LOCAL uint* const words
 
 // -- part: find
 // Counts of four runs: of all, and the cell of the window at `row`, `column` that `rank` of its
-// cells in the runs from word `at` on precede. A cell is its row << 8 | its column.
+// cells in the runs from word `at` on precede. A cell is its row << 8 | its column. For averages
+// also, in the upper half, the next one in its run, or the same where there is none.
 #define SUM(at) ((int)(words[2048 + (at) * 128 + item] * 0x01010101u >> 24))
 FUNCTION uint find_cell_$own(IN_LOCAL const uint* const words, IN_LOCAL const uint* const sets,
                         const int item, const int column, const int row, int at, int rank) {
@@ -159,6 +174,9 @@ FUNCTION uint find_cell_$own(IN_LOCAL const uint* const words, IN_LOCAL const ui
   const uint high = (low + (($tall - 1) << 8 | ($wide - 1)) * 0x10001u) | 0x80808080u;
 #endif
   int seen = 0, place = 0;
+#if $average
+  int place_after = 0;
+#endif
   $unroll
   for (int k = 0; k < 16; ++k) {
     const uint two = words[k * 128 + run];
@@ -167,32 +185,62 @@ FUNCTION uint find_cell_$own(IN_LOCAL const uint* const words, IN_LOCAL const ui
     const uint inside = ((two | 0x80808080u) - low) & (high - two) & 0x80808080u;
     seen += (inside & 0xffffu) == 0x8080u ? 1 : 0;
     place += seen <= left_over ? 1 : 0;
+#if $average
+    place_after += seen <= left_over + 1 ? 1 : 0;
+#endif
     seen += inside >> 16 == 0x8080u ? 1 : 0;
     place += seen <= left_over ? 1 : 0;
+#if $average
+    place_after += seen <= left_over + 1 ? 1 : 0;
+#endif
 #else
     $unroll
     for (int shift = 0; shift < 32; shift += 16) {
       const uint x = (two >> shift & 63u) - (uint)column, y = (two >> (shift + 8) & 63u) - (uint)row;
       if (x < $wide && y < $tall) seen += (int)(sets[2 * y + x / 32] >> (x & 31u) & 1u);
       place += seen <= left_over ? 1 : 0;
+#if $average
+      place_after += seen <= left_over + 1 ? 1 : 0;
+#endif
     }
 #endif
   }
-  return words[place / 2 * 128 + run] >> (16 * (place & 1)) & 0xffffu;
+  uint found = words[place / 2 * 128 + run] >> (16 * (place & 1)) & 0xffffu;
+#if $average
+  place_after = place_after > 31 ? place : place_after;
+  found |= words[place_after / 2 * 128 + run] >> (16 * (place_after & 1)) << 16;
+#endif
+  return found;
 }
 // -- end
 
 // Alone: the value between two ranks.
 #define $type uint
-#define $value const uint value = (uint)more;
+#define $value const uint value = cell;
 #define $mean (found + value + 1u) / 2u
+#define $found 7u | 9u << 16
+#define $found_after 9u
+#define $cell_of_found two & 0xffffu
+#define $cell_of_after after
 FUNCTION uint mean_of_ranks(void) {
   // -- part: average
-  // The mean of the values at the rank and at the next.
+  // The mean of the values at the rank and at the next, which a run mostly has both; else the other
+  // is looked for.
   $type found = 0;
-  for (int more = 0; more < 2; ++more) {
-    $value
-    found = more == 0 ? value : $mean;
+  {
+    const uint two = $found;
+    uint after = two >> 16;
+    if (after == (two & 0xffffu)) after = ($found_after) & 0xffffu;
+    {
+      const uint cell = $cell_of_found;
+      $value
+      found = value;
+    }
+    {
+      const uint cell = $cell_of_after;
+      $value
+      found = $mean;
+    }
   }
   // -- end
   return found;
@@ -272,5 +320,265 @@ KERNEL(128) void rank_tiles(GLOBAL uchar* $image) {
     }
 #undef COUNT
   }
+  // -- end
+}
+
+// -- part: places
+// How many of 4096 values in their order are `bound` at most. Pinned, a count is one product away
+// from an address; the compiler would put every count together from all steps before it.
+FUNCTION int count_up_to_$own(GLOBAL const uint* const values, const uint bound) {
+  uint count = 0;
+  $unroll
+  for (int step = 2048; step > 0; step /= 2) {
+    count += (values + count)[step - 1] <= bound ? (uint)step : 0u;
+    PIN_WORD(count);
+  }
+  return (int)(count + (values[count] <= bound ? 1u : 0u));
+}
+// The place of the cell of the window at `row`, `column` that `rank` of its cells in the runs from
+// word `at` on precede; for averages also, in the upper half, of the next one in its run, or the
+// same where there is none. counts: of a work-item.
+#define COUNTED(at) ((int)(counts[(at) * $sliders] * 0x01010101u >> 24))
+#if $packed
+#define ROW_OF(cell) ((cell) >> 8)
+#define COLUMN_OF(cell) ((cell) & 255u)
+#define CELL_OF(row, column) ((row) << 8 | (column))
+#else
+#define ROW_OF(cell) ((cell) / ($blocks_across * 64))
+#define COLUMN_OF(cell) ((cell) % ($blocks_across * 64))
+#define CELL_OF(row, column) ((row) * ($blocks_across * 64) + (column))
+#endif
+FUNCTION uint find_place_$own(IN_LOCAL const uint* const counts, IN_LOCAL const uint* const sets,
+                              GLOBAL const ushort* const order, const int column, const int row,
+                              int at, int rank) {
+  for (int sum = COUNTED(at); sum <= rank; sum = COUNTED(at)) {
+    rank -= sum;
+    ++at;
+  }
+  const uint sums = counts[at * $sliders] * 0x01010101u, wanted = (uint)rank;
+  int run = 4 * at;
+  uint before = 0;
+  $unroll
+  for (int k = 0; k < 3; ++k) {
+    const uint sum = sums >> (8 * k) & 255u;
+    if (sum <= wanted) {
+      ++run;
+      before = sum;
+    }
+  }
+  const int left_over = (int)(wanted - before);
+  // Four loads, which work-items make at as many places.
+  GLOBAL const uint4* const from = (GLOBAL const uint4*)(order + 32 * run);
+  uint cells[16];
+  $unroll
+  for (int k = 0; k < 4; ++k) {
+    const uint4 four = from[k];
+    cells[4 * k] = four.x;
+    cells[4 * k + 1] = four.y;
+    cells[4 * k + 2] = four.z;
+    cells[4 * k + 3] = four.w;
+  }
+  int seen = 0, place = 0;
+#if $average
+  int place_after = 0;
+#endif
+#if $by_bytes
+  const uint low = (uint)(row << 8 | column) * 0x10001u;
+  const uint high = (low + (($tall - 1) << 8 | ($wide - 1)) * 0x10001u) | 0x80808080u;
+#endif
+  $unroll
+  for (int k = 0; k < 16; ++k) {
+    const uint two = cells[k];
+#if $by_bytes
+    // The upper bit of each byte stays where nothing is below the first or beyond the last.
+    const uint inside = ((two | 0x80808080u) - low) & (high - two) & 0x80808080u;
+    seen += (inside & 0xffffu) == 0x8080u ? 1 : 0;
+    place += seen <= left_over ? 1 : 0;
+#if $average
+    place_after += seen <= left_over + 1 ? 1 : 0;
+#endif
+    seen += inside >> 16 == 0x8080u ? 1 : 0;
+    place += seen <= left_over ? 1 : 0;
+#if $average
+    place_after += seen <= left_over + 1 ? 1 : 0;
+#endif
+#else
+    $unroll
+    for (int shift = 0; shift < 32; shift += 16) {
+      const uint cell = two >> shift & 0xffffu;
+      const uint x = COLUMN_OF(cell) - (uint)column, y = ROW_OF(cell) - (uint)row;
+#if $full
+      if (x < $wide && y < $tall) ++seen;
+#else
+      if (x < $wide && y < $tall) seen += (int)(sets[$set_words * y + x / 32] >> (x & 31u) & 1u);
+#endif
+      place += seen <= left_over ? 1 : 0;
+#if $average
+      place_after += seen <= left_over + 1 ? 1 : 0;
+#endif
+    }
+#endif
+  }
+#if $average
+  place_after = place_after > 31 ? place : place_after;
+  return (uint)(32 * run + place) | (uint)(32 * run + place_after) << 16;
+#else
+  return (uint)(32 * run + place);
+#endif
+}
+// -- end
+
+KERNEL(128) void sort_blocks(GLOBAL uint* $keys, GLOBAL ushort* $cells) {
+  // -- part: sort_blocks
+  // A block of 64x64 pixels, some of them outside the image: the values in their order, and where
+  // they are in the block.
+  const int item = ITEM;
+  LOCAL uint words[4224];
+  LOCAL ushort halves[4224];
+  const int left = GROUP_X * 64 - $origin_x, top = GROUP_Y * 64 - $origin_y;
+  const int inside = $inside;
+  struct Values_$own v;
+  const int x = left + item % 64;
+  $unroll
+  for (int j = 0; j < 32; ++j) {
+    const int y = top + 2 * j + item / 64;
+    const uint key = inside ? $inner : $outer;
+    const uint cell = (uint)((2 * j + item / 64) << 8 | item % 64);
+#if $single
+    v.keys[j] = key;
+    v.cells[j] = cell;
+#else
+    v.keys[j] = key << 16 | cell;
+#endif
+  }
+  sort_values_$own(&v, words, halves, item);
+  BARRIER;
+  $unroll
+  for (int j = 0; j < 32; ++j) {
+    words[33 * item + j] = v.keys[j];
+#if $single
+    halves[33 * item + j] = (ushort)v.cells[j];
+#endif
+  }
+  BARRIER;
+  const long block = ((long)GROUP_Y * GROUPS_X + GROUP_X) * 4096;
+  for (int k = item; k < 4096; k += 128) {
+    $keys[block + k] = words[k + k / 32];
+#if $single
+    $cells[block + k] = halves[k + k / 32];
+#endif
+  }
+  // -- end
+}
+
+KERNEL(128) void rank_blocks(GLOBAL const uint* $keys, GLOBAL const ushort* $cells,
+                             GLOBAL ushort* $counters_of, GLOBAL ushort* $orders,
+                             GLOBAL uchar* $image) {
+  // -- part: rank_blocks
+  // Tiles of 64x64 results, one after the other: the order of all cells around them, and the counter
+  // of each cell.
+  const int item = ITEM;
+  LOCAL uint all_counts[$blocks_across * $blocks_down * 32 * $sliders];
+#if $full
+  IN_LOCAL const uint* const sets = all_counts;
+#else
+  LOCAL uint sets[$set_words * $tall];
+  for (int k = item; k < $set_words * $tall; k += 128) sets[k] = (uint)$sets;
+#endif
+#define BLOCKS ($blocks_across * $blocks_down)
+#define BLOCK_AT(block)                                                          \
+  (((long)(tile_y + (block) / $blocks_across) * ($tiles_across + $blocks_across - 1) + \
+    (tile_x + (block) % $blocks_across)) *                                       \
+   4096)
+  GLOBAL ushort* const counters_of = $counters_of + (long)GROUP_X * (BLOCKS * 4096);
+  GLOBAL ushort* const order = $orders + (long)GROUP_X * (BLOCKS * 4096);
+  for (int tile = GROUP_X; tile < $tiles; tile += GROUPS_X) {
+    const int tile_x = tile % $tiles_across, tile_y = tile / $tiles_across;
+    GLOBAL_BARRIER;
+    for (int block = 0; block < BLOCKS; ++block) {
+      for (int k = item; k < 4096; k += 128) {
+        const long own = BLOCK_AT(block);
+        const uint key = $keys[own + k];
+#if $single
+        const uint cell = $cells[own + k], high = key, low = key;
+#else
+        const uint cell = key & 0xffffu, high = key | 0xffffu, low = key & 0xffff0000u;
+#endif
+        // Equal values are in the order of their blocks.
+        int place = k;
+        $by_fours
+        for (int k_other = 1; k_other < BLOCKS; ++k_other) {
+          const int other = block + k_other < BLOCKS ? block + k_other : block + k_other - BLOCKS;
+          const int count =
+              count_up_to_$own($keys + BLOCK_AT(other), other < block ? high : low - 1u);
+          place += other > block && low == 0u ? 0 : count;
+        }
+        const uint column = (uint)(block % $blocks_across * 64) + (cell & 63u);
+        const uint row = (uint)(block / $blocks_across * 64) + (cell >> 8);
+        // What windows count is the run of the place: a counter of a work-item's.
+        counters_of[row * ($blocks_across * 64) + column] =
+            (ushort)(place / 128 * (4 * $sliders) + place / 32 % 4);
+        order[place] = (ushort)CELL_OF(row, column);
+      }
+    }
+    GLOBAL_BARRIER;
+    const int left = tile_x * 64 - $origin_x, top = tile_y * 64 - $origin_y;
+    const int inside = $inside, last = smaller(64, $to_height - tile_y * 64);
+    for (int column = item; item < $sliders && column < 64; column += $sliders) {
+      const int x = tile_x * 64 + column;
+      if (x >= $to_width) break;
+      IN_LOCAL uint* const counts = all_counts + item;
+      IN_LOCAL uchar* const counters = (IN_LOCAL uchar*)counts;
+#define COUNT(counter) counters[counter]
+#define COUNTER_AT(row, column) (uint)counters_of[(row) * ($blocks_across * 64) + (column)]
+      for (int k = 0; k < BLOCKS * 32; ++k) counts[k * $sliders] = 0;
+      // How many cells of the window are in runs before those of word `at`.
+      int at = 0, below = 0;
+      for (int row = 0; row < last; ++row) {
+        const int y = tile_y * 64 + row;
+        const uint limit = (uint)at * (4u * $sliders);
+#if $full
+        if (row == 0) {
+          for (int dy = 0; dy < $tall; ++dy) {
+            $by_eights
+            for (int dx = 0; dx < $wide; ++dx) COUNT(COUNTER_AT(dy, column + dx)) += 1;
+          }
+        } else {
+          // Two counters are read together, and what an equal one would have is added.
+          $by_eights
+          for (int dx = 0; dx < $wide; ++dx) {
+            uint enters = COUNTER_AT(row + $tall - 1, column + dx);
+            uint leaves = COUNTER_AT(row - 1, column + dx);
+            // As words: 16 bits would be made 32 again to be compared.
+            PIN_WORD(enters);
+            PIN_WORD(leaves);
+            const int more = COUNT(enters), less = COUNT(leaves);
+            COUNT(enters) = (uchar)(more + 1);
+            COUNT(leaves) = (uchar)(less + (enters == leaves ? 0 : 255));
+            below += (enters < limit ? 1 : 0) - (leaves < limit ? 1 : 0);
+          }
+        }
+#else
+        if (row == 0) {
+          $all
+        } else {
+          $leaving
+          $entering
+        }
+#endif
+        while (below > $rank) below -= COUNTED(--at);
+        for (int sum = COUNTED(at); below + sum <= $rank; sum = COUNTED(at)) {
+          below += sum;
+          ++at;
+        }
+        $result
+        $stored;
+      }
+#undef COUNT
+#undef COUNTER_AT
+    }
+  }
+#undef BLOCK_AT
+#undef BLOCKS
   // -- end
 }

@@ -20,6 +20,7 @@
 #define $each
 #define $once
 #define $loop
+#define $loop_of_loads
 #define $in_row $image + (long)from_y * $width
 #define $out_row $result + (long)y * $to_width
 
@@ -108,7 +109,7 @@ KERNEL($items) void tile(GLOBAL const $pixel* $plane, GLOBAL const int* $first_x
     // Without a test in it the loop has several loads under way.
     if (start >= 0 && start + count <= height) {
       GLOBAL const $pixel* line = from + start * $stride;
-      $loop
+      $loop_of_loads
       for (int u = 0; u < count; ++u, line += $stride, weights += $quads_y) {
         const float4 weight = *weights;
         float v[4];

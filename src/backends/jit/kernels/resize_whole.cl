@@ -15,10 +15,15 @@
 #define $rows 8      // of a tile
 #define $across 57   // runs of a tile
 #define $run 4       // outputs of a run
-#define $lanes 64    // work-items for the runs of a row
+#define $lanes 64    // places for the runs of a row
 #define $fours 128   // of columns of sums that local memory holds
 #define $margin 4    // columns of sums left of what stands under a tile
-#define $reads 4     // fours of columns that a run reads
+#define $columns 8   // from a run to the next
+#define $wide 4      // columns of a load
+#define $vector float4
+#define $of_two 1
+#define $of_four 1
+#define $reads 4     // loads of a run
 #define $lead 1      // the place of output 0, rounded down
 #define $span 22     // rows that a tile reads
 #define $apart apart
@@ -42,7 +47,8 @@ KERNEL($items) void whole(GLOBAL const $pixel* $plane, GLOBAL const float* $weig
   const int quad0 = GROUP_X * $across, top = GROUP_Y * $rows;
   const int quads = smaller($across, $quads_x - quad0);
   const int width = $width;
-  const int left = quad0 * 4 * $step - $margin, fours = (quads - 1) * $step + $reads;
+  const int left = quad0 * $columns - $margin;
+  const int fours = ((quads - 1) * $columns + $reads * $wide + 3) / 4;
   if (ITEM < $span) {
     const int y = top / $phases * $step + $lead - $before - 1 + ITEM;
     lines[ITEM] = (long)symmetric(y, $height) * $stride;
@@ -93,19 +99,27 @@ KERNEL($items) void whole(GLOBAL const $pixel* $plane, GLOBAL const float* $weig
     }
     BARRIER;
   }
-  const int run = ITEM % $lanes, quad = quad0 + run;
-  if (run >= quads) return;
   $each
   for (int i = 0; i < $rows * $lanes / $items; ++i) {
-    const int r = ITEM / $lanes + i * ($items / $lanes), y = top + r;
-    float v[4 * $reads];
+    const int place = ITEM + i * $items, run = place % $lanes, quad = quad0 + run;
+    const int r = place / $lanes, y = top + r;
+    if (run >= quads || y >= $to_height) continue;
+    IN_LOCAL const $vector* const from_sums =
+        (IN_LOCAL const $vector*)(sums + r * $fours) + run * ($columns / $wide);
+    float v[$wide * $reads];
     $each
     for (int u = 0; u < $reads; ++u) {
-      const float4 four = sums[r * $fours + run * $step + u];
-      v[4 * u] = four.x;
-      v[4 * u + 1] = four.y;
-      v[4 * u + 2] = four.z;
-      v[4 * u + 3] = four.w;
+      const $vector some = from_sums[u];
+#if $of_two
+      v[$wide * u] = some.x;
+      v[$wide * u + 1] = some.y;
+#else
+      v[u] = some;
+#endif
+#if $of_four
+      v[$wide * u + 2] = some.z;
+      v[$wide * u + 3] = some.w;
+#endif
     }
     float sum[$run];
     $each
@@ -117,9 +131,7 @@ KERNEL($items) void whole(GLOBAL const $pixel* $plane, GLOBAL const float* $weig
                      v[$margin + $lead - $before - 1 + $apart(k) + t], sum[k]);
       }
     }
-    if (y < $to_height) {
-      GLOBAL $pixel* const row = $out_row;
-      $store
-    }
+    GLOBAL $pixel* const row = $out_row;
+    $store
   }
 }

@@ -66,6 +66,15 @@ KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $secon
     for (int i = ITEM; i < $words; i += $items) $array[i] = 0;
     BARRIER;
     int y = first / across, chunk = first % across;
+#if $in_memory
+    // The next sixteen codes, which are on their way while others are counted.
+    uint4 next_a = {0, 0, 0, 0}, next_b = next_a;
+    if (y < $height) {
+      const int x0 = chunk * $pixels;
+      next_a = *(GLOBAL const uint4*)($first_row + x0);
+      next_b = *(GLOBAL const uint4*)($first_row + x0 + 8);
+    }
+#endif
     for (int begin = GROUP_X * $items; begin < across * $height; begin += $between * step) {
       $unroll
       for (int k = 0; k < $between; ++k) {
@@ -110,8 +119,14 @@ KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $secon
 #else
 #if $in_memory
           // Sixteen codes at once; equal ones side by side are one addition.
-          const uint4 a = *(GLOBAL const uint4*)($first_row + x0);
-          const uint4 b = *(GLOBAL const uint4*)($first_row + x0 + 8);
+          const uint4 a = next_a, b = next_b;
+          const int y_next = y + step_y + (chunk + step_chunk >= across ? 1 : 0);
+          if (y_next < $height) {
+            const int chunk_next = chunk + step_chunk - (chunk + step_chunk >= across ? across : 0);
+            const int y = y_next, x_next = chunk_next * $pixels;
+            next_a = *(GLOBAL const uint4*)($first_row + x_next);
+            next_b = *(GLOBAL const uint4*)($first_row + x_next + 8);
+          }
           const uint two[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
           if (x0 + $pixels <= $width) {
             $unroll
@@ -140,7 +155,9 @@ KERNEL($items) void count(GLOBAL const uchar* $first, GLOBAL const uchar* $secon
       }
       BARRIER;
     }
-    for (int i = ITEM; i < $codes / 2; i += $items) {
+    // Each group begins elsewhere, so that few add to the same counts at once.
+    for (int k = ITEM; k < $codes / 2; k += $items) {
+      const int i = (k + GROUP_X * 256) % ($codes / 2);
       const uint both = $array[i + 11 * (i >> 8)];
       if ((both & 0xffffu) != 0) ADD_GLOBAL(&totals[i], both & 0xffffu);
       if (both >> 16 != 0) ADD_GLOBAL(&totals[i + $codes / 2], both >> 16);

@@ -11,7 +11,8 @@ namespace impipe::jit {
 
 // The kernels that make node n's measurement.
 void write_histogram(Builder& to, const CountedCodes& counted, int n);
-void write_select(Builder& to, int n);
+// scalars: that the last group runs.
+void write_select(Builder& to, const std::vector<int>& scalars, int n);
 // The code of each of 16 bytes `v` is counted: its counters are 4 * `copies` bytes, this
 // work-item's `own_byte` further on.
 std::string each_code_of_chunk(int copies);

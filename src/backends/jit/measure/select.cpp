@@ -13,8 +13,9 @@ std::string number(std::int64_t i) { return std::to_string(i); }
 
 class SelectWriter {
  public:
-  SelectWriter(Builder& to, int n)
+  SelectWriter(Builder& to, const std::vector<int>& scalars, int n)
       : to_(to),
+        scalars_(scalars),
         n_(n),
         name_(Builder::name({false, n})),
         image_(to.node(n).images[0]),
@@ -159,7 +160,8 @@ class SelectWriter {
                    {"first_places", round.first ? first_places() : ""},
                    {"choose_one", all},
                    {"counters", number(counters(round))},
-                   {"items", number(items_)}});
+                   {"items", number(items_)}}) +
+           (round.last ? scalars_at_end(to_, scalars_, items_) : "");
   }
 
   void write_round(const Round& round) {
@@ -193,6 +195,7 @@ class SelectWriter {
   }
 
   Builder& to_;
+  const std::vector<int>& scalars_;
   int n_;
   std::string name_;
   Operand image_;
@@ -203,6 +206,8 @@ class SelectWriter {
 
 }  // namespace
 
-void write_select(Builder& to, int n) { SelectWriter(to, n).run(); }
+void write_select(Builder& to, const std::vector<int>& scalars, int n) {
+  SelectWriter(to, scalars, n).run();
+}
 
 }  // namespace impipe::jit

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/plan/block_plan.hpp"
+#include "backends/jit/plan/image_plan.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
 #include "backends/jit/text/kernel_files.hpp"
@@ -16,7 +18,8 @@ namespace {
 
 constexpr int max_small_count = 255;  // that fits a byte
 constexpr int codes = 256;
-constexpr int max_row_cells = 64;  // that a work-item holds four times over, in registers
+constexpr int max_row_cells = 64;            // that a work-item holds four times over, in registers
+constexpr std::size_t columns_at_once = 24;  // of a mask, loaded before they are counted
 // Strips that a processor needs to be busy, and their rows: a strip starts with a whole window.
 constexpr std::int64_t enough_strips = 896;
 constexpr int max_strip = 128, min_strip = 32;
@@ -61,7 +64,8 @@ class RankHistogram {
                                                {"to_width", to_.width(self)},
                                                {"loop", loop},
                                                {"output", ""}}) +
-                               undefined("SUMS") + undefined("COUNT") + undefined("BYTE");
+                               undefined("SUMS") + undefined("COUNT") + undefined("PLACE_OF") +
+                               undefined("COUNT_AT");
     to_.kernel("store_" + Builder::name(self), items, kernel,
                [self, items, enough](const LaunchContext& at) {
                  const Size size = at.size_of(self);
@@ -147,11 +151,45 @@ class RankHistogram {
                                   declared("const uint", "code", key + top) + "COUNT(code) " +
                                       sign + "= 1; below " + sign + "= code < place ? 1 : 0;"));
     };
+    const std::string by_columns = text_by_columns();
     return text("cells",
                 {{"output", output()},
                  {"all", moved("_all", rank_.mask, "y + dy", "+")},
                  {"leaving", moved("_leaving", edge_of(rank_.mask, -1), "y - 1 + dy", "-")},
-                 {"entering", moved("_entering", edge_of(rank_.mask, 1), "y + dy", "+")}});
+                 {"entering", moved("_entering", edge_of(rank_.mask, 1), "y + dy", "+")},
+                 {"plane_here", by_columns.empty() ? "" : to_.plane(image_).row("y") + " + x"},
+                 {"has_columns", by_columns.empty() ? "0" : "1"},
+                 {"by_columns", by_columns}});
+  }
+
+  // The cells that enter and leave each column of a mask of bytes, many of them loaded before they
+  // are counted. Empty for other classes, and for masks of too many.
+  std::string text_by_columns() {
+    if (rest_bits() > 0) return "";
+    if (!takes_columns(rank_.mask)) return "";
+    const std::string stride = to_.plane(image_).stride;
+    const auto at = [&](int dx, int dy) {
+      return "here[" + number(dy) + " * " + stride + " + " + number(dx) + "]";
+    };
+    std::vector<std::string> loads, moves;
+    for (const Run& run : columns_of(rank_.mask)) {
+      const std::string k = number(static_cast<std::int64_t>(loads.size()));
+      loads.push_back(text("load_column", {{"number", k},
+                                           {"entering_at", at(run.x, run.y + run.length - 1)},
+                                           {"leaving_at", at(run.x, run.y - 1)}}));
+      moves.push_back(text("move_column", {{"number", k}}));
+    }
+    std::string all;
+    for (std::size_t i = 0; i < loads.size(); i += columns_at_once) {
+      const auto begin = static_cast<std::ptrdiff_t>(i);
+      const auto end =
+          static_cast<std::ptrdiff_t>(std::min<std::size_t>(i + columns_at_once, loads.size()));
+      std::string some;
+      for (auto k = begin; k < end; ++k) some += loads[static_cast<std::size_t>(k)];
+      for (auto k = begin; k < end; ++k) some += moves[static_cast<std::size_t>(k)];
+      all += braced(some);
+    }
+    return all;
   }
 
   // Moves `place` up by single codes to the one that the rank is in.
@@ -162,6 +200,16 @@ class RankHistogram {
   std::string output() {
     const std::string out = to_.plane({false, n_}).pixel() + " = (" + type_of(node_.cls) + ")found";
     return text("output", {{"result", result_text()}, {"stored", out}});
+  }
+
+  // How many codes of a word's have no more than `more` up to them.
+  std::string codes_up_to(const std::string& sums, const std::string& more) const {
+    std::string found;
+    for (int k = 0; k + 1 < per(); ++k) {
+      found += " + ((" + sums + " >> " + number(small_ ? 8 * k : 16 * k) + " & " +
+               (small_ ? "255u" : "65535u") + ") <= " + more + " ? 1u : 0u)";
+    }
+    return found;
   }
 
   // `found`: the value from place and below; with an average also that of the next.
@@ -175,15 +223,12 @@ class RankHistogram {
       }
       return single ? "one_zero(single_of_key(" + key + "))" : key;
     };
-    const bool plain = rest_bits() == 0 && !rank_.average;
-    if (plain) {
-      std::string found = "place";
-      for (int k = 0; k + 1 < (small_ ? 4 : 2); ++k) {
-        found += " + ((sums >> " + number(small_ ? 8 * k : 16 * k) + " & " +
-                 (small_ ? "255u" : "65535u") + ") <= more ? 1u : 0u)";
-      }
-      return declared("const uint", "more", "(uint)(" + number(rank_.rank) + " - below)") +
-             declared("const uint", "found", found);
+    if (rest_bits() == 0) {
+      const std::string one =
+          declared("const uint", "more", "(uint)(" + number(rank_.rank) + " - below)") +
+          declared("const uint", "lower", "place" + codes_up_to("sums", "more"));
+      if (!rank_.average) return one + declared("const uint", "found", "lower");
+      return one + text("next", {{"codes_up_to", codes_up_to("sums_after", "wanted")}});
     }
     const std::string text =
         declared("uint", "at", "place") + declared("int", "below_at", "below") +
@@ -223,6 +268,10 @@ class RankHistogram {
       {"top", [this] { return number(32 - 32 / per()); }},
       {"counter", [this] { return std::string(small_ ? "uchar" : "ushort"); }},
       {"bytes", [this] { return std::string(small_ ? "1" : "0"); }},
+      {"counter_bytes", [this] { return std::string(small_ ? "1" : "2"); }},
+      {"high_bits", [this] { return std::string(small_ ? "0xfcfcfcfcu" : "0xfefefefeu"); }},
+      {"high_times", [this] { return std::string(small_ ? "32u" : "64u"); }},
+      {"low_times", [this] { return std::string(small_ ? "1u" : "2u"); }},
       {"unroll", [this] { return to_.unroll(); }},
   }};
 };

@@ -1,4 +1,5 @@
-// The text of sorted tiles: what a group loads, and the cells that a window gains and loses.
+// The text of sorted tiles, and of blocks that are sorted once and joined by the tiles that windows
+// slide in: what a group loads, and the cells that a window gains and loses.
 #include "backends/jit/neighbourhood/rank_tiles.hpp"
 
 #include <algorithm>
@@ -18,17 +19,137 @@ constexpr int items = 128;
 // At once on a processor: by their local memory, and by the registers that floats take.
 constexpr int groups = 6, single_groups = 5;
 
-// The kernel's parts that depend on the node.
-class RankTiles {
- public:
-  RankTiles(Builder& to, int n)
+// What both have: the keys of pixels, and the value at the cell that a rank leads to.
+class SortedRanks {
+ protected:
+  SortedRanks(Builder& to, int n)
       : to_(to),
         n_(n),
         rank_(std::get<Rank>(to.node(n).primitive)),
         node_(to.node(n)),
         image_(node_.images[0]),
         name_(Builder::name({false, n}) + "_window"),
-        single_(node_.cls == PixelClass::single),
+        single_(node_.cls == PixelClass::single) {}
+
+  // NAME_at: the image with what is round it.
+  void write_outside() {
+    std::string outside = "0";
+    if (rank_.border == Border::constant && !node_.arguments.empty()) {
+      const int last = static_cast<int>(node_.arguments.size()) - 1;
+      outside = converted(node_.cls, "double", to_.argument(n_, last, "outside", "double"));
+    }
+    write_border(to_, name_ + "_at", type_of(node_.cls), to_.value(image_, "x", "y"), rank_.border,
+                 outside, to_.width(image_), to_.height(image_));
+  }
+
+  std::string key_text(const std::string& value) const {
+    return single_ ? "key_of_single(" + value + ")" : "(uint)" + value;
+  }
+  std::string inner(const std::string& x, const std::string& y) {
+    return key_text(to_.value(image_, x, y));
+  }
+  std::string outer(const std::string& x, const std::string& y) {
+    return key_text(to_.call(name_ + "_at", x, y));
+  }
+
+  // Whether so many pixels from left and top on are in the image.
+  std::string inside(int across, int down) {
+    return "left >= 0 && left + " + number(across) + " <= " + to_.width(image_) +
+           " && top >= 0 && top + " + number(down) + " <= " + to_.height(image_);
+  }
+
+  // The mask's rows, bit by bit, so many words each.
+  std::string sets(int words, const std::string& index) {
+    const Mask mask = rank_.mask;
+    return to_.array(ParameterType::int32, name_ + "_sets", words * mask.height,
+                     [mask, words](const LaunchContext&, int i) {
+                       std::uint32_t bits = 0;
+                       for (int k = 0, x = i % words * 32; k < 32 && x < mask.width; ++k, ++x) {
+                         if (mask.at(x, i / words)) bits |= 1u << k;
+                       }
+                       return static_cast<double>(static_cast<std::int32_t>(bits));
+                     }) +
+           "[" + index + "]";
+  }
+
+  // Runs `step` for the cells of a mask, at row + dy and column + dx of the window.
+  std::string counted(const std::string& which, const Mask& mask, const std::string& step) {
+    return braced(for_each_cell(to_, name_ + which, mask, step));
+  }
+
+  // `found`: the value at the cell that the rank leads to; an average also takes the next. found:
+  // the text that finds a rank less `below`; cell: that of the cell; x, y: where it is in the
+  // image.
+  std::string result(const std::function<std::string(const std::string& rank)>& found,
+                     const std::function<std::string(const std::string& found)>& cell,
+                     const std::string& x, const std::string& y) {
+    const std::string type = single_ ? "float" : "uint";
+    const std::string key = "(inside ? " + inner(x, y) + " : " + outer(x, y) + ")";
+    const std::string value =
+        declared("const " + type, "value", single_ ? "one_zero(single_of_key(" + key + "))" : key);
+    const auto found_at = [&](int rank) { return found(number(rank) + " - below"); };
+    if (!rank_.average) {
+      return declared("const uint", "cell", cell(found_at(rank_.rank))) + value +
+             declared("const " + type, "found", "value");
+    }
+    return filled(part(kernels::rank_tiles, "average"),
+                  {{"type", type},
+                   {"found", found_at(rank_.rank)},
+                   {"found_after", found_at(rank_.rank + 1)},
+                   {"cell_of_found", cell("two & 0xffffu")},
+                   {"cell_of_after", cell("after")},
+                   {"value", value},
+                   {"mean", single_ ? "(found + value) / 2.0f" : "(found + value + 1u) / 2u"}});
+  }
+
+  // What the templates of both read.
+  Substitutions::Map words() {
+    return {
+        {"unroll", [this] { return to_.unroll(); }},
+        {"own", [this] { return name_; }},
+        {"single", [this] { return std::string(single_ ? "1" : "0"); }},
+        {"full", [this] { return std::string(rank_.mask.full() ? "1" : "0"); }},
+        {"origin_x", [this] { return number(rank_.mask.origin_x); }},
+        {"origin_y", [this] { return number(rank_.mask.origin_y); }},
+        {"wide", [this] { return number(rank_.mask.width); }},
+        {"tall", [this] { return number(rank_.mask.height); }},
+        {"to_width",
+         [this] {
+           return to_.width({false, n_});
+         }},
+        {"to_height",
+         [this] {
+           return to_.height({false, n_});
+         }},
+        {"rank", [this] { return number(rank_.rank); }},
+        {"average", [this] { return std::string(rank_.average ? "1" : "0"); }},
+        {"inner", [this] { return inner("x", "y"); }},
+        {"outer", [this] { return outer("x", "y"); }},
+        {"stored",
+         [this] {
+           return to_.plane({false, n_}).pixel() + " = (" + type_of(node_.cls) + ")found";
+         }},
+    };
+  }
+  static Substitutions::Map with(Substitutions::Map words, Substitutions::Map own) {
+    words.merge(own);
+    return words;
+  }
+
+  Builder& to_;
+  int n_;
+  const Rank& rank_;
+  const Node& node_;
+  Operand image_;
+  std::string name_;
+  bool single_;
+};
+
+// Tiles that a group sorts, all of whose windows it slides.
+class RankTiles : SortedRanks {
+ public:
+  RankTiles(Builder& to, int n)
+      : SortedRanks(to, n),
         across_(rank_tile_side - rank_.mask.width + 1),
         down_(rank_tile_side - rank_.mask.height + 1),
         strips_(std::clamp(items / across_, 1, down_)) {}
@@ -51,124 +172,182 @@ class RankTiles {
   }
 
  private:
-  // NAME_at: the image with what is round it.
-  void write_outside() {
-    std::string outside = "0";
-    if (rank_.border == Border::constant && !node_.arguments.empty()) {
-      const int last = static_cast<int>(node_.arguments.size()) - 1;
-      outside = converted(node_.cls, "double", to_.argument(n_, last, "outside", "double"));
-    }
-    write_border(to_, name_ + "_at", type_of(node_.cls), to_.value(image_, "x", "y"), rank_.border,
-                 outside, to_.width(image_), to_.height(image_));
-  }
-
-  std::string key_text(const std::string& value) const {
-    return single_ ? "key_of_single(" + value + ")" : "(uint)" + value;
-  }
-  std::string inner(const std::string& x, const std::string& y) {
-    return key_text(to_.value(image_, x, y));
-  }
-  std::string outer(const std::string& x, const std::string& y) {
-    return key_text(to_.call(name_ + "_at", x, y));
-  }
-
-  std::string inside() {
-    const std::string side = number(rank_tile_side);
-    return "left >= 0 && left + " + side + " <= " + to_.width(image_) + " && top >= 0 && top + " +
-           side + " <= " + to_.height(image_);
-  }
-
   // Counts the cells of a mask, whose window is at row - above.
-  std::string counted(const std::string& which, const Mask& mask, int above,
-                      const std::string& sign) {
+  std::string moved(const std::string& which, const Mask& mask, int above,
+                    const std::string& sign) {
     const std::string y = "row + dy + " + number(mask.origin_y - above);
     const std::string offset = "offsets[(" + y + ") * " + number(rank_tile_side) +
                                " + column + dx + " + number(mask.origin_x) + "]";
-    return braced(for_each_cell(to_, name_ + which, mask,
-                                declared("const uint", "offset", offset) + "COUNT(offset) " + sign +
-                                    "= 1; below " + sign + "= offset < limit ? 1 : 0;"));
+    return counted(which, mask,
+                   declared("const uint", "offset", offset) + "COUNT(offset) " + sign +
+                       "= 1; below " + sign + "= offset < limit ? 1 : 0;");
   }
 
-  // The mask's rows, bit by bit, two words each.
-  std::string sets() {
-    const Mask mask = rank_.mask;
-    return to_.array(ParameterType::int32, name_ + "_sets", 2 * mask.height,
-                     [mask](const LaunchContext&, int i) {
-                       std::uint32_t bits = 0;
-                       for (int k = 0, x = i % 2 * 32; k < 32 && x < mask.width; ++k, ++x) {
-                         if (mask.at(x, i / 2)) bits |= 1u << k;
-                       }
-                       return static_cast<double>(static_cast<std::int32_t>(bits));
-                     }) +
-           "[item]";
-  }
-
-  // `found`: the value at the cell that the rank leads to; an average also takes the next.
   std::string result() {
-    const std::string type = single_ ? "float" : "uint";
-    const std::string x = "left + (int)(cell & 63u)", y = "top + (int)(cell >> 8)";
-    const std::string key = "(inside ? " + inner(x, y) + " : " + outer(x, y) + ")";
-    const auto value = [&](const std::string& rank) {
-      return declared("const uint", "cell",
-                      "find_cell_" + name_ + "(words, sets, item, column, row, at, " + rank +
-                          " - below)") +
-             declared("const " + type, "value",
-                      single_ ? "one_zero(single_of_key(" + key + "))" : key);
-    };
-    const std::string rank = number(rank_.rank);
-    if (!rank_.average) return value(rank) + declared("const " + type, "found", "value");
-    const std::string mean = single_ ? "(found + value) / 2.0f" : "(found + value + 1u) / 2u";
-    return filled(part(kernels::rank_tiles, "average"),
-                  {{"type", type}, {"value", value(rank + " + more")}, {"mean", mean}});
+    return SortedRanks::result(
+        [this](const std::string& rank) {
+          return "find_cell_" + name_ + "(words, sets, item, column, row, at, " + rank + ")";
+        },
+        [](const std::string& found) { return found; }, "left + (int)(cell & 63u)",
+        "top + (int)(cell >> 8)");
   }
 
-  Builder& to_;
-  int n_;
-  const Rank& rank_;
-  const Node& node_;
-  Operand image_;
-  std::string name_;
-  bool single_;
   int across_, down_, strips_;
-  const Substitutions words_{{
-      {"unroll", [this] { return to_.unroll(); }},
-      {"own", [this] { return name_; }},
-      {"single", [this] { return std::string(single_ ? "1" : "0"); }},
-      {"full", [this] { return std::string(rank_.mask.full() ? "1" : "0"); }},
-      {"origin_x", [this] { return number(rank_.mask.origin_x); }},
-      {"origin_y", [this] { return number(rank_.mask.origin_y); }},
-      {"wide", [this] { return number(rank_.mask.width); }},
-      {"tall", [this] { return number(rank_.mask.height); }},
-      {"across", [this] { return number(across_); }},
-      {"down", [this] { return number(down_); }},
-      {"strips", [this] { return number(strips_); }},
-      {"strip", [this] { return number((down_ + strips_ - 1) / strips_); }},
-      {"to_width",
-       [this] {
-         return to_.width({false, n_});
-       }},
-      {"to_height",
-       [this] {
-         return to_.height({false, n_});
-       }},
-      {"rank", [this] { return number(rank_.rank); }},
-      {"inside", [this] { return inside(); }},
-      {"inner", [this] { return inner("x", "y"); }},
-      {"outer", [this] { return outer("x", "y"); }},
-      {"sets", [this] { return sets(); }},
-      {"all", [this] { return counted("_all", rank_.mask, 0, "+"); }},
-      {"leaving", [this] { return counted("_leaving", edge_of(rank_.mask, -1), 1, "-"); }},
-      {"entering", [this] { return counted("_entering", edge_of(rank_.mask, 1), 0, "+"); }},
-      {"result", [this] { return result(); }},
-      {"stored",
-       [this] {
-         return to_.plane({false, n_}).pixel() + " = (" + type_of(node_.cls) + ")found";
-       }},
-  }};
+  const Substitutions words_{
+      with(words(),
+           {
+               {"across", [this] { return number(across_); }},
+               {"down", [this] { return number(down_); }},
+               {"strips", [this] { return number(strips_); }},
+               {"strip", [this] { return number((down_ + strips_ - 1) / strips_); }},
+               {"inside", [this] { return inside(rank_tile_side, rank_tile_side); }},
+               {"sets", [this] { return sets(2, "item"); }},
+               {"all", [this] { return moved("_all", rank_.mask, 0, "+"); }},
+               {"leaving", [this] { return moved("_leaving", edge_of(rank_.mask, -1), 1, "-"); }},
+               {"entering", [this] { return moved("_entering", edge_of(rank_.mask, 1), 0, "+"); }},
+               {"result", [this] { return result(); }},
+           })};
+};
+
+// Blocks that are sorted once, and joined for the windows of as many results.
+class RankBlocks : SortedRanks {
+ public:
+  RankBlocks(Builder& to, int n)
+      : SortedRanks(to, n),
+        blocks_(RankBlocksSize::of(rank_.mask)),
+        set_words_((rank_.mask.width + 31) / 32) {}
+
+  void write() {
+    write_outside();
+    to_.body(text("sort"));
+    const Operand self{false, n_};
+    to_.kernel(
+        "sort_" + Builder::name(self), items, text("sort_blocks", inside(side, side)),
+        [self, blocks = blocks_](const LaunchContext& at) {
+          return LaunchShape{
+              {across(at, self) + blocks.across - 1, down(at, self) + blocks.down - 1, 1},
+              {items, 1, 1}};
+        },
+        single_ ? single_groups : groups);
+    to_.body(text("places"));
+    to_.kernel(
+        "store_" + Builder::name(self), items,
+        text("rank_blocks", inside(side * blocks_.across, side * blocks_.down)) +
+            undefined("COUNTED") + undefined("ROW_OF") + undefined("COLUMN_OF") +
+            undefined("CELL_OF"),
+        [this_size = slots()](const LaunchContext& at) {
+          return LaunchShape{{this_size(at), 1, 1}, {items, 1, 1}};
+        },
+        groups);
+  }
+
+ private:
+  static constexpr int side = rank_tile_side;
+  // Bytes of what groups keep beside each other, at most.
+  static constexpr std::int64_t max_slot_bytes = std::int64_t{96} << 20;
+
+  std::string text(std::string_view name, const std::string& inside = "") const {
+    return words_.filled(part(kernels::rank_tiles, name), {{"inside", inside}});
+  }
+
+  static std::int64_t across(const LaunchContext& at, const Operand& self) {
+    return (at.size_of(self).width + side - 1) / side;
+  }
+  static std::int64_t down(const LaunchContext& at, const Operand& self) {
+    return (at.size_of(self).height + side - 1) / side;
+  }
+
+  // Groups of a launch, each with an order of its own.
+  std::function<std::int64_t(const LaunchContext&)> slots() const {
+    const std::int64_t fit = max_slot_bytes / (std::int64_t{4} * side * side * blocks_.count());
+    const std::int64_t most =
+        std::clamp<std::int64_t>(fit, 1, std::int64_t{groups} * to_.tuning().processors);
+    return [self = Operand{false, n_}, most](const LaunchContext& at) {
+      return std::min(across(at, self) * down(at, self), groups_of_plane(at, most));
+    };
+  }
+  std::string slot_memory(const std::string& suffix) {
+    return to_.scratch(name_ + suffix, "ushort",
+                       [size = slots(), count = blocks_.count()](const LaunchContext& at) {
+                         return 2 * size(at) * side * side * count;
+                       });
+  }
+  std::string block_memory(const std::string& suffix, const std::string& type, int bytes) {
+    return to_.scratch(
+        name_ + suffix, type,
+        [self = Operand{false, n_}, blocks = blocks_, bytes](const LaunchContext& at) {
+          return std::int64_t{bytes} * side * side * (across(at, self) + blocks.across - 1) *
+                 (down(at, self) + blocks.down - 1);
+        });
+  }
+
+  std::string tiles(const char* which, std::function<double(const LaunchContext&)> count) {
+    return to_.parameter(
+        ParameterType::int32, name_ + which,
+        [count = std::move(count)](const LaunchContext& at, int) { return count(at); });
+  }
+
+  // Counts the cells of a mask, whose window is at row - above.
+  std::string moved(const std::string& which, const Mask& mask, int above,
+                    const std::string& sign) {
+    const std::string counter = "COUNTER_AT(row + dy + " + number(mask.origin_y - above) +
+                                ", column + dx + " + number(mask.origin_x) + ")";
+    return counted(which, mask,
+                   declared("const uint", "counter", counter) + "COUNT(counter) " + sign +
+                       "= 1; below " + sign + "= counter < limit ? 1 : 0;");
+  }
+
+  std::string result() {
+    return SortedRanks::result(
+        [this](const std::string& rank) {
+          return "find_place_" + name_ + "(counts, sets, order, column, row, at, " + rank + ")";
+        },
+        [](const std::string& found) { return "order[" + found + "]"; },
+        "left + (int)(COLUMN_OF(cell))", "top + (int)(ROW_OF(cell))");
+  }
+  std::string turns(int count) const { return to_.tuning().unroll ? unroll_pragma(count) : ""; }
+  std::string flag(bool set) const { return set ? "1" : "0"; }
+
+  RankBlocksSize blocks_;
+  int set_words_;
+  const Substitutions words_{with(
+      words(),
+      {
+          {"blocks_across", [this] { return number(blocks_.across); }},
+          {"blocks_down", [this] { return number(blocks_.down); }},
+          {"sliders", [this] { return number(blocks_.sliders()); }},
+          {"packed", [this] { return flag(blocks_.packed()); }},
+          {"by_bytes", [this] { return flag(blocks_.packed() && rank_.mask.full()); }},
+          {"set_words", [this] { return number(set_words_); }},
+          {"by_fours", [this] { return turns(4); }},
+          {"by_eights", [this] { return turns(8); }},
+          {"tiles_across",
+           [this] {
+             return tiles("_tiles_across", [self = Operand{false, n_}](const LaunchContext& at) {
+               return static_cast<double>(across(at, self));
+             });
+           }},
+          {"tiles",
+           [this] {
+             return tiles("_tiles", [self = Operand{false, n_}](const LaunchContext& at) {
+               return static_cast<double>(across(at, self) * down(at, self));
+             });
+           }},
+          {"keys", [this] { return block_memory("_keys", "uint", 4); }},
+          {"cells", [this] { return block_memory("_cells", "ushort", 2); }},
+          {"counters_of", [this] { return slot_memory("_counters"); }},
+          {"orders", [this] { return slot_memory("_orders"); }},
+          {"sets", [this] { return sets(set_words_, "k"); }},
+          {"all", [this] { return moved("_all", rank_.mask, 0, "+"); }},
+          {"leaving", [this] { return moved("_leaving", edge_of(rank_.mask, -1), 1, "-"); }},
+          {"entering", [this] { return moved("_entering", edge_of(rank_.mask, 1), 0, "+"); }},
+          {"result", [this] { return result(); }},
+      })};
 };
 
 }  // namespace
 
 void write_rank_tiles(Builder& to, int n) { RankTiles(to, n).write(); }
+void write_rank_blocks(Builder& to, int n) { RankBlocks(to, n).write(); }
 
 }  // namespace impipe::jit

@@ -62,6 +62,14 @@ struct Quotients {
 // body. quotients: by reciprocals.
 std::string point_value(Builder& to, int n, const PixelText& pixel, Quotients* quotients = nullptr);
 
+// The text of rows of point node n's pixels where they are lines of codes (program/ramp.hpp).
+struct RampText {
+  std::string numbers;  // stands before all rows
+  // The array `name` of so many pixels, of the codes in an array.
+  std::function<std::string(const std::string& name, int count, const std::string& codes)> row;
+};
+std::optional<RampText> ramp_text(Builder& to, int n);
+
 // The value outside the image as a float: the node's last argument.
 std::string outside_value(Builder& to, int n, Border border);
 // The arguments [first, first + count) of node n, which are weights, as an array of floats.

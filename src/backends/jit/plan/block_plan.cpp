@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/jit/program/quotients.hpp"
+#include "backends/jit/program/ramp.hpp"
 
 namespace impipe::jit {
 namespace {
@@ -284,7 +285,7 @@ void collect_points(const KernelContext& of, const Planes& planes, const Operand
                     PointParts& parts) {
   if (planes.has(operand)) return;
   const Node& node = of.node(operand.index);
-  if (moves(node) || coded_by(of, planes, operand)) {
+  if (moves(node) || coded_by(of, planes, operand) || ramp_of(of, operand.index)) {
     parts.tables_or_moves = true;
     return;
   }
@@ -359,6 +360,19 @@ std::vector<Run> runs_of(const Mask& mask) {
       while (end < mask.width && mask.at(end, y)) ++end;
       if (end > x) runs.push_back({y - mask.origin_y, x - mask.origin_x, end - x});
       x = end > x ? end : x + 1;
+    }
+  }
+  return runs;
+}
+
+std::vector<Run> columns_of(const Mask& mask) {
+  std::vector<Run> runs;
+  for (int x = 0; x < mask.width; ++x) {
+    for (int y = 0; y < mask.height; ++y) {
+      if (!mask.at(x, y)) continue;
+      const int first = y;
+      while (y < mask.height && mask.at(x, y)) ++y;
+      runs.push_back({.y = first - mask.origin_y, .x = x - mask.origin_x, .length = y - first});
     }
   }
   return runs;

@@ -20,6 +20,8 @@ struct Run {
   int y, x, length;
 };
 std::vector<Run> runs_of(const Mask& mask);
+// The same of its columns, downward.
+std::vector<Run> columns_of(const Mask& mask);
 
 // Whether a rank filter's windows go by columns, each sorted once for all windows that share it.
 bool takes_sorted_columns(const Mask& mask);

@@ -21,6 +21,12 @@ constexpr std::size_t max_mask_runs = 512;
 constexpr int min_histogram_cells = 26;  // windows that networks don't take
 // A side of windows of which a sorted tile has enough results.
 constexpr int max_tiled_window = 55;
+// Windows beyond which joined blocks cost less: of wide classes, and of bytes.
+constexpr int max_sorted_window = 40, max_counted_window = 45;
+// Runs of a mask's columns, of which histograms of bytes count the ends one by one.
+constexpr std::size_t max_rank_columns = 96;
+// Blocks whose cells have 16 bits as places.
+constexpr int max_rank_blocks = 16;
 
 }  // namespace
 
@@ -66,19 +72,44 @@ bool fits_rank_histogram(const KernelContext& of, int n) {
          rank->mask.count() >= min_histogram_cells;
 }
 
+bool takes_columns(const Mask& mask) {
+  return !mask.full() && columns_of(mask).size() <= max_rank_columns;
+}
+
 bool fits_rank_tiles(const KernelContext& of, int n) {
   // PoCL 3.1 makes wrong values of these kernels with several threads (none with one), for a reason
   // that is not known; Oclgrind finds no race in them.
   if (!of.tuning.sorted_tiles || !fits_rank_histogram(of, n)) return false;
   const Mask& mask = as<Rank>(of.node(n))->mask;
-  // Histograms of bytes slide over rectangles faster, and over others while few pixels enter and
-  // leave: on one H200 discs of radius 5 take 706 and 1110 us, of radius 10 2133 and 1644.
+  // Histograms of bytes slide faster, but where many single pixels enter and leave.
   const bool narrow = bytes_of(of.node(n).cls) == 1;
-  const bool small = mask.full() || mask.height < 17;
+  const bool small = mask.full() || mask.height < 17 || takes_columns(mask);
   if (narrow && (small || of.node(n).cls == PixelClass::logical)) return false;
   const std::int64_t bytes = 4 * 6144 + 2 * 4224 + (mask.full() ? 0 : 8 * mask.height);
   return std::max(mask.width, mask.height) <= max_tiled_window &&
          bytes <= std::min<std::int64_t>(of.tuning.max_local_bytes, 48 * 1024);
+}
+
+RankBlocksSize RankBlocksSize::of(const Mask& mask) {
+  const auto blocks = [](int reach) { return (reach + 2 * rank_tile_side - 2) / rank_tile_side; };
+  return {blocks(mask.width), blocks(mask.height)};
+}
+
+int RankBlocksSize::sliders() const {
+  constexpr int local_bytes = 40 * 1024, run = 32;
+  const int each = count() * rank_tile_side * rank_tile_side / run;
+  return std::min<int>(rank_tile_side,
+                       static_cast<int>(std::bit_floor(static_cast<unsigned>(local_bytes / each))));
+}
+
+bool fits_rank_blocks(const KernelContext& of, int n) {
+  if (!of.tuning.sorted_tiles || !fits_rank_histogram(of, n)) return false;
+  const Mask& mask = as<Rank>(of.node(n))->mask;
+  const bool narrow = bytes_of(of.node(n).cls) == 1;
+  if (narrow && takes_columns(mask)) return false;
+  const int most = narrow ? max_counted_window : max_sorted_window;
+  return std::max(mask.width, mask.height) > most &&
+         RankBlocksSize::of(mask).count() <= max_rank_blocks;
 }
 
 bool fits_transposition(const KernelContext& of, const Planes& planes, int n) {

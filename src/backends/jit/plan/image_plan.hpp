@@ -17,9 +17,25 @@ bool fits_mask_runs(const KernelContext& of, int n);
 // Whether node n is a rank filter of a window so large that a histogram of it, which slides down a
 // column, is the way.
 bool fits_rank_histogram(const KernelContext& of, int n);
+// Whether the columns of such a window's mask are few enough to be counted one by one, of bytes.
+bool takes_columns(const Mask& mask);
 // Whether it has a wide class and fits tiles of rank_tile_side whose values are sorted.
 inline constexpr int rank_tile_side = 64;
 bool fits_rank_tiles(const KernelContext& of, int n);
+// Whether its window is too large for them, and lies in few blocks of that side, which are sorted
+// once. Bytes, too.
+bool fits_rank_blocks(const KernelContext& of, int n);
+// The blocks in which the windows of rank_tile_side x rank_tile_side results lie.
+struct RankBlocksSize {
+  int across = 1, down = 1;
+
+  static RankBlocksSize of(const Mask& mask);
+  int count() const { return across * down; }
+  // Work-items of a group that slide windows: local memory holds a byte for each 32 cells.
+  int sliders() const;
+  // Whether bytes hold the rows and columns of cells, and a bit more.
+  bool packed() const { return across <= 2 && down <= 2; }
+};
 // Whether node n transposes a plane as a whole.
 bool fits_transposition(const KernelContext& of, const Planes& planes, int n);
 // Resample nodes: an affine map; a resize that moves pixels only; and one whose groups make a tile

@@ -463,6 +463,7 @@ class Chooser {
         return {std::move(*blocks), why};
       }
     }
+    if (fits_rank_blocks(of_, n)) return {RankBlocks{}, "its window is too large for a tile"};
     if (fits_rank_tiles(of_, n)) {
       const bool narrow = bytes_of(of_.node(n).cls) == 1;
       return {RankTiles{}, narrow ? "its mask is no rectangle" : "its classes are wide"};
@@ -541,6 +542,9 @@ class Chooser {
         if (counted.one_launch) scalars = scalars_of(of_, {n}, made, true);
         counted.scalars = scalars;
         at(n) = {std::move(counted), "so many counters fit there"};
+      } else if (is<Select>(n)) {
+        if (of_.ends_in_last_group()) scalars = scalars_of(of_, {n}, made, false);
+        at(n) = {Selection{scalars}, "it needs whole measurements or images"};
       } else if (is<Scalar>(n) && !as<Scalar>(node)->body->by_group) {
         scalars = scalars_of(of_, {n}, with(made, n), false);
         std::vector<int> nodes = {n};

@@ -45,6 +45,7 @@ struct VanHerk {};
 struct MaskRuns {};       // of a mask that is no rectangle
 struct RankHistogram {};  // of a window that slides down a strip
 struct RankTiles {};      // of sorted values, in which windows slide
+struct RankBlocks {};     // that are sorted once, and joined for the windows in them
 struct AffineTiles {};
 struct NearestResize {};
 struct WholeResize {};  // tiles of a ratio that the kernel knows
@@ -54,14 +55,17 @@ struct ResizeTiles {};  // and pixels, for sizes whose columns local memory does
 // --- forms of measurements, and of images that are made as a whole, besides Reductions and
 // CountedCodes
 struct WholeKernels {};  // those of its primitive
-struct Scalars {         // a group runs them one after the other
+struct Selection {       // its kernels, the last group of which runs scalars
+  std::vector<int> scalars;
+};
+struct Scalars {  // a group runs them one after the other
   std::vector<int> nodes;
 };
 
 using Form = std::variant<Inlined, MadeInGroups, MadeOnTheWay, MadeBeside, Pixels, Transposition,
                           Blocks, StripChain, TwoPasses, VanHerk, MaskRuns, RankHistogram,
-                          RankTiles, AffineTiles, NearestResize, WholeResize, ResizeTiles,
-                          Reductions, CountedCodes, WholeKernels, Scalars>;
+                          RankTiles, RankBlocks, AffineTiles, NearestResize, WholeResize,
+                          ResizeTiles, Reductions, CountedCodes, WholeKernels, Selection, Scalars>;
 
 // The row pass of a node that has two: by a kernel of its own, unless `by` says otherwise.
 struct RowPass {

@@ -65,6 +65,7 @@ struct FormText {
   std::string operator()(const MaskRuns&) const { return "runs of the mask's rows"; }
   std::string operator()(const RankHistogram&) const { return "sliding histogram"; }
   std::string operator()(const RankTiles&) const { return "windows in sorted tiles"; }
+  std::string operator()(const RankBlocks&) const { return "windows in joined sorted blocks"; }
   std::string operator()(const AffineTiles&) const { return "affine tiles"; }
   std::string operator()(const NearestResize&) const { return "places, then blocks"; }
   std::string operator()(const WholeResize&) const { return "tiles of one ratio"; }
@@ -85,6 +86,9 @@ struct FormText {
            ending(counted.scalars);
   }
   std::string operator()(const WholeKernels&) const { return "kernels of its own"; }
+  std::string operator()(const Selection& selection) const {
+    return "kernels of its own" + ending(selection.scalars);
+  }
   std::string operator()(const Scalars& scalars) const {
     return "one group for " + list_of(scalars.nodes);
   }
