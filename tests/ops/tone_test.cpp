@@ -109,20 +109,31 @@ Image equalised(const Image& a, int rows, int columns, double clip, int bins) {
   return out;
 }
 
+// The CPU, and what GPUs there are.
+std::vector<std::string> backends() {
+  std::vector<std::string> names{""};
+  for (const char* name : {"opencl", "cuda"}) {
+    if (test::has_device(name)) names.emplace_back(name);
+  }
+  return names;
+}
+
 TEST(Adapthisteq, IsTheDefinition) {
   std::uint64_t seed = 60;
   for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
-    for (const Size size : {Size{1, 1}, Size{31, 17}, Size{64, 48}, Size{5, 90}}) {
+    for (const Size size : {Size{1, 1}, Size{31, 17}, Size{64, 48}, Size{5, 90}, Size{317, 203}}) {
       const HostImage image = test::test_image(cls, 1, size, ++seed);
       const Image a = reference::from_host(image);
       for (const double clip : {0.0, 0.02, 0.3, 1.0}) {
         const std::string suffix = " clip=" + std::to_string(clip);
         const double tolerance = cls == PixelClass::single ? 2e-6 : 0;
-        EXPECT_EQ(
-            test::difference(equalised(a, 4, 3, clip, 64),
-                             run("adapthisteq 4,3 n64" + suffix, image).image, tolerance, 0.02),
-            "")
-            << suffix << " of " << test::describe(image);
+        const Image wanted = equalised(a, 4, 3, clip, 64);
+        for (const std::string& backend : backends()) {
+          const HostImage made =
+              run("adapthisteq 4,3 n64" + suffix, image, {}, {.backend = backend}).image;
+          EXPECT_EQ(test::difference(wanted, made, tolerance, 0.02), "")
+              << suffix << " of " << test::describe(image) << " by " << backend;
+        }
       }
     }
   }
@@ -139,6 +150,42 @@ TEST(Adapthisteq, EachChannelByItself) {
   EXPECT_NE(test::error_of("adapthisteq tiles=64,64 bins=65536", image)
                 .find("tiles times bins are at most 1048576"),
             std::string::npos);
+}
+
+// Of bytes by exact sums, which a small difference beside a large value does not get lost in.
+TEST(Stdfilt, OfBytesIsTheDeviationToTheLastDigits) {
+  HostImage image = test::test_image(PixelClass::uint8, 1, {75, 60}, 17);
+  for (int y = 20; y < 50; ++y) {
+    for (int x = 5; x < 50; ++x) image.planes[0].row_as<std::uint8_t>(y)[x] = x == 30 ? 254 : 255;
+  }
+  const Image a = reference::from_host(image);
+  const std::pair<int, int> sides[] = {{9, 9}, {4, 7}, {31, 31}, {1, 12}};
+  for (const auto& [rows, columns] : sides) {
+    const std::string text =
+        "stdfilt rectangle," + std::to_string(rows) + "," + std::to_string(columns);
+    Image wanted = a;
+    wanted.cls = PixelClass::single;
+    for (int row = 0; row < a.rows; ++row) {
+      for (int column = 0; column < a.columns; ++column) {
+        double sum = 0, squares = 0;
+        for (int i = 0; i < rows; ++i) {
+          for (int j = 0; j < columns; ++j) {
+            const double v =
+                a.at(static_cast<int>(mirrored(row + i - (rows - 1) / 2, a.rows)),
+                     static_cast<int>(mirrored(column + j - (columns - 1) / 2, a.columns)));
+            sum += v;
+            squares += v * v;
+          }
+        }
+        const double n = static_cast<double>(rows) * columns;
+        wanted.at(row, column) = std::sqrt((n * squares - sum * sum) / (n * (n - 1)));
+      }
+    }
+    for (const std::string& backend : backends()) {
+      const HostImage made = run(text, image, {}, {.backend = backend}).image;
+      EXPECT_EQ(test::difference(wanted, made, 2e-5, 0), "") << text << " by " << backend;
+    }
+  }
 }
 
 TEST(Entropyfilt, IsTheEntropyOfTheWindow) {

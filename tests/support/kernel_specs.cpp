@@ -552,6 +552,24 @@ class Table {
       if (codes) inputs.push_back(image(cls == PixelClass::single ? byte : cls, 1));
       add("objects " + std::string(name_of(cls)), inputs, {objects});
     }
+    const TileHistogram bins{.across = 3, .down = 2, .bins = 300};
+    const TileHistogram many{.across = 2, .down = 5, .bins = 3000};
+    for (const PixelClass cls : classes) {
+      const std::string of = " " + std::string(name_of(cls));
+      for (const TileHistogram& tiles : {bins, many}) {
+        const int values = tiles.across * tiles.down * tiles.bins;
+        const std::string in = " of " + std::to_string(tiles.bins) + " bins" + of;
+        add("tile histogram" + in, {image(cls, 1)}, {sink(tiles, input(0), {}, 1, values)});
+        if (bytes_of(cls) == 1) continue;  // whose tables of large tiles are whole numbers
+        Node between = node(BetweenTables{tiles.across, tiles.down, tiles.bins}, {input(0)},
+                            {measured(0, true)}, cls, 1);
+        between.measures = {input(1)};
+        add("between tables" + in, {image(cls, 1), measure(values, 1)}, {between});
+      }
+    }
+    Node small = node(BetweenTables{50, 50, 3}, {input(0)}, {measured(0, true)}, byte, 1);
+    small.measures = {input(1)};
+    add("between tables of small tiles", {image(byte, 1), measure(7500, 1)}, {small});
     const Mask mask{
         .width = 3, .height = 2, .origin_x = 1, .origin_y = 0, .cells = {1, 0, 1, 0, 1, 1}};
     add("entropy uint8", {image(byte, 1)},

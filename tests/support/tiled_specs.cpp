@@ -29,6 +29,9 @@ IMPIPE_POINT_BODY(tiled_halves, (r, g, b), (white), {
   return (real(0.25) * over(r, white) + real(0.5) * over(g, white) + real(0.125) * over(b, white)) *
          white;
 })
+IMPIPE_POINT_BODY(tiled_offset, (x), (middle), { return x - middle; })
+IMPIPE_POINT_BODY(tiled_square, (x), (), { return x * x; })
+IMPIPE_POINT_BODY(tiled_spread, (sum, squares), (cells), { return cells * squares - sum * sum; })
 IMPIPE_STENCIL_BODY(chain_gradient, (1, 1, 1, 2), (scale),
                     { return (at(-1, -1) + at(1, 2) - at(0, 0) - at(1, -1)) * scale; })
 
@@ -211,6 +214,53 @@ void add_mixed(std::vector<SpecCase>& specs) {
   }
 }
 
+// Sums of bytes and of their squares over rectangles, which a tile makes one after the other of
+// what it reads once: in any order, and by weights that are none of ones.
+void add_sums_of_points(std::vector<SpecCase>& specs) {
+  const std::pair<int, int> sides[] = {{9, 9}, {4, 6}, {1, 15}, {15, 2}, {5, 1}};
+  int turn = 0;
+  for (const auto& [width, height] : sides) {
+    for (const Border border : {Border::constant, Border::replicate, Border::symmetric}) {
+      const PixelClass cls = turn % 4 == 3 ? PixelClass::logical : PixelClass::uint8;
+      const bool ones = turn++ % 3 != 2;
+      const bool value = border == Border::constant;
+      std::vector<double> all = weights(width + height, value);
+      if (ones) std::fill(all.begin(), all.begin() + width + height, 1.0);
+      if (value) all.back() = 3;
+      const Separable sum{.row = rectangle(width, 1),
+                          .column = rectangle(1, height),
+                          .border = border,
+                          .any_order = ones};
+      SpecCase c = of_one("sums of " + std::to_string(width) + "x" + std::to_string(height) +
+                              (ones ? " in any order " : " ") + std::string(name_of(border)),
+                          Point{.body = &bodies::tiled_offset}, {128}, cls, 1);
+      std::vector<Node>& nodes = c.spec.nodes;
+      nodes[0].cls = PixelClass::single;
+      nodes.push_back(one(Point{.body = &bodies::tiled_square}, 0, {}, PixelClass::single));
+      nodes.push_back(one(sum, 0, all, PixelClass::single));
+      nodes.push_back(one(sum, 1, all, PixelClass::single));
+      nodes.push_back(one(Point{.body = &bodies::tiled_spread}, 2,
+                          {static_cast<double>(width * height)}, PixelClass::single));
+      nodes.back().images.push_back({false, 3});
+      c.spec.outputs = {4};
+      specs.push_back(c);
+      if (value || !ones || width == 1 || height == 1) continue;
+      // Two images of them, one of which is made of the other, and sums of both again.
+      c.name += " and of what they make";
+      Separable again = sum;
+      again.any_order = false;
+      nodes.push_back(one(Point{.body = &bodies::chain_blend}, 2, {0.5}, PixelClass::single));
+      nodes.back().images.push_back({false, 4});
+      nodes.push_back(one(again, 5, all, PixelClass::single));
+      nodes.push_back(one(again, 4, all, PixelClass::single));
+      nodes.push_back(one(Point{.body = &bodies::chain_blend}, 6, {0.25}, cls));
+      nodes.back().images.push_back({false, 7});
+      c.spec.outputs = {8};
+      specs.push_back(std::move(c));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<SpecCase> many_weight_specs() {
@@ -257,6 +307,7 @@ std::vector<SpecCase> tiled_specs() {
                  weights(12, value), cls, 3));
     }
   }
+  add_sums_of_points(specs);
   Mask gap = rectangle(9, 1);
   gap.cells[2] = gap.cells[8] = 0;
   specs.push_back(of_one("separable with gaps", Separable{.row = gap, .column = rectangle(1, 3)},

@@ -10,7 +10,8 @@
 // and each of its work-items some bins side by side, of which no other one reads anything.
 //
 // What is cut off is given to the bins one by one, from the first, second, ... on: as long as each
-// is asked in its turn, many such rounds are one, whose number is looked for.
+// is asked in its turn, many such rounds are one, whose number is looked for. A work-item that has
+// one bin keeps its count at hand.
 IMPIPE_GROUP_BODY(tile_tables, {
   const int bins = (int)args[0];
   const int tiles = (int)(args[1] * args[2]);
@@ -35,11 +36,13 @@ IMPIPE_GROUP_BODY(tile_tables, {
     const double each = floor(rest / args[0]);
     const double upper = most - each;
     double own_given = 0;
+    double kept = most;
     for (int k = begin; k < end; ++k) {
       const double own = in[at + k];
       const double given = own > most ? 0.0 : own > upper ? most - own : each;
       own_given += given;
-      out[at + k] = own > most ? most : own + given;
+      kept = own > most ? most : own + given;
+      if (part > 1) out[at + k] = kept;
     }
     double given;
     sum_before(own_given, &given);
@@ -54,7 +57,7 @@ IMPIPE_GROUP_BODY(tile_tables, {
       const double partly = tried - full * args[0];
       double own_sum = 0;
       for (int k = begin; k < end; ++k) {
-        const double room = most - out[at + k];
+        const double room = most - (part > 1 ? out[at + k] : kept);
         const double asked = full * (k + 1) + (partly < k + 1 ? partly : k + 1.0);
         own_sum += room < asked ? room : asked;
       }
@@ -69,11 +72,13 @@ IMPIPE_GROUP_BODY(tile_tables, {
     const double partly = rounds - full * args[0];
     own_given = 0;
     for (int k = begin; k < end; ++k) {
-      const double room = most - out[at + k];
+      const double had = part > 1 ? out[at + k] : kept;
+      const double room = most - had;
       const double asked = full * (k + 1) + (partly < k + 1 ? partly : k + 1.0);
       const double now = room < asked ? room : asked;
       own_given += now;
-      out[at + k] += now;
+      kept = had + now;
+      if (part > 1) out[at + k] = kept;
     }
     sum_before(own_given, &given);
     rest -= given;
@@ -83,13 +88,16 @@ IMPIPE_GROUP_BODY(tile_tables, {
       if (apart < 1) apart = 1;
       double own_room = 0;
       for (int k = begin; k < end; ++k) {
-        if (k >= first && (k - first) % apart == 0 && out[at + k] < most) own_room += 1;
+        const double had = part > 1 ? out[at + k] : kept;
+        if (k >= first && (k - first) % apart == 0 && had < most) own_room += 1;
       }
       double room;
       double turn = sum_before(own_room, &room);
       for (int k = begin; k < end; ++k) {
-        if (k >= first && (k - first) % apart == 0 && out[at + k] < most) {
-          if (turn < rest) out[at + k] += 1;
+        const double had = part > 1 ? out[at + k] : kept;
+        if (k >= first && (k - first) % apart == 0 && had < most) {
+          kept = turn < rest ? had + 1 : had;
+          if (part > 1) out[at + k] = kept;
           turn += 1;
         }
       }
@@ -97,11 +105,11 @@ IMPIPE_GROUP_BODY(tile_tables, {
       first = (first + 1) % bins;
     }
     double own_sum = 0;
-    for (int k = begin; k < end; ++k) own_sum += out[at + k];
+    for (int k = begin; k < end; ++k) own_sum += part > 1 ? out[at + k] : kept;
     double total;
     double sum = sum_before(own_sum, &total);
     for (int k = begin; k < end; ++k) {
-      sum += out[at + k];
+      sum += part > 1 ? out[at + k] : kept;
       const double value = sum * (args[6] / pixels);
       const double cut = value < args[6] ? value : args[6];
       out[at + k] = args[7] > 0 ? floor(cut + 0.5) : cut;

@@ -20,7 +20,8 @@
 #define $bin (i)    // of counter i
 #define $code_bin (code)
 #define $place ((x ^ y) & 255)         // the counter of pixel x, y of the image
-#define $count ADD_LOCAL(&counts[copy], v.x);  // all of 16 bytes
+#define $count ADD_LOCAL(&counts[own_byte / 4u], v.x);  // all of 16 bytes
+#define $pixels_inside
 #define $count_pixel ADD_LOCAL(&counts[$place * $copies + copy], 1u);
 
 FUNCTION int tile_bin(const double value, const double white, const double last);
@@ -30,7 +31,7 @@ FUNCTION int tile_bin(const double value, const double white, const double last)
 #define count 8
 #define inside 3
 #define inside_end 50
-KERNEL($items) void pixels_inside(GLOBAL const uchar* $image, GLOBAL uint* $totals) {
+KERNEL($items) void inside_of_tiles(GLOBAL const uchar* $image, GLOBAL uint* $totals) {
   LOCAL uint counts[$counters * $copies];
   const int copy = ITEM % $copies;
   {
@@ -93,6 +94,7 @@ KERNEL($items) void between_pixels(GLOBAL const double* $tables, GLOBAL const uc
   $out = $converted;
   // -- end
 }
+#undef $out
 
 // -- part: functions
 // The bin of a value, rounded; NaN is in the first. last: that of white.

@@ -280,7 +280,8 @@ class Chooser {
     for (int n = 0; n < count_; ++n) {
       const std::vector<int> readers = of_.readers_of(n);
       kept.set(n, of_.output_of(n) >= 0 || !(is<Point>(n) || is<Stencil>(n) || is<Separable>(n)) ||
-                      chosen_.chain_planes.contains(n) ||
+                      chosen_.chain_planes.contains(n) || chosen_.tiles_of_several.contains(n) ||
+                      leader_of(n) >= 0 ||
                       std::set<int>(readers.begin(), readers.end()).size() != 1);
     }
     return kept;
