@@ -117,6 +117,7 @@ void add_ranks_of_blocks(const Add& add) {
     add("rank disk 40 with gaps", with_gaps(disk(40)), 2000, Border::symmetric, cls, true);
     add("rank 700x1", rectangle(700, 1), 9, Border::symmetric, cls);
   }
+  add("rank 70x40", rectangle(70, 40), 1399, Border::constant, PixelClass::logical, true);
   add("rank 180x180", rectangle(180, 180), 16000, Border::symmetric, PixelClass::uint16);
 }
 

@@ -72,7 +72,7 @@ void compare_medians(const Backend& backend) {
       [](int x, int y) { return (x * 5 + y * 11) % 256; },
       [](int, int y) { return y % 2 == 0 ? 255 : 0; },
       [](int, int) { return 255; }};
-  for (const int side : {6, 7, 15, 16, 31}) {
+  for (const int side : {6, 7, 15, 16, 31, 48}) {
     for (const PixelClass cls : {PixelClass::uint8, PixelClass::uint16, PixelClass::single}) {
       const SpecCase spec = median_case(side, cls);
       Comparison comparison(spec, *cpu, *device);

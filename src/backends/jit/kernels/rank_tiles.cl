@@ -34,6 +34,11 @@
 #define $sliders 64       // work-items that slide windows
 #define $tiles_across 15
 #define $tiles 150
+#define $has_columns 1    // whether columns of the mask are taken apart from its cells
+#define $by_columns
+#define $number 0
+#define $entering_at 64
+#define $leaving_at 0
 #define $packed 1         // whether bytes hold the row and the column of a cell
 #define $by_bytes 1       // and the mask is a rectangle
 #define $set_words 1      // of a row of the mask
@@ -304,12 +309,55 @@ KERNEL(128) void rank_tiles(GLOBAL uchar* $image) {
     for (int row = first; row < last; ++row) {
       const int y = GROUP_Y * $down + row;
       const uint limit = (uint)at * 512u;
+#if $full
+#define OFFSET_AT(row, column) (uint)offsets[(row) * 64 + (column)]
+      // Eight at a time are loaded before they are counted: stores of counters hold loads up.
+      for (int dy = 0; dy < (row == first ? $tall : 0); ++dy) {
+        $unroll
+        for (int dx = 0; dx < $wide; dx += 8) {
+          uint enters[8];
+          $unroll
+          for (int k = 0; k < 8 && dx + k < $wide; ++k) {
+            enters[k] = OFFSET_AT(row + dy, column + dx + k);
+          }
+          $unroll
+          for (int k = 0; k < 8 && dx + k < $wide; ++k) {
+            COUNT(enters[k]) += 1;
+            below += enters[k] < limit ? 1 : 0;
+          }
+        }
+      }
+      if (row != first) {
+        $unroll
+        for (int dx = 0; dx < $wide; dx += 8) {
+          uint enters[8], leaves[8];
+          $unroll
+          for (int k = 0; k < 8 && dx + k < $wide; ++k) {
+            enters[k] = OFFSET_AT(row + $tall - 1, column + dx + k);
+            leaves[k] = OFFSET_AT(row - 1, column + dx + k);
+          }
+          $unroll
+          for (int k = 0; k < 8 && dx + k < $wide; ++k) {
+            COUNT(enters[k]) += 1;
+            COUNT(leaves[k]) -= 1;
+            below += (enters[k] < limit ? 1 : 0) - (leaves[k] < limit ? 1 : 0);
+          }
+        }
+      }
+#undef OFFSET_AT
+#else
       if (row == first) {
         $all
       } else {
+#if $has_columns
+        IN_LOCAL const ushort* const here = offsets + row * 64 + column;
+        $by_columns
+#else
         $leaving
         $entering
+#endif
       }
+#endif
       while (below > $rank) below -= SUM(--at);
       for (int sum = SUM(at); below + sum <= $rank; sum = SUM(at)) {
         below += sum;
@@ -321,6 +369,24 @@ KERNEL(128) void rank_tiles(GLOBAL uchar* $image) {
 #undef COUNT
   }
   // -- end
+}
+
+FUNCTION void columns_of_tiles(IN_LOCAL const ushort* here, IN_LOCAL uchar* counters,
+                               const uint limit, int below) {
+#define COUNT(offset) counters[offset]
+  {
+    // -- part: load_offsets
+    // What enters and what leaves a column of the mask.
+    const uint in_$number = here[$entering_at], out_$number = here[$leaving_at];
+    // -- end
+    // -- part: count_offsets
+    // They are counted.
+    COUNT(in_$number) += 1;
+    COUNT(out_$number) -= 1;
+    below += (in_$number < limit ? 1 : 0) - (out_$number < limit ? 1 : 0);
+    // -- end
+  }
+#undef COUNT
 }
 
 // -- part: places

@@ -6,6 +6,7 @@
 
 #include "backends/jit/neighbourhood/rank_histogram.hpp"
 #include "backends/jit/pixel/pixel.hpp"
+#include "backends/jit/plan/block_plan.hpp"
 #include "backends/jit/plan/image_plan.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/emit.hpp"
@@ -18,6 +19,7 @@ namespace {
 constexpr int items = 128;
 // At once on a processor: by their local memory, and by the registers that floats take.
 constexpr int groups = 6, single_groups = 5;
+constexpr std::size_t offsets_at_once = 8;  // of a mask's columns
 
 // What both have: the keys of pixels, and the value at the cell that a rank leads to.
 class SortedRanks {
@@ -183,6 +185,27 @@ class RankTiles : SortedRanks {
                        "= 1; below " + sign + "= offset < limit ? 1 : 0;");
   }
 
+  // The ends of the runs of the mask's columns, some of them loaded before they are counted.
+  std::string by_columns() {
+    const std::vector<Run> columns = columns_of(rank_.mask);
+    std::string all;
+    for (std::size_t i = 0; i < columns.size(); i += offsets_at_once) {
+      std::string loads, counts;
+      for (std::size_t k = i; k < std::min(i + offsets_at_once, columns.size()); ++k) {
+        const Run& run = columns[k];
+        const int x = run.x + rank_.mask.origin_x, y = run.y + rank_.mask.origin_y;
+        const std::string name = number(static_cast<std::int64_t>(k));
+        loads += filled(part(kernels::rank_tiles, "load_offsets"),
+                        {{"number", name},
+                         {"entering_at", number((y + run.length - 1) * rank_tile_side + x)},
+                         {"leaving_at", number((y - 1) * rank_tile_side + x)}});
+        counts += filled(part(kernels::rank_tiles, "count_offsets"), {{"number", name}});
+      }
+      all += braced(loads + counts);
+    }
+    return all;
+  }
+
   std::string result() {
     return SortedRanks::result(
         [this](const std::string& rank) {
@@ -193,20 +216,22 @@ class RankTiles : SortedRanks {
   }
 
   int across_, down_, strips_;
-  const Substitutions words_{
-      with(words(),
-           {
-               {"across", [this] { return number(across_); }},
-               {"down", [this] { return number(down_); }},
-               {"strips", [this] { return number(strips_); }},
-               {"strip", [this] { return number((down_ + strips_ - 1) / strips_); }},
-               {"inside", [this] { return inside(rank_tile_side, rank_tile_side); }},
-               {"sets", [this] { return sets(2, "item"); }},
-               {"all", [this] { return moved("_all", rank_.mask, 0, "+"); }},
-               {"leaving", [this] { return moved("_leaving", edge_of(rank_.mask, -1), 1, "-"); }},
-               {"entering", [this] { return moved("_entering", edge_of(rank_.mask, 1), 0, "+"); }},
-               {"result", [this] { return result(); }},
-           })};
+  const Substitutions words_{with(
+      words(),
+      {
+          {"across", [this] { return number(across_); }},
+          {"down", [this] { return number(down_); }},
+          {"strips", [this] { return number(strips_); }},
+          {"strip", [this] { return number((down_ + strips_ - 1) / strips_); }},
+          {"inside", [this] { return inside(rank_tile_side, rank_tile_side); }},
+          {"sets", [this] { return sets(2, "item"); }},
+          {"has_columns", [this] { return std::string(takes_columns(rank_.mask) ? "1" : "0"); }},
+          {"by_columns", [this] { return by_columns(); }},
+          {"all", [this] { return moved("_all", rank_.mask, 0, "+"); }},
+          {"leaving", [this] { return moved("_leaving", edge_of(rank_.mask, -1), 1, "-"); }},
+          {"entering", [this] { return moved("_entering", edge_of(rank_.mask, 1), 0, "+"); }},
+          {"result", [this] { return result(); }},
+      })};
 };
 
 // Blocks that are sorted once, and joined for the windows of as many results.

@@ -21,8 +21,9 @@ constexpr std::size_t max_mask_runs = 512;
 constexpr int min_histogram_cells = 26;  // windows that networks don't take
 // A side of windows of which a sorted tile has enough results.
 constexpr int max_tiled_window = 55;
-// Windows beyond which joined blocks cost less: of wide classes, and of bytes.
-constexpr int max_sorted_window = 40, max_counted_window = 45;
+// Windows beyond which joined blocks cost less, as measured on one H100: of wide classes; of bytes,
+// columns that a histogram takes as words, and sides where it takes single cells.
+constexpr int max_sorted_window = 40, max_counted_columns = 64, max_counted_cells = 45;
 // Runs of a mask's columns, of which histograms of bytes count the ends one by one.
 constexpr std::size_t max_rank_columns = 96;
 // Blocks whose cells have 16 bits as places.
@@ -105,11 +106,12 @@ int RankBlocksSize::sliders() const {
 bool fits_rank_blocks(const KernelContext& of, int n) {
   if (!of.tuning.sorted_tiles || !fits_rank_histogram(of, n)) return false;
   const Mask& mask = as<Rank>(of.node(n))->mask;
+  const int side = std::max(mask.width, mask.height);
   const bool narrow = bytes_of(of.node(n).cls) == 1;
-  if (narrow && takes_columns(mask)) return false;
-  const int most = narrow ? max_counted_window : max_sorted_window;
-  return std::max(mask.width, mask.height) > most &&
-         RankBlocksSize::of(mask).count() <= max_rank_blocks;
+  const bool large = !narrow       ? side > max_sorted_window
+                     : mask.full() ? mask.width > max_counted_columns
+                                   : side > max_counted_cells && !takes_columns(mask);
+  return large && RankBlocksSize::of(mask).count() <= max_rank_blocks;
 }
 
 bool fits_transposition(const KernelContext& of, const Planes& planes, int n) {
