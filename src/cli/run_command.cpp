@@ -14,6 +14,7 @@
 #include "cli/profile_report.hpp"
 #include "cli/run_reporter.hpp"
 #include "cli/run_summary.hpp"
+#include "cli/shell_hints.hpp"
 #include "cli/signals.hpp"
 #include "cli/standard_output.hpp"
 #include "cli/values.hpp"
@@ -407,7 +408,8 @@ int run_pipeline(RunFlags& f) {
       options.watch.empty()) {
     throw Error(
         "no input given: impipe PIPELINE INPUT... -o OUTPUT; inputs are files, folders, "
-        "globs, frame ranges and - for stdin");
+        "globs, frame ranges and - for stdin" +
+        hint_of_pipe("'" + pipeline.text + "'"));
   }
   if (options.output == "-" && reporting.progress == ProgressMode::openjd) {
     throw Error("--progress openjd has stdout, and no picture may go there: give -o FOLDER");
