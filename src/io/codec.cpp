@@ -16,6 +16,7 @@
 #include <new>
 #include <thread>
 
+#include "io/camera_raw.hpp"
 #include "io/dpx.hpp"
 #include "io/exr_layout.hpp"
 #include "io/exr_parts.hpp"
@@ -136,7 +137,8 @@ ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted,
   int page = wanted.value_or(0);
   const std::string head = source.read_some(0, sniffed_bytes);
   ImageInfo info;
-  const Format format = sniff_or_fail(std::as_bytes(std::span(head)));
+  Format format = sniff_or_fail(std::as_bytes(std::span(head)));
+  if (format == Format::tiff && is_camera_raw(source)) format = Format::camera;
   try {
     switch (format) {
       case Format::png: info = png_header(source); break;
@@ -158,6 +160,8 @@ ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted,
       case Format::jxl:
       case Format::avif:
       case Format::heif:
+      case Format::fits:
+      case Format::camera:
       case Format::jp2: {
         const std::string file = source.read(0, source.size());
         const CodecModule& module = codec_module(format);

@@ -161,7 +161,7 @@ inline bool writes_stream(Format format) { return format == Format::y4m || forma
 inline bool reads_pages(Format format) {
   return format == Format::tiff || format == Format::webp || format == Format::gif ||
          format == Format::jxl || format == Format::avif || format == Format::heif ||
-         format == Format::exr || format == Format::y4m;
+         format == Format::exr || format == Format::y4m || format == Format::fits;
 }
 inline bool writes_pages(Format format) {
   return format == Format::tiff || format == Format::exr || writes_stream(format);
