@@ -235,12 +235,11 @@ struct Resample {
   // a multiple of `phases` further on has the same weights (placement.hpp, whole_ratio); 0: any.
   int phases = 0, step = 0;
   // Arguments. resize: output width and height, scale in x and in y; each 0 when it follows from
-  // the others (core/placement.hpp); where a size and its scale are both given, the image stands
-  // for one whose sides are no multiples of its pixels. affine: output width and height (0: the
-  // input's), then a b c d e f of (x, y) = (a u + b v + c, d u + e v + f), the input place of
-  // output (u, v), 1 when both places are counted from the centres of their images (0: from pixel
-  // (0, 0)); the fill value. projective: g h i behind those numbers, by whose (g u + h v + i) both
-  // are divided; then the fill value.
+  // the others (core/placement.hpp). affine: output width and height (0: the input's), then a b c d
+  // e f of (x, y) = (a u + b v + c, d u + e v + f), the input place of output (u, v), 1 when both
+  // places are counted from the centres of their images (0: from pixel (0, 0)); the fill value.
+  // projective: g h i behind those numbers, by whose (g u + h v + i) both are divided; then the
+  // fill value.
 };
 
 // Tables of 3x3 windows of a logical image, again and again: so often, or until nothing changes (or
