@@ -22,7 +22,7 @@ python_packages=(python3 python3-numpy python3-pil)    # sample pictures, contac
 test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang-format
   chromium                              # looks at the pages of --profile=html and bench --html
   libjxl-tools libavif-bin libheif-examples libopenjp2-tools openimageio-tools openexr ffmpeg
-  dcraw                                 # judge our files
+  dcraw libcfitsio-bin                  # judge our files
   libimage-exiftool-perl                # puts metadata into files
   zsh fish                              # take up the completions
   jq parallel)                          # the commands of docs/farm.md
