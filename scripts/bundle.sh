@@ -45,7 +45,11 @@ trap 'rm -rf "$stage"' EXIT
 root=$stage/$name
 mkdir -p "$root/bin" "$root/lib/impipe/libraries/cxx"
 
-modules=("$build"/src/io/impipe_codec*.so)
+# cfitsio brings libcurl and thirty libraries of the network with it: FITS stays a package's.
+modules=()
+for module in "$build"/src/io/impipe_codec*.so; do
+  [[ $module == *_fits.so ]] || modules+=("$module")
+done
 programs=("$build/src/cli/impipe")
 [ -z "$tests" ] || programs+=("$build/tests/unit_tests" "$build/tests/manifest")
 install -s "${programs[@]}" "$root/bin"

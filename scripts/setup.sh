@@ -15,12 +15,14 @@ build_packages=(
   libwebp-dev zlib1g-dev libdeflate-dev
   libopenexr-dev
   libjxl-dev libavif-dev libopenjp2-7-dev libgif-dev libheif-dev
+  libraw-dev libcfitsio-dev
   ocl-icd-opencl-dev opencl-headers       # OpenCL loader and headers
 )
 python_packages=(python3 python3-numpy python3-pil)    # sample pictures, contact sheet, oracle
 test_packages=(libgtest-dev libgmock-dev pocl-opencl-icd patchelf xz-utils clang-format
   chromium                              # looks at the pages of --profile=html and bench --html
-  libjxl-tools libavif-bin libheif-examples libopenjp2-tools openimageio-tools openexr ffmpeg  # judge our files
+  libjxl-tools libavif-bin libheif-examples libopenjp2-tools openimageio-tools openexr ffmpeg
+  dcraw libcfitsio-bin                  # judge our files
   libimage-exiftool-perl                # puts metadata into files
   zsh fish                              # take up the completions
   jq parallel)                          # the commands of docs/farm.md

@@ -88,6 +88,11 @@ done
 mkdir "$work/samples"
 echo R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs= | base64 -d >"$work/samples/a.gif"
 heif-enc "$root/tmp/a.png" -o "$work/samples/a.heic" >/dev/null
+card() { printf '%-80s' "$1"; }
+{ for words in 'SIMPLE  =                    T' 'BITPIX  =                    8' \
+    'NAXIS   =                    2' 'NAXIS1  =                    1' \
+    'NAXIS2  =                    1' END; do card "$words"; done | dd bs=2880 conv=sync
+  printf '\1' | dd bs=2880 conv=sync; } 2>/dev/null >"$work/samples/a.fits"
 cp "$work"/samples/* "$root/tmp"
 lacks() {  # PACKAGE COMMAND...: it fails, and says which package it needs
   "${@:2}" 2>"$work/said" && fail "$1 is not needed for ${*:2}"
@@ -99,10 +104,11 @@ for extension in exr jxl jp2 avif; do
 done
 lacks impipe-codec-gif there impipe mean2 /tmp/a.gif
 lacks impipe-codec-heif there impipe mean2 /tmp/a.heic
+lacks impipe-codec-fits there impipe mean2 /tmp/a.fits
 there impipe devices >"$work/said" || true
 grep -q 'libcuda.so.1 was not found' "$work/said" || fail "devices: $(cat "$work/said")"
 grep -q 'ocl-icd-libopencl1' "$work/said" || fail "devices: $(cat "$work/said")"
-echo "impipe alone: 11 formats written, 6 told with the package that they need"
+echo "impipe alone: 11 formats written, 7 told with the package that they need"
 
 # The man page and the completions.
 [ "$(there man -w impipe)" = /usr/share/man/man1/impipe.1.gz ] || fail "man does not find its page"
@@ -122,11 +128,11 @@ apt install "${new[@]}"
 for extension in exr jxl jp2 avif; do
   there impipe 'phantom 64' -o "/tmp/a.$extension" || fail "$extension cannot be written"
 done
-for extension in exr jxl jp2 avif gif heic; do
+for extension in exr jxl jp2 avif gif heic fits; do
   there impipe 'imgaussfilt 1' "/tmp/a.$extension" -o "/tmp/of-$extension.png" ||
     fail "$extension cannot be read"
 done
-echo "with all packages: EXR, JPEG XL, JPEG 2000, AVIF, GIF and HEIF are converted"
+echo "with all packages: EXR, JPEG XL, JPEG 2000, AVIF, GIF, HEIF and FITS are converted"
 
 # Removed; then an older version, with what it recommends; upgraded, never one without the others.
 mapfile -t packages < <(there dpkg-query -W -f '${Package}\n' 'impipe*')

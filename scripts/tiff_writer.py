@@ -7,7 +7,8 @@ import zlib
 
 import numpy as np
 
-LETTERS = {1: "B", 3: "H", 4: "I", 6: "b", 8: "h", 9: "i", 11: "f", 12: "d", 16: "Q"}
+LETTERS = {1: "B", 2: "B", 3: "H", 4: "I", 6: "b", 8: "h", 9: "i", 11: "f", 12: "d", 16: "Q"}
+RATIONALS = {5: "I", 10: "i"}  # two numbers each
 
 
 def packed(rows, bits, order):
@@ -90,13 +91,15 @@ def tiff(*pages, big=False, twice=()):
         entries.sort(key=lambda entry: entry[0])
         rows = []
         for tag, kind, values in entries:
-            value = struct.pack(f"{order}{len(values)}{LETTERS[kind]}", *values)
+            letter = RATIONALS[kind] if kind in RATIONALS else LETTERS[kind]
+            value = struct.pack(f"{order}{len(values)}{letter}", *values)
+            count = len(values) // 2 if kind in RATIONALS else len(values)
             room = struct.calcsize("<" + word)
             if len(value) > room:
                 where = len(out)
                 out += value + b"\0" * (len(value) % 2)
                 value = struct.pack(order + word, where)
-            rows.append(struct.pack(f"{order}HH{word}", tag, kind, len(values))
+            rows.append(struct.pack(f"{order}HH{word}", tag, kind, count)
                         + value.ljust(room, b"\0"))
         struct.pack_into(order + word, out, link, len(out))
         out += struct.pack(order + ("Q" if big else "H"), len(rows)) + b"".join(rows)

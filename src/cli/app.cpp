@@ -60,6 +60,11 @@ std::vector<std::string> option_names(const CLI::App& app) {
   }
   const std::string name = text.substr(0, text.find('='));
   const std::vector<std::string> known = option_names(*command.app);
+  if (text.find_first_not_of("-.0123456789") == text.npos) {
+    throw Error("unknown option '" + text +
+                "'; a pipeline with its numbers is one argument, in "
+                "quotes: impipe 'imlincomb 1 -1 :b' INPUT... -o OUTPUT");
+  }
   std::string hint = name.starts_with("--") ? did_you_mean(name, known) : "";
   if (hint.empty()) hint = "; see impipe " + command.app->get_name() + " --help";
   throw Error("unknown option '" + name + "'" + hint);

@@ -13,6 +13,7 @@
 #include "core/plane_kernel.hpp"
 #include "engine/batch/file_at_work.hpp"
 #include "engine/device/session.hpp"
+#include "engine/program/shrunk.hpp"
 #include "engine/tools/inspect.hpp"
 #include "pipeline/explain.hpp"
 #include "pipeline/fuse.hpp"
@@ -30,7 +31,7 @@ struct PlanFlags {
   std::string cls = "uint8", max_pixels, sandbox, device;
   int channels = 1;
   bool alpha = false;
-  bool strict = false, no_fuse = false, json = false;
+  bool strict = false, no_fuse = false, json = false, shrink_on_load = false;
 };
 
 // What the plan is made for; 0x0 when nothing says how large it is.
@@ -122,6 +123,17 @@ std::string plan_json(const pipeline::Pipeline& pipeline, const MadeImage& input
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+std::string shrink_note(const PlanFlags& flags, const pipeline::Pipeline& pipeline,
+                        const Plan& lowered) {
+  constexpr const char* option = "--shrink-on-load: ";
+  if (pipeline.has_source() || !engine::begins_with_reduction(lowered)) {
+    return std::string(option) + "nothing changes: the pipeline does not begin with a reduction";
+  }
+  if (flags.arguments.empty()) return std::string(option) + "JPEGs may be read smaller";
+  const std::string how = engine::shrunk_reading(flags.arguments.front(), lowered);
+  return option + (how.empty() ? "the input is read as it is" : "the input is read at " + how);
+}
+
 void print_plan(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
   const std::int64_t max_pixels = flags.max_pixels.empty()
                                       ? pipeline::default_max_pixels
@@ -135,7 +147,8 @@ void print_plan(const PlanFlags& flags, const pipeline::Pipeline& pipeline) {
   }
   const Plan lowered = pipeline::lower(pipeline, input.type, operands, {.strict = flags.strict});
   pipeline::planned_sizes(pipeline, lowered, input.size, sizes, max_pixels);
-  const Plan plan = flags.no_fuse ? pipeline::without_unread(lowered) : pipeline::fuse(lowered);
+  Plan plan = flags.no_fuse ? pipeline::without_unread(lowered) : pipeline::fuse(lowered);
+  if (flags.shrink_on_load) plan.notes.push_back(shrink_note(flags, pipeline, lowered));
   std::optional<pipeline::DeviceKernels> kernels;
   if (!flags.device.empty()) kernels = kernels_of(plan, flags.device);
   const pipeline::DeviceKernels* of_device = kernels ? &*kernels : nullptr;
@@ -181,6 +194,7 @@ void add_plan(CommandSet& commands) {
   option(app, "--max-pixels", flags->max_pixels, "N", "Refuse larger images (default 1073M)");
   add_sandbox(app, flags->sandbox);
   flag(app, "--strict", flags->strict, "An implicit rgb2gray is an error");
+  flag(app, "--shrink-on-load", flags->shrink_on_load, "Say how that option reads the input");
   flag(app, "--no-fuse", flags->no_fuse, "Show the plan without fusion");
   option(app, "--device", flags->device, "ID",
          "Show what cpu, cuda or opencl makes of each step; cuda:1 is the second card");

@@ -14,6 +14,7 @@
 #include "cli/profile_report.hpp"
 #include "cli/run_reporter.hpp"
 #include "cli/run_summary.hpp"
+#include "cli/shell_hints.hpp"
 #include "cli/signals.hpp"
 #include "cli/standard_output.hpp"
 #include "cli/values.hpp"
@@ -36,7 +37,7 @@ struct RunFlags {
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
   bool json = false, csv = false, markdown = false;
-  std::string compare, fps, matrix;
+  std::string compare, fps, matrix, compression = "default";
   std::string errors, trace, summary;
 };
 
@@ -84,6 +85,10 @@ void add_flags(CLI::App* app, RunFlags& f) {
          "Of EXRs, make the picture of these channels, each as it is stored")
       ->check(not_empty())
       ->group("Inputs");
+  flag(app, "--shrink-on-load", run.shrink_on_load,
+       "Read JPEGs at 1/2, 1/4 or 1/8 where the pipeline begins with a larger imresize: faster, "
+       "other pixels")
+      ->group("Inputs");
   option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")
       ->check(not_empty())
       ->group("Inputs");
@@ -113,13 +118,16 @@ void add_flags(CLI::App* app, RunFlags& f) {
          "Write this class: logical, uint8, uint16, single, half (EXR)")
       ->group("Outputs");
   option(app, "--quality", run.quality, "Q",
-         "Of JPEG, 1 to 100 (default 95); writes WebP, AVIF and JPEG XL with loss")
+         "Of JPEG and HEIF, 1 to 100 (default 95); writes WebP, AVIF and JPEG XL with loss")
       ->check(in_range(1, 100))
       ->group("Outputs");
   flag(app, "--lossless", run.lossless, "Write without loss, whatever IMPIPE_QUALITY says")
       ->group("Outputs");
+  option(app, "--compression", f.compression, "fast|default|small",
+         "Smaller files or less time, of what is written without loss, and of AVIF and HEIF")
+      ->group("Outputs");
   option(app, "--subsampling", f.subsampling, "444|422|420",
-         "Samples of colour in a JPEG (default: as in a JPEG that it is made from, else 420)")
+         "Samples of colour in a JPEG or HEIF (default: as in a JPEG that it is made from, else 420)")
       ->group("Outputs");
   flag(app, "--strip", run.strip, "Leave metadata out")->group("Outputs");
   flag(app, "-n,--dry-run", run.dry_run, "Compute, but write nothing")->group("Outputs");
@@ -247,6 +255,8 @@ engine::RunOptions options_of(RunFlags& f) {
     constexpr std::array<int, 2> kinds[] = {{1, 1}, {2, 1}, {2, 2}};
     run.subsampling = kinds[parse_choice("--subsampling", f.subsampling, {"444", "422", "420"})];
   }
+  run.compression = static_cast<io::Compression>(
+      parse_choice("--compression", f.compression, {"fast", "default", "small"}));
   if (!f.fps.empty()) run.frame_rate = parse_frame_rate("--fps", f.fps);
   if (!f.matrix.empty()) {
     constexpr std::array matrices = {601, 709, 2020};
@@ -398,7 +408,8 @@ int run_pipeline(RunFlags& f) {
       options.watch.empty()) {
     throw Error(
         "no input given: impipe PIPELINE INPUT... -o OUTPUT; inputs are files, folders, "
-        "globs, frame ranges and - for stdin");
+        "globs, frame ranges and - for stdin" +
+        hint_of_pipe("'" + pipeline.text + "'"));
   }
   if (options.output == "-" && reporting.progress == ProgressMode::openjd) {
     throw Error("--progress openjd has stdout, and no picture may go there: give -o FOLDER");

@@ -115,13 +115,16 @@ double width_of(Resample::Method method) {
   return 2;
 }
 
-// size, scale: 0 when not given; other: the other direction's size over its input, 0 when not
-// given.
+// size, scale: 0 when not given, and where both are, that is how it is; other: the other
+// direction's size over its input, 0 when not given.
 ResizeAxis axis_of(const Resample& resample, std::int64_t from, double size, double scale,
                    double other_size, std::int64_t other_from) {
   const double n = static_cast<double>(from);
   ResizeAxis axis{.from = from, .scale = scale};
-  if (size > 0) {
+  const bool settled = size > 0 && scale > 0;
+  if (settled) {
+    // Places by this scale, as many as that size.
+  } else if (size > 0) {
     axis.scale = size / n;
   } else if (other_size > 0) {
     axis.scale = other_size / static_cast<double>(other_from);
@@ -129,7 +132,7 @@ ResizeAxis axis_of(const Resample& resample, std::int64_t from, double size, dou
   } else {
     size = std::ceil(scale * n);
   }
-  if (normalises(resample.method)) axis.scale = size / n;
+  if (normalises(resample.method) && !settled) axis.scale = size / n;
   axis.to = static_cast<std::int64_t>(size);
   axis.copies = resample.method == Resample::Method::nearest || axis.scale == 1;
   if (axis.copies) return axis;

@@ -13,6 +13,7 @@
 #include "engine/device/session.hpp"
 #include "engine/progress.hpp"
 #include "engine/sandbox.hpp"
+#include "io/codec.hpp"
 #include "pipeline/image_sizes.hpp"
 
 namespace impipe::engine {
@@ -69,7 +70,9 @@ struct RunOptions {
   std::vector<std::string> channels;  // of EXRs, see io::probe
   std::optional<int> quality;         // given: also of formats that can do without loss
   bool lossless = false;
+  io::Compression compression = io::Compression::standard;
   std::optional<std::array<int, 2>> subsampling;  // see io::EncodeOptions
+  bool shrink_on_load = false;                    // see engine/program/shrunk.hpp
   bool strip = false;
   bool dry_run = false;
   bool update = false;

@@ -139,6 +139,7 @@ void Reports::finish(const BatchEnd& batch, int threads, RunEnd& end) {
     progress_.note("the system let only " + std::to_string(batch.threads) + " of " +
                    std::to_string(threads) + " threads start");
   }
+  if (settings_.shrink_on_load) tell_shrunk();
   const std::int64_t untold = std::exchange(untold_, 0);
   end.done += batch.done - untold;
   end.skipped += batch.skipped;
@@ -154,6 +155,15 @@ void Reports::finish(const BatchEnd& batch, int threads, RunEnd& end) {
 
 void Reports::pass_on_warnings() {
   for (const std::string& warning : lanes_.take_warnings()) progress_.note(warning);
+}
+
+void Reports::tell_shrunk() {
+  std::string read;
+  for (const auto& [by, pictures] : std::exchange(shrunk_, {})) {
+    const std::string size = by == 1 ? "at full size" : "at 1/" + std::to_string(by);
+    read += (read.empty() ? "" : ", ") + std::to_string(pictures) + " " + size;
+  }
+  if (!read.empty()) progress_.detail("--shrink-on-load: pictures read " + read);
 }
 
 void Reports::join(FileReport& report, const Picture& picture, const PictureResult& result) {
@@ -184,6 +194,7 @@ bool Reports::tell(std::int64_t index, const FileWork* file, const FileEnd& file
   retries_ += file_end.tries - 1;
   clipped_values_ += report.clipped;
   clipped_files_ += report.clipped > 0 ? 1 : 0;
+  if (report.state == FileReport::State::done) ++shrunk_[result.shrink];
   return progress_.file(report);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,8 @@ class Reports {
 
  private:
   void pass_on_warnings();
+  // Of --shrink-on-load, what it did.
+  void tell_shrunk();
   // Puts a result where it follows others. What cannot be put there has failed.
   void join(FileReport& report, const Picture& picture, const PictureResult& result);
   bool tell(std::int64_t index, const FileWork* file, const FileEnd& file_end);
@@ -57,6 +60,7 @@ class Reports {
   std::int64_t before_ = 0;  // files of batches before this one
   std::int64_t untold_ = 0;  // files that were done, but there was no memory or place for them
   std::int64_t retries_ = 0, clipped_values_ = 0, clipped_files_ = 0;
+  std::map<int, std::int64_t> shrunk_;  // pictures by how small they were read
 };
 
 }  // namespace impipe::engine

@@ -29,6 +29,10 @@ std::string maker_of(const RunOptions& options, const pipeline::Pipeline& pipeli
         options.lossless ? 1 : 0, subsampling[0], subsampling[1], options.strip ? 1 : 0}) {
     add(std::to_string(number));
   }
+  if (options.shrink_on_load) add("shrink on load");
+  if (options.compression != io::Compression::standard) {
+    add(options.compression == io::Compression::fast ? "fast" : "small");
+  }
   return text_hash(text);
 }
 
@@ -112,6 +116,7 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
   settings.encode.frame_rate = options.frame_rate;
   settings.encode.quality = options.quality.value_or(settings.encode.quality);
   settings.encode.lossless = options.lossless;
+  settings.encode.compression = options.compression;
   settings.encode.lossy = options.quality && !options.lossless;
   settings.encode.as_asked = options.cls.has_value();
   const bool full = options.cls == PixelClass::single || options.cls == PixelClass::uint16;
@@ -119,6 +124,7 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
                                : full       ? io::ExrFloats::full
                                             : io::ExrFloats::as_input;
   settings.encode.subsampling = options.subsampling;
+  settings.shrink_on_load = options.shrink_on_load;
   settings.pipes = memory;
   settings.memory = memory;
   settings.in_place = options.in_place;

@@ -16,6 +16,7 @@
 #include <new>
 #include <thread>
 
+#include "io/camera_raw.hpp"
 #include "io/dpx.hpp"
 #include "io/exr_layout.hpp"
 #include "io/exr_parts.hpp"
@@ -136,7 +137,8 @@ ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted,
   int page = wanted.value_or(0);
   const std::string head = source.read_some(0, sniffed_bytes);
   ImageInfo info;
-  const Format format = sniff_or_fail(std::as_bytes(std::span(head)));
+  Format format = sniff_or_fail(std::as_bytes(std::span(head)));
+  if (format == Format::tiff && is_camera_raw(source)) format = Format::camera;
   try {
     switch (format) {
       case Format::png: info = png_header(source); break;
@@ -158,6 +160,8 @@ ImageInfo probe_source(const ByteSource& source, std::optional<int> wanted,
       case Format::jxl:
       case Format::avif:
       case Format::heif:
+      case Format::fits:
+      case Format::camera:
       case Format::jp2: {
         const std::string file = source.read(0, source.size());
         const CodecModule& module = codec_module(format);
@@ -259,7 +263,7 @@ JpegStorage jpeg_storage_for(const Metadata& metadata, const EncodeOptions& opti
 }
 
 // Codes of 16 bits that fewer do not hold.
-void name_lost_bits(const HostImage& image, const EncodeOptions& options, int bits,
+void name_lost_bits(const HostImage& image, Format format, const EncodeOptions& options, int bits,
                     std::vector<std::string>& lost) {
   const auto changes = [&](std::uint16_t value) {
     std::uint16_t again[] = {narrowed(value, bits)};
@@ -278,7 +282,8 @@ void name_lost_bits(const HostImage& image, const EncodeOptions& options, int bi
   if (!any) return;
   const std::string kept = std::to_string(bits);
   if (options.lossless) {
-    fail("AVIF of " + kept + " bits cannot hold these 16-bit pixels without loss");
+    fail(std::string(name_of(format)) + " of " + kept +
+         " bits cannot hold these 16-bit pixels without loss");
   }
   lost.push_back("the lowest " + std::to_string(16 - bits) + " of 16 bits");
 }
@@ -409,9 +414,11 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     decode_exr(bytes, options.metadata, out);
   } else {
     const CodecModule& module = codec_module(format);
+    if (format == Format::jpeg && options.shrink) out.info.shrink = options.shrink(out.info);
     out.image = from_module([&] { return module.decode(bytes, out.info, make_image); });
     // The plan was made for what the header said.
-    if (!(out.image.type == out.info.type && out.image.size() == out.info.stored)) {
+    const Size wanted = shrunk(out.info.stored, out.info.shrink);
+    if (!(out.image.type == out.info.type && out.image.size() == wanted)) {
       fail("damaged " + std::string(name_of(format)) + ": its header says " +
            to_string(out.info.stored) + ", " + to_string(out.info.type) + ", its pixels are " +
            to_string(out.image.size()) + ", " + to_string(out.image.type));
@@ -523,9 +530,9 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
       stored.jpeg = jpeg_storage_for(metadata, options);
       stored.big_endian_tiff =
           metadata.exif.empty() ? metadata.big_endian : text_of(metadata.exif).starts_with("MM");
-      if (format == Format::avif && cls == PixelClass::uint16) {
+      if ((format == Format::avif || format == Format::heif) && cls == PixelClass::uint16) {
         stored.avif_bits = metadata.avif_bits == 10 ? 10 : 12;
-        name_lost_bits(ready, options, stored.avif_bits, out.lost);
+        name_lost_bits(ready, format, options, stored.avif_bits, out.lost);
       }
       if (module_reads_header(format)) {
         stored.metadata = metadata_of_module(metadata, format, ready, out.lost);

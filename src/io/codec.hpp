@@ -3,10 +3,12 @@
 // caller, who knows the path, puts it in front.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,6 +24,15 @@ namespace impipe::io {
 
 using Bytes = std::vector<std::byte>;
 
+// What is left of a picture of which so many pixels of each side are read as one; what remains of
+// a side counts from a half on.
+inline Size shrunk(Size size, int by) {
+  const auto part = [by](std::int64_t side) {
+    return std::max<std::int64_t>(1, (side + by / 2) / by);
+  };
+  return {part(size.width), part(size.height)};
+}
+
 // What the header of a file says; no pixel is looked at.
 struct ImageInfo {
   Format format = Format::png;
@@ -32,6 +43,7 @@ struct ImageInfo {
   int pages = 1;        // pictures in the file: pages of a TIFF, frames of an animation, parts
   int page = 0;         // which of them this is
   Size tile;            // of a tiled TIFF; a tile is unpacked as a whole
+  int shrink = 1;       // decoding: so many pixels of each side are read as one, of a JPEG
   // Fewer bytes than this cannot hold such an image, and why; 0 where there is no bound.
   std::int64_t min_bytes = 0;
   std::string min_why;
@@ -85,6 +97,9 @@ struct DecodeOptions {
   std::optional<int> page;
   std::vector<std::string> channels;        // see probe
   YcbcrMatrix matrix = YcbcrMatrix::bt601;  // of colours that do not say theirs: Y4M
+  // Of JPEGs: how many pixels of each side are read as one: 1, 2, 4 or 8. None: 1. See
+  // `shrunk`; `info` is of what it was read from.
+  std::function<int(const ImageInfo&)> shrink;
 };
 
 struct Decoded {
@@ -100,7 +115,12 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options = 
 // Of how many bits an EXR's floats are: like the EXR that the image was made from, 32 without one.
 enum class ExrFloats { as_input, half, full };
 
+// How much time a file's size is worth where that changes no pixel: PNG, TIFF, EXR, lossless WebP
+// and JPEG XL, AVIF, HEIF, and JPEG's codes.
+enum class Compression { fast, standard, small };
+
 struct EncodeOptions {
+  Compression compression = Compression::standard;
   int quality = 95;       // of what is written with loss
   bool lossy = false;     // formats that can do both: with loss, of this quality
   bool lossless = false;  // asked for: what cannot do without loss is an error
@@ -141,7 +161,7 @@ inline bool writes_stream(Format format) { return format == Format::y4m || forma
 inline bool reads_pages(Format format) {
   return format == Format::tiff || format == Format::webp || format == Format::gif ||
          format == Format::jxl || format == Format::avif || format == Format::heif ||
-         format == Format::exr || format == Format::y4m;
+         format == Format::exr || format == Format::y4m || format == Format::fits;
 }
 inline bool writes_pages(Format format) {
   return format == Format::tiff || format == Format::exr || writes_stream(format);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "io/byte_source.hpp"
+#include "io/camera_raw.hpp"
 #include "io/exif.hpp"
 #include "io/heif_items.hpp"
 #include "io/module.hpp"
@@ -116,14 +117,15 @@ MetadataRead read_metadata(std::span<const std::byte> file, const ImageInfo& hea
     case Format::qoi: out = read_qoi_metadata(file); break;
     case Format::gif: out = read_gif_metadata(file); break;
     case Format::jp2: out = read_jp2_metadata(file); break;
+    case Format::camera: out = read_camera_metadata(file); break;
     default:
       if (module_reads_header(header.format)) out = read_module_metadata(file, header);
   }
   if (header.orientation >= 5 && out.metadata.resolution) {
     std::swap(out.metadata.resolution->x, out.metadata.resolution->y);
   }
-  const bool animated =
-      reads_pages(header.format) && header.format != Format::tiff && header.format != Format::heif;
+  const bool animated = reads_pages(header.format) && header.format != Format::tiff &&
+                        header.format != Format::heif && header.format != Format::fits;
   if (animated && header.pages > 1) {
     out.lost.emplace_back("the times of its frames");
   }

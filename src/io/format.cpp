@@ -11,7 +11,7 @@ namespace {
 // clang-format off
 using enum Format;
 using Codec::module, Codec::openexr, Codec::openjpeg, Codec::program;
-constexpr std::array<FormatTraits, 20> table{{
+constexpr std::array<FormatTraits, 22> table{{
     // name, extensions                  codec    1-bit  8      16     float  any    alpha  meta   lossy  writes library
     {png,  "PNG",  "png",                module,  true,  true,  true,  false, false, true,  true,  false, true,  "libpng"},
     {jpeg, "JPEG", "jpg jpeg jpe jfif",  module,  false, true,  false, false, false, false, true,  true,  true,  "libjpeg"},
@@ -29,10 +29,12 @@ constexpr std::array<FormatTraits, 20> table{{
     {qoi,  "QOI",  "qoi",                program, false, true,  false, false, false, true,  false, false, true,  ""},
     {tga,  "TGA",  "tga",                program, false, true,  false, false, false, true,  false, false, true,  ""},
     {hdr,  "Radiance HDR", "hdr rgbe pic", program, false, false, false, true, false, false, false, true, true,  ""},
-    {heif, "HEIF", "heic heif hif",       Codec::heif, false, true, true, false, false, true, true, false, false, "libheif"},
+    {heif, "HEIF", "heic heif hif",       Codec::heif, false, true, true, false, false, true, true, false, true, "libheif"},
     {y4m,  "Y4M",  "y4m",                program, false, true,  true,  false, false, true,  false, false, true,  ""},
     {raw,  "raw samples", "raw",         program, false, true,  true,  true,  false, true,  false, false, true,  "", false},
     {dpx,  "DPX",  "dpx",                program, false, true,  true,  false, false, true,  true,  false, true,  ""},
+    {fits, "FITS", "fits fit fts",       Codec::cfitsio, false, true, true, true, false, false, false, false, false, "cfitsio"},
+    {camera, "camera raw", "dng nef cr2 cr3 arw raf orf rw2 pef srw", Codec::libraw, false, false, true, false, false, false, true, false, false, "LibRaw"},
 }};
 // clang-format on
 
@@ -76,6 +78,13 @@ std::optional<Format> sniff(std::span<const std::byte> bytes) {
   using namespace std::string_view_literals;
   if (head.starts_with("\x89PNG\r\n\x1a\n"sv)) return Format::png;
   if (head.starts_with("\xff\xd8\xff"sv)) return Format::jpeg;
+  // Other camera raw is TIFF, and its directories tell.
+  for (const std::string_view known :
+       {"FUJIFILMCCD-RAW "sv, "IIRO"sv, "IIRS"sv, "MMOR"sv, "IIU\0"sv}) {
+    if (head.starts_with(known)) return Format::camera;
+  }
+  if (head.size() >= 12 && head.substr(4, 8) == "ftypcrx ") return Format::camera;
+  if (head.starts_with("SIMPLE  =  "sv)) return Format::fits;
   if (head.starts_with("II*\0"sv) || head.starts_with("MM\0*"sv)) return Format::tiff;
   if (head.starts_with("II+\0"sv) || head.starts_with("MM\0+"sv)) return Format::tiff;  // BigTIFF
   if (head.starts_with("RIFF"sv) &&

@@ -31,12 +31,14 @@ enum class Format {
   heif,
   y4m,
   raw,
-  dpx
+  dpx,
+  fits,
+  camera
 };
 
 // What reads and writes a format: the program itself, the codec module (libpng, libjpeg, libtiff,
 // libwebp), or the module of one library.
-enum class Codec { program, module, openexr, jxl, avif, openjpeg, gif, heif };
+enum class Codec { program, module, openexr, jxl, avif, openjpeg, gif, heif, cfitsio, libraw };
 
 // One row of the table of formats.
 struct FormatTraits {
@@ -49,7 +51,7 @@ struct FormatTraits {
   bool alpha;
   bool metadata;             // can carry EXIF, ICC or XMP; EXR, its own attributes
   bool lossy;                // JPEG, Radiance HDR; a WebP may be
-  bool writes;               // GIF and HEIF are read alone
+  bool writes;               // GIF, FITS and camera raw are read alone
   std::string_view library;  // "libpng"; empty for the program itself
   bool reads = true;         // raw samples are written alone
 };

@@ -91,6 +91,8 @@ std::string file_of(Codec codec) {
     case Codec::openjpeg: return "impipe_codec_jp2.so";
     case Codec::gif: return "impipe_codec_gif.so";
     case Codec::heif: return "impipe_codec_heif.so";
+    case Codec::cfitsio: return "impipe_codec_fits.so";
+    case Codec::libraw: return "impipe_codec_raw.so";
     case Codec::program:
     case Codec::module: break;
   }
@@ -102,7 +104,7 @@ std::string file_of(Codec codec) {
 bool module_reads_header(Format format) {
   const Codec codec = traits(format).codec;
   return codec == Codec::jxl || codec == Codec::avif || codec == Codec::openjpeg ||
-         codec == Codec::heif;
+         codec == Codec::heif || codec == Codec::cfitsio || codec == Codec::libraw;
 }
 
 const CodecModule& codec_module(Format format) {

@@ -9,12 +9,11 @@
 namespace impipe::io {
 namespace {
 
-constexpr std::string_view unread[] = {
-    "cin", "psd", "psb", "xcf", "ico",  "cur", "svg",  "pcx",  "sgi", "rgb", "ras",
-    "sun", "xpm", "xbm", "pam", "dds",  "ktx", "ktx2", "fits", "fit", "fts", "dcm",
-    "dng", "cr2", "cr3", "crw", "nef",  "nrw", "arw",  "sr2",  "orf", "rw2", "raf",
-    "pef", "srw", "x3f", "3fr", "iiq",  "mng", "jng",  "apng", "jxr", "wdp", "hdp",
-    "eps", "ai",  "emf", "wmf", "flif", "bpg", "jls",  "nii",  "mrc"};
+constexpr std::string_view unread[] = {"cin", "psd",  "psb", "xcf",  "ico", "cur", "svg", "pcx",
+                                       "sgi", "rgb",  "ras", "sun",  "xpm", "xbm", "pam", "dds",
+                                       "ktx", "ktx2", "dcm", "crw",  "nrw", "sr2", "x3f", "3fr",
+                                       "iiq", "mng",  "jng", "apng", "jxr", "wdp", "hdp", "eps",
+                                       "ai",  "emf",  "wmf", "flif", "bpg", "jls", "nii", "mrc"};
 
 }  // namespace
 

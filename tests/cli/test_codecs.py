@@ -3,6 +3,7 @@
 Every file is made, and every result judged, by a program that shares no code of ours.
 """
 import json
+import os
 import re
 import shutil
 import struct
@@ -108,15 +109,75 @@ class Codecs(ProgramTest):
         self.equal(self.read("a.heic"), ((2 * codes * 65535 + 1023) // 2046).astype(np.uint16))
         Image.fromarray(COLOUR).save(self.path("in.jpg"), exif=exif)
         tool("heif-enc", self.path("in.jpg"), "-o", self.path("a.heic"))
-        self.impipe(IDENTITY, "a.heic", "-o", "folder/")
-        self.assertEqual(Image.open(self.path("folder/a.png")).getexif().get(0x010E),
-                         "a lighthouse")
+        self.impipe(IDENTITY, "a.heic", "-o", "a.png")
+        self.assertEqual(Image.open(self.path("a.png")).getexif().get(0x010E), "a lighthouse")
         with open(self.path("a.heic"), "rb") as file:
             data = file.read()
         self.write("cut.heic", data[:len(data) * 2 // 3])
         run = self.impipe(IDENTITY, "cut.heic", "-o", "cut.npy", code=1)
         self.assertRegex(run.err, "^impipe: cut.heic: decode: truncated HEIF: it ends at byte ")
         self.assertNotIn("cut.npy", self.tree())
+
+    def test_heif_is_written(self):
+        smooth = np.stack([Y * 2, X * 2, X + Y], 2).astype(np.uint8)
+        for name, pixels in {**PICTURES, "smooth": smooth}.items():
+            with self.subTest(name):
+                np.save(self.path("in.npy"), pixels)
+                alpha = pixels.ndim == 3 and pixels.shape[2] == 4
+                if alpha:
+                    Image.fromarray(pixels).save(self.path("in.png"))
+                source = "in.png" if alpha else "in.npy"
+                if name == "deep":
+                    continue
+                self.impipe(IDENTITY, source, "-o", "a.heic", "--lossless")
+                tool("heif-convert", self.path("a.heic"), self.path("out.png"))
+                made = self.png("out.png")
+                self.equal(made if pixels.ndim == 3 else made[..., 0], pixels)
+                got = self.read("a.heic")
+                self.equal(got if pixels.ndim == 3 else got[..., 0], pixels)
+        np.save(self.path("in.npy"), DEEP)
+        run = self.impipe(IDENTITY, "in.npy", "-o", "a.heic", "--lossless", code=1)
+        self.assertIn("HEIF of 12 bits cannot hold these 16-bit pixels without loss", run.err)
+        twelve = (DEEP.astype(np.int64) * 4095 * 2 + 65535) // (2 * 65535)
+        np.save(self.path("in.npy"), ((twelve * 65535 * 2 + 4095) // (2 * 4095)).astype(np.uint16))
+        self.impipe(IDENTITY, "in.npy", "-o", "a.heic", "--lossless")
+        self.equal(self.read("a.heic")[..., 0], self.pixels("in.npy"))
+
+    def test_heif_with_loss(self):
+        y, x = np.mgrid[0:150, 0:201]  # of odd sides
+        smooth = np.stack([y, x, (x + y) // 2], 2).astype(np.uint8)
+        Image.fromarray(smooth).save(self.path("in.png"))
+        sizes = {}
+        for quality in (30, 90):
+            self.impipe(IDENTITY, "in.png", "-o", "a.heic", "--quality", str(quality))
+            tool("heif-convert", self.path("a.heic"), self.path("out.png"))
+            made, got = self.png("out.png").astype(int), self.read("a.heic").astype(int)
+            np.testing.assert_array_equal(made, got)
+            self.assertLess(np.abs(got - smooth).mean(), 3)
+            sizes[quality] = os.path.getsize(self.path("a.heic"))
+        self.assertLess(sizes[30], sizes[90])
+        for kind in ("420", "422", "444"):
+            self.impipe(IDENTITY, "in.png", "-o", "a.heic", "--subsampling", kind)
+            self.assertLess(np.abs(self.read("a.heic").astype(int) - smooth).mean(), 3)
+        exif = Image.Exif()
+        exif[0x010E], exif[0x0112] = "a lighthouse", 6
+        profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+        Image.fromarray(smooth).save(self.path("in.jpg"), exif=exif, icc_profile=profile)
+        self.impipe(IDENTITY, "in.jpg", "-o", "a.heic")
+        self.assertEqual(self.read_size("a.heic"), (150, 201))
+        self.impipe(IDENTITY, "a.heic", "-o", "back.png")
+        with Image.open(self.path("back.png")) as back:
+            self.assertEqual(back.getexif().get(0x010E), "a lighthouse")
+            self.assertEqual(back.getexif().get(0x0112, 1), 1)
+            self.assertEqual(back.info["icc_profile"], profile)
+
+    def read_size(self, name):
+        """Width and height."""
+        return self.pixels_of(name).shape[1::-1]
+
+    def pixels_of(self, name):
+        self.impipe(IDENTITY, name, "-o", "size.npy", "--strip")
+        return self.pixels("size.npy")
 
     def test_quality_and_lossless(self):
         Image.fromarray(COLOUR).save(self.path("in.png"))

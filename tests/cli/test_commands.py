@@ -1,6 +1,7 @@
 """Help, version, the small commands, and the exit codes of usage errors."""
 import json
 import os
+import pty
 import pathlib
 import re
 import subprocess
@@ -282,11 +283,47 @@ class UsageErrors(ProgramTest):
             said = self.impipe(*words, "in", "--hash", code=2).err
             self.assertEqual(said, f"impipe: '{words[1]}' is no file; a pipeline is one argument, "
                                    f"in quotes: impipe '{whole}' INPUT... -o OUTPUT\n")
+        for words, whole in [(["map", "x*2"], "\"map 'x*2'\""),
+                             (["map", "x > 100"], "\"map 'x > 100'\""),
+                             (["reduce", "max(acc,x)", "init=0"], "\"reduce 'max(acc,x)' init=0\""),
+                             (["imfilter", "[1", "2", "1]"], "'imfilter [1 2 1]'"),
+                             (["conv2", "[1", "2", "1"], "'conv2 [1 2 1; …]'"),
+                             (["imdilate", "disk", "3"], "'imdilate disk 3'"),
+                             (["mean2", "as", "m"], "'mean2 as m'")]:
+            said = self.impipe(*words, "in", "--hash", code=2).err
+            self.assertEqual(said, f"impipe: '{words[1]}' is no file; a pipeline is one argument, "
+                                   f"in quotes: impipe {whole} INPUT... -o OUTPUT\n")
+        said = self.impipe("imlincomb", "1", "-1", ":b", "in", code=2).err
+        self.assertEqual(said, "impipe: unknown option '-1'; a pipeline with its numbers is one "
+                               "argument, in quotes: impipe 'imlincomb 1 -1 :b' INPUT... -o OUTPUT\n")
+        # What the shell took: the pattern became a file's name, > a file, | another command.
+        self.assertEqual(self.impipe("map", "in/a.png", "-o", "b.png", code=2).err,
+                         "impipe: map needs an expression; a pipeline is one argument, in quotes: "
+                         "impipe \"map '…'\" INPUT... -o OUTPUT\n")
+        with open(self.path("100"), "w") as out:
+            said = self.impipe("map", "x", "in", "-o", "b", code=2, stdout=out).err
+        self.assertTrue(said.endswith("; a > outside of quotes is the shell's, which made the file "
+                                      "'100'\n"), said)
+        for words, whole in [(["imadjust"], "'imadjust | …'"), (["map", "x*2"], "\"map 'x*2' | …\"")]:
+            self.assertIn(f"; a | outside of quotes is the shell's: impipe {whole} INPUT... -o OUTPUT",
+                          self.said_to_a_terminal(*words))
+        self.assertIn("missing.png: decode: no such file",
+                      self.impipe("imadjust", "missing.png", "--hash", code=1).err)
         # A file of that name is an input, and a name that fits no operator is a missing file.
         os.rename(self.path("in/a.png"), self.path("2"))
         self.impipe("imgaussfilt", "2", "--hash")
         self.assertIn("decode: no such file",
                       self.impipe("imgaussfilt", "photo.png", "--hash", code=1).err)
+
+    def said_to_a_terminal(self, *words):
+        """What comes to a terminal when stdout is a pipe."""
+        ours, theirs = pty.openpty()
+        run = self.start(*words, stderr=theirs)
+        run.communicate()
+        os.close(theirs)
+        said = os.read(ours, 10000).decode()
+        os.close(ours)
+        return said
 
     def test_unknown_option(self):
         result = self.impipe("imadjust", "in", "-o", "out", "--colour", code=2)

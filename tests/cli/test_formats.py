@@ -153,9 +153,7 @@ class TiffSamples(Formats):
                  "TIFF of numbers without a white beside alpha is not supported"),
                 (tiff(page(numbers(3, 99, np.uint8), photometric=2,
                            tags=[(258, 3, [5, 6, 5])])),
-                 "TIFF whose samples differ in bits (5, 6, 5) is not supported"),
-                (tiff(page(gray, photometric=32803)),
-                 "TIFF of photometric interpretation 32803 (colour filters) is not supported")]:
+                 "TIFF whose samples differ in bits (5, 6, 5) is not supported")]:
             with self.subTest(reason):
                 self.refuses(data, reason)
 

@@ -12,14 +12,14 @@ from program import PROGRAM, ProgramTest, ramp
 class Outputs(ProgramTest):
     def test_extensions_that_nothing_writes(self):
         self.picture("a.png")
-        for name, extension in (("x.heic", ".heic"), ("out/{stem}.heic", ".heic"),
+        for name, extension in (("x.fits", ".fits"), ("out/{stem}.dng", ".dng"),
                                 ("{stem}.pngg", ".pngg"), ("x.GIF", ".GIF"), ("x.svg", ".svg")):
             with self.subTest(name):
                 run = self.impipe("imcomplement", "a.png", "-o", name, code=2)
                 self.assertEqual(
                     run.err, f"impipe: -o '{name}': nothing here writes {extension}; there are png, "
-                    "jpg, tif, bmp, webp, exr, pgm, pfm, npy, jxl, avif, jp2, qoi, tga, hdr, y4m, "
-                    "raw, dpx, and --format EXT for files of any name\n")
+                    "jpg, tif, bmp, webp, exr, pgm, pfm, npy, jxl, avif, jp2, qoi, tga, hdr, heic, "
+                    "y4m, raw, dpx, and --format EXT for files of any name\n")
                 self.assertEqual(self.tree(), ["a.png"])
         os.mkdir(self.path("there.heic"))
         for name, more, written in (("results.v2", [], "results.v2/a.png"),
@@ -75,10 +75,10 @@ class Lines(ProgramTest):
 
     def test_pictures_left_unread_are_counted_by_kind(self):
         self.picture("in/a.png")
-        for name in ("b.dng", "c.DNG", "d.psd", "e.txt"):
+        for name in ("b.x3f", "c.X3F", "d.psd", "e.txt"):
             self.write("in/" + name, b"whatever it is")
         run = self.impipe("mean2", "in")
-        self.assertEqual(run.err, "impipe: 3 pictures were left unread: 2 .dng, 1 .psd\n")
+        self.assertEqual(run.err, "impipe: 3 pictures were left unread: 1 .psd, 2 .x3f\n")
         self.write("one/d.psd", b"8BPS")
         self.picture("one/a.png")
         self.assertEqual(self.impipe("mean2", "one").err,

@@ -2,13 +2,15 @@
 import io
 import os
 import shutil
+import struct
 import subprocess
 import unittest
+import zlib
 
 import numpy as np
 from PIL import Image
 
-from program import ProgramTest
+from program import ProgramTest, png_chunk
 
 
 def photograph(height, width, channels, seed=0):
@@ -31,6 +33,64 @@ def runs(height, width, seed):
         if at > len(flat):
             break
     return flat.reshape(height, width)
+
+
+def filtered(row, above, kind, pixel):
+    """A row of bytes under a filter, by the definition."""
+    left = np.concatenate([np.zeros(pixel, int), row[:-pixel]]) if len(row) > pixel else row * 0
+    corner = np.concatenate([np.zeros(pixel, int), above[:-pixel]]) if len(row) > pixel else row * 0
+    guess = left + above - corner
+    far = [np.abs(guess - other) for other in (left, above, corner)]
+    paeth = np.where((far[0] <= far[1]) & (far[0] <= far[2]), left,
+                     np.where(far[1] <= far[2], above, corner))
+    expected = [0 * row, left, above, (left + above) // 2, paeth][kind]
+    return ((row - expected) % 256).astype(np.uint8).tobytes()
+
+
+def png_of(pixels, kinds):
+    """A PNG of [height, width, channels], row y under the filter kinds[y]."""
+    height, width, channels = pixels.shape
+    big = pixels.astype(pixels.dtype.newbyteorder(">"))
+    rows = np.frombuffer(big.tobytes(), np.uint8).reshape(height, -1).astype(int)
+    pixel, above, data = channels * pixels.itemsize, rows[0] * 0, b""
+    for row, kind in zip(rows, kinds):
+        data += bytes([kind]) + filtered(row, above, kind, pixel)
+        above = row
+    header = struct.pack(">IIBBBBB", width, height, 8 * pixels.itemsize,
+                         {1: 0, 2: 4, 3: 2, 4: 6}[channels], 0, 0, 0)
+    return (b"\x89PNG\r\n\x1a\n" + png_chunk(b"IHDR", header)
+            + png_chunk(b"IDAT", zlib.compress(data, 1)) + png_chunk(b"IEND", b""))
+
+
+class ReadPng(ProgramTest):
+    def test_every_filter_of_every_kind_of_pixel(self):
+        rng = np.random.default_rng(7)
+        for dtype in (np.uint8, np.uint16):
+            for channels in (1, 2, 3, 4):
+                for height, width in ((1, 1), (16, 37), (17, 48), (40, 100), (35, 61), (48, 300),
+                                      (33, 131), (64, 5)):
+                    noise = rng.integers(0, np.iinfo(dtype).max + 1, (height, width, channels))
+                    smooth = np.cumsum(noise % 7 - 3, axis=1) + 120
+                    for pixels in (noise, smooth):
+                        pixels = pixels.astype(dtype)
+                        for kinds in ([4] * height, [3] * height, rng.integers(0, 5, height),
+                                      rng.choice([1, 2, 4], height), [1] * height):
+                            with self.subTest(dtype=dtype, shape=pixels.shape, kinds=kinds):
+                                self.write("a.png", png_of(pixels, kinds))
+                                self.impipe("rot90 0", "a.png", "-o", "a.npy")
+                                np.testing.assert_array_equal(
+                                    self.pixels("a.npy").reshape(pixels.shape), pixels)
+
+    def test_a_filter_that_there_is_not(self):
+        data = png_of(photograph(40, 90, 1), [4] * 40)
+        at = data.index(b"IDAT") + 4
+        length = struct.unpack(">I", data[at - 8:at - 4])[0]
+        rows = bytearray(zlib.decompress(data[at:at + length]))
+        rows[20 * 91] = 5
+        self.write("a.png", data[:at - 8] + png_chunk(b"IDAT", zlib.compress(bytes(rows)))
+                   + png_chunk(b"IEND", b""))
+        run = self.impipe("rot90 0", "a.png", "-o", "a.npy", code=1)
+        self.assertRegex(run.err, "^impipe: a.png: decode: damaged PNG: bad adaptive filter value")
 
 
 class WrittenPng(ProgramTest):
@@ -99,6 +159,51 @@ class WrittenPng(ProgramTest):
             Image.fromarray(pixels).save(other, "PNG", compress_level=1)
             with open("p.png", "rb") as file:
                 self.assertLess(len(file.read()), 1.02 * len(other.getvalue()))
+
+    def test_compression(self):
+        """The same pixels; less time or fewer bytes."""
+        for name, pixels in (("photo", photograph(700, 600, 3)), ("gray", photograph(500, 500, 1)[:, :, 0]),
+                             ("letters", np.tile(photograph(20, 900, 3), (60, 1, 1))),
+                             ("one", np.zeros((1, 1), np.uint8)),
+                             ("bits", photograph(300, 301, 1)[:, :, 0] > 128)):
+            sizes = {}
+            for kind in ("fast", "default", "small"):
+                Image.fromarray(pixels).save("a.tif")
+                self.impipe("rot90 0", "a.tif", "-o", "a.png", "--compression", kind)
+                with Image.open("a.png") as read:
+                    read.load()
+                    np.testing.assert_array_equal(np.asarray(read), pixels)
+                sizes[kind] = os.path.getsize("a.png")
+            with self.subTest(name, sizes=sizes):
+                self.assertLessEqual(sizes["small"], sizes["default"])
+                if name == "letters":
+                    self.assertLess(sizes["small"], sizes["default"])
+                if name in ("photo", "gray"):
+                    self.assertLess(sizes["fast"], 1.1 * sizes["default"])
+
+    def test_compression_of_other_formats(self):
+        pixels = (photograph(200, 300, 3) // 8 * 8).repeat(2, axis=1)
+        Image.fromarray(pixels).save("a.png")
+        for extension in ("tif", "webp", "jxl", "exr", "jpg"):
+            sizes, read = {}, {}
+            for kind in ("fast", "default", "small"):
+                name = f"a.{extension}"
+                self.impipe("rot90 0", "a.png", "-o", name, "--compression", kind)
+                self.impipe("rot90 0", name, "-o", "back.npy")
+                sizes[kind], read[kind] = os.path.getsize(name), np.load("back.npy")
+            with self.subTest(extension, sizes=sizes):
+                for kind in ("fast", "small"):
+                    np.testing.assert_array_equal(read[kind], read["default"])
+                if extension != "exr":  # OpenEXR's own level is its smallest
+                    self.assertLess(sizes["small"], sizes["default"])
+                self.assertLessEqual(sizes["default"], sizes["fast"])
+        self.impipe("rot90 0", "a.png", "-o", "again.png", "--compression", "small", "-u", "-v")
+        said = self.impipe("rot90 0", "a.png", "-o", "again.png", "--compression", "small", "-u", "-v").err
+        self.assertIn("is there already: skipped", said)
+        said = self.impipe("rot90 0", "a.png", "-o", "again.png", "-u", "-v").err
+        self.assertNotIn("skipped", said)
+        self.assertIn("--compression: 'tiny' is none of fast, default, small", self.impipe(
+            "rot90 0", "a.png", "-o", "b.png", "--compression", "tiny", code=2).err)
 
     def test_what_repeats_itself_stays_small(self):
         # A page of letters: one row of boxes, again and again.

@@ -171,9 +171,10 @@ std::optional<std::int64_t> PictureWork::prepare() {
   const FileAtWork at_work(picture_.path.c_str());
   if (picture_.failure) throw Error(picture_.failure->message, ExitCode::file_failed);
   if (!is_wanted()) return std::nullopt;
-  const std::vector<Size> sizes = pipeline::planned_sizes(
+  std::vector<Size> sizes = pipeline::planned_sizes(
       settings_.lanes->pipeline(), picture_.program->lowered, picture_.info->size(),
       picture_.partner_sizes(), settings_.decode.max_pixels);
+  sizes[0] = io::shrunk(sizes[0], shrink_of(*picture_.info));
   const bool on_cpu = settings_.lanes->first().device().id == "cpu";
   const ImageBytes bytes = image_bytes(*picture_.program, sizes, on_cpu ? 0 : device_row_alignment);
   std::error_code error;
@@ -228,6 +229,9 @@ void PictureWork::decode() {
     } else {
       io::DecodeOptions options = settings_.decode;
       if (picture_.pages) options.page = picture_.pages->numbers.front();
+      if (settings_.shrink_on_load) {
+        options.shrink = [this](const io::ImageInfo& info) { return shrink_of(info); };
+      }
       take(io::decode(bytes, options));
       if (keeps_parts()) file_ = std::move(bytes);
     }
@@ -245,7 +249,8 @@ void PictureWork::decode() {
 
 void PictureWork::compute_on(Session& session, Queue& queue, Material material) {
   // What was decoded decides, should a file have changed since its header was read.
-  picture_.program = session.program(material.image.type, picture_.partner_types());
+  picture_.program =
+      session.program(material.image.type, picture_.partner_types(), material.read.by > 1);
   outcome_ = execute(*picture_.program, std::move(material), queue,
                      [&](const KernelSpec& spec) { return session.kernel(spec); },
                      {.timed = settings_.timeline != nullptr,
@@ -253,8 +258,14 @@ void PictureWork::compute_on(Session& session, Queue& queue, Material material) 
                       .stop = [this] { return is_over(); }});
 }
 
+int PictureWork::shrink_of(const io::ImageInfo& info) const {
+  return settings_.shrink_on_load ? shrink_for(picture_.program->lowered, info) : 1;
+}
+
 void PictureWork::take(io::Decoded decoded) {
   material_.image = std::move(decoded.image);
+  material_.read = {decoded.info.size(), decoded.info.shrink};
+  result_.shrink = decoded.info.shrink;
   metadata_ = std::move(decoded.metadata);
   for (std::string& one : decoded.lost) {
     if (std::find(lost_.begin(), lost_.end(), one) == lost_.end()) lost_.push_back(std::move(one));
@@ -374,7 +385,7 @@ void PictureWork::tell_times(const Turn& turn, const std::vector<int>& steps) co
 }
 
 FileWork::Stack PictureWork::stack() const {
-  if (has_pages() || band_rows_ > 0) return {};
+  if (has_pages() || band_rows_ > 0 || material_.read.by > 1) return {};
   const Session& session = settings_.lanes->first();
   const double bytes =
       picture_.program->bytes_per_pixel * static_cast<double>(material_.image.size().pixels());

@@ -94,6 +94,7 @@ struct PictureSettings {
   io::PipeBudget pipes = 0;  // bytes of pipes that may be kept, of those that --memory allows
   io::DecodeOptions decode;
   io::EncodeOptions encode;
+  bool shrink_on_load = false;
   double max_memory = 0;    // bytes that there are
   std::int64_t memory = 0;  // bytes that pictures may take (--memory)
   bool in_place = false;
@@ -125,6 +126,7 @@ struct PictureResult {
   std::int64_t clipped = 0;
   // What the file has beside its picture and the result has not, for a warning.
   std::vector<std::string> lost;
+  int shrink = 1;  // so many pixels of each side were read as one
 };
 
 class PictureWork : public FileWork {
@@ -173,6 +175,8 @@ class PictureWork : public FileWork {
   bool keeps_parts() const {
     return picture_.pages && !picture_.pages->others.empty() && !picture_.pages->apart;
   }
+  // How many pixels of each side are read as one.
+  int shrink_of(const io::ImageInfo& info) const;
   // Takes over what a decoder made.
   void take(io::Decoded decoded);
   // Of several pages one after the other, so that no more than one is in memory, as pixels.

@@ -11,6 +11,7 @@
 
 #include "backends/registry.hpp"
 #include "core/primitive_facts.hpp"
+#include "engine/program/shrunk.hpp"
 #include "pipeline/fuse.hpp"
 #include "pipeline/lower.hpp"
 
@@ -25,13 +26,15 @@ Session::~Session() {
 }
 
 std::shared_ptr<const Program> Session::program(const ImageType& input,
-                                                const std::map<std::string, ImageType>& operands) {
-  std::string types = to_string(input);
+                                                const std::map<std::string, ImageType>& operands,
+                                                bool any_scale) {
+  std::string types = (any_scale ? "any scale; " : "") + to_string(input);
   for (const auto& [name, type] : operands) types += "; " + name + ": " + to_string(type);
   std::lock_guard lock(programs_mutex_);
   std::shared_ptr<const Program>& known = programs_[types];
   if (!known) {
     Plan lowered = pipeline::lower(pipeline_, input, operands, {.strict = options_.strict});
+    if (any_scale) lowered = for_any_scale(std::move(lowered));
     Plan plan = options_.fuse ? pipeline::fuse(lowered) : pipeline::without_unread(lowered);
     auto made =
         std::make_shared<Program>(make_program(pipeline_, std::move(lowered), std::move(plan)));

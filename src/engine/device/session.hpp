@@ -79,9 +79,10 @@ class Session {
   const std::string& why() const { return device_.why; }
 
   // The program for images of this type; made at most once a type. A GPU's kernels are compiled
-  // meanwhile, side by side.
+  // meanwhile, side by side. any_scale: for what is read at less than its size (shrunk.hpp).
   std::shared_ptr<const Program> program(const ImageType& input,
-                                         const std::map<std::string, ImageType>& operands);
+                                         const std::map<std::string, ImageType>& operands,
+                                         bool any_scale = false);
   // The same program with kernels for stacks.
   std::shared_ptr<const Program> stacked(std::shared_ptr<const Program> program);
   // Throws what went wrong with a kernel that is no longer compiling, unless memory was out, which

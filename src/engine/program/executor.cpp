@@ -37,7 +37,9 @@ class Execution {
     const Material& first = materials.front();
     std::map<std::string, Size> operand_sizes;
     for (const auto& [name, image] : first.operands) operand_sizes[name] = image.size();
-    sizes_ = sizes_of(program_, first.image.size(), operand_sizes);
+    read_ = first.read;
+    sizes_ = sizes_of(program_, read_.by > 1 ? read_.full : first.image.size(), operand_sizes);
+    sizes_[0] = first.image.size();
     if (plan_.input_alpha) {
       for (Material& material : materials) {
         if (material.image.alpha.cls() != plan_.values[*plan_.input_alpha].type.cls) {
@@ -59,7 +61,7 @@ class Execution {
       if (options_.timed) {
         run_timed(s);
       } else {
-        launch_step(program_, s, sizes_, values_, queue_, static_cast<int>(count_));
+        launch_step(program_, s, sizes_, values_, queue_, static_cast<int>(count_), read_);
       }
       for (const ValueId id : program_.dead_after[s]) values_[id] = {};
     }
@@ -87,7 +89,7 @@ class Execution {
     wait_for_kernel(step);
     const std::int64_t launches = queue_.launches();
     queue_.note_as(static_cast<int>(step));
-    launch_step(program_, step, sizes_, values_, queue_, static_cast<int>(count_));
+    launch_step(program_, step, sizes_, values_, queue_, static_cast<int>(count_), read_);
     queue_.note_as(no_step);
     outcome.step_launches.push_back(queue_.launches() - launches);
     for (Outcome& each : outcomes_) each.step_bytes.push_back(bytes_moved(plan_.steps[step]));
@@ -228,6 +230,7 @@ class Execution {
   std::vector<DeviceValue> values_;
   std::vector<Planes> alphas_;  // of the input, a plane an image
   std::vector<Size> sizes_;
+  Shrunk read_;
   size_t count_ = 1;  // images of the stack
   std::vector<Outcome> outcomes_;
   std::map<ValueId, std::vector<double>> downloaded_;
@@ -251,7 +254,7 @@ std::vector<bool> values_read(const Plan& plan) {
 }
 
 void launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
-                 std::vector<DeviceValue>& values, Queue& queue, int count) {
+                 std::vector<DeviceValue>& values, Queue& queue, int count, const Shrunk& read) {
   const Plan& plan = program.plan;
   const Step& what = plan.steps[step];
   const PlaneKernel& planes = program.planes[step];
@@ -275,6 +278,14 @@ void launch_step(const Program& program, size_t step, const std::vector<Size>& s
     for (const SizedArgument& argument : program.sized[step]) {
       sized.nodes[argument.node].arguments[argument.place].value =
           value_of(argument.argument, sizes[argument.image]);
+    }
+    launch.spec = &sized;
+  }
+  const auto& ids = what.inputs;
+  if (read.by > 1 && std::find(ids.begin(), ids.end(), 0) != ids.end()) {
+    sized = *launch.spec;
+    for (Node& node : sized.nodes) {
+      if (std::holds_alternative<Resample>(node.primitive)) set_arguments(node, read);
     }
     launch.spec = &sized;
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/program/program.hpp"
+#include "engine/program/shrunk.hpp"
 
 namespace impipe::engine {
 
@@ -15,6 +16,8 @@ namespace impipe::engine {
 struct Material {
   HostImage image;
   std::map<std::string, HostImage> operands;
+  // How the image was read. Of less than its size: the program is one for any scale.
+  Shrunk read = {};
 };
 
 // A measurement on the host: [channels][values].
@@ -56,9 +59,10 @@ std::vector<bool> values_read(const Plan& plan);
 
 // Launches step `step`. Of `values`, one a value of the plan, its inputs are there; outputs that
 // are not are allocated. sizes: see sizes_of.
-// count: images of the stack, for which the program's kernels were made.
+// count: images of the stack, for which the program's kernels were made. read: see Material.
 void launch_step(const Program& program, size_t step, const std::vector<Size>& sizes,
-                 std::vector<DeviceValue>& values, Queue& queue, int count = 1);
+                 std::vector<DeviceValue>& values, Queue& queue, int count = 1,
+                 const Shrunk& read = {});
 
 // Values are let go as soon as nobody reads them. Throws Error (file_failed) for unequal sizes,
 // empty results and lack of memory.

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "engine/program/shrunk.hpp"
 #include "io/codec.hpp"
 
 namespace impipe::engine {
@@ -46,6 +47,13 @@ FileFacts inspect(const std::filesystem::path& path) {
           info.orientation,
           info.pages,
           info.detail};
+}
+
+std::string shrunk_reading(const std::filesystem::path& path, const Plan& lowered) {
+  const io::ImageInfo info = io::probe(path);
+  const int by = shrink_for(lowered, info);
+  if (by == 1) return "";
+  return "1/" + std::to_string(by) + ", as " + to_string(io::shrunk(info.size(), by));
 }
 
 Difference compare(const HostImage& a, const HostImage& b, const DifferenceOptions& options) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/image.hpp"
+#include "core/plan.hpp"
 
 namespace impipe::engine {
 
@@ -19,6 +20,9 @@ struct FileFacts {
 };
 // Throws Error (file_failed) with the reason alone.
 FileFacts inspect(const std::filesystem::path& path);
+
+// "1/4, as 480x270": how --shrink-on-load reads the file for this plan; empty: as it is.
+std::string shrunk_reading(const std::filesystem::path& path, const Plan& lowered);
 
 struct DifferenceOptions {
   // Differences are fractions of white, where the images have one.

@@ -219,8 +219,7 @@ Bytes Libavif::encode(const HostImage& image, Format, const EncodeOptions& optio
                           AVIF_PLANES_YUV | (image.type.alpha ? AVIF_PLANES_A : AVIF_PLANES_YUV));
   planes ? fill_planes(image, *picture) : fill_converted(image, *picture);
   add_metadata(*picture, options.metadata);
-  constexpr int speed = 6;  // 0 is smallest, 10 fastest
-  encoder->speed = speed;
+  encoder->speed = level_of(options.compression, 9, 6, 3);  // 0 is smallest, 10 fastest
   encoder->maxThreads = 1;
   // avifenc's relation of quality and quantizer; alpha stays without loss.
   const int quantizer = options.lossy

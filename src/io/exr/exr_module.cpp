@@ -112,7 +112,8 @@ class OpenExr final : public CodecModule {
   }
 
   Bytes encode(const HostImage& image, Format, const EncodeOptions& options) const override {
-    return guarded("EXR cannot be written", [&] { return write_exr(image, options.exr); });
+    return guarded("EXR cannot be written",
+                   [&] { return write_exr(image, options.exr, options.compression); });
   }
 };
 

@@ -17,6 +17,7 @@
 #include "io/exr/carried.hpp"
 #include "io/exr/levels.hpp"
 #include "io/exr/streams.hpp"
+#include "io/module/codec_module.hpp"
 
 namespace impipe::io {
 namespace {
@@ -56,11 +57,14 @@ Imf::PixelType type_of(const ExrStorage::Named& channel) {
   return static_cast<Imf::PixelType>(channel.type);
 }
 
-Imf::Header header_of(const ExrStorage& storage, const std::vector<ExrStorage::Named>& channels) {
+Imf::Header header_of(const ExrStorage& storage, const std::vector<ExrStorage::Named>& channels,
+                      Compression compression) {
   Imf::Header header(box_of(storage.display_window), box_of(storage.data_window),
                      storage.pixel_aspect, Imath::V2f(0, 0), 1,
                      static_cast<Imf::LineOrder>(storage.line_order),
                      static_cast<Imf::Compression>(storage.compression));
+  header.zipCompressionLevel() =
+      level_of(compression, 1, header.zipCompressionLevel(), header.zipCompressionLevel());
   header.dwaCompressionLevel() = storage.dwa_level;
   if (const ExrTiles& tiles = storage.tiles; !tiles.empty()) {
     header.setTileDescription({tiles.width, tiles.height, static_cast<Imf::LevelMode>(tiles.levels),
@@ -147,10 +151,10 @@ std::vector<std::int64_t> tops_of(std::int64_t height, std::int64_t rows, bool u
 
 class Writer {
  public:
-  Writer(const HostImage& image, const ExrStorage& storage)
+  Writer(const HostImage& image, const ExrStorage& storage, Compression compression)
       : storage_(storage), words_(channels_of(image, storage), storage) {
     const std::vector<ExrStorage::Named> channels = channels_of(image, storage);
-    header_ = header_of(storage, channels);
+    header_ = header_of(storage, channels, compression);
     // Between identifiers, labels and the like there is nothing.
     for (const auto& channel : channels) {
       means_.push_back(storage.means && channel.type != ExrType::whole);
@@ -231,8 +235,8 @@ class Writer {
 
 }  // namespace
 
-Bytes write_exr(const HostImage& image, const ExrStorage& storage) {
-  return Writer(image, storage).write(whole_picture(image));
+Bytes write_exr(const HostImage& image, const ExrStorage& storage, Compression compression) {
+  return Writer(image, storage, compression).write(whole_picture(image));
 }
 
 }  // namespace impipe::io

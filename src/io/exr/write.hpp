@@ -6,6 +6,6 @@
 namespace impipe::io {
 
 // Colours are multiplied by alpha already. Throws what OpenEXR throws.
-Bytes write_exr(const HostImage& image, const ExrStorage& storage);
+Bytes write_exr(const HostImage& image, const ExrStorage& storage, Compression compression);
 
 }  // namespace impipe::io

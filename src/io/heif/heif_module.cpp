@@ -1,4 +1,4 @@
-// The codec module for HEIF, through libheif; read alone.
+// The codec module for HEIF, through libheif, whose encoder is x265.
 #include <libheif/heif.h>
 
 #include <cstring>
@@ -22,6 +22,8 @@ struct Release {
   void operator()(heif_color_profile_nclx* colours) const { heif_nclx_color_profile_free(colours); }
   void operator()(heif_image* image) const { heif_image_release(image); }
   void operator()(heif_decoding_options* options) const { heif_decoding_options_free(options); }
+  void operator()(heif_encoding_options* options) const { heif_encoding_options_free(options); }
+  void operator()(heif_encoder* encoder) const { heif_encoder_release(encoder); }
 };
 
 void check(const heif_error& error, size_t file_bytes) {
@@ -182,6 +184,7 @@ class Libheif final : public CodecModule {
     if (begin < exif.size()) m.exif.assign(exif.begin() + static_cast<long>(begin), exif.end());
     const Bytes xmp = file.metadata("mime", "application/rdf+xml");
     m.xmp.assign(reinterpret_cast<const char*>(xmp.data()), xmp.size());
+    m.avif_bits = heif_image_handle_get_luma_bits_per_pixel(file.get());
     const auto kind = heif_image_handle_get_color_profile_type(file.get());
     if (kind == heif_color_profile_type_rICC || kind == heif_color_profile_type_prof) {
       m.icc.resize(heif_image_handle_get_raw_color_profile_size(file.get()));
@@ -193,10 +196,153 @@ class Libheif final : public CodecModule {
     return out;
   }
 
-  Bytes encode(const HostImage&, Format, const EncodeOptions&) const override {
-    fail("HEIF is read alone");
-  }
+  Bytes encode(const HostImage& image, Format, const EncodeOptions& options) const override;
 };
+
+void check_written(const heif_error& error) {
+  if (error.code == heif_error_Ok) return;
+  if (error.code == heif_error_Memory_allocation_error) throw std::bad_alloc();
+  fail(std::string("HEIF encoder: ") + error.message);
+}
+
+using Library = std::unique_ptr<heif_image, Release>;
+
+Library make_library_image(const HostImage& image, heif_colorspace colours, heif_chroma layout) {
+  heif_image* made = nullptr;
+  check_written(heif_image_create(static_cast<int>(image.size().width),
+                                  static_cast<int>(image.size().height), colours, layout, &made));
+  return Library(made);
+}
+
+// Fills a channel of the library's image with rows of ours, of `bits`.
+void fill(heif_image* to, heif_channel channel, const HostImage& from, int bits) {
+  check_written(heif_image_add_plane(to, channel, static_cast<int>(from.size().width),
+                                     static_cast<int>(from.size().height), bits));
+  int stride = 0;
+  std::uint8_t* row = heif_image_get_plane(to, channel, &stride);
+  RowJoiner joiner(from);
+  std::vector<std::uint16_t> words(joiner.row_bytes() / 2 + 1);
+  for (std::int64_t y = 0; y < from.size().height; ++y, row += stride) {
+    if (bits == 8) {
+      joiner.copy(y, row);
+      continue;
+    }
+    joiner.copy(y, words.data());
+    for (std::uint16_t& value : words) value = narrowed(value, bits);
+    std::memcpy(row, words.data(), joiner.row_bytes());
+  }
+}
+
+void fill(heif_image* to, heif_channel channel, const Plane& plane, int bits) {
+  HostImage one;
+  one.type = {.cls = plane.cls(), .channels = 1, .alpha = false, .white = class_max(plane.cls())};
+  one.planes = {plane};
+  fill(to, channel, one, bits);
+}
+
+// Colours side by side, for the library to convert, or each in a plane as they are: green, blue and
+// red are what "identity" calls Y, Cb and Cr. One channel is a plane in either case.
+Library library_image(const HostImage& image, int bits, bool converted) {
+  const bool wide = bits > 8;
+  if (image.type.channels == 3 && converted) {
+    const heif_chroma layout = wide ? image.type.alpha ? heif_chroma_interleaved_RRGGBBAA_LE
+                                                       : heif_chroma_interleaved_RRGGBB_LE
+                               : image.type.alpha ? heif_chroma_interleaved_RGBA
+                                                  : heif_chroma_interleaved_RGB;
+    Library out = make_library_image(image, heif_colorspace_RGB, layout);
+    fill(out.get(), heif_channel_interleaved, image, bits);
+    return out;
+  }
+  const bool gray = image.type.channels == 1;
+  Library out = make_library_image(image, gray ? heif_colorspace_monochrome : heif_colorspace_YCbCr,
+                                   gray ? heif_chroma_monochrome : heif_chroma_444);
+  fill(out.get(), heif_channel_Y, image.planes[gray ? 0 : 1], bits);
+  if (!gray) {
+    fill(out.get(), heif_channel_Cb, image.planes[2], bits);
+    fill(out.get(), heif_channel_Cr, image.planes[0], bits);
+  }
+  if (image.type.alpha) fill(out.get(), heif_channel_Alpha, image.alpha, bits);
+  return out;
+}
+
+// Without loss red, green and blue are stored as they are, which few programs show; else it is what
+// cameras write.
+void set_encoder(heif_encoder* encoder, const EncodeOptions& options) {
+  const auto set = [&](const char* name, const char* value) {
+    check_written(heif_encoder_set_parameter(encoder, name, value));
+  };
+  set("preset", options.compression == Compression::fast    ? "ultrafast"
+                : options.compression == Compression::small ? "veryslow"
+                                                            : "medium");
+  if (options.lossless) {
+    check_written(heif_encoder_set_lossless(encoder, 1));
+    set("chroma", "444");
+    return;
+  }
+  const auto& less = options.subsampling;
+  check_written(heif_encoder_set_lossy_quality(encoder, options.quality));
+  set("chroma", !less || (*less)[1] == 2 ? "420" : (*less)[0] == 2 ? "422" : "444");
+}
+
+void add_metadata(heif_context* context, const heif_image_handle* handle, const Metadata& m) {
+  if (!m.exif.empty()) {
+    check_written(heif_context_add_exif_metadata(context, handle, m.exif.data(),
+                                                 static_cast<int>(m.exif.size())));
+  }
+  if (!m.xmp.empty()) {
+    check_written(heif_context_add_XMP_metadata(context, handle, m.xmp.data(),
+                                                static_cast<int>(m.xmp.size())));
+  }
+}
+
+Bytes written(heif_context* context) {
+  Bytes out;
+  heif_writer writer{1, [](heif_context*, const void* data, size_t size, void* to) {
+                       const auto* bytes = static_cast<const std::byte*>(data);
+                       try {
+                         static_cast<Bytes*>(to)->assign(bytes, bytes + size);
+                       } catch (const std::bad_alloc&) {
+                         return heif_error{heif_error_Memory_allocation_error,
+                                           heif_suberror_Unspecified, "out of memory"};
+                       }
+                       return heif_error{heif_error_Ok, heif_suberror_Unspecified, ""};
+                     }};
+  check_written(heif_context_write(context, &writer, &out));
+  return out;
+}
+
+Bytes Libheif::encode(const HostImage& image, Format, const EncodeOptions& options) const {
+  const int bits = image.type.cls == PixelClass::uint16 ? options.avif_bits : 8;
+  const Library picture = library_image(image, bits, !options.lossless);
+  const std::unique_ptr<heif_color_profile_nclx, Release> colours(heif_nclx_color_profile_alloc());
+  const std::unique_ptr<heif_context, Release> context(heif_context_alloc());
+  const std::unique_ptr<heif_encoding_options, Release> how(heif_encoding_options_alloc());
+  if (colours == nullptr || context == nullptr || how == nullptr) throw std::bad_alloc();
+  colours->color_primaries = heif_color_primaries_ITU_R_BT_709_5;
+  colours->transfer_characteristics = heif_transfer_characteristic_IEC_61966_2_1;
+  colours->matrix_coefficients =
+      options.lossless ? heif_matrix_coefficients_RGB_GBR : heif_matrix_coefficients_ITU_R_BT_601_6;
+  colours->full_range_flag = 1;
+  check_written(heif_image_set_nclx_color_profile(picture.get(), colours.get()));
+  how->output_nclx_profile = colours.get();
+  how->macOS_compatibility_workaround_no_nclx_profile = 0;
+  how->save_two_colr_boxes_when_ICC_and_nclx_available = 1;
+  const Metadata& m = options.metadata;
+  if (!m.icc.empty()) {
+    check_written(
+        heif_image_set_raw_color_profile(picture.get(), "prof", m.icc.data(), m.icc.size()));
+  }
+  heif_encoder* found = nullptr;
+  check_written(heif_context_get_encoder_for_format(context.get(), heif_compression_HEVC, &found));
+  const std::unique_ptr<heif_encoder, Release> encoder(found);
+  set_encoder(encoder.get(), options);
+  heif_image_handle* stored = nullptr;
+  check_written(
+      heif_context_encode_image(context.get(), picture.get(), encoder.get(), how.get(), &stored));
+  const std::unique_ptr<heif_image_handle, Release> handle(stored);
+  add_metadata(context.get(), handle.get(), m);
+  return written(context.get());
+}
 
 }  // namespace
 }  // namespace impipe::io

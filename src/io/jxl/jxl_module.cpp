@@ -362,7 +362,7 @@ Bytes Libjxl::encode(const HostImage& image, Format, const EncodeOptions& option
     check(JxlEncoderSetFrameDistance(settings, std::min(distance, 25.0f)), "the quality");
   } else {
     check(JxlEncoderSetFrameLossless(settings, JXL_TRUE), "lossless");
-    constexpr int effort = 3;  // 1 is fastest, 9 smallest
+    const int effort = level_of(options.compression, 1, 3, 7);  // 1 is fastest, 9 smallest
     check(JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, effort),
           "the effort");
   }

@@ -20,7 +20,7 @@ class Libraries final : public CodecModule {
   }
   Bytes encode(const HostImage& image, Format format, const EncodeOptions& options) const override {
     switch (format) {
-      case Format::png: return encode_png(image);
+      case Format::png: return encode_png(image, options);
       case Format::jpeg: return encode_jpeg(image, options);
       case Format::tiff: return encode_tiff(image, options);
       default: return encode_webp(image, options);

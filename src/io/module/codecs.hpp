@@ -22,7 +22,7 @@ HostImage decode_jpeg(InputBytes bytes, const ImageInfo& info, MakeImage make_im
 HostImage decode_tiff(InputBytes bytes, const ImageInfo& info, MakeImage make_image);
 HostImage decode_webp(InputBytes bytes, const ImageInfo& info, MakeImage make_image);
 
-Bytes encode_png(const HostImage& image);
+Bytes encode_png(const HostImage& image, const EncodeOptions& options);
 std::string inflate_text(std::string_view packed, std::int64_t most);  // see CodecModule::inflate
 std::string deflate_text(std::string_view text);
 Bytes encode_jpeg(const HostImage& image, const EncodeOptions& options);

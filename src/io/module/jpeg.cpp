@@ -133,21 +133,25 @@ HostImage decode_jpeg(InputBytes bytes, const ImageInfo& info, MakeImage make_im
   jpeg_read_header(&d.jpeg, TRUE);
   const bool four = d.jpeg.num_components == 4;
   d.jpeg.out_color_space = four ? JCS_CMYK : d.jpeg.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  d.jpeg.scale_num = 1;
+  d.jpeg.scale_denom = static_cast<unsigned>(info.shrink);
   jpeg_start_decompress(&d.jpeg);
-  check_header(d.jpeg.output_width == info.stored.width &&
-                   d.jpeg.output_height == info.stored.height &&
+  const Size size = shrunk(info.stored, info.shrink);
+  check_header(d.jpeg.image_width == info.stored.width &&
+                   d.jpeg.image_height == info.stored.height && d.jpeg.output_width >= size.width &&
+                   d.jpeg.output_height >= size.height &&
                    (d.jpeg.output_components == 1) == (info.type.channels == 1),
                "JPEG");
-  HostImage image = make_image(info.type, info.stored);
+  HostImage image = make_image(info.type, size);
   RowSplitter splitter(image);
   std::vector<JSAMPLE> joined(static_cast<size_t>(d.jpeg.output_components) *
-                              static_cast<size_t>(info.stored.width));
+                              static_cast<size_t>(d.jpeg.output_width));
   JSAMPROW row = joined.data();
   while (d.jpeg.output_scanline < d.jpeg.output_height) {
     const std::int64_t y = d.jpeg.output_scanline;
     jpeg_read_scanlines(&d.jpeg, &row, 1);
-    if (four) cmyk_to_rgb(row, row, info.stored.width, d.jpeg.saw_Adobe_marker != 0);
-    splitter.put(row, y);
+    if (four) cmyk_to_rgb(row, row, size.width, d.jpeg.saw_Adobe_marker != 0);
+    if (y < size.height) splitter.put(row, y);
   }
   jpeg_finish_decompress(&d.jpeg);
   return image;
@@ -170,6 +174,7 @@ Bytes encode_jpeg(const HostImage& image, const EncodeOptions& options) {
     c.jpeg.comp_info[0].h_samp_factor = options.jpeg.across;
     c.jpeg.comp_info[0].v_samp_factor = options.jpeg.down;
   }
+  c.jpeg.optimize_coding = options.compression == Compression::small ? TRUE : FALSE;
   if (options.jpeg.progressive) jpeg_simple_progression(&c.jpeg);
   jpeg_start_compress(&c.jpeg, TRUE);
   RowJoiner joiner(image);

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string_view>
 
 #include "io/bits.hpp"
@@ -140,6 +141,11 @@ class FilteredRows {
     }
   }
 
+  // As make, with the best filter for each row.
+  void make_each(std::int64_t y, std::int64_t y_end, std::uint8_t* to) {
+    for (; y < y_end; ++y, to += row_bytes()) make(best_filter(y, y + 1, 1), y, y + 1, to);
+  }
+
   // As make, with the best filter for each group of rows, by the one in its middle.
   void make_groups(std::int64_t y, std::int64_t y_end, std::uint8_t* to) {
     constexpr std::int64_t group = 64;
@@ -181,8 +187,8 @@ class FilteredRows {
 constexpr int filters_for_matches = static_cast<int>(PngFilter::paeth);
 
 using Compressor = std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)>;
-Compressor compressor() {
-  Compressor made(libdeflate_alloc_compressor(1), libdeflate_free_compressor);
+Compressor compressor(int level = 1) {
+  Compressor made(libdeflate_alloc_compressor(level), libdeflate_free_compressor);
   if (made == nullptr) throw std::bad_alloc();
   return made;
 }
@@ -212,8 +218,9 @@ bool repeats_itself(FilteredRows& rows) {
   return static_cast<double>(without) > 1.06 * static_cast<double>(with_matches);
 }
 
-// The rows as codes of their bytes, in chunks of some MiB.
-void append_literals(FilteredRows& rows, Bytes& out) {
+// The rows as codes of their bytes, in chunks of some MiB. filter: of all rows; without it the best
+// of each group.
+void append_literals(FilteredRows& rows, Bytes& out, std::optional<PngFilter> filter = {}) {
   constexpr std::int64_t block_bytes = 192 << 10;
   constexpr size_t max_in_chunk = size_t{1} << 28;
   const std::int64_t step = std::max<std::int64_t>(1, block_bytes / rows.row_bytes());
@@ -225,7 +232,11 @@ void append_literals(FilteredRows& rows, Bytes& out) {
   for (std::int64_t y = 0; y < rows.height(); y += step) {
     const std::int64_t y_end = std::min(y + step, rows.height());
     const auto size = static_cast<size_t>((y_end - y) * rows.row_bytes());
-    rows.make_groups(y, y_end, block.data());
+    if (filter) {
+      rows.make(*filter, y, y_end, block.data());
+    } else {
+      rows.make_groups(y, y_end, block.data());
+    }
     checksum = libdeflate_adler32(checksum, block.data(), size);
     deflate.block({block.data(), size}, y_end == rows.height(), out);
     if (chunk.size() > max_in_chunk) {
@@ -237,23 +248,72 @@ void append_literals(FilteredRows& rows, Bytes& out) {
   chunk.end();
 }
 
-// The rows by libdeflate; false where they would not fit into one chunk (2 GiB).
-bool append_matches(FilteredRows& rows, Bytes& out) {
-  const auto raw_bytes = static_cast<size_t>(rows.row_bytes() * rows.height());
-  const Compressor deflate = compressor();
-  const size_t bound = libdeflate_zlib_compress_bound(deflate.get(), raw_bytes);
-  if (bound > 0x7fffffff) return false;
-  const std::unique_ptr<std::uint8_t[]> raw(new std::uint8_t[raw_bytes]);
+// All rows in memory, and what libdeflate makes of them in one chunk.
+class WholeRows {
+ public:
+  WholeRows(FilteredRows& rows, int level)
+      : bytes_(static_cast<size_t>(rows.row_bytes() * rows.height())),
+        deflate_(compressor(level)),
+        bound_(libdeflate_zlib_compress_bound(deflate_.get(), bytes_)) {
+    if (fits()) raw_.reset(new std::uint8_t[bytes_]);
+  }
+  // Whether they fit into one chunk (2 GiB).
+  bool fits() const { return bound_ <= 0x7fffffff; }
+  std::uint8_t* data() { return raw_.get(); }
+  void append(Bytes& out) {
+    Chunk chunk(out, "IDAT");
+    const size_t begin = out.size();
+    out.resize(begin + bound_);
+    out.resize(begin + libdeflate_zlib_compress(deflate_.get(), raw_.get(), bytes_,
+                                                out.data() + begin, bound_));
+    chunk.end();
+  }
+
+ private:
+  size_t bytes_;
+  Compressor deflate_;
+  size_t bound_;
+  std::unique_ptr<std::uint8_t[]> raw_;
+};
+
+// Of every sixteenth row.
+PngFilter filter_of_all(FilteredRows& rows, int filters) {
   const std::int64_t first = std::min<std::int64_t>(8, rows.height() - 1);
-  rows.make(rows.best_filter(first, rows.height(), 16, filters_for_matches), 0, rows.height(),
-            raw.get());
-  Chunk chunk(out, "IDAT");
-  const size_t begin = out.size();
-  out.resize(begin + bound);
-  out.resize(begin + libdeflate_zlib_compress(deflate.get(), raw.get(), raw_bytes,
-                                              out.data() + begin, bound));
-  chunk.end();
+  return rows.best_filter(first, rows.height(), 16, filters);
+}
+
+// The rows by libdeflate; false where they would not fit.
+bool append_matches(FilteredRows& rows, Bytes& out) {
+  WholeRows whole(rows, 1);
+  if (!whole.fits()) return false;
+  rows.make(filter_of_all(rows, filters_for_matches), 0, rows.height(), whole.data());
+  whole.append(out);
   return true;
+}
+
+// The smallest of what other filters and codes alone make of the rows.
+void append_smallest(FilteredRows& rows, Bytes& out) {
+  constexpr int level = 9;
+  Bytes best;
+  append_literals(rows, best);
+  const auto keep = [&](Bytes tried) {
+    if (tried.size() < best.size()) best = std::move(tried);
+  };
+  WholeRows whole(rows, level);
+  const auto try_matches = [&](auto make) {
+    make();
+    Bytes tried;
+    whole.append(tried);
+    keep(std::move(tried));
+  };
+  if (whole.fits()) {
+    const std::int64_t height = rows.height();
+    try_matches([&] { rows.make(PngFilter::none, 0, height, whole.data()); });
+    try_matches(
+        [&] { rows.make(filter_of_all(rows, filters_for_matches), 0, height, whole.data()); });
+    try_matches([&] { rows.make_each(0, height, whole.data()); });
+  }
+  out.insert(out.end(), best.begin(), best.end());
 }
 
 void append_header(const HostImage& image, Bytes& out) {
@@ -273,11 +333,17 @@ void append_header(const HostImage& image, Bytes& out) {
 
 }  // namespace
 
-Bytes encode_png(const HostImage& image) {
+Bytes encode_png(const HostImage& image, const EncodeOptions& options) {
   FilteredRows rows(image);
   Bytes out;
   append_header(image, out);
-  if (!repeats_itself(rows) || !append_matches(rows, out)) append_literals(rows, out);
+  if (options.compression == Compression::fast) {
+    append_literals(rows, out, filter_of_all(rows, png_filters));
+  } else if (options.compression == Compression::small) {
+    append_smallest(rows, out);
+  } else if (!repeats_itself(rows) || !append_matches(rows, out)) {
+    append_literals(rows, out);
+  }
   Chunk(out, "IEND").end();
   return out;
 }

@@ -516,7 +516,7 @@ const char* write_mode(const ImageType& type, Size size, const EncodeOptions& op
 }
 
 // Everything about the pixels but their places. tile: of no pixels: in strips.
-void set_layout(TIFF* tiff, const ImageType& type, Size size, Size tile) {
+void set_layout(TIFF* tiff, const ImageType& type, Size size, Size tile, Compression compression) {
   const PixelClass cls = type.cls;
   const bool one_bit = cls == PixelClass::logical;
   TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, static_cast<std::uint32_t>(size.width));
@@ -537,7 +537,7 @@ void set_layout(TIFF* tiff, const ImageType& type, Size size, Size tile) {
     TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, static_cast<int>(extra.size()), extra.data());
   }
   TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_ADOBE_DEFLATE);
-  TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, 1);
+  TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, level_of(compression, 1, 1, 9));
   if (is_integer(cls) && !one_bit) TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL);
   if (tile.pixels() > 0) {
     TIFFSetField(tiff, TIFFTAG_TILEWIDTH, static_cast<std::uint32_t>(tile.width));
@@ -572,7 +572,7 @@ Bytes encode_tiff(const HostImage& image, const EncodeOptions& options) {
   TiffFile file = open_tiff(memory, write_mode(image.type, image.size(), options));
   TIFF* tiff = file.get();
   DropUnlessWritten drop{tiff};
-  set_layout(tiff, image.type, image.size(), {});
+  set_layout(tiff, image.type, image.size(), {}, options.compression);
   if (memory.complaint[0] != '\0') fail_tiff(memory, "");  // a field was refused
   std::vector<std::uint8_t> row(static_cast<size_t>(stored_bytes(image.type, image.size().width)));
   RowJoiner joiner(image);
@@ -701,7 +701,7 @@ class TiffSink final : public PictureSink {
     memory_.file = file;
     file_ = open_tiff(memory_, write_mode(type, size, options));
     drop_.tiff = file_.get();
-    set_layout(file_.get(), type, size, tile);
+    set_layout(file_.get(), type, size, tile, options.compression);
     set_metadata(file_.get(), options.metadata);
     if (memory_.complaint[0] != '\0') fail_tiff(memory_, "");  // a field was refused
   }

@@ -107,8 +107,8 @@ Bytes encode_webp(const HostImage& image, const EncodeOptions& options) {
   WebPConfigInit(&config);
   config.quality = static_cast<float>(options.quality);
   if (!options.lossy) {
-    WebPConfigLosslessPreset(&config, 1);  // 0 is fastest, 9 smallest
-    config.exact = 1;                      // colours under full transparency stay
+    WebPConfigLosslessPreset(&config, level_of(options.compression, 0, 1, 9));
+    config.exact = 1;  // colours under full transparency stay
   }
   struct Picture : WebPPicture {
     Picture() { WebPPictureInit(this); }

@@ -1,0 +1,302 @@
+// The codec module for FITS, through cfitsio; read alone.
+#include <fitsio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+
+#include "io/byte_source.hpp"
+#include "io/module/codec_module.hpp"
+
+namespace impipe::io {
+namespace {
+
+using InputBytes = std::span<const std::byte>;
+
+[[noreturn]] void fail_fits(int status, size_t file_bytes) {
+  if (status == MEMORY_ALLOCATION) throw std::bad_alloc();
+  if (status == END_OF_FILE || status == READ_ERROR || status == SEEK_ERROR) {
+    fail("truncated FITS: it ends at byte " + std::to_string(file_bytes));
+  }
+  char reason[FLEN_STATUS] = {};
+  fits_get_errstatus(status, reason);
+  fits_clear_errmsg();
+  fail(std::string("damaged FITS: ") + reason);
+}
+
+// A file without a name that has these bytes.
+class MemoryFile {
+ public:
+  explicit MemoryFile(InputBytes bytes) : file_(memfd_create("fits", MFD_CLOEXEC)) {
+    for (size_t done = 0; file_ >= 0 && done < bytes.size();) {
+      const ssize_t written = write(file_, bytes.data() + done, bytes.size() - done);
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) {
+        close(file_);
+        throw std::bad_alloc();
+      }
+      done += static_cast<size_t>(written);
+    }
+    if (file_ < 0) fail(std::string("FITS needs a file in memory: ") + std::strerror(errno));
+  }
+  ~MemoryFile() { close(file_); }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  std::string name() const { return "/proc/self/fd/" + std::to_string(file_); }
+
+ private:
+  int file_;
+};
+
+// A picture is a plane of an image, or three planes as colours.
+struct Picture {
+  int hdu = 1;         // from 1
+  LONGLONG plane = 0;  // the first, from 0
+  int channels = 1;
+  Size size;
+  int type = BYTE_IMG;  // of the values as they are meant: BYTE_IMG, USHORT_IMG, FLOAT_IMG, …
+  bool scaled = false;  // whole numbers that the header scales to others
+};
+
+// An open file. Errors are told with `check`.
+class File {
+ public:
+  // As a file: what the library reads of memory it reads beyond its end, too. The name is taken as
+  // it is, so that nothing else is opened or run.
+  explicit File(InputBytes bytes) : bytes_(bytes), memory_(bytes) {
+    int status = 0;
+    fits_open_diskfile(&file_, memory_.name().c_str(), READONLY, &status);
+    check(status);
+  }
+  ~File() {
+    int status = 0;
+    fits_close_file(file_, &status);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  fitsfile* get() const { return file_; }
+  void check(int status) const {
+    if (status != 0) fail_fits(status, bytes_.size());
+  }
+
+  // All pictures of the file, in their order.
+  std::vector<Picture> pictures() const {
+    int count = 0, status = 0;
+    fits_get_num_hdus(file_, &count, &status);
+    check(status);
+    std::vector<Picture> out;
+    for (int hdu = 1; hdu <= count; ++hdu) append_pictures(hdu, out);
+    if (out.empty()) fail("FITS without a picture: " + std::to_string(count) + " headers");
+    return out;
+  }
+  void go_to(int hdu) const {
+    int status = 0;
+    fits_movabs_hdu(file_, hdu, nullptr, &status);
+    check(status);
+  }
+
+ private:
+  void append_pictures(int hdu, std::vector<Picture>& out) const {
+    constexpr int most = 9;
+    std::array<LONGLONG, most> sides = {};
+    int kind = 0, bits = 0, stored = 0, axes = 0, status = 0;
+    fits_movabs_hdu(file_, hdu, &kind, &status);
+    if (status == 0 && kind != IMAGE_HDU) return;
+    // The library divides by what such headers say, and takes their counts for true.
+    if (status == 0 && fits_is_compressed_image(file_, &status) != 0) {
+      fail("FITS with compressed tiles is not read; funpack makes it plain");
+    }
+    fits_get_img_dim(file_, &axes, &status);
+    check(status);
+    if (axes < 2 || axes > most) return;
+    fits_get_img_sizell(file_, most, sides.data(), &status);
+    fits_get_img_equivtype(file_, &bits, &status);
+    fits_get_img_type(file_, &stored, &status);
+    check(status);
+    LONGLONG planes = 1;
+    for (int axis = 2; axis < axes; ++axis) {
+      if (sides[static_cast<size_t>(axis)] <= 0) return;
+      if (__builtin_mul_overflow(planes, sides[static_cast<size_t>(axis)], &planes)) return;
+    }
+    constexpr LONGLONG most_planes = 1 << 20;
+    if (sides[0] <= 0 || sides[1] <= 0) return;
+    if (planes > most_planes) fail("FITS of " + std::to_string(planes) + " planes");
+    Picture picture{.hdu = hdu, .size = {sides[0], sides[1]}, .type = bits};
+    picture.scaled = bits < 0 && stored > 0;
+    const bool colours = axes == 3 && planes == 3;
+    picture.channels = colours ? 3 : 1;
+    for (; picture.plane < planes; picture.plane += picture.channels) out.push_back(picture);
+  }
+
+  InputBytes bytes_;
+  MemoryFile memory_;
+  fitsfile* file_ = nullptr;
+};
+
+// Whole numbers of 16 bits and less with their full range as white; others are numbers without one,
+// floats as they are in TIFF: white is 1.
+ImageType type_of(const Picture& picture) {
+  ImageType type{.cls = PixelClass::single, .channels = picture.channels, .alpha = false};
+  switch (picture.type) {
+    case BYTE_IMG: type.cls = PixelClass::uint8; break;
+    case USHORT_IMG: type.cls = PixelClass::uint16; break;
+    case FLOAT_IMG:
+    case DOUBLE_IMG: type.white = picture.scaled ? 0 : 1; return type;
+    default: type.white = 0; return type;
+  }
+  type.white = class_max(type.cls);
+  return type;
+}
+
+// A row of whole numbers of 32 bits and more.
+void read_whole(const File& file, LONGLONG first, std::span<float> row) {
+  std::vector<double> numbers(row.size());
+  double blank = std::numeric_limits<double>::quiet_NaN();
+  int any = 0, status = 0;
+  fits_read_img(file.get(), TDOUBLE, first, static_cast<LONGLONG>(row.size()), &blank,
+                numbers.data(), &any, &status);
+  file.check(status);
+  for (size_t x = 0; x < row.size(); ++x) {
+    row[x] = static_cast<float>(numbers[x]);
+    if (static_cast<double>(row[x]) != numbers[x] && !std::isnan(numbers[x])) {
+      fail("FITS has whole numbers that 32-bit floats cannot hold");
+    }
+  }
+}
+
+// The words of a header that say nothing of how pixels are stored.
+bool is_told(const char* card) {
+  static constexpr const char* stored[] = {"SIMPLE",
+                                           "BITPIX",
+                                           "NAXIS",
+                                           "EXTEND",
+                                           "BSCALE",
+                                           "BZERO",
+                                           "BLANK",
+                                           "END",
+                                           "XTENSION",
+                                           "PCOUNT",
+                                           "GCOUNT",
+                                           "ZIMAGE",
+                                           "ZBITPIX",
+                                           "ZNAXIS",
+                                           "ZCMPTYPE",
+                                           "ZTILE",
+                                           "ZNAME",
+                                           "ZVAL",
+                                           "ZQUANTIZ",
+                                           "ZDITHER",
+                                           "TFIELDS",
+                                           "TTYPE",
+                                           "TFORM",
+                                           "CHECKSUM",
+                                           "DATASUM",
+                                           "COMMENT   FITS",
+                                           "COMMENT   and Astrophysics"};
+  const std::string_view text(card);
+  if (text.find_first_not_of(' ') == text.npos) return false;
+  for (const char* word : stored) {
+    if (text.starts_with(word)) return false;
+  }
+  return true;
+}
+
+class Cfitsio final : public CodecModule {
+ public:
+  ImageInfo probe(InputBytes bytes, int page) const override {
+    const auto lock = locked();
+    const File file(bytes);
+    const std::vector<Picture> pictures = file.pictures();
+    ImageInfo info{.format = Format::fits};
+    info.pages = static_cast<int>(pictures.size());
+    if (page < 0 || page >= info.pages) fail("it has no page " + std::to_string(page + 1));
+    const Picture& picture = pictures[static_cast<size_t>(page)];
+    info.type = type_of(picture);
+    info.stored = picture.size;
+    info.page = page;
+    info.detail = picture.type > 0 ? std::to_string(picture.type) + "-bit"
+                                   : std::to_string(-picture.type) + "-bit float";
+    if (picture.type == USHORT_IMG) info.detail = "16-bit";
+    return info;
+  }
+
+  HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
+    const auto lock = locked();
+    const File file(bytes);
+    const std::vector<Picture> pictures = file.pictures();
+    if (info.page >= static_cast<int>(pictures.size())) fail("damaged FITS: contradictory headers");
+    const Picture& picture = pictures[static_cast<size_t>(info.page)];
+    if (type_of(picture) != info.type || picture.size != info.stored) {
+      fail("damaged FITS: contradictory headers");
+    }
+    file.go_to(picture.hdu);
+    const int type = info.type.cls == PixelClass::uint8    ? TBYTE
+                     : info.type.cls == PixelClass::uint16 ? TUSHORT
+                                                           : TFLOAT;
+    HostImage image = make_image(info.type, info.stored);
+    const auto [width, height] = info.stored;
+    float blank = std::numeric_limits<float>::quiet_NaN();
+    for (int c = 0; c < picture.channels; ++c) {
+      for (std::int64_t y = 0; y < height; ++y) {
+        // The first row of a FITS is the lowest.
+        std::byte* row = image.planes[static_cast<size_t>(c)].row(height - 1 - y);
+        const LONGLONG first = ((picture.plane + c) * height + y) * width + 1;
+        if (picture.type > 0 && type == TFLOAT && picture.type != SHORT_IMG) {
+          read_whole(file, first, {reinterpret_cast<float*>(row), static_cast<size_t>(width)});
+          continue;
+        }
+        int any = 0, status = 0;
+        fits_read_img(file.get(), type, first, width, type == TFLOAT ? &blank : nullptr, row, &any,
+                      &status);
+        file.check(status);
+      }
+    }
+    return image;
+  }
+
+  MetadataRead read_metadata(InputBytes bytes, int page) const override {
+    const auto lock = locked();
+    const File file(bytes);
+    file.go_to(file.pictures().at(static_cast<size_t>(page)).hdu);
+    MetadataRead out;
+    int count = 0, status = 0, told = 0;
+    fits_get_hdrspace(file.get(), &count, nullptr, &status);
+    file.check(status);
+    for (int i = 1; i <= count; ++i) {
+      char card[FLEN_CARD] = {};
+      fits_read_record(file.get(), i, card, &status);
+      file.check(status);
+      if (is_told(card)) ++told;
+    }
+    if (told > 0) {
+      out.lose(std::to_string(told) + (told == 1 ? " card" : " cards") + " of the FITS header");
+    }
+    return out;
+  }
+
+  Bytes encode(const HostImage&, Format, const EncodeOptions&) const override {
+    fail("FITS is read alone");
+  }
+
+ private:
+  // A library that was built without locks of its own.
+  static std::unique_lock<std::mutex> locked() {
+    static std::mutex mutex;
+    static const bool reentrant = fits_is_reentrant() != 0;
+    return reentrant ? std::unique_lock<std::mutex>() : std::unique_lock<std::mutex>(mutex);
+  }
+};
+
+}  // namespace
+}  // namespace impipe::io
+
+extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
+    const char* version) {
+  static const impipe::io::Cfitsio library;
+  return std::strcmp(version, impipe::io::codec_version) == 0 ? &library : nullptr;
+}

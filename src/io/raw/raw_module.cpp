@@ -1,0 +1,102 @@
+// The codec module for camera raw, through LibRaw; read alone.
+#include <libraw/libraw.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "io/byte_source.hpp"
+#include "io/module/codec_module.hpp"
+#include "io/pixel_rows.hpp"
+
+namespace impipe::io {
+namespace {
+
+using InputBytes = std::span<const std::byte>;
+
+void check(int status, size_t file_bytes) {
+  if (status == LIBRAW_SUCCESS) return;
+  if (status == ENOMEM || status == LIBRAW_UNSUFFICIENT_MEMORY) throw std::bad_alloc();
+  if (status == LIBRAW_IO_ERROR) {
+    fail("truncated camera raw: it ends at byte " + std::to_string(file_bytes));
+  }
+  fail(std::string("damaged camera raw: ") + libraw_strerror(status));
+}
+
+// Colours as dcraw makes them with the camera's white balance, in sRGB, of 16 bits; how bright one
+// picture is says nothing about the next.
+class Camera {
+ public:
+  explicit Camera(InputBytes bytes) : bytes_(bytes.size()), raw_(new LibRaw(LIBRAW_OPTIONS_NONE)) {
+    constexpr double srgb_exponent = 1 / 2.4, srgb_slope = 12.92;
+    constexpr int srgb = 1, adaptive_homogeneity = 3;
+    libraw_output_params_t& how = raw_->imgdata.params;
+    how.use_camera_wb = 1;
+    how.no_auto_bright = 1;
+    how.output_color = srgb;
+    how.user_qual = adaptive_homogeneity;
+    how.output_bps = 16;
+    how.gamm[0] = srgb_exponent;
+    how.gamm[1] = srgb_slope;
+    raw_->set_dataerror_handler(nullptr, nullptr);
+    check(raw_->open_buffer(const_cast<std::byte*>(bytes.data()), bytes.size()), bytes_);
+  }
+  LibRaw* operator->() const { return raw_.get(); }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  size_t bytes_;
+  std::unique_ptr<LibRaw> raw_;
+};
+
+class Raw final : public CodecModule {
+ public:
+  ImageInfo probe(InputBytes bytes, int) const override {
+    const Camera camera(bytes);
+    check(camera->adjust_sizes_info_only(), camera.bytes());
+    const libraw_image_sizes_t& sizes = camera->imgdata.sizes;
+    const libraw_iparams_t& made_by = camera->imgdata.idata;
+    ImageInfo info{.format = Format::camera};
+    info.stored = {sizes.iwidth, sizes.iheight};
+    info.type = {.cls = PixelClass::uint16,
+                 .channels = made_by.colors == 1 ? 1 : 3,
+                 .alpha = false,
+                 .white = class_max(PixelClass::uint16)};
+    info.detail = std::string(made_by.make) + " " + made_by.model;
+    return info;
+  }
+
+  HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
+    const Camera camera(bytes);
+    check(camera->unpack(), camera.bytes());
+    // LibRaw goes on with what it has.
+    if (camera->error_count() > 0) fail("truncated or damaged camera raw");
+    check(camera->dcraw_process(), camera.bytes());
+    int width = 0, height = 0, colours = 0, bits = 0;
+    camera->get_mem_image_format(&width, &height, &colours, &bits);
+    if (width != info.stored.width || height != info.stored.height ||
+        colours != info.type.channels || bits != 16) {
+      fail("damaged camera raw: contradictory headers");
+    }
+    HostImage image = make_image(info.type, info.stored);
+    const auto row = static_cast<size_t>(stored_bytes(info.type, info.stored.width));
+    Bytes pixels(row * static_cast<size_t>(height));
+    check(camera->copy_mem_image(pixels.data(), static_cast<int>(row), 0), camera.bytes());
+    RowSplitter splitter(image);
+    for (int y = 0; y < height; ++y) splitter.put(pixels.data() + static_cast<size_t>(y) * row, y);
+    return image;
+  }
+
+  Bytes encode(const HostImage&, Format, const EncodeOptions&) const override {
+    fail("camera raw is read alone");
+  }
+};
+
+}  // namespace
+}  // namespace impipe::io
+
+extern "C" __attribute__((visibility("default"))) const impipe::io::CodecModule* impipe_open_codec(
+    const char* version) {
+  static const impipe::io::Raw library;
+  return std::strcmp(version, impipe::io::codec_version) == 0 ? &library : nullptr;
+}

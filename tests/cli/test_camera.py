@@ -1,0 +1,99 @@
+"""Camera raw: DNGs that are written here tag by tag, judged by dcraw."""
+import io
+import shutil
+import subprocess
+import unittest
+
+import numpy as np
+from PIL import Image
+from program import ProgramTest
+from tiff_writer import page, tiff
+
+
+def text(words):
+    return [*words.encode(), 0]
+
+
+def mosaic(height, width, seed=0):
+    """A sensor's values under red, green and blue filters: smooth, with noise."""
+    rng = np.random.default_rng(seed)
+    y, x = np.mgrid[0:height, 0:width] / 40.0
+    planes = [2500 + 1200 * np.sin(x + c) + 900 * np.cos(y * (c + 1) / 2) for c in range(3)]
+    which = np.array([[0, 1], [1, 2]])[np.arange(height)[:, None] % 2, np.arange(width) % 2]
+    return (np.choose(which, planes) + rng.normal(0, 9, (height, width))).clip(0, 8191).astype(np.uint16)
+
+
+def dng(values, orientation=1, order="<", tags=()):
+    """A DNG without compression of a camera that sees sRGB's colours."""
+    srgb = [32406, -15372, -4986, -9689, 18758, 415, 557, -2040, 10570]
+    matrix = [number for value in srgb for number in (value, 10000)]
+    own = [(254, 4, [0]), (271, 2, text("Maker")), (272, 2, text("Camera 1")),
+           (274, 3, [orientation]), (306, 2, text("2026:11:25 12:00:00")),
+           (33421, 3, [2, 2]), (33422, 1, [0, 1, 1, 2]), (50706, 1, [1, 4, 0, 0]),
+           (50707, 1, [1, 1, 0, 0]), (50708, 2, text("Maker Camera 1")), (50714, 3, [256]),
+           (50717, 4, [8191]), (50721, 10, matrix), (50728, 5, [10, 17, 1, 1, 10, 14]),
+           (50778, 3, [21])]
+    return tiff(page(values, photometric=32803, order=order, tags=[*own, *tags]))
+
+
+class CameraRaw(ProgramTest):
+    def read(self, name):
+        run = self.impipe("rot90 0", name, "-o", "out.npy", "--strip")
+        self.assertEqual(run.err, "")
+        return self.pixels("out.npy")
+
+    def dcraw(self, name):
+        if shutil.which("dcraw") is None:
+            self.fail("dcraw is missing: scripts/setup.sh test")
+        made = subprocess.run(["dcraw", "-c", "-w", "-W", "-6", "-q", "3", "-o", "1", "-g", "2.4",
+                               "12.92", self.path(name)], check=True, capture_output=True).stdout
+        head, size, top, data = made.split(b"\n", 3)
+        width, height = map(int, size.split())
+        self.assertEqual((head, top), (b"P6", b"65535"))
+        return np.frombuffer(data, ">u2").reshape(height, width, 3).astype(np.uint16)
+
+    def test_colours_are_dcraws(self):
+        for order in "<>":
+            for orientation in (1, 3, 6, 8):
+                with self.subTest(order=order, orientation=orientation):
+                    self.write("a.dng", dng(mosaic(120, 160), orientation, order))
+                    ours, theirs = self.read("a.dng"), self.dcraw("a.dng")
+                    self.assertEqual((ours.shape, ours.dtype), (theirs.shape, theirs.dtype))
+                    far = np.abs(ours.astype(int) - theirs)
+                    self.assertLess(np.median(far), 64)  # of 65535
+                    self.assertLess(np.percentile(far, 99), 1024)
+
+    def test_pictures_are_told_from_tiffs(self):
+        self.write("in/a.dng", dng(mosaic(60, 80)))
+        self.write("in/b.tif", dng(mosaic(60, 80)))  # by content, never by name
+        Image.fromarray(np.zeros((60, 80), np.uint8)).save(self.path("in/c.tif"))
+        self.impipe("imcomplement", "in", "-o", "out")
+        self.assertEqual(self.tree("out"), ["a.png", "b.png", "c.tif"])
+        said = self.impipe("info", "in/a.dng").out
+        for word in ("camera raw", "80x60", "Maker Camera 1"):
+            self.assertIn(word, said)
+
+    def test_exif_goes_with_the_picture(self):
+        self.write("a.dng", dng(mosaic(60, 80), orientation=6))
+        self.impipe("rot90 0", "a.dng", "-o", "a.jpg")
+        with Image.open(self.path("a.jpg")) as picture:
+            exif = picture.getexif()
+            self.assertEqual(picture.size, (60, 80))
+        self.assertEqual((exif[271], exif[272], exif[306]), ("Maker", "Camera 1", "2026:11:25 12:00:00"))
+        self.assertEqual(exif.get(274, 1), 1)
+
+    def test_damaged_files(self):
+        data = dng(mosaic(120, 160))
+        for cut in (len(data) - 100, 20000, 300):
+            self.write("a.dng", data[:cut])
+            self.assertRegex(self.impipe("mean2", "a.dng", code=1).err, "^impipe: a.dng: decode: ")
+        self.write("b.tif", tiff(page(mosaic(60, 80), photometric=32803)))
+        self.assertEqual(self.impipe("mean2", "b.tif", code=1).err,
+                         "impipe: b.tif: decode: damaged camera raw: Unsupported file format or "
+                         "not RAW file\n")
+        self.assertIn("no known format", self.impipe(
+            "rot90 0", "a.dng", "-o", "x", "--format", "dng", code=2).err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,144 @@
+"""FITS is read as it was written, card by card, here."""
+import os
+import shutil
+import subprocess
+import unittest
+
+import numpy as np
+from program import ProgramTest, colour, ramp
+
+BITS = {"uint8": 8, "int16": 16, "int32": 32, "int64": 64, "float32": -32, "float64": -64}
+
+
+def card(name, value=None, text=None):
+    if text is not None:
+        return f"{name:<8}{text}".ljust(80)
+    shown = "T" if value is True else f"'{value:<8}'" if isinstance(value, str) else str(value)
+    return f"{name:<8}= {shown:>20}".ljust(80)
+
+
+def hdu(values, extension=False, extra=()):
+    """An image of [.., height, width], the last row first, as FITS has it."""
+    values = np.asarray(values)[..., ::-1, :]
+    kind = str(values.dtype)
+    unsigned = {"uint16": ("int16", 1 << 15), "uint32": ("int32", 1 << 31)}.get(kind)
+    cards = [card("XTENSION", "IMAGE") if extension else card("SIMPLE", True)]
+    stored = values
+    if unsigned:
+        stored = (values.astype(np.int64) - unsigned[1]).astype(unsigned[0])
+    cards.append(card("BITPIX", BITS[str(stored.dtype)]))
+    cards.append(card("NAXIS", values.ndim))
+    cards += [card(f"NAXIS{i + 1}", n) for i, n in enumerate(values.shape[::-1])]
+    if extension:
+        cards += [card("PCOUNT", 0), card("GCOUNT", 1)]
+    if unsigned:
+        cards += [card("BSCALE", 1), card("BZERO", unsigned[1])]
+    head = "".join([*cards, *extra, "END".ljust(80)]).encode()
+    data = stored.astype(stored.dtype.newbyteorder(">")).tobytes()
+    return head.ljust(-(-len(head) // 2880) * 2880) + data.ljust(-(-len(data) // 2880) * 2880, b"\0")
+
+
+class Fits(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        said = self.impipe("formats").out
+        self.assertIn("FITS", said)
+
+    def read(self, data, err="", name="a.fits", **options):
+        self.write(name, data)
+        run = self.impipe("rot90 0", name, "-o", "out.npy", **options)
+        self.assertEqual(run.err, err)
+        return self.pixels("out.npy")
+
+    def test_classes(self):
+        rng = np.random.default_rng(1)
+        noise = rng.integers(-30000, 30000, (37, 53))
+        for kind in ("uint8", "uint16", "int16", "int32", "float32", "float64"):
+            with self.subTest(kind):
+                values = (noise / 7 if "float" in kind else noise).astype(kind)
+                got = self.read(hdu(values))
+                if kind in ("uint8", "uint16"):
+                    np.testing.assert_array_equal(got, values)
+                    self.assertEqual(str(got.dtype), kind)
+                else:
+                    np.testing.assert_array_equal(got, values.astype(np.float32))
+        values = rng.random((20, 30)).astype(np.float32)
+        values[3, 4] = np.nan
+        np.testing.assert_array_equal(self.read(hdu(values)), values)
+
+    def test_what_white_is(self):
+        values = np.linspace(0, 1, 20 * 30).reshape(20, 30).astype(np.float32)
+        self.write("a.fits", hdu(values))
+        self.impipe("rot90 0", "a.fits", "-o", "a.png", "-d", "uint8")
+        np.testing.assert_array_equal(self.pixels("a.png"), np.floor(values * 255 + 0.5))
+        self.write("a.fits", hdu((values * 900 - 400).astype(np.int16)))
+        self.assertIn("has no white", self.impipe("rot90 0", "a.fits", "-o", "a.png", code=1).err)
+        self.impipe("mat2gray", "a.fits", "-o", "a.png", "-d", "uint8")
+        self.assertEqual((self.pixels("a.png").min(), self.pixels("a.png").max()), (0, 255))
+
+    def test_numbers_scaled_by_their_header(self):
+        values = np.arange(20 * 30, dtype=np.int16).reshape(20, 30)
+        data = hdu(values, extra=[card("BSCALE", 0.5), card("BZERO", -3.0)])
+        np.testing.assert_array_equal(self.read(data), values * 0.5 - 3)
+        big = np.full((4, 5), (1 << 24) + 1, np.int32)
+        self.write("a.fits", hdu(big))
+        self.assertEqual(self.impipe("rot90 0", "a.fits", "-o", "x.npy", code=1).err,
+                         "impipe: a.fits: decode: FITS has whole numbers that 32-bit floats cannot "
+                         "hold\n")
+        big[:] = 1 << 24
+        np.testing.assert_array_equal(self.read(hdu(big)), np.float32(1 << 24))
+
+    def test_colours_planes_and_extensions(self):
+        planes = colour(25, 41).transpose(2, 0, 1)
+        np.testing.assert_array_equal(self.read(hdu(planes)), colour(25, 41))
+        cube = np.stack([ramp(25, 41, i) for i in range(5)])
+        empty = "".join([card("SIMPLE", True), card("BITPIX", 8), card("NAXIS", 0),
+                         card("EXTEND", True), "END".ljust(80)]).encode().ljust(2880)
+        self.write("a.fits", empty + hdu(cube, True) + hdu(planes, True))
+        self.impipe("rot90 0", "a.fits", "-o", "out/{page}.png")
+        self.assertEqual(self.tree("out"), [f"{i}.png" for i in range(1, 7)])
+        for i in range(5):
+            np.testing.assert_array_equal(self.pixels(f"out/{i + 1}.png"), cube[i])
+        np.testing.assert_array_equal(self.pixels("out/6.png"), colour(25, 41))
+        self.impipe("rot90 0", "a.fits", "-o", "one.png", "--pages", "2")
+        np.testing.assert_array_equal(self.pixels("one.png"), cube[1])
+
+    def test_what_the_header_tells_is_named(self):
+        data = hdu(ramp(), extra=[card("OBJECT", "M 31"), card("EXPTIME", 30.5)])
+        self.read(data, "impipe: a.fits: the result is without 2 cards of the FITS header\n")
+
+    def test_tiles_that_are_compressed(self):
+        if shutil.which("fpack") is None:
+            self.skipTest("there is no fpack")
+        values = ramp(100, 90).astype(np.int16)
+        self.write("a.fits", hdu(values))
+        subprocess.run(["fpack", "-r", self.path("a.fits")], check=True, capture_output=True)
+        os.rename(self.path("a.fits.fz"), self.path("b.fits"))
+        self.assertEqual(self.impipe("mean2", "b.fits", code=1).err,
+                         "impipe: b.fits: decode: FITS with compressed tiles is not read; funpack "
+                         "makes it plain\n")
+
+    def test_damaged_files(self):
+        data = hdu(ramp(200, 300))
+        for cut in (2880, 2880 + 30000, 1000):
+            self.write("a.fits", data[:cut])
+            said = self.impipe("mean2", "a.fits", code=1).err
+            self.assertRegex(said, "^impipe: a.fits: decode: (truncated|damaged) FITS: ")
+        for bad in (b"NAXIS1  =                   -5", b"NAXIS1  =             99999999",
+                    b"BITPIX  =                   13"):
+            broken = data.replace({b"N": b"NAXIS1  =                  300",
+                                   b"B": b"BITPIX  =                    8"}[bad[:1]], bad)
+            self.assertNotEqual(broken, data)
+            self.write("a.fits", broken)
+            self.impipe("mean2", "a.fits", code=1)
+        self.impipe("rot90 0", "a.fits", "-o", "b.fits", code=2)
+
+    def test_in_a_folder(self):
+        self.write("in/a.fits", hdu(ramp()))
+        self.write("in/b.fit", hdu(ramp().astype(np.uint16)))
+        self.impipe("imcomplement", "in", "-o", "out")
+        self.assertEqual(self.tree("out"), ["a.png", "b.png"])
+
+
+if __name__ == "__main__":
+    unittest.main()
