@@ -128,10 +128,13 @@ TEST(Adapthisteq, IsTheDefinition) {
         const std::string suffix = " clip=" + std::to_string(clip);
         const double tolerance = cls == PixelClass::single ? 2e-6 : 0;
         const Image wanted = equalised(a, 4, 3, clip, 64);
+        const HostImage on_cpu = run("adapthisteq 4,3 n64" + suffix, image).image;
         for (const std::string& backend : backends()) {
           const HostImage made =
               run("adapthisteq 4,3 n64" + suffix, image, {}, {.backend = backend}).image;
           EXPECT_EQ(test::difference(wanted, made, tolerance, 0.02), "")
+              << suffix << " of " << test::describe(image) << " by " << backend;
+          EXPECT_EQ(test::difference(on_cpu, made), "")
               << suffix << " of " << test::describe(image) << " by " << backend;
         }
       }
