@@ -126,8 +126,9 @@ void add_flags(CLI::App* app, RunFlags& f) {
   option(app, "--compression", f.compression, "fast|default|small",
          "Smaller files or less time, of what is written without loss, and of AVIF and HEIF")
       ->group("Outputs");
-  option(app, "--subsampling", f.subsampling, "444|422|420",
-         "Samples of colour in a JPEG or HEIF (default: as in a JPEG that it is made from, else 420)")
+  option(
+      app, "--subsampling", f.subsampling, "444|422|420",
+      "Samples of colour in a JPEG or HEIF (default: as in a JPEG that it is made from, else 420)")
       ->group("Outputs");
   flag(app, "--strip", run.strip, "Leave metadata out")->group("Outputs");
   flag(app, "-n,--dry-run", run.dry_run, "Compute, but write nothing")->group("Outputs");
