@@ -61,10 +61,25 @@ bool is_pipeline(const std::string& text) {
   }
 }
 
+// Whether an argument looks like a part of a pipeline and not like a file: it has a number, a sign
+// of the language, or is an operator or a word of one.
+bool is_of_pipeline(const std::string& argument) {
+  if (argument.find_first_of("0123456789|=,:[") != std::string::npos) return true;
+  if (find_operator(argument) != nullptr || argument == "as") return true;
+  for (const Operator& op : catalogue()) {
+    for (const Parameter& parameter : op.parameters) {
+      const auto& words = parameter.words;
+      if (std::find(words.begin(), words.end(), argument) != words.end()) return true;
+    }
+  }
+  return false;
+}
+
 // `imgaussfilt 2 photos` names no file '2', but is a pipeline with it: the whole text with as many
 // of the arguments as make one; empty where they make none.
 std::string unquoted_pipeline(const std::string& text, const std::vector<std::string>& arguments) {
   std::string whole, longer = text;
+  if (arguments.empty() || !is_of_pipeline(arguments.front())) return whole;
   for (const std::string& word : words_without_files(arguments)) {
     longer += " " + word;
     if (is_pipeline(longer)) whole = longer;

@@ -104,7 +104,10 @@ TEST(Encode, LosslessFormatsGiveTheSamePixelsBack) {
                 .cls = cls, .channels = channels, .alpha = alpha, .white = class_max(cls)};
             SCOPED_TRACE(std::string(format.name) + " " + to_string(type) + " " + to_string(size));
             const HostImage image = image_of(type, size);
-            const Encoded file = encode(image, {}, format.format, cls);
+            // HEIF is without loss where that is asked for, and then has 12 bits at most.
+            const bool heif = format.format == Format::heif;
+            if (heif && cls == PixelClass::uint16) continue;
+            const Encoded file = encode(image, {}, format.format, cls, {.lossless = heif});
             EXPECT_EQ(file.clipped, 0);
             EXPECT_FALSE(file.alpha_dropped);
             const bool in_12_bits = format.format == Format::avif && cls == PixelClass::uint16;
@@ -118,7 +121,8 @@ TEST(Encode, LosslessFormatsGiveTheSamePixelsBack) {
             HostImage expected =
                 back.image.type.cls == cls ? image : convert(image, PixelClass::uint8);
             if (back.image.type.channels != channels) {
-              EXPECT_TRUE(format.format == Format::webp || format.format == Format::qoi || alpha)
+              EXPECT_TRUE(heif || format.format == Format::webp || format.format == Format::qoi ||
+                          alpha)
                   << to_string(back.image.type);
               ASSERT_EQ(back.image.planes.size(), 3u);
               for (const Plane& plane : back.image.planes) {

@@ -566,7 +566,7 @@ void flush_tiff(TIFF* tiff, const Memory& memory) {
   if (memory.complaint[0] != '\0') fail_tiff(memory, "");
 }
 
-Bytes encode_tiff(const HostImage& image, const EncodeOptions& options) {
+static Bytes encoded(const HostImage& image, const EncodeOptions& options) {
   Bytes out;
   Memory memory{.output = &out};
   TiffFile file = open_tiff(memory, write_mode(image.type, image.size(), options));
@@ -586,6 +586,16 @@ Bytes encode_tiff(const HostImage& image, const EncodeOptions& options) {
   drop.tiff = nullptr;
   file.reset();
   return out;
+}
+
+Bytes encode_tiff(const HostImage& image, const EncodeOptions& options) {
+  Bytes out = encoded(image, options);
+  if (options.compression != Compression::small) return out;
+  // The search for longer matches makes some pictures larger.
+  EncodeOptions usual = options;
+  usual.compression = Compression::standard;
+  Bytes other = encoded(image, usual);
+  return other.size() < out.size() ? other : out;
 }
 
 namespace {
