@@ -33,9 +33,7 @@ CudaKernel::CudaKernel(jit::Program program, const std::string& title,
 }
 
 CudaKernel::~CudaKernel() {
-  if (module_ == nullptr) return;
-  context_->use();
-  driver().api.module_unload(module_);
+  if (module_ != nullptr && context_->try_use()) driver().api.module_unload(module_);
 }
 
 bool CudaKernel::load(const void* binary) {

@@ -13,6 +13,8 @@ DeviceContext::~DeviceContext() { driver().api.context_release(device_); }
 
 void DeviceContext::use() const { check(driver().api.context_set(context_), "cuCtxSetCurrent"); }
 
+bool DeviceContext::try_use() const noexcept { return driver().api.context_set(context_) == 0; }
+
 std::shared_ptr<jit::MemoryPool> make_pool(const std::shared_ptr<const DeviceContext>& context,
                                            const std::string& device) {
   jit::MemorySource source;
@@ -25,9 +27,7 @@ std::shared_ptr<jit::MemoryPool> make_pool(const std::shared_ptr<const DeviceCon
     return result == 0 ? pointer : 0;
   };
   source.free = [context](std::uint64_t pointer) {
-    // Not checked: this may run while an error is on its way.
-    context->use();
-    driver().api.memory_free(pointer);
+    if (context->try_use()) driver().api.memory_free(pointer);
   };
   return jit::MemoryPool::make(std::move(source), jit::memory_cap());
 }

@@ -18,6 +18,9 @@ class DeviceContext {
   DeviceContext(const DeviceContext&) = delete;
   DeviceContext& operator=(const DeviceContext&) = delete;
   void use() const;
+  // For destructors, which may run while an error is on its way, or after the driver has ended:
+  // whether it is current now.
+  bool try_use() const noexcept;
 
  private:
   DeviceNumber device_;

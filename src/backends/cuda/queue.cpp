@@ -35,10 +35,10 @@ CudaQueue::CudaQueue(std::shared_ptr<const DeviceContext> context,
 }
 
 CudaQueue::~CudaQueue() {
-  context_->use();
-  driver().api.stream_wait(stream_);
+  const bool usable = context_->try_use();
+  if (usable) driver().api.stream_wait(stream_);
   events_.clear();
-  driver().api.stream_destroy(stream_);
+  if (usable) driver().api.stream_destroy(stream_);
 }
 
 template <class CopyRow>

@@ -21,7 +21,7 @@ StagingPool::StagingPool(std::shared_ptr<const DeviceContext> context)
     : context_(std::move(context)) {}
 
 StagingPool::~StagingPool() {
-  context_->use();
+  context_->try_use();
   small_.free.clear();
   large_.free.clear();
 }
