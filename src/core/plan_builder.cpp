@@ -287,7 +287,7 @@ void PlanBuilder::report_table(std::string_view name, MeasureValue measure, int 
 
 MeasureValue PlanBuilder::objects(ImageValue labels, const ImageValue* codes) {
   const MeasureValue largest = reduce({.kind = ReduceKind::max}, labels, {});
-  std::vector<ImageValue> images{std::move(labels)};
+  std::vector<ImageValue> images{labels};
   if (codes != nullptr) images.push_back(*codes);
   const MeasureValue records =
       add_measure(Objects{}, images, {largest}, {}, object_record::length(codes != nullptr), 1);

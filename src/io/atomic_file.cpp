@@ -210,7 +210,7 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   if (const int error = write_all(file_, bytes); error != 0) fail_with(error);
 }
 
-void AtomicFile::note_maker(std::string_view maker) {
+void AtomicFile::note_maker(std::string_view maker) const {
   fsetxattr(file_, maker_attribute, maker.data(), maker.size(), 0);  // without it -u goes by time
 }
 

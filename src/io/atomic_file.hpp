@@ -24,7 +24,7 @@ class AtomicFile {
 
   void write(std::span<const std::byte> bytes);
   // Notes in an extended attribute what made the file, where its file system has any.
-  void note_maker(std::string_view maker);
+  void note_maker(std::string_view maker) const;
   // Closes the file and gives it its name, in place of whatever had it.
   void commit();
   const std::filesystem::path& temporary() const { return temporary_; }

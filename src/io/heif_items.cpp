@@ -55,7 +55,7 @@ void read_item(const std::string& box, Table& table) {
   const std::uint64_t version = big_at(box, 0, 1);
   if (version < 2) return;
   const int id_bytes = version == 2 ? 2 : 4;
-  const auto type_at = static_cast<size_t>(6 + id_bytes);
+  const size_t type_at = size_t{6} + static_cast<size_t>(id_bytes);
   if (box.size() < type_at + 4) return;
   Item item{.id = big_at(box, 4, id_bytes),
             .type = box.substr(type_at, 4),

@@ -87,7 +87,7 @@ HostImage image_of(std::span<const std::byte> samples, const Y4mHeader& header,
 template <class T>
 class KeptSamples {
  public:
-  KeptSamples(const Y4mStorage& from)
+  explicit KeptSamples(const Y4mStorage& from)
       : rows_(*from.samples, from.header),
         reader_(code_of(from.header, from.matrix), from.header.across, from.header.size.width),
         down_(from.header.down),

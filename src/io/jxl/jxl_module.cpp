@@ -28,7 +28,7 @@ class Decoder {
   }
   JxlDecoder* get() const { return decoder_.get(); }
   // The next event; an Error where the file ends or makes no sense.
-  JxlDecoderStatus next() {
+  JxlDecoderStatus next() const {
     const JxlDecoderStatus status = JxlDecoderProcessInput(get());
     if (status == JXL_DEC_NEED_MORE_INPUT) {
       fail("truncated JPEG XL: it ends at byte " + std::to_string(size_));

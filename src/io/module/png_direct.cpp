@@ -75,7 +75,7 @@ std::optional<HostImage> decode_png_directly(InputBytes bytes, const ImageInfo& 
   const auto packed = pixels_of(bytes, joined);
   if (!packed) return {};
   const ImageType& type = info.type;
-  const auto [width, height] = info.stored;
+  const std::int64_t width = info.stored.width, height = info.stored.height;
   const bool one_bit = type.cls == PixelClass::logical;
   const bool wide = type.cls == PixelClass::uint16;
   const std::int64_t pixel = one_bit ? 1 : stored_bytes(type, 1);
