@@ -278,11 +278,10 @@ struct Entropy {
 };
 
 // Each pixel by tables of the tiles that TileHistogram counts: its bin's values in those of the
-// four tiles whose centres lie around it, weighed by its distances from them, in double: ((ny - wy)
-// upper
-// + wy lower) / (ny nx), upper and lower (nx - wx) left + wx right; beyond the outer centres there
-// is half a tile between a tile and itself. Argument: the tables' first element, measured; tables
-// of whole numbers for integer classes. Result: the image's class.
+// four tiles whose centres lie around it, weighed by its distances from them, in double:
+//   ((ny - wy) upper + wy lower) / (ny nx), upper and lower: (nx - wx) left + wx right.
+// Beyond the outer centres there is half a tile between a tile and itself. Argument: the tables'
+// first element, measured; tables of whole numbers for integer classes. Result: the image's class.
 struct BetweenTables {
   int across = 1, down = 1, bins = 256;
 };
