@@ -96,6 +96,16 @@ IMPIPE_SIMD Floats permuted(Floats a, Floats b, Floats c, Floats d, const std::i
 IMPIPE_SIMD Ints gathered(const std::byte* data, Ints offsets) {
   return _mm512_i32gather_epi32(offsets, data, 1);
 }
+// The two floats at each of the byte offsets: half the loads that two gathers take.
+IMPIPE_SIMD void gathered_pairs(const std::byte* data, Ints offsets, Floats& a, Floats& b) {
+  const __m512 low =
+      _mm512_castpd_ps(_mm512_i32gather_pd(_mm512_castsi512_si256(offsets), data, 1));
+  const __m512 high =
+      _mm512_castpd_ps(_mm512_i32gather_pd(_mm512_extracti64x4_epi64(offsets, 1), data, 1));
+  const Ints even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  a = _mm512_permutex2var_ps(low, even, high);
+  b = _mm512_permutex2var_ps(low, _mm512_add_epi32(even, _mm512_set1_epi32(1)), high);
+}
 // Bytes byte, byte + 4, byte + 8 and byte + 12 of each 16 at p, as numbers; byte: 0 to 3.
 IMPIPE_SIMD Floats every_fourth_byte(const std::uint8_t* p, int byte) {
   const __m512i places = _mm512_add_epi32(_mm512_set4_epi32(12, 8, 4, 0),
