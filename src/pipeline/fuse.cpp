@@ -348,29 +348,54 @@ class Fuser {
     return static_cast<int>(fused.inputs.size()) - 1;
   }
 
+  // A step whose node is made: its operands before `next` are those of the fused kernel.
+  struct Unfinished {
+    int step;
+    Node node;
+    std::size_t next = 0;
+
+    Operand& operand() {
+      return next < node.images.size() ? node.images[next]
+                                       : node.measures[next - node.images.size()];
+    }
+    bool done() const { return next == node.images.size() + node.measures.size(); }
+  };
+
+  bool is_inside(const Unfinished& user, ValueId value, const std::vector<int>& members) const {
+    const int p = producer_[value];
+    if (p < 0) return false;
+    const bool member = std::find(members.begin(), members.end(), p) != members.end();
+    if (plan_.values[value].is_measure) return member && is<Scalar>(user.node);
+    return member || !stored_.contains(value);
+  }
+
+  // The node of step s, after those of the steps inside the kernel that it reads. The steps that
+  // wait for one are kept apart from the call stack: a pipeline may have a thousand.
   void add_node(int s, const std::vector<int>& members, Step& fused, std::map<ValueId, int>& place,
                 std::set<int>& stages) const {
     if (place.contains(output(s))) return;
-    Node node = node_of(step(s));
-    const auto resolve = [&](Operand& operand) {
-      const ValueId value = step(s).inputs[operand.index];
-      const int p = producer_[value];
-      const bool member = p >= 0 && std::find(members.begin(), members.end(), p) != members.end();
-      const bool is_measure = p >= 0 && plan_.values[value].is_measure;
-      const bool inside =
-          is_measure ? member && is<Scalar>(node) : p >= 0 && (member || !stored_.contains(value));
-      if (inside) {
-        add_node(p, members, fused, place, stages);
-        operand = {false, place.at(value)};
-      } else {
-        operand = {true, external(value, fused)};
+    std::vector<Unfinished> open{{.step = s, .node = node_of(step(s))}};
+    while (!open.empty()) {
+      Unfinished& top = open.back();
+      if (top.done()) {
+        const Step& made = step(top.step);
+        place[output(top.step)] = static_cast<int>(fused.kernel.nodes.size());
+        stages.insert(made.stages.begin(), made.stages.end());
+        fused.kernel.nodes.push_back(std::move(top.node));
+        open.pop_back();
+        continue;
       }
-    };
-    for (Operand& image : node.images) resolve(image);
-    for (Operand& measure : node.measures) resolve(measure);
-    place[output(s)] = static_cast<int>(fused.kernel.nodes.size());
-    stages.insert(step(s).stages.begin(), step(s).stages.end());
-    fused.kernel.nodes.push_back(std::move(node));
+      Operand& operand = top.operand();
+      const ValueId value = step(top.step).inputs[operand.index];
+      const bool inside = is_inside(top, value, members);
+      if (inside && !place.contains(value)) {
+        const int p = producer_[value];
+        open.push_back({.step = p, .node = node_of(step(p))});
+        continue;
+      }
+      operand = inside ? Operand{false, place.at(value)} : Operand{true, external(value, fused)};
+      ++top.next;
+    }
   }
 
   std::string why_apart(const Step& fused) const {
