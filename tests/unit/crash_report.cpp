@@ -10,7 +10,7 @@
 
 namespace {
 
-void report_crash(int signal) {
+[[maybe_unused]] void report_crash(int signal) {
   const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
   std::array<char, 256> line;
   const int length = std::snprintf(line.data(), line.size(), "\nsignal %d in %s.%s\n", signal,
