@@ -28,11 +28,13 @@ from PIL import Image
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "scripts"))
+from dng_writer import dng, mosaic  # noqa: E402
+from fits_writer import card, hdu  # noqa: E402
 from tiff_writer import page, tiff  # noqa: E402
 
 FORMATS = ["png", "jpg", "tif", "bmp", "webp", "exr", "pnm", "pfm", "npy", "jxl", "avif", "heic",
-           "jp2", "gif", "qoi", "tga", "hdr"]
-PAGED = ["webp", "gif", "heic", "avif", "jxl"]
+           "jp2", "gif", "qoi", "tga", "hdr", "fits", "dng", "dpx", "y4m"]
+PAGED = ["webp", "gif", "heic", "avif", "jxl", "fits", "y4m"]
 # libde265 says nothing of a slice that ends early, and leaves the rest of its picture unwritten.
 UNWRITTEN = ["heic"]
 MAX_PIXELS = 2_000_000  # most of the sizes that a header may claim are above it
@@ -106,6 +108,16 @@ def made_pictures():
         out += [("jp2", saved(Image.fromarray(pixels), "JPEG2000", no_jp2=no_boxes))
                 for no_boxes in (False, True)]
     out.append(("tga", saved(Image.fromarray(colour).quantize(40), "TGA")))
+    note = [card("OBJECT", "lake"), card("HISTORY", text="bias taken away")]
+    out += [("fits", hdu(values, extra=extra)) for values, extra in (
+        (gray, ()), (gray.astype(np.float32) / 7, note), (gray.astype(np.uint16) * 200, ()),
+        (gray.astype(np.int64) - 50, note), (np.stack([gray, gray[::-1], gray]), ()))]
+    out.append(("fits", hdu(gray) + hdu(gray.astype(np.float64), extension=True)))
+    out += [("dng", dng(mosaic(26, 38), orientation, order)) for orientation, order in
+            ((1, "<"), (6, "<"), (3, ">"))]
+    for kind, planes in (("444", 3 * 13 * 19), ("420", 13 * 19 + 2 * 7 * 10), ("mono", 13 * 19)):
+        frame = b"FRAME\n" + bytes(i * 7 % 251 for i in range(planes))
+        out.append(("y4m", b"YUV4MPEG2 W19 H13 F25:1 Ip A1:1 C" + kind.encode() + b"\n" + 3 * frame))
     return out + made_by_tools(gray, colour, clear)
 
 
@@ -123,7 +135,9 @@ def made_by_tools(gray, colour, clear):
                 ("avif", "clear", "avifenc --lossless"), ("avif", "colour", "avifenc -d 10"),
                 ("heic", "gray", "heif-enc"), ("heic", "clear", "heif-enc -q 70"),
                 ("heic", "colour", "heif-enc -t 16"), ("qoi", "colour", "ffmpeg -v error -i"),
-                ("qoi", "clear", "ffmpeg -v error -i"), ("hdr", "colour", "oiiotool")):
+                ("qoi", "clear", "ffmpeg -v error -i"), ("hdr", "colour", "oiiotool"),
+                ("dpx", "colour", "oiiotool"), ("dpx", "clear", "oiiotool"),
+                ("dpx", "deep", "oiiotool")):
             words, end = command.split(), f"{source}.{kind}"
             if shutil.which(words[0]) is None:
                 continue
@@ -344,10 +358,25 @@ def damage_text(rng, data):
     return (data[:found.start()] + str(rng.choice(ODD_NUMBERS)).encode() + data[found.end():])
 
 
+def damage_fits(rng, data):
+    """The cards of the first header: one has another number, or they are shuffled."""
+    end = bytes(data).find(b"END" + 77 * b" ")
+    if end < 80 or rng.random() < 0.2:
+        return damage_text(rng, data)
+    cards = [bytes(data[at:at + 80]) for at in range(0, end, 80)]
+    if rng.random() < 0.4:
+        cards = shuffle_parts(rng, cards)
+    else:
+        i, value = rng.randrange(len(cards)), rng.choice([*ODD_NUMBERS, -1, -32, -64, "T", "1e300"])
+        cards[i] = cards[i][:8] + f"= {value:>20}".ljust(72).encode()
+    head = b"".join(cards) + b"END".ljust(80)
+    return head.ljust(-(-len(head) // 2880) * 2880) + data[2880:]
+
+
 BY_FORMAT = {"png": damage_png, "jpg": damage_jpg, "webp": damage_webp, "tif": damage_tif,
              "pnm": damage_text, "pfm": damage_text, "npy": damage_text, "hdr": damage_text,
              "avif": damage_boxes, "heic": damage_boxes, "jp2": damage_boxes,
-             "jxl": damage_boxes}
+             "jxl": damage_boxes, "fits": damage_fits, "dng": damage_tif, "y4m": damage_text}
 ANYWHERE = [flip_bits, set_bytes, set_number, truncate, cut_out, repeat]
 
 
