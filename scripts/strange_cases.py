@@ -86,6 +86,23 @@ def thresholded(case, op):
     case.emit(f"level={level}", [a], result, "logical", "exact")
 
 
+@maker("imbinarize")
+def thresholded_by_local_means(case, op):
+    a = image_of(case, *CLASSES, channels=(1,))
+    window = case.pick((1, 1), (3, 3), (1, 31), (15, 5), (31, 31), (101, 7))
+    dark = case.pick(True, False)
+    means = d.correlate(a, np.full(window, 1 / (window[0] * window[1])), "replicate", 0.0, False)
+    while True:
+        sensitivity = case.pick(0, 1, case.real(0, 1))
+        limit = (0.4 + sensitivity if dark else 1.6 - sensitivity) * means
+        tie = (abs(a - limit) <= 1e-5 * (1 + abs(limit))) & (limit != 0)  # which 0 > 0 is not
+        if d.class_of(a) == "logical" or not tie.any():
+            break
+    result = a if d.class_of(a) == "logical" else a > limit
+    case.emit(f"level=adaptive;window={window[0]},{window[1]};sensitivity={sensitivity};foreground="
+              + ("dark" if dark else "bright"), [a], result, "logical", "exact")
+
+
 @maker("gamma")
 def powers(case, op):
     a = image_of(case, "uint8", "uint16", "single")

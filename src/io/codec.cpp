@@ -461,8 +461,10 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
   HostImage ready = raw ? with_alpha_of(image, cls) : convert(image, cls, &out.clipped);
   if (counts && !raw) {
     if (out.clipped > 0) {
-      fail(std::to_string(out.clipped) + " values of a distance or label image do not fit " +
-           std::string(name_of(cls)) + "; write .npy, .tif or .pfm");
+      fail(std::to_string(out.clipped) +
+           " values of an image without white (distances, labels, other "
+           "numbers) do not fit " +
+           std::string(name_of(cls)) + "; add `mat2gray`, or write .npy, .tif or .pfm");
     }
     ready.type.white = class_max(cls);  // that of the file
   }

@@ -6,7 +6,6 @@
 
 #include "core/expression.hpp"
 #include "core/text.hpp"
-#include "pipeline/hints.hpp"
 #include "pipeline/parser.hpp"
 
 namespace impipe::pipeline {
@@ -329,10 +328,7 @@ class Matcher {
     if (near.empty() && expression) {
       fail(argument.span, "an expression stands in quotes: " + quoted(text));
     }
-    const std::string_view hint = hint_for(std::string(op_.name) + " " + text);
-    if (near.empty() && !hint.empty()) {
-      message += "; " + std::string(hint);
-    } else if (near.empty() && !words.empty()) {
+    if (near.empty() && !words.empty()) {
       message += "; known words are " + listed({words.begin(), words.end()});
     }
     fail(argument.span, message + near);

@@ -14,8 +14,7 @@ struct Hint {
 // By name.
 constexpr Hint hints[] = {
     {"abs", "`map 'abs(x)'` does that"},
-    {"adaptthresh",
-     "`as a | imboxfilt 31 | map 'a > x' class=logical` compares with the local mean"},
+    {"adaptthresh", "`imbinarize adaptive window=31` compares with the local mean"},
     {"affine2d", "`imwarp [a b c; d e f]` takes the map itself"},
     {"and", "`map 'x && b' class=logical` does that with an image :b"},
     {"applycform", "`rgb2lab`, `rgb2xyz` and their ways back convert"},
@@ -73,8 +72,6 @@ constexpr Hint hints[] = {
     {"im2int16", "`im2uint16` is the nearest class; int16 files are read as numbers"},
     {"imagesc", "`mat2gray` makes any values a picture, -o writes it"},
     {"imattributes", "`impipe info FILE` prints class, size and channels"},
-    {"imbinarize adaptive",
-     "`as a | imboxfilt 31 | map 'a > x' class=logical` compares with the local mean"},
     {"imcast", "`im2uint8`, `im2uint16` and `im2single` scale to another class"},
     {"imdiffusefilt", "`imbilatfilt` smooths and keeps edges"},
     {"imfinfo", "`impipe info FILE` prints what a file says of itself"},

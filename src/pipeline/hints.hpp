@@ -6,7 +6,7 @@
 namespace impipe::pipeline {
 
 // "imread" -> "the files after the pipeline are read"; empty when nothing is known. Whatever the
-// case of its letters. Also of words that an operator there takes: "imbinarize adaptive".
+// case of its letters.
 std::string_view hint_for(std::string_view name);
 
 }  // namespace impipe::pipeline

@@ -7,7 +7,7 @@ import unittest
 import numpy as np
 from PIL import Image
 
-from program import ProgramTest, colour, ramp
+from program import SANITIZED, ProgramTest, colour, ramp
 
 # In bands, each with the size of its neighbourhoods' reach; together some pass a band's first rows.
 LOCAL = ["imcomplement", "imgaussfilt 2", "imgaussfilt 9", "medfilt2 5", "ordfilt2 3 disk,4",
@@ -119,7 +119,8 @@ class InBands(ProgramTest):
         self.write("large.tif", huge_tiff(12_000))
         peak = self.peak_memory("imgaussfilt 2", "large.tif", "-o", "out.tif", "--memory", "64M",
                                 "-j", "2")
-        self.assertLess(peak, 160 << 10)  # KiB; the program itself takes some 40 MiB
+        if not SANITIZED:  # whose allocator keeps what is freed
+            self.assertLess(peak, 160 << 10)  # KiB; the program itself takes some 40 MiB
         with Image.open("out.tif") as made:
             self.assertEqual(made.size, (12_000, 12_000))
 

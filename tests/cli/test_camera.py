@@ -6,8 +6,9 @@ import unittest
 
 import numpy as np
 from PIL import Image
-from dng_writer import dng, mosaic
 from program import ProgramTest
+
+from dng_writer import dng, mosaic
 from tiff_writer import page, tiff
 
 

@@ -176,6 +176,18 @@ class Commands(ProgramTest):
         row = json.loads(said.out)["results"][0]
         self.assertEqual((row["yardstick"], row["bytes"]), ("read", 4 * 64 * 64))
 
+    def test_adaptive_says_what_it_needs(self):
+        self.picture("a.png")
+        self.assertEqual(
+            self.impipe("imbinarize adaptive", "a.png", "--hash", code=2).err.splitlines()[0],
+            "impipe: pipeline:1:12: imbinarize: adaptive compares with the mean over "
+            "window=ROWS,COLUMNS; MATLAB's own follows from the picture: 2*floor(size/16)+1, which "
+            "is 135,241 for 1920x1080")
+        self.assertIn("it belongs to adaptive",
+                      self.impipe("imbinarize 0.5 window=31", "a.png", "--hash", code=2).err)
+        for text in ("imbinarize adaptive window=31", "imbinarize adaptive 0.4 dark window=[5 31]"):
+            self.impipe(text, "a.png", "--hash")
+
     def test_neighbours_come_from_a_file(self):
         self.write("sides.txt", b"0 1 0\n1 1 1\n0 1 0\n")
         self.write("none.txt", b"0 1 0\n0 1 0\n0 1 0\n")

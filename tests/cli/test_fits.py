@@ -5,8 +5,9 @@ import subprocess
 import unittest
 
 import numpy as np
-from fits_writer import card, hdu
 from program import ProgramTest, colour, ramp
+
+from fits_writer import card, hdu
 
 
 class Fits(ProgramTest):

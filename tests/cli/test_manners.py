@@ -106,8 +106,9 @@ class Counts(ProgramTest):
         self.picture("wide.png", np.pad(pixels, ((0, 0), (0, 400))))
         run = self.impipe("imbinarize 0.5 | bwdist", "wide.png", "-d", "uint8", "-o", "w.png",
                           code=1)
-        self.assertRegex(run.err, "^impipe: wide.png: encode: [0-9]+ values of a distance or label "
-                                  "image do not fit uint8; write .npy, .tif or .pfm\n$")
+        self.assertRegex(run.err, "^impipe: wide.png: encode: [0-9]+ values of an image without "
+                                  r"white \(distances, labels, other numbers\) do not fit uint8; "
+                                  "add `mat2gray`, or write .npy, .tif or .pfm\n$")
 
 
 if __name__ == "__main__":

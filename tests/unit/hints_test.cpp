@@ -34,13 +34,6 @@ TEST(Hints, AreForWhatIsNotHere) {
   }
 }
 
-TEST(Hints, AreForWordsToo) {
-  EXPECT_EQ(error_of("imbinarize adaptive"),
-            "pipeline:1:12: imbinarize: no parameter takes 'adaptive'; `as a | imboxfilt 31 | map "
-            "'a > x' class=logical` compares with the local mean\n"
-            "  imbinarize adaptive\n             ^^^^^^^^");
-}
-
 TEST(Names, AreFoundWhateverTheirCase) {
   EXPECT_EQ(find_operator("ImAdjust"), find_operator("imadjust"));
   EXPECT_EQ(error_of("Edge Canny"), "");
