@@ -36,7 +36,8 @@ FORMATS = ["png", "jpg", "tif", "bmp", "webp", "exr", "pnm", "pfm", "npy", "jxl"
            "jp2", "gif", "qoi", "tga", "hdr", "fits", "dng", "dpx", "y4m"]
 PAGED = ["webp", "gif", "heic", "avif", "jxl", "fits", "y4m"]
 # libde265 says nothing of a slice that ends early, and leaves the rest of its picture unwritten.
-UNWRITTEN = ["heic"]
+# LibRaw's parser of TIFF tags looks at variables that a damaged tag leaves unset.
+UNWRITTEN = ["heic", "dng"]
 MAX_PIXELS = 2_000_000  # most of the sizes that a header may claim are above it
 ODD_NUMBERS = [0, 1, 2, 3, 4, 7, 8, 9, 16, 255, 256, 1000, 32767, 32768, 65535, 65536, 1 << 20,
                0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff]

@@ -1,6 +1,7 @@
 """Camera raw: DNGs that are written here tag by tag, judged by dcraw."""
 import io
 import shutil
+import struct
 import subprocess
 import unittest
 
@@ -38,6 +39,17 @@ class CameraRaw(ProgramTest):
                     far = np.abs(ours.astype(int) - theirs)
                     self.assertLess(np.median(far), 64)  # of 65535
                     self.assertLess(np.percentile(far, 99), 1024)
+
+    def test_filters_that_are_no_mosaic(self):
+        picture = dng(mosaic(60, 80))
+        entry = struct.pack("<HHI", 33422, 1, 4)
+        at = picture.index(entry) + len(entry)
+        for colours in (b"\0\1\0\2", b"\2\1\0\0", b"\1\1\0\2"):
+            with self.subTest(colours=colours):
+                self.write("a.dng", picture[:at] + colours + picture[at + 4:])
+                self.assertEqual(self.impipe("mean2", "a.dng", code=1).err,
+                                 "impipe: a.dng: decode: camera raw with other filters than red, "
+                                 "green and blue by twos\n")
 
     def test_pictures_are_told_from_tiffs(self):
         self.write("in/a.dng", dng(mosaic(60, 80)))

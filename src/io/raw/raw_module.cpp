@@ -49,6 +49,25 @@ class Camera {
   std::unique_ptr<LibRaw> raw_;
 };
 
+// Of every two by two filters two are green, side by side in no row, and the others red and blue:
+// the interpolation reads what it never wrote where they lie otherwise.
+void check_filters(const Camera& camera) {
+  constexpr unsigned first_mosaic = 1000;  // below: no filters, or a pattern of another kind
+  const libraw_iparams_t& made_by = camera->imgdata.idata;
+  if (made_by.filters < first_mosaic || made_by.colors != 3) return;
+  constexpr int rows = 8;  // after which they repeat
+  const auto filter = [&](int row, int column) {
+    return made_by.cdesc[camera->COLOR(row, column)];
+  };
+  for (int row = 0; row < rows; ++row) {
+    const char a = filter(row, 0), b = filter(row, 1), c = filter(row + 1, 0),
+               d = filter(row + 1, 1);
+    const bool falling = a == 'G' && d == 'G' && ((b == 'R' && c == 'B') || (b == 'B' && c == 'R'));
+    const bool rising = b == 'G' && c == 'G' && ((a == 'R' && d == 'B') || (a == 'B' && d == 'R'));
+    if (!falling && !rising) fail("camera raw with other filters than red, green and blue by twos");
+  }
+}
+
 class Raw final : public CodecModule {
  public:
   ImageInfo probe(InputBytes bytes, int) const override {
@@ -68,6 +87,7 @@ class Raw final : public CodecModule {
 
   HostImage decode(InputBytes bytes, const ImageInfo& info, MakeImage make_image) const override {
     const Camera camera(bytes);
+    check_filters(camera);
     check(camera->unpack(), camera.bytes());
     // LibRaw goes on with what it has.
     if (camera->error_count() > 0) fail("truncated or damaged camera raw");
