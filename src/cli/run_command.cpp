@@ -32,8 +32,9 @@ struct RunFlags {
   std::vector<std::string> arguments;
   std::string pipeline_file, sandbox, gpu_memory;
   engine::RunOptions run;
-  std::string missing_frame = "error", shard_by = "order", shard, subsampling, pages, max_pixels,
-              memory, cls, progress = "auto", profile, frames, timeout, channels, parts, idle;
+  std::string missing_frame = "error", shard_by = "order", codec = "auto", shard, subsampling,
+              pages, max_pixels, memory, cls, progress = "auto", profile, frames, timeout, channels,
+              parts, idle;
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
   bool json = false, csv = false, markdown = false;
@@ -88,6 +89,10 @@ void add_flags(CLI::App* app, RunFlags& f) {
   flag(app, "--shrink-on-load", run.shrink_on_load,
        "Read JPEGs at 1/2, 1/4 or 1/8 where the pipeline begins with a larger imresize: faster, "
        "other pixels")
+      ->group("Inputs");
+  option(app, "--codec", f.codec, "auto|cpu|device",
+         "Where JPEGs are decoded: by the processor (auto too, so far), or on the GPU or OpenCL "
+         "device that computes; the pixels are the same")
       ->group("Inputs");
   option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")
       ->check(not_empty())
@@ -264,6 +269,7 @@ engine::RunOptions options_of(RunFlags& f) {
     run.matrix =
         matrices[static_cast<size_t>(parse_choice("--matrix", f.matrix, {"601", "709", "2020"}))];
   }
+  run.decode_on_device = parse_choice("--codec", f.codec, {"auto", "cpu", "device"}) == 2;
   run.threads = parse_threads(f.threads);
   run.session.fuse = !f.no_fuse;
   const std::string page = profile_page_of(f.profile);

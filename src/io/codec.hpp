@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "core/coded_jpeg.hpp"
 #include "core/image.hpp"
 #include "io/format.hpp"
 #include "io/metadata.hpp"
@@ -100,10 +101,15 @@ struct DecodeOptions {
   // Of JPEGs: how many pixels of each side are read as one: 1, 2, 4 or 8. None: 1. See
   // `shrunk`; `info` is of what it was read from.
   std::function<int(const ImageInfo&)> shrink;
+  // JPEGs that a device may decode stay as they are: see Decoded::coded.
+  bool keep_coded = false;
 };
 
 struct Decoded {
   HostImage image;
+  // Where it was asked for, and this is a JPEG that a device may decode: then `image` has a type,
+  // and no pixels.
+  std::shared_ptr<const CodedJpeg> coded;
   Metadata metadata;
   ImageInfo info;
   // What the file holds beside these, for messages: "further pictures (MPF)".

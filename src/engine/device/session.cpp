@@ -161,6 +161,11 @@ std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool 
   return kernel.get();
 }
 
+std::shared_ptr<const Kernel> Session::jpeg_decoder() {
+  std::call_once(decoder_once_, [this] { decoder_ = device_.device->prepare_jpeg_decoder(); });
+  return decoder_;
+}
+
 Session& Session::on_cpu(const OutOfDeviceMemory& reason) {
   const char* required = std::getenv("IMPIPE_REQUIRE_BACKEND");
   const std::string backend = " " + device().id.substr(0, device().id.find(':')) + " ";

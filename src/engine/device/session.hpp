@@ -94,6 +94,8 @@ class Session {
   int max_stacked(const Program& program, double bytes) const;
 
   std::unique_ptr<Queue> make_queue() { return device_.device->make_queue(); }
+  // Device::prepare_jpeg_decoder's, made when it is first asked for; null where there is none.
+  std::shared_ptr<const Kernel> jpeg_decoder();
   std::shared_ptr<const Kernel> kernel(const KernelSpec& spec) { return made_kernel(spec, false); }
 
   // The same pipeline on the CPU, for images that the device has no memory for; made when it is
@@ -116,6 +118,8 @@ class Session {
   std::map<std::shared_ptr<const Program>, std::shared_ptr<const Program>> stacked_;
   // By KernelSpec::key; a kernel is made by the first who asks, the others wait for it.
   std::unordered_map<std::string, PendingKernel> kernels_;
+  std::once_flag decoder_once_;
+  std::shared_ptr<const Kernel> decoder_;
   std::vector<PendingKernel> compiling_;  // what check_kernels has not seen ready
 };
 

@@ -38,8 +38,8 @@ class Execution {
     std::map<std::string, Size> operand_sizes;
     for (const auto& [name, image] : first.operands) operand_sizes[name] = image.size();
     read_ = first.read;
-    sizes_ = sizes_of(program_, read_.by > 1 ? read_.full : first.image.size(), operand_sizes);
-    sizes_[0] = first.image.size();
+    sizes_ = sizes_of(program_, read_.by > 1 ? read_.full : first.size(), operand_sizes);
+    sizes_[0] = first.size();
     if (plan_.input_alpha) {
       for (Material& material : materials) {
         if (material.image.alpha.cls() != plan_.values[*plan_.input_alpha].type.cls) {
@@ -117,9 +117,26 @@ class Execution {
     return upload_one(images);
   }
 
+  // All of them coded, and of one form.
+  void decode(const std::vector<Material>& materials) {
+    const JpegForm& form = materials.front().coded->form;
+    const int count = static_cast<int>(count_);
+    Launch launch;
+    for (const Material& material : materials) launch.jpegs.push_back(material.coded.get());
+    values_[0].plane = queue_.allocate_stack(PixelClass::uint8, form.components, form.size, count);
+    const auto faults = queue_.allocate_measure_stack(1, 1, count);
+    launch.outputs = {values_[0], {nullptr, faults}};
+    queue_.run(*options_.jpeg_decoder, launch);
+    for (const double fault : queue_.download(*faults)) {
+      if (fault != 0) throw NotDecoded();
+    }
+  }
+
   void upload(std::vector<Material> materials) {
     const std::vector<bool> read = values_read(plan_);
-    if (read[0]) {
+    if (materials.front().coded) {
+      decode(materials);
+    } else if (read[0]) {
       values_[0].plane =
           upload_one(materials, [](const Material& m) -> const HostImage& { return m.image; });
     }

@@ -15,9 +15,19 @@ namespace impipe::engine {
 // What a program reads: the image, and those of --with by name.
 struct Material {
   HostImage image;
+  // Instead of the image's pixels: what the device makes them of.
+  std::shared_ptr<const CodedJpeg> coded;
   std::map<std::string, HostImage> operands;
   // How the image was read. Of less than its size: the program is one for any scale.
   Shrunk read = {};
+  Size size() const { return coded ? coded->form.size : image.size(); }
+};
+
+// A device has not decoded a JPEG: it is damaged, or one that is left to the host. Nothing was
+// computed.
+class NotDecoded : public Error {
+ public:
+  NotDecoded() : Error("the device does not decode this JPEG", ExitCode::file_failed) {}
 };
 
 // A measurement on the host: [channels][values].
@@ -52,6 +62,8 @@ struct ExecuteOptions {
   bool kernels_first = false;
   // Asked between steps; true ends the work with an Error.
   std::function<bool()> stop = [] { return false; };
+  // Of what is coded: Device::prepare_jpeg_decoder's.
+  std::shared_ptr<const Kernel> jpeg_decoder = nullptr;
 };
 
 // Which values a run reads: their planes must be on the device before the first step.
@@ -65,7 +77,7 @@ void launch_step(const Program& program, size_t step, const std::vector<Size>& s
                  const Shrunk& read = {});
 
 // Values are let go as soon as nobody reads them. Throws Error (file_failed) for unequal sizes,
-// empty results and lack of memory.
+// empty results and lack of memory, and NotDecoded.
 Outcome execute(const Program& program, Material material, Queue& queue,
                 const KernelSource& kernels, const ExecuteOptions& options = {});
 
