@@ -90,10 +90,11 @@ void add_flags(CLI::App* app, RunFlags& f) {
        "Read JPEGs at 1/2, 1/4 or 1/8 where the pipeline begins with a larger imresize: faster, "
        "other pixels")
       ->group("Inputs");
-  option(app, "--codec", f.codec, "auto|cpu|device",
-         "Where JPEGs are decoded: by the processor (auto too, so far), or on the GPU or OpenCL "
-         "device that computes; the pixels are the same")
-      ->group("Inputs");
+  option(
+      app, "--codec", f.codec, "auto|cpu|device",
+      "Where JPEGs are decoded and encoded: by the processor, or on the GPU or OpenCL device that "
+      "computes (auto: on a GPU); pixels and files are the same")
+      ->group("Running");
   option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")
       ->check(not_empty())
       ->group("Inputs");
@@ -269,7 +270,8 @@ engine::RunOptions options_of(RunFlags& f) {
     run.matrix =
         matrices[static_cast<size_t>(parse_choice("--matrix", f.matrix, {"601", "709", "2020"}))];
   }
-  run.decode_on_device = parse_choice("--codec", f.codec, {"auto", "cpu", "device"}) == 2;
+  run.jpeg_codec =
+      static_cast<engine::JpegCodec>(parse_choice("--codec", f.codec, {"auto", "cpu", "device"}));
   run.threads = parse_threads(f.threads);
   run.session.fuse = !f.no_fuse;
   const std::string page = profile_page_of(f.profile);

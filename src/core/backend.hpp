@@ -182,6 +182,11 @@ class Device {
   // images; for each a number, which is not 0 where the picture is left to the host's decoder. Null
   // where the device has no such kernel.
   virtual std::unique_ptr<Kernel> prepare_jpeg_decoder() { return nullptr; }
+  // Launched with one image of bytes, and a CodedJpeg of its size that says what it is to become.
+  // Outputs: a plane of jpeg_room bytes; a measurement of two values: the bytes of its data, before
+  // zeros are stuffed into them, and a number that is not 0 where there is no room for them. Then
+  // launched with that plane and no CodedJpeg: the output is its beginning.
+  virtual std::unique_ptr<Kernel> prepare_jpeg_encoder() { return nullptr; }
   virtual std::unique_ptr<Queue> make_queue() = 0;
   // Bytes a second, read plus written, of a copy within the device's memory, measured now; 0 when
   // that is not known. For reports.

@@ -39,6 +39,7 @@ struct JpegTables {
   bool operator==(const JpegTables&) const = default;
 };
 
+// Where a device encodes, the form and the tables alone.
 struct CodedJpeg {
   JpegForm form;
   JpegTables tables;
@@ -52,5 +53,10 @@ struct CodedJpeg {
   // The segments without their stuffed zeros, whole words of 4 bytes each.
   std::vector<std::byte> bytes;
 };
+
+// Bytes that a device has for a picture's data when it encodes them: 16 bits a coefficient.
+inline std::int64_t jpeg_room(const JpegForm& form) { return 128 * form.blocks(); }
+// Pictures with more are left to the host: bits are counted in 32 bits.
+inline constexpr std::int64_t jpeg_most_blocks_encoded = std::int64_t{1} << 21;
 
 }  // namespace impipe

@@ -561,9 +561,13 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
   if (place_dropped) out.lost.emplace_back("display window and pixel aspect ratio");
   if (!attributes.empty()) out.lost.push_back("EXR attributes (" + attributes + ")");
   if (module_reads_header(format)) return out;
-  out.bytes = from_module(
-      [&] { return with_metadata(std::move(out.bytes), format, metadata, ready, out.lost); });
+  out.bytes = file_with_metadata(std::move(out.bytes), format, metadata, ready, out.lost);
   return out;
+}
+
+Bytes file_with_metadata(Bytes file, Format format, const Metadata& metadata,
+                         const HostImage& image, std::vector<std::string>& lost) {
+  return from_module([&] { return with_metadata(std::move(file), format, metadata, image, lost); });
 }
 
 }  // namespace impipe::io

@@ -176,6 +176,11 @@ inline bool writes_pages(Format format) {
 // bits, however small it is.
 Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff = false);
 
+// The file with the metadata that its format holds, as `encode` writes it. image: its pixels are
+// read where it wants_thumbnail alone.
+Bytes file_with_metadata(Bytes file, Format format, const Metadata& metadata,
+                         const HostImage& image, std::vector<std::string>& lost);
+
 // What an image is written as.
 struct OutputType {
   Format format = Format::png;

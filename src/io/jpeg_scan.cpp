@@ -203,10 +203,10 @@ class Headers {
 // should, or one has as many bytes too many as libjpeg would tell of.
 bool copy_segments(std::string_view data, std::int64_t count, CodedJpeg& to) {
   constexpr std::size_t word = 4;
-  to.bytes.resize(data.size() + word * static_cast<std::size_t>(count) + word);
+  std::vector<std::byte>& out = to.bytes;
+  out.reserve(data.size() + word * static_cast<std::size_t>(count));
   to.segments.reserve(static_cast<std::size_t>(count));
-  std::byte* out = to.bytes.data();
-  std::byte* begin = out;
+  std::size_t begin = 0;
   for (std::size_t at = 0;;) {
     const void* found = std::memchr(data.data() + at, 0xff, data.size() - at);
     if (found == nullptr) return false;
@@ -214,19 +214,17 @@ bool copy_segments(std::string_view data, std::int64_t count, CodedJpeg& to) {
     if (next + 1 >= data.size()) return false;
     const int code = byte_at(data, next + 1);
     const std::size_t run = next - at + (code == 0 ? 1 : 0);
-    std::memcpy(out, data.data() + at, run);
-    out += run;
+    const auto* from = reinterpret_cast<const std::byte*>(data.data() + at);
+    out.insert(out.end(), from, from + run);
     at = next + 2;
     if (code == 0) continue;
-    to.segments.push_back({begin - to.bytes.data(), out - begin});
+    to.segments.push_back(
+        {static_cast<std::int64_t>(begin), static_cast<std::int64_t>(out.size() - begin)});
     const auto done = static_cast<std::int64_t>(to.segments.size());
-    if (done == count) {
-      to.bytes.resize(static_cast<std::size_t>(out - to.bytes.data()));
-      return code == end_of_image;
-    }
+    if (done == count) return code == end_of_image;
     if (code != first_restart + (done - 1) % 8) return false;
-    while ((out - to.bytes.data()) % static_cast<std::ptrdiff_t>(word) != 0) *out++ = std::byte{0};
-    begin = out;
+    out.resize((out.size() + word - 1) / word * word);
+    begin = out.size();
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "backends/jit/bandwidth_baseline.hpp"
 #include "backends/jit/codec/jpeg_decode.hpp"
+#include "backends/jit/codec/jpeg_encode.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::jit {
@@ -37,6 +38,10 @@ std::unique_ptr<Kernel> GpuDevice::prepare_baseline(Baseline baseline) {
 
 std::unique_ptr<Kernel> GpuDevice::prepare_jpeg_decoder() {
   return load(jpeg_decoder(dialect_), "JPEG decoder");
+}
+
+std::unique_ptr<Kernel> GpuDevice::prepare_jpeg_encoder() {
+  return load(jpeg_encoder(dialect_), "JPEG encoder");
 }
 
 }  // namespace impipe::jit

@@ -14,6 +14,7 @@
 #include "io/atomic_file.hpp"
 #include "io/exr_layout.hpp"
 #include "io/exr_parts.hpp"
+#include "io/jpeg_encoding.hpp"
 #include "io/read_picture.hpp"
 #include "pipeline/image_sizes.hpp"
 
@@ -253,7 +254,7 @@ void PictureWork::decode() {
 }
 
 void PictureWork::compute_on(Session& session, Queue& queue, Material material) {
-  const auto decoder = material.coded ? session.jpeg_decoder() : nullptr;
+  const auto decoder = material.coded ? session.jpeg_decoder().kernel() : nullptr;
   // What was decoded decides, should a file have changed since its header was read.
   picture_.program =
       session.program(material.image.type, picture_.partner_types(), material.read.by > 1);
@@ -262,12 +263,34 @@ void PictureWork::compute_on(Session& session, Queue& queue, Material material) 
                      {.timed = settings_.timeline != nullptr,
                       .kernels_first = !session.device().is_gpu,
                       .stop = [this] { return is_over(); },
-                      .jpeg_decoder = decoder});
+                      .jpeg_decoder = decoder,
+                      .jpeg_encoder = encoder_of(session),
+                      .coded_output =
+                          [this](const ImageType& type, Size size) {
+                            return io::coded_output(type, size, metadata_, settings_.encode);
+                          }});
+}
+
+std::shared_ptr<const Kernel> PictureWork::encoder_of(Session& session) const {
+  if (settings_.hash || has_pages() || picture_.output.empty()) return nullptr;
+  if (picture_.output_format != io::Format::jpeg || picture_.output_class != PixelClass::uint8) {
+    return nullptr;
+  }
+  switch (settings_.jpeg_codec) {
+    case JpegCodec::cpu: return nullptr;
+    case JpegCodec::device: return session.jpeg_encoder().kernel();
+    case JpegCodec::automatic:
+      return session.device().is_gpu ? session.jpeg_encoder().kernel_if_ready() : nullptr;
+  }
+  return nullptr;
 }
 
 bool PictureWork::keeps_coded() const {
-  return settings_.decode_on_device && !has_pages() && shrink_of(*picture_.info) == 1 &&
-         settings_.lanes->first().jpeg_decoder() != nullptr;
+  if (settings_.jpeg_codec == JpegCodec::cpu || has_pages()) return false;
+  if (shrink_of(*picture_.info) != 1) return false;
+  Session& first = settings_.lanes->first();
+  if (settings_.jpeg_codec == JpegCodec::device) return first.jpeg_decoder().kernel() != nullptr;
+  return first.device().is_gpu && first.jpeg_decoder().kernel_if_ready() != nullptr;
 }
 
 void PictureWork::decode_on_host() {
@@ -370,7 +393,7 @@ void PictureWork::compute_image(int lane) {
 }
 
 std::optional<size_t> PictureWork::compute_material(const Lanes::Turn& turn) {
-  if (material_.coded && turn.session.jpeg_decoder() == nullptr) {
+  if (material_.coded && turn.session.jpeg_decoder().kernel() == nullptr) {
     decode_on_host();
     result_.decoded_on_device = false;
   }
@@ -455,7 +478,7 @@ void PictureWork::compute_stack(int lane, std::span<FileWork* const> files) {
   for (FileWork* file : files) {
     materials.push_back(static_cast<PictureWork*>(file)->material_);
   }
-  const auto decoder = material_.coded ? turn.session.jpeg_decoder() : nullptr;
+  const auto decoder = material_.coded ? turn.session.jpeg_decoder().kernel() : nullptr;
   std::vector<Outcome> outcomes =
       execute_stack(*turn.session.stacked(program), std::move(materials), turn.queue,
                     [&](const KernelSpec& spec) { return turn.session.kernel(spec); },
@@ -652,9 +675,16 @@ void PictureWork::encode() {
   if (!plan.writes_image) {
     return write(picture_.output, plan.objects ? encode_objects() : encode_measurement());
   }
-  io::Encoded encoded = io::encode(outcome_.image, metadata_, picture_.output_format,
-                                   picture_.output_class, settings_.encode);
+  result_.encoded_on_device = !outcome_.coded.empty();
+  io::Encoded encoded =
+      result_.encoded_on_device
+          ? io::encode_coded(
+                {outcome_.coded.row(0), static_cast<size_t>(outcome_.coded.size().width)},
+                outcome_.image.type, outcome_.coded_size, metadata_, settings_.encode)
+          : io::encode(outcome_.image, metadata_, picture_.output_format, picture_.output_class,
+                       settings_.encode);
   outcome_.image = {};
+  outcome_.coded = {};
   result_.common = std::move(encoded.common);
   result_.head = encoded.head;
   result_.clipped += encoded.clipped;

@@ -95,9 +95,9 @@ struct PictureSettings {
   io::DecodeOptions decode;
   io::EncodeOptions encode;
   bool shrink_on_load = false;
-  bool decode_on_device = false;  // JPEGs, where they may be
-  double max_memory = 0;          // bytes that there are
-  std::int64_t memory = 0;        // bytes that pictures may take (--memory)
+  JpegCodec jpeg_codec = JpegCodec::automatic;
+  double max_memory = 0;    // bytes that there are
+  std::int64_t memory = 0;  // bytes that pictures may take (--memory)
   bool in_place = false;
   std::optional<PixelClass> cls;  // -d
   bool dry_run = false;
@@ -128,7 +128,7 @@ struct PictureResult {
   // What the file has beside its picture and the result has not, for a warning.
   std::vector<std::string> lost;
   int shrink = 1;  // so many pixels of each side were read as one
-  bool decoded_on_device = false;
+  bool decoded_on_device = false, encoded_on_device = false;
 };
 
 class PictureWork : public FileWork {
@@ -166,6 +166,8 @@ class PictureWork : public FileWork {
   std::optional<size_t> compute_material(const Lanes::Turn& turn);  // see Turn::device
   // Whether a JPEG may stay as it is until it is on a device.
   bool keeps_coded() const;
+  // What makes the result a JPEG while it is on the session's device; null where nothing is to.
+  std::shared_ptr<const Kernel> encoder_of(Session& session) const;
   // Makes the pixels of a JPEG that was meant for a device. Fails as the decoding part.
   void decode_on_host();
   // Where and when something was computed.

@@ -180,6 +180,34 @@ class Execution {
     return found->second;
   }
 
+  // Whether the result was encoded on the device.
+  bool encode_result() {
+    if (!options_.jpeg_encoder || count_ > 1 || plan_.result_alpha) return false;
+    const ImageType& type = plan_.values[plan_.result].type;
+    const Size size = sizes_[plan_.result];
+    const auto jpeg = options_.coded_output(type, size);
+    if (!jpeg) return false;
+    const DeviceValue room{queue_.allocate(PixelClass::uint8, 1, {jpeg_room(jpeg->form), 1}),
+                           nullptr};
+    const auto numbers = queue_.allocate_measure(1, 2);
+    Launch launch;
+    launch.inputs = {values_[plan_.result]};
+    launch.outputs = {room, {nullptr, numbers}};
+    launch.jpegs = {jpeg.get()};
+    queue_.run(*options_.jpeg_encoder, launch);
+    const std::vector<double> made = queue_.download(*numbers);
+    if (made[1] != 0) return false;
+    const auto bytes = static_cast<std::int64_t>(made[0]);
+    Launch taking;
+    taking.inputs = {room};
+    taking.outputs = {{queue_.allocate(PixelClass::uint8, 1, {bytes, 1}), nullptr}};
+    queue_.run(*options_.jpeg_encoder, taking);
+    outcomes_.front().coded = queue_.download(*taking.outputs.front().plane).front();
+    outcomes_.front().coded_size = size;
+    outcomes_.front().image.type = type;
+    return true;
+  }
+
   // Rows from what the device summed; where it could not, from the pixels.
   void measure(const ObjectTable& table) {
     if (table.intensities && sizes_[*table.intensities] != sizes_[table.labels]) {
@@ -233,7 +261,7 @@ class Execution {
       std::vector<HostImage> images = images_of(save.value, save.alpha);
       for (size_t i = 0; i < count_; ++i) outcomes_[i].saves.push_back(std::move(images[i]));
     }
-    if (plan_.writes_image) {
+    if (plan_.writes_image && !encode_result()) {
       std::vector<HostImage> images = images_of(plan_.result, plan_.result_alpha);
       for (size_t i = 0; i < count_; ++i) outcomes_[i].image = std::move(images[i]);
     }

@@ -39,7 +39,10 @@ struct Measurement {
 };
 
 struct Outcome {
-  HostImage image;               // empty pixels unless the plan writes an image
+  HostImage image;  // empty pixels unless the plan writes an image
+  // Instead of the image's pixels: the data of a JPEG of them, as a row of bytes, and their size.
+  Plane coded;
+  Size coded_size;
   std::vector<double> columns;   // one a column of the plan
   Measurement last_measurement;  // empty when there is none
   // Where the plan has an object table: a row an object, of numbers for the columns' last names.
@@ -64,6 +67,10 @@ struct ExecuteOptions {
   std::function<bool()> stop = [] { return false; };
   // Of what is coded: Device::prepare_jpeg_decoder's.
   std::shared_ptr<const Kernel> jpeg_decoder = nullptr;
+  // Of a result that becomes a JPEG on the device: Device::prepare_jpeg_encoder's, and what it is
+  // to become; null where it is not to.
+  std::shared_ptr<const Kernel> jpeg_encoder = nullptr;
+  std::function<std::shared_ptr<const CodedJpeg>(const ImageType&, Size)> coded_output = {};
 };
 
 // Which values a run reads: their planes must be on the device before the first step.

@@ -16,7 +16,8 @@
 namespace impipe::jit {
 namespace {
 
-constexpr int piece_bits = 1024, decoders = 128, joiners = 256, transformers = 256, painters = 64;
+constexpr int piece_bits = 1024, decoders = 128, ahead = 32, joiners = 256, transformers = 256,
+              painters = 64;
 constexpr int blocks_a_group = transformers / 8, pixels_an_item = 4;
 constexpr std::size_t head_words = 8, padding_words = 8;
 constexpr int quick_bits = 10, longest = 16;
@@ -33,7 +34,31 @@ struct Parameters {
   std::int64_t step;
 };
 
-using Words = std::vector<std::uint32_t>;
+// Words as bytes, which a launch takes over as they are.
+class Words {
+ public:
+  std::size_t size() const { return bytes_.size() / 4; }
+  void reserve(std::size_t bytes) { bytes_.reserve(bytes); }
+  void append(const void* from, std::size_t bytes) {
+    const auto* begin = static_cast<const std::byte*>(from);
+    bytes_.insert(bytes_.end(), begin, begin + bytes);
+    bytes_.resize((bytes_.size() + 3) / 4 * 4);
+  }
+  void push_back(std::uint32_t word) { append(&word, sizeof word); }
+  void grow(std::size_t words) { bytes_.resize(bytes_.size() + 4 * words); }
+  void set(std::size_t at, std::uint32_t word) {
+    std::memcpy(bytes_.data() + 4 * at, &word, sizeof word);
+  }
+  std::uint32_t get(std::size_t at) const {
+    std::uint32_t word = 0;
+    std::memcpy(&word, bytes_.data() + 4 * at, sizeof word);
+    return word;
+  }
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
 
 // What a table's codes say: of the first bits of each, and of the long ones.
 struct Lookup {
@@ -65,20 +90,14 @@ Lookup lookup_of(const HuffmanCodes& codes) {
   return made;
 }
 
-void append(Words& to, const void* from, std::size_t bytes) {
-  const std::size_t begin = to.size();
-  to.resize(begin + (bytes + 3) / 4);
-  std::memcpy(to.data() + begin, from, bytes);
-}
-
 void append_tables(Words& to, const JpegTables& tables) {
   const std::array<const HuffmanCodes*, 4> codes = {&tables.dc[0], &tables.ac[0], &tables.dc[1],
                                                     &tables.ac[1]};
   std::array<Lookup, 4> lookups;
   for (std::size_t i = 0; i < codes.size(); ++i) lookups[i] = lookup_of(*codes[i]);
-  for (const Lookup& lookup : lookups) append(to, lookup.quick.data(), sizeof lookup.quick);
-  for (const Lookup& lookup : lookups) append(to, lookup.longer.data(), sizeof lookup.longer);
-  for (const HuffmanCodes* one : codes) append(to, one->symbols.data(), one->symbols.size());
+  for (const Lookup& lookup : lookups) to.append(lookup.quick.data(), sizeof lookup.quick);
+  for (const Lookup& lookup : lookups) to.append(lookup.longer.data(), sizeof lookup.longer);
+  for (const HuffmanCodes* one : codes) to.append(one->symbols.data(), one->symbols.size());
   for (const auto& steps : tables.steps) {
     for (const std::uint32_t place : jpeg_natural_order) to.push_back(place << 16 | steps[place]);
   }
@@ -107,27 +126,29 @@ Data data_of(std::span<const CodedJpeg* const> jpegs) {
     bytes += jpeg->bytes.size() + 12 * jpeg->segments.size();
   }
   Words& words = made.words;
-  words.reserve(bytes / 4 + jpegs.size() * 4096);
-  words.resize(head_words * jpegs.size());
+  words.reserve(bytes + jpegs.size() * 16384);
+  words.grow(head_words * jpegs.size());
   for (std::size_t p = 0; p < jpegs.size(); ++p) {
-    words.insert(words.end(), groups[p], static_cast<std::uint32_t>(p));
+    for (std::size_t g = 0; g < groups[p]; ++g) words.push_back(static_cast<std::uint32_t>(p));
   }
   for (std::size_t p = 0; p < jpegs.size(); ++p) {
     const CodedJpeg& jpeg = *jpegs[p];
     const auto here = [&] { return static_cast<std::uint32_t>(words.size()); };
-    const auto head = [&](std::size_t i) -> std::uint32_t& { return words[head_words * p + i]; };
-    head(2) = static_cast<std::uint32_t>(jpeg.segments.size());
-    head(4) = static_cast<std::uint32_t>(made.groups);
-    head(5) = static_cast<std::uint32_t>(groups[p]);
-    head(6) = static_cast<std::uint32_t>(jpeg.units_a_segment);
+    const auto head = [&](std::size_t i, std::uint32_t word) {
+      words.set(head_words * p + i, word);
+    };
+    head(2, static_cast<std::uint32_t>(jpeg.segments.size()));
+    head(4, static_cast<std::uint32_t>(made.groups));
+    head(5, static_cast<std::uint32_t>(groups[p]));
+    head(6, static_cast<std::uint32_t>(jpeg.units_a_segment));
     made.groups += groups[p];
     if (p > 0 && jpeg.tables == jpegs[p - 1]->tables) {
-      head(3) = words[head_words * (p - 1) + 3];
+      head(3, words.get(head_words * (p - 1) + 3));
     } else {
-      head(3) = here();
+      head(3, here());
       append_tables(words, jpeg.tables);
     }
-    head(1) = here();
+    head(1, here());
     std::size_t piece = 0;
     for (const auto& segment : jpeg.segments) {
       words.push_back(static_cast<std::uint32_t>(segment.begin / 4));
@@ -135,11 +156,13 @@ Data data_of(std::span<const CodedJpeg* const> jpegs) {
       words.push_back(static_cast<std::uint32_t>(piece));
       piece += pieces_of(segment);
     }
-    words.insert(words.end(), {0, 0, static_cast<std::uint32_t>(piece)});
-    head(0) = here();
-    append(words, jpeg.bytes.data(), jpeg.bytes.size());
+    for (const std::size_t word : {std::size_t{0}, std::size_t{0}, piece}) {
+      words.push_back(static_cast<std::uint32_t>(word));
+    }
+    head(0, here());
+    words.append(jpeg.bytes.data(), jpeg.bytes.size());
   }
-  words.resize(words.size() + padding_words);
+  words.grow(padding_words);
   return made;
 }
 
@@ -180,7 +203,8 @@ std::vector<Pass> passes_of(const Parameters& p, std::int64_t groups) {
   const auto parts = [](std::int64_t all, std::int64_t each) { return (all + each - 1) / each; };
   const LaunchShape by_pieces = shape(groups, 1, 1, decoders);
   const LaunchShape by_pictures = shape(p.pictures, 1, 1, joiners);
-  return {{0, by_pieces, {data, begins, ends, known}},
+  const LaunchShape with_those_ahead = shape(groups, 1, 1, decoders + ahead);
+  return {{0, with_those_ahead, {data, begins, ends, known}},
           {1, by_pictures, {data, begins, ends, known, wanted}},
           {2, by_pieces, {data, known, group_sums}},
           {3, by_pictures, {data, group_sums}},
@@ -205,7 +229,7 @@ LaunchPlan launch_of(const LaunchValues& values) {
   const auto scratch = [&](const Buffer& buffer) -> Scratch& {
     return plan.scratch[static_cast<std::size_t>(buffer.index)];
   };
-  scratch(data).contents = bytes_of_words(made.words.data(), 4 * made.words.size());
+  scratch(data).contents = made.words.take();
   scratch(begins).bytes = scratch(ends).bytes = 8 * pieces;
   scratch(known).bytes = 16 * pieces;
   scratch(group_sums).bytes = sums_bytes * groups;
@@ -228,6 +252,8 @@ Program jpeg_decoder(Dialect dialect) {
   }
   const std::string own = filled(text, {{"piece", std::to_string(piece_bits)},
                                         {"items", std::to_string(decoders)},
+                                        {"ahead", std::to_string(ahead)},
+                                        {"all", std::to_string(decoders + ahead)},
                                         {"joiners", std::to_string(joiners)}});
   program.source = prelude_of(dialect, own) + own;
   program.entries = {"synchronise",        "join_groups", "add_pieces", "add_groups",

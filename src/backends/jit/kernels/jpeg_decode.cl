@@ -12,6 +12,8 @@
 // (the blocks of all components that go together) and of a coefficient in its block.
 #define $piece 1024
 #define $items 128  // of a group that decodes
+#define $ahead 32   // pieces before a group's own that it goes through as well
+#define $all 160    // both
 #define $joiners 256
 
 // -- part: parameters
@@ -236,18 +238,20 @@ FUNCTION int any_of_group(IN_LOCAL uint* shared, const int said) {
 }
 
 // -- part: synchronise
-// The pieces of a group, until they agree.
-KERNEL($items) void synchronise(GLOBAL const uint* data, GLOBAL ulong* begins, GLOBAL ulong* ends,
+// The pieces of a group, until they agree. Those before them have fallen into step by then, so that
+// the first of its own hardly ever begins wrongly.
+KERNEL($all) void synchronise(GLOBAL const uint* data, GLOBAL ulong* begins, GLOBAL ulong* ends,
                                 GLOBAL int* known_of, PARAMETERS) {
   LOCAL uint code_words[JPEG_QUICK_WORDS + JPEG_LONG_WORDS];
-  LOCAL ulong ends_here[$items];
+  LOCAL ulong ends_here[$all];
   LOCAL uint shared;
   THE_FORM
   const uint which_picture = data[all_parameters.pictures * JPEG_HEAD + GROUP_X];
   GLOBAL const uint* picture = data + which_picture * JPEG_HEAD;
-  const struct Codes codes = load_codes(data + picture[JPEG_CODES], code_words, $items);
+  const struct Codes codes = load_codes(data + picture[JPEG_CODES], code_words, $all);
   const struct Piece piece =
-      piece_of(data, picture, ((uint)GROUP_X - picture[JPEG_FIRST_GROUP]) * $items + ITEM);
+      piece_of(data, picture,
+               ((uint)GROUP_X - picture[JPEG_FIRST_GROUP]) * $items + (uint)(ITEM - $ahead));
   ulong place = PLACE(piece.begin, 0, 0);
   struct Known known = nothing_known();
   ulong end = GO_THROUGH(place);
@@ -265,7 +269,8 @@ KERNEL($items) void synchronise(GLOBAL const uint* data, GLOBAL ulong* begins, G
     }
     changes = any_of_group(&shared, changed);
   }
-  const long at = (long)GROUP_X * $items + ITEM;
+  if (ITEM < $ahead) return;
+  const long at = (long)GROUP_X * $items + ITEM - $ahead;
   begins[at] = place;
   ends[at] = end;
   known_of[4 * at] = known.blocks;
@@ -391,7 +396,7 @@ KERNEL($joiners) void add_groups(GLOBAL const uint* data, GLOBAL struct Sums* gr
     struct Sums own = before;
     if (g < groups) own = group_sums[first_group + g];
     if (ITEM == 0) own = sums_with(before, own);
-    const struct Sums upto = sums_upto(local_sums, own, $joiners);
+    sums_upto(local_sums, own, $joiners);
     if (g < groups) group_sums[first_group + g] = ITEM == 0 ? before : local_sums[ITEM - 1];
     before = local_sums[$joiners - 1];
     BARRIER;
