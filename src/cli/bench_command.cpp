@@ -53,7 +53,7 @@ bool compares(const BenchFlags& flags) {
   const std::vector<SuiteRow> rows = find_suite(flags.suite).rows();
   const bool varied = flags.variant.empty();
   return std::any_of(rows.begin(), rows.end(), [&](const SuiteRow& row) {
-    return row.host_only || row.copy || (varied && !row.variants.empty());
+    return row.host_only || row.copy || row.decodes > 0 || (varied && !row.variants.empty());
   });
 }
 

@@ -34,7 +34,8 @@ ComparedRow row_for(const WantedRow& wanted, const std::string& device, int thre
 }
 
 pipeline::Pipeline pipeline_for(const SuiteRow& row, const engine::Sandbox& sandbox) {
-  return row.host_only || row.copy ? pipeline::Pipeline{} : pipeline_of(row.pipeline, sandbox);
+  return row.host_only || row.copy || row.decodes > 0 ? pipeline::Pipeline{}
+                                                      : pipeline_of(row.pipeline, sandbox);
 }
 
 // The plain loops, where a row has one.
@@ -62,10 +63,15 @@ ComparedRow measured(engine::Benchmark& benchmark, const WantedRow& wanted, Comp
   row.copy_speed = benchmark.copy_speed();
   options.session.fuse = row.fused;
   options.wall = options.stack == 1;
-  row.computed = options.wall || wanted.row.copy;
+  row.computed = options.wall || wanted.row.copy || wanted.row.decodes > 0;
   if (options.repeat > 0) options.repeat = std::max(options.repeat, min_runs);
   try {
-    row.result = wanted.row.copy ? benchmark.run_copy(options) : benchmark.run(pipeline, options);
+    if (wanted.row.decodes > 0) {
+      constexpr Size full_hd = {1920, 1080};
+      row.result = benchmark.run_decoder(wanted.row.decodes, full_hd);
+    } else {
+      row.result = wanted.row.copy ? benchmark.run_copy(options) : benchmark.run(pipeline, options);
+    }
   } catch (const Error& error) {
     // One row of a suite may be beyond a device; a pipeline that was asked for may not.
     if (wanted.suite == nullptr) throw;

@@ -79,6 +79,8 @@ constexpr Suite all[] = {
      false,
      {.x = "images", .value = Figure::Value::time_of_image}},
     {"io", "reading and writing of each format in memory, one thread", codec_rows},
+    {"jpeg", "1 to 64 JPEGs of 1920x1080 in memory, decoded by all threads or on the device",
+     jpeg_rows},
     {"primitives", "every primitive on 8192x8192 and 2048x2048 images", primitive_rows},
     {"geometry", "windows, other sizes, affine maps, and joint histograms of many kinds of content",
      geometry_rows},

@@ -32,8 +32,9 @@ struct RunFlags {
   std::vector<std::string> arguments;
   std::string pipeline_file, sandbox, gpu_memory;
   engine::RunOptions run;
-  std::string missing_frame = "error", shard_by = "order", shard, subsampling, pages, max_pixels,
-              memory, cls, progress = "auto", profile, frames, timeout, channels, parts, idle;
+  std::string missing_frame = "error", shard_by = "order", codec = "auto", shard, subsampling,
+              pages, max_pixels, memory, cls, progress = "auto", profile, frames, timeout, channels,
+              parts, idle;
   int threads = 0;
   bool no_fuse = false, no_header = false, verbose = false, quiet = false;
   bool json = false, csv = false, markdown = false;
@@ -89,6 +90,11 @@ void add_flags(CLI::App* app, RunFlags& f) {
        "Read JPEGs at 1/2, 1/4 or 1/8 where the pipeline begins with a larger imresize: faster, "
        "other pixels")
       ->group("Inputs");
+  option(
+      app, "--codec", f.codec, "auto|cpu|device",
+      "Where JPEGs are decoded and encoded: by the processor, or on the GPU or OpenCL device that "
+      "computes (auto: on a GPU); pixels and files are the same")
+      ->group("Running");
   option(app, "--shard", f.shard, "I/N", "Do the I-th of N parts of the files")
       ->check(not_empty())
       ->group("Inputs");
@@ -264,6 +270,8 @@ engine::RunOptions options_of(RunFlags& f) {
     run.matrix =
         matrices[static_cast<size_t>(parse_choice("--matrix", f.matrix, {"601", "709", "2020"}))];
   }
+  run.jpeg_codec =
+      static_cast<engine::JpegCodec>(parse_choice("--codec", f.codec, {"auto", "cpu", "device"}));
   run.threads = parse_threads(f.threads);
   run.session.fuse = !f.no_fuse;
   const std::string page = profile_page_of(f.profile);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/coded_jpeg.hpp"
 #include "core/error.hpp"
 #include "core/image.hpp"
 #include "core/kernel_spec.hpp"
@@ -78,6 +79,8 @@ struct Launch {
   const KernelSpec* spec = nullptr;
   std::vector<DeviceValue> inputs;
   std::vector<DeviceValue> outputs;
+  // Of a decoder alone: pictures of one form.
+  std::vector<const CodedJpeg*> jpegs = {};
 };
 
 // The host's steady clock, in seconds since its epoch.
@@ -175,6 +178,15 @@ class Device {
   // Images of a stack at most.
   virtual int max_stacked() const { return 1; }
   virtual std::unique_ptr<Kernel> prepare_baseline(Baseline baseline) = 0;
+  // Launched with pictures of one form alone, each of which scan_jpeg knows. Outputs: the stack of
+  // images; for each a number, which is not 0 where the picture is left to the host's decoder. Null
+  // where the device has no such kernel.
+  virtual std::unique_ptr<Kernel> prepare_jpeg_decoder() { return nullptr; }
+  // Launched with one image of bytes, and a CodedJpeg of its size that says what it is to become.
+  // Outputs: a plane of jpeg_room bytes; a measurement of two values: the bytes of its data, before
+  // zeros are stuffed into them, and a number that is not 0 where there is no room for them. Then
+  // launched with that plane and no CodedJpeg: the output is its beginning.
+  virtual std::unique_ptr<Kernel> prepare_jpeg_encoder() { return nullptr; }
   virtual std::unique_ptr<Queue> make_queue() = 0;
   // Bytes a second, read plus written, of a copy within the device's memory, measured now; 0 when
   // that is not known. For reports.

@@ -73,6 +73,7 @@ struct RunOptions {
   io::Compression compression = io::Compression::standard;
   std::optional<std::array<int, 2>> subsampling;  // see io::EncodeOptions
   bool shrink_on_load = false;                    // see engine/program/shrunk.hpp
+  JpegCodec jpeg_codec = JpegCodec::automatic;
   bool strip = false;
   bool dry_run = false;
   bool update = false;

@@ -140,6 +140,12 @@ void Reports::finish(const BatchEnd& batch, int threads, RunEnd& end) {
                    std::to_string(threads) + " threads start");
   }
   if (settings_.shrink_on_load) tell_shrunk();
+  if (decoded_there_ + encoded_there_ > 0 || settings_.jpeg_codec == JpegCodec::device) {
+    progress_.detail(
+        "--codec: JPEGs decoded on the device " + std::to_string(std::exchange(decoded_there_, 0)) +
+        ", pictures by the processor " + std::to_string(std::exchange(decoded_here_, 0)) +
+        "; encoded on the device " + std::to_string(std::exchange(encoded_there_, 0)));
+  }
   const std::int64_t untold = std::exchange(untold_, 0);
   end.done += batch.done - untold;
   end.skipped += batch.skipped;
@@ -195,6 +201,10 @@ bool Reports::tell(std::int64_t index, const FileWork* file, const FileEnd& file
   clipped_values_ += report.clipped;
   clipped_files_ += report.clipped > 0 ? 1 : 0;
   if (report.state == FileReport::State::done) ++shrunk_[result.shrink];
+  if (report.state == FileReport::State::done) {
+    ++(result.decoded_on_device ? decoded_there_ : decoded_here_);
+    if (result.encoded_on_device) ++encoded_there_;
+  }
   return progress_.file(report);
 }
 

@@ -55,6 +55,7 @@ class Reports {
   JoinedOutput joined_;
   std::optional<FileReport> frame_failure_;  // that ended the stream
   bool is_over_ = false;
+  std::int64_t decoded_there_ = 0, decoded_here_ = 0, encoded_there_ = 0;  // see --codec
   std::int64_t told_frame_ = 0, frames_ = 0, clipped_frames_ = 0;
   FreeMemory free_memory_;
   std::int64_t before_ = 0;  // files of batches before this one

@@ -125,6 +125,7 @@ void fill_settings(PictureSettings& settings, const RunOptions& options,
                                             : io::ExrFloats::as_input;
   settings.encode.subsampling = options.subsampling;
   settings.shrink_on_load = options.shrink_on_load;
+  settings.jpeg_codec = options.jpeg_codec;
   settings.pipes = memory;
   settings.memory = memory;
   settings.in_place = options.in_place;

@@ -23,6 +23,7 @@
 #include "io/file_metadata.hpp"
 #include "io/frame_reader.hpp"
 #include "io/headers.hpp"
+#include "io/jpeg_scan.hpp"
 #include "io/module.hpp"
 #include "io/module/wide_samples.hpp"
 #include "io/orient.hpp"
@@ -252,6 +253,16 @@ void decode_exr(std::span<const std::byte> file, bool with_attributes, Decoded& 
   out.metadata.exr = std::move(storage);
 }
 
+// Whether a device may decode the JPEG, which `out` has then. It would not turn it.
+bool keep_coded(std::span<const std::byte> file, Decoded& out) {
+  if (out.info.orientation != 1) return false;
+  std::optional<CodedJpeg> coded = scan_jpeg(file);
+  if (!coded || coded->form.size != out.info.stored) return false;
+  if (coded->form.components != out.info.type.channels) return false;
+  out.coded = std::make_shared<const CodedJpeg>(std::move(*coded));
+  return true;
+}
+
 // Like the JPEG that the image was made from.
 JpegStorage jpeg_storage_for(const Metadata& metadata, const EncodeOptions& options) {
   JpegStorage storage = metadata.jpeg.value_or(JpegStorage{});
@@ -412,6 +423,8 @@ Decoded decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
     out.metadata.y4m = std::make_shared<const Y4mStorage>(std::move(frame.storage));
   } else if (format == Format::exr) {
     decode_exr(bytes, options.metadata, out);
+  } else if (format == Format::jpeg && options.keep_coded && keep_coded(bytes, out)) {
+    out.image.type = out.info.type;
   } else {
     const CodecModule& module = codec_module(format);
     if (format == Format::jpeg && options.shrink) out.info.shrink = options.shrink(out.info);
@@ -550,9 +563,13 @@ Encoded encode(const HostImage& image, const Metadata& metadata, Format format, 
   if (place_dropped) out.lost.emplace_back("display window and pixel aspect ratio");
   if (!attributes.empty()) out.lost.push_back("EXR attributes (" + attributes + ")");
   if (module_reads_header(format)) return out;
-  out.bytes = from_module(
-      [&] { return with_metadata(std::move(out.bytes), format, metadata, ready, out.lost); });
+  out.bytes = file_with_metadata(std::move(out.bytes), format, metadata, ready, out.lost);
   return out;
+}
+
+Bytes file_with_metadata(Bytes file, Format format, const Metadata& metadata,
+                         const HostImage& image, std::vector<std::string>& lost) {
+  return from_module([&] { return with_metadata(std::move(file), format, metadata, image, lost); });
 }
 
 }  // namespace impipe::io

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "core/coded_jpeg.hpp"
 #include "core/image.hpp"
 #include "io/format.hpp"
 #include "io/metadata.hpp"
@@ -100,10 +101,15 @@ struct DecodeOptions {
   // Of JPEGs: how many pixels of each side are read as one: 1, 2, 4 or 8. None: 1. See
   // `shrunk`; `info` is of what it was read from.
   std::function<int(const ImageInfo&)> shrink;
+  // JPEGs that a device may decode stay as they are: see Decoded::coded.
+  bool keep_coded = false;
 };
 
 struct Decoded {
   HostImage image;
+  // Where it was asked for, and this is a JPEG that a device may decode: then `image` has a type,
+  // and no pixels.
+  std::shared_ptr<const CodedJpeg> coded;
   Metadata metadata;
   ImageInfo info;
   // What the file holds beside these, for messages: "further pictures (MPF)".
@@ -169,6 +175,11 @@ inline bool writes_pages(Format format) {
 // One file of the pages, each of which is a whole file of this format. big_tiff: with offsets of 64
 // bits, however small it is.
 Bytes join_tiff_pages(std::span<const Bytes> pages, bool big_tiff = false);
+
+// The file with the metadata that its format holds, as `encode` writes it. image: its pixels are
+// read where it wants_thumbnail alone.
+Bytes file_with_metadata(Bytes file, Format format, const Metadata& metadata,
+                         const HostImage& image, std::vector<std::string>& lost);
 
 // What an image is written as.
 struct OutputType {

@@ -65,6 +65,12 @@ void follow_pixels(Metadata& m, Format format, const HostImage& image, Lost& los
 
 }  // namespace
 
+bool wants_thumbnail(const Metadata& metadata) {
+  const std::string_view exif = text_of(metadata.exif);
+  return (!exif.empty() && exif_thumbnail(exif).side > 0) ||
+         has_resource_thumbnail(text_of(metadata.photoshop)) || has_xmp_thumbnail(metadata.xmp);
+}
+
 void name_pieces(const Metadata& metadata, Lost& lost) {
   for (const Piece& piece : metadata.pieces) {
     const bool known = std::find(lost.begin(), lost.end(), piece.name) != lost.end();

@@ -25,6 +25,9 @@ Metadata metadata_of_module(const Metadata& metadata, Format format, const HostI
 
 // For the files that read and write one format each.
 
+// Whether a file with it has a smaller picture of its pixels.
+bool wants_thumbnail(const Metadata& metadata);
+
 inline std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

@@ -11,6 +11,8 @@
 #include "backends/cuda/api.hpp"
 #include "backends/cuda/compile.hpp"
 #include "backends/jit/bandwidth_baseline.hpp"
+#include "backends/jit/codec/jpeg_decode.hpp"
+#include "backends/jit/codec/jpeg_encode.hpp"
 #include "backends/jit/text/dialect.hpp"
 #include "backends/jit/text/kernel_files.hpp"
 #include "backends/jit/text/sub_group.hpp"
@@ -142,7 +144,8 @@ std::string all_programs() {
   for (const Baseline kind : {Baseline::copy, Baseline::read}) {
     text += jit::bandwidth_baseline(kind, Dialect::opencl).source;
   }
-  return text;
+  return text + jit::jpeg_decoder(Dialect::opencl).source +
+         jit::jpeg_encoder(Dialect::opencl).source;
 }
 
 TEST(KernelFiles, HaveNoPartThatNoProgramHas) {

@@ -2,6 +2,8 @@
 #include "backends/jit/device.hpp"
 
 #include "backends/jit/bandwidth_baseline.hpp"
+#include "backends/jit/codec/jpeg_decode.hpp"
+#include "backends/jit/codec/jpeg_encode.hpp"
 #include "core/primitive_facts.hpp"
 
 namespace impipe::jit {
@@ -32,6 +34,14 @@ std::unique_ptr<Kernel> GpuDevice::prepare_stacked(const KernelSpec& spec) {
 std::unique_ptr<Kernel> GpuDevice::prepare_baseline(Baseline baseline) {
   return load(jit::bandwidth_baseline(baseline, dialect_, tuning_.variant.copy_bytes),
               "bandwidth baseline");
+}
+
+std::unique_ptr<Kernel> GpuDevice::prepare_jpeg_decoder() {
+  return load(jpeg_decoder(dialect_), "JPEG decoder");
+}
+
+std::unique_ptr<Kernel> GpuDevice::prepare_jpeg_encoder() {
+  return load(jpeg_encoder(dialect_), "JPEG encoder");
 }
 
 }  // namespace impipe::jit

@@ -68,6 +68,8 @@ FileEnd failure_by_exception(Part part) noexcept {
     throw;
   } catch (const std::bad_alloc&) {
     return failure(part, "out of memory", true);
+  } catch (const PartError& error) {
+    return failure(error.part(), error.what(), error.may_pass());
   } catch (const Error& error) {
     return failure(part, error.what(), error.may_pass());
   } catch (const std::exception& error) {

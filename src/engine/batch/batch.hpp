@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/error.hpp"
 #include "core/thread_pool.hpp"
 #include "engine/batch/timeline.hpp"
 
@@ -20,6 +21,17 @@ namespace impipe::engine {
 // pass (BatchOptions::retries).
 enum class Part { prepare, decode, compute, encode };
 std::string_view name_of(Part part);  // as errors name it: "decode" for the first two
+
+// What a part found out too late that another should have: the file fails there.
+class PartError : public Error {
+ public:
+  PartError(Part part, const Error& error)
+      : Error(error.what(), error.code(), error.may_pass()), part_(part) {}
+  Part part() const { return part_; }
+
+ private:
+  Part part_;
+};
 
 // The work on one file. Each part is called once, after the one before it has returned, from any
 // thread. A part that throws fails this file alone, out of memory included; the parts after it are

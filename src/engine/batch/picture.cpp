@@ -14,6 +14,7 @@
 #include "io/atomic_file.hpp"
 #include "io/exr_layout.hpp"
 #include "io/exr_parts.hpp"
+#include "io/jpeg_encoding.hpp"
 #include "io/read_picture.hpp"
 #include "pipeline/image_sizes.hpp"
 
@@ -176,7 +177,11 @@ std::optional<std::int64_t> PictureWork::prepare() {
       picture_.partner_sizes(), settings_.decode.max_pixels);
   sizes[0] = io::shrunk(sizes[0], shrink_of(*picture_.info));
   const bool on_cpu = settings_.lanes->first().device().id == "cpu";
-  const ImageBytes bytes = image_bytes(*picture_.program, sizes, on_cpu ? 0 : device_row_alignment);
+  ImageBytes bytes = image_bytes(*picture_.program, sizes, on_cpu ? 0 : device_row_alignment);
+  // What lies between a JPEG's data and its pixels on a device.
+  constexpr double coded_bytes = 10;  // a pixel
+  const bool coded = picture_.info->format == io::Format::jpeg && keeps_coded();
+  if (coded) bytes.on_device += coded_bytes * static_cast<double>(sizes[0].pixels());
   std::error_code error;
   const auto file_bytes = picture_.content ? picture_.content->size()
                                            : std::filesystem::file_size(picture_.path, error);
@@ -184,8 +189,8 @@ std::optional<std::int64_t> PictureWork::prepare() {
   // decoded one and the result, then the result and its file, which is no larger than its pixels.
   const double file = error ? 0 : static_cast<double>(file_bytes);
   const double decoding = file + bytes.input;
-  const double computing =
-      bytes.on_device + bytes.tables + (on_cpu ? 0 : bytes.input + bytes.result);
+  const double computing = (coded ? 3 * file : 0) + bytes.on_device + bytes.tables +
+                           (on_cpu ? 0 : bytes.input + bytes.result);
   const double encoding = (picture_.output.empty() ? 1 : 2) * bytes.result;
   // Channels and parts of an EXR that go into the result are in the file, of which a copy is kept;
   // in the result they may be packed worse.
@@ -232,8 +237,9 @@ void PictureWork::decode() {
       if (settings_.shrink_on_load) {
         options.shrink = [this](const io::ImageInfo& info) { return shrink_of(info); };
       }
+      options.keep_coded = keeps_coded();
       take(io::decode(bytes, options));
-      if (keeps_parts()) file_ = std::move(bytes);
+      if (keeps_parts() || material_.coded) file_ = std::move(bytes);
     }
   }
   stamps_ = settings_.pipeline_stamps;
@@ -248,6 +254,7 @@ void PictureWork::decode() {
 }
 
 void PictureWork::compute_on(Session& session, Queue& queue, Material material) {
+  const auto decoder = material.coded ? session.jpeg_decoder().kernel() : nullptr;
   // What was decoded decides, should a file have changed since its header was read.
   picture_.program =
       session.program(material.image.type, picture_.partner_types(), material.read.by > 1);
@@ -255,7 +262,48 @@ void PictureWork::compute_on(Session& session, Queue& queue, Material material) 
                      [&](const KernelSpec& spec) { return session.kernel(spec); },
                      {.timed = settings_.timeline != nullptr,
                       .kernels_first = !session.device().is_gpu,
-                      .stop = [this] { return is_over(); }});
+                      .stop = [this] { return is_over(); },
+                      .jpeg_decoder = decoder,
+                      .jpeg_encoder = encoder_of(session),
+                      .coded_output =
+                          [this](const ImageType& type, Size size) {
+                            return io::coded_output(type, size, metadata_, settings_.encode);
+                          }});
+}
+
+std::shared_ptr<const Kernel> PictureWork::encoder_of(Session& session) const {
+  if (settings_.hash || has_pages() || picture_.output.empty()) return nullptr;
+  if (picture_.output_format != io::Format::jpeg || picture_.output_class != PixelClass::uint8) {
+    return nullptr;
+  }
+  switch (settings_.jpeg_codec) {
+    case JpegCodec::cpu: return nullptr;
+    case JpegCodec::device: return session.jpeg_encoder().kernel();
+    case JpegCodec::automatic:
+      return session.device().is_gpu ? session.jpeg_encoder().kernel_if_ready() : nullptr;
+  }
+  return nullptr;
+}
+
+bool PictureWork::keeps_coded() const {
+  if (settings_.jpeg_codec == JpegCodec::cpu || has_pages()) return false;
+  if (shrink_of(*picture_.info) != 1) return false;
+  Session& first = settings_.lanes->first();
+  if (settings_.jpeg_codec == JpegCodec::device) return first.jpeg_decoder().kernel() != nullptr;
+  return first.device().is_gpu && first.jpeg_decoder().kernel_if_ready() != nullptr;
+}
+
+void PictureWork::decode_on_host() {
+  try {
+    material_.image = io::decode(file_, {.max_pixels = settings_.decode.max_pixels,
+                                         .metadata = false,
+                                         .page = {},
+                                         .channels = {}})
+                          .image;
+  } catch (const Error& error) {
+    throw PartError(Part::decode, error);
+  }
+  material_.coded.reset();
 }
 
 int PictureWork::shrink_of(const io::ImageInfo& info) const {
@@ -264,6 +312,7 @@ int PictureWork::shrink_of(const io::ImageInfo& info) const {
 
 void PictureWork::take(io::Decoded decoded) {
   material_.image = std::move(decoded.image);
+  material_.coded = std::move(decoded.coded);
   material_.read = {decoded.info.size(), decoded.info.shrink};
   result_.shrink = decoded.info.shrink;
   metadata_ = std::move(decoded.metadata);
@@ -331,23 +380,42 @@ void PictureWork::add_row(int page) {
 void PictureWork::compute_image(int lane) {
   const double begin = steady_seconds();
   const Lanes::Turn turn = settings_.lanes->take(lane);
-  std::optional<size_t> device = turn.device;
-  if (turn.session.device().id == "cpu") {
-    compute_on(turn.session, turn.queue, std::move(material_));
-  } else {
-    try {
-      compute_on(turn.session, turn.queue, material_);
-    } catch (const OutOfDeviceMemory& error) {
-      Session& cpu = turn.session.on_cpu(error);
-      compute_on(cpu, *cpu.make_queue(), std::move(material_));
-      device.reset();
-    }
+  result_.decoded_on_device = material_.coded != nullptr;
+  std::optional<size_t> device;
+  try {
+    device = compute_material(turn);
+  } catch (const NotDecoded&) {
+    decode_on_host();
+    result_.decoded_on_device = false;
+    device = compute_material(turn);
   }
   computed({device, lane, begin});
 }
 
+std::optional<size_t> PictureWork::compute_material(const Lanes::Turn& turn) {
+  if (material_.coded && turn.session.jpeg_decoder().kernel() == nullptr) {
+    decode_on_host();
+    result_.decoded_on_device = false;
+  }
+  if (turn.session.device().id == "cpu") {
+    compute_on(turn.session, turn.queue, std::move(material_));
+    return turn.device;
+  }
+  try {
+    compute_on(turn.session, turn.queue, material_);
+    return turn.device;
+  } catch (const OutOfDeviceMemory& error) {
+    Session& cpu = turn.session.on_cpu(error);
+    if (material_.coded) decode_on_host();
+    result_.decoded_on_device = false;
+    compute_on(cpu, *cpu.make_queue(), std::move(material_));
+    return {};
+  }
+}
+
 void PictureWork::computed(const Turn& turn) {
   material_ = {};
+  if (!keeps_parts() && !has_pages()) file_ = {};
   if (settings_.timeline != nullptr) {
     settings_.lanes->add(turn.device);
     tell_times(turn, settings_.step_times.add(*picture_.program, settings_.stage_texts, outcome_));
@@ -388,10 +456,14 @@ FileWork::Stack PictureWork::stack() const {
   if (has_pages() || band_rows_ > 0 || material_.read.by > 1) return {};
   const Session& session = settings_.lanes->first();
   const double bytes =
-      picture_.program->bytes_per_pixel * static_cast<double>(material_.image.size().pixels());
+      picture_.program->bytes_per_pixel * static_cast<double>(material_.size().pixels());
   const int most = session.max_stacked(*picture_.program, bytes);
   if (most == 1) return {};
-  std::string key = to_string(material_.image.type) + " " + to_string(material_.image.size());
+  std::string key = to_string(material_.image.type) + " " + to_string(material_.size());
+  if (material_.coded) {
+    const JpegForm& form = material_.coded->form;
+    key += fmt::format(" coded {}x{}", form.across, form.down);
+  }
   for (const auto& [name, image] : material_.operands) {
     key += "; " + to_string(image.type) + " " + to_string(image.size());
   }
@@ -406,16 +478,19 @@ void PictureWork::compute_stack(int lane, std::span<FileWork* const> files) {
   for (FileWork* file : files) {
     materials.push_back(static_cast<PictureWork*>(file)->material_);
   }
+  const auto decoder = material_.coded ? turn.session.jpeg_decoder().kernel() : nullptr;
   std::vector<Outcome> outcomes =
       execute_stack(*turn.session.stacked(program), std::move(materials), turn.queue,
                     [&](const KernelSpec& spec) { return turn.session.kernel(spec); },
                     {.timed = settings_.timeline != nullptr,
                      .kernels_first = !turn.session.device().is_gpu,
-                     .stop = [this] { return is_over(); }});
+                     .stop = [this] { return is_over(); },
+                     .jpeg_decoder = decoder});
   for (size_t i = 0; i < files.size(); ++i) {
     auto& picture = *static_cast<PictureWork*>(files[i]);
     picture.picture_.program = program;
     picture.outcome_ = std::move(outcomes[i]);
+    picture.result_.decoded_on_device = picture.material_.coded != nullptr;
     picture.computed({turn.device, lane, begin});
     picture.add_row(0);
   }
@@ -600,9 +675,16 @@ void PictureWork::encode() {
   if (!plan.writes_image) {
     return write(picture_.output, plan.objects ? encode_objects() : encode_measurement());
   }
-  io::Encoded encoded = io::encode(outcome_.image, metadata_, picture_.output_format,
-                                   picture_.output_class, settings_.encode);
+  result_.encoded_on_device = !outcome_.coded.empty();
+  io::Encoded encoded =
+      result_.encoded_on_device
+          ? io::encode_coded(
+                {outcome_.coded.row(0), static_cast<size_t>(outcome_.coded.size().width)},
+                outcome_.image.type, outcome_.coded_size, metadata_, settings_.encode)
+          : io::encode(outcome_.image, metadata_, picture_.output_format, picture_.output_class,
+                       settings_.encode);
   outcome_.image = {};
+  outcome_.coded = {};
   result_.common = std::move(encoded.common);
   result_.head = encoded.head;
   result_.clipped += encoded.clipped;

@@ -95,6 +95,7 @@ struct PictureSettings {
   io::DecodeOptions decode;
   io::EncodeOptions encode;
   bool shrink_on_load = false;
+  JpegCodec jpeg_codec = JpegCodec::automatic;
   double max_memory = 0;    // bytes that there are
   std::int64_t memory = 0;  // bytes that pictures may take (--memory)
   bool in_place = false;
@@ -127,6 +128,7 @@ struct PictureResult {
   // What the file has beside its picture and the result has not, for a warning.
   std::vector<std::string> lost;
   int shrink = 1;  // so many pixels of each side were read as one
+  bool decoded_on_device = false, encoded_on_device = false;
 };
 
 class PictureWork : public FileWork {
@@ -160,7 +162,14 @@ class PictureWork : public FileWork {
   // What a result is made of: files that the pipeline reads, partners, the input.
   std::vector<std::filesystem::path> sources() const;
   void compute_on(Session& session, Queue& queue, Material material);
-  void compute_image(int lane);  // what `material_` holds
+  void compute_image(int lane);                                     // what `material_` holds
+  std::optional<size_t> compute_material(const Lanes::Turn& turn);  // see Turn::device
+  // Whether a JPEG may stay as it is until it is on a device.
+  bool keeps_coded() const;
+  // What makes the result a JPEG while it is on the session's device; null where nothing is to.
+  std::shared_ptr<const Kernel> encoder_of(Session& session) const;
+  // Makes the pixels of a JPEG that was meant for a device. Fails as the decoding part.
+  void decode_on_host();
   // Where and when something was computed.
   struct Turn {
     std::optional<size_t> device;  // of the lanes; none: the CPU, for want of a device's memory
@@ -212,9 +221,10 @@ class PictureWork : public FileWork {
   io::Metadata metadata_;
   std::vector<std::string> lost_;  // what the file holds beside the image and its metadata
   Outcome outcome_;
-  bool piped_ = false;              // the file came through a pipe
-  std::int64_t band_rows_ = 0;      // of a picture that is computed in bands
-  io::Bytes file_;                  // of several pages, or with parts that go into the result
+  bool piped_ = false;          // the file came through a pipe
+  std::int64_t band_rows_ = 0;  // of a picture that is computed in bands
+  // Of several pages, or with parts that go into the result, or a JPEG that is decoded later.
+  io::Bytes file_;
   std::vector<io::Bytes> encoded_;  // of the pages, each a file
   size_t pages_done_ = 0;
   PictureResult result_;

@@ -18,7 +18,11 @@
 namespace impipe::engine {
 
 Session::Session(pipeline::Pipeline pipeline, OpenDevice device, SessionOptions options)
-    : pipeline_(std::move(pipeline)), device_(std::move(device)), options_(options) {}
+    : pipeline_(std::move(pipeline)),
+      device_(std::move(device)),
+      options_(options),
+      decoder_([this] { return device_.device->prepare_jpeg_decoder(); }),
+      encoder_([this] { return device_.device->prepare_jpeg_encoder(); }) {}
 
 Session::~Session() {
   // They use this session, and programs may outlive it.
@@ -159,6 +163,23 @@ std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool 
     }
   }
   return kernel.get();
+}
+
+const PendingKernel& CodecKernel::made() {
+  std::call_once(once_, [this] {
+    const auto make = [this]() -> std::shared_ptr<const Kernel> { return make_(); };
+    try {
+      kernel_ = std::async(std::launch::async, make).share();
+    } catch (const std::system_error&) {  // no thread for it
+      kernel_ = std::async(std::launch::deferred, make).share();
+    }
+  });
+  return kernel_;
+}
+
+std::shared_ptr<const Kernel> CodecKernel::kernel_if_ready() {
+  if (made().wait_for(std::chrono::seconds(0)) == std::future_status::timeout) return nullptr;
+  return kernel_.get();
 }
 
 Session& Session::on_cpu(const OutOfDeviceMemory& reason) {

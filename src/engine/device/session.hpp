@@ -59,10 +59,30 @@ struct DeviceReport {
 // All devices, each opened, probed and measured.
 std::vector<DeviceReport> report_devices();
 
+// Where JPEGs are decoded and encoded. automatic: on a GPU, once its kernels are there.
+enum class JpegCodec { automatic, cpu, device };
+
 struct SessionOptions {
   bool fuse = true;
   bool strict = false;        // an implicit rgb2gray is an error
   bool compile_aside = true;  // a GPU's kernels in threads of their own
+};
+
+// A kernel of a device that is made in a thread of its own when it is first asked for; or none.
+// Any thread.
+class CodecKernel {
+ public:
+  explicit CodecKernel(std::function<std::unique_ptr<Kernel>()> make) : make_(std::move(make)) {}
+  std::shared_ptr<const Kernel> kernel() { return made().get(); }
+  // Null also while it is not there yet.
+  std::shared_ptr<const Kernel> kernel_if_ready();
+
+ private:
+  const PendingKernel& made();
+
+  std::function<std::unique_ptr<Kernel>()> make_;
+  std::once_flag once_;
+  PendingKernel kernel_;
 };
 
 // Any thread may call any function.
@@ -94,6 +114,9 @@ class Session {
   int max_stacked(const Program& program, double bytes) const;
 
   std::unique_ptr<Queue> make_queue() { return device_.device->make_queue(); }
+  // Device::prepare_jpeg_decoder's and prepare_jpeg_encoder's.
+  CodecKernel& jpeg_decoder() { return decoder_; }
+  CodecKernel& jpeg_encoder() { return encoder_; }
   std::shared_ptr<const Kernel> kernel(const KernelSpec& spec) { return made_kernel(spec, false); }
 
   // The same pipeline on the CPU, for images that the device has no memory for; made when it is
@@ -116,6 +139,7 @@ class Session {
   std::map<std::shared_ptr<const Program>, std::shared_ptr<const Program>> stacked_;
   // By KernelSpec::key; a kernel is made by the first who asks, the others wait for it.
   std::unordered_map<std::string, PendingKernel> kernels_;
+  CodecKernel decoder_, encoder_;
   std::vector<PendingKernel> compiling_;  // what check_kernels has not seen ready
 };
 

@@ -38,8 +38,8 @@ class Execution {
     std::map<std::string, Size> operand_sizes;
     for (const auto& [name, image] : first.operands) operand_sizes[name] = image.size();
     read_ = first.read;
-    sizes_ = sizes_of(program_, read_.by > 1 ? read_.full : first.image.size(), operand_sizes);
-    sizes_[0] = first.image.size();
+    sizes_ = sizes_of(program_, read_.by > 1 ? read_.full : first.size(), operand_sizes);
+    sizes_[0] = first.size();
     if (plan_.input_alpha) {
       for (Material& material : materials) {
         if (material.image.alpha.cls() != plan_.values[*plan_.input_alpha].type.cls) {
@@ -117,9 +117,26 @@ class Execution {
     return upload_one(images);
   }
 
+  // All of them coded, and of one form.
+  void decode(const std::vector<Material>& materials) {
+    const JpegForm& form = materials.front().coded->form;
+    const int count = static_cast<int>(count_);
+    Launch launch;
+    for (const Material& material : materials) launch.jpegs.push_back(material.coded.get());
+    values_[0].plane = queue_.allocate_stack(PixelClass::uint8, form.components, form.size, count);
+    const auto faults = queue_.allocate_measure_stack(1, 1, count);
+    launch.outputs = {values_[0], {nullptr, faults}};
+    queue_.run(*options_.jpeg_decoder, launch);
+    for (const double fault : queue_.download(*faults)) {
+      if (fault != 0) throw NotDecoded();
+    }
+  }
+
   void upload(std::vector<Material> materials) {
     const std::vector<bool> read = values_read(plan_);
-    if (read[0]) {
+    if (materials.front().coded) {
+      decode(materials);
+    } else if (read[0]) {
       values_[0].plane =
           upload_one(materials, [](const Material& m) -> const HostImage& { return m.image; });
     }
@@ -161,6 +178,34 @@ class Execution {
       found = downloaded_.emplace(id, queue_.download(*values_[id].measure)).first;
     }
     return found->second;
+  }
+
+  // Whether the result was encoded on the device.
+  bool encode_result() {
+    if (!options_.jpeg_encoder || count_ > 1 || plan_.result_alpha) return false;
+    const ImageType& type = plan_.values[plan_.result].type;
+    const Size size = sizes_[plan_.result];
+    const auto jpeg = options_.coded_output(type, size);
+    if (!jpeg) return false;
+    const DeviceValue room{queue_.allocate(PixelClass::uint8, 1, {jpeg_room(jpeg->form), 1}),
+                           nullptr};
+    const auto numbers = queue_.allocate_measure(1, 2);
+    Launch launch;
+    launch.inputs = {values_[plan_.result]};
+    launch.outputs = {room, {nullptr, numbers}};
+    launch.jpegs = {jpeg.get()};
+    queue_.run(*options_.jpeg_encoder, launch);
+    const std::vector<double> made = queue_.download(*numbers);
+    if (made[1] != 0) return false;
+    const auto bytes = static_cast<std::int64_t>(made[0]);
+    Launch taking;
+    taking.inputs = {room};
+    taking.outputs = {{queue_.allocate(PixelClass::uint8, 1, {bytes, 1}), nullptr}};
+    queue_.run(*options_.jpeg_encoder, taking);
+    outcomes_.front().coded = queue_.download(*taking.outputs.front().plane).front();
+    outcomes_.front().coded_size = size;
+    outcomes_.front().image.type = type;
+    return true;
   }
 
   // Rows from what the device summed; where it could not, from the pixels.
@@ -216,7 +261,7 @@ class Execution {
       std::vector<HostImage> images = images_of(save.value, save.alpha);
       for (size_t i = 0; i < count_; ++i) outcomes_[i].saves.push_back(std::move(images[i]));
     }
-    if (plan_.writes_image) {
+    if (plan_.writes_image && !encode_result()) {
       std::vector<HostImage> images = images_of(plan_.result, plan_.result_alpha);
       for (size_t i = 0; i < count_; ++i) outcomes_[i].image = std::move(images[i]);
     }

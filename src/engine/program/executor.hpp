@@ -15,9 +15,19 @@ namespace impipe::engine {
 // What a program reads: the image, and those of --with by name.
 struct Material {
   HostImage image;
+  // Instead of the image's pixels: what the device makes them of.
+  std::shared_ptr<const CodedJpeg> coded;
   std::map<std::string, HostImage> operands;
   // How the image was read. Of less than its size: the program is one for any scale.
   Shrunk read = {};
+  Size size() const { return coded ? coded->form.size : image.size(); }
+};
+
+// A device has not decoded a JPEG: it is damaged, or one that is left to the host. Nothing was
+// computed.
+class NotDecoded : public Error {
+ public:
+  NotDecoded() : Error("the device does not decode this JPEG", ExitCode::file_failed) {}
 };
 
 // A measurement on the host: [channels][values].
@@ -29,7 +39,10 @@ struct Measurement {
 };
 
 struct Outcome {
-  HostImage image;               // empty pixels unless the plan writes an image
+  HostImage image;  // empty pixels unless the plan writes an image
+  // Instead of the image's pixels: the data of a JPEG of them, as a row of bytes, and their size.
+  Plane coded;
+  Size coded_size;
   std::vector<double> columns;   // one a column of the plan
   Measurement last_measurement;  // empty when there is none
   // Where the plan has an object table: a row an object, of numbers for the columns' last names.
@@ -52,6 +65,12 @@ struct ExecuteOptions {
   bool kernels_first = false;
   // Asked between steps; true ends the work with an Error.
   std::function<bool()> stop = [] { return false; };
+  // Of what is coded: Device::prepare_jpeg_decoder's.
+  std::shared_ptr<const Kernel> jpeg_decoder = nullptr;
+  // Of a result that becomes a JPEG on the device: Device::prepare_jpeg_encoder's, and what it is
+  // to become; null where it is not to.
+  std::shared_ptr<const Kernel> jpeg_encoder = nullptr;
+  std::function<std::shared_ptr<const CodedJpeg>(const ImageType&, Size)> coded_output = {};
 };
 
 // Which values a run reads: their planes must be on the device before the first step.
@@ -65,7 +84,7 @@ void launch_step(const Program& program, size_t step, const std::vector<Size>& s
                  const Shrunk& read = {});
 
 // Values are let go as soon as nobody reads them. Throws Error (file_failed) for unequal sizes,
-// empty results and lack of memory.
+// empty results and lack of memory, and NotDecoded.
 Outcome execute(const Program& program, Material material, Queue& queue,
                 const KernelSource& kernels, const ExecuteOptions& options = {});
 

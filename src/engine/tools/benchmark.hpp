@@ -73,6 +73,10 @@ class Benchmark {
                            const BenchmarkOptions& options);
   // The plain copy of the image, whose result is the image.
   BenchmarkResult run_copy(const BenchmarkOptions& options);
+  // Decoding of so many JPEGs in memory, made of natural images: 4:2:0, quality 90. The device's
+  // time is that of its kernels; the whole way is from files in the host's memory to pixels in the
+  // device's. A device without such kernels: the processor's threads.
+  BenchmarkResult run_decoder(int count, Size size);
   // Makes the pipelines' kernels, several at a time; errors come from `run`.
   void prepare(const std::vector<std::pair<const pipeline::Pipeline*, BenchmarkOptions>>& all);
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/coded_jpeg.hpp"
 #include "core/kernel_spec.hpp"
 
 namespace impipe::jit {
@@ -33,10 +34,11 @@ struct ValueShape {
 };
 
 struct LaunchValues {
-  const KernelSpec* spec = nullptr;     // of the same key, with this launch's argument values
-  std::span<const ValueShape> inputs;   // one a kernel input
-  std::span<const ValueShape> outputs;  // one a kernel output
-  int count = 1;                        // planes: images of the stack times KernelSpec::planes
+  const KernelSpec* spec = nullptr;         // of the same key, with this launch's argument values
+  std::span<const ValueShape> inputs;       // one a kernel input
+  std::span<const ValueShape> outputs;      // one a kernel output
+  int count = 1;                            // planes: images of the stack times KernelSpec::planes
+  std::span<const CodedJpeg* const> jpegs;  // of a decoder: see Launch
 };
 
 // Memory a launch needs for itself, on the device, aligned as planes are.

@@ -31,8 +31,11 @@ LaunchPlan plan_of(const Program& program, const Launch& launch) {
   std::vector<ValueShape> inputs, outputs;
   for (const DeviceValue& value : launch.inputs) inputs.push_back(shape_of(value));
   for (const DeviceValue& value : launch.outputs) outputs.push_back(shape_of(value));
-  return program.launch(
-      {.spec = launch.spec, .inputs = inputs, .outputs = outputs, .count = count_of(launch)});
+  return program.launch({.spec = launch.spec,
+                         .inputs = inputs,
+                         .outputs = outputs,
+                         .count = count_of(launch),
+                         .jpegs = launch.jpegs});
 }
 
 }  // namespace

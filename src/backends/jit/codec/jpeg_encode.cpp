@@ -1,0 +1,145 @@
+// Encoding of a JPEG's entropy-coded data: the program, and what its kernels read.
+#include "backends/jit/codec/jpeg_encode.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "backends/jit/text/dialect.hpp"
+#include "backends/jit/text/kernel_files.hpp"
+#include "backends/jit/text/text.hpp"
+#include "core/coded_jpeg.hpp"
+#include "core/jpeg_order.hpp"
+
+namespace impipe::jit {
+namespace {
+
+constexpr int writers = 128, joiners = 256, transformers = 256, takers = 256;
+constexpr int blocks_a_group = transformers / 8;
+
+// As the kernels have it.
+struct Parameters {
+  int width = 0, height = 0, components = 0;
+  int across = 0, down = 0;
+  int units_across = 0, blocks = 0;
+  int groups = 0;
+  std::uint32_t most = 0;
+  int stride = 0;
+  std::int64_t step = 0;
+  std::int64_t words = 0;
+};
+
+enum Entry { make_coefficients, measure_blocks, add_groups, write_blocks, take_words, clear_words };
+
+std::vector<std::byte> bytes_of_words(const void* from, std::size_t bytes) {
+  const auto* begin = static_cast<const std::byte*>(from);
+  return {begin, begin + bytes};
+}
+
+std::int64_t parts(std::int64_t all, std::int64_t each) { return (all + each - 1) / each; }
+
+LaunchShape shape(std::int64_t groups, int items) { return {{groups, 1, 1}, {items, 1, 1}}; }
+
+// The code of each symbol, and below it how many bits it has.
+std::array<std::uint32_t, 256> codes_of(const HuffmanCodes& table) {
+  std::array<std::uint32_t, 256> codes{};
+  std::uint32_t code = 0;
+  std::size_t symbol = 0;
+  for (std::size_t length = 1; length <= 16; ++length) {
+    code <<= 1;
+    for (int i = 0; i < table.counts[length]; ++i) {
+      codes[table.symbols[symbol++]] = code++ << 8 | static_cast<std::uint32_t>(length);
+    }
+  }
+  return codes;
+}
+
+std::vector<std::uint32_t> data_of(const JpegTables& tables) {
+  std::vector<std::uint32_t> words;
+  for (const HuffmanCodes* table : {&tables.dc[0], &tables.ac[0], &tables.dc[1], &tables.ac[1]}) {
+    const auto codes = codes_of(*table);
+    words.insert(words.end(), codes.begin(), codes.end());
+  }
+  // The transform's results are 8 times as large.
+  for (const auto& steps : tables.steps) {
+    for (const std::uint16_t step : steps) words.push_back(std::max(1U, 8U * step));
+  }
+  std::array<std::uint32_t, 64> places{};
+  for (std::uint32_t k = 0; k < places.size(); ++k) places[jpeg_natural_order[k]] = k;
+  words.insert(words.end(), places.begin(), places.end());
+  return words;
+}
+
+LaunchPlan taking(const LaunchValues& values) {
+  Parameters parameters;
+  parameters.words = values.outputs[0].stride / 4;
+  LaunchPlan plan;
+  plan.parameters = bytes_of_words(&parameters, sizeof parameters);
+  plan.passes = {{take_words,
+                  shape(parts(parameters.words, takers), takers),
+                  {{Buffer::Kind::input, 0}, {Buffer::Kind::output, 0}}}};
+  return plan;
+}
+
+LaunchPlan launch_of(const LaunchValues& values) {
+  if (values.jpegs.empty()) return taking(values);
+  const CodedJpeg& jpeg = *values.jpegs.front();
+  const JpegForm& form = jpeg.form;
+  const std::int64_t blocks = form.blocks(), groups = parts(blocks, writers);
+  const Parameters parameters{.width = static_cast<int>(form.size.width),
+                              .height = static_cast<int>(form.size.height),
+                              .components = form.components,
+                              .across = form.across,
+                              .down = form.down,
+                              .units_across = static_cast<int>(form.units_across()),
+                              .blocks = static_cast<int>(blocks),
+                              .groups = static_cast<int>(groups),
+                              .most = static_cast<std::uint32_t>(8 * jpeg_room(form) - 64),
+                              .stride = static_cast<int>(values.inputs[0].stride),
+                              .step = values.inputs[0].step,
+                              .words = values.outputs[0].stride / 4};
+  const std::vector<std::uint32_t> words = data_of(jpeg.tables);
+  constexpr Buffer data{Buffer::Kind::scratch, 0}, coefficients{Buffer::Kind::scratch, 1},
+      lengths{Buffer::Kind::scratch, 2}, group_bits{Buffer::Kind::scratch, 3},
+      image{Buffer::Kind::input, 0}, bytes{Buffer::Kind::output, 0},
+      result{Buffer::Kind::output, 1};
+  LaunchPlan plan;
+  plan.parameters = bytes_of_words(&parameters, sizeof parameters);
+  plan.scratch.resize(4);
+  plan.scratch[0].contents = bytes_of_words(words.data(), 4 * words.size());
+  plan.scratch[1].bytes = 128 * blocks;
+  plan.scratch[2].bytes = 4 * blocks;
+  plan.scratch[3].bytes = 4 * (groups + 1);
+  plan.passes = {
+      {clear_words, shape(parts(values.outputs[0].stride / 4, takers), takers), {bytes}},
+      {make_coefficients,
+       shape(parts(blocks, blocks_a_group), transformers),
+       {data, image, coefficients}},
+      {measure_blocks, shape(groups, writers), {data, coefficients, lengths, group_bits}},
+      {add_groups, shape(1, joiners), {group_bits}},
+      {write_blocks,
+       shape(groups, writers),
+       {data, coefficients, lengths, group_bits, bytes, result}}};
+  return plan;
+}
+
+}  // namespace
+
+Program jpeg_encoder(Dialect dialect) {
+  Program program;
+  std::string text;
+  for (const std::string& name : parts_of(kernels::jpeg_encode)) {
+    text += part(kernels::jpeg_encode, name);
+  }
+  const std::string own =
+      filled(text, {{"items", std::to_string(writers)}, {"joiners", std::to_string(joiners)}});
+  program.source = prelude_of(dialect, own) + own;
+  program.entries = {"make_coefficients", "measure_blocks", "add_groups",
+                     "write_blocks",      "take_words",     "clear_words"};
+  program.launch = launch_of;
+  return program;
+}
+
+}  // namespace impipe::jit

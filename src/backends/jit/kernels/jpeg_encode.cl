@@ -1,0 +1,316 @@
+// A JPEG of one image, as libjpeg-turbo encodes it: pixels to coefficients, how many bits each block
+// takes, and the bits. The host puts zeros behind bytes of ones.
+#define $items 128    // of a group of blocks
+#define $joiners 256
+
+// -- part: parameters
+// `data`: for DC and AC of luminance, DC and AC of colour differences, the code of each symbol, and
+// below it how many bits it has; then the divisors of quantisation of each component, row by row;
+// then, row by row, the place of each coefficient in the order of the file.
+struct Parameters {
+  int width, height, components;
+  int across, down;  // pixels that a sample of a colour difference stands for
+  int units_across, blocks;
+  int groups;    // of blocks
+  uint most;     // bits that there is room for
+  int stride;    // of the image: bytes from row to row
+  long step;     // from plane to plane
+  long words;    // that are taken
+};
+#define JPEG_DIVISORS 1024
+#define JPEG_PLACES 1216
+
+// Where a block of the file lies.
+struct Block {
+  int component, x, y;  // in its component, in blocks
+  int exists;           // else it is there to fill up its unit
+};
+FUNCTION struct Block block_at(const int which, const int components, const int across,
+                               const int down, const int units_across, const int width,
+                               const int height) {
+  const int luminance = components == 1 ? 1 : across * down;
+  const int blocks_a_unit = components == 1 ? 1 : luminance + 2;
+  const int unit = which / blocks_a_unit, within = which % blocks_a_unit;
+  const int unit_x = unit % units_across, unit_y = unit / units_across;
+  const int is_first = within < luminance;
+  struct Block block;
+  block.component = is_first ? 0 : within - luminance + 1;
+  block.x = is_first ? unit_x * across + within % across : unit_x;
+  block.y = is_first ? unit_y * down + within / across : unit_y;
+  const int own_across = is_first ? 8 : 8 * across, own_down = is_first ? 8 : 8 * down;
+  block.exists = block.x < (width + own_across - 1) / own_across &&
+                 block.y < (height + own_down - 1) / own_down;
+  return block;
+}
+#define BLOCK_AT(which)                                                                     \
+  block_at(which, all_parameters.components, all_parameters.across, all_parameters.down,    \
+           all_parameters.units_across, all_parameters.width, all_parameters.height)
+
+// -- part: coefficients
+// A work-item for each row and then each column of a block. Beyond the image its last pixels are
+// repeated, and below what a component has of it, its last row of samples.
+FUNCTION int colour_of(const int component, const int red, const int green, const int blue) {
+  return component == 0   ? (19595 * red + 38470 * green + 7471 * blue + 32768) >> 16
+         : component == 1 ? (-11059 * red - 21709 * green + 32768 * blue + 8421375) >> 16
+                          : (32768 * red - 27439 * green - 5329 * blue + 8421375) >> 16;
+}
+FUNCTION int pixel_of(GLOBAL const uchar* at, const long step, const int component,
+                      const int components) {
+  if (components == 1) return at[0];
+  return colour_of(component, at[0], at[step], at[2 * step]);
+}
+FUNCTION void forward_line(int* line, const int is_second) {
+  const int s0 = line[0] + line[7], d0 = line[0] - line[7];
+  const int s1 = line[1] + line[6], d1 = line[1] - line[6];
+  const int s2 = line[2] + line[5], d2 = line[2] - line[5];
+  const int s3 = line[3] + line[4], d3 = line[3] - line[4];
+  const int outer = s0 + s3, outer_less = s0 - s3, inner = s1 + s2, inner_less = s1 - s2;
+  const int shift = is_second ? 15 : 11, rounding = 1 << (shift - 1);
+  line[0] = is_second ? (outer + inner + 2) >> 2 : (outer + inner) * 4;
+  line[4] = is_second ? (outer - inner + 2) >> 2 : (outer - inner) * 4;
+  const int even = (inner_less + outer_less) * 4433;
+  line[2] = (even + outer_less * 6270 + rounding) >> shift;
+  line[6] = (even - inner_less * 15137 + rounding) >> shift;
+  const int third = d3 + d1, fourth = d2 + d0, fifth = (third + fourth) * 9633;
+  const int b1 = (d3 + d0) * -7373, b2 = (d2 + d1) * -20995;
+  const int b3 = fifth - third * 16069, b4 = fifth - fourth * 3196;
+  line[7] = (d3 * 2446 + b1 + b3 + rounding) >> shift;
+  line[5] = (d2 * 16819 + b2 + b4 + rounding) >> shift;
+  line[3] = (d1 * 25172 + b2 + b3 + rounding) >> shift;
+  line[1] = (d0 * 12299 + b1 + b4 + rounding) >> shift;
+}
+KERNEL(256) void make_coefficients(GLOBAL const uint* data, GLOBAL const uchar* image,
+                                   GLOBAL short* coefficients, PARAMETERS) {
+  LOCAL int lines[32 * 72];
+  const int components = all_parameters.components;
+  const int which = GROUP_X * 32 + ITEM / 8, k = ITEM % 8;
+  IN_LOCAL int* own = lines + ITEM / 8 * 72;
+  const struct Block block = BLOCK_AT(which);
+  const int exists = which < all_parameters.blocks && block.exists;
+  const int across = block.component == 0 ? 1 : all_parameters.across;
+  const int down = block.component == 0 ? 1 : all_parameters.down;
+  const long step = all_parameters.step;
+  int line[8];
+  if (exists) {
+    const int last_x = all_parameters.width - 1, last_y = all_parameters.height - 1;
+    const int y = down * smaller(8 * block.y + k, (all_parameters.height + down - 1) / down - 1);
+    GLOBAL const uchar* upper = image + (long)y * all_parameters.stride;
+    GLOBAL const uchar* lower =
+        image + (long)smaller(y + down - 1, last_y) * all_parameters.stride;
+    for (int i = 0; i < 8; ++i) {
+      const int x = across * (8 * block.x + i);
+      const int left = smaller(x, last_x), right = smaller(x + across - 1, last_x);
+      int sum = pixel_of(upper + left, step, block.component, components);
+      if (across == 2) sum += pixel_of(upper + right, step, block.component, components);
+      if (down == 2) {
+        sum += pixel_of(lower + left, step, block.component, components);
+        if (across == 2) sum += pixel_of(lower + right, step, block.component, components);
+      }
+      // Halves go up and down in turns, but where two rows are one alone.
+      const int odd = i % 2;
+      const int sample = across == 2 && down == 2 ? (sum + 1 + odd) >> 2
+                         : across == 2            ? (sum + odd) >> 1
+                         : down == 2              ? (sum + 1) >> 1
+                                                  : sum;
+      line[i] = sample - 128;
+    }
+    forward_line(line, 0);
+    for (int i = 0; i < 8; ++i) own[9 * k + i] = line[i];
+  }
+  BARRIER;
+  if (exists) {
+    for (int i = 0; i < 8; ++i) line[i] = own[9 * i + k];
+    forward_line(line, 1);
+    GLOBAL const uint* divisors = data + JPEG_DIVISORS + 64 * block.component;
+    for (int i = 0; i < 8; ++i) {
+      const uint divisor = divisors[8 * i + k];
+      const uint size = (uint)(line[i] < 0 ? -line[i] : line[i]);
+      const int rounded = (int)((size + divisor / 2u) / divisor);
+      coefficients[64l * which + data[JPEG_PLACES + 8 * i + k]] =
+          (short)(line[i] < 0 ? -rounded : rounded);
+    }
+  }
+}
+
+// -- part: blocks
+// The codes of a block: how many bits they are, and the bits.
+struct Written {
+  GLOBAL uint* words;
+  ulong held;  // bits, from the uppermost down
+  int count;
+  uint all;
+};
+FUNCTION uint turned(const uint word) {
+  return word >> 24 | (word >> 8 & 0xff00u) | (word << 8 & 0xff0000u) | word << 24;
+}
+FUNCTION void write_bits(struct Written* to, const uint bits, const int count, const int writes) {
+  to->all += (uint)count;
+  if (!writes) return;
+  to->held |= (ulong)bits << (64 - to->count - count);
+  to->count += count;
+  if (to->count >= 32) {
+    OR_GLOBAL(to->words, turned((uint)(to->held >> 32)));
+    to->held <<= 32;
+    to->count -= 32;
+    ++to->words;
+  }
+}
+// A symbol and the bits of a number behind it.
+FUNCTION void write_number(struct Written* to, GLOBAL const uint* codes, const int run,
+                           const int number, const int writes) {
+  const uint magnitude = (uint)(number < 0 ? -number : number);
+  const int size = 32 - LEADING_ZEROS(magnitude);
+  const uint code = codes[run << 4 | size];
+  const uint bits = (uint)(number < 0 ? number - 1 : number) & ((1u << size) - 1u);
+  write_bits(to, (code >> 8) << size | bits, (int)(code & 255u) + size, writes);
+}
+// The last block before this one in the unit that is no filling: the one whose DC that one has.
+FUNCTION int dc_of(GLOBAL const short* coefficients, const int which, const int components,
+                   const int across, const int down, const int units_across, const int width,
+                   const int height) {
+  int at = which;
+  while (!block_at(at, components, across, down, units_across, width, height).exists) --at;
+  return coefficients[64l * at];
+}
+#define DC_OF(which)                                                                           \
+  dc_of(coefficients, which, all_parameters.components, all_parameters.across,                 \
+        all_parameters.down, all_parameters.units_across, all_parameters.width,                \
+        all_parameters.height)
+FUNCTION void write_block(struct Written* to, GLOBAL const uint* data,
+                          GLOBAL const short* coefficients, const struct Block* block,
+                          const int difference, const int writes) {
+  GLOBAL const uint* codes = data + (block->component == 0 ? 0 : 512);
+  write_number(to, codes, 0, difference, writes);
+  int run = 0;
+  for (int k = 1; k < 64 && block->exists; ++k) {
+    const int number = coefficients[k];
+    if (number == 0) {
+      ++run;
+      continue;
+    }
+    for (; run > 15; run -= 16) {
+      write_bits(to, codes[256 + 0xf0] >> 8, (int)(codes[256 + 0xf0] & 255u), writes);
+    }
+    write_number(to, codes + 256, run, number, writes);
+    run = 0;
+  }
+  if (run > 0 || !block->exists) {
+    write_bits(to, codes[256] >> 8, (int)(codes[256] & 255u), writes);
+  }
+}
+// The difference from the DC before it; a filling has none.
+#define DIFFERENCE(difference)                                                               \
+  int difference = 0;                                                                        \
+  if (block.exists) {                                                                        \
+    const int luminance = all_parameters.components == 1                                     \
+                              ? 1                                                            \
+                              : all_parameters.across * all_parameters.down;                 \
+    const int blocks_a_unit = all_parameters.components == 1 ? 1 : luminance + 2;            \
+    const int within = which % blocks_a_unit;                                                \
+    const int before = within == 0          ? which - blocks_a_unit + luminance - 1          \
+                       : within < luminance ? which - 1                                      \
+                                            : which - blocks_a_unit;                         \
+    difference = coefficients[64l * which] - (before < 0 ? 0 : DC_OF(before));               \
+  }
+
+// -- part: measure
+// How many bits each block takes, and all of a group.
+KERNEL($items) void measure_blocks(GLOBAL const uint* data, GLOBAL const short* coefficients,
+                                   GLOBAL uint* lengths, GLOBAL uint* group_bits, PARAMETERS) {
+  LOCAL uint sums[$items];
+  const int which = GROUP_X * $items + ITEM;
+  struct Written measured;
+  measured.words = 0;
+  measured.held = 0;
+  measured.count = 0;
+  measured.all = 0u;
+  if (which < all_parameters.blocks) {
+    const struct Block block = BLOCK_AT(which);
+    DIFFERENCE(difference)
+    write_block(&measured, data, coefficients + 64l * which, &block, difference, 0);
+    lengths[which] = measured.all;
+  }
+  sums[ITEM] = measured.all;
+  BARRIER;
+  for (int by = $items / 2; by > 0; by /= 2) {
+    if (ITEM < by) sums[ITEM] += sums[ITEM + by];
+    BARRIER;
+  }
+  if (ITEM == 0) group_bits[GROUP_X] = sums[0];
+}
+
+// -- part: add
+// Sums of bits up to each work-item of a group, with its own; by all of them together.
+FUNCTION uint bits_upto(IN_LOCAL uint* sums, uint own, const int items) {
+  sums[ITEM] = own;
+  BARRIER;
+  for (int by = 1; by < items; by *= 2) {
+    if (ITEM >= by) own += sums[ITEM - by];
+    BARRIER;
+    sums[ITEM] = own;
+    BARRIER;
+  }
+  return own;
+}
+
+// -- part: add_groups
+// The bits before each group in place of its own, and behind them those of all.
+KERNEL($joiners) void add_groups(GLOBAL uint* group_bits, PARAMETERS) {
+  LOCAL uint sums[$joiners];
+  uint before = 0u;
+  for (int begin = 0; begin < all_parameters.groups; begin += $joiners) {
+    const int g = begin + ITEM;
+    const uint own = g < all_parameters.groups ? group_bits[g] : 0u;
+    const uint upto = bits_upto(sums, own, $joiners);
+    if (g < all_parameters.groups) group_bits[g] = before + upto - own;
+    before += sums[$joiners - 1];
+    BARRIER;
+  }
+  if (ITEM == 0) group_bits[all_parameters.groups] = before;
+}
+
+// -- part: write
+// The bits of each block. They were zeros; the last byte is filled up with ones.
+KERNEL($items) void write_blocks(GLOBAL const uint* data, GLOBAL const short* coefficients,
+                                 GLOBAL const uint* lengths, GLOBAL const uint* group_bits,
+                                 GLOBAL uint* words, GLOBAL double* result, PARAMETERS) {
+  LOCAL uint sums[$items];
+  const int which = GROUP_X * $items + ITEM;
+  const uint own = which < all_parameters.blocks ? lengths[which] : 0u;
+  const uint upto = group_bits[GROUP_X] + bits_upto(sums, own, $items);
+  const uint all = group_bits[all_parameters.groups];
+  if (which == 0) {
+    result[0] = (double)((all + 7u) / 8u);
+    result[1] = all > all_parameters.most ? 1.0 : 0.0;
+  }
+  if (which < all_parameters.blocks && all <= all_parameters.most) {
+    const struct Block block = BLOCK_AT(which);
+    DIFFERENCE(difference)
+    const uint at = upto - own;
+    struct Written written;
+    written.words = words + (at >> 5);
+    written.held = 0;
+    written.count = (int)(at & 31u);
+    written.all = 0u;
+    write_block(&written, data, coefficients + 64l * which, &block, difference, 1);
+    if (which == all_parameters.blocks - 1 && (all & 7u) != 0u) {
+      const int left = 8 - (int)(all & 7u);
+      write_bits(&written, (1u << left) - 1u, left, 1);
+    }
+    if (written.count > 0) OR_GLOBAL(written.words, turned((uint)(written.held >> 32)));
+  }
+}
+
+// -- part: clear
+// Zeros, for bits.
+KERNEL(256) void clear_words(GLOBAL uint* words, PARAMETERS) {
+  const long at = (long)GROUP_X * 256 + ITEM;
+  if (at < all_parameters.words) words[at] = 0u;
+}
+
+// -- part: take
+// The beginning of what was written.
+KERNEL(256) void take_words(GLOBAL const uint* from, GLOBAL uint* to, PARAMETERS) {
+  const long at = (long)GROUP_X * 256 + ITEM;
+  if (at < all_parameters.words) to[at] = from[at];
+}
