@@ -271,16 +271,19 @@ void PictureWork::compute_on(Session& session, Queue& queue, Material material) 
                           }});
 }
 
+bool PictureWork::encodes_jpeg() const {
+  return settings_.jpeg_codec != JpegCodec::cpu && !settings_.hash && !has_pages() &&
+         !picture_.output.empty() && picture_.output_format == io::Format::jpeg &&
+         picture_.output_class == PixelClass::uint8;
+}
+
 std::shared_ptr<const Kernel> PictureWork::encoder_of(Session& session) const {
-  if (settings_.hash || has_pages() || picture_.output.empty()) return nullptr;
-  if (picture_.output_format != io::Format::jpeg || picture_.output_class != PixelClass::uint8) {
-    return nullptr;
-  }
+  if (!encodes_jpeg()) return nullptr;
   switch (settings_.jpeg_codec) {
     case JpegCodec::cpu: return nullptr;
     case JpegCodec::device: return session.jpeg_encoder().kernel();
     case JpegCodec::automatic:
-      return session.device().is_gpu ? session.jpeg_encoder().kernel_if_ready() : nullptr;
+      return session.device().is_gpu ? session.jpeg_encoder().kernel_in_time() : nullptr;
   }
   return nullptr;
 }
@@ -289,8 +292,9 @@ bool PictureWork::keeps_coded() const {
   if (settings_.jpeg_codec == JpegCodec::cpu || has_pages()) return false;
   if (shrink_of(*picture_.info) != 1) return false;
   Session& first = settings_.lanes->first();
+  if (encodes_jpeg() && first.device().is_gpu) first.jpeg_encoder().begin();
   if (settings_.jpeg_codec == JpegCodec::device) return first.jpeg_decoder().kernel() != nullptr;
-  return first.device().is_gpu && first.jpeg_decoder().kernel_if_ready() != nullptr;
+  return first.device().is_gpu && first.jpeg_decoder().kernel_in_time() != nullptr;
 }
 
 void PictureWork::decode_on_host() {

@@ -166,6 +166,8 @@ class PictureWork : public FileWork {
   std::optional<size_t> compute_material(const Lanes::Turn& turn);  // see Turn::device
   // Whether a JPEG may stay as it is until it is on a device.
   bool keeps_coded() const;
+  // Whether the result becomes a JPEG of which nothing else is wanted.
+  bool encodes_jpeg() const;
   // What makes the result a JPEG while it is on the session's device; null where nothing is to.
   std::shared_ptr<const Kernel> encoder_of(Session& session) const;
   // Makes the pixels of a JPEG that was meant for a device. Fails as the decoding part.

@@ -167,6 +167,7 @@ std::shared_ptr<const Kernel> Session::made_kernel(const KernelSpec& spec, bool 
 
 const PendingKernel& CodecKernel::made() {
   std::call_once(once_, [this] {
+    begun_ = std::chrono::steady_clock::now();
     const auto make = [this]() -> std::shared_ptr<const Kernel> { return make_(); };
     try {
       kernel_ = std::async(std::launch::async, make).share();
@@ -177,8 +178,9 @@ const PendingKernel& CodecKernel::made() {
   return kernel_;
 }
 
-std::shared_ptr<const Kernel> CodecKernel::kernel_if_ready() {
-  if (made().wait_for(std::chrono::seconds(0)) == std::future_status::timeout) return nullptr;
+std::shared_ptr<const Kernel> CodecKernel::kernel_in_time() {
+  constexpr std::chrono::milliseconds in_time{150};
+  if (made().wait_until(begun_ + in_time) == std::future_status::timeout) return nullptr;
   return kernel_.get();
 }
 

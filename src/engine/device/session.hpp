@@ -1,6 +1,8 @@
 // A session: one pipeline on one device, with the kernels and programs made so far.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
@@ -74,8 +76,11 @@ class CodecKernel {
  public:
   explicit CodecKernel(std::function<std::unique_ptr<Kernel>()> make) : make_(std::move(make)) {}
   std::shared_ptr<const Kernel> kernel() { return made().get(); }
-  // Null also while it is not there yet.
-  std::shared_ptr<const Kernel> kernel_if_ready();
+  // Null also where it is not there in time: one that the disk cache has is, one that has to be
+  // compiled is not.
+  std::shared_ptr<const Kernel> kernel_in_time();
+  // From now on it is being made.
+  void begin() { made(); }
 
  private:
   const PendingKernel& made();
@@ -83,6 +88,7 @@ class CodecKernel {
   std::function<std::unique_ptr<Kernel>()> make_;
   std::once_flag once_;
   PendingKernel kernel_;
+  std::chrono::steady_clock::time_point begun_;
 };
 
 // Any thread may call any function.

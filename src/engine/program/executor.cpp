@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/object_table.hpp"
@@ -56,6 +57,22 @@ class Execution {
       for (size_t s = 0; s < plan_.steps.size(); ++s) wait_for_kernel(s);
     }
     upload(std::move(materials));
+    try {
+      run_steps();
+      collect();
+    } catch (...) {
+      check_decoded();
+      throw;
+    }
+    check_decoded();
+    if (options_.timed) outcomes_.front().activity = queue_.take_notes();
+    return std::move(outcomes_);
+  }
+
+ private:
+  static constexpr int no_step = -1;  // what is noted of uploads and downloads
+
+  void run_steps() {
     for (size_t s = 0; s < plan_.steps.size(); ++s) {
       if (options_.stop()) throw Error("stopped", ExitCode::file_failed);
       if (options_.timed) {
@@ -65,13 +82,7 @@ class Execution {
       }
       for (const ValueId id : program_.dead_after[s]) values_[id] = {};
     }
-    collect();
-    if (options_.timed) outcomes_.front().activity = queue_.take_notes();
-    return std::move(outcomes_);
   }
-
- private:
-  static constexpr int no_step = -1;  // what is noted of uploads and downloads
 
   // A kernel that is still being compiled is not the device's work.
   void wait_for_kernel(size_t step) {
@@ -124,9 +135,16 @@ class Execution {
     Launch launch;
     for (const Material& material : materials) launch.jpegs.push_back(material.coded.get());
     values_[0].plane = queue_.allocate_stack(PixelClass::uint8, form.components, form.size, count);
-    const auto faults = queue_.allocate_measure_stack(1, 1, count);
-    launch.outputs = {values_[0], {nullptr, faults}};
+    faults_ = queue_.allocate_measure_stack(1, 1, count);
+    launch.outputs = {values_[0], {nullptr, faults_}};
     queue_.run(*options_.jpeg_decoder, launch);
+  }
+
+  // Asked at the end, when it takes no time to wait for: what was computed of a picture that was
+  // not decoded means nothing, and so does its error.
+  void check_decoded() {
+    if (!faults_) return;
+    const auto faults = std::exchange(faults_, nullptr);
     for (const double fault : queue_.download(*faults)) {
       if (fault != 0) throw NotDecoded();
     }
@@ -273,7 +291,8 @@ class Execution {
   const KernelSource& kernels_;
   const ExecuteOptions& options_;
   std::vector<DeviceValue> values_;
-  std::vector<Planes> alphas_;  // of the input, a plane an image
+  std::shared_ptr<DeviceMeasure> faults_;  // of what was decoded here
+  std::vector<Planes> alphas_;             // of the input, a plane an image
   std::vector<Size> sizes_;
   Shrunk read_;
   size_t count_ = 1;  // images of the stack

@@ -15,16 +15,16 @@ namespace impipe::engine {
 // What a program reads: the image, and those of --with by name.
 struct Material {
   HostImage image;
-  // Instead of the image's pixels: what the device makes them of.
-  std::shared_ptr<const CodedJpeg> coded;
   std::map<std::string, HostImage> operands;
   // How the image was read. Of less than its size: the program is one for any scale.
   Shrunk read = {};
+  // Instead of the image's pixels: what the device makes them of.
+  std::shared_ptr<const CodedJpeg> coded = nullptr;
   Size size() const { return coded ? coded->form.size : image.size(); }
 };
 
-// A device has not decoded a JPEG: it is damaged, or one that is left to the host. Nothing was
-// computed.
+// A device has not decoded a JPEG: it is damaged, or one that is left to the host. Whatever was
+// computed of it means nothing.
 class NotDecoded : public Error {
  public:
   NotDecoded() : Error("the device does not decode this JPEG", ExitCode::file_failed) {}

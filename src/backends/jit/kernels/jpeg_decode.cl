@@ -71,28 +71,33 @@ FUNCTION struct Codes load_codes(GLOBAL const uint* from, IN_LOCAL uint* local_w
   return codes;
 }
 
+// Bits from somewhere in a word on, the uppermost first.
 struct Bits {
   GLOBAL const uint* next;
-  ulong held;  // the next ones, from the uppermost down
-  int count;   // how many; at least 32 before a symbol
-  uint ahead;  // the word at `next`
+  uint high, low, ahead;  // the word, the one after it, and as it is in memory the next one
+  uint shift;             // bits of the first that are behind
 };
 FUNCTION uint turned(const uint word) {
   return word >> 24 | (word >> 8 & 0xff00u) | (word << 8 & 0xff0000u) | word << 24;
 }
 FUNCTION void begin_bits(struct Bits* bits, GLOBAL const uint* words, const uint at) {
   GLOBAL const uint* first = words + (at >> 5);
-  bits->held = ((ulong)turned(first[0]) << 32 | (ulong)turned(first[1])) << (at & 31u);
-  bits->count = 64 - (int)(at & 31u);
-  bits->next = first + 2;
+  bits->high = turned(first[0]);
+  bits->low = turned(first[1]);
   bits->ahead = first[2];
+  bits->next = first + 2;
+  bits->shift = at & 31u;
 }
-FUNCTION void skip_bits(struct Bits* bits, const int by) {
-  bits->held <<= by;
-  bits->count -= by;
-  if (bits->count < 32) {
-    bits->held |= (ulong)turned(bits->ahead) << (32 - bits->count);
-    bits->count += 32;
+FUNCTION uint word_of_bits(const struct Bits* bits) {
+  return bits->high << bits->shift | bits->low >> 1 >> (31u - bits->shift);
+}
+// by: less than 32.
+FUNCTION void skip_bits(struct Bits* bits, const uint by) {
+  bits->shift += by;
+  if (bits->shift >= 32u) {
+    bits->shift -= 32u;
+    bits->high = bits->low;
+    bits->low = turned(bits->ahead);
     ++bits->next;
     bits->ahead = *bits->next;
   }
@@ -177,7 +182,7 @@ FUNCTION ulong go_through(const struct Piece* piece, const struct Codes* codes, 
   if (at >= piece->end) return place;
   begin_bits(&bits, piece->words, at);
   while (at < piece->end && (!writes || known->blocks < upto)) {
-    const uint word = (uint)(bits.held >> 32);
+    const uint word = word_of_bits(&bits);
     int length;
     const int table = (block < luminance ? 0 : 2) + (coefficient == 0 ? 0 : 1);
     const int symbol = symbol_at(codes, table, word, &length);
@@ -208,7 +213,7 @@ FUNCTION ulong go_through(const struct Piece* piece, const struct Codes* codes, 
     }
     const int used = length == 0 ? 1 : length + size;
     at += (uint)used;
-    skip_bits(&bits, used);
+    skip_bits(&bits, (uint)used);
     if (coefficient > 63) {
       coefficient = 0;
       block = block + 1 == blocks_a_unit ? 0 : block + 1;
@@ -237,12 +242,58 @@ FUNCTION int any_of_group(IN_LOCAL uint* shared, const int said) {
   return *shared != 0u;
 }
 
+// -- part: steps
+// All that finding a place takes: of the first bits of a symbol how many it has with those of its
+// number, and above them by how much it moves the coefficient; 0 where the code is longer.
+FUNCTION uint step_of(const int symbol, const int length, const int is_first) {
+  const int size = symbol & 15;
+  const int by = is_first ? 1 : size != 0 || symbol == 0xf0 ? (symbol >> 4) + 1 : 64;
+  return (uint)(by << 5 | (length == 0 ? 1 : length + size));
+}
+FUNCTION void make_steps(IN_LOCAL ushort* steps, IN_LOCAL const ushort* quick, const int items) {
+  for (int i = ITEM; i < 4 << JPEG_QUICK_BITS; i += items) {
+    const int length = quick[i] >> 8;
+    const int is_first = (i >> JPEG_QUICK_BITS) % 2 == 0;
+    steps[i] = (ushort)(length == 0 ? 0u : step_of(quick[i] & 255, length, is_first));
+  }
+  BARRIER;
+}
+// The end that go_through finds.
+FUNCTION ulong end_of(const struct Piece* piece, const struct Codes* codes,
+                      IN_LOCAL const ushort* steps, const ulong place, const int luminance,
+                      const int blocks_a_unit) {
+  uint at = (uint)(place >> 16);
+  int block = (int)(place >> 8 & 255ul), coefficient = (int)(place & 255ul);
+  struct Bits bits;
+  if (at >= piece->end) return place;
+  begin_bits(&bits, piece->words, at);
+  while (at < piece->end) {
+    const uint word = word_of_bits(&bits);
+    const int table = (block < luminance ? 0 : 2) + (coefficient == 0 ? 0 : 1);
+    uint step = steps[table << JPEG_QUICK_BITS | word >> (32 - JPEG_QUICK_BITS)];
+    if (step == 0u) {
+      int length;
+      const int symbol = symbol_at(codes, table, word, &length);
+      step = step_of(symbol, length, coefficient == 0);
+    }
+    at += step & 31u;
+    skip_bits(&bits, step & 31u);
+    coefficient += (int)(step >> 5);
+    if (coefficient > 63) {
+      coefficient = 0;
+      block = block + 1 == blocks_a_unit ? 0 : block + 1;
+    }
+  }
+  return PLACE(at, block, coefficient);
+}
+
 // -- part: synchronise
 // The pieces of a group, until they agree. Those before them have fallen into step by then, so that
 // the first of its own hardly ever begins wrongly.
 KERNEL($all) void synchronise(GLOBAL const uint* data, GLOBAL ulong* begins, GLOBAL ulong* ends,
                                 GLOBAL int* known_of, PARAMETERS) {
   LOCAL uint code_words[JPEG_QUICK_WORDS + JPEG_LONG_WORDS];
+  LOCAL ushort steps[4 << JPEG_QUICK_BITS];
   LOCAL ulong ends_here[$all];
   LOCAL uint shared;
   THE_FORM
@@ -252,9 +303,9 @@ KERNEL($all) void synchronise(GLOBAL const uint* data, GLOBAL ulong* begins, GLO
   const struct Piece piece =
       piece_of(data, picture,
                ((uint)GROUP_X - picture[JPEG_FIRST_GROUP]) * $items + (uint)(ITEM - $ahead));
+  make_steps(steps, codes.quick, $all);
   ulong place = PLACE(piece.begin, 0, 0);
-  struct Known known = nothing_known();
-  ulong end = GO_THROUGH(place);
+  ulong end = end_of(&piece, &codes, steps, place, luminance, blocks_a_unit);
   const int follows = ITEM > 0 && piece.exists && !piece.is_first ? 1 : 0;
   int changes = 1;
   while (changes) {
@@ -264,12 +315,13 @@ KERNEL($all) void synchronise(GLOBAL const uint* data, GLOBAL ulong* begins, GLO
     const int changed = wanted != place ? 1 : 0;
     if (changed) {
       place = wanted;
-      known = nothing_known();
-      end = GO_THROUGH(place);
+      end = end_of(&piece, &codes, steps, place, luminance, blocks_a_unit);
     }
     changes = any_of_group(&shared, changed);
   }
   if (ITEM < $ahead) return;
+  struct Known known = nothing_known();
+  GO_THROUGH(place);
   const long at = (long)GROUP_X * $items + ITEM - $ahead;
   begins[at] = place;
   ends[at] = end;
