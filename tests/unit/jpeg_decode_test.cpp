@@ -118,7 +118,7 @@ TEST_F(JpegDecode, HasThePixelsOfTheHostAtEveryQuality) {
   for (const int quality : {1, 2, 5, 10, 25, 40, 50, 60, 75, 85, 92, 95, 98, 99, 100}) {
     for (const bool optimised : {false, true}) {
       for (const Content content : {Content::natural, Content::noise, Content::flat}) {
-        const auto& [across, down] = samplings[seed % 4];
+        const auto& [across, down] = samplings[seed / 2 % 4];
         expect_equal({.size = {190, 130},
                       .across = across,
                       .down = down,

@@ -181,7 +181,10 @@ std::optional<std::int64_t> PictureWork::prepare() {
   // What lies between a JPEG's data and its pixels on a device.
   constexpr double coded_bytes = 10;  // a pixel
   const bool coded = picture_.info->format == io::Format::jpeg && keeps_coded();
-  if (coded) bytes.on_device += coded_bytes * static_cast<double>(sizes[0].pixels());
+  const double on_device =
+      bytes.on_device + (coded ? coded_bytes * static_cast<double>(sizes[0].pixels()) : 0);
+  coded_fits_ = on_device <= settings_.max_memory;
+  if (coded_fits_) bytes.on_device = on_device;
   std::error_code error;
   const auto file_bytes = picture_.content ? picture_.content->size()
                                            : std::filesystem::file_size(picture_.path, error);
@@ -189,7 +192,7 @@ std::optional<std::int64_t> PictureWork::prepare() {
   // decoded one and the result, then the result and its file, which is no larger than its pixels.
   const double file = error ? 0 : static_cast<double>(file_bytes);
   const double decoding = file + bytes.input;
-  const double computing = (coded ? 3 * file : 0) + bytes.on_device + bytes.tables +
+  const double computing = (coded && coded_fits_ ? 3 * file : 0) + bytes.on_device + bytes.tables +
                            (on_cpu ? 0 : bytes.input + bytes.result);
   const double encoding = (picture_.output.empty() ? 1 : 2) * bytes.result;
   // Channels and parts of an EXR that go into the result are in the file, of which a copy is kept;
@@ -289,7 +292,7 @@ std::shared_ptr<const Kernel> PictureWork::encoder_of(Session& session) const {
 }
 
 bool PictureWork::keeps_coded() const {
-  if (settings_.jpeg_codec == JpegCodec::cpu || has_pages()) return false;
+  if (settings_.jpeg_codec == JpegCodec::cpu || has_pages() || !coded_fits_) return false;
   if (shrink_of(*picture_.info) != 1) return false;
   Session& first = settings_.lanes->first();
   if (encodes_jpeg() && first.device().is_gpu) first.jpeg_encoder().begin();

@@ -223,6 +223,7 @@ class PictureWork : public FileWork {
   io::Metadata metadata_;
   std::vector<std::string> lost_;  // what the file holds beside the image and its metadata
   Outcome outcome_;
+  bool coded_fits_ = true;      // what lies between a JPEG's data and its pixels on a device
   bool piped_ = false;          // the file came through a pipe
   std::int64_t band_rows_ = 0;  // of a picture that is computed in bands
   // Of several pages, or with parts that go into the result, or a JPEG that is decoded later.
