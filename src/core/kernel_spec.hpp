@@ -212,9 +212,9 @@ struct Label {
     maxima,      // connected equal pixels that have only smaller neighbours
     minima,
     reconstruct,  // images: marker, mask: the largest image under the mask that the marker reaches
-    // Canny's hysteresis. The image (uint8) has codes: 0 is no edge; 1 to 4 lead on to the two
-    // neighbours with dx = 0, with dx = dy, with dy = 0, with dx = -dy; 5 to 8 likewise, and are
-    // edges of themselves. Edges are those and what they lead to.
+    // Canny's hysteresis. The image (uint8) has codes: 0 is no edge; 1, 2, 4, 8 lead on to the two
+    // neighbours with dx = 0, dx = dy, dy = 0, dx = -dy; with 16 more they are edges of themselves.
+    // Edges are those and what they lead to. (code & 10 and code & 12 are the direction's bits.)
     reach,
     first_areas,  // how many pixels each component has, at its first pixel in column-major order;
                   // 0 elsewhere; single

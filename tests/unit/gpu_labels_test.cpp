@@ -199,21 +199,21 @@ void compare_spreading(const Backend& backend) {
         [&](Size size, const Content& content) {
           return std::vector<Planes>{drawn(codes, size, [&](auto x, auto y) {
             const int code = content(x, y) * 5 / 256;
-            return code == 0 ? 0.0 : code + (random() % 200 == 0 ? 4.0 : 0.0);
+            return code == 0 ? 0.0 : (1 << (code - 1)) + (random() % 200 == 0 ? 16.0 : 0.0);
           })};
         });
   // Straight lines, and a staircase in which the direction changes at every pixel.
-  for (const int code : {1, 2, 3, 4, 9}) {
+  for (const int code : {1, 2, 4, 8, 9}) {
     check(label_case(Kind::reach, 8, codes, PixelClass::logical), 255,
           [&](Size size, const Content& content) {
             return std::vector<Planes>{drawn(codes, size, [&](std::int64_t x, std::int64_t y) {
               if (code == 9) {
                 const std::int64_t step = x - y;
-                if (x == 0 && y == 0) return 7.0;
-                return step == 0 ? 3.0 : step == 1 ? 1.0 : 0.0;
+                if (x == 0 && y == 0) return 20.0;
+                return step == 0 ? 4.0 : step == 1 ? 1.0 : 0.0;
               }
               if (content(x, y) % 11 == 0) return 0.0;
-              return random() % 300 == 0 ? code + 4.0 : static_cast<double>(code);
+              return random() % 300 == 0 ? code + 16.0 : static_cast<double>(code);
             })};
           });
   }

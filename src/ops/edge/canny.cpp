@@ -2,6 +2,7 @@
 #include "ops/edge/canny.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "ops/filter/correlate.hpp"
 #include "ops/filter/fspecial.hpp"
@@ -13,54 +14,52 @@ IMPIPE_STENCIL_BODY(canny_strength, (1, 1, 1, 1), (), {
   return sqrt(jx * jx + jy * jy);
 })
 
-// Which of 0, 45, 90 and 135 degrees the gradient is nearest to, upwards being positive; the angles
-// between are 22.5 degrees off, whose tangent is sqrt(2) - 1.
+// Which of 0, 45, 90 and 135 degrees the gradient is nearest to, upwards being positive: 1, 2, 4
+// and
+// 8. The angles between are 22.5 degrees off, whose tangent is sqrt(2) - 1.
 IMPIPE_STENCIL_BODY(canny_direction, (1, 1, 1, 1), (), {
   const real jx = at(-1, 0) - at(1, 0);
   const real jy = at(0, -1) - at(0, 1);
   const real limit = real(0.41421356237309503);
-  const real diagonal = (jx > real(0)) == (jy > real(0)) ? real(3) : real(1);
-  const real steep = abs(jx) < limit * abs(jy) ? real(2) : diagonal;
-  return abs(jy) <= limit * abs(jx) ? real(0) : steep;
+  const real diagonal = (jx > real(0)) == (jy > real(0)) ? real(8) : real(2);
+  const real steep = abs(jx) < limit * abs(jy) ? real(4) : diagonal;
+  return abs(jy) <= limit * abs(jx) ? real(1) : steep;
 })
 
-// For each direction whether the pixel is stronger than both neighbours: 1, 2, 4 and 8; and 16 when
-// it is strong. 0 where it is weak, and at the border: outside the image there is -1.
+// The directions in which the pixel is stronger than both neighbours, as the sum of 1/2, 1/4, 1/8
+// and 1/16; and 16 when it is strong. None where it is weak, or at the border, or beside what is no
+// number: outside the image there is none.
 IMPIPE_STENCIL_BODY(canny_ridges, (1, 1, 1, 1), (low, high), {
   const real e = at(0, 0);
   // & and |: every comparison is made, so that vectors can make them.
-  const bool inside = (at(-1, 0) >= real(0)) & (at(1, 0) >= real(0)) & (at(0, -1) >= real(0)) &
-                      (at(0, 1) >= real(0));
-  const real flat = (e > at(-1, 0)) & (e > at(1, 0)) ? real(1) : real(0);
-  const real rising = (e > at(1, -1)) & (e > at(-1, 1)) ? real(2) : real(0);
-  const real upright = (e > at(0, -1)) & (e > at(0, 1)) ? real(4) : real(0);
-  const real falling = (e > at(-1, -1)) & (e > at(1, 1)) ? real(8) : real(0);
+  const bool across = (at(-1, 0) <= at(1, 0)) | (at(-1, 0) > at(1, 0));
+  const bool along = (at(0, -1) <= at(0, 1)) | (at(0, -1) > at(0, 1));
+  const bool edge = across & along & (e > low);
+  const real flat = edge & (e > at(-1, 0)) & (e > at(1, 0)) ? real(0.5) : real(0);
+  const real rising = edge & (e > at(1, -1)) & (e > at(-1, 1)) ? real(0.25) : real(0);
+  const real upright = edge & (e > at(0, -1)) & (e > at(0, 1)) ? real(0.125) : real(0);
+  const real falling = edge & (e > at(-1, -1)) & (e > at(1, 1)) ? real(0.0625) : real(0);
   const real strong = e > high ? real(16) : real(0);
-  const real ridges = flat + rising + upright + falling + strong;
-  return inside & ((e > low) | (e > high)) ? ridges : real(0);
+  return (flat + rising) + (upright + falling) + strong;
 })
 
-// Whether it is a ridge in its own direction, as Label::Kind::reach wants it.
+// Whether it is a ridge in its own direction, as Label::Kind::reach wants it. Times the direction,
+// the part for it is a half, those before it are whole numbers, and those after it less.
 IMPIPE_POINT_BODY(canny_code, (ridges, direction), (), {
-  const real strong = ridges >= real(16) ? real(5) : real(1);
-  const real all = ridges >= real(16) ? ridges - real(16) : ridges;
-  const real falling = all >= real(8) ? real(1) : real(0);
-  const real three = all >= real(8) ? all - real(8) : all;
-  const real upright = three >= real(4) ? real(1) : real(0);
-  const real two = three >= real(4) ? three - real(4) : three;
-  const real rising = two >= real(2) ? real(1) : real(0);
-  const real flat = two >= real(2) ? two - real(2) : two;
-  const real steep = direction < real(3) ? upright : falling;
-  const real level = direction < real(1) ? flat : rising;
-  return (direction < real(2) ? level : steep) > real(0) ? direction + strong : real(0);
+  const real halves = ridges * direction;
+  const real code = direction + floor(ridges);
+  return halves - floor(halves) >= real(0.5) ? code : real(0);
 })
 
 // in: the largest strength and the sum of them; args: pixels, and the thresholds as parts of the
-// largest, the upper one -1 when it is to be the mean.
+// largest, the upper one -1 when it is to be the mean. What is strong is never weak: the lower one
+// is not above the upper one.
 IMPIPE_SCALAR_BODY(canny_thresholds, {
   const double mean = in[1] / args[0];
-  out[0] = args[2] >= 0 ? args[1] * in[0] : 0.4 * mean;
-  out[1] = args[2] >= 0 ? args[2] * in[0] : mean;
+  const double low = args[2] >= 0 ? args[1] * in[0] : 0.4 * mean;
+  const double high = args[2] >= 0 ? args[2] * in[0] : mean;
+  out[0] = high < low ? high : low;
+  out[1] = high;
 })
 
 namespace impipe::ops {
@@ -99,9 +98,10 @@ ImageValue canny_edges(PlanBuilder& plan, const ImageValue& image,
   const MeasureValue sum = plan.reduce({.kind = ReduceKind::sum}, strength, {});
   const MeasureValue limits =
       plan.scalar(bodies::canny_thresholds, {most, sum}, {pixels, low, high}, 2, 1);
-  const ImageValue ridges =
-      plan.stencil({.body = &bodies::canny_ridges}, strength,
-                   {Arg::measured(limits, 0), Arg::measured(limits, 1), -1.0}, numbers);
+  const ImageValue ridges = plan.stencil({.body = &bodies::canny_ridges}, strength,
+                                         {Arg::measured(limits, 0), Arg::measured(limits, 1),
+                                          std::numeric_limits<double>::quiet_NaN()},
+                                         numbers);
   const ImageValue codes = plan.point(bodies::canny_code, {ridges, direction}, {},
                                       {.cls = PixelClass::uint8, .white = 0});
   return plan.whole(Label{Label::Kind::reach, 8}, {codes}, {}, logical_result);

@@ -247,7 +247,7 @@ void run_gray_holes(int connectivity, const Plane& image, Plane& out, ThreadPool
 }
 
 void run_reach(const Plane& codes, Plane& out, ThreadPool& pool) {
-  constexpr std::uint8_t first_strong = 5;
+  constexpr std::uint8_t first_strong = 16;
   const Size size = codes.size();
   pool.for_each(size.height, [&](std::int64_t y) {
     std::fill_n(out.row_as<std::uint8_t>(y), size.width, std::uint8_t{0});
@@ -268,7 +268,8 @@ void run_reach(const Plane& codes, Plane& out, ThreadPool& pool) {
         const Place p = open.back();
         open.pop_back();
         static constexpr Place steps[] = {{0, 1}, {1, 1}, {1, 0}, {1, -1}};
-        const Place step = steps[(codes.row_as<std::uint8_t>(p.y)[p.x] - 1) & 3];
+        const int code = codes.row_as<std::uint8_t>(p.y)[p.x];
+        const Place step = steps[((code & 10) != 0 ? 1 : 0) + ((code & 12) != 0 ? 2 : 0)];
         for (const int sign : {-1, 1}) {
           const Place q{p.x + sign * step.x, p.y + sign * step.y};
           if (q.x < 0 || q.x >= size.width || q.y < 0 || q.y >= size.height) continue;

@@ -66,6 +66,7 @@ class ReconstructionWriter : LabelWriterBase {
   // Few edges lead through more tiles than these rounds go through; the last kernel goes after
   // those, pixel by pixel.
   void write_reach() {
+    to_.body_once("reach_direction", part(kernels::reconstruction, "direction"));
     add_tiles("_tiles", text_of("reach_tile", {{"begins", "1"}}), 64, {64, 64});
     add_tiles("_tiles_again", text_of("reach_tile", {{"begins", "0"}}), 64, {64, 64});
     to_.repeat(1, 2, [image = image_](const LaunchContext& at, int) {

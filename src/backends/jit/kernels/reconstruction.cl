@@ -12,11 +12,11 @@
 #define $done 0x80000000u
 #define $inner 0x40000000u
 // What spreads, in whole numbers: what a pixel may have at most, and what the source gives it.
-// CODE: 1 to 4 for the direction of a weak pixel, 5 to 8 for that of a strong one, else 0.
+// CODE: 1, 2, 4 and 8 for the direction of a weak pixel, 16 more for that of a strong one, else 0.
 #define MASK(x, y) ((uint)((x) ^ (y)) & 255u)
 #define SEED(x, y) ((uint)(x) & 255u)
 #define RAISED(x, y) ((uint)(y) & 255u)  // what a pixel was raised to
-#define CODE(x, y) (((x) ^ (y)) % 9)
+#define CODE(x, y) (((x) ^ (y)) % 25)
 
 // -- part: functions
 // Numbers of edges, mixed so that edges of one weight come in no order along the image, and back.
@@ -606,6 +606,12 @@ KERNEL($items) void spread(GLOBAL uint* $state, GLOBAL $code* $raised, GLOBAL ui
   }
 }
 
+// -- part: direction
+// dx = 0, dx = dy, dy = 0 and dx = -dy.
+FUNCTION int direction_of(const int code) {
+  return ((code & 10) != 0 ? 1 : 0) + ((code & 12) != 0 ? 2 : 0);
+}
+
 // -- part: reach_tile
 // Hysteresis: an edge leads on to its two neighbours along its direction, and those that are edges
 // to theirs. Here in a tile of 64x64 until nothing changes: a column a work-item, a row a bit. What
@@ -631,7 +637,7 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
   BARRIER;
   if (changed[2] == 0u) return;
 #endif
-  // The low bits of the codes, less one, are those of the direction.
+  // The number of the direction has two bits.
   ulong edges = 0u, strong = 0u, low = 0u, high = 0u;
   for (int from_row = 0; from_row < 64; from_row += 32) {
     uint edges_bits = 0u, strong_bits = 0u, low_bits = 0u, high_bits = 0u;
@@ -640,9 +646,9 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
     for (int row = 0; row < 32; ++row) {
       const uint code = row < count ? (uint)CODE(x, top + from_row + row) : 0u;
       edges_bits |= code != 0u ? 1u << row : 0u;
-      strong_bits |= code > 4u ? 1u << row : 0u;
-      high_bits |= ((code - 1u) >> 1 & 1u) << row;
-      low_bits |= ((code - 1u) & 1u) << row;
+      strong_bits |= code > 15u ? 1u << row : 0u;
+      high_bits |= (code & 12u) != 0u ? 1u << row : 0u;
+      low_bits |= (code & 10u) != 0u ? 1u << row : 0u;
     }
     edges |= (ulong)edges_bits << from_row;
     strong |= (ulong)strong_bits << from_row;
@@ -690,7 +696,7 @@ KERNEL(64) void reach_tile(GLOBAL uint* $marks, GLOBAL uint* $entering) {
     const int to_y = k < 2 ? top + ITEM : k == 2 ? top - 1 : top + 64;
     if (to_x < 0 || to_x >= $width || to_y < 0 || to_y >= $height) continue;
     const int code = (int)CODE(to_x, to_y);
-    if (code < 1 || code > 4) continue;
+    if (code < 1 || code > 15) continue;
     const uint word = (uint)(to_y / 32) * (uint)$width + (uint)to_x;
     OR_GLOBAL(&$entering[word], 1u << (to_y & 31));
   }
@@ -713,18 +719,18 @@ KERNEL($items) void reach(GLOBAL uint* $marks, GLOBAL uint* $entering, GLOBAL ui
       uint open = 0xffffffffu;
       int at_x = x, at_y = word_y * 32 + 31 - LEADING_ZEROS(lowest);
       for (;;) {
-        const int direction = (int)CODE(at_x, at_y) - 1;
+        const int direction = direction_of((int)CODE(at_x, at_y));
         const int dx = direction == 0 ? 0 : 1;
         const int dy = direction == 0 || direction == 1 ? 1 : direction == 2 ? 0 : -1;
         for (int sign = -1; sign <= 1; sign += 2) {
           int to_x = at_x + sign * dx, to_y = at_y + sign * dy;
           while (to_x >= 0 && to_x < $width && to_y >= 0 && to_y < $height) {
             const int code = (int)CODE(to_x, to_y);
-            if (code < 1 || code > 4) break;
+            if (code < 1 || code > 15) break;
             const uint word = (uint)(to_y >> 5) * (uint)$width + (uint)to_x;
             const uint bit = 1u << (to_y & 31);
             if ((OR_GLOBAL(&$marks[word], bit) & bit) != 0u) break;
-            if (code - 1 != direction) {
+            if (direction_of(code) != direction) {
               const uint to = (uint)to_y * (uint)$width + (uint)to_x;
               $next[to] = open;
               open = to;
