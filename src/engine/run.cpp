@@ -16,6 +16,10 @@
 #include "engine/run_state.hpp"
 #include "io/atomic_file.hpp"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace impipe::engine {
 namespace {
 
@@ -173,7 +177,13 @@ RunEnd fail_untold(RunState& state, const RunOptions& options, Progress& progres
 // Threads that hang may still use it: then it stays.
 struct RunStateDeleter {
   void operator()(RunState* state) const {
-    if (!threads_hang()) delete state;
+    if (!threads_hang()) {
+      delete state;
+      return;
+    }
+#ifdef __SANITIZE_ADDRESS__
+    __lsan_ignore_object(state);
+#endif
   }
 };
 
