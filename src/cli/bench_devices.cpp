@@ -67,8 +67,9 @@ ComparedRow measured(engine::Benchmark& benchmark, const WantedRow& wanted, Comp
   if (options.repeat > 0) options.repeat = std::max(options.repeat, min_runs);
   try {
     if (wanted.row.decodes > 0) {
-      constexpr Size full_hd = {1920, 1080};
-      row.result = benchmark.run_decoder(wanted.row.decodes, full_hd);
+      const std::int64_t width = options.size.width;
+      row.result = benchmark.run_decoder(wanted.row.decodes,
+                                         {width, std::max<std::int64_t>(1, width * 9 / 16)});
     } else {
       row.result = wanted.row.copy ? benchmark.run_copy(options) : benchmark.run(pipeline, options);
     }

@@ -330,8 +330,9 @@ std::vector<SuiteRow> codec_rows() {
 std::vector<SuiteRow> jpeg_rows() {
   std::vector<SuiteRow> rows;
   for (const int count : {1, 16, 64}) {
-    rows.push_back({.name = fmt::format("read {} jpg of 1920x1080", count),
+    rows.push_back({.name = fmt::format("read {} jpg together", count),
                     .pipeline = "",
+                    .size = 1920,
                     .series = "decode",
                     .x = static_cast<double>(count),
                     .decodes = count});

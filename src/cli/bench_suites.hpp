@@ -33,7 +33,7 @@ struct SuiteRow {
   std::string content;  // what the image shows, where rows differ in that alone
   // That stand beside the usual kernels of GPUs, unless --variant says which (bench_variants.hpp).
   std::vector<std::string> variants = {};
-  int decodes = 0;    // so many JPEGs of 1920x1080 are decoded on the device, no pipeline
+  int decodes = 0;    // so many JPEGs of 16:9 are decoded on the device, no pipeline
   bool copy = false;  // the plain copy of the image is measured, no pipeline
 };
 
