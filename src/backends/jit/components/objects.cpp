@@ -112,6 +112,7 @@ class ObjectsWriter {
       {"object", [this] { return name_ + "_object"; }},
       {"label", [this] { return to_.value(labels_, "x", "y"); }},
       {"code", [this] { return "(uint)" + to_.value(to_.node(self_.index).images[1], "x", "y"); }},
+      {"whole", [this] { return std::string(to_.cls(labels_) != PixelClass::single ? "1" : "0"); }},
       {"has_codes", [this] { return std::string(has_codes_ ? "1" : "0"); }},
       {"size", [this] { return std::to_string(object_record::length(has_codes_)); }},
       {"step", [] { return part(kernels::objects, "step"); }},

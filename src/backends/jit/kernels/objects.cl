@@ -5,6 +5,7 @@
 #define $width 1000
 #define $height 700
 #define $count 9             // objects
+#define $whole 0             // whether labels are of a class of whole numbers
 #define $has_codes 1         // whether there is an image of codes, whose sums are taken, too
 #define $label ((float)(x / 9 + y / 9))  // of pixel (x, y)
 #define $code (uint)(x ^ y)
@@ -57,8 +58,12 @@ FUNCTION_APART void add_long(GLOBAL uint* words, const ulong value) {
 FUNCTION ulong long_at(GLOBAL const uint* words) { return (ulong)words[1] << 32 | words[0]; }
 FUNCTION int side_dx(const int side) { return side == 0 ? -1 : side == 2 ? 1 : 0; }
 FUNCTION int side_dy(const int side) { return side == 1 ? -1 : side == 3 ? 1 : 0; }
-// Quotients rounded down and up; b > 0.
+// Quotients rounded down and up; b > 0. Those of words take a fraction of the time.
 FUNCTION long floor_over(const long a, const long b) {
+  if (a == (long)(int)a && b == (long)(int)b) {
+    const int quotient = (int)a / (int)b;
+    return (long)((int)a % (int)b < 0 ? quotient - 1 : quotient);
+  }
   const long quotient = a / b;
   return a % b < 0 ? quotient - 1 : quotient;
 }
@@ -67,10 +72,15 @@ FUNCTION long ceil_over(const long a, const long b) { return -floor_over(-a, b);
 // -- part: object
 // The object of a pixel, 0 beside the image. A label that no record has is the background's.
 FUNCTION uint $object(PARAMS, const int x, const int y) {
-  if (x < 0 || x >= $width || y < 0 || y >= $height) return 0u;
+  if ((uint)x >= (uint)$width || (uint)y >= (uint)$height) return 0u;
+#if $whole
+  const uint label = (uint)$label;
+  return label <= (uint)$count ? label : 0u;
+#else
   const float label = (float)$label;
   const uint id = label > 0.0f && label <= (float)$count ? (uint)label : 0u;
   return (float)id == label ? id : 0u;
+#endif
 }
 
 // -- part: sums
@@ -449,18 +459,25 @@ FUNCTION long hull_point(GLOBAL const uint* ends, const uint k, const uint rows,
 FUNCTION uint hull_stack(GLOBAL const uint* ends, GLOBAL uint* stack, const uint rows,
                          const int width, const int sign) {
   uint count = 0u;
+  // The last two points: rows and columns.
+  long ka = 0, a = 0, kb = 0, b = 0;
   for (uint k = 0u; k <= 2u * rows; ++k) {
     const long c = hull_point(ends, k, rows, width, sign);
     if (c >= (long)1 << 40) continue;
-    while (count >= 2u) {
-      const long ka = (long)stack[count - 2u], kb = (long)stack[count - 1u];
-      const long a = hull_point(ends, (uint)ka, rows, width, sign);
-      const long b = hull_point(ends, (uint)kb, rows, width, sign);
-      if ((b - a) * ((long)k - ka) < (c - a) * (kb - ka)) break;
+    while (count >= 2u && (b - a) * ((long)k - ka) >= (c - a) * (kb - ka)) {
       --count;
+      kb = ka;
+      b = a;
+      if (count < 2u) break;
+      ka = (long)stack[count - 2u];
+      a = hull_point(ends, (uint)ka, rows, width, sign);
     }
     stack[count] = k;
     ++count;
+    ka = kb;
+    a = b;
+    kb = (long)k;
+    b = c;
   }
   return count;
 }
