@@ -42,9 +42,14 @@ class ObjectsWriter {
       return LaunchShape{{(size.width + items - 1) / items, (size.height + 7) / 8, 1},
                          {items, 1, 1}};
     });
-    for (const char* kernel : {"nodes", "walks", "outlines", "lengths"}) {
-      add(kernel,
-          each([labels = labels_](const LaunchContext& at) { return places(at.size_of(labels)); }));
+    add("nodes",
+        each([labels = labels_](const LaunchContext& at) { return places(at.size_of(labels)); }));
+    // How many nodes there are only the device knows.
+    const std::int64_t at_once = std::int64_t{to_.tuning().groups_at_once()} * items;
+    for (const char* kernel : {"walks", "outlines", "lengths"}) {
+      add(kernel, each([labels = labels_, at_once](const LaunchContext& at) {
+            return std::min(places(at.size_of(labels)), at_once);
+          }));
     }
     add("numbers",
         each([n = self_.index](const LaunchContext& at) { return count_of(at, n) + 1; }));
@@ -118,7 +123,7 @@ class ObjectsWriter {
       {"step", [] { return part(kernels::objects, "step"); }},
       {"counted", [] { return part(kernels::objects, "counted"); }},
       {"run", [] { return part(kernels::objects, "run"); }},
-      {"each_place", [] { return part(kernels::objects, "each_place"); }},
+      {"pixel_of_place", [] { return part(kernels::objects, "pixel_of_place"); }},
       {"count",
        [this] {
          return number_of("_count", [n = self_.index](const auto& at) { return count_of(at, n); });
@@ -151,6 +156,7 @@ class ObjectsWriter {
              },
              true);
        }},
+      {"list", [this] { return of_nodes("_list", 1); }},
       {"forest", [this] { return of_nodes("_forest", 1); }},
       {"least", [this] { return of_nodes("_least", 1); }},
       {"keys", [this] { return of_nodes("_keys", 1); }},

@@ -41,9 +41,10 @@ FUNCTION void join_global(GLOBAL uint* parent, const uint a, const uint b) {}
 #define OF_SUM_Y 24
 #define OF_LEAST 26
 #define OF_LARGEST 27
-// Of record 0: pixels whose labels have no record, rows that are given away.
+// Of record 0: pixels whose labels have no record, rows that are given away, nodes of the grid.
 #define OF_UNNUMBERED 0
 #define OF_ROWS 1
+#define OF_NODES 2
 // Of all codes there are.
 #define ABOVE_CODES 65536u
 #define OF_WORDS 28u
@@ -283,13 +284,14 @@ KERNEL($items) void ends(GLOBAL uint* $records, GLOBAL uint* $ends) {
   for (int from_y = GROUP_Y * 8; from_y < smaller(GROUP_Y * 8 + 8, $height); ++from_y) {
     const uint id = ID(from_x, from_y);
     if (id == 0u) continue;
-    const bool begins = ID(from_x - 1, from_y) != id;
+    const bool begins = ID(from_x - 1, from_y) != id, ends = ID(from_x + 1, from_y) != id;
+    if (!begins && !ends) continue;
     GLOBAL uint* const record = &$records[id * OF_WORDS];
     if (record[OF_PLACE] != 0u) {
       const uint row = (uint)from_y + record[OF_TOP] - (uint)$height;
       GLOBAL uint* const end = &$ends[2u * (record[OF_PLACE] - 1u + row)];
       if (begins) MAX_GLOBAL(&end[0], (uint)($width - from_x));
-      if (ID(from_x + 1, from_y) != id) MAX_GLOBAL(&end[1], (uint)from_x + 1u);
+      if (ends) MAX_GLOBAL(&end[1], (uint)from_x + 1u);
     }
     if (!begins || from_x % 32 == 0 || from_y % 32 == 0 || ID(from_x, from_y - 1) == id ||
         ID(from_x - 1, from_y - 1) == id || ID(from_x - 1, from_y + 1) == id) {
@@ -337,12 +339,17 @@ KERNEL($items) void ends(GLOBAL uint* $records, GLOBAL uint* $ends) {
 }
 
 // -- part: nodes
-// Nodes for the sides of the grid's pixels where outlines pass, each alone.
-KERNEL($items) void nodes(GLOBAL uint* $forest, GLOBAL uint* $least) {
+// Nodes for the sides of the grid's pixels where outlines pass, each alone, and a list of them: few
+// pixels of the grid have any, and those that go on from them are to be side by side.
+KERNEL($items) void nodes(GLOBAL uint* $forest, GLOBAL uint* $least, GLOBAL uint* $list,
+                          GLOBAL uint* $records) {
 #define ID(at_x, at_y) $object(ARGS, at_x, at_y)
-  // -- part: each_place
-  // The pixel of the grid (every 32nd row, then every 32nd column) that is a work-item's.
+  LOCAL uint of_group[2];  // how many nodes the group has, and where they begin in the list
+  if (ITEM == 0) of_group[0] = 0u;
+  BARRIER;
   const uint place = (uint)(GROUP_X * $items + ITEM);
+  // -- part: pixel_of_place
+  // The pixel of a place of the grid (every 32nd row, then every 32nd column), and its object.
   const uint of_rows = (uint)$grid_rows * (uint)$width;
   const bool in_row = place < of_rows;
   const uint beyond = in_row ? 0u : place - of_rows;
@@ -351,32 +358,43 @@ KERNEL($items) void nodes(GLOBAL uint* $forest, GLOBAL uint* $least) {
   const bool is_place = from_x < $width && from_y < $height && (in_row || from_y % 32 != 0);
   const uint id = is_place ? ID(from_x, from_y) : 0u;
   // -- end
-  if (id == 0u) return;
-  for (int side = 0; side < 4; ++side) {
+  uint sides = 0u;
+  for (int side = 0; side < 4 && id != 0u; ++side) {
     if (ID(from_x + side_dx(side), from_y + side_dy(side)) == id) continue;
     const uint node = 4u * place + (uint)side;
     $forest[node] = node;
     $least[node] = 0xffffffffu;
+    sides |= 1u << side;
+  }
+  uint at = sides != 0u ? ADD_LOCAL(&of_group[0], COUNT_BITS(sides)) : 0u;
+  BARRIER;
+  if (ITEM == 0) {
+    of_group[1] = of_group[0] != 0u ? ADD_GLOBAL(&$records[OF_NODES], of_group[0]) : 0u;
+  }
+  BARRIER;
+  at += of_group[1];
+  for (int side = 0; side < 4; ++side) {
+    if ((sides >> side & 1u) != 0u) $list[at++] = 4u * place + (uint)side;
   }
 #undef ID
 }
 
 // -- part: walks
 // From each node to the next one of its outline, to which it is joined.
-#define $each_place const uint place = (uint)ITEM, id = place; const int from_x = 0, from_y = 0;
+#define $pixel_of_place const uint id = place; const int from_x = 0, from_y = 0;
 #define $step --x;
 #define $counted even = odd = corners = (uint)(kind + last);
-KERNEL($items) void walks(GLOBAL uint* $forest, GLOBAL uint* $keys, GLOBAL uint* $counts) {
+KERNEL($items) void walks(GLOBAL uint* $forest, GLOBAL uint* $keys, GLOBAL uint* $counts,
+                          GLOBAL const uint* $list, GLOBAL const uint* $records) {
 #define ID(at_x, at_y) $object(ARGS, at_x, at_y)
 #define PLACE_OF(x, y)                                             \
   ((y) % 32 == 0 ? (uint)((y) / 32) * (uint)$width + (uint)(x)     \
                  : (uint)$grid_rows * (uint)$width + (uint)((x) / 32) * (uint)$height + (uint)(y))
-  $each_place
-  if (id == 0u) return;
-  for (int from_side = 0; from_side < 4; ++from_side) {
-    if (ID(from_x + side_dx(from_side), from_y + side_dy(from_side)) == id) continue;
-    const uint node = 4u * place + (uint)from_side;
-    int x = from_x, y = from_y, side = from_side, kind = -1, last = -1;
+  const uint nodes = $records[OF_NODES], step = (uint)(GROUPS_X * $items);
+  for (uint at = (uint)(GROUP_X * $items + ITEM); at < nodes; at += step) {
+    const uint node = $list[at], place = node / 4u;
+    $pixel_of_place
+    int x = from_x, y = from_y, side = (int)(node % 4u), kind = -1, last = -1;
     uint even = 0u, odd = 0u, corners = 0u, least = 0xffffffffu;
     do {
       const uint key = 4u * ((uint)x * (uint)$height + (uint)y) + (uint)side;
@@ -402,39 +420,33 @@ KERNEL($items) void walks(GLOBAL uint* $forest, GLOBAL uint* $keys, GLOBAL uint*
 // -- part: outlines
 // The least key of each outline, at its root: that of a piece's first pixel, passed on its left, is
 // that of an outer one.
-KERNEL($items) void outlines(GLOBAL uint* $forest, GLOBAL const uint* $keys,
-                             GLOBAL uint* $least) {
-#define ID(at_x, at_y) $object(ARGS, at_x, at_y)
-  $each_place
-  if (id == 0u) return;
-  for (int side = 0; side < 4; ++side) {
-    if (ID(from_x + side_dx(side), from_y + side_dy(side)) == id) continue;
-    const uint node = 4u * place + (uint)side;
+KERNEL($items) void outlines(GLOBAL uint* $forest, GLOBAL const uint* $keys, GLOBAL uint* $least,
+                             GLOBAL const uint* $list, GLOBAL const uint* $records) {
+  const uint nodes = $records[OF_NODES], step = (uint)(GROUPS_X * $items);
+  for (uint at = (uint)(GROUP_X * $items + ITEM); at < nodes; at += step) {
+    const uint node = $list[at];
     MIN_GLOBAL(&$least[find_global($forest, node)], $keys[node]);
   }
-#undef ID
 }
 
 // -- part: lengths
 // What the outer outlines count.
 KERNEL($items) void lengths(GLOBAL uint* $forest, GLOBAL const uint* $counts,
-                            GLOBAL const uint* $least, GLOBAL uint* $records) {
+                            GLOBAL const uint* $least, GLOBAL const uint* $list,
+                            GLOBAL uint* $records) {
 #define ID(at_x, at_y) $object(ARGS, at_x, at_y)
-  $each_place
-  if (id == 0u) return;
-  uint even = 0u, odd = 0u, corners = 0u;
-  for (int side = 0; side < 4; ++side) {
-    if (ID(from_x + side_dx(side), from_y + side_dy(side)) == id) continue;
-    const uint node = 4u * place + (uint)side;
+  const uint nodes = $records[OF_NODES], step = (uint)(GROUPS_X * $items);
+  for (uint at = (uint)(GROUP_X * $items + ITEM); at < nodes; at += step) {
+    const uint node = $list[at], place = node / 4u;
     if ($least[find_global($forest, node)] % 4u != 0u) continue;
-    even += $counts[3u * node];
-    odd += $counts[3u * node + 1u];
-    corners += $counts[3u * node + 2u];
+    const uint even = $counts[3u * node], odd = $counts[3u * node + 1u];
+    const uint corners = $counts[3u * node + 2u];
+    $pixel_of_place
+    GLOBAL uint* const record = &$records[id * OF_WORDS];
+    if (even != 0u) ADD_GLOBAL(&record[OF_EVEN], even);
+    if (odd != 0u) ADD_GLOBAL(&record[OF_ODD], odd);
+    if (corners != 0u) ADD_GLOBAL(&record[OF_CORNERS], corners);
   }
-  GLOBAL uint* const record = &$records[id * OF_WORDS];
-  if (even != 0u) ADD_GLOBAL(&record[OF_EVEN], even);
-  if (odd != 0u) ADD_GLOBAL(&record[OF_ODD], odd);
-  if (corners != 0u) ADD_GLOBAL(&record[OF_CORNERS], corners);
 #undef ID
 }
 
