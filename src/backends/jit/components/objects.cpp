@@ -42,10 +42,13 @@ class ObjectsWriter {
       return LaunchShape{{(size.width + items - 1) / items, (size.height + 7) / 8, 1},
                          {items, 1, 1}};
     });
+    // How many pixels and nodes a list has only the device knows.
+    const std::int64_t at_once = std::int64_t{to_.tuning().groups_at_once()} * items;
+    add("pieces", each([labels = labels_, at_once](const LaunchContext& at) {
+          return std::min(at.size_of(labels).pixels(), at_once);
+        }));
     add("nodes",
         each([labels = labels_](const LaunchContext& at) { return places(at.size_of(labels)); }));
-    // How many nodes there are only the device knows.
-    const std::int64_t at_once = std::int64_t{to_.tuning().groups_at_once()} * items;
     for (const char* kernel : {"walks", "outlines", "lengths"}) {
       add(kernel, each([labels = labels_, at_once](const LaunchContext& at) {
             return std::min(places(at.size_of(labels)), at_once);
@@ -155,6 +158,13 @@ class ObjectsWriter {
                return 4 * record_words * (count_of(at, n) + 1);
              },
              true);
+       }},
+      // Each pixel may be an object.
+      {"firsts",
+       [this] {
+         return to_.scratch(name_ + "_firsts", "uint", [labels = labels_](const LaunchContext& at) {
+           return 4 * at.size_of(labels).pixels();
+         });
        }},
       {"list", [this] { return of_nodes("_list", 1); }},
       {"forest", [this] { return of_nodes("_forest", 1); }},

@@ -41,10 +41,12 @@ FUNCTION void join_global(GLOBAL uint* parent, const uint a, const uint b) {}
 #define OF_SUM_Y 24
 #define OF_LEAST 26
 #define OF_LARGEST 27
-// Of record 0: pixels whose labels have no record, rows that are given away, nodes of the grid.
+// Of record 0: pixels whose labels have no record, rows that are given away, nodes of the grid,
+// pixels that may be the first of a piece beside the grid.
 #define OF_UNNUMBERED 0
 #define OF_ROWS 1
 #define OF_NODES 2
+#define OF_FIRSTS 3
 // Of all codes there are.
 #define ABOVE_CODES 65536u
 #define OF_WORDS 28u
@@ -276,28 +278,57 @@ KERNEL($items) void rows(GLOBAL uint* $records, GLOBAL uint* $ends) {
 }
 
 // -- part: ends
-// The ends of each object's rows, and outlines that no pixel of the grid is on.
-KERNEL($items) void ends(GLOBAL uint* $records, GLOBAL uint* $ends) {
+// The ends of each object's rows, and a list of pixels that may be the first of a piece whose outline
+// no pixel of the grid is on.
+KERNEL($items) void ends(GLOBAL uint* $records, GLOBAL uint* $ends, GLOBAL uint* $firsts) {
 #define ID(at_x, at_y) $object(ARGS, at_x, at_y)
+  LOCAL uint of_group[2];  // how many pixels of the list the group has, and where they begin
+  if (ITEM == 0) of_group[0] = 0u;
+  BARRIER;
   const int from_x = GROUP_X * $items + ITEM;
-  if (from_x >= $width) return;
-  for (int from_y = GROUP_Y * 8; from_y < smaller(GROUP_Y * 8 + 8, $height); ++from_y) {
+  uint rows = 0u;
+  for (int row = 0; row < 8; ++row) {
+    const int from_y = GROUP_Y * 8 + row;
     const uint id = ID(from_x, from_y);
     if (id == 0u) continue;
-    const bool begins = ID(from_x - 1, from_y) != id, ends = ID(from_x + 1, from_y) != id;
-    if (!begins && !ends) continue;
-    GLOBAL uint* const record = &$records[id * OF_WORDS];
+    const bool begins = ID(from_x - 1, from_y) != id, stops = ID(from_x + 1, from_y) != id;
+    if (!begins && !stops) continue;
+    GLOBAL const uint* const record = &$records[id * OF_WORDS];
     if (record[OF_PLACE] != 0u) {
-      const uint row = (uint)from_y + record[OF_TOP] - (uint)$height;
-      GLOBAL uint* const end = &$ends[2u * (record[OF_PLACE] - 1u + row)];
+      const uint of_object = (uint)from_y + record[OF_TOP] - (uint)$height;
+      GLOBAL uint* const end = &$ends[2u * (record[OF_PLACE] - 1u + of_object)];
       if (begins) MAX_GLOBAL(&end[0], (uint)($width - from_x));
-      if (ends) MAX_GLOBAL(&end[1], (uint)from_x + 1u);
+      if (stops) MAX_GLOBAL(&end[1], (uint)from_x + 1u);
     }
-    if (!begins || from_x % 32 == 0 || from_y % 32 == 0 || ID(from_x, from_y - 1) == id ||
-        ID(from_x - 1, from_y - 1) == id || ID(from_x - 1, from_y + 1) == id) {
-      continue;
+    if (begins && from_x % 32 != 0 && from_y % 32 != 0 && ID(from_x, from_y - 1) != id &&
+        ID(from_x - 1, from_y - 1) != id && ID(from_x - 1, from_y + 1) != id) {
+      rows |= 1u << row;
     }
-    // It may be a piece's first pixel. Its outline has no earlier one then.
+  }
+  uint at = rows != 0u ? ADD_LOCAL(&of_group[0], COUNT_BITS(rows)) : 0u;
+  BARRIER;
+  if (ITEM == 0) {
+    of_group[1] = of_group[0] != 0u ? ADD_GLOBAL(&$records[OF_FIRSTS], of_group[0]) : 0u;
+  }
+  BARRIER;
+  at += of_group[1];
+  for (int row = 0; row < 8; ++row) {
+    if ((rows >> row & 1u) != 0u) {
+      $firsts[at++] = (uint)(GROUP_Y * 8 + row) * (uint)$width + (uint)from_x;
+    }
+  }
+#undef ID
+}
+
+// -- part: pieces
+// Outlines from those pixels, which have no earlier one if they are a piece's first.
+KERNEL($items) void pieces(GLOBAL uint* $records, GLOBAL const uint* $firsts) {
+#define ID(at_x, at_y) $object(ARGS, at_x, at_y)
+  const uint firsts = $records[OF_FIRSTS], step = (uint)(GROUPS_X * $items);
+  for (uint at = (uint)(GROUP_X * $items + ITEM); at < firsts; at += step) {
+    const int from_x = (int)($firsts[at] % (uint)$width), from_y = (int)($firsts[at] / (uint)$width);
+    const uint id = ID(from_x, from_y);
+    GLOBAL uint* const record = &$records[id * OF_WORDS];
     const uint start = 4u * ((uint)from_x * (uint)$height + (uint)from_y);
     uint key = start, even = 0u, odd = 0u, corners = 0u;
     int x = from_x, y = from_y, side = 0, kind = -1, last = -1, opening = -1;
