@@ -2,7 +2,7 @@
 // of each object, and their ends. Outlines are cut where they pass a grid of every 32nd row and
 // column, each part is walked by a work-item, and what the parts count is added up where a forest
 // says that their outline is an outer one; outlines between the grid's lines are walked as a whole.
-// At last hulls, an object a work-item.
+// Where walks begin is listed before. At last hulls, an object a work-item.
 #include "backends/jit/components/label.hpp"
 
 #include <algorithm>
